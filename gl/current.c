@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The current OpenGL context: finding it through EGL or GLX, and marking it. */
+#include "current.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <epoxy/gl.h>
+
+typedef void *(*current_fn)(void);
+
+/* Only a library that is loaded already can have made a context current. */
+static void *ask(const char *file, const char *function)
+{
+    void *library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+    if (!library)
+        return NULL;
+    current_fn current = NULL;
+    void *symbol = dlsym(library, function);
+    memcpy(&current, &symbol, sizeof(symbol));
+    void *handle = current ? current() : NULL;
+    dlclose(library);
+    return handle;
+}
+
+bool gl_native_current(struct gl_native *native)
+{
+    static const struct {
+        const char *interface, *file, *function;
+    } places[] = {
+        {"EGL", "libEGL.so.1", "eglGetCurrentContext"},
+        {"GLX", "libGLX.so.0", "glXGetCurrentContext"},
+        {"GLX", "libGL.so.1", "glXGetCurrentContext"},
+    };
+    native->interface = "none";
+    native->handle = NULL;
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && !native->handle; i++) {
+        native->handle = ask(places[i].file, places[i].function);
+        native->interface = places[i].interface;
+    }
+    return native->handle != NULL;
+}
+
+/* Contexts that have been marked. A destroyed context's handle may come back; its mark does not. */
+static pthread_mutex_t marks_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gl_context *marks;
+static size_t mark_count;
+/* Well above the names that an application uses, and small enough to be reached by counting up. */
+static GLsizei next_mark = 101;
+
+/* NVIDIA's driver offers both in contexts of older versions too, as extensions. */
+static bool has_program_pipelines(void)
+{
+    return epoxy_is_desktop_gl() &&
+           (epoxy_gl_version() >= 45 || (epoxy_has_gl_extension("GL_ARB_separate_shader_objects") &&
+                                         epoxy_has_gl_extension("GL_ARB_direct_state_access")));
+}
+
+/*
+ * OpenGL hands out the lowest free names, so a name of one's own choice is reached by making as many
+ * objects and dropping all but the last.
+ */
+static GLuint make_mark(void)
+{
+    GLsizei count = next_mark++;
+    GLuint *names = calloc((size_t)count, sizeof(*names));
+    if (!names)
+        return 0;
+    glCreateProgramPipelines(count, names);
+    glDeleteProgramPipelines(count - 1, names);
+    GLuint mark = names[count - 1];
+    free(names);
+    return mark;
+}
+
+static struct gl_context *find_known(const struct gl_native *native)
+{
+    for (size_t i = 0; i < mark_count; i++)
+        if (marks[i].native.handle == native->handle)
+            return &marks[i];
+    struct gl_context *more = realloc(marks, (mark_count + 1) * sizeof(*marks));
+    if (!more)
+        return NULL;
+    marks = more;
+    marks[mark_count] = (struct gl_context){.native = *native};
+    return &marks[mark_count++];
+}
+
+bool gl_context_remember(struct gl_context *context)
+{
+    *context = (struct gl_context){0};
+    if (!gl_native_current(&context->native))
+        return false;
+    if (!has_program_pipelines())
+        return true;
+    pthread_mutex_lock(&marks_lock);
+    struct gl_context *known = find_known(&context->native);
+    if (known) {
+        if (!known->mark || !glIsProgramPipeline(known->mark))
+            known->mark = make_mark();
+        /*
+         * Asked here, where a context is current, because epoxy looks a function up at its first call
+         * and ends the process if none is; afterwards the question is safe anywhere.
+         */
+        context->mark = glIsProgramPipeline(known->mark) ? known->mark : 0;
+    }
+    pthread_mutex_unlock(&marks_lock);
+    return true;
+}
+
+bool gl_context_is_current(const struct gl_context *context)
+{
+    if (context->mark)
+        return glIsProgramPipeline(context->mark);
+    struct gl_native native;
+    return gl_native_current(&native) && native.handle == context->native.handle;
+}

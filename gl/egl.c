@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* OpenGL contexts without a window, on the device that CUDA computes on. */
+#include <gr/egl.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <epoxy/egl.h>
+#include <epoxy/gl.h>
+
+#include "../lib/driver.h"
+#include "../lib/error.h"
+#include "../lib/log.h"
+#include "egl_device.h"
+
+struct gr_egl {
+    EGLDisplay display;
+    EGLConfig config;
+    EGLContext context;
+    EGLSurface surface; /* EGL_NO_SURFACE where the context can do without one */
+    int cuda_device;
+    char text[320];
+};
+
+/* What was current on the thread, to be put back when no new context comes about. */
+struct current {
+    EGLenum api;
+    EGLDisplay display;
+    EGLSurface draw, read;
+    EGLContext context;
+};
+
+static struct current save_current(void)
+{
+    return (struct current){.api = eglQueryAPI(),
+                            .display = eglGetCurrentDisplay(),
+                            .draw = eglGetCurrentSurface(EGL_DRAW),
+                            .read = eglGetCurrentSurface(EGL_READ),
+                            .context = eglGetCurrentContext()};
+}
+
+static void restore_current(const struct current *saved)
+{
+    eglBindAPI(saved->api);
+    if (saved->context != EGL_NO_CONTEXT)
+        eglMakeCurrent(saved->display, saved->draw, saved->read, saved->context);
+    else if (eglGetCurrentDisplay() != EGL_NO_DISPLAY)
+        eglMakeCurrent(eglGetCurrentDisplay(), EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+}
+
+static gr_status fail_egl(const char *call, const char *origin, const char *what)
+{
+    EGLint code = eglGetError();
+    return gr_fail_code(GR_ERR_GL, code, egl_error_name(code), call, "%s on %s.", what, origin);
+}
+
+static bool display_has(EGLDisplay display, const char *extension)
+{
+    return epoxy_has_egl_extension(display, extension);
+}
+
+static gr_status choose_config(gr_egl *egl, const char *origin)
+{
+    static const EGLint wanted[] = {EGL_SURFACE_TYPE,
+                                    EGL_PBUFFER_BIT,
+                                    EGL_RENDERABLE_TYPE,
+                                    EGL_OPENGL_BIT,
+                                    EGL_RED_SIZE,
+                                    8,
+                                    EGL_GREEN_SIZE,
+                                    8,
+                                    EGL_BLUE_SIZE,
+                                    8,
+                                    EGL_NONE};
+    EGLint n = 0;
+    if (eglChooseConfig(egl->display, wanted, &egl->config, 1, &n) && n > 0)
+        return GR_OK;
+    return fail_egl("eglChooseConfig", origin, "There is no configuration for desktop OpenGL");
+}
+
+static EGLContext context_of_version(const gr_egl *egl, const gr_egl_options *o, int major,
+                                     int minor)
+{
+    EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION,
+                           major,
+                           EGL_CONTEXT_MINOR_VERSION,
+                           minor,
+                           EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                           o->compatibility ? EGL_CONTEXT_OPENGL_COMPATIBILITY_PROFILE_BIT
+                                            : EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                           EGL_CONTEXT_OPENGL_DEBUG,
+                           o->debug ? EGL_TRUE : EGL_FALSE,
+                           EGL_NONE};
+    EGLContext share = o->share ? o->share->context : EGL_NO_CONTEXT;
+    return eglCreateContext(egl->display, egl->config, share, attributes);
+}
+
+/*
+ * Without a wish for a version it takes the newest that there is. It has to ask for each, newest first:
+ * asked for 3.3, Mesa gives its newest and NVIDIA gives just 3.3.
+ */
+static gr_status create_context(gr_egl *egl, const gr_egl_options *o, const char *origin)
+{
+    static const int versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {4, 3},
+                                      {4, 2}, {4, 1}, {4, 0}, {3, 3}};
+    const size_t count = sizeof(versions) / sizeof(versions[0]);
+    int major = o->major, minor = o->minor;
+    if (major)
+        egl->context = context_of_version(egl, o, major, minor);
+    for (size_t i = 0; !o->major && i < count && egl->context == EGL_NO_CONTEXT; i++) {
+        major = versions[i][0];
+        minor = versions[i][1];
+        egl->context = context_of_version(egl, o, major, minor);
+    }
+    if (egl->context != EGL_NO_CONTEXT)
+        return GR_OK;
+    char what[160];
+    snprintf(what, sizeof(what), "An OpenGL %d.%d %s context%s could not be made", major, minor,
+             o->compatibility ? "compatibility" : "core", o->share ? " that shares objects" : "");
+    return fail_egl("eglCreateContext", origin, what);
+}
+
+static gr_status make_current(gr_egl *egl, const char *origin)
+{
+    if (!display_has(egl->display, "EGL_KHR_surfaceless_context")) {
+        static const EGLint tiny[] = {EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
+        egl->surface = eglCreatePbufferSurface(egl->display, egl->config, tiny);
+    }
+    if (eglMakeCurrent(egl->display, egl->surface, egl->surface, egl->context))
+        return GR_OK;
+    return fail_egl("eglMakeCurrent", origin, "The new context could not be made current");
+}
+
+/* Whether CUDA agrees that the current OpenGL context draws on this device. */
+static gr_status check_device(int cuda_device, const char *origin)
+{
+    enum { room = 16 };
+    const int all_devices = 1; /* CU_GL_DEVICE_LIST_ALL */
+    const gr_cuda_api *cu = gr_driver();
+    CUdevice devices[room], wanted;
+    unsigned int count = 0;
+    CUresult result = cu->cuDeviceGet(&wanted, cuda_device);
+    if (result == CUDA_SUCCESS)
+        result = cu->cuGLGetDevices(&count, devices, room, all_devices);
+    for (unsigned int i = 0; i < count && result == CUDA_SUCCESS; i++)
+        if (devices[i] == wanted)
+            return GR_OK;
+    const char *renderer = (const char *)glGetString(GL_RENDERER);
+    return gr_fail_cuda(result ? result : CUDA_ERROR_INVALID_DEVICE, "cuGLGetDevices",
+                        "OpenGL on %s draws with %.100s, which is not CUDA device %d.", origin,
+                        renderer ? renderer : "?", cuda_device);
+}
+
+static void destroy_context(gr_egl *egl)
+{
+    if (egl->context != EGL_NO_CONTEXT)
+        eglDestroyContext(egl->display, egl->context);
+    if (egl->surface != EGL_NO_SURFACE)
+        eglDestroySurface(egl->display, egl->surface);
+    egl->context = EGL_NO_CONTEXT;
+    egl->surface = EGL_NO_SURFACE;
+}
+
+static gr_status try_candidate(gr_egl *egl, const gr_egl_options *o, const struct egl_candidate *c)
+{
+    egl->display = c->display;
+    if (!eglInitialize(egl->display, NULL, NULL))
+        return fail_egl("eglInitialize", c->origin, "The display could not be initialised");
+    if (!eglBindAPI(EGL_OPENGL_API))
+        return fail_egl("eglBindAPI", c->origin, "EGL has no desktop OpenGL");
+    gr_status status = choose_config(egl, c->origin);
+    if (status == GR_OK)
+        status = create_context(egl, o, c->origin);
+    if (status == GR_OK)
+        status = make_current(egl, c->origin);
+    if (status == GR_OK)
+        status = check_device(o->cuda_device, c->origin);
+    if (status != GR_OK)
+        return status;
+    snprintf(egl->text, sizeof(egl->text), "OpenGL %.60s on %.100s, by %s",
+             (const char *)glGetString(GL_VERSION), (const char *)glGetString(GL_RENDERER),
+             c->origin);
+    return GR_OK;
+}
+
+static gr_status check_options(const gr_egl_options *o, const char *call)
+{
+    int count = 0;
+    CUresult result = gr_driver()->cuDeviceGetCount(&count);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuDeviceGetCount", "%s could not count the CUDA devices.",
+                            call);
+    if (o->cuda_device < 0 || o->cuda_device >= count)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "There is no CUDA device %d: CUDA sees %d (CUDA_VISIBLE_DEVICES may hide some).",
+            o->cuda_device, count);
+    if (o->major < 0 || o->minor < 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "There is no OpenGL %d.%d.", o->major, o->minor);
+    if (o->share && o->share->cuda_device != o->cuda_device)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The context to share with draws on CUDA device %d, not on %d.",
+                       o->share->cuda_device, o->cuda_device);
+    if (!epoxy_has_egl())
+        return gr_fail(
+            GR_ERR_GL, call,
+            "libEGL.so.1 was not found. Install EGL (on Debian libegl1, and libegl-mesa0 or "
+            "NVIDIA's libEGL_nvidia).");
+    return GR_OK;
+}
+
+/* Why nothing came about: the last candidate's error, with all that was found beside it. */
+static gr_status explain(const gr_egl_options *o, size_t tried, const char *found, const char *call)
+{
+    gr_error last;
+    gr_last_error(&last);
+    const char *hint =
+        gr_cuda_is_software()
+            ? "Install Mesa's software OpenGL (on Debian libegl-mesa0 and libgl1-mesa-dri)."
+            : "Is NVIDIA's EGL there (libEGL_nvidia.so.0 and its 10_nvidia.json; in a "
+              "container NVIDIA_DRIVER_CAPABILITIES must contain graphics)?";
+    if (tried == 0)
+        return gr_fail(GR_ERR_GL, call,
+                       "No EGL device belongs to CUDA device %d; found: %.240s. %s", o->cuda_device,
+                       found, hint);
+    return gr_fail_code(GR_ERR_GL, last.code, last.code_name, last.call, "%.240s Found: %.200s. %s",
+                        last.message, found, hint);
+}
+
+static gr_status open_context(gr_egl *egl, const gr_egl_options *o, const char *call)
+{
+    char found[320];
+    struct egl_candidate candidates[EGL_CANDIDATES_MAX];
+    size_t count = egl_find_candidates(o->cuda_device, gr_cuda_is_software(), candidates, found,
+                                       sizeof(found));
+    struct current before = save_current();
+    size_t tried = 0;
+    gr_error first;
+    while (tried < count) {
+        /* Contexts share objects on one display only. */
+        if (o->share && o->share->display != candidates[tried].display) {
+            candidates[tried] = candidates[--count];
+            continue;
+        }
+        if (try_candidate(egl, o, &candidates[tried]) == GR_OK)
+            return GR_OK;
+        restore_current(&before);
+        destroy_context(egl);
+        /* The best candidate's reason is the one to tell. */
+        if (tried++ == 0)
+            gr_last_error(&first);
+    }
+    if (tried)
+        gr_error_restore(&first);
+    return explain(o, tried, found, call);
+}
+
+gr_egl *gr_egl_create(const gr_egl_options *options)
+{
+    gr_egl_options o = {0};
+    if (options)
+        o = *options;
+    if (!gr_cuda() || check_options(&o, __func__) != GR_OK)
+        return NULL;
+    gr_egl *egl = calloc(1, sizeof(*egl));
+    if (!egl) {
+        gr_fail_memory(__func__);
+        return NULL;
+    }
+    egl->cuda_device = o.cuda_device;
+    if (open_context(egl, &o, __func__) != GR_OK) {
+        free(egl);
+        return NULL;
+    }
+    gr_log(GR_LOG_INFO, "%s", egl->text);
+    return egl;
+}
+
+gr_status gr_egl_make_current(const gr_egl *egl)
+{
+    EGLBoolean done;
+    /* Without libEGL nothing of it can be current; epoxy would end the process if it were asked. */
+    if (!egl && !epoxy_has_egl())
+        return GR_OK;
+    if (egl)
+        done = eglBindAPI(EGL_OPENGL_API) &&
+               eglMakeCurrent(egl->display, egl->surface, egl->surface, egl->context);
+    else
+        done =
+            eglGetCurrentDisplay() == EGL_NO_DISPLAY ||
+            eglMakeCurrent(eglGetCurrentDisplay(), EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    if (done)
+        return GR_OK;
+    EGLint code = eglGetError();
+    return gr_fail_code(GR_ERR_GL, code, egl_error_name(code), "eglMakeCurrent",
+                        "The context could not be made current%s.",
+                        code == EGL_BAD_ACCESS ? ": it is current on another thread" : "");
+}
+
+void gr_egl_free(gr_egl *egl)
+{
+    if (!egl)
+        return;
+    if (eglGetCurrentContext() == egl->context)
+        gr_egl_make_current(NULL);
+    destroy_context(egl);
+    free(egl);
+}
+
+void *gr_egl_display(const gr_egl *egl)
+{
+    return egl ? egl->display : NULL;
+}
+
+void *gr_egl_config(const gr_egl *egl)
+{
+    return egl ? egl->config : NULL;
+}
+
+void *gr_egl_context(const gr_egl *egl)
+{
+    return egl ? egl->context : NULL;
+}
+
+int gr_egl_describe(const gr_egl *egl, char *text, size_t size)
+{
+    return snprintf(text, text ? size : 0, "%s", egl ? egl->text : "no context (NULL)");
+}
+
+void gr_egl_at_scope_end(gr_egl **egl)
+{
+    gr_egl_free(*egl);
+    *egl = NULL;
+}

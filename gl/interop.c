@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The interop transport's operations. NVIDIA's driver (580) loses a resource that is unmapped or
+ * unregistered on a thread without an OpenGL context: it answers CUDA_ERROR_INVALID_GRAPHICS_CONTEXT
+ * and afterwards the resource is neither mapped nor unmapped, or freed. Another context passes
+ * unnoticed. So this file asks first.
+ */
+#include "interop.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <epoxy/gl.h>
+
+#include "../lib/backend.h"
+#include "../lib/driver.h"
+#include "../lib/error.h"
+#include "storage.h"
+
+static const struct gl_resource *gl_of(const gr_resource *resource)
+{
+    return (const struct gl_resource *)resource;
+}
+
+static gr_status check_thread(const gr_resource *resource, const char *call)
+{
+    const struct gl_resource *r = gl_of(resource);
+    if (gl_context_is_current(&r->context))
+        return GR_OK;
+    struct gl_native now;
+    if (!gl_native_current(&now))
+        return gr_fail(
+            GR_ERR_GL, call,
+            "No OpenGL context is current on this thread, but OpenGL buffer %u needs the one that "
+            "it was registered in (%s context %p). Call from the thread where that is current.",
+            r->name, r->context.native.interface, r->context.native.handle);
+    return gr_fail(
+        GR_ERR_GL, call,
+        "OpenGL buffer %u was registered in another context (%s context %p) than the one that is "
+        "current on this thread (%s context %p). Make that one current first.",
+        r->name, r->context.native.interface, r->context.native.handle, now.interface, now.handle);
+}
+
+static bool same_thread_rule(const gr_resource *a, const gr_resource *b)
+{
+    const struct gl_context *of_a = &gl_of(a)->context, *of_b = &gl_of(b)->context;
+    return of_a->mark == of_b->mark && of_a->native.handle == of_b->native.handle;
+}
+
+static gr_status check_storage(const gr_resource *resource, const char *call)
+{
+    const struct gl_resource *r = gl_of(resource);
+    if (r->immutable)
+        return GR_OK;
+    if (!glIsBuffer(r->name))
+        return gr_fail(
+            GR_ERR_STATE, call,
+            "OpenGL buffer %u has been deleted since it was registered. Close the resource.",
+            r->name);
+    size_t size = gl_buffer_storage(r->name);
+    if (size != resource->size)
+        return gr_fail(
+            GR_ERR_STATE, call,
+            "OpenGL buffer %u had %zu bytes when it was registered and has been given other "
+            "storage since, of %zu bytes. Close the resource and register the buffer again.",
+            r->name, resource->size, size);
+    return GR_OK;
+}
+
+/* The driver's handles in a row, in `room` unless there is only one. */
+static CUgraphicsResource *handles_of(gr_resource *const resources[], size_t n,
+                                      CUgraphicsResource room[GR_BATCH])
+{
+    if (n == 1)
+        return &resources[0]->handle;
+    for (size_t i = 0; i < n; i++)
+        room[i] = resources[i]->handle;
+    return room;
+}
+
+static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    CUgraphicsResource room[GR_BATCH];
+    CUresult result =
+        gr_driver()->cuGraphicsUnmapResources((unsigned)n, handles_of(resources, n, room), stream);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(
+        result, "cuGraphicsUnmapResources",
+        "OpenGL buffer %u could not be handed back and is still mapped. An error of "
+        "earlier work on the stream is reported here too.",
+        gl_of(resources[0])->name);
+}
+
+/* Asks the driver where the resources are now; a pointer is never kept from one map to the next. */
+static gr_status fetch_pointers(gr_resource *const resources[], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        gr_buffer *buffer = resources[i]->pending;
+        CUresult result = gr_driver()->cuGraphicsResourceGetMappedPointer(
+            &buffer->ptr, &buffer->size, resources[i]->handle);
+        if (result != CUDA_SUCCESS)
+            return gr_fail_cuda(
+                result, "cuGraphicsResourceGetMappedPointer",
+                "OpenGL buffer %u was mapped, but the driver did not say where; it has "
+                "been unmapped again.",
+                gl_of(resources[i])->name);
+    }
+    return GR_OK;
+}
+
+/* After a failure: what the failed call had mapped goes back, and its error stays the last one. */
+static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    gr_error cause;
+    gr_error_save(&cause);
+    for (size_t i = 0; i < n; i += GR_BATCH)
+        unmap(resources + i, n - i < GR_BATCH ? n - i : GR_BATCH, stream);
+    for (size_t i = 0; i < n; i++) {
+        resources[i]->pending->ptr = 0;
+        resources[i]->pending->size = 0;
+    }
+    gr_error_restore(&cause);
+}
+
+static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    CUgraphicsResource room[GR_BATCH];
+    for (size_t done = 0; done < n;) {
+        size_t count = n - done < GR_BATCH ? n - done : GR_BATCH;
+        CUresult result = gr_driver()->cuGraphicsMapResources(
+            (unsigned)count, handles_of(resources + done, count, room), stream);
+        if (result != CUDA_SUCCESS) {
+            undo_map(resources, done, stream);
+            return gr_fail_cuda(
+                result, "cuGraphicsMapResources",
+                "OpenGL buffer %u%s could not be mapped. An error of earlier work on the "
+                "stream is reported here too.",
+                gl_of(resources[done])->name, n > 1 ? " or one mapped with it" : "");
+        }
+        done += count;
+        gr_status status = fetch_pointers(resources + done - count, count);
+        if (status != GR_OK) {
+            undo_map(resources, done, stream);
+            return status;
+        }
+    }
+    return GR_OK;
+}
+
+static void describe(const gr_resource *resource, char *text, size_t size)
+{
+    snprintf(text, size, "OpenGL buffer %u", gl_of(resource)->name);
+}
+
+static void destroy(gr_resource *resource)
+{
+    free(resource);
+}
+
+/* Resources freed where their context was not current. */
+static pthread_mutex_t parked_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gl_resource *parked;
+
+static void park(gr_resource *resource)
+{
+    struct gl_resource *r = (struct gl_resource *)resource;
+    pthread_mutex_lock(&parked_lock);
+    r->next_parked = parked;
+    parked = r;
+    pthread_mutex_unlock(&parked_lock);
+}
+
+/* Takes one parked resource of the context off the list. */
+static struct gl_resource *take_parked(const struct gl_context *context)
+{
+    pthread_mutex_lock(&parked_lock);
+    struct gl_resource **link = &parked;
+    while (*link && ((*link)->context.mark != context->mark ||
+                     (*link)->context.native.handle != context->native.handle))
+        link = &(*link)->next_parked;
+    struct gl_resource *found = *link;
+    if (found)
+        *link = found->next_parked;
+    pthread_mutex_unlock(&parked_lock);
+    return found;
+}
+
+void gl_interop_collect_parked(const struct gl_context *context)
+{
+    struct gl_resource *r;
+    while ((r = take_parked(context))) {
+        r->base.parked = false;
+        gr_resource_settle(&r->base);
+    }
+}
+
+static gr_status unregister(gr_resource *resource)
+{
+    const struct gl_resource *r = gl_of(resource);
+    gr_status status = GR_OK;
+    CUresult result = gr_driver()->cuGraphicsUnregisterResource(resource->handle);
+    if (result != CUDA_SUCCESS)
+        status = gr_fail_cuda(result, "cuGraphicsUnregisterResource",
+                              "The registration of OpenGL buffer %u ended with an error.", r->name);
+    gl_interop_collect_parked(&r->context);
+    return status;
+}
+
+const struct gr_backend gl_interop = {
+    .name = "interop",
+    .check_thread = check_thread,
+    .same_thread_rule = same_thread_rule,
+    .check_storage = check_storage,
+    .map = map,
+    .unmap = unmap,
+    .unregister = unregister,
+    .park = park,
+    .describe = describe,
+    .destroy = destroy,
+};

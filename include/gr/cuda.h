@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The CUDA driver that libgr found at run time, for programs that do not want to link libcuda either.
+ * libgr itself, its tests and its examples call the driver through this table, so that the same
+ * program runs on a GPU and on the software CUDA driver.
+ */
+#ifndef GR_CUDA_H
+#define GR_CUDA_H
+
+#include <cudaTypedefs.h>
+#include <gr/gr.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* OpenGL's side of the driver; cudaGL.h has these too, but would drag in an OpenGL header. */
+typedef CUresult(CUDAAPI *gr_cuGraphicsGLRegisterBuffer_fn)(CUgraphicsResource *, unsigned int,
+                                                            unsigned int);
+typedef CUresult(CUDAAPI *gr_cuGLGetDevices_fn)(unsigned int *, CUdevice *, unsigned int, int);
+
+/*
+ * X(name, version, type): the entry points in the table, each in the variant that came with that
+ * CUDA version, so that the meaning does not depend on the toolkit's age. All are in CUDA 11.2.
+ */
+#define GR_CUDA_FUNCTIONS(X)                                                                       \
+    X(cuInit, 2000, PFN_cuInit_v2000)                                                              \
+    X(cuDriverGetVersion, 2020, PFN_cuDriverGetVersion_v2020)                                      \
+    X(cuGetErrorName, 6000, PFN_cuGetErrorName_v6000)                                              \
+    X(cuGetErrorString, 6000, PFN_cuGetErrorString_v6000)                                          \
+    X(cuDeviceGetCount, 2000, PFN_cuDeviceGetCount_v2000)                                          \
+    X(cuDeviceGet, 2000, PFN_cuDeviceGet_v2000)                                                    \
+    X(cuDeviceGetName, 2000, PFN_cuDeviceGetName_v2000)                                            \
+    X(cuDeviceGetUuid, 9020, PFN_cuDeviceGetUuid_v9020)                                            \
+    X(cuDeviceGetAttribute, 2000, PFN_cuDeviceGetAttribute_v2000)                                  \
+    X(cuDevicePrimaryCtxRetain, 7000, PFN_cuDevicePrimaryCtxRetain_v7000)                          \
+    X(cuDevicePrimaryCtxRelease, 11000, PFN_cuDevicePrimaryCtxRelease_v11000)                      \
+    X(cuCtxCreate, 3020, PFN_cuCtxCreate_v3020)                                                    \
+    X(cuCtxDestroy, 4000, PFN_cuCtxDestroy_v4000)                                                  \
+    X(cuCtxGetCurrent, 4000, PFN_cuCtxGetCurrent_v4000)                                            \
+    X(cuCtxSetCurrent, 4000, PFN_cuCtxSetCurrent_v4000)                                            \
+    X(cuCtxPushCurrent, 4000, PFN_cuCtxPushCurrent_v4000)                                          \
+    X(cuCtxPopCurrent, 4000, PFN_cuCtxPopCurrent_v4000)                                            \
+    X(cuCtxGetDevice, 2000, PFN_cuCtxGetDevice_v2000)                                              \
+    X(cuCtxSynchronize, 2000, PFN_cuCtxSynchronize_v2000)                                          \
+    X(cuStreamCreate, 2000, PFN_cuStreamCreate_v2000)                                              \
+    X(cuStreamDestroy, 4000, PFN_cuStreamDestroy_v4000)                                            \
+    X(cuStreamSynchronize, 2000, PFN_cuStreamSynchronize_v2000)                                    \
+    X(cuStreamQuery, 2000, PFN_cuStreamQuery_v2000)                                                \
+    X(cuStreamWaitEvent, 3020, PFN_cuStreamWaitEvent_v3020)                                        \
+    X(cuLaunchHostFunc, 10000, PFN_cuLaunchHostFunc_v10000)                                        \
+    X(cuEventCreate, 2000, PFN_cuEventCreate_v2000)                                                \
+    X(cuEventDestroy, 4000, PFN_cuEventDestroy_v4000)                                              \
+    X(cuEventRecord, 2000, PFN_cuEventRecord_v2000)                                                \
+    X(cuEventQuery, 2000, PFN_cuEventQuery_v2000)                                                  \
+    X(cuEventSynchronize, 2000, PFN_cuEventSynchronize_v2000)                                      \
+    X(cuEventElapsedTime, 2000, PFN_cuEventElapsedTime_v2000)                                      \
+    X(cuMemAlloc, 3020, PFN_cuMemAlloc_v3020)                                                      \
+    X(cuMemAllocPitch, 3020, PFN_cuMemAllocPitch_v3020)                                            \
+    X(cuMemAllocHost, 3020, PFN_cuMemAllocHost_v3020)                                              \
+    X(cuMemHostRegister, 6050, PFN_cuMemHostRegister_v6050)                                        \
+    X(cuMemHostUnregister, 4000, PFN_cuMemHostUnregister_v4000)                                    \
+    X(cuMemFree, 3020, PFN_cuMemFree_v3020)                                                        \
+    X(cuMemFreeHost, 2000, PFN_cuMemFreeHost_v2000)                                                \
+    X(cuMemAllocAsync, 11020, PFN_cuMemAllocAsync_v11020)                                          \
+    X(cuMemFreeAsync, 11020, PFN_cuMemFreeAsync_v11020)                                            \
+    X(cuMemGetInfo, 3020, PFN_cuMemGetInfo_v3020)                                                  \
+    X(cuMemcpyHtoD, 3020, PFN_cuMemcpyHtoD_v3020)                                                  \
+    X(cuMemcpyDtoH, 3020, PFN_cuMemcpyDtoH_v3020)                                                  \
+    X(cuMemcpyHtoDAsync, 3020, PFN_cuMemcpyHtoDAsync_v3020)                                        \
+    X(cuMemcpyDtoHAsync, 3020, PFN_cuMemcpyDtoHAsync_v3020)                                        \
+    X(cuMemcpyDtoDAsync, 3020, PFN_cuMemcpyDtoDAsync_v3020)                                        \
+    X(cuMemcpy2DAsync, 3020, PFN_cuMemcpy2DAsync_v3020)                                            \
+    X(cuMemcpy3DAsync, 3020, PFN_cuMemcpy3DAsync_v3020)                                            \
+    X(cuMemsetD8, 3020, PFN_cuMemsetD8_v3020)                                                      \
+    X(cuMemsetD8Async, 3020, PFN_cuMemsetD8Async_v3020)                                            \
+    X(cuMemsetD32Async, 3020, PFN_cuMemsetD32Async_v3020)                                          \
+    X(cuPointerGetAttribute, 4000, PFN_cuPointerGetAttribute_v4000)                                \
+    X(cuModuleLoadData, 2000, PFN_cuModuleLoadData_v2000)                                          \
+    X(cuModuleUnload, 2000, PFN_cuModuleUnload_v2000)                                              \
+    X(cuModuleGetFunction, 2000, PFN_cuModuleGetFunction_v2000)                                    \
+    X(cuLaunchKernel, 4000, PFN_cuLaunchKernel_v4000)                                              \
+    X(cuGraphicsGLRegisterBuffer, 3000, gr_cuGraphicsGLRegisterBuffer_fn)                          \
+    X(cuGLGetDevices, 6050, gr_cuGLGetDevices_fn)                                                  \
+    X(cuGraphicsUnregisterResource, 3000, PFN_cuGraphicsUnregisterResource_v3000)                  \
+    X(cuGraphicsMapResources, 3000, PFN_cuGraphicsMapResources_v3000)                              \
+    X(cuGraphicsUnmapResources, 3000, PFN_cuGraphicsUnmapResources_v3000)                          \
+    X(cuGraphicsResourceGetMappedPointer, 3020, PFN_cuGraphicsResourceGetMappedPointer_v3020)
+
+/*
+ * The driver's functions, under their plain names: gr_cuda()->cuMemAlloc(...). (cuda.h may define a
+ * name as a macro for its versioned form; it does so for the member and for its use alike.)
+ */
+#define GR_CUDA_MEMBER(name, version, type) type name;
+typedef struct gr_cuda_api {
+    GR_CUDA_FUNCTIONS(GR_CUDA_MEMBER)
+} gr_cuda_api;
+#undef GR_CUDA_MEMBER
+
+/*
+ * Loads the CUDA driver and initialises it (cuInit), if that has not happened yet. The environment
+ * variable GR_CUDA_DRIVER decides first: "soft" is the software CUDA driver that comes with libgr,
+ * anything else the file to load. Without it libcuda.so.1 is loaded and, where there is none or it
+ * finds no device and `allow_software` is true, the software driver, with a line on the standard
+ * error stream that says so. The choice stays for the life of the process.
+ *
+ * Making a resource or a context loads the driver as by gr_cuda_load(false), so programs that need no
+ * choice need no call. Safe from any thread.
+ * Errors: GR_ERR_NO_DRIVER, whose message names the file looked for and the loader's or cuInit's words.
+ */
+GR_API gr_status gr_cuda_load(bool allow_software);
+
+/* The driver's functions; loads it as by gr_cuda_load(false). NULL after GR_ERR_NO_DRIVER. */
+GR_API const gr_cuda_api *gr_cuda(void);
+
+/* Whether the loaded driver is the software one; false before it is loaded. */
+GR_API bool gr_cuda_is_software(void);
+
+/* The file that was loaded, for example "libcuda.so.1"; "" before. Valid for the process's life. */
+GR_API const char *gr_cuda_driver_path(void);
+
+/*
+ * An entry point that is not in the table, in the variant of that CUDA version (2000 is 2.0, 12050 is
+ * 12.5); NULL, with GR_ERR_NO_DRIVER, if the driver has none. Wraps cuGetProcAddress.
+ */
+GR_API void *gr_cuda_symbol(const char *name, int version);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Resources made from OpenGL objects. OpenGL names are plain unsigned ints here, so that this header
+ * goes with any OpenGL loader and needs none.
+ */
+#ifndef GR_GL_H
+#define GR_GL_H
+
+#include <gr/gr.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Registers an OpenGL buffer object with CUDA, without a copy. The OpenGL context is the one that is
+ * current, through EGL or GLX; `flags` are GR_NONE, GR_READ_ONLY or GR_WRITE_DISCARD.
+ *
+ * The resource is the caller's, freed with gr_resource_free(). The buffer stays the application's:
+ * it keeps its storage as long as it is registered (a glBufferData of another size is noticed at the
+ * next map and refused, as is a deleted buffer; one with immutable storage, by glBufferStorage, has
+ * no need to be asked) and is deleted after the resource is closed. Registering is slow compared
+ * with mapping: register once, map every frame.
+ * glBufferSubData right after a release may overtake CUDA's work that is still pending (seen with
+ * NVIDIA's driver 580); draws, dispatches, copies, clears and glMapBufferRange do not.
+ * Errors: GR_ERR_INVALID_VALUE (name 0, no such buffer, no storage, flags), GR_ERR_GL (no context
+ * current), GR_ERR_CUDA (refused; the message says which device draws and which one computes),
+ * GR_ERR_NO_DRIVER.
+ * Wraps cuGraphicsGLRegisterBuffer.
+ */
+GR_API gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags);
+
+/*
+ * Registers and maps in one call. The buffer owns the registration: its release unmaps and
+ * unregisters. For a single use; the errors are those of gr_from_gl_buffer() and gr_map().
+ */
+GR_API gr_buffer *gr_map_gl_buffer(unsigned int name, unsigned flags, CUstream stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the core asks of a backend: one table of operations for each way of sharing bytes. The core
+ * validates arguments and keeps the life cycle; a backend trusts its input and knows the graphics API.
+ */
+#ifndef GR_LIB_BACKEND_H
+#define GR_LIB_BACKEND_H
+
+#include "resource.h"
+
+/*
+ * How many resources go into one call of the driver at the most: an array of that size fits on the
+ * stack, so that no batch needs the heap, and a call for so many costs as good as nothing for each.
+ */
+#define GR_BATCH 256
+
+struct gr_backend {
+    /* The transport's name in describe texts, for example "interop". */
+    const char *name;
+
+    /*
+     * Whether this thread may touch the resource now, for OpenGL: whether its context is current.
+     * Records the error. Asked before every operation below, so they need not ask again.
+     */
+    gr_status (*check_thread)(const gr_resource *resource, const char *call);
+
+    /* Whether check_thread() of one of these answers for the other too. */
+    bool (*same_thread_rule)(const gr_resource *a, const gr_resource *b);
+
+    /* Whether what was registered is still there to be mapped. Records the error. */
+    gr_status (*check_storage)(const gr_resource *resource, const char *call);
+
+    /*
+     * Maps n resources of this backend and of one CUDA context, all or nothing, and fills in ptr and
+     * size of each one's `pending` buffer. The CUDA context is current.
+     */
+    gr_status (*map)(gr_resource *const resources[], size_t n, CUstream stream);
+
+    /* Unmaps at most GR_BATCH mapped resources, likewise; on an error all are still mapped. */
+    gr_status (*unmap)(gr_resource *const resources[], size_t n, CUstream stream);
+
+    /* Ends the registration. It is over even after an error. */
+    gr_status (*unregister)(gr_resource *resource);
+
+    /* Sets a resource aside whose caller let go of it where it cannot be unregistered. */
+    void (*park)(gr_resource *resource);
+
+    /* Writes what the resource was made from: "OpenGL buffer 3". */
+    void (*describe)(const gr_resource *resource, char *text, size_t size);
+
+    /* Frees the resource's memory. */
+    void (*destroy)(gr_resource *resource);
+};
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CUDA contexts: which one a resource gets, and the push and pop round every call. */
+#include "context.h"
+
+#include "driver.h"
+#include "error.h"
+#include "log.h"
+
+gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)(CUdevice *device),
+                            const char *call)
+{
+    const gr_cuda_api *cu = gr_driver();
+    context->handle = NULL;
+    context->primary_of = -1;
+    CUresult result = cu->cuCtxGetCurrent(&context->handle);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuCtxGetCurrent",
+                            "%s could not ask for the current CUDA context.", call);
+    if (context->handle)
+        return GR_OK;
+    CUdevice device = 0;
+    gr_status status = find_device(&device);
+    if (status != GR_OK)
+        return status;
+    result = cu->cuDevicePrimaryCtxRetain(&context->handle, device);
+    if (result != CUDA_SUCCESS) {
+        char text[200];
+        gr_device_text(device, text, sizeof(text));
+        return gr_fail_cuda(
+            result, "cuDevicePrimaryCtxRetain",
+            "%s: no CUDA context is current on this thread, and the primary context of "
+            "%s, which draws, could not be had.",
+            call, text);
+    }
+    context->primary_of = device;
+    gr_log(GR_LOG_INFO, "%s: no CUDA context was current; took the primary context of device %d",
+           call, device);
+    return GR_OK;
+}
+
+void gr_context_drop(struct gr_context *context)
+{
+    if (context->primary_of >= 0)
+        gr_driver()->cuDevicePrimaryCtxRelease(context->primary_of);
+    context->handle = NULL;
+    context->primary_of = -1;
+}
+
+gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const char *call)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUcontext current = NULL;
+    *pushed = false;
+    if (cu->cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == context->handle)
+        return GR_OK;
+    CUresult result = cu->cuCtxPushCurrent(context->handle);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuCtxPushCurrent",
+                            "%s could not make the resource's CUDA context current. Has it been "
+                            "destroyed? It must outlive the resource.",
+                            call);
+    *pushed = true;
+    return GR_OK;
+}
+
+void gr_context_leave(bool pushed)
+{
+    CUcontext popped;
+    if (pushed)
+        gr_driver()->cuCtxPopCurrent(&popped);
+}

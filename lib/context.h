@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CUDA context that a resource belongs to: choosing it, and making it current for one call. */
+#ifndef GR_LIB_CONTEXT_H
+#define GR_LIB_CONTEXT_H
+
+#include <gr/gr.h>
+
+/* A resource's CUDA context; `primary_of` is the device whose primary context is retained, or -1. */
+struct gr_context {
+    CUcontext handle;
+    CUdevice primary_of;
+};
+
+/*
+ * Takes the context that is current; where there is none, retains the primary context of the device
+ * that `find_device` names (the one that draws). `find_device` records its own error.
+ */
+gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)(CUdevice *device),
+                            const char *call);
+
+/* Drops what gr_context_choose() retained. */
+void gr_context_drop(struct gr_context *context);
+
+/*
+ * Makes the context current, if it is not; *pushed says whether gr_context_leave() has to put the
+ * caller's back. Looking is cheaper than pushing, and in most programs it is current already.
+ */
+gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const char *call);
+void gr_context_leave(bool pushed);
+
+#endif

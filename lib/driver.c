@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds and loads the CUDA driver at run time: a program linked with libgr starts on a machine that has
+ * none, and is told what was looked for.
+ */
+#include "driver.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "log.h"
+
+#define REAL_DRIVER           "libcuda.so.1"
+#define SOFT_DRIVER           "libgr-softcuda.so"
+#define SOFT_DRIVER_IN_FOLDER "gr/" SOFT_DRIVER
+
+/* A look-up in a driver that is being tried. */
+struct library {
+    void *handle;
+    PFN_cuGetProcAddress_v12000 proc_address_v2;
+    PFN_cuGetProcAddress_v11030 proc_address;
+};
+
+/* Written under the lock until `loaded` is set, constant afterwards. */
+static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct library library;
+static gr_cuda_api api;
+static char driver_path[PATH_MAX];
+static bool software;
+static atomic_bool loaded;
+
+static void *function_of(void *pointer_to_object, void *result)
+{
+    /* dlsym's contract: an object pointer's bits are the function's; C has no cast for it. */
+    memcpy(result, &pointer_to_object, sizeof(pointer_to_object));
+    return pointer_to_object;
+}
+
+static void *find_symbol(const struct library *lib, const char *name, int version)
+{
+    void *symbol = NULL;
+    CUdriverProcAddressQueryResult found;
+    if (lib->proc_address_v2) {
+        if (lib->proc_address_v2(name, &symbol, version, 0, &found) != CUDA_SUCCESS)
+            return NULL;
+        return symbol;
+    }
+    if (lib->proc_address)
+        return lib->proc_address(name, &symbol, version, 0) == CUDA_SUCCESS ? symbol : NULL;
+    /*
+     * A driver without cuGetProcAddress is older than CUDA 11.3, and there a name that has a second
+     * variant had it before CUDA 11.2: the one that the table asks for.
+     */
+    char second[96];
+    snprintf(second, sizeof(second), "%s_v2", name);
+    symbol = dlsym(lib->handle, second);
+    return symbol ? symbol : dlsym(lib->handle, name);
+}
+
+static const char *fill_api(const struct library *lib, gr_cuda_api *table)
+{
+    const char *missing = NULL;
+#define FILL(name, version, type)                                                                  \
+    if (!function_of(find_symbol(lib, #name, version), &table->name) && !missing)                  \
+        missing = #name;
+    GR_CUDA_FUNCTIONS(FILL)
+#undef FILL
+    return missing;
+}
+
+static gr_status refuse_init(CUresult code, const char *path)
+{
+    const char *hint = "";
+    if (code == CUDA_ERROR_NO_DEVICE)
+        hint = " It sees no GPU: look at CUDA_VISIBLE_DEVICES, and in a container at "
+               "NVIDIA_VISIBLE_DEVICES and --gpus.";
+    else if (code == CUDA_ERROR_SYSTEM_DRIVER_MISMATCH)
+        hint = " The kernel's driver is of another version than this file: restart after an "
+               "update, or "
+               "mount the host's own driver into the container.";
+    else if (code == CUDA_ERROR_UNKNOWN)
+        hint =
+            " Often the device nodes are missing: is /dev/nvidia-uvm there (nvidia-modprobe -u)?";
+    const char *name = NULL;
+    api.cuGetErrorName(code, &name);
+    return gr_fail_code(
+        GR_ERR_NO_DRIVER, (int)code, name, "cuInit",
+        "The CUDA driver %s was loaded but does not start.%s GR_CUDA_DRIVER=soft takes "
+        "the software CUDA driver.",
+        path, hint);
+}
+
+/* Tries one file. On success the statics above describe it. */
+static gr_status load_file(const char *path)
+{
+    struct library lib = {.handle = dlopen(path, RTLD_NOW | RTLD_LOCAL)};
+    if (!lib.handle) {
+        const char *why = dlerror();
+        return gr_fail(
+            GR_ERR_NO_DRIVER, "dlopen",
+            "The CUDA driver %s could not be loaded: %s. Install NVIDIA's driver, name another "
+            "file in GR_CUDA_DRIVER, or set GR_CUDA_DRIVER=soft for the software CUDA driver.",
+            path, why ? why : "no reason given");
+    }
+    function_of(dlsym(lib.handle, "cuGetProcAddress_v2"), &lib.proc_address_v2);
+    function_of(dlsym(lib.handle, "cuGetProcAddress"), &lib.proc_address);
+    const char *missing = fill_api(&lib, &api);
+    if (missing) {
+        dlclose(lib.handle);
+        return gr_fail(
+            GR_ERR_NO_DRIVER, "cuGetProcAddress",
+            "%s is no CUDA driver that libgr can use: it has no %s. CUDA 11.2 or newer is "
+            "needed.",
+            path, missing);
+    }
+    CUresult code = api.cuInit(0);
+    if (code != CUDA_SUCCESS) {
+        gr_status status = refuse_init(code, path);
+        dlclose(lib.handle);
+        return status;
+    }
+    library = lib;
+    software = dlsym(lib.handle, "gr_softcuda_version") != NULL;
+    snprintf(driver_path, sizeof(driver_path), "%s", path);
+    return GR_OK;
+}
+
+/* The software driver lies beside libgr, installed or in a build tree, or where it was installed. */
+static gr_status load_software(void)
+{
+    char beside[PATH_MAX], path[PATH_MAX];
+    Dl_info self;
+    const char *slash = NULL;
+    if (dladdr(&load_lock, &self) && self.dli_fname)
+        slash = strrchr(self.dli_fname, '/');
+    snprintf(beside, sizeof(beside), "%.*s", slash ? (int)(slash - self.dli_fname) : 1,
+             slash ? self.dli_fname : ".");
+
+    const char *const folders[] = {beside, beside, GR_PKGLIBDIR};
+    const char *const names[] = {SOFT_DRIVER_IN_FOLDER, SOFT_DRIVER, SOFT_DRIVER};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        int length = snprintf(path, sizeof(path), "%s/%s", folders[i], names[i]);
+        if (length < (int)sizeof(path) && access(path, R_OK) == 0)
+            return load_file(path);
+    }
+    return gr_fail(
+        GR_ERR_NO_DRIVER, "dlopen",
+        "The software CUDA driver " SOFT_DRIVER " is neither in %.250s, beside libgr, nor in "
+        "its folder gr, nor in " GR_PKGLIBDIR ". Install it with libgr, or name the file in "
+        "GR_CUDA_DRIVER.",
+        beside);
+}
+
+static gr_status choose(bool allow_software)
+{
+    const char *wanted = getenv("GR_CUDA_DRIVER");
+    if (wanted && *wanted)
+        return strcmp(wanted, "soft") == 0 ? load_software() : load_file(wanted);
+    gr_status status = load_file(REAL_DRIVER);
+    if (status == GR_OK || !allow_software)
+        return status;
+    gr_error why;
+    gr_last_error(&why);
+    if (load_software() != GR_OK) {
+        gr_error_restore(&why);
+        return status;
+    }
+    gr_clear_error();
+    fprintf(stderr, "libgr: no CUDA GPU here (%s: %s); using the software CUDA driver.\n",
+            REAL_DRIVER, why.code_name[0] ? why.code_name : "not found");
+    return GR_OK;
+}
+
+gr_status gr_cuda_load(bool allow_software)
+{
+    if (atomic_load_explicit(&loaded, memory_order_acquire))
+        return GR_OK;
+    pthread_mutex_lock(&load_lock);
+    gr_status status = GR_OK;
+    if (!atomic_load_explicit(&loaded, memory_order_relaxed)) {
+        status = choose(allow_software);
+        if (status == GR_OK) {
+            atomic_store_explicit(&loaded, true, memory_order_release);
+            gr_log(GR_LOG_INFO, "the CUDA driver is %s", driver_path);
+        }
+    }
+    pthread_mutex_unlock(&load_lock);
+    return status;
+}
+
+const gr_cuda_api *gr_driver(void)
+{
+    return atomic_load_explicit(&loaded, memory_order_acquire) ? &api : NULL;
+}
+
+const gr_cuda_api *gr_cuda(void)
+{
+    return gr_cuda_load(false) == GR_OK ? &api : NULL;
+}
+
+bool gr_cuda_is_software(void)
+{
+    return gr_driver() && software;
+}
+
+const char *gr_cuda_driver_path(void)
+{
+    return gr_driver() ? driver_path : "";
+}
+
+void *gr_cuda_symbol(const char *name, int version)
+{
+    if (!name) {
+        gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                "`name` is NULL: name an entry point, such as cuMemAlloc.");
+        return NULL;
+    }
+    if (!gr_cuda())
+        return NULL;
+    void *symbol = find_symbol(&library, name, version);
+    if (!symbol)
+        gr_fail(GR_ERR_NO_DRIVER, __func__, "The CUDA driver %s has no %s of CUDA %d.%d or older.",
+                driver_path, name, version / 1000, version % 1000 / 10);
+    return symbol;
+}
+
+void gr_uuid_text(const unsigned char uuid[16], char *text)
+{
+    char *at = text;
+    at += sprintf(at, "GPU-");
+    for (int i = 0; i < 16; i++)
+        at += sprintf(at, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+}
+
+void gr_device_text(CUdevice device, char *text, size_t size)
+{
+    const gr_cuda_api *cu = gr_driver();
+    char name[128] = "?";
+    CUuuid uuid;
+    if (!cu || cu->cuDeviceGetName(name, sizeof(name), device) != CUDA_SUCCESS ||
+        cu->cuDeviceGetUuid(&uuid, device) != CUDA_SUCCESS) {
+        snprintf(text, size, "CUDA device %d", device);
+        return;
+    }
+    char uuid_text[GR_UUID_TEXT_SIZE];
+    gr_uuid_text((const unsigned char *)uuid.bytes, uuid_text);
+    snprintf(text, size, "%s (CUDA device %d, UUID %s)", name, device, uuid_text);
+}

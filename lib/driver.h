@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The loaded CUDA driver, as the library's own code asks for it. */
+#ifndef GR_LIB_DRIVER_H
+#define GR_LIB_DRIVER_H
+
+#include <gr/cuda.h>
+
+/* The table of the loaded driver, or NULL: never loads, never records an error. */
+const gr_cuda_api *gr_driver(void);
+
+/* One line about a CUDA device, "NVIDIA H200 (CUDA device 0, UUID GPU-...)", for messages. */
+void gr_device_text(CUdevice device, char *text, size_t size);
+
+/* A device UUID in the form that nvidia-smi prints. `text` holds at least 41 characters. */
+#define GR_UUID_TEXT_SIZE 41
+void gr_uuid_text(const unsigned char uuid[16], char *text);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the rest of the library needs of register flags. */
+#ifndef GR_LIB_FLAGS_H
+#define GR_LIB_FLAGS_H
+
+#include <gr/gr.h>
+
+/* The names of the bits set, joined with '|'; "none" for 0. */
+void gr_flags_format(unsigned flags, char *text, size_t size);
+
+/* Refuses unknown bits, bits outside `allowed`, and read_only together with write_discard. */
+gr_status gr_flags_check(unsigned flags, unsigned allowed, const char *call);
+
+#endif

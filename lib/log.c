@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where log lines go, and which. */
+#include "log.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+static const char *const level_names[] = {"none", "error", "warning", "info", "debug"};
+
+atomic_int gr_log_threshold;
+
+/* The function and its argument change together, so they are read together. */
+static pthread_mutex_t sink_lock = PTHREAD_MUTEX_INITIALIZER;
+static gr_log_fn sink;
+static void *sink_user;
+
+__attribute__((constructor)) static void read_environment(void)
+{
+    const char *wanted = getenv("GR_LOG");
+    for (int level = GR_LOG_NONE; wanted && level <= GR_LOG_DEBUG; level++)
+        if (strcasecmp(wanted, level_names[level]) == 0)
+            atomic_store(&gr_log_threshold, level);
+}
+
+void gr_log_set(gr_log_level level, gr_log_fn fn, void *user)
+{
+    pthread_mutex_lock(&sink_lock);
+    sink = fn;
+    sink_user = user;
+    pthread_mutex_unlock(&sink_lock);
+    atomic_store(&gr_log_threshold, (int)level);
+}
+
+void gr_log(gr_log_level level, const char *format, ...)
+{
+    if (level == GR_LOG_NONE || !gr_log_wanted(level))
+        return;
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+
+    pthread_mutex_lock(&sink_lock);
+    gr_log_fn fn = sink;
+    void *user = sink_user;
+    pthread_mutex_unlock(&sink_lock);
+    if (fn)
+        fn(user, level, line);
+    else
+        fprintf(stderr, "libgr %s: %s\n", level_names[level], line);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines for whoever asked for them: gr_log_set() or the environment variable GR_LOG. */
+#ifndef GR_LIB_LOG_H
+#define GR_LIB_LOG_H
+
+#include <gr/gr.h>
+
+#include <stdatomic.h>
+
+#include "error.h"
+
+/* The highest level that goes anywhere. GR_LOG sets it when libgr is loaded. */
+extern atomic_int gr_log_threshold;
+
+/* Whether a line of this level goes anywhere: one load, since each map and release asks. */
+static inline bool gr_log_wanted(gr_log_level level)
+{
+    return (int)level <= atomic_load_explicit(&gr_log_threshold, memory_order_relaxed);
+}
+
+void gr_log(gr_log_level level, const char *format, ...) GR_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The two objects of the library, as its own files see them, and the life cycle between them. */
+#ifndef GR_LIB_RESOURCE_H
+#define GR_LIB_RESOURCE_H
+
+#include <gr/gr.h>
+
+#include "context.h"
+
+struct gr_backend;
+
+/*
+ * A mapping's buffer. It lives inside its resource or in the resource's list of spare ones, so that
+ * a loop of map and release allocates nothing.
+ */
+struct gr_buffer {
+    gr_resource *resource;
+    CUdeviceptr ptr; /* 0 once the mapping has ended */
+    size_t size;
+    CUstream stream;
+    gr_buffer *next_spare;
+    bool out; /* in the caller's hands */
+};
+
+/* The common part of every resource; a backend's own struct begins with one. */
+struct gr_resource {
+    const struct gr_backend *backend;
+    CUgraphicsResource handle; /* NULL once closed */
+    struct gr_context context;
+    unsigned flags;
+    size_t size;        /* bytes */
+    gr_buffer *mapped;  /* the live mapping, or NULL */
+    gr_buffer *pending; /* the buffer that a map in progress is going to give out */
+    gr_buffer *spare;   /* buffers that are not out */
+    gr_buffer
+        first; /* the buffer that suffices as long as each mapping is released before the next */
+    size_t buffers_out;
+    CUevent order; /* for a release on another stream than the map's; NULL until there is one */
+    bool held;     /* the caller has not freed it */
+    bool parked;   /* set aside until its OpenGL context is current */
+    bool visited;  /* scratch of a call over many resources: met already */
+};
+
+/* Makes the common part ready: held by the caller, open, not mapped. */
+void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
+                      const struct gr_context *context, CUgraphicsResource handle, unsigned flags,
+                      size_t size);
+
+/* A buffer that is not out, allocated only if the resource has none; NULL if there is no memory. */
+gr_buffer *gr_buffer_take(gr_resource *resource);
+
+/* Puts a buffer back; the resource's memory goes with the last one if nobody holds it. */
+void gr_buffer_give(gr_buffer *buffer);
+
+/* The mapping's buffer reports 0 from now on. */
+void gr_buffer_end_mapping(gr_buffer *buffer);
+
+/* Ends the registration of a resource that is not mapped, on a thread that may. */
+gr_status gr_resource_unregister(gr_resource *resource, const char *call);
+
+/* Closes and frees what nobody holds or maps any more; does nothing otherwise. */
+void gr_resource_settle(gr_resource *resource);
+
+/* Refuses NULL, and GR_STREAM_OF_MAP where there is no map yet. */
+gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call);
+
+#endif
