@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The copy engine: what linear, 2D and 3D copies have in common. */
+#ifndef SOFT_COPY_H
+#define SOFT_COPY_H
+
+#include "scheduler.h"
+
+/* Where the bytes of one side lie, which decides what waits for what. */
+enum copy_place {
+    COPY_PAGEABLE,
+    COPY_PINNED,
+    COPY_MANAGED,
+    COPY_DEVICE,
+};
+
+typedef struct {
+    unsigned char *address; /* of the first byte copied */
+    size_t pitch;           /* bytes from row to row */
+    size_t slice;           /* bytes from plane to plane */
+    enum copy_place place;
+} copy_side;
+
+typedef struct {
+    copy_side from;
+    copy_side to;
+    size_t width; /* in bytes */
+    size_t height;
+    size_t depth;
+} copy_block;
+
+/* Finds the place of extent bytes at address, which the application says are of this type.
+ * CUDA_ERROR_INVALID_VALUE if they can't be, or aren't all in one known range. */
+CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
+                         enum copy_place *place);
+
+/* Queues the copy and waits as much as NVIDIA documents for these places and for an asynchronous or
+ * a synchronous call. width, height and depth aren't 0. */
+CUresult copy_submit(soft_stream *stream, const copy_block *block, bool asynchronous);
+
+/* Every copy to or from a CUDA array ends here: the device has none yet. */
+CUresult copy_with_array(void);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* 2D and 3D copies: a 2D copy is a 3D one with one plane. */
+#include "copy.h"
+
+/* One side as the application describes it. */
+typedef struct {
+    CUmemorytype type;
+    const void *host;
+    CUdeviceptr device;
+    size_t pitch;  /* bytes from row to row; 0: as short as x and the copy's width allow */
+    size_t height; /* rows from plane to plane; 0: likewise */
+    CUarray array;
+    size_t x, y, z;
+} described_side;
+
+/* *sum += a * b; false when that doesn't fit. */
+static bool add_product(size_t *sum, size_t a, size_t b)
+{
+    size_t product;
+    return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(*sum, product, sum);
+}
+
+/* Finds the pitch and the height, of which 0 means packed; false if one is too small. */
+static bool resolve_pitch(const described_side *described, const copy_block *block, size_t *pitch,
+                          size_t *height)
+{
+    size_t row = described->x, rows = described->y;
+    if (!add_product(&row, block->width, 1) || !add_product(&rows, block->height, 1))
+        return false;
+    *pitch = described->pitch ? described->pitch : row;
+    *height = described->height ? described->height : rows;
+    return row <= *pitch && rows <= *height;
+}
+
+/* Where the side begins, and how many bytes from there its last one is. */
+static CUresult resolve_side(const described_side *described, const copy_block *block,
+                             copy_side *side)
+{
+    if (described->type == CU_MEMORYTYPE_ARRAY)
+        return described->array ? copy_with_array() : CUDA_ERROR_INVALID_VALUE;
+    if (described->type < CU_MEMORYTYPE_HOST || described->type > CU_MEMORYTYPE_UNIFIED)
+        return CUDA_ERROR_INVALID_VALUE;
+    size_t pitch, height;
+    if (!resolve_pitch(described, block, &pitch, &height))
+        return CUDA_ERROR_INVALID_VALUE;
+
+    size_t slice = 0, offset = described->x, extent = block->width;
+    bool fits = add_product(&slice, pitch, height) && add_product(&offset, described->y, pitch) &&
+                add_product(&offset, described->z, slice) &&
+                add_product(&extent, block->height - 1, pitch) &&
+                add_product(&extent, block->depth - 1, slice);
+    const unsigned char *base = described->type == CU_MEMORYTYPE_HOST
+                                    ? described->host
+                                    : (const unsigned char *)(uintptr_t)described->device;
+    if (!fits || !base)
+        return CUDA_ERROR_INVALID_VALUE;
+    side->address = (unsigned char *)(uintptr_t)base + offset;
+    side->pitch = pitch;
+    side->slice = slice;
+    return copy_find_place(side->address, extent, described->type, &side->place);
+}
+
+static CUresult copy(const CUDA_MEMCPY3D *given, CUstream handle, bool asynchronous)
+{
+    soft_stream *stream;
+    CUresult result = soft_stream_get(handle, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!given)
+        return CUDA_ERROR_INVALID_VALUE;
+    copy_block block = {
+        .width = given->WidthInBytes, .height = given->Height, .depth = given->Depth};
+    if (!block.width || !block.height || !block.depth)
+        return CUDA_SUCCESS;
+
+    described_side from = {
+        .type = given->srcMemoryType,
+        .host = given->srcHost,
+        .device = given->srcDevice,
+        .array = given->srcArray,
+        .pitch = given->srcPitch,
+        .height = given->srcHeight,
+        .x = given->srcXInBytes,
+        .y = given->srcY,
+        .z = given->srcZ,
+    };
+    described_side to = {
+        .type = given->dstMemoryType,
+        .host = given->dstHost,
+        .device = given->dstDevice,
+        .array = given->dstArray,
+        .pitch = given->dstPitch,
+        .height = given->dstHeight,
+        .x = given->dstXInBytes,
+        .y = given->dstY,
+        .z = given->dstZ,
+    };
+    result = resolve_side(&from, &block, &block.from);
+    if (result == CUDA_SUCCESS)
+        result = resolve_side(&to, &block, &block.to);
+    return result == CUDA_SUCCESS ? copy_submit(stream, &block, asynchronous) : result;
+}
+
+static CUresult copy_2d(const CUDA_MEMCPY2D *given, CUstream stream, bool asynchronous)
+{
+    if (!given)
+        return copy(NULL, stream, asynchronous);
+    CUDA_MEMCPY3D whole = {
+        .srcXInBytes = given->srcXInBytes,
+        .srcY = given->srcY,
+        .srcMemoryType = given->srcMemoryType,
+        .srcHost = given->srcHost,
+        .srcDevice = given->srcDevice,
+        .srcArray = given->srcArray,
+        .srcPitch = given->srcPitch,
+        .dstXInBytes = given->dstXInBytes,
+        .dstY = given->dstY,
+        .dstMemoryType = given->dstMemoryType,
+        .dstHost = given->dstHost,
+        .dstDevice = given->dstDevice,
+        .dstArray = given->dstArray,
+        .dstPitch = given->dstPitch,
+        .WidthInBytes = given->WidthInBytes,
+        .Height = given->Height,
+        .Depth = 1,
+    };
+    return copy(&whole, stream, asynchronous);
+}
+
+SOFT_API cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy)
+{
+    return copy_2d(pCopy, NULL, false);
+}
+
+/* For pitches that the aligned one may refuse; here it refuses none. */
+SOFT_API cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy)
+{
+    return copy_2d(pCopy, NULL, false);
+}
+
+SOFT_API cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
+{
+    return copy_2d(pCopy, hStream, true);
+}
+
+SOFT_API cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy)
+{
+    return copy(pCopy, NULL, false);
+}
+
+SOFT_API cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
+{
+    return copy(pCopy, hStream, true);
+}
+
+SOFT_API_ptds(cuMemcpy2D_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy))
+SOFT_API_ptds(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy))
+SOFT_API_ptsz(cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *pCopy, CUstream hStream), (pCopy, hStream))
+SOFT_API_ptds(cuMemcpy3D_v2, (const CUDA_MEMCPY3D *pCopy), (pCopy))
+SOFT_API_ptsz(cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *pCopy, CUstream hStream), (pCopy, hStream))

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blocks whose threads meet at barriers. Each thread of the block is a fibre: a stack of its own on one thread
+ * of the host. All run in turns, each until its next barrier or its end, so that after one round every thread
+ * that still runs has reached the barrier, and the next round goes on behind it. A host thread keeps its
+ * fibres for later blocks.
+ */
+#include "grid.h"
+#include "module.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#if defined(__has_feature)
+#define HAS_FEATURE(x) __has_feature(x)
+#else
+#define HAS_FEATURE(x) 0
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || HAS_FEATURE(address_sanitizer)
+#define WITH_ASAN 1
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#else
+#define WITH_ASAN 0
+#endif
+
+#if defined(__SANITIZE_THREAD__) || HAS_FEATURE(thread_sanitizer)
+#define WITH_TSAN 1
+#include <sanitizer/tsan_interface.h>
+#else
+#define WITH_TSAN 0
+#endif
+
+/* The sanitizers' frames are larger. */
+#define STACK_SIZE (WITH_ASAN || WITH_TSAN ? 256 * 1024 : 64 * 1024)
+
+/* At the far end of each stack; a kernel that runs over it has used more stack than there is. */
+#define CANARY UINT64_C(0x6b63617473206e6f)
+
+struct fibres;
+
+/* Where a switch goes to, or comes from. */
+typedef struct {
+    ucontext_t context;
+    const void *stack;
+    size_t stack_size;
+    void *tsan;
+} place;
+
+typedef struct {
+    place place;
+    struct fibres *set;
+    uint64_t *canary;
+    unsigned thread[3];
+    bool running; /* has begun its thread and not ended it */
+} fibre;
+
+typedef struct fibres {
+    fibre *all;
+    unsigned count;
+    unsigned char *stacks;
+    place host;
+    fibre *current;
+    const gr_cuhost_kernel *kernel;
+    const gr_cuhost_block *block;
+    void *const *params;
+    int votes;  /* of this round */
+    int result; /* of the round before */
+} fibres;
+
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+
+static void switch_to(place *from, place *to)
+{
+#if WITH_ASAN
+    void *fake_stack;
+    __sanitizer_start_switch_fiber(&fake_stack, to->stack, to->stack_size);
+#endif
+#if WITH_TSAN
+    __tsan_switch_to_fiber(to->tsan, 0);
+#endif
+    swapcontext(&from->context, &to->context);
+#if WITH_ASAN
+    __sanitizer_finish_switch_fiber(fake_stack, NULL, NULL);
+#endif
+}
+
+/* A fibre never ends: it waits for the next block, and its stack is freed with the set. */
+static void fibre_main(unsigned high, unsigned low)
+{
+    fibre *self = (fibre *)((uintptr_t)high << 32 | (uintptr_t)low);
+    fibres *set = self->set;
+#if WITH_ASAN
+    __sanitizer_finish_switch_fiber(NULL, &set->host.stack, &set->host.stack_size);
+#endif
+    for (;;) {
+        set->kernel->run_thread(set->block, self->thread, set->params);
+        self->running = false;
+        switch_to(&self->place, &set->host);
+    }
+}
+
+static int barrier(void *set_of_fibres, int predicate)
+{
+    fibres *set = set_of_fibres;
+    set->votes += predicate != 0;
+    switch_to(&set->current->place, &set->host);
+    return set->result;
+}
+
+static void free_set(void *set_of_fibres)
+{
+    fibres *set = set_of_fibres;
+    for (unsigned i = 0; i < set->count; i++) {
+#if WITH_TSAN
+        __tsan_destroy_fiber(set->all[i].place.tsan);
+#endif
+    }
+    if (set->stacks) {
+#if WITH_ASAN
+        __asan_unpoison_memory_region(set->stacks, (size_t)set->count * STACK_SIZE);
+#endif
+        munmap(set->stacks, (size_t)set->count * STACK_SIZE);
+    }
+    free(set->all);
+    free(set);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&key, free_set);
+}
+
+static void make_fibre(fibres *set, unsigned index)
+{
+    fibre *f = &set->all[index];
+    unsigned char *stack = set->stacks + (size_t)index * STACK_SIZE;
+    f->set = set;
+    f->canary = (uint64_t *)(void *)stack;
+    *f->canary = CANARY;
+    f->place.stack = stack;
+    f->place.stack_size = STACK_SIZE;
+#if WITH_TSAN
+    f->place.tsan = __tsan_create_fiber(0);
+#endif
+    getcontext(&f->place.context);
+    f->place.context.uc_stack.ss_sp = stack;
+    f->place.context.uc_stack.ss_size = STACK_SIZE;
+    f->place.context.uc_link = NULL;
+    uintptr_t self = (uintptr_t)f;
+    makecontext(&f->place.context, (void (*)(void))fibre_main, 2, (unsigned)(self >> 32),
+                (unsigned)self);
+}
+
+static fibres *new_set(unsigned count)
+{
+    fibres *set = calloc(1, sizeof *set);
+    if (!set)
+        return NULL;
+    void *stacks = mmap(NULL, (size_t)count * STACK_SIZE, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    set->all = calloc(count, sizeof *set->all);
+    if (stacks == MAP_FAILED || !set->all) {
+        if (stacks != MAP_FAILED)
+            munmap(stacks, (size_t)count * STACK_SIZE);
+        free_set(set);
+        return NULL;
+    }
+    set->stacks = stacks;
+    set->count = count;
+    for (unsigned i = 0; i < count; i++)
+        make_fibre(set, i);
+    return set;
+}
+
+/* This thread's fibres, count or more of them. */
+static fibres *get_set(unsigned count)
+{
+    pthread_once(&key_once, make_key);
+    fibres *set = pthread_getspecific(key);
+    if (set && set->count >= count)
+        return set;
+    fibres *larger = new_set(count);
+    if (!larger || pthread_setspecific(key, larger) != 0) {
+        if (larger)
+            free_set(larger);
+        return NULL;
+    }
+    if (set)
+        free_set(set);
+    return larger;
+}
+
+static void check_canary(const fibre *f)
+{
+    if (*f->canary == CANARY)
+        return;
+    fprintf(stderr,
+            "libgr software CUDA driver: kernel %s needs more stack than the %d bytes that a "
+            "thread has\n",
+            f->set->kernel->name, STACK_SIZE);
+    abort();
+}
+
+/* One round; returns how many threads have not ended. */
+static unsigned run_round(fibres *set, unsigned count)
+{
+    unsigned running = 0;
+    for (unsigned i = 0; i < count; i++) {
+        fibre *f = &set->all[i];
+        if (!f->running)
+            continue;
+        set->current = f;
+        switch_to(&set->host, &f->place);
+        check_canary(f);
+        running += f->running;
+    }
+    return running;
+}
+
+bool soft_fibres_run(const gr_cuhost_kernel *kernel, gr_cuhost_block *block, void *const *params)
+{
+    const unsigned *dim = block->block_dim;
+    unsigned count = dim[0] * dim[1] * dim[2];
+    fibres *set = get_set(count);
+    if (!set)
+        return false;
+    block->barrier = barrier;
+    block->fibre = set;
+    set->kernel = kernel;
+    set->block = block;
+    set->params = params;
+#if WITH_TSAN
+    set->host.tsan = __tsan_get_current_fiber();
+#endif
+    for (unsigned i = 0; i < count; i++) {
+        fibre *f = &set->all[i];
+        f->thread[0] = i % dim[0];
+        f->thread[1] = i / dim[0] % dim[1];
+        f->thread[2] = i / dim[0] / dim[1];
+        f->running = true;
+    }
+    do {
+        set->votes = 0;
+        unsigned running = run_round(set, count);
+        set->result = set->votes;
+        if (running == 0)
+            break;
+    } while (true);
+    return true;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Device memory: plain pages of the process, filled with a poison byte and out of reach once
+ * freed. */
+#include "devicememory.h"
+
+#include <stdatomic.h>
+
+#define PITCH_ALIGNMENT 512
+
+static _Atomic size_t in_use;
+
+static CUresult total_memory(size_t *total)
+{
+    return cuDeviceTotalMem_v2(total, 0);
+}
+
+CUresult soft_device_memory_new(soft_range *range)
+{
+    size_t total = 0;
+    total_memory(&total);
+    size_t before = atomic_fetch_add(&in_use, range->size);
+    bool fits = range->size <= total && before <= total - range->size;
+    range->base = fits ? soft_pages_new(range->size, true) : NULL;
+    if (!range->base) {
+        atomic_fetch_sub(&in_use, range->size);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    CUresult result = soft_range_add(range);
+    if (result != CUDA_SUCCESS)
+        soft_device_memory_free(range, "device memory that was never given out");
+    return result;
+}
+
+void soft_device_memory_free(const soft_range *range, const char *what)
+{
+    soft_pages_retire(range->base, range->size, what);
+    atomic_fetch_sub(&in_use, range->size);
+}
+
+static CUresult allocate(CUdeviceptr *pointer, size_t size, enum soft_memory kind, unsigned flags)
+{
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!pointer || size == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    soft_range range = {.size = size, .kind = kind, .flags = flags, .context = context};
+    result = soft_device_memory_new(&range);
+    if (result == CUDA_SUCCESS)
+        *pointer = (CUdeviceptr)(uintptr_t)range.base;
+    return result;
+}
+
+SOFT_API cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
+{
+    return allocate(dptr, bytesize, SOFT_MEMORY_DEVICE, 0);
+}
+
+SOFT_API cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
+                            unsigned int ElementSizeBytes)
+{
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    bool good_element = ElementSizeBytes == 4 || ElementSizeBytes == 8 || ElementSizeBytes == 16;
+    if (!dptr || !pPitch || !WidthInBytes || !Height || !good_element)
+        return CUDA_ERROR_INVALID_VALUE;
+
+    size_t pitch = (WidthInBytes + PITCH_ALIGNMENT - 1) & ~(size_t)(PITCH_ALIGNMENT - 1);
+    size_t size;
+    if (pitch < WidthInBytes || __builtin_mul_overflow(pitch, Height, &size))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    result = allocate(dptr, size, SOFT_MEMORY_DEVICE, 0);
+    if (result == CUDA_SUCCESS)
+        *pPitch = pitch;
+    return result;
+}
+
+SOFT_API cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
+{
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST) {
+        CUresult result = soft_check_context(NULL);
+        return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE;
+    }
+    return allocate(dptr, bytesize, SOFT_MEMORY_MANAGED, flags);
+}
+
+CUresult soft_check_no_dead_context(void)
+{
+    CUresult result = soft_check_context(NULL);
+    return result == CUDA_ERROR_INVALID_CONTEXT ? CUDA_SUCCESS : result;
+}
+
+/* As the driver, waits for the work that may still use the memory. */
+SOFT_API cuMemFree_v2(CUdeviceptr dptr)
+{
+    CUresult result = soft_check_no_dead_context();
+    if (result != CUDA_SUCCESS || !dptr)
+        return result;
+
+    soft_range range;
+    const unsigned char *address = (const unsigned char *)(uintptr_t)dptr;
+    if (!soft_range_find(address, &range) || range.base != address)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (range.kind == SOFT_MEMORY_POOL)
+        return soft_pool_free_now(range.base);
+    bool is_ours = range.kind == SOFT_MEMORY_DEVICE || range.kind == SOFT_MEMORY_MANAGED;
+    if (!is_ours || range.owner || !soft_range_remove(range.base, range.kind, &range))
+        return CUDA_ERROR_INVALID_VALUE;
+    result = soft_context_wait(range.context);
+    soft_device_memory_free(&range, "device memory after cuMemFree");
+    return result;
+}
+
+void soft_memory_destroy_all(soft_context *context)
+{
+    soft_range range;
+    while (soft_range_take_of_context(context, &range)) {
+        if (range.kind == SOFT_MEMORY_DEVICE || range.kind == SOFT_MEMORY_MANAGED)
+            soft_device_memory_free(&range, "device memory of a destroyed context");
+        else if (range.kind == SOFT_MEMORY_HOST)
+            soft_pages_retire(range.base, range.size, "pinned memory of a destroyed context");
+    }
+}
+
+SOFT_API cuMemGetInfo_v2(size_t *free, size_t *total)
+{
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    size_t all = 0, used = atomic_load(&in_use);
+    total_memory(&all);
+    if (free)
+        *free = all > used ? all - used : 0;
+    if (total)
+        *total = all;
+    return CUDA_SUCCESS;
+}
+
+/* A mapped graphics resource is not an allocation: the driver doesn't find it here. */
+SOFT_API cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
+{
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    soft_range range;
+    if (!soft_range_find((void *)(uintptr_t)dptr, &range) || range.kind == SOFT_MEMORY_GRAPHICS)
+        return CUDA_ERROR_NOT_FOUND;
+    if (pbase)
+        *pbase = (CUdeviceptr)(uintptr_t)range.base;
+    if (psize)
+        *psize = range.size;
+    return CUDA_SUCCESS;
+}

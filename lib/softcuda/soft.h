@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the software CUDA driver share: how an entry point is exported, handles,
+ * contexts, streams and their tasks, known memory ranges, and the log. An entry point that takes or
+ * implies a stream has a second symbol for programs built with the per-thread default stream, see
+ * SOFT_API_ptsz.
+ */
+#ifndef SOFT_H
+#define SOFT_H
+
+/* Asks cuda.h for the prototypes of every versioned symbol under its own name, so that the compiler
+ * checks each entry point against the header and no macro renames it. */
+#ifndef __CUDA_API_VERSION_INTERNAL
+#define __CUDA_API_VERSION_INTERNAL
+#endif
+#include <cuda.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Exporting. What is defined with these is what is implemented: the Makefile reads the objects' symbols
+ * and makes a stub of everything else that cuda.h declares (unsupported.awk).
+ *
+ * SOFT_API starts the definition. SOFT_API_ptsz and SOFT_API_ptds define the per-thread twin of an
+ * entry point from the plain one: CU_STREAM_PER_THREAD stands in for a NULL or implied stream
+ * during the call.
+ */
+#define SOFT_API __attribute__((visibility("default"))) CUresult CUDAAPI
+
+#define SOFT_PER_THREAD_TWIN(symbol, name, params, args)                                           \
+    __attribute__((visibility("default"))) CUresult CUDAAPI symbol params;                         \
+    __attribute__((visibility("default"))) CUresult CUDAAPI symbol params                          \
+    {                                                                                              \
+        soft_default_stream_is_per_thread = true;                                                  \
+        CUresult result = name args;                                                               \
+        soft_default_stream_is_per_thread = false;                                                 \
+        return result;                                                                             \
+    }
+#define SOFT_API_ptsz(name, params, args) SOFT_PER_THREAD_TWIN(name##_ptsz, name, params, args)
+#define SOFT_API_ptds(name, params, args) SOFT_PER_THREAD_TWIN(name##_ptds, name, params, args)
+
+extern _Thread_local bool soft_default_stream_is_per_thread;
+
+/* ---- Log (log.c) ---- */
+
+enum soft_log_level {
+    SOFT_DEBUG, /* only with GR_LOG=debug */
+    SOFT_WARN,  /* always */
+};
+
+/* Writes one line to stderr; the format needs no newline. */
+void soft_log(enum soft_log_level level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* For an entry point, or a case of one, that isn't implemented: logs the sentence once (*logged is
+ * the memory of that, a static that starts as 0) and returns CUDA_ERROR_NOT_SUPPORTED. */
+CUresult soft_unsupported(int *logged, const char *what);
+
+/* ---- Device (device.c) ---- */
+
+/* The one device's UUID. */
+void soft_device_uuid(CUuuid *uuid);
+
+/* ---- Handles (handle.c) ---- */
+
+/*
+ * What an application gets as CUstream, CUevent, ... is a number made of a slot, a generation and a
+ * kind, not an address, so that a handle that is garbage, of another kind or of something destroyed
+ * is told from a good one without touching memory. Handles never equal NULL, CU_STREAM_LEGACY or
+ * CU_STREAM_PER_THREAD.
+ */
+enum soft_kind {
+    SOFT_KIND_CONTEXT = 1,
+    SOFT_KIND_STREAM,
+    SOFT_KIND_EVENT,
+    SOFT_KIND_POOL,
+    SOFT_KIND_MODULE,
+    SOFT_KIND_FUNCTION,
+    SOFT_KIND_GRAPHICS,
+    SOFT_KIND_ARRAY,
+    SOFT_KIND_LIBRARY,
+    SOFT_KIND_KERNEL,
+    SOFT_KIND_OTHER,
+};
+
+/* A new handle for object, or NULL when there is no memory. Thread-safe, as all three are. */
+void *soft_handle_new(enum soft_kind kind, void *object);
+
+/* The object, or NULL if the handle isn't (or is no longer) one of this kind. Never dereferences
+ * it. */
+void *soft_handle_get(enum soft_kind kind, const void *handle);
+
+/* Ends the handle and returns its object; NULL as soft_handle_get. Of two threads that end one
+ * handle, only one gets the object. */
+void *soft_handle_drop(enum soft_kind kind, const void *handle);
+
+/* ---- Contexts (context.c) ---- */
+
+typedef struct soft_context soft_context;
+
+/* CUDA_ERROR_NOT_INITIALIZED before cuInit, CUDA_ERROR_DEINITIALIZED while the process exits,
+ * CUDA_ERROR_NOT_PERMITTED inside a host function or callback of a stream; else CUDA_SUCCESS. */
+CUresult soft_check_init(void);
+
+/* As soft_check_init, then the calling thread's current context: CUDA_ERROR_INVALID_CONTEXT when
+ * there is none, CUDA_ERROR_CONTEXT_IS_DESTROYED when it was destroyed, or the context's sticky
+ * error. context may be NULL. */
+CUresult soft_check_context(soft_context **context);
+
+/* The context as an application sees it. */
+CUcontext soft_context_handle(const soft_context *context);
+
+/* Makes every later call in the context return error, as after a kernel that faulted. The first
+ * error stays. */
+void soft_context_fail(soft_context *context, CUresult error);
+
+/* Calls hook whenever a context is about to be destroyed or reset, after its pending work has
+ * completed and while its streams and memory still exist. At most 8 hooks; register them from a
+ * constructor function. */
+void soft_context_at_destroy(void (*hook)(soft_context *context));
+
+/* ---- Streams (stream.c, task.c) ---- */
+
+typedef struct soft_stream soft_stream;
+
+/*
+ * Turns an application's handle into a stream: NULL (the legacy default stream, or the per-thread
+ * one in a _ptsz call), CU_STREAM_LEGACY and CU_STREAM_PER_THREAD are those of the current context
+ * and need one, with the codes of soft_check_context; a created stream needs no current context.
+ * CUDA_ERROR_INVALID_HANDLE for anything else. A stream's memory stays valid when the stream is
+ * destroyed: pushing to it is then an error.
+ */
+CUresult soft_stream_get(CUstream handle, soft_stream **stream);
+
+/* The context that a stream belongs to. */
+soft_context *soft_stream_context(const soft_stream *stream);
+
+/*
+ * Queues run(arg) behind everything queued before and, if the stream is the legacy one or blocking,
+ * behind what the legacy default stream's rules order before it. It runs on the stream's own
+ * thread; it may block (that is what a wait is). arg must stay valid until run has been called.
+ * Returns CUDA_ERROR_OUT_OF_MEMORY or CUDA_ERROR_INVALID_HANDLE (stream destroyed), and then run is
+ * never called. Tasks that are still queued when the process exits are never called either.
+ */
+CUresult soft_stream_push(soft_stream *stream, void (*run)(void *arg), void *arg);
+
+/* The same with a copy of size bytes at data, which lives in the task's record: run gets the copy's
+ * address (aligned to 16) and the copy ends when run returns. Up to SOFT_PAYLOAD bytes come from a
+ * pool, so that a steady loop allocates nothing. */
+#define SOFT_PAYLOAD 448
+CUresult soft_stream_push_copy(soft_stream *stream, void (*run)(void *copy), const void *data,
+                               size_t size);
+
+/* Blocks the caller until all that is queued now has completed; returns the context's sticky error
+ * if any. */
+CUresult soft_stream_wait(soft_stream *stream);
+
+/* The same for all the streams of a context. */
+CUresult soft_context_wait(soft_context *context);
+
+/* ---- Memory ranges (range.c, pages.c) ---- */
+
+enum soft_memory {
+    SOFT_MEMORY_DEVICE = 1, /* cuMemAlloc and its relatives; also a module's globals */
+    SOFT_MEMORY_POOL,       /* stream-ordered */
+    SOFT_MEMORY_HOST,       /* allocated pinned */
+    SOFT_MEMORY_REGISTERED, /* the application's own, pinned */
+    SOFT_MEMORY_MANAGED,
+    SOFT_MEMORY_GRAPHICS, /* a mapped graphics resource; unknown to the driver's pointer queries */
+};
+
+/* Device and host addresses are the same number for all of them. */
+typedef struct {
+    unsigned char *base;
+    size_t size; /* as asked for, in bytes */
+    enum soft_memory kind;
+    unsigned flags;        /* of the call that made it */
+    soft_context *context; /* may be NULL */
+    void *owner;           /* for the file that added it, e.g. the pool or the resource */
+    uint64_t id;           /* unique in the process; set by soft_range_add */
+} soft_range;
+
+/* Makes the range known to argument checks. CUDA_ERROR_OUT_OF_MEMORY, or CUDA_ERROR_INVALID_VALUE
+ * when it overlaps a known one. */
+CUresult soft_range_add(const soft_range *range);
+
+/* Forgets the range that starts exactly at base and is of that kind (0: any); false if there is
+ * none. removed may be NULL. */
+bool soft_range_remove(const void *base, enum soft_memory kind, soft_range *removed);
+
+/* The range that holds address; false if there is none. range may be NULL. */
+bool soft_range_find(const void *address, soft_range *range);
+
+/* True if [address, address + size) lies within one known range. The argument check of launches and
+ * copies. */
+bool soft_range_holds(const void *address, size_t size);
+
+/* Anonymous pages for at least size bytes, page-aligned, with an inaccessible page behind them,
+ * filled with the byte SOFT_POISON if asked; NULL when there is no memory. */
+#define SOFT_POISON 0xCB
+void *soft_pages_new(size_t size, bool poison);
+
+/* Makes the pages inaccessible and gives their memory back. The addresses stay unused for a while,
+ * so that a late access faults; the message then names what (a string constant, e.g. "device memory
+ * after cuMemFree"). size is the one given to soft_pages_new. */
+void soft_pages_retire(void *pages, size_t size, const char *what);
+
+/* Makes pages (page-aligned, whole) inaccessible, and accessible again; while they are inaccessible
+ * an access prints a line that names what, then faults as usual. CUDA_ERROR_OUT_OF_MEMORY if the
+ * kernel refuses. */
+CUresult soft_pages_guard(void *pages, size_t size, const char *what);
+CUresult soft_pages_unguard(void *pages, size_t size);
+
+/* The CUDA version that each function came with, made by since.awk; ends with a NULL name. */
+struct soft_since {
+    const char *name;
+    int version;
+};
+extern const struct soft_since soft_since[];
+
+#endif
