@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * heightmap: a picture becomes a landscape. CUDA computes the terrain from the picture into OpenGL's
+ * vertex buffer, OpenGL draws it lit. The hand-over between the two is in share_vertices() and
+ * write_vertices().
+ */
+#define _GNU_SOURCE
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <gr/gl.h>
+
+#include "heightmap.h"
+#include "kernel_image.h"
+#include "offscreen.h"
+#include "options.h"
+#include "output.h"
+#include "png_file.h"
+#include "scene.h"
+#include "session.h"
+#include "vertex.h"
+
+KERNEL_IMAGE(heightmap);
+
+struct options {
+    const char *input, *output;
+    int width, height;
+    int mesh;
+    float height_scale;
+    float rotate;
+};
+
+struct show {
+    struct picture picture;
+    struct session session;
+    struct scene scene;
+    struct offscreen target;
+    struct terrain terrain;
+    struct view view;
+    CUmodule module;
+    CUfunction sample_picture, make_terrain;
+    CUdeviceptr picture_memory, samples; /* plain CUDA memory */
+    gr_resource *vertices;               /* scene.vertex_buffer, as CUDA knows it */
+    unsigned char *pixels;
+};
+
+/* Tells CUDA of OpenGL's vertex buffer. The kernel writes all of it, so nothing need be kept. */
+static bool share_vertices(struct show *show)
+{
+    show->vertices = gr_from_gl_buffer(show->scene.vertex_buffer, GR_WRITE_DISCARD);
+    return show->vertices != NULL || gr_failed("register the vertex buffer with CUDA");
+}
+
+/* One thread for each place of a grid, in blocks of 16 by 16. */
+static bool launch(const struct session *s, CUfunction kernel, int columns, int rows,
+                   void *arguments[])
+{
+    const unsigned across = ((unsigned)columns + 15) / 16, down = ((unsigned)rows + 15) / 16;
+    return cuda_ok(
+        s->cuda->cuLaunchKernel(kernel, across, down, 1, 16, 16, 1, 0, s->stream, arguments, NULL),
+        "start a kernel");
+}
+
+/* The buffer is CUDA's from gr_map() to the end of the scope, and then OpenGL's again. */
+static bool write_vertices(struct show *show)
+{
+    GR_AUTO(gr_buffer) *buffer = gr_map(show->vertices, show->session.stream);
+    if (buffer == NULL)
+        return gr_failed("map the vertex buffer");
+
+    CUdeviceptr vertices = gr_buffer_ptr(buffer);
+    struct picture *picture = &show->picture;
+    void *sample[] = {&show->picture_memory, &picture->width, &picture->height, &show->samples,
+                      &show->terrain};
+    void *make[] = {&show->samples, &vertices, &show->terrain};
+    return launch(&show->session, show->sample_picture, show->terrain.columns, show->terrain.rows,
+                  sample) &&
+           launch(&show->session, show->make_terrain, show->scene.columns, show->scene.rows, make);
+}
+
+static bool draw_picture(struct show *show, const char *path)
+{
+    const struct offscreen *target = &show->target;
+    if (!write_vertices(show))
+        return false;
+    offscreen_bind(target);
+    scene_draw(&show->scene, &show->view, (float)target->width / (float)target->height);
+    offscreen_read(target, show->pixels);
+
+    /* The picture is there, so this waits for nothing; it reports a kernel that failed on its way. */
+    if (!cuda_ok(show->session.cuda->cuStreamSynchronize(show->session.stream),
+                 "run the kernels") ||
+        !png_file_write(path, target->width, target->height, show->pixels))
+        return false;
+    output_report(path, target->width, target->height);
+    return true;
+}
+
+/* The darkest place is the lowest and the brightest the highest, however grey the picture is. */
+static void find_range(const struct picture *picture, struct terrain *terrain)
+{
+    float darkest = 1.0f, brightest = 0.0f;
+    const size_t count = (size_t)picture->width * (size_t)picture->height;
+    for (const uint16_t *p = picture->pixels, *end = p + 4 * count; p < end; p += 4) {
+        const float luminance =
+            (0.2126f * (float)p[0] + 0.7152f * (float)p[1] + 0.0722f * (float)p[2]) * (float)p[3] /
+            (65535.0f * 65535.0f);
+        darkest = fminf(darkest, luminance);
+        brightest = fmaxf(brightest, luminance);
+    }
+    terrain->darkest = darkest;
+    terrain->range = brightest - darkest;
+    terrain->coloured = picture->coloured;
+}
+
+/* The mesh has the picture's shape, with `mesh` samples along its longer side. */
+static void choose_terrain(struct show *show, const struct options *options)
+{
+    struct terrain *t = &show->terrain;
+    const float width = (float)show->picture.width, height = (float)show->picture.height;
+    const float longer = fmaxf(width, height);
+    t->half_x = fmaxf(width / longer, 0.05f);
+    t->half_z = fmaxf(height / longer, 0.05f);
+    t->columns = (int)fmaxf(t->half_x * (float)options->mesh, 2.0f);
+    t->rows = (int)fmaxf(t->half_z * (float)options->mesh, 2.0f);
+    t->height = options->height_scale;
+    t->base = -0.12f;
+    find_range(&show->picture, t);
+}
+
+/* The camera goes round the terrain and takes the sun along. */
+static void choose_view(struct show *show, const struct options *options)
+{
+    const float angle = options->rotate * 0.01745329f;
+    const float light[3] = {-0.75f, 0.52f, -0.30f}, eye[3] = {0.0f, 2.0f, 3.0f};
+    const float length = sqrtf(light[0] * light[0] + light[1] * light[1] + light[2] * light[2]);
+    const float c = cosf(angle), s = sinf(angle);
+    struct view *view = &show->view;
+    *view = (struct view){
+        .eye = {c * eye[0] + s * eye[2], eye[1], c * eye[2] - s * eye[0]},
+        .target = {0.0f, -0.2f, 0.0f},
+        .light = {(c * light[0] + s * light[2]) / length, light[1] / length,
+                  (c * light[2] - s * light[0]) / length},
+        .angle = 36.0f,
+    };
+    memcpy(show->terrain.light, view->light, sizeof view->light);
+}
+
+static bool load_kernels(struct show *show)
+{
+    const gr_cuda_api *cuda = show->session.cuda;
+    return kernel_image_load(&heightmap_image, &show->module) &&
+           cuda_ok(cuda->cuModuleGetFunction(&show->sample_picture, show->module, "sample_picture"),
+                   "find a kernel") &&
+           cuda_ok(cuda->cuModuleGetFunction(&show->make_terrain, show->module, "make_terrain"),
+                   "find a kernel");
+}
+
+static bool upload_picture(struct show *show)
+{
+    const struct session *s = &show->session;
+    const size_t size = (size_t)show->picture.width * (size_t)show->picture.height * 8;
+    const size_t samples = (size_t)show->terrain.columns * (size_t)show->terrain.rows;
+    return cuda_ok(s->cuda->cuMemAlloc(&show->picture_memory, size),
+                   "allocate memory for the picture") &&
+           cuda_ok(s->cuda->cuMemAlloc(&show->samples, samples * sizeof(float4)),
+                   "allocate memory for the heights") &&
+           cuda_ok(s->cuda->cuMemcpyHtoDAsync(show->picture_memory, show->picture.pixels, size,
+                                              s->stream),
+                   "upload the picture");
+}
+
+static bool open_show(struct show *show, const struct options *options)
+{
+    if (!png_file_read(options->input, &show->picture))
+        return false;
+    show->pixels = malloc(3 * (size_t)options->width * (size_t)options->height);
+    if (show->pixels == NULL) {
+        fprintf(stderr, "Not enough memory for the picture: choose a smaller --size.\n");
+        return false;
+    }
+    choose_terrain(show, options);
+    choose_view(show, options);
+    if (!session_open(&show->session))
+        return false;
+    printf("input    %s, %dx%d, %s\n", options->input, show->picture.width, show->picture.height,
+           show->terrain.coloured ? "drawn in its own colours" : "coloured by height");
+    return offscreen_init(&show->target, options->width, options->height) &&
+           scene_init(&show->scene, show->terrain.columns + 2 * SKIRT,
+                      show->terrain.rows + 2 * SKIRT) &&
+           share_vertices(show) && load_kernels(show) && upload_picture(show);
+}
+
+/* Backwards: what CUDA knows of the buffer ends before OpenGL's buffer does. */
+static void close_show(struct show *show)
+{
+    const gr_cuda_api *cuda = show->session.cuda;
+    gr_resource_free(show->vertices);
+    if (show->samples != 0)
+        cuda->cuMemFree(show->samples);
+    if (show->picture_memory != 0)
+        cuda->cuMemFree(show->picture_memory);
+    if (show->module != NULL)
+        cuda->cuModuleUnload(show->module);
+    scene_free(&show->scene);
+    offscreen_free(&show->target);
+    session_close(&show->session);
+    picture_free(&show->picture);
+    free(show->pixels);
+}
+
+static void print_help(FILE *stream)
+{
+    fputs(
+        "Usage: heightmap [OPTION]... FILE.png\n"
+        "Makes a landscape of a picture: the brighter, the higher. CUDA computes the terrain into\n"
+        "OpenGL's vertex buffer, OpenGL draws it into a PNG file.\n"
+        "\n"
+        "  -o, --output FILE      the picture of the landscape (default terrain.png)\n"
+        "  -s, --size WxH         its size in pixels (default 1280x720)\n"
+        "  -m, --mesh N           vertices along the longer side, 16 to 2048 (default 768)\n"
+        "  -z, --height-scale H   height of the highest place, as a part of half the longer side,\n"
+        "                         0 to 2 (default 0.3)\n"
+        "  -r, --rotate DEGREES   look from another side (default 30)\n"
+        "  -h, --help             this text\n"
+        "  -V, --version          the version of libgr\n"
+        "\n"
+        "FILE.png may be of any kind: grey, colour, palette, up to 16 bits. It runs on the first\n"
+        "CUDA device, or without a GPU on the software CUDA driver, which GR_CUDA_DRIVER=soft in\n"
+        "the environment also asks for.\n",
+        stream);
+}
+
+/* The name of the input, which has to be there; and the output must not overwrite it. */
+static bool check_names(int argc, char **argv, struct options *options)
+{
+    if (optind + 1 != argc) {
+        print_help(stderr);
+        return false;
+    }
+    options->input = argv[optind];
+    struct stat in, out;
+    if (stat(options->input, &in) == 0 && stat(options->output, &out) == 0 &&
+        in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
+        fprintf(stderr, "The output would overwrite the input: name another file with --output.\n");
+        return false;
+    }
+    return true;
+}
+
+/* The exit status where the program is to end at once, else -1. */
+static int parse(int argc, char **argv, struct options *options)
+{
+    static const struct option names[] = {
+        {"output", required_argument, NULL, 'o'}, {"size", required_argument, NULL, 's'},
+        {"mesh", required_argument, NULL, 'm'},   {"height-scale", required_argument, NULL, 'z'},
+        {"rotate", required_argument, NULL, 'r'}, {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0},
+    };
+    bool fine = true;
+    for (int c; fine && (c = getopt_long(argc, argv, "o:s:m:z:r:hV", names, NULL)) != -1;) {
+        if (c == 'o')
+            options->output = optarg;
+        else if (c == 's')
+            fine = option_size("--size", optarg, &options->width, &options->height);
+        else if (c == 'm')
+            fine = option_int("--mesh", optarg, 16, 2048, &options->mesh);
+        else if (c == 'z')
+            fine = option_float("--height-scale", optarg, 0.0f, 2.0f, &options->height_scale);
+        else if (c == 'r')
+            fine = option_float("--rotate", optarg, -360.0f, 360.0f, &options->rotate);
+        else if (c == 'h')
+            return print_help(stdout), 0;
+        else if (c == 'V')
+            return printf("heightmap (libgr) %s\n", gr_version()), 0;
+        else
+            fine = false;
+    }
+    if (!fine)
+        fprintf(stderr, "Try heightmap --help.\n");
+    return fine && check_names(argc, argv, options) ? -1 : 2;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.output = "terrain.png",
+                              .width = 1280,
+                              .height = 720,
+                              .mesh = 768,
+                              .height_scale = 0.3f,
+                              .rotate = 30.0f};
+    const int status = parse(argc, argv, &options);
+    if (status >= 0)
+        return status;
+
+    struct show show = {0};
+    const bool done = open_show(&show, &options) && draw_picture(&show, options.output);
+    close_show(&show);
+    return done ? EXIT_SUCCESS : EXIT_FAILURE;
+}

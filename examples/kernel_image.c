@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Takes the compilation of a kernel file that the CUDA driver in use can run: the GPU's or the host's.
+ */
+#include "kernel_image.h"
+
+#include <stdio.h>
+
+#include <gr/cuda.h>
+
+static bool no_driver(const char *name)
+{
+    gr_error error;
+    gr_last_error(&error);
+    fprintf(stderr, "The kernels of %s cannot be loaded: %s\n", name, error.message);
+    return false;
+}
+
+static bool not_built(const char *name, bool software)
+{
+    if (software)
+        fprintf(stderr,
+                "The kernels of %s were not built for the software CUDA driver.\n"
+                "Configure with a C++17 compiler (CXX=...) and build again.\n",
+                name);
+    else
+        fprintf(
+            stderr,
+            "The kernels of %s were not built for a GPU: nvcc was missing at configure time.\n"
+            "Install the CUDA Toolkit, configure again (NVCC=... names its compiler) and build,\n"
+            "or set GR_CUDA_DRIVER=soft to run them on the CPU.\n",
+            name);
+    return false;
+}
+
+static bool refused(const char *name, const gr_cuda_api *cuda, CUresult result)
+{
+    const char *code = "unknown error", *text = "";
+    cuda->cuGetErrorName(result, &code);
+    cuda->cuGetErrorString(result, &text);
+    fprintf(stderr, "The CUDA driver (%s) does not load the kernels of %s: %s (%s).\n",
+            gr_cuda_driver_path(), name, code, text);
+    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
+        fprintf(stderr, "They were compiled by an nvcc that does not fit this GPU or its driver: "
+                        "build again with the toolkit of this machine.\n");
+    else if (result == CUDA_ERROR_INVALID_CONTEXT)
+        fprintf(stderr, "No CUDA context is current on this thread.\n");
+    return false;
+}
+
+bool kernel_image_load(const struct kernel_image *image, CUmodule *module)
+{
+    const gr_cuda_api *cuda = gr_cuda();
+    if (cuda == NULL)
+        return no_driver(image->name);
+
+    const bool software = gr_cuda_is_software();
+    const unsigned char *start = software ? image->host : image->gpu;
+    /* Not by start == end: a compiler may take two symbols for two different places. */
+    if (start[0] == 0)
+        return not_built(image->name, software);
+
+    CUmodule loaded = NULL;
+    const CUresult result = cuda->cuModuleLoadData(&loaded, start);
+    if (result != CUDA_SUCCESS)
+        return refused(image->name, cuda, result);
+    *module = loaded;
+    return true;
+}

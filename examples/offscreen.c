@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A place to draw without a window.
+ */
+#include "offscreen.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <epoxy/gl.h>
+
+enum { SAMPLES = 4, SAMPLED_COLOUR = 0, SAMPLED_DEPTH, COLOUR };
+
+static void attach(const struct offscreen *target, int which, int samples, GLenum format,
+                   GLenum attachment)
+{
+    glBindRenderbuffer(GL_RENDERBUFFER, target->renderbuffers[which]);
+    glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, format, target->width,
+                                     target->height);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, attachment, GL_RENDERBUFFER,
+                              target->renderbuffers[which]);
+}
+
+static bool complete(const struct offscreen *target)
+{
+    const GLenum status = glCheckFramebufferStatus(GL_FRAMEBUFFER);
+    if (status == GL_FRAMEBUFFER_COMPLETE)
+        return true;
+    fprintf(stderr,
+            "OpenGL makes no framebuffer of %dx%d pixels (status 0x%04x): try a smaller --size.\n",
+            target->width, target->height, status);
+    return false;
+}
+
+bool offscreen_init(struct offscreen *target, int width, int height)
+{
+    *target = (struct offscreen){.width = width, .height = height};
+    GLint limit = 0, samples = 0;
+    glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &limit);
+    glGetIntegerv(GL_MAX_SAMPLES, &samples);
+    if (width > limit || height > limit) {
+        fprintf(stderr, "OpenGL draws at most %dx%d pixels here: choose a smaller --size.\n", limit,
+                limit);
+        return false;
+    }
+
+    glGenFramebuffers(1, &target->drawn);
+    glGenFramebuffers(1, &target->resolved);
+    glGenRenderbuffers(3, target->renderbuffers);
+
+    glBindFramebuffer(GL_FRAMEBUFFER, target->resolved);
+    attach(target, COLOUR, 0, GL_RGBA8, GL_COLOR_ATTACHMENT0);
+    if (!complete(target))
+        return false;
+
+    if (samples > SAMPLES)
+        samples = SAMPLES;
+    glBindFramebuffer(GL_FRAMEBUFFER, target->drawn);
+    attach(target, SAMPLED_COLOUR, samples, GL_RGBA8, GL_COLOR_ATTACHMENT0);
+    attach(target, SAMPLED_DEPTH, samples, GL_DEPTH_COMPONENT24, GL_DEPTH_ATTACHMENT);
+    return complete(target);
+}
+
+void offscreen_bind(const struct offscreen *target)
+{
+    glBindFramebuffer(GL_FRAMEBUFFER, target->drawn);
+    glViewport(0, 0, target->width, target->height);
+}
+
+/* OpenGL's first row is the lowest. */
+static void turn_over(unsigned char *pixels, size_t pitch, int rows)
+{
+    for (int top = 0, bottom = rows - 1; top < bottom; top++, bottom--) {
+        unsigned char *a = pixels + (size_t)top * pitch;
+        unsigned char *b = pixels + (size_t)bottom * pitch;
+        for (size_t i = 0; i < pitch; i++) {
+            const unsigned char kept = a[i];
+            a[i] = b[i];
+            b[i] = kept;
+        }
+    }
+}
+
+void offscreen_read(const struct offscreen *target, unsigned char *pixels)
+{
+    const int w = target->width, h = target->height;
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, target->drawn);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, target->resolved);
+    glBlitFramebuffer(0, 0, w, h, 0, 0, w, h, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+    glBindFramebuffer(GL_FRAMEBUFFER, target->resolved);
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glReadPixels(0, 0, w, h, GL_RGB, GL_UNSIGNED_BYTE, pixels);
+    turn_over(pixels, 3 * (size_t)w, h);
+}
+
+void offscreen_free(struct offscreen *target)
+{
+    if (target->drawn == 0)
+        return;
+    glDeleteRenderbuffers(3, target->renderbuffers);
+    glDeleteFramebuffers(1, &target->drawn);
+    glDeleteFramebuffers(1, &target->resolved);
+    memset(target, 0, sizeof *target);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names of the pictures that a program makes.
+ */
+#define _GNU_SOURCE
+#include "output.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool output_numbered(char *path, size_t size, const char *output, int number)
+{
+    const size_t length = strlen(output);
+    const bool suffix = length > 4 && strcmp(output + length - 4, ".png") == 0;
+    const int stem = (int)(suffix ? length - 4 : length);
+    const int written = snprintf(path, size, "%.*s-%04d.png", stem, output, number);
+    if (written >= 0 && (size_t)written < size)
+        return true;
+    fprintf(stderr, "The name of the output file is too long.\n");
+    return false;
+}
+
+void output_report(const char *path, int width, int height)
+{
+    char *full = realpath(path, NULL);
+    printf("picture  %s, %dx%d\n", full != NULL ? full : path, width, height);
+    free(full);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names of the pictures that a program makes.
+ */
+#ifndef OUTPUT_H
+#define OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* name.png becomes name-0001.png. False, with a message, if that does not fit. */
+bool output_numbered(char *path, size_t size, const char *output, int number);
+
+/* Prints where a picture lies, in full, and how large it is. */
+void output_report(const char *path, int width, int height);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A lit surface before a background, in OpenGL 3.3.
+ */
+#include "scene.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <epoxy/gl.h>
+
+#include "matrix.h"
+#include "shader.h"
+#include "vertex.h"
+
+/* Half a step of 8 bit colour, different from pixel to pixel, so that soft gradients show no bands. */
+#define DITHER                                                                                     \
+    "float dither() {\n"                                                                           \
+    "    float n = fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715))));" \
+    "    return (n - 0.5) / 255.0;\n"                                                              \
+    "}\n"
+
+static const char background_vertex[] =
+    "#version 330 core\n"
+    "out vec2 place;\n"
+    "void main() {\n"
+    "    place = vec2(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0);\n"
+    "    gl_Position = vec4(place, 0.0, 1.0);\n"
+    "}\n";
+
+static const char background_fragment[] =
+    "#version 330 core\n"
+    "in vec2 place;\n"
+    "out vec4 pixel;\n" DITHER "void main() {\n"
+    "    vec3 low = vec3(0.035, 0.045, 0.085), high = vec3(0.16, 0.21, 0.31);\n"
+    "    vec3 colour = mix(low, high, smoothstep(-1.1, 1.2, place.y));\n"
+    "    colour += vec3(0.10, 0.075, 0.07) * exp(-2.2 * dot(place, place));\n"
+    "    pixel = vec4(colour + dither(), 1.0);\n"
+    "}\n";
+
+static const char surface_vertex[] = "#version 330 core\n"
+                                     "layout(location = 0) in vec4 position;\n"
+                                     "layout(location = 1) in vec4 normal;\n"
+                                     "layout(location = 2) in vec4 colour;\n"
+                                     "uniform mat4 camera;\n"
+                                     "out vec3 place;\n"
+                                     "out vec4 upwards;\n"
+                                     "out vec4 material;\n"
+                                     "void main() {\n"
+                                     "    place = position.xyz;\n"
+                                     "    upwards = vec4(normalize(normal.xyz), normal.w);\n"
+                                     "    material = colour;\n"
+                                     "    gl_Position = camera * position;\n"
+                                     "}\n";
+
+/* A warm sun, a cool sky, light thrown back from below, a highlight, and a rim against the sky. */
+static const char surface_fragment[] =
+    "#version 330 core\n"
+    "in vec3 place;\n"
+    "in vec4 upwards;\n"
+    "in vec4 material;\n"
+    "uniform vec3 eye;\n"
+    "uniform vec3 light;\n"
+    "out vec4 pixel;\n" DITHER "void main() {\n"
+    "    vec3 n = normalize(gl_FrontFacing ? upwards.xyz : -upwards.xyz);\n"
+    "    vec3 to_eye = normalize(eye - place);\n"
+    "    float sun = max(dot(n, light), 0.0) * upwards.w;\n"
+    "    vec3 arriving = sun * vec3(2.5, 2.25, 1.9);\n"
+    "    arriving += mix(vec3(0.16, 0.12, 0.10), vec3(0.34, 0.42, 0.58), 0.5 + 0.5 * n.y);\n"
+    "    vec3 colour = material.rgb * arriving;\n"
+    "    float highlight = pow(max(dot(n, normalize(light + to_eye)), 0.0), 90.0);\n"
+    "    float rim = pow(1.0 - max(dot(n, to_eye), 0.0), 4.0);\n"
+    "    colour += material.a * (highlight * sun * vec3(1.1, 1.0, 0.85) + rim * vec3(0.22, 0.3, "
+    "0.42));\n"
+    "    colour = colour / (1.0 + 0.35 * colour);\n"
+    "    pixel = vec4(pow(colour, vec3(1.0 / 2.2)) + dither(), 1.0);\n"
+    "}\n";
+
+/* Two triangles for each square of the grid, seen from above counterclockwise. */
+static bool fill_index_buffer(int columns, int rows)
+{
+    const size_t count = 6 * (size_t)(columns - 1) * (size_t)(rows - 1);
+    unsigned *indices = malloc(count * sizeof *indices);
+    if (indices == NULL) {
+        fprintf(stderr, "Not enough memory for the mesh: choose a smaller --mesh.\n");
+        return false;
+    }
+    unsigned *next = indices;
+    for (int row = 0; row + 1 < rows; row++) {
+        for (int column = 0; column + 1 < columns; column++) {
+            const unsigned far_left = (unsigned)(row * columns + column);
+            const unsigned near_left = far_left + (unsigned)columns;
+            const unsigned square[6] = {far_left,  near_left,     far_left + 1,
+                                        near_left, near_left + 1, far_left + 1};
+            for (int i = 0; i < 6; i++)
+                *next++ = square[i];
+        }
+    }
+    glBufferData(GL_ELEMENT_ARRAY_BUFFER, (GLsizeiptr)(count * sizeof *indices), indices,
+                 GL_STATIC_DRAW);
+    free(indices);
+    return true;
+}
+
+static void attribute(unsigned location, size_t offset)
+{
+    glEnableVertexAttribArray(location);
+    glVertexAttribPointer(location, 4, GL_FLOAT, GL_FALSE, sizeof(struct vertex),
+                          (const void *)offset); /* NOLINT: OpenGL's way to pass an offset */
+}
+
+static bool make_surface(struct scene *scene)
+{
+    glGenVertexArrays(1, &scene->surface_array);
+    glBindVertexArray(scene->surface_array);
+
+    /* The buffer that is shared: OpenGL gives it storage and no contents. */
+    const size_t size = (size_t)scene->columns * (size_t)scene->rows * sizeof(struct vertex);
+    glGenBuffers(1, &scene->vertex_buffer);
+    glBindBuffer(GL_ARRAY_BUFFER, scene->vertex_buffer);
+    glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)size, NULL, GL_DYNAMIC_DRAW);
+    attribute(0, offsetof(struct vertex, position));
+    attribute(1, offsetof(struct vertex, normal));
+    attribute(2, offsetof(struct vertex, colour));
+
+    glGenBuffers(1, &scene->index_buffer);
+    glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, scene->index_buffer);
+    return fill_index_buffer(scene->columns, scene->rows);
+}
+
+bool scene_init(struct scene *scene, int columns, int rows)
+{
+    *scene = (struct scene){.columns = columns, .rows = rows};
+    while (glGetError() != GL_NO_ERROR)
+        ;
+    scene->surface_program = shader_program(surface_vertex, surface_fragment);
+    scene->background_program = shader_program(background_vertex, background_fragment);
+    if (scene->surface_program == 0 || scene->background_program == 0)
+        return false;
+    glGenVertexArrays(1, &scene->empty_array);
+    if (!make_surface(scene))
+        return false;
+
+    const GLenum error = glGetError();
+    if (error == GL_OUT_OF_MEMORY)
+        fprintf(stderr, "OpenGL has not enough memory for the mesh: choose a smaller --mesh.\n");
+    else if (error != GL_NO_ERROR)
+        fprintf(stderr, "OpenGL refuses the mesh (error 0x%04x).\n", error);
+    return error == GL_NO_ERROR;
+}
+
+static void draw_background(const struct scene *scene)
+{
+    glDisable(GL_DEPTH_TEST);
+    glUseProgram(scene->background_program);
+    glBindVertexArray(scene->empty_array);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+}
+
+static void draw_surface(const struct scene *scene, const struct view *view, float aspect)
+{
+    const float *l = view->light;
+    const float length = sqrtf(l[0] * l[0] + l[1] * l[1] + l[2] * l[2]);
+    const struct matrix camera =
+        matrix_multiply(matrix_perspective(view->angle * 0.01745329f, aspect, 0.1f, 20.0f),
+                        matrix_look_at(view->eye, view->target));
+
+    const GLuint program = scene->surface_program;
+    glEnable(GL_DEPTH_TEST);
+    glUseProgram(program);
+    glUniformMatrix4fv(glGetUniformLocation(program, "camera"), 1, GL_FALSE, camera.m);
+    glUniform3fv(glGetUniformLocation(program, "eye"), 1, view->eye);
+    glUniform3f(glGetUniformLocation(program, "light"), l[0] / length, l[1] / length,
+                l[2] / length);
+    glBindVertexArray(scene->surface_array);
+    glDrawElements(GL_TRIANGLES, 6 * (scene->columns - 1) * (scene->rows - 1), GL_UNSIGNED_INT,
+                   NULL);
+}
+
+void scene_draw(const struct scene *scene, const struct view *view, float aspect)
+{
+    glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+    draw_background(scene);
+    draw_surface(scene, view, aspect);
+}
+
+void scene_free(struct scene *scene)
+{
+    if (scene->surface_program == 0)
+        return;
+    glDeleteBuffers(1, &scene->vertex_buffer);
+    glDeleteBuffers(1, &scene->index_buffer);
+    glDeleteVertexArrays(1, &scene->surface_array);
+    glDeleteVertexArrays(1, &scene->empty_array);
+    glDeleteProgram(scene->surface_program);
+    glDeleteProgram(scene->background_program);
+    *scene = (struct scene){0};
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every program here begins with.
+ */
+#include "session.h"
+
+#include <stdio.h>
+
+bool gr_failed(const char *doing)
+{
+    gr_error error;
+    gr_last_error(&error);
+    fprintf(stderr, "Cannot %s: %s\n", doing, error.message);
+    return false;
+}
+
+bool cuda_ok(CUresult result, const char *doing)
+{
+    if (result == CUDA_SUCCESS)
+        return true;
+    const char *name = "unknown error", *text = "no description";
+    gr_cuda()->cuGetErrorName(result, &name);
+    gr_cuda()->cuGetErrorString(result, &text);
+    fprintf(stderr, "Cannot %s: the CUDA driver says %s (%s).\n", doing, name, text);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        fprintf(stderr, "Choose a smaller --mesh, or another GPU with CUDA_VISIBLE_DEVICES.\n");
+    return false;
+}
+
+/* Which machinery made the picture is part of the result. */
+static bool introduce(const struct session *s)
+{
+    char device[256] = "", opengl[512] = "";
+    int version = 0;
+    if (!cuda_ok(s->cuda->cuDeviceGetName(device, sizeof device, s->device), "name the device") ||
+        !cuda_ok(s->cuda->cuDriverGetVersion(&version), "ask for the driver's version"))
+        return false;
+    gr_egl_describe(s->egl, opengl, sizeof opengl);
+    printf("CUDA     %s\n", device);
+    printf("         driver %s, CUDA %d.%d%s\n", gr_cuda_driver_path(), version / 1000,
+           version % 1000 / 10, gr_cuda_is_software() ? ", no GPU is used" : "");
+    printf("OpenGL   %s\n", opengl);
+    return true;
+}
+
+bool session_open(struct session *s)
+{
+    *s = (struct session){0};
+    if (gr_cuda_load(true) != GR_OK)
+        return gr_failed("load a CUDA driver");
+    s->cuda = gr_cuda();
+
+    s->egl = gr_egl_create(NULL);
+    if (s->egl == NULL)
+        return gr_failed("make an OpenGL context");
+
+    return cuda_ok(s->cuda->cuDeviceGet(&s->device, 0), "find a CUDA device") &&
+           cuda_ok(s->cuda->cuDevicePrimaryCtxRetain(&s->context, s->device),
+                   "make a CUDA context") &&
+           cuda_ok(s->cuda->cuCtxSetCurrent(s->context), "make the CUDA context current") &&
+           cuda_ok(s->cuda->cuStreamCreate(&s->stream, CU_STREAM_NON_BLOCKING),
+                   "make a CUDA stream") &&
+           introduce(s);
+}
+
+void session_close(struct session *s)
+{
+    if (s->stream != NULL)
+        s->cuda->cuStreamDestroy(s->stream);
+    if (s->context != NULL) {
+        s->cuda->cuCtxSetCurrent(NULL);
+        s->cuda->cuDevicePrimaryCtxRelease(s->device);
+    }
+    gr_egl_free(s->egl);
+    *s = (struct session){0};
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every program here begins with: a CUDA driver, an OpenGL context without a window on the same
+ * device, a CUDA context and a stream.
+ */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <stdbool.h>
+
+#include <gr/cuda.h>
+#include <gr/egl.h>
+
+struct session {
+    const gr_cuda_api *cuda; /* the driver's functions */
+    gr_egl *egl;
+    CUdevice device;
+    CUcontext context; /* the device's primary context, current on this thread */
+    CUstream stream;
+};
+
+/*
+ * Opens all of it and prints what the program runs on. Where there is no GPU that is the software CUDA
+ * driver. False after an error, which has been printed; either way session_close() cleans up.
+ */
+bool session_open(struct session *session);
+void session_close(struct session *session);
+
+/* True if the result is CUDA_SUCCESS; else prints what `doing` (such as "start the kernel") met. */
+bool cuda_ok(CUresult result, const char *doing);
+
+/* Prints libgr's last error and returns false. */
+bool gr_failed(const char *doing);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sinewave: CUDA writes a moving surface into OpenGL's vertex buffer, OpenGL draws it, a PNG file keeps
+ * the picture. The hand-over between the two is in share_vertices() and write_vertices().
+ */
+#define _GNU_SOURCE
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <gr/gl.h>
+
+#include "kernel_image.h"
+#include "offscreen.h"
+#include "options.h"
+#include "output.h"
+#include "png_file.h"
+#include "scene.h"
+#include "session.h"
+
+KERNEL_IMAGE(sinewave);
+
+struct options {
+    int width, height;
+    int mesh;
+    int frames; /* 0: one picture, without a number in its name */
+    float time;
+    const char *output;
+};
+
+struct show {
+    struct session session;
+    struct scene scene;
+    struct offscreen target;
+    CUmodule module;
+    CUfunction kernel;
+    gr_resource *vertices; /* scene.vertex_buffer, as CUDA knows it */
+    unsigned char *pixels;
+};
+
+/* Once: tells CUDA of OpenGL's vertex buffer. The kernel writes all of it, so nothing need be kept. */
+static bool share_vertices(struct show *show)
+{
+    show->vertices = gr_from_gl_buffer(show->scene.vertex_buffer, GR_WRITE_DISCARD);
+    return show->vertices != NULL || gr_failed("register the vertex buffer with CUDA");
+}
+
+/* Each frame: the buffer is CUDA's from gr_map() to the end of the scope, and then OpenGL's again. */
+static bool write_vertices(struct show *show, float time)
+{
+    GR_AUTO(gr_buffer) *buffer = gr_map(show->vertices, show->session.stream);
+    if (buffer == NULL)
+        return gr_failed("map the vertex buffer");
+
+    CUdeviceptr vertices = gr_buffer_ptr(buffer);
+    int mesh = show->scene.columns;
+    void *arguments[] = {&vertices, &mesh, &time};
+    const unsigned blocks = ((unsigned)mesh + 15) / 16;
+    return cuda_ok(show->session.cuda->cuLaunchKernel(show->kernel, blocks, blocks, 1, 16, 16, 1, 0,
+                                                      show->session.stream, arguments, NULL),
+                   "start the kernel");
+}
+
+static bool draw_frame(struct show *show, float time, const char *path)
+{
+    static const struct view view = {
+        .eye = {1.35f, 1.45f, 2.6f},
+        .target = {0.04f, -0.14f, 0.08f},
+        .light = {-0.75f, 0.65f, -0.35f},
+        .angle = 36.0f,
+    };
+    const struct offscreen *target = &show->target;
+
+    if (!write_vertices(show, time))
+        return false;
+    offscreen_bind(target);
+    scene_draw(&show->scene, &view, (float)target->width / (float)target->height);
+    offscreen_read(target, show->pixels);
+
+    /* The picture is there, so this waits for nothing; it reports a kernel that failed on its way. */
+    return cuda_ok(show->session.cuda->cuStreamSynchronize(show->session.stream),
+                   "run the kernel") &&
+           png_file_write(path, target->width, target->height, show->pixels);
+}
+
+static bool draw_sequence(struct show *show, const struct options *options)
+{
+    char path[PATH_MAX];
+    const bool progress = isatty(STDERR_FILENO);
+    for (int i = 0; i < options->frames; i++) {
+        if (progress)
+            fprintf(stderr, "\rpicture %d of %d ", i + 1, options->frames);
+        if (!output_numbered(path, sizeof path, options->output, i + 1) ||
+            !draw_frame(show, options->time + (float)i / 30.0f, path))
+            return false;
+        if (progress)
+            fprintf(stderr, "\r%40s\r", "");
+        if (i == 0 || i + 1 == options->frames)
+            output_report(path, options->width, options->height);
+    }
+    return true;
+}
+
+static bool draw_one(struct show *show, const struct options *options)
+{
+    if (!draw_frame(show, options->time, options->output))
+        return false;
+    output_report(options->output, options->width, options->height);
+    return true;
+}
+
+static bool open_show(struct show *show, const struct options *options)
+{
+    const size_t size = 3 * (size_t)options->width * (size_t)options->height;
+    show->pixels = malloc(size);
+    if (show->pixels == NULL) {
+        fprintf(stderr, "Not enough memory for the picture: choose a smaller --size.\n");
+        return false;
+    }
+    if (!session_open(&show->session) ||
+        !offscreen_init(&show->target, options->width, options->height) ||
+        !scene_init(&show->scene, options->mesh, options->mesh) || !share_vertices(show))
+        return false;
+    return kernel_image_load(&sinewave_image, &show->module) &&
+           cuda_ok(show->session.cuda->cuModuleGetFunction(&show->kernel, show->module, "sinewave"),
+                   "find the kernel");
+}
+
+/* Backwards: what CUDA knows of the buffer ends before OpenGL's buffer does. */
+static void close_show(struct show *show)
+{
+    gr_resource_free(show->vertices);
+    if (show->module != NULL)
+        show->session.cuda->cuModuleUnload(show->module);
+    scene_free(&show->scene);
+    offscreen_free(&show->target);
+    session_close(&show->session);
+    free(show->pixels);
+}
+
+static void print_help(void)
+{
+    puts("Usage: sinewave [OPTION]...\n"
+         "CUDA writes a moving surface into OpenGL's vertex buffer, OpenGL draws it into a PNG "
+         "file.\n"
+         "\n"
+         "  -o, --output FILE   the picture (default sinewave.png)\n"
+         "  -s, --size WxH      its size in pixels (default 1280x720)\n"
+         "  -m, --mesh N        vertices along each side of the surface, 2 to 2048 (default 512)\n"
+         "  -t, --time T        the moment to show, in seconds (default 0)\n"
+         "  -f, --frames N      a sequence, FILE-0001.png and so on, 30 pictures to a second\n"
+         "  -h, --help          this text\n"
+         "  -V, --version       the version of libgr\n"
+         "\n"
+         "It runs on the first CUDA device, or without a GPU on the software CUDA driver, which\n"
+         "GR_CUDA_DRIVER=soft in the environment also asks for.");
+}
+
+/* The exit status where the program is to end at once, else -1. */
+static int parse(int argc, char **argv, struct options *options)
+{
+    static const struct option names[] = {
+        {"output", required_argument, NULL, 'o'}, {"size", required_argument, NULL, 's'},
+        {"mesh", required_argument, NULL, 'm'},   {"time", required_argument, NULL, 't'},
+        {"frames", required_argument, NULL, 'f'}, {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0},
+    };
+    bool fine = true;
+    for (int c; fine && (c = getopt_long(argc, argv, "o:s:m:t:f:hV", names, NULL)) != -1;) {
+        if (c == 'o')
+            options->output = optarg;
+        else if (c == 's')
+            fine = option_size("--size", optarg, &options->width, &options->height);
+        else if (c == 'm')
+            fine = option_int("--mesh", optarg, 2, 2048, &options->mesh);
+        else if (c == 't')
+            fine = option_float("--time", optarg, -1000.0f, 1000.0f, &options->time);
+        else if (c == 'f')
+            fine = option_int("--frames", optarg, 1, 9999, &options->frames);
+        else if (c == 'h')
+            return print_help(), 0;
+        else if (c == 'V')
+            return printf("sinewave (libgr) %s\n", gr_version()), 0;
+        else
+            fine = false;
+    }
+    if (fine && optind < argc) {
+        fprintf(stderr, "sinewave takes options only, not \"%s\".\n", argv[optind]);
+        fine = false;
+    }
+    if (fine)
+        return -1;
+    fprintf(stderr, "Try sinewave --help.\n");
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.width = 1280, .height = 720, .mesh = 512, .output = "sinewave.png"};
+    const int status = parse(argc, argv, &options);
+    if (status >= 0)
+        return status;
+
+    struct show show = {0};
+    const bool done =
+        open_show(&show, &options) &&
+        (options.frames > 0 ? draw_sequence(&show, &options) : draw_one(&show, &options));
+    close_show(&show);
+    return done ? EXIT_SUCCESS : EXIT_FAILURE;
+}
