@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Short forms for the children of support.h: a check inside one, and running one that must succeed. */
+#ifndef GR_TESTS_CHILD_CHECK_H
+#define GR_TESTS_CHILD_CHECK_H
+
+#include "support.h"
+
+/* A failure also shows this thread's last error, which is often the reason. */
+#define child_check(condition) ck_assert_msg(condition, "not so: %s; %s", #condition, error_text())
+
+/* For the parent: runs the child, which has to return 0. */
+#define expect_child(name)                                                                         \
+    do {                                                                                           \
+        char said_[8192];                                                                          \
+        int ended_ = child_run(name, said_, sizeof said_);                                         \
+        ck_assert_msg(ended_ == 0, "child %s ended with 0x%x: %s", name, (unsigned)ended_, said_); \
+    } while (0)
+
+#endif

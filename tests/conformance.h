@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Raw calls of the CUDA driver with the code that each has to give, the same on a GPU and on the
+ * software driver. The codes are those of NVIDIA's driver 580 on an H200.
+ */
+#ifndef GR_TESTS_CONFORMANCE_H
+#define GR_TESTS_CONFORMANCE_H
+
+#include "support.h"
+
+/* Functions that libgr's own table has not. */
+#define MORE_FUNCTIONS(X)                                                                          \
+    X(cuCtxGetLimit, 3010, PFN_cuCtxGetLimit_v3010)                                                \
+    X(cuGraphicsResourceGetMappedMipmappedArray, 5000,                                             \
+      PFN_cuGraphicsResourceGetMappedMipmappedArray_v5000)                                         \
+    X(cuGraphicsResourceSetMapFlags, 6050, PFN_cuGraphicsResourceSetMapFlags_v6050)                \
+    X(cuGraphicsSubResourceGetMappedArray, 3000, PFN_cuGraphicsSubResourceGetMappedArray_v3000)    \
+    X(cuMemAllocManaged, 6000, PFN_cuMemAllocManaged_v6000)                                        \
+    X(cuMemGetAddressRange, 3020, PFN_cuMemGetAddressRange_v3020)                                  \
+    X(cuMemHostAlloc, 2020, PFN_cuMemHostAlloc_v2020)                                              \
+    X(cuMemHostGetDevicePointer, 3020, PFN_cuMemHostGetDevicePointer_v3020)                        \
+    X(cuMemcpy, 4000, PFN_cuMemcpy_v4000)                                                          \
+    X(cuMemcpyDtoD, 3020, PFN_cuMemcpyDtoD_v3020)                                                  \
+    X(cuMemsetD2D8Async, 3020, PFN_cuMemsetD2D8Async_v3020)                                        \
+    X(cuMemsetD32, 3020, PFN_cuMemsetD32_v3020)                                                    \
+    X(cuStreamGetFlags, 5050, PFN_cuStreamGetFlags_v5050)
+
+#define MORE_MEMBER(name, version, type) type name;
+struct more {
+    MORE_FUNCTIONS(MORE_MEMBER)
+};
+#undef MORE_MEMBER
+
+extern struct more more;
+
+/*
+ * One row: the call has to give CUDA_<code>. A wrong code is noted, and the case goes on, so that one
+ * run shows them all; the case fails at its end.
+ */
+#define CALL(code, call) conformance_note(#call, fx.cu->call, CUDA_##code)
+#define MORE(code, call) conformance_note(#call, more.call, CUDA_##code)
+
+/* For what ends the process on NVIDIA's driver, the software driver has to have a code. */
+#define CALL_SOFT(code, call)                                                                      \
+    do {                                                                                           \
+        if (gr_cuda_is_software())                                                                 \
+            CALL(code, call);                                                                      \
+    } while (0)
+
+void conformance_note(const char *call, CUresult got, CUresult wanted);
+
+/* A case whose rows are noted. */
+TCase *add_conformance_case(Suite *suite, const char *name);
+
+/* The cases of the other files. */
+void add_device_cases(Suite *suite);
+void add_memory_cases(Suite *suite);
+void add_work_cases(Suite *suite);
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The driver's codes for streams, events, host functions, modules, launches and look-ups. */
+#define _GNU_SOURCE
+#include "conformance.h"
+
+#include <string.h>
+
+#include "../examples/kernel_image.h"
+
+/* ---- Streams and events ---------------------------------------------------------------------- */
+
+START_TEST(streams)
+{
+    CUstream s = NULL;
+    CUevent event = NULL;
+    unsigned flags = 7;
+    CALL(ERROR_INVALID_VALUE, cuStreamCreate(NULL, 0));
+    CALL(ERROR_INVALID_VALUE, cuStreamCreate(&s, 2));
+    CALL(SUCCESS, cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    MORE(SUCCESS, cuStreamGetFlags(s, &flags));
+    ck_assert_uint_eq(flags, CU_STREAM_NON_BLOCKING);
+    MORE(ERROR_INVALID_VALUE, cuStreamGetFlags(s, NULL));
+    CALL(SUCCESS, cuStreamQuery(s));
+    CALL(SUCCESS, cuStreamSynchronize(s));
+    CALL(SUCCESS, cuStreamSynchronize(NULL));
+    CALL(SUCCESS, cuStreamSynchronize(CU_STREAM_LEGACY));
+    CALL(SUCCESS, cuStreamSynchronize(CU_STREAM_PER_THREAD));
+
+    struct gate *gate = gate_put(s);
+    CALL(ERROR_NOT_READY, cuStreamQuery(s));
+    CALL(SUCCESS, cuStreamQuery(fx.stream));
+    gate_open(gate);
+    CALL(SUCCESS, cuStreamSynchronize(s));
+    CALL(SUCCESS, cuStreamQuery(s));
+
+    CALL(SUCCESS, cuEventCreate(&event, 0));
+    CALL(SUCCESS, cuStreamWaitEvent(s, event, 0));
+    CALL(ERROR_INVALID_VALUE, cuStreamWaitEvent(s, event, 5));
+    CALL(ERROR_INVALID_HANDLE, cuStreamWaitEvent(s, NULL, 0));
+    CALL(SUCCESS, cuEventDestroy(event));
+    CALL(SUCCESS, cuStreamDestroy(s));
+    CALL_SOFT(ERROR_INVALID_HANDLE, cuStreamDestroy(s));
+    CALL_SOFT(ERROR_INVALID_HANDLE, cuStreamSynchronize(s));
+    CALL_SOFT(ERROR_INVALID_HANDLE, cuStreamSynchronize((CUstream)0x1234567));
+    CALL(ERROR_INVALID_HANDLE, cuStreamDestroy(NULL));
+}
+END_TEST
+
+START_TEST(events)
+{
+    CUevent event = NULL, later = NULL, untimed = NULL;
+    float ms = -1;
+    CALL(ERROR_INVALID_VALUE, cuEventCreate(NULL, 0));
+    CALL(ERROR_INVALID_VALUE, cuEventCreate(&event, 0x10));
+    CALL(ERROR_INVALID_VALUE, cuEventCreate(&event, CU_EVENT_INTERPROCESS));
+    CALL(SUCCESS, cuEventCreate(&event, CU_EVENT_DEFAULT));
+    CALL(SUCCESS, cuEventCreate(&later, CU_EVENT_BLOCKING_SYNC));
+    CALL(SUCCESS, cuEventCreate(&untimed, CU_EVENT_DISABLE_TIMING));
+    CALL(SUCCESS, cuEventQuery(event));
+    CALL(SUCCESS, cuEventSynchronize(event));
+    CALL(ERROR_INVALID_HANDLE, cuEventElapsedTime(&ms, event, later));
+    CALL(SUCCESS, cuEventRecord(event, fx.stream));
+    CALL(SUCCESS, cuEventRecord(untimed, fx.stream));
+
+    struct gate *gate = gate_put(fx.stream);
+    CALL(SUCCESS, cuEventRecord(later, fx.stream));
+    CALL(SUCCESS, cuEventSynchronize(event));
+    CALL(ERROR_NOT_READY, cuEventQuery(later));
+    CALL(ERROR_NOT_READY, cuEventElapsedTime(&ms, event, later));
+    gate_open(gate);
+    CALL(SUCCESS, cuEventSynchronize(later));
+    CALL(SUCCESS, cuEventQuery(later));
+    CALL(SUCCESS, cuEventElapsedTime(&ms, event, later));
+    ck_assert(ms >= 0);
+    CALL(ERROR_INVALID_HANDLE, cuEventElapsedTime(NULL, event, later));
+    CALL(ERROR_INVALID_HANDLE, cuEventElapsedTime(&ms, event, untimed));
+    CALL(ERROR_INVALID_HANDLE, cuEventElapsedTime(&ms, NULL, later));
+    CALL(ERROR_INVALID_HANDLE, cuEventRecord(NULL, fx.stream));
+    CALL(ERROR_INVALID_HANDLE, cuEventQuery(NULL));
+    CALL(ERROR_INVALID_HANDLE, cuEventSynchronize(NULL));
+    CALL(ERROR_INVALID_HANDLE, cuEventDestroy(NULL));
+    CALL(SUCCESS, cuEventDestroy(event));
+    CALL(SUCCESS, cuEventDestroy(later));
+    CALL(SUCCESS, cuEventDestroy(untimed));
+    CALL_SOFT(ERROR_INVALID_HANDLE, cuEventRecord(event, fx.stream));
+    CALL_SOFT(ERROR_INVALID_HANDLE, cuEventDestroy(event));
+}
+END_TEST
+
+START_TEST(event_of_another_context)
+{
+    CUcontext second = NULL;
+    CUevent event = NULL;
+    CU(cuCtxCreate(&second, 0, fx.device));
+    CU(cuEventCreate(&event, 0));
+    CALL(ERROR_INVALID_HANDLE, cuEventRecord(event, fx.stream));
+    CALL(SUCCESS, cuStreamWaitEvent(fx.stream, event, 0));
+    CU(cuEventDestroy(event));
+    CU(cuCtxDestroy(second));
+}
+END_TEST
+
+/* ---- Host functions -------------------------------------------------------------------------- */
+
+static CUresult inside[3];
+
+static void CUDA_CB call_driver(void *user)
+{
+    CUdeviceptr memory;
+    CUcontext context;
+    CUevent event;
+    (void)user;
+    inside[0] = fx.cu->cuMemAlloc(&memory, 4);
+    inside[1] = fx.cu->cuEventCreate(&event, 0);
+    inside[2] = fx.cu->cuCtxGetCurrent(&context);
+}
+
+START_TEST(host_functions)
+{
+    CALL(ERROR_INVALID_VALUE, cuLaunchHostFunc(fx.stream, NULL, NULL));
+    memset(inside, 0x7f, sizeof inside);
+    CALL(SUCCESS, cuLaunchHostFunc(fx.stream, call_driver, NULL));
+    CALL(SUCCESS, cuStreamSynchronize(fx.stream));
+    for (int i = 0; i < 3; i++)
+        conformance_note("a call within a host function", inside[i], CUDA_ERROR_NOT_PERMITTED);
+}
+END_TEST
+
+/* ---- Modules and launches -------------------------------------------------------------------- */
+
+/* support.c has embedded them; these are its symbols. */
+KERNEL_IMAGE_SYMBOLS(kernel_image_test_kernels_gpu)
+KERNEL_IMAGE_SYMBOLS(kernel_image_test_kernels_host)
+static const struct kernel_image image = {
+    "test_kernels",
+    kernel_image_test_kernels_gpu,
+    kernel_image_test_kernels_gpu_end,
+    kernel_image_test_kernels_host,
+    kernel_image_test_kernels_host_end,
+};
+
+START_TEST(modules)
+{
+    need_kernels();
+    CUmodule module = NULL;
+    CUfunction function = NULL;
+    static const char text[] = "neither a library nor a kernel";
+    ck_assert(kernel_image_load(&image, &module));
+    CALL(SUCCESS, cuModuleGetFunction(&function, module, "copy"));
+    CALL(ERROR_NOT_FOUND, cuModuleGetFunction(&function, module, "no_such_kernel"));
+    CALL(ERROR_INVALID_VALUE, cuModuleGetFunction(&function, module, ""));
+    CALL(ERROR_INVALID_VALUE, cuModuleGetFunction(&function, module, NULL));
+    CALL(ERROR_INVALID_VALUE, cuModuleGetFunction(NULL, module, "copy"));
+    CALL(ERROR_INVALID_HANDLE, cuModuleGetFunction(&function, NULL, "copy"));
+    CALL(SUCCESS, cuModuleUnload(module));
+    CALL_SOFT(ERROR_INVALID_HANDLE, cuModuleUnload(module));
+    CALL(ERROR_INVALID_HANDLE, cuModuleUnload(NULL));
+    CALL(ERROR_INVALID_VALUE, cuModuleLoadData(&module, NULL));
+    CALL(ERROR_INVALID_VALUE, cuModuleLoadData(NULL, text));
+    CALL(ERROR_INVALID_IMAGE, cuModuleLoadData(&module, text));
+}
+END_TEST
+
+#define LAUNCH(code, f, gx, gy, gz, bx, by, bz, shared, stream, params, extra)                     \
+    CALL(code, cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra))
+
+START_TEST(launches)
+{
+    need_kernels();
+    CUmodule module = NULL;
+    CUfunction f = NULL;
+    CUdeviceptr memory = 0;
+    unsigned long long count = 16;
+    ck_assert(kernel_image_load(&image, &module));
+    CU(cuModuleGetFunction(&f, module, "add_one"));
+    CU(cuMemAlloc(&memory, 16));
+    void *p[] = {&memory, &count};
+    struct {
+        CUdeviceptr memory;
+        unsigned long long count;
+    } packed = {memory, count};
+    size_t size = sizeof packed;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                     CU_LAUNCH_PARAM_END};
+    LAUNCH(SUCCESS, f, 1, 1, 1, 32, 1, 1, 0, fx.stream, p, NULL);
+    LAUNCH(SUCCESS, f, 1, 1, 1, 32, 1, 1, 0, fx.stream, NULL, extra);
+    LAUNCH(SUCCESS, f, 1, 65535, 1, 1, 1, 1, 0, fx.stream, p, NULL);
+    LAUNCH(SUCCESS, f, 1, 1, 1, 1, 1, 64, 0, fx.stream, p, NULL);
+    LAUNCH(ERROR_INVALID_VALUE, f, 0, 1, 1, 32, 1, 1, 0, fx.stream, p, NULL);
+    LAUNCH(ERROR_INVALID_VALUE, f, 1, 0, 1, 32, 1, 1, 0, fx.stream, p, NULL);
+    LAUNCH(ERROR_INVALID_VALUE, f, 1, 1, 0, 32, 1, 1, 0, fx.stream, p, NULL);
+    LAUNCH(ERROR_INVALID_VALUE, f, 1, 1, 1, 0, 1, 1, 0, fx.stream, p, NULL);
+    LAUNCH(ERROR_INVALID_VALUE, f, 1, 1, 1, 1025, 1, 1, 0, fx.stream, p, NULL);
+    LAUNCH(ERROR_INVALID_VALUE, f, 1, 1, 1, 64, 32, 1, 0, fx.stream, p, NULL);
+    LAUNCH(ERROR_INVALID_VALUE, f, 1, 1, 1, 1, 1, 65, 0, fx.stream, p, NULL);
+    LAUNCH(ERROR_INVALID_VALUE, f, 1, 65536, 1, 1, 1, 1, 0, fx.stream, p, NULL);
+    LAUNCH(ERROR_INVALID_VALUE, f, 1, 1, 65536, 1, 1, 1, 0, fx.stream, p, NULL);
+    LAUNCH(ERROR_INVALID_VALUE, f, 0x80000000u, 1, 1, 1, 1, 1, 0, fx.stream, p, NULL);
+    LAUNCH(ERROR_INVALID_VALUE, f, 1, 1, 1, 32, 1, 1, 1u << 20, fx.stream, p, NULL);
+    LAUNCH(ERROR_INVALID_VALUE, f, 1, 1, 1, 32, 1, 1, 0, fx.stream, p, extra);
+    LAUNCH(ERROR_INVALID_VALUE, f, 1, 1, 1, 32, 1, 1, 0, fx.stream, NULL, NULL);
+    LAUNCH(ERROR_INVALID_HANDLE, NULL, 1, 1, 1, 32, 1, 1, 0, fx.stream, p, NULL);
+    CU(cuStreamSynchronize(fx.stream));
+    CU(cuMemFree(memory));
+    CU(cuModuleUnload(module));
+}
+END_TEST
+
+START_TEST(launch_in_another_context)
+{
+    need_kernels();
+    CUmodule module = NULL;
+    CUfunction f = NULL;
+    CUcontext second = NULL;
+    CUdeviceptr memory = 0;
+    unsigned long long count = 0;
+    void *p[] = {&memory, &count};
+    ck_assert(kernel_image_load(&image, &module));
+    CU(cuModuleGetFunction(&f, module, "add_one"));
+    CU(cuCtxCreate(&second, 0, fx.device));
+    LAUNCH(ERROR_INVALID_HANDLE, f, 1, 1, 1, 32, 1, 1, 0, NULL, p, NULL);
+    LAUNCH(SUCCESS, f, 1, 1, 1, 32, 1, 1, 0, fx.stream, p, NULL);
+    CU(cuCtxDestroy(second));
+    CU(cuCtxSetCurrent(fx.context));
+    CU(cuStreamSynchronize(fx.stream));
+    CU(cuModuleUnload(module));
+}
+END_TEST
+
+/* ---- Look-ups -------------------------------------------------------------------------------- */
+
+START_TEST(look_ups)
+{
+    PFN_cuGetProcAddress_v12000 look_up = NULL;
+    CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
+    int newest = 0;
+    void *const kept = &look_up;
+    void *found = gr_cuda_symbol("cuGetProcAddress", 12000);
+    assert_made(found);
+    memcpy(&look_up, &found, sizeof look_up);
+    CU(cuDriverGetVersion(&newest));
+#define LOOK_UP(code, call) conformance_note(#call, look_up call, CUDA_##code)
+    LOOK_UP(SUCCESS, ("cuMemAlloc", &found, 12000, 0, &status));
+    ck_assert_ptr_eq(found, gr_cuda_symbol("cuMemAlloc", 3020));
+    LOOK_UP(SUCCESS, ("cuMemAlloc", &found, 2000, 0, &status));
+    ck_assert_ptr_ne(found, NULL);
+    ck_assert_ptr_ne(found, gr_cuda_symbol("cuMemAlloc", 3020));
+    LOOK_UP(SUCCESS, ("cuNoSuchFunction", &found, 12000, 0, &status));
+    ck_assert_ptr_eq(found, NULL);
+    ck_assert_int_eq(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+    LOOK_UP(SUCCESS, ("cuMemAllocAsync", &found, 11000, 0, &status));
+    ck_assert_ptr_eq(found, NULL);
+    ck_assert_int_eq(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
+    found = kept;
+    LOOK_UP(ERROR_INVALID_VALUE, ("cuMemAlloc", &found, newest + 1000, 0, &status));
+    ck_assert_ptr_eq(found, kept);
+    LOOK_UP(ERROR_INVALID_VALUE, ("cuMemAlloc", &found, 12000, 8, &status));
+    LOOK_UP(SUCCESS, ("cuMemAlloc", &found, 12000, 0, NULL));
+    LOOK_UP(SUCCESS, ("cuMemcpyHtoDAsync", &found, 12000,
+                      CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status));
+    ck_assert_ptr_ne(found, gr_cuda_symbol("cuMemcpyHtoDAsync", 3020));
+    if (gr_cuda_is_software()) {
+        LOOK_UP(ERROR_INVALID_VALUE, (NULL, &found, 12000, 0, &status));
+        LOOK_UP(ERROR_INVALID_VALUE, ("cuMemAlloc", NULL, 12000, 0, &status));
+    }
+#undef LOOK_UP
+}
+END_TEST
+
+void add_work_cases(Suite *suite)
+{
+    TCase *order = add_conformance_case(suite, "streams and events");
+    tcase_add_test(order, streams);
+    tcase_add_test(order, events);
+    tcase_add_test(order, event_of_another_context);
+    tcase_add_test(order, host_functions);
+
+    TCase *kernels = add_conformance_case(suite, "modules and launches");
+    tcase_add_test(kernels, modules);
+    tcase_add_test(kernels, launches);
+    tcase_add_test(kernels, launch_in_another_context);
+    tcase_add_test(add_conformance_case(suite, "look-ups"), look_ups);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A CUDA driver that fails on demand. It passes every look-up on to another driver and puts a wrapper
+ * before the functions that libgr calls, which counts calls and errors and can be told to fail. A test
+ * loads it with GR_CUDA_DRIVER=<this file>; FAULT_DRIVER_TARGET names the driver behind it: "soft" or
+ * a file, by default libcuda.so.1.
+ */
+#define _GNU_SOURCE
+#include "fault_driver.h"
+
+#include <cuda.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* X(name, parameters, arguments): what can fail. All return CUresult. */
+#define FAULTS(X)                                                                                  \
+    X(cuInit, (unsigned flags), (flags))                                                           \
+    X(cuGetErrorName, (CUresult result, const char **text), (result, text))                        \
+    X(cuGetErrorString, (CUresult result, const char **text), (result, text))                      \
+    X(cuDeviceGetCount, (int *count), (count))                                                     \
+    X(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device), (context, device))         \
+    X(cuDevicePrimaryCtxRelease, (CUdevice device), (device))                                      \
+    X(cuCtxGetCurrent, (CUcontext * context), (context))                                           \
+    X(cuCtxPushCurrent, (CUcontext context), (context))                                            \
+    X(cuCtxPopCurrent, (CUcontext * context), (context))                                           \
+    X(cuGLGetDevices, (unsigned *count, CUdevice *devices, unsigned room, int list),               \
+      (count, devices, room, list))                                                                \
+    X(cuGraphicsGLRegisterBuffer, (CUgraphicsResource * resource, unsigned name, unsigned flags),  \
+      (resource, name, flags))                                                                     \
+    X(cuGraphicsUnregisterResource, (CUgraphicsResource resource), (resource))                     \
+    X(cuGraphicsMapResources, (unsigned count, CUgraphicsResource *resources, CUstream stream),    \
+      (count, resources, stream))                                                                  \
+    X(cuGraphicsUnmapResources, (unsigned count, CUgraphicsResource *resources, CUstream stream),  \
+      (count, resources, stream))                                                                  \
+    X(cuGraphicsResourceGetMappedPointer,                                                          \
+      (CUdeviceptr * pointer, size_t * size, CUgraphicsResource resource),                         \
+      (pointer, size, resource))
+
+#define FAULT_INDEX(name, parameters, arguments) INDEX_##name,
+enum { FAULTS(FAULT_INDEX) FAULT_COUNT };
+
+static struct fault {
+    const char *name;
+    void *real;
+    CUresult code;          /* of the call that is to fail */
+    long left;              /* calls until then, itself included; 0: none is to fail */
+    unsigned long calls;    /* so far */
+    unsigned long refusals; /* calls that the driver behind answered with an error */
+} faults[FAULT_COUNT] = {
+#define FAULT_NAME(function, parameters, arguments) {.name = #function},
+    FAULTS(FAULT_NAME)};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- The wrappers ---- */
+
+/* Counts a call; true, with the code, if it is the one that is to fail. */
+static bool is_due(struct fault *fault, CUresult *code)
+{
+    pthread_mutex_lock(&lock);
+    fault->calls++;
+    bool due = fault->left > 0 && --fault->left == 0;
+    if (due)
+        *code = fault->code;
+    pthread_mutex_unlock(&lock);
+    return due;
+}
+
+static CUresult count_refusal(struct fault *fault, CUresult code)
+{
+    if (code != CUDA_SUCCESS) {
+        pthread_mutex_lock(&lock);
+        fault->refusals++;
+        pthread_mutex_unlock(&lock);
+    }
+    return code;
+}
+
+/* clang-format off: it takes the parameter lists for casts. */
+#define FAULT_WRAPPER(name, parameters, arguments)                                                 \
+    typedef CUresult(CUDAAPI *name##_fn) parameters;                                               \
+    static CUresult CUDAAPI failing_##name parameters                                              \
+    {                                                                                              \
+        struct fault *fault = &faults[INDEX_##name];                                               \
+        CUresult code;                                                                             \
+        if (is_due(fault, &code))                                                                  \
+            return code;                                                                           \
+        name##_fn real;                                                                            \
+        memcpy(&real, &fault->real, sizeof real);                                                  \
+        return count_refusal(fault, real arguments);                                               \
+    }
+FAULTS(FAULT_WRAPPER)
+/* clang-format on */
+
+static struct fault *find_fault(const char *name)
+{
+    for (size_t i = 0; i < FAULT_COUNT; i++)
+        if (strcmp(faults[i].name, name) == 0)
+            return &faults[i];
+    return NULL;
+}
+
+/* ISO C has no conversion from a function's address to void *. */
+#define FAULT_ADDRESS(name, parameters, arguments)                                                 \
+    if (index == INDEX_##name) {                                                                   \
+        name##_fn function = failing_##name;                                                       \
+        memcpy(&address, &function, sizeof address);                                               \
+    }
+static void *wrapper_of(ptrdiff_t index)
+{
+    void *address = NULL;
+    FAULTS(FAULT_ADDRESS)
+    return address;
+}
+
+/* ---- The driver behind ---- */
+
+typedef CUresult(CUDAAPI *look_up_fn)(const char *, void **, int, cuuint64_t,
+                                      CUdriverProcAddressQueryResult *);
+static look_up_fn look_up;
+static void *target_driver;
+
+/* libgr keeps its software driver beside itself, or in gr/ beside itself. */
+static void *open_software_driver(void)
+{
+    static const char *const folders[] = {"", "gr/"};
+    Dl_info libgr;
+    void *symbol = dlsym(RTLD_DEFAULT, "gr_version");
+    if (!symbol || !dladdr(symbol, &libgr) || !strrchr(libgr.dli_fname, '/'))
+        return NULL;
+    int length = (int)(strrchr(libgr.dli_fname, '/') - libgr.dli_fname);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%.*s/%slibgr-softcuda.so", length, libgr.dli_fname,
+                 folders[i]);
+        void *driver = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (driver)
+            return driver;
+    }
+    return NULL;
+}
+
+static void open_target(void)
+{
+    const char *target = getenv("FAULT_DRIVER_TARGET");
+    if (!target)
+        target = "libcuda.so.1";
+    target_driver = strcmp(target, "soft") == 0 ? open_software_driver()
+                                                : dlopen(target, RTLD_NOW | RTLD_LOCAL);
+    void *symbol = target_driver ? dlsym(target_driver, "cuGetProcAddress_v2") : NULL;
+    if (symbol)
+        memcpy(&look_up, &symbol, sizeof look_up);
+    else
+        fprintf(stderr, "fault_driver: no driver %s\n", target);
+}
+
+static void open_target_once(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, open_target);
+}
+
+static CUresult find(const char *name, void **found, int version, cuuint64_t flags,
+                     CUdriverProcAddressQueryResult *status)
+{
+    open_target_once();
+    if (!look_up)
+        return CUDA_ERROR_NOT_FOUND;
+    CUresult result = look_up(name, found, version, flags, status);
+    struct fault *fault = name ? find_fault(name) : NULL;
+    if (result == CUDA_SUCCESS && found && *found && fault) {
+        pthread_mutex_lock(&lock);
+        fault->real = *found;
+        pthread_mutex_unlock(&lock);
+        *found = wrapper_of(fault - faults);
+    }
+    return result;
+}
+
+/* cuda.h renames one of the two, and which one depends on its version. */
+#undef cuGetProcAddress
+#define EXPORTED __attribute__((visibility("default")))
+
+EXPORTED CUresult CUDAAPI
+fault_look_up_v2(const char *name, void **found, int version, cuuint64_t flags,
+                 CUdriverProcAddressQueryResult *status) __asm__("cuGetProcAddress_v2");
+CUresult CUDAAPI fault_look_up_v2(const char *name, void **found, int version, cuuint64_t flags,
+                                  CUdriverProcAddressQueryResult *status)
+{
+    return find(name, found, version, flags, status);
+}
+
+EXPORTED CUresult CUDAAPI fault_look_up(const char *name, void **found, int version,
+                                        cuuint64_t flags) __asm__("cuGetProcAddress");
+CUresult CUDAAPI fault_look_up(const char *name, void **found, int version, cuuint64_t flags)
+{
+    return find(name, found, version, flags, NULL);
+}
+
+/*
+ * libgr knows the software driver by a symbol of this name. An indirect function is there or not as its
+ * resolver decides, so that this file has the symbol when the driver behind it has.
+ */
+typedef void (*marker_fn)(void);
+__attribute__((used)) static marker_fn resolve_marker(void)
+{
+    open_target_once();
+    void *symbol = target_driver ? dlsym(target_driver, "gr_softcuda_version") : NULL;
+    marker_fn marker;
+    memcpy(&marker, &symbol, sizeof marker);
+    return marker;
+}
+EXPORTED void gr_softcuda_version(void) __attribute__((ifunc("resolve_marker")));
+
+/* ---- The test's side ---- */
+
+static bool set(const char *name, int code, long after)
+{
+    struct fault *fault = find_fault(name);
+    if (!fault)
+        return false;
+    pthread_mutex_lock(&lock);
+    fault->code = (CUresult)code;
+    fault->left = code ? after + 1 : 0;
+    pthread_mutex_unlock(&lock);
+    return true;
+}
+
+static unsigned long calls(const char *name)
+{
+    const struct fault *fault = find_fault(name);
+    pthread_mutex_lock(&lock);
+    unsigned long count = fault ? fault->calls : 0;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+static unsigned long refusals(const char *name)
+{
+    unsigned long count = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < FAULT_COUNT; i++)
+        if (!name || strcmp(faults[i].name, name) == 0)
+            count += faults[i].refusals;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+static unsigned long all_refusals(void)
+{
+    return refusals(NULL);
+}
+
+static void reset(void)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < FAULT_COUNT; i++) {
+        faults[i].left = 0;
+        faults[i].calls = 0;
+        faults[i].refusals = 0;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+EXPORTED const struct fault_api fault_api = {
+    .set = set,
+    .calls = calls,
+    .refusals = refusals,
+    .all_refusals = all_refusals,
+    .reset = reset,
+};

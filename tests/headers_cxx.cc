@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public headers as C++ sees them: each function of libgr has C linkage, or this does not link.
+#include <gr/egl.h>
+#include <gr/gl.h>
+#include <gr/cuda.h>
+#include <gr/gr.h>
+
+#include "headers.h"
+
+#if defined(EPOXY_GL_H) || defined(__gl_h_) || defined(__egl_h_) || defined(GL_VERSION_1_1)
+#error "a public header of libgr includes one of OpenGL or EGL"
+#endif
+
+extern "C" void cxx_functions(anything *functions)
+{
+    anything *at = functions;
+#define ADD(function) *at++ = reinterpret_cast<anything>(function);
+    PUBLIC_FUNCTIONS(ADD)
+#undef ADD
+}
+
+// The end of a scope, and the texts of a macro list.
+extern "C" int cxx_scope()
+{
+    GR_AUTO(gr_resource) *resource = nullptr;
+    GR_AUTO(gr_buffer) *buffer = nullptr;
+    GR_AUTO(gr_egl) *egl = nullptr;
+    gr_egl_options options = {};
+    return resource == nullptr && buffer == nullptr && egl == nullptr && options.share == nullptr &&
+           GR_STREAM_OF_MAP != nullptr;
+}

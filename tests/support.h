@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the test programs share: a fixture (CUDA driver, headless OpenGL context, two streams), checks
+ * of errors and bytes, gates that delay a stream, children for what must end a process, and main().
+ *
+ * All cases run in one process, because a CUDA context does not survive a fork. A case that has to
+ * die runs in a child: the program starts itself again, see child_run().
+ */
+#ifndef GR_TESTS_SUPPORT_H
+#define GR_TESTS_SUPPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <check.h>
+#include <epoxy/gl.h>
+
+#include <gr/cuda.h>
+#include <gr/egl.h>
+#include <gr/gl.h>
+#include <gr/gr.h>
+
+/* ---- The fixture ----------------------------------------------------------------------------- */
+
+/* What each case finds: a current OpenGL context, the current primary context, two streams. */
+struct fixture {
+    const gr_cuda_api *cu;
+    gr_egl *egl;
+    CUdevice device;
+    CUcontext context; /* the device's primary context */
+    CUstream stream;   /* both non-blocking: the legacy stream does not order them */
+    CUstream other;
+    int fds; /* how many descriptors were open before the set-up; -1: the teardown does not ask */
+};
+
+extern struct fixture fx;
+
+/* For tcase_add_checked_fixture(); add_case() does it. The teardown opens all gates and checks that
+   nothing fails, that no OpenGL error is pending and that no file descriptor was left open. */
+void fixture_setup(void);
+void fixture_teardown(void);
+
+/* A case of the suite that runs with the fixture. */
+TCase *add_case(Suite *suite, const char *name);
+
+/* ---- The program ----------------------------------------------------------------------------- */
+
+/* Something that a child does; what it returns is the child's exit status. */
+struct child {
+    const char *name;
+    int (*run)(void);
+};
+
+/*
+ * Builds the suite with `build`, says what it runs on, runs it as Check's CK_* variables ask, and
+ * returns main()'s value. `children` ends with an entry without name, or is NULL.
+ */
+int test_main(int argc, char **argv, const char *name, void (*build)(Suite *suite),
+              const struct child *children);
+
+/* The exit status of a child in which a check failed. */
+#define CHILD_FAILED 98
+
+/*
+ * Runs a child of test_main()'s list in a process of its own and waits for it. What it wrote, on both
+ * standard streams, goes to `text`, cut to `size` bytes with the zero. Returns the status of waitpid().
+ * A child can use the checks, and has no fixture: it calls fixture_setup() itself if it wants one.
+ */
+int child_run(const char *name, char *text, size_t size);
+
+/* Ends a case that can't run here; it counts as skipped, and the reason is printed. */
+#define skip(...)                                                                                  \
+    do {                                                                                           \
+        skip_say(__func__, __VA_ARGS__);                                                           \
+        return;                                                                                    \
+    } while (0)
+void skip_say(const char *function, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The sanitizer that the program was built with and that replaces malloc(); else not defined. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZER "AddressSanitizer"
+#elif __has_feature(thread_sanitizer)
+#define SANITIZER "ThreadSanitizer"
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define SANITIZER "AddressSanitizer"
+#elif defined(__SANITIZE_THREAD__)
+#define SANITIZER "ThreadSanitizer"
+#endif
+
+/* Its name, or NULL. */
+const char *sanitizer(void);
+
+int open_fds(void);
+void sleep_ms(unsigned ms);
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+/* A driver call through the fixture's table: CU(cuStreamSynchronize(fx.stream)). */
+#define CU(call)                 assert_result(CUDA_SUCCESS, fx.cu->call, #call)
+#define CU_GIVES(expected, call) assert_result(expected, fx.cu->call, #call)
+
+#define assert_result(expected, result, text)                                                      \
+    do {                                                                                           \
+        int result_ = (int)(result);                                                               \
+        ck_assert_msg(result_ == (int)(expected), "%s gave %d (%s), not %d", text, result_,        \
+                      result_name(result_), (int)(expected));                                      \
+    } while (0)
+const char *result_name(int result);
+
+/* A call of libgr that gives a gr_status and has to succeed. */
+#define assert_ok(call)                                                                            \
+    do {                                                                                           \
+        gr_status status_ = (call);                                                                \
+        ck_assert_msg(status_ == GR_OK, "%s gave %s: %s", #call, gr_status_name(status_),          \
+                      error_text());                                                               \
+    } while (0)
+
+/* A call of libgr that makes an object and has to succeed. */
+#define assert_made(object) ck_assert_msg((object) != NULL, "%s is NULL: %s", #object, error_text())
+
+/*
+ * This thread's last error has that class and that code (-1: any), and its message holds the text.
+ * It is forgotten afterwards, so that no later check takes it for its own.
+ */
+#define assert_error(status, code, text)                                                           \
+    do {                                                                                           \
+        const char *wrong_ = error_mismatch(status, code, text);                                   \
+        ck_assert_msg(wrong_ == NULL, "%s", wrong_);                                               \
+    } while (0)
+
+/* A call of libgr that gives a gr_status and has to fail in this way. */
+#define assert_fails(call, status, code, text)                                                     \
+    do {                                                                                           \
+        gr_clear_error();                                                                          \
+        gr_status status_ = (call);                                                                \
+        ck_assert_msg(status_ == (status), "%s gave %s, not %s", #call, gr_status_name(status_),   \
+                      gr_status_name(status));                                                     \
+        assert_error(status, code, text);                                                          \
+    } while (0)
+
+/* A call of libgr that makes an object and has to fail in this way. */
+#define assert_null(call, status, code, text)                                                      \
+    do {                                                                                           \
+        gr_clear_error();                                                                          \
+        ck_assert_msg((call) == NULL, "%s is not NULL", #call);                                    \
+        assert_error(status, code, text);                                                          \
+    } while (0)
+
+const char *error_text(void);
+const char *error_mismatch(gr_status status, int code, const char *text);
+
+/* No OpenGL error is pending. */
+#define assert_gl_clean() ck_assert_uint_eq(glGetError(), GL_NO_ERROR)
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+/* Byte i of the pattern with this seed; the kernel `fill_pattern` writes the same. */
+unsigned char pattern_byte(unsigned seed, size_t i);
+void pattern_fill(void *bytes, size_t size, unsigned seed);
+
+/* All bytes are as the pattern says, or all have one value. */
+#define assert_pattern(bytes, size, seed) assert_no_difference(pattern_differs(bytes, size, seed))
+#define assert_bytes(bytes, size, value)  assert_no_difference(bytes_differ(bytes, size, value))
+
+/* The same for what OpenGL has in a buffer. */
+#define assert_gl_pattern(name, size, seed)                                                        \
+    assert_no_difference(gl_pattern_differs(name, size, seed))
+#define assert_gl_bytes(name, size, value) assert_no_difference(gl_bytes_differ(name, size, value))
+
+#define assert_no_difference(call)                                                                 \
+    do {                                                                                           \
+        const char *difference_ = (call);                                                          \
+        ck_assert_msg(difference_ == NULL, "%s: %s", #call, difference_);                          \
+    } while (0)
+
+const char *pattern_differs(const void *bytes, size_t size, unsigned seed);
+const char *bytes_differ(const void *bytes, size_t size, int value);
+const char *gl_pattern_differs(GLuint name, size_t size, unsigned seed);
+const char *gl_bytes_differ(GLuint name, size_t size, int value);
+
+/* A buffer object with these bytes (NULL: undefined ones). It ends with the context. */
+GLuint gl_buffer(const void *bytes, size_t size);
+GLuint gl_buffer_pattern(size_t size, unsigned seed);
+GLuint gl_buffer_filled(size_t size, int value);
+
+/* Reads and writes a buffer's bytes through OpenGL. Bindings stay as they are. */
+void gl_read(GLuint name, void *bytes, size_t size);
+void gl_write(GLuint name, const void *bytes, size_t size);
+
+/* ---- Resources ------------------------------------------------------------------------------- */
+
+/* Registers with GR_NONE and maps on fx.stream. */
+gr_resource *must_register(GLuint name);
+gr_buffer *must_map(gr_resource *resource);
+
+/* Sets all bytes by CUDA, on the stream of the map. */
+void cuda_fill(const gr_buffer *buffer, int value);
+
+/* It is open, and neither libgr nor the driver takes it for mapped. */
+void assert_not_mapped(const gr_resource *resource);
+
+/* The driver does not know this handle any more. Only the software driver can be asked that. */
+void assert_unregistered(void *handle);
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+/*
+ * Loads the kernels of test_kernels.cu into the fixture's context, until its teardown. NULL, or why a
+ * case that needs them has to be skipped.
+ */
+const char *kernels_load(void);
+
+/* At the start of a case that launches them. */
+#define need_kernels()                                                                             \
+    do {                                                                                           \
+        const char *missing_ = kernels_load();                                                     \
+        if (missing_ != NULL)                                                                      \
+            skip("%s", missing_);                                                                  \
+    } while (0)
+
+/* Launch one of them on a stream. */
+void kernel_fill_pattern(CUdeviceptr out, size_t size, unsigned seed, CUstream stream);
+void kernel_add_one(CUdeviceptr bytes, size_t size, CUstream stream);
+void kernel_copy(CUdeviceptr out, CUdeviceptr in, size_t size, CUstream stream);
+
+/* ---- Gates ----------------------------------------------------------------------------------- */
+
+/* Holds a stream up at one point. Gates belong to the fixture, whose teardown opens and ends them. */
+struct gate;
+
+/* Puts a gate into the stream: what is put into it later waits until the gate is open. */
+struct gate *gate_put(CUstream stream);
+void gate_open(struct gate *gate);
+
+/* Opens it from another thread after some time, for calls that may wait for the stream. */
+void gate_open_after(struct gate *gate, unsigned ms);
+bool gate_is_open(struct gate *gate);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the test programs check: errors of libgr, and bytes as the host and as OpenGL see them.
+ */
+#include "support.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+const char *result_name(int result)
+{
+    const char *name = NULL;
+    if (fx.cu == NULL || fx.cu->cuGetErrorName((CUresult)result, &name) != CUDA_SUCCESS)
+        return "a code without a name";
+    return name;
+}
+
+const char *error_text(void)
+{
+    static gr_error error;
+    return gr_last_error(&error) == GR_OK ? "no error was recorded" : error.message;
+}
+
+const char *error_mismatch(gr_status status, int code, const char *text)
+{
+    static char wrong[1024];
+    gr_error error;
+    gr_last_error(&error);
+    gr_clear_error();
+    const char *part = error.status != status                ? "class"
+                       : code != -1 && error.code != code    ? "code"
+                       : strstr(error.message, text) == NULL ? "message"
+                       : error.call[0] == '\0'               ? "missing name of the call"
+                                                             : NULL;
+    if (part == NULL)
+        return NULL;
+    snprintf(wrong, sizeof wrong,
+             "the error's %s is wrong: got %s, code %d (%s), from %s: \"%s\"; wanted %s, code %d, "
+             "with \"%s\"",
+             part, gr_status_name(error.status), error.code, error.code_name, error.call,
+             error.message, gr_status_name(status), code, text);
+    return wrong;
+}
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+unsigned char pattern_byte(unsigned seed, size_t i)
+{
+    return (unsigned char)((((uint32_t)i + seed * 40503u) * 2654435761u) >> 24);
+}
+
+void pattern_fill(void *bytes, size_t size, unsigned seed)
+{
+    unsigned char *out = bytes;
+    for (size_t i = 0; i < size; i++)
+        out[i] = pattern_byte(seed, i);
+}
+
+static const char *difference(size_t at, size_t size, unsigned got, unsigned wanted)
+{
+    static char text[128];
+    snprintf(text, sizeof text, "byte %zu of %zu is 0x%02x, not 0x%02x", at, size, got, wanted);
+    return text;
+}
+
+const char *pattern_differs(const void *bytes, size_t size, unsigned seed)
+{
+    const unsigned char *in = bytes;
+    for (size_t i = 0; i < size; i++)
+        if (in[i] != pattern_byte(seed, i))
+            return difference(i, size, in[i], pattern_byte(seed, i));
+    return NULL;
+}
+
+const char *bytes_differ(const void *bytes, size_t size, int value)
+{
+    const unsigned char *in = bytes;
+    for (size_t i = 0; i < size; i++)
+        if (in[i] != (unsigned char)value)
+            return difference(i, size, in[i], (unsigned char)value);
+    return NULL;
+}
+
+static void *allocate(size_t size)
+{
+    void *bytes = malloc(size > 0 ? size : 1);
+    ck_assert_msg(bytes != NULL, "no memory for %zu bytes", size);
+    return bytes;
+}
+
+const char *gl_pattern_differs(GLuint name, size_t size, unsigned seed)
+{
+    void *bytes = allocate(size);
+    gl_read(name, bytes, size);
+    const char *text = pattern_differs(bytes, size, seed);
+    free(bytes);
+    return text;
+}
+
+const char *gl_bytes_differ(GLuint name, size_t size, int value)
+{
+    void *bytes = allocate(size);
+    gl_read(name, bytes, size);
+    const char *text = bytes_differ(bytes, size, value);
+    free(bytes);
+    return text;
+}
+
+static GLuint bind_copy_read(GLuint name)
+{
+    GLint before = 0;
+    glGetIntegerv(GL_COPY_READ_BUFFER_BINDING, &before);
+    glBindBuffer(GL_COPY_READ_BUFFER, name);
+    return (GLuint)before;
+}
+
+GLuint gl_buffer(const void *bytes, size_t size)
+{
+    GLuint name = 0;
+    glGenBuffers(1, &name);
+    GLuint before = bind_copy_read(name);
+    glBufferData(GL_COPY_READ_BUFFER, (GLsizeiptr)size, bytes, GL_DYNAMIC_DRAW);
+    glBindBuffer(GL_COPY_READ_BUFFER, before);
+    return name;
+}
+
+GLuint gl_buffer_pattern(size_t size, unsigned seed)
+{
+    void *bytes = allocate(size);
+    pattern_fill(bytes, size, seed);
+    GLuint name = gl_buffer(bytes, size);
+    free(bytes);
+    return name;
+}
+
+GLuint gl_buffer_filled(size_t size, int value)
+{
+    void *bytes = allocate(size);
+    memset(bytes, value, size);
+    GLuint name = gl_buffer(bytes, size);
+    free(bytes);
+    return name;
+}
+
+/* Bytes that OpenGL does not deliver must not be those of an earlier read. */
+void gl_read(GLuint name, void *bytes, size_t size)
+{
+    memset(bytes, 0xEE, size);
+    GLuint before = bind_copy_read(name);
+    glGetBufferSubData(GL_COPY_READ_BUFFER, 0, (GLsizeiptr)size, bytes);
+    glBindBuffer(GL_COPY_READ_BUFFER, before);
+}
+
+void gl_write(GLuint name, const void *bytes, size_t size)
+{
+    GLuint before = bind_copy_read(name);
+    glBufferSubData(GL_COPY_READ_BUFFER, 0, (GLsizeiptr)size, bytes);
+    glBindBuffer(GL_COPY_READ_BUFFER, before);
+}

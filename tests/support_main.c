@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main() of all test programs: cases, what they run on, skipped ones, and children for what ends a process.
+ */
+#define _GNU_SOURCE
+#include "support.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A program that takes longer hangs: without processes for each case, Check can't end one. */
+#define MOST_SECONDS 600
+
+extern char **environ;
+
+/* ---- Skipping -------------------------------------------------------------------------------- */
+
+/* Check names the function of test x x_fn. */
+void skip_say(const char *function, const char *format, ...)
+{
+    size_t length = strlen(function);
+    if (length > 3 && strcmp(function + length - 3, "_fn") == 0)
+        length -= 3;
+    printf("skipped: %.*s: ", (int)length, function);
+    va_list arguments;
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    printf("\n");
+    fflush(stdout);
+}
+
+const char *sanitizer(void)
+{
+#ifdef SANITIZER
+    return SANITIZER;
+#else
+    return NULL;
+#endif
+}
+
+/* ---- Children -------------------------------------------------------------------------------- */
+
+static void read_all(int fd, char *text, size_t size)
+{
+    size_t length = 0;
+    char spill[256];
+    for (;;) {
+        bool room = length + 1 < size;
+        ssize_t got =
+            read(fd, room ? text + length : spill, room ? size - length - 1 : sizeof spill);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        if (room)
+            length += (size_t)got;
+    }
+    text[length] = '\0';
+}
+
+int child_run(const char *name, char *text, size_t size)
+{
+    int ends[2];
+    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+    pid_t pid = 0;
+    char program[] = "/proc/self/exe", option[] = "--child", copy[64];
+    snprintf(copy, sizeof copy, "%s", name);
+    int failed = posix_spawn(&pid, program, &actions, NULL, (char *[]){program, option, copy, NULL},
+                             environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    read_all(ends[0], text, size);
+    close(ends[0]);
+    ck_assert_msg(failed == 0, "the child %s did not start: %s", name, strerror(failed));
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0)
+        ck_assert_int_eq(errno, EINTR);
+    return status;
+}
+
+static const struct child *this_child;
+static int child_status;
+
+/* As a case of Check, so that a child can use the checks. */
+START_TEST(child)
+{
+    child_status = this_child->run();
+}
+END_TEST
+
+static int run_this_child(void)
+{
+    alarm(MOST_SECONDS / 10);
+    /* They name the parent's files. */
+    unsetenv("CK_LOG_FILE_NAME");
+    unsetenv("CK_XML_LOG_FILE_NAME");
+    unsetenv("CK_TAP_LOG_FILE_NAME");
+    Suite *suite = suite_create("child");
+    TCase *only = tcase_create(this_child->name);
+    tcase_add_test(only, child);
+    suite_add_tcase(suite, only);
+    SRunner *runner = srunner_create(suite);
+    srunner_set_fork_status(runner, CK_NOFORK);
+    srunner_run(runner, NULL, NULL, CK_NORMAL);
+    bool failed = srunner_ntests_failed(runner) > 0;
+    srunner_free(runner);
+    return failed ? CHILD_FAILED : child_status;
+}
+
+static int be_child(const struct child *children, const char *name)
+{
+    for (this_child = children; this_child != NULL && this_child->name != NULL; this_child++)
+        if (strcmp(this_child->name, name) == 0)
+            return run_this_child();
+    fprintf(stderr, "no child is called %s\n", name);
+    return CHILD_FAILED;
+}
+
+/* ---- main ------------------------------------------------------------------------------------ */
+
+static const char *program_name = "";
+
+static void too_late(int signal)
+{
+    (void)signal;
+    static const char text[] = "the test program hangs; it was in the case group ";
+    const char *name = tcase_name();
+    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    ignored = write(STDERR_FILENO, name, strlen(name));
+    ignored = write(STDERR_FILENO, "\n", 1);
+    (void)ignored;
+    _exit(1);
+}
+
+static void say_what_runs(void)
+{
+    char device[128] = "", gl[512] = "";
+    CU(cuDeviceGetName(device, sizeof device, fx.device));
+    gr_egl_describe(fx.egl, gl, sizeof gl);
+    printf("%s: driver %s%s, device %s\n", program_name, gr_cuda_driver_path(),
+           gr_cuda_is_software() ? " (software)" : "", device);
+    printf("%s: %s\n", program_name, gl);
+    fflush(stdout);
+}
+
+/* NVIDIA's OpenGL opens its cache of shaders with the first one. */
+static void use_a_shader(void)
+{
+    static const char *const source = "#version 330\nvoid main() { gl_Position = vec4(0); }\n";
+    GLuint program = glCreateProgram(), shader = glCreateShader(GL_VERTEX_SHADER);
+    glShaderSource(shader, 1, &source, NULL);
+    glCompileShader(shader);
+    glAttachShader(program, shader);
+    glLinkProgram(program);
+    glUseProgram(program);
+    glFinish();
+}
+
+static void use_everything_once(void)
+{
+    use_a_shader();
+    CUevent event = NULL;
+    CU(cuEventCreate(&event, CU_EVENT_DEFAULT));
+    gate_open_after(gate_put(fx.stream), 1);
+    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(16, 0), GR_NONE, fx.stream);
+    assert_made(buffer);
+    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 1, 16, fx.stream));
+    CU(cuEventRecord(event, fx.stream));
+    CU(cuStreamWaitEvent(fx.other, event, 0));
+    assert_ok(gr_buffer_release_on(buffer, fx.other));
+    CU(cuEventDestroy(event));
+}
+
+/*
+ * What drivers open on first use and keep (device files, worker threads, caches) must not count in the
+ * first case. The primary context stays retained, so that not each case makes a new one on the GPU.
+ */
+static void warm_up(void)
+{
+    static bool done;
+    if (done)
+        return;
+    fixture_setup();
+    say_what_runs();
+    CUcontext kept = NULL;
+    CU(cuDevicePrimaryCtxRetain(&kept, fx.device));
+    use_everything_once();
+    fx.fds = -1;
+    fixture_teardown();
+    done = true;
+}
+
+TCase *add_case(Suite *suite, const char *name)
+{
+    TCase *made = tcase_create(name);
+    tcase_add_unchecked_fixture(made, warm_up, NULL);
+    tcase_add_checked_fixture(made, fixture_setup, fixture_teardown);
+    suite_add_tcase(suite, made);
+    return made;
+}
+
+int test_main(int argc, char **argv, const char *name, void (*build)(Suite *suite),
+              const struct child *children)
+{
+    if (argc == 3 && strcmp(argv[1], "--child") == 0)
+        return be_child(children, argv[2]);
+    program_name = name;
+    signal(SIGALRM, too_late);
+    alarm(MOST_SECONDS);
+    Suite *suite = suite_create(name);
+    build(suite);
+    SRunner *runner = srunner_create(suite);
+    /* Not CK_FORK's choice: the driver's state does not survive a fork. */
+    srunner_set_fork_status(runner, CK_NOFORK);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    int run = srunner_ntests_run(runner);
+    srunner_free(runner);
+    return failed == 0 && run > 0 ? 0 : 1;
+}

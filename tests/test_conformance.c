@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The driver's codes: how rows are noted, and the rows of graphics resources. CONFORMANCE_SHOW=1 prints
+ * each row with the code that it gave, which is how the expected ones were found on a GPU.
+ */
+#define _GNU_SOURCE
+#include "child_check.h"
+#include "conformance.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct more more;
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static char differences[8192];
+
+void conformance_note(const char *call, CUresult got, CUresult wanted)
+{
+    if (getenv("CONFORMANCE_SHOW")) {
+        printf("%-90s %3d %s\n", call, (int)got, result_name((int)got));
+        fflush(stdout);
+    }
+    if (got == wanted)
+        return;
+    char line[512];
+    snprintf(line, sizeof line, "\n  %s gave %d (%s), not %d", call, (int)got,
+             result_name((int)got), (int)wanted);
+    strncat(differences, line, sizeof differences - strlen(differences) - 1);
+}
+
+static void load_more(void)
+{
+#define LOAD(name, version, type)                                                                  \
+    {                                                                                              \
+        void *symbol = gr_cuda_symbol(#name, version);                                             \
+        ck_assert_msg(symbol != NULL, "%s", error_text());                                         \
+        memcpy(&more.name, &symbol, sizeof symbol);                                                \
+    }
+    MORE_FUNCTIONS(LOAD)
+#undef LOAD
+    differences[0] = '\0';
+}
+
+static void check_differences(void)
+{
+    CU(cuCtxSetCurrent(fx.context));
+    CU(cuCtxSynchronize());
+    ck_assert_msg(differences[0] == '\0', "%s", differences);
+}
+
+TCase *add_conformance_case(Suite *suite, const char *name)
+{
+    TCase *made = add_case(suite, name);
+    tcase_add_checked_fixture(made, load_more, check_differences);
+    return made;
+}
+
+/* ---- Registration ---------------------------------------------------------------------------- */
+
+#define SIZE 4096
+
+static GLuint empty_name(void)
+{
+    GLuint name = 0;
+    glGenBuffers(1, &name);
+    return name;
+}
+
+START_TEST(register_names)
+{
+    CUgraphicsResource kept = (CUgraphicsResource)&kept, r = kept;
+    GLuint unbound = empty_name(), empty = empty_name(), deleted = gl_buffer(NULL, SIZE);
+    CALL(ERROR_INVALID_VALUE, cuGraphicsGLRegisterBuffer(&r, 0, 0));
+    ck_assert_ptr_eq(r, kept);
+    CALL(ERROR_INVALID_HANDLE, cuGraphicsGLRegisterBuffer(&r, 999, 0));
+    CALL(ERROR_INVALID_HANDLE, cuGraphicsGLRegisterBuffer(&r, unbound, 0));
+    glBindBuffer(GL_ARRAY_BUFFER, empty);
+    CALL(ERROR_OUT_OF_MEMORY, cuGraphicsGLRegisterBuffer(&r, empty, 0));
+    glBufferData(GL_ARRAY_BUFFER, 0, NULL, GL_STATIC_DRAW);
+    CALL(ERROR_OUT_OF_MEMORY, cuGraphicsGLRegisterBuffer(&r, empty, 0));
+    glDeleteBuffers(1, &deleted);
+    CALL(ERROR_INVALID_HANDLE, cuGraphicsGLRegisterBuffer(&r, deleted, 0));
+    CALL(ERROR_INVALID_VALUE, cuGraphicsGLRegisterBuffer(NULL, gl_buffer(NULL, SIZE), 0));
+}
+END_TEST
+
+START_TEST(register_flags)
+{
+    GLuint name = gl_buffer(NULL, SIZE);
+    CUgraphicsResource r = NULL;
+    for (unsigned flags = 0; flags < 3; flags++) {
+        CALL(SUCCESS, cuGraphicsGLRegisterBuffer(&r, name, flags));
+        CALL(SUCCESS, cuGraphicsUnregisterResource(r));
+    }
+    for (unsigned flags = 3; flags < 32; flags++)
+        CALL(ERROR_INVALID_VALUE, cuGraphicsGLRegisterBuffer(&r, name, flags));
+    CALL(ERROR_INVALID_VALUE, cuGraphicsGLRegisterBuffer(&r, name, 0x100));
+}
+END_TEST
+
+static CUgraphicsResource make(size_t size)
+{
+    CUgraphicsResource r = NULL;
+    CU(cuGraphicsGLRegisterBuffer(&r, gl_buffer(NULL, size), 0));
+    return r;
+}
+
+START_TEST(contexts_are_missing)
+{
+    GLuint name = gl_buffer(NULL, SIZE);
+    CUgraphicsResource r = NULL, g = make(SIZE);
+    CUdevice devices[4];
+    unsigned count = 0;
+    CUdeviceptr pointer;
+    size_t size;
+    CALL(SUCCESS, cuCtxSetCurrent(NULL));
+    CALL(ERROR_INVALID_CONTEXT, cuGraphicsGLRegisterBuffer(&r, name, 0));
+    CALL(SUCCESS, cuGLGetDevices(&count, devices, 4, 1));
+    /* The resource and the stream know their context. */
+    CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
+    CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.stream));
+    CU(cuCtxSetCurrent(fx.context));
+
+    assert_ok(gr_egl_make_current(NULL));
+    CALL(ERROR_INVALID_VALUE, cuGraphicsGLRegisterBuffer(&r, name, 0));
+    CALL(ERROR_INVALID_GRAPHICS_CONTEXT, cuGLGetDevices(&count, devices, 4, 1));
+    CALL(ERROR_INVALID_GRAPHICS_CONTEXT, cuGraphicsMapResources(1, &g, fx.stream));
+    CALL(ERROR_NOT_MAPPED, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(ERROR_NOT_MAPPED, cuGraphicsUnmapResources(1, &g, fx.stream));
+    assert_ok(gr_egl_make_current(fx.egl));
+    CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
+    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.stream));
+    CALL(SUCCESS, cuGraphicsUnregisterResource(g));
+}
+END_TEST
+
+/* ---- Map and unmap --------------------------------------------------------------------------- */
+
+START_TEST(map_and_unmap)
+{
+    CUgraphicsResource g = make(SIZE), none = NULL;
+    CUdeviceptr pointer = 0;
+    size_t size = 0;
+    CALL(ERROR_NOT_MAPPED, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(ERROR_NOT_MAPPED, cuGraphicsUnmapResources(1, &g, fx.stream));
+    CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
+    CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
+    ck_assert_uint_eq(size, SIZE);
+    CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(NULL, &size, g));
+    CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(&pointer, NULL, g));
+    CALL(ERROR_INVALID_HANDLE, cuGraphicsResourceGetMappedPointer(&pointer, &size, NULL));
+    CALL(ERROR_ALREADY_MAPPED, cuGraphicsMapResources(1, &g, fx.stream));
+    CALL(ERROR_ALREADY_MAPPED, cuGraphicsMapResources(1, &g, fx.other));
+    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.other));
+    CALL(ERROR_NOT_MAPPED, cuGraphicsUnmapResources(1, &g, fx.stream));
+    CALL(ERROR_NOT_MAPPED, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
+    ck_assert_uint_eq(size, 0);
+
+    CALL(SUCCESS, cuGraphicsMapResources(1, &g, NULL));
+    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, CU_STREAM_LEGACY));
+    CALL(SUCCESS, cuGraphicsMapResources(1, &g, CU_STREAM_PER_THREAD));
+    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, CU_STREAM_PER_THREAD));
+
+    CALL(ERROR_INVALID_VALUE, cuGraphicsMapResources(0, &g, fx.stream));
+    CALL(ERROR_INVALID_VALUE, cuGraphicsMapResources(0, NULL, fx.stream));
+    CALL(ERROR_INVALID_VALUE, cuGraphicsMapResources(1, NULL, fx.stream));
+    CALL(ERROR_INVALID_VALUE, cuGraphicsUnmapResources(0, &g, fx.stream));
+    CALL(ERROR_INVALID_VALUE, cuGraphicsUnmapResources(1, NULL, fx.stream));
+    CALL(ERROR_INVALID_HANDLE, cuGraphicsMapResources(1, &none, fx.stream));
+    CALL(ERROR_INVALID_HANDLE, cuGraphicsUnmapResources(1, &none, fx.stream));
+    CALL(ERROR_INVALID_HANDLE, cuGraphicsUnregisterResource(NULL));
+    CALL(SUCCESS, cuGraphicsUnregisterResource(g));
+}
+END_TEST
+
+START_TEST(lists)
+{
+    CUgraphicsResource g = make(SIZE), r = make(100);
+    CUgraphicsResource twice[2] = {g, g}, both[2] = {r, g};
+    CUdeviceptr pointer;
+    size_t size = 0;
+    CALL(ERROR_ALREADY_MAPPED, cuGraphicsMapResources(2, twice, fx.stream));
+    CALL(ERROR_NOT_MAPPED, cuGraphicsUnmapResources(2, twice, fx.stream));
+    CALL(ERROR_NOT_MAPPED, cuGraphicsUnmapResources(1, &g, fx.stream));
+
+    CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
+    CALL(ERROR_ALREADY_MAPPED, cuGraphicsMapResources(2, both, fx.stream));
+    CALL(ERROR_NOT_MAPPED, cuGraphicsResourceGetMappedPointer(&pointer, &size, r));
+    CALL(ERROR_NOT_MAPPED, cuGraphicsUnmapResources(2, both, fx.stream));
+    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.stream));
+    CALL(ERROR_NOT_MAPPED, cuGraphicsUnmapResources(1, &r, fx.stream));
+
+    CALL(SUCCESS, cuGraphicsMapResources(1, &r, fx.stream));
+    CALL(ERROR_NOT_MAPPED, cuGraphicsUnmapResources(2, both, fx.stream));
+    CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(&pointer, &size, r));
+    ck_assert_uint_eq(size, 100);
+    CALL(SUCCESS, cuGraphicsUnmapResources(1, &r, fx.stream));
+
+    CALL(SUCCESS, cuGraphicsMapResources(2, both, fx.stream));
+    CALL(SUCCESS, cuGraphicsUnmapResources(2, both, fx.other));
+    CALL(SUCCESS, cuGraphicsUnregisterResource(r));
+    CALL(SUCCESS, cuGraphicsUnregisterResource(g));
+}
+END_TEST
+
+START_TEST(two_resources_of_one_buffer)
+{
+    GLuint name = gl_buffer(NULL, SIZE);
+    CUgraphicsResource a = NULL, b = NULL;
+    CUdeviceptr at[2] = {0, 0};
+    size_t size;
+    CALL(SUCCESS, cuGraphicsGLRegisterBuffer(&a, name, 0));
+    CALL(SUCCESS, cuGraphicsGLRegisterBuffer(&b, name, 0));
+    CALL(SUCCESS, cuGraphicsMapResources(1, &a, fx.stream));
+    CALL(SUCCESS, cuGraphicsMapResources(1, &b, fx.stream));
+    CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(&at[0], &size, a));
+    CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(&at[1], &size, b));
+    ck_assert_uint_ne(at[0], at[1]);
+    CALL(SUCCESS, cuGraphicsUnmapResources(1, &a, fx.stream));
+    CALL(SUCCESS, cuGraphicsUnmapResources(1, &b, fx.stream));
+    CALL(SUCCESS, cuGraphicsUnregisterResource(a));
+    CALL(SUCCESS, cuGraphicsUnregisterResource(b));
+}
+END_TEST
+
+START_TEST(map_flags)
+{
+    CUgraphicsResource g = make(SIZE);
+    MORE(SUCCESS, cuGraphicsResourceSetMapFlags(g, 1));
+    MORE(SUCCESS, cuGraphicsResourceSetMapFlags(g, 2));
+    MORE(ERROR_INVALID_VALUE, cuGraphicsResourceSetMapFlags(g, 3));
+    MORE(SUCCESS, cuGraphicsResourceSetMapFlags(g, 0));
+    MORE(ERROR_INVALID_HANDLE, cuGraphicsResourceSetMapFlags(NULL, 0));
+    CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
+    MORE(ERROR_ALREADY_MAPPED, cuGraphicsResourceSetMapFlags(g, 1));
+    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.stream));
+    CALL(SUCCESS, cuGraphicsUnregisterResource(g));
+}
+END_TEST
+
+/* A buffer is no image. (Whether the driver's pointer queries know its memory varies from map to map.) */
+START_TEST(what_a_mapped_buffer_is_not)
+{
+    CUgraphicsResource g = make(SIZE);
+    CUarray array;
+    CUmipmappedArray mipmapped;
+    CUdeviceptr pointer = 0;
+    size_t size = 0;
+    CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
+    CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
+    MORE(ERROR_NOT_MAPPED_AS_ARRAY, cuGraphicsSubResourceGetMappedArray(&array, g, 0, 0));
+    MORE(ERROR_NOT_MAPPED_AS_ARRAY, cuGraphicsResourceGetMappedMipmappedArray(&mipmapped, g));
+    CALL(SUCCESS, cuMemsetD8(pointer, 1, size));
+    CALL(ERROR_INVALID_VALUE, cuMemsetD8(pointer, 1, size + 1));
+    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.stream));
+    CALL(SUCCESS, cuGraphicsUnregisterResource(g));
+}
+END_TEST
+
+/* ---- What NVIDIA's driver does not get over ------------------------------------------------------ */
+
+/*
+ * After these calls the next one for the same resource may end the process, or never succeed, so each
+ * has a process of its own, which ends without looking back.
+ */
+static void begin_child(void)
+{
+    fixture_setup();
+    load_more();
+}
+
+static int end_child(void)
+{
+    fprintf(stderr, "%s", differences);
+    fflush(stdout);
+    _exit(differences[0] == '\0' ? 0 : 1);
+}
+
+static int unregister_while_mapped(void)
+{
+    begin_child();
+    CUgraphicsResource g = make(SIZE);
+    CUdeviceptr pointer;
+    size_t size;
+    CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
+    CALL(ERROR_ALREADY_MAPPED, cuGraphicsUnregisterResource(g));
+    CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.stream));
+    CALL_SOFT(SUCCESS, cuGraphicsUnregisterResource(g));
+    return end_child();
+}
+
+static int unregister_without_gl(void)
+{
+    begin_child();
+    CUgraphicsResource g = make(SIZE);
+    assert_ok(gr_egl_make_current(NULL));
+    CALL(ERROR_INVALID_GRAPHICS_CONTEXT, cuGraphicsUnregisterResource(g));
+    assert_ok(gr_egl_make_current(fx.egl));
+    CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
+    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.stream));
+    CALL_SOFT(SUCCESS, cuGraphicsUnregisterResource(g));
+    return end_child();
+}
+
+static int unmap_without_gl(void)
+{
+    begin_child();
+    CUgraphicsResource g = make(SIZE);
+    CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
+    assert_ok(gr_egl_make_current(NULL));
+    CALL(ERROR_INVALID_GRAPHICS_CONTEXT, cuGraphicsUnmapResources(1, &g, fx.stream));
+    assert_ok(gr_egl_make_current(fx.egl));
+    CALL_SOFT(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.stream));
+    return end_child();
+}
+
+static const struct child children[] = {
+    {"unregister_while_mapped", unregister_while_mapped},
+    {"unregister_without_gl", unregister_without_gl},
+    {"unmap_without_gl", unmap_without_gl},
+    {NULL, NULL},
+};
+
+START_TEST(calls_with_consequences)
+{
+    for (const struct child *child = children; child->name != NULL; child++)
+        expect_child(child->name);
+}
+END_TEST
+
+START_TEST(stale_handles)
+{
+    if (!gr_cuda_is_software())
+        skip("NVIDIA's driver does not survive the handle of what has ended");
+    CUgraphicsResource g = make(SIZE), kept = make(SIZE), garbage = (CUgraphicsResource)&kept;
+    CUstream stream = NULL;
+    CUdeviceptr pointer;
+    size_t size;
+    CALL(SUCCESS, cuGraphicsUnregisterResource(g));
+    CALL(ERROR_INVALID_HANDLE, cuGraphicsUnregisterResource(g));
+    CALL(ERROR_INVALID_HANDLE, cuGraphicsMapResources(1, &g, fx.stream));
+    CALL(ERROR_INVALID_HANDLE, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(ERROR_INVALID_HANDLE, cuGraphicsMapResources(1, &garbage, fx.stream));
+    CALL(SUCCESS, cuStreamCreate(&stream, 0));
+    CALL(SUCCESS, cuStreamDestroy(stream));
+    CALL(ERROR_INVALID_HANDLE, cuGraphicsMapResources(1, &kept, stream));
+    CALL(SUCCESS, cuGraphicsUnregisterResource(kept));
+}
+END_TEST
+
+START_TEST(another_cuda_context)
+{
+    CUcontext second = NULL;
+    CUgraphicsResource g = make(SIZE);
+    CUdeviceptr pointer;
+    size_t size;
+    CALL(SUCCESS, cuCtxCreate(&second, 0, fx.device));
+    CALL(ERROR_INVALID_HANDLE, cuGraphicsMapResources(1, &g, NULL));
+    CALL(ERROR_NOT_MAPPED, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(ERROR_INVALID_HANDLE, cuGraphicsUnmapResources(1, &g, NULL));
+    CALL(SUCCESS, cuGraphicsUnregisterResource(g));
+    CALL(SUCCESS, cuCtxDestroy(second));
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    TCase *graphics = add_conformance_case(suite, "graphics");
+    tcase_add_test(graphics, register_names);
+    tcase_add_test(graphics, register_flags);
+    tcase_add_test(graphics, contexts_are_missing);
+    tcase_add_test(graphics, map_and_unmap);
+    tcase_add_test(graphics, lists);
+    tcase_add_test(graphics, two_resources_of_one_buffer);
+    tcase_add_test(graphics, map_flags);
+    tcase_add_test(graphics, what_a_mapped_buffer_is_not);
+    tcase_add_test(graphics, calls_with_consequences);
+    tcase_add_test(graphics, stale_handles);
+    tcase_add_test(graphics, another_cuda_context);
+    add_device_cases(suite);
+    add_memory_cases(suite);
+    add_work_cases(suite);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "conformance", build, children);
+}

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The contract of register, map, buffer, release and close, case by case: that of cuda.core's
+ * GraphicsResource, and where libgr promises more.
+ */
+#include "support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SIZE 4096
+
+/* ---- Register and close ---------------------------------------------------------------------- */
+
+START_TEST(a_new_resource_is_open_and_not_mapped)
+{
+    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE);
+    assert_made(resource);
+    ck_assert_ptr_nonnull(gr_handle(resource));
+    assert_not_mapped(resource);
+}
+END_TEST
+
+START_TEST(write_discard_and_read_only_register_too)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *discard = gr_from_gl_buffer(name, GR_WRITE_DISCARD);
+    assert_made(discard);
+    assert_not_mapped(discard);
+    GR_AUTO(gr_resource) *read = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_ONLY);
+    assert_made(read);
+    assert_not_mapped(read);
+}
+END_TEST
+
+START_TEST(the_handle_is_the_drivers_resource)
+{
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
+    GR_AUTO(gr_buffer) *buffer = must_map(resource);
+    CUdeviceptr pointer = 0;
+    size_t size = 0;
+    CU(cuGraphicsResourceGetMappedPointer(&pointer, &size, gr_handle(resource)));
+    ck_assert_uint_eq(pointer, gr_buffer_ptr(buffer));
+    ck_assert_uint_eq(size, gr_buffer_size(buffer));
+}
+END_TEST
+
+START_TEST(close_ends_the_registration_and_the_handle)
+{
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
+    void *handle = gr_handle(resource);
+    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    ck_assert(gr_is_closed(resource));
+    ck_assert(!gr_is_mapped(resource));
+    ck_assert_ptr_null(gr_handle(resource));
+    assert_unregistered(handle);
+}
+END_TEST
+
+START_TEST(close_is_idempotent)
+{
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
+    assert_ok(gr_close(resource, fx.stream));
+    assert_ok(gr_close(resource, fx.stream));
+    assert_ok(gr_close(resource, fx.other));
+    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    ck_assert(gr_is_closed(resource));
+}
+END_TEST
+
+START_TEST(close_while_mapped_empties_the_buffer)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    void *handle = gr_handle(resource);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x42);
+    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    ck_assert(gr_is_closed(resource));
+    ck_assert(!gr_is_mapped(resource));
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
+    ck_assert_uint_eq(gr_buffer_size(buffer), 0);
+    assert_unregistered(handle);
+    assert_gl_bytes(name, SIZE, 0x42);
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
+START_TEST(close_while_mapped_takes_another_stream)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x43);
+    CU(cuStreamSynchronize(fx.stream));
+    assert_ok(gr_close(resource, fx.other));
+    assert_gl_bytes(name, SIZE, 0x43);
+    assert_ok(gr_buffer_release_on(buffer, fx.stream));
+}
+END_TEST
+
+START_TEST(a_closed_buffer_object_can_be_registered_again)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *first = must_register(name);
+    assert_ok(gr_close(first, GR_STREAM_OF_MAP));
+    GR_AUTO(gr_resource) *second = must_register(name);
+    GR_AUTO(gr_buffer) *buffer = must_map(second);
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+}
+END_TEST
+
+START_TEST(map_and_unmap_after_close_say_so)
+{
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
+    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
+    assert_fails(gr_unmap(resource, fx.stream), GR_ERR_STATE, 0, "closed");
+    ck_assert(gr_is_closed(resource));
+}
+END_TEST
+
+START_TEST(null_is_nothing_to_release_and_an_error_elsewhere)
+{
+    gr_resource_free(NULL);
+    assert_ok(gr_buffer_release(NULL));
+    assert_ok(gr_buffer_release_on(NULL, fx.stream));
+    ck_assert(!gr_is_mapped(NULL));
+    ck_assert(gr_is_closed(NULL));
+    ck_assert_ptr_null(gr_handle(NULL));
+    ck_assert_uint_eq(gr_buffer_ptr(NULL), 0);
+    ck_assert_uint_eq(gr_buffer_size(NULL), 0);
+    ck_assert_ptr_null(gr_buffer_stream(NULL));
+    assert_null(gr_map(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_unmap(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_close(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+}
+END_TEST
+
+/* ---- Map, release, unmap --------------------------------------------------------------------- */
+
+START_TEST(map_gives_pointer_size_and_stream)
+{
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
+    GR_AUTO(gr_buffer) *buffer = must_map(resource);
+    ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+    ck_assert_ptr_eq(gr_buffer_stream(buffer), fx.stream);
+    ck_assert(gr_is_mapped(resource));
+}
+END_TEST
+
+START_TEST(release_unmaps)
+{
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
+    for (int i = 0; i < 3; i++) {
+        gr_buffer *buffer = must_map(resource);
+        ck_assert(gr_is_mapped(resource));
+        assert_ok(gr_buffer_release(buffer));
+        assert_not_mapped(resource);
+    }
+}
+END_TEST
+
+START_TEST(release_on_another_stream_unmaps)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x51);
+    CU(cuStreamSynchronize(fx.stream));
+    assert_ok(gr_buffer_release_on(buffer, fx.other));
+    assert_not_mapped(resource);
+    assert_gl_bytes(name, SIZE, 0x51);
+}
+END_TEST
+
+START_TEST(release_on_the_stream_of_the_map_by_name)
+{
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
+    assert_ok(gr_buffer_release_on(must_map(resource), GR_STREAM_OF_MAP));
+    assert_not_mapped(resource);
+}
+END_TEST
+
+START_TEST(map_twice_is_refused_and_keeps_the_first)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    gr_buffer *buffer = must_map(resource);
+    CUdeviceptr pointer = gr_buffer_ptr(buffer);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "already mapped");
+    assert_null(gr_map(resource, fx.other), GR_ERR_STATE, 0, "already mapped");
+    ck_assert(gr_is_mapped(resource));
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), pointer);
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+    cuda_fill(buffer, 0x52);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_bytes(name, SIZE, 0x52);
+}
+END_TEST
+
+START_TEST(unmap_when_not_mapped_is_refused)
+{
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
+    assert_fails(gr_unmap(resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
+    assert_fails(gr_unmap(resource, GR_STREAM_OF_MAP), GR_ERR_STATE, 0, "not mapped");
+    assert_not_mapped(resource);
+    assert_ok(gr_buffer_release(must_map(resource)));
+    assert_fails(gr_unmap(resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
+}
+END_TEST
+
+START_TEST(unmap_empties_the_buffer_but_leaves_it_to_be_released)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x53);
+    assert_ok(gr_unmap(resource, GR_STREAM_OF_MAP));
+    assert_not_mapped(resource);
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
+    ck_assert_uint_eq(gr_buffer_size(buffer), 0);
+    assert_gl_bytes(name, SIZE, 0x53);
+    assert_ok(gr_buffer_release(buffer));
+    assert_not_mapped(resource);
+}
+END_TEST
+
+START_TEST(unmap_takes_another_stream)
+{
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
+    GR_AUTO(gr_buffer) *buffer = must_map(resource);
+    assert_ok(gr_unmap(resource, fx.other));
+    assert_not_mapped(resource);
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
+}
+END_TEST
+
+START_TEST(map_again_while_the_old_buffer_is_still_out)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    gr_buffer *old = must_map(resource);
+    assert_ok(gr_unmap(resource, fx.stream));
+    gr_buffer *new = must_map(resource);
+    ck_assert_ptr_ne(old, new);
+    ck_assert_uint_eq(gr_buffer_ptr(old), 0);
+    ck_assert_uint_eq(gr_buffer_size(new), SIZE);
+    assert_ok(gr_buffer_release(old));
+    ck_assert(gr_is_mapped(resource));
+    ck_assert_uint_ne(gr_buffer_ptr(new), 0);
+    cuda_fill(new, 0x54);
+    assert_ok(gr_buffer_release(new));
+    assert_not_mapped(resource);
+    assert_gl_bytes(name, SIZE, 0x54);
+}
+END_TEST
+
+START_TEST(many_old_buffers_may_be_out_at_once)
+{
+    enum { COUNT = 20 };
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
+    gr_buffer *old[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        old[i] = must_map(resource);
+        assert_ok(gr_unmap(resource, fx.stream));
+    }
+    for (int i = 0; i < COUNT; i++)
+        for (int j = 0; j < i; j++)
+            ck_assert_ptr_ne(old[i], old[j]);
+    for (int i = 0; i < COUNT; i++)
+        assert_ok(gr_buffer_release(old[i]));
+    assert_not_mapped(resource);
+}
+END_TEST
+
+START_TEST(a_second_release_is_an_error_while_the_resource_lives)
+{
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
+    gr_buffer *buffer = must_map(resource);
+    assert_ok(gr_buffer_release(buffer));
+    assert_fails(gr_buffer_release(buffer), GR_ERR_STATE, 0, "released already");
+    assert_fails(gr_buffer_release_on(buffer, fx.other), GR_ERR_STATE, 0, "released already");
+    assert_not_mapped(resource);
+    assert_ok(gr_close(resource, fx.stream));
+    assert_fails(gr_buffer_release(buffer), GR_ERR_STATE, 0, "released already");
+}
+END_TEST
+
+START_TEST(the_default_streams_are_streams_when_they_are_named)
+{
+    static const CUstream streams[] = {CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    for (int i = 0; i < 2; i++) {
+        gr_buffer *buffer = gr_map(resource, streams[i]);
+        assert_made(buffer);
+        ck_assert_ptr_eq(gr_buffer_stream(buffer), streams[i]);
+        cuda_fill(buffer, 0x60 + i);
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_bytes(name, SIZE, 0x60 + i);
+    }
+}
+END_TEST
+
+/* ---- The stream is always named -------------------------------------------------------------- */
+
+static void assert_names_streams(void)
+{
+    ck_assert_msg(strstr(error_text(), "CU_STREAM_LEGACY") != NULL, "%s", error_text());
+    assert_error(GR_ERR_INVALID_VALUE, 0, "CU_STREAM_PER_THREAD");
+}
+
+START_TEST(a_null_stream_is_refused_at_map)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    ck_assert_ptr_null(gr_map(resource, NULL));
+    assert_names_streams();
+    assert_not_mapped(resource);
+    ck_assert_ptr_null(gr_map_gl_buffer(name, GR_NONE, NULL));
+    assert_names_streams();
+    gr_buffer *out[1] = {NULL};
+    ck_assert_int_eq(gr_map_many(&resource, 1, NULL, out), GR_ERR_INVALID_VALUE);
+    assert_names_streams();
+    assert_not_mapped(resource);
+}
+END_TEST
+
+START_TEST(a_null_stream_is_refused_at_release_unmap_and_close)
+{
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
+    gr_buffer *buffer = must_map(resource);
+    CUdeviceptr pointer = gr_buffer_ptr(buffer);
+    ck_assert_int_eq(gr_buffer_release_on(buffer, NULL), GR_ERR_INVALID_VALUE);
+    assert_names_streams();
+    ck_assert_int_eq(gr_buffer_release_many(&buffer, 1, NULL), GR_ERR_INVALID_VALUE);
+    assert_names_streams();
+    ck_assert_int_eq(gr_unmap(resource, NULL), GR_ERR_INVALID_VALUE);
+    assert_names_streams();
+    ck_assert_int_eq(gr_close(resource, NULL), GR_ERR_INVALID_VALUE);
+    assert_names_streams();
+    ck_assert(gr_is_mapped(resource));
+    ck_assert_ptr_nonnull(buffer);
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), pointer);
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert_int_eq(gr_close(resource, NULL), GR_ERR_INVALID_VALUE);
+    assert_names_streams();
+    assert_not_mapped(resource);
+}
+END_TEST
+
+START_TEST(the_stream_of_the_map_means_nothing_at_map)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    assert_null(gr_map(resource, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
+    assert_null(gr_map_gl_buffer(name, GR_NONE, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0,
+                "GR_STREAM_OF_MAP");
+    assert_not_mapped(resource);
+}
+END_TEST
+
+/* ---- Describe -------------------------------------------------------------------------------- */
+
+static const char *description(const gr_resource *resource)
+{
+    static char text[512];
+    int length = gr_resource_describe(resource, text, sizeof text);
+    ck_assert_int_eq(length, (int)strlen(text));
+    ck_assert_ptr_null(strchr(text, '\n'));
+    return text;
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    ck_assert_msg(strstr(text, part) != NULL, "\"%s\" is not in: %s", part, text);
+}
+
+START_TEST(describe_says_what_it_is_and_its_state)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer(name, GR_WRITE_DISCARD);
+    assert_made(resource);
+    char what[64], where[64];
+    snprintf(what, sizeof what, "buffer %u", name);
+    assert_says(description(resource), what);
+    assert_says(description(resource), "4096 bytes");
+    assert_says(description(resource), "write_discard");
+    assert_says(description(resource), "interop");
+    assert_says(description(resource), "not mapped");
+    ck_assert_int_eq(strstr(description(resource), "software") != NULL, gr_cuda_is_software());
+
+    gr_buffer *buffer = must_map(resource);
+    snprintf(where, sizeof where, "mapped at 0x%llx", (unsigned long long)gr_buffer_ptr(buffer));
+    assert_says(description(resource), where);
+    assert_ok(gr_buffer_release(buffer));
+    assert_says(description(resource), "not mapped");
+
+    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    assert_says(description(resource), "closed");
+    assert_says(description(resource), what);
+    ck_assert_ptr_null(strstr(description(resource), "mapped"));
+}
+END_TEST
+
+START_TEST(describe_counts_and_cuts_like_snprintf)
+{
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
+    char whole[512], part[10];
+    int length = gr_resource_describe(resource, whole, sizeof whole);
+    ck_assert_int_eq(gr_resource_describe(resource, NULL, 0), length);
+    memset(part, 'x', sizeof part);
+    ck_assert_int_eq(gr_resource_describe(resource, part, sizeof part - 1), length);
+    ck_assert_int_eq(strncmp(part, whole, sizeof part - 2), 0);
+    ck_assert_int_eq(part[sizeof part - 2], '\0');
+    ck_assert_int_eq(part[sizeof part - 1], 'x');
+    ck_assert_int_gt(gr_resource_describe(NULL, whole, sizeof whole), 0);
+    assert_says(whole, "NULL");
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    TCase *life = add_case(suite, "register and close");
+    tcase_add_test(life, a_new_resource_is_open_and_not_mapped);
+    tcase_add_test(life, write_discard_and_read_only_register_too);
+    tcase_add_test(life, the_handle_is_the_drivers_resource);
+    tcase_add_test(life, close_ends_the_registration_and_the_handle);
+    tcase_add_test(life, close_is_idempotent);
+    tcase_add_test(life, close_while_mapped_empties_the_buffer);
+    tcase_add_test(life, close_while_mapped_takes_another_stream);
+    tcase_add_test(life, a_closed_buffer_object_can_be_registered_again);
+    tcase_add_test(life, map_and_unmap_after_close_say_so);
+    tcase_add_test(life, null_is_nothing_to_release_and_an_error_elsewhere);
+
+    TCase *map = add_case(suite, "map, release, unmap");
+    tcase_add_test(map, map_gives_pointer_size_and_stream);
+    tcase_add_test(map, release_unmaps);
+    tcase_add_test(map, release_on_another_stream_unmaps);
+    tcase_add_test(map, release_on_the_stream_of_the_map_by_name);
+    tcase_add_test(map, map_twice_is_refused_and_keeps_the_first);
+    tcase_add_test(map, unmap_when_not_mapped_is_refused);
+    tcase_add_test(map, unmap_empties_the_buffer_but_leaves_it_to_be_released);
+    tcase_add_test(map, unmap_takes_another_stream);
+    tcase_add_test(map, map_again_while_the_old_buffer_is_still_out);
+    tcase_add_test(map, many_old_buffers_may_be_out_at_once);
+    tcase_add_test(map, a_second_release_is_an_error_while_the_resource_lives);
+    tcase_add_test(map, the_default_streams_are_streams_when_they_are_named);
+
+    TCase *streams = add_case(suite, "the stream is named");
+    tcase_add_test(streams, a_null_stream_is_refused_at_map);
+    tcase_add_test(streams, a_null_stream_is_refused_at_release_unmap_and_close);
+    tcase_add_test(streams, the_stream_of_the_map_means_nothing_at_map);
+
+    TCase *text = add_case(suite, "describe");
+    tcase_add_test(text, describe_says_what_it_is_and_its_state);
+    tcase_add_test(text, describe_counts_and_cuts_like_snprintf);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "contract", build, NULL);
+}

@@ -1,0 +1,221 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_examples.sh: runs the examples as a user would and looks at their pictures, exit statuses and
+# messages. It takes the CUDA driver that the environment names; run-test sets it.
+#
+# GR_EXAMPLES      the folder of the programs; default examples, as in the build folder
+# GR_EXAMPLE_DATA  the folder of island.png and the reference pictures; default: beside this script
+#                  and in ../examples
+# GR_MAKE_PNG      the program make_png; default tests/make_png
+#
+# It is an ordinary script because it tests what a shell sees. `test_examples.sh --reference FOLDER`
+# writes the reference pictures anew instead.
+
+# Lists of options are meant to be split:
+# shellcheck disable=SC2086
+
+here=$(cd "$(dirname "$0")" && pwd) || exit 99
+# Absolute names, since the work is done in a folder of its own.
+absolute() { case $1 in /*) echo "$1" ;; *) echo "$PWD/$1" ;; esac; }
+examples=$(absolute "${GR_EXAMPLES:-examples}")
+make_png=$(absolute "${GR_MAKE_PNG:-tests/make_png}")
+references=${GR_EXAMPLE_DATA:-$here/reference}
+island=${GR_EXAMPLE_DATA:-$here/../examples}/island.png
+sinewave=$examples/sinewave
+heightmap=$examples/heightmap
+compare=$examples/compare_png
+
+for program in "$sinewave" "$heightmap" "$compare" "$make_png"; do
+    if [ ! -x "$program" ]; then
+        echo "skipped: the examples were not built ($program is missing: libpng?)"
+        exit 77
+    fi
+done
+
+# Small, with few vertices: sanitizers and software OpenGL take their time.
+wave='--size 192x120 --mesh 96'
+hill='--size 192x120 --mesh 96'
+
+if [ "${1-}" = --reference ]; then
+    "$sinewave" $wave -o "$2/sinewave.png" && "$heightmap" "$island" $hill -o "$2/heightmap.png"
+    exit
+fi
+
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' HUP INT TERM
+cd "$work" || exit 99
+
+checks=0
+failures=0
+
+# fail WORD...: the check that was begun last has failed; says why, with the program's output.
+fail() {
+    failures=$((failures + 1))
+    echo "test_examples.sh:$line:F:examples:$name: $*"
+    sed 's/^/    /' out err 2>/dev/null
+}
+
+# check NAME STATUS COMMAND...: runs it; one check, passed if it ends with that status. Its output is
+# in the files out and err. The caller's further questions belong to the same check.
+check() {
+    checks=$((checks + 1))
+    name=$1 line=$checks wanted=$2
+    shift 2
+    "$@" >out 2>err
+    code=$?
+    if [ $code != "$wanted" ]; then
+        fail "exit status $code instead of $wanted: $*"
+        return 1
+    fi
+}
+
+# says FILE TEXT...: the file holds each text.
+says() {
+    file=$1
+    shift
+    for text in "$@"; do
+        if ! grep -qF -- "$text" "$file"; then
+            fail "does not say \"$text\""
+            return 1
+        fi
+    done
+}
+
+# size FILE: width and height from the PNG header.
+size() { od -An -tu1 -j16 -N8 "$1" | awk '{ print $3 * 256 + $4 "x" $7 * 256 + $8 }'; }
+
+# ---- compare_png, by which the rest is judged ----
+
+for made in flat100:flat.png spot103:spot.png one-row:row.png; do
+    "$make_png" "${made%:*}" "${made#*:}" || exit 99
+done
+
+check same 0 "$compare" --max 0 --mean 0 --share 0 flat.png flat.png &&
+    says out 'largest difference 0, mean 0.0000, 0.000 % of the pixels'
+# One of 48 x 32 pixels, 3 steps in 3 of its 4 values.
+check numbers 0 "$compare" flat.png spot.png &&
+    says out 'largest difference 3, mean 0.0015, 0.065 % of the pixels differ by more than 0'
+check max_kept 0 "$compare" --max 3 flat.png spot.png
+check max_exceeded 1 "$compare" --max 2.9 flat.png spot.png &&
+    says out 'largest difference is more than 2.9'
+check mean_exceeded 1 "$compare" --mean 0.001 flat.png spot.png && says out 'mean difference is more than'
+check share_exceeded 1 "$compare" --share 0.06 flat.png spot.png && says out 'share of differing pixels'
+check share_tolerant 0 "$compare" --share 0 --tolerance 3 flat.png spot.png
+check other_size 1 "$compare" flat.png row.png && says out 'the sizes differ: 48x32 and 48x1'
+check compare_usage 2 "$compare" flat.png && says err Usage
+check compare_missing 2 "$compare" flat.png missing.png && says err missing.png 'No such file'
+check compare_number 2 "$compare" --max many flat.png flat.png && says err '--max takes a number'
+
+# ---- sinewave ----
+
+check sinewave 0 "$sinewave" $wave -o wave.png &&
+    says out CUDA OpenGL "$(pwd -P)/wave.png, 192x120"
+cp out wave.txt
+if [ "${GR_CUDA_DRIVER-}" = soft ]; then
+    check says_software 0 grep -F 'no GPU is used' wave.txt
+elif [ -e /dev/nvidiactl ]; then
+    check says_no_software 1 grep -F 'no GPU is used' wave.txt
+fi
+check sinewave_size 0 test "$(size wave.png)" = 192x120
+# Two OpenGLs place the samples of an edge differently, so single pixels may be far apart.
+limits='--mean 1.0 --tolerance 8 --share 2.5'
+check sinewave_picture 0 "$compare" $limits wave.png "$references/sinewave.png"
+check sinewave_again 0 "$sinewave" $wave --output again.png
+check sinewave_steady 0 "$compare" --max 0 wave.png again.png
+
+check sequence 0 "$sinewave" $wave --frames 3 -o film.png && says out film-0001.png film-0003.png
+check sequence_names 0 test "$(echo film*)" = 'film-0001.png film-0002.png film-0003.png'
+check sequence_start 0 "$compare" --max 0 wave.png film-0001.png
+check sequence_moves 1 "$compare" --share 1 film-0001.png film-0003.png
+check time 0 "$sinewave" $wave --time 0.0666667 -o later.png
+check sequence_time 0 "$compare" $limits later.png film-0003.png
+# The limits tell one wave from another.
+check limits_tell 1 "$compare" $limits later.png "$references/sinewave.png"
+check no_suffix 0 "$sinewave" $wave --frames 1 -o plain && check no_suffix_name 0 test -s plain-0001.png
+check odd_size 0 "$sinewave" --size 33x17 --mesh 2 -o odd.png
+check odd_size_kept 0 test "$(size odd.png)" = 33x17
+
+# ---- heightmap ----
+
+check heightmap 0 "$heightmap" "$island" $hill -o terrain.png &&
+    says out 'coloured by height' 256x256 "$(pwd -P)/terrain.png, 192x120"
+check heightmap_picture 0 "$compare" $limits terrain.png "$references/heightmap.png"
+check heightmap_default 0 "$heightmap" $hill flat.png && says out terrain.png
+"$make_png" grey grey.png || exit 99
+check hill 0 "$heightmap" $hill grey.png -o hill.png
+check hill_is_no_plain 1 "$compare" --share 5 hill.png terrain.png
+for kind in grey16 grey-alpha rgb rgba palette interlaced; do
+    "$make_png" $kind kind.png || exit 99
+    check "read_$kind" 0 "$heightmap" $hill kind.png -o kind_hill.png
+    check "same_$kind" 0 "$compare" --max 0 hill.png kind_hill.png
+done
+for kind in coloured transparent; do "$make_png" $kind $kind.png || exit 99; done
+check own_colours 0 "$heightmap" $hill coloured.png -o green.png && says out 'drawn in its own colours'
+check own_colours_seen 1 "$compare" --share 5 hill.png green.png
+check transparent 0 "$heightmap" $hill transparent.png -o nothing.png
+check transparent_is_low 0 "$compare" --max 0 nothing.png terrain.png
+for kind in one-pixel one-row; do
+    "$make_png" $kind small.png || exit 99
+    check "$kind" 0 "$heightmap" $hill small.png -o small_hill.png
+done
+check rotate 0 "$heightmap" $hill --rotate 120 grey.png -o turned.png
+check rotate_seen 1 "$compare" --share 2 hill.png turned.png
+check height_scale 0 "$heightmap" $hill --height-scale 0 grey.png -o low.png
+check height_scale_seen 1 "$compare" --share 2 hill.png low.png
+
+# ---- Usage ----
+
+check sinewave_help 0 "$sinewave" --help && says out Usage --mesh GR_CUDA_DRIVER
+check heightmap_help 0 "$heightmap" -h && says out Usage --height-scale GR_CUDA_DRIVER
+check sinewave_version 0 "$sinewave" --version && says out 'sinewave (libgr) '
+check heightmap_version 0 "$heightmap" -V && says out 'heightmap (libgr) '
+check no_argument 2 "$heightmap" && says err Usage
+check two_arguments 2 "$heightmap" grey.png flat.png && says err Usage
+check extra_argument 2 "$sinewave" what && says err '"what"' --help
+check unknown_option 2 "$sinewave" --colour && says err --help
+check size_word 2 "$sinewave" --size large && says err '"large"' 1280x720
+check size_rest 2 "$sinewave" --size 64x64x && says err '"64x64x"'
+check size_zero 2 "$heightmap" --size 0x100 grey.png && says err '"0x100"'
+check size_huge 2 "$heightmap" --size 99999999999999999999x100 grey.png && says err --size
+check mesh_small 2 "$sinewave" --mesh 1 && says err 'from 2 to 2048'
+check mesh_rest 2 "$heightmap" --mesh 64k grey.png && says err '"64k"'
+check frames_none 2 "$sinewave" --frames 0 && says err --frames
+check time_word 2 "$sinewave" --time nan && says err '"nan"'
+check scale_huge 2 "$heightmap" --height-scale 1e9 grey.png && says err --height-scale
+check overwrite 2 "$heightmap" grey.png -o ./grey.png && says err 'overwrite the input'
+
+# ---- Files that can't be read or written ----
+
+check missing_input 1 "$heightmap" missing.png && says err missing.png 'No such file'
+echo 'This is no picture.' >text.png
+check no_png 1 "$heightmap" text.png && says err text.png 'cannot be read as a PNG file'
+head -c 20000 "$island" >half.png
+check half_png 1 "$heightmap" half.png && says err half.png 'cannot be read as a PNG file'
+: >empty.png
+check empty_png 1 "$heightmap" empty.png && says err empty.png
+check folder_input 1 "$heightmap" . && says err 'cannot be'
+check output_nowhere 1 "$sinewave" $wave -o nowhere/wave.png && says err nowhere/wave.png 'No such file'
+mkdir folder
+check output_folder 1 "$heightmap" $hill grey.png -o folder && says err folder 'cannot be written'
+if [ -c /dev/full ]; then
+    check disk_full 1 "$sinewave" $wave -o /dev/full && says err 'No space left'
+    check device_stays 0 test -c /dev/full
+fi
+# A file that can't be finished doesn't stay half there. The limit leaves room for what drivers write.
+if [ "${GR_CUDA_DRIVER-}" = soft ]; then
+    check file_limit 1 sh -c 'trap "" XFSZ; ulimit -f 400; exec "$@"' sh \
+        "$sinewave" --size 1600x900 --mesh 2 -o limit.png && says err 'limit.png cannot be written'
+    check no_half_file 1 test -e limit.png
+fi
+
+# ---- No driver ----
+
+check no_driver 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$sinewave" $wave -o none.png &&
+    says err no_such_driver.so
+check no_driver_no_file 1 test -e none.png
+
+if [ $failures -gt $checks ]; then failures=$checks; fi
+echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"
+[ $failures = 0 ]

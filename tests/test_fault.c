@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls whose driver call fails midway: the first error is the one reported, nothing stays mapped or
+ * registered, and the resource works again or is cleanly closed.
+ */
+#define _GNU_SOURCE
+#include "child_check.h"
+#include "fault_driver.h"
+#include "usable.h"
+
+#include <string.h>
+
+#define SIZE USABLE_SIZE
+#define MANY 5
+
+#define REGISTER   "cuGraphicsGLRegisterBuffer"
+#define UNREGISTER "cuGraphicsUnregisterResource"
+#define MAP        "cuGraphicsMapResources"
+#define UNMAP      "cuGraphicsUnmapResources"
+#define POINTER    "cuGraphicsResourceGetMappedPointer"
+
+static GLuint name;
+static gr_resource *resource;
+
+static void make_resource(void)
+{
+    name = gl_buffer_filled(SIZE, 0x22);
+    resource = gr_from_gl_buffer(name, GR_NONE);
+    assert_made(resource);
+    fault->reset();
+}
+
+static void end_resource(void)
+{
+    fault->reset();
+    gr_resource_free(resource);
+    resource = NULL;
+    assert_buffer_usable(name);
+    ck_assert_uint_eq(fault->all_refusals(), 0);
+}
+
+/* The call of the driver's function behind the next `after` ones fails. */
+static void let_fail(const char *function, CUresult code, long after)
+{
+    ck_assert_msg(fault->set(function, (int)code, after), "%s can't fail", function);
+}
+
+/* The last error names the driver's function and code. */
+static void assert_cuda_error(const char *function, CUresult code, const char *code_name)
+{
+    gr_error error;
+    ck_assert_int_eq(gr_last_error(&error), GR_ERR_CUDA);
+    ck_assert_int_eq(error.code, (int)code);
+    ck_assert_str_eq(error.code_name, code_name);
+    ck_assert_str_eq(error.call, function);
+    gr_clear_error();
+}
+
+/* As many resources were mapped as unmapped, in the driver's own eyes. */
+static void assert_balanced(void)
+{
+    ck_assert_uint_eq(fault->calls(MAP), fault->calls(UNMAP));
+}
+
+/* ---- Map ------------------------------------------------------------------------------------- */
+
+START_TEST(map_fails)
+{
+    let_fail(MAP, CUDA_ERROR_MAP_FAILED, 0);
+    ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
+    assert_cuda_error(MAP, CUDA_ERROR_MAP_FAILED, "CUDA_ERROR_MAP_FAILED");
+    ck_assert(!gr_is_mapped(resource));
+    ck_assert_uint_eq(fault->calls(UNMAP), 0);
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+START_TEST(map_fails_in_second_call)
+{
+    let_fail(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER, 0);
+    ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
+    assert_cuda_error(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER,
+                      "CUDA_ERROR_NOT_MAPPED_AS_POINTER");
+    ck_assert(!gr_is_mapped(resource));
+    assert_balanced();
+    ck_assert_uint_eq(fault->all_refusals(), 0);
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+/* The driver keeps it mapped then, which nobody can change; the cause is what gets reported. */
+START_TEST(map_fails_and_its_undoing_too)
+{
+    let_fail(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER, 0);
+    let_fail(UNMAP, CUDA_ERROR_UNMAP_FAILED, 0);
+    ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
+    assert_cuda_error(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER,
+                      "CUDA_ERROR_NOT_MAPPED_AS_POINTER");
+    ck_assert(!gr_is_mapped(resource));
+    CUgraphicsResource handle = gr_handle(resource);
+    CU(cuGraphicsUnmapResources(1, &handle, fx.stream));
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+START_TEST(map_many_fails_at_each)
+{
+    GLuint names[MANY];
+    gr_resource *resources[MANY];
+    for (int i = 0; i < MANY; i++) {
+        names[i] = gl_buffer_filled(SIZE, i);
+        resources[i] = gr_from_gl_buffer(names[i], GR_NONE);
+        assert_made(resources[i]);
+    }
+    for (int k = 0; k < MANY; k++) {
+        gr_buffer *out[MANY] = {NULL};
+        fault->reset();
+        let_fail(POINTER, CUDA_ERROR_UNKNOWN, k);
+        ck_assert_int_eq(gr_map_many(resources, MANY, fx.stream, out), GR_ERR_CUDA);
+        assert_cuda_error(POINTER, CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN");
+        ck_assert_uint_eq(fault->calls(MAP), 1);
+        assert_balanced();
+        for (int i = 0; i < MANY; i++) {
+            ck_assert_ptr_eq(out[i], NULL);
+            ck_assert(!gr_is_mapped(resources[i]));
+        }
+        assert_resource_usable(resources[k], names[k]);
+    }
+    gr_buffer *out[MANY];
+    let_fail(MAP, CUDA_ERROR_OUT_OF_MEMORY, 0);
+    ck_assert_int_eq(gr_map_many(resources, MANY, fx.stream, out), GR_ERR_CUDA);
+    assert_cuda_error(MAP, CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY");
+    assert_ok(gr_map_many(resources, MANY, fx.stream, out));
+    assert_ok(gr_buffer_release_many(out, MANY, GR_STREAM_OF_MAP));
+    for (int i = 0; i < MANY; i++) {
+        assert_resource_usable(resources[i], names[i]);
+        gr_resource_free(resources[i]);
+    }
+    ck_assert_uint_eq(fault->all_refusals(), 0);
+}
+END_TEST
+
+/* Map on entry owns the registration, so that a map that fails ends it. */
+START_TEST(map_on_entry_fails)
+{
+    static const char *const functions[] = {MAP, POINTER};
+    for (int i = 0; i < 2; i++) {
+        fault->reset();
+        let_fail(functions[i], CUDA_ERROR_UNKNOWN, 0);
+        ck_assert_ptr_eq(gr_map_gl_buffer(name, GR_WRITE_DISCARD, fx.stream), NULL);
+        assert_cuda_error(functions[i], CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN");
+        ck_assert_uint_eq(fault->calls(REGISTER), 1);
+        ck_assert_uint_eq(fault->calls(UNREGISTER), 1);
+        ck_assert_uint_eq(fault->all_refusals(), 0);
+    }
+}
+END_TEST
+
+/* ---- Unmap ----------------------------------------------------------------------------------- */
+
+START_TEST(release_fails)
+{
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    CUdeviceptr where = gr_buffer_ptr(buffer);
+    CU(cuMemsetD8Async(where, 0x55, SIZE, fx.stream));
+    let_fail(UNMAP, CUDA_ERROR_UNMAP_FAILED, 0);
+    ck_assert_int_eq(gr_buffer_release(buffer), GR_ERR_CUDA);
+    assert_cuda_error(UNMAP, CUDA_ERROR_UNMAP_FAILED, "CUDA_ERROR_UNMAP_FAILED");
+    ck_assert(gr_is_mapped(resource));
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), where);
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_bytes(name, SIZE, 0x55);
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+START_TEST(unmap_fails)
+{
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    let_fail(UNMAP, CUDA_ERROR_UNMAP_FAILED, 0);
+    ck_assert_int_eq(gr_unmap(resource, GR_STREAM_OF_MAP), GR_ERR_CUDA);
+    assert_cuda_error(UNMAP, CUDA_ERROR_UNMAP_FAILED, "CUDA_ERROR_UNMAP_FAILED");
+    ck_assert(gr_is_mapped(resource));
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+    assert_ok(gr_unmap(resource, GR_STREAM_OF_MAP));
+    ck_assert_uint_eq(gr_buffer_size(buffer), 0);
+    assert_ok(gr_buffer_release(buffer));
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+/* One call of the driver for all, so all stay mapped. */
+START_TEST(release_many_fails)
+{
+    gr_resource *resources[2] = {resource, gr_from_gl_buffer(name, GR_READ_ONLY)};
+    assert_made(resources[1]);
+    gr_buffer *out[2];
+    assert_ok(gr_map_many(resources, 2, fx.stream, out));
+    let_fail(UNMAP, CUDA_ERROR_UNMAP_FAILED, 0);
+    ck_assert_int_eq(gr_buffer_release_many(out, 2, fx.stream), GR_ERR_CUDA);
+    assert_cuda_error(UNMAP, CUDA_ERROR_UNMAP_FAILED, "CUDA_ERROR_UNMAP_FAILED");
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(gr_is_mapped(resources[i]), out[i] != NULL);
+        ck_assert_uint_eq(gr_buffer_size(out[i]), out[i] != NULL ? SIZE : 0);
+    }
+    assert_ok(gr_buffer_release_many(out, 2, fx.stream));
+    gr_resource_free(resources[1]);
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+START_TEST(close_fails_to_unmap)
+{
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    let_fail(UNMAP, CUDA_ERROR_UNMAP_FAILED, 0);
+    ck_assert_int_eq(gr_close(resource, GR_STREAM_OF_MAP), GR_ERR_CUDA);
+    assert_cuda_error(UNMAP, CUDA_ERROR_UNMAP_FAILED, "CUDA_ERROR_UNMAP_FAILED");
+    ck_assert(!gr_is_closed(resource));
+    ck_assert(gr_is_mapped(resource));
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    ck_assert(gr_is_closed(resource) && !gr_is_mapped(resource));
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
+/* ---- Register and unregister ----------------------------------------------------------------- */
+
+START_TEST(register_fails)
+{
+    let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
+    ck_assert_ptr_eq(gr_from_gl_buffer(name, GR_NONE), NULL);
+    assert_cuda_error(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, "CUDA_ERROR_OPERATING_SYSTEM");
+    ck_assert_uint_eq(fault->calls(UNREGISTER), 0);
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+/* What the driver has left of it is out of reach, so the registration is ended here behind libgr. */
+START_TEST(unregister_fails)
+{
+    CUgraphicsResource handle = gr_handle(resource);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    let_fail(UNREGISTER, CUDA_ERROR_UNKNOWN, 0);
+    ck_assert_int_eq(gr_close(resource, fx.stream), GR_ERR_CUDA);
+    assert_cuda_error(UNREGISTER, CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN");
+    ck_assert(gr_is_closed(resource) && !gr_is_mapped(resource));
+    ck_assert_ptr_eq(gr_handle(resource), NULL);
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
+    assert_ok(gr_close(resource, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert_uint_eq(fault->calls(UNREGISTER), 1);
+    CU(cuGraphicsUnregisterResource(handle));
+}
+END_TEST
+
+static int warnings;
+
+static void count_warning(void *user, gr_log_level level, const char *line)
+{
+    (void)user;
+    warnings += level == GR_LOG_WARNING && strstr(line, "ended with an error") != NULL;
+}
+
+START_TEST(free_fails)
+{
+    CUgraphicsResource handle = gr_handle(resource);
+    warnings = 0;
+    gr_log_set(GR_LOG_WARNING, count_warning, NULL);
+    gr_clear_error();
+    let_fail(UNREGISTER, CUDA_ERROR_UNKNOWN, 0);
+    gr_resource_free(resource);
+    resource = NULL;
+    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    ck_assert_int_eq(warnings, 1);
+    ck_assert_int_eq(gr_last_error(NULL), GR_OK);
+    CU(cuGraphicsUnregisterResource(handle));
+}
+END_TEST
+
+/* ---- Contexts -------------------------------------------------------------------------------- */
+
+#define PUSH "cuCtxPushCurrent"
+
+/* With another context current, each call pushes the resource's. */
+START_TEST(push_fails)
+{
+    gr_buffer *buffer = NULL;
+    CU(cuCtxSetCurrent(NULL));
+    let_fail(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, 0);
+    ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
+    assert_cuda_error(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED");
+    let_fail(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, 0);
+    ck_assert_int_eq(gr_map_many(&resource, 1, fx.stream, &buffer), GR_ERR_CUDA);
+    assert_cuda_error(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED");
+    ck_assert(!gr_is_mapped(resource));
+
+    buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    let_fail(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, 0);
+    ck_assert_int_eq(gr_buffer_release(buffer), GR_ERR_CUDA);
+    assert_cuda_error(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED");
+    ck_assert(gr_is_mapped(resource));
+    assert_ok(gr_buffer_release(buffer));
+
+    CUcontext current = fx.context;
+    CU(cuCtxGetCurrent(&current));
+    ck_assert_ptr_eq(current, NULL);
+    CU(cuCtxSetCurrent(fx.context));
+    ck_assert_uint_eq(fault->calls(MAP), 1);
+    assert_balanced();
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+/* Without a current context the primary one is retained, and dropped again where that was in vain. */
+START_TEST(register_without_context_fails)
+{
+    static const struct {
+        const char *function;
+        CUresult code;
+        const char *code_name;
+    } steps[] = {
+        {"cuCtxGetCurrent", CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN"},
+        {"cuGLGetDevices", CUDA_ERROR_INVALID_GRAPHICS_CONTEXT,
+         "CUDA_ERROR_INVALID_GRAPHICS_CONTEXT"},
+        {"cuDevicePrimaryCtxRetain", CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
+        {PUSH, CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN"},
+        {REGISTER, CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN"},
+    };
+    CU(cuCtxSetCurrent(NULL));
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        fault->reset();
+        let_fail(steps[i].function, steps[i].code, 0);
+        ck_assert_ptr_eq(gr_from_gl_buffer(name, GR_NONE), NULL);
+        assert_cuda_error(steps[i].function, steps[i].code, steps[i].code_name);
+        unsigned long retained = fault->calls("cuDevicePrimaryCtxRetain");
+        if (strcmp(steps[i].function, "cuDevicePrimaryCtxRetain") == 0)
+            retained--;
+        ck_assert_uint_eq(fault->calls("cuDevicePrimaryCtxRelease"), retained);
+    }
+    fault->reset();
+    gr_resource *made = gr_from_gl_buffer(name, GR_NONE);
+    assert_made(made);
+    ck_assert_uint_eq(fault->calls("cuDevicePrimaryCtxRetain"), 1);
+    assert_resource_usable(made, name);
+    gr_resource_free(made);
+    ck_assert_uint_eq(fault->calls("cuDevicePrimaryCtxRelease"), 1);
+    CU(cuCtxSetCurrent(fx.context));
+}
+END_TEST
+
+/* ---- Names of codes -------------------------------------------------------------------------- */
+
+START_TEST(name_of_code_fails)
+{
+    gr_error error;
+    let_fail(MAP, CUDA_ERROR_MAP_FAILED, 0);
+    let_fail("cuGetErrorName", CUDA_ERROR_INVALID_VALUE, 0);
+    ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
+    ck_assert_int_eq(gr_last_error(&error), GR_ERR_CUDA);
+    ck_assert_int_eq(error.code, CUDA_ERROR_MAP_FAILED);
+    ck_assert_str_eq(error.call, MAP);
+    ck_assert_ptr_eq(strstr(error.message, "(null)"), NULL);
+    ck_assert_ptr_eq(strstr(error.code_name, "(null)"), NULL);
+    /* A code that no driver has a name for. */
+    let_fail(MAP, (CUresult)98765, 0);
+    ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
+    gr_last_error(&error);
+    ck_assert_int_eq(error.code, 98765);
+    fault->reset();
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+/* ---- Start of the driver --------------------------------------------------------------------- */
+
+/* A driver that is there but does not start is no driver. */
+static int init_fails(void)
+{
+    static const int codes[] = {CUDA_ERROR_NO_DEVICE, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
+                                CUDA_ERROR_UNKNOWN};
+    for (int i = 0; i < 3; i++) {
+        child_check(fault->set("cuInit", codes[i], 0));
+        child_check(gr_cuda_load(i == 1) == GR_ERR_NO_DRIVER);
+        assert_error(GR_ERR_NO_DRIVER, codes[i], "fault_driver.so");
+        child_check(!gr_cuda_is_software());
+        child_check(gr_cuda_driver_path()[0] == '\0');
+    }
+    /* The failure is not for ever. */
+    child_check(gr_cuda_load(false) == GR_OK);
+    child_check(gr_cuda() != NULL);
+    return 0;
+}
+
+static const struct child children[] = {
+    {"init_fails", init_fails},
+    {NULL, NULL},
+};
+
+START_TEST(start_fails)
+{
+    expect_child("init_fails");
+}
+END_TEST
+
+static TCase *add_fault_case(Suite *suite, const char *title)
+{
+    TCase *made = add_case(suite, title);
+    tcase_add_checked_fixture(made, make_resource, end_resource);
+    return made;
+}
+
+static void build(Suite *suite)
+{
+    TCase *map = add_fault_case(suite, "map");
+    tcase_add_test(map, map_fails);
+    tcase_add_test(map, map_fails_in_second_call);
+    tcase_add_test(map, map_fails_and_its_undoing_too);
+    tcase_add_test(map, map_many_fails_at_each);
+    tcase_add_test(map, map_on_entry_fails);
+
+    TCase *unmap = add_fault_case(suite, "unmap");
+    tcase_add_test(unmap, release_fails);
+    tcase_add_test(unmap, unmap_fails);
+    tcase_add_test(unmap, release_many_fails);
+    tcase_add_test(unmap, close_fails_to_unmap);
+
+    TCase *life = add_fault_case(suite, "register and unregister");
+    tcase_add_test(life, register_fails);
+    tcase_add_test(life, unregister_fails);
+    tcase_add_test(life, free_fails);
+
+    TCase *others = add_fault_case(suite, "contexts and names");
+    tcase_add_test(others, push_fails);
+    tcase_add_test(others, register_without_context_fails);
+    tcase_add_test(others, name_of_code_fails);
+    tcase_add_test(others, start_fails);
+}
+
+int main(int argc, char **argv)
+{
+    fault_control_start();
+    return test_main(argc, argv, "faults", build, children);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The public headers in C, in the other order than in C++: both languages see the same functions. That
+ * each header stands by itself is what check-headers tries.
+ */
+#include <gr/cuda.h>
+#include <gr/gl.h>
+#include <gr/egl.h>
+
+#include <stdio.h>
+
+#include <check.h>
+
+#include "headers.h"
+
+#if defined(EPOXY_GL_H) || defined(__gl_h_) || defined(__egl_h_) || defined(GL_VERSION_1_1)
+#error "a public header of libgr includes one of OpenGL or EGL"
+#endif
+
+START_TEST(same_functions_in_both_languages)
+{
+    anything cxx[FUNCTION_COUNT] = {NULL};
+    size_t i = 0;
+    cxx_functions(cxx);
+#define SAME(function) ck_assert_msg(cxx[i++] == (anything)function, "%s", #function);
+    PUBLIC_FUNCTIONS(SAME)
+#undef SAME
+    ck_assert_uint_eq(i, FUNCTION_COUNT);
+    ck_assert_int_eq(cxx_scope(), 1);
+}
+END_TEST
+
+/* The values are the driver's, so that a program may pass either name. */
+START_TEST(flags_are_the_drivers)
+{
+    ck_assert_int_eq(GR_NONE, CU_GRAPHICS_REGISTER_FLAGS_NONE);
+    ck_assert_int_eq(GR_READ_ONLY, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY);
+    ck_assert_int_eq(GR_WRITE_DISCARD, CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD);
+    ck_assert_int_eq(GR_SURFACE_LOAD_STORE, CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST);
+    ck_assert_int_eq(GR_TEXTURE_GATHER, CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER);
+    ck_assert_ptr_ne(GR_STREAM_OF_MAP, NULL);
+    ck_assert_ptr_ne(GR_STREAM_OF_MAP, CU_STREAM_LEGACY);
+    ck_assert_ptr_ne(GR_STREAM_OF_MAP, CU_STREAM_PER_THREAD);
+}
+END_TEST
+
+START_TEST(names_of_statuses)
+{
+#define CHECK_STATUS(name, text)                                                                   \
+    ck_assert_str_eq(gr_status_name(name), #name);                                                 \
+    ck_assert_str_eq(gr_status_text(name), text);
+    GR_STATUS_MAP(CHECK_STATUS)
+#undef CHECK_STATUS
+    ck_assert_int_eq(GR_OK, 0);
+}
+END_TEST
+
+START_TEST(version_has_three_numbers)
+{
+    unsigned major, minor, patch;
+    char rest;
+    ck_assert_int_eq(sscanf(gr_version(), "%u.%u.%u%c", &major, &minor, &patch, &rest), 3);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("headers");
+    TCase *all = tcase_create("headers");
+    tcase_add_test(all, same_functions_in_both_languages);
+    tcase_add_test(all, flags_are_the_drivers);
+    tcase_add_test(all, names_of_statuses);
+    tcase_add_test(all, version_has_three_numbers);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The heap runs out inside libgr: each allocation of a call fails in turn. The call then reports
+ * GR_ERR_NO_MEMORY and changes nothing, or does its work without that memory.
+ *
+ * The program's own malloc family stands before the C library's; it fails only for callers in libgr.
+ */
+#define _GNU_SOURCE
+#include "usable.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define SIZE USABLE_SIZE
+
+static _Thread_local long left; /* allocations until the one that fails; 0: none does */
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define OTHER_MALLOC 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#define OTHER_MALLOC 1
+#endif
+
+#ifndef OTHER_MALLOC
+static void *libgr; /* where it is loaded */
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *memory, size_t size);
+
+/* Does not allocate itself: dladdr() only reads the loader's list. */
+static bool fails(const void *caller)
+{
+    Dl_info info;
+    if (left == 0 || !dladdr(caller, &info) || info.dli_fbase != libgr)
+        return false;
+    if (--left > 0)
+        return false;
+    errno = ENOMEM;
+    return true;
+}
+
+void *malloc(size_t size)
+{
+    return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *memory, size_t size)
+{
+    return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(memory, size);
+}
+#endif
+
+/* Why nothing can be made to fail here, or NULL. */
+static const char *no_interposer(void)
+{
+#ifndef OTHER_MALLOC
+    Dl_info info;
+    void *address = dlsym(RTLD_DEFAULT, "gr_version");
+    if (!address || !dladdr(address, &info))
+        return "libgr's place in memory is not known";
+    libgr = info.dli_fbase;
+    return NULL;
+#else
+    return "the sanitizer or the C library has its own malloc";
+#endif
+}
+
+/*
+ * Runs the attempt with its first, second, ... allocation failing, until it needs no more of them.
+ * The attempt returns whether it succeeded. Returns how often it failed for want of memory.
+ */
+static int try_once_each(bool (*attempt)(void))
+{
+    int failures = 0;
+    for (long n = 1; n < 100; n++) {
+        gr_clear_error();
+        left = n;
+        bool succeeded = attempt();
+        bool untouched = left > 0;
+        left = 0;
+        if (!succeeded) {
+            assert_error(GR_ERR_NO_MEMORY, 0, "memory");
+            failures++;
+        }
+        if (untouched) {
+            ck_assert(succeeded);
+            return failures;
+        }
+    }
+    ck_abort_msg("it never had enough memory");
+    return 0;
+}
+
+/* Twice, because what libgr keeps for a context is allocated only once and moves the count. */
+static int try_each(bool (*attempt)(void))
+{
+    int failures = try_once_each(attempt);
+    return failures + try_once_each(attempt);
+}
+
+static GLuint name;
+static gr_resource *resource;
+
+static bool try_register(void)
+{
+    gr_resource *made = gr_from_gl_buffer(name, GR_NONE);
+    gr_resource_free(made);
+    return made != NULL;
+}
+
+START_TEST(register_without_memory)
+{
+    const char *reason = no_interposer();
+    if (reason)
+        skip("%s", reason);
+    name = gl_buffer_filled(SIZE, 1);
+    ck_assert_int_ge(try_each(try_register), 1);
+    assert_buffer_usable(name);
+}
+END_TEST
+
+static bool try_map_on_entry(void)
+{
+    gr_buffer *buffer = gr_map_gl_buffer(name, GR_NONE, fx.stream);
+    bool made = buffer != NULL;
+    assert_ok(gr_buffer_release(buffer));
+    return made;
+}
+
+START_TEST(map_on_entry_without_memory)
+{
+    const char *reason = no_interposer();
+    if (reason)
+        skip("%s", reason);
+    name = gl_buffer_filled(SIZE, 1);
+    ck_assert_int_ge(try_each(try_map_on_entry), 1);
+    assert_buffer_usable(name);
+}
+END_TEST
+
+/* A buffer that is kept after its mapping has ended makes the next map need another. */
+static bool try_second_map(void)
+{
+    gr_buffer *first = gr_map(resource, fx.stream);
+    if (!first)
+        return false;
+    assert_ok(gr_unmap(resource, GR_STREAM_OF_MAP));
+    gr_buffer *second = gr_map(resource, fx.stream);
+    bool made = second != NULL;
+    ck_assert_int_eq(gr_is_mapped(resource), made);
+    assert_ok(gr_buffer_release(second));
+    assert_ok(gr_buffer_release(first));
+    return made;
+}
+
+START_TEST(second_map_without_memory)
+{
+    const char *reason = no_interposer();
+    if (reason)
+        skip("%s", reason);
+    name = gl_buffer_filled(SIZE, 1);
+    resource = gr_from_gl_buffer(name, GR_NONE);
+    assert_made(resource);
+    ck_assert_int_ge(try_each(try_second_map), 1);
+    assert_resource_usable(resource, name);
+    gr_resource_free(resource);
+    assert_buffer_usable(name);
+}
+END_TEST
+
+/* A failed map keeps no buffer back, so that the next map needs no memory for another. */
+static void assert_maps_without_memory(gr_resource *one)
+{
+    long before = left;
+    left = 1;
+    gr_buffer *buffer = gr_map(one, fx.stream);
+    ck_assert_int_eq(left, 1);
+    left = before;
+    assert_made(buffer);
+    assert_ok(gr_buffer_release(buffer));
+}
+
+/* The list is mapped in one go or not at all, also when memory for its last one is missing. */
+static bool try_many(void)
+{
+    gr_resource *list[2] = {gr_from_gl_buffer(name, GR_NONE), resource};
+    if (!list[0])
+        return false;
+    gr_buffer *kept = gr_map(resource, fx.stream), *out[2] = {NULL, NULL};
+    assert_made(kept);
+    assert_ok(gr_unmap(resource, GR_STREAM_OF_MAP));
+    bool made = gr_map_many(list, 2, fx.stream, out) == GR_OK;
+    ck_assert_int_eq(gr_is_mapped(list[0]), made);
+    ck_assert_int_eq(gr_is_mapped(list[1]), made);
+    ck_assert_int_eq(out[0] != NULL, made);
+    ck_assert_int_eq(out[1] != NULL, made);
+    assert_ok(gr_buffer_release_many(out, 2, fx.stream));
+    assert_maps_without_memory(list[0]);
+    assert_ok(gr_buffer_release(kept));
+    gr_resource_free(list[0]);
+    gr_resource_free(resource); /* so that the next attempt needs a new buffer again */
+    long before = left;
+    left = 0;
+    resource = gr_from_gl_buffer(name, GR_NONE);
+    left = before;
+    assert_made(resource);
+    return made;
+}
+
+START_TEST(many_without_memory)
+{
+    const char *reason = no_interposer();
+    if (reason)
+        skip("%s", reason);
+    name = gl_buffer_filled(SIZE, 1);
+    resource = gr_from_gl_buffer(name, GR_NONE);
+    assert_made(resource);
+    ck_assert_int_ge(try_each(try_many), 2);
+    assert_resource_usable(resource, name);
+    gr_resource_free(resource);
+    assert_buffer_usable(name);
+}
+END_TEST
+
+static bool try_context(void)
+{
+    gr_egl *egl = gr_egl_create(NULL);
+    gr_egl_free(egl);
+    return egl != NULL;
+}
+
+START_TEST(context_without_memory)
+{
+    const char *reason = no_interposer();
+    if (reason)
+        skip("%s", reason);
+    ck_assert_int_ge(try_each(try_context), 1);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    TCase *heap = add_case(suite, "no memory");
+    tcase_add_test(heap, register_without_memory);
+    tcase_add_test(heap, map_on_entry_without_memory);
+    tcase_add_test(heap, second_map_without_memory);
+    tcase_add_test(heap, many_without_memory);
+    tcase_add_test(heap, context_without_memory);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "no memory", build, NULL);
+}

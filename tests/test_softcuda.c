@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What only the software CUDA driver promises: mistakes that a GPU may hide show up as a wrong byte or
+ * as a fault with a message.
+ */
+#define _GNU_SOURCE
+#include "child_check.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../examples/kernel_image.h"
+
+KERNEL_IMAGE(soft_kernels);
+
+#define SIZE 1000
+
+/* What the driver fills memory with that nobody has written yet. */
+#define FRESH 0xCB /* a new allocation */
+#define DISCARDED                                                                                  \
+    0xCD /* a mapped buffer before its bytes are there, or whose bytes are not wanted */
+
+#define need_software()                                                                            \
+    do {                                                                                           \
+        if (!gr_cuda_is_software())                                                                \
+            skip("it is about the software CUDA driver, and %s is in use", gr_cuda_driver_path()); \
+    } while (0)
+
+static unsigned char *pinned(size_t size)
+{
+    void *memory = NULL;
+    CU(cuMemAllocHost(&memory, size));
+    memset(memory, 0, size);
+    return memory;
+}
+
+/* ---- Missing waits --------------------------------------------------------------------------- */
+
+/* The writer is held up on one stream while the reader, on another, waits for nothing or for it. */
+static void read_behind_writer(bool wait, int seen)
+{
+    CUdeviceptr memory = 0;
+    CUevent written = NULL;
+    unsigned char *copy = pinned(SIZE);
+    CU(cuMemAlloc(&memory, SIZE));
+    CU(cuEventCreate(&written, CU_EVENT_DISABLE_TIMING));
+    CU(cuMemsetD8Async(memory, 1, SIZE, fx.stream));
+    CU(cuStreamSynchronize(fx.stream));
+    struct gate *gate = gate_put(fx.stream);
+    CU(cuMemsetD8Async(memory, 2, SIZE, fx.stream));
+    CU(cuEventRecord(written, fx.stream));
+    if (wait) {
+        CU(cuStreamWaitEvent(fx.other, written, 0));
+        gate_open_after(gate, 50);
+    }
+    CU(cuMemcpyDtoHAsync(copy, memory, SIZE, fx.other));
+    CU(cuStreamSynchronize(fx.other));
+    assert_bytes(copy, SIZE, seen);
+    gate_open(gate);
+    CU(cuStreamSynchronize(fx.stream));
+    CU(cuEventDestroy(written));
+    CU(cuMemFree(memory));
+    CU(cuMemFreeHost(copy));
+}
+
+START_TEST(missing_wait_for_a_writer)
+{
+    need_software();
+    read_behind_writer(false, 1);
+    read_behind_writer(true, 2);
+}
+END_TEST
+
+/* OpenGL's bytes arrive when the map's stream gets there, and not before. */
+START_TEST(missing_wait_for_the_map)
+{
+    need_software();
+    GLuint name = gl_buffer_filled(SIZE, 0x3a);
+    unsigned char *copy = pinned(SIZE);
+    gr_resource *resource = gr_from_gl_buffer(name, GR_READ_ONLY);
+    assert_made(resource);
+    struct gate *gate = gate_put(fx.stream);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    CU(cuMemcpyDtoHAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.other));
+    CU(cuStreamSynchronize(fx.other));
+    assert_bytes(copy, SIZE, DISCARDED);
+    gate_open(gate);
+    CU(cuMemcpyDtoHAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    CU(cuStreamSynchronize(fx.stream));
+    assert_bytes(copy, SIZE, 0x3a);
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    CU(cuMemFreeHost(copy));
+}
+END_TEST
+
+/* A release on another stream than the writer's does not wait for the writer. */
+START_TEST(missing_wait_before_the_release)
+{
+    need_software();
+    GLuint name = gl_buffer_filled(SIZE, 0x3a);
+    gr_resource *resource = gr_from_gl_buffer(name, GR_NONE);
+    assert_made(resource);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    CU(cuStreamSynchronize(fx.stream));
+    struct gate *gate = gate_put(fx.other);
+    CUdeviceptr copy = 0;
+    CU(cuMemAlloc(&copy, SIZE));
+    CU(cuMemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    CU(cuMemsetD8Async(copy, 0x77, SIZE, fx.other));
+    assert_ok(gr_buffer_release(buffer)); /* returns, although the other stream stands still */
+    ck_assert(!gate_is_open(gate));
+    assert_gl_bytes(name, SIZE, 0x3a);
+    gate_open(gate);
+    CU(cuStreamSynchronize(fx.other));
+    CU(cuMemFree(copy));
+    gr_resource_free(resource);
+}
+END_TEST
+
+/* ---- Poison ---------------------------------------------------------------------------------- */
+
+static void assert_device_bytes(CUdeviceptr memory, int value)
+{
+    unsigned char copy[SIZE] = {0};
+    CU(cuMemcpyDtoH(copy, memory, SIZE));
+    assert_bytes(copy, SIZE, value);
+}
+
+START_TEST(fresh_memory)
+{
+    need_software();
+    CUdeviceptr memory = 0;
+    for (int i = 0; i < 2; i++) {
+        CU(cuMemAlloc(&memory, SIZE));
+        assert_device_bytes(memory, FRESH);
+        CU(cuMemsetD8(memory, 0, SIZE));
+        CU(cuMemFree(memory));
+        CU(cuMemAllocAsync(&memory, SIZE, fx.stream));
+        CU(cuStreamSynchronize(fx.stream));
+        assert_device_bytes(memory, FRESH);
+        CU(cuMemsetD8Async(memory, 0, SIZE, fx.stream));
+        CU(cuMemFreeAsync(memory, fx.stream));
+        CU(cuStreamSynchronize(fx.stream));
+    }
+}
+END_TEST
+
+START_TEST(discarded_bytes)
+{
+    need_software();
+    GLuint name = gl_buffer_filled(SIZE, 0x3a);
+    gr_buffer *buffer = gr_map_gl_buffer(name, GR_WRITE_DISCARD, fx.stream);
+    assert_made(buffer);
+    CU(cuStreamSynchronize(fx.stream));
+    assert_device_bytes(gr_buffer_ptr(buffer), DISCARDED);
+    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 5, SIZE / 2, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    /* Who does not write all of it finds out. */
+    unsigned char bytes[SIZE];
+    gl_read(name, bytes, SIZE);
+    assert_bytes(bytes, SIZE / 2, 5);
+    assert_bytes(bytes + SIZE / 2, SIZE - SIZE / 2, DISCARDED);
+}
+END_TEST
+
+/* ---- Faults ---------------------------------------------------------------------------------- */
+
+static int use_after_unmap(void)
+{
+    fixture_setup();
+    child_check(kernels_load() == NULL);
+    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE, fx.stream);
+    child_check(buffer != NULL);
+    CUdeviceptr stale = gr_buffer_ptr(buffer);
+    child_check(gr_unmap(NULL, fx.stream) != GR_OK);
+    child_check(gr_buffer_release(buffer) == GR_OK);
+    kernel_add_one(stale, SIZE, fx.stream);
+    fx.cu->cuStreamSynchronize(fx.stream);
+    return 0;
+}
+
+static int use_between_maps(void)
+{
+    fixture_setup();
+    child_check(kernels_load() == NULL);
+    gr_resource *resource = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE);
+    child_check(resource != NULL);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    child_check(buffer != NULL);
+    CUdeviceptr stale = gr_buffer_ptr(buffer);
+    child_check(gr_buffer_release(buffer) == GR_OK);
+    kernel_add_one(stale, SIZE, fx.stream);
+    fx.cu->cuStreamSynchronize(fx.stream);
+    return 0;
+}
+
+static int use_after_free(void)
+{
+    fixture_setup();
+    child_check(kernels_load() == NULL);
+    CUdeviceptr memory = 0;
+    CU(cuMemAlloc(&memory, SIZE));
+    CU(cuMemFree(memory));
+    kernel_add_one(memory, SIZE, fx.stream);
+    fx.cu->cuStreamSynchronize(fx.stream);
+    return 0;
+}
+
+/* The child dies, and says of what. A sanitizer turns the signal into an exit. */
+static void expect_death(const char *child, const char *message)
+{
+    char text[16384];
+    int status = child_run(child, text, sizeof text);
+    ck_assert_msg(status != 0, "%s survived: %s", child, text);
+    ck_assert_msg(sanitizer() || (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV),
+                  "%s ended with 0x%x: %s", child, (unsigned)status, text);
+    ck_assert_msg(strstr(text, message) != NULL, "%s said: %s", child, text);
+}
+
+START_TEST(pointers_that_have_ended)
+{
+    need_software();
+    need_kernels();
+    expect_death("use_after_unmap", "cuGraphicsUnregisterResource");
+    expect_death("use_between_maps", "used after its unmap");
+    expect_death("use_after_free", "device memory after cuMemFree");
+}
+END_TEST
+
+/* Copies and fills are checked when they are asked for. */
+START_TEST(copies_with_a_pointer_that_has_ended)
+{
+    need_software();
+    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE, fx.stream);
+    assert_made(buffer);
+    CUdeviceptr stale = gr_buffer_ptr(buffer);
+    unsigned char byte;
+    CU(cuMemsetD8Async(stale, 1, SIZE, fx.stream));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, cuMemsetD8Async(stale, 1, SIZE + 1, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, cuMemsetD8Async(stale, 1, SIZE, fx.stream));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpyDtoHAsync(&byte, stale, 1, fx.stream));
+}
+END_TEST
+
+/* ---- The legacy default stream --------------------------------------------------------------- */
+
+/* Whether work that is put into `second` waits for work that stands still in `first`. */
+static bool waits_for(CUstream second, CUstream first)
+{
+    CUevent event = NULL;
+    CU(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    struct gate *gate = gate_put(first);
+    CU(cuEventRecord(event, second));
+    /* What does not wait is done long before, and what waits is not done then. */
+    CUresult result = CUDA_ERROR_NOT_READY;
+    for (int i = 0; i < 100 && result == CUDA_ERROR_NOT_READY; i++) {
+        sleep_ms(1);
+        result = fx.cu->cuEventQuery(event);
+    }
+    gate_open(gate);
+    CU(cuEventSynchronize(event));
+    CU(cuCtxSynchronize());
+    CU(cuEventDestroy(event));
+    return result == CUDA_ERROR_NOT_READY;
+}
+
+START_TEST(legacy_stream)
+{
+    need_software();
+    CUstream blocking = NULL, second = NULL;
+    CU(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
+    CU(cuStreamCreate(&second, CU_STREAM_DEFAULT));
+    ck_assert(waits_for(CU_STREAM_LEGACY, blocking));
+    ck_assert(waits_for(NULL, blocking));
+    ck_assert(waits_for(blocking, CU_STREAM_LEGACY));
+    ck_assert(waits_for(CU_STREAM_LEGACY, CU_STREAM_PER_THREAD));
+    ck_assert(waits_for(CU_STREAM_PER_THREAD, CU_STREAM_LEGACY));
+    ck_assert(waits_for(fx.stream, fx.stream));
+    ck_assert(!waits_for(CU_STREAM_LEGACY, fx.stream));
+    ck_assert(!waits_for(fx.stream, CU_STREAM_LEGACY));
+    ck_assert(!waits_for(second, blocking));
+    ck_assert(!waits_for(fx.other, fx.stream));
+    ck_assert(!waits_for(CU_STREAM_PER_THREAD, fx.stream));
+    CU(cuStreamDestroy(blocking));
+    CU(cuStreamDestroy(second));
+}
+END_TEST
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+START_TEST(kernels_run_on_all_cores)
+{
+    need_software();
+    /* It takes the kernels' thread-local variables for a table of its own and crashes at exit. */
+    if (sanitizer() && strcmp(sanitizer(), "AddressSanitizer") == 0)
+        skip("AddressSanitizer's leak check does not survive it");
+    cpu_set_t set;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof set, &set), 0);
+    unsigned cores = (unsigned)CPU_COUNT(&set);
+    CUmodule module = NULL;
+    CUfunction function = NULL;
+    CUdeviceptr arrived = 0, threads = 0;
+    unsigned long long *ids = calloc(cores, sizeof *ids);
+    ck_assert(kernel_image_load(&soft_kernels_image, &module));
+    CU(cuModuleGetFunction(&function, module, "meet"));
+    CU(cuMemAlloc(&arrived, sizeof(unsigned)));
+    CU(cuMemAlloc(&threads, cores * sizeof *ids));
+    CU(cuMemsetD8Async(arrived, 0, sizeof(unsigned), fx.stream));
+    void *parameters[] = {&arrived, &threads};
+    CU(cuLaunchKernel(function, cores, 1, 1, 1, 1, 1, 0, fx.stream, parameters, NULL));
+    CU(cuStreamSynchronize(fx.stream));
+    CU(cuMemcpyDtoH(ids, threads, cores * sizeof *ids));
+    for (unsigned i = 0; i < cores; i++)
+        for (unsigned k = 0; k < i; k++)
+            ck_assert_msg(ids[i] != ids[k], "blocks %u and %u of %u ran on one thread", k, i,
+                          cores);
+    free(ids);
+    CU(cuMemFree(arrived));
+    CU(cuMemFree(threads));
+    CU(cuModuleUnload(module));
+}
+END_TEST
+
+/* What was compiled for a GPU is refused as such, whatever form it has. */
+START_TEST(images_for_a_gpu)
+{
+    need_software();
+    static const char ptx[] = "//\n// Generated by NVIDIA NVVM Compiler\n//\n\n.version 8.0\n"
+                              ".target sm_75\n.address_size 64\n";
+    static const unsigned char fat_binary[64] = {0x50, 0xed, 0x55, 0xba, 1};
+    CUmodule module = NULL;
+    CU_GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&module, ptx));
+    CU_GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&module, ptx + 3));
+    CU_GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&module, fat_binary));
+    CU_GIVES(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, "no image at all"));
+    if (soft_kernels_image.gpu != soft_kernels_image.gpu_end)
+        CU_GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&module, soft_kernels_image.gpu));
+    ck_assert_ptr_eq(module, NULL);
+}
+END_TEST
+
+/* ---- What is missing ------------------------------------------------------------------------- */
+
+static int call_what_is_missing(void)
+{
+    PFN_cuGraphCreate_v10000 create_graph = NULL;
+    CUgraph graph = NULL;
+    child_check(gr_cuda_load(false) == GR_OK);
+    void *symbol = gr_cuda_symbol("cuGraphCreate", 10000);
+    child_check(symbol != NULL);
+    memcpy(&create_graph, &symbol, sizeof symbol);
+    child_check(create_graph(&graph, 0) == CUDA_ERROR_NOT_SUPPORTED);
+    child_check(create_graph(&graph, 0) == CUDA_ERROR_NOT_SUPPORTED);
+    return 0;
+}
+
+START_TEST(entry_points_that_are_missing)
+{
+    need_software();
+    char text[4096];
+    ck_assert_int_eq(child_run("call_what_is_missing", text, sizeof text), 0);
+    const char *first = strstr(text, "cuGraphCreate is not implemented");
+    ck_assert_msg(first != NULL, "%s", text);
+    ck_assert_msg(strstr(first + 1, "cuGraphCreate") == NULL, "twice: %s", text);
+}
+END_TEST
+
+START_TEST(device_is_no_gpu)
+{
+    need_software();
+    char name[128], text[512];
+    CU(cuDeviceGetName(name, sizeof name, fx.device));
+    ck_assert_msg(strstr(name, "no GPU") != NULL, "%s", name);
+    ck_assert_msg(strstr(name, "software") != NULL, "%s", name);
+    ck_assert_msg(strstr(name, "NVIDIA") == NULL, "%s", name);
+    gr_resource *resource = gr_from_gl_buffer(gl_buffer_filled(16, 1), GR_NONE);
+    assert_made(resource);
+    gr_resource_describe(resource, text, sizeof text);
+    ck_assert_msg(strstr(text, "software CUDA driver") != NULL, "%s", text);
+    gr_resource_free(resource);
+}
+END_TEST
+
+/* ---- Exit ------------------------------------------------------------------------------------ */
+
+/* Rather than hang, die of the alarm. */
+static int exit_while_a_stream_waits(void)
+{
+    alarm(20);
+    fixture_setup();
+    CUdeviceptr memory = 0;
+    CU(cuMemAlloc(&memory, SIZE));
+    gate_put(fx.stream);
+    CU(cuMemsetD8Async(memory, 1, SIZE, fx.stream));
+    gate_put(CU_STREAM_LEGACY);
+    return 0;
+}
+
+static int exit_while_mapped(void)
+{
+    static gr_buffer *volatile kept; /* reachable, so that nobody calls it a leak */
+    alarm(20);
+    fixture_setup();
+    gate_put(fx.stream);
+    kept = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE, fx.stream);
+    child_check(kept != NULL);
+    exit(0);
+}
+
+START_TEST(exit_does_not_hang)
+{
+    need_software();
+    expect_child("exit_while_a_stream_waits");
+    expect_child("exit_while_mapped");
+}
+END_TEST
+
+static const struct child children[] = {
+    {"use_after_unmap", use_after_unmap},
+    {"use_between_maps", use_between_maps},
+    {"use_after_free", use_after_free},
+    {"call_what_is_missing", call_what_is_missing},
+    {"exit_while_a_stream_waits", exit_while_a_stream_waits},
+    {"exit_while_mapped", exit_while_mapped},
+    {NULL, NULL},
+};
+
+static void build(Suite *suite)
+{
+    TCase *waits = add_case(suite, "missing waits");
+    tcase_add_test(waits, missing_wait_for_a_writer);
+    tcase_add_test(waits, missing_wait_for_the_map);
+    tcase_add_test(waits, missing_wait_before_the_release);
+    tcase_add_test(waits, legacy_stream);
+
+    TCase *memory = add_case(suite, "memory");
+    tcase_add_test(memory, fresh_memory);
+    tcase_add_test(memory, discarded_bytes);
+    tcase_add_test(memory, pointers_that_have_ended);
+    tcase_add_test(memory, copies_with_a_pointer_that_has_ended);
+
+    TCase *kernels = add_case(suite, "kernels");
+    tcase_add_test(kernels, kernels_run_on_all_cores);
+    tcase_add_test(kernels, images_for_a_gpu);
+
+    TCase *rest = add_case(suite, "what it is");
+    tcase_add_test(rest, entry_points_that_are_missing);
+    tcase_add_test(rest, device_is_no_gpu);
+    tcase_add_test(rest, exit_does_not_hang);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "software driver", build, children);
+}
