@@ -175,6 +175,8 @@ START_TEST(launches)
     CU(cuModuleGetFunction(&f, module, "add_one"));
     CU(cuMemAlloc(&memory, 16));
     void *p[] = {&memory, &count};
+    unsigned long long none = 0;
+    void *idle[] = {&memory, &none}; /* for shapes in which many threads have the same index */
     struct {
         CUdeviceptr memory;
         unsigned long long count;
@@ -184,8 +186,8 @@ START_TEST(launches)
                      CU_LAUNCH_PARAM_END};
     LAUNCH(SUCCESS, f, 1, 1, 1, 32, 1, 1, 0, fx.stream, p, NULL);
     LAUNCH(SUCCESS, f, 1, 1, 1, 32, 1, 1, 0, fx.stream, NULL, extra);
-    LAUNCH(SUCCESS, f, 1, 65535, 1, 1, 1, 1, 0, fx.stream, p, NULL);
-    LAUNCH(SUCCESS, f, 1, 1, 1, 1, 1, 64, 0, fx.stream, p, NULL);
+    LAUNCH(SUCCESS, f, 1, 65535, 1, 1, 1, 1, 0, fx.stream, idle, NULL);
+    LAUNCH(SUCCESS, f, 1, 1, 1, 1, 1, 64, 0, fx.stream, idle, NULL);
     LAUNCH(ERROR_INVALID_VALUE, f, 0, 1, 1, 32, 1, 1, 0, fx.stream, p, NULL);
     LAUNCH(ERROR_INVALID_VALUE, f, 1, 0, 1, 32, 1, 1, 0, fx.stream, p, NULL);
     LAUNCH(ERROR_INVALID_VALUE, f, 1, 1, 0, 32, 1, 1, 0, fx.stream, p, NULL);

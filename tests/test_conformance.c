@@ -257,6 +257,7 @@ START_TEST(what_a_mapped_buffer_is_not)
     MORE(ERROR_NOT_MAPPED_AS_ARRAY, cuGraphicsResourceGetMappedMipmappedArray(&mipmapped, g));
     CALL(SUCCESS, cuMemsetD8(pointer, 1, size));
     CALL(ERROR_INVALID_VALUE, cuMemsetD8(pointer, 1, size + 1));
+    CU(cuCtxSynchronize()); /* the fill is not ordered with a non-blocking stream */
     CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.stream));
     CALL(SUCCESS, cuGraphicsUnregisterResource(g));
 }
