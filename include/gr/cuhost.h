@@ -32,8 +32,9 @@
  *
  * What the host build has: threadIdx, blockIdx, blockDim, gridDim, warpSize; __syncthreads and its
  * _count, _and, _or forms; atomics; fences; __ldg; the vector types; the arithmetic and conversion
- * functions below. What it has not: warp shuffles and votes, cooperative groups, textures,
- * surfaces, launches from within a kernel. Results of the fast intrinsics (__sinf, __expf, ...) are
+ * functions below; texture and surface objects (see gr/cuhost_texture.h and gr/cuhost_surface.h).
+ * What it has not: warp shuffles and votes, cooperative groups, texture and surface references,
+ * launches from within a kernel. Results of the fast intrinsics (__sinf, __expf, ...) are
  * those of the full functions, so they are more exact than a GPU's, not equal to them.
  *
  * A file with __device__ functions that are neither static nor inline runs faster with
@@ -53,13 +54,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <gr/cuhost_image.h>
+
 /*
  * The record through which the driver finds and runs a kernel: a module exports one for each kernel,
  * as the symbol gr_cuhost_kernel_<name>. Both sides read this part, the driver as C.
  */
 
 /* The version of what follows. The driver refuses a module that was built for another one. */
-#define GR_CUHOST_ABI        1u
+#define GR_CUHOST_ABI        2u
 
 /* The kernel's threads meet at barriers: the driver has to run each on a stack of its own. */
 #define GR_CUHOST_SYNC       1u
@@ -77,6 +80,7 @@ typedef struct gr_cuhost_block {
     int (*barrier)(void *fibre, int predicate);
     void *fibre;
     const char *kernel;
+    const gr_cuhost_images *images;
 } gr_cuhost_block;
 
 typedef struct gr_cuhost_kernel {
@@ -107,6 +111,7 @@ typedef struct gr_cuhost_kernel {
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <limits>
 #include <new>
 #include <tuple>
 #include <type_traits>
@@ -117,6 +122,8 @@ typedef struct gr_cuhost_kernel {
 #include <crt/host_defines.h>
 #include <vector_types.h>
 #include <vector_functions.h>
+#include <texture_types.h>
+#include <surface_types.h>
 #undef __CUDA_INCLUDE_COMPILER_INTERNAL_HEADERS__
 
 #undef __global__
@@ -732,6 +739,9 @@ inline unsigned __brev(unsigned x)
     x = (x & 0x0f0f0f0fu) << 4 | (x >> 4 & 0x0f0f0f0fu);
     return __builtin_bswap32(x);
 }
+
+#include <gr/cuhost_texture.h>
+#include <gr/cuhost_surface.h>
 
 #endif /* __cplusplus */
 #endif /* __CUDACC__ */

@@ -37,7 +37,10 @@ CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
  * a synchronous call. width, height and depth aren't 0. */
 CUresult copy_submit(soft_stream *stream, const copy_block *block, bool asynchronous);
 
-/* Every copy to or from a CUDA array ends here: the device has none yet. */
-CUresult copy_with_array(void);
+/* Fills in the side that is an array, from byte, row and slice `at`. CUDA_ERROR_INVALID_VALUE if
+ * the bytes, rows and slices aren't all inside, or split an element; CUDA_ERROR_NOT_MAPPED, with a
+ * line, for a graphics resource's array that isn't mapped. (arraycopy.c) */
+CUresult copy_find_array(CUarray array, const size_t at[3], const size_t extent[3],
+                         copy_side *side);
 
 #endif

@@ -37,7 +37,9 @@ static CUresult resolve_side(const described_side *described, const copy_block *
                              copy_side *side)
 {
     if (described->type == CU_MEMORYTYPE_ARRAY)
-        return described->array ? copy_with_array() : CUDA_ERROR_INVALID_VALUE;
+        return copy_find_array(described->array,
+                               (size_t[]){described->x, described->y, described->z},
+                               (size_t[]){block->width, block->height, block->depth}, side);
     if (described->type < CU_MEMORYTYPE_HOST || described->type > CU_MEMORYTYPE_UNIFIED)
         return CUDA_ERROR_INVALID_VALUE;
     size_t pitch, height;

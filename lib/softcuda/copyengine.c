@@ -38,12 +38,6 @@ CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
     return extent <= range.size - offset ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult copy_with_array(void)
-{
-    static int logged;
-    return soft_unsupported(&logged, "a copy to or from a CUDA array");
-}
-
 static void run_copy(void *payload)
 {
     const copy_block *block = payload;

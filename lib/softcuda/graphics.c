@@ -385,12 +385,14 @@ SOFT_API cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *pDevPtr, size_t *pSi
 SOFT_API cuGraphicsSubResourceGetMappedArray(CUarray *pArray, CUgraphicsResource handle,
                                              unsigned int arrayIndex, unsigned int mipLevel)
 {
-    (void)arrayIndex, (void)mipLevel;
     soft_graphics *resource;
     CUresult result = get_mapped(handle, &resource);
     if (result != CUDA_SUCCESS)
         return result;
-    return pArray ? CUDA_ERROR_NOT_MAPPED_AS_ARRAY : CUDA_ERROR_INVALID_VALUE;
+    if (!pArray)
+        return CUDA_ERROR_INVALID_VALUE;
+    return resource->ops->array ? resource->ops->array(resource, arrayIndex, mipLevel, pArray)
+                                : CUDA_ERROR_NOT_MAPPED_AS_ARRAY;
 }
 
 SOFT_API cuGraphicsResourceGetMappedMipmappedArray(CUmipmappedArray *pMipmappedArray,
@@ -400,5 +402,8 @@ SOFT_API cuGraphicsResourceGetMappedMipmappedArray(CUmipmappedArray *pMipmappedA
     CUresult result = get_mapped(handle, &resource);
     if (result != CUDA_SUCCESS)
         return result;
-    return pMipmappedArray ? CUDA_ERROR_NOT_MAPPED_AS_ARRAY : CUDA_ERROR_INVALID_VALUE;
+    if (!pMipmappedArray)
+        return CUDA_ERROR_INVALID_VALUE;
+    return resource->ops->mipmap ? resource->ops->mipmap(resource, pMipmappedArray)
+                                 : CUDA_ERROR_NOT_MAPPED_AS_ARRAY;
 }

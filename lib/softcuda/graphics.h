@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Graphics resources: what cuGraphicsMapResources and its relatives do for every kind (graphics.c), and the
- * operations in which the kinds differ (glbuffer.c for OpenGL buffers).
+ * operations in which the kinds differ (glbuffer.c for OpenGL buffers, glimage.c for textures and renderbuffers).
  */
 #ifndef SOFT_GRAPHICS_H
 #define SOFT_GRAPHICS_H
@@ -33,6 +33,9 @@ typedef struct {
 
     /* Of a mapped resource. NULL: CUDA_ERROR_NOT_MAPPED_AS_POINTER. */
     void (*pointer)(soft_graphics *resource, CUdeviceptr *address, size_t *size);
+    /* Likewise. NULL, both of them: CUDA_ERROR_NOT_MAPPED_AS_ARRAY. */
+    CUresult (*array)(soft_graphics *resource, unsigned layer, unsigned level, CUarray *array);
+    CUresult (*mipmap)(soft_graphics *resource, CUmipmappedArray *mipmap);
 } soft_graphics_ops;
 
 /* The first member of each kind's own record. */

@@ -5,6 +5,7 @@
  * threads at all.
  */
 #include "grid.h"
+#include "imageobject.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -32,7 +33,7 @@ static unsigned pool_size;
 
 static bool run_one(const soft_grid *grid, uint64_t number)
 {
-    gr_cuhost_block block = {.kernel = grid->kernel->name};
+    gr_cuhost_block block = {.kernel = grid->kernel->name, .images = soft_images()};
     for (int i = 0; i < 3; i++) {
         block.block_dim[i] = grid->block[i];
         block.grid_dim[i] = grid->grid[i];
