@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <epoxy/gl.h>
 
@@ -23,6 +24,22 @@ static const struct gl_resource *gl_of(const gr_resource *resource)
     return (const struct gl_resource *)resource;
 }
 
+/* "OpenGL texture 3", for messages. */
+struct object_text {
+    char text[48];
+};
+
+static struct object_text object_of(const gr_resource *resource)
+{
+    const struct gl_resource *r = gl_of(resource);
+    struct object_text object;
+    const char *kind = !r->target                             ? "buffer"
+                       : r->target->target == GL_RENDERBUFFER ? "renderbuffer"
+                                                              : "texture";
+    snprintf(object.text, sizeof(object.text), "OpenGL %s %u", kind, r->name);
+    return object;
+}
+
 static gr_status check_thread(const gr_resource *resource, const char *call)
 {
     const struct gl_resource *r = gl_of(resource);
@@ -32,14 +49,15 @@ static gr_status check_thread(const gr_resource *resource, const char *call)
     if (!gl_native_current(&now))
         return gr_fail(
             GR_ERR_GL, call,
-            "No OpenGL context is current on this thread, but OpenGL buffer %u needs the one that "
-            "it was registered in (%s context %p). Call from the thread where that is current.",
-            r->name, r->context.native.interface, r->context.native.handle);
+            "No OpenGL context is current on this thread, but %s needs the one that it was "
+            "registered in (%s context %p). Call from the thread where that is current.",
+            object_of(resource).text, r->context.native.interface, r->context.native.handle);
     return gr_fail(
         GR_ERR_GL, call,
-        "OpenGL buffer %u was registered in another context (%s context %p) than the one that is "
-        "current on this thread (%s context %p). Make that one current first.",
-        r->name, r->context.native.interface, r->context.native.handle, now.interface, now.handle);
+        "%s was registered in another context (%s context %p) than the one that is current on this "
+        "thread (%s context %p). Make that one current first.",
+        object_of(resource).text, r->context.native.interface, r->context.native.handle,
+        now.interface, now.handle);
 }
 
 static bool same_thread_rule(const gr_resource *a, const gr_resource *b)
@@ -48,24 +66,51 @@ static bool same_thread_rule(const gr_resource *a, const gr_resource *b)
     return of_a->mark == of_b->mark && of_a->native.handle == of_b->native.handle;
 }
 
-static gr_status check_storage(const gr_resource *resource, const char *call)
+static gr_status fail_deleted(const gr_resource *resource, const char *call)
+{
+    return gr_fail(GR_ERR_STATE, call,
+                   "%s has been deleted since it was registered. Close the resource.",
+                   object_of(resource).text);
+}
+
+static gr_status check_buffer(const gr_resource *resource, const char *call)
 {
     const struct gl_resource *r = gl_of(resource);
-    if (r->immutable)
-        return GR_OK;
     if (!glIsBuffer(r->name))
-        return gr_fail(
-            GR_ERR_STATE, call,
-            "OpenGL buffer %u has been deleted since it was registered. Close the resource.",
-            r->name);
+        return fail_deleted(resource, call);
     size_t size = gl_buffer_storage(r->name);
-    if (size != resource->size)
-        return gr_fail(
-            GR_ERR_STATE, call,
-            "OpenGL buffer %u had %zu bytes when it was registered and has been given other "
-            "storage since, of %zu bytes. Close the resource and register the buffer again.",
-            r->name, resource->size, size);
-    return GR_OK;
+    if (size == resource->size)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_STATE, call,
+        "%s had %zu bytes when it was registered and has been given other storage since, "
+        "of %zu bytes. Close the resource and register the buffer again.",
+        object_of(resource).text, resource->size, size);
+}
+
+static gr_status check_image(const gr_resource *resource, const char *call)
+{
+    const struct gl_resource *r = gl_of(resource);
+    GLenum target = r->target->target;
+    if (target == GL_RENDERBUFFER ? !glIsRenderbuffer(r->name) : !glIsTexture(r->name))
+        return fail_deleted(resource, call);
+    struct gl_level now = gl_image_base(r->name, target);
+    const struct gl_level *then = &r->level;
+    if (memcmp(&now, then, sizeof(now)) == 0)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_STATE, call,
+        "%s was %dx%dx%d of format 0x%x when it was registered and has been given other "
+        "storage since, %dx%dx%d of format 0x%x. Close the resource and register it again.",
+        object_of(resource).text, then->width, then->height, then->depth, (unsigned)then->internal,
+        now.width, now.height, now.depth, (unsigned)now.internal);
+}
+
+static gr_status check_storage(const gr_resource *resource, const char *call)
+{
+    if (gl_of(resource)->immutable)
+        return GR_OK;
+    return resource->is_image ? check_image(resource, call) : check_buffer(resource, call);
 }
 
 /* The driver's handles in a row, in `room` unless there is only one. */
@@ -88,9 +133,9 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
         return GR_OK;
     return gr_fail_cuda(
         result, "cuGraphicsUnmapResources",
-        "OpenGL buffer %u could not be handed back and is still mapped. An error of "
-        "earlier work on the stream is reported here too.",
-        gl_of(resources[0])->name);
+        "%s could not be handed back and is still mapped. An error of earlier work on the "
+        "stream is reported here too.",
+        object_of(resources[0]).text);
 }
 
 /* Asks the driver where the resources are now; a pointer is never kept from one map to the next. */
@@ -98,14 +143,15 @@ static gr_status fetch_pointers(gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         gr_buffer *buffer = resources[i]->pending;
+        if (resources[i]->is_image)
+            continue; /* its arrays are asked for one by one */
         CUresult result = gr_driver()->cuGraphicsResourceGetMappedPointer(
             &buffer->ptr, &buffer->size, resources[i]->handle);
         if (result != CUDA_SUCCESS)
             return gr_fail_cuda(
                 result, "cuGraphicsResourceGetMappedPointer",
-                "OpenGL buffer %u was mapped, but the driver did not say where; it has "
-                "been unmapped again.",
-                gl_of(resources[i])->name);
+                "%s was mapped, but the driver did not say where; it has been unmapped again.",
+                object_of(resources[i]).text);
     }
     return GR_OK;
 }
@@ -135,9 +181,9 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
             undo_map(resources, done, stream);
             return gr_fail_cuda(
                 result, "cuGraphicsMapResources",
-                "OpenGL buffer %u%s could not be mapped. An error of earlier work on the "
-                "stream is reported here too.",
-                gl_of(resources[done])->name, n > 1 ? " or one mapped with it" : "");
+                "%s%s could not be mapped. An error of earlier work on the stream is reported here "
+                "too.",
+                object_of(resources[done]).text, n > 1 ? " or one mapped with it" : "");
         }
         done += count;
         gr_status status = fetch_pointers(resources + done - count, count);
@@ -149,9 +195,38 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
     return GR_OK;
 }
 
+static gr_status array(const gr_resource *resource, unsigned level, unsigned layer, CUarray *found)
+{
+    CUresult result =
+        gr_driver()->cuGraphicsSubResourceGetMappedArray(found, resource->handle, layer, level);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuGraphicsSubResourceGetMappedArray",
+                        "Level %u, layer %u of %s have no array.", level, layer,
+                        object_of(resource).text);
+}
+
+static gr_status mipmapped_array(const gr_resource *resource, CUmipmappedArray *found)
+{
+    CUresult result =
+        gr_driver()->cuGraphicsResourceGetMappedMipmappedArray(found, resource->handle);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuGraphicsResourceGetMappedMipmappedArray",
+                        "%s has no mipmapped array.", object_of(resource).text);
+}
+
 static void describe(const gr_resource *resource, char *text, size_t size)
 {
-    snprintf(text, size, "OpenGL buffer %u", gl_of(resource)->name);
+    const struct gl_resource *r = gl_of(resource);
+    if (!resource->is_image) {
+        snprintf(text, size, "%s", object_of(resource).text);
+        return;
+    }
+    const struct gr_image *image = &resource->image;
+    snprintf(text, size, "%s (%s, %s, %zu x %zu x %zu, %u levels, %u layers)",
+             object_of(resource).text, r->target->name, r->format ? r->format->name : "?",
+             image->width, image->height, image->depth, image->levels, image->layers);
 }
 
 static void destroy(gr_resource *resource)
@@ -202,8 +277,9 @@ static gr_status unregister(gr_resource *resource)
     gr_status status = GR_OK;
     CUresult result = gr_driver()->cuGraphicsUnregisterResource(resource->handle);
     if (result != CUDA_SUCCESS)
-        status = gr_fail_cuda(result, "cuGraphicsUnregisterResource",
-                              "The registration of OpenGL buffer %u ended with an error.", r->name);
+        status =
+            gr_fail_cuda(result, "cuGraphicsUnregisterResource",
+                         "The registration of %s ended with an error.", object_of(resource).text);
     gl_interop_collect_parked(&r->context);
     return status;
 }
@@ -215,6 +291,8 @@ const struct gr_backend gl_interop = {
     .check_storage = check_storage,
     .map = map,
     .unmap = unmap,
+    .array = array,
+    .mipmapped_array = mipmapped_array,
     .unregister = unregister,
     .park = park,
     .describe = describe,

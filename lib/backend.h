@@ -32,12 +32,19 @@ struct gr_backend {
 
     /*
      * Maps n resources of this backend and of one CUDA context, all or nothing, and fills in ptr and
-     * size of each one's `pending` buffer. The CUDA context is current.
+     * size of the `pending` buffer of each that is no image. The CUDA context is current.
      */
     gr_status (*map)(gr_resource *const resources[], size_t n, CUstream stream);
 
     /* Unmaps at most GR_BATCH mapped resources, likewise; on an error all are still mapped. */
     gr_status (*unmap)(gr_resource *const resources[], size_t n, CUstream stream);
+
+    /*
+     * For images: the array of a level and layer that exist, and all of them; the CUDA context is
+     * current. Both record the error. NULL for a backend without images.
+     */
+    gr_status (*array)(const gr_resource *resource, unsigned level, unsigned layer, CUarray *array);
+    gr_status (*mipmapped_array)(const gr_resource *resource, CUmipmappedArray *array);
 
     /* Ends the registration. It is over even after an error. */
     gr_status (*unregister)(gr_resource *resource);

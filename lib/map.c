@@ -1,41 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Map and release. Everything is written for n resources, and one is the case n == 1, so that the
+ * Map. Everything is written for n resources, and one is the case n == 1, so that the
  * rule "all or nothing" has one implementation.
  */
 #include "backend.h"
 #include "driver.h"
 #include "error.h"
+#include "image.h"
 #include "log.h"
-
-static void log_each(const char *call, gr_resource *const resources[], size_t n)
-{
-    if (!gr_log_wanted(GR_LOG_DEBUG))
-        return;
-    for (size_t i = 0; i < n; i++) {
-        char text[256];
-        gr_resource_describe(resources[i], text, sizeof(text));
-        gr_log(GR_LOG_DEBUG, "%s: %s", call, text);
-    }
-}
-
-static gr_status check_open(const gr_resource *resource, const char *call)
-{
-    if (!resource)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The resource is NULL: did gr_from_gl_buffer() fail? See gr_last_error() there.");
-    if (!resource->handle)
-        return gr_fail(
-            GR_ERR_STATE, call,
-            "The resource has been closed. Register the object again to go on using it.");
-    return GR_OK;
-}
 
 static gr_status check_mappable(const gr_resource *resource, const gr_resource *first,
                                 const char *call)
 {
-    gr_status status = check_open(resource, call);
+    gr_status status = gr_resource_check_open(resource, call);
     if (status != GR_OK)
         return status;
     if (resource->mapped)
@@ -120,7 +97,7 @@ static gr_status map_resources(gr_resource *const resources[], size_t n, CUstrea
         out[i] = buffer;
     }
     if (status == GR_OK)
-        log_each(call, resources, n);
+        gr_resource_log_each(call, resources, n);
     return status;
 }
 
@@ -142,7 +119,13 @@ gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream,
 
 CUdeviceptr gr_buffer_ptr(const gr_buffer *buffer)
 {
-    return buffer ? buffer->ptr : 0;
+    if (!buffer)
+        return 0;
+    if (!buffer->ptr && buffer->resource->is_image && gr_buffer_is_live(buffer))
+        gr_fail(GR_ERR_STATE, __func__,
+                "An image has no pointer: use gr_buffer_array(), gr_buffer_surface() or "
+                "gr_buffer_texture(), or map it with gr_map_linear(), which copies.");
+    return buffer->ptr;
 }
 
 size_t gr_buffer_size(const gr_buffer *buffer)
@@ -155,207 +138,37 @@ CUstream gr_buffer_stream(const gr_buffer *buffer)
     return buffer ? buffer->stream : NULL;
 }
 
-static bool is_live(const gr_buffer *buffer)
+/* ---- Images by copy ------------------------------------------------------------------------- */
+
+/* A map that did not become linear ends again, and the cause stays the last error. */
+static gr_buffer *undo(gr_buffer *buffer)
 {
-    return buffer->resource->mapped == buffer;
+    gr_error cause;
+    gr_error_save(&cause);
+    gr_buffer_release(buffer);
+    gr_error_restore(&cause);
+    return NULL;
 }
 
-/* Makes `stream` wait for all that `earlier` has been given so far. */
-static gr_status order_after(gr_resource *resource, CUstream earlier, CUstream stream)
-{
-    const gr_cuda_api *cu = gr_driver();
-    CUresult result = CUDA_SUCCESS;
-    if (!resource->order)
-        result = cu->cuEventCreate(&resource->order, CU_EVENT_DISABLE_TIMING);
-    if (result == CUDA_SUCCESS)
-        result = cu->cuEventRecord(resource->order, earlier);
-    if (result == CUDA_SUCCESS)
-        result = cu->cuStreamWaitEvent(stream, resource->order, 0);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuStreamWaitEvent",
-                        "The stream of the release could not be made to wait for that of the map.");
-}
-
-/*
- * A release on another stream than the map's must not overtake the map, nor the work that followed it:
- * on NVIDIA's driver (580) a few such releases and the GPU hangs.
- */
-static gr_status order_after_maps(gr_resource *const resources[], size_t n, CUstream stream)
-{
-    CUstream ordered = stream;
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
-        CUstream of_map = resources[i]->mapped->stream;
-        if (of_map == stream || of_map == ordered)
-            continue;
-        status = order_after(resources[i], of_map, stream);
-        ordered = of_map;
-    }
-    return status;
-}
-
-/* Unmaps n resources of one backend, context and stream whose threads were checked. */
-static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstream stream,
-                                 const char *call)
+gr_buffer *gr_map_linear(gr_resource *resource, unsigned level, unsigned layer, CUstream stream)
 {
     bool pushed;
-    gr_status status = gr_context_enter(&resources[0]->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    status = order_after_maps(resources, n, stream);
-    if (status == GR_OK)
-        status = resources[0]->backend->unmap(resources, n, stream);
+    if (resource && !resource->is_image && (level || layer)) {
+        gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                "The resource was made from a buffer, which has level 0 and layer 0 only.");
+        return NULL;
+    }
+    gr_buffer *buffer = gr_map(resource, stream);
+    if (!buffer || !resource->is_image)
+        return buffer;
+    if (gr_image_check_part(buffer, level, layer, __func__) != GR_OK ||
+        gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
+        return undo(buffer);
+    gr_status status = gr_linear_make(buffer, level, layer, __func__);
     gr_context_leave(pushed);
     if (status != GR_OK)
-        return status;
-    for (size_t i = 0; i < n; i++)
-        gr_buffer_end_mapping(resources[i]->mapped);
-    log_each(call, resources, n);
-    return GR_OK;
-}
-
-static CUstream release_stream(const gr_buffer *buffer, CUstream stream)
-{
-    return stream == GR_STREAM_OF_MAP ? buffer->stream : stream;
-}
-
-static gr_status check_releasable(const gr_buffer *buffer, const char *call)
-{
-    if (!buffer->out)
-        return gr_fail(GR_ERR_STATE, call, "The buffer has been released already.");
-    if (!is_live(buffer))
-        return GR_OK;
-    return buffer->resource->backend->check_thread(buffer->resource, call);
-}
-
-/* Whether one call of the driver can unmap `b` together with `first`, which was checked. */
-static bool goes_with(const gr_buffer *b, const gr_buffer *first, CUstream stream)
-{
-    const gr_resource *r = b->resource;
-    return b->out && is_live(b) && !r->visited && r->backend == first->resource->backend &&
-           r->context.handle == first->resource->context.handle &&
-           release_stream(b, stream) == release_stream(first, stream) &&
-           r->backend->same_thread_rule(r, first->resource);
-}
-
-/* The resources of the buffers that can be unmapped together with buffers[0], as far as they follow it. */
-static size_t gather(gr_buffer *const buffers[], size_t n, CUstream stream,
-                     gr_resource *resources[])
-{
-    size_t count = 0;
-    do {
-        resources[count] = buffers[count]->resource;
-        resources[count++]->visited = true;
-    } while (count < n && count < GR_BATCH && buffers[count] &&
-             goes_with(buffers[count], buffers[0], stream));
-    for (size_t i = 0; i < count; i++)
-        resources[i]->visited = false;
-    return count;
-}
-
-/* Releases buffers[0] and those that go with it; *done says how many entries that were. */
-static gr_status release_run(gr_buffer *buffers[], size_t n, CUstream stream, size_t *done,
-                             const char *call)
-{
-    gr_resource *resources[GR_BATCH];
-    *done = 1;
-    gr_status status = check_releasable(buffers[0], call);
-    if (status != GR_OK)
-        return status;
-    if (is_live(buffers[0])) {
-        *done = gather(buffers, n, stream, resources);
-        status = unmap_resources(resources, *done, release_stream(buffers[0], stream), call);
-        if (status != GR_OK)
-            return status;
-    }
-    for (size_t i = 0; i < *done; i++) {
-        gr_buffer_give(buffers[i]);
-        buffers[i] = NULL;
-    }
-    return GR_OK;
-}
-
-static gr_status release_buffers(gr_buffer *buffers[], size_t n, CUstream stream, const char *call)
-{
-    gr_status first = gr_stream_check(stream, true, call);
-    if (first != GR_OK)
-        return first;
-    gr_error cause;
-    size_t done;
-    for (size_t i = 0; i < n; i += done) {
-        done = 1;
-        if (!buffers[i])
-            continue;
-        gr_status status = release_run(buffers + i, n - i, stream, &done, call);
-        if (status == GR_OK || first != GR_OK)
-            continue;
-        first = status;
-        gr_error_save(&cause);
-    }
-    if (first != GR_OK)
-        gr_error_restore(&cause);
-    return first;
-}
-
-gr_status gr_buffer_release(gr_buffer *buffer)
-{
-    return release_buffers(&buffer, 1, GR_STREAM_OF_MAP, __func__);
-}
-
-gr_status gr_buffer_release_on(gr_buffer *buffer, CUstream stream)
-{
-    return release_buffers(&buffer, 1, stream, __func__);
-}
-
-gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream)
-{
-    if (!buffers && n)
-        return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`buffers` is NULL, but n is %zu.", n);
-    return release_buffers(buffers, n, stream, __func__);
-}
-
-void gr_buffer_at_scope_end(gr_buffer **buffer)
-{
-    gr_error before, error;
-    gr_error_save(&before);
-    if (*buffer && gr_buffer_release(*buffer) != GR_OK) {
-        gr_last_error(&error);
-        gr_log(GR_LOG_WARNING, "a buffer could not be released at the end of its scope: %s",
-               error.message);
-        gr_error_restore(&before);
-    }
-    *buffer = NULL;
-}
-
-/* Unmaps a mapped resource on a thread that may; its buffer stays out and reports 0. */
-static gr_status end_mapping(gr_resource *resource, CUstream stream, const char *call)
-{
-    return unmap_resources(&resource, 1, release_stream(resource->mapped, stream), call);
-}
-
-gr_status gr_unmap(gr_resource *resource, CUstream stream)
-{
-    gr_status status = check_open(resource, __func__);
-    if (status == GR_OK && !resource->mapped)
-        status = gr_fail(GR_ERR_STATE, __func__, "The resource is not mapped.");
-    if (status == GR_OK)
-        status = gr_stream_check(stream, true, __func__);
-    if (status == GR_OK)
-        status = resource->backend->check_thread(resource, __func__);
-    return status == GR_OK ? end_mapping(resource, stream, __func__) : status;
-}
-
-gr_status gr_close(gr_resource *resource, CUstream stream)
-{
-    if (!resource)
-        return check_open(resource, __func__);
-    if (!resource->handle)
-        return GR_OK;
-    gr_status status = gr_stream_check(stream, true, __func__);
-    if (status == GR_OK)
-        status = resource->backend->check_thread(resource, __func__);
-    if (status == GR_OK && resource->mapped)
-        status = end_mapping(resource, stream, __func__);
-    return status == GR_OK ? gr_resource_unregister(resource, __func__) : status;
+        return undo(buffer);
+    gr_log(GR_LOG_DEBUG, "%s: level %u, layer %u are a copy of %zu bytes", __func__, level, layer,
+           buffer->size);
+    return buffer;
 }

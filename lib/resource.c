@@ -13,6 +13,7 @@
 #include "driver.h"
 #include "error.h"
 #include "flags.h"
+#include "image.h"
 #include "log.h"
 
 void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
@@ -61,6 +62,7 @@ void gr_buffer_end_mapping(gr_buffer *buffer)
     buffer->resource->mapped = NULL;
     buffer->ptr = 0;
     buffer->size = 0;
+    buffer->pitch = 0;
 }
 
 static void free_memory(gr_resource *resource)
@@ -82,6 +84,10 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
     if (status != GR_OK)
         return status;
     status = resource->backend->unregister(resource);
+    gr_objects_free(resource);
+    if (resource->staging.ptr)
+        gr_driver()->cuMemFree(resource->staging.ptr);
+    resource->staging = (struct gr_staging){0, 0};
     if (resource->order)
         gr_driver()->cuEventDestroy(resource->order);
     resource->order = NULL;
@@ -138,6 +144,19 @@ void gr_resource_free(gr_resource *resource)
     gr_resource_settle(resource);
 }
 
+gr_status gr_resource_check_open(const gr_resource *resource, const char *call)
+{
+    if (!resource)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The resource is NULL: did gr_from_gl_buffer() fail? See gr_last_error() there.");
+    if (!resource->handle)
+        return gr_fail(
+            GR_ERR_STATE, call,
+            "The resource has been closed. Register the object again to go on using it.");
+    return GR_OK;
+}
+
 gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call)
 {
     if (!stream)
@@ -174,20 +193,38 @@ int gr_resource_describe(const gr_resource *resource, char *text, size_t size)
         size = 0;
     if (!resource)
         return snprintf(text, size, "no resource (NULL)");
-    char what[96], flags[96], state[96];
+    char what[160], flags[96], state[96], bytes[40] = "";
     resource->backend->describe(resource, what, sizeof(what));
     gr_flags_format(resource->flags, flags, sizeof(flags));
     if (!resource->handle)
         snprintf(state, sizeof(state), "closed");
+    else if (resource->mapped && resource->mapped->pitch)
+        snprintf(state, sizeof(state), "level %u, layer %u mapped by copy at 0x%llx",
+                 resource->mapped->level, resource->mapped->layer,
+                 (unsigned long long)resource->mapped->ptr);
+    else if (resource->mapped && resource->is_image)
+        snprintf(state, sizeof(state), "mapped");
     else if (resource->mapped)
         snprintf(state, sizeof(state), "mapped at 0x%llx",
                  (unsigned long long)resource->mapped->ptr);
     else
         snprintf(state, sizeof(state), "not mapped");
-    return snprintf(text, size, "%s, %zu bytes, flags %s, transport %s%s, handle %p, %s", what,
-                    resource->size, flags, resource->backend->name,
-                    gr_cuda_is_software() ? " (software CUDA driver)" : "",
+    if (!resource->is_image)
+        snprintf(bytes, sizeof(bytes), ", %zu bytes", resource->size);
+    return snprintf(text, size, "%s%s, flags %s, transport %s%s, handle %p, %s", what, bytes, flags,
+                    resource->backend->name, gr_cuda_is_software() ? " (software CUDA driver)" : "",
                     (void *)resource->handle, state);
+}
+
+void gr_resource_log_each(const char *call, gr_resource *const resources[], size_t n)
+{
+    if (!gr_log_wanted(GR_LOG_DEBUG))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        char text[256];
+        gr_resource_describe(resources[i], text, sizeof(text));
+        gr_log(GR_LOG_DEBUG, "%s: %s", call, text);
+    }
 }
 
 void gr_resource_at_scope_end(gr_resource **resource)

@@ -8,6 +8,22 @@
 #include "context.h"
 
 struct gr_backend;
+struct gr_objects;
+
+/* An image as its graphics API knows it; CUDA is asked for the rest at each map. */
+struct gr_image {
+    size_t width, height, depth; /* of level 0, in texels; height and depth at least 1 */
+    unsigned levels, layers;
+    bool is_3d, cube;
+    bool srgb;
+    bool normalized; /* integers stand for fractions */
+};
+
+/* Linear memory on the device that stands for one level and layer of an image. */
+struct gr_staging {
+    CUdeviceptr ptr;
+    size_t room; /* bytes allocated */
+};
 
 /*
  * A mapping's buffer. It lives inside its resource or in the resource's list of spare ones, so that
@@ -19,7 +35,10 @@ struct gr_buffer {
     size_t size;
     CUstream stream;
     gr_buffer *next_spare;
-    bool out; /* in the caller's hands */
+    bool out;                   /* in the caller's hands */
+    size_t pitch;               /* of the linear memory that stands for the image, or 0 */
+    unsigned level, layer;      /* which of them it stands for */
+    struct gr_objects *objects; /* surfaces and textures of this mapping, or NULL */
 };
 
 /* The common part of every resource; a backend's own struct begins with one. */
@@ -35,6 +54,11 @@ struct gr_resource {
     gr_buffer
         first; /* the buffer that suffices as long as each mapping is released before the next */
     size_t buffers_out;
+    bool is_image;
+    struct gr_image image;
+    struct gr_staging staging;
+    struct gr_objects *retired; /* of mappings that have ended, until the work with them is done */
+    struct gr_objects *idle;    /* to be used again */
     CUevent order; /* for a release on another stream than the map's; NULL until there is one */
     bool held;     /* the caller has not freed it */
     bool parked;   /* set aside until its OpenGL context is current */
@@ -60,6 +84,12 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call);
 
 /* Closes and frees what nobody holds or maps any more; does nothing otherwise. */
 void gr_resource_settle(gr_resource *resource);
+
+/* Refuses NULL and a closed resource. */
+gr_status gr_resource_check_open(const gr_resource *resource, const char *call);
+
+/* One line about each resource, when debugging is asked for. */
+void gr_resource_log_each(const char *call, gr_resource *const resources[], size_t n);
 
 /* Refuses NULL, and GR_STREAM_OF_MAP where there is no map yet. */
 gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call);

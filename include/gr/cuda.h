@@ -17,6 +17,8 @@ extern "C" {
 /* OpenGL's side of the driver; cudaGL.h has these too, but would drag in an OpenGL header. */
 typedef CUresult(CUDAAPI *gr_cuGraphicsGLRegisterBuffer_fn)(CUgraphicsResource *, unsigned int,
                                                             unsigned int);
+typedef CUresult(CUDAAPI *gr_cuGraphicsGLRegisterImage_fn)(CUgraphicsResource *, unsigned int,
+                                                           unsigned int, unsigned int);
 typedef CUresult(CUDAAPI *gr_cuGLGetDevices_fn)(unsigned int *, CUdevice *, unsigned int, int);
 
 /*
@@ -85,7 +87,17 @@ typedef CUresult(CUDAAPI *gr_cuGLGetDevices_fn)(unsigned int *, CUdevice *, unsi
     X(cuGraphicsUnregisterResource, 3000, PFN_cuGraphicsUnregisterResource_v3000)                  \
     X(cuGraphicsMapResources, 3000, PFN_cuGraphicsMapResources_v3000)                              \
     X(cuGraphicsUnmapResources, 3000, PFN_cuGraphicsUnmapResources_v3000)                          \
-    X(cuGraphicsResourceGetMappedPointer, 3020, PFN_cuGraphicsResourceGetMappedPointer_v3020)
+    X(cuGraphicsResourceGetMappedPointer, 3020, PFN_cuGraphicsResourceGetMappedPointer_v3020)      \
+    X(cuGraphicsGLRegisterImage, 3000, gr_cuGraphicsGLRegisterImage_fn)                            \
+    X(cuGraphicsSubResourceGetMappedArray, 3000, PFN_cuGraphicsSubResourceGetMappedArray_v3000)    \
+    X(cuGraphicsResourceGetMappedMipmappedArray, 5000,                                             \
+      PFN_cuGraphicsResourceGetMappedMipmappedArray_v5000)                                         \
+    X(cuArray3DGetDescriptor, 3020, PFN_cuArray3DGetDescriptor_v3020)                              \
+    X(cuMipmappedArrayGetLevel, 5000, PFN_cuMipmappedArrayGetLevel_v5000)                          \
+    X(cuSurfObjectCreate, 5000, PFN_cuSurfObjectCreate_v5000)                                      \
+    X(cuSurfObjectDestroy, 5000, PFN_cuSurfObjectDestroy_v5000)                                    \
+    X(cuTexObjectCreate, 5000, PFN_cuTexObjectCreate_v5000)                                        \
+    X(cuTexObjectDestroy, 5000, PFN_cuTexObjectDestroy_v5000)
 
 /*
  * The driver's functions, under their plain names: gr_cuda()->cuMemAlloc(...). (cuda.h may define a

@@ -17,10 +17,10 @@ typedef struct gr_egl gr_egl;
 
 /* Options of gr_egl_create(). Zero is the good default for every field. */
 typedef struct gr_egl_options {
-    int cuda_device;    /* ordinal of the CUDA device to draw on, as CUDA counts; default 0 */
-    int major, minor;   /* the OpenGL version wanted; default 0.0: the newest there is */
-    bool compatibility; /* a compatibility profile rather than a core profile */
-    bool debug;         /* a debug context */
+    int cuda_device;     /* ordinal of the CUDA device to draw on, as CUDA counts; default 0 */
+    int major, minor;    /* the OpenGL version wanted; default 0.0: the newest there is */
+    bool compatibility;  /* a compatibility profile rather than a core profile */
+    bool debug;          /* a debug context */
     const gr_egl *share; /* a context whose objects it shares; same CUDA device */
 } gr_egl_options;
 

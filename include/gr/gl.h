@@ -31,6 +31,21 @@ extern "C" {
 GR_API gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags);
 
 /*
+ * Registers an OpenGL texture or renderbuffer with CUDA, without a copy. `target` is GL_TEXTURE_2D,
+ * GL_TEXTURE_3D, GL_TEXTURE_RECTANGLE, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_2D_ARRAY or GL_RENDERBUFFER;
+ * `flags` are any of gr.h's. What a map of it gives is in image.h.
+ *
+ * Context, ownership and storage are as for a buffer: the image keeps its storage as long as it is registered.
+ * Which formats CUDA takes, and what it sees: docs/formats.md. In short, 1, 2 and 4 channels of 8, 16 and
+ * 32 bit integers, 16 and 32 bit floats, and sRGB; of 3 channels the 8, 16 and 32 bit ones, as 4.
+ * Errors: as for a buffer; GR_ERR_INVALID_VALUE also for a texture of another target and for one that is not
+ * complete; GR_ERR_UNSUPPORTED for formats and targets that CUDA refuses (depth, packed and compressed
+ * formats; 1D, multisampled, cube map array), with the one to use instead.
+ * Wraps cuGraphicsGLRegisterImage.
+ */
+GR_API gr_resource *gr_from_gl_image(unsigned int name, unsigned int target, unsigned flags);
+
+/*
  * Registers and maps in one call. The buffer owns the registration: its release unmaps and
  * unregisters. For a single use; the errors are those of gr_from_gl_buffer() and gr_map().
  */

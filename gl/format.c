@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of formats and targets, see format.h. */
+#include "format.h"
+
+#include <stddef.h>
+
+#include <epoxy/gl.h>
+
+#define U8  CU_AD_FORMAT_UNSIGNED_INT8
+#define U16 CU_AD_FORMAT_UNSIGNED_INT16
+#define U32 CU_AD_FORMAT_UNSIGNED_INT32
+#define S8  CU_AD_FORMAT_SIGNED_INT8
+#define S16 CU_AD_FORMAT_SIGNED_INT16
+#define S32 CU_AD_FORMAT_SIGNED_INT32
+#define F16 CU_AD_FORMAT_HALF
+#define F32 CU_AD_FORMAT_FLOAT
+
+/* Plain values; integers that stand for fractions; those with the sRGB curve; refused ones. */
+#define PLAIN(gl, type, channels)                                                                  \
+    {                                                                                              \
+        GL_##gl, "GL_" #gl, NULL, NULL, type, channels, false, false                               \
+    }
+#define NORM(gl, type, channels)                                                                   \
+    {                                                                                              \
+        GL_##gl, "GL_" #gl, NULL, NULL, type, channels, true, false                                \
+    }
+#define SRGB(gl, type, channels)                                                                   \
+    {                                                                                              \
+        GL_##gl, "GL_" #gl, NULL, NULL, type, channels, true, true                                 \
+    }
+#define NO(gl, why, instead)                                                                       \
+    {                                                                                              \
+        GL_##gl, "GL_" #gl, why, instead, U8, 0, false, false                                      \
+    }
+
+#define PACKED     "CUDA has no array with packed channels"
+#define COMPRESSED "CUDA does not take OpenGL's compressed textures"
+#define DEPTH      "CUDA does not take depth from OpenGL"
+#define SNORM      "CUDA does not take signed normalized formats from OpenGL"
+#define COPY_DEPTH "a GL_R32F image that a shader copies the depth into"
+#define COPY_COLOR "a GL_RGBA8 image that a shader copies the colours into"
+
+static const struct gl_format formats[] = {
+    NORM(R8, U8, 1),
+    NORM(RG8, U8, 2),
+    NORM(RGB8, U8, 4),
+    NORM(RGBA8, U8, 4),
+    SRGB(SRGB8, U8, 4),
+    SRGB(SRGB8_ALPHA8, U8, 4),
+    NORM(R16, U16, 1),
+    NORM(RG16, U16, 2),
+    NORM(RGB16, U16, 4),
+    NORM(RGBA16, U16, 4),
+    PLAIN(R16F, F16, 1),
+    PLAIN(RG16F, F16, 2),
+    PLAIN(RGBA16F, F16, 4),
+    PLAIN(R32F, F32, 1),
+    PLAIN(RG32F, F32, 2),
+    PLAIN(RGB32F, F32, 4),
+    PLAIN(RGBA32F, F32, 4),
+
+    PLAIN(R8I, S8, 1),
+    PLAIN(RG8I, S8, 2),
+    PLAIN(RGB8I, S8, 4),
+    PLAIN(RGBA8I, S8, 4),
+    PLAIN(R8UI, U8, 1),
+    PLAIN(RG8UI, U8, 2),
+    PLAIN(RGB8UI, U8, 4),
+    PLAIN(RGBA8UI, U8, 4),
+    PLAIN(R16I, S16, 1),
+    PLAIN(RG16I, S16, 2),
+    PLAIN(RGB16I, S16, 4),
+    PLAIN(RGBA16I, S16, 4),
+    PLAIN(R16UI, U16, 1),
+    PLAIN(RG16UI, U16, 2),
+    PLAIN(RGB16UI, U16, 4),
+    PLAIN(RGBA16UI, U16, 4),
+    PLAIN(R32I, S32, 1),
+    PLAIN(RG32I, S32, 2),
+    PLAIN(RGB32I, S32, 4),
+    PLAIN(RGBA32I, S32, 4),
+    PLAIN(R32UI, U32, 1),
+    PLAIN(RG32UI, U32, 2),
+    PLAIN(RGB32UI, U32, 4),
+    PLAIN(RGBA32UI, U32, 4),
+
+    /* Formats that the driver keeps in whole bytes. */
+    NORM(RGBA2, U8, 4),
+    NORM(RGBA4, U8, 4),
+    NORM(RGB12, U16, 4),
+    NORM(RGBA12, U16, 4),
+    PLAIN(STENCIL_INDEX8, U8, 1),
+
+    /* Without a size: the driver takes 8 bits. */
+    NORM(RED, U8, 1),
+    NORM(RG, U8, 2),
+    NORM(RGB, U8, 4),
+    NORM(RGBA, U8, 4),
+    SRGB(SRGB, U8, 4),
+    SRGB(SRGB_ALPHA, U8, 4),
+
+    NO(RGB16F, "CUDA does not take it, though it takes GL_RGB32F", "GL_RGBA16F"),
+    NO(R8_SNORM, SNORM, "GL_R8I or GL_R16F"),
+    NO(RG8_SNORM, SNORM, "GL_RG8I or GL_RG16F"),
+    NO(RGB8_SNORM, SNORM, "GL_RGBA8I or GL_RGBA16F"),
+    NO(RGBA8_SNORM, SNORM, "GL_RGBA8I or GL_RGBA16F"),
+    NO(R16_SNORM, SNORM, "GL_R16I or GL_R32F"),
+    NO(RG16_SNORM, SNORM, "GL_RG16I or GL_RG32F"),
+    NO(RGB16_SNORM, SNORM, "GL_RGBA16I or GL_RGBA32F"),
+    NO(RGBA16_SNORM, SNORM, "GL_RGBA16I or GL_RGBA32F"),
+    NO(RGB10_A2, PACKED, "GL_RGBA16"),
+    NO(RGB10_A2UI, PACKED, "GL_RGBA16UI"),
+    NO(R11F_G11F_B10F, PACKED, "GL_RGBA16F"),
+    NO(RGB9_E5, PACKED, "GL_RGBA16F"),
+    NO(RGB5_A1, PACKED, "GL_RGBA8"),
+    NO(RGB565, PACKED, "GL_RGBA8"),
+    NO(R3_G3_B2, PACKED, "GL_RGBA8"),
+    NO(DEPTH_COMPONENT, DEPTH, COPY_DEPTH),
+    NO(DEPTH_COMPONENT16, DEPTH, COPY_DEPTH),
+    NO(DEPTH_COMPONENT24, DEPTH, COPY_DEPTH),
+    NO(DEPTH_COMPONENT32F, DEPTH, COPY_DEPTH),
+    NO(DEPTH_STENCIL, DEPTH, COPY_DEPTH),
+    NO(DEPTH24_STENCIL8, DEPTH, COPY_DEPTH),
+    NO(DEPTH32F_STENCIL8, DEPTH, COPY_DEPTH),
+    NO(COMPRESSED_RGB_S3TC_DXT1_EXT, COMPRESSED, COPY_COLOR),
+    NO(COMPRESSED_RGBA_S3TC_DXT1_EXT, COMPRESSED, COPY_COLOR),
+    NO(COMPRESSED_RGBA_S3TC_DXT3_EXT, COMPRESSED, COPY_COLOR),
+    NO(COMPRESSED_RGBA_S3TC_DXT5_EXT, COMPRESSED, COPY_COLOR),
+    NO(COMPRESSED_RED_RGTC1, COMPRESSED, COPY_COLOR),
+    NO(COMPRESSED_RG_RGTC2, COMPRESSED, COPY_COLOR),
+    NO(COMPRESSED_RGBA_BPTC_UNORM, COMPRESSED, COPY_COLOR),
+    NO(COMPRESSED_SRGB_ALPHA_BPTC_UNORM, COMPRESSED, COPY_COLOR),
+};
+
+const struct gl_format *gl_format_of(unsigned int internal)
+{
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        if (formats[i].internal == internal)
+            return &formats[i];
+    return NULL;
+}
+
+#define TARGET(gl, binding, instead)                                                               \
+    {                                                                                              \
+        GL_##gl, "GL_" #gl, GL_##binding, instead                                                  \
+    }
+
+static const struct gl_target targets[] = {
+    TARGET(TEXTURE_2D, TEXTURE_BINDING_2D, NULL),
+    TARGET(TEXTURE_3D, TEXTURE_BINDING_3D, NULL),
+    TARGET(TEXTURE_RECTANGLE, TEXTURE_BINDING_RECTANGLE, NULL),
+    TARGET(TEXTURE_CUBE_MAP, TEXTURE_BINDING_CUBE_MAP, NULL),
+    TARGET(TEXTURE_2D_ARRAY, TEXTURE_BINDING_2D_ARRAY, NULL),
+    TARGET(RENDERBUFFER, RENDERBUFFER_BINDING, NULL),
+    TARGET(TEXTURE_1D, TEXTURE_BINDING_1D, "a GL_TEXTURE_2D of height 1"),
+    TARGET(TEXTURE_1D_ARRAY, TEXTURE_BINDING_1D_ARRAY, "a GL_TEXTURE_2D with a row for each layer"),
+    TARGET(TEXTURE_CUBE_MAP_ARRAY, TEXTURE_BINDING_CUBE_MAP_ARRAY,
+           "a GL_TEXTURE_2D_ARRAY with 6 layers for each cube, or a GL_TEXTURE_CUBE_MAP for each"),
+    TARGET(TEXTURE_2D_MULTISAMPLE, TEXTURE_BINDING_2D_MULTISAMPLE,
+           "a GL_TEXTURE_2D that glBlitFramebuffer resolves it into"),
+    TARGET(TEXTURE_2D_MULTISAMPLE_ARRAY, TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY,
+           "a GL_TEXTURE_2D_ARRAY that it is resolved into"),
+    TARGET(TEXTURE_BUFFER, TEXTURE_BINDING_BUFFER,
+           "gr_from_gl_buffer() with the buffer behind the texture"),
+};
+#define TARGET_COUNT (sizeof(targets) / sizeof(targets[0]))
+
+const struct gl_target *gl_target_of(unsigned int target)
+{
+    for (size_t i = 0; i < TARGET_COUNT; i++)
+        if (targets[i].target == target)
+            return &targets[i];
+    return NULL;
+}
+
+/* A texture's bindings on the active unit. */
+static void get_bindings(GLint bound[TARGET_COUNT])
+{
+    for (size_t i = 0; i < TARGET_COUNT; i++) {
+        bound[i] = 0;
+        if (targets[i].target != GL_RENDERBUFFER)
+            glGetIntegerv(targets[i].binding, &bound[i]);
+    }
+}
+
+const struct gl_target *gl_texture_target(unsigned int name)
+{
+    if (!epoxy_is_desktop_gl() ||
+        (epoxy_gl_version() < 45 && !epoxy_has_gl_extension("GL_ARB_direct_state_access")))
+        return NULL;
+    /* The last unit is the least used. glBindTextureUnit finds the texture's own target by itself. */
+    GLint active, units, before[TARGET_COUNT], after[TARGET_COUNT];
+    const struct gl_target *found = NULL;
+    glGetIntegerv(GL_ACTIVE_TEXTURE, &active);
+    glGetIntegerv(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, &units);
+    glActiveTexture(GL_TEXTURE0 + (GLenum)units - 1);
+    get_bindings(before);
+    glBindTextureUnit((GLuint)units - 1, name);
+    get_bindings(after);
+    for (size_t i = 0; i < TARGET_COUNT; i++) {
+        if ((GLuint)after[i] != name || (found && before[i] == after[i]))
+            continue;
+        found = &targets[i];
+        glBindTexture(found->target, (GLuint)before[i]);
+    }
+    glActiveTexture((GLenum)active);
+    return found;
+}
