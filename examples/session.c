@@ -23,7 +23,8 @@ bool cuda_ok(CUresult result, const char *doing)
     gr_cuda()->cuGetErrorString(result, &text);
     fprintf(stderr, "Cannot %s: the CUDA driver says %s (%s).\n", doing, name, text);
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
-        fprintf(stderr, "Choose a smaller --mesh, or another GPU with CUDA_VISIBLE_DEVICES.\n");
+        fprintf(stderr, "Make the mesh or the picture smaller, or take another GPU with "
+                        "CUDA_VISIBLE_DEVICES.\n");
     return false;
 }
 

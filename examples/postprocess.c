@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * postprocess: OpenGL draws a picture in space into a texture, CUDA filters it into another one,
+ * and OpenGL puts both side by side. The hand-over between the two is in share_textures() and
+ * filter_picture().
+ */
+#define _GNU_SOURCE
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <epoxy/gl.h>
+#include <gr/gl.h>
+#include <gr/image.h>
+
+#include "easel.h"
+#include "kernel_image.h"
+#include "offscreen.h"
+#include "options.h"
+#include "output.h"
+#include "png_file.h"
+#include "postprocess.h"
+#include "screen.h"
+#include "session.h"
+#include "shader.h"
+
+KERNEL_IMAGE(postprocess);
+
+enum filter { BLUR, SOBEL };
+
+struct options {
+    const char *input, *output;
+    int width, height;
+    enum filter filter;
+    int radius;
+    float rotate;
+    float split; /* percent of the width that stay as they were drawn */
+};
+
+/* The two textures that OpenGL and CUDA share. */
+enum { DRAWN, FILTERED, SHARED };
+
+struct show {
+    struct picture picture;
+    struct session session;
+    struct offscreen target;
+    struct screen screen;
+    struct easel easel;
+    struct gaussian gaussian;
+    unsigned textures[SHARED];
+    unsigned framebuffer; /* draws into textures[DRAWN] */
+    unsigned composite;   /* the program that puts both together */
+    CUmodule module;
+    CUfunction blur_rows, blur_columns, sobel;
+    CUdeviceptr rows;            /* plain CUDA memory: the blur after its first half */
+    gr_resource *shared[SHARED]; /* the textures, as CUDA knows them */
+    unsigned char *pixels;
+};
+
+static const char composite_fragment[] =
+    "#version 330 core\n"
+    "uniform sampler2D drawn;\n"
+    "uniform sampler2D filtered;\n"
+    "uniform float split;\n"
+    "uniform float thick;\n"
+    "out vec4 pixel;\n"
+    "void main() {\n"
+    "    ivec2 at = ivec2(gl_FragCoord.xy);\n"
+    "    float right = gl_FragCoord.x - split;\n"
+    "    vec3 colour = (right < 0.0 ? texelFetch(drawn, at, 0) : texelFetch(filtered, at, "
+    "0)).rgb;\n"
+    "    if (thick > 0.0) {\n"
+    "        colour *= 1.0 - 0.35 * exp(-abs(right) / (3.0 * thick));\n"
+    "        colour = mix(colour, vec3(0.96), clamp(thick + 0.5 - abs(right), 0.0, 1.0));\n"
+    "    }\n"
+    "    pixel = vec4(colour, 1.0);\n"
+    "}\n";
+
+/* CUDA reads the one, and writes all of the other through a surface, so nothing of that is kept. */
+static bool share_textures(struct show *show)
+{
+    show->shared[DRAWN] = gr_from_gl_image(show->textures[DRAWN], GL_TEXTURE_2D, GR_READ_ONLY);
+    show->shared[FILTERED] = gr_from_gl_image(show->textures[FILTERED], GL_TEXTURE_2D,
+                                              GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE);
+    return (show->shared[DRAWN] != NULL && show->shared[FILTERED] != NULL) ||
+           gr_failed("register the textures with CUDA");
+}
+
+/* One thread a pixel, in blocks of 32 by 8. */
+static bool launch(const struct show *show, CUfunction kernel, void *arguments[])
+{
+    const struct session *s = &show->session;
+    const unsigned across = ((unsigned)show->target.width + 31) / 32;
+    const unsigned down = ((unsigned)show->target.height + 7) / 8;
+    return cuda_ok(
+        s->cuda->cuLaunchKernel(kernel, across, down, 1, 32, 8, 1, 0, s->stream, arguments, NULL),
+        "start a kernel");
+}
+
+static bool run_filter(struct show *show, gr_buffer *drawn, gr_buffer *filtered, enum filter filter)
+{
+    CUtexObject picture = gr_buffer_texture(drawn, NULL);
+    CUsurfObject out = gr_buffer_surface(filtered, 0, 0);
+    if (picture == 0 || out == 0)
+        return gr_failed("use the textures in a kernel");
+
+    int *width = &show->target.width, *height = &show->target.height;
+    if (filter == SOBEL)
+        return launch(show, show->sobel, (void *[]){&picture, &out, width, height});
+    return launch(show, show->blur_rows,
+                  (void *[]){&picture, &show->rows, width, height, &show->gaussian}) &&
+           launch(show, show->blur_columns,
+                  (void *[]){&show->rows, &out, width, height, &show->gaussian});
+}
+
+/* Both textures are CUDA's from the map to the release, and then OpenGL's again. */
+static bool filter_picture(struct show *show, enum filter filter)
+{
+    gr_buffer *images[SHARED];
+    if (gr_map_many(show->shared, SHARED, show->session.stream, images) != GR_OK)
+        return gr_failed("map the textures");
+    const bool done = run_filter(show, images[DRAWN], images[FILTERED], filter);
+    if (gr_buffer_release_many(images, SHARED, GR_STREAM_OF_MAP) != GR_OK)
+        return gr_failed("release the textures");
+    return done;
+}
+
+/* The picture is drawn with several samples a pixel, of which the texture gets the mean. */
+static void draw_picture(const struct show *show, float rotate)
+{
+    const struct offscreen *target = &show->target;
+    const int w = target->width, h = target->height;
+    offscreen_bind(target);
+    easel_draw(&show->easel, &show->screen, (float)w / (float)h, rotate);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, target->drawn);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, show->framebuffer);
+    glBlitFramebuffer(0, 0, w, h, 0, 0, w, h, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+}
+
+static void draw_composite(const struct show *show, float split)
+{
+    const struct offscreen *target = &show->target;
+    const float at = roundf((float)target->width * split / 100.0f);
+    const bool both = at > 0.0f && at < (float)target->width;
+    for (int i = 0; i < SHARED; i++) {
+        glActiveTexture(GL_TEXTURE0 + (GLenum)i);
+        glBindTexture(GL_TEXTURE_2D, show->textures[i]);
+    }
+    glUseProgram(show->composite);
+    glUniform1i(glGetUniformLocation(show->composite, "drawn"), DRAWN);
+    glUniform1i(glGetUniformLocation(show->composite, "filtered"), FILTERED);
+    glUniform1f(glGetUniformLocation(show->composite, "split"), at);
+    glUniform1f(glGetUniformLocation(show->composite, "thick"),
+                both ? fmaxf(1.0f, (float)target->height / 720.0f) : 0.0f);
+    offscreen_bind(target);
+    screen_cover(&show->screen, show->composite);
+}
+
+static bool make_result(struct show *show, const struct options *options)
+{
+    const struct offscreen *target = &show->target;
+    draw_picture(show, options->rotate);
+    if (!filter_picture(show, options->filter))
+        return false;
+    draw_composite(show, options->split);
+    offscreen_read(target, show->pixels);
+
+    /* The picture is there, so this waits for nothing; it reports a kernel that failed. */
+    if (!cuda_ok(show->session.cuda->cuStreamSynchronize(show->session.stream),
+                 "run the kernels") ||
+        !png_file_write(options->output, target->width, target->height, show->pixels))
+        return false;
+    output_report(options->output, target->width, target->height);
+    return true;
+}
+
+/* The curve reaches down to about a hundredth of its height within the radius. */
+static void choose_gaussian(struct gaussian *g, int radius)
+{
+    const double sigma = radius / 3.0;
+    double weights[LARGEST_RADIUS + 1], sum = 0.0;
+    for (int i = 0; i <= radius; i++) {
+        weights[i] = radius > 0 ? exp(-0.5 * i * i / (sigma * sigma)) : 1.0;
+        sum += i == 0 ? weights[i] : 2.0 * weights[i];
+    }
+    g->radius = radius;
+    for (int i = 0; i <= radius; i++)
+        g->weights[i] = (float)(weights[i] / sum);
+}
+
+/* Storage without contents; a texture without mip levels must not be asked for them. */
+static bool make_textures(struct show *show)
+{
+    const int w = show->target.width, h = show->target.height;
+    glGenTextures(SHARED, show->textures);
+    for (int i = 0; i < SHARED; i++) {
+        glBindTexture(GL_TEXTURE_2D, show->textures[i]);
+        glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, w, h, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+        glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+        glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
+    }
+    glGenFramebuffers(1, &show->framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, show->framebuffer);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D,
+                           show->textures[DRAWN], 0);
+    if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
+        fprintf(stderr,
+                "OpenGL does not draw into a texture of %dx%d pixels: try a smaller --size.\n", w,
+                h);
+        return false;
+    }
+    show->composite = shader_program(screen_vertex, composite_fragment);
+    return show->composite != 0;
+}
+
+static bool load_kernels(struct show *show)
+{
+    const gr_cuda_api *cuda = show->session.cuda;
+    const size_t size =
+        (size_t)show->target.width * (size_t)show->target.height * 4 * sizeof(float);
+    return kernel_image_load(&postprocess_image, &show->module) &&
+           cuda_ok(cuda->cuModuleGetFunction(&show->blur_rows, show->module, "blur_rows"),
+                   "find a kernel") &&
+           cuda_ok(cuda->cuModuleGetFunction(&show->blur_columns, show->module, "blur_columns"),
+                   "find a kernel") &&
+           cuda_ok(cuda->cuModuleGetFunction(&show->sobel, show->module, "sobel"),
+                   "find a kernel") &&
+           cuda_ok(cuda->cuMemAlloc(&show->rows, size), "allocate memory for the blur");
+}
+
+static bool open_show(struct show *show, const struct options *options)
+{
+    if (!png_file_read(options->input, &show->picture))
+        return false;
+    show->pixels = malloc(3 * (size_t)options->width * (size_t)options->height);
+    if (show->pixels == NULL) {
+        fprintf(stderr, "Not enough memory for the picture: choose a smaller --size.\n");
+        return false;
+    }
+    choose_gaussian(&show->gaussian, options->radius);
+    if (!session_open(&show->session))
+        return false;
+    printf("input    %s, %dx%d\n", options->input, show->picture.width, show->picture.height);
+    if (options->filter == BLUR)
+        printf("filter   blur over %d pixels each way\n", options->radius);
+    else
+        printf("filter   sobel\n");
+    return offscreen_init(&show->target, options->width, options->height) &&
+           screen_init(&show->screen) && easel_init(&show->easel, &show->picture) &&
+           make_textures(show) && share_textures(show) && load_kernels(show);
+}
+
+/* Backwards: what CUDA knows of the textures ends before OpenGL's textures do. */
+static void close_show(struct show *show)
+{
+    const gr_cuda_api *cuda = show->session.cuda;
+    for (int i = 0; i < SHARED; i++)
+        gr_resource_free(show->shared[i]);
+    if (show->rows != 0)
+        cuda->cuMemFree(show->rows);
+    if (show->module != NULL)
+        cuda->cuModuleUnload(show->module);
+    if (show->framebuffer != 0) {
+        glDeleteFramebuffers(1, &show->framebuffer);
+        glDeleteTextures(SHARED, show->textures);
+        glDeleteProgram(show->composite);
+    }
+    easel_free(&show->easel);
+    screen_free(&show->screen);
+    offscreen_free(&show->target);
+    session_close(&show->session);
+    picture_free(&show->picture);
+    free(show->pixels);
+}
+
+static void print_help(FILE *stream)
+{
+    fputs(
+        "Usage: postprocess [OPTION]... IN.png OUT.png\n"
+        "OpenGL draws a picture in space, CUDA filters what was drawn, from texture to texture,\n"
+        "and OpenGL shows both side by side.\n"
+        "\n"
+        "  -f, --filter NAME      blur or sobel (default blur)\n"
+        "  -d, --radius N         pixels that the blur reaches each way, 0 to 64 (default 12)\n"
+        "  -p, --split PERCENT    how much of the width stays as it was drawn, 0 to 100: the\n"
+        "                         filter begins right of that (default 50)\n"
+        "  -r, --rotate DEGREES   look at it from another side, -75 to 75 (default 24)\n"
+        "  -s, --size WxH         the size of OUT.png in pixels (default 1280x720)\n"
+        "  -h, --help             this text\n"
+        "  -V, --version          the version of libgr\n"
+        "\n"
+        "IN.png may be of any kind: grey, colour, palette, transparent, up to 16 bits. It runs on\n"
+        "the first CUDA device, or without a GPU on the software CUDA driver, which\n"
+        "GR_CUDA_DRIVER=soft in the environment also asks for.\n",
+        stream);
+}
+
+static bool parse_filter(const char *text, enum filter *filter)
+{
+    const bool sobel = strcmp(text, "sobel") == 0;
+    if (!sobel && strcmp(text, "blur") != 0) {
+        fprintf(stderr, "--filter takes blur or sobel, not \"%s\".\n", text);
+        return false;
+    }
+    *filter = sobel ? SOBEL : BLUR;
+    return true;
+}
+
+/* The names of both files; the output must not overwrite the input. */
+static bool check_names(int argc, char **argv, struct options *options)
+{
+    if (optind + 2 != argc) {
+        print_help(stderr);
+        return false;
+    }
+    options->input = argv[optind];
+    options->output = argv[optind + 1];
+    struct stat in, out;
+    if (stat(options->input, &in) == 0 && stat(options->output, &out) == 0 &&
+        in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
+        fprintf(stderr, "The output would overwrite the input: name another file.\n");
+        return false;
+    }
+    return true;
+}
+
+/* The exit status where the program is to end at once, else -1. */
+static int parse(int argc, char **argv, struct options *options)
+{
+    static const struct option names[] = {
+        {"filter", required_argument, NULL, 'f'}, {"radius", required_argument, NULL, 'd'},
+        {"split", required_argument, NULL, 'p'},  {"rotate", required_argument, NULL, 'r'},
+        {"size", required_argument, NULL, 's'},   {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0},
+    };
+    bool fine = true;
+    for (int c; fine && (c = getopt_long(argc, argv, "f:d:p:r:s:hV", names, NULL)) != -1;) {
+        if (c == 'f')
+            fine = parse_filter(optarg, &options->filter);
+        else if (c == 'd')
+            fine = option_int("--radius", optarg, 0, LARGEST_RADIUS, &options->radius);
+        else if (c == 'p')
+            fine = option_float("--split", optarg, 0.0f, 100.0f, &options->split);
+        else if (c == 'r')
+            fine = option_float("--rotate", optarg, -75.0f, 75.0f, &options->rotate);
+        else if (c == 's')
+            fine = option_size("--size", optarg, &options->width, &options->height);
+        else if (c == 'h')
+            return print_help(stdout), 0;
+        else if (c == 'V')
+            return printf("postprocess (libgr) %s\n", gr_version()), 0;
+        else
+            fine = false;
+    }
+    if (!fine)
+        fprintf(stderr, "Try postprocess --help.\n");
+    return fine && check_names(argc, argv, options) ? -1 : 2;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.width = 1280,
+                              .height = 720,
+                              .filter = BLUR,
+                              .radius = 12,
+                              .rotate = 24.0f,
+                              .split = 50.0f};
+    const int status = parse(argc, argv, &options);
+    if (status >= 0)
+        return status;
+
+    struct show show = {0};
+    const bool done = open_show(&show, &options) && make_result(&show, &options);
+    close_show(&show);
+    return done ? EXIT_SUCCESS : EXIT_FAILURE;
+}

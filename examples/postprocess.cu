@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The filters of postprocess. They read OpenGL's picture through a texture object and write the
+ * result through a surface object. Places are in pixels; beyond its edge the texture repeats the
+ * last pixel.
+ *
+ * Products and sums are rounded one by one (__fmul_rn, __fadd_rn), where nvcc would make one
+ * operation of two: so a GPU and the software CUDA driver give the same bytes.
+ */
+#include <gr/cuhost.h>
+
+#include "postprocess.h"
+
+static __device__ float4 add_weighted(float4 sum, float weight, float4 colour)
+{
+    return make_float4(__fadd_rn(sum.x, __fmul_rn(weight, colour.x)),
+                       __fadd_rn(sum.y, __fmul_rn(weight, colour.y)),
+                       __fadd_rn(sum.z, __fmul_rn(weight, colour.z)),
+                       __fadd_rn(sum.w, __fmul_rn(weight, colour.w)));
+}
+
+static __device__ unsigned char to_byte(float value)
+{
+    return (unsigned char)__fadd_rn(__fmul_rn(__saturatef(value), 255.0f), 0.5f);
+}
+
+/* A surface counts x in bytes. */
+static __device__ void write_pixel(cudaSurfaceObject_t out, int x, int y, float4 colour)
+{
+    const uchar4 bytes =
+        make_uchar4(to_byte(colour.x), to_byte(colour.y), to_byte(colour.z), to_byte(colour.w));
+    surf2Dwrite(bytes, out, x * (int)sizeof bytes, y);
+}
+
+static __device__ float4 pixel_at(cudaTextureObject_t picture, int x, int y)
+{
+    return tex2D<float4>(picture, (float)x + 0.5f, (float)y + 0.5f);
+}
+
+/* The first half of the blur: along the rows, into plain memory with all the bits of a float. */
+extern "C" __global__ void blur_rows(cudaTextureObject_t picture, float4 *rows, int width,
+                                     int height, gaussian g)
+{
+    const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+    if (x >= width || y >= height)
+        return;
+    float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    for (int i = -g.radius; i <= g.radius; i++)
+        sum = add_weighted(sum, g.weights[abs(i)], pixel_at(picture, x + i, y));
+    rows[(size_t)y * (size_t)width + (size_t)x] = sum;
+}
+
+/* The second half: along the columns. */
+extern "C" __global__ void blur_columns(const float4 *rows, cudaSurfaceObject_t out, int width,
+                                        int height, gaussian g)
+{
+    const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+    if (x >= width || y >= height)
+        return;
+    float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    for (int i = -g.radius; i <= g.radius; i++) {
+        const int row = min(max(y + i, 0), height - 1);
+        sum = add_weighted(sum, g.weights[abs(i)], rows[(size_t)row * (size_t)width + (size_t)x]);
+    }
+    write_pixel(out, x, y, sum);
+}
+
+static __device__ float length_of(float across, float down)
+{
+    return __fsqrt_rn(__fadd_rn(__fmul_rn(across, across), __fmul_rn(down, down)));
+}
+
+/* How steep each colour is, so that an edge glows in the colour that changes there. */
+extern "C" __global__ void sobel(cudaTextureObject_t picture, cudaSurfaceObject_t out, int width,
+                                 int height)
+{
+    const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+    if (x >= width || y >= height)
+        return;
+    float4 across = make_float4(0.0f, 0.0f, 0.0f, 0.0f), down = across;
+    for (int i = -1; i <= 1; i++) {
+        const float weight = i == 0 ? 2.0f : 1.0f;
+        across = add_weighted(across, -weight, pixel_at(picture, x - 1, y + i));
+        across = add_weighted(across, weight, pixel_at(picture, x + 1, y + i));
+        down = add_weighted(down, -weight, pixel_at(picture, x + i, y - 1));
+        down = add_weighted(down, weight, pixel_at(picture, x + i, y + 1));
+    }
+    write_pixel(out, x, y,
+                make_float4(length_of(across.x, down.x), length_of(across.y, down.y),
+                            length_of(across.z, down.z), 1.0f));
+}
+
+GR_KERNEL(blur_rows)
+GR_KERNEL(blur_columns)
+GR_KERNEL(sobel)
