@@ -36,6 +36,7 @@
       (count, resources, stream))                                                                  \
     X(cuGraphicsUnmapResources, (unsigned count, CUgraphicsResource *resources, CUstream stream),  \
       (count, resources, stream))                                                                  \
+    X(cuMemcpy3DAsync, (const CUDA_MEMCPY3D *copy, CUstream stream), (copy, stream))               \
     X(cuGraphicsResourceGetMappedPointer,                                                          \
       (CUdeviceptr * pointer, size_t * size, CUgraphicsResource resource),                         \
       (pointer, size, resource))

@@ -5,8 +5,8 @@
 # messages. It takes the CUDA driver that the environment names; run-test sets it.
 #
 # GR_EXAMPLES      the folder of the programs; default examples, as in the build folder
-# GR_EXAMPLE_DATA  the folder of island.png and the reference pictures; default: beside this script
-#                  and in ../examples
+# GR_EXAMPLE_DATA  the folder of island.png, lake.png and the reference pictures; default: beside this
+#                  script and in ../examples
 # GR_MAKE_PNG      the program make_png; default tests/make_png
 #
 # It is an ordinary script because it tests what a shell sees. `test_examples.sh --reference FOLDER`
@@ -22,11 +22,14 @@ examples=$(absolute "${GR_EXAMPLES:-examples}")
 make_png=$(absolute "${GR_MAKE_PNG:-tests/make_png}")
 references=${GR_EXAMPLE_DATA:-$here/reference}
 island=${GR_EXAMPLE_DATA:-$here/../examples}/island.png
+lake=${GR_EXAMPLE_DATA:-$here/../examples}/lake.png
 sinewave=$examples/sinewave
 heightmap=$examples/heightmap
+postprocess=$examples/postprocess
+gallery=$examples/gallery
 compare=$examples/compare_png
 
-for program in "$sinewave" "$heightmap" "$compare" "$make_png"; do
+for program in "$sinewave" "$heightmap" "$postprocess" "$gallery" "$compare" "$make_png"; do
     if [ ! -x "$program" ]; then
         echo "skipped: the examples were not built ($program is missing: libpng?)"
         exit 77
@@ -36,9 +39,16 @@ done
 # Small, with few vertices: sanitizers and software OpenGL take their time.
 wave='--size 192x120 --mesh 96'
 hill='--size 192x120 --mesh 96'
+# More pixels than the picture has, so that it does not matter by which means OpenGL shrinks it.
+easel='--size 192x120 --radius 5'
+thumb='--shrink 5'
 
 if [ "${1-}" = --reference ]; then
-    "$sinewave" $wave -o "$2/sinewave.png" && "$heightmap" "$island" $hill -o "$2/heightmap.png"
+    "$sinewave" $wave -o "$2/sinewave.png" && "$heightmap" "$island" $hill -o "$2/heightmap.png" &&
+        "$make_png" coloured "$2/input.png" &&
+        "$postprocess" $easel "$2/input.png" "$2/postprocess.png" &&
+        "$postprocess" $easel -f sobel "$2/input.png" "$2/sobel.png" &&
+        rm "$2/input.png" && "$gallery" $thumb -o "$2/gallery.png"
     exit
 fi
 
@@ -165,12 +175,83 @@ check rotate_seen 1 "$compare" --share 2 hill.png turned.png
 check height_scale 0 "$heightmap" $hill --height-scale 0 grey.png -o low.png
 check height_scale_seen 1 "$compare" --share 2 hill.png low.png
 
+# ---- postprocess ----
+
+check postprocess 0 "$postprocess" $easel coloured.png soft.png &&
+    says out CUDA OpenGL 48x32 'blur over 5 pixels' "$(pwd -P)/soft.png, 192x120"
+check postprocess_size 0 test "$(size soft.png)" = 192x120
+check postprocess_picture 0 "$compare" $limits soft.png "$references/postprocess.png"
+check sobel 0 "$postprocess" $easel --filter sobel coloured.png edges.png && says out sobel
+# An edge is a pixel wide, and where two OpenGLs do not agree on it the filter says so.
+sobel_limits='--mean 2.0 --tolerance 24 --share 5'
+check sobel_picture 0 "$compare" $sobel_limits edges.png "$references/sobel.png"
+check sobel_limits_tell 1 "$compare" $sobel_limits soft.png "$references/sobel.png"
+check postprocess_again 0 "$postprocess" $easel coloured.png again.png
+check postprocess_steady 0 "$compare" --max 0 soft.png again.png
+# What is left of the split was drawn by OpenGL alone, whatever the filter is.
+check drawn 0 "$postprocess" $easel --split 100 coloured.png drawn.png
+check drawn_sobel 0 "$postprocess" $easel --split 100 -f sobel coloured.png again.png
+check drawn_same 0 "$compare" --max 0 drawn.png again.png
+# A blur over no pixel passes each byte through CUDA as it is.
+check radius_none 0 "$postprocess" $easel --radius 0 --split 0 coloured.png again.png
+check radius_none_same 0 "$compare" --max 0 drawn.png again.png
+check radius_one 0 "$postprocess" $easel --radius 1 --split 0 coloured.png slight.png
+check radius_one_seen 1 "$compare" --share 1 drawn.png slight.png
+check radius_one_slight 0 "$compare" --mean 2.5 drawn.png slight.png
+check radius_most 0 "$postprocess" $easel --radius 64 --split 0 coloured.png strong.png
+check radius_most_seen 1 "$compare" --mean 5 drawn.png strong.png
+# The filter begins at the split: it changes half of the pixels at most, but for the line between.
+check split_half 0 "$compare" --share 53 drawn.png soft.png
+check all_filtered 0 "$postprocess" $easel --split 0 -f sobel coloured.png again.png
+check all_filtered_seen 1 "$compare" --share 53 drawn.png again.png
+"$postprocess" $easel grey.png hill.png >/dev/null 2>&1
+for kind in grey16 grey-alpha rgb rgba palette interlaced; do
+    "$make_png" $kind kind.png || exit 99
+    check "filter_$kind" 0 "$postprocess" $easel kind.png kind_hill.png
+    check "filter_same_$kind" 0 "$compare" --max 0 hill.png kind_hill.png
+done
+check filter_transparent 0 "$postprocess" $easel transparent.png nothing.png
+check filter_transparent_seen 1 "$compare" --share 10 nothing.png hill.png
+for kind in one-pixel one-row; do
+    "$make_png" $kind small.png || exit 99
+    check "filter_$kind" 0 "$postprocess" $easel small.png small_hill.png
+done
+check easel_turned 0 "$postprocess" $easel --rotate -30 coloured.png turned.png
+check easel_turned_seen 1 "$compare" --share 5 soft.png turned.png
+check easel_odd 0 "$postprocess" --size 33x17 --radius 64 coloured.png odd.png
+check easel_odd_kept 0 test "$(size odd.png)" = 33x17
+check lake 0 "$postprocess" "$lake" lake.png && says out 480x320 'lake.png, 1280x720'
+
+# ---- gallery ----
+
+check gallery 0 "$gallery" $thumb -o gallery.png &&
+    says out CUDA OpenGL 'cube map' '9 levels' 'renderbuffer' "$(pwd -P)/gallery.png, 256x144"
+# Nothing is stretched or rotated, so the same picture is the same but for the last bit of a sine.
+check gallery_picture 0 "$compare" --max 6 --mean 0.5 gallery.png "$references/gallery.png"
+check gallery_whole 0 "$gallery" --output whole.png && says out 'whole.png, 1280x720'
+check gallery_again 0 "$gallery" --shrink 1 -o again.png
+check gallery_steady 0 "$compare" --max 0 whole.png again.png
+
 # ---- Usage ----
 
 check sinewave_help 0 "$sinewave" --help && says out Usage --mesh GR_CUDA_DRIVER
 check heightmap_help 0 "$heightmap" -h && says out Usage --height-scale GR_CUDA_DRIVER
 check sinewave_version 0 "$sinewave" --version && says out 'sinewave (libgr) '
 check heightmap_version 0 "$heightmap" -V && says out 'heightmap (libgr) '
+check postprocess_help 0 "$postprocess" --help && says out Usage --split GR_CUDA_DRIVER
+check gallery_help 0 "$gallery" -h && says out Usage --shrink GR_CUDA_DRIVER
+check postprocess_version 0 "$postprocess" -V && says out 'postprocess (libgr) '
+check gallery_version 0 "$gallery" --version && says out 'gallery (libgr) '
+check no_output 2 "$postprocess" grey.png && says err Usage
+check filter_unknown 2 "$postprocess" --filter sharp grey.png new.png && says err '"sharp"' 'blur or sobel'
+check radius_huge 2 "$postprocess" --radius 65 grey.png new.png && says err 'from 0 to 64'
+check radius_word 2 "$postprocess" --radius wide grey.png new.png && says err '"wide"'
+check split_huge 2 "$postprocess" --split 101 grey.png new.png && says err --split
+check rotate_huge 2 "$postprocess" --rotate 90 grey.png new.png && says err --rotate
+check easel_size 2 "$postprocess" --size small grey.png new.png && says err '"small"'
+check easel_overwrite 2 "$postprocess" grey.png ./grey.png && says err 'overwrite the input'
+check shrink_none 2 "$gallery" --shrink 0 && says err 'from 1 to 16'
+check gallery_argument 2 "$gallery" what && says err '"what"' --help
 check no_argument 2 "$heightmap" && says err Usage
 check two_arguments 2 "$heightmap" grey.png flat.png && says err Usage
 check extra_argument 2 "$sinewave" what && says err '"what"' --help
@@ -196,6 +277,14 @@ check half_png 1 "$heightmap" half.png && says err half.png 'cannot be read as a
 : >empty.png
 check empty_png 1 "$heightmap" empty.png && says err empty.png
 check folder_input 1 "$heightmap" . && says err 'cannot be'
+check easel_missing 1 "$postprocess" missing.png new.png && says err missing.png 'No such file'
+check easel_no_png 1 "$postprocess" text.png new.png && says err text.png 'cannot be read as a PNG file'
+head -c 20000 "$lake" >half.png
+check easel_half_png 1 "$postprocess" half.png new.png && says err half.png 'cannot be read as a PNG file'
+check easel_folder 1 "$postprocess" . new.png && says err 'cannot be'
+check easel_nothing_new 1 test -e new.png
+check easel_nowhere 1 "$postprocess" $easel grey.png nowhere/new.png && says err nowhere/new.png 'No such file'
+check gallery_nowhere 1 "$gallery" -o nowhere/new.png && says err nowhere/new.png 'No such file'
 check output_nowhere 1 "$sinewave" $wave -o nowhere/wave.png && says err nowhere/wave.png 'No such file'
 mkdir folder
 check output_folder 1 "$heightmap" $hill grey.png -o folder && says err folder 'cannot be written'
@@ -213,6 +302,10 @@ fi
 # ---- No driver ----
 
 check no_driver 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$sinewave" $wave -o none.png &&
+    says err no_such_driver.so
+check no_driver_postprocess 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" \
+    "$postprocess" $easel grey.png none.png && says err no_such_driver.so
+check no_driver_gallery 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$gallery" -o none.png &&
     says err no_such_driver.so
 check no_driver_no_file 1 test -e none.png
 

@@ -2,125 +2,13 @@
 /*
  * What a program that runs for days needs: a loop of map and release allocates nothing, and registering and
  * closing for ever needs no more file descriptors and no more memory.
- *
- * The program brings its own malloc() and the like. They count the calls that come from libgr's code, and
- * leave the work to the C library.
  */
 #define _GNU_SOURCE
-#include "support.h"
-
-#include <errno.h>
-#include <link.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+#include "allocations.h"
 
 #define SIZE  4096
 #define BATCH 32
 #define LOOPS 1000
-
-/* ---- Counting allocations -------------------------------------------------------------------- */
-
-static unsigned long allocations;
-
-/* A sanitizer brings its own, and would not know of memory that these hand out. */
-#ifndef SANITIZER
-
-/* Where libgr's code lies. Not set: nothing is counted. */
-static uintptr_t code_start, code_end;
-
-#define EXPORT __attribute__((visibility("default")))
-
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t count, size_t size);
-extern void *__libc_realloc(void *memory, size_t size);
-extern void *__libc_memalign(size_t alignment, size_t size);
-extern void __libc_free(void *memory);
-
-static void count(const void *caller)
-{
-    uintptr_t at = (uintptr_t)caller;
-    if (at >= code_start && at < code_end)
-        __atomic_fetch_add(&allocations, 1, __ATOMIC_RELAXED);
-}
-
-EXPORT void *malloc(size_t size)
-{
-    count(__builtin_return_address(0));
-    return __libc_malloc(size);
-}
-
-EXPORT void *calloc(size_t number, size_t size)
-{
-    count(__builtin_return_address(0));
-    return __libc_calloc(number, size);
-}
-
-EXPORT void *realloc(void *memory, size_t size)
-{
-    count(__builtin_return_address(0));
-    return __libc_realloc(memory, size);
-}
-
-EXPORT void free(void *memory)
-{
-    count(__builtin_return_address(0));
-    __libc_free(memory);
-}
-
-EXPORT int posix_memalign(void **memory, size_t alignment, size_t size)
-{
-    count(__builtin_return_address(0));
-    *memory = __libc_memalign(alignment, size);
-    return *memory || size == 0 ? 0 : ENOMEM;
-}
-
-EXPORT void *aligned_alloc(size_t alignment, size_t size)
-{
-    count(__builtin_return_address(0));
-    return __libc_memalign(alignment, size);
-}
-
-static int find_libgr(struct dl_phdr_info *info, size_t size, void *user)
-{
-    (void)size, (void)user;
-    const char *file = strrchr(info->dlpi_name, '/');
-    if (strncmp(file ? file + 1 : info->dlpi_name, "libgr.so", strlen("libgr.so")) != 0)
-        return 0;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        if (info->dlpi_phdr[i].p_type != PT_LOAD || !(info->dlpi_phdr[i].p_flags & PF_X))
-            continue;
-        code_start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-        code_end = code_start + info->dlpi_phdr[i].p_memsz;
-    }
-    return 1;
-}
-
-/* False if there is no libgr.so whose calls could be told from others. */
-static bool start_counting(void)
-{
-    dl_iterate_phdr(find_libgr, NULL);
-    allocations = 0;
-    return code_end != 0;
-}
-
-#else
-
-static bool start_counting(void)
-{
-    return false;
-}
-
-#endif
-
-#define need_counting()                                                                            \
-    do {                                                                                           \
-        if (sanitizer() != NULL)                                                                   \
-            skip("%s brings its own malloc()", sanitizer());                                       \
-        if (!start_counting())                                                                     \
-            skip("libgr is linked statically: its calls can't be told from others");               \
-    } while (0)
 
 START_TEST(registering_is_counted)
 {
@@ -207,28 +95,6 @@ static int cycles(void)
     return sanitizer() != NULL ? 500 : 10000;
 }
 
-/* Less than what would be lost if each cycle lost a small object. */
-#define MOST_GROWTH (1 << 20)
-
-static size_t resident(void)
-{
-    FILE *file = fopen("/proc/self/statm", "r");
-    ck_assert_ptr_nonnull(file);
-    unsigned long whole = 0, in_memory = 0;
-    int fields = fscanf(file, "%lu %lu", &whole, &in_memory);
-    fclose(file);
-    ck_assert_int_eq(fields, 2);
-    return in_memory * (size_t)sysconf(_SC_PAGESIZE);
-}
-
-static size_t device_memory(void)
-{
-    size_t free_bytes = 0, total = 0;
-    CU(cuCtxSynchronize());
-    CU(cuMemGetInfo(&free_bytes, &total));
-    return free_bytes;
-}
-
 static void life(GLuint name)
 {
     gr_resource *resource = must_register(name);
@@ -247,34 +113,15 @@ static void chained_life(GLuint name)
     assert_ok(gr_buffer_release(buffer));
 }
 
-/* The first tenth fills what is kept for re-use: free lists, caches, the drivers' pools. */
-static void assert_steady(void (*cycle)(GLuint name), int count)
-{
-    GLuint name = gl_buffer_filled(SIZE, 0);
-    for (int i = 0; i < count / 10; i++)
-        cycle(name);
-    int fds = open_fds();
-    size_t host = resident(), device = device_memory();
-    for (int i = 0; i < count; i++)
-        cycle(name);
-    ck_assert_int_eq(open_fds(), fds);
-    size_t host_after = resident(), device_after = device_memory();
-    if (sanitizer() == NULL)
-        ck_assert_msg(host_after < host + MOST_GROWTH, "%zu more bytes resident after %d cycles",
-                      host_after - host, count);
-    ck_assert_msg(device < device_after + MOST_GROWTH, "%zu more bytes of the device after %d",
-                  device - device_after, count);
-}
-
 START_TEST(register_map_release_close_for_ever_needs_nothing_more)
 {
-    assert_steady(life, cycles());
+    assert_steady(life, gl_buffer_filled(SIZE, 0), cycles());
 }
 END_TEST
 
 START_TEST(map_on_entry_for_ever_needs_nothing_more)
 {
-    assert_steady(chained_life, cycles() / 5);
+    assert_steady(chained_life, gl_buffer_filled(SIZE, 0), cycles() / 5);
 }
 END_TEST
 
@@ -291,7 +138,7 @@ static void frame(GLuint name)
 START_TEST(map_and_release_for_ever_need_nothing_more)
 {
     steady = must_register(gl_buffer_filled(SIZE, 1));
-    assert_steady(frame, cycles());
+    assert_steady(frame, gl_buffer_filled(SIZE, 0), cycles());
     gr_resource_free(steady);
 }
 END_TEST

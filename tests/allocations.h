@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether a loop of libgr's calls allocates anything, and whether its memory grows. One file of a program
+ * includes this: it brings the program's malloc() and the like, which count the calls that come from
+ * libgr's code and leave the work to the C library.
+ */
+#ifndef GR_TESTS_ALLOCATIONS_H
+#define GR_TESTS_ALLOCATIONS_H
+
+#include "support.h"
+
+#include <errno.h>
+#include <link.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Counting allocations -------------------------------------------------------------------- */
+
+static unsigned long allocations;
+
+/* A sanitizer brings its own, and would not know of memory that these hand out. */
+#ifndef SANITIZER
+
+/* Where libgr's code lies. Not set: nothing is counted. */
+static uintptr_t code_start, code_end;
+
+#define EXPORT __attribute__((visibility("default")))
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+extern void __libc_free(void *memory);
+
+static inline void count_call(const void *caller)
+{
+    uintptr_t at = (uintptr_t)caller;
+    if (at >= code_start && at < code_end)
+        __atomic_fetch_add(&allocations, 1, __ATOMIC_RELAXED);
+}
+
+EXPORT void *malloc(size_t size)
+{
+    count_call(__builtin_return_address(0));
+    return __libc_malloc(size);
+}
+
+EXPORT void *calloc(size_t number, size_t size)
+{
+    count_call(__builtin_return_address(0));
+    return __libc_calloc(number, size);
+}
+
+EXPORT void *realloc(void *memory, size_t size)
+{
+    count_call(__builtin_return_address(0));
+    return __libc_realloc(memory, size);
+}
+
+EXPORT void free(void *memory)
+{
+    count_call(__builtin_return_address(0));
+    __libc_free(memory);
+}
+
+EXPORT int posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    count_call(__builtin_return_address(0));
+    *memory = __libc_memalign(alignment, size);
+    return *memory || size == 0 ? 0 : ENOMEM;
+}
+
+EXPORT void *aligned_alloc(size_t alignment, size_t size)
+{
+    count_call(__builtin_return_address(0));
+    return __libc_memalign(alignment, size);
+}
+
+static inline int find_libgr(struct dl_phdr_info *info, size_t size, void *user)
+{
+    (void)size, (void)user;
+    const char *file = strrchr(info->dlpi_name, '/');
+    if (strncmp(file ? file + 1 : info->dlpi_name, "libgr.so", strlen("libgr.so")) != 0)
+        return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type != PT_LOAD || !(info->dlpi_phdr[i].p_flags & PF_X))
+            continue;
+        code_start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+        code_end = code_start + info->dlpi_phdr[i].p_memsz;
+    }
+    return 1;
+}
+
+/* False if there is no libgr.so whose calls could be told from others. */
+static inline bool start_counting(void)
+{
+    dl_iterate_phdr(find_libgr, NULL);
+    allocations = 0;
+    return code_end != 0;
+}
+
+#else
+
+static inline bool start_counting(void)
+{
+    return false;
+}
+
+#endif
+
+#define need_counting()                                                                            \
+    do {                                                                                           \
+        if (sanitizer() != NULL)                                                                   \
+            skip("%s brings its own malloc()", sanitizer());                                       \
+        if (!start_counting())                                                                     \
+            skip("libgr is linked statically: its calls can't be told from others");               \
+    } while (0)
+
+/* ---- Growth --------------------------------------------------------------------------------- */
+
+/*
+ * Less than what would be lost if each cycle lost a few objects, and more than the pieces, of up to 2 MiB, in
+ * which the C library and the drivers take memory.
+ */
+#define MOST_GROWTH (4 << 20)
+
+static inline size_t resident(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    ck_assert_ptr_nonnull(file);
+    unsigned long whole = 0, in_memory = 0;
+    int fields = fscanf(file, "%lu %lu", &whole, &in_memory);
+    fclose(file);
+    ck_assert_int_eq(fields, 2);
+    return in_memory * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static inline size_t device_memory(void)
+{
+    size_t free_bytes = 0, total = 0;
+    CU(cuCtxSynchronize());
+    CU(cuMemGetInfo(&free_bytes, &total));
+    return free_bytes;
+}
+
+/* The first tenth fills what is kept for re-use: free lists, caches, the drivers' pools. */
+static inline void assert_steady(void (*cycle)(GLuint name), GLuint name, int count)
+{
+    for (int i = 0; i < count / 10; i++)
+        cycle(name);
+    int fds = open_fds();
+    size_t host = resident(), device = device_memory();
+    for (int i = 0; i < count; i++)
+        cycle(name);
+    ck_assert_int_eq(open_fds(), fds);
+    size_t host_after = resident(), device_after = device_memory();
+    if (sanitizer() == NULL)
+        ck_assert_msg(host_after < host + MOST_GROWTH, "%zu more bytes resident after %d cycles",
+                      host_after - host, count);
+    ck_assert_msg(device < device_after + MOST_GROWTH, "%zu more bytes of the device after %d",
+                  device - device_after, count);
+}
+
+#endif

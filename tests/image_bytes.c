@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bytes of images in both directions: every format that CUDA takes with every target, every level and
+ * layer, of odd sizes. Differences are noted and the case goes on, so that one run shows them all.
+ */
+#include "image_tests.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static char differences[3000]; /* more than Check takes would be lost */
+
+static void note(const struct image *image, const char *what)
+{
+    char line[256];
+    snprintf(line, sizeof line, "\n  %s %s: %s", image->format->name, image->target->name, what);
+    strncat(differences, line, sizeof differences - strlen(differences) - 1);
+}
+
+static struct image make_odd(const struct image_format *format, const struct image_target *target)
+{
+    bool cube = target->target == GL_TEXTURE_CUBE_MAP;
+    return image_make_of(format, target, cube ? 7 : 13, 7, 5, 3, 3);
+}
+
+/* What CUDA reads is what OpenGL wrote. */
+static void check_read(gr_buffer *buffer, const struct image *image, unsigned level, unsigned layer)
+{
+    static unsigned char got[IMAGE_MOST_BYTES], wanted[IMAGE_MOST_BYTES];
+    size_t bytes = image_bytes(image, level);
+    memset(got, 0xEE, bytes);
+    image_pattern(image->format, wanted, bytes, image_seed(1, level, layer));
+    image_get(buffer, level, layer, got);
+    size_t channel = image->format->channel_bytes;
+    for (size_t i = 0; i < bytes; i++) {
+        /* What the GPU's driver has in the fourth channel of three is its own affair. */
+        if (got[i] == wanted[i] || (image->format->channels == 3 && i / channel % 4 == 3))
+            continue;
+        char text[128];
+        snprintf(text, sizeof text,
+                 "level %u, layer %u: byte %zu of %zu is 0x%02x in CUDA, not 0x%02x", level, layer,
+                 i, bytes, got[i], wanted[i]);
+        note(image, text);
+        return;
+    }
+}
+
+/* Of a format of three channels OpenGL must not see what CUDA puts into the fourth. */
+static void write_pattern(gr_buffer *buffer, const struct image *image, unsigned level,
+                          unsigned layer)
+{
+    static unsigned char texels[IMAGE_MOST_BYTES];
+    size_t bytes = image_bytes(image, level), channel = image->format->channel_bytes;
+    image_pattern(image->format, texels, bytes, image_seed(2, level, layer));
+    if (image->format->channels == 3)
+        for (size_t at = 3 * channel; at < bytes; at += 4 * channel)
+            memset(texels + at, 0x33, channel);
+    image_put(buffer, level, layer, texels);
+}
+
+static void check_bytes(const struct image *image)
+{
+    image_fill(image, 1);
+    GR_AUTO(gr_resource) *resource = gr_from_gl_image(image->name, image->target->target, GR_NONE);
+    gr_buffer *buffer = resource ? gr_map(resource, fx.stream) : NULL;
+    if (buffer == NULL) {
+        note(image, error_text());
+        return;
+    }
+    for (unsigned level = 0; level < image->levels; level++)
+        for (unsigned layer = 0; layer < image->layers; layer++) {
+            check_read(buffer, image, level, layer);
+            write_pattern(buffer, image, level, layer);
+        }
+    assert_ok(gr_buffer_release(buffer));
+    const char *difference = image_differs(image, 2);
+    if (difference != NULL)
+        note(image, difference);
+}
+
+START_TEST(bytes_of_every_format)
+{
+    const struct image_target *target = &image_targets[_i];
+    unsigned count = 0;
+    differences[0] = '\0';
+    for (size_t i = 0; i < image_format_count && target->taken; i++) {
+        if (image_formats[i].kind == IMAGE_REFUSED)
+            continue;
+        struct image image = make_odd(&image_formats[i], target);
+        if (image.name == 0)
+            continue; /* test_image_table names those that this OpenGL refuses */
+        count++;
+        check_bytes(&image);
+        image_delete(&image);
+    }
+    ck_assert_msg(differences[0] == '\0', "%s", differences);
+    if (target->taken)
+        ck_assert_uint_ge(count, 30);
+}
+END_TEST
+
+/* ---- Through the array ----------------------------------------------------------------------- */
+
+/* The driver's own copies take the arrays, here those of the last level and layer. */
+START_TEST(bytes_through_the_array)
+{
+    struct image image = image_make("RGBA8", "2D_ARRAY", 13, 7, 2);
+    image_fill(&image, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    gr_buffer *buffer = must_map_image(resource);
+    unsigned char got[6 * 3 * 4], wanted[6 * 3 * 4];
+    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .srcArray = gr_buffer_array(buffer, 1, 2),
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = got,
+                          .dstPitch = 6 * 4,
+                          .WidthInBytes = 6 * 4,
+                          .Height = 3};
+    CU(cuMemcpy2DAsync(&copy, fx.stream));
+    CU(cuStreamSynchronize(fx.stream));
+    image_pattern(image.format, wanted, sizeof wanted, image_seed(1, 1, 2));
+    ck_assert_mem_eq(got, wanted, sizeof got);
+
+    image_pattern(image.format, wanted, sizeof wanted, image_seed(2, 1, 2));
+    copy = (CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_HOST,
+                           .srcHost = wanted,
+                           .srcPitch = 6 * 4,
+                           .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                           .dstArray = gr_buffer_array(buffer, 1, 2),
+                           .WidthInBytes = 6 * 4,
+                           .Height = 3};
+    CU(cuMemcpy2DAsync(&copy, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    assert_no_difference(image_level_differs(&image, 1, 2, 2));
+    /* Nothing else has changed. */
+    for (unsigned layer = 0; layer < 3; layer++) {
+        assert_no_difference(image_level_differs(&image, 0, layer, 1));
+        if (layer < 2)
+            assert_no_difference(image_level_differs(&image, 1, layer, 1));
+    }
+}
+END_TEST
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+/* What OpenGL draws right before the map is there in CUDA, what CUDA writes right before the release in OpenGL. */
+START_TEST(bytes_without_waiting)
+{
+    struct image image = image_make("RGBA8", "2D", 64, 64, 1);
+    GLuint framebuffer = 0;
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, image.name, 0);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    static unsigned char got[64 * 64 * 4], texels[64 * 64 * 4];
+    for (int i = 1; i <= 5; i++) {
+        glClearColor((float)i / 255, (float)i / 255, (float)i / 255, (float)i / 255);
+        glClear(GL_COLOR_BUFFER_BIT);
+        gr_buffer *buffer = must_map_image(resource);
+        image_get(buffer, 0, 0, got);
+        assert_bytes(got, sizeof got, i);
+        image_pattern(image.format, texels, sizeof texels, image_seed((unsigned)i, 0, 0));
+        const gr_linear from = {.host = texels};
+        assert_ok(gr_buffer_copy_to_image(buffer, 0, 0, &from, fx.stream));
+        assert_ok(gr_buffer_release(buffer));
+        assert_image(&image, (unsigned)i);
+    }
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    glDeleteFramebuffers(1, &framebuffer);
+}
+END_TEST
+
+void add_byte_cases(Suite *suite)
+{
+    TCase *bytes = add_image_case(suite, "bytes");
+    tcase_add_loop_test(bytes, bytes_of_every_format, 0, (int)image_target_count);
+    tcase_add_test(bytes, bytes_through_the_array);
+    tcase_add_test(bytes, bytes_without_waiting);
+}

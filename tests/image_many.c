@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buffers and images in one call of gr_map_many(): all or none. */
+#include "image_tests.h"
+
+#include <string.h>
+
+enum { COUNT = 6, SIZE = 256 };
+
+/* Buffers at even places, images of several targets at odd ones. */
+static gr_resource *resources[COUNT];
+static gr_buffer *buffers[COUNT];
+static GLuint names[COUNT];
+static struct image images[COUNT];
+static gr_buffer *const untouched = (gr_buffer *)&names;
+
+static bool is_image(int i)
+{
+    return i % 2 == 1;
+}
+
+static void make(void)
+{
+    static const char *const targets[] = {"2D", "CUBE", "RENDERBUFFER"};
+    for (int i = 0; i < COUNT; i++) {
+        if (is_image(i)) {
+            images[i] = image_make("RGBA8", targets[i / 2], 8, 8, 1);
+            image_fill(&images[i], (unsigned)i);
+            resources[i] = must_register_image(&images[i], GR_NONE);
+        } else {
+            names[i] = gl_buffer_filled(SIZE, i);
+            resources[i] = must_register(names[i]);
+        }
+        buffers[i] = untouched;
+    }
+}
+
+static void end(void)
+{
+    for (int i = 0; i < COUNT; i++) {
+        gr_resource_free(resources[i]);
+        resources[i] = NULL;
+    }
+}
+
+static void check_what_cuda_has(void)
+{
+    unsigned char got[SIZE], wanted[SIZE];
+    for (int i = 0; i < COUNT; i++) {
+        ck_assert(gr_is_mapped(resources[i]));
+        if (is_image(i)) {
+            image_pattern(images[i].format, wanted, SIZE, image_seed((unsigned)i, 0, 0));
+            image_get(buffers[i], 0, 0, got);
+        } else {
+            memset(wanted, i, SIZE);
+            CU(cuMemcpyDtoH(got, gr_buffer_ptr(buffers[i]), SIZE));
+        }
+        ck_assert_mem_eq(got, wanted, SIZE);
+    }
+}
+
+START_TEST(buffers_and_images_are_mapped_together)
+{
+    make();
+    for (int round = 0; round < 3; round++) {
+        assert_ok(gr_map_many(resources, COUNT, fx.stream, buffers));
+        CU(cuStreamSynchronize(fx.stream));
+        check_what_cuda_has();
+        assert_ok(gr_buffer_release_many(buffers, COUNT, GR_STREAM_OF_MAP));
+        for (int i = 0; i < COUNT; i++) {
+            ck_assert(!gr_is_mapped(resources[i]));
+            ck_assert_ptr_null(buffers[i]);
+        }
+    }
+    end();
+}
+END_TEST
+
+static void check_gl_texels(GLuint name, unsigned number)
+{
+    unsigned char got[SIZE], wanted[SIZE];
+    gl_read(name, got, SIZE);
+    image_pattern(image_format("RGBA8"), wanted, SIZE, image_seed(number, 0, 0));
+    ck_assert_mem_eq(got, wanted, SIZE);
+}
+
+START_TEST(they_are_released_together_on_another_stream)
+{
+    make();
+    assert_ok(gr_map_many(resources, COUNT, fx.stream, buffers));
+    unsigned char texels[SIZE];
+    for (int i = 0; i < COUNT; i++) {
+        const gr_linear from = {.host = texels};
+        image_pattern(image_format("RGBA8"), texels, SIZE, image_seed((unsigned)i + 10, 0, 0));
+        if (is_image(i))
+            assert_ok(gr_buffer_copy_to_image(buffers[i], 0, 0, &from, fx.stream));
+        else
+            CU(cuMemcpyHtoDAsync(gr_buffer_ptr(buffers[i]), texels, SIZE, fx.stream));
+        CU(cuStreamSynchronize(fx.stream));
+    }
+    assert_ok(gr_buffer_release_many(buffers, COUNT, fx.other));
+    for (int i = 0; i < COUNT; i++) {
+        if (is_image(i))
+            assert_no_difference(image_level_differs(&images[i], 0, 0, (unsigned)i + 10));
+        else
+            check_gl_texels(names[i], (unsigned)i + 10);
+    }
+    end();
+}
+END_TEST
+
+/* None is mapped, `out` is as it was, and after the bad one is gone the others go on. */
+static void assert_none_mapped(gr_status status, const char *text)
+{
+    assert_fails(gr_map_many(resources, COUNT, fx.stream, buffers), status, 0, text);
+    for (int i = 0; i < COUNT; i++) {
+        ck_assert(!gr_is_mapped(resources[i]));
+        ck_assert_ptr_eq(buffers[i], untouched);
+    }
+}
+
+START_TEST(a_closed_image_in_the_middle_lets_none_be_mapped)
+{
+    make();
+    assert_ok(gr_close(resources[3], fx.stream));
+    assert_none_mapped(GR_ERR_STATE, "closed");
+    gr_resource_free(resources[3]);
+    resources[3] = must_register_image(&images[3], GR_NONE);
+    assert_ok(gr_map_many(resources, COUNT, fx.stream, buffers));
+    assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream));
+    end();
+}
+END_TEST
+
+START_TEST(a_mapped_image_in_the_middle_lets_none_be_mapped)
+{
+    make();
+    gr_buffer *buffer = must_map_image(resources[3]);
+    assert_fails(gr_map_many(resources, COUNT, fx.stream, buffers), GR_ERR_STATE, 0,
+                 "already mapped");
+    for (int i = 0; i < COUNT; i++) {
+        ck_assert_ptr_eq(buffers[i], untouched);
+        ck_assert(gr_is_mapped(resources[i]) == (i == 3));
+    }
+    ck_assert_ptr_nonnull(gr_buffer_array(buffer, 0, 0));
+    assert_ok(gr_buffer_release(buffer));
+    end();
+}
+END_TEST
+
+START_TEST(a_deleted_image_in_the_middle_lets_none_be_mapped)
+{
+    make();
+    image_delete(&images[5]); /* a renderbuffer, whose storage may change at any time */
+    assert_none_mapped(GR_ERR_STATE, "deleted");
+    end();
+}
+END_TEST
+
+START_TEST(an_image_listed_twice_is_refused)
+{
+    make();
+    gr_resource *kept = resources[5];
+    resources[5] = resources[1];
+    assert_none_mapped(GR_ERR_INVALID_VALUE, "twice");
+    resources[5] = kept;
+    end();
+}
+END_TEST
+
+void add_many_cases(Suite *suite)
+{
+    TCase *many = add_image_case(suite, "many");
+    tcase_add_test(many, buffers_and_images_are_mapped_together);
+    tcase_add_test(many, they_are_released_together_on_another_stream);
+    tcase_add_test(many, a_closed_image_in_the_middle_lets_none_be_mapped);
+    tcase_add_test(many, a_mapped_image_in_the_middle_lets_none_be_mapped);
+    tcase_add_test(many, a_deleted_image_in_the_middle_lets_none_be_mapped);
+    tcase_add_test(many, an_image_listed_twice_is_refused);
+}

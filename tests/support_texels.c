@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The texels of the tests' images, see support_image.h: patterns, and their ways through OpenGL and CUDA. */
+#include "support_image.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A whole level of all layers, with room for four channels. */
+static unsigned char level_bytes[6 * IMAGE_MOST_BYTES], layer_bytes[IMAGE_MOST_BYTES];
+
+/* ---- Patterns -------------------------------------------------------------------------------- */
+
+/* Floats are neither infinite, nor no number, nor too small for the processor's liking. */
+static uint32_t channel_value(const struct image_format *format, uint32_t random)
+{
+    if (format->kind == IMAGE_FLOAT && format->channel_bytes == 2)
+        return (random & 0xBFFFu) | 0x2000u;
+    if (format->kind == IMAGE_FLOAT)
+        return (random & 0xBFFFFFFFu) | 0x20000000u;
+    if (format->step != 0) {
+        uint32_t most = format->channel_bytes == 1 ? 255 : 65535;
+        return random % (most / format->step + 1) * format->step;
+    }
+    return random;
+}
+
+void image_pattern(const struct image_format *format, void *texels, size_t bytes, unsigned seed)
+{
+    unsigned char *out = texels;
+    size_t channel = format->channel_bytes;
+    bool is_integer = format->kind == IMAGE_SIGNED || format->kind == IMAGE_UNSIGNED;
+    for (size_t i = 0; i * channel < bytes; i++) {
+        uint32_t random = 0;
+        for (size_t k = 0; k < 4; k++)
+            random = random << 8 | pattern_byte(seed, 4 * i + k);
+        uint32_t value = channel_value(format, random);
+        if (format->channels == 3 && i % 4 == 3)
+            value = is_integer ? 1 : 0;
+        memcpy(out + i * channel, &value, channel); /* little-endian, as a GPU is */
+    }
+}
+
+unsigned image_seed(unsigned number, unsigned level, unsigned layer)
+{
+    return number * 100 + level * 10 + layer;
+}
+
+/* ---- Through OpenGL -------------------------------------------------------------------------- */
+
+/* Between CUDA's texels and OpenGL's, which may have no fourth channel. */
+static size_t pack(const struct image_format *format, unsigned char *gl, const unsigned char *cuda,
+                   size_t cuda_bytes)
+{
+    size_t ours = image_texel_bytes(format), theirs = format->channels * format->channel_bytes;
+    for (size_t i = 0; i < cuda_bytes / ours; i++)
+        memcpy(gl + i * theirs, cuda + i * ours, theirs);
+    return cuda_bytes / ours * theirs;
+}
+
+static void unpack(const struct image_format *format, unsigned char *cuda, const unsigned char *gl,
+                   size_t cuda_bytes)
+{
+    size_t ours = image_texel_bytes(format), theirs = format->channels * format->channel_bytes;
+    uint32_t fourth = format->kind == IMAGE_SIGNED || format->kind == IMAGE_UNSIGNED ? 1 : 0;
+    for (size_t i = 0; i < cuda_bytes / ours; i++) {
+        memcpy(cuda + i * ours, gl + i * theirs, theirs);
+        memcpy(cuda + i * ours + theirs, &fourth, ours - theirs);
+    }
+}
+
+/* A renderbuffer's texels pass through a texture of the same format. */
+static GLuint bind_scratch(const struct image *image)
+{
+    GLuint scratch = 0;
+    glGenTextures(1, &scratch);
+    glBindTexture(GL_TEXTURE_2D, scratch);
+    glTexStorage2D(GL_TEXTURE_2D, 1, image->format->internal, (GLsizei)image->width,
+                   (GLsizei)image->height);
+    return scratch;
+}
+
+static void copy_image(const struct image *image, GLuint from, GLenum from_target, GLuint to,
+                       GLenum to_target)
+{
+    glCopyImageSubData(from, from_target, 0, 0, 0, 0, to, to_target, 0, 0, 0, 0,
+                       (GLsizei)image->width, (GLsizei)image->height, 1);
+}
+
+static GLenum face_target(const struct image *image, unsigned layer)
+{
+    GLenum target = image->target->target;
+    return target == GL_RENDERBUFFER       ? GL_TEXTURE_2D
+           : target == GL_TEXTURE_CUBE_MAP ? GL_TEXTURE_CUBE_MAP_POSITIVE_X + layer
+                                           : target;
+}
+
+void image_upload(const struct image *image, unsigned level, unsigned layer, const void *texels)
+{
+    const struct image_format *f = image->format;
+    GLenum target = image->target->target, face = face_target(image, layer);
+    GLsizei w = (GLsizei)image_width(image, level), h = (GLsizei)image_height(image, level);
+    GLuint scratch = target == GL_RENDERBUFFER ? bind_scratch(image) : 0;
+    pack(f, level_bytes, texels, image_bytes(image, level));
+    if (!scratch)
+        glBindTexture(target, image->name);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    if (target == GL_TEXTURE_3D)
+        glTexSubImage3D(target, (GLint)level, 0, 0, 0, w, h, (GLsizei)image_slices(image, level),
+                        f->transfer, f->type, level_bytes);
+    else if (target == GL_TEXTURE_2D_ARRAY)
+        glTexSubImage3D(target, (GLint)level, 0, 0, (GLint)layer, w, h, 1, f->transfer, f->type,
+                        level_bytes);
+    else
+        glTexSubImage2D(face, (GLint)level, 0, 0, w, h, f->transfer, f->type, level_bytes);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+    if (scratch)
+        copy_image(image, scratch, GL_TEXTURE_2D, image->name, GL_RENDERBUFFER);
+    glBindTexture(scratch ? GL_TEXTURE_2D : target, 0);
+    glDeleteTextures(1, &scratch);
+    assert_gl_clean();
+}
+
+/* What OpenGL does not deliver must not be the texels of an earlier call. */
+void image_download(const struct image *image, unsigned level, unsigned layer, void *texels)
+{
+    const struct image_format *f = image->format;
+    GLenum target = image->target->target;
+    size_t bytes = image_bytes(image, level);
+    size_t theirs = bytes / image_texel_bytes(f) * f->channels * f->channel_bytes;
+    GLuint scratch = target == GL_RENDERBUFFER ? bind_scratch(image) : 0;
+    if (scratch)
+        copy_image(image, image->name, GL_RENDERBUFFER, scratch, GL_TEXTURE_2D);
+    else
+        glBindTexture(target, image->name);
+    memset(level_bytes, 0xEE, sizeof level_bytes);
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glGetTexImage(face_target(image, layer), (GLint)level, f->transfer, f->type, level_bytes);
+    glPixelStorei(GL_PACK_ALIGNMENT, 4);
+    unpack(f, texels, level_bytes + (target == GL_TEXTURE_2D_ARRAY ? layer * theirs : 0), bytes);
+    glBindTexture(scratch ? GL_TEXTURE_2D : target, 0);
+    glDeleteTextures(1, &scratch);
+    assert_gl_clean();
+}
+
+void image_fill(const struct image *image, unsigned number)
+{
+    for (unsigned level = 0; level < image->levels; level++)
+        for (unsigned layer = 0; layer < image->layers; layer++) {
+            image_pattern(image->format, layer_bytes, image_bytes(image, level),
+                          image_seed(number, level, layer));
+            image_upload(image, level, layer, layer_bytes);
+        }
+}
+
+const char *image_level_differs(const struct image *image, unsigned level, unsigned layer,
+                                unsigned number)
+{
+    static unsigned char got[IMAGE_MOST_BYTES];
+    static char text[160];
+    size_t bytes = image_bytes(image, level);
+    image_pattern(image->format, layer_bytes, bytes, image_seed(number, level, layer));
+    image_download(image, level, layer, got);
+    for (size_t i = 0; i < bytes; i++) {
+        if (got[i] == layer_bytes[i])
+            continue;
+        snprintf(text, sizeof text,
+                 "%s %s, level %u, layer %u: byte %zu of %zu is 0x%02x in OpenGL, not 0x%02x",
+                 image->format->name, image->target->name, level, layer, i, bytes, got[i],
+                 layer_bytes[i]);
+        return text;
+    }
+    return NULL;
+}
+
+const char *image_differs(const struct image *image, unsigned number)
+{
+    const char *difference = NULL;
+    for (unsigned level = 0; level < image->levels && !difference; level++)
+        for (unsigned layer = 0; layer < image->layers && !difference; layer++)
+            difference = image_level_differs(image, level, layer, number);
+    return difference;
+}
+
+/* ---- Cases ----------------------------------------------------------------------------------- */
+
+/* What drivers open on first use and keep must not count in the first case: see support_main.c. */
+static void use_images_once(void)
+{
+    static bool done;
+    static unsigned char texels[IMAGE_MOST_BYTES];
+    static const char *const targets[] = {"2D", "3D", "CUBE", "RENDERBUFFER"};
+    if (done)
+        return;
+    fixture_setup();
+    for (int i = 0; i < 4; i++) {
+        struct image image = image_make("RGBA8", targets[i], 8, 8, 1);
+        image_fill(&image, 1);
+        GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+        gr_buffer *buffer = must_map_image(resource);
+        image_get(buffer, 0, 0, texels);
+        image_put(buffer, 0, 0, texels);
+        ck_assert_uint_ne(gr_buffer_surface(buffer, 0, 0), 0);
+        ck_assert_uint_ne(gr_buffer_texture(buffer, NULL), 0);
+        assert_ok(gr_buffer_release(buffer));
+        assert_image(&image, 1);
+    }
+    fx.fds = -1;
+    fixture_teardown();
+    done = true;
+}
+
+TCase *add_image_case(Suite *suite, const char *name)
+{
+    TCase *made = add_case(suite, name);
+    tcase_add_unchecked_fixture(made, use_images_once, NULL);
+    return made;
+}
+
+/* ---- Resources ------------------------------------------------------------------------------- */
+
+gr_resource *must_register_image(const struct image *image, unsigned flags)
+{
+    gr_resource *resource = gr_from_gl_image(image->name, image->target->target, flags);
+    ck_assert_msg(resource != NULL, "%s %s is refused: %s", image->format->name,
+                  image->target->name, error_text());
+    return resource;
+}
+
+gr_buffer *must_map_image(gr_resource *resource)
+{
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    return buffer;
+}
+
+void image_get(gr_buffer *buffer, unsigned level, unsigned layer, void *texels)
+{
+    const gr_linear to = {.host = texels};
+    assert_ok(gr_buffer_copy_from_image(buffer, level, layer, &to, GR_STREAM_OF_MAP));
+    CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
+}
+
+/* The driver only reads; gr_linear serves both directions. */
+void image_put(gr_buffer *buffer, unsigned level, unsigned layer, const void *texels)
+{
+    const gr_linear from = {.host = (void *)(uintptr_t)texels};
+    assert_ok(gr_buffer_copy_to_image(buffer, level, layer, &from, GR_STREAM_OF_MAP));
+    CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of a texture that do not go together: each is refused with a text that says which. */
+#include "surface_tests.h"
+
+static gr_resource *resource;
+static gr_buffer *buffer;
+
+static void begin(const char *format)
+{
+    struct image image = image_make(format, "2D", 8, 8, 2);
+    resource = must_register_image(&image, GR_NONE);
+    buffer = must_map_image(resource);
+}
+
+static void end(void)
+{
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+}
+
+static void refused(gr_texture_options options, const char *text)
+{
+    gr_clear_error();
+    CUtexObject texture = gr_buffer_texture(buffer, &options);
+    ck_assert_msg(texture == 0, "an option for which \"%s\" was expected is taken", text);
+    assert_error(GR_ERR_INVALID_VALUE, 0, text);
+}
+
+static void taken(gr_texture_options options)
+{
+    ck_assert_msg(gr_buffer_texture(buffer, &options) != 0, "%s", error_text());
+}
+
+START_TEST(values_that_are_none)
+{
+    begin("RGBA8");
+    refused((gr_texture_options){.address = {(gr_address)4}}, "address");
+    refused((gr_texture_options){.address = {0, 0, (gr_address)-1}}, "address");
+    refused((gr_texture_options){.filter = (gr_filter)2}, "filter");
+    refused((gr_texture_options){.whole = true, .mip_filter = (gr_filter)2}, "filter");
+    refused((gr_texture_options){.as_float = (gr_choice)3}, "as_float");
+    refused((gr_texture_options){.srgb = (gr_choice)3}, "srgb");
+    refused((gr_texture_options){.anisotropy = 17}, "anisotropy");
+    refused((gr_texture_options){.whole = true, .min_level = -1}, "min_level");
+    refused((gr_texture_options){.whole = true, .min_level = 2, .max_level = 1}, "max_level");
+    refused((gr_texture_options){.level = 2}, "2 levels");
+    refused((gr_texture_options){.layer = 1}, "1 layer");
+    end();
+}
+END_TEST
+
+START_TEST(values_that_do_not_go_together)
+{
+    begin("RGBA8");
+    refused((gr_texture_options){.address = {GR_ADDRESS_WRAP}}, "normalized_coordinates");
+    refused((gr_texture_options){.address = {0, GR_ADDRESS_MIRROR}}, "normalized_coordinates");
+    refused((gr_texture_options){.filter = GR_FILTER_LINEAR, .as_float = GR_NO},
+            "GR_FILTER_LINEAR");
+    refused((gr_texture_options){.srgb = GR_YES, .as_float = GR_NO}, "srgb");
+    refused((gr_texture_options){.mip_filter = GR_FILTER_LINEAR}, "whole");
+    refused((gr_texture_options){.mip_bias = 1}, "whole");
+    refused((gr_texture_options){.min_level = 1}, "whole");
+    refused((gr_texture_options){.max_level = 1}, "whole");
+    end();
+}
+END_TEST
+
+START_TEST(values_that_do_not_go_with_the_format)
+{
+    begin("RGBA32UI");
+    refused((gr_texture_options){.as_float = GR_YES}, "32 bit integers");
+    refused((gr_texture_options){.filter = GR_FILTER_LINEAR}, "GR_FILTER_LINEAR");
+    taken((gr_texture_options){.filter = GR_FILTER_POINT});
+    end();
+    begin("RGBA8UI");
+    refused((gr_texture_options){.filter = GR_FILTER_LINEAR}, "as_float");
+    taken((gr_texture_options){.filter = GR_FILTER_LINEAR, .as_float = GR_YES});
+    end();
+    begin("RGBA16F");
+    refused((gr_texture_options){.srgb = GR_YES}, "srgb");
+    taken((gr_texture_options){.filter = GR_FILTER_LINEAR});
+    end();
+}
+END_TEST
+
+START_TEST(all_options_are_taken)
+{
+    begin("RGBA8");
+    taken((gr_texture_options){.anisotropy = 16});
+    taken((gr_texture_options){.address = {GR_ADDRESS_WRAP, GR_ADDRESS_MIRROR, GR_ADDRESS_CLAMP},
+                               .normalized_coordinates = true});
+    taken((gr_texture_options){.whole = true,
+                               .level = 99,
+                               .layer = 99,
+                               .address = {GR_ADDRESS_WRAP, GR_ADDRESS_MIRROR, GR_ADDRESS_BORDER},
+                               .filter = GR_FILTER_LINEAR,
+                               .mip_filter = GR_FILTER_LINEAR,
+                               .srgb = GR_YES,
+                               .mip_bias = 0.5f,
+                               .min_level = 0.5f,
+                               .max_level = 1,
+                               .anisotropy = 4});
+    taken((gr_texture_options){.srgb = GR_NO, .as_float = GR_YES, .level = 1});
+    end();
+}
+END_TEST
+
+/* Options are read during the call. */
+START_TEST(options_need_not_stay)
+{
+    begin("RGBA8");
+    gr_texture_options options = {.filter = GR_FILTER_LINEAR};
+    CUtexObject first = gr_buffer_texture(buffer, &options);
+    options = (gr_texture_options){.filter = GR_FILTER_POINT};
+    CUtexObject second = gr_buffer_texture(buffer, &options);
+    ck_assert(first != 0 && second != 0 && first != second);
+    end();
+}
+END_TEST
+
+/* More of them than there is room for at first. */
+START_TEST(many_textures_of_one_mapping)
+{
+    begin("RGBA8");
+    CUtexObject textures[100];
+    for (int i = 0; i < 100; i++) {
+        textures[i] = gr_buffer_texture(buffer, NULL);
+        ck_assert_msg(textures[i] != 0, "texture %d: %s", i, error_text());
+        for (int k = 0; k < i; k++)
+            ck_assert_uint_ne(textures[i], textures[k]);
+    }
+    end();
+}
+END_TEST
+
+void add_option_cases(Suite *suite)
+{
+    TCase *options = add_image_case(suite, "options");
+    tcase_add_test(options, values_that_are_none);
+    tcase_add_test(options, values_that_do_not_go_together);
+    tcase_add_test(options, values_that_do_not_go_with_the_format);
+    tcase_add_test(options, all_options_are_taken);
+    tcase_add_test(options, options_need_not_stay);
+    tcase_add_test(options, many_textures_of_one_mapping);
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What kernels see through texture objects: point and linear, addresses, reading as floats or integers, the
+ * sRGB curve, mip levels, layers, cubes and slices. Places are where all GPUs agree: at the middle of texels, or
+ * half way between two.
+ */
+#include "surface_tests.h"
+
+#include "child_check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct place {
+    float x, y, z, level;
+};
+
+struct colour {
+    float r, g, b, a;
+};
+
+/* ---- Images whose texels can be told --------------------------------------------------------- */
+
+static unsigned char texels[IMAGE_MOST_BYTES];
+
+/* Texel (x, y) of a level and layer of an RGBA8 image: red 40 x, green 30 y, blue 20 layer, alpha 50 level. */
+static void fill_known(const struct image *image)
+{
+    for (unsigned level = 0; level < image->levels; level++)
+        for (unsigned layer = 0; layer < image->layers; layer++) {
+            unsigned width = image_width(image, level), height = image_height(image, level);
+            for (unsigned i = 0; i < width * height * image_slices(image, level); i++) {
+                unsigned slice = i / (width * height);
+                texels[4 * i] = (unsigned char)(40 * (i % width));
+                texels[4 * i + 1] = (unsigned char)(30 * (i / width % height));
+                texels[4 * i + 2] = (unsigned char)(20 * (layer + slice));
+                texels[4 * i + 3] = (unsigned char)(50 * level + 5);
+            }
+            image_upload(image, level, layer, texels);
+        }
+}
+
+/* fill_known()'s colour as floats; fractions are what linear filtering gives. */
+static struct colour known(float x, float y, float layer, float level)
+{
+    return (struct colour){40 * x / 255, 30 * y / 255, 20 * layer / 255, (50 * level + 5) / 255};
+}
+
+/* ---- Sampling -------------------------------------------------------------------------------- */
+
+static gr_resource *resource;
+static gr_buffer *buffer;
+
+static void map_known(const struct image *image)
+{
+    fill_known(image);
+    resource = must_register_image(image, GR_READ_ONLY);
+    buffer = must_map_image(resource);
+}
+
+static void end_map(void)
+{
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+}
+
+static void sample_bytes(const char *kernel, const gr_texture_options *options, struct place at,
+                         void *out, size_t size)
+{
+    CUtexObject texture = gr_buffer_texture(buffer, options);
+    ck_assert_msg(texture != 0, "no texture: %s", error_text());
+    CUdeviceptr places = 0, result = 0;
+    int count = 1;
+    CU(cuMemAlloc(&places, sizeof at));
+    CU(cuMemAlloc(&result, size));
+    CU(cuMemcpyHtoDAsync(places, &at, sizeof at, fx.stream));
+    image_kernel(kernel, 1, (void *[]){&texture, &result, &places, &count});
+    CU(cuStreamSynchronize(fx.stream));
+    CU(cuMemcpyDtoH(out, result, size));
+    CU(cuMemFree(places));
+    CU(cuMemFree(result));
+}
+
+/* A place of one sample, and the colour that it has to give to within 1/500. */
+static void check(const char *kernel, const gr_texture_options *options, struct place at,
+                  struct colour wanted)
+{
+    struct colour got = {-1, -1, -1, -1};
+    sample_bytes(kernel, options, at, &got, sizeof got);
+    bool same = fabsf(got.r - wanted.r) < 0.002f && fabsf(got.g - wanted.g) < 0.002f &&
+                fabsf(got.b - wanted.b) < 0.002f && fabsf(got.a - wanted.a) < 0.002f;
+    ck_assert_msg(same, "%s at (%g, %g, %g, %g) gave (%g, %g, %g, %g), not (%g, %g, %g, %g)",
+                  kernel, (double)at.x, (double)at.y, (double)at.z, (double)at.level, (double)got.r,
+                  (double)got.g, (double)got.b, (double)got.a, (double)wanted.r, (double)wanted.g,
+                  (double)wanted.b, (double)wanted.a);
+}
+
+/* ---- Two dimensions -------------------------------------------------------------------------- */
+
+START_TEST(no_options_give_texels_as_floats)
+{
+    need_image_kernels();
+    struct image image = image_make("RGBA8", "2D", 4, 4, 1);
+    map_known(&image);
+    static const gr_texture_options zero;
+    for (unsigned i = 0; i < 16; i++) {
+        float x = (float)(i % 4), y = (float)(i / 4);
+        struct place at = {x + 0.5f, y + 0.5f, 0, 0};
+        check("sample_2d", NULL, at, known(x, y, 0, 0));
+        check("sample_2d", &zero, at, known(x, y, 0, 0));
+    }
+    /* Point sampling takes the texel that the place is in. */
+    check("sample_2d", NULL, (struct place){1.9f, 2.1f, 0, 0}, known(1, 2, 0, 0));
+    /* Beyond the edge is the edge. */
+    check("sample_2d", NULL, (struct place){-7, 99, 0, 0}, known(0, 3, 0, 0));
+    end_map();
+}
+END_TEST
+
+START_TEST(linear_filtering_mixes_neighbours)
+{
+    need_image_kernels();
+    struct image image = image_make("RGBA8", "2D", 4, 4, 1);
+    map_known(&image);
+    const gr_texture_options linear = {.filter = GR_FILTER_LINEAR};
+    check("sample_2d", &linear, (struct place){1.5f, 2.5f, 0, 0}, known(1, 2, 0, 0));
+    check("sample_2d", &linear, (struct place){2, 2.5f, 0, 0}, known(1.5f, 2, 0, 0));
+    check("sample_2d", &linear, (struct place){2, 3, 0, 0}, known(1.5f, 2.5f, 0, 0));
+    check("sample_2d", &linear, (struct place){0, 0, 0, 0}, known(0, 0, 0, 0));
+    const gr_texture_options normalized = {.filter = GR_FILTER_LINEAR,
+                                           .normalized_coordinates = true};
+    check("sample_2d", &normalized, (struct place){0.5f, 0.625f, 0, 0}, known(1.5f, 2, 0, 0));
+    end_map();
+}
+END_TEST
+
+START_TEST(addresses_beyond_the_edge)
+{
+    need_image_kernels();
+    struct image image = image_make("RGBA8", "2D", 4, 4, 1);
+    map_known(&image);
+    gr_texture_options o = {.address = {GR_ADDRESS_BORDER, GR_ADDRESS_BORDER, GR_ADDRESS_BORDER},
+                            .border = {0.25f, 0.5f, 0.75f, 1}};
+    check("sample_2d", &o, (struct place){-0.5f, 1.5f, 0, 0},
+          (struct colour){0.25f, 0.5f, 0.75f, 1});
+    check("sample_2d", &o, (struct place){3.5f, 1.5f, 0, 0}, known(3, 1, 0, 0));
+    memset(o.border, 0, sizeof o.border);
+    check("sample_2d", &o, (struct place){1.5f, 4.5f, 0, 0}, (struct colour){0, 0, 0, 0});
+
+    o = (gr_texture_options){.normalized_coordinates = true};
+    check("sample_2d", &o, (struct place){1.125f, 0.375f, 0, 0}, known(3, 1, 0, 0));
+    o.address[0] = GR_ADDRESS_WRAP;
+    check("sample_2d", &o, (struct place){1.125f, 0.375f, 0, 0}, known(0, 1, 0, 0));
+    check("sample_2d", &o, (struct place){-0.125f, 1.375f, 0, 0}, known(3, 3, 0, 0));
+    o.address[0] = GR_ADDRESS_MIRROR;
+    check("sample_2d", &o, (struct place){1.375f, 0.375f, 0, 0}, known(2, 1, 0, 0));
+    /* Each axis has its own. */
+    o.address[1] = GR_ADDRESS_WRAP;
+    check("sample_2d", &o, (struct place){1.375f, 1.375f, 0, 0}, known(2, 1, 0, 0));
+    end_map();
+}
+END_TEST
+
+START_TEST(levels_layers_and_faces_by_number)
+{
+    need_image_kernels();
+    static const struct {
+        const char *target;
+        unsigned level, layer;
+    } parts[] = {{"2D", 1, 0},   {"2D_ARRAY", 0, 2}, {"2D_ARRAY", 1, 1},    {"CUBE", 0, 4},
+                 {"CUBE", 1, 5}, {"RECT", 0, 0},     {"RENDERBUFFER", 0, 0}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        struct image image = image_make("RGBA8", parts[i].target, 4, 4, 2);
+        map_known(&image);
+        const gr_texture_options o = {.level = parts[i].level, .layer = parts[i].layer};
+        check("sample_2d", &o, (struct place){1.5f, 0.5f, 0, 0},
+              known(1, 0, (float)parts[i].layer, (float)parts[i].level));
+        end_map();
+    }
+}
+END_TEST
+
+START_TEST(slices_of_a_3d_image)
+{
+    need_image_kernels();
+    struct image image = image_make("RGBA8", "3D", 4, 4, 2);
+    map_known(&image);
+    const gr_texture_options linear = {.filter = GR_FILTER_LINEAR}, second = {.level = 1};
+    check("sample_3d", NULL, (struct place){1.5f, 2.5f, 3.5f, 0}, known(1, 2, 3, 0));
+    check("sample_3d", &linear, (struct place){1.5f, 2.5f, 3, 0}, known(1, 2, 2.5f, 0));
+    check("sample_3d", &second, (struct place){1.5f, 0.5f, 1.5f, 0}, known(1, 0, 1, 1));
+    end_map();
+}
+END_TEST
+
+/* ---- How values are read --------------------------------------------------------------------- */
+
+struct bytes4 {
+    unsigned char v[4];
+};
+
+static void check_integers(const gr_texture_options *options, struct place at, struct bytes4 wanted)
+{
+    struct bytes4 got = {{0}};
+    sample_bytes("sample_2d_uchar", options, at, &got, sizeof got);
+    ck_assert_mem_eq(&got, &wanted, sizeof got);
+}
+
+START_TEST(integers_are_read_as_opengl_samples_them)
+{
+    need_image_kernels();
+    const struct place at = {1.5f, 2.5f, 0, 0};
+    const gr_texture_options as_float = {.as_float = GR_YES}, as_integer = {.as_float = GR_NO};
+    struct image plain = image_make("RGBA8", "2D", 4, 4, 1);
+    map_known(&plain);
+    check("sample_2d", &as_float, at, known(1, 2, 0, 0));
+    check_integers(&as_integer, at, (struct bytes4){{40, 60, 0, 5}});
+    end_map();
+
+    struct image integer = image_make("RGBA8UI", "2D", 4, 4, 1);
+    map_known(&integer);
+    check_integers(NULL, at, (struct bytes4){{40, 60, 0, 5}});
+    check_integers(&as_integer, at, (struct bytes4){{40, 60, 0, 5}});
+    check("sample_2d", &as_float, at, known(1, 2, 0, 0));
+    end_map();
+}
+END_TEST
+
+START_TEST(wide_integers_and_floats_are_read_as_they_are)
+{
+    need_image_kernels();
+    static const unsigned integers[4] = {1, 0x80000001u, 0xFFFFFFFFu, 77};
+    static const float floats[4] = {-1.5f, 1e10f, 0.25f, 3};
+    struct image image = image_make("RGBA32UI", "2D", 1, 1, 1);
+    image_upload(&image, 0, 0, integers);
+    resource = must_register_image(&image, GR_READ_ONLY);
+    buffer = must_map_image(resource);
+    unsigned got[4];
+    sample_bytes("sample_2d_uint", NULL, (struct place){0.5f, 0.5f, 0, 0}, got, sizeof got);
+    ck_assert_mem_eq(got, integers, sizeof got);
+    end_map();
+
+    image = image_make("RGBA32F", "2D", 1, 1, 1);
+    image_upload(&image, 0, 0, floats);
+    resource = must_register_image(&image, GR_READ_ONLY);
+    buffer = must_map_image(resource);
+    float values[4];
+    sample_bytes("sample_2d", NULL, (struct place){0.5f, 0.5f, 0, 0}, values, sizeof values);
+    ck_assert_mem_eq(values, floats, sizeof values);
+    end_map();
+}
+END_TEST
+
+/* 188 is a half by the sRGB curve; alpha has none. */
+START_TEST(srgb_colours_are_linear_as_in_opengl)
+{
+    need_image_kernels();
+    static const unsigned char grey[4] = {188, 0, 255, 188};
+    const struct colour linear = {0.5029f, 0, 1, 188 / 255.f};
+    const struct colour stored = {188 / 255.f, 0, 1, 188 / 255.f};
+    const struct place at = {0.5f, 0.5f, 0, 0};
+    const gr_texture_options yes = {.srgb = GR_YES}, no = {.srgb = GR_NO};
+    for (int i = 0; i < 2; i++) {
+        struct image image = image_make(i == 0 ? "SRGB8_ALPHA8" : "RGBA8", "2D", 1, 1, 1);
+        image_upload(&image, 0, 0, grey);
+        resource = must_register_image(&image, GR_READ_ONLY);
+        buffer = must_map_image(resource);
+        check("sample_2d", NULL, at, i == 0 ? linear : stored);
+        check("sample_2d", &yes, at, linear);
+        check("sample_2d", &no, at, stored);
+        end_map();
+    }
+}
+END_TEST
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+START_TEST(whole_takes_levels)
+{
+    need_image_kernels();
+    struct image image = image_make("RGBA8", "2D", 8, 8, 4);
+    map_known(&image);
+    gr_texture_options o = {.whole = true};
+    struct place at = {0.0625f, 0.0625f, 0, 0};
+    for (int level = 0; level < 4; level++) {
+        at.level = (float)level;
+        check("sample_2d_lod", &o, at, known(0, 0, 0, (float)level));
+    }
+    at.level = 1.5f;
+    o.mip_filter = GR_FILTER_LINEAR;
+    check("sample_2d_lod", &o, at, known(0, 0, 0, 1.5f));
+    o.max_level = 1;
+    at.level = 3;
+    check("sample_2d_lod", &o, at, known(0, 0, 0, 1));
+    o.max_level = 0;
+    o.min_level = 2;
+    at.level = 0;
+    check("sample_2d_lod", &o, at, known(0, 0, 0, 2));
+    end_map();
+}
+END_TEST
+
+/* CUDA counts 4 levels, but OpenGL gave storage to 2: the others must not be seen. */
+START_TEST(whole_keeps_to_the_levels_of_the_storage)
+{
+    need_image_kernels();
+    struct image image = image_make("RGBA8", "2D", 8, 8, 2);
+    map_known(&image);
+    gr_texture_options o = {.whole = true};
+    const struct place at = {0.0625f, 0.0625f, 0, 3};
+    check("sample_2d_lod", &o, at, known(0, 0, 0, 1));
+    o.max_level = 9;
+    check("sample_2d_lod", &o, at, known(0, 0, 0, 1));
+    end_map();
+}
+END_TEST
+
+START_TEST(whole_takes_layers)
+{
+    need_image_kernels();
+    struct image image = image_make("RGBA8", "2D_ARRAY", 4, 4, 2);
+    map_known(&image);
+    const gr_texture_options o = {.whole = true};
+    for (int layer = 0; layer < 3; layer++) {
+        struct place at = {0.375f, 0.625f, (float)layer, 0};
+        check("sample_layer", &o, at, known(1, 2, (float)layer, 0));
+        at = (struct place){0.75f, 0.25f, (float)layer, 1};
+        check("sample_layer_lod", &o, at, known(1, 0, (float)layer, 1));
+    }
+    end_map();
+}
+END_TEST
+
+/* Each face's middle texel, of an odd size, in OpenGL's order: +x, -x, +y, -y, +z, -z. */
+/* The driver makes a texture object of a whole cube, and on an H200 it gives zeros. */
+START_TEST(whole_refuses_cubes_whose_faces_are_taken_by_number)
+{
+    need_image_kernels();
+    struct image image = image_make("RGBA8", "CUBE", 5, 5, 3);
+    map_known(&image);
+    const gr_texture_options whole = {.whole = true};
+    ck_assert(gr_buffer_texture(buffer, &whole) == 0);
+    assert_error(GR_ERR_UNSUPPORTED, 0, "each face");
+    for (unsigned face = 0; face < 6; face++) {
+        const gr_texture_options o = {.layer = face};
+        check("sample_2d", &o, (struct place){2.5f, 2.5f, 0, 0}, known(2, 2, (float)face, 0));
+    }
+    end_map();
+}
+END_TEST
+
+START_TEST(whole_takes_slices)
+{
+    need_image_kernels();
+    struct image image = image_make("RGBA8", "3D", 4, 4, 1);
+    map_known(&image);
+    const gr_texture_options o = {.whole = true};
+    check("sample_3d", &o, (struct place){0.375f, 0.625f, 0.7f, 0}, known(1, 2, 3, 0));
+    end_map();
+}
+END_TEST
+
+int use_texture_after_release(void)
+{
+    fixture_setup();
+    child_check(image_kernels_load() == NULL);
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    resource = must_register_image(&image, GR_NONE);
+    buffer = must_map_image(resource);
+    CUtexObject texture = gr_buffer_texture(buffer, NULL);
+    child_check(texture != 0);
+    child_check(gr_buffer_release(buffer) == GR_OK);
+    const struct place at = {0.5f, 0.5f, 0, 0};
+    CUdeviceptr places = device_copy(&at, sizeof at), result = device_copy(NULL, 16);
+    int count = 1;
+    image_kernel("sample_2d", 1, (void *[]){&texture, &result, &places, &count});
+    fx.cu->cuStreamSynchronize(fx.stream);
+    return 0;
+}
+
+void add_texture_cases(Suite *suite)
+{
+    TCase *textures = add_kernel_case(suite, "textures");
+    tcase_add_test(textures, no_options_give_texels_as_floats);
+    tcase_add_test(textures, linear_filtering_mixes_neighbours);
+    tcase_add_test(textures, addresses_beyond_the_edge);
+    tcase_add_test(textures, levels_layers_and_faces_by_number);
+    tcase_add_test(textures, slices_of_a_3d_image);
+    tcase_add_test(textures, integers_are_read_as_opengl_samples_them);
+    tcase_add_test(textures, wide_integers_and_floats_are_read_as_they_are);
+    tcase_add_test(textures, srgb_colours_are_linear_as_in_opengl);
+
+    TCase *whole = add_kernel_case(suite, "whole textures");
+    tcase_add_test(whole, whole_takes_levels);
+    tcase_add_test(whole, whole_keeps_to_the_levels_of_the_storage);
+    tcase_add_test(whole, whole_takes_layers);
+    tcase_add_test(whole, whole_refuses_cubes_whose_faces_are_taken_by_number);
+    tcase_add_test(whole, whole_takes_slices);
+}

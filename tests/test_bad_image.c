@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Images that cannot be registered or mapped: the class of the error and what the message names. That
+ * OpenGL's state stays as it was is in bad_image_state.c.
+ */
+#include "bad_image.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define refused(name, target, status, text)                                                        \
+    assert_null(gr_from_gl_image(name, target, GR_NONE), status, 0, text)
+
+/* ---- Names and targets ----------------------------------------------------------------------- */
+
+START_TEST(names_that_are_none)
+{
+    GLuint unbound = 0, renderbuffer = 0;
+    refused(0, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "0");
+    refused(0, GL_RENDERBUFFER, GR_ERR_INVALID_VALUE, "0");
+    refused(4711, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "4711");
+    refused(4711, GL_RENDERBUFFER, GR_ERR_INVALID_VALUE, "4711");
+    refused(~0u, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "4294967295");
+    glGenTextures(1, &unbound);
+    glGenRenderbuffers(1, &renderbuffer);
+    refused(unbound, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "bound");
+    refused(renderbuffer, GL_RENDERBUFFER, GR_ERR_INVALID_VALUE, "bound");
+    GLuint buffer = 5000;
+    glBindVertexArray(0);
+    while (glIsTexture(buffer) || glIsRenderbuffer(buffer))
+        buffer++;
+    refused(buffer, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "There is no OpenGL texture");
+}
+END_TEST
+
+START_TEST(names_that_were_deleted)
+{
+    struct image texture = image_make("RGBA8", "2D", 8, 8, 1);
+    struct image renderbuffer = image_make("RGBA8", "RENDERBUFFER", 8, 8, 1);
+    image_delete(&texture);
+    image_delete(&renderbuffer);
+    refused(texture.name, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "deleted");
+    refused(renderbuffer.name, GL_RENDERBUFFER, GR_ERR_INVALID_VALUE, "deleted");
+}
+END_TEST
+
+/* Textures and renderbuffers have names of their own, so names are chosen that the other kind lacks. */
+START_TEST(a_texture_is_no_renderbuffer)
+{
+    struct image texture = image_make("RGBA8", "2D", 8, 8, 1);
+    while (glIsRenderbuffer(texture.name))
+        texture = image_make("RGBA8", "2D", 8, 8, 1);
+    refused(texture.name, GL_RENDERBUFFER, GR_ERR_INVALID_VALUE, "There is a texture");
+    struct image renderbuffer = image_make("RGBA8", "RENDERBUFFER", 8, 8, 1);
+    while (glIsTexture(renderbuffer.name))
+        renderbuffer = image_make("RGBA8", "RENDERBUFFER", 8, 8, 1);
+    refused(renderbuffer.name, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "There is a renderbuffer");
+}
+END_TEST
+
+/* The text says what OpenGL says that the texture is. */
+START_TEST(a_target_that_is_not_the_textures)
+{
+    if (epoxy_gl_version() < 45 && !epoxy_has_gl_extension("GL_ARB_direct_state_access"))
+        skip("this OpenGL does not tell a texture's target");
+    static const char *const targets[] = {"2D", "3D", "RECT", "CUBE", "2D_ARRAY", "1D"};
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        struct image image = image_make("RGBA8", targets[i], 8, 8, 1);
+        for (size_t k = 0; k < 5; k++) {
+            const struct image_target *claimed = image_target(targets[k]);
+            if (k == i)
+                continue;
+            refused(image.name, claimed->target, GR_ERR_INVALID_VALUE, image.target->gl_name);
+            refused(image.name, claimed->target, GR_ERR_INVALID_VALUE, claimed->gl_name);
+        }
+    }
+    assert_gl_clean();
+}
+END_TEST
+
+START_TEST(values_that_are_no_target)
+{
+    struct image cube = image_make("RGBA8", "CUBE", 8, 8, 1);
+    refused(cube.name, GL_TEXTURE_CUBE_MAP_POSITIVE_X, GR_ERR_INVALID_VALUE, "GL_TEXTURE_CUBE_MAP");
+    refused(cube.name, GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, GR_ERR_INVALID_VALUE, "GL_TEXTURE_CUBE_MAP");
+    refused(cube.name, 0, GR_ERR_INVALID_VALUE, "GL_TEXTURE_2D");
+    refused(cube.name, 0x1234, GR_ERR_INVALID_VALUE, "0x1234");
+    refused(cube.name, GL_ARRAY_BUFFER, GR_ERR_INVALID_VALUE, "GL_RENDERBUFFER");
+}
+END_TEST
+
+/* ---- What CUDA does not take ----------------------------------------------------------------- */
+
+/* Each says what to use instead. */
+START_TEST(targets_that_cuda_refuses)
+{
+    static const struct {
+        const char *target, *instead;
+    } targets[] = {
+        {"1D", "GL_TEXTURE_2D"},
+        {"1D_ARRAY", "GL_TEXTURE_2D"},
+        {"CUBE_ARRAY", "GL_TEXTURE_2D_ARRAY"},
+        {"2D_MS", "glBlitFramebuffer"},
+        {"RENDERBUFFER_MS", "glBlitFramebuffer"},
+    };
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        struct image image = image_make("RGBA8", targets[i].target, 8, 8, 1);
+        refused(image.name, image.target->target, GR_ERR_UNSUPPORTED, targets[i].instead);
+    }
+    GLuint name = 0, buffer = gl_buffer_filled(64, 1);
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_BUFFER, name);
+    glTexBuffer(GL_TEXTURE_BUFFER, GL_R8, buffer);
+    refused(name, GL_TEXTURE_BUFFER, GR_ERR_UNSUPPORTED, "gr_from_gl_buffer");
+    glBindTexture(GL_TEXTURE_BUFFER, 0);
+}
+END_TEST
+
+START_TEST(formats_that_cuda_refuses)
+{
+    static const struct {
+        const char *format, *instead;
+    } formats[] = {
+        {"RGB16F", "GL_RGBA16F"},         {"R8_SNORM", "GL_R8I"},
+        {"RGBA16_SNORM", "GL_RGBA16I"},   {"RGB10_A2", "GL_RGBA16"},
+        {"RGB10_A2UI", "GL_RGBA16UI"},    {"R11F_G11F_B10F", "GL_RGBA16F"},
+        {"RGB9_E5", "GL_RGBA16F"},        {"RGB5_A1", "GL_RGBA8"},
+        {"DEPTH_COMPONENT24", "GL_R32F"}, {"DEPTH24_STENCIL8", "GL_R32F"},
+        {"COMPRESSED_RED_RGTC1", "GL_R"},
+    };
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        struct image image = image_make(formats[i].format, "2D", 8, 8, 1);
+        char name[64];
+        snprintf(name, sizeof name, "GL_%s", formats[i].format);
+        refused(image.name, GL_TEXTURE_2D, GR_ERR_UNSUPPORTED, name);
+        refused(image.name, GL_TEXTURE_2D, GR_ERR_UNSUPPORTED, formats[i].instead);
+    }
+    struct image depth = image_make("DEPTH_COMPONENT32F", "RENDERBUFFER", 8, 8, 1);
+    refused(depth.name, GL_RENDERBUFFER, GR_ERR_UNSUPPORTED, "GL_DEPTH_COMPONENT32F");
+}
+END_TEST
+
+/* ---- Storage --------------------------------------------------------------------------------- */
+
+/* A bound texture, whose levels the case gives. */
+static GLuint bound_texture(GLenum target)
+{
+    GLuint name = 0;
+    glGenTextures(1, &name);
+    glBindTexture(target, name);
+    return name;
+}
+
+static void give_level(GLenum target, int level, int size)
+{
+    glTexImage2D(target, level, GL_RGBA8, size, size, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+}
+
+START_TEST(images_without_storage)
+{
+    refused(bound_texture(GL_TEXTURE_2D), GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "storage");
+    refused(bound_texture(GL_TEXTURE_3D), GL_TEXTURE_3D, GR_ERR_INVALID_VALUE, "storage");
+    refused(bound_texture(GL_TEXTURE_CUBE_MAP), GL_TEXTURE_CUBE_MAP, GR_ERR_INVALID_VALUE,
+            "storage");
+    GLuint renderbuffer = 0;
+    glGenRenderbuffers(1, &renderbuffer);
+    glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
+    refused(renderbuffer, GL_RENDERBUFFER, GR_ERR_INVALID_VALUE, "storage");
+    GLuint only_second = bound_texture(GL_TEXTURE_2D);
+    give_level(GL_TEXTURE_2D, 1, 8);
+    refused(only_second, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "level 0");
+}
+END_TEST
+
+/* NVIDIA's driver takes these, and crashes when they are unregistered. */
+START_TEST(textures_that_are_not_complete)
+{
+    GLuint gap = bound_texture(GL_TEXTURE_2D);
+    give_level(GL_TEXTURE_2D, 0, 8);
+    give_level(GL_TEXTURE_2D, 2, 2);
+    refused(gap, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "not complete");
+    GLuint size = bound_texture(GL_TEXTURE_2D);
+    give_level(GL_TEXTURE_2D, 0, 8);
+    give_level(GL_TEXTURE_2D, 1, 3);
+    refused(size, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "not complete");
+    GLuint short_chain = bound_texture(GL_TEXTURE_2D);
+    give_level(GL_TEXTURE_2D, 0, 8);
+    give_level(GL_TEXTURE_2D, 1, 4);
+    refused(short_chain, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "not complete");
+    GLuint face = bound_texture(GL_TEXTURE_CUBE_MAP);
+    for (GLenum i = 0; i < 5; i++)
+        give_level(GL_TEXTURE_CUBE_MAP_POSITIVE_X + i, 0, 8);
+    refused(face, GL_TEXTURE_CUBE_MAP, GR_ERR_INVALID_VALUE, "faces");
+    give_level(GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, 0, 4);
+    refused(face, GL_TEXTURE_CUBE_MAP, GR_ERR_INVALID_VALUE, "faces");
+    give_level(GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, 0, 8);
+    gr_resource *resource = gr_from_gl_image(face, GL_TEXTURE_CUBE_MAP, GR_NONE);
+    assert_made(resource);
+    gr_resource_free(resource);
+    assert_gl_clean();
+}
+END_TEST
+
+/* ---- What happened after the registration ---------------------------------------------------- */
+
+/* A mutable texture of one level that is registered. */
+static gr_resource *register_mutable(GLuint *name)
+{
+    *name = bound_texture(GL_TEXTURE_2D);
+    give_level(GL_TEXTURE_2D, 0, 8);
+    gr_resource *resource = gr_from_gl_image(*name, GL_TEXTURE_2D, GR_NONE);
+    assert_made(resource);
+    return resource;
+}
+
+static void assert_not_mappable(gr_resource *resource, const char *text)
+{
+    gr_buffer *none = NULL;
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, text);
+    assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_STATE, 0, text);
+    assert_fails(gr_map_many(&resource, 1, fx.stream, &none), GR_ERR_STATE, 0, text);
+    ck_assert_ptr_null(none);
+    ck_assert(!gr_is_mapped(resource));
+}
+
+static GLint level_parameter(GLenum parameter)
+{
+    GLint value = 0;
+    glGetTexLevelParameteriv(GL_TEXTURE_2D, 0, parameter, &value);
+    return value;
+}
+
+START_TEST(other_storage_after_the_registration)
+{
+    GLuint name;
+    GR_AUTO(gr_resource) *larger = register_mutable(&name);
+    give_level(GL_TEXTURE_2D, 0, 16);
+    if (level_parameter(GL_TEXTURE_WIDTH) == 8)
+        skip("this OpenGL does not give a registered texture other storage");
+    assert_not_mappable(larger, "storage");
+    GR_AUTO(gr_resource) *format = register_mutable(&name);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, 8, 8, 0, GL_RED, GL_UNSIGNED_BYTE, NULL);
+    if (level_parameter(GL_TEXTURE_INTERNAL_FORMAT) == GL_R8)
+        assert_not_mappable(format, "storage");
+    GLuint renderbuffer = 0;
+    glGenRenderbuffers(1, &renderbuffer);
+    glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, 8, 8);
+    GR_AUTO(gr_resource) *other = gr_from_gl_image(renderbuffer, GL_RENDERBUFFER, GR_NONE);
+    assert_made(other);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, 8, 9);
+    GLint height = 0;
+    glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_HEIGHT, &height);
+    if (height == 9)
+        assert_not_mappable(other, "storage");
+}
+END_TEST
+
+START_TEST(deleted_after_the_registration)
+{
+    struct image image = image_make("RGBA8", "RENDERBUFFER", 8, 8, 1);
+    GLuint name;
+    GR_AUTO(gr_resource) *texture = register_mutable(&name);
+    GR_AUTO(gr_resource) *renderbuffer = must_register_image(&image, GR_NONE);
+    image_delete(&image);
+    glDeleteTextures(1, &name);
+    assert_not_mappable(texture, "deleted");
+    assert_not_mappable(renderbuffer, "deleted");
+    assert_ok(gr_close(texture, fx.stream));
+}
+END_TEST
+
+/* Immutable storage lives as long as the registration, so libgr does not ask OpenGL for it at each map. */
+START_TEST(immutable_storage_outlives_its_name)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    image_delete(&image);
+    gr_buffer *buffer = must_map_image(resource);
+    unsigned char texels[8 * 8 * 4] = {1, 2, 3}, got[8 * 8 * 4];
+    image_put(buffer, 0, 0, texels);
+    image_get(buffer, 0, 0, got);
+    ck_assert_mem_eq(got, texels, sizeof got);
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
+/* ---- Flags, NULL ----------------------------------------------------------------------------- */
+
+START_TEST(flags_that_are_none)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    static const unsigned wrong[] = {16, 0x20, 0x80000000u, ~0u};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_null(gr_from_gl_image(image.name, GL_TEXTURE_2D, wrong[i]), GR_ERR_INVALID_VALUE, 0,
+                    "unknown bits");
+    static const unsigned both[] = {3, 7, 11, 15};
+    for (size_t i = 0; i < sizeof both / sizeof both[0]; i++)
+        assert_null(gr_from_gl_image(image.name, GL_TEXTURE_2D, both[i]), GR_ERR_INVALID_VALUE, 0,
+                    "exclude each other");
+    /* A buffer has no use for those of images. */
+    GLuint buffer = gl_buffer_filled(64, 1);
+    assert_null(gr_from_gl_buffer(buffer, GR_SURFACE_LOAD_STORE), GR_ERR_INVALID_VALUE, 0, "flag");
+    assert_null(gr_from_gl_buffer(buffer, GR_TEXTURE_GATHER), GR_ERR_INVALID_VALUE, 0, "flag");
+}
+END_TEST
+
+START_TEST(null_everywhere)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
+    gr_image_info info;
+    assert_fails(gr_buffer_image_info(buffer, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_buffer_image_info(NULL, &info), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_buffer_image_info(NULL, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_buffer_array(NULL, 0, 0), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_buffer_mipmapped_array(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    gr_clear_error();
+    ck_assert_uint_eq(gr_buffer_surface(NULL, 0, 0), 0);
+    assert_error(GR_ERR_INVALID_VALUE, 0, "NULL");
+    ck_assert_uint_eq(gr_buffer_texture(NULL, NULL), 0);
+    assert_error(GR_ERR_INVALID_VALUE, 0, "NULL");
+    ck_assert_uint_eq(gr_buffer_pitch(NULL), 0);
+}
+END_TEST
+
+/* ---- Contexts -------------------------------------------------------------------------------- */
+
+static void enter(gr_egl *stranger)
+{
+    assert_ok(gr_egl_make_current(stranger));
+}
+
+/* Calls that need no OpenGL work without it, the others say so and work again where they belong. */
+static void check_wrong_context(gr_egl *stranger, const char *text)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    image_fill(&image, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    enter(stranger);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, text);
+    assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_GL, 0, text);
+    assert_fails(gr_close(resource, fx.stream), GR_ERR_GL, 0, text);
+    ck_assert(!gr_is_mapped(resource) && !gr_is_closed(resource));
+    enter(fx.egl);
+    gr_buffer *buffer = gr_map_linear(resource, 0, 0, fx.stream);
+    assert_made(buffer);
+    cuda_fill(buffer, 7);
+    enter(stranger);
+    assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, text);
+    assert_fails(gr_unmap(resource, fx.stream), GR_ERR_GL, 0, text);
+    ck_assert(gr_is_mapped(resource));
+    enter(fx.egl);
+    assert_ok(gr_buffer_release(buffer));
+    unsigned char got[8 * 8 * 4];
+    image_download(&image, 0, 0, got);
+    assert_bytes(got, sizeof got, 7);
+}
+
+START_TEST(no_context)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    enter(NULL);
+    refused(image.name, GL_TEXTURE_2D, GR_ERR_GL, "No OpenGL context is current");
+    enter(fx.egl);
+    check_wrong_context(NULL, "No OpenGL context is current");
+}
+END_TEST
+
+START_TEST(another_context)
+{
+    gr_egl *stranger = gr_egl_create(NULL);
+    assert_made(stranger);
+    enter(fx.egl);
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    enter(stranger);
+    refused(image.name + 1000, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "another context");
+    enter(fx.egl);
+    check_wrong_context(stranger, "another context");
+    gr_egl_free(stranger);
+    enter(fx.egl);
+}
+END_TEST
+
+/* Freed where it cannot be ended, it is set aside and ended by a later call in its own context. */
+START_TEST(freed_in_another_context)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    gr_resource *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    gr_buffer *buffer = must_map_image(resource);
+    ck_assert_uint_ne(gr_buffer_surface(buffer, 0, 0), 0);
+    assert_ok(gr_buffer_release(buffer));
+    enter(NULL);
+    gr_resource_free(resource);
+    enter(fx.egl);
+    GR_AUTO(gr_resource) *again = must_register_image(&image, GR_NONE);
+    GR_AUTO(gr_buffer) *mapped = must_map_image(again);
+    ck_assert_ptr_nonnull(gr_buffer_array(mapped, 0, 0));
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    TCase *names = add_image_case(suite, "names and targets");
+    tcase_add_test(names, names_that_are_none);
+    tcase_add_test(names, names_that_were_deleted);
+    tcase_add_test(names, a_texture_is_no_renderbuffer);
+    tcase_add_test(names, a_target_that_is_not_the_textures);
+    tcase_add_test(names, values_that_are_no_target);
+
+    TCase *refusals = add_image_case(suite, "what CUDA does not take");
+    tcase_add_test(refusals, targets_that_cuda_refuses);
+    tcase_add_test(refusals, formats_that_cuda_refuses);
+
+    TCase *storage = add_image_case(suite, "storage");
+    tcase_add_test(storage, images_without_storage);
+    tcase_add_test(storage, textures_that_are_not_complete);
+    tcase_add_test(storage, other_storage_after_the_registration);
+    tcase_add_test(storage, deleted_after_the_registration);
+    tcase_add_test(storage, immutable_storage_outlives_its_name);
+
+    TCase *arguments = add_image_case(suite, "arguments");
+    tcase_add_test(arguments, flags_that_are_none);
+    tcase_add_test(arguments, null_everywhere);
+
+    TCase *contexts = add_image_case(suite, "contexts");
+    tcase_add_test(contexts, no_context);
+    tcase_add_test(contexts, another_context);
+    tcase_add_test(contexts, freed_in_another_context);
+
+    add_state_cases(suite);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "test_bad_image", build, NULL);
+}

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Images as linear memory: copies with pitches, on the device and the host, and gr_map_linear() with each
+ * flag, level and layer.
+ */
+#define _GNU_SOURCE
+#include "allocations.h"
+#include "fault_driver.h"
+#include "support_image.h"
+
+#include <stdlib.h>
+
+#define GUARD 0xA5 /* around what a copy has to write */
+
+static unsigned char texels[IMAGE_MOST_BYTES], got[IMAGE_MOST_BYTES], rows[2 * IMAGE_MOST_BYTES];
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+/* The image's rows with room between them, and guards in the room. */
+static void spread(const struct image *image, unsigned level, size_t pitch, size_t slice,
+                   const unsigned char *from, unsigned char *to, size_t size)
+{
+    size_t row = (size_t)image_width(image, level) * image_texel_bytes(image->format);
+    unsigned height = image_height(image, level);
+    memset(to, GUARD, size);
+    for (unsigned z = 0; z < image_slices(image, level); z++)
+        for (unsigned y = 0; y < height; y++)
+            memcpy(to + z * slice + y * pitch, from + (z * height + y) * row, row);
+}
+
+static void check_pitches(const struct image *image, unsigned level, unsigned layer, size_t pitch,
+                          size_t slice, bool on_device)
+{
+    size_t size = slice * image_slices(image, level);
+    static unsigned char wanted[2 * IMAGE_MOST_BYTES];
+    ck_assert_uint_le(size, sizeof wanted);
+    CUdeviceptr device = 0;
+    CU(cuMemAlloc(&device, size));
+    CU(cuMemsetD8Async(device, GUARD, size, fx.stream));
+    memset(rows, GUARD, sizeof rows);
+    image_fill(image, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(image, GR_NONE);
+    gr_buffer *buffer = must_map_image(resource);
+    const gr_linear memory = {.device = on_device ? device : 0,
+                              .host = on_device ? NULL : rows,
+                              .pitch = pitch,
+                              .slice = slice};
+    assert_ok(gr_buffer_copy_from_image(buffer, level, layer, &memory, GR_STREAM_OF_MAP));
+    CU(cuStreamSynchronize(fx.stream));
+    if (on_device)
+        CU(cuMemcpyDtoH(rows, device, size));
+    image_pattern(image->format, texels, image_bytes(image, level), image_seed(1, level, layer));
+    spread(image, level, pitch, slice, texels, wanted, size);
+    ck_assert_mem_eq(rows, wanted, size);
+
+    image_pattern(image->format, texels, image_bytes(image, level), image_seed(2, level, layer));
+    spread(image, level, pitch, slice, texels, rows, size);
+    if (on_device)
+        CU(cuMemcpyHtoDAsync(device, rows, size, fx.stream));
+    assert_ok(gr_buffer_copy_to_image(buffer, level, layer, &memory, GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_release(buffer));
+    assert_no_difference(image_level_differs(image, level, layer, 2));
+    CU(cuMemFree(device));
+}
+
+START_TEST(copies_with_a_pitch)
+{
+    struct image image = image_make("RGBA8", "2D", 13, 7, 2);
+    for (int on_device = 0; on_device < 2; on_device++) {
+        check_pitches(&image, 0, 0, 13 * 4, 13 * 4 * 7, on_device);
+        check_pitches(&image, 0, 0, 13 * 4 + 12, (13 * 4 + 12) * 7, on_device);
+        check_pitches(&image, 1, 0, 512, 512 * 3, on_device);
+    }
+    struct image narrow = image_make("R8", "2D", 13, 7, 1);
+    check_pitches(&narrow, 0, 0, 17, 17 * 7, true);
+    check_pitches(&narrow, 0, 0, 17, 17 * 7, false);
+}
+END_TEST
+
+START_TEST(copies_of_slices_with_a_pitch)
+{
+    struct image image = image_make("RG16", "3D", 13, 7, 2);
+    for (int on_device = 0; on_device < 2; on_device++) {
+        check_pitches(&image, 0, 0, 64, 64 * 7, on_device);
+        check_pitches(&image, 0, 0, 64, 64 * 9, on_device);
+        check_pitches(&image, 1, 0, 32, 32 * 4, on_device);
+    }
+}
+END_TEST
+
+START_TEST(copies_of_layers_and_faces)
+{
+    struct image array = image_make("RGBA16F", "2D_ARRAY", 13, 7, 2);
+    struct image cube = image_make("R32F", "CUBE", 7, 7, 2);
+    check_pitches(&array, 0, 2, 128, 128 * 7, true);
+    check_pitches(&array, 1, 1, 128, 128 * 3, false);
+    check_pitches(&cube, 0, 5, 32, 32 * 7, true);
+    check_pitches(&cube, 1, 3, 32, 32 * 3, false);
+}
+END_TEST
+
+/* On another stream, which the caller makes wait. */
+START_TEST(copies_are_in_order_on_their_stream)
+{
+    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    gr_buffer *buffer = must_map_image(resource);
+    CU(cuStreamSynchronize(fx.stream));
+    size_t bytes = image_bytes(&image, 0);
+    CUdeviceptr device = 0;
+    CU(cuMemAlloc(&device, bytes));
+    const gr_linear memory = {.device = device};
+    gate_open_after(gate_put(fx.other), 30);
+    CU(cuMemsetD8Async(device, 7, bytes, fx.other));
+    assert_ok(gr_buffer_copy_to_image(buffer, 0, 0, &memory, fx.other));
+    CU(cuMemsetD8Async(device, 8, bytes, fx.other));
+    assert_ok(gr_buffer_copy_from_image(buffer, 0, 0, &memory, fx.other));
+    CU(cuStreamSynchronize(fx.other));
+    CU(cuMemcpyDtoH(got, device, bytes));
+    assert_bytes(got, bytes, 7);
+    assert_ok(gr_buffer_release(buffer));
+    image_download(&image, 0, 0, got);
+    assert_bytes(got, bytes, 7);
+    CU(cuMemFree(device));
+}
+END_TEST
+
+static gr_buffer *buffer;
+
+static void both_fail(gr_linear memory, const char *text)
+{
+    assert_fails(gr_buffer_copy_from_image(buffer, 0, 0, &memory, fx.stream), GR_ERR_INVALID_VALUE,
+                 0, text);
+    assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, &memory, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                 text);
+}
+
+START_TEST(memory_that_does_not_fit_is_refused)
+{
+    struct image image = image_make("RGBA8", "3D", 13, 7, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    CUdeviceptr device = 0;
+    CU(cuMemAlloc(&device, 4096));
+    buffer = must_map_image(resource);
+    both_fail((gr_linear){.host = NULL}, "host");
+    both_fail((gr_linear){.host = rows, .device = device}, "device");
+    both_fail((gr_linear){.host = rows, .pitch = 13 * 4 - 1}, "pitch");
+    both_fail((gr_linear){.device = device, .pitch = 1}, "52");
+    both_fail((gr_linear){.host = rows, .pitch = 64, .slice = 64 * 6}, "slice");
+    both_fail((gr_linear){.host = rows, .pitch = 64, .slice = 64 * 7 + 1}, "slice");
+    both_fail((gr_linear){.host = rows, .slice = 13 * 4 * 7 - 4}, "slice");
+    assert_fails(gr_buffer_copy_from_image(buffer, 0, 0, NULL, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                 "NULL");
+    assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, NULL, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                 "NULL");
+    const gr_linear good = {.host = rows};
+    assert_fails(gr_buffer_copy_from_image(buffer, 0, 0, &good, NULL), GR_ERR_INVALID_VALUE, 0,
+                 "stream");
+    assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, &good, NULL), GR_ERR_INVALID_VALUE, 0,
+                 "stream");
+    assert_fails(gr_buffer_copy_from_image(NULL, 0, 0, &good, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                 "NULL");
+    assert_fails(gr_buffer_copy_to_image(NULL, 0, 0, &good, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                 "NULL");
+    assert_ok(gr_buffer_release(buffer));
+    CU(cuMemFree(device));
+}
+END_TEST
+
+/* ---- gr_map_linear: what it gives ------------------------------------------------------------ */
+
+/* Reads what the map gave, row by row. */
+static void read_rows(const gr_buffer *mapped, const struct image *image, unsigned level)
+{
+    size_t row = (size_t)image_width(image, level) * image_texel_bytes(image->format);
+    size_t count = (size_t)image_height(image, level) * image_slices(image, level);
+    size_t pitch = gr_buffer_pitch(mapped);
+    ck_assert_uint_ge(pitch, row);
+    ck_assert_uint_le(pitch * count, sizeof rows);
+    ck_assert_uint_ge(gr_buffer_size(mapped), pitch * (count - 1) + row);
+    CU(cuMemcpyDtoHAsync(rows, gr_buffer_ptr(mapped), pitch * (count - 1) + row, fx.stream));
+    CU(cuStreamSynchronize(fx.stream));
+    for (size_t y = 0; y < count; y++)
+        memcpy(got + y * row, rows + y * pitch, row);
+}
+
+static void write_rows(const gr_buffer *mapped, const struct image *image, unsigned level)
+{
+    size_t row = (size_t)image_width(image, level) * image_texel_bytes(image->format);
+    size_t count = (size_t)image_height(image, level) * image_slices(image, level);
+    size_t pitch = gr_buffer_pitch(mapped);
+    memset(rows, GUARD, sizeof rows);
+    for (size_t y = 0; y < count; y++)
+        memcpy(rows + y * pitch, texels + y * row, row);
+    CU(cuMemcpyHtoDAsync(gr_buffer_ptr(mapped), rows, pitch * (count - 1) + row, fx.stream));
+    CU(cuStreamSynchronize(fx.stream));
+}
+
+static gr_buffer *must_map_linear(gr_resource *resource, unsigned level, unsigned layer)
+{
+    gr_buffer *mapped = gr_map_linear(resource, level, layer, fx.stream);
+    assert_made(mapped);
+    ck_assert_uint_ne(gr_buffer_ptr(mapped), 0);
+    ck_assert_ptr_eq(gr_buffer_stream(mapped), fx.stream);
+    ck_assert(gr_is_mapped(resource));
+    return mapped;
+}
+
+static void go_round(const struct image *image, unsigned level, unsigned layer)
+{
+    size_t bytes = image_bytes(image, level);
+    image_fill(image, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(image, GR_NONE);
+    gr_buffer *mapped = must_map_linear(resource, level, layer);
+    read_rows(mapped, image, level);
+    image_pattern(image->format, texels, bytes, image_seed(1, level, layer));
+    ck_assert_mem_eq(got, texels, bytes);
+    image_pattern(image->format, texels, bytes, image_seed(2, level, layer));
+    write_rows(mapped, image, level);
+    assert_ok(gr_buffer_release(mapped));
+    assert_no_difference(image_level_differs(image, level, layer, 2));
+    for (unsigned k = 0; k < image->levels; k++)
+        for (unsigned i = 0; i < image->layers; i++)
+            if (k != level || i != layer)
+                assert_no_difference(image_level_differs(image, k, i, 1));
+}
+
+START_TEST(each_part_is_read_and_written_back)
+{
+    static const char *const targets[] = {"2D", "3D", "RECT", "CUBE", "2D_ARRAY", "RENDERBUFFER"};
+    for (size_t t = 0; t < sizeof targets / sizeof targets[0]; t++) {
+        bool cube = strcmp(targets[t], "CUBE") == 0;
+        struct image image = image_make("RGBA8", targets[t], cube ? 7 : 13, 7, 3);
+        for (unsigned level = 0; level < image.levels; level++)
+            for (unsigned layer = 0; layer < image.layers; layer++)
+                go_round(&image, level, layer);
+    }
+}
+END_TEST
+
+START_TEST(each_size_of_texel)
+{
+    static const char *const formats[] = {"R8",    "RG8",     "RGB8",   "R16F",
+                                          "RG32F", "RGBA16F", "RGBA32F"};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        struct image odd = image_make(formats[i], "2D", 13, 7, 1);
+        struct image one = image_make(formats[i], "2D", 1, 1, 1);
+        struct image wide = image_make(formats[i], "2D", 257, 3, 1);
+        go_round(&odd, 0, 0);
+        go_round(&one, 0, 0);
+        go_round(&wide, 0, 0);
+    }
+}
+END_TEST
+
+/* ---- Flags ----------------------------------------------------------------------------------- */
+
+START_TEST(read_only_is_not_written_back)
+{
+    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
+    image_fill(&image, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_ONLY);
+    gr_buffer *mapped = must_map_linear(resource, 0, 0);
+    read_rows(mapped, &image, 0);
+    image_pattern(image.format, texels, image_bytes(&image, 0), image_seed(1, 0, 0));
+    ck_assert_mem_eq(got, texels, image_bytes(&image, 0));
+    /* The copy is the library's own, so writing to it harms nobody. */
+    CU(cuMemsetD8Async(gr_buffer_ptr(mapped), 0x77, gr_buffer_size(mapped), fx.stream));
+    assert_ok(gr_buffer_release(mapped));
+    assert_image(&image, 1);
+}
+END_TEST
+
+/* How many copies a map and its release ask the driver for; the driver may drop a useless one by itself. */
+static void check_copies(unsigned flags, unsigned long at_map, unsigned long at_release)
+{
+    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, flags);
+    fault->reset();
+    gr_buffer *mapped = must_map_linear(resource, 0, 0);
+    ck_assert_uint_eq(fault->calls("cuMemcpy3DAsync"), at_map);
+    assert_ok(gr_buffer_release(mapped));
+    ck_assert_uint_eq(fault->calls("cuMemcpy3DAsync"), at_map + at_release);
+}
+
+START_TEST(flags_save_copies)
+{
+    if (!fault->set("cuMemcpy3DAsync", CUDA_SUCCESS, 0))
+        skip("fault_driver does not count cuMemcpy3DAsync");
+    check_copies(GR_NONE, 1, 1);
+    check_copies(GR_READ_ONLY, 1, 0);
+    check_copies(GR_WRITE_DISCARD, 0, 1);
+    check_copies(GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE, 0, 1);
+}
+END_TEST
+
+/* The memory is used again, and still has what the last map left there. */
+START_TEST(write_discard_is_not_read)
+{
+    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
+    size_t bytes = image_bytes(&image, 0);
+    image_fill(&image, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_WRITE_DISCARD);
+    gr_buffer *mapped = must_map_linear(resource, 0, 0);
+    CUdeviceptr where = gr_buffer_ptr(mapped);
+    image_pattern(image.format, texels, bytes, image_seed(2, 0, 0));
+    write_rows(mapped, &image, 0);
+    assert_ok(gr_buffer_release(mapped));
+    assert_image(&image, 2);
+    image_fill(&image, 3);
+    mapped = must_map_linear(resource, 0, 0);
+    ck_assert_uint_eq(gr_buffer_ptr(mapped), where);
+    read_rows(mapped, &image, 0);
+    image_pattern(image.format, texels, bytes, image_seed(2, 0, 0));
+    ck_assert_mem_eq(got, texels, bytes);
+    image_pattern(image.format, texels, bytes, image_seed(4, 0, 0));
+    write_rows(mapped, &image, 0);
+    assert_ok(gr_buffer_release(mapped));
+    assert_image(&image, 4);
+}
+END_TEST
+
+START_TEST(image_flags_go_with_it)
+{
+    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
+    size_t bytes = image_bytes(&image, 0);
+    GR_AUTO(gr_resource) *resource =
+        must_register_image(&image, GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER);
+    gr_buffer *mapped = must_map_linear(resource, 0, 0);
+    gr_image_info info;
+    /* What a mapped image has is there too. */
+    assert_ok(gr_buffer_image_info(mapped, &info));
+    ck_assert_uint_eq(info.width, 13);
+    ck_assert_ptr_nonnull(gr_buffer_array(mapped, 0, 0));
+    ck_assert_uint_ne(gr_buffer_surface(mapped, 0, 0), 0);
+    ck_assert_uint_ne(gr_buffer_texture(mapped, NULL), 0);
+    image_pattern(image.format, texels, bytes, image_seed(1, 0, 0));
+    write_rows(mapped, &image, 0);
+    assert_ok(gr_buffer_release(mapped));
+    assert_image(&image, 1);
+}
+END_TEST
+
+/* ---- A buffer -------------------------------------------------------------------------------- */
+
+START_TEST(a_buffer_is_mapped_without_a_copy)
+{
+    GLuint name = gl_buffer_pattern(1000, 5);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    gr_buffer *mapped = must_map_linear(resource, 0, 0);
+    CUdeviceptr pointer = 0;
+    size_t size = 0;
+    CU(cuGraphicsResourceGetMappedPointer(&pointer, &size, gr_handle(resource)));
+    ck_assert_uint_eq(gr_buffer_ptr(mapped), pointer);
+    ck_assert_uint_eq(gr_buffer_size(mapped), 1000);
+    ck_assert_uint_eq(gr_buffer_pitch(mapped), 0);
+    cuda_fill(mapped, 9);
+    assert_ok(gr_buffer_release(mapped));
+    assert_gl_bytes(name, 1000, 9);
+    assert_null(gr_map_linear(resource, 1, 0, fx.stream), GR_ERR_INVALID_VALUE, 0, "level");
+    assert_null(gr_map_linear(resource, 0, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "layer");
+    assert_not_mapped(resource);
+}
+END_TEST
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+START_TEST(a_wrong_part_leaves_nothing_mapped)
+{
+    struct image image = image_make("RGBA8", "2D_ARRAY", 13, 7, 2);
+    image_fill(&image, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    static const unsigned wrong[][2] = {{2, 0}, {0, 3}, {~0u, ~0u}};
+    for (int i = 0; i < 3; i++) {
+        assert_null(gr_map_linear(resource, wrong[i][0], wrong[i][1], fx.stream),
+                    GR_ERR_INVALID_VALUE, 0, "2 levels");
+        ck_assert(!gr_is_mapped(resource));
+    }
+    go_round(&image, 1, 2);
+    assert_null(gr_map_linear(NULL, 0, 0, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_map_linear(resource, 0, 0, NULL), GR_ERR_INVALID_VALUE, 0, "stream");
+    assert_null(gr_map_linear(resource, 0, 0, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0,
+                "GR_STREAM_OF_MAP");
+    ck_assert(!gr_is_mapped(resource));
+    assert_ok(gr_close(resource, fx.stream));
+    assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_STATE, 0, "closed");
+}
+END_TEST
+
+/* A bad part of an image that is mapped already has to leave that mapping alone. */
+START_TEST(a_mapped_image_stays_mapped)
+{
+    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    gr_buffer *mapped = must_map_linear(resource, 0, 0);
+    CUdeviceptr pointer = gr_buffer_ptr(mapped);
+    assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_STATE, 0, "already mapped");
+    assert_null(gr_map_linear(resource, 9, 0, fx.stream), GR_ERR_STATE, 0, "already mapped");
+    ck_assert(gr_is_mapped(resource));
+    ck_assert_uint_eq(gr_buffer_ptr(mapped), pointer);
+    assert_ok(gr_buffer_release(mapped));
+}
+END_TEST
+
+/* ---- Ends ------------------------------------------------------------------------------------ */
+
+/* The ways in which a mapping can end, of which each writes back. */
+enum way { RELEASE, RELEASE_OTHER, UNMAP, CLOSE, RELEASE_MANY, FREE_FIRST, WAYS };
+
+static void end_mapping(enum way way, gr_resource **resource, gr_buffer *mapped)
+{
+    switch (way) {
+    case RELEASE_OTHER:
+        assert_ok(gr_buffer_release_on(mapped, fx.other));
+        return;
+    case UNMAP:
+        assert_ok(gr_unmap(*resource, GR_STREAM_OF_MAP));
+        break;
+    case CLOSE:
+        assert_ok(gr_close(*resource, GR_STREAM_OF_MAP));
+        break;
+    case RELEASE_MANY:
+        assert_ok(gr_buffer_release_many(&mapped, 1, fx.stream));
+        return;
+    case FREE_FIRST:
+        gr_resource_free(*resource);
+        *resource = NULL;
+        assert_ok(gr_buffer_release(mapped));
+        return;
+    default:
+        assert_ok(gr_buffer_release(mapped));
+        return;
+    }
+    ck_assert_uint_eq(gr_buffer_ptr(mapped), 0);
+    ck_assert_uint_eq(gr_buffer_size(mapped), 0);
+    ck_assert_uint_eq(gr_buffer_pitch(mapped), 0);
+    assert_ok(gr_buffer_release(mapped));
+}
+
+/* The map's stream stands still for a while, so that what does not wait for it is seen. */
+START_TEST(each_end_writes_back)
+{
+    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
+    gr_resource *resource = must_register_image(&image, GR_NONE);
+    gr_buffer *mapped = must_map_linear(resource, 0, 0);
+    unsigned number = 3 + (unsigned)_i;
+    image_pattern(image.format, texels, image_bytes(&image, 0), image_seed(number, 0, 0));
+    write_rows(mapped, &image, 0);
+    CUdeviceptr kept = 0;
+    size_t size = gr_buffer_size(mapped);
+    CU(cuMemAlloc(&kept, size));
+    CU(cuMemcpyDtoDAsync(kept, gr_buffer_ptr(mapped), size, fx.stream));
+    CU(cuMemsetD8Async(gr_buffer_ptr(mapped), 0, size, fx.stream));
+    CU(cuStreamSynchronize(fx.stream));
+    gate_open_after(gate_put(fx.stream), 30);
+    CU(cuMemcpyDtoDAsync(gr_buffer_ptr(mapped), kept, size, fx.stream));
+    end_mapping((enum way)_i, &resource, mapped);
+    assert_image(&image, number);
+    gr_resource_free(resource);
+    CU(cuStreamSynchronize(fx.stream));
+    CU(cuMemFree(kept));
+}
+END_TEST
+
+START_TEST(scope_end_writes_back)
+{
+    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
+    image_pattern(image.format, texels, image_bytes(&image, 0), image_seed(8, 0, 0));
+    {
+        GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+        GR_AUTO(gr_buffer) *mapped = must_map_linear(resource, 0, 0);
+        write_rows(mapped, &image, 0);
+    }
+    assert_image(&image, 8);
+}
+END_TEST
+
+/* ---- A steady loop --------------------------------------------------------------------------- */
+
+static gr_resource *steady;
+
+static void frame(GLuint name)
+{
+    (void)name;
+    gr_buffer *mapped = must_map_linear(steady, 0, 0);
+    cuda_fill(mapped, 3);
+    assert_ok(gr_buffer_release(mapped));
+}
+
+START_TEST(the_memory_is_used_again)
+{
+    need_counting();
+    struct image image = image_make("RGBA8", "2D", 256, 64, 2);
+    steady = must_register_image(&image, GR_NONE);
+    frame(image.name);
+    gr_buffer *mapped = must_map_linear(steady, 0, 0);
+    CUdeviceptr where = gr_buffer_ptr(mapped);
+    assert_ok(gr_buffer_release(mapped));
+    start_counting();
+    size_t before = device_memory();
+    for (int i = 0; i < 100; i++) {
+        /* A smaller part has room in it. */
+        mapped = must_map_linear(steady, (unsigned)i % 2, 0);
+        ck_assert_uint_eq(gr_buffer_ptr(mapped), where);
+        assert_ok(gr_buffer_release(mapped));
+    }
+    ck_assert_uint_eq(allocations, 0);
+    ck_assert_uint_lt(before, device_memory() + MOST_GROWTH);
+    gr_resource_free(steady);
+}
+END_TEST
+
+START_TEST(map_linear_for_ever_needs_nothing_more)
+{
+    struct image image = image_make("RGBA8", "2D", 64, 64, 1);
+    steady = must_register_image(&image, GR_NONE);
+    assert_steady(frame, image.name, sanitizer() ? 200 : 2000);
+    gr_resource_free(steady);
+}
+END_TEST
+
+/* The memory ends with the resource. */
+static void life(GLuint name)
+{
+    steady = gr_from_gl_image(name, GL_TEXTURE_2D, GR_NONE);
+    assert_made(steady);
+    frame(name);
+    gr_resource_free(steady);
+}
+
+START_TEST(register_and_map_linear_for_ever_need_nothing_more)
+{
+    struct image image = image_make("RGBA8", "2D", 64, 64, 1);
+    assert_steady(life, image.name, sanitizer() ? 100 : 500);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    TCase *copies = add_image_case(suite, "copies");
+    tcase_add_test(copies, copies_with_a_pitch);
+    tcase_add_test(copies, copies_of_slices_with_a_pitch);
+    tcase_add_test(copies, copies_of_layers_and_faces);
+    tcase_add_test(copies, copies_are_in_order_on_their_stream);
+    tcase_add_test(copies, memory_that_does_not_fit_is_refused);
+
+    TCase *linear = add_image_case(suite, "gr_map_linear");
+    tcase_add_test(linear, each_part_is_read_and_written_back);
+    tcase_add_test(linear, each_size_of_texel);
+    tcase_add_test(linear, read_only_is_not_written_back);
+    tcase_add_test(linear, write_discard_is_not_read);
+    tcase_add_test(linear, flags_save_copies);
+    tcase_add_test(linear, image_flags_go_with_it);
+    tcase_add_test(linear, a_buffer_is_mapped_without_a_copy);
+
+    TCase *ends = add_image_case(suite, "errors and ends");
+    tcase_add_test(ends, a_wrong_part_leaves_nothing_mapped);
+    tcase_add_test(ends, a_mapped_image_stays_mapped);
+    tcase_add_loop_test(ends, each_end_writes_back, 0, WAYS);
+    tcase_add_test(ends, scope_end_writes_back);
+
+    TCase *loops = add_image_case(suite, "loops");
+    tcase_add_test(loops, the_memory_is_used_again);
+    tcase_add_test(loops, map_linear_for_ever_needs_nothing_more);
+    tcase_add_test(loops, register_and_map_linear_for_ever_need_nothing_more);
+}
+
+int main(int argc, char **argv)
+{
+    fault_control_start();
+    return test_main(argc, argv, "test_linear", build, NULL);
+}
