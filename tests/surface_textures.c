@@ -162,6 +162,51 @@ START_TEST(addresses_beyond_the_edge)
 }
 END_TEST
 
+/* One texel of 1 in all channels, or the border. */
+static void check_exactly(const char *format, bool beyond, struct colour wanted)
+{
+    static const float ones[4] = {1, 1, 1, 1};
+    static const unsigned short half_ones[4] = {0x3C00, 0x3C00, 0x3C00, 0x3C00};
+    static const unsigned char integer_ones[8] = {255, 255, 255, 255, 255, 255, 255, 255};
+    const gr_texture_options o = {
+        .address = {GR_ADDRESS_BORDER, GR_ADDRESS_BORDER, GR_ADDRESS_BORDER},
+        .border = {0.25f, -0.5f, 0.75f, 3}};
+    struct image image = image_make(format, "2D", 1, 1, 1);
+    image_upload(&image, 0, 0,
+                 strstr(format, "32F")   ? (const void *)ones
+                 : strstr(format, "16F") ? (const void *)half_ones
+                                         : (const void *)integer_ones);
+    resource = must_register_image(&image, GR_READ_ONLY);
+    buffer = must_map_image(resource);
+    struct colour got = {-1, -1, -1, -1};
+    sample_bytes("sample_2d", &o, (struct place){beyond ? 1.5f : 0.5f, 0.5f, 0, 0}, &got,
+                 sizeof got);
+    ck_assert_msg(memcmp(&got, &wanted, sizeof got) == 0, "%s gave (%g, %g, %g, %g)", format,
+                  (double)got.r, (double)got.g, (double)got.b, (double)got.a);
+    end_map();
+}
+
+START_TEST(channels_that_an_image_lacks_are_0)
+{
+    need_image_kernels();
+    check_exactly("R8", false, (struct colour){1, 0, 0, 0});
+    check_exactly("RG8", false, (struct colour){1, 1, 0, 0});
+    check_exactly("R32F", false, (struct colour){1, 0, 0, 0});
+    check_exactly("RGBA8", false, (struct colour){1, 1, 1, 1});
+}
+END_TEST
+
+START_TEST(borders_have_the_format_of_the_image)
+{
+    need_image_kernels();
+    check_exactly("RGBA8", true, (struct colour){64 / 255.f, 0, 191 / 255.f, 1});
+    check_exactly("R8", true, (struct colour){64 / 255.f, 0, 0, 0});
+    check_exactly("RGBA16", true, (struct colour){16384 / 65535.f, 0, 49151 / 65535.f, 1});
+    check_exactly("RGBA16F", true, (struct colour){0.25f, -0.5f, 0.75f, 3});
+    check_exactly("RG32F", true, (struct colour){0.25f, -0.5f, 0, 0});
+}
+END_TEST
+
 START_TEST(levels_layers_and_faces_by_number)
 {
     need_image_kernels();
@@ -385,6 +430,8 @@ void add_texture_cases(Suite *suite)
     tcase_add_test(textures, no_options_give_texels_as_floats);
     tcase_add_test(textures, linear_filtering_mixes_neighbours);
     tcase_add_test(textures, addresses_beyond_the_edge);
+    tcase_add_test(textures, channels_that_an_image_lacks_are_0);
+    tcase_add_test(textures, borders_have_the_format_of_the_image);
     tcase_add_test(textures, levels_layers_and_faces_by_number);
     tcase_add_test(textures, slices_of_a_3d_image);
     tcase_add_test(textures, integers_are_read_as_opengl_samples_them);

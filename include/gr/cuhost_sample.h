@@ -107,14 +107,10 @@ inline uint32_t decode(const gr_cuhost_image &image, const unsigned char *elemen
     const T value = component<T>(element, channel);
     if (!(image.flags & GR_CUHOST_NORMALISED_READ))
         return static_cast<uint32_t>(static_cast<int32_t>(value));
-    if (std::is_same_v<T, uint8_t> && (image.flags & GR_CUHOST_SRGB) && channel < 3)
+    if (std::is_same_v<T, uint8_t> && (image.flags & GR_CUHOST_SRGB) &&
+        channel < (image.channels == 2 ? 1u : 3u))
         return bits<uint32_t>(srgb()[static_cast<uint8_t>(value)]);
     return bits<uint32_t>(normalised(value));
-}
-
-inline bool reads_float(const gr_cuhost_image &image)
-{
-    return (image.flags & GR_CUHOST_NORMALISED_READ) || image.component >= GR_CUHOST_HALF;
 }
 
 /* The components that the array has; the others are 0, alpha too. */
@@ -155,7 +151,7 @@ inline texel load_texel(const gr_cuhost_image &image, const gr_cuhost_level &lev
  * the border. A read that doesn't interpolate uses the first. */
 struct taps {
     int index[2];
-    float fraction;
+    int fraction; /* in 256ths */
 };
 
 inline int resolve_index(int i, int count, uint32_t mode)
@@ -166,11 +162,13 @@ inline int resolve_index(int i, int count, uint32_t mode)
         return -1;
     if (mode == GR_CUHOST_WRAP)
         return i < 0 ? count - 1 : 0;
+    if (mode == GR_CUHOST_MIRROR)
+        return i < 0 || i >= 2 * count ? 0 : 2 * count - 1 - i;
     return i < 0 ? 0 : count - 1;
 }
 
-/* Coordinates that repeat are brought into [0, 1] first, where mirroring is clamping. The product
- * is exact for all counts that an array can have, as the coordinate is a float. */
+/* Coordinates that repeat are brought into [0, 1], or [0, 2] and back, first. The hardware keeps 21
+ * bits of one that goes from 0 to 1. */
 inline taps find_taps(float coordinate, uint32_t count, uint32_t mode, bool is_normalised,
                       bool linear)
 {
@@ -185,39 +183,126 @@ inline taps find_taps(float coordinate, uint32_t count, uint32_t mode, bool is_n
     else if (mode == GR_CUHOST_WRAP)
         at -= std::floor(at);
     else if (mode == GR_CUHOST_MIRROR)
-        at = std::fabs(at - 2 * std::rint(at / 2));
+        at -= 2 * std::floor(at / 2);
     if (is_normalised)
-        at *= count;
-    at = std::fmin(std::fmax(at, -2.0), count + 2.0);
+        at = std::floor(at * 0x1p21) / 0x1p21 * count;
+    at = std::fmin(std::fmax(at, -2.0), 2.0 * count + 2.0);
 
     const int n = static_cast<int>(count);
     if (!linear) {
         const int i = resolve_index(static_cast<int>(std::floor(at)), n, mode);
-        return {{i, i}, 0.0f};
+        return {{i, i}, 0};
     }
     const int fixed = static_cast<int>(std::floor(at * 256 + 0.5)) - 128;
     const int first = fixed >> 8;
-    return {{resolve_index(first, n, mode), resolve_index(first + 1, n, mode)},
-            static_cast<float>(fixed & 255) / 256};
+    return {{resolve_index(first, n, mode), resolve_index(first + 1, n, mode)}, fixed & 255};
 }
 
 /* ---- Interpolation ---- */
 
-struct colour_sum {
-    float sum[4] = {0, 0, 0, 0};
+/* The steps up to 1 in which numbers made of integers are mixed; 0 for floats. */
+inline int mixing_steps(const gr_cuhost_image &image)
+{
+    switch (image.component) {
+    case GR_CUHOST_HALF:
+    case GR_CUHOST_FLOAT:
+        return 0;
+    case GR_CUHOST_UINT8:
+    case GR_CUHOST_UINT16:
+        return image.flags & GR_CUHOST_NORMALISED_READ ? 65535 : 1;
+    default:
+        return image.flags & GR_CUHOST_NORMALISED_READ ? 32767 : 1;
+    }
+}
 
-    void add(float weight, const uint32_t *from)
+inline double nearest(double value)
+{
+    return std::floor(value + 0.5);
+}
+
+/* The float of that many significant bits that is nearest, halves away from zero. */
+inline float keep_bits(double value, int count)
+{
+    const uint64_t last = 1ull << (53 - count);
+    return static_cast<float>(bits<double>((bits<uint64_t>(value) + last / 2) & ~(last - 1)));
+}
+
+inline float keep_half(double value)
+{
+    return std::fabs(value) < 0x1p-14 ? static_cast<float>(std::round(value * 0x1p24) * 0x1p-24)
+                                      : keep_bits(value, 11);
+}
+
+/* A number made of an integer, in the steps that it is mixed in. Of 8 bits and a sign it is not a
+ * whole number of them. */
+inline double in_steps(const gr_cuhost_image &image, float number, int steps)
+{
+    return image.component == GR_CUHOST_SINT8
+               ? nearest(static_cast<double>(number) * 127) * steps / 127
+               : nearest(static_cast<double>(number) * steps);
+}
+
+/* The mean of texels, as exact as the hardware's: what came from integers is rounded to a step. */
+struct colour_sum {
+    const gr_cuhost_image &image;
+    const int steps = mixing_steps(image);
+    const bool is_wide = image.component == GR_CUHOST_UINT32 || image.component == GR_CUHOST_SINT32;
+    double sum[4] = {0, 0, 0, 0};
+
+    explicit colour_sum(const gr_cuhost_image &of) : image(of)
     {
-        for (int i = 0; i < 4; i++)
-            sum[i] += weight * bits<float>(from[i]);
+    }
+
+    void add(double weight, const uint32_t *from)
+    {
+        for (int i = 0; i < 4; i++) {
+            if (steps == 0)
+                sum[i] += weight * bits<float>(from[i]);
+            else if (steps > 1)
+                sum[i] += weight * in_steps(image, bits<float>(from[i]), steps);
+            else if (image.component >= GR_CUHOST_SINT8)
+                sum[i] += weight * static_cast<int32_t>(from[i]);
+            else
+                sum[i] += weight * from[i];
+        }
+    }
+
+    uint32_t component(int i) const
+    {
+        if (steps == 1 && is_wide)
+            return static_cast<uint32_t>(static_cast<int64_t>(std::floor(sum[i])));
+        if (steps == 1)
+            return static_cast<uint32_t>(static_cast<int64_t>(nearest(sum[i])));
+        if (steps)
+            return bits<uint32_t>(static_cast<float>(nearest(sum[i]) / steps));
+        return bits<uint32_t>(image.component == GR_CUHOST_HALF ? keep_half(sum[i])
+                                                                : keep_bits(sum[i], 24));
     }
 
     texel result() const
     {
-        return {{bits<uint32_t>(sum[0]), bits<uint32_t>(sum[1]), bits<uint32_t>(sum[2]),
-                 bits<uint32_t>(sum[3])}};
+        return {{component(0), component(1), component(2), component(3)}};
     }
 };
+
+/* The weights of the corners between Axes pairs of taps, in 256ths, as the hardware rounds them: the
+ * product of two fractions, with the rest of each for the neighbours; of three axes the second
+ * splits what the other two gave, and halves are for the greater x. */
+template <int Axes> inline void corner_weights(const int *fraction, int *weight)
+{
+    const int x = fraction[0], y = Axes == 1 ? 0 : fraction[Axes - 1];
+    const int both = (x * y + 128) >> 8;
+    const int plane[4] = {256 - x - y + both, x - both, y - both, both};
+    for (int i = 0; i < (Axes == 1 ? 2 : 4); i++) {
+        if constexpr (Axes == 3) {
+            const int far = (plane[i] * fraction[1] + 127 + (i & 1)) >> 8;
+            weight[(i & 1) + (i & 2) * 2] = plane[i] - far;
+            weight[(i & 1) + (i & 2) * 2 + 2] = far;
+        } else {
+            weight[i] = plane[i];
+        }
+    }
+}
 
 inline texel texel_or_border(const gr_cuhost_image &image, const gr_cuhost_level &level, int x,
                              int y, int slice)
@@ -232,7 +317,7 @@ template <int Axes>
 inline texel read_level(const gr_cuhost_image &image, const gr_cuhost_level &level, const float *at,
                         int slice)
 {
-    const bool linear = (image.flags & GR_CUHOST_LINEAR) && reads_float(image);
+    const bool linear = image.flags & GR_CUHOST_LINEAR;
     const uint32_t counts[3] = {level.width, level.height, level.depth};
     taps t[3] = {{{0, 0}, 0}, {{0, 0}, 0}, {{slice, slice}, 0}};
     for (int i = 0; i < Axes; i++)
@@ -240,39 +325,53 @@ inline texel read_level(const gr_cuhost_image &image, const gr_cuhost_level &lev
                          linear);
     if (!linear)
         return texel_or_border(image, level, t[0].index[0], t[1].index[0], t[2].index[0]);
+    /* To the hardware an array of one dimension has rows too, and is read at the edge of one. */
+    if (Axes == 1 && image.address[1] == GR_CUHOST_BORDER && !(image.flags & GR_CUHOST_LAYERS))
+        return read_level<2>(image, level, at, slice);
 
-    colour_sum sum;
+    colour_sum sum(image);
+    const int fractions[3] = {t[0].fraction, t[1].fraction, t[2].fraction};
+    int weight[1 << Axes];
+    corner_weights<Axes>(fractions, weight);
     for (int corner = 0; corner < 1 << Axes; corner++) {
-        float weight = 1;
-        for (int i = 0; i < Axes; i++)
-            weight *= corner >> i & 1 ? t[i].fraction : 1 - t[i].fraction;
-        if (weight == 0)
+        if (weight[corner] == 0)
             continue;
         const texel value =
             texel_or_border(image, level, t[0].index[corner & 1], t[1].index[corner >> 1 & 1],
                             t[2].index[corner >> 2 & 1]);
-        sum.add(weight, value.bits);
+        sum.add(weight[corner] / 256.0, value.bits);
     }
     return sum.result();
+}
+
+/* A level, which the hardware has in 256ths before it calculates with it. */
+inline int in_256ths(float level)
+{
+    return static_cast<int>(std::floor(std::fmin(std::fmax(level, -64.0f), 64.0f) * 256));
+}
+
+inline int within(int value, int least, int most)
+{
+    value = value < least ? least : value;
+    return value > most ? most : value;
 }
 
 /* Calls read(level) for the level, or mixes the two, that lod asks for. */
 template <class Read> inline texel read_levels(const gr_cuhost_image &image, float lod, Read read)
 {
-    const float last = static_cast<float>(image.level_count - 1);
-    float at = lod + image.level_bias;
-    at = std::fmin(std::fmax(at, image.level_min), image.level_max);
-    at = std::fmin(std::fmax(at, 0.0f), last);
-    const int fixed = static_cast<int>(std::floor(at * 256));
-    const bool linear = (image.flags & GR_CUHOST_LINEAR_LEVELS) && reads_float(image);
+    const int last = 256 * static_cast<int>(image.level_count - 1);
+    int fixed = in_256ths(lod) + in_256ths(image.level_bias);
+    fixed = within(fixed, in_256ths(image.level_min), in_256ths(image.level_max));
+    fixed = within(fixed, 0, last);
+    const bool linear = image.flags & GR_CUHOST_LINEAR_LEVELS;
     if (!linear)
         return read(image.levels[(fixed + 128) >> 8]);
     const texel near = read(image.levels[fixed >> 8]);
     if (!(fixed & 255))
         return near;
     const texel far = read(image.levels[(fixed >> 8) + 1]);
-    const float fraction = static_cast<float>(fixed & 255) / 256;
-    colour_sum sum;
+    const double fraction = (fixed & 255) / 256.0;
+    colour_sum sum(image);
     sum.add(1 - fraction, near.bits);
     sum.add(fraction, far.bits);
     return sum.result();

@@ -9,8 +9,8 @@
  *
  * with nvcc's signatures: tex2D<float4>(object, x, y) and tex2D(&value, object, x, y). What is
  * missing: gradients (tex2DGrad), anisotropy, and residency of sparse arrays. Interpolation goes by
- * the rules of the CUDA programming guide: the place between two elements, or levels, is rounded to
- * 1/256, the sum is one of floats. A function that does not fit the object's array (tex2D of a 3D
+ * what an H200 gave: the place between two elements, or levels, and the weights are whole 256ths,
+ * and integers are interpolated too. A function that does not fit the object's array (tex2D of a 3D
  * array) is undefined on a GPU; here it stays within the array's memory.
  */
 #ifndef GR_CUHOST_TEXTURE_H
@@ -80,7 +80,7 @@ inline texel load_beyond_edge(const gr_cuhost_image &image, const gr_cuhost_leve
 }
 
 /* An element of a face, or beside it. At a corner three faces meet: the mean of their elements. */
-inline void add_seamless(colour_sum &sum, float weight, const gr_cuhost_image &image,
+inline void add_seamless(colour_sum &sum, double weight, const gr_cuhost_image &image,
                          const gr_cuhost_level &level, int face, int first_face, int i, int j)
 {
     const int x = clamp_index(i, level.width), y = clamp_index(j, level.height);
@@ -99,20 +99,19 @@ inline texel read_seamless(const gr_cuhost_image &image, const gr_cuhost_level &
                            const cube_place &p, int first_face)
 {
     int first[2];
-    float fraction[2];
+    int fraction[2], weight[4];
     for (int k = 0; k < 2; k++) {
         const double at = ((k == 0 ? p.s : p.t) + 1.0) / 2 * level.width;
         const int fixed = static_cast<int>(std::floor(at * 256 + 0.5)) - 128;
         first[k] = fixed >> 8;
-        fraction[k] = static_cast<float>(fixed & 255) / 256;
+        fraction[k] = fixed & 255;
     }
-    colour_sum sum;
+    corner_weights<2>(fraction, weight);
+    colour_sum sum(image);
     for (int corner = 0; corner < 4; corner++) {
-        const float weight = (corner & 1 ? fraction[0] : 1 - fraction[0]) *
-                             (corner & 2 ? fraction[1] : 1 - fraction[1]);
-        if (weight != 0)
-            add_seamless(sum, weight, image, level, p.face, first_face, first[0] + (corner & 1),
-                         first[1] + (corner >> 1));
+        if (weight[corner] != 0)
+            add_seamless(sum, weight[corner] / 256.0, image, level, p.face, first_face,
+                         first[0] + (corner & 1), first[1] + (corner >> 1));
     }
     return sum.result();
 }
@@ -122,22 +121,23 @@ inline texel read_face(const gr_cuhost_image &image, const gr_cuhost_level &leve
 {
     const int cubes = static_cast<int>(level.depth / 6);
     const int first_face = cubes > 0 ? 6 * clamp_layer(layer, static_cast<uint32_t>(cubes)) : 0;
-    const bool linear = (image.flags & GR_CUHOST_LINEAR) && reads_float(image);
+    const bool linear = image.flags & GR_CUHOST_LINEAR;
     if (linear && cubes > 0 && (image.flags & GR_CUHOST_SEAMLESS))
         return read_seamless(image, level, p, first_face);
     const int slice = clamp_index(first_face + p.face, level.depth);
-    const taps tx = find_taps((p.s + 1) / 2, level.width, GR_CUHOST_CLAMP, true, linear);
-    const taps ty = find_taps((p.t + 1) / 2, level.height, GR_CUHOST_CLAMP, true, linear);
+    const taps tx = find_taps((p.s + 1) / 2, level.width, image.address[0], true, linear);
+    const taps ty = find_taps((p.t + 1) / 2, level.height, image.address[1], true, linear);
     if (!linear)
         return load_texel(image, level, tx.index[0], ty.index[0], slice);
-    colour_sum sum;
+    const int fraction[2] = {tx.fraction, ty.fraction};
+    int weight[4];
+    corner_weights<2>(fraction, weight);
+    colour_sum sum(image);
     for (int corner = 0; corner < 4; corner++) {
-        const float weight = (corner & 1 ? tx.fraction : 1 - tx.fraction) *
-                             (corner & 2 ? ty.fraction : 1 - ty.fraction);
-        if (weight != 0)
-            sum.add(
-                weight,
-                load_texel(image, level, tx.index[corner & 1], ty.index[corner >> 1], slice).bits);
+        if (weight[corner] != 0)
+            sum.add(weight[corner] / 256.0, texel_or_border(image, level, tx.index[corner & 1],
+                                                            ty.index[corner >> 1], slice)
+                                                .bits);
     }
     return sum.result();
 }

@@ -2,7 +2,6 @@
 /* cuTexObject...: texture objects over arrays, mipmapped arrays and plain memory. */
 #include "imageobject.h"
 
-#include <math.h>
 #include <string.h>
 
 #define MEMORY_ALIGNMENT 512 /* CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT */
@@ -178,8 +177,11 @@ static bool is_small_integer(const gr_cuhost_image *image)
 /* The multiple of 1/highest that is nearest, as an element of the array could hold it. */
 static float nearest_step(float value, float lowest, float highest)
 {
-    float clamped = fminf(fmaxf(value, lowest), 1.0f);
-    return floorf(clamped * highest + 0.5f) / highest;
+    float clamped = !(value > lowest) ? lowest
+                    : value > 1       ? 1
+                                      : value; /* no number is the lowest */
+    /* Positive before it is converted, so that the conversion rounds halves up as floor() would. */
+    return (float)((int32_t)(clamped * highest + highest + 0.5f) - (int32_t)highest) / highest;
 }
 
 /* A component of the border in the array's format. An integer's are the lowest bits of what the
@@ -227,7 +229,6 @@ static CUresult set_reading(gr_cuhost_image *image, const CUDA_TEXTURE_DESC *t, 
         is_wide || (is_small_integer(image) && (t->flags & CU_TRSF_READ_AS_INTEGER));
     bool normalised = t->flags & CU_TRSF_NORMALIZED_COORDINATES;
     bool linear = t->filterMode == CU_TR_FILTER_MODE_LINEAR;
-    linear = linear && !reads_integer; /* the driver accepts it, but integers are not filtered */
     if (mipmapped && !normalised)
         return CUDA_ERROR_INVALID_VALUE;
 
