@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <gr/gl.h>
 
@@ -243,13 +242,7 @@ static bool check_names(int argc, char **argv, struct options *options)
         return false;
     }
     options->input = argv[optind];
-    struct stat in, out;
-    if (stat(options->input, &in) == 0 && stat(options->output, &out) == 0 &&
-        in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
-        fprintf(stderr, "The output would overwrite the input: name another file with --output.\n");
-        return false;
-    }
-    return true;
+    return output_spares_input(options->output, options->input);
 }
 
 /* The exit status where the program is to end at once, else -1. */

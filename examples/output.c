@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 bool output_numbered(char *path, size_t size, const char *output, int number)
 {
@@ -26,4 +27,14 @@ void output_report(const char *path, int width, int height)
     char *full = realpath(path, NULL);
     printf("picture  %s, %dx%d\n", full != NULL ? full : path, width, height);
     free(full);
+}
+
+bool output_spares_input(const char *output, const char *input)
+{
+    struct stat in, out;
+    if (stat(input, &in) != 0 || stat(output, &out) != 0 || in.st_dev != out.st_dev ||
+        in.st_ino != out.st_ino)
+        return true;
+    fprintf(stderr, "The output would overwrite the input: name another file.\n");
+    return false;
 }

@@ -14,4 +14,7 @@ bool output_numbered(char *path, size_t size, const char *output, int number);
 /* Prints where a picture lies, in full, and how large it is. */
 void output_report(const char *path, int width, int height);
 
+/* Refuses, in words, to write over the picture that is read. */
+bool output_spares_input(const char *output, const char *input);
+
 #endif
