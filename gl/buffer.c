@@ -14,7 +14,7 @@
 
 #define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
 
-static gr_status check_buffer(unsigned int name, size_t *size, const char *call)
+static gr_status check_buffer(unsigned int name, bool direct, size_t *size, const char *call)
 {
     if (!glIsBuffer(name))
         return gr_fail(
@@ -22,7 +22,7 @@ static gr_status check_buffer(unsigned int name, size_t *size, const char *call)
             "There is no OpenGL buffer %u in the current context: it was deleted, belongs to "
             "another context, or was only named by glGenBuffers and never bound.",
             name);
-    *size = gl_buffer_storage(name);
+    *size = gl_buffer_storage(name, direct);
     if (*size == 0)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
@@ -49,11 +49,11 @@ static gr_resource *make_resource(unsigned int name, unsigned flags, const char 
     struct gl_resource *r = gl_resource_begin("buffer", name, call);
     if (!r)
         return NULL;
-    if (check_buffer(name, &r->base.size, call) != GR_OK) {
+    if (check_buffer(name, r->context.direct, &r->base.size, call) != GR_OK) {
         free(r);
         return NULL;
     }
-    r->immutable = gl_buffer_is_immutable(name);
+    r->immutable = gl_buffer_is_immutable(name, r->context.direct);
     return gl_resource_register(r, flags, register_buffer, "cuGraphicsGLRegisterBuffer", call);
 }
 

@@ -34,13 +34,14 @@ bool gl_native_current(struct gl_native *native)
         {"GLX", "libGLX.so.0", "glXGetCurrentContext"},
         {"GLX", "libGL.so.1", "glXGetCurrentContext"},
     };
-    native->interface = "none";
-    native->handle = NULL;
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && !native->handle; i++) {
-        native->handle = ask(places[i].file, places[i].function);
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         native->interface = places[i].interface;
+        native->handle = ask(places[i].file, places[i].function);
+        if (native->handle)
+            return true;
     }
-    return native->handle != NULL;
+    native->interface = "none";
+    return false;
 }
 
 /* Contexts that have been marked. A destroyed context's handle may come back; its mark does not. */
@@ -49,13 +50,14 @@ static struct gl_context *marks;
 static size_t mark_count;
 /* Well above the names that an application uses, and small enough to be reached by counting up. */
 static GLsizei next_mark = 101;
+/* An OpenGL that hands out larger names is not marked: its context is asked for each time. */
+#define LARGEST_MARK (1u << 20)
 
 /* NVIDIA's driver offers both in contexts of older versions too, as extensions. */
-static bool has_program_pipelines(void)
+static bool has_program_pipelines(const struct gl_context *context)
 {
-    return epoxy_is_desktop_gl() &&
-           (epoxy_gl_version() >= 45 || (epoxy_has_gl_extension("GL_ARB_separate_shader_objects") &&
-                                         epoxy_has_gl_extension("GL_ARB_direct_state_access")));
+    return context->direct &&
+           (context->version >= 41 || epoxy_has_gl_extension("GL_ARB_separate_shader_objects"));
 }
 
 /*
@@ -64,7 +66,7 @@ static bool has_program_pipelines(void)
  */
 static GLuint make_mark(void)
 {
-    GLsizei count = next_mark++;
+    GLsizei count = next_mark;
     GLuint *names = calloc((size_t)count, sizeof(*names));
     if (!names)
         return 0;
@@ -72,6 +74,13 @@ static GLuint make_mark(void)
     glDeleteProgramPipelines(count - 1, names);
     GLuint mark = names[count - 1];
     free(names);
+    /* Names that the application has push the mark up, and the next one has to be above it. */
+    if (mark > LARGEST_MARK) {
+        glDeleteProgramPipelines(1, &mark);
+        return 0;
+    }
+    if (mark)
+        next_mark = (GLsizei)mark + 1;
     return mark;
 }
 
@@ -93,7 +102,11 @@ bool gl_context_remember(struct gl_context *context)
     *context = (struct gl_context){0};
     if (!gl_native_current(&context->native))
         return false;
-    if (!has_program_pipelines())
+    bool desktop = epoxy_is_desktop_gl();
+    context->version = desktop ? epoxy_gl_version() : 0;
+    context->direct =
+        desktop && (context->version >= 45 || epoxy_has_gl_extension("GL_ARB_direct_state_access"));
+    if (!has_program_pipelines(context))
         return true;
     pthread_mutex_lock(&marks_lock);
     struct gl_context *known = find_known(&context->native);

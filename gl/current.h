@@ -25,6 +25,8 @@ bool gl_native_current(struct gl_native *native);
 struct gl_context {
     struct gl_native native;
     unsigned int mark; /* 0 where OpenGL is too old for program pipelines */
+    int version;       /* 45 is OpenGL 4.5; 0 for OpenGL ES */
+    bool direct;       /* objects can be asked by name */
 };
 
 /* Marks the current context, or finds its mark. False if none is current. Safe from any thread. */

@@ -220,6 +220,11 @@ static gr_status explain(const gr_egl_options *o, size_t tried, const char *foun
             ? "Install Mesa's software OpenGL (on Debian libegl-mesa0 and libgl1-mesa-dri)."
             : "Is NVIDIA's EGL there (libEGL_nvidia.so.0 and its 10_nvidia.json; in a "
               "container NVIDIA_DRIVER_CAPABILITIES must contain graphics)?";
+    if (tried == 0 && o->share)
+        return gr_fail(
+            GR_ERR_GL, call,
+            "The display of the context to share with is not to be had again; found: %.240s.",
+            found);
     if (tried == 0)
         return gr_fail(GR_ERR_GL, call,
                        "No EGL device belongs to CUDA device %d; found: %.240s. %s", o->cuda_device,
@@ -236,15 +241,18 @@ static gr_status open_context(gr_egl *egl, const gr_egl_options *o, const char *
                                        sizeof(found));
     struct current before = save_current();
     size_t tried = 0;
-    gr_error first;
+    gr_error earlier, first;
+    gr_error_save(&earlier);
     while (tried < count) {
         /* Contexts share objects on one display only. */
         if (o->share && o->share->display != candidates[tried].display) {
             candidates[tried] = candidates[--count];
             continue;
         }
-        if (try_candidate(egl, o, &candidates[tried]) == GR_OK)
+        if (try_candidate(egl, o, &candidates[tried]) == GR_OK) {
+            gr_error_restore(&earlier); /* of a better candidate that did not work */
             return GR_OK;
+        }
         restore_current(&before);
         destroy_context(egl);
         /* The best candidate's reason is the one to tell. */

@@ -198,7 +198,7 @@ const struct gl_target *gl_texture_target(unsigned int name)
     glBindTextureUnit((GLuint)units - 1, name);
     get_bindings(after);
     for (size_t i = 0; i < TARGET_COUNT; i++) {
-        if ((GLuint)after[i] != name || (found && before[i] == after[i]))
+        if ((GLuint)after[i] != name)
             continue;
         found = &targets[i];
         glBindTexture(found->target, (GLuint)before[i]);

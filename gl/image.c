@@ -71,10 +71,12 @@ static gr_status check_storage(struct gl_resource *r, struct gl_image_storage *s
     r->immutable = storage->immutable;
     r->format = gl_format_of((unsigned int)storage->base.internal);
     if (storage->base.width == 0 || storage->base.height == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "OpenGL image %u has no storage at level 0. Give it some, by glTexStorage, "
-                       "glTexImage or glRenderbufferStorage, before it is registered.",
-                       r->name);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "OpenGL image %u has no storage at level 0 as a %s. Give it some, by "
+            "glTexStorage, glTexImage or glRenderbufferStorage, before it is registered; or "
+            "pass its own target.",
+            r->name, r->target->name);
     if (storage->base.samples > 0)
         return gr_fail(
             GR_ERR_UNSUPPORTED, call,

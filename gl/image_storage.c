@@ -22,12 +22,16 @@ static struct gl_level renderbuffer_base(GLuint name)
     return l;
 }
 
-static GLuint bind(GLenum target, GLuint name)
+/* False if the texture is of another target, which only an OpenGL before 4.5 leaves to this to find. */
+static bool bind(GLenum target, GLuint name, GLuint *before)
 {
+    GLenum binding = gl_target_of(target)->binding;
     GLint bound = 0;
-    glGetIntegerv(gl_target_of(target)->binding, &bound);
+    glGetIntegerv(binding, &bound);
+    *before = (GLuint)bound;
     glBindTexture(target, name);
-    return (GLuint)bound;
+    glGetIntegerv(binding, &bound);
+    return (GLuint)bound == name;
 }
 
 /* A level of the bound texture; `part` is the target, or a face of the cube. */
@@ -53,8 +57,10 @@ struct gl_level gl_image_base(unsigned int name, unsigned int target)
 {
     if (target == GL_RENDERBUFFER)
         return renderbuffer_base(name);
-    GLuint before = bind(target, name);
-    struct gl_level l = bound_level(first_part(target), 0);
+    GLuint before;
+    struct gl_level l = {0, 0, 0, 0, 0};
+    if (bind(target, name, &before))
+        l = bound_level(first_part(target), 0);
     glBindTexture(target, before);
     return l;
 }
@@ -135,7 +141,8 @@ void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_st
         return;
     }
     GLint immutable = 0, levels = 0;
-    GLuint before = bind(target, name);
+    GLuint before;
+    bind(target, name, &before);
     bool can_ask = epoxy_gl_version() >= 42 || epoxy_has_gl_extension("GL_ARB_texture_storage");
     if (can_ask)
         glGetTexParameteriv(target, GL_TEXTURE_IMMUTABLE_FORMAT, &immutable);

@@ -78,7 +78,7 @@ static gr_status check_buffer(const gr_resource *resource, const char *call)
     const struct gl_resource *r = gl_of(resource);
     if (!glIsBuffer(r->name))
         return fail_deleted(resource, call);
-    size_t size = gl_buffer_storage(r->name);
+    size_t size = gl_buffer_storage(r->name, r->context.direct);
     if (size == resource->size)
         return GR_OK;
     return gr_fail(
@@ -264,8 +264,14 @@ static struct gl_resource *take_parked(const struct gl_context *context)
 
 void gl_interop_collect_parked(const struct gl_context *context)
 {
-    struct gl_resource *r;
+    /* All are taken first: ending a registration comes here again, and finds none. */
+    struct gl_resource *mine = NULL, *r;
     while ((r = take_parked(context))) {
+        r->next_parked = mine;
+        mine = r;
+    }
+    while ((r = mine)) {
+        mine = r->next_parked;
         r->base.parked = false;
         gr_resource_settle(&r->base);
     }

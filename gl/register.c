@@ -24,6 +24,14 @@ struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const
             kind, name);
         return NULL;
     }
+    if (gl.version < 32) {
+        gr_fail(GR_ERR_UNSUPPORTED, call,
+                "The current context is %s. libgr needs OpenGL 3.2 or newer, as NVIDIA's driver "
+                "gives to "
+                "every program that asks for it.",
+                gl.version ? "an older OpenGL" : "one of OpenGL ES");
+        return NULL;
+    }
     gl_interop_collect_parked(&gl);
     struct gl_resource *r = calloc(1, sizeof(*r));
     if (!r) {

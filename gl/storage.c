@@ -2,28 +2,12 @@
 /* An object's storage, asked for by name where OpenGL can, else through a binding that is put back. */
 #include "storage.h"
 
-#include <stdatomic.h>
-
 #include <epoxy/gl.h>
 
-/* Whether objects can be asked by name: the same for all contexts of a driver that are new enough. */
-static bool has_direct_access(void)
-{
-    static atomic_int known; /* 0: not asked yet, 1: no, 2: yes */
-    int answer = atomic_load_explicit(&known, memory_order_relaxed);
-    if (!answer) {
-        bool direct =
-            epoxy_gl_version() >= 45 || epoxy_has_gl_extension("GL_ARB_direct_state_access");
-        answer = epoxy_is_desktop_gl() && direct ? 2 : 1;
-        atomic_store_explicit(&known, answer, memory_order_relaxed);
-    }
-    return answer == 2;
-}
-
-static GLint64 buffer_parameter(GLuint name, GLenum parameter)
+static GLint64 buffer_parameter(GLuint name, GLenum parameter, bool direct)
 {
     GLint64 value = 0;
-    if (has_direct_access()) {
+    if (direct) {
         glGetNamedBufferParameteri64v(name, parameter, &value);
         return value;
     }
@@ -35,14 +19,13 @@ static GLint64 buffer_parameter(GLuint name, GLenum parameter)
     return value;
 }
 
-size_t gl_buffer_storage(unsigned int name)
+size_t gl_buffer_storage(unsigned int name, bool direct)
 {
-    return (size_t)buffer_parameter(name, GL_BUFFER_SIZE);
+    return (size_t)buffer_parameter(name, GL_BUFFER_SIZE, direct);
 }
 
-bool gl_buffer_is_immutable(unsigned int name)
+bool gl_buffer_is_immutable(unsigned int name, bool direct)
 {
-    bool can_be = (epoxy_is_desktop_gl() && epoxy_gl_version() >= 44) ||
-                  epoxy_has_gl_extension("GL_ARB_buffer_storage");
-    return can_be && buffer_parameter(name, GL_BUFFER_IMMUTABLE_STORAGE) == GL_TRUE;
+    bool can_be = epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage");
+    return can_be && buffer_parameter(name, GL_BUFFER_IMMUTABLE_STORAGE, direct) == GL_TRUE;
 }

@@ -160,6 +160,8 @@ static gr_status load_software(void)
 
 static gr_status choose(bool allow_software)
 {
+    gr_error before;
+    gr_error_save(&before);
     const char *wanted = getenv("GR_CUDA_DRIVER");
     if (wanted && *wanted)
         return strcmp(wanted, "soft") == 0 ? load_software() : load_file(wanted);
@@ -167,12 +169,12 @@ static gr_status choose(bool allow_software)
     if (status == GR_OK || !allow_software)
         return status;
     gr_error why;
-    gr_last_error(&why);
+    gr_error_save(&why);
     if (load_software() != GR_OK) {
         gr_error_restore(&why);
         return status;
     }
-    gr_clear_error();
+    gr_error_restore(&before);
     fprintf(stderr, "libgr: no CUDA GPU here (%s: %s); using the software CUDA driver.\n",
             REAL_DRIVER, why.code_name[0] ? why.code_name : "not found");
     return GR_OK;

@@ -19,13 +19,10 @@ gr_status gr_image_check(const gr_buffer *buffer, const char *call)
     return GR_OK;
 }
 
-gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned layer,
-                              const char *call)
+gr_status gr_image_check_range(const gr_resource *resource, unsigned level, unsigned layer,
+                               const char *call)
 {
-    gr_status status = gr_image_check(buffer, call);
-    if (status != GR_OK)
-        return status;
-    const struct gr_image *image = &buffer->resource->image;
+    const struct gr_image *image = &resource->image;
     if (level >= image->levels || layer >= image->layers)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "There is no level %u with layer %u: the image has %u level%s and %u %s%s, "
@@ -33,6 +30,13 @@ gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned 
                        level, layer, image->levels, image->levels == 1 ? "" : "s", image->layers,
                        image->cube ? "face" : "layer", image->layers == 1 ? "" : "s");
     return GR_OK;
+}
+
+gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned layer,
+                              const char *call)
+{
+    gr_status status = gr_image_check(buffer, call);
+    return status == GR_OK ? gr_image_check_range(buffer->resource, level, layer, call) : status;
 }
 
 static unsigned channel_bytes(CUarray_format format)

@@ -16,7 +16,11 @@ static inline bool gr_buffer_is_live(const gr_buffer *buffer)
 /* Refuses NULL, a buffer whose mapping has ended, and one that is no image. */
 gr_status gr_image_check(const gr_buffer *buffer, const char *call);
 
-/* The same, and a level or layer that the image does not have. */
+/* Refuses a level or layer that the resource, an image, does not have. */
+gr_status gr_image_check_range(const gr_resource *resource, unsigned level, unsigned layer,
+                               const char *call);
+
+/* Both for a mapped image. */
 gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned layer,
                               const char *call);
 
@@ -30,7 +34,10 @@ gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info);
 gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, const char *call);
 
 /* Puts the copy back into the image, unless the resource is read-only. The CUDA context is current. */
-gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream);
+gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *call);
+
+/* Frees the linear memory when the registration is over, as gr_objects_free() does. */
+void gr_linear_free(gr_resource *resource, bool alive);
 
 /* ---- Surface and texture objects (objects.c) -------------------------------------------------- */
 
@@ -40,10 +47,10 @@ enum gr_object_kind { GR_OBJECT_SURFACE, GR_OBJECT_TEXTURE };
 CUsurfObject gr_objects_find_surface(const gr_buffer *buffer, unsigned level, unsigned layer);
 
 /*
- * Makes room for one more object of the mapping, which gr_objects_add() then cannot fail to note. False
- * without memory. The CUDA context is current.
+ * Makes room for one more object of the mapping, which gr_objects_add() then cannot fail to note.
+ * The CUDA context is current.
  */
-bool gr_objects_reserve(gr_buffer *buffer);
+gr_status gr_objects_reserve(gr_buffer *buffer, const char *call);
 void gr_objects_add(gr_buffer *buffer, enum gr_object_kind kind, unsigned long long handle,
                     unsigned level, unsigned layer);
 
@@ -53,7 +60,10 @@ void gr_objects_add(gr_buffer *buffer, enum gr_object_kind kind, unsigned long l
  */
 void gr_objects_retire(gr_buffer *buffer, CUstream stream);
 
-/* Destroys all that is left, once the registration is over and with it all work on the image. */
-void gr_objects_free(gr_resource *resource);
+/*
+ * Destroys all that is left, once the registration is over; `alive` says whether the CUDA context still
+ * is, without which there is only memory to free.
+ */
+void gr_objects_free(gr_resource *resource, bool alive);
 
 #endif

@@ -105,6 +105,10 @@ static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
     gr_status status = gr_image_check_part(buffer, level, layer, call);
     if (status == GR_OK && !memory)
         status = gr_fail(GR_ERR_INVALID_VALUE, call, "The linear memory's description is NULL.");
+    if (status == GR_OK && !out && (buffer->resource->flags & GR_READ_ONLY))
+        status =
+            gr_fail(GR_ERR_STATE, call,
+                    "The image was registered read_only: register it without, to write to it.");
     if (status == GR_OK)
         status = gr_stream_check(stream, true, call);
     if (status == GR_OK)
@@ -143,14 +147,31 @@ static gr_status reserve_staging(gr_resource *resource, size_t bytes, const char
         return GR_OK;
     const gr_cuda_api *cu = gr_driver();
     CUdeviceptr larger;
-    CUresult result = cu->cuMemAlloc(&larger, bytes);
+    CUresult result = CUDA_SUCCESS;
+    if (!staging->done)
+        result = cu->cuEventCreate(&staging->done, CU_EVENT_DISABLE_TIMING);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
+    result = cu->cuMemAlloc(&larger, bytes);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuMemAlloc", "%s: no %zu bytes of device memory for the copy.",
                             call, bytes);
     if (staging->ptr)
         cu->cuMemFree(staging->ptr); /* waits for the work that still uses it */
-    *staging = (struct gr_staging){larger, bytes};
+    staging->ptr = larger;
+    staging->room = bytes;
     return GR_OK;
+}
+
+void gr_linear_free(gr_resource *resource, bool alive)
+{
+    const gr_cuda_api *cu = gr_driver();
+    struct gr_staging *staging = &resource->staging;
+    if (alive && staging->ptr)
+        cu->cuMemFree(staging->ptr);
+    if (alive && staging->done)
+        cu->cuEventDestroy(staging->done);
+    *staging = (struct gr_staging){0, 0, NULL};
 }
 
 static gr_linear staging_of(const gr_buffer *buffer)
@@ -171,6 +192,11 @@ gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, cons
     if (status != GR_OK)
         return status;
     gr_linear memory = {.device = resource->staging.ptr, .pitch = pitch};
+    CUresult result = gr_driver()->cuStreamWaitEvent(buffer->stream, resource->staging.done, 0);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(
+            result, "cuStreamWaitEvent",
+            "%s: the stream could not be made to wait for the last use of the copy.", call);
     if (!(resource->flags & GR_WRITE_DISCARD))
         status = copy_part(&part, &memory, true, buffer->stream, call);
     if (status != GR_OK)
@@ -183,16 +209,22 @@ gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, cons
     return GR_OK;
 }
 
-gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream)
+gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *call)
 {
     struct part part;
-    if (buffer->resource->flags & GR_READ_ONLY)
-        return GR_OK;
-    gr_status status = find_part(buffer, buffer->level, buffer->layer, &part);
+    gr_status status = GR_OK;
+    gr_linear memory = staging_of(buffer);
+    if (!(buffer->resource->flags & GR_READ_ONLY))
+        status = find_part(buffer, buffer->level, buffer->layer, &part);
+    if (status == GR_OK && !(buffer->resource->flags & GR_READ_ONLY))
+        status = copy_part(&part, &memory, false, stream, call);
     if (status != GR_OK)
         return status;
-    gr_linear memory = staging_of(buffer);
-    return copy_part(&part, &memory, false, stream, "gr_buffer_release");
+    CUresult result = gr_driver()->cuEventRecord(buffer->resource->staging.done, stream);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuEventRecord", "%s: the end of the copy could not be marked.",
+                        call);
 }
 
 size_t gr_buffer_pitch(const gr_buffer *buffer)

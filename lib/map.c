@@ -158,11 +158,15 @@ gr_buffer *gr_map_linear(gr_resource *resource, unsigned level, unsigned layer, 
                 "The resource was made from a buffer, which has level 0 and layer 0 only.");
         return NULL;
     }
+    /* Before it is mapped, since a map with write_discard loses the image's contents. */
+    bool mappable = resource && resource->handle && !resource->mapped;
+    if (mappable && resource->is_image &&
+        gr_image_check_range(resource, level, layer, __func__) != GR_OK)
+        return NULL;
     gr_buffer *buffer = gr_map(resource, stream);
     if (!buffer || !resource->is_image)
         return buffer;
-    if (gr_image_check_part(buffer, level, layer, __func__) != GR_OK ||
-        gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
+    if (gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
         return undo(buffer);
     gr_status status = gr_linear_make(buffer, level, layer, __func__);
     gr_context_leave(pushed);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "driver.h"
+#include "error.h"
 
 struct object {
     enum gr_object_kind kind;
@@ -35,11 +36,12 @@ static void destroy_items(struct gr_objects *set)
     set->count = 0;
 }
 
-static void free_set(struct gr_objects *set)
+static void free_set(struct gr_objects *set, bool alive)
 {
-    destroy_items(set);
-    if (set->done)
+    if (alive) {
+        destroy_items(set);
         gr_driver()->cuEventDestroy(set->done);
+    }
     free(set->items);
     free(set);
 }
@@ -61,21 +63,26 @@ static void collect(gr_resource *resource)
     }
 }
 
-static struct gr_objects *take_set(gr_resource *resource)
+static gr_status take_set(gr_resource *resource, struct gr_objects **taken, const char *call)
 {
     collect(resource);
     struct gr_objects *set = resource->idle;
     if (set) {
         resource->idle = set->next;
         set->next = NULL;
-        return set;
+        *taken = set;
+        return GR_OK;
     }
     set = calloc(1, sizeof(*set));
-    if (set && gr_driver()->cuEventCreate(&set->done, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
+    if (!set)
+        return gr_fail_memory(call);
+    CUresult result = gr_driver()->cuEventCreate(&set->done, CU_EVENT_DISABLE_TIMING);
+    if (result != CUDA_SUCCESS) {
         free(set);
-        return NULL;
+        return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
     }
-    return set;
+    *taken = set;
+    return GR_OK;
 }
 
 CUsurfObject gr_objects_find_surface(const gr_buffer *buffer, unsigned level, unsigned layer)
@@ -89,22 +96,23 @@ CUsurfObject gr_objects_find_surface(const gr_buffer *buffer, unsigned level, un
     return 0;
 }
 
-bool gr_objects_reserve(gr_buffer *buffer)
+gr_status gr_objects_reserve(gr_buffer *buffer, const char *call)
 {
+    gr_status status = GR_OK;
     if (!buffer->objects)
-        buffer->objects = take_set(buffer->resource);
+        status = take_set(buffer->resource, &buffer->objects, call);
+    if (status != GR_OK)
+        return status;
     struct gr_objects *set = buffer->objects;
-    if (!set)
-        return false;
     if (set->count < set->room)
-        return true;
+        return GR_OK;
     size_t room = set->room ? 2 * set->room : 8;
     struct object *items = realloc(set->items, room * sizeof(*items));
     if (!items)
-        return false;
+        return gr_fail_memory(call);
     set->items = items;
     set->room = room;
-    return true;
+    return GR_OK;
 }
 
 void gr_objects_add(gr_buffer *buffer, enum gr_object_kind kind, unsigned long long handle,
@@ -123,16 +131,16 @@ void gr_objects_retire(gr_buffer *buffer, CUstream stream)
     buffer->resource->retired = set;
 }
 
-void gr_objects_free(gr_resource *resource)
+void gr_objects_free(gr_resource *resource, bool alive)
 {
     struct gr_objects **lists[] = {&resource->retired, &resource->idle};
-    for (struct gr_objects *set = resource->retired; set; set = set->next)
+    for (struct gr_objects *set = resource->retired; set && alive; set = set->next)
         gr_driver()->cuEventSynchronize(set->done);
     for (size_t i = 0; i < 2; i++) {
         while (*lists[i]) {
             struct gr_objects *set = *lists[i];
             *lists[i] = set->next;
-            free_set(set);
+            free_set(set, alive);
         }
     }
 }

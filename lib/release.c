@@ -45,12 +45,13 @@ static gr_status order_after_maps(gr_resource *const resources[], size_t n, CUst
 }
 
 /* What has to be put into the stream before the resources go back. */
-static gr_status finish_images(gr_resource *const resources[], size_t n, CUstream stream)
+static gr_status finish_images(gr_resource *const resources[], size_t n, CUstream stream,
+                               const char *call)
 {
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
         if (resources[i]->mapped->pitch)
-            status = gr_linear_write_back(resources[i]->mapped, stream);
+            status = gr_linear_write_back(resources[i]->mapped, stream, call);
     return status;
 }
 
@@ -64,7 +65,7 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
         return status;
     status = order_after_maps(resources, n, stream);
     if (status == GR_OK)
-        status = finish_images(resources, n, stream);
+        status = finish_images(resources, n, stream, call);
     if (status == GR_OK)
         status = resources[0]->backend->unmap(resources, n, stream);
     for (size_t i = 0; i < n && status == GR_OK; i++) {

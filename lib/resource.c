@@ -81,14 +81,13 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
 {
     bool pushed;
     gr_status status = gr_context_enter(&resource->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    status = resource->backend->unregister(resource);
-    gr_objects_free(resource);
-    if (resource->staging.ptr)
-        gr_driver()->cuMemFree(resource->staging.ptr);
-    resource->staging = (struct gr_staging){0, 0};
-    if (resource->order)
+    bool alive = status == GR_OK;
+    if (alive)
+        status = resource->backend->unregister(resource);
+    /* With its CUDA context all of these are gone already. */
+    gr_objects_free(resource, alive);
+    gr_linear_free(resource, alive);
+    if (resource->order && alive)
         gr_driver()->cuEventDestroy(resource->order);
     resource->order = NULL;
     gr_context_leave(pushed);
@@ -118,6 +117,10 @@ void gr_resource_settle(gr_resource *resource)
     gr_error_save(&saved);
     if (resource->handle) {
         if (resource->backend->check_thread(resource, "gr_resource_free") != GR_OK) {
+            if (resource->buffers_out) { /* the release of the last one comes here again */
+                gr_error_restore(&saved);
+                return;
+            }
             gr_log(GR_LOG_WARNING,
                    "gr_resource_free: the registration is set aside until its OpenGL "
                    "context is current again");
@@ -128,8 +131,6 @@ void gr_resource_settle(gr_resource *resource)
         }
         if (gr_resource_unregister(resource, "gr_resource_free") != GR_OK)
             warn_last_error("gr_resource_free");
-        resource->handle =
-            NULL; /* also where its CUDA context is gone, and with it the registration */
     }
     gr_error_restore(&saved);
     if (resource->buffers_out == 0)

@@ -22,7 +22,8 @@ struct gr_image {
 /* Linear memory on the device that stands for one level and layer of an image. */
 struct gr_staging {
     CUdeviceptr ptr;
-    size_t room; /* bytes allocated */
+    size_t room;  /* bytes allocated */
+    CUevent done; /* recorded at the release: the next map, on any stream, waits for it */
 };
 
 /*

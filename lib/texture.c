@@ -9,9 +9,9 @@ static gr_status make_surface(gr_buffer *buffer, unsigned level, unsigned layer,
                               CUsurfObject *surface, const char *call)
 {
     CUarray array;
-    if (!gr_objects_reserve(buffer))
-        return gr_fail_memory(call);
-    gr_status status = buffer->resource->backend->array(buffer->resource, level, layer, &array);
+    gr_status status = gr_objects_reserve(buffer, call);
+    if (status == GR_OK)
+        status = buffer->resource->backend->array(buffer->resource, level, layer, &array);
     if (status != GR_OK)
         return status;
     CUDA_RESOURCE_DESC described = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array};
@@ -76,7 +76,9 @@ static gr_status check_values(const gr_texture_options *o, const char *call)
         return refuse(call, "`as_float` or `srgb` holds a value that is no gr_choice.");
     if (o->anisotropy > 16)
         return refuse(call, "`anisotropy` is at most 16.");
-    if (o->min_level < 0 || o->max_level < 0 || (o->max_level > 0 && o->min_level > o->max_level))
+    /* Written so that what is no number is refused too. */
+    if (!(o->min_level >= 0 && o->max_level >= 0 && o->mip_bias == o->mip_bias) ||
+        (o->max_level > 0 && o->min_level > o->max_level))
         return refuse(call, "`min_level` and `max_level` are at least 0 and in this order.");
     return GR_OK;
 }
@@ -99,6 +101,8 @@ static gr_status check_together(const gr_texture_options *o, const gr_image_info
                       "not by default: set `as_float`, or filter with GR_FILTER_POINT.");
     if (srgb && (info->format != CU_AD_FORMAT_UNSIGNED_INT8 || !floats))
         return refuse(call, "`srgb` is for 8 bit unsigned channels that are read as floats.");
+    if (o->whole && o->min_level > (float)(info->levels - 1))
+        return refuse(call, "`min_level` is beyond the image's last level.");
     if (!o->whole && (o->mip_filter || o->mip_bias != 0 || o->min_level > 0 || o->max_level > 0))
         return refuse(call, "Options between mip levels need `whole`, which takes all of them.");
     return GR_OK;
@@ -179,10 +183,10 @@ static gr_status make_texture(gr_buffer *buffer, const gr_texture_options *o, CU
     status = check_together(o, &info, floats, srgb, call);
     if (status == GR_OK)
         status = find_source(buffer, o, &source);
+    if (status == GR_OK)
+        status = gr_objects_reserve(buffer, call);
     if (status != GR_OK)
         return status;
-    if (!gr_objects_reserve(buffer))
-        return gr_fail_memory(call);
     CUDA_TEXTURE_DESC sampling = describe_sampling(o, &info, floats, srgb);
     CUresult result = gr_driver()->cuTexObjectCreate(texture, &source, &sampling, NULL);
     if (result != CUDA_SUCCESS)

@@ -278,6 +278,53 @@ START_TEST(freed_then_register)
 }
 END_TEST
 
+/* libgr knows a context by a name in it, which must be another one however many the application has. */
+START_TEST(contexts_are_told_apart_though_they_have_names_in_use)
+{
+    GLuint names[2][3], buffers[2];
+    gr_egl *contexts[2];
+    gr_resource *of[2];
+    for (int i = 0; i < 2; i++) {
+        contexts[i] = gr_egl_create(NULL);
+        assert_made(contexts[i]);
+        if (i == 0)
+            glCreateProgramPipelines(3, names[i]);
+        buffers[i] = gl_buffer_filled(SIZE, 0);
+        of[i] = gr_from_gl_buffer(buffers[i], GR_NONE);
+        assert_made(of[i]);
+    }
+    assert_null(gr_map(of[0], fx.stream), GR_ERR_GL, 0, "another context");
+    assert_ok(gr_egl_make_current(contexts[0]));
+    assert_null(gr_map(of[1], fx.stream), GR_ERR_GL, 0, "another context");
+    for (int i = 0; i < 2; i++) {
+        assert_ok(gr_egl_make_current(contexts[i]));
+        assert_resource_usable(of[i], buffers[i]);
+        gr_resource_free(of[i]);
+        gr_egl_free(contexts[i]);
+    }
+    leave();
+}
+END_TEST
+
+/* However many were set aside, ending them needs no more stack than one. */
+START_TEST(many_freed_then_register)
+{
+    enum { MANY = 7000 };
+    static gr_resource *many[MANY];
+    for (int i = 0; i < MANY; i++)
+        assert_made(many[i] = gr_from_gl_buffer(name, GR_NONE));
+    assert_ok(gr_egl_make_current(NULL));
+    for (int i = 0; i < MANY; i++)
+        gr_resource_free(many[i]);
+    leave();
+    unsigned long before = ended();
+    gr_resource *next = gr_from_gl_buffer(name, GR_NONE);
+    assert_made(next);
+    ck_assert_uint_eq(ended(), before + MANY);
+    gr_resource_free(next);
+}
+END_TEST
+
 START_TEST(freed_then_close)
 {
     gr_resource *second = gr_from_gl_buffer(name, GR_NONE);
@@ -389,9 +436,12 @@ static void build(Suite *suite)
     tcase_add_test(wrong, release_many_of_two_contexts);
     tcase_add_test(wrong, sharing_context);
 
+    tcase_add_test(wrong, contexts_are_told_apart_though_they_have_names_in_use);
+
     TCase *freed = add_case(suite, "freed in the wrong context");
     tcase_add_checked_fixture(freed, make_resource, end_resource);
     tcase_add_test(freed, freed_then_register);
+    tcase_add_test(freed, many_freed_then_register);
     tcase_add_test(freed, freed_then_close);
     tcase_add_test(freed, freed_then_register_elsewhere);
     tcase_add_test(freed, freed_while_mapped);

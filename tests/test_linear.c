@@ -388,6 +388,16 @@ START_TEST(a_wrong_part_leaves_nothing_mapped)
 END_TEST
 
 /* A bad part of an image that is mapped already has to leave that mapping alone. */
+START_TEST(a_wrong_part_of_an_image_to_discard_leaves_its_bytes)
+{
+    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
+    image_fill(&image, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_WRITE_DISCARD);
+    assert_null(gr_map_linear(resource, 1, 0, fx.stream), GR_ERR_INVALID_VALUE, 0, "1 level");
+    assert_no_difference(image_differs(&image, 1));
+}
+END_TEST
+
 START_TEST(a_mapped_image_stays_mapped)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
@@ -555,6 +565,7 @@ static void build(Suite *suite)
 
     TCase *ends = add_image_case(suite, "errors and ends");
     tcase_add_test(ends, a_wrong_part_leaves_nothing_mapped);
+    tcase_add_test(ends, a_wrong_part_of_an_image_to_discard_leaves_its_bytes);
     tcase_add_test(ends, a_mapped_image_stays_mapped);
     tcase_add_loop_test(ends, each_end_writes_back, 0, WAYS);
     tcase_add_test(ends, scope_end_writes_back);

@@ -19,7 +19,7 @@ extern "C" {
  * The resource is the caller's, freed with gr_resource_free(). The buffer stays the application's:
  * it keeps its storage as long as it is registered (a glBufferData of another size is noticed at the
  * next map and refused, as is a deleted buffer; one with immutable storage, by glBufferStorage, has
- * no need to be asked) and is deleted after the resource is closed. Registering is slow compared
+ * no need to be asked, and CUDA keeps it) and is deleted after the resource is closed. Registering is slow compared
  * with mapping: register once, map every frame.
  * glBufferSubData right after a release may overtake CUDA's work that is still pending (seen with
  * NVIDIA's driver 580); draws, dispatches, copies, clears and glMapBufferRange do not.

@@ -28,7 +28,8 @@
  * - OpenGL contexts. A resource made from an OpenGL object is used with the OpenGL context current
  *   that it was made in, on the calling thread; anything else is GR_ERR_GL, never undefined
  *   behaviour. OpenGL's bindings and its pending errors stay as they were. In each OpenGL context
- *   libgr leaves one empty program pipeline object, by which it knows the context again.
+ *   libgr leaves one empty program pipeline object, by which it knows the context again: a name above
+ *   100 that an application should not have in use in another context. OpenGL 3.2 or newer.
  * - Threads. Two threads may use two resources at once. One resource, with its buffers, belongs to
  *   one thread at a time.
  * - Memory. A loop that maps and releases allocates nothing.
@@ -149,7 +150,8 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
  *
  * The buffer keeps the resource alive. It is the caller's, who releases it with
  * gr_buffer_release(); a resource has at most one mapping at a time.
- * Errors: GR_ERR_STATE (already mapped, closed; for OpenGL: deleted or given other storage since),
+ * Errors: GR_ERR_STATE (already mapped, closed; for OpenGL: deleted or given other storage since, which
+ * is asked only of objects whose storage is not immutable),
  * GR_ERR_GL (not the OpenGL context it was made in), GR_ERR_CUDA. Nothing stays mapped after any.
  * Wraps cuGraphicsMapResources and cuGraphicsResourceGetMappedPointer.
  */
@@ -164,7 +166,7 @@ GR_API gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream 
                              gr_buffer *out[]);
 
 /*
- * The device pointer, valid in work on the map's stream until the release, and on any other stream
+ * The device pointer; an image has none, which is 0 and GR_ERR_STATE. Valid in work on the map's stream until the release, and on any other stream
  * that waits for the map. 0 for NULL, and once the resource was unmapped or closed.
  */
 GR_API CUdeviceptr gr_buffer_ptr(const gr_buffer *buffer);
@@ -179,7 +181,8 @@ GR_API CUstream gr_buffer_stream(const gr_buffer *buffer);
  * Hands the bytes back to the graphics API and ends the buffer. Work that was put into the stream
  * before this call comes before work of the graphics API that is issued after it. The first form
  * uses the stream of the map, the second any stream, which is made to wait for what the map's
- * stream has been given so far; make it wait for whatever still writes on others.
+ * stream has been given so far; make it wait for whatever still writes on others. (What was mapped on
+ * CU_STREAM_PER_THREAD, a stream of each thread, is released on the thread that mapped it.)
  *
  * If the mapping has ended already (gr_unmap, gr_close) this only ends the buffer and succeeds. The
  * last release of a resource that was freed meanwhile ends its registration too.
@@ -191,8 +194,9 @@ GR_API gr_status gr_buffer_release(gr_buffer *buffer);
 GR_API gr_status gr_buffer_release_on(gr_buffer *buffer, CUstream stream);
 
 /*
- * Releases n buffers, in one call of the driver where they go to one stream. NULL entries are
- * skipped. On an error those that could be released are, and their entries are set to NULL.
+ * Releases n different buffers; neighbours that go to one stream in one call of the driver, up to 256.
+ * NULL entries are skipped, and entries are set to NULL as their buffers are released. On an error
+ * those that went with the one in that call stay, and the others are released.
  */
 GR_API gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream);
 
@@ -210,8 +214,8 @@ GR_API gr_status gr_unmap(gr_resource *resource, CUstream stream);
  * still out report pointer 0 and size 0. Closing again does nothing and succeeds. The object
  * remains, as does what it reports, until gr_resource_free().
  * Errors: GR_ERR_GL (not the resource's OpenGL context), GR_ERR_CUDA (the driver could not unmap it);
- * after both it is still open and mapped. An error of the driver while it ends the registration is
- * GR_ERR_CUDA too, but then the resource is closed all the same.
+ * after both it is still open and mapped. An error while the registration ends is GR_ERR_CUDA too, but
+ * then the resource is closed all the same.
  * Wraps cuGraphicsUnregisterResource.
  */
 GR_API gr_status gr_close(gr_resource *resource, CUstream stream);

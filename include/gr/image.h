@@ -117,8 +117,8 @@ typedef struct gr_linear {
  * GR_STREAM_OF_MAP). Texels are as gr_image_info describes them, rows in the graphics API's order.
  * Host memory follows the driver's rules for asynchronous copies: it must live until the stream is
  * there, and copies with pageable memory may block.
- * Errors: GR_ERR_INVALID_VALUE (level, layer, a pitch that is too small, both or no memory), GR_ERR_STATE,
- * GR_ERR_CUDA. Wraps cuMemcpy3DAsync.
+ * Errors: GR_ERR_INVALID_VALUE (level, layer, a pitch that is too small, both or no memory), GR_ERR_STATE
+ * (also a copy into an image that is read_only), GR_ERR_CUDA. Wraps cuMemcpy3DAsync.
  */
 GR_API gr_status gr_buffer_copy_from_image(gr_buffer *buffer, unsigned level, unsigned layer,
                                            const gr_linear *to, CUstream stream);
@@ -131,7 +131,8 @@ GR_API gr_status gr_buffer_copy_to_image(gr_buffer *buffer, unsigned level, unsi
  * image at the map, unless the resource is write_discard, and back into it at the release, unless it is
  * read_only; both on the stream. The memory stays with the resource and is used again by the next such map.
  * A resource made from a buffer is mapped as by gr_map(), without a copy; its level and layer are 0.
- * Otherwise like gr_map(); the functions above work on the buffer too.
+ * Otherwise like gr_map(); the functions above work on the buffer too. Where there is no device memory for
+ * the copy, GR_ERR_CUDA, an image that is write_discard has lost its contents.
  */
 GR_API gr_buffer *gr_map_linear(gr_resource *resource, unsigned level, unsigned layer,
                                 CUstream stream);
