@@ -150,28 +150,29 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
  *
  * The buffer keeps the resource alive. It is the caller's, who releases it with
  * gr_buffer_release(); a resource has at most one mapping at a time.
- * Errors: GR_ERR_STATE (already mapped, closed; for OpenGL: deleted or given other storage since, which
- * is asked only of objects whose storage is not immutable),
- * GR_ERR_GL (not the OpenGL context it was made in), GR_ERR_CUDA. Nothing stays mapped after any.
+ * Errors: GR_ERR_STATE (already mapped, closed; for OpenGL objects whose storage is not immutable:
+ * deleted or given other storage since), GR_ERR_GL (not the OpenGL context it was made in),
+ * GR_ERR_CUDA. Nothing stays mapped after any.
  * Wraps cuGraphicsMapResources and cuGraphicsResourceGetMappedPointer.
  */
 GR_API gr_buffer *gr_map(gr_resource *resource, CUstream stream);
 
 /*
- * Maps n resources in one call of the driver, which costs about as much as mapping one; out[i] is
- * the buffer of resources[i]. All or nothing: after an error no resource is mapped and `out` is as it
+ * Maps n resources, 256 in one call of the driver, whose waits then count once; out[i] is the buffer
+ * of resources[i]. All or nothing: after an error no resource is mapped and `out` is as it
  * was. A resource that is listed twice is GR_ERR_INVALID_VALUE, as is n == 0.
  */
 GR_API gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream,
                              gr_buffer *out[]);
 
 /*
- * The device pointer; an image has none, which is 0 and GR_ERR_STATE. Valid in work on the map's stream until the release, and on any other stream
- * that waits for the map. 0 for NULL, and once the resource was unmapped or closed.
+ * The device pointer, valid in work on the map's stream until the release, and on any other stream
+ * that waits for the map. 0 for NULL, and once the resource was unmapped or closed; an image has
+ * none, which is 0 and GR_ERR_STATE.
  */
 GR_API CUdeviceptr gr_buffer_ptr(const gr_buffer *buffer);
 
-/* The size in bytes. 0 for NULL, and once the resource was unmapped or closed. */
+/* The size in bytes. 0 for NULL and images, and once the resource was unmapped or closed. */
 GR_API size_t gr_buffer_size(const gr_buffer *buffer);
 
 /* The stream that the map was given; NULL for NULL. */
@@ -214,8 +215,8 @@ GR_API gr_status gr_unmap(gr_resource *resource, CUstream stream);
  * still out report pointer 0 and size 0. Closing again does nothing and succeeds. The object
  * remains, as does what it reports, until gr_resource_free().
  * Errors: GR_ERR_GL (not the resource's OpenGL context), GR_ERR_CUDA (the driver could not unmap it);
- * after both it is still open and mapped. An error while the registration ends is GR_ERR_CUDA too, but
- * then the resource is closed all the same.
+ * after both it is as it was. An error while the registration ends is GR_ERR_CUDA too, but then the
+ * resource is closed all the same.
  * Wraps cuGraphicsUnregisterResource.
  */
 GR_API gr_status gr_close(gr_resource *resource, CUstream stream);
@@ -240,10 +241,10 @@ GR_API void *gr_handle(const gr_resource *resource);
  */
 GR_API int gr_resource_describe(const gr_resource *resource, char *text, size_t size);
 
-/* ---- End of scope ---------------------------------------------------------------------------- */
-
 /* The library's version as text, "major.minor.patch". */
 GR_API const char *gr_version(void);
+
+/* ---- End of scope ---------------------------------------------------------------------------- */
 
 #if defined(__GNUC__)
 /*
