@@ -30,8 +30,9 @@ typedef struct gr_egl_options {
  * EGL_NV_device_cuda) that it is the CUDA device asked for, whatever order EGL lists them in; with
  * the software CUDA driver it is on Mesa's surfaceless platform, else on any EGL device.
  *
- * EGL's current API is OpenGL afterwards. `options` may be NULL and need only live until the call returns. The context is the caller's, freed
- * with gr_egl_free(); the EGL display is never terminated, since the process may share it.
+ * EGL's current API is OpenGL afterwards. `options` may be NULL and need only live until the call
+ * returns. The context is the caller's, freed with gr_egl_free(); the EGL display is never
+ * terminated, since the process may share it.
  * Errors: GR_ERR_NO_DRIVER, GR_ERR_INVALID_VALUE (no such CUDA device), GR_ERR_GL; the message
  * lists the EGL devices that were found, and what is missing.
  * Wraps eglQueryDevicesEXT, eglGetPlatformDisplayEXT, eglCreateContext.

@@ -16,11 +16,11 @@ extern "C" {
  * Registers an OpenGL buffer object with CUDA, without a copy. The OpenGL context is the one that is
  * current, through EGL or GLX; `flags` are GR_NONE, GR_READ_ONLY or GR_WRITE_DISCARD.
  *
- * The resource is the caller's, freed with gr_resource_free(). The buffer stays the application's:
- * it keeps its storage as long as it is registered (a glBufferData of another size is noticed at the
- * next map and refused, as is a deleted buffer; one with immutable storage, by glBufferStorage, has
- * no need to be asked, and CUDA keeps it) and is deleted after the resource is closed. Registering is slow compared
- * with mapping: register once, map every frame.
+ * The resource is the caller's, freed with gr_resource_free(). The buffer stays the application's: it
+ * keeps its storage as long as it is registered, and is deleted after the resource is closed. A
+ * glBufferData of another size is noticed at the next map and refused, as is a deleted buffer; one
+ * with immutable storage (glBufferStorage) need not be asked, since CUDA keeps it. Registering is slow
+ * compared with mapping: register once, map every frame.
  * glBufferSubData right after a release may overtake CUDA's work that is still pending (seen with
  * NVIDIA's driver 580); draws, dispatches, copies, clears and glMapBufferRange do not.
  * Errors: GR_ERR_INVALID_VALUE (name 0, no such buffer, no storage, flags), GR_ERR_GL (no context
