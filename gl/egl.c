@@ -136,13 +136,12 @@ static gr_status make_current(gr_egl *egl, const char *origin)
 static gr_status check_device(int cuda_device, const char *origin)
 {
     enum { room = 16 };
-    const int all_devices = 1; /* CU_GL_DEVICE_LIST_ALL */
     const gr_cuda_api *cu = gr_driver();
     CUdevice devices[room], wanted;
     unsigned int count = 0;
     CUresult result = cu->cuDeviceGet(&wanted, cuda_device);
     if (result == CUDA_SUCCESS)
-        result = cu->cuGLGetDevices(&count, devices, room, all_devices);
+        result = cu->cuGLGetDevices(&count, devices, room, GR_GL_DEVICE_LIST_ALL);
     for (unsigned int i = 0; i < count && result == CUDA_SUCCESS; i++)
         if (devices[i] == wanted)
             return GR_OK;

@@ -185,9 +185,6 @@ static void get_bindings(GLint bound[TARGET_COUNT])
 
 const struct gl_target *gl_texture_target(unsigned int name)
 {
-    if (!epoxy_is_desktop_gl() ||
-        (epoxy_gl_version() < 45 && !epoxy_has_gl_extension("GL_ARB_direct_state_access")))
-        return NULL;
     /* The last unit is the least used. glBindTextureUnit finds the texture's own target by itself. */
     GLint active, units, before[TARGET_COUNT], after[TARGET_COUNT];
     const struct gl_target *found = NULL;

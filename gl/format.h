@@ -35,7 +35,10 @@ struct gl_target {
 /* NULL for a value that is no target of a whole texture or renderbuffer. */
 const struct gl_target *gl_target_of(unsigned int target);
 
-/* The target that a texture has, found by binding it for a moment; NULL where OpenGL cannot tell. */
+/*
+ * The target that a texture has, found by binding it for a moment. Needs a context that can be asked
+ * by name (gl_context.direct).
+ */
 const struct gl_target *gl_texture_target(unsigned int name);
 
 #endif

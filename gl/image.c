@@ -33,8 +33,10 @@ static gr_status check_target(unsigned int target, const char *call)
         target);
 }
 
-static gr_status check_name(unsigned int name, const struct gl_target *target, const char *call)
+static gr_status check_name(const struct gl_resource *r, const char *call)
 {
+    unsigned int name = r->name;
+    const struct gl_target *target = r->target, *own = target;
     bool renderbuffer = target->target == GL_RENDERBUFFER;
     if (renderbuffer ? !glIsRenderbuffer(name) : !glIsTexture(name)) {
         bool other = renderbuffer ? glIsTexture(name) : glIsRenderbuffer(name);
@@ -47,7 +49,9 @@ static gr_status check_name(unsigned int name, const struct gl_target *target, c
             : renderbuffer ? " There is a texture of that name: pass its target."
                            : " There is a renderbuffer of that name: pass GL_RENDERBUFFER.");
     }
-    const struct gl_target *own = renderbuffer ? target : gl_texture_target(name);
+    /* An older OpenGL finds a wrong target when it is asked for the storage. */
+    if (!renderbuffer && r->context.direct)
+        own = gl_texture_target(name);
     if (own && own != target)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "OpenGL texture %u is a %s, not a %s: pass its own target.", name, own->name,
@@ -132,7 +136,7 @@ gr_resource *gr_from_gl_image(unsigned int name, unsigned int target, unsigned f
         return NULL;
     struct gl_image_storage storage;
     r->target = gl_target_of(target);
-    if (check_name(name, r->target, call) != GR_OK || check_storage(r, &storage, call) != GR_OK) {
+    if (check_name(r, call) != GR_OK || check_storage(r, &storage, call) != GR_OK) {
         free(r);
         return NULL;
     }

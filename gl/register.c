@@ -47,9 +47,7 @@ struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const
 static gr_status find_drawing_device(CUdevice *device)
 {
     unsigned int count = 0;
-    const int all_devices =
-        1; /* CU_GL_DEVICE_LIST_ALL; its header would drag in an OpenGL header */
-    CUresult result = gr_driver()->cuGLGetDevices(&count, device, 1, all_devices);
+    CUresult result = gr_driver()->cuGLGetDevices(&count, device, 1, GR_GL_DEVICE_LIST_ALL);
     if (result == CUDA_SUCCESS && count > 0)
         return GR_OK;
     char text[600];
@@ -90,7 +88,7 @@ gr_resource *gl_resource_register(struct gl_resource *r, unsigned flags,
     CUgraphicsResource handle = NULL;
     if (gr_context_choose(&context, find_drawing_device, call) == GR_OK) {
         if (call_driver(r, &context, flags, register_it, &handle, driver_call, call) == GR_OK) {
-            gr_resource_init(&r->base, &gl_interop, &context, handle, flags, r->base.size);
+            gr_resource_init(&r->base, &gl_interop, &context, handle, flags);
             if (gr_log_wanted(GR_LOG_DEBUG)) {
                 char text[256];
                 gr_resource_describe(&r->base, text, sizeof(text));

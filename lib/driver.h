@@ -5,6 +5,9 @@
 
 #include <gr/cuda.h>
 
+/* CU_GL_DEVICE_LIST_ALL of cudaGL.h, which would drag in an OpenGL header. */
+#define GR_GL_DEVICE_LIST_ALL 1
+
 /* The table of the loaded driver, or NULL: never loads, never records an error. */
 const gr_cuda_api *gr_driver(void);
 

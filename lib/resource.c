@@ -17,14 +17,12 @@
 #include "log.h"
 
 void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
-                      const struct gr_context *context, CUgraphicsResource handle, unsigned flags,
-                      size_t size)
+                      const struct gr_context *context, CUgraphicsResource handle, unsigned flags)
 {
     resource->backend = backend;
     resource->context = *context;
     resource->handle = handle;
     resource->flags = flags;
-    resource->size = size;
     resource->held = true;
     resource->first.resource = resource;
     resource->spare = &resource->first;

@@ -66,10 +66,9 @@ struct gr_resource {
     bool visited;  /* scratch of a call over many resources: met already */
 };
 
-/* Makes the common part ready: held by the caller, open, not mapped. */
+/* Makes the common part ready: held by the caller, open, not mapped. The backend has set its size. */
 void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
-                      const struct gr_context *context, CUgraphicsResource handle, unsigned flags,
-                      size_t size);
+                      const struct gr_context *context, CUgraphicsResource handle, unsigned flags);
 
 /* A buffer that is not out, allocated only if the resource has none; NULL if there is no memory. */
 gr_buffer *gr_buffer_take(gr_resource *resource);

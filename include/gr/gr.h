@@ -9,7 +9,8 @@
  *     }                                                scope end: OpenGL owns the bytes again
  *
  * This header holds what is common to every kind of resource. gl.h and egl.h make resources and
- * contexts of OpenGL, cuda.h gives the CUDA driver that libgr found at run time.
+ * contexts of OpenGL, image.h has what a mapped image gives, cuda.h the CUDA driver that libgr found
+ * at run time.
  *
  * Laws that hold for every function, so that they are said once:
  *

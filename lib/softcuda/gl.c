@@ -83,6 +83,13 @@ bool soft_gl_current(soft_gl_context *context)
     return false;
 }
 
+CUresult soft_gl_has_context(soft_graphics *resource)
+{
+    (void)resource;
+    soft_gl_context current;
+    return soft_gl_current(&current) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_GRAPHICS_CONTEXT;
+}
+
 bool soft_gl_is_desktop(void)
 {
     return epoxy_is_desktop_gl();

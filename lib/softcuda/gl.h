@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "graphics.h"
+
 enum soft_gl_api {
     SOFT_GL_NONE,
     SOFT_GL_EGL,
@@ -23,6 +25,9 @@ typedef struct {
 
 /* The calling thread's context; false if there is none. Loads no library to find out. */
 bool soft_gl_current(soft_gl_context *context);
+
+/* The same as an operation of graphics.h: unmap and unregister need some context. */
+CUresult soft_gl_has_context(soft_graphics *resource);
 
 /* False for a context of OpenGL ES, whose buffers can't be read. A context is current. */
 bool soft_gl_is_desktop(void);

@@ -97,13 +97,6 @@ static void fill(soft_graphics *resource)
     memcpy(buffer->pages, buffer->fetched, buffer->backed);
 }
 
-static CUresult has_context(soft_graphics *resource)
-{
-    (void)resource;
-    soft_gl_context current;
-    return soft_gl_current(&current) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_GRAPHICS_CONTEXT;
-}
-
 /* The bytes for a buffer that was deleted meanwhile go nowhere. */
 static void store(soft_graphics *resource)
 {
@@ -148,10 +141,10 @@ static const soft_graphics_ops ops = {
     .fetch = fetch,
     .open = open_pages,
     .fill = fill,
-    .can_store = has_context,
+    .can_store = soft_gl_has_context,
     .store = store,
     .close = close_pages,
-    .can_end = has_context,
+    .can_end = soft_gl_has_context,
     .free = free_buffer,
     .pointer = pointer,
 };

@@ -102,13 +102,6 @@ static void fill(soft_graphics *resource)
     memcpy(image->pages, image->fetched, image->size);
 }
 
-static CUresult has_context(soft_graphics *resource)
-{
-    (void)resource;
-    soft_gl_context current;
-    return soft_gl_current(&current) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_GRAPHICS_CONTEXT;
-}
-
 static void store(soft_graphics *resource)
 {
     soft_gl_image *image = of(resource);
@@ -227,10 +220,10 @@ static const soft_graphics_ops ops = {
     .fetch = fetch,
     .open = open_pages,
     .fill = fill,
-    .can_store = has_context,
+    .can_store = soft_gl_has_context,
     .store = store,
     .close = close_pages,
-    .can_end = has_context,
+    .can_end = soft_gl_has_context,
     .free = free_image,
     .array = get_array,
     .mipmap = get_mipmap,
