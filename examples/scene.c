@@ -11,6 +11,7 @@
 #include <epoxy/gl.h>
 
 #include "matrix.h"
+#include "mesh.h"
 #include "shader.h"
 #include "vertex.h"
 
@@ -77,26 +78,15 @@ static const char surface_fragment[] =
     "    pixel = vec4(pow(colour, vec3(1.0 / 2.2)) + dither(), 1.0);\n"
     "}\n";
 
-/* Two triangles for each square of the grid, seen from above counterclockwise. */
 static bool fill_index_buffer(int columns, int rows)
 {
-    const size_t count = 6 * (size_t)(columns - 1) * (size_t)(rows - 1);
+    const size_t count = mesh_index_count(columns, rows);
     unsigned *indices = malloc(count * sizeof *indices);
     if (indices == NULL) {
         fprintf(stderr, "Not enough memory for the mesh: choose a smaller --mesh.\n");
         return false;
     }
-    unsigned *next = indices;
-    for (int row = 0; row + 1 < rows; row++) {
-        for (int column = 0; column + 1 < columns; column++) {
-            const unsigned far_left = (unsigned)(row * columns + column);
-            const unsigned near_left = far_left + (unsigned)columns;
-            const unsigned square[6] = {far_left,  near_left,     far_left + 1,
-                                        near_left, near_left + 1, far_left + 1};
-            for (int i = 0; i < 6; i++)
-                *next++ = square[i];
-        }
-    }
+    mesh_indices(columns, rows, indices);
     glBufferData(GL_ELEMENT_ARRAY_BUFFER, (GLsizeiptr)(count * sizeof *indices), indices,
                  GL_STATIC_DRAW);
     free(indices);
@@ -174,8 +164,8 @@ static void draw_surface(const struct scene *scene, const struct view *view, flo
     glUniform3f(glGetUniformLocation(program, "light"), l[0] / length, l[1] / length,
                 l[2] / length);
     glBindVertexArray(scene->surface_array);
-    glDrawElements(GL_TRIANGLES, 6 * (scene->columns - 1) * (scene->rows - 1), GL_UNSIGNED_INT,
-                   NULL);
+    glDrawElements(GL_TRIANGLES, (GLsizei)mesh_index_count(scene->columns, scene->rows),
+                   GL_UNSIGNED_INT, NULL);
 }
 
 void scene_draw(const struct scene *scene, const struct view *view, float aspect)

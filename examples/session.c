@@ -31,30 +31,19 @@ bool cuda_ok(CUresult result, const char *doing)
 /* Which machinery made the picture is part of the result. */
 static bool introduce(const struct session *s)
 {
-    char device[256] = "", opengl[512] = "";
+    char device[256] = "";
     int version = 0;
     if (!cuda_ok(s->cuda->cuDeviceGetName(device, sizeof device, s->device), "name the device") ||
         !cuda_ok(s->cuda->cuDriverGetVersion(&version), "ask for the driver's version"))
         return false;
-    gr_egl_describe(s->egl, opengl, sizeof opengl);
     printf("CUDA     %s\n", device);
     printf("         driver %s, CUDA %d.%d%s\n", gr_cuda_driver_path(), version / 1000,
            version % 1000 / 10, gr_cuda_is_software() ? ", no GPU is used" : "");
-    printf("OpenGL   %s\n", opengl);
     return true;
 }
 
-bool session_open(struct session *s)
+static bool open_cuda(struct session *s)
 {
-    *s = (struct session){0};
-    if (gr_cuda_load(true) != GR_OK)
-        return gr_failed("load a CUDA driver");
-    s->cuda = gr_cuda();
-
-    s->egl = gr_egl_create(NULL);
-    if (s->egl == NULL)
-        return gr_failed("make an OpenGL context");
-
     return cuda_ok(s->cuda->cuDeviceGet(&s->device, 0), "find a CUDA device") &&
            cuda_ok(s->cuda->cuDevicePrimaryCtxRetain(&s->context, s->device),
                    "make a CUDA context") &&
@@ -62,6 +51,35 @@ bool session_open(struct session *s)
            cuda_ok(s->cuda->cuStreamCreate(&s->stream, CU_STREAM_NON_BLOCKING),
                    "make a CUDA stream") &&
            introduce(s);
+}
+
+static bool load_driver(struct session *s)
+{
+    *s = (struct session){0};
+    if (gr_cuda_load(true) != GR_OK)
+        return gr_failed("load a CUDA driver");
+    s->cuda = gr_cuda();
+    return true;
+}
+
+bool session_open_cuda(struct session *s)
+{
+    return load_driver(s) && open_cuda(s);
+}
+
+bool session_open(struct session *s)
+{
+    if (!load_driver(s))
+        return false;
+    s->egl = gr_egl_create(NULL);
+    if (s->egl == NULL)
+        return gr_failed("make an OpenGL context");
+    if (!open_cuda(s))
+        return false;
+    char opengl[512] = "";
+    gr_egl_describe(s->egl, opengl, sizeof opengl);
+    printf("OpenGL   %s\n", opengl);
+    return true;
 }
 
 void session_close(struct session *s)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every program here begins with: a CUDA driver, an OpenGL context without a window on the same
- * device, a CUDA context and a stream.
+ * What every program here begins with: a CUDA driver, a CUDA context and a stream, and for most of them an
+ * OpenGL context without a window on the same device.
  */
 #ifndef SESSION_H
 #define SESSION_H
@@ -13,7 +13,7 @@
 
 struct session {
     const gr_cuda_api *cuda; /* the driver's functions */
-    gr_egl *egl;
+    gr_egl *egl;             /* NULL without OpenGL */
     CUdevice device;
     CUcontext context; /* the device's primary context, current on this thread */
     CUstream stream;
@@ -24,6 +24,7 @@ struct session {
  * driver. False after an error, which has been printed; either way session_close() cleans up.
  */
 bool session_open(struct session *session);
+bool session_open_cuda(struct session *session); /* the same without OpenGL */
 void session_close(struct session *session);
 
 /* True if the result is CUDA_SUCCESS; else prints what `doing` (such as "start the kernel") met. */

@@ -6,7 +6,6 @@
 
 #include <epoxy/gl.h>
 
-#include "../lib/driver.h"
 #include "../lib/error.h"
 #include "../lib/flags.h"
 #include "interop.h"
@@ -32,13 +31,7 @@ static gr_status check_buffer(unsigned int name, bool direct, size_t *size, cons
     return GR_OK;
 }
 
-static CUresult register_buffer(const struct gl_resource *r, unsigned flags,
-                                CUgraphicsResource *handle)
-{
-    return gr_driver()->cuGraphicsGLRegisterBuffer(handle, r->name, flags);
-}
-
-static gr_resource *make_resource(unsigned int name, unsigned flags, const char *call)
+struct gl_resource *gl_buffer_object(unsigned int name, unsigned flags, const char *call)
 {
     if (name == 0) {
         gr_fail(GR_ERR_INVALID_VALUE, call, "The OpenGL buffer's name is 0, which is no buffer.");
@@ -54,7 +47,13 @@ static gr_resource *make_resource(unsigned int name, unsigned flags, const char 
         return NULL;
     }
     r->immutable = gl_buffer_is_immutable(name, r->context.direct);
-    return gl_resource_register(r, flags, register_buffer, "cuGraphicsGLRegisterBuffer", call);
+    return r;
+}
+
+static gr_resource *make_resource(unsigned int name, unsigned flags, const char *call)
+{
+    struct gl_resource *r = gl_buffer_object(name, flags, call);
+    return r ? gl_interop_register(r, flags, call) : NULL;
 }
 
 gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags)

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <epoxy/egl.h>
 #include <epoxy/gl.h>
 
 typedef void *(*current_fn)(void);
+typedef void *(*address_fn)(const char *name);
 
 /* Only a library that is loaded already can have made a context current. */
 static void *ask(const char *file, const char *function)
@@ -23,6 +25,33 @@ static void *ask(const char *file, const char *function)
     void *handle = current ? current() : NULL;
     dlclose(library);
     return handle;
+}
+
+/* glXGetProcAddressARB() of a library that is loaded, or NULL. */
+static address_fn find_glx_address(const char *file)
+{
+    address_fn address = NULL;
+    void *library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+    if (!library)
+        return NULL;
+    void *symbol = dlsym(library, "glXGetProcAddressARB");
+    memcpy(&address, &symbol, sizeof(symbol));
+    dlclose(library); /* the context keeps it */
+    return address;
+}
+
+void *gl_proc_address(const struct gl_native *native, const char *name)
+{
+    void *found = NULL;
+    if (strcmp(native->interface, "EGL") == 0) {
+        __eglMustCastToProperFunctionPointerType function = eglGetProcAddress(name);
+        memcpy(&found, &function, sizeof(found));
+        return found;
+    }
+    address_fn address = find_glx_address("libGLX.so.0");
+    if (!address)
+        address = find_glx_address("libGL.so.1");
+    return address ? address(name) : NULL;
 }
 
 bool gl_native_current(struct gl_native *native)

@@ -17,6 +17,9 @@ struct gl_native {
  */
 bool gl_native_current(struct gl_native *native);
 
+/* A function of OpenGL by name, for what epoxy does not know; NULL where there is none. */
+void *gl_proc_address(const struct gl_native *native, const char *name);
+
 /*
  * A context that libgr knows again. Asking EGL which context is current costs a system call in
  * libglvnd, too much for every map; so the library leaves a mark: an empty program pipeline object,

@@ -45,6 +45,9 @@ static const char *advice(const char *vendor, const char *renderer, CUresult cod
 {
     if (is_wsl())
         return "WSL does not support OpenGL interoperability; copy through the host instead.";
+    if (getenv("VGL_ISACTIVE"))
+        return "VirtualGL is active: its EGL back end hides the GPU from CUDA. Use its GLX back "
+               "end (vglrun -d :0), or gr_egl_create().";
     if (is_cpu_renderer(renderer))
         return "OpenGL draws on the CPU, where CUDA cannot follow. Use NVIDIA's OpenGL: "
                "__GLX_VENDOR_LIBRARY_NAME=nvidia, for EGL the vendor file 10_nvidia.json, and in a "
@@ -59,25 +62,49 @@ static const char *advice(const char *vendor, const char *renderer, CUresult cod
            "draw on the CUDA device (gr_egl_create()).";
 }
 
+/* "NVIDIA H200 (CUDA device 0, UUID GPU-...)", or that there is none. */
+static void say_computing(char *text, size_t size)
+{
+    CUdevice device;
+    if (gr_driver()->cuCtxGetDevice(&device) == CUDA_SUCCESS)
+        gr_device_text(device, text, size);
+    else
+        snprintf(text, size, "no CUDA device");
+}
+
+static const char *gl_string(GLenum name)
+{
+    const char *string = (const char *)glGetString(name);
+    return string ? string : "?";
+}
+
+/* ", UUID GPU-...", or "" where OpenGL does not tell it. */
+static void say_drawing_uuid(char *text, size_t size)
+{
+    unsigned char uuid[16];
+    char uuid_text[GR_UUID_TEXT_SIZE];
+    *text = '\0';
+    if (!drawing_uuid(uuid))
+        return;
+    gr_uuid_text(uuid, uuid_text);
+    snprintf(text, size, ", UUID %s", uuid_text);
+}
+
 void gl_diagnose(CUresult code, char *text, size_t size)
 {
-    const gr_cuda_api *cu = gr_driver();
-    const char *vendor = (const char *)glGetString(GL_VENDOR);
-    const char *renderer = (const char *)glGetString(GL_RENDERER);
-    vendor = vendor ? vendor : "?";
-    renderer = renderer ? renderer : "?";
-
-    char drawing[96] = "";
-    unsigned char uuid[16];
-    if (drawing_uuid(uuid)) {
-        char uuid_text[GR_UUID_TEXT_SIZE];
-        gr_uuid_text(uuid, uuid_text);
-        snprintf(drawing, sizeof(drawing), ", UUID %s", uuid_text);
-    }
-    char computing[220] = "no CUDA device";
-    CUdevice device;
-    if (cu->cuCtxGetDevice(&device) == CUDA_SUCCESS)
-        gr_device_text(device, computing, sizeof(computing));
+    const char *vendor = gl_string(GL_VENDOR), *renderer = gl_string(GL_RENDERER);
+    char drawing[64], computing[220];
+    say_drawing_uuid(drawing, sizeof(drawing));
+    say_computing(computing, sizeof(computing));
     snprintf(text, size, "OpenGL draws on %.120s (%.60s%s); CUDA computes on %s. %s", renderer,
              vendor, drawing, computing, advice(vendor, renderer, code));
+}
+
+void gl_diagnose_who(char *text, size_t size)
+{
+    char drawing[64], computing[220];
+    say_drawing_uuid(drawing, sizeof(drawing));
+    say_computing(computing, sizeof(computing));
+    snprintf(text, size, "OpenGL draws on %.60s%s, CUDA computes on %s", gl_string(GL_RENDERER),
+             drawing, computing);
 }

@@ -12,4 +12,7 @@
  */
 void gl_diagnose(CUresult code, char *text, size_t size);
 
+/* The same in short, without advice: "OpenGL draws on ..., CUDA computes on ...". */
+void gl_diagnose_who(char *text, size_t size);
+
 #endif

@@ -6,7 +6,6 @@
 
 #include <epoxy/gl.h>
 
-#include "../lib/driver.h"
 #include "../lib/error.h"
 #include "../lib/flags.h"
 #include "interop.h"
@@ -116,15 +115,9 @@ static struct gr_image image_of(const struct gl_resource *r, const struct gl_ima
     };
 }
 
-static CUresult register_image(const struct gl_resource *r, unsigned flags,
-                               CUgraphicsResource *handle)
+struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsigned flags,
+                                    const char *call)
 {
-    return gr_driver()->cuGraphicsGLRegisterImage(handle, r->name, r->target->target, flags);
-}
-
-gr_resource *gr_from_gl_image(unsigned int name, unsigned int target, unsigned flags)
-{
-    const char *call = __func__;
     if (name == 0) {
         gr_fail(GR_ERR_INVALID_VALUE, call, "The OpenGL image's name is 0, which is no image.");
         return NULL;
@@ -142,5 +135,11 @@ gr_resource *gr_from_gl_image(unsigned int name, unsigned int target, unsigned f
     }
     r->base.is_image = true;
     r->base.image = image_of(r, &storage);
-    return gl_resource_register(r, flags, register_image, "cuGraphicsGLRegisterImage", call);
+    return r;
+}
+
+gr_resource *gr_from_gl_image(unsigned int name, unsigned int target, unsigned flags)
+{
+    struct gl_resource *r = gl_image_object(name, target, flags, __func__);
+    return r ? gl_interop_register(r, flags, __func__) : NULL;
 }

@@ -36,6 +36,9 @@ struct gr_backend {
      */
     gr_status (*map)(gr_resource *const resources[], size_t n, CUstream stream);
 
+    /* Takes back a map() that succeeded, of resources whose buffers were not given out yet. */
+    void (*undo_map)(gr_resource *const resources[], size_t n, CUstream stream);
+
     /* Unmaps at most GR_BATCH mapped resources, likewise; on an error all are still mapped. */
     gr_status (*unmap)(gr_resource *const resources[], size_t n, CUstream stream);
 

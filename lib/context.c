@@ -38,6 +38,20 @@ gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)
     return GR_OK;
 }
 
+gr_status gr_context_hold(const struct gr_context *context, struct gr_context *copy,
+                          const char *call)
+{
+    *copy = *context;
+    if (copy->primary_of < 0)
+        return GR_OK;
+    CUresult result = gr_driver()->cuDevicePrimaryCtxRetain(&copy->handle, copy->primary_of);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
+                        "%s: the primary context of CUDA device %d could not be had again.", call,
+                        copy->primary_of);
+}
+
 void gr_context_drop(struct gr_context *context)
 {
     if (context->primary_of >= 0)

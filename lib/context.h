@@ -18,7 +18,11 @@ struct gr_context {
 gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)(CUdevice *device),
                             const char *call);
 
-/* Drops what gr_context_choose() retained. */
+/* A second hold of the same context. */
+gr_status gr_context_hold(const struct gr_context *context, struct gr_context *copy,
+                          const char *call);
+
+/* Drops what gr_context_choose() or gr_context_hold() retained. */
 void gr_context_drop(struct gr_context *context);
 
 /*

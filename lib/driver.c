@@ -5,19 +5,16 @@
  */
 #include "driver.h"
 
-#include <dlfcn.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "error.h"
+#include "loader.h"
 #include "log.h"
 
-#define REAL_DRIVER           "libcuda.so.1"
 #define SOFT_DRIVER           "libgr-softcuda.so"
 #define SOFT_DRIVER_IN_FOLDER "gr/" SOFT_DRIVER
 
@@ -32,13 +29,13 @@ struct library {
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct library library;
 static gr_cuda_api api;
-static char driver_path[PATH_MAX];
+static char driver_path[GR_PATH_SIZE];
 static bool software;
 static atomic_bool loaded;
 
 static void *function_of(void *pointer_to_object, void *result)
 {
-    /* dlsym's contract: an object pointer's bits are the function's; C has no cast for it. */
+    /* The loader's contract: an object pointer's bits are the function's; C has no cast for it. */
     memcpy(result, &pointer_to_object, sizeof(pointer_to_object));
     return pointer_to_object;
 }
@@ -60,8 +57,8 @@ static void *find_symbol(const struct library *lib, const char *name, int versio
      */
     char second[96];
     snprintf(second, sizeof(second), "%s_v2", name);
-    symbol = dlsym(lib->handle, second);
-    return symbol ? symbol : dlsym(lib->handle, name);
+    symbol = gr_loader_symbol(lib->handle, second);
+    return symbol ? symbol : gr_loader_symbol(lib->handle, name);
 }
 
 static const char *fill_api(const struct library *lib, gr_cuda_api *table)
@@ -100,20 +97,19 @@ static gr_status refuse_init(CUresult code, const char *path)
 /* Tries one file. On success the statics above describe it. */
 static gr_status load_file(const char *path)
 {
-    struct library lib = {.handle = dlopen(path, RTLD_NOW | RTLD_LOCAL)};
-    if (!lib.handle) {
-        const char *why = dlerror();
+    char why[512];
+    struct library lib = {.handle = gr_loader_open(path, why, sizeof(why))};
+    if (!lib.handle)
         return gr_fail(
-            GR_ERR_NO_DRIVER, "dlopen",
+            GR_ERR_NO_DRIVER, GR_LOADER_CALL,
             "The CUDA driver %s could not be loaded: %s. Install NVIDIA's driver, name another "
             "file in GR_CUDA_DRIVER, or set GR_CUDA_DRIVER=soft for the software CUDA driver.",
-            path, why ? why : "no reason given");
-    }
-    function_of(dlsym(lib.handle, "cuGetProcAddress_v2"), &lib.proc_address_v2);
-    function_of(dlsym(lib.handle, "cuGetProcAddress"), &lib.proc_address);
+            path, why);
+    function_of(gr_loader_symbol(lib.handle, "cuGetProcAddress_v2"), &lib.proc_address_v2);
+    function_of(gr_loader_symbol(lib.handle, "cuGetProcAddress"), &lib.proc_address);
     const char *missing = fill_api(&lib, &api);
     if (missing) {
-        dlclose(lib.handle);
+        gr_loader_close(lib.handle);
         return gr_fail(
             GR_ERR_NO_DRIVER, "cuGetProcAddress",
             "%s is no CUDA driver that libgr can use: it has no %s. CUDA 11.2 or newer is "
@@ -123,40 +119,44 @@ static gr_status load_file(const char *path)
     CUresult code = api.cuInit(0);
     if (code != CUDA_SUCCESS) {
         gr_status status = refuse_init(code, path);
-        dlclose(lib.handle);
+        gr_loader_close(lib.handle);
         return status;
     }
     library = lib;
-    software = dlsym(lib.handle, "gr_softcuda_version") != NULL;
+    software = gr_loader_symbol(lib.handle, "gr_softcuda_version") != NULL;
     snprintf(driver_path, sizeof(driver_path), "%s", path);
     return GR_OK;
 }
 
+#ifdef GR_WITHOUT_SOFTCUDA
+static gr_status load_software(void)
+{
+    return gr_fail(GR_ERR_NO_DRIVER, "gr_cuda_load",
+                   "This libgr was built without the software CUDA driver. Name a driver's file in "
+                   "GR_CUDA_DRIVER, or leave it unset for " GR_REAL_DRIVER ".");
+}
+#else
 /* The software driver lies beside libgr, installed or in a build tree, or where it was installed. */
 static gr_status load_software(void)
 {
-    char beside[PATH_MAX], path[PATH_MAX];
-    Dl_info self;
-    const char *slash = NULL;
-    if (dladdr(&load_lock, &self) && self.dli_fname)
-        slash = strrchr(self.dli_fname, '/');
-    snprintf(beside, sizeof(beside), "%.*s", slash ? (int)(slash - self.dli_fname) : 1,
-             slash ? self.dli_fname : ".");
+    char beside[GR_PATH_SIZE], path[GR_PATH_SIZE];
+    gr_loader_own_folder(beside, sizeof(beside));
 
     const char *const folders[] = {beside, beside, GR_PKGLIBDIR};
     const char *const names[] = {SOFT_DRIVER_IN_FOLDER, SOFT_DRIVER, SOFT_DRIVER};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         int length = snprintf(path, sizeof(path), "%s/%s", folders[i], names[i]);
-        if (length < (int)sizeof(path) && access(path, R_OK) == 0)
+        if (length < (int)sizeof(path) && gr_loader_can_read(path))
             return load_file(path);
     }
     return gr_fail(
-        GR_ERR_NO_DRIVER, "dlopen",
+        GR_ERR_NO_DRIVER, GR_LOADER_CALL,
         "The software CUDA driver " SOFT_DRIVER " is neither in %.250s, beside libgr, nor in "
         "its folder gr, nor in " GR_PKGLIBDIR ". Install it with libgr, or name the file in "
         "GR_CUDA_DRIVER.",
         beside);
 }
+#endif
 
 static gr_status choose(bool allow_software)
 {
@@ -165,7 +165,7 @@ static gr_status choose(bool allow_software)
     const char *wanted = getenv("GR_CUDA_DRIVER");
     if (wanted && *wanted)
         return strcmp(wanted, "soft") == 0 ? load_software() : load_file(wanted);
-    gr_status status = load_file(REAL_DRIVER);
+    gr_status status = load_file(GR_REAL_DRIVER);
     if (status == GR_OK || !allow_software)
         return status;
     gr_error why;
@@ -176,7 +176,7 @@ static gr_status choose(bool allow_software)
     }
     gr_error_restore(&before);
     fprintf(stderr, "libgr: no CUDA GPU here (%s: %s); using the software CUDA driver.\n",
-            REAL_DRIVER, why.code_name[0] ? why.code_name : "not found");
+            GR_REAL_DRIVER, why.code_name[0] ? why.code_name : "not found");
     return GR_OK;
 }
 
@@ -231,6 +231,11 @@ void *gr_cuda_symbol(const char *name, int version)
         gr_fail(GR_ERR_NO_DRIVER, __func__, "The CUDA driver %s has no %s of CUDA %d.%d or older.",
                 driver_path, name, version / 1000, version % 1000 / 10);
     return symbol;
+}
+
+void *gr_driver_export(const char *name)
+{
+    return gr_driver() ? gr_loader_symbol(library.handle, name) : NULL;
 }
 
 void gr_uuid_text(const unsigned char uuid[16], char *text)

@@ -11,6 +11,9 @@
 /* The table of the loaded driver, or NULL: never loads, never records an error. */
 const gr_cuda_api *gr_driver(void);
 
+/* What the loaded driver exports beside the driver API, such as gr_softcuda_semaphore_create; NULL: nothing. */
+void *gr_driver_export(const char *name);
+
 /* One line about a CUDA device, "NVIDIA H200 (CUDA device 0, UUID GPU-...)", for messages. */
 void gr_device_text(CUdevice device, char *text, size_t size);
 

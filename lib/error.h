@@ -5,7 +5,12 @@
 
 #include <gr/gr.h>
 
+/* For MinGW printf is Windows's own, which C11 programs there do not get. */
+#ifdef __MINGW32__
+#define GR_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#else
 #define GR_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#endif
 
 /*
  * Each records the calling thread's last error and returns its class, so that a caller can write

@@ -70,10 +70,11 @@ gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
     *info = (gr_image_info){
         .width = described.Width,
         .height = described.Height ? described.Height : 1,
-        .depth = described.Depth ? described.Depth : 1,
+        .depth = image->is_3d && described.Depth ? described.Depth : 1,
         .levels = image->levels,
         .layers = image->layers,
         .cube = image->cube,
+        .layered = image->layered,
         .srgb = image->srgb,
         .normalized = image->normalized,
         .format = described.Format,

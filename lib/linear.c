@@ -10,6 +10,7 @@
 struct part {
     CUarray array;
     size_t row_bytes, rows, slices;
+    size_t first_slice; /* the layer, in an array of several */
 };
 
 static size_t shrink(size_t extent, unsigned level)
@@ -29,6 +30,7 @@ static gr_status find_part(const gr_buffer *buffer, unsigned level, unsigned lay
     part->row_bytes = shrink(info.width, level) * info.texel_bytes;
     part->rows = shrink(info.height, level);
     part->slices = buffer->resource->image.is_3d ? shrink(info.depth, level) : 1;
+    part->first_slice = info.layered ? layer : 0;
     return buffer->resource->backend->array(buffer->resource, level, layer, &part->array);
 }
 
@@ -63,6 +65,7 @@ static CUDA_MEMCPY3D describe_copy(const gr_linear *memory, const struct part *p
     if (out) {
         copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
         copy.srcArray = part->array;
+        copy.srcZ = part->first_slice;
         copy.dstMemoryType = linear;
         copy.dstHost = memory->host;
         copy.dstDevice = memory->device;
@@ -71,6 +74,7 @@ static CUDA_MEMCPY3D describe_copy(const gr_linear *memory, const struct part *p
     } else {
         copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
         copy.dstArray = part->array;
+        copy.dstZ = part->first_slice;
         copy.srcMemoryType = linear;
         copy.srcHost = memory->host;
         copy.srcDevice = memory->device;

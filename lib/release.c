@@ -9,8 +9,7 @@
 #include "image.h"
 #include "log.h"
 
-/* Makes `stream` wait for all that `earlier` has been given so far. */
-static gr_status order_after(gr_resource *resource, CUstream earlier, CUstream stream)
+gr_status gr_stream_order_after(gr_resource *resource, CUstream earlier, CUstream stream)
 {
     const gr_cuda_api *cu = gr_driver();
     CUresult result = CUDA_SUCCESS;
@@ -23,7 +22,8 @@ static gr_status order_after(gr_resource *resource, CUstream earlier, CUstream s
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuStreamWaitEvent",
-                        "The stream of the release could not be made to wait for that of the map.");
+                        "The stream of a release, or one to be in step with the map, could not be "
+                        "made to wait for the map's.");
 }
 
 /*
@@ -38,7 +38,7 @@ static gr_status order_after_maps(gr_resource *const resources[], size_t n, CUst
         CUstream of_map = resources[i]->mapped->stream;
         if (of_map == stream || of_map == ordered)
             continue;
-        status = order_after(resources[i], of_map, stream);
+        status = gr_stream_order_after(resources[i], of_map, stream);
         ordered = of_map;
     }
     return status;
@@ -172,6 +172,39 @@ gr_status gr_buffer_release(gr_buffer *buffer)
 gr_status gr_buffer_release_on(gr_buffer *buffer, CUstream stream)
 {
     return release_buffers(&buffer, 1, stream, __func__);
+}
+
+static gr_status wait_for_the_end(gr_buffer *buffer, CUevent event, const char *call)
+{
+    bool pushed;
+    gr_status status = check_releasable(buffer, call);
+    if (status != GR_OK || !gr_buffer_is_live(buffer))
+        return status;
+    status = gr_context_enter(&buffer->resource->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    CUresult result = gr_driver()->cuStreamWaitEvent(buffer->stream, event, 0);
+    if (result != CUDA_SUCCESS)
+        status = gr_fail_cuda(result, "cuStreamWaitEvent",
+                              "`event` could not be waited for; the buffer is still mapped.");
+    gr_context_leave(pushed);
+    return status;
+}
+
+gr_status gr_buffer_release_with(gr_buffer *buffer, const gr_release_options *options)
+{
+    static const gr_release_options defaults;
+    const gr_release_options *o = options ? options : &defaults;
+    gr_status status = GR_OK;
+    if (o->stream && o->event)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, __func__,
+            "Both `stream` and `event` are given: say by one of them what ends the work.");
+    if (buffer && o->event)
+        status = wait_for_the_end(buffer, o->event, __func__);
+    if (status != GR_OK)
+        return status;
+    return release_buffers(&buffer, 1, o->stream ? o->stream : GR_STREAM_OF_MAP, __func__);
 }
 
 gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream)

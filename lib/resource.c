@@ -17,9 +17,10 @@
 #include "log.h"
 
 void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
-                      const struct gr_context *context, CUgraphicsResource handle, unsigned flags)
+                      const struct gr_context *context, void *handle, unsigned flags)
 {
     resource->backend = backend;
+    resource->transport = backend->name;
     resource->context = *context;
     resource->handle = handle;
     resource->flags = flags;
@@ -148,7 +149,7 @@ gr_status gr_resource_check_open(const gr_resource *resource, const char *call)
     if (!resource)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The resource is NULL: did gr_from_gl_buffer() fail? See gr_last_error() there.");
+            "The resource is NULL: did the call that makes it fail? See gr_last_error() there.");
     if (!resource->handle)
         return gr_fail(
             GR_ERR_STATE, call,
@@ -183,7 +184,7 @@ bool gr_is_closed(const gr_resource *resource)
 
 void *gr_handle(const gr_resource *resource)
 {
-    return resource ? (void *)resource->handle : NULL;
+    return resource ? resource->handle : NULL;
 }
 
 int gr_resource_describe(const gr_resource *resource, char *text, size_t size)
@@ -211,8 +212,8 @@ int gr_resource_describe(const gr_resource *resource, char *text, size_t size)
     if (!resource->is_image)
         snprintf(bytes, sizeof(bytes), ", %zu bytes", resource->size);
     return snprintf(text, size, "%s%s, flags %s, transport %s%s, handle %p, %s", what, bytes, flags,
-                    resource->backend->name, gr_cuda_is_software() ? " (software CUDA driver)" : "",
-                    (void *)resource->handle, state);
+                    resource->transport, gr_cuda_is_software() ? " (software CUDA driver)" : "",
+                    resource->handle, state);
 }
 
 void gr_resource_log_each(const char *call, gr_resource *const resources[], size_t n)
@@ -220,7 +221,7 @@ void gr_resource_log_each(const char *call, gr_resource *const resources[], size
     if (!gr_log_wanted(GR_LOG_DEBUG))
         return;
     for (size_t i = 0; i < n; i++) {
-        char text[256];
+        char text[640];
         gr_resource_describe(resources[i], text, sizeof(text));
         gr_log(GR_LOG_DEBUG, "%s: %s", call, text);
     }

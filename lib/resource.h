@@ -15,6 +15,7 @@ struct gr_image {
     size_t width, height, depth; /* of level 0, in texels; height and depth at least 1 */
     unsigned levels, layers;
     bool is_3d, cube;
+    bool layered; /* the array of a level has all of its layers */
     bool srgb;
     bool normalized; /* integers stand for fractions */
 };
@@ -45,7 +46,8 @@ struct gr_buffer {
 /* The common part of every resource; a backend's own struct begins with one. */
 struct gr_resource {
     const struct gr_backend *backend;
-    CUgraphicsResource handle; /* NULL once closed */
+    const char *transport; /* its name in describe texts: the backend's, or a kind's own */
+    void *handle;          /* the driver's, of the kind that the backend has; NULL once closed */
     struct gr_context context;
     unsigned flags;
     size_t size;        /* bytes */
@@ -60,15 +62,16 @@ struct gr_resource {
     struct gr_staging staging;
     struct gr_objects *retired; /* of mappings that have ended, until the work with them is done */
     struct gr_objects *idle;    /* to be used again */
-    CUevent order; /* for a release on another stream than the map's; NULL until there is one */
-    bool held;     /* the caller has not freed it */
-    bool parked;   /* set aside until its OpenGL context is current */
-    bool visited;  /* scratch of a call over many resources: met already */
+    CUevent order;  /* for a release on another stream than the map's; NULL until there is one */
+    bool held;      /* the caller has not freed it */
+    bool parked;    /* set aside until its OpenGL context is current */
+    bool in_a_ring; /* a ring has the caller's hold: it is not put into another */
+    bool visited;   /* scratch of a call over many resources: met already */
 };
 
 /* Makes the common part ready: held by the caller, open, not mapped. The backend has set its size. */
 void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
-                      const struct gr_context *context, CUgraphicsResource handle, unsigned flags);
+                      const struct gr_context *context, void *handle, unsigned flags);
 
 /* A buffer that is not out, allocated only if the resource has none; NULL if there is no memory. */
 gr_buffer *gr_buffer_take(gr_resource *resource);
@@ -90,6 +93,9 @@ gr_status gr_resource_check_open(const gr_resource *resource, const char *call);
 
 /* One line about each resource, when debugging is asked for. */
 void gr_resource_log_each(const char *call, gr_resource *const resources[], size_t n);
+
+/* Makes `stream` wait for all that `earlier` has been given so far. The CUDA context is current. */
+gr_status gr_stream_order_after(gr_resource *resource, CUstream earlier, CUstream stream);
 
 /* Refuses NULL, and GR_STREAM_OF_MAP where there is no map yet. */
 gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call);

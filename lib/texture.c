@@ -28,6 +28,8 @@ CUsurfObject gr_buffer_surface(gr_buffer *buffer, unsigned level, unsigned layer
     bool pushed;
     if (gr_image_check_part(buffer, level, layer, __func__) != GR_OK)
         return 0;
+    if (buffer->resource->image.layered)
+        layer = 0; /* one surface has them all */
     if (!(buffer->resource->flags & GR_SURFACE_LOAD_STORE)) {
         gr_fail(
             GR_ERR_STATE, __func__,
@@ -154,12 +156,22 @@ static CUDA_TEXTURE_DESC describe_sampling(const gr_texture_options *o, const gr
     return described;
 }
 
+/*
+ * NVIDIA's driver (580) finds the wrong layers through a texture of one level's array, if the image has more levels;
+ * through the whole of it, kept to that level, it finds them.
+ */
+static bool by_whole(const gr_buffer *buffer, const gr_texture_options *o)
+{
+    const struct gr_image *image = &buffer->resource->image;
+    return !o->whole && image->layered && image->levels > 1;
+}
+
 static gr_status find_source(gr_buffer *buffer, const gr_texture_options *o,
                              CUDA_RESOURCE_DESC *source)
 {
     const struct gr_backend *backend = buffer->resource->backend;
     *source = (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_ARRAY};
-    if (!o->whole)
+    if (!o->whole && !by_whole(buffer, o))
         return backend->array(buffer->resource, o->level, o->layer, &source->res.array.hArray);
     source->resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
     return backend->mipmapped_array(buffer->resource, &source->res.mipmap.hMipmappedArray);
@@ -170,11 +182,17 @@ static gr_status make_texture(gr_buffer *buffer, const gr_texture_options *o, CU
 {
     gr_image_info info;
     CUDA_RESOURCE_DESC source;
-    if (o->whole && buffer->resource->image.cube)
+    if (o->whole && buffer->resource->image.cube && !buffer->resource->image.layered)
         return gr_fail(
             GR_ERR_UNSUPPORTED, call,
             "A whole cube of OpenGL's cannot be sampled: NVIDIA's driver makes the texture "
             "object, and kernels then read zeros. Make a texture of each face, by `layer`.");
+    if (by_whole(buffer, o) && !o->normalized_coordinates)
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "A level of an image with layers and several levels can be sampled with "
+            "normalized_coordinates only: with coordinates in texels NVIDIA's driver finds the "
+            "wrong layers.");
     gr_status status = gr_image_query(buffer, &info);
     if (status != GR_OK)
         return status;
@@ -188,6 +206,8 @@ static gr_status make_texture(gr_buffer *buffer, const gr_texture_options *o, CU
     if (status != GR_OK)
         return status;
     CUDA_TEXTURE_DESC sampling = describe_sampling(o, &info, floats, srgb);
+    if (by_whole(buffer, o))
+        sampling.minMipmapLevelClamp = sampling.maxMipmapLevelClamp = (float)o->level;
     CUresult result = gr_driver()->cuTexObjectCreate(texture, &source, &sampling, NULL);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuTexObjectCreate", "The image cannot be sampled like this.");

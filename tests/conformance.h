@@ -10,15 +10,20 @@
 
 /* Functions that libgr's own table has not. */
 #define MORE_FUNCTIONS(X)                                                                          \
+    X(cuArrayDestroy, 2000, PFN_cuArrayDestroy_v2000)                                              \
     X(cuCtxGetLimit, 3010, PFN_cuCtxGetLimit_v3010)                                                \
     X(cuGraphicsResourceGetMappedMipmappedArray, 5000,                                             \
       PFN_cuGraphicsResourceGetMappedMipmappedArray_v5000)                                         \
     X(cuGraphicsResourceSetMapFlags, 6050, PFN_cuGraphicsResourceSetMapFlags_v6050)                \
     X(cuGraphicsSubResourceGetMappedArray, 3000, PFN_cuGraphicsSubResourceGetMappedArray_v3000)    \
     X(cuMemAllocManaged, 6000, PFN_cuMemAllocManaged_v6000)                                        \
+    X(cuMemGetAccess, 10020, PFN_cuMemGetAccess_v10020)                                            \
     X(cuMemGetAddressRange, 3020, PFN_cuMemGetAddressRange_v3020)                                  \
+    X(cuMemGetAllocationPropertiesFromHandle, 10020,                                               \
+      PFN_cuMemGetAllocationPropertiesFromHandle_v10020)                                           \
     X(cuMemHostAlloc, 2020, PFN_cuMemHostAlloc_v2020)                                              \
     X(cuMemHostGetDevicePointer, 3020, PFN_cuMemHostGetDevicePointer_v3020)                        \
+    X(cuMemRetainAllocationHandle, 11000, PFN_cuMemRetainAllocationHandle_v11000)                  \
     X(cuMemcpy, 4000, PFN_cuMemcpy_v4000)                                                          \
     X(cuMemcpyDtoD, 3020, PFN_cuMemcpyDtoD_v3020)                                                  \
     X(cuMemsetD2D8Async, 3020, PFN_cuMemsetD2D8Async_v3020)                                        \
@@ -54,7 +59,17 @@ TCase *add_conformance_case(Suite *suite, const char *name);
 
 /* The cases of the other files. */
 void add_device_cases(Suite *suite);
+void add_external_cases(Suite *suite);
+void add_external_image_cases(Suite *suite);
 void add_memory_cases(Suite *suite);
+void add_semaphore_cases(Suite *suite);
+void add_virtual_cases(Suite *suite);
 void add_work_cases(Suite *suite);
+
+/* Children that have to die. */
+int read_without_access(void);
+int read_without_mapping(void);
+int read_after_unmap(void);
+int write_with_read_access(void);
 
 #endif

@@ -31,12 +31,51 @@
       (count, devices, room, list))                                                                \
     X(cuGraphicsGLRegisterBuffer, (CUgraphicsResource * resource, unsigned name, unsigned flags),  \
       (resource, name, flags))                                                                     \
+    X(cuGraphicsGLRegisterImage,                                                                   \
+      (CUgraphicsResource * resource, unsigned name, unsigned target, unsigned flags),             \
+      (resource, name, target, flags))                                                             \
     X(cuGraphicsUnregisterResource, (CUgraphicsResource resource), (resource))                     \
     X(cuGraphicsMapResources, (unsigned count, CUgraphicsResource *resources, CUstream stream),    \
       (count, resources, stream))                                                                  \
     X(cuGraphicsUnmapResources, (unsigned count, CUgraphicsResource *resources, CUstream stream),  \
       (count, resources, stream))                                                                  \
+    X(cuMemAlloc, (CUdeviceptr * pointer, size_t size), (pointer, size))                           \
+    X(cuMemAllocHost, (void **pointer, size_t size), (pointer, size))                              \
+    X(cuMipmappedArrayCreate,                                                                      \
+      (CUmipmappedArray * array, const CUDA_ARRAY3D_DESCRIPTOR *described, unsigned levels),       \
+      (array, described, levels))                                                                  \
+    X(cuEventSynchronize, (CUevent event), (event))                                                \
+    X(cuMemcpyHtoDAsync, (CUdeviceptr to, const void *from, size_t size, CUstream stream),         \
+      (to, from, size, stream))                                                                    \
+    X(cuMemcpyDtoHAsync, (void *to, CUdeviceptr from, size_t size, CUstream stream),               \
+      (to, from, size, stream))                                                                    \
     X(cuMemcpy3DAsync, (const CUDA_MEMCPY3D *copy, CUstream stream), (copy, stream))               \
+    X(cuImportExternalMemory,                                                                      \
+      (CUexternalMemory * memory, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *described),              \
+      (memory, described))                                                                         \
+    X(cuDestroyExternalMemory, (CUexternalMemory memory), (memory))                                \
+    X(cuExternalMemoryGetMappedBuffer,                                                             \
+      (CUdeviceptr * pointer, CUexternalMemory memory,                                             \
+       const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *described),                                         \
+      (pointer, memory, described))                                                                \
+    X(cuExternalMemoryGetMappedMipmappedArray,                                                     \
+      (CUmipmappedArray * array, CUexternalMemory memory,                                          \
+       const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *described),                                \
+      (array, memory, described))                                                                  \
+    X(cuImportExternalSemaphore,                                                                   \
+      (CUexternalSemaphore * semaphore, const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *described),     \
+      (semaphore, described))                                                                      \
+    X(cuSignalExternalSemaphoresAsync,                                                             \
+      (const CUexternalSemaphore *semaphores, const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *points, \
+       unsigned count, CUstream stream),                                                           \
+      (semaphores, points, count, stream))                                                         \
+    X(cuWaitExternalSemaphoresAsync,                                                               \
+      (const CUexternalSemaphore *semaphores, const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *points,   \
+       unsigned count, CUstream stream),                                                           \
+      (semaphores, points, count, stream))                                                         \
+    X(cuLaunchHostFunc, (CUstream stream, CUhostFn function, void *user),                          \
+      (stream, function, user))                                                                    \
+    X(cuEventRecord, (CUevent event, CUstream stream), (event, stream))                            \
     X(cuGraphicsResourceGetMappedPointer,                                                          \
       (CUdeviceptr * pointer, size_t * size, CUgraphicsResource resource),                         \
       (pointer, size, resource))

@@ -147,13 +147,15 @@ void gate_open_after(struct gate *gate, unsigned ms)
     gate->has_opener = true;
 }
 
-static void open_gates(void)
+void gates_open(void)
 {
     for (int i = 0; i < gate_count; i++)
         gate_open(&gates[i]);
-    for (int i = 0; i < gate_count; i++)
+    for (int i = 0; i < gate_count; i++) {
         if (gates[i].has_opener)
             pthread_join(gates[i].opener, NULL);
+        gates[i].has_opener = false;
+    }
 }
 
 /* Only when no stream waits at a gate any more. */
@@ -251,7 +253,7 @@ static void check_gl(void)
 
 void fixture_teardown(void)
 {
-    open_gates();
+    gates_open();
     CU(cuCtxSetCurrent(fx.context));
     CU(cuCtxSynchronize());
     end_gates();

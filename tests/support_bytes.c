@@ -146,13 +146,26 @@ GLuint gl_buffer_filled(size_t size, int value)
     return name;
 }
 
-/* Bytes that OpenGL does not deliver must not be those of an earlier read. */
+/*
+ * By way of a new buffer. NVIDIA's driver (580) keeps what glGetBufferSubData() has read from a buffer in host
+ * memory and gives the same bytes again, though CUDA has written to storage that was imported; draws and copies
+ * see the new bytes. Bytes that OpenGL does not deliver must not be those of an earlier read.
+ */
 void gl_read(GLuint name, void *bytes, size_t size)
 {
+    GLint target = 0;
+    GLuint fresh = 0;
     memset(bytes, 0xEE, size);
-    GLuint before = bind_copy_read(name);
-    glGetBufferSubData(GL_COPY_READ_BUFFER, 0, (GLsizeiptr)size, bytes);
-    glBindBuffer(GL_COPY_READ_BUFFER, before);
+    glGetIntegerv(GL_COPY_WRITE_BUFFER_BINDING, &target);
+    glGenBuffers(1, &fresh);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, fresh);
+    glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)size, bytes, GL_STREAM_READ);
+    GLuint source = bind_copy_read(name);
+    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, (GLsizeiptr)size);
+    glGetBufferSubData(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)size, bytes);
+    glBindBuffer(GL_COPY_READ_BUFFER, source);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, (GLuint)target);
+    glDeleteBuffers(1, &fresh);
 }
 
 void gl_write(GLuint name, const void *bytes, size_t size)

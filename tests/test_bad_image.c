@@ -230,18 +230,26 @@ static GLint level_parameter(GLenum parameter)
     return value;
 }
 
+/* Some drivers refuse other storage while CUDA knows the object; libgr notices it where they do not. */
+static int check_if_changed(gr_resource *resource, bool changed)
+{
+    glGetError();
+    if (!changed)
+        return 0;
+    assert_not_mappable(resource, "storage");
+    return 1;
+}
+
 START_TEST(other_storage_after_the_registration)
 {
     GLuint name;
+    int changes = 0;
     GR_AUTO(gr_resource) *larger = register_mutable(&name);
     give_level(GL_TEXTURE_2D, 0, 16);
-    if (level_parameter(GL_TEXTURE_WIDTH) == 8)
-        skip("this OpenGL does not give a registered texture other storage");
-    assert_not_mappable(larger, "storage");
+    changes += check_if_changed(larger, level_parameter(GL_TEXTURE_WIDTH) == 16);
     GR_AUTO(gr_resource) *format = register_mutable(&name);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, 8, 8, 0, GL_RED, GL_UNSIGNED_BYTE, NULL);
-    if (level_parameter(GL_TEXTURE_INTERNAL_FORMAT) == GL_R8)
-        assert_not_mappable(format, "storage");
+    changes += check_if_changed(format, level_parameter(GL_TEXTURE_INTERNAL_FORMAT) == GL_R8);
     GLuint renderbuffer = 0;
     glGenRenderbuffers(1, &renderbuffer);
     glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
@@ -251,8 +259,9 @@ START_TEST(other_storage_after_the_registration)
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, 8, 9);
     GLint height = 0;
     glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_HEIGHT, &height);
-    if (height == 9)
-        assert_not_mappable(other, "storage");
+    changes += check_if_changed(other, height == 9);
+    if (changes == 0)
+        skip("this OpenGL gives no registered image other storage");
 }
 END_TEST
 

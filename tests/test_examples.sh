@@ -27,9 +27,13 @@ sinewave=$examples/sinewave
 heightmap=$examples/heightmap
 postprocess=$examples/postprocess
 gallery=$examples/gallery
+port=$examples/port
+pingpong=$examples/pingpong
+particles=$examples/particles
 compare=$examples/compare_png
 
-for program in "$sinewave" "$heightmap" "$postprocess" "$gallery" "$compare" "$make_png"; do
+for program in "$sinewave" "$heightmap" "$postprocess" "$gallery" "$port" "$pingpong" "$particles" \
+    "$compare" "$make_png"; do
     if [ ! -x "$program" ]; then
         echo "skipped: the examples were not built ($program is missing: libpng?)"
         exit 77
@@ -42,13 +46,17 @@ hill='--size 192x120 --mesh 96'
 # More pixels than the picture has, so that it does not matter by which means OpenGL shrinks it.
 easel='--size 192x120 --radius 5'
 thumb='--shrink 5'
+sheet='--size 192x120'
+# Enough for several turns of both images.
+tiles='--frames 12'
 
 if [ "${1-}" = --reference ]; then
     "$sinewave" $wave -o "$2/sinewave.png" && "$heightmap" "$island" $hill -o "$2/heightmap.png" &&
         "$make_png" coloured "$2/input.png" &&
         "$postprocess" $easel "$2/input.png" "$2/postprocess.png" &&
         "$postprocess" $easel -f sobel "$2/input.png" "$2/sobel.png" &&
-        rm "$2/input.png" && "$gallery" $thumb -o "$2/gallery.png"
+        rm "$2/input.png" && "$gallery" $thumb -o "$2/gallery.png" &&
+        "$port" $sheet -o "$2/port.png" && "$pingpong" $tiles -o "$2/pingpong.png"
     exit
 fi
 
@@ -91,6 +99,21 @@ says() {
             return 1
         fi
     done
+}
+
+# skip NAME REASON: one check that can't be made here.
+skip() {
+    checks=$((checks + 1))
+    echo "skipped: $1: $2"
+}
+
+# like NAME LIMITS PICTURE REFERENCE: one check, that the picture is like its reference, if it has one.
+like() {
+    if [ -e "$references/$4" ]; then
+        check "$1" 0 "$compare" $2 "$3" "$references/$4"
+    else
+        skip "$1" "there is no reference picture $4"
+    fi
 }
 
 # size FILE: width and height from the PNG header.
@@ -232,6 +255,102 @@ check gallery_whole 0 "$gallery" --output whole.png && says out 'whole.png, 1280
 check gallery_again 0 "$gallery" --shrink 1 -o again.png
 check gallery_steady 0 "$compare" --max 0 whole.png again.png
 
+# ---- port ----
+
+check port 0 "$port" $sheet -o port.png && says out CUDA OpenGL "$(pwd -P)/port.png, 192x120"
+check port_size 0 test "$(size port.png)" = 192x120
+like port_picture "$limits" port.png port.png
+check port_again 0 "$port" --backend gl $sheet -o again.png
+check port_steady 0 "$compare" --max 0 port.png again.png
+check port_film 0 "$port" $sheet --frames 3 -o port.png && says out port-0001.png port-0003.png
+check port_start 0 "$compare" --max 0 port.png port-0001.png
+check port_moves 1 "$compare" --share 5 port-0001.png port-0003.png
+check port_later 0 "$port" $sheet --time 0.0666667 -o later.png
+check port_time 0 "$compare" $limits later.png port-0003.png
+
+# ---- port and pingpong on Vulkan ----
+
+# vulkan OPTION: whether Vulkan can be opened; else $missing says why not. Anything else that fails does so in the
+# checks below.
+vulkan() {
+    ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0" \
+        "$port" --backend vk $1 --size 16x16 -o probe.png >out 2>err && return
+    missing=$(sed -n -e 's/^Cannot open Vulkan: //p' -e '/was not built for Vulkan/p' err)
+    [ -z "$missing" ]
+}
+validate=--validate
+if ! vulkan --validate; then
+    skip vulkan_validation "$missing"
+    validate=
+fi
+
+# Both draw the same bytes where one software draws for both. A GPU's two drivers have two compilers, which may
+# round the last bit of a colour differently.
+same='--max 0'
+if [ "${GR_CUDA_DRIVER-}" != soft ]; then same='--max 2 --share 1'; fi
+
+# Three kinds of queue do the same, and each frame is checked by the program itself.
+pingpong_on() {
+    check "pingpong_$1" 0 "$pingpong" $validate --queue "$1" $tiles -o "$1.png" &&
+        says out CUDA 'queue ' 'frames   12' '10 frames went to Vulkan and back, 0 texels of them wrong' \
+            '0 of 12 tiles wrong' "$(pwd -P)/$1.png, 1920x1080"
+}
+
+if vulkan ''; then
+    # Mesa's Vulkan is unloaded with its last instance, and what it keeps till then looks lost to the leak check,
+    # which can no longer tell whose it was.
+    asan=${ASAN_OPTIONS-}
+    export ASAN_OPTIONS="$asan:detect_leaks=0"
+    check port_vk 0 "$port" --backend vk $validate $sheet -o vulkan.png &&
+        says out CUDA 'Vulkan device' "$(pwd -P)/vulkan.png, 192x120"
+    check port_same 0 "$compare" $same port.png vulkan.png
+    check port_vk_film 0 "$port" --backend vk $validate $sheet --frames 3 -o vulkan.png
+    for i in 1 2 3; do
+        check "port_same_$i" 0 "$compare" $same "port-000$i.png" "vulkan-000$i.png"
+    done
+    check port_vk_odd 0 "$port" --backend vk $validate --size 33x17 -o odd.png
+    check port_vk_odd_kept 0 test "$(size odd.png)" = 33x17
+    check port_vk_nowhere 1 "$port" -b vk $sheet -o nowhere/new.png &&
+        says err nowhere/new.png 'No such file'
+    pingpong_on graphics
+    like pingpong_picture '--mean 1.0 --tolerance 8 --share 2.5' graphics.png pingpong.png
+    for queue in compute transfer; do
+        pingpong_on $queue
+        check "pingpong_same_$queue" 0 "$compare" --max 0 graphics.png $queue.png
+    done
+    # More frames than tiles, so that tiles are used again, and fewer than images.
+    check pingpong_many 0 "$pingpong" $validate --frames 60 -o many.png &&
+        says out '58 frames went to Vulkan and back, 0 texels' '0 of 48 tiles wrong'
+    check pingpong_one 0 "$pingpong" $validate --frames 1 -o one.png && says out '0 of 1 tiles wrong'
+    check pingpong_nowhere 1 "$pingpong" --frames 1 -o nowhere/new.png &&
+        says err nowhere/new.png 'No such file'
+    export ASAN_OPTIONS="$asan"
+else
+    skip port_vulkan "$missing"
+    skip pingpong "$missing"
+fi
+check no_vulkan 1 env VK_DRIVER_FILES="$work/none.json" VK_ICD_FILENAMES="$work/none.json" \
+    "$port" --backend vk $sheet -o none.png && says err 'Cannot open Vulkan'
+check no_vulkan_no_file 1 test -e none.png
+
+# ---- particles ----
+
+sparks='--size 96x64 --particles 4096 --measure 0'
+check particles 0 "$particles" $sparks --frames 6 -o sparks &&
+    says out CUDA OpenGL "$(pwd -P)/sparks/particles-0006.png, 96x64"
+check particles_names 0 test "$(echo sparks/* | wc -w)" = 6
+check particles_move 1 "$compare" --share 5 sparks/particles-0001.png sparks/particles-0006.png
+# A frame that is overtaken, or drawn twice, leaves other trails in all that follow.
+check particles_in_order 0 "$particles" $sparks --frames 6 --in-order -o order
+for buffers in 1 3 64; do
+    check "particles_$buffers" 0 "$particles" $sparks --frames 6 --in-flight $buffers -o ring
+    check "particles_same_$buffers" 0 "$compare" --max 0 order/particles-0006.png ring/particles-0006.png
+done
+check particles_measure 0 "$particles" --size 96x64 -n 4096 --frames 0 --measure 20 -o none &&
+    says out 'in order' 'in flight' 'frames a second'
+check particles_no_folder 1 test -e none
+check particles_nowhere 1 "$particles" $sparks -o nowhere/sparks && says err nowhere/sparks 'No such file'
+
 # ---- Usage ----
 
 check sinewave_help 0 "$sinewave" --help && says out Usage --mesh GR_CUDA_DRIVER
@@ -242,6 +361,20 @@ check postprocess_help 0 "$postprocess" --help && says out Usage --split GR_CUDA
 check gallery_help 0 "$gallery" -h && says out Usage --shrink GR_CUDA_DRIVER
 check postprocess_version 0 "$postprocess" -V && says out 'postprocess (libgr) '
 check gallery_version 0 "$gallery" --version && says out 'gallery (libgr) '
+check port_help 0 "$port" --help && says out Usage --backend GR_CUDA_DRIVER
+check pingpong_help 0 "$pingpong" -h && says out Usage --queue GR_CUDA_DRIVER
+check port_version 0 "$port" -V && says out 'port (libgr) '
+check pingpong_version 0 "$pingpong" --version && says out 'pingpong (libgr) '
+check backend_unknown 2 "$port" --backend metal && says err '"metal"' 'gl or vk'
+check queue_unknown 2 "$pingpong" --queue video && says err '"video"' transfer
+check pingpong_none 2 "$pingpong" --frames 0 && says err 'from 1 to 100000'
+check particles_help 0 "$particles" --help && says out Usage --in-flight GR_CUDA_DRIVER
+check particles_version 0 "$particles" -V && says out 'particles (libgr) '
+check particles_none 2 "$particles" --particles 0 && says err 'from 1 to 4194304'
+check particles_many 2 "$particles" --in-flight 65 && says err 'from 1 to 64'
+check particles_argument 2 "$particles" what && says err '"what"' --help
+check port_argument 2 "$port" what && says err '"what"' --help
+check pingpong_argument 2 "$pingpong" what && says err '"what"' --help
 check no_output 2 "$postprocess" grey.png && says err Usage
 check filter_unknown 2 "$postprocess" --filter sharp grey.png new.png && says err '"sharp"' 'blur or sobel'
 check radius_huge 2 "$postprocess" --radius 65 grey.png new.png && says err 'from 0 to 64'
@@ -306,6 +439,12 @@ check no_driver 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$sinewave" $wave
 check no_driver_postprocess 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" \
     "$postprocess" $easel grey.png none.png && says err no_such_driver.so
 check no_driver_gallery 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$gallery" -o none.png &&
+    says err no_such_driver.so
+check no_driver_port 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$port" -o none.png &&
+    says err no_such_driver.so
+check no_driver_pingpong 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$pingpong" -o none.png &&
+    says err no_such_driver.so
+check no_driver_particles 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$particles" -o none &&
     says err no_such_driver.so
 check no_driver_no_file 1 test -e none.png
 

@@ -97,7 +97,28 @@ typedef CUresult(CUDAAPI *gr_cuGLGetDevices_fn)(unsigned int *, CUdevice *, unsi
     X(cuSurfObjectCreate, 5000, PFN_cuSurfObjectCreate_v5000)                                      \
     X(cuSurfObjectDestroy, 5000, PFN_cuSurfObjectDestroy_v5000)                                    \
     X(cuTexObjectCreate, 5000, PFN_cuTexObjectCreate_v5000)                                        \
-    X(cuTexObjectDestroy, 5000, PFN_cuTexObjectDestroy_v5000)
+    X(cuTexObjectDestroy, 5000, PFN_cuTexObjectDestroy_v5000)                                      \
+    X(cuImportExternalMemory, 10000, PFN_cuImportExternalMemory_v10000)                            \
+    X(cuDestroyExternalMemory, 10000, PFN_cuDestroyExternalMemory_v10000)                          \
+    X(cuExternalMemoryGetMappedBuffer, 10000, PFN_cuExternalMemoryGetMappedBuffer_v10000)          \
+    X(cuExternalMemoryGetMappedMipmappedArray, 10000,                                              \
+      PFN_cuExternalMemoryGetMappedMipmappedArray_v10000)                                          \
+    X(cuImportExternalSemaphore, 10000, PFN_cuImportExternalSemaphore_v10000)                      \
+    X(cuDestroyExternalSemaphore, 10000, PFN_cuDestroyExternalSemaphore_v10000)                    \
+    X(cuSignalExternalSemaphoresAsync, 10000, PFN_cuSignalExternalSemaphoresAsync_v10000)          \
+    X(cuWaitExternalSemaphoresAsync, 10000, PFN_cuWaitExternalSemaphoresAsync_v10000)              \
+    X(cuMipmappedArrayDestroy, 5000, PFN_cuMipmappedArrayDestroy_v5000)                            \
+    X(cuMemGetAllocationGranularity, 10020, PFN_cuMemGetAllocationGranularity_v10020)              \
+    X(cuMemCreate, 10020, PFN_cuMemCreate_v10020)                                                  \
+    X(cuMemRelease, 10020, PFN_cuMemRelease_v10020)                                                \
+    X(cuMemAddressReserve, 10020, PFN_cuMemAddressReserve_v10020)                                  \
+    X(cuMemAddressFree, 10020, PFN_cuMemAddressFree_v10020)                                        \
+    X(cuMemMap, 10020, PFN_cuMemMap_v10020)                                                        \
+    X(cuMemUnmap, 10020, PFN_cuMemUnmap_v10020)                                                    \
+    X(cuMemSetAccess, 10020, PFN_cuMemSetAccess_v10020)                                            \
+    X(cuMemExportToShareableHandle, 10020, PFN_cuMemExportToShareableHandle_v10020)                \
+    X(cuMemImportFromShareableHandle, 10020, PFN_cuMemImportFromShareableHandle_v10020)            \
+    X(cuMipmappedArrayCreate, 5000, PFN_cuMipmappedArrayCreate_v5000)
 
 /*
  * The driver's functions, under their plain names: gr_cuda()->cuMemAlloc(...). (cuda.h may define a

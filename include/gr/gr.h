@@ -47,7 +47,11 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+#if defined(_WIN32) && defined(GR_BUILD)
+#define GR_API __declspec(dllexport) /* libgr itself is being compiled */
+#elif defined(_WIN32)
+#define GR_API __declspec(dllimport)
+#elif defined(__GNUC__)
 #define GR_API __attribute__((visibility("default")))
 #else
 #define GR_API
@@ -71,7 +75,9 @@ typedef struct gr_buffer gr_buffer;
     X(GR_ERR_VULKAN, "Vulkan refused")                                                             \
     X(GR_ERR_UNSUPPORTED, "not supported on this system")                                          \
     X(GR_ERR_NO_DRIVER, "no usable CUDA driver")                                                   \
-    X(GR_ERR_NO_MEMORY, "out of memory")
+    X(GR_ERR_NO_MEMORY, "out of memory")                                                           \
+    X(GR_ERR_TIMEOUT, "not ready within the time allowed")                                         \
+    X(GR_ERR_SYSTEM, "the operating system refused")
 
 #define GR_STATUS_ENUM(name, text) name,
 typedef enum gr_status { GR_STATUS_MAP(GR_STATUS_ENUM) } gr_status;
@@ -159,12 +165,30 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
 GR_API gr_buffer *gr_map(gr_resource *resource, CUstream stream);
 
 /*
- * Maps n resources, 256 in one call of the driver, whose waits then count once; out[i] is the buffer
+ * Maps n resources of any transports, 256 neighbours of one in one call of the driver, whose waits then count once; out[i] is the buffer
  * of resources[i]. All or nothing: after an error no resource is mapped and `out` is as it
  * was. A resource that is listed twice is GR_ERR_INVALID_VALUE, as is n == 0.
  */
 GR_API gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream,
                              gr_buffer *out[]);
+
+/* Options of gr_map_with(). All zero is the plain gr_map(). */
+typedef struct gr_map_options {
+    CUevent wait_event; /* the map's stream waits for it first: work of CUDA's own; NULL: none */
+    CUstream
+        sync_stream; /* another stream that is made to wait until the data is ready; NULL: none, a
+                             default stream is named: CU_STREAM_LEGACY or CU_STREAM_PER_THREAD */
+} gr_map_options;
+
+/*
+ * gr_map() and gr_map_many() with options, which may be NULL and need only live until the call returns.
+ * Errors: as theirs; nothing stays mapped where an event or a stream of the options is refused.
+ * Wraps cuStreamWaitEvent and cuEventRecord beside what gr_map() wraps.
+ */
+GR_API gr_buffer *gr_map_with(gr_resource *resource, CUstream stream,
+                              const gr_map_options *options);
+GR_API gr_status gr_map_many_with(gr_resource *const resources[], size_t n, CUstream stream,
+                                  const gr_map_options *options, gr_buffer *out[]);
 
 /*
  * The device pointer, valid in work on the map's stream until the release, and on any other stream
@@ -194,6 +218,18 @@ GR_API CUstream gr_buffer_stream(const gr_buffer *buffer);
  */
 GR_API gr_status gr_buffer_release(gr_buffer *buffer);
 GR_API gr_status gr_buffer_release_on(gr_buffer *buffer, CUstream stream);
+
+/* Options of gr_buffer_release_with(): what ends the work. At most one of both; none: the map's stream. */
+typedef struct gr_release_options {
+    CUstream stream; /* as for gr_buffer_release_on() */
+    CUevent event; /* recorded after the last work: the map's stream waits for it, then releases */
+} gr_release_options;
+
+/*
+ * gr_buffer_release() with options, which may be NULL. Whoever uses the resource next, OpenGL, Vulkan or CUDA,
+ * comes after the stream or the event. Both at once are GR_ERR_INVALID_VALUE.
+ */
+GR_API gr_status gr_buffer_release_with(gr_buffer *buffer, const gr_release_options *options);
 
 /*
  * Releases n different buffers; neighbours that go to one stream in one call of the driver, up to 256.
@@ -233,7 +269,10 @@ GR_API void gr_resource_free(gr_resource *resource);
 GR_API bool gr_is_mapped(const gr_resource *resource); /* false for NULL */
 GR_API bool gr_is_closed(const gr_resource *resource); /* true for NULL */
 
-/* The CUgraphicsResource, for calls that libgr does not wrap. NULL for NULL and once closed. */
+/*
+ * The driver's own handle, for calls that libgr does not wrap: a CUgraphicsResource of an OpenGL object, a
+ * CUexternalMemory of external memory. NULL for NULL and once closed.
+ */
 GR_API void *gr_handle(const gr_resource *resource);
 
 /*

@@ -31,26 +31,29 @@ typedef struct gr_image_info {
     unsigned levels;             /* mip levels that the image's storage has */
     unsigned layers;             /* array layers, or a cube's 6 faces; at least 1 */
     bool cube;                   /* the layers are a cube's faces */
-    bool srgb;                   /* the colours are stored by the sRGB curve */
-    bool normalized;             /* integers stand for numbers from 0 to 1 or -1 to 1 */
-    CUarray_format format;       /* of one channel */
-    unsigned channels;           /* 1, 2 or 4: CUDA sees images of 3 channels as ones of 4 */
-    unsigned texel_bytes;        /* channels times the channel's size */
+    bool layered;          /* the array of a level has all of its layers, whichever is asked for */
+    bool srgb;             /* the colours are stored by the sRGB curve */
+    bool normalized;       /* integers stand for numbers from 0 to 1 or -1 to 1 */
+    CUarray_format format; /* of one channel */
+    unsigned channels;     /* 1, 2 or 4: CUDA sees images of 3 channels as ones of 4 */
+    unsigned texel_bytes;  /* channels times the channel's size */
 } gr_image_info;
 
 /* Errors: GR_ERR_INVALID_VALUE (NULL), GR_ERR_STATE (no image, not mapped any more), GR_ERR_CUDA. */
 GR_API gr_status gr_buffer_image_info(const gr_buffer *buffer, gr_image_info *info);
 
 /*
- * The array of one level and layer; NULL on error. GR_ERR_INVALID_VALUE says how many of both there are.
- * Wraps cuGraphicsSubResourceGetMappedArray.
+ * The array of one level and layer; NULL on error. CUDA has no array of a single layer of external memory
+ * (Vulkan): there (gr_image_info.layered) it is the array of all layers of the level, kernels take the layer's
+ * number (surf2DLayeredwrite, tex2DLayered), and so it is for surfaces and textures. GR_ERR_INVALID_VALUE says how many of both there are.
+ * Wraps cuGraphicsSubResourceGetMappedArray or cuMipmappedArrayGetLevel.
  */
 GR_API CUarray gr_buffer_array(gr_buffer *buffer, unsigned level, unsigned layer);
 
 /*
  * All levels and layers as one mipmapped array; NULL on error. CUDA counts the levels of a full chain
  * as soon as there is more than one, also those that the storage lacks: keep to gr_image_info.levels.
- * Wraps cuGraphicsResourceGetMappedMipmappedArray.
+ * Wraps cuGraphicsResourceGetMappedMipmappedArray or cuExternalMemoryGetMappedMipmappedArray.
  */
 GR_API CUmipmappedArray gr_buffer_mipmapped_array(gr_buffer *buffer);
 
@@ -77,15 +80,17 @@ typedef enum gr_choice { GR_AS_DRAWN = 0, GR_YES, GR_NO } gr_choice;
 
 /* Options of gr_buffer_texture(). Zero is the good default for every field. */
 typedef struct gr_texture_options {
-    gr_address address[3];       /* for x, y and z */
-    gr_filter filter;            /* within a level */
-    bool normalized_coordinates; /* 0 to 1 across the image; default: in texels */
+    gr_address address[3]; /* for x, y and z */
+    gr_filter filter;      /* within a level */
+    bool
+        normalized_coordinates; /* 0 to 1 across the image; default: in texels, but not for a level of an
+                                    image of external memory with layers and several levels */
     gr_choice as_float;    /* 8 and 16 bit integers are read as 0..1 or -1..1: by default as the
                                    graphics API samples the image, so RGBA8 is and RGBA8UI is not */
     gr_choice srgb;        /* sRGB colours are made linear: by default if the image is sRGB */
     float border[4];       /* the colour of GR_ADDRESS_BORDER */
     bool whole;            /* all levels and layers, for tex2DLod and tex2DLayered; coordinates
-                                   are then normalized, `level` and `layer` ignored; not for cubes */
+                                   are then normalized, `level` and `layer` ignored; not for OpenGL's cubes */
     unsigned level, layer; /* otherwise: which one */
     gr_filter mip_filter;  /* between levels, with `whole` */
     float mip_bias;        /* added to the level */

@@ -90,9 +90,10 @@ static bool gather_is_valid(const CUDA_ARRAY3D_DESCRIPTOR *d)
 CUresult soft_array_check(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     const unsigned known = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
-                           CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_COLOR_ATTACHMENT;
-    const unsigned other = CUDA_ARRAY3D_DEPTH_TEXTURE | CUDA_ARRAY3D_SPARSE |
-                           CUDA_ARRAY3D_DEFERRED_MAPPING | 0x100; /* the last: CUDA 12.9's VIDEO */
+                           CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_COLOR_ATTACHMENT |
+                           CUDA_ARRAY3D_DEPTH_TEXTURE;
+    const unsigned other = CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING |
+                           0x100; /* the last: CUDA 12.9's VIDEO */
     static int logged_format, logged_flag;
     if (d->Flags & ~(known | other))
         return CUDA_ERROR_INVALID_VALUE;
@@ -103,7 +104,7 @@ CUresult soft_array_check(const CUDA_ARRAY3D_DESCRIPTOR *d)
         !gather_is_valid(d))
         return CUDA_ERROR_INVALID_VALUE;
     if (d->Flags & other)
-        return soft_unsupported(&logged_flag, "a sparse, deferred, depth or video array");
+        return soft_unsupported(&logged_flag, "a sparse, deferred or video array");
     return CUDA_SUCCESS;
 }
 
@@ -186,7 +187,7 @@ CUresult soft_array_pages_new(soft_context *context, void *owner, size_t size,
 void soft_array_pages_free(unsigned char *pages, const char *what)
 {
     soft_range range;
-    if (soft_range_remove(pages, SOFT_MEMORY_DEVICE, &range))
+    if (soft_range_remove(pages, 0, &range))
         soft_device_memory_free(&range, what);
 }
 

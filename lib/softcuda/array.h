@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CUDA arrays and mipmapped arrays. An array is rows of elements in linear order in pages: the
- * driver's own (cuArrayCreate and its relatives, array.c), or somebody else's, over which it is
- * laid (soft_array_wrap, for a graphics resource).
+ * driver's own (cuArrayCreate and its relatives, array.c; a view of external memory,
+ * externalimage.c), or somebody else's, over which it is laid (soft_array_wrap, for a graphics
+ * resource).
  */
 #ifndef SOFT_ARRAY_H
 #define SOFT_ARRAY_H
@@ -46,7 +47,6 @@ struct soft_mipmap {
     unsigned level_count;
     soft_array *levels[SOFT_MAX_LEVELS];
     unsigned char *pages; /* the driver's own, or NULL */
-    size_t size;          /* of them */
     soft_mipmap *next;    /* in the list of the driver's own */
 };
 

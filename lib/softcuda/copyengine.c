@@ -34,8 +34,7 @@ CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
         return type == CU_MEMORYTYPE_DEVICE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     }
     *place = place_of_kind(range.kind);
-    size_t offset = (size_t)((const unsigned char *)address - range.base);
-    return extent <= range.size - offset ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return extent <= soft_range_reach(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 static void run_copy(void *payload)

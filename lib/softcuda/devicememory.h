@@ -12,8 +12,13 @@ bool soft_range_take_of_context(const soft_context *context, soft_range *removed
  * also when the device's memory is all in use. */
 CUresult soft_device_memory_new(soft_range *range);
 
-/* Retires the pages of a range that was removed before. */
+/* Retires the pages of a range that was removed before. External memory is not the device's own. */
 void soft_device_memory_free(const soft_range *range, const char *what);
+
+/* Books size bytes of the device's memory, for memory that is made elsewhere; false if it is all in
+ * use. */
+bool soft_device_memory_book(size_t size);
+void soft_device_memory_unbook(size_t size);
 
 /* For calls that find the context by the pointer: fine without a current context, not with a dead
  * one. */

@@ -14,15 +14,29 @@ static CUresult total_memory(size_t *total)
     return cuDeviceTotalMem_v2(total, 0);
 }
 
-CUresult soft_device_memory_new(soft_range *range)
+bool soft_device_memory_book(size_t size)
 {
     size_t total = 0;
     total_memory(&total);
-    size_t before = atomic_fetch_add(&in_use, range->size);
-    bool fits = range->size <= total && before <= total - range->size;
-    range->base = fits ? soft_pages_new(range->size, true) : NULL;
+    size_t before = atomic_fetch_add(&in_use, size);
+    if (size <= total && before <= total - size)
+        return true;
+    soft_device_memory_unbook(size);
+    return false;
+}
+
+void soft_device_memory_unbook(size_t size)
+{
+    atomic_fetch_sub(&in_use, size);
+}
+
+CUresult soft_device_memory_new(soft_range *range)
+{
+    if (!soft_device_memory_book(range->size))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    range->base = soft_pages_new(range->size, true);
     if (!range->base) {
-        atomic_fetch_sub(&in_use, range->size);
+        soft_device_memory_unbook(range->size);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     CUresult result = soft_range_add(range);
@@ -34,7 +48,8 @@ CUresult soft_device_memory_new(soft_range *range)
 void soft_device_memory_free(const soft_range *range, const char *what)
 {
     soft_pages_retire(range->base, range->size, what);
-    atomic_fetch_sub(&in_use, range->size);
+    if (range->kind != SOFT_MEMORY_EXTERNAL)
+        soft_device_memory_unbook(range->size);
 }
 
 static CUresult allocate(CUdeviceptr *pointer, size_t size, enum soft_memory kind, unsigned flags)
@@ -92,6 +107,12 @@ CUresult soft_check_no_dead_context(void)
     return result == CUDA_ERROR_INVALID_CONTEXT ? CUDA_SUCCESS : result;
 }
 
+static bool is_freeable(const soft_range *range)
+{
+    return range->kind == SOFT_MEMORY_DEVICE || range->kind == SOFT_MEMORY_MANAGED ||
+           range->kind == SOFT_MEMORY_EXTERNAL;
+}
+
 /* As the driver, waits for the work that may still use the memory. */
 SOFT_API cuMemFree_v2(CUdeviceptr dptr)
 {
@@ -105,11 +126,12 @@ SOFT_API cuMemFree_v2(CUdeviceptr dptr)
         return CUDA_ERROR_INVALID_VALUE;
     if (range.kind == SOFT_MEMORY_POOL)
         return soft_pool_free_now(range.base);
-    bool is_ours = range.kind == SOFT_MEMORY_DEVICE || range.kind == SOFT_MEMORY_MANAGED;
-    if (!is_ours || range.owner || !soft_range_remove(range.base, range.kind, &range))
+    if (!is_freeable(&range) || range.owner || !soft_range_remove(range.base, range.kind, &range))
         return CUDA_ERROR_INVALID_VALUE;
     result = soft_context_wait(range.context);
-    soft_device_memory_free(&range, "device memory after cuMemFree");
+    soft_device_memory_free(&range, range.kind == SOFT_MEMORY_EXTERNAL
+                                        ? "a buffer of external memory after cuMemFree"
+                                        : "device memory after cuMemFree");
     return result;
 }
 
@@ -117,7 +139,7 @@ void soft_memory_destroy_all(soft_context *context)
 {
     soft_range range;
     while (soft_range_take_of_context(context, &range)) {
-        if (range.kind == SOFT_MEMORY_DEVICE || range.kind == SOFT_MEMORY_MANAGED)
+        if (is_freeable(&range))
             soft_device_memory_free(&range, "device memory of a destroyed context");
         else if (range.kind == SOFT_MEMORY_HOST)
             soft_pages_retire(range.base, range.size, "pinned memory of a destroyed context");

@@ -98,6 +98,13 @@ static unsigned full_chain(const CUDA_ARRAY3D_DESCRIPTOR *d)
     return levels;
 }
 
+unsigned soft_mipmap_levels(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned wanted)
+{
+    unsigned chain = full_chain(descriptor);
+    unsigned count = wanted < chain ? wanted : chain;
+    return count <= SOFT_MAX_LEVELS ? count : 0;
+}
+
 /* Places the levels one after the other, from NULL. */
 static bool lay_out(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned count,
                     soft_array_place *places, size_t *offsets, size_t *size)
@@ -127,6 +134,16 @@ static void free_own(soft_mipmap *mipmap, const char *what)
     soft_mipmap_unwrap(mipmap);
 }
 
+void soft_mipmap_adopt(soft_mipmap *mipmap, unsigned char *pages)
+{
+    mipmap->pages = pages;
+    soft_mipmap_set_mapped(mipmap, true);
+    pthread_mutex_lock(&list_lock);
+    mipmap->next = own;
+    own = mipmap;
+    pthread_mutex_unlock(&list_lock);
+}
+
 static CUresult create_own(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
                            unsigned count, CUmipmappedArray *handle)
 {
@@ -139,20 +156,16 @@ static CUresult create_own(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
         soft_mipmap_wrap(context, descriptor, count, places, "a CUDA mipmapped array", &mipmap);
     if (result != CUDA_SUCCESS)
         return result;
-    result = soft_array_pages_new(context, mipmap, size, &mipmap->pages);
+    unsigned char *pages;
+    result = soft_array_pages_new(context, mipmap, size, &pages);
     if (result != CUDA_SUCCESS) {
         soft_mipmap_unwrap(mipmap);
         return result;
     }
-    mipmap->size = size;
     for (unsigned i = 0; i < count; i++)
-        mipmap->levels[i]->place.base = mipmap->pages + offsets[i];
-    soft_mipmap_set_mapped(mipmap, true);
+        mipmap->levels[i]->place.base = pages + offsets[i];
     *handle = mipmap->handle;
-    pthread_mutex_lock(&list_lock);
-    mipmap->next = own;
-    own = mipmap;
-    pthread_mutex_unlock(&list_lock);
+    soft_mipmap_adopt(mipmap, pages);
     return CUDA_SUCCESS;
 }
 
@@ -195,10 +208,8 @@ SOFT_API cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
     result = soft_array_check(&descriptor);
     if (result != CUDA_SUCCESS)
         return result;
-    unsigned chain = full_chain(&descriptor);
-    unsigned count = numMipmapLevels < chain ? numMipmapLevels : chain;
-    return count <= SOFT_MAX_LEVELS ? create_own(context, &descriptor, count, pHandle)
-                                    : CUDA_ERROR_INVALID_VALUE;
+    unsigned count = soft_mipmap_levels(&descriptor, numMipmapLevels);
+    return count ? create_own(context, &descriptor, count, pHandle) : CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult find(CUmipmappedArray handle, soft_mipmap **mipmap)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pages that the device's memory is made of. Freed pages, and those of a graphics resource that
- * isn't mapped, are kept inaccessible, and a fault in one prints what it was before the process
- * dies of it.
+ * isn't mapped or of virtual memory without access, are kept inaccessible, and a fault in one prints
+ * what it was before the process dies of it.
  */
 #include "soft.h"
 
@@ -43,13 +43,16 @@ static size_t whole_pages(size_t size)
 
 /* ---- Faults ---- */
 
+/* The smallest range that holds the address. */
 static const guarded_range *find_guarded(const guarded_range *table, size_t length,
                                          const unsigned char *address)
 {
-    for (size_t i = 0; i < length; i++)
-        if (table[i].base && address >= table[i].base && address < table[i].base + table[i].size)
-            return &table[i];
-    return NULL;
+    const guarded_range *found = NULL;
+    for (const guarded_range *range = table; range < table + length; range++)
+        if (range->base && address >= range->base && address < range->base + range->size &&
+            (!found || range->size < found->size))
+            found = range;
+    return found;
 }
 
 static size_t append(char *line, size_t length, size_t capacity, const char *text)
@@ -132,16 +135,44 @@ void *soft_pages_new(size_t size, bool poison)
     return pages;
 }
 
-static void forget_guarded_locked(const void *base)
+void *soft_pages_map(int fd, size_t offset, size_t size)
 {
-    for (size_t i = 0; i < MAX_GUARDED; i++)
-        if (guarded[i].base == (const unsigned char *)base)
-            guarded[i].base = NULL;
+    size_t lead = offset % page_size();
+    size_t length = whole_pages(lead + size);
+    unsigned char *pages = mmap(NULL, length + page_size(), PROT_NONE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED)
+        return NULL;
+    if (mmap(pages, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+             (off_t)(offset - lead)) == MAP_FAILED) {
+        munmap(pages, length + page_size());
+        return NULL;
+    }
+    return pages + lead;
+}
+
+/* The slot of exactly these pages, or MAX_GUARDED. */
+static size_t find_exactly_locked(const void *pages, size_t length)
+{
+    size_t slot = 0;
+    while (slot < MAX_GUARDED &&
+           !(guarded[slot].base == (const unsigned char *)pages && guarded[slot].size == length))
+        slot++;
+    return slot;
+}
+
+static void forget_guarded_locked(const void *pages, size_t length)
+{
+    size_t slot = find_exactly_locked(pages, length);
+    if (slot < MAX_GUARDED)
+        guarded[slot].base = NULL;
 }
 
 void soft_pages_retire(void *pages, size_t size, const char *what)
 {
-    size_t length = whole_pages(size) + page_size();
+    size_t lead = (uintptr_t)pages % page_size();
+    size_t length = whole_pages(lead + size) + page_size();
+    pages = (unsigned char *)pages - lead;
     pthread_once(&handler_once, install_handler);
     /* A new mapping over the old one gives the memory back and leaves the addresses taken. */
     if (mmap(pages, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
@@ -150,7 +181,7 @@ void soft_pages_retire(void *pages, size_t size, const char *what)
         return;
     }
     pthread_mutex_lock(&lock);
-    forget_guarded_locked(pages);
+    forget_guarded_locked(pages, length - page_size());
     guarded_range evicted = retired[next_retired];
     retired[next_retired] = (guarded_range){pages, length, what};
     next_retired = (next_retired + 1) % MAX_RETIRED;
@@ -159,25 +190,36 @@ void soft_pages_retire(void *pages, size_t size, const char *what)
         munmap(evicted.base, evicted.size);
 }
 
-CUresult soft_pages_guard(void *pages, size_t size, const char *what)
+static CUresult guard(void *pages, size_t size, const char *what, int protection)
 {
     pthread_once(&handler_once, install_handler);
     size_t length = whole_pages(size);
     pthread_mutex_lock(&lock);
-    size_t slot = 0;
-    while (slot < MAX_GUARDED && guarded[slot].base)
-        slot++;
+    size_t slot = find_exactly_locked(pages, length);
+    if (slot == MAX_GUARDED)
+        for (slot = 0; slot < MAX_GUARDED && guarded[slot].base;)
+            slot++;
     if (slot == MAX_GUARDED) /* the oldest loses its message, not its protection */
         slot = next_guarded++ % MAX_GUARDED;
     guarded[slot] = (guarded_range){pages, length, what};
     pthread_mutex_unlock(&lock);
-    return mprotect(pages, length, PROT_NONE) == 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return mprotect(pages, length, protection) == 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult soft_pages_guard(void *pages, size_t size, const char *what)
+{
+    return guard(pages, size, what, PROT_NONE);
+}
+
+CUresult soft_pages_guard_writes(void *pages, size_t size, const char *what)
+{
+    return guard(pages, size, what, PROT_READ);
 }
 
 CUresult soft_pages_unguard(void *pages, size_t size)
 {
     pthread_mutex_lock(&lock);
-    forget_guarded_locked(pages);
+    forget_guarded_locked(pages, whole_pages(size));
     pthread_mutex_unlock(&lock);
     int failed = mprotect(pages, whole_pages(size), PROT_READ | PROT_WRITE);
     return failed ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;

@@ -69,7 +69,7 @@ static CUresult query(void *data, unsigned attribute, const soft_range *range, C
     case CU_POINTER_ATTRIBUTE_MAPPED:
         return put_int(data, 1);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-        return put_word(data, 0);
+        return put_word(data, range->kind == SOFT_MEMORY_VIRTUAL ? range->flags : 0);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
         return put_int(data, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:

@@ -104,10 +104,29 @@ bool soft_range_find(const void *address, soft_range *range)
     return found;
 }
 
+static bool continues(const soft_range *range, const soft_range *next)
+{
+    return range->kind == SOFT_MEMORY_VIRTUAL && next->kind == SOFT_MEMORY_VIRTUAL &&
+           range->base + range->size == next->base;
+}
+
+size_t soft_range_reach(const void *address)
+{
+    size_t reach = 0;
+    pthread_rwlock_rdlock(&lock);
+    size_t index = starts_up_to(address);
+    if (index > 0 && is_inside(&ranges[index - 1], address)) {
+        while (index < count && continues(&ranges[index - 1], &ranges[index]))
+            index++;
+        const soft_range *last = &ranges[index - 1];
+        reach = (size_t)(last->base + last->size - (const unsigned char *)address);
+    }
+    pthread_rwlock_unlock(&lock);
+    return reach;
+}
+
 bool soft_range_holds(const void *address, size_t size)
 {
-    soft_range range;
-    if (!soft_range_find(address, &range))
-        return false;
-    return size <= range.size - (size_t)((const unsigned char *)address - range.base);
+    size_t reach = soft_range_reach(address);
+    return reach > 0 && size <= reach;
 }

@@ -84,6 +84,9 @@ enum soft_kind {
     SOFT_KIND_MIPMAP,
     SOFT_KIND_LIBRARY,
     SOFT_KIND_KERNEL,
+    SOFT_KIND_EXTERNAL_MEMORY,
+    SOFT_KIND_ALLOCATION, /* of cuMemCreate */
+    SOFT_KIND_SEMAPHORE,
     SOFT_KIND_OTHER,
 };
 
@@ -171,6 +174,8 @@ enum soft_memory {
     SOFT_MEMORY_REGISTERED, /* the application's own, pinned */
     SOFT_MEMORY_MANAGED,
     SOFT_MEMORY_GRAPHICS, /* a mapped graphics resource; unknown to the driver's pointer queries */
+    SOFT_MEMORY_EXTERNAL, /* a view of imported memory, see soft_pages_map */
+    SOFT_MEMORY_VIRTUAL,  /* one mapping of cuMemMap that cuMemSetAccess made accessible */
 };
 
 /* Device and host addresses are the same number for all of them. */
@@ -178,7 +183,7 @@ typedef struct {
     unsigned char *base;
     size_t size; /* as asked for, in bytes */
     enum soft_memory kind;
-    unsigned flags;        /* of the call that made it */
+    unsigned flags;        /* of the call that made it; of virtual memory, its handle types */
     soft_context *context; /* may be NULL */
     void *owner;           /* for the file that added it, e.g. the pool or the resource */
     uint64_t id;           /* unique in the process; set by soft_range_add */
@@ -195,8 +200,12 @@ bool soft_range_remove(const void *base, enum soft_memory kind, soft_range *remo
 /* The range that holds address; false if there is none. range may be NULL. */
 bool soft_range_find(const void *address, soft_range *range);
 
-/* True if [address, address + size) lies within one known range. The argument check of launches and
- * copies. */
+/* Bytes from address to the end of its range, 0 if there is none. Mappings of virtual memory that
+ * lie end to end are as one range. */
+size_t soft_range_reach(const void *address);
+
+/* True if [address, address + size) lies within one known range, in the sense of soft_range_reach.
+ * The argument check of launches and copies. */
 bool soft_range_holds(const void *address, size_t size);
 
 /* Anonymous pages for at least size bytes, page-aligned, with an inaccessible page behind them,
@@ -204,15 +213,22 @@ bool soft_range_holds(const void *address, size_t size);
 #define SOFT_POISON 0xCB
 void *soft_pages_new(size_t size, bool poison);
 
+/* Pages that show size bytes of the file from offset on, for reading and writing, with an
+ * inaccessible page behind them. The result is the address of the first byte, which is as far into
+ * its page as offset is; NULL when there is no memory. */
+void *soft_pages_map(int fd, size_t offset, size_t size);
+
 /* Makes the pages inaccessible and gives their memory back. The addresses stay unused for a while,
  * so that a late access faults; the message then names what (a string constant, e.g. "device memory
- * after cuMemFree"). size is the one given to soft_pages_new. */
+ * after cuMemFree"). size is the one given to soft_pages_new or
+ * soft_pages_map. */
 void soft_pages_retire(void *pages, size_t size, const char *what);
 
-/* Makes pages (page-aligned, whole) inaccessible, and accessible again; while they are inaccessible
- * an access prints a line that names what, then faults as usual. CUDA_ERROR_OUT_OF_MEMORY if the
- * kernel refuses. */
+/* Makes pages (page-aligned, whole) inaccessible, or only unwritable, and accessible again; until
+ * then an access that faults prints a line first that names what. Where guarded pages are part of
+ * others, theirs is the name. CUDA_ERROR_OUT_OF_MEMORY if the kernel refuses. */
 CUresult soft_pages_guard(void *pages, size_t size, const char *what);
+CUresult soft_pages_guard_writes(void *pages, size_t size, const char *what);
 CUresult soft_pages_unguard(void *pages, size_t size);
 
 /* The CUDA version that each function came with, made by since.awk; ends with a NULL name. */

@@ -98,7 +98,7 @@ double bench_now_us(void);
 double bench_thread_cpu_us(void);
 struct bench_spread bench_spread_of(double *values, size_t count); /* sorts them */
 
-/* bench_frames.c */
+/* map_frames.c */
 extern const struct bench_kind bench_kinds[];
 extern const size_t bench_kind_count;
 extern const char *const bench_part_titles[BENCH_PARTS];
@@ -107,7 +107,7 @@ bool bench_drain(struct bench *bench);
 bool bench_cuda_failed(const struct bench *bench, CUresult result, const char *call);
 bool bench_gr_failed(const char *call);
 
-/* bench_objects.c */
+/* map_objects.c */
 bool bench_open(struct bench *bench);
 void bench_close(struct bench *bench);
 bool bench_check_work(

@@ -1,261 +1,323 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is measured: one frame of map, pointer and release, by the driver's calls and by the
- * library's; and the rows made of them. Many resources are handled in three ways:
- *
- * - pairs: each is mapped and released before the next one, as in a program that works through its
- *   resources one by one;
- * - singly: all are mapped by a call each, then all are released by a call each;
- * - batch: one call maps them all and one releases them all.
- *
- * A frame with work also has CUDA fill each buffer and OpenGL copy it. Fills and copies are the
- * cheapest work that needs the handover, so a library's own time has the least to hide behind.
+ * bench_frames: what a frame costs whose mesh CUDA writes and OpenGL or Vulkan draws, by every way that the mesh
+ * can take, side by side in one run. Writes a table, a file of numbers and a chart.
  */
 #define _GNU_SOURCE
+#include <getopt.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
 #include <epoxy/gl.h>
 
-#include "bench.h"
+#include "frames.h"
 
-static const unsigned FILL_VALUE = 0x3f800000u;
+static const char HELP[] =
+    "Usage: bench_frames [OPTION]...\n"
+    "A CUDA kernel writes a mesh of w by w points, OpenGL or Vulkan draws it into 512 by 512\n"
+    "pixels: raw interop in order, libgr in order, libgr's ring with frames in flight.\n"
+    "\n"
+    "  --device N            the CUDA device to use, as CUDA counts (0)\n"
+    "  --meshes A,B,C        points along each side, up to three meshes (64,256,1024)\n"
+    "  --rounds N            blocks of each row (3)\n"
+    "  --frames N            frames in a block, at least (1200; fewer where they take long)\n"
+    "  --block-seconds S     how long a block lasts, at least (0.25); one of interop\n"
+    "                        that a row is compared with lasts half of it\n"
+    "  --most-seconds S      and at most (0.45)\n"
+    "  --only A,B            only rows whose key begins with A or B, for example ring/ or bound\n"
+    "  --why                 also take the shared transport apart, by hand, and look when frames\n"
+    "                        are drawn\n"
+    "  --quick               tiny meshes (16,32,64) and blocks: a test of this program\n"
+    "  --json FILE           also write the numbers as JSON\n"
+    "  --svg FILE            also draw a chart\n"
+    "  --with-python PYTHON  run bench_frames.py with that interpreter first, for cuda.core's row\n"
+    "  --script FILE         bench_frames.py, where it is neither beside this program nor in "
+    "../share\n"
+    "  --help                this text\n"
+    "\n"
+    "GR_CUDA_DRIVER=soft measures the software CUDA driver: a test of this program, nothing "
+    "more.\n";
 
-bool bench_cuda_failed(const struct bench *bench, CUresult result, const char *call)
+struct options {
+    int ordinal;
+    struct frames_effort effort;
+    size_t meshes;
+    int mesh[FRAMES_MESHES];
+    bool why;
+    const char *only, *json, *svg, *python, *script;
+};
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+static unsigned long whole_number(const char *option, const char *text, unsigned long least,
+                                  unsigned long most)
 {
-    const char *name = NULL;
-    bench->cuda->cuGetErrorName(result, &name);
-    fprintf(stderr, "bench_map: %s: %s\n", call, name ? name : "unknown error");
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && *end == '\0' && value >= least && value <= most)
+        return value;
+    fprintf(stderr, "bench_frames: --%s takes a number from %lu to %lu, not '%s'\n", option, least,
+            most, text);
+    exit(2);
+}
+
+static double seconds(const char *option, const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end != text && *end == '\0' && value > 0 && value <= 60)
+        return value;
+    fprintf(stderr, "bench_frames: --%s takes seconds up to 60, not '%s'\n", option, text);
+    exit(2);
+}
+
+static void read_meshes(struct options *o, char *text)
+{
+    o->meshes = 0;
+    for (char *part; (part = strsep(&text, ",")) != NULL; o->meshes++) {
+        if (o->meshes == FRAMES_MESHES) {
+            fprintf(stderr, "bench_frames: --meshes takes up to %d meshes\n", FRAMES_MESHES);
+            exit(2);
+        }
+        o->mesh[o->meshes] = (int)whole_number("meshes", part, 2, 4096);
+    }
+}
+
+static const struct frames_effort USUAL_EFFORT = {.rounds = 3,
+                                                  .frames = 1200,
+                                                  .most_frames = 20000,
+                                                  .block_seconds = 0.25,
+                                                  .most_seconds = 0.45,
+                                                  .base_seconds = 0.125};
+static const struct frames_effort QUICK_EFFORT = {.rounds = 2,
+                                                  .frames = 24,
+                                                  .most_frames = 48,
+                                                  .block_seconds = 0.01,
+                                                  .most_seconds = 0.05,
+                                                  .base_seconds = 0.01};
+
+static void be_quick(struct options *o)
+{
+    char meshes[] = "16,32,64";
+    o->effort = QUICK_EFFORT;
+    read_meshes(o, meshes);
+}
+
+static void take_option(struct options *o, int c)
+{
+    if (c == 'd')
+        o->ordinal = (int)whole_number("device", optarg, 0, 1000);
+    else if (c == 'm')
+        read_meshes(o, optarg);
+    else if (c == 'r')
+        o->effort.rounds = (unsigned)whole_number("rounds", optarg, 1, 64);
+    else if (c == 'f')
+        o->effort.frames = (unsigned)whole_number("frames", optarg, 1, 20000);
+    else if (c == 'b')
+        o->effort.block_seconds = seconds("block-seconds", optarg),
+        o->effort.base_seconds = o->effort.block_seconds / 2;
+    else if (c == 'B')
+        o->effort.most_seconds = seconds("most-seconds", optarg);
+    else if (c == 'o')
+        o->only = optarg;
+    else if (c == 'w')
+        o->why = true;
+    else if (c == 'q')
+        be_quick(o);
+    else if (c == 'j')
+        o->json = optarg;
+    else if (c == 's')
+        o->svg = optarg;
+    else if (c == 'p')
+        o->python = optarg;
+    else if (c == 'S')
+        o->script = optarg;
+    else if (c == 'h')
+        fputs(HELP, stdout), exit(0);
+    else
+        exit(2);
+}
+
+static struct options read_options(int argc, char *argv[])
+{
+    static const struct option LONG[] = {
+        {"device", 1, NULL, 'd'}, {"meshes", 1, NULL, 'm'},        {"rounds", 1, NULL, 'r'},
+        {"frames", 1, NULL, 'f'}, {"block-seconds", 1, NULL, 'b'}, {"most-seconds", 1, NULL, 'B'},
+        {"only", 1, NULL, 'o'},   {"why", 0, NULL, 'w'},           {"quick", 0, NULL, 'q'},
+        {"json", 1, NULL, 'j'},   {"svg", 1, NULL, 's'},           {"with-python", 1, NULL, 'p'},
+        {"script", 1, NULL, 'S'}, {"help", 0, NULL, 'h'},          {NULL, 0, NULL, 0},
+    };
+    struct options o = {.effort = USUAL_EFFORT, .meshes = 3, .mesh = {64, 256, 1024}, .only = ""};
+    for (int c; (c = getopt_long(argc, argv, "h", LONG, NULL)) != -1;)
+        take_option(&o, c);
+    if (optind < argc) {
+        fprintf(stderr, "bench_frames: unexpected argument '%s'; see --help\n", argv[optind]);
+        exit(2);
+    }
+    o.effort.progress = isatty(STDERR_FILENO) != 0;
+    return o;
+}
+
+/* Looks beside the program and in share/ of a bundle, unless the script was named. */
+static bool find_script(char path[PATH_MAX], const char *given)
+{
+    if (given != NULL) {
+        snprintf(path, PATH_MAX, "%s", given);
+        return access(path, R_OK) == 0;
+    }
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    self[length > 0 ? length : 0] = '\0';
+    const char *folder = dirname(self);
+    static const char *const BESIDE[] = {"", "/../share"};
+    for (size_t i = 0; i < 2; i++) {
+        int written = snprintf(path, PATH_MAX, "%s%s/bench_frames.py", folder, BESIDE[i]);
+        if (written < PATH_MAX && access(path, R_OK) == 0)
+            return true;
+    }
     return false;
 }
 
-bool bench_gr_failed(const char *call)
+/* ---- What it runs on ------------------------------------------------------------------------- */
+
+/* By which transport a buffer of the ring is shared, or why none is. */
+static void describe_transport(char *text, size_t size)
 {
-    gr_error error;
-    gr_last_error(&error);
-    fprintf(stderr, "bench_map: %s: %s\n", call, error.message);
-    return false;
+    gr_transport_report reports[3];
+    if (gr_gl_probe(reports) != GR_OK)
+        frames_gr_failed("gr_gl_probe");
+    snprintf(text, size, "%s",
+             gr_gl_probe(reports) == GR_OK ? reports[1].reason : frames_last_words());
 }
 
-bool bench_drain(struct bench *bench)
+static void gather_facts(struct frames *f, struct frames_facts *facts)
 {
-    CUresult result = bench->cuda->cuStreamSynchronize(bench->stream);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuStreamSynchronize");
-    glFinish();
-    return true;
+    int version = 0;
+    f->cuda->cuDriverGetVersion(&version);
+    facts->software = gr_cuda_is_software();
+    snprintf(facts->driver, sizeof(facts->driver), "%s, CUDA %d.%d", gr_cuda_driver_path(),
+             version / 1000, version % 1000 / 10);
+    f->cuda->cuDeviceGetName(facts->device, sizeof(facts->device), f->device);
+    snprintf(facts->opengl, sizeof(facts->opengl), "%s, %s", (const char *)glGetString(GL_RENDERER),
+             (const char *)glGetString(GL_VERSION));
+    frames_vulkan_describe(f, facts->vulkan, sizeof(facts->vulkan));
+    describe_transport(facts->transport, sizeof(facts->transport));
+    time_t now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    strftime(facts->date, sizeof(facts->date), "%Y-%m-%dT%H:%M:%SZ", &utc);
 }
 
-static bool fill_one(struct bench *bench, unsigned i)
+static void print_facts(const struct frames_facts *facts, const struct frames_effort *effort)
 {
-    CUresult result = bench->cuda->cuMemsetD32Async(bench->pointers[i], FILL_VALUE,
-                                                    bench->bytes / 4, bench->stream);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuMemsetD32Async");
-    return true;
+    if (facts->software)
+        printf("SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU.\n");
+    printf("  driver   %s\n  device   %s\n  OpenGL   %s\n  shared   %s\n"
+           "  date     %s\n",
+           facts->driver, facts->device, facts->opengl, facts->transport, facts->date);
+    printf("  frames   CUDA writes w x w points of 16 bytes, drawn into %d x %d pixels\n",
+           FRAMES_TARGET, FRAMES_TARGET);
+    printf("  blocks   %u of each row, in turn with raw interop in order; from empty queues until "
+           "all APIs are done\n",
+           effort->rounds);
+    fflush(stdout);
 }
 
-static bool fill(struct bench *bench, unsigned resources)
+/* ---- The run --------------------------------------------------------------------------------- */
+
+/* Whether the row's key begins with one of the beginnings, which commas separate. */
+static bool begins(const char *key, const char *beginnings)
 {
-    for (unsigned i = 0; i < resources; i++)
-        if (!fill_one(bench, i))
+    for (const char *begin = beginnings;; begin++) {
+        size_t length = strcspn(begin, ",");
+        if (strncmp(key, begin, length) == 0)
+            return true;
+        begin += length;
+        if (*begin == '\0')
             return false;
-    return true;
-}
-
-static void copy_one(const struct bench *bench, unsigned i)
-{
-    glBindBuffer(GL_COPY_READ_BUFFER, bench->names[i]);
-    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, (GLsizeiptr)bench->bytes);
-}
-
-static void copy(const struct bench *bench, unsigned resources)
-{
-    for (unsigned i = 0; i < resources; i++)
-        copy_one(bench, i);
-}
-
-static bool raw_pointer(struct bench *bench, unsigned i)
-{
-    size_t size;
-    CUresult result = bench->cuda->cuGraphicsResourceGetMappedPointer(&bench->pointers[i], &size,
-                                                                      bench->handles[i]);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuGraphicsResourceGetMappedPointer");
-    return true;
-}
-
-static bool raw_map(struct bench *bench, unsigned i)
-{
-    CUresult result = bench->cuda->cuGraphicsMapResources(1, &bench->handles[i], bench->stream);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuGraphicsMapResources");
-    return raw_pointer(bench, i);
-}
-
-static bool raw_release(struct bench *bench, unsigned i)
-{
-    CUresult result = bench->cuda->cuGraphicsUnmapResources(1, &bench->handles[i], bench->stream);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuGraphicsUnmapResources");
-    return true;
-}
-
-static bool raw_pairs(struct bench *bench, unsigned resources, bool work)
-{
-    for (unsigned i = 0; i < resources; i++) {
-        if (!raw_map(bench, i) || (work && !fill_one(bench, i)) || !raw_release(bench, i))
-            return false;
-        if (work)
-            copy_one(bench, i);
     }
-    return true;
 }
 
-static bool raw_singly(struct bench *bench, unsigned resources, bool work)
+static bool wanted(const struct options *o, const struct frames_kind *kind)
 {
-    for (unsigned i = 0; i < resources; i++)
-        if (!raw_map(bench, i))
-            return false;
-    if (work && !fill(bench, resources))
-        return false;
-    for (unsigned i = 0; i < resources; i++)
-        if (!raw_release(bench, i))
-            return false;
-    if (work)
-        copy(bench, resources);
-    return true;
+    return (kind->part != FRAMES_WHY || o->why) && begins(kind->key, o->only);
 }
 
-static bool raw_batch(struct bench *bench, unsigned resources, bool work)
+static void choose_rows(const struct options *o, struct frames_table *table)
 {
-    CUresult result = bench->cuda->cuGraphicsMapResources(resources, bench->handles, bench->stream);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuGraphicsMapResources");
-    for (unsigned i = 0; i < resources; i++)
-        if (!raw_pointer(bench, i))
-            return false;
-    if (work && !fill(bench, resources))
-        return false;
-    result = bench->cuda->cuGraphicsUnmapResources(resources, bench->handles, bench->stream);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuGraphicsUnmapResources");
-    if (work)
-        copy(bench, resources);
-    return true;
-}
-
-static bool gr_map_one(struct bench *bench, unsigned i)
-{
-    bench->buffers[i] = gr_map(bench->resources[i], bench->stream);
-    if (bench->buffers[i] == NULL)
-        return bench_gr_failed("gr_map");
-    bench->pointers[i] = gr_buffer_ptr(bench->buffers[i]);
-    return true;
-}
-
-static bool gr_release_one(struct bench *bench, unsigned i)
-{
-    if (gr_buffer_release(bench->buffers[i]) != GR_OK)
-        return bench_gr_failed("gr_buffer_release");
-    return true;
-}
-
-static bool gr_pairs(struct bench *bench, unsigned resources, bool work)
-{
-    for (unsigned i = 0; i < resources; i++) {
-        if (!gr_map_one(bench, i) || (work && !fill_one(bench, i)) || !gr_release_one(bench, i))
-            return false;
-        if (work)
-            copy_one(bench, i);
+    table->meshes = o->meshes;
+    memcpy(table->mesh, o->mesh, sizeof(table->mesh));
+    for (size_t i = 0; i < frames_kind_count; i++) {
+        if (!wanted(o, &frames_kinds[i]))
+            continue;
+        table->kinds[table->rows++] = &frames_kinds[i];
+        if (&frames_kinds[i] == frames_base && o->python != NULL)
+            table->kinds[table->rows++] = &frames_core;
     }
-    return true;
 }
 
-static bool gr_singly(struct bench *bench, unsigned resources, bool work)
+static bool measure_mesh(struct frames *f, const struct options *o, struct frames_table *table,
+                         size_t m)
 {
-    for (unsigned i = 0; i < resources; i++)
-        if (!gr_map_one(bench, i))
-            return false;
-    if (work && !fill(bench, resources))
+    struct frames_run base = {.kind = frames_base};
+    if (!frames_set_mesh(f, table->mesh[m]) || !frames_base->open(f, &base))
         return false;
-    for (unsigned i = 0; i < resources; i++)
-        if (!gr_release_one(bench, i))
-            return false;
-    if (work)
-        copy(bench, resources);
-    return true;
+    for (size_t i = 0; i < table->rows; i++) {
+        const struct frames_kind *kind = table->kinds[i];
+        if (kind == &frames_core)
+            continue;
+        if (o->effort.progress)
+            fprintf(stderr, "\r\033[Kbench_frames: mesh %d, row %zu of %zu, %s", table->mesh[m],
+                    i + 1, table->rows, kind->key);
+        bool gaps = o->why && kind->part != FRAMES_BOUND && kind->part != FRAMES_VULKAN &&
+                    (kind->part != FRAMES_WHY || kind->hand.draw);
+        frames_measure(f, &base, kind, &o->effort, gaps, &table->results[i][m]);
+    }
+    if (o->effort.progress)
+        fputs("\r\033[K", stderr);
+    return frames_base->close(f, &base);
 }
 
-static bool gr_batch(struct bench *bench, unsigned resources, bool work)
+static bool run(const struct options *o, struct frames_facts *facts, struct frames_table *table)
 {
-    if (gr_map_many(bench->resources, resources, bench->stream, bench->buffers) != GR_OK)
-        return bench_gr_failed("gr_map_many");
-    for (unsigned i = 0; i < resources; i++)
-        bench->pointers[i] = gr_buffer_ptr(bench->buffers[i]);
-    if (work && !fill(bench, resources))
-        return false;
-    if (gr_buffer_release_many(bench->buffers, resources, GR_STREAM_OF_MAP) != GR_OK)
-        return bench_gr_failed("gr_buffer_release_many");
-    if (work)
-        copy(bench, resources);
-    return true;
+    struct frames f = {.ordinal = o->ordinal};
+    printf("bench_frames: frames that CUDA writes and OpenGL or Vulkan draws, libgr %s\n",
+           gr_version());
+    bool good = frames_open(&f);
+    if (good) {
+        gather_facts(&f, facts);
+        print_facts(facts, &o->effort);
+        for (size_t m = 0; good && m < table->meshes; m++)
+            good = measure_mesh(&f, o, table, m);
+    }
+    if (!good)
+        fprintf(stderr, "bench_frames: %s\n", frames_last_words());
+    frames_close(&f);
+    return good;
 }
 
-static bool raw_register(struct bench *bench, unsigned resources, bool work)
+int main(int argc, char *argv[])
 {
-    (void)resources, (void)work;
-    CUgraphicsResource handle;
-    CUresult result =
-        bench->cuda->cuGraphicsGLRegisterBuffer(&handle, bench->spare, GR_WRITE_DISCARD);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuGraphicsGLRegisterBuffer");
-    result = bench->cuda->cuGraphicsUnregisterResource(handle);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuGraphicsUnregisterResource");
-    return true;
-}
-
-static bool gr_register(struct bench *bench, unsigned resources, bool work)
-{
-    (void)resources, (void)work;
-    gr_resource *resource = gr_from_gl_buffer(bench->spare, GR_WRITE_DISCARD);
-    if (resource == NULL)
-        return bench_gr_failed("gr_from_gl_buffer");
-    gr_status status = gr_close(resource, GR_STREAM_OF_MAP);
-    gr_resource_free(resource);
-    if (status != GR_OK)
-        return bench_gr_failed("gr_close");
-    return true;
-}
-
-const char *const bench_part_titles[BENCH_PARTS] = {
-    [BENCH_ROOM] = "Map and release, room in the queues (drained before each block): CPU time",
-    [BENCH_MAP] = "Map and release, queues full: sustained time",
-    [BENCH_FRAME] = "Map, CUDA fills, release, OpenGL copies, queues full: sustained time",
-    [BENCH_REGISTER] = "Register and unregister (drained before each block)",
-};
-
-/* Drained blocks are short: with 96 pairs in one, on an H200, its second half took 1.9 times as
-   long as its first.
-   Full blocks need few frames, since the GPU keeps its pace to a thousandth; 32 pairs need fewest,
-   because each of them makes the GPU switch between OpenGL and CUDA. */
-const struct bench_kind bench_kinds[] = {
-    {"room/one", "one resource", BENCH_ROOM, 1, 1, 16, 0, {raw_pairs, gr_pairs}},
-    {"room/pairs", "32 pairs", BENCH_ROOM, 32, 32, 1, 0, {raw_pairs, gr_pairs}},
-    {"room/singly", "32 singly", BENCH_ROOM, 32, 32, 1, 0, {raw_singly, gr_singly}},
-    {"room/batch", "32 in one batch", BENCH_ROOM, 32, 1, 4, 0, {raw_batch, gr_batch}},
-    {"map/one", "one resource", BENCH_MAP, 1, 1, 16, 100, {raw_pairs, gr_pairs}},
-    {"map/pairs", "32 pairs", BENCH_MAP, 32, 32, 1, 5, {raw_pairs, gr_pairs}},
-    {"map/singly", "32 singly", BENCH_MAP, 32, 32, 1, 50, {raw_singly, gr_singly}},
-    {"map/batch", "32 in one batch", BENCH_MAP, 32, 1, 4, 100, {raw_batch, gr_batch}},
-    {"frame/one", "one resource", BENCH_FRAME, 1, 1, 16, 100, {raw_pairs, gr_pairs}},
-    {"frame/pairs", "32 pairs", BENCH_FRAME, 32, 32, 1, 5, {raw_pairs, gr_pairs}},
-    {"frame/singly", "32 singly", BENCH_FRAME, 32, 32, 1, 50, {raw_singly, gr_singly}},
-    {"frame/batch", "32 in one batch", BENCH_FRAME, 32, 1, 2, 50, {raw_batch, gr_batch}},
-    {"register/one", "one resource", BENCH_REGISTER, 1, 1, 8, 0, {raw_register, gr_register}},
-};
-
-const size_t bench_kind_count = sizeof(bench_kinds) / sizeof(bench_kinds[0]);
-
-bool bench_is_full(const struct bench_kind *kind)
-{
-    return kind->part == BENCH_MAP || kind->part == BENCH_FRAME;
+    struct options o = read_options(argc, argv);
+    static struct frames_table table;
+    struct frames_facts facts = {0};
+    char script[PATH_MAX];
+    if (o.python != NULL && !find_script(script, o.script)) {
+        fprintf(stderr, "bench_frames: no bench_frames.py found; say where it is with --script\n");
+        return 2;
+    }
+    choose_rows(&o, &table);
+    if (o.python != NULL && !frames_python(o.python, script, o.ordinal, &o.effort, &table, &facts))
+        fprintf(stderr, "bench_frames: %s %s failed\n", o.python, script);
+    if (!run(&o, &facts, &table))
+        return EXIT_FAILURE;
+    frames_print(&table);
+    frames_print_goals(&table, facts.software);
+    bool good = o.json == NULL || frames_write_json(o.json, &facts, &o.effort, &table);
+    good = (o.svg == NULL || frames_write_svg(o.svg, &facts, &table)) && good;
+    return good && frames_pictures_right(&table) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -348,7 +348,7 @@ PAIRS = (Bench.bindings_pairs, Bench.core_pairs)
 SINGLY = (Bench.bindings_singly, Bench.core_singly)
 BATCH = (Bench.bindings_batch, None)  # cuda.core maps one resource at a time
 REGISTER = (Bench.bindings_register, Bench.core_register)
-# The same numbers as bench_kinds in bench_frames.c, where the reasons are.
+# The same numbers as bench_kinds in map_frames.c, where the reasons are.
 KINDS = [
     Kind("room/one", "one resource", 1, 1, 16, 0, PAIRS),
     Kind("room/pairs", "32 pairs", RESOURCES, RESOURCES, 1, 0, PAIRS),

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The vertex shader for drawing that covers the whole viewport.
+ */
+#include "cover.h"
+
+GLSL(cover, vert);

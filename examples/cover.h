@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The vertex shader for drawing that covers the whole viewport: three vertices, without a buffer.
+ */
+#ifndef COVER_H
+#define COVER_H
+
+#include "glsl.h"
+
+extern const struct glsl cover_vert;
+
+#endif

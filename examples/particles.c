@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * particles: CUDA moves particles, OpenGL draws them, with several frames in flight between the two. It writes a
+ * short animation as numbered pictures and says how many frames a second there are in order, where one buffer goes
+ * to and fro, and in flight. The hand-over is in frame_in_order() and frame_in_flight().
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <epoxy/gl.h>
+#include <gr/gl.h>
+#include <gr/ring.h>
+
+#include "kernel_image.h"
+#include "options.h"
+#include "output.h"
+#include "particles.h"
+#include "particles_view.h"
+#include "png_file.h"
+#include "session.h"
+
+KERNEL_IMAGE(particles);
+
+enum { MOST_IN_FLIGHT = 64 };
+
+static const float STEP = 1.0f / 60.0f;
+
+struct options {
+    int width, height, particles;
+    int frames;   /* pictures */
+    int measured; /* frames for each of the two numbers */
+    int in_flight;
+    bool in_order; /* the pictures are made in order */
+    const char *output;
+};
+
+struct show {
+    struct session session;
+    struct particles_view view;
+    CUmodule module;
+    CUfunction scatter, advance;
+    CUdeviceptr particles; /* CUDA's own memory: only what is drawn of them is shared */
+    int count;
+    long step; /* so many have been made */
+    unsigned char *pixels;
+
+    /* in order */
+    unsigned buffer, array;
+    gr_resource *sparks;
+
+    /* in flight: arrays[i] draws the ring's slot i */
+    gr_ring *ring;
+    int slots;
+    unsigned arrays[MOST_IN_FLIGHT];
+    gr_transport transport;
+};
+
+typedef bool (*frame_fn)(struct show *);
+
+/* ---- CUDA's work ------------------------------------------------------------------------------- */
+
+static bool launch(const struct show *show, CUfunction kernel, void *arguments[])
+{
+    const unsigned blocks = ((unsigned)show->count + 255) / 256;
+    return cuda_ok(show->session.cuda->cuLaunchKernel(kernel, blocks, 1, 1, 256, 1, 1, 0,
+                                                      show->session.stream, arguments, NULL),
+                   "start a kernel");
+}
+
+/* One step; `sparks` may be 0. */
+static bool advance(struct show *show, CUdeviceptr sparks, float step)
+{
+    float time = (float)++show->step * STEP;
+    void *arguments[] = {&show->particles, &sparks, &show->count, &time, &step};
+    return launch(show, show->advance, arguments);
+}
+
+/* As at the start, with everybody on the way who is there on average. */
+static bool start(struct show *show)
+{
+    enum { STEPS = 90 };
+    void *arguments[] = {&show->particles, &show->count};
+    if (!launch(show, show->scatter, arguments))
+        return false;
+    show->step = 0;
+    for (int i = 0; i < STEPS; i++) {
+        show->step += 2;
+        if (!advance(show, 0, 3 * STEP))
+            return false;
+    }
+    particles_view_clear(&show->view);
+    return true;
+}
+
+static void draw(const struct show *show, unsigned array)
+{
+    particles_view_draw(&show->view, array, (float)show->step * STEP);
+}
+
+/* ---- The hand-over ------------------------------------------------------------------------------- */
+
+/* One buffer: CUDA writes it, OpenGL draws it, and each waits for the other in each frame. */
+static bool frame_in_order(struct show *show)
+{
+    {
+        GR_AUTO(gr_buffer) *buffer = gr_map(show->sparks, show->session.stream);
+        if (buffer == NULL)
+            return gr_failed("map the buffer");
+        if (!advance(show, gr_buffer_ptr(buffer), STEP))
+            return false;
+    }
+    draw(show, show->array);
+    return true;
+}
+
+/*
+ * A ring of buffers: CUDA goes on to the next one while OpenGL draws the last, so the two wait for each other only
+ * where a buffer comes round again. The thread waits for neither.
+ */
+static bool frame_in_flight(struct show *show)
+{
+    gr_slot slot;
+    if (gr_ring_acquire_write(show->ring, show->session.stream, 1, &slot) != GR_OK)
+        return gr_failed("take a slot to write to");
+    if (!advance(show, gr_buffer_ptr(slot.buffer), STEP))
+        return false;
+    if (gr_ring_publish(show->ring, 1, &slot) != GR_OK)
+        return gr_failed("hand a frame on");
+
+    if (gr_ring_acquire_read(show->ring, NULL, 1, &slot) != GR_OK)
+        return gr_failed("take a frame to draw");
+    draw(show, show->arrays[slot.index]);
+    return gr_ring_give_back(show->ring, 1, &slot) == GR_OK || gr_failed("give a slot back");
+}
+
+/* Storage of the application's own, as it would have it without CUDA. */
+static bool share_in_order(struct show *show, size_t size)
+{
+    glGenBuffers(1, &show->buffer);
+    glBindBuffer(GL_ARRAY_BUFFER, show->buffer);
+    glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)size, NULL, GL_DYNAMIC_DRAW);
+    show->array = particles_view_array(show->buffer);
+    show->sparks = gr_from_gl_buffer_with(show->buffer, GR_WRITE_DISCARD, NULL);
+    return show->sparks != NULL || gr_failed("share a buffer with CUDA");
+}
+
+/* Storage that libgr makes, in the best way that works here. */
+static bool share_in_flight(struct show *show, size_t size, int in_flight)
+{
+    gr_resource *slots[MOST_IN_FLIGHT];
+    for (int i = 0; i < in_flight; i++) {
+        slots[i] = gr_gl_buffer_create(size, GR_WRITE_DISCARD, NULL);
+        if (slots[i] == NULL) {
+            gr_failed("make a buffer that CUDA shares");
+            while (i-- > 0)
+                gr_resource_free(slots[i]);
+            return false;
+        }
+        show->arrays[i] = particles_view_array(gr_gl_name(slots[i]));
+    }
+    show->slots = in_flight;
+    show->transport = gr_gl_transport(slots[0]);
+    show->ring =
+        gr_ring_create(slots, (size_t)in_flight, &(gr_ring_options){.producer = GR_SIDE_CUDA});
+    if (show->ring != NULL)
+        return true;
+    gr_failed("make a ring");
+    for (int i = 0; i < in_flight; i++)
+        gr_resource_free(slots[i]);
+    return false;
+}
+
+/* ---- Pictures ------------------------------------------------------------------------------------ */
+
+static bool write_picture(struct show *show, const struct options *options, int number)
+{
+    char stem[PATH_MAX], path[PATH_MAX];
+    if (snprintf(stem, sizeof stem, "%s/particles.png", options->output) >= (int)sizeof stem ||
+        !output_numbered(path, sizeof path, stem, number))
+        return false;
+    offscreen_read(&show->view.target, show->pixels);
+    if (!png_file_write(path, options->width, options->height, show->pixels))
+        return false;
+    if (number == 1 || number == options->frames)
+        output_report(path, options->width, options->height);
+    return true;
+}
+
+static bool make_pictures(struct show *show, const struct options *options)
+{
+    const frame_fn frame = options->in_order ? frame_in_order : frame_in_flight;
+    const bool progress = isatty(STDERR_FILENO);
+    if (mkdir(options->output, 0777) != 0 && errno != EEXIST) {
+        fprintf(stderr, "The folder %s cannot be made: %s\n", options->output, strerror(errno));
+        return false;
+    }
+    /* The trails of frames that nobody sees. */
+    enum { BEFORE = 24 };
+    for (int i = 0; i < BEFORE; i++)
+        if (!frame(show))
+            return false;
+    for (int i = 1; i <= options->frames; i++) {
+        if (progress)
+            fprintf(stderr, "\rpicture %d of %d \r", i, options->frames);
+        if (!frame(show) || !write_picture(show, options, i))
+            return false;
+    }
+    return true;
+}
+
+/* ---- Frames a second ------------------------------------------------------------------------------- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool wait_for_all(const struct show *show)
+{
+    glFinish();
+    return cuda_ok(show->session.cuda->cuStreamSynchronize(show->session.stream),
+                   "run the kernels");
+}
+
+static bool measure(struct show *show, frame_fn frame, int frames, double *rate)
+{
+    for (int i = 0; i < frames / 4 + 1; i++)
+        if (!frame(show))
+            return false;
+    if (!wait_for_all(show))
+        return false;
+    const double begin = now();
+    for (int i = 0; i < frames; i++)
+        if (!frame(show))
+            return false;
+    if (!wait_for_all(show))
+        return false;
+    *rate = frames / (now() - begin);
+    return true;
+}
+
+static bool measure_both(struct show *show, int frames)
+{
+    static const char *const transports[] = {"", "interop", "shared", "copy"};
+    double in_order = 0, in_flight = 0;
+    if (!measure(show, frame_in_order, frames, &in_order) ||
+        !measure(show, frame_in_flight, frames, &in_flight))
+        return false;
+    printf("in order   %8.1f frames a second (one buffer, %s)\n", in_order,
+           transports[gr_gl_transport(show->sparks)]);
+    printf("in flight  %8.1f frames a second (%d buffers in a ring, %s): %.2f times as many\n",
+           in_flight, show->slots, transports[show->transport], in_flight / in_order);
+    return true;
+}
+
+/* ---- The program --------------------------------------------------------------------------------- */
+
+static bool load_kernels(struct show *show)
+{
+    const gr_cuda_api *cuda = show->session.cuda;
+    return kernel_image_load(&particles_image, &show->module) &&
+           cuda_ok(cuda->cuModuleGetFunction(&show->scatter, show->module, "scatter"),
+                   "find a kernel") &&
+           cuda_ok(cuda->cuModuleGetFunction(&show->advance, show->module, "advance"),
+                   "find a kernel") &&
+           cuda_ok(cuda->cuMemAlloc(&show->particles, (size_t)show->count * sizeof(float4)),
+                   "allocate memory for the particles");
+}
+
+static bool open_show(struct show *show, const struct options *options)
+{
+    const size_t size = (size_t)options->particles * sizeof(struct spark);
+    show->count = options->particles;
+    show->pixels = malloc(3 * (size_t)options->width * (size_t)options->height);
+    if (show->pixels == NULL) {
+        fprintf(stderr, "Not enough memory for the picture: choose a smaller --size.\n");
+        return false;
+    }
+    return session_open(&show->session) &&
+           particles_view_init(&show->view, options->width, options->height, show->count) &&
+           share_in_order(show, size) && share_in_flight(show, size, options->in_flight) &&
+           load_kernels(show);
+}
+
+/* Backwards: what CUDA knows of the buffers ends before OpenGL's buffers do. */
+static void close_show(struct show *show)
+{
+    const gr_cuda_api *cuda = show->session.cuda;
+    gr_ring_free(show->ring);
+    gr_resource_free(show->sparks);
+    if (show->particles != 0)
+        cuda->cuMemFree(show->particles);
+    if (show->module != NULL)
+        cuda->cuModuleUnload(show->module);
+    if (show->buffer != 0) {
+        glDeleteVertexArrays(show->slots, show->arrays);
+        glDeleteVertexArrays(1, &show->array);
+        glDeleteBuffers(1, &show->buffer);
+    }
+    particles_view_free(&show->view);
+    session_close(&show->session);
+    free(show->pixels);
+}
+
+static void print_help(void)
+{
+    puts("Usage: particles [OPTION]...\n"
+         "CUDA moves particles in a turbulent flow, OpenGL draws them; several frames are in "
+         "flight\n"
+         "between the two. Writes an animation as numbered PNG files and prints frames a second.\n"
+         "\n"
+         "  -o, --output DIR      the folder of the pictures (default particles.frames)\n"
+         "  -f, --frames N        pictures, 60 to a second; 0 makes none (default 90)\n"
+         "  -s, --size WxH        their size in pixels (default 1280x720)\n"
+         "  -n, --particles N     1 to 4194304 (default 131072)\n"
+         "  -r, --in-flight N     buffers in the ring, 1 to 64 (default 16)\n"
+         "  -b, --measure N       frames to measure in order and in flight; 0: none (default 600)\n"
+         "      --in-order        make the pictures without the ring; they are the same\n"
+         "  -h, --help            this text\n"
+         "  -V, --version         the version of libgr\n"
+         "\n"
+         "It runs on the first CUDA device, or without a GPU on the software CUDA driver, which\n"
+         "GR_CUDA_DRIVER=soft in the environment also asks for.");
+}
+
+/* The exit status where the program is to end at once, else -1. */
+static int parse(int argc, char **argv, struct options *options)
+{
+    static const struct option names[] = {
+        {"output", required_argument, NULL, 'o'},    {"frames", required_argument, NULL, 'f'},
+        {"size", required_argument, NULL, 's'},      {"particles", required_argument, NULL, 'n'},
+        {"in-flight", required_argument, NULL, 'r'}, {"measure", required_argument, NULL, 'b'},
+        {"in-order", no_argument, NULL, 'O'},        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},         {NULL, 0, NULL, 0},
+    };
+    bool fine = true;
+    for (int c; fine && (c = getopt_long(argc, argv, "o:f:s:n:r:b:hV", names, NULL)) != -1;) {
+        if (c == 'o')
+            options->output = optarg;
+        else if (c == 'f')
+            fine = option_int("--frames", optarg, 0, 9999, &options->frames);
+        else if (c == 's')
+            fine = option_size("--size", optarg, &options->width, &options->height);
+        else if (c == 'n')
+            fine = option_int("--particles", optarg, 1, 4194304, &options->particles);
+        else if (c == 'r')
+            fine = option_int("--in-flight", optarg, 1, MOST_IN_FLIGHT, &options->in_flight);
+        else if (c == 'b')
+            fine = option_int("--measure", optarg, 0, 1000000, &options->measured);
+        else if (c == 'O')
+            options->in_order = true;
+        else if (c == 'h')
+            return print_help(), 0;
+        else if (c == 'V')
+            return printf("particles (libgr) %s\n", gr_version()), 0;
+        else
+            fine = false;
+    }
+    if (fine && optind < argc) {
+        fprintf(stderr, "particles takes options only, not \"%s\".\n", argv[optind]);
+        fine = false;
+    }
+    if (fine)
+        return -1;
+    fprintf(stderr, "Try particles --help.\n");
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.width = 1280,
+                              .height = 720,
+                              .particles = 131072,
+                              .frames = 90,
+                              .measured = 600,
+                              .in_flight = 16,
+                              .output = "particles.frames"};
+    const int status = parse(argc, argv, &options);
+    if (status >= 0)
+        return status;
+
+    struct show show = {0};
+    const bool done = open_show(&show, &options) && start(&show) &&
+                      (options.frames == 0 || make_pictures(&show, &options)) &&
+                      (options.measured == 0 || measure_both(&show, options.measured));
+    close_show(&show);
+    return done ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What pingpong and its kernel agree upon: the shared images.
+ */
+#ifndef PINGPONG_H
+#define PINGPONG_H
+
+/*
+ * A shared image is a tile of the picture, with two rows below it: CUDA writes a code of the frame to the first,
+ * Vulkan copies it to the second, and CUDA reads it there when it gets the image back.
+ */
+enum {
+    TILE_WIDTH = 232,
+    TILE_HEIGHT = 172,
+    SENT_ROW = TILE_HEIGHT,
+    RETURNED_ROW,
+    IMAGE_HEIGHT,
+};
+
+/* The picture: so many tiles, each with a margin round it. */
+enum { TILES_ACROSS = 8, TILES_DOWN = 6, TILES = TILES_ACROSS * TILES_DOWN, MARGIN = 4 };
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vulkan's side of pingpong. The hand-over between the two is in share(), record_tile() and submit().
+ */
+#include "pingpong_vk.h"
+
+#include <string.h>
+
+#include "pingpong_draw.h"
+#include "session.h"
+
+/* Two images that CUDA reads and writes, and whose turn it is: one pair of semaphores for both. */
+static bool share(struct pingpong_vk *p)
+{
+    gr_vk_device *device = p->vulkan.shared;
+    const gr_vk_image_info info = {
+        .type = VK_IMAGE_TYPE_2D,
+        .format = VK_FORMAT_R8G8B8A8_UNORM,
+        .extent = {TILE_WIDTH, IMAGE_HEIGHT, 1},
+        .usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
+                 VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+    };
+    p->used = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    p->written = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    if (p->used == NULL || p->written == NULL)
+        return gr_failed("share semaphores with CUDA");
+    for (int i = 0; i < 2; i++) {
+        p->images[i] = gr_vk_image_create(device, &info, GR_SURFACE_LOAD_STORE);
+        if (p->images[i] == NULL ||
+            gr_resource_set_sync(p->images[i], p->used, p->written) != GR_OK)
+            return gr_failed("share an image with CUDA");
+    }
+    return true;
+}
+
+VkOffset2D pingpong_vk_place(int tile)
+{
+    return (VkOffset2D){MARGIN + tile % TILES_ACROSS * (TILE_WIDTH + 2 * MARGIN),
+                        MARGIN + tile / TILES_ACROSS * (TILE_HEIGHT + 2 * MARGIN)};
+}
+
+/* What CUDA finds in the image when it gets it back. */
+static void record_return(const struct pingpong_vk *p, VkCommandBuffer commands, VkImage image)
+{
+    const VkImageCopy row = {.srcSubresource = vulkan_colour_layer(),
+                             .srcOffset = {0, SENT_ROW, 0},
+                             .dstSubresource = vulkan_colour_layer(),
+                             .dstOffset = {0, RETURNED_ROW, 0},
+                             .extent = {TILE_WIDTH, 1, 1}};
+    p->vulkan.CmdCopyImage(commands, image, VK_IMAGE_LAYOUT_GENERAL, image, VK_IMAGE_LAYOUT_GENERAL,
+                           1, &row);
+}
+
+/*
+ * A frame: the image is CUDA's before it and after it. Frames two apart follow each other through CUDA, so a
+ * tile that is written again needs no barrier.
+ */
+static bool record_tile(struct pingpong_vk *p, int tile)
+{
+    gr_resource *const *image = &p->images[tile % 2];
+    const gr_vk_use use = {
+        .stages = p->queue == VULKAN_GRAPHICS  ? VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT
+                  : p->queue == VULKAN_COMPUTE ? VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT
+                                               : 0,
+        .access = p->queue != VULKAN_TRANSFER ? VK_ACCESS_SHADER_READ_BIT : 0,
+        .layout = VK_IMAGE_LAYOUT_GENERAL,
+        .queue_family = p->vulkan.family,
+    };
+    gr_vk_use all = use;
+    all.stages |= VK_PIPELINE_STAGE_TRANSFER_BIT;
+    all.access |= VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+
+    const VkCommandBuffer commands =
+        vulkan_record(&p->vulkan, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+    if (commands == NULL)
+        return false;
+    if (gr_vk_cmd_from_cuda(commands, image, 1, &all) != GR_OK)
+        return gr_failed("record a barrier");
+    pingpong_draw_record(p, commands, tile);
+    record_return(p, commands, gr_vk_image(*image));
+    if (gr_vk_cmd_to_cuda(commands, image, 1, &all) != GR_OK)
+        return gr_failed("record a barrier");
+    p->tiles[tile] = commands;
+    return vulkan_ok(p->vulkan.EndCommandBuffer(commands), "record commands");
+}
+
+/* The submit waits for CUDA's last release, and CUDA's next map of the images for the submit. */
+static bool submit(const struct pingpong_vk *p, gr_resource *const images[], size_t n,
+                   VkCommandBuffer commands)
+{
+    gr_submit submit;
+    if (gr_submit_begin(images, n, &submit) != GR_OK)
+        return gr_failed("begin a submit");
+    if (vulkan_submit(&p->vulkan, commands, &submit, false))
+        return true;
+    gr_submit_cancel(images, n, &submit);
+    return false;
+}
+
+bool pingpong_vk_use(const struct pingpong_vk *p, int frame)
+{
+    return submit(p, &p->images[frame % 2], 1, p->tiles[frame % TILES]);
+}
+
+static VkBufferImageCopy whole_picture(const struct pingpong_vk *p)
+{
+    return (VkBufferImageCopy){.imageSubresource = vulkan_colour_layer(),
+                               .imageExtent = {(uint32_t)p->width, (uint32_t)p->height, 1}};
+}
+
+/* Before the first frame: an empty picture, and both images in the layout in which CUDA may write them. */
+static bool prepare(struct pingpong_vk *p)
+{
+    const struct vulkan *v = &p->vulkan;
+    const VkBufferImageCopy all = whole_picture(p);
+    const gr_vk_use nothing = {.stages = VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
+                               .layout = VK_IMAGE_LAYOUT_UNDEFINED,
+                               .queue_family = v->family};
+    memset(p->pixels.bytes, 26, 4 * (size_t)p->width * (size_t)p->height);
+    const VkCommandBuffer commands = vulkan_record(v, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    if (commands == NULL)
+        return false;
+    vulkan_change_layout(v, commands, p->picture.image, VK_IMAGE_LAYOUT_UNDEFINED,
+                         VK_IMAGE_LAYOUT_GENERAL);
+    v->CmdCopyBufferToImage(commands, p->pixels.buffer, p->picture.image, VK_IMAGE_LAYOUT_GENERAL,
+                            1, &all);
+    vulkan_change_layout(v, commands, p->picture.image, VK_IMAGE_LAYOUT_GENERAL,
+                         VK_IMAGE_LAYOUT_GENERAL);
+    if (gr_vk_cmd_to_cuda(commands, p->images, 2, &nothing) != GR_OK)
+        return gr_failed("record a barrier");
+    return vulkan_ok(v->EndCommandBuffer(commands), "record commands") &&
+           submit(p, p->images, 2, commands);
+}
+
+bool pingpong_vk_finish(const struct pingpong_vk *p)
+{
+    const struct vulkan *v = &p->vulkan;
+    const VkBufferImageCopy all = whole_picture(p);
+    const VkCommandBuffer commands = vulkan_record(v, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    if (commands == NULL)
+        return false;
+    vulkan_change_layout(v, commands, p->picture.image, VK_IMAGE_LAYOUT_GENERAL,
+                         VK_IMAGE_LAYOUT_GENERAL);
+    v->CmdCopyImageToBuffer(commands, p->picture.image, VK_IMAGE_LAYOUT_GENERAL, p->pixels.buffer,
+                            1, &all);
+    vulkan_show_host(v, commands);
+    return vulkan_ok(v->EndCommandBuffer(commands), "record commands") &&
+           vulkan_submit(v, commands, NULL, true);
+}
+
+static bool make_picture(struct pingpong_vk *p)
+{
+    const VkImageUsageFlags usage = p->queue == VULKAN_GRAPHICS
+                                        ? VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT
+                                    : p->queue == VULKAN_COMPUTE ? VK_IMAGE_USAGE_STORAGE_BIT
+                                                                 : 0;
+    const VkDeviceSize size = 4 * (VkDeviceSize)p->width * (VkDeviceSize)p->height;
+    return vulkan_image_init(&p->vulkan, VK_FORMAT_R8G8B8A8_UNORM, p->width, p->height,
+                             usage | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
+                                 VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+                             &p->picture) &&
+           vulkan_buffer_init(&p->vulkan, size,
+                              VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                              &p->pixels);
+}
+
+bool pingpong_vk_open(struct pingpong_vk *p, enum vulkan_queue queue, bool validate)
+{
+    *p = (struct pingpong_vk){.queue = queue,
+                              .width = TILES_ACROSS * (TILE_WIDTH + 2 * MARGIN),
+                              .height = TILES_DOWN * (TILE_HEIGHT + 2 * MARGIN)};
+    if (!vulkan_open(&p->vulkan, queue, validate) || !make_picture(p) || !share(p) ||
+        !pingpong_draw_init(p))
+        return false;
+    for (int tile = 0; tile < TILES; tile++)
+        if (!record_tile(p, tile))
+            return false;
+    return prepare(p);
+}
+
+bool pingpong_vk_close(struct pingpong_vk *p)
+{
+    const struct vulkan *v = &p->vulkan;
+    if (v->DeviceWaitIdle != NULL) {
+        v->DeviceWaitIdle(v->device);
+        pingpong_draw_free(p);
+        vulkan_buffer_free(v, &p->pixels);
+        vulkan_image_free(v, &p->picture);
+    }
+    for (int i = 0; i < 2; i++)
+        vulkan_resource_free(p->images[i]);
+    gr_semaphore_free(p->written);
+    gr_semaphore_free(p->used);
+    return vulkan_close(&p->vulkan);
+}

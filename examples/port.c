@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * port: one application with two renderers, OpenGL and Vulkan, and one CUDA side that does not know which
+ * of them draws. Both draw the same picture. The hand-over is in port_cuda.c; what has to be written anew
+ * for Vulkan is share() in port_gl.c and in port_vk.c, and the submit.
+ */
+#define _GNU_SOURCE
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "output.h"
+#include "png_file.h"
+#include "port_cuda.h"
+#include "port_renderer.h"
+
+/* Each pixel is the mean of SCALE by SCALE that are drawn: smooth edges, by no renderer's own rule. */
+enum { SCALE = 2 };
+
+struct options {
+    const struct port_renderer *renderer;
+    int width, height;
+    int frames; /* 0: one picture, without a number in its name */
+    float time;
+    bool validate;
+    const char *output;
+};
+
+struct show {
+    struct port_cuda cuda;
+    void *renderer;
+    gr_resource *shared[PORT_SHARED];
+    unsigned char *drawn, *pixels;
+};
+
+static struct port_view look(int width, int height)
+{
+    const float eye[3] = {-0.72f, 1.95f, 2.75f}, target[3] = {0.02f, -0.10f, 0.10f};
+    const float light[3] = {0.62f, 0.58f, -0.53f};
+    /* matrix_perspective() makes a depth from -1 to 1. */
+    const struct matrix halve = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0.5f, 0, 0, 0, 0.5f, 1}};
+    const float angle = 39.0f * 0.01745329f;
+    const float aspect = (float)width / (float)height;
+
+    struct port_view view = {
+        .camera =
+            matrix_multiply(matrix_multiply(halve, matrix_perspective(angle, aspect, 0.1f, 20.0f)),
+                            matrix_look_at(eye, target)),
+        .scale = {2.0f / (float)(SCALE * width), 2.4f / (float)(SCALE * height), 1.0f, 1.0f}};
+    const float length = sqrtf(light[0] * light[0] + light[1] * light[1] + light[2] * light[2]);
+    for (int i = 0; i < 3; i++) {
+        view.eye[i] = eye[i];
+        view.light[i] = light[i] / length;
+    }
+    return view;
+}
+
+static void shrink(const unsigned char *drawn, int width, int height, unsigned char *pixels)
+{
+    const size_t pitch = 4 * SCALE * (size_t)width;
+    for (int y = 0; y < height; y++) {
+        for (int x = 0; x < width; x++) {
+            const unsigned char *from = drawn + (size_t)(SCALE * y) * pitch + 4 * SCALE * (size_t)x;
+            for (int channel = 0; channel < 3; channel++) {
+                unsigned sum = SCALE * SCALE / 2;
+                for (int i = 0; i < SCALE * SCALE; i++)
+                    sum += from[(size_t)(i / SCALE) * pitch + 4 * (size_t)(i % SCALE) +
+                                (size_t)channel];
+                *pixels++ = (unsigned char)(sum / (SCALE * SCALE));
+            }
+        }
+    }
+}
+
+static bool draw_frame(struct show *show, const struct options *options, float time,
+                       const char *path)
+{
+    const int width = options->width, height = options->height;
+    const struct port_view view = look(width, height);
+    if (!port_cuda_write(&show->cuda, show->shared, time) ||
+        !options->renderer->draw(show->renderer, &view, show->drawn) ||
+        !port_cuda_finish(&show->cuda))
+        return false;
+    shrink(show->drawn, width, height, show->pixels);
+    return png_file_write(path, width, height, show->pixels);
+}
+
+static bool draw_sequence(struct show *show, const struct options *options)
+{
+    char path[PATH_MAX];
+    for (int i = 0; i < options->frames; i++) {
+        if (!output_numbered(path, sizeof path, options->output, i + 1) ||
+            !draw_frame(show, options, options->time + (float)i / 30.0f, path))
+            return false;
+        if (i == 0 || i + 1 == options->frames)
+            output_report(path, options->width, options->height);
+    }
+    return true;
+}
+
+static bool draw_one(struct show *show, const struct options *options)
+{
+    if (!draw_frame(show, options, options->time, options->output))
+        return false;
+    output_report(options->output, options->width, options->height);
+    return true;
+}
+
+static bool open_show(struct show *show, const struct options *options)
+{
+    const size_t count = (size_t)options->width * (size_t)options->height;
+    show->drawn = malloc(4 * SCALE * SCALE * count);
+    show->pixels = malloc(3 * count);
+    if (show->drawn == NULL || show->pixels == NULL) {
+        fprintf(stderr, "Not enough memory for the picture: choose a smaller --size.\n");
+        return false;
+    }
+    if (!port_cuda_open(&show->cuda))
+        return false;
+    show->renderer = options->renderer->open(SCALE * options->width, SCALE * options->height,
+                                             options->validate, show->shared);
+    return show->renderer != NULL;
+}
+
+static bool close_show(struct show *show, const struct options *options)
+{
+    const bool silent = options->renderer->close(show->renderer);
+    port_cuda_close(&show->cuda);
+    free(show->drawn);
+    free(show->pixels);
+    return silent;
+}
+
+static void print_help(void)
+{
+    puts("Usage: port [OPTION]...\n"
+         "One application with an OpenGL and a Vulkan renderer, and one CUDA side, which writes "
+         "the\n"
+         "vertices and the texture and does not know which of the two draws them.\n"
+         "\n"
+         "  -b, --backend NAME  gl or vk: who draws (default gl)\n"
+         "  -o, --output FILE   the picture (default port.png)\n"
+         "  -s, --size WxH      its size in pixels (default 1280x720)\n"
+         "  -t, --time T        the moment to show, in seconds (default 0)\n"
+         "  -f, --frames N      a sequence, FILE-0001.png and so on, 30 pictures to a second\n"
+         "      --validate      Vulkan: with the validation layer; the program fails if it speaks\n"
+         "  -h, --help          this text\n"
+         "  -V, --version       the version of libgr\n"
+         "\n"
+         "It runs on the first CUDA device, or without a GPU on the software CUDA driver, which\n"
+         "GR_CUDA_DRIVER=soft in the environment also asks for.");
+}
+
+static bool choose(const char *name, const struct port_renderer **renderer)
+{
+    static const struct port_renderer *const all[] = {&port_gl, &port_vk};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (strcmp(name, all[i]->name) == 0) {
+            *renderer = all[i];
+            return true;
+        }
+    }
+    fprintf(stderr, "--backend takes gl or vk, not \"%s\".\n", name);
+    return false;
+}
+
+static const struct option option_names[] = {
+    {"backend", required_argument, NULL, 'b'},
+    {"output", required_argument, NULL, 'o'},
+    {"size", required_argument, NULL, 's'},
+    {"time", required_argument, NULL, 't'},
+    {"frames", required_argument, NULL, 'f'},
+    {"validate", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
+};
+
+/* The exit status where the program is to end at once, else -1. */
+static int parse(int argc, char **argv, struct options *options)
+{
+    bool fine = true;
+    for (int c; fine && (c = getopt_long(argc, argv, "b:o:s:t:f:hV", option_names, NULL)) != -1;) {
+        if (c == 'b')
+            fine = choose(optarg, &options->renderer);
+        else if (c == 'o')
+            options->output = optarg;
+        else if (c == 's')
+            fine = option_size("--size", optarg, &options->width, &options->height);
+        else if (c == 't')
+            fine = option_float("--time", optarg, -1000.0f, 1000.0f, &options->time);
+        else if (c == 'f')
+            fine = option_int("--frames", optarg, 1, 9999, &options->frames);
+        else if (c == 'v')
+            options->validate = true;
+        else if (c == 'h')
+            return print_help(), 0;
+        else if (c == 'V')
+            return printf("port (libgr) %s\n", gr_version()), 0;
+        else
+            fine = false;
+    }
+    if (fine && optind < argc) {
+        fprintf(stderr, "port takes options only, not \"%s\".\n", argv[optind]);
+        fine = false;
+    }
+    if (fine)
+        return -1;
+    fprintf(stderr, "Try port --help.\n");
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {
+        .renderer = &port_gl, .width = 1280, .height = 720, .output = "port.png"};
+    const int status = parse(argc, argv, &options);
+    if (status >= 0)
+        return status;
+
+    struct show show = {0};
+    const bool done =
+        open_show(&show, &options) &&
+        (options.frames > 0 ? draw_sequence(&show, &options) : draw_one(&show, &options));
+    const bool silent = close_show(&show, &options);
+    return done && silent ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CUDA's side of port: nothing in this file is OpenGL's or Vulkan's.
+ */
+#include "port_cuda.h"
+
+#include <gr/image.h>
+
+#include "kernel_image.h"
+#include "port.h"
+
+KERNEL_IMAGE(port);
+
+bool port_cuda_open(struct port_cuda *p)
+{
+    *p = (struct port_cuda){0};
+    if (!session_open_cuda(&p->session) || !kernel_image_load(&port_image, &p->module))
+        return false;
+    const gr_cuda_api *cuda = p->session.cuda;
+    return cuda_ok(cuda->cuModuleGetFunction(&p->wave_sheet, p->module, "wave_sheet"),
+                   "find a kernel") &&
+           cuda_ok(cuda->cuModuleGetFunction(&p->marble, p->module, "marble"), "find a kernel");
+}
+
+void port_cuda_close(struct port_cuda *p)
+{
+    if (p->module != NULL)
+        p->session.cuda->cuModuleUnload(p->module);
+    session_close(&p->session);
+}
+
+/* One thread a vertex or texel, in blocks of 32 by 8. */
+static bool launch(const struct port_cuda *p, CUfunction kernel, int width, int height,
+                   void *arguments[])
+{
+    const unsigned across = ((unsigned)width + 31) / 32, down = ((unsigned)height + 7) / 8;
+    return cuda_ok(p->session.cuda->cuLaunchKernel(kernel, across, down, 1, 32, 8, 1, 0,
+                                                   p->session.stream, arguments, NULL),
+                   "start a kernel");
+}
+
+static bool run_kernels(const struct port_cuda *p, gr_buffer *const mapped[PORT_SHARED], float time)
+{
+    CUdeviceptr vertices = gr_buffer_ptr(mapped[PORT_VERTICES]);
+    CUsurfObject texture = gr_buffer_surface(mapped[PORT_TEXTURE], 0, 0);
+    if (vertices == 0 || texture == 0)
+        return gr_failed("use the vertices and the texture in kernels");
+    return launch(p, p->wave_sheet, PORT_COLUMNS, PORT_ROWS, (void *[]){&vertices, &time}) &&
+           launch(p, p->marble, PORT_TEXTURE_WIDTH, PORT_TEXTURE_HEIGHT,
+                  (void *[]){&texture, &time});
+}
+
+/* Both are CUDA's from the map to the release, and then the renderer's again. */
+bool port_cuda_write(const struct port_cuda *p, gr_resource *const shared[PORT_SHARED], float time)
+{
+    gr_buffer *mapped[PORT_SHARED];
+    if (gr_map_many(shared, PORT_SHARED, p->session.stream, mapped) != GR_OK)
+        return gr_failed("map the vertices and the texture");
+    const bool done = run_kernels(p, mapped, time);
+    if (gr_buffer_release_many(mapped, PORT_SHARED, GR_STREAM_OF_MAP) != GR_OK)
+        return gr_failed("release the vertices and the texture");
+    return done;
+}
+
+bool port_cuda_finish(const struct port_cuda *p)
+{
+    return cuda_ok(p->session.cuda->cuStreamSynchronize(p->session.stream), "run the kernels");
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The process of twoproc that computes: it knows CUDA and no OpenGL. What it writes to was made by the other one.
+ */
+#include "twoproc.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include <gr/share.h>
+
+#include "kernel_image.h"
+#include "session.h"
+
+KERNEL_IMAGE(sinewave);
+
+struct computer {
+    struct session session;
+    CUmodule module;
+    CUfunction kernel;
+    gr_ring *ring; /* the socket is its own from here on */
+};
+
+static bool open_computer(struct computer *c, int socket)
+{
+    if (!session_open_cuda(&c->session) || !kernel_image_load(&sinewave_image, &c->module) ||
+        !cuda_ok(c->session.cuda->cuModuleGetFunction(&c->kernel, c->module, "sinewave"),
+                 "find the kernel"))
+        return false;
+    c->ring = gr_receive_ring(socket, 20000);
+    return c->ring != NULL || gr_failed("receive the ring");
+}
+
+/* A slot is free, or becomes so when the other process has drawn what is in it. */
+static bool compute_frame(struct computer *c, const struct twoproc_options *options)
+{
+    gr_slot slot;
+    if (gr_ring_acquire_write(c->ring, c->session.stream, 1, &slot) != GR_OK)
+        return gr_failed("get a slot to write to");
+    CUdeviceptr vertices = gr_buffer_ptr(slot.buffer);
+    int mesh = options->mesh;
+    float time = (float)(slot.frame - 1) / 30.0f;
+    void *arguments[] = {&vertices, &mesh, &time};
+    const unsigned blocks = ((unsigned)mesh + 15) / 16;
+    return cuda_ok(c->session.cuda->cuLaunchKernel(c->kernel, blocks, blocks, 1, 16, 16, 1, 0,
+                                                   c->session.stream, arguments, NULL),
+                   "start the kernel") &&
+           (gr_ring_publish(c->ring, 1, &slot) == GR_OK || gr_failed("publish a frame"));
+}
+
+static void close_computer(struct computer *c)
+{
+    if (c->session.stream != NULL)
+        c->session.cuda->cuStreamSynchronize(c->session.stream);
+    gr_ring_free(c->ring);
+    if (c->module != NULL)
+        c->session.cuda->cuModuleUnload(c->module);
+    session_close(&c->session);
+}
+
+bool twoproc_compute(const struct twoproc_options *options, int socket)
+{
+    struct computer computer = {.ring = NULL};
+    bool done = open_computer(&computer, socket);
+    if (!done)
+        close(socket); /* so that the other process need not wait */
+    for (int i = 0; done && i < options->frames; i++)
+        done = compute_frame(&computer, options);
+    close_computer(&computer);
+    return done;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A Vulkan device that CUDA shares, its functions, and submits.
+ */
+#include "vulkan.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "session.h"
+
+#define RESULT_NAMES(X)                                                                            \
+    X(VK_TIMEOUT)                                                                                  \
+    X(VK_ERROR_OUT_OF_HOST_MEMORY)                                                                 \
+    X(VK_ERROR_OUT_OF_DEVICE_MEMORY)                                                               \
+    X(VK_ERROR_INITIALIZATION_FAILED)                                                              \
+    X(VK_ERROR_DEVICE_LOST)                                                                        \
+    X(VK_ERROR_MEMORY_MAP_FAILED)                                                                  \
+    X(VK_ERROR_FORMAT_NOT_SUPPORTED)
+
+static const char *name_of(VkResult result)
+{
+    switch ((int)result) {
+#define RESULT_CASE(name)                                                                          \
+    case name:                                                                                     \
+        return #name;
+        RESULT_NAMES(RESULT_CASE)
+#undef RESULT_CASE
+    }
+    return "an error";
+}
+
+bool vulkan_ok(VkResult result, const char *doing)
+{
+    if (result != VK_SUCCESS)
+        fprintf(stderr, "Cannot %s: Vulkan says %s (%d).\n", doing, name_of(result), (int)result);
+    return result == VK_SUCCESS;
+}
+
+static void print_message(void *user, const char *text)
+{
+    struct vulkan *vulkan = user;
+    vulkan->messages++;
+    fprintf(stderr, "Vulkan's validation layer: %s\n", text);
+}
+
+/* Functions of the device come without the loader's detour, those before it from the instance. */
+static bool find_functions(struct vulkan *v, const gr_vk_headless_handles *on)
+{
+    const PFN_vkGetDeviceProcAddr of_device =
+        (PFN_vkGetDeviceProcAddr)on->get_instance_proc_addr(on->instance, "vkGetDeviceProcAddr");
+    const char *missing = of_device == NULL ? "vkGetDeviceProcAddr" : NULL;
+#define VULKAN_FIND(name)                                                                          \
+    if (of_device != NULL)                                                                         \
+        v->name = (PFN_vk##name)of_device(on->device, "vk" #name);                                 \
+    if (v->name == NULL)                                                                           \
+        v->name = (PFN_vk##name)on->get_instance_proc_addr(on->instance, "vk" #name);              \
+    if (v->name == NULL)                                                                           \
+        missing = "vk" #name;
+    VULKAN_FUNCTIONS(VULKAN_FIND)
+#undef VULKAN_FIND
+    if (missing != NULL)
+        fprintf(stderr, "This Vulkan has no %s.\n", missing);
+    return missing == NULL;
+}
+
+/* False if the device has no family for that alone: then the graphics queue does it. */
+static bool choose_queue(struct vulkan *v, const gr_vk_headless_handles *on, enum vulkan_queue kind)
+{
+    const VkQueue queues[] = {on->graphics, on->compute, on->transfer};
+    const uint32_t families[] = {on->graphics_family, on->compute_family, on->transfer_family};
+    const bool own = queues[kind] != VK_NULL_HANDLE;
+    v->queue = own ? queues[kind] : on->graphics;
+    v->family = own ? families[kind] : on->graphics_family;
+    return own;
+}
+
+static void introduce(const struct vulkan *v, enum vulkan_queue kind, bool own, bool validate)
+{
+    static const char *const names[] = {"graphics", "compute", "transfer"};
+    char text[512] = "";
+    gr_vk_device_describe(v->shared, text, sizeof text);
+    printf("device   %s%s\n", text, validate ? "; under the validation layer" : "");
+    printf("queue    %s, of family %u", own ? names[kind] : "graphics", v->family);
+    if (own)
+        printf("\n");
+    else
+        printf(": the device has no family for %s alone\n", names[kind]);
+}
+
+bool vulkan_open(struct vulkan *v, enum vulkan_queue kind, bool validate)
+{
+    *v = (struct vulkan){0};
+    const gr_vk_headless_options options = {
+        .validation = validate, .message = print_message, .user = v};
+    v->headless = gr_vk_headless_create(&options);
+    if (v->headless == NULL)
+        return gr_failed("open Vulkan");
+    const gr_vk_headless_handles *on = gr_vk_headless_get(v->headless);
+    v->device = on->device;
+    if (!find_functions(v, on))
+        return false;
+    const bool own = choose_queue(v, on, kind);
+
+    const gr_vk_device_info info = {on->get_instance_proc_addr,
+                                    on->instance,
+                                    on->physical_device,
+                                    on->device,
+                                    v->queue,
+                                    v->family};
+    v->shared = gr_vk_device_wrap(&info);
+    if (v->shared == NULL)
+        return gr_failed("share Vulkan's device with CUDA");
+
+    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                          .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+                                          .queueFamilyIndex = v->family};
+    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    introduce(v, kind, own, validate);
+    return vulkan_ok(v->CreateCommandPool(v->device, &pool, NULL, &v->pool),
+                     "make command buffers") &&
+           vulkan_ok(v->CreateFence(v->device, &fence, NULL, &v->fence), "make a fence");
+}
+
+bool vulkan_close(struct vulkan *v)
+{
+    if (v->fence != VK_NULL_HANDLE)
+        v->DestroyFence(v->device, v->fence, NULL);
+    if (v->pool != VK_NULL_HANDLE)
+        v->DestroyCommandPool(v->device, v->pool, NULL);
+    gr_vk_device_free(v->shared);
+    gr_vk_headless_free(v->headless);
+    return v->messages == 0;
+}
+
+VkCommandBuffer vulkan_record(const struct vulkan *v, VkCommandBufferUsageFlags usage)
+{
+    const VkCommandBufferAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = v->pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = 1,
+    };
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                            .flags = usage};
+    VkCommandBuffer commands = NULL;
+    if (!vulkan_ok(v->AllocateCommandBuffers(v->device, &info, &commands),
+                   "make a command buffer") ||
+        !vulkan_ok(v->BeginCommandBuffer(commands, &begin), "record commands"))
+        return NULL;
+    return commands;
+}
+
+static bool wait_for_fence(const struct vulkan *v)
+{
+    const uint64_t long_enough = UINT64_C(60000000000);
+    return vulkan_ok(v->WaitForFences(v->device, 1, &v->fence, VK_TRUE, long_enough),
+                     "wait for Vulkan") &&
+           vulkan_ok(v->ResetFences(v->device, 1, &v->fence), "use a fence again");
+}
+
+bool vulkan_submit(const struct vulkan *v, VkCommandBuffer commands, const gr_submit *submit,
+                   bool wait)
+{
+    static const gr_submit none = {0};
+    const gr_submit *s = submit != NULL ? submit : &none;
+    const VkSemaphore waited = gr_vk_semaphore(s->wait), signalled = gr_vk_semaphore(s->signal);
+    const VkPipelineStageFlags everything = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    const VkTimelineSemaphoreSubmitInfo values = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = s->wait != NULL,
+        .pWaitSemaphoreValues = &s->wait_value,
+        .signalSemaphoreValueCount = s->signal != NULL,
+        .pSignalSemaphoreValues = &s->signal_value,
+    };
+    const VkSubmitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .pNext = &values,
+        .waitSemaphoreCount = s->wait != NULL,
+        .pWaitSemaphores = &waited,
+        .pWaitDstStageMask = &everything,
+        .commandBufferCount = 1,
+        .pCommandBuffers = &commands,
+        .signalSemaphoreCount = s->signal != NULL,
+        .pSignalSemaphores = &signalled,
+    };
+    return vulkan_ok(v->QueueSubmit(v->queue, 1, &info, wait ? v->fence : VK_NULL_HANDLE),
+                     "submit commands") &&
+           (!wait || wait_for_fence(v));
+}
+
+void vulkan_resource_free(gr_resource *resource)
+{
+    if (resource != NULL && gr_resource_set_sync(resource, NULL, NULL) != GR_OK)
+        gr_failed("wait for CUDA's last use of a resource");
+    gr_resource_free(resource);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vulkan's pipelines from the shaders in the program, and what the shaders read.
+ */
+#ifndef VULKAN_PIPELINE_H
+#define VULKAN_PIPELINE_H
+
+#include "glsl.h"
+#include "vulkan.h"
+
+/* One binding of the shaders: a buffer of uniforms, or an image with its sampler, if it has one. */
+struct vulkan_binding {
+    VkDescriptorType type;
+    VkShaderStageFlags stages;
+    VkBuffer buffer;
+    VkImageView view;
+    VkImageLayout layout;
+    VkSampler sampler;
+};
+
+/* A descriptor set with all that belongs to it. */
+struct vulkan_set {
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout;
+    VkDescriptorPool pool;
+    VkDescriptorSet set;
+};
+
+enum { VULKAN_MOST_BINDINGS = 4 };
+
+/* Binding i is bindings[i]. `constants`: bytes of push constants for all of their stages. */
+bool vulkan_set_init(const struct vulkan *vulkan, const struct vulkan_binding bindings[],
+                     uint32_t count, uint32_t constants, struct vulkan_set *set);
+void vulkan_set_free(const struct vulkan *vulkan, struct vulkan_set *set);
+
+/*
+ * Triangles without blending, clockwise or not; viewport and scissor are dynamic. `vertices` may be NULL. With
+ * `depth` what is nearer hides what is farther.
+ */
+struct vulkan_pipeline_info {
+    const struct glsl *vertex, *fragment;
+    VkPipelineLayout layout;
+    VkRenderPass pass;
+    const VkPipelineVertexInputStateCreateInfo *vertices;
+    bool depth;
+};
+
+/* VK_NULL_HANDLE after an error, which has been printed. */
+VkPipeline vulkan_graphics_pipeline(const struct vulkan *vulkan,
+                                    const struct vulkan_pipeline_info *info);
+VkPipeline vulkan_compute_pipeline(const struct vulkan *vulkan, const struct glsl *shader,
+                                   VkPipelineLayout layout);
+
+/* Linear or nearest, clamped to the edge; VK_NULL_HANDLE after an error. */
+VkSampler vulkan_sampler(const struct vulkan *vulkan, VkFilter filter);
+
+#endif

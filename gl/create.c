@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* OpenGL objects that libgr makes for CUDA: the choice of their transport, and the ones with plain storage. */
+#include <stdint.h>
+#include <stdio.h>
+
+#include <epoxy/gl.h>
+
+#include "../lib/backend.h"
+#include "../lib/error.h"
+#include "../lib/flags.h"
+#include "../lib/log.h"
+#include "errors.h"
+#include "format.h"
+#include "interop.h"
+#include "shared.h"
+#include "transport.h"
+
+#define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
+#define IMAGE_FLAGS  (BUFFER_FLAGS | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
+
+/* What is to be made: a buffer, where `image` is NULL. */
+struct wish {
+    size_t size;
+    const gr_gl_image_info *image;
+    unsigned flags;
+    const char *call;
+};
+
+/* ---- Plain storage, for interop and copy ------------------------------------------------------------ */
+
+static gr_status make_buffer(struct gl_names *names, size_t size, const char *call)
+{
+    glCreateBuffers(1, &names->buffer);
+    glNamedBufferStorage(names->buffer, (GLsizeiptr)size, NULL,
+                         GL_DYNAMIC_STORAGE_BIT | GL_MAP_READ_BIT | GL_MAP_WRITE_BIT);
+    GLenum error = gl_errors_take();
+    if (error == GL_NO_ERROR)
+        return GR_OK;
+    return gr_fail_code(GR_ERR_GL, (int)error, gl_error_name(error), "glNamedBufferStorage",
+                        "%s: OpenGL made no buffer of %zu bytes.", call, size);
+}
+
+static gr_status make_texture(struct gl_names *names, const gr_gl_image_info *info,
+                              const char *call)
+{
+    GLsizei levels = (GLsizei)info->levels, width = (GLsizei)info->width;
+    GLsizei height = (GLsizei)info->height, depth = (GLsizei)info->depth;
+    glCreateTextures(info->target, 1, &names->texture);
+    if (info->target == GL_TEXTURE_3D || info->target == GL_TEXTURE_2D_ARRAY)
+        glTextureStorage3D(names->texture, levels, info->internal_format, width, height, depth);
+    else
+        glTextureStorage2D(names->texture, levels, info->internal_format, width, height);
+    GLenum error = gl_errors_take();
+    if (error == GL_NO_ERROR)
+        return GR_OK;
+    return gr_fail_code(GR_ERR_GL, (int)error, gl_error_name(error), "glTextureStorage",
+                        "%s: OpenGL made no texture of format 0x%x, %u x %u x %u texels with %u "
+                        "levels.",
+                        call, info->internal_format, info->width, info->height, info->depth,
+                        info->levels);
+}
+
+static struct gl_names *make_plain(const struct wish *wish)
+{
+    struct gl_context context;
+    struct gl_errors errors;
+    if (gl_context_begin(&context, "is to have the object", wish->call) != GR_OK)
+        return NULL;
+    if (!context.direct) {
+        gr_fail(GR_ERR_UNSUPPORTED, wish->call,
+                "Making objects needs GL_ARB_direct_state_access (OpenGL 4.5), which this context "
+                "has not. Make the object yourself and use gr_from_gl_buffer() or "
+                "gr_from_gl_image().");
+        return NULL;
+    }
+    struct gl_names *names = gl_names_make(&context, wish->call);
+    if (!names)
+        return NULL;
+    gl_errors_begin(&errors);
+    gr_status status = wish->image ? make_texture(names, wish->image, wish->call)
+                                   : make_buffer(names, wish->size, wish->call);
+    gl_errors_end(&errors);
+    if (status == GR_OK)
+        return names;
+    gl_names_end(names);
+    return NULL;
+}
+
+static gr_resource *share_plain(const struct gl_names *names, const struct wish *wish,
+                                gr_transport transport)
+{
+    unsigned int target = wish->image ? wish->image->target : 0;
+    if (transport == GR_TRANSPORT_COPY)
+        return target ? gl_copy_image(names->texture, target, wish->flags, wish->call)
+                      : gl_copy_buffer(names->buffer, wish->flags, wish->call);
+    return target ? gr_from_gl_image(names->texture, target, wish->flags)
+                  : gr_from_gl_buffer(names->buffer, wish->flags);
+}
+
+static gr_resource *create_plain(const struct wish *wish, gr_transport transport)
+{
+    struct gl_names *names = make_plain(wish);
+    if (!names)
+        return NULL;
+    gr_resource *resource = share_plain(names, wish, transport);
+    if (resource)
+        ((struct gl_resource *)resource)->owned = names;
+    else
+        gl_names_end(names);
+    return resource;
+}
+
+/* ---- The choice ---------------------------------------------------------------------------------------- */
+
+static gr_resource *create_by(const struct wish *wish, gr_transport transport)
+{
+    if (transport != GR_TRANSPORT_SHARED)
+        return create_plain(wish, transport);
+    return wish->image ? gl_shared_image(wish->image, wish->flags, wish->call)
+                       : gl_shared_buffer(wish->size, wish->flags, wish->call);
+}
+
+/* Whether another transport may do better: not where the arguments, or the lack of a context, are the cause. */
+static bool may_fall_back(gr_status status)
+{
+    return status == GR_ERR_UNSUPPORTED || status == GR_ERR_CUDA || status == GR_ERR_VULKAN ||
+           status == GR_ERR_GL;
+}
+
+/* For gr_resource_describe(); `first` is the error of the transport that would have been the best. */
+static void say_why(gr_resource *resource, const gr_error *first)
+{
+    struct gl_resource *r = (struct gl_resource *)resource;
+    snprintf(r->transport, sizeof(r->transport), "%s (shared was not taken: %.200s)",
+             resource->backend->name, first->message);
+    resource->transport = r->transport;
+}
+
+static gr_resource *create_best(const struct wish *wish)
+{
+    static const gr_transport order[] = {GR_TRANSPORT_SHARED, GR_TRANSPORT_INTEROP,
+                                         GR_TRANSPORT_COPY};
+    struct gl_native native;
+    gr_error before, error, first;
+    if (!gl_native_current(&native))
+        return create_by(wish, order[0]); /* which says so */
+    gr_error_save(&before);
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+        gr_resource *resource = create_by(wish, order[i]);
+        if (resource) {
+            if (i > 0)
+                say_why(resource, &first);
+            gr_error_restore(&before);
+            return resource;
+        }
+        if (!may_fall_back(gr_last_error(&error)))
+            break;
+        if (i == 0)
+            first = error;
+        gr_log(GR_LOG_INFO, "%s: not by the transport %s: %s", wish->call,
+               i == 0   ? "shared"
+               : i == 1 ? "interop"
+                        : "copy",
+               error.message);
+    }
+    return NULL;
+}
+
+static gr_resource *create(const struct wish *wish, const gr_gl_options *options)
+{
+    gr_transport transport = options ? options->transport : GR_TRANSPORT_AUTO;
+    if ((unsigned)transport > GR_TRANSPORT_COPY) {
+        gr_fail(GR_ERR_INVALID_VALUE, wish->call, "%d is no gr_transport: pass GR_TRANSPORT_AUTO.",
+                (int)transport);
+        return NULL;
+    }
+    return transport == GR_TRANSPORT_AUTO ? create_best(wish) : create_by(wish, transport);
+}
+
+gr_resource *gr_gl_buffer_create(size_t size, unsigned flags, const gr_gl_options *options)
+{
+    const struct wish wish = {.size = size, .flags = flags, .call = __func__};
+    if (gr_flags_check(flags, BUFFER_FLAGS, __func__) != GR_OK)
+        return NULL;
+    if (size == 0 || size > (size_t)PTRDIFF_MAX / 2) {
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "A buffer of %zu bytes cannot be: pass its size.",
+                size);
+        return NULL;
+    }
+    return create(&wish, options);
+}
+
+/* ---- Images -------------------------------------------------------------------------------------------- */
+
+static gr_status check_extent(const gr_gl_image_info *info, const char *call)
+{
+    bool deep = info->target == GL_TEXTURE_3D || info->target == GL_TEXTURE_2D_ARRAY;
+    unsigned int longest = info->width > info->height ? info->width : info->height, levels = 0;
+    if (info->width == 0 || info->height == 0 || longest > INT32_MAX || info->depth > INT32_MAX)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The size is %u x %u x %u: pass that of level 0 in texels.", info->width,
+                       info->height, info->depth);
+    if (!deep && info->depth > 1)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "A %s has no depth, but it is %u: pass 1, GL_TEXTURE_3D or "
+                       "GL_TEXTURE_2D_ARRAY.",
+                       gl_target_of(info->target)->name, info->depth);
+    if (info->target == GL_TEXTURE_CUBE_MAP && info->width != info->height)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "A cube's faces are square, but the size is %u x %u.", info->width,
+                       info->height);
+    if (info->target == GL_TEXTURE_3D && info->depth > longest)
+        longest = info->depth;
+    for (; longest > 0; longest /= 2)
+        levels++;
+    if (info->levels <= levels)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "An image of %u x %u x %u texels has at most %u mip levels, not %u.",
+                   info->width, info->height, info->depth, levels, info->levels);
+}
+
+static gr_status check_image(const gr_gl_image_info *info, unsigned flags, const char *call)
+{
+    if (!info)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`info` is NULL: describe the image.");
+    gr_status status = gr_flags_check(flags, IMAGE_FLAGS, call);
+    if (status != GR_OK)
+        return status;
+    switch (info->target) {
+    case GL_TEXTURE_2D:
+    case GL_TEXTURE_3D:
+    case GL_TEXTURE_2D_ARRAY:
+    case GL_TEXTURE_CUBE_MAP:
+        return check_extent(info, call);
+    default:
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The target 0x%x is none of GL_TEXTURE_2D, GL_TEXTURE_3D, "
+                       "GL_TEXTURE_2D_ARRAY and GL_TEXTURE_CUBE_MAP.",
+                       info->target);
+    }
+}
+
+gr_resource *gr_gl_image_create(const gr_gl_image_info *info, unsigned flags,
+                                const gr_gl_options *options)
+{
+    if (check_image(info, flags, __func__) != GR_OK)
+        return NULL;
+    gr_gl_image_info image = *info;
+    image.depth = info->depth ? info->depth : 1;
+    image.levels = info->levels ? info->levels : 1;
+    const struct wish wish = {.image = &image, .flags = flags, .call = __func__};
+    return create(&wish, options);
+}
+
+/* ---- Questions ------------------------------------------------------------------------------------------- */
+
+/* Of the interop or the copy transport. */
+static const struct gl_resource *plain_of(const gr_resource *resource)
+{
+    return resource && (resource->backend == &gl_interop || resource->backend == &gl_copy)
+               ? (const struct gl_resource *)resource
+               : NULL;
+}
+
+unsigned int gr_gl_name(const gr_resource *resource)
+{
+    const struct gl_resource *plain = plain_of(resource);
+    const struct gl_shared *shared = gl_shared_of(resource);
+    return plain ? plain->name : shared ? gl_shared_name(shared) : 0;
+}
+
+unsigned int gr_gl_target(const gr_resource *resource)
+{
+    const struct gl_resource *plain = plain_of(resource);
+    const struct gl_shared *shared = gl_shared_of(resource);
+    if (plain)
+        return plain->target ? plain->target->target : GL_ARRAY_BUFFER;
+    return shared ? shared->target : 0;
+}
+
+gr_transport gr_gl_transport(const gr_resource *resource)
+{
+    if (gl_shared_of(resource))
+        return GR_TRANSPORT_SHARED;
+    if (!plain_of(resource))
+        return GR_TRANSPORT_AUTO;
+    return resource->backend == &gl_copy ? GR_TRANSPORT_COPY : GR_TRANSPORT_INTEROP;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The list of what is set aside until its OpenGL context is current, and the objects that libgr made. */
+#include "leftover.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include <epoxy/gl.h>
+
+#include "../lib/error.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gl_leftover *parked;
+
+bool gl_context_same(const struct gl_context *a, const struct gl_context *b)
+{
+    return a->mark == b->mark && a->native.handle == b->native.handle;
+}
+
+void gl_leftover_park(struct gl_leftover *left)
+{
+    pthread_mutex_lock(&lock);
+    left->next = parked;
+    parked = left;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Takes all of the context's off the list: ending one may come here again, and finds none. */
+static struct gl_leftover *take_all(const struct gl_context *context)
+{
+    struct gl_leftover *mine = NULL;
+    pthread_mutex_lock(&lock);
+    for (struct gl_leftover **link = &parked; *link;) {
+        struct gl_leftover *left = *link;
+        if (!gl_context_same(&left->context, context)) {
+            link = &left->next;
+            continue;
+        }
+        *link = left->next;
+        left->next = mine;
+        mine = left;
+    }
+    pthread_mutex_unlock(&lock);
+    return mine;
+}
+
+void gl_leftovers_collect(const struct gl_context *context)
+{
+    struct gl_leftover *mine = take_all(context);
+    while (mine) {
+        struct gl_leftover *left = mine;
+        mine = left->next;
+        left->end(left);
+    }
+}
+
+/* ---- Objects that libgr made ---------------------------------------------------------------------- */
+
+struct gl_names *gl_names_make(const struct gl_context *context, const char *call)
+{
+    struct gl_names *names = calloc(1, sizeof(*names));
+    if (!names)
+        gr_fail_memory(call);
+    else
+        names->left.context = *context;
+    return names;
+}
+
+/* Extensions are only called where an object says that they are there. */
+static void delete_names(struct gl_leftover *left)
+{
+    struct gl_names *names = (struct gl_names *)left;
+    if (names->buffer)
+        glDeleteBuffers(1, &names->buffer);
+    if (names->texture)
+        glDeleteTextures(1, &names->texture);
+    if (names->memory)
+        glDeleteMemoryObjectsEXT(1, &names->memory);
+    for (size_t i = 0; i < 2; i++)
+        if (names->semaphores[i])
+            glDeleteSemaphoresEXT(1, &names->semaphores[i]);
+    free(names);
+}
+
+void gl_names_end(struct gl_names *names)
+{
+    if (!names)
+        return;
+    names->left.end = delete_names;
+    if (gl_context_is_current(&names->left.context))
+        delete_names(&names->left);
+    else
+        gl_leftover_park(&names->left);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What can only be ended with its OpenGL context current, and was let go of elsewhere: set aside until the
+ * next call to libgr in that context that makes or ends a resource.
+ */
+#ifndef GR_GL_LEFTOVER_H
+#define GR_GL_LEFTOVER_H
+
+#include "current.h"
+
+/* Part of the struct of what is set aside. */
+struct gl_leftover {
+    struct gl_leftover *next;
+    struct gl_context context;
+    void (*end)(struct gl_leftover *left); /* called once, with the context current */
+};
+
+/* Sets it aside. It must have no other place in the list. Any thread. */
+void gl_leftover_park(struct gl_leftover *left);
+
+/* Ends what was set aside for this context, which is current. */
+void gl_leftovers_collect(const struct gl_context *context);
+
+/* Whether two are one context. */
+bool gl_context_same(const struct gl_context *a, const struct gl_context *b);
+
+/* ---- Objects that libgr made ---------------------------------------------------------------------- */
+
+/* OpenGL objects that belong to a resource; 0 where there is none of the kind. */
+struct gl_names {
+    struct gl_leftover left;
+    unsigned int buffer, texture, memory;
+    unsigned int semaphores[2];
+};
+
+/* For the context, which is current; NULL, with the error, if there is no memory. */
+struct gl_names *gl_names_make(const struct gl_context *context, const char *call);
+
+/* Deletes them and frees the struct: now if their context is current, else when it is. NULL is fine. */
+void gl_names_end(struct gl_names *names);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* OpenGL objects as resources: whose context is current, whether they are still what they were, and their end. */
+#include "object.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <epoxy/gl.h>
+
+#include "../lib/backend.h"
+#include "../lib/error.h"
+#include "storage.h"
+#include "transport.h"
+
+static const struct gl_resource *gl_of(const gr_resource *resource)
+{
+    return (const struct gl_resource *)resource;
+}
+
+struct gl_object_text gl_object_text(const gr_resource *resource)
+{
+    const struct gl_resource *r = gl_of(resource);
+    struct gl_object_text object;
+    const char *kind = !r->target                             ? "buffer"
+                       : r->target->target == GL_RENDERBUFFER ? "renderbuffer"
+                                                              : "texture";
+    snprintf(object.text, sizeof(object.text), "OpenGL %s %u", kind, r->name);
+    return object;
+}
+
+/* ---- Operations --------------------------------------------------------------------------------- */
+
+gr_status gl_object_check_thread(const gr_resource *resource, const char *call)
+{
+    return gl_context_check(&gl_of(resource)->context, gl_object_text(resource).text, call);
+}
+
+bool gl_object_same_thread_rule(const gr_resource *a, const gr_resource *b)
+{
+    return gl_context_same(&gl_of(a)->context, &gl_of(b)->context);
+}
+
+static gr_status fail_deleted(const gr_resource *resource, const char *call)
+{
+    return gr_fail(GR_ERR_STATE, call,
+                   "%s has been deleted since it was registered. Close the resource.",
+                   gl_object_text(resource).text);
+}
+
+static gr_status check_buffer(const gr_resource *resource, const char *call)
+{
+    const struct gl_resource *r = gl_of(resource);
+    if (!glIsBuffer(r->name))
+        return fail_deleted(resource, call);
+    size_t size = gl_buffer_storage(r->name, r->context.direct);
+    if (size == resource->size)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_STATE, call,
+        "%s had %zu bytes when it was registered and has been given other storage since, "
+        "of %zu bytes. Close the resource and register the buffer again.",
+        gl_object_text(resource).text, resource->size, size);
+}
+
+static gr_status check_image(const gr_resource *resource, const char *call)
+{
+    const struct gl_resource *r = gl_of(resource);
+    GLenum target = r->target->target;
+    if (target == GL_RENDERBUFFER ? !glIsRenderbuffer(r->name) : !glIsTexture(r->name))
+        return fail_deleted(resource, call);
+    struct gl_level now = gl_image_base(r->name, target);
+    const struct gl_level *then = &r->level;
+    if (memcmp(&now, then, sizeof(now)) == 0)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_STATE, call,
+        "%s was %dx%dx%d of format 0x%x when it was registered and has been given other "
+        "storage since, %dx%dx%d of format 0x%x. Close the resource and register it again.",
+        gl_object_text(resource).text, then->width, then->height, then->depth,
+        (unsigned)then->internal, now.width, now.height, now.depth, (unsigned)now.internal);
+}
+
+gr_status gl_object_check_storage(const gr_resource *resource, const char *call)
+{
+    return resource->is_image ? check_image(resource, call) : check_buffer(resource, call);
+}
+
+/* Its context is current. */
+static void settle(struct gl_leftover *left)
+{
+    struct gl_resource *r =
+        (struct gl_resource *)((char *)left - offsetof(struct gl_resource, parked));
+    r->base.parked = false;
+    gr_resource_settle(&r->base);
+}
+
+void gl_object_park(gr_resource *resource)
+{
+    struct gl_resource *r = (struct gl_resource *)resource;
+    r->parked = (struct gl_leftover){.context = r->context, .end = settle};
+    gl_leftover_park(&r->parked);
+}
+
+void gl_object_describe(const gr_resource *resource, char *text, size_t size)
+{
+    const struct gl_resource *r = gl_of(resource);
+    if (!resource->is_image) {
+        snprintf(text, size, "%s", gl_object_text(resource).text);
+        return;
+    }
+    const struct gr_image *image = &resource->image;
+    snprintf(text, size, "%s (%s, %s, %zu x %zu x %zu, %u levels, %u layers)",
+             gl_object_text(resource).text, r->target->name, r->format ? r->format->name : "?",
+             image->width, image->height, image->depth, image->levels, image->layers);
+}
+
+void gl_object_destroy(gr_resource *resource)
+{
+    struct gl_resource *r = (struct gl_resource *)resource;
+    gl_names_end(r->owned);
+    free(r->copy);
+    free(r);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Resources made from OpenGL objects that exist: what the transports that do that (interop.c, copy.c) have in
+ * common.
+ */
+#ifndef GR_GL_OBJECT_H
+#define GR_GL_OBJECT_H
+
+#include "../lib/resource.h"
+#include "current.h"
+#include "format.h"
+#include "image_storage.h"
+#include "leftover.h"
+
+struct gl_copy;
+
+/* A resource made from an OpenGL object. */
+struct gl_resource {
+    gr_resource base;
+    struct gl_context context;
+    unsigned int name;
+    bool immutable; /* its storage can neither be replaced nor resized */
+    /* Of images; NULL for buffers, `format` also for one that the table does not know. */
+    const struct gl_target *target;
+    const struct gl_format *format;
+    struct gl_level level;     /* the largest, when it was registered */
+    struct gl_copy *copy;      /* of the copy transport's resources */
+    struct gl_leftover parked; /* while it is set aside */
+    struct gl_names *owned;    /* what libgr made and deletes with the resource, or NULL */
+    char transport[340];       /* its transport with the reason, where there is one to tell */
+};
+
+/*
+ * What both kinds of objects need before they are looked at: the driver loaded, an OpenGL context
+ * current, which is remembered, and zeroed memory for the resource. NULL after an error, which names
+ * the object by `kind` and `name`.
+ */
+struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const char *call);
+
+/*
+ * The object as a resource of no transport yet, once the arguments and the object were checked (buffer.c, image.c);
+ * NULL after an error. It is free()d, or made a resource.
+ */
+struct gl_resource *gl_buffer_object(unsigned int name, unsigned flags, const char *call);
+struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsigned flags,
+                                    const char *call);
+
+/* "OpenGL texture 3", for messages. */
+struct gl_object_text {
+    char text[48];
+};
+struct gl_object_text gl_object_text(const gr_resource *resource);
+
+/* ---- Operations of struct gr_backend ------------------------------------------------------------ */
+
+gr_status gl_object_check_thread(const gr_resource *resource, const char *call);
+bool gl_object_same_thread_rule(const gr_resource *a, const gr_resource *b);
+
+/* Asks OpenGL whether the object is there and has the storage that it had. */
+gr_status gl_object_check_storage(const gr_resource *resource, const char *call);
+
+void gl_object_park(gr_resource *resource);
+void gl_object_describe(const gr_resource *resource, char *text, size_t size);
+void gl_object_destroy(gr_resource *resource);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The list of what is ended when the streams have passed. */
+#include "retire.h"
+
+#include <pthread.h>
+
+#include "driver.h"
+#include "error.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gr_retired *list;
+
+void gr_retire(struct gr_retired *retired)
+{
+    pthread_mutex_lock(&lock);
+    retired->next = list;
+    list = retired;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Ends it if it can be ended now, or once that is so. */
+static bool try_to_end(struct gr_retired *retired, bool wait)
+{
+    const gr_cuda_api *cu = gr_driver();
+    struct gr_context context = retired->context;
+    bool pushed;
+    bool alive = gr_context_enter(&context, &pushed, __func__) == GR_OK;
+    if (alive && wait)
+        cu->cuEventSynchronize(retired->after);
+    else if (alive && cu->cuEventQuery(retired->after) == CUDA_ERROR_NOT_READY) {
+        gr_context_leave(pushed);
+        return false;
+    }
+    if (alive)
+        cu->cuEventDestroy(retired->after);
+    retired->end(retired, alive);
+    gr_context_leave(pushed);
+    gr_context_drop(&context);
+    return true;
+}
+
+/* Ends what can be ended; in the CUDA context `finish`, if there is one, all. */
+static void end_all(CUcontext finish)
+{
+    gr_error before;
+    pthread_mutex_lock(&lock);
+    struct gr_retired *mine = list;
+    list = NULL; /* ending one may come here again */
+    pthread_mutex_unlock(&lock);
+    if (!mine)
+        return;
+    gr_error_save(&before);
+    while (mine) {
+        struct gr_retired *next = mine->next;
+        if (!try_to_end(mine, finish && mine->context.handle == finish))
+            gr_retire(mine);
+        mine = next;
+    }
+    gr_error_restore(&before);
+}
+
+void gr_retired_collect(void)
+{
+    end_all(NULL);
+}
+
+void gr_retired_finish(const struct gr_context *context)
+{
+    end_all(context->handle);
+}

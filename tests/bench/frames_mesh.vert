@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_frames' points. OpenGL compiles this text, Vulkan gets it as SPIR-V.
+ */
+#version 450
+layout(location = 0) in vec4 vertex;
+
+void main()
+{
+    gl_Position = vec4(vertex.xy, 0.5, 1.0);
+#ifdef VULKAN
+    gl_PointSize = 1.0; /* OpenGL's is 1 anyway, and cheaper where no shader says so */
+#endif
+}

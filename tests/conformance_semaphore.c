@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The driver's codes for arguments of external semaphores. What can be imported differs from driver to driver,
+ * so what a semaphore does is in test_soft_semaphore.c, and in the tests with the API that made it.
+ */
+#define _GNU_SOURCE
+#include "conformance.h"
+
+START_TEST(import_arguments)
+{
+    CUexternalSemaphore kept = (CUexternalSemaphore)&kept, semaphore = kept;
+    CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {.type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
+                                                .handle.fd = -1};
+    CALL(ERROR_INVALID_VALUE, cuImportExternalSemaphore(NULL, &desc));
+    CALL(ERROR_INVALID_VALUE, cuImportExternalSemaphore(&semaphore, NULL));
+    desc.flags = 1;
+    CALL(ERROR_INVALID_VALUE, cuImportExternalSemaphore(&semaphore, &desc));
+    desc.flags = 0;
+    desc.type = (CUexternalSemaphoreHandleType)0;
+    CALL(ERROR_INVALID_VALUE, cuImportExternalSemaphore(&semaphore, &desc));
+    desc.type = (CUexternalSemaphoreHandleType)9999;
+    CALL(ERROR_INVALID_VALUE, cuImportExternalSemaphore(&semaphore, &desc));
+    ck_assert_ptr_eq(semaphore, kept);
+
+    CALL(SUCCESS, cuCtxSetCurrent(NULL));
+    desc.type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD;
+    CALL(ERROR_INVALID_CONTEXT, cuImportExternalSemaphore(&semaphore, &desc));
+    CALL(SUCCESS, cuCtxSetCurrent(fx.context));
+}
+END_TEST
+
+START_TEST(signal_and_wait_arguments)
+{
+    CUexternalSemaphore none = NULL;
+    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signal = {.params.fence.value = 1};
+    CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS wait = {.params.fence.value = 1};
+    CALL(ERROR_INVALID_VALUE, cuSignalExternalSemaphoresAsync(NULL, &signal, 1, fx.stream));
+    CALL(ERROR_INVALID_VALUE, cuWaitExternalSemaphoresAsync(NULL, &wait, 1, fx.stream));
+    CALL(ERROR_INVALID_VALUE, cuSignalExternalSemaphoresAsync(&none, NULL, 1, fx.stream));
+    CALL(ERROR_INVALID_VALUE, cuWaitExternalSemaphoresAsync(&none, NULL, 1, fx.stream));
+    CALL_SOFT(ERROR_INVALID_HANDLE, cuSignalExternalSemaphoresAsync(&none, &signal, 1, fx.stream));
+    CALL_SOFT(ERROR_INVALID_HANDLE, cuWaitExternalSemaphoresAsync(&none, &wait, 1, fx.stream));
+    CALL(ERROR_INVALID_VALUE, cuDestroyExternalSemaphore(NULL));
+}
+END_TEST
+
+void add_semaphore_cases(Suite *suite)
+{
+    TCase *arguments = add_conformance_case(suite, "external semaphores");
+    tcase_add_test(arguments, import_arguments);
+    tcase_add_test(arguments, signal_and_wait_arguments);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Allocations, mappings and imports as the cases about shared memory want them. */
+#define _GNU_SOURCE
+#include "conformance_share.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+CUmemAllocationProp share_properties(CUmemAllocationHandleType types)
+{
+    return (CUmemAllocationProp){
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .requestedHandleTypes = types,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device},
+    };
+}
+
+size_t share_granule(void)
+{
+    const CUmemAllocationProp prop = share_properties(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    size_t size = 0;
+    CU(cuMemGetAllocationGranularity(&size, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    return size;
+}
+
+CUmemGenericAllocationHandle share_create(size_t size)
+{
+    const CUmemAllocationProp prop = share_properties(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    CUmemGenericAllocationHandle handle = 0;
+    CU(cuMemCreate(&handle, size, &prop, 0));
+    return handle;
+}
+
+CUmemAccessDesc share_access(CUmemAccess_flags flags)
+{
+    return (CUmemAccessDesc){
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device},
+        .flags = flags,
+    };
+}
+
+CUdeviceptr share_map(CUmemGenericAllocationHandle handle, size_t size)
+{
+    const CUmemAccessDesc access = share_access(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    CUdeviceptr pointer = 0;
+    CU(cuMemAddressReserve(&pointer, size, 0, 0, 0));
+    CU(cuMemMap(pointer, size, 0, handle, 0));
+    CU(cuMemSetAccess(pointer, size, &access, 1));
+    return pointer;
+}
+
+void share_unmap(CUdeviceptr pointer, size_t size)
+{
+    CU(cuCtxSynchronize()); /* a GPU's copies, and its fills, may still be under way */
+    CU(cuMemUnmap(pointer, size));
+    CU(cuMemAddressFree(pointer, size));
+}
+
+int share_export(CUmemGenericAllocationHandle handle)
+{
+    int fd = -1;
+    CU(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    ck_assert_int_ge(fd, 0);
+    return fd;
+}
+
+void share_write(CUdeviceptr pointer, size_t size, unsigned seed)
+{
+    unsigned char *bytes = malloc(size);
+    ck_assert_ptr_nonnull(bytes);
+    pattern_fill(bytes, size, seed);
+    CU(cuMemcpyHtoD(pointer, bytes, size));
+    free(bytes);
+    CU(cuCtxSynchronize());
+}
+
+void share_assert(CUdeviceptr pointer, size_t size, unsigned seed)
+{
+    unsigned char *bytes = malloc(size);
+    ck_assert_ptr_nonnull(bytes);
+    CU(cuMemcpyDtoH(bytes, pointer, size));
+    assert_pattern(bytes, size, seed);
+    free(bytes);
+}
+
+CUDA_EXTERNAL_MEMORY_HANDLE_DESC share_description(int fd, size_t size)
+{
+    return (CUDA_EXTERNAL_MEMORY_HANDLE_DESC){
+        .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = fd, .size = size};
+}
+
+bool share_is_open(int fd)
+{
+    return fcntl(fd, F_GETFD) != -1;
+}
+
+CUexternalMemory share_import(CUmemGenericAllocationHandle handle, size_t size)
+{
+    const CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = share_description(share_export(handle), size);
+    CUexternalMemory memory = NULL;
+    CU(cuImportExternalMemory(&memory, &d));
+    ck_assert(!share_is_open(d.handle.fd));
+    return memory;
+}
+
+CUdeviceptr share_map_buffer(CUexternalMemory memory, size_t offset, size_t size)
+{
+    const CUDA_EXTERNAL_MEMORY_BUFFER_DESC d = {.offset = offset, .size = size};
+    CUdeviceptr pointer = 0;
+    CU(cuExternalMemoryGetMappedBuffer(&pointer, memory, &d));
+    return pointer;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the parts of test_descriptors share. The program also runs on Windows, where there is no
+ * Check, so it counts its cases itself and says so in Check's words.
+ */
+#ifndef GR_TESTS_DESCRIPTORS_H
+#define GR_TESTS_DESCRIPTORS_H
+
+#include <stdbool.h>
+
+#include <gr/cuda.h>
+#include <gr/external.h>
+#include <gr/semaphore.h>
+
+#include "recorder_driver.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Not in the headers of CUDA 12. */
+#define DMABUF_FD 9
+
+/* The driver that remembers; loaded before the first case. */
+extern const struct recorder_api *recorder;
+
+/* ---- Cases ----------------------------------------------------------------------------------- */
+
+/*
+ * Runs one case on a driver that has forgotten everything, and counts it. It returns NULL, or what
+ * was wrong, from FAIL() or REQUIRE().
+ */
+void run_case(const char *group, const char *name, const char *(*run)(const void *row),
+              const void *row);
+
+#ifdef __MINGW32__
+#define LIKE_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#else
+#define LIKE_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#endif
+const char *fail_at(const char *file, int line, const char *format, ...) LIKE_PRINTF(3, 4);
+
+#define FAIL(...) return fail_at(__FILE__, __LINE__, __VA_ARGS__)
+#define REQUIRE(condition)                                                                         \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            FAIL("not so: %s", #condition);                                                        \
+    } while (0)
+/* For a function that returns what a case does. */
+#define PASS_ON(result)                                                                            \
+    do {                                                                                           \
+        const char *wrong_ = (result);                                                             \
+        if (wrong_)                                                                                \
+            return wrong_;                                                                         \
+    } while (0)
+
+/* The groups. */
+void memory_cases(void);
+void image_cases(void);
+void semaphore_cases(void);
+void point_cases(void);
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+/* The last call failed by a rule: the class, and words that the message has beside the citation. */
+const char *refused_by_rule(const char *cited, const char *words);
+
+/* It failed by this answer of the driver's `call`, and the message has these words. */
+const char *refused_by_driver(gr_status status, CUresult code, const char *call, const char *words);
+
+/* The codes that imports are made to fail with, and whether they are about the handle given. */
+struct refusal {
+    CUresult code;
+    const char *name;
+    bool about_handle;
+    const char *words; /* of libgr's message */
+};
+#define REFUSAL_COUNT 7
+extern const struct refusal refusals[REFUSAL_COUNT];
+
+/*
+ * The class that libgr makes of it, for a type of Windows or one of file descriptors, or of NvSci.
+ */
+enum system { SYSTEM_FD, SYSTEM_WINDOWS, SYSTEM_NVSCI };
+gr_status class_of_refusal(const struct refusal *refusal, enum system system);
+
+/* ---- Handles --------------------------------------------------------------------------------- */
+
+/* Stand-ins: nothing looks behind them. */
+#define SOME_HANDLE ((void *)(size_t)0x1234560)
+#define SOME_NAME   ((const void *)L"name")
+#define SOME_NVSCI  ((const void *)(size_t)0x7890)
+
+/*
+ * A descriptor of its own, and whether it is open. On Windows only a number, which is always
+ * "open".
+ */
+int fd_make(void);
+void fd_end(int fd);
+bool fd_is_open(int fd);
+
+/* How many there are; 0 on Windows. */
+int fd_count(void);
+
+/* Whether CUDA's descriptor is the caller's, or a copy of it. */
+bool fd_is_same(int one, int other);
+
+#endif

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Images in external memory: what the driver is told that they are, and which are refused before.
+ */
+#include "descriptors.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define IMPORT "cuImportExternalMemory"
+#define MAP    "cuExternalMemoryGetMappedMipmappedArray"
+#define CREATE "cuMipmappedArrayCreate"
+
+#define U8  CU_AD_FORMAT_UNSIGNED_INT8
+#define F32 CU_AD_FORMAT_FLOAT
+
+#define LAYERED    CUDA_ARRAY3D_LAYERED
+#define CUBEMAP    CUDA_ARRAY3D_CUBEMAP
+#define SURFACE    CUDA_ARRAY3D_SURFACE_LDST
+#define GATHER     CUDA_ARRAY3D_TEXTURE_GATHER
+#define ATTACHMENT CUDA_ARRAY3D_COLOR_ATTACHMENT
+#define DEPTH      CUDA_ARRAY3D_DEPTH_TEXTURE
+
+/* The memory that the images are in; types of their own have less. */
+#define SIZE (1u << 24)
+
+/* ---- What reaches the driver ----------------------------------------------------------------- */
+
+static const struct shape {
+    const char *name;
+    unsigned flags; /* of libgr */
+    size_t offset;
+    gr_external_image image;
+    struct {
+        size_t width, height, depth;
+        unsigned flags, levels;
+    } driver; /* its description */
+} shapes[] = {
+    {"1D", 0, 0, {.width = 100, .format = U8, .channels = 1}, {100, 0, 0, 0, 1}},
+    {"1D array",
+     0,
+     0,
+     {.width = 100, .layers = 7, .format = U8, .channels = 1},
+     {100, 0, 7, LAYERED, 1}},
+    {"2D",
+     0,
+     0,
+     {.width = 64, .height = 33, .levels = 1, .format = U8, .channels = 4},
+     {64, 33, 0, 0, 1}},
+    {"2D, all levels, at an offset",
+     0,
+     131072,
+     {.width = 64, .height = 33, .levels = 7, .format = F32, .channels = 2},
+     {64, 33, 0, 0, 7}},
+    {"2D array of one",
+     0,
+     0,
+     {.width = 8, .height = 8, .layers = 1, .format = U8, .channels = 2},
+     {8, 8, 1, LAYERED, 1}},
+    {"2D array",
+     0,
+     0,
+     {.width = 8, .height = 4, .layers = 5, .levels = 4, .format = U8, .channels = 1},
+     {8, 4, 5, LAYERED, 4}},
+    {"cube",
+     0,
+     0,
+     {.width = 16, .height = 16, .layers = 6, .cube = true, .format = U8, .channels = 4},
+     {16, 16, 6, CUBEMAP, 1}},
+    {"array of cubes",
+     0,
+     0,
+     {.width = 16, .height = 16, .layers = 12, .cube = true, .format = U8, .channels = 4},
+     {16, 16, 12, CUBEMAP | LAYERED, 1}},
+    {"3D",
+     0,
+     0,
+     {.width = 8, .height = 9, .depth = 10, .levels = 4, .format = F32, .channels = 4},
+     {8, 9, 10, 0, 4}},
+    {"surface",
+     GR_SURFACE_LOAD_STORE,
+     0,
+     {.width = 8, .height = 8, .format = U8, .channels = 4},
+     {8, 8, 0, SURFACE, 1}},
+    {"gather",
+     GR_TEXTURE_GATHER | GR_READ_ONLY,
+     0,
+     {.width = 8, .height = 8, .format = U8, .channels = 4},
+     {8, 8, 0, GATHER, 1}},
+    {"attachment",
+     GR_SURFACE_LOAD_STORE | GR_WRITE_DISCARD,
+     0,
+     {.width = 8, .height = 8, .color_attachment = true, .format = U8, .channels = 4},
+     {8, 8, 0, SURFACE | ATTACHMENT, 1}},
+    {"depth",
+     0,
+     0,
+     {.width = 8, .height = 8, .depth_texture = true, .format = F32, .channels = 1},
+     {8, 8, 0, DEPTH, 1}},
+    {"sRGB is not the driver's",
+     0,
+     0,
+     {.width = 8, .height = 8, .srgb = true, .normalized = true, .format = U8, .channels = 4},
+     {8, 8, 0, 0, 1}},
+};
+
+/* Memory of Windows's kind, since its handle needs no care. */
+static gr_external_memory_info make(const gr_external_image *image)
+{
+    return (gr_external_memory_info){.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32,
+                                     .win32_handle = SOME_HANDLE,
+                                     .size = SIZE,
+                                     .part.image = image};
+}
+
+static const char *array_is(const struct recorded *call, const struct shape *shape)
+{
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC wanted;
+    REQUIRE(call != NULL);
+    memset(&wanted, 0, sizeof(wanted));
+    wanted.offset = shape->offset;
+    wanted.arrayDesc.Width = shape->driver.width;
+    wanted.arrayDesc.Height = shape->driver.height;
+    wanted.arrayDesc.Depth = shape->driver.depth;
+    wanted.arrayDesc.Format = shape->image.format;
+    wanted.arrayDesc.NumChannels = shape->image.channels;
+    wanted.arrayDesc.Flags = shape->driver.flags;
+    wanted.numLevels = shape->driver.levels;
+    if (memcmp(&wanted, &call->given.array, sizeof(wanted)) != 0)
+        FAIL("the driver was given another image: depth %d, flags 0x%x, %u levels",
+             (int)call->given.array.arrayDesc.Depth, call->given.array.arrayDesc.Flags,
+             call->given.array.numLevels);
+    return NULL;
+}
+
+static const char *reaches_driver(const void *row)
+{
+    gr_error error;
+    const struct shape *shape = row;
+    gr_external_memory_info info = make(&shape->image);
+    info.part.offset = shape->offset;
+    gr_resource *resource = gr_from_external_memory(&info, shape->flags);
+    if (!resource) {
+        gr_last_error(&error);
+        FAIL("refused: %s", error.message);
+    }
+    PASS_ON(array_is(recorder->nth(MAP, 0), shape));
+    REQUIRE(recorder->calls(MAP) == 1 && recorder->calls("cuExternalMemoryGetMappedBuffer") == 0);
+    REQUIRE(recorder->nth(MAP, 0)->handle == recorder->nth(IMPORT, 0)->handle);
+    gr_resource_free(resource);
+    REQUIRE(recorder->calls("cuMipmappedArrayDestroy") == 1);
+    REQUIRE(recorder->calls("cuDestroyExternalMemory") == 1);
+    REQUIRE(recorder->calls("cuMemFree") == 0);
+    return NULL;
+}
+
+/* ---- Rules ----------------------------------------------------------------------------------- */
+
+static const struct rule {
+    const char *name;
+    gr_external_image image;
+    const char *cited, *words;
+} rules[] = {
+    {"no width", {.height = 8, .format = U8, .channels = 4}, CREATE, "0 x 8 x 0"},
+    {"depth without height",
+     {.width = 8, .depth = 8, .format = U8, .channels = 4},
+     CREATE,
+     "8 x 0 x 8"},
+    {"3D with layers",
+     {.width = 8, .height = 8, .depth = 4, .layers = 2, .format = U8, .channels = 4},
+     CREATE,
+     "2 layers"},
+    {"cube that is not square",
+     {.width = 8, .height = 4, .layers = 6, .cube = true, .format = U8, .channels = 4},
+     CREATE,
+     "8 x 4"},
+    {"cube without layers",
+     {.width = 8, .height = 8, .cube = true, .format = U8, .channels = 4},
+     CREATE,
+     "0 layers"},
+    {"cube of five faces",
+     {.width = 8, .height = 8, .layers = 5, .cube = true, .format = U8, .channels = 4},
+     CREATE,
+     "5 layers"},
+    {"cubes of seven faces",
+     {.width = 8, .height = 8, .layers = 7, .cube = true, .format = U8, .channels = 4},
+     CREATE,
+     "7 layers"},
+    {"no format", {.width = 8, .height = 8, .channels = 4}, CREATE, "format is 0x0"},
+    {"unknown format",
+     {.width = 8, .height = 8, .format = (CUarray_format)0x21, .channels = 4},
+     CREATE,
+     "0x21"},
+    {"no channels", {.width = 8, .height = 8, .format = U8}, CREATE, "0 channels"},
+    {"three channels",
+     {.width = 8, .height = 8, .format = U8, .channels = 3},
+     CREATE,
+     "3 channels"},
+    {"five channels", {.width = 8, .height = 8, .format = U8, .channels = 5}, CREATE, "5 channels"},
+    {"a level too many",
+     {.width = 64, .height = 33, .levels = 8, .format = U8, .channels = 4},
+     CREATE,
+     "8 mip levels"},
+    {"a level too many in 3D",
+     {.width = 4, .height = 4, .depth = 8, .levels = 5, .format = U8, .channels = 4},
+     CREATE,
+     "5 mip levels"},
+    {"attachment and depth",
+     {.width = 8,
+      .height = 8,
+      .format = U8,
+      .channels = 4,
+      .color_attachment = true,
+      .depth_texture = true},
+     MAP,
+     "depth texture"},
+    {"larger than the memory",
+     {.width = 2049, .height = 2048, .format = U8, .channels = 4},
+     MAP,
+     "does not fit"},
+    {"larger than any memory",
+     {.width = SIZE_MAX / 16 + 1, .height = 8, .format = F32, .channels = 4},
+     MAP,
+     "does not fit"},
+};
+
+static const char *refused(const gr_external_memory_info *info, const char *cited,
+                           const char *words)
+{
+    REQUIRE(gr_from_external_memory(info, GR_NONE) == NULL);
+    PASS_ON(refused_by_rule(cited, words));
+    REQUIRE(recorder->calls(IMPORT) == 0 && recorder->calls(MAP) == 0);
+    return NULL;
+}
+
+static const char *rule_broken(const void *row)
+{
+    const struct rule *rule = row;
+    gr_external_memory_info info = make(&rule->image);
+    return refused(&info, rule->cited, rule->words);
+}
+
+static const gr_external_image small = {
+    .width = 8, .height = 8, .levels = 2, .format = U8, .channels = 4};
+
+static const char *size_of_image(const void *row)
+{
+    (void)row;
+    gr_external_memory_info info = make(&small);
+    info.part.size = 256;
+    return refused(&info, MAP, "size of 256 bytes");
+}
+
+static const char *offset_leaves_no_room(const void *row)
+{
+    (void)row;
+    gr_external_memory_info info = make(&small);
+    info.part.offset = SIZE - 255;
+    return refused(&info, MAP, "256 bytes at least");
+}
+
+static const char *offset_beyond(const void *row)
+{
+    (void)row;
+    gr_external_memory_info info = make(&small);
+    info.part.offset = SIZE;
+    return refused(&info, MAP, "not within");
+}
+
+static const char *levels_in_nvscibuf(const void *row)
+{
+    (void)row;
+    gr_external_memory_info info = make(&small);
+    info.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF;
+    info.win32_handle = NULL;
+    info.nvscibuf = SOME_NVSCI;
+    return refused(&info, MAP, "2 mip levels");
+}
+
+static const char *in_dma_buf(const void *row)
+{
+    (void)row;
+    gr_external_memory_info info = make(&small);
+    info.type = (CUexternalMemoryHandleType)DMABUF_FD;
+    info.win32_handle = NULL;
+    info.fd = fd_make();
+    const char *wrong = refused(&info, MAP, "dma_buf");
+    REQUIRE(fd_is_open(info.fd));
+    fd_end(info.fd);
+    return wrong;
+}
+
+/* The flags of images are not for buffers. */
+static const char *surface_of_buffer(const void *row)
+{
+    (void)row;
+    gr_error error;
+    gr_external_memory_info info = make(NULL);
+    REQUIRE(gr_from_external_memory(&info, GR_SURFACE_LOAD_STORE) == NULL);
+    REQUIRE(gr_last_error(&error) == GR_ERR_INVALID_VALUE);
+    REQUIRE(strstr(error.message, "surface_load_store") != NULL);
+    REQUIRE(recorder->calls(IMPORT) == 0);
+    return NULL;
+}
+
+static const char *driver_refuses(const void *row)
+{
+    (void)row;
+    gr_external_memory_info info = make(&small);
+    recorder->answer(MAP, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(gr_from_external_memory(&info, GR_NONE) == NULL);
+    PASS_ON(refused_by_driver(GR_ERR_CUDA, CUDA_ERROR_INVALID_VALUE, MAP, "mapped"));
+    REQUIRE(recorder->calls("cuDestroyExternalMemory") == 1);
+    return NULL;
+}
+
+void image_cases(void)
+{
+    for (size_t i = 0; i < COUNT(shapes); i++)
+        run_case("image", shapes[i].name, reaches_driver, &shapes[i]);
+    for (size_t i = 0; i < COUNT(rules); i++)
+        run_case("image", rules[i].name, rule_broken, &rules[i]);
+    run_case("image", "size", size_of_image, NULL);
+    run_case("image", "no room", offset_leaves_no_room, NULL);
+    run_case("image", "offset beyond", offset_beyond, NULL);
+    run_case("image", "levels in NVSCIBUF", levels_in_nvscibuf, NULL);
+    run_case("image", "DMABUF_FD", in_dma_buf, NULL);
+    run_case("image", "surface of a buffer", surface_of_buffer, NULL);
+    run_case("image", "driver refuses", driver_refuses, NULL);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Signals and waits: their parameters for each kind of semaphore, and the fields that a kind does
+ * not have.
+ */
+#include "descriptors_semaphore.h"
+
+#include <string.h>
+
+#define SIGNAL "cuSignalExternalSemaphoresAsync"
+#define WAIT   "cuWaitExternalSemaphoresAsync"
+
+#define STREAM CU_STREAM_LEGACY
+#define FENCE  ((void *)(size_t)0xfe1ce0)
+
+static const char *call_name(bool is_wait)
+{
+    return is_wait ? WAIT : SIGNAL;
+}
+
+static gr_status enqueue(const gr_semaphore_point points[], size_t n, bool is_wait)
+{
+    return is_wait ? gr_semaphore_wait(points, n, STREAM) : gr_semaphore_signal(points, n, STREAM);
+}
+
+/* ---- What reaches the driver ----------------------------------------------------------------- */
+
+/* A point with all that the kind has. */
+static gr_semaphore_point full_point(enum kind kind, gr_semaphore *semaphore, bool is_wait)
+{
+    gr_semaphore_point point = {.semaphore = semaphore};
+    if (kind == KIND_FENCE)
+        point.value = 0x123456789abcdefull;
+    if (kind == KIND_KEYED) {
+        point.key = 0xfedcba987654321ull;
+        point.timeout_ms = is_wait ? 0xffffffffu : 0;
+    }
+    if (kind == KIND_NVSCI) {
+        point.nvsci_fence = FENCE;
+        point.skip_nvscibuf = true;
+    }
+    return point;
+}
+
+/* By the driver's documentation, not by libgr's code: each kind names the fields that it has. */
+static const char *signal_is(const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *given, enum kind kind,
+                             const gr_semaphore_point *point)
+{
+    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS wanted;
+    memset(&wanted, 0, sizeof(wanted));
+    if (kind == KIND_FENCE)
+        wanted.params.fence.value = point->value;
+    if (kind == KIND_KEYED)
+        wanted.params.keyedMutex.key = point->key;
+    if (kind == KIND_NVSCI) {
+        wanted.params.nvSciSync.fence = point->nvsci_fence;
+        wanted.flags = point->skip_nvscibuf ? 0x01 : 0;
+    }
+    if (memcmp(&wanted, given, sizeof(wanted)) != 0)
+        FAIL("the driver was given another signal");
+    return NULL;
+}
+
+static const char *wait_is(const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *given, enum kind kind,
+                           const gr_semaphore_point *point)
+{
+    CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS wanted;
+    memset(&wanted, 0, sizeof(wanted));
+    if (kind == KIND_FENCE)
+        wanted.params.fence.value = point->value;
+    if (kind == KIND_KEYED) {
+        wanted.params.keyedMutex.key = point->key;
+        wanted.params.keyedMutex.timeoutMs = point->timeout_ms;
+    }
+    if (kind == KIND_NVSCI) {
+        wanted.params.nvSciSync.fence = point->nvsci_fence;
+        wanted.flags = point->skip_nvscibuf ? 0x02 : 0;
+    }
+    if (memcmp(&wanted, given, sizeof(wanted)) != 0)
+        FAIL("the driver was given another wait");
+    return NULL;
+}
+
+static const char *points_are(const struct recorded *call, const enum kind kinds[],
+                              const gr_semaphore_point points[], unsigned n, bool is_wait)
+{
+    REQUIRE(call != NULL && call->count == n && call->stream == STREAM);
+    for (unsigned i = 0; i < n; i++) {
+        REQUIRE(call->semaphores[i] == gr_semaphore_handle(points[i].semaphore));
+        PASS_ON(is_wait ? wait_is(&call->given.waits[i], kinds[i], &points[i])
+                        : signal_is(&call->given.signals[i], kinds[i], &points[i]));
+    }
+    return NULL;
+}
+
+static gr_semaphore *import(const struct semaphore_type *type)
+{
+    gr_semaphore_info info = semaphore_info(type);
+    return gr_semaphore_import(&info);
+}
+
+static const char *one_point(const struct semaphore_type *type, gr_semaphore_point *point,
+                             bool is_wait)
+{
+    gr_error error;
+    recorder->reset();
+    if (enqueue(point, 1, is_wait) != GR_OK) {
+        gr_last_error(&error);
+        FAIL("%s: %s", call_name(is_wait), error.message);
+    }
+    REQUIRE(recorder->calls(call_name(is_wait)) == 1);
+    return points_are(recorder->nth(call_name(is_wait), 0), &type->kind, point, 1, is_wait);
+}
+
+static const char *signal_and_wait(const void *row)
+{
+    const struct semaphore_type *type = row;
+    gr_semaphore *semaphore = import(type);
+    REQUIRE(semaphore != NULL);
+    for (int is_wait = 0; is_wait <= 1; is_wait++) {
+        gr_semaphore_point point = full_point(type->kind, semaphore, is_wait);
+        PASS_ON(one_point(type, &point, is_wait));
+    }
+    if (type->kind == KIND_NVSCI) {
+        for (int is_wait = 0; is_wait <= 1; is_wait++) {
+            gr_semaphore_point point = full_point(type->kind, semaphore, is_wait);
+            point.skip_nvscibuf = false;
+            PASS_ON(one_point(type, &point, is_wait));
+        }
+    }
+    gr_semaphore_free(semaphore);
+    return NULL;
+}
+
+/* One semaphore of each kind, in one call of the driver and in order. */
+static const char *many(const void *row)
+{
+    const bool is_wait = *(const bool *)row;
+    static const int chosen[] = {8, 6, 0, 5, 3}; /* places in semaphore_types */
+    gr_semaphore_point points[COUNT(chosen)];
+    enum kind kinds[COUNT(chosen)];
+    for (size_t i = 0; i < COUNT(chosen); i++) {
+        const struct semaphore_type *type = &semaphore_types[chosen[i]];
+        gr_semaphore *semaphore = import(type);
+        REQUIRE(semaphore != NULL);
+        kinds[i] = type->kind;
+        points[i] = full_point(type->kind, semaphore, is_wait);
+    }
+    /* A binary semaphore is waited for only once it has been signalled. */
+    if (is_wait)
+        REQUIRE(enqueue(&points[2], 1, false) == GR_OK);
+    REQUIRE(enqueue(points, COUNT(chosen), is_wait) == GR_OK);
+    REQUIRE(recorder->calls(call_name(is_wait)) == 1);
+    PASS_ON(
+        points_are(recorder->nth(call_name(is_wait), 0), kinds, points, COUNT(chosen), is_wait));
+    for (size_t i = 0; i < COUNT(chosen); i++)
+        gr_semaphore_free(points[i].semaphore);
+    return NULL;
+}
+
+/* ---- Rules ----------------------------------------------------------------------------------- */
+
+static const struct field {
+    const char *name;
+    gr_semaphore_point wrong;
+    unsigned signal_kinds, wait_kinds; /* those that have it */
+} fields[] = {
+    {"value", {.value = 18}, 1 << KIND_FENCE, 1 << KIND_FENCE},
+    {"key", {.key = 1}, 1 << KIND_KEYED, 1 << KIND_KEYED},
+    {"timeout_ms", {.timeout_ms = 1}, 0, 1 << KIND_KEYED},
+    {"nvsci_fence", {.nvsci_fence = FENCE}, 1 << KIND_NVSCI, 1 << KIND_NVSCI},
+    {"skip_nvscibuf", {.skip_nvscibuf = true}, 1 << KIND_NVSCI, 1 << KIND_NVSCI},
+};
+
+static gr_semaphore_point with_field(gr_semaphore_point point, const struct field *field)
+{
+    point.value |= field->wrong.value;
+    point.key |= field->wrong.key;
+    point.timeout_ms |= field->wrong.timeout_ms;
+    if (field->wrong.nvsci_fence)
+        point.nvsci_fence = field->wrong.nvsci_fence;
+    point.skip_nvscibuf |= field->wrong.skip_nvscibuf;
+    return point;
+}
+
+struct wrong_field {
+    const struct semaphore_type *type;
+    const struct field *field;
+    bool is_wait;
+};
+
+static const char *field_refused(const void *row)
+{
+    const struct wrong_field *wrong = row;
+    gr_semaphore *semaphore = import(wrong->type);
+    REQUIRE(semaphore != NULL);
+    gr_semaphore_point point = full_point(wrong->type->kind, semaphore, wrong->is_wait);
+    point = with_field(point, wrong->field);
+    REQUIRE(enqueue(&point, 1, wrong->is_wait) == GR_ERR_INVALID_VALUE);
+    PASS_ON(refused_by_rule(call_name(wrong->is_wait), wrong->field->name));
+    REQUIRE(recorder->calls(SIGNAL) == 0 && recorder->calls(WAIT) == 0);
+    gr_semaphore_free(semaphore);
+    return NULL;
+}
+
+static const char *no_nvsci_fence(const void *row)
+{
+    const bool is_wait = *(const bool *)row;
+    gr_semaphore *semaphore = import(&semaphore_types[5]);
+    gr_semaphore_point point = {.semaphore = semaphore};
+    REQUIRE(enqueue(&point, 1, is_wait) == GR_ERR_INVALID_VALUE);
+    PASS_ON(refused_by_rule(call_name(is_wait), "nvsci_fence is NULL"));
+    REQUIRE(recorder->calls(call_name(is_wait)) == 0);
+    gr_semaphore_free(semaphore);
+    return NULL;
+}
+
+/* The import said 17, and values only grow. */
+static const char *value_goes_backwards(const void *row)
+{
+    static const uint64_t values[] = {0, 16, 17};
+    gr_semaphore *semaphore = import(row);
+    for (size_t i = 0; i < COUNT(values); i++) {
+        gr_semaphore_point point = {.semaphore = semaphore, .value = values[i]};
+        REQUIRE(enqueue(&point, 1, false) == GR_ERR_INVALID_VALUE);
+        REQUIRE(recorder->calls(SIGNAL) == 0);
+    }
+    gr_semaphore_point next = {.semaphore = semaphore, .value = 18};
+    REQUIRE(enqueue(&next, 1, false) == GR_OK);
+    REQUIRE(enqueue(&next, 1, false) == GR_ERR_INVALID_VALUE);
+    REQUIRE(recorder->calls(SIGNAL) == 1);
+    gr_semaphore_free(semaphore);
+    return NULL;
+}
+
+static const char *driver_refuses(const void *row)
+{
+    const bool is_wait = *(const bool *)row;
+    gr_semaphore *semaphore = import(&semaphore_types[8]);
+    gr_semaphore_point point = {.semaphore = semaphore, .value = 18};
+    recorder->answer(call_name(is_wait), CUDA_ERROR_ILLEGAL_ADDRESS);
+    REQUIRE(enqueue(&point, 1, is_wait) == GR_ERR_CUDA);
+    PASS_ON(refused_by_driver(GR_ERR_CUDA, CUDA_ERROR_ILLEGAL_ADDRESS, call_name(is_wait),
+                              "earlier work"));
+    gr_semaphore_free(semaphore);
+    return NULL;
+}
+
+static bool has_field(const struct wrong_field *wrong)
+{
+    unsigned kinds = wrong->is_wait ? wrong->field->wait_kinds : wrong->field->signal_kinds;
+    return kinds & (1u << wrong->type->kind);
+}
+
+void point_cases(void)
+{
+    static const bool directions[] = {false, true};
+    for (size_t i = 0; i < SEMAPHORE_TYPES; i++) {
+        const struct semaphore_type *type = &semaphore_types[i];
+        run_case(type->name, "signal and wait", signal_and_wait, type);
+        if (type->kind == KIND_FENCE)
+            run_case(type->name, "backwards", value_goes_backwards, type);
+        for (size_t k = 0; k < 2 * COUNT(fields); k++) {
+            struct wrong_field wrong = {type, &fields[k / 2], directions[k % 2]};
+            if (!has_field(&wrong))
+                run_case(type->name, wrong.field->name, field_refused, &wrong);
+        }
+    }
+    for (size_t k = 0; k < 2; k++) {
+        run_case("points", "many in one call", many, &directions[k]);
+        run_case("points", "no NvSciSync fence", no_nvsci_fence, &directions[k]);
+        run_case("points", "driver refuses", driver_refuses, &directions[k]);
+    }
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buffers by copy: bytes in both directions, only those that the flags need, and in the stream's order. */
+#include "gl_copy_tests.h"
+
+#include <string.h>
+
+#define SIZE 4096
+#define MANY 5
+
+#define IN   "cuMemcpyHtoDAsync"
+#define OUT  "cuMemcpyDtoHAsync"
+#define WAIT "cuEventSynchronize"
+
+/* ---- Bytes ---------------------------------------------------------------------------------------- */
+
+START_TEST(bytes_both_ways)
+{
+    static const size_t sizes[] = {1, 3, 4096, 777777};
+    need_gl();
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        GLuint name = gl_buffer_pattern(sizes[i], 1);
+        GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+        for (unsigned round = 1; round < 4; round++) {
+            gr_buffer *buffer = must_map(resource);
+            ck_assert_uint_eq(gr_buffer_size(buffer), sizes[i]);
+            assert_no_difference(cuda_pattern_differs(buffer, round));
+            cuda_pattern(buffer, round + 1);
+            assert_ok(gr_buffer_release(buffer));
+            assert_gl_pattern(name, sizes[i], round + 1);
+        }
+    }
+}
+END_TEST
+
+/* Bytes that only stand in OpenGL's queue count, too. */
+START_TEST(what_gl_was_told_before_the_map_is_there)
+{
+    need_gl();
+    GLuint name = gl_buffer_filled(SIZE, 1), source = gl_buffer_pattern(SIZE, 7);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_ONLY);
+    glBindBuffer(GL_COPY_READ_BUFFER, source);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
+    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, SIZE);
+    GR_AUTO(gr_buffer) *buffer = must_map(resource);
+    assert_no_difference(cuda_pattern_differs(buffer, 7));
+}
+END_TEST
+
+START_TEST(none_copies_once_in_each_direction)
+{
+    need_gl();
+    GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(SIZE, 1), GR_NONE);
+    gr_buffer *buffer = must_map(resource);
+    assert_calls(IN, 1);
+    assert_calls(OUT, 0);
+    assert_ok(gr_buffer_release(buffer));
+    assert_calls(IN, 1);
+    assert_calls(OUT, 1);
+}
+END_TEST
+
+/* What CUDA writes all the same does not reach OpenGL. */
+START_TEST(read_only_copies_nothing_back)
+{
+    need_gl();
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_ONLY);
+    for (int i = 0; i < 3; i++) {
+        gr_buffer *buffer = must_map(resource);
+        assert_no_difference(cuda_pattern_differs(buffer, 1));
+        cuda_fill(buffer, 0xEE);
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_pattern(name, SIZE, 1);
+    }
+    assert_calls(IN, 3);
+    assert_calls(OUT, 0);
+}
+END_TEST
+
+/* CUDA still has what it wrote last, not what OpenGL has. */
+START_TEST(write_discard_copies_nothing_in)
+{
+    need_gl();
+    GLuint name = gl_buffer_filled(SIZE, 0x11);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_WRITE_DISCARD);
+    gr_buffer *buffer = must_map(resource);
+    cuda_pattern(buffer, 5);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_pattern(name, SIZE, 5);
+    unsigned char poison[SIZE];
+    memset(poison, 0xEE, sizeof poison);
+    gl_write(name, poison, SIZE);
+    buffer = must_map(resource);
+    assert_no_difference(cuda_pattern_differs(buffer, 5));
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_pattern(name, SIZE, 5);
+    assert_calls(IN, 0);
+    assert_calls(OUT, 2);
+}
+END_TEST
+
+/* ---- Kinds of storage ----------------------------------------------------------------------------- */
+
+static GLuint stored(GLbitfield flags)
+{
+    static unsigned char bytes[SIZE];
+    GLuint name = 0;
+    pattern_fill(bytes, SIZE, 1);
+    glGenBuffers(1, &name);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
+    glBufferStorage(GL_COPY_WRITE_BUFFER, SIZE, bytes, flags);
+    assert_gl_clean();
+    return name;
+}
+
+START_TEST(immutable_storage)
+{
+    static const GLbitfield flags[] = {0, GL_DYNAMIC_STORAGE_BIT, GL_MAP_READ_BIT,
+                                       GL_MAP_WRITE_BIT | GL_DYNAMIC_STORAGE_BIT};
+    need_gl();
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        GLuint name = stored(flags[i]);
+        GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+        for (unsigned round = 1; round < 3; round++) {
+            gr_buffer *buffer = must_map(resource);
+            assert_no_difference(cuda_pattern_differs(buffer, round));
+            cuda_pattern(buffer, round + 1);
+            assert_ok(gr_buffer_release(buffer));
+            assert_gl_pattern(name, SIZE, round + 1);
+        }
+        assert_gl_clean();
+    }
+}
+END_TEST
+
+START_TEST(a_persistent_mapping_may_stay)
+{
+    need_gl();
+    const GLbitfield access = GL_MAP_READ_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
+    GLuint name = stored(access);
+    const unsigned char *seen = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, SIZE, access);
+    ck_assert_ptr_nonnull(seen);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+    gr_buffer *buffer = must_map(resource);
+    assert_no_difference(cuda_pattern_differs(buffer, 1));
+    cuda_pattern(buffer, 2);
+    assert_ok(gr_buffer_release(buffer));
+    glFinish();
+    assert_pattern(seen, SIZE, 2);
+}
+END_TEST
+
+/* ---- Order ---------------------------------------------------------------------------------------- */
+
+/* Copies to other memory may wait for the stream at once. */
+static unsigned char *pinned(void)
+{
+    void *memory = NULL;
+    CU(cuMemAllocHost(&memory, SIZE));
+    return memory;
+}
+
+START_TEST(release_waits_for_the_stream)
+{
+    need_gl();
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_WRITE_DISCARD);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 1);
+    struct gate *gate = gate_put(fx.stream);
+    cuda_fill(buffer, 2);
+    gate_open_after(gate, 30);
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert(gate_is_open(gate));
+    assert_gl_bytes(name, SIZE, 2);
+}
+END_TEST
+
+START_TEST(release_on_another_stream_comes_after_the_maps)
+{
+    need_gl();
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+    gr_buffer *buffer = must_map(resource);
+    gate_open_after(gate_put(fx.stream), 30);
+    cuda_fill(buffer, 3);
+    assert_ok(gr_buffer_release_on(buffer, fx.other));
+    assert_gl_bytes(name, SIZE, 3);
+}
+END_TEST
+
+/* While a kernel of the first mapping runs the second map takes OpenGL's newer bytes, for later. */
+START_TEST(read_only_maps_run_ahead_of_the_stream)
+{
+    need_gl();
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    unsigned char bytes[SIZE], *first = pinned(), *second = pinned();
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_ONLY);
+    gr_buffer *buffer = must_map(resource);
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, 2000); /* so that a wait is seen, and ends */
+    CU(cuMemcpyDtoHAsync(first, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    pattern_fill(bytes, SIZE, 2);
+    gl_write(name, bytes, SIZE);
+    buffer = gr_map(resource, fx.other);
+    assert_made(buffer);
+    CU(cuMemcpyDtoHAsync(second, gr_buffer_ptr(buffer), SIZE, fx.other));
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert(!gate_is_open(gate));
+    gate_open(gate);
+    CU(cuStreamSynchronize(fx.stream));
+    CU(cuStreamSynchronize(fx.other));
+    assert_pattern(first, SIZE, 1);
+    assert_pattern(second, SIZE, 2);
+    CU(cuMemFreeHost(first));
+    CU(cuMemFreeHost(second));
+}
+END_TEST
+
+/* Two maps may be on their way; the third waits until the stream has taken the first one's bytes. */
+START_TEST(no_map_overtakes_the_bytes_of_an_earlier_one)
+{
+    need_gl();
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    unsigned char bytes[SIZE], *got[3] = {pinned(), pinned(), pinned()};
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_ONLY);
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, 700);
+    for (unsigned i = 0; i < 3; i++) {
+        pattern_fill(bytes, SIZE, i + 1);
+        gl_write(name, bytes, SIZE);
+        gr_buffer *buffer = must_map(resource);
+        ck_assert_int_eq(gate_is_open(gate), i == 2);
+        CU(cuMemcpyDtoHAsync(got[i], gr_buffer_ptr(buffer), SIZE, fx.stream));
+        assert_ok(gr_buffer_release(buffer));
+    }
+    CU(cuStreamSynchronize(fx.stream));
+    for (unsigned i = 0; i < 3; i++) {
+        assert_pattern(got[i], SIZE, i + 1);
+        CU(cuMemFreeHost(got[i]));
+    }
+}
+END_TEST
+
+START_TEST(the_end_does_not_wait_for_the_stream)
+{
+    need_gl();
+    unsigned char *got = pinned();
+    gr_resource *resource = must_copy(gl_buffer_pattern(SIZE, 4), GR_READ_ONLY);
+    gr_buffer *buffer = must_map(resource);
+    struct gate *gate = gate_put(fx.stream);
+    CU(cuMemcpyDtoHAsync(got, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    gate_open_after(gate, 2000); /* so that a wait is seen, and ends */
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    ck_assert(!gate_is_open(gate));
+    gate_open(gate);
+    CU(cuStreamSynchronize(fx.stream));
+    assert_pattern(got, SIZE, 4);
+    CU(cuMemFreeHost(got));
+    gr_resource_free(must_copy(gl_buffer_filled(64, 1), GR_NONE)); /* ends what waited */
+}
+END_TEST
+
+/* ---- Batches -------------------------------------------------------------------------------------- */
+
+START_TEST(a_batch_waits_once)
+{
+    need_gl();
+    GLuint names[MANY];
+    gr_resource *resources[MANY];
+    gr_buffer *buffers[MANY];
+    for (unsigned i = 0; i < MANY; i++) {
+        names[i] = gl_buffer_pattern(SIZE + i, i);
+        resources[i] = must_copy(names[i], i == 1 ? GR_READ_ONLY : GR_NONE);
+    }
+    assert_ok(gr_map_many(resources, MANY, fx.stream, buffers));
+    assert_calls(IN, MANY);
+    for (unsigned i = 0; i < MANY; i++) {
+        assert_no_difference(cuda_pattern_differs(buffers[i], i));
+        cuda_pattern(buffers[i], i + 20);
+    }
+    unsigned long waits = fault->calls(WAIT);
+    assert_ok(gr_buffer_release_many(buffers, MANY, fx.stream));
+    assert_calls(WAIT, waits + 1);
+    assert_calls(OUT, MANY - 1);
+    for (unsigned i = 0; i < MANY; i++) {
+        assert_gl_pattern(names[i], SIZE + i, i == 1 ? i : i + 20);
+        gr_resource_free(resources[i]);
+    }
+}
+END_TEST
+
+void add_buffer_cases(Suite *suite, enum copy_gl gl)
+{
+    TCase *bytes = add_copy_case(suite, "buffers by copy", gl);
+    tcase_add_test(bytes, bytes_both_ways);
+    tcase_add_test(bytes, what_gl_was_told_before_the_map_is_there);
+    tcase_add_test(bytes, none_copies_once_in_each_direction);
+    tcase_add_test(bytes, read_only_copies_nothing_back);
+    tcase_add_test(bytes, write_discard_copies_nothing_in);
+    tcase_add_test(bytes, immutable_storage);
+    tcase_add_test(bytes, a_persistent_mapping_may_stay);
+
+    TCase *order = add_copy_case(suite, "order of copies", gl);
+    tcase_add_test(order, release_waits_for_the_stream);
+    tcase_add_test(order, release_on_another_stream_comes_after_the_maps);
+    tcase_add_test(order, read_only_maps_run_ahead_of_the_stream);
+    tcase_add_test(order, no_map_overtakes_the_bytes_of_an_earlier_one);
+    tcase_add_test(order, the_end_does_not_wait_for_the_stream);
+    tcase_add_test(order, a_batch_waits_once);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Images by copy: every format that CUDA takes with every target, as a registered image has them; arrays,
+ * surfaces, textures and linear maps of them; only the directions that the flags need.
+ */
+#include "gl_copy_tests.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PART "cuMemcpy3DAsync"
+
+static unsigned char got[IMAGE_MOST_BYTES], wanted[IMAGE_MOST_BYTES];
+
+/* ---- Bytes of all formats ------------------------------------------------------------------------- */
+
+static char differences[3000];
+
+static void note(const struct image *image, const char *what)
+{
+    char line[256];
+    snprintf(line, sizeof line, "\n  %s %s: %s", image->format->name, image->target->name, what);
+    strncat(differences, line, sizeof differences - strlen(differences) - 1);
+}
+
+/* What CUDA reads is what OpenGL has; of three channels the fourth is nobody's. */
+static bool cuda_has(gr_buffer *buffer, const struct image *image, unsigned level, unsigned layer,
+                     unsigned number)
+{
+    size_t bytes = image_bytes(image, level), channel = image->format->channel_bytes;
+    memset(got, 0xEE, bytes);
+    image_pattern(image->format, wanted, bytes, image_seed(number, level, layer));
+    image_get(buffer, level, layer, got);
+    for (size_t i = 0; i < bytes; i++)
+        if (got[i] != wanted[i] && !(image->format->channels == 3 && i / channel % 4 == 3))
+            return false;
+    return true;
+}
+
+/* Of three channels OpenGL does not see the fourth. */
+static void cuda_write(gr_buffer *buffer, const struct image *image, unsigned level, unsigned layer,
+                       unsigned number)
+{
+    size_t bytes = image_bytes(image, level), channel = image->format->channel_bytes;
+    image_pattern(image->format, got, bytes, image_seed(number, level, layer));
+    for (size_t at = 3 * channel; image->format->channels == 3 && at < bytes; at += 4 * channel)
+        memset(got + at, 0x33, channel);
+    image_put(buffer, level, layer, got);
+}
+
+static void check_bytes(const struct image *image)
+{
+    image_fill(image, 1);
+    GR_AUTO(gr_resource) *resource = must_copy_image(image, GR_NONE);
+    gr_buffer *buffer = must_map_image(resource);
+    gr_image_info info;
+    assert_ok(gr_buffer_image_info(buffer, &info));
+    if (info.format != image_cuda_format(image->format) || info.layered ||
+        info.channels != image_channels(image->format) || info.levels != image->levels ||
+        info.layers != image->layers || info.depth != image->slices || info.width != image->width ||
+        info.height != image->height)
+        note(image, "is described wrongly");
+    for (unsigned level = 0; level < image->levels; level++)
+        for (unsigned layer = 0; layer < image->layers; layer++) {
+            if (!cuda_has(buffer, image, level, layer, 1))
+                note(image, "CUDA reads other texels");
+            cuda_write(buffer, image, level, layer, 2);
+        }
+    assert_ok(gr_buffer_release(buffer));
+    const char *difference = image_differs(image, 2);
+    if (difference != NULL)
+        note(image, difference);
+}
+
+START_TEST(bytes_of_every_format)
+{
+    need_gl();
+    const struct image_target *target = &image_targets[_i];
+    unsigned count = 0;
+    differences[0] = '\0';
+    for (size_t i = 0; i < image_format_count && target->taken; i++) {
+        if (image_formats[i].kind == IMAGE_REFUSED)
+            continue;
+        bool cube = target->target == GL_TEXTURE_CUBE_MAP;
+        struct image image =
+            image_make_of(&image_formats[i], target, cube ? 5 : 7, 5, 3, 2, i % 2 ? 2 : 1);
+        if (image.name == 0)
+            continue; /* not this OpenGL's */
+        count++;
+        check_bytes(&image);
+        image_delete(&image);
+    }
+    ck_assert_msg(differences[0] == '\0', "%s", differences);
+    if (target->taken)
+        ck_assert_uint_ge(count, 30);
+}
+END_TEST
+
+/* By the same words as for interop. */
+START_TEST(refused_formats_are_refused)
+{
+    need_gl();
+    const gr_gl_options by_copy = {.transport = GR_TRANSPORT_COPY};
+    for (size_t i = 0; i < image_format_count; i++) {
+        if (image_formats[i].kind != IMAGE_REFUSED)
+            continue;
+        struct image image = image_make_of(&image_formats[i], image_target("2D"), 8, 8, 1, 1, 1);
+        if (image.name == 0)
+            continue;
+        gr_error refusal;
+        ck_assert_ptr_null(gr_from_gl_image(image.name, GL_TEXTURE_2D, GR_NONE));
+        gr_last_error(&refusal);
+        ck_assert_int_eq(refusal.status, GR_ERR_UNSUPPORTED);
+        assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_NONE, &by_copy),
+                    GR_ERR_UNSUPPORTED, 0, refusal.message);
+        image_delete(&image);
+    }
+    for (size_t i = 0; i < image_target_count; i++) {
+        if (image_targets[i].taken)
+            continue;
+        struct image image = image_make_of(image_format("RGBA8"), &image_targets[i], 8, 8, 1, 1, 1);
+        if (image.name == 0)
+            continue;
+        assert_null(gr_from_gl_image_with(image.name, image_targets[i].target, GR_NONE, &by_copy),
+                    GR_ERR_UNSUPPORTED, 0, "Use ");
+        image_delete(&image);
+    }
+}
+END_TEST
+
+/* ---- Directions ----------------------------------------------------------------------------------- */
+
+START_TEST(only_the_directions_that_the_flags_need)
+{
+    static const char *const targets[] = {"2D", "CUBE", "3D", "RENDERBUFFER"};
+    need_gl();
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        struct image image = image_make("RGBA8", targets[i], 8, 8, 1);
+        image_fill(&image, 1);
+        GR_AUTO(gr_resource) *reader = must_copy_image(&image, GR_READ_ONLY);
+        gr_buffer *buffer = must_map_image(reader);
+        ck_assert(cuda_has(buffer, &image, 0, 0, 1));
+        CUarray array = gr_buffer_array(buffer, 0, 0);
+        memset(got, 0xEE, sizeof got);
+        CUDA_MEMCPY3D poison = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                                .srcHost = got,
+                                .srcPitch = 32,
+                                .srcHeight = 8,
+                                .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                                .dstArray = array,
+                                .WidthInBytes = 32,
+                                .Height = 8,
+                                .Depth = image.slices};
+        CU(cuMemcpy3DAsync(&poison, fx.stream));
+        fault->reset();
+        assert_ok(gr_buffer_release(buffer));
+        assert_calls(PART, 0);
+        assert_image(&image, 1);
+
+        GR_AUTO(gr_resource) *writer = must_copy_image(&image, GR_WRITE_DISCARD);
+        fault->reset();
+        buffer = must_map_image(writer);
+        assert_calls(PART, 0);
+        for (unsigned layer = 0; layer < image.layers; layer++)
+            cuda_write(buffer, &image, 0, layer, 3);
+        assert_ok(gr_buffer_release(buffer));
+        assert_image(&image, 3);
+        image_fill(&image, 4);
+        buffer = must_map_image(writer);
+        ck_assert(cuda_has(buffer, &image, 0, 0, 3));
+        assert_ok(gr_buffer_release(buffer));
+        assert_image(&image, 3);
+    }
+}
+END_TEST
+
+/* ---- What a mapped image gives -------------------------------------------------------------------- */
+
+START_TEST(surfaces_textures_and_linear_maps)
+{
+    need_gl();
+    struct image image = image_make("RGBA8", "2D_ARRAY", 13, 7, 2);
+    image_fill(&image, 1);
+    GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_SURFACE_LOAD_STORE);
+    gr_buffer *buffer = must_map_image(resource);
+    for (unsigned layer = 0; layer < image.layers; layer++) {
+        const gr_texture_options one = {.level = 1, .layer = layer};
+        ck_assert_uint_ne(gr_buffer_surface(buffer, 0, layer), 0);
+        ck_assert_uint_ne(gr_buffer_texture(buffer, &one), 0);
+        for (unsigned other = 0; other < layer; other++)
+            ck_assert_ptr_ne(gr_buffer_array(buffer, 0, layer), gr_buffer_array(buffer, 0, other));
+    }
+    assert_null(gr_buffer_mipmapped_array(buffer), GR_ERR_UNSUPPORTED, 0, "read_only");
+    assert_ok(gr_buffer_release(buffer));
+    assert_image(&image, 1);
+
+    buffer = gr_map_linear(resource, 1, 2, fx.stream);
+    assert_made(buffer);
+    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 0x5A, gr_buffer_size(buffer), fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    image_download(&image, 1, 2, got);
+    assert_bytes(got, image_bytes(&image, 1), 0x5A);
+    assert_no_difference(image_level_differs(&image, 1, 1, 1));
+    assert_no_difference(image_level_differs(&image, 0, 2, 1));
+}
+END_TEST
+
+static void get_layer(CUmipmappedArray whole, const struct image *image, unsigned level,
+                      unsigned layer)
+{
+    size_t row = image_width(image, level) * image_texel_bytes(image->format);
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .srcZ = layer,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = got,
+                          .dstPitch = row,
+                          .dstHeight = image_height(image, level),
+                          .WidthInBytes = row,
+                          .Height = image_height(image, level),
+                          .Depth = 1};
+    CU(cuMipmappedArrayGetLevel(&copy.srcArray, whole, level));
+    CU(cuMemcpy3DAsync(&copy, fx.stream));
+    CU(cuStreamSynchronize(fx.stream));
+}
+
+START_TEST(all_layers_in_one_array_to_read)
+{
+    static const char *const targets[] = {"2D", "2D_ARRAY", "CUBE"};
+    need_gl();
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        struct image image = image_make("RGBA8", targets[i], 8, 8, 2);
+        GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_READ_ONLY);
+        for (unsigned number = 1; number < 4; number++) {
+            image_fill(&image, number);
+            gr_buffer *buffer = must_map_image(resource);
+            CUmipmappedArray whole = gr_buffer_mipmapped_array(buffer);
+            assert_made(whole);
+            for (unsigned level = 0; level < image.levels; level++)
+                for (unsigned layer = 0; layer < image.layers; layer++) {
+                    size_t bytes = image_bytes(&image, level);
+                    get_layer(whole, &image, level, layer);
+                    image_pattern(image.format, wanted, bytes, image_seed(number, level, layer));
+                    ck_assert_mem_eq(got, wanted, bytes);
+                }
+            assert_ok(gr_buffer_release(buffer));
+        }
+    }
+}
+END_TEST
+
+/* ---- Batches -------------------------------------------------------------------------------------- */
+
+START_TEST(a_batch_of_images_and_buffers)
+{
+    need_gl();
+    struct image image = image_make("R32F", "2D", 16, 16, 1);
+    image_fill(&image, 1);
+    GLuint name = gl_buffer_pattern(1000, 1);
+    gr_resource *resources[2] = {must_copy_image(&image, GR_NONE), must_copy(name, GR_NONE)};
+    gr_buffer *buffers[2];
+    for (int i = 0; i < 3; i++) {
+        assert_ok(gr_map_many(resources, 2, fx.stream, buffers));
+        cuda_write(buffers[0], &image, 0, 0, (unsigned)i + 5);
+        cuda_pattern(buffers[1], (unsigned)i + 6);
+        unsigned long waits = fault->calls("cuEventSynchronize");
+        assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP));
+        assert_calls("cuEventSynchronize", waits + 1);
+        assert_image(&image, (unsigned)i + 5);
+        assert_gl_pattern(name, 1000, (unsigned)i + 6);
+    }
+    gr_resource_free(resources[0]);
+    gr_resource_free(resources[1]);
+}
+END_TEST
+
+void add_copy_image_cases(Suite *suite, enum copy_gl gl)
+{
+    TCase *images = add_copy_case(suite, "images by copy", gl);
+    tcase_add_loop_test(images, bytes_of_every_format, 0, (int)image_target_count);
+    tcase_add_test(images, refused_formats_are_refused);
+    tcase_add_test(images, only_the_directions_that_the_flags_need);
+    tcase_add_test(images, surfaces_textures_and_linear_maps);
+    tcase_add_test(images, all_layers_in_one_array_to_read);
+    tcase_add_test(images, a_batch_of_images_and_buffers);
+}

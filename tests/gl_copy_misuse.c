@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies that cannot be, and OpenGL's state: objects that were deleted or are locked, other contexts, calls of the
+ * driver that fail midway, and bindings, settings and pending errors that stay.
+ */
+#include "gl_copy_tests.h"
+
+#include <epoxy/egl.h>
+
+#define SIZE 4096
+#define MANY 4
+
+#define IN  "cuMemcpyHtoDAsync"
+#define OUT "cuMemcpyDtoHAsync"
+
+/* ---- Objects -------------------------------------------------------------------------------------- */
+
+START_TEST(a_deleted_buffer_is_not_mapped)
+{
+    need_gl();
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+    glDeleteBuffers(1, &name);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
+    ck_assert(!gr_is_mapped(resource));
+}
+END_TEST
+
+/* Nobody can have the bytes any more; the release must not hang on that. */
+START_TEST(deleted_while_mapped_it_can_be_released)
+{
+    need_gl();
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    struct image image = image_make("RGBA8", "2D", 8, 8, 2);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+    GR_AUTO(gr_resource) *texture = must_copy_image(&image, GR_NONE);
+    gr_buffer *buffer = must_map(resource), *mapped = must_map_image(texture);
+    glDeleteBuffers(1, &name);
+    image_delete(&image);
+    assert_ok(gr_buffer_release(buffer));
+    assert_ok(gr_buffer_release(mapped));
+    ck_assert_int_eq(gr_last_error(NULL), GR_OK);
+    assert_gl_clean();
+}
+END_TEST
+
+START_TEST(other_storage_is_refused)
+{
+    need_gl();
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
+    glBufferData(GL_COPY_WRITE_BUFFER, SIZE / 2, NULL, GL_STATIC_DRAW);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "other storage");
+    glBufferData(GL_COPY_WRITE_BUFFER, SIZE, NULL, GL_STATIC_DRAW);
+    assert_ok(gr_buffer_release(must_map(resource)));
+}
+END_TEST
+
+static void store_level(GLint level, GLsizei size)
+{
+    glTexImage2D(GL_TEXTURE_2D, level, GL_RGBA8, size, size, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+}
+
+/* OpenGL would write more bytes than there is room for. */
+START_TEST(a_level_of_another_size_is_refused)
+{
+    need_gl();
+    GLuint name = 0;
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D, name);
+    for (GLint level = 0; level < 4; level++)
+        store_level(level, 8 >> level);
+    const gr_gl_options by_copy = {.transport = GR_TRANSPORT_COPY};
+    GR_AUTO(gr_resource) *resource = gr_from_gl_image_with(name, GL_TEXTURE_2D, GR_NONE, &by_copy);
+    assert_made(resource);
+    assert_ok(gr_buffer_release(must_map_image(resource)));
+    store_level(1, 256);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "levels");
+    store_level(1, 4);
+    assert_ok(gr_buffer_release(must_map_image(resource)));
+    glDeleteTextures(1, &name);
+}
+END_TEST
+
+START_TEST(a_buffer_that_the_application_has_mapped)
+{
+    need_gl();
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+    glBindBuffer(GL_ARRAY_BUFFER, name);
+    ck_assert_ptr_nonnull(glMapBuffer(GL_ARRAY_BUFFER, GL_READ_WRITE));
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "glMapBuffer");
+    ck_assert(glUnmapBuffer(GL_ARRAY_BUFFER));
+    gr_buffer *buffer = must_map(resource);
+    cuda_pattern(buffer, 2);
+    ck_assert_ptr_nonnull(glMapBuffer(GL_ARRAY_BUFFER, GL_READ_WRITE));
+    assert_fails(gr_buffer_release(buffer), GR_ERR_STATE, 0, "glMapBuffer");
+    ck_assert(gr_is_mapped(resource));
+    ck_assert(glUnmapBuffer(GL_ARRAY_BUFFER));
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_pattern(name, SIZE, 2);
+}
+END_TEST
+
+/* ---- Contexts ------------------------------------------------------------------------------------- */
+
+static void *current_context, *current_display;
+
+static void leave_context(void)
+{
+    current_context = eglGetCurrentContext();
+    current_display = eglGetCurrentDisplay();
+    assert_ok(gr_egl_make_current(NULL));
+}
+
+static void enter_context(void)
+{
+    ck_assert(eglMakeCurrent(current_display, EGL_NO_SURFACE, EGL_NO_SURFACE, current_context));
+}
+
+START_TEST(another_context_is_refused)
+{
+    need_gl();
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+    gr_buffer *buffer = must_map(resource);
+    leave_context();
+    assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, "No OpenGL context");
+    gr_egl *stranger = gr_egl_create(NULL);
+    assert_made(stranger);
+    assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, "another context");
+    assert_fails(gr_close(resource, fx.stream), GR_ERR_GL, 0, "another context");
+    gr_egl_free(stranger);
+    enter_context();
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_pattern(name, SIZE, 1);
+}
+END_TEST
+
+START_TEST(freed_elsewhere_it_ends_later)
+{
+    need_gl();
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    gr_resource *resource = must_copy(name, GR_NONE);
+    leave_context();
+    gr_resource_free(resource);
+    enter_context();
+    gr_resource_free(must_copy(name, GR_NONE)); /* ends both; the sanitizers see a leak otherwise */
+    assert_gl_pattern(name, SIZE, 1);
+}
+END_TEST
+
+/* ---- The driver refuses --------------------------------------------------------------------------- */
+
+static void let_fail(const char *function, CUresult code, long after)
+{
+    fault->reset();
+    ck_assert_msg(fault->set(function, (int)code, after), "%s can't fail", function);
+}
+
+START_TEST(no_memory_for_the_copy)
+{
+    static const char *const functions[] = {"cuMemAllocHost", "cuMemAlloc"};
+    need_gl();
+    const gr_gl_options by_copy = {.transport = GR_TRANSPORT_COPY};
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    for (int i = 0; i < 2; i++) {
+        let_fail(functions[i], CUDA_ERROR_OUT_OF_MEMORY, 0);
+        assert_null(gr_from_gl_buffer_with(name, GR_READ_ONLY, &by_copy), GR_ERR_CUDA,
+                    CUDA_ERROR_OUT_OF_MEMORY,
+                    i == 0 ? "8192 bytes of pinned" : "4096 bytes of device");
+    }
+    struct image image = image_make("RGBA8", "CUBE", 8, 8, 1);
+    let_fail("cuMipmappedArrayCreate", CUDA_ERROR_OUT_OF_MEMORY, 3);
+    assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_CUBE_MAP, GR_NONE, &by_copy),
+                GR_ERR_CUDA, CUDA_ERROR_OUT_OF_MEMORY, "array");
+    fault->reset();
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+    assert_ok(gr_buffer_release(must_map(resource)));
+}
+END_TEST
+
+START_TEST(a_map_that_fails_midway_maps_nothing)
+{
+    need_gl();
+    GLuint names[MANY];
+    gr_resource *resources[MANY];
+    gr_buffer *buffers[MANY] = {NULL};
+    for (unsigned i = 0; i < MANY; i++) {
+        names[i] = gl_buffer_pattern(SIZE, i);
+        resources[i] = must_copy(names[i], i % 2 ? GR_READ_ONLY : GR_NONE);
+    }
+    for (long after = 0; after < MANY; after++) {
+        let_fail(IN, CUDA_ERROR_UNKNOWN, after);
+        assert_fails(gr_map_many(resources, MANY, fx.stream, buffers), GR_ERR_CUDA,
+                     CUDA_ERROR_UNKNOWN, "copy");
+        for (unsigned i = 0; i < MANY; i++) {
+            ck_assert_ptr_null(buffers[i]);
+            ck_assert(!gr_is_mapped(resources[i]));
+        }
+    }
+    assert_ok(gr_map_many(resources, MANY, fx.stream, buffers));
+    for (unsigned i = 0; i < MANY; i++)
+        assert_no_difference(cuda_pattern_differs(buffers[i], i));
+    assert_ok(gr_buffer_release_many(buffers, MANY, fx.stream));
+    for (unsigned i = 0; i < MANY; i++) {
+        assert_gl_pattern(names[i], SIZE, i);
+        gr_resource_free(resources[i]);
+    }
+}
+END_TEST
+
+/* What a failed map has put into the stream is still on its way when the resources go. */
+START_TEST(copies_of_a_failed_map_outlive_their_resources)
+{
+    need_gl();
+    gr_resource *resources[2] = {must_copy(gl_buffer_filled(SIZE, 1), GR_NONE),
+                                 must_copy(gl_buffer_filled(SIZE, 2), GR_NONE)};
+    gr_buffer *buffers[2];
+    struct gate *gate = gate_put(fx.stream);
+    let_fail(IN, CUDA_ERROR_UNKNOWN, 1);
+    assert_fails(gr_map_many(resources, 2, fx.stream, buffers), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN,
+                 "copy");
+    gate_open_after(gate, 2000); /* so that a wait is seen, and ends */
+    gr_resource_free(resources[0]);
+    gr_resource_free(resources[1]);
+    ck_assert(!gate_is_open(gate));
+    gate_open(gate);
+    CU(cuStreamSynchronize(fx.stream));
+    gr_resource_free(must_copy(gl_buffer_filled(64, 1), GR_NONE)); /* ends what waited */
+}
+END_TEST
+
+/* One call for resources of two transports: what the first has mapped goes back. */
+START_TEST(a_batch_of_two_transports)
+{
+    need_gl();
+    GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
+    gr_resource *resources[2] = {gr_from_gl_buffer_with(names[0], GR_NONE, NULL),
+                                 must_copy(names[1], GR_NONE)};
+    gr_buffer *buffers[2];
+    assert_made(resources[0]);
+    /* The second one's, also where the first one is a copy too. */
+    let_fail(IN, CUDA_ERROR_UNKNOWN, gr_gl_transport(resources[0]) == GR_TRANSPORT_COPY);
+    assert_fails(gr_map_many(resources, 2, fx.stream, buffers), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN,
+                 "copy");
+    ck_assert(!gr_is_mapped(resources[0]) && !gr_is_mapped(resources[1]));
+    assert_ok(gr_map_many(resources, 2, fx.stream, buffers));
+    for (unsigned i = 0; i < 2; i++) {
+        assert_no_difference(cuda_pattern_differs(buffers[i], i + 1));
+        cuda_fill(buffers[i], (int)i + 5);
+    }
+    assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP));
+    for (unsigned i = 0; i < 2; i++) {
+        assert_gl_bytes(names[i], SIZE, (int)i + 5);
+        gr_resource_free(resources[i]);
+    }
+}
+END_TEST
+
+START_TEST(a_release_that_fails_can_be_tried_again)
+{
+    static const char *const functions[] = {OUT, "cuEventSynchronize"};
+    need_gl();
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+    for (int i = 0; i < 2; i++) {
+        gr_buffer *buffer = must_map(resource);
+        cuda_pattern(buffer, 2);
+        let_fail(functions[i], CUDA_ERROR_ILLEGAL_ADDRESS, 0);
+        assert_fails(gr_buffer_release(buffer), GR_ERR_CUDA, CUDA_ERROR_ILLEGAL_ADDRESS, "copy");
+        ck_assert(gr_is_mapped(resource));
+        if (i == 0)
+            assert_gl_pattern(name, SIZE, 1);
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_pattern(name, SIZE, 2);
+    }
+}
+END_TEST
+
+/* ---- OpenGL's state ------------------------------------------------------------------------------- */
+
+static const GLenum settings[] = {
+    GL_PACK_ALIGNMENT,
+    GL_PACK_ROW_LENGTH,
+    GL_PACK_SKIP_PIXELS,
+    GL_PACK_SKIP_ROWS,
+    GL_UNPACK_ALIGNMENT,
+    GL_UNPACK_ROW_LENGTH,
+    GL_UNPACK_SKIP_PIXELS,
+    GL_UNPACK_SKIP_ROWS,
+    GL_UNPACK_IMAGE_HEIGHT,
+    GL_PIXEL_PACK_BUFFER_BINDING,
+    GL_PIXEL_UNPACK_BUFFER_BINDING,
+    GL_COPY_READ_BUFFER_BINDING,
+    GL_COPY_WRITE_BUFFER_BINDING,
+    GL_TEXTURE_BINDING_2D,
+    GL_TEXTURE_BINDING_3D,
+    GL_TEXTURE_BINDING_CUBE_MAP,
+    GL_RENDERBUFFER_BINDING,
+    GL_ACTIVE_TEXTURE,
+    GL_READ_FRAMEBUFFER_BINDING,
+    GL_DRAW_FRAMEBUFFER_BINDING,
+};
+#define SETTING_COUNT (sizeof settings / sizeof settings[0])
+
+static void read_settings(GLint values[SETTING_COUNT])
+{
+    for (size_t i = 0; i < SETTING_COUNT; i++)
+        glGetIntegerv(settings[i], &values[i]);
+}
+
+/* Settings that make texels come out differently, and something bound everywhere. */
+static void disturb(void)
+{
+    for (size_t i = 0; i < 9; i++)
+        glPixelStorei(settings[i], settings[i] == GL_PACK_ALIGNMENT ? 8 : 2);
+    static const GLenum buffers[] = {GL_PIXEL_PACK_BUFFER, GL_PIXEL_UNPACK_BUFFER,
+                                     GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER};
+    static const GLenum textures[] = {GL_TEXTURE_2D, GL_TEXTURE_3D, GL_TEXTURE_CUBE_MAP};
+    GLuint name = 0;
+    for (size_t i = 0; i < 4; i++)
+        glBindBuffer(buffers[i], gl_buffer_filled(16, 0));
+    glActiveTexture(GL_TEXTURE2);
+    for (size_t i = 0; i < 3; i++) {
+        glGenTextures(1, &name);
+        glBindTexture(textures[i], name);
+    }
+    glGenRenderbuffers(1, &name);
+    glBindRenderbuffer(GL_RENDERBUFFER, name);
+}
+
+static void calm(void)
+{
+    for (size_t i = 0; i < 9; i++)
+        glPixelStorei(settings[i],
+                      settings[i] == GL_PACK_ALIGNMENT || settings[i] == GL_UNPACK_ALIGNMENT ? 4
+                                                                                             : 0);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+}
+
+static void one_life(const struct image *image, GLuint name)
+{
+    const gr_gl_options by_copy = {.transport = GR_TRANSPORT_COPY};
+    gr_resource *resources[2] = {
+        gr_from_gl_image_with(image->name, image->target->target, GR_NONE, &by_copy),
+        gr_from_gl_buffer_with(name, GR_NONE, &by_copy)};
+    gr_buffer *buffers[2];
+    assert_made(resources[0]);
+    assert_made(resources[1]);
+    assert_ok(gr_map_many(resources, 2, fx.stream, buffers));
+    assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP));
+    gr_resource_free(resources[0]);
+    gr_resource_free(resources[1]);
+}
+
+START_TEST(state_and_pending_errors_stay)
+{
+    static const char *const targets[] = {"2D", "3D", "CUBE", "RENDERBUFFER"};
+    static const GLenum errors[] = {GL_NO_ERROR, GL_INVALID_ENUM};
+    need_gl();
+    GLuint name = gl_buffer_pattern(100, 3);
+    for (size_t i = 0; i < 4; i++)
+        for (size_t k = 0; k < 2; k++) {
+            GLint before[SETTING_COUNT], after[SETTING_COUNT];
+            struct image image = image_make("RGBA8", targets[i], 7, 7, 1);
+            image_fill(&image, 1);
+            disturb();
+            read_settings(before);
+            if (errors[k] != GL_NO_ERROR)
+                glEnable(0xFFFF);
+            one_life(&image, name);
+            ck_assert_uint_eq(glGetError(), errors[k]);
+            assert_gl_clean();
+            read_settings(after);
+            for (size_t s = 0; s < SETTING_COUNT; s++)
+                ck_assert_msg(after[s] == before[s], "%s: setting 0x%x is %d, not %d", targets[i],
+                              settings[s], after[s], before[s]);
+            calm();
+            assert_image(&image, 1);
+            assert_gl_pattern(name, 100, 3);
+        }
+}
+END_TEST
+
+/* Such a context calculates with texels that it moves. */
+START_TEST(a_compatibility_context_does_not_change_texels)
+{
+    need_gl();
+    leave_context();
+    gr_egl *egl = gr_egl_create(&(gr_egl_options){.compatibility = true});
+    assert_made(egl);
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    GLuint name = gl_buffer_pattern(100, 3);
+    GLfloat scale = 0, bias = 0;
+    image_fill(&image, 1);
+    glPixelTransferf(GL_RED_SCALE, 0.5f);
+    glPixelTransferf(GL_GREEN_BIAS, 0.25f);
+    one_life(&image, name);
+    glGetFloatv(GL_RED_SCALE, &scale);
+    glGetFloatv(GL_GREEN_BIAS, &bias);
+    ck_assert(scale == 0.5f && bias == 0.25f);
+    glPixelTransferf(GL_RED_SCALE, 1);
+    glPixelTransferf(GL_GREEN_BIAS, 0);
+    assert_image(&image, 1);
+    assert_gl_clean();
+    gr_egl_free(egl);
+    enter_context();
+}
+END_TEST
+
+void add_misuse_cases(Suite *suite, enum copy_gl gl)
+{
+    TCase *objects = add_copy_case(suite, "objects and contexts of copies", gl);
+    tcase_add_test(objects, a_deleted_buffer_is_not_mapped);
+    tcase_add_test(objects, deleted_while_mapped_it_can_be_released);
+    tcase_add_test(objects, other_storage_is_refused);
+    tcase_add_test(objects, a_level_of_another_size_is_refused);
+    tcase_add_test(objects, a_buffer_that_the_application_has_mapped);
+    tcase_add_test(objects, another_context_is_refused);
+    tcase_add_test(objects, freed_elsewhere_it_ends_later);
+
+    TCase *faults = add_copy_case(suite, "copies that the driver refuses", gl);
+    tcase_add_test(faults, no_memory_for_the_copy);
+    tcase_add_test(faults, a_map_that_fails_midway_maps_nothing);
+    tcase_add_test(faults, copies_of_a_failed_map_outlive_their_resources);
+    tcase_add_test(faults, a_batch_of_two_transports);
+    tcase_add_test(faults, a_release_that_fails_can_be_tried_again);
+
+    TCase *state = add_copy_case(suite, "OpenGL's state over copies", gl);
+    tcase_add_test(state, state_and_pending_errors_stay);
+    if (gl == GL_OF_THE_FIXTURE)
+        tcase_add_test(state, a_compatibility_context_does_not_change_texels);
+}

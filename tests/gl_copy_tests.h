@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files of test_gl_copy.c. The driver is the one that fails on demand, which also counts calls. */
+#ifndef GR_TESTS_GL_COPY_TESTS_H
+#define GR_TESTS_GL_COPY_TESTS_H
+
+#include "fault_driver.h"
+#include "support_image.h"
+
+/* Which OpenGL a case runs with. */
+enum copy_gl {
+    GL_OF_THE_FIXTURE,
+    GL_OF_MESA /* on the processor, beside the fixture's: "another GPU" to CUDA */
+};
+
+TCase *add_copy_case(Suite *suite, const char *name, enum copy_gl gl);
+
+/* At the start of each case: whether its OpenGL is there. */
+#define need_gl()                                                                                  \
+    do {                                                                                           \
+        const char *missing_gl_ = copy_gl_missing();                                               \
+        if (missing_gl_ != NULL)                                                                   \
+            skip("%s", missing_gl_);                                                               \
+    } while (0)
+const char *copy_gl_missing(void);
+
+/* By GR_TRANSPORT_COPY. */
+gr_resource *must_copy(GLuint name, unsigned flags);
+gr_resource *must_copy_image(const struct image *image, unsigned flags);
+
+/* The driver's function has been called that often since fault->reset(). */
+#define assert_calls(function, count) ck_assert_uint_eq(fault->calls(function), count)
+
+/* Writes the pattern by CUDA, on the map's stream; what CUDA has is the pattern. */
+void cuda_pattern(const gr_buffer *buffer, unsigned seed);
+const char *cuda_pattern_differs(const gr_buffer *buffer, unsigned seed);
+
+void add_buffer_cases(Suite *suite, enum copy_gl gl);
+void add_copy_image_cases(Suite *suite, enum copy_gl gl);
+void add_misuse_cases(Suite *suite, enum copy_gl gl);
+void add_transport_cases(Suite *suite);
+void add_copy_loop_cases(Suite *suite);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The life of shared resources: the ends in every order, the wrong context, none, and contexts that are gone.
+ */
+#include "gl_shared.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#define SIZE 4096
+
+static gr_egl *stranger;
+
+static void make_stranger(void)
+{
+    stranger = gr_egl_create(NULL);
+    assert_made(stranger);
+    assert_ok(gr_egl_make_current(fx.egl));
+}
+
+static void end_stranger(void)
+{
+    assert_ok(gr_egl_make_current(fx.egl));
+    gr_egl_free(stranger);
+}
+
+/* Something that collects what was set aside in the current context. */
+static void collect(void)
+{
+    gr_resource_free(must_register(gl_buffer_filled(16, 0)));
+}
+
+/* ---- Ends ------------------------------------------------------------------------------------------- */
+
+START_TEST(the_name_ends_with_the_resource)
+{
+    need_way();
+    gr_resource *resource = must_share(SIZE, GR_NONE);
+    GLuint name = gr_gl_name(resource);
+    ck_assert(glIsBuffer(name));
+    assert_ok(gr_close(resource, CU_STREAM_LEGACY));
+    ck_assert(gr_is_closed(resource));
+    ck_assert(glIsBuffer(name)); /* OpenGL's object goes with the resource's memory */
+    assert_ok(gr_close(resource, CU_STREAM_LEGACY));
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
+    gr_resource_free(resource);
+    ck_assert(!glIsBuffer(name));
+    assert_gl_clean();
+}
+END_TEST
+
+START_TEST(closed_while_mapped)
+{
+    need_way();
+    gr_resource *resource = must_share(SIZE, GR_NONE);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x13);
+    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
+    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x13);
+    gr_resource_free(resource);
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
+START_TEST(freed_while_mapped)
+{
+    need_way();
+    gr_resource *resource = must_share(SIZE, GR_NONE);
+    GLuint name = gr_gl_name(resource);
+    gr_buffer *buffer = must_map(resource);
+    gr_resource_free(resource);
+    ck_assert(glIsBuffer(name));
+    cuda_fill(buffer, 0x14);
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert(!glIsBuffer(name));
+}
+END_TEST
+
+/* The stream still writes when the resource goes. */
+START_TEST(freed_while_the_stream_works)
+{
+    need_way();
+    need_kernels();
+    for (int i = 0; i < 3; i++) {
+        gr_resource *resource = must_share(SIZE, GR_NONE);
+        gr_buffer *buffer = must_map(resource);
+        gate_open_after(gate_put(fx.stream), 20);
+        kernel_fill_pattern(gr_buffer_ptr(buffer), SIZE, 3, fx.stream);
+        assert_ok(gr_buffer_release(buffer));
+        gr_resource_free(resource);
+    }
+    CU(cuStreamSynchronize(fx.stream));
+    collect();
+}
+END_TEST
+
+START_TEST(the_second_of_two_goes_on)
+{
+    need_way();
+    gr_resource *first = must_share(SIZE, GR_NONE), *second = must_share(SIZE, GR_NONE);
+    gr_buffer *buffer = must_map(first);
+    cuda_fill(buffer, 1);
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(first);
+    for (int i = 0; i < 5; i++) {
+        buffer = must_map(second);
+        cuda_fill(buffer, i);
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_bytes(gr_gl_name(second), SIZE, i);
+    }
+    gr_resource_free(second);
+}
+END_TEST
+
+/* ---- The wrong context ------------------------------------------------------------------------------- */
+
+static void assert_refused(gr_resource *resource, gr_buffer *mapped, const char *text)
+{
+    gr_buffer *none = NULL;
+    if (mapped != NULL) {
+        assert_fails(gr_buffer_release(mapped), GR_ERR_GL, 0, text);
+        assert_fails(gr_unmap(resource, fx.stream), GR_ERR_GL, 0, text);
+        ck_assert(gr_is_mapped(resource));
+    } else {
+        assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, text);
+        assert_fails(gr_map_many(&resource, 1, fx.stream, &none), GR_ERR_GL, 0, text);
+        ck_assert_ptr_null(none);
+    }
+    assert_fails(gr_close(resource, fx.stream), GR_ERR_GL, 0, text);
+    ck_assert(!gr_is_closed(resource));
+}
+
+START_TEST(refused_in_the_wrong_context)
+{
+    need_way();
+    gr_resource *resource = must_share(SIZE, GR_NONE);
+    for (int round = 0; round < 4; round++) {
+        gr_buffer *buffer = round % 2 ? must_map(resource) : NULL;
+        assert_ok(gr_egl_make_current(round < 2 ? stranger : NULL));
+        assert_refused(resource, buffer,
+                       round < 2 ? "another context" : "No OpenGL context is current");
+        assert_ok(gr_egl_make_current(fx.egl));
+        if (buffer == NULL)
+            buffer = must_map(resource);
+        cuda_fill(buffer, round);
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_bytes(gr_gl_name(resource), SIZE, round);
+    }
+    gr_resource_free(resource);
+}
+END_TEST
+
+START_TEST(freed_in_the_wrong_context)
+{
+    need_way();
+    for (int round = 0; round < 2; round++) {
+        gr_resource *resource = must_share(SIZE, GR_NONE);
+        GLuint name = gr_gl_name(resource);
+        assert_ok(gr_egl_make_current(round ? stranger : NULL));
+        gr_resource_free(resource);
+        assert_ok(gr_egl_make_current(fx.egl));
+        ck_assert(glIsBuffer(name));
+        collect();
+        ck_assert(!glIsBuffer(name));
+    }
+}
+END_TEST
+
+static void *free_it(void *resource)
+{
+    gr_resource_free(resource);
+    return NULL;
+}
+
+START_TEST(freed_on_another_thread)
+{
+    need_way();
+    gr_resource *resource = must_share(SIZE, GR_NONE);
+    GLuint name = gr_gl_name(resource);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 1);
+    assert_ok(gr_buffer_release(buffer));
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, free_it, resource), 0);
+    pthread_join(thread, NULL);
+    ck_assert(glIsBuffer(name));
+    collect();
+    ck_assert(!glIsBuffer(name));
+}
+END_TEST
+
+/* ---- Contexts that are gone ---------------------------------------------------------------------------- */
+
+START_TEST(the_context_ends_first)
+{
+    need_way();
+    for (int round = 0; round < 3; round++) {
+        gr_egl *egl = gr_egl_create(NULL);
+        assert_made(egl);
+        gr_resource *resource = must_share(SIZE, GR_NONE), *freed = must_share(SIZE, GR_NONE);
+        gr_buffer *buffer = must_map(resource);
+        cuda_fill(buffer, 1);
+        assert_ok(gr_buffer_release(buffer));
+        assert_ok(gr_egl_make_current(fx.egl));
+        gr_resource_free(freed);
+        gr_egl_free(egl);
+        assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, "another context");
+        gr_resource_free(resource);
+        CU(cuStreamSynchronize(fx.stream));
+    }
+    collect();
+    pretend_counts.alive = 0; /* OpenGL's own went with the contexts */
+}
+END_TEST
+
+START_TEST(two_contexts_in_turns)
+{
+    need_way();
+    gr_resource *resources[2];
+    gr_egl *const contexts[2] = {fx.egl, stranger};
+    for (int i = 0; i < 2; i++) {
+        assert_ok(gr_egl_make_current(contexts[i]));
+        resources[i] = must_share(SIZE, GR_NONE);
+    }
+    for (int round = 0; round < 60; round++) {
+        int i = round % 3 == 0;
+        assert_ok(gr_egl_make_current(contexts[i]));
+        gr_buffer *buffer = must_map(resources[i]);
+        cuda_fill(buffer, round);
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_bytes(gr_gl_name(resources[i]), SIZE, round);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_ok(gr_egl_make_current(contexts[i]));
+        gr_resource_free(resources[i]);
+    }
+}
+END_TEST
+
+/* One driver call could not serve both. */
+START_TEST(two_contexts_in_one_batch)
+{
+    need_way();
+    gr_buffer *buffers[2] = {NULL, NULL};
+    gr_resource *resources[2] = {must_share(SIZE, GR_NONE), NULL};
+    assert_ok(gr_egl_make_current(stranger));
+    resources[1] = must_share(SIZE, GR_NONE);
+    assert_fails(gr_map_many(resources, 2, fx.stream, buffers), GR_ERR_GL, 0, "another context");
+    ck_assert_ptr_null(buffers[0]);
+    ck_assert_ptr_null(buffers[1]);
+    gr_resource_free(resources[1]);
+    assert_ok(gr_egl_make_current(fx.egl));
+    gr_resource_free(resources[0]);
+}
+END_TEST
+
+/* The resource holds the primary context itself. */
+START_TEST(without_a_cuda_context)
+{
+    need_way();
+    CU(cuCtxSetCurrent(NULL));
+    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_NONE, &by_sharing);
+    assert_made(resource);
+    gr_buffer *buffer = gr_map(resource, CU_STREAM_LEGACY);
+    assert_made(buffer);
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    CUcontext now = fx.context;
+    CU(cuCtxGetCurrent(&now));
+    ck_assert_ptr_null(now);
+    CU(cuCtxSetCurrent(fx.context));
+}
+END_TEST
+
+void build_gl_shared_life(Suite *suite)
+{
+    TCase *ends = add_shared_case(suite, "ends");
+    tcase_add_loop_test(ends, the_name_ends_with_the_resource, 0, WAYS);
+    tcase_add_loop_test(ends, closed_while_mapped, 0, WAYS);
+    tcase_add_loop_test(ends, freed_while_mapped, 0, WAYS);
+    tcase_add_loop_test(ends, freed_while_the_stream_works, 0, WAYS);
+    tcase_add_loop_test(ends, the_second_of_two_goes_on, 0, WAYS);
+    tcase_add_loop_test(ends, without_a_cuda_context, 0, WAYS);
+
+    TCase *contexts = add_shared_case(suite, "contexts");
+    tcase_add_checked_fixture(contexts, make_stranger, end_stranger);
+    tcase_add_loop_test(contexts, refused_in_the_wrong_context, 0, WAYS);
+    tcase_add_loop_test(contexts, freed_in_the_wrong_context, 0, WAYS);
+    tcase_add_loop_test(contexts, freed_on_another_thread, 0, WAYS);
+    tcase_add_loop_test(contexts, the_context_ends_first, 0, WAYS);
+    tcase_add_loop_test(contexts, two_contexts_in_turns, 0, WAYS);
+    tcase_add_loop_test(contexts, two_contexts_in_one_batch, 0, WAYS);
+}

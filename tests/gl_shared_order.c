@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Order between OpenGL and CUDA on shared buffers, by each kind of waits that the OpenGL has: one side is late, and
+ * the other one, which the host does not hold back, has to come after it.
+ */
+#include "gl_shared.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SIZE    65536
+#define LATE_MS 60
+#define MANY    300 /* more than go into one call of the driver */
+
+#define need_both()                                                                                \
+    do {                                                                                           \
+        need_kernels();                                                                            \
+        need_way();                                                                                \
+    } while (0)
+
+START_TEST(the_best_waits_are_taken)
+{
+    need_both();
+    char text[400];
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
+    gr_resource_describe(resource, text, sizeof text);
+    ck_assert_msg(strstr(text, ways[_i].text) != NULL, "%s lacks %s", text, ways[_i].text);
+}
+END_TEST
+
+/* ---- CUDA is late ------------------------------------------------------------------------------------ */
+
+START_TEST(opengl_reads_after_cuda_wrote)
+{
+    need_both();
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
+    GLuint name = gr_gl_name(resource);
+    for (unsigned seed = 1; seed <= 3; seed++) {
+        gr_buffer *buffer = must_map(resource);
+        gate_open_after(gate_put(fx.stream), LATE_MS);
+        kernel_fill_pattern(gr_buffer_ptr(buffer), SIZE, seed, fx.stream);
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_pattern(gl_copy_of(name, SIZE), SIZE, seed);
+    }
+}
+END_TEST
+
+START_TEST(opengl_writes_after_cuda_read)
+{
+    need_both();
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_ONLY);
+    GLuint name = gr_gl_name(resource), next = gl_buffer_filled(SIZE, 0x99);
+    CUdeviceptr out = 0;
+    CU(cuMemAlloc(&out, SIZE));
+    unsigned char bytes[SIZE];
+    memset(bytes, 0x44, SIZE);
+    gl_write(name, bytes, SIZE);
+    gr_buffer *buffer = must_map(resource);
+    gate_open_after(gate_put(fx.stream), LATE_MS);
+    kernel_copy(out, gr_buffer_ptr(buffer), SIZE, fx.stream);
+    assert_ok(gr_buffer_release(buffer));
+    glCopyNamedBufferSubData(next, name, 0, 0, SIZE);
+    glFinish();
+    CU(cuMemcpyDtoH(bytes, out, SIZE));
+    assert_bytes(bytes, SIZE, 0x44);
+    CU(cuMemFree(out));
+}
+END_TEST
+
+/* ---- OpenGL is late ------------------------------------------------------------------------------------ */
+
+START_TEST(cuda_reads_after_opengl_wrote)
+{
+    need_both();
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
+    GLuint name = gr_gl_name(resource);
+    unsigned char bytes[SIZE];
+    for (int value = 1; value < 4; value++) {
+        GLuint from = gl_buffer_filled(SIZE, value);
+        gl_keep_busy();
+        glCopyNamedBufferSubData(from, name, 0, 0, SIZE);
+        gr_buffer *buffer = must_map(resource);
+        CU(cuMemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), SIZE, fx.stream));
+        CU(cuStreamSynchronize(fx.stream));
+        assert_bytes(bytes, SIZE, value);
+        cuda_fill(buffer, 0);
+        assert_ok(gr_buffer_release(buffer));
+    }
+}
+END_TEST
+
+START_TEST(cuda_writes_after_opengl_read)
+{
+    need_both();
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
+    GLuint name = gr_gl_name(resource);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x21);
+    assert_ok(gr_buffer_release(buffer));
+    gl_keep_busy();
+    GLuint copy = gl_copy_of(name, SIZE);
+    buffer = must_map(resource);
+    cuda_fill(buffer, 0x22);
+    assert_ok(gr_buffer_release(buffer));
+    CU(cuStreamSynchronize(fx.stream));
+    assert_gl_bytes(copy, SIZE, 0x21);
+    assert_gl_bytes(name, SIZE, 0x22);
+}
+END_TEST
+
+/* ---- In turns --------------------------------------------------------------------------------------------- */
+
+/* Each adds to what the other left; a turn that comes too early or too late loses a one. */
+START_TEST(turns_lose_nothing)
+{
+    need_both();
+    const int turns = 200;
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
+    GLuint name = gr_gl_name(resource), spare = gl_buffer_filled(SIZE, 0xEE);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0);
+    assert_ok(gr_buffer_release(buffer));
+    for (int i = 0; i < turns; i++) {
+        CUstream stream = i % 3 == 0 ? fx.other : fx.stream;
+        buffer = gr_map(resource, stream);
+        assert_made(buffer);
+        kernel_add_one(gr_buffer_ptr(buffer), SIZE, stream);
+        assert_ok(i % 5 == 0 ? gr_buffer_release_on(buffer, fx.other) : gr_buffer_release(buffer));
+        glCopyNamedBufferSubData(name, spare, 0, 0, SIZE);
+        glCopyNamedBufferSubData(spare, name, 0, 0, SIZE);
+    }
+    assert_gl_bytes(name, SIZE, turns);
+}
+END_TEST
+
+/* A map that is not followed by OpenGL's work, and maps one after the other on two streams. */
+START_TEST(cuda_after_cuda)
+{
+    need_both();
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
+    gr_buffer *buffer = must_map(resource);
+    gate_open_after(gate_put(fx.stream), LATE_MS);
+    cuda_fill(buffer, 1);
+    assert_ok(gr_buffer_release(buffer));
+    buffer = gr_map(resource, fx.other);
+    assert_made(buffer);
+    kernel_add_one(gr_buffer_ptr(buffer), SIZE, fx.other);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_bytes(gr_gl_name(resource), SIZE, 2);
+}
+END_TEST
+
+START_TEST(resources_handed_over_one_by_one)
+{
+    need_both();
+    enum { COUNT = 4 };
+    gr_resource *resources[COUNT];
+    gr_buffer *buffers[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        resources[i] = must_share(SIZE, GR_NONE);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < COUNT; i++) {
+            buffers[i] = must_map(resources[i]);
+            cuda_fill(buffers[i], 16 * round + i);
+        }
+        for (int i = COUNT; i-- > 0;)
+            assert_ok(gr_buffer_release(buffers[i]));
+        for (int i = 0; i < COUNT; i++)
+            assert_gl_bytes(gl_copy_of(gr_gl_name(resources[i]), SIZE), SIZE, 16 * round + i);
+    }
+    for (int i = 0; i < COUNT; i++)
+        gr_resource_free(resources[i]);
+}
+END_TEST
+
+/* ---- Batches ------------------------------------------------------------------------------------------------- */
+
+static void batch(size_t n)
+{
+    static gr_resource *resources[MANY];
+    static gr_buffer *buffers[MANY];
+    for (size_t i = 0; i < n; i++)
+        resources[i] = must_share(64, GR_NONE);
+    for (int round = 1; round < 4; round++) {
+        assert_ok(gr_map_many(resources, n, fx.stream, buffers));
+        gate_open_after(gate_put(fx.stream), LATE_MS);
+        for (size_t i = 0; i < n; i++)
+            cuda_fill(buffers[i], round + (int)i);
+        assert_ok(gr_buffer_release_many(buffers, n, fx.stream));
+        for (size_t i = 0; i < n; i++)
+            assert_gl_bytes(gr_gl_name(resources[i]), 64, (round + (int)i) & 255);
+    }
+    for (size_t i = 0; i < n; i++)
+        gr_resource_free(resources[i]);
+}
+
+START_TEST(a_batch)
+{
+    need_both();
+    batch(32);
+}
+END_TEST
+
+/* Semaphores are signalled and waited for once a batch, with all of it in the barriers. */
+START_TEST(a_batch_costs_one_signal_and_one_wait)
+{
+    need_both();
+    if (!gr_cuda_is_software())
+        skip("a GPU's driver does not say how often it was called");
+    enum { COUNT = 10, ROUNDS = 5 };
+    const gr_gl_image_info info = {GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 1};
+    gr_resource *resources[COUNT];
+    gr_buffer *buffers[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        resources[i] =
+            i < 2 ? gr_gl_image_create(&info, GR_NONE, &by_sharing) : must_share(SIZE, GR_NONE);
+        assert_made(resources[i]);
+    }
+    pretend_semaphores(true);
+    for (int round = 0; round < ROUNDS; round++) {
+        assert_ok(gr_map_many(resources, COUNT, fx.stream, buffers));
+        assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream));
+    }
+    unsigned long each = _i == 0 ? ROUNDS : _i == 1 ? ROUNDS * COUNT : 0;
+    ck_assert_uint_eq(pretend_counts.signals, each);
+    ck_assert_uint_eq(pretend_counts.waits, each);
+    ck_assert_uint_eq(pretend_counts.buffers, each ? 2 * ROUNDS * (COUNT - 2) : 0);
+    ck_assert_uint_eq(pretend_counts.textures, each ? 2 * ROUNDS * 2 : 0);
+    for (int i = 0; i < COUNT; i++)
+        gr_resource_free(resources[i]);
+}
+END_TEST
+
+START_TEST(a_batch_of_very_many)
+{
+    need_both();
+    batch(MANY);
+}
+END_TEST
+
+void build_gl_shared_order(Suite *suite)
+{
+    TCase *order = add_shared_case(suite, "order");
+    tcase_add_loop_test(order, the_best_waits_are_taken, 0, WAYS);
+    tcase_add_loop_test(order, opengl_reads_after_cuda_wrote, 0, WAYS);
+    tcase_add_loop_test(order, opengl_writes_after_cuda_read, 0, WAYS);
+    tcase_add_loop_test(order, cuda_reads_after_opengl_wrote, 0, WAYS);
+    tcase_add_loop_test(order, cuda_writes_after_opengl_read, 0, WAYS);
+    tcase_add_loop_test(order, turns_lose_nothing, 0, WAYS);
+    tcase_add_loop_test(order, cuda_after_cuda, 0, WAYS);
+    tcase_add_loop_test(order, resources_handed_over_one_by_one, 0, WAYS);
+    tcase_add_loop_test(order, a_batch, 0, WAYS);
+    tcase_add_loop_test(order, a_batch_costs_one_signal_and_one_wait, 0, WAYS);
+    tcase_add_loop_test(order, a_batch_of_very_many, 0, WAYS);
+}

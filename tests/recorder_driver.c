@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A CUDA driver that does nothing but remember what it was asked to import, to map, to signal and
+ * to wait for, and that answers what it is told to. With it a test sees the bytes that reach the
+ * driver, for types of handles that this system does not have. Loaded with GR_CUDA_DRIVER=<this
+ * file>.
+ */
+#include "recorder_driver.h"
+
+#include <cudaTypedefs.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef _WIN32
+#define EXPORTED __declspec(dllexport)
+#else
+#include <unistd.h>
+#define EXPORTED __attribute__((visibility("default")))
+#endif
+
+/* ---- The record ------------------------------------------------------------------------------ */
+
+#define MOST_CALLS   64
+#define MOST_ANSWERS 8
+#define DMABUF_FD    9 /* not in the headers of CUDA 12 */
+
+static struct recorded record[MOST_CALLS];
+static size_t recorded;
+static struct {
+    const char *call;
+    CUresult code;
+} answers[MOST_ANSWERS];
+static size_t answer_count;
+static uintptr_t last_handle = 0x1000;
+
+static void reset(void)
+{
+    memset(record, 0, sizeof(record));
+    recorded = 0;
+    answer_count = 0;
+}
+
+static const struct recorded *nth(const char *call, size_t number)
+{
+    for (size_t i = 0; i < recorded; i++)
+        if (strcmp(record[i].call, call) == 0 && number-- == 0)
+            return &record[i];
+    return NULL;
+}
+
+static size_t calls(const char *call)
+{
+    size_t count = 0;
+    while (nth(call, count))
+        count++;
+    return count;
+}
+
+static void answer(const char *call, CUresult code)
+{
+    if (answer_count < MOST_ANSWERS) {
+        answers[answer_count].call = call;
+        answers[answer_count++].code = code;
+    }
+}
+
+static CUresult answer_of(const char *call)
+{
+    for (size_t i = answer_count; i > 0; i--)
+        if (strcmp(answers[i - 1].call, call) == 0)
+            return answers[i - 1].code;
+    return CUDA_SUCCESS;
+}
+
+/* The last place is overwritten once all are full, which no test comes near. */
+static struct recorded *note(const char *call)
+{
+    struct recorded *place = &record[recorded < MOST_CALLS ? recorded++ : MOST_CALLS - 1];
+    memset(place, 0, sizeof(*place));
+    place->call = call;
+    return place;
+}
+
+static void *new_handle(void)
+{
+    return (void *)(last_handle += 0x10);
+}
+
+static const struct recorder_api recorder_api = {
+    .reset = reset, .calls = calls, .nth = nth, .answer = answer};
+
+/* ---- Descriptors that the driver owns -------------------------------------------------------- */
+
+/*
+ * The real driver keeps one that was imported with success; this one closes it when the import
+ * ends.
+ */
+static struct {
+    void *handle;
+    int fd;
+} owned[MOST_CALLS];
+
+static void own_fd(void *handle, int fd)
+{
+    for (size_t i = 0; i < MOST_CALLS; i++) {
+        if (!owned[i].handle) {
+            owned[i].handle = handle;
+            owned[i].fd = fd;
+            return;
+        }
+    }
+}
+
+static void end_fd(void *handle)
+{
+    for (size_t i = 0; i < MOST_CALLS; i++) {
+        if (owned[i].handle == handle) {
+            owned[i].handle = NULL;
+#ifndef _WIN32
+            close(owned[i].fd);
+#endif
+            return;
+        }
+    }
+}
+
+/* ---- External memory and semaphores ---------------------------------------------------------- */
+
+static CUresult CUDAAPI import_memory(CUexternalMemory *memory,
+                                      const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
+{
+    struct recorded *call = note("cuImportExternalMemory");
+    memcpy(&call->given.memory, desc, sizeof(*desc));
+    CUresult code = answer_of(call->call);
+    if (code != CUDA_SUCCESS)
+        return code;
+    *memory = call->handle = new_handle();
+    if (desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD || (int)desc->type == DMABUF_FD)
+        own_fd(*memory, desc->handle.fd);
+    return code;
+}
+
+static CUresult CUDAAPI map_buffer(CUdeviceptr *pointer, CUexternalMemory memory,
+                                   const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc)
+{
+    struct recorded *call = note("cuExternalMemoryGetMappedBuffer");
+    memcpy(&call->given.buffer, desc, sizeof(*desc));
+    call->handle = memory;
+    CUresult code = answer_of(call->call);
+    if (code == CUDA_SUCCESS)
+        *pointer = (CUdeviceptr)(uintptr_t)new_handle();
+    return code;
+}
+
+static CUresult CUDAAPI map_array(CUmipmappedArray *array, CUexternalMemory memory,
+                                  const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc)
+{
+    struct recorded *call = note("cuExternalMemoryGetMappedMipmappedArray");
+    memcpy(&call->given.array, desc, sizeof(*desc));
+    call->handle = memory;
+    CUresult code = answer_of(call->call);
+    if (code == CUDA_SUCCESS)
+        *array = new_handle();
+    return code;
+}
+
+static CUresult CUDAAPI destroy_memory(CUexternalMemory memory)
+{
+    struct recorded *call = note("cuDestroyExternalMemory");
+    call->handle = memory;
+    end_fd(memory);
+    return answer_of(call->call);
+}
+
+static CUresult CUDAAPI free_pointer(CUdeviceptr pointer)
+{
+    struct recorded *call = note("cuMemFree");
+    call->handle = (void *)(uintptr_t)pointer;
+    return answer_of(call->call);
+}
+
+static CUresult CUDAAPI destroy_array(CUmipmappedArray array)
+{
+    struct recorded *call = note("cuMipmappedArrayDestroy");
+    call->handle = array;
+    return answer_of(call->call);
+}
+
+static CUresult CUDAAPI import_semaphore(CUexternalSemaphore *semaphore,
+                                         const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc)
+{
+    struct recorded *call = note("cuImportExternalSemaphore");
+    memcpy(&call->given.semaphore, desc, sizeof(*desc));
+    CUresult code = answer_of(call->call);
+    if (code != CUDA_SUCCESS)
+        return code;
+    *semaphore = call->handle = new_handle();
+    if (desc->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD ||
+        desc->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD)
+        own_fd(*semaphore, desc->handle.fd);
+    return code;
+}
+
+static CUresult CUDAAPI destroy_semaphore(CUexternalSemaphore semaphore)
+{
+    struct recorded *call = note("cuDestroyExternalSemaphore");
+    call->handle = semaphore;
+    end_fd(semaphore);
+    return answer_of(call->call);
+}
+
+static struct recorded *note_points(const char *name, const CUexternalSemaphore *semaphores,
+                                    unsigned count, CUstream stream)
+{
+    struct recorded *call = note(name);
+    unsigned kept = count < RECORDER_SEMAPHORES ? count : RECORDER_SEMAPHORES;
+    call->count = count;
+    call->stream = stream;
+    memcpy(call->semaphores, semaphores, kept * sizeof(*semaphores));
+    return call;
+}
+
+static CUresult CUDAAPI signal_semaphores(const CUexternalSemaphore *semaphores,
+                                          const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *params,
+                                          unsigned count, CUstream stream)
+{
+    struct recorded *call =
+        note_points("cuSignalExternalSemaphoresAsync", semaphores, count, stream);
+    unsigned kept = count < RECORDER_SEMAPHORES ? count : RECORDER_SEMAPHORES;
+    memcpy(call->given.signals, params, kept * sizeof(*params));
+    return answer_of(call->call);
+}
+
+static CUresult CUDAAPI wait_semaphores(const CUexternalSemaphore *semaphores,
+                                        const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *params,
+                                        unsigned count, CUstream stream)
+{
+    struct recorded *call = note_points("cuWaitExternalSemaphoresAsync", semaphores, count, stream);
+    unsigned kept = count < RECORDER_SEMAPHORES ? count : RECORDER_SEMAPHORES;
+    memcpy(call->given.waits, params, kept * sizeof(*params));
+    return answer_of(call->call);
+}
+
+/* ---- The least that libgr needs beside them -------------------------------------------------- */
+
+static CUresult CUDAAPI error_name(CUresult code, const char **name)
+{
+    static const struct {
+        CUresult code;
+        const char *name;
+    } names[] = {
+        {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE"},
+        {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
+        {CUDA_ERROR_OPERATING_SYSTEM, "CUDA_ERROR_OPERATING_SYSTEM"},
+        {CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE"},
+        {CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+        {CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED"},
+        {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN"},
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (names[i].code == code) {
+            *name = names[i].name;
+            return CUDA_SUCCESS;
+        }
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult CUDAAPI current_context(CUcontext *context)
+{
+    *context = (CUcontext)(uintptr_t)0x10;
+    return CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI device_zero(CUdevice *device)
+{
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI make_event(CUevent *event, unsigned flags)
+{
+    (void)flags;
+    *event = new_handle();
+    return CUDA_SUCCESS;
+}
+
+/*
+ * Stands for every other function: the caller cleans up the arguments, on all systems of 64 bits.
+ */
+static CUresult CUDAAPI do_nothing(void)
+{
+    return CUDA_SUCCESS;
+}
+
+/* ---- The look-up ----------------------------------------------------------------------------- */
+
+/* X(name, function) */
+#define FUNCTIONS(X)                                                                               \
+    X(cuImportExternalMemory, import_memory)                                                       \
+    X(cuExternalMemoryGetMappedBuffer, map_buffer)                                                 \
+    X(cuExternalMemoryGetMappedMipmappedArray, map_array)                                          \
+    X(cuDestroyExternalMemory, destroy_memory)                                                     \
+    X(cuMemFree, free_pointer)                                                                     \
+    X(cuMipmappedArrayDestroy, destroy_array)                                                      \
+    X(cuImportExternalSemaphore, import_semaphore)                                                 \
+    X(cuDestroyExternalSemaphore, destroy_semaphore)                                               \
+    X(cuSignalExternalSemaphoresAsync, signal_semaphores)                                          \
+    X(cuWaitExternalSemaphoresAsync, wait_semaphores)                                              \
+    X(cuGetErrorName, error_name)                                                                  \
+    X(cuCtxGetCurrent, current_context)                                                            \
+    X(cuCtxGetDevice, device_zero)                                                                 \
+    X(cuEventCreate, make_event)
+
+typedef CUresult(CUDAAPI *any_function)(void);
+
+#define ROW(name, function) {#name, (any_function)(uintptr_t)function},
+
+static const struct {
+    const char *name;
+    any_function function;
+} table[] = {FUNCTIONS(ROW)};
+
+/* Which of the two names is a macro depends on cuda.h's version. */
+#undef cuGetProcAddress
+EXPORTED CUresult CUDAAPI
+recorder_look_up(const char *name, void **found, int version, cuuint64_t flags,
+                 CUdriverProcAddressQueryResult *status) __asm__("cuGetProcAddress_v2");
+
+CUresult CUDAAPI recorder_look_up(const char *name, void **found, int version, cuuint64_t flags,
+                                  CUdriverProcAddressQueryResult *status)
+{
+    (void)version;
+    (void)flags;
+    if (status)
+        *status = CU_GET_PROC_ADDRESS_SUCCESS;
+    if (strcmp(name, "recorder_api") == 0) {
+        const void *api = &recorder_api;
+        memcpy(found, &api, sizeof(api));
+        return CUDA_SUCCESS;
+    }
+    any_function function = do_nothing;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        if (strcmp(table[i].name, name) == 0)
+            function = table[i].function;
+    memcpy(found, &function, sizeof(function));
+    return CUDA_SUCCESS;
+}

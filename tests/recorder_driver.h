@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the recording driver has for a test: gr_cuda_symbol("recorder_api", 2000) gives a pointer to
+ * a struct recorder_api, once libgr has loaded the driver.
+ */
+#ifndef GR_TESTS_RECORDER_DRIVER_H
+#define GR_TESTS_RECORDER_DRIVER_H
+
+#include <cuda.h>
+#include <stddef.h>
+
+#define RECORDER_SEMAPHORES 8
+
+/* A call as the driver got it; descriptions are copies, with their padding. */
+struct recorded {
+    const char *call;
+    union {
+        CUDA_EXTERNAL_MEMORY_HANDLE_DESC memory;
+        CUDA_EXTERNAL_MEMORY_BUFFER_DESC buffer;
+        CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC array;
+        CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC semaphore;
+        CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signals[RECORDER_SEMAPHORES];
+        CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS waits[RECORDER_SEMAPHORES];
+    } given;
+    void *handle; /* what an import gave, or what was mapped or ended */
+    CUexternalSemaphore semaphores[RECORDER_SEMAPHORES];
+    unsigned count; /* of signals or waits */
+    CUstream stream;
+};
+
+struct recorder_api {
+    /* Forgets the calls, and answers success again. */
+    void (*reset)(void);
+    /* How often a function was called; only those of external memory and semaphores are counted. */
+    size_t (*calls)(const char *call);
+    /* The call of this number, from 0, of a function; NULL if there were fewer. */
+    const struct recorded *(*nth)(const char *call, size_t number);
+    /* What a function answers from now on. */
+    void (*answer)(const char *call, CUresult code);
+};
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bookkeeping of a ring alone, for what happens between the two steps of an acquire: the other side's calls,
+ * and a resize, while a map is under way that fails in the end.
+ */
+#define _GNU_SOURCE
+#include "ring.h"
+
+/* It is plain arithmetic that libgr does not show. */
+#include "../lib/ring_state.c"
+
+#include <stdlib.h>
+
+static struct gr_ring_state *state;
+static uint32_t numbers[8], others[8];
+
+static void begin(uint32_t slots, uint32_t room, bool newest)
+{
+    state = calloc(1, gr_ring_state_size(room));
+    ck_assert_ptr_nonnull(state);
+    gr_ring_state_init(state, room, newest);
+    for (uint32_t i = 0; i < slots; i++)
+        ck_assert_uint_eq(gr_ring_state_add(state), i);
+}
+
+static void end(void)
+{
+    free(state);
+}
+
+static void publish(size_t n)
+{
+    ck_assert(gr_ring_claim_write(state, n, others));
+    gr_ring_commit_write(state, n, others);
+    gr_ring_state_publish(state, n, others);
+}
+
+static void assert_counts(unsigned free, unsigned writing, unsigned ready, unsigned reading)
+{
+    gr_ring_counts now;
+    gr_ring_state_count(state, &now);
+    ck_assert_uint_eq(now.free, free);
+    ck_assert_uint_eq(now.writing, writing);
+    ck_assert_uint_eq(now.ready, ready);
+    ck_assert_uint_eq(now.reading, reading);
+    ck_assert_uint_eq(now.published, now.read + now.dropped + ready + reading);
+}
+
+START_TEST(what_a_claim_took_comes_back)
+{
+    begin(3, 3, true);
+    publish(2);
+    ck_assert(gr_ring_claim_write(state, 3, numbers));
+    ck_assert(!gr_ring_claim_read(state, 1, others));
+    gr_ring_undo_write(state, 3, numbers);
+    assert_counts(1, 0, 2, 0);
+    ck_assert_uint_eq(state->dropped, 0);
+    ck_assert(gr_ring_claim_read(state, 2, numbers));
+    ck_assert_uint_eq(state->places[numbers[0]].frame, 1);
+    ck_assert_uint_eq(state->places[numbers[1]].frame, 2);
+    end();
+}
+END_TEST
+
+/* The consumer reads frame 2 while the producer tries to write over frame 1. */
+START_TEST(a_frame_that_comes_back_too_late_is_dropped)
+{
+    begin(2, 2, true);
+    publish(2);
+    ck_assert(gr_ring_claim_write(state, 1, numbers));
+    ck_assert_uint_eq(state->places[numbers[0]].frame, 1);
+    ck_assert(gr_ring_claim_read(state, 1, others));
+    ck_assert_uint_eq(state->places[others[0]].frame, 2);
+    gr_ring_commit_read(state, 1, others);
+    gr_ring_undo_write(state, 1, numbers);
+    assert_counts(1, 0, 0, 1);
+    ck_assert_uint_eq(state->dropped, 1);
+    end();
+}
+END_TEST
+
+/* The producer publishes, and drops, while the consumer's map fails. */
+START_TEST(a_frame_that_was_not_read_after_all_is_still_there)
+{
+    begin(2, 2, true);
+    publish(1);
+    ck_assert(gr_ring_claim_read(state, 1, numbers));
+    publish(1);
+    publish(1);
+    gr_ring_undo_read(state, 1, numbers);
+    assert_counts(0, 0, 2, 0);
+    ck_assert(gr_ring_claim_read(state, 1, numbers));
+    ck_assert_uint_eq(state->places[numbers[0]].frame, 3);
+    gr_ring_commit_read(state, 1, numbers);
+    assert_counts(1, 0, 0, 1);
+    end();
+}
+END_TEST
+
+START_TEST(claimed_slots_leave_when_they_come_back)
+{
+    uint32_t left;
+    begin(2, 4, false);
+    ck_assert(gr_ring_claim_write(state, 1, numbers));
+    gr_ring_state_leave(state);
+    ck_assert_uint_eq(gr_ring_state_add(state), 2);
+    ck_assert(gr_ring_state_take_left(state, &left));
+    ck_assert_uint_eq(left, 1);
+    ck_assert(!gr_ring_state_take_left(state, &left));
+    gr_ring_undo_write(state, 1, numbers);
+    assert_counts(1, 0, 0, 0);
+    ck_assert(gr_ring_state_take_left(state, &left));
+    ck_assert_uint_eq(left, 0);
+    ck_assert_uint_eq(state->leaving, 0);
+    ck_assert_uint_eq(gr_ring_state_add(state), 0); /* its place is taken again */
+    end();
+}
+END_TEST
+
+void build_ring_bookkeeping(Suite *suite)
+{
+    TCase *steps = add_ring_case(suite, "bookkeeping");
+    tcase_add_test(steps, what_a_claim_took_comes_back);
+    tcase_add_test(steps, a_frame_that_comes_back_too_late_is_dropped);
+    tcase_add_test(steps, a_frame_that_was_not_read_after_all_is_still_there);
+    tcase_add_test(steps, claimed_slots_leave_when_they_come_back);
+}

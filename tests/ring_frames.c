@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Long sequences of frames whose contents follow from their numbers: none is lost, comes twice or comes too early.
+ * GR_TEST_FRAMES says how many: a million takes about half a minute each way, by interop on the software driver.
+ */
+#define _GNU_SOURCE
+#include "allocations.h"
+#include "ring.h"
+
+#include <stdlib.h>
+
+#define WORDS 4
+#define BYTES (WORDS * sizeof(uint32_t))
+#define GROUP 64
+
+static const gr_side sides[] = {GR_SIDE_CUDA, GR_SIDE_GRAPHICS};
+
+/* Copies, and waits of the thread, take longer. */
+static uint64_t frames_to_run(int transport)
+{
+    const char *text = getenv("GR_TEST_FRAMES");
+    if (text != NULL && text[0] != '\0')
+        return strtoull(text, NULL, 10);
+    return sanitizer() != NULL || transport > 0 ? 10000 : 100000;
+}
+
+/* A frame's word: different for each frame. */
+static uint32_t word_of(uint64_t frame)
+{
+    return (uint32_t)frame * 2654435761u + 12345u;
+}
+
+/* The order of frames as one number. */
+static uint64_t add_to_sum(uint64_t sum, uint32_t word)
+{
+    return (sum ^ word) * 0x100000001B3u;
+}
+
+/* ---- Both sides ------------------------------------------------------------------------------ */
+
+/* Where the reader collects a group, so that it waits once for all of it. */
+static struct {
+    GLuint gl;
+    CUdeviceptr cuda;
+    uint32_t words[GROUP][WORDS];
+} collected;
+
+static void begin_collecting(void)
+{
+    collected.gl = gl_buffer_filled(sizeof collected.words, 0);
+    CU(cuMemAlloc(&collected.cuda, sizeof collected.words));
+}
+
+static void end_collecting(void)
+{
+    CU(cuMemFree(collected.cuda));
+}
+
+static void write_word(const gr_slot *slot, uint32_t word)
+{
+    uint32_t words[WORDS] = {word, word, word, word};
+    if (slot->buffer != NULL) {
+        CU(cuMemsetD32Async(gr_buffer_ptr(slot->buffer), word, WORDS, fx.stream));
+        return;
+    }
+    glBindBuffer(GL_COPY_WRITE_BUFFER, ring_name(slot->resource));
+    glBufferSubData(GL_COPY_WRITE_BUFFER, 0, BYTES, words);
+}
+
+static void collect(const gr_slot *slot, size_t at)
+{
+    if (slot->buffer != NULL) {
+        CU(cuMemcpyDtoDAsync(collected.cuda + at * BYTES, gr_buffer_ptr(slot->buffer), BYTES,
+                             fx.stream));
+        return;
+    }
+    glBindBuffer(GL_COPY_READ_BUFFER, ring_name(slot->resource));
+    glBindBuffer(GL_COPY_WRITE_BUFFER, collected.gl);
+    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, (GLintptr)(at * BYTES),
+                        BYTES);
+}
+
+static void fetch(gr_side producer, size_t n)
+{
+    if (producer == GR_SIDE_CUDA) {
+        glBindBuffer(GL_COPY_READ_BUFFER, collected.gl);
+        glGetBufferSubData(GL_COPY_READ_BUFFER, 0, (GLsizeiptr)(n * BYTES), collected.words);
+    } else {
+        CU(cuMemcpyDtoHAsync(collected.words, collected.cuda, n * BYTES, fx.stream));
+        CU(cuStreamSynchronize(fx.stream));
+    }
+}
+
+static void write_group(gr_ring *ring, gr_side producer, size_t n)
+{
+    gr_slot slots[GROUP];
+    must_acquire_write(ring, producer, n, slots);
+    for (size_t i = 0; i < n; i++)
+        write_word(&slots[i], word_of(slots[i].frame));
+    assert_ok(gr_ring_publish(ring, n, slots));
+}
+
+/* Reads n frames, of which the first is `next`, or a later one if frames may be dropped. */
+static uint64_t read_group(gr_ring *ring, gr_side producer, size_t n, uint64_t next, uint64_t sum)
+{
+    gr_slot slots[GROUP];
+    must_acquire_read(ring, producer, n, slots);
+    for (size_t i = 0; i < n; i++)
+        collect(&slots[i], i);
+    fetch(producer, n);
+    for (size_t i = 0; i < n; i++) {
+        ck_assert_uint_eq(slots[i].frame, next + i);
+        for (int word = 0; word < WORDS; word++)
+            ck_assert_uint_eq(collected.words[i][word], word_of(next + i));
+        sum = add_to_sum(sum, collected.words[i][0]);
+    }
+    assert_ok(gr_ring_give_back(ring, n, slots));
+    return sum;
+}
+
+/* ---- Sequences ------------------------------------------------------------------------------- */
+
+static gr_ring *make(size_t n, gr_side producer, gr_ring_mode mode)
+{
+    gr_ring_options options = {.producer = producer, .mode = mode};
+    gr_ring *ring = gr_ring_create(ring_resources(n, BYTES), n, &options);
+    assert_made(ring);
+    return ring;
+}
+
+START_TEST(a_long_sequence_in_groups)
+{
+    need_transport(_i / 2);
+    gr_side producer = sides[_i % 2];
+    uint64_t frames = frames_to_run(_i / 2) / GROUP * GROUP, sum = 0, wanted = 0;
+    GR_AUTO(gr_ring) *ring = make(2 * GROUP, producer, GR_RING_LOSSLESS);
+    begin_collecting();
+    write_group(ring, producer, GROUP);
+    for (uint64_t next = 1; next <= frames; next += GROUP) {
+        if (next + GROUP <= frames)
+            write_group(ring, producer, GROUP);
+        sum = read_group(ring, producer, GROUP, next, sum);
+    }
+    for (uint64_t frame = 1; frame <= frames; frame++)
+        wanted = add_to_sum(wanted, word_of(frame));
+    ck_assert_uint_eq(sum, wanted);
+    assert_frames(ring, frames, frames, 0);
+    end_collecting();
+}
+END_TEST
+
+/* The producer is some frames ahead, as many as there are slots. */
+START_TEST(a_sequence_of_single_frames)
+{
+    need_transport(_i / 2);
+    gr_side producer = sides[_i % 2];
+    uint64_t frames = frames_to_run(_i / 2) / 50, sum = 0, wanted = 0, written = 0;
+    GR_AUTO(gr_ring) *ring = make(7, producer, GR_RING_LOSSLESS);
+    begin_collecting();
+    for (uint64_t next = 1; next <= frames; next++) {
+        for (; written < frames && written < next + 5; written++)
+            write_group(ring, producer, 1);
+        sum = read_group(ring, producer, 1, next, sum);
+        wanted = add_to_sum(wanted, word_of(next));
+    }
+    ck_assert_uint_eq(sum, wanted);
+    assert_frames(ring, frames, frames, 0);
+    end_collecting();
+}
+END_TEST
+
+/* The reader comes after 1 to 6 frames: it gets the newest each time. */
+START_TEST(the_newest_of_a_sequence)
+{
+    need_transport(_i / 2);
+    gr_side producer = sides[_i % 2];
+    uint64_t written = 0, read = 0;
+    GR_AUTO(gr_ring) *ring = make(3, producer, GR_RING_NEWEST);
+    begin_collecting();
+    for (; written < frames_to_run(_i / 2) / 50; read++) {
+        for (uint64_t i = 0; i <= read * 7 % 6; i++, written++)
+            write_group(ring, producer, 1);
+        read_group(ring, producer, 1, written, 0);
+    }
+    assert_frames(ring, written, read, written - read);
+    end_collecting();
+}
+END_TEST
+
+START_TEST(frames_allocate_nothing)
+{
+    need_transport(_i / 2);
+    gr_side producer = sides[_i % 2];
+    need_counting();
+    GR_AUTO(gr_ring) *ring = make(8, producer, GR_RING_LOSSLESS);
+    GR_AUTO(gr_ring) *newest = make(3, producer, GR_RING_NEWEST);
+    begin_collecting();
+    write_group(ring, producer, 8);
+    read_group(ring, producer, 8, 1, 0);
+    start_counting();
+    for (uint64_t i = 0; i < 500; i++) {
+        write_group(ring, producer, 4);
+        read_group(ring, producer, 4, 9 + 4 * i, 0);
+        write_group(newest, producer, 2);
+        write_group(newest, producer, 2);
+        read_group(newest, producer, 1, 4 * i + 4, 0);
+        gr_slot none[8];
+        ck_assert_int_eq(
+            gr_ring_acquire_read(ring, producer == GR_SIDE_CUDA ? NULL : fx.stream, 8, none),
+            GR_ERR_TIMEOUT);
+    }
+    ck_assert_uint_eq(allocations, 0);
+    gr_clear_error();
+    end_collecting();
+}
+END_TEST
+
+static gr_side life_of;
+static GLuint life_names[5];
+
+/* Made, used, resized and freed with a frame in flight. */
+static void life(GLuint name)
+{
+    (void)name;
+    gr_resource *resources[5];
+    for (int i = 0; i < 5; i++)
+        resources[i] = must_register(life_names[i]);
+    gr_ring *ring = gr_ring_create(resources, 3, &(gr_ring_options){.producer = life_of});
+    assert_made(ring);
+    write_group(ring, life_of, 2);
+    gr_slot slot;
+    must_acquire_read(ring, life_of, 1, &slot);
+    assert_ok(gr_ring_resize(ring, resources + 3, 2));
+    assert_ok(gr_ring_give_back(ring, 1, &slot));
+    gr_ring_free(ring);
+}
+
+START_TEST(rings_for_ever_need_nothing_more)
+{
+    life_of = sides[_i];
+    for (int i = 0; i < 5; i++)
+        life_names[i] = gl_buffer_filled(BYTES, 0);
+    assert_steady(life, 0, sanitizer() != NULL ? 100 : 1000);
+}
+END_TEST
+
+void build_ring_frames(Suite *suite)
+{
+    TCase *sequence = add_ring_case(suite, "sequences");
+    tcase_add_loop_test(sequence, a_long_sequence_in_groups, 0, 2 * RING_TRANSPORTS);
+    tcase_add_loop_test(sequence, a_sequence_of_single_frames, 0, 2 * RING_TRANSPORTS);
+    tcase_add_loop_test(sequence, the_newest_of_a_sequence, 0, 2 * RING_TRANSPORTS);
+
+    TCase *steady = add_ring_case(suite, "steady");
+    tcase_add_loop_test(steady, frames_allocate_nothing, 0, 2 * RING_TRANSPORTS);
+    tcase_add_loop_test(steady, rings_for_ever_need_nothing_more, 0, 2);
+}

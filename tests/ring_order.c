@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What orders the two sides: work that is held up in a stream has been done when the other side sees the slot.
+ * Each case shows, by raw calls, that there was something to wait for.
+ */
+#define _GNU_SOURCE
+#include "ring.h"
+
+#define DELAY_MS 60
+
+static unsigned char host[RING_SIZE];
+
+/* What a stream that waits for nothing finds in a mapped slot. */
+static void assert_raw(const gr_slot *slot, int value, CUstream stream)
+{
+    CU(cuMemcpyDtoHAsync(host, gr_buffer_ptr(slot->buffer), RING_SIZE, stream));
+    CU(cuStreamSynchronize(stream));
+    assert_bytes(host, RING_SIZE, value);
+}
+
+/* A gate behind work that has been done, so that raw calls see it. */
+static struct gate *gate_after_work(void)
+{
+    CU(cuStreamSynchronize(fx.stream));
+    return gate_put(fx.stream);
+}
+
+/* ---- CUDA writes ----------------------------------------------------------------------------- */
+
+START_TEST(a_reader_comes_after_the_kernels)
+{
+    need_transport(_i / 2);
+    GR_AUTO(gr_ring) *ring = must_make_ring(2, &(gr_ring_options){.mode = (gr_ring_mode)(_i % 2)});
+    gr_slot slot;
+    for (int value = 1; value < 5; value++) {
+        must_acquire_write(ring, GR_SIDE_CUDA, 1, &slot);
+        CU(cuMemsetD8Async(gr_buffer_ptr(slot.buffer), 0xAA, RING_SIZE, fx.stream));
+        struct gate *gate = gate_after_work();
+        slot_fill(&slot, value);
+        assert_raw(&slot, 0xAA, fx.other);
+        gate_open_after(gate, DELAY_MS);
+        assert_ok(gr_ring_publish(ring, 1, &slot));
+        read_frame(ring, GR_SIDE_CUDA, value);
+        ck_assert(gate_is_open(gate));
+    }
+}
+END_TEST
+
+START_TEST(readers_of_a_group_come_after_all_of_it)
+{
+    need_transport(_i);
+    GR_AUTO(gr_ring) *ring = must_make_ring(4, NULL);
+    gr_slot slots[4];
+    must_acquire_write(ring, GR_SIDE_CUDA, 4, slots);
+    for (int i = 0; i < 3; i++)
+        slot_fill(&slots[i], i + 1);
+    struct gate *gate = gate_after_work();
+    slot_fill(&slots[3], 4);
+    assert_raw(&slots[3], 0, fx.other);
+    gate_open_after(gate, DELAY_MS);
+    assert_ok(gr_ring_publish(ring, 4, slots));
+    must_acquire_read(ring, GR_SIDE_CUDA, 4, slots);
+    for (int i = 3; i >= 0; i--)
+        assert_slot(&slots[i], i + 1);
+    assert_ok(gr_ring_give_back(ring, 4, slots));
+}
+END_TEST
+
+/* Slots of one group may have been acquired on different streams. */
+START_TEST(each_slot_is_published_on_the_stream_of_its_acquire)
+{
+    need_transport(_i);
+    GR_AUTO(gr_ring) *ring = must_make_ring(2, NULL);
+    gr_slot slots[2];
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, 1, &slots[0]));
+    assert_ok(gr_ring_acquire_write(ring, fx.other, 1, &slots[1]));
+    struct gate *gates[2] = {gate_put(fx.stream), gate_put(fx.other)};
+    slot_fill(&slots[0], 1);
+    slot_fill(&slots[1], 2);
+    gate_open_after(gates[0], DELAY_MS);
+    gate_open_after(gates[1], DELAY_MS);
+    assert_ok(gr_ring_publish(ring, 2, slots));
+    ck_assert_uint_eq(read_frame(ring, GR_SIDE_CUDA, 1), 1);
+    ck_assert_uint_eq(read_frame(ring, GR_SIDE_CUDA, 2), 2);
+}
+END_TEST
+
+/* Nobody has read the dropped frame: the next writing, on another stream, comes after its writing. */
+START_TEST(a_dropped_frame_is_overwritten_in_order)
+{
+    need_transport(_i / 2);
+    GR_AUTO(gr_ring) *ring = must_make_ring(1, &(gr_ring_options){.mode = GR_RING_NEWEST});
+    gr_slot slot;
+    for (int value = 1; value < 5; value++) {
+        must_acquire_write(ring, GR_SIDE_CUDA, 1, &slot);
+        struct gate *gate = gate_after_work();
+        slot_fill(&slot, 0xBB);
+        gate_open_after(gate, DELAY_MS);
+        assert_ok((_i % 2 ? gr_ring_discard : gr_ring_publish)(ring, 1, &slot));
+        assert_ok(gr_ring_acquire_write(ring, fx.other, 1, &slot));
+        slot_fill(&slot, value);
+        assert_ok(gr_ring_publish(ring, 1, &slot));
+        read_frame(ring, GR_SIDE_CUDA, value);
+        ck_assert(gate_is_open(gate));
+        CU(cuStreamSynchronize(fx.stream));
+    }
+}
+END_TEST
+
+START_TEST(the_end_comes_after_the_kernels)
+{
+    gr_ring *ring = must_make_ring(2, NULL);
+    gr_slot slot;
+    must_acquire_write(ring, GR_SIDE_CUDA, 1, &slot);
+    GLuint name = ring_name(slot.resource);
+    struct gate *gate = gate_after_work();
+    slot_fill(&slot, 7);
+    assert_raw(&slot, 0, fx.other);
+    gate_open_after(gate, DELAY_MS);
+    gr_ring_free(ring);
+    assert_gl_bytes(name, RING_SIZE, 7);
+    assert_ok(gr_buffer_release(slot.buffer));
+}
+END_TEST
+
+/* ---- CUDA reads ------------------------------------------------------------------------------ */
+
+START_TEST(a_writer_comes_after_the_kernels_that_read)
+{
+    need_transport(_i);
+    GR_AUTO(gr_ring) *ring = must_make_ring(1, &(gr_ring_options){.producer = GR_SIDE_GRAPHICS});
+    gr_slot slot;
+    CUdeviceptr copy = 0;
+    CU(cuMemAlloc(&copy, RING_SIZE));
+    CU(cuMemsetD8Async(copy, 0, RING_SIZE, fx.stream));
+    CU(cuStreamSynchronize(fx.stream));
+    for (int value = 1; value < 5; value++) {
+        write_frame(ring, GR_SIDE_GRAPHICS, value);
+        must_acquire_read(ring, GR_SIDE_GRAPHICS, 1, &slot);
+        struct gate *gate = gate_after_work();
+        CU(cuMemcpyDtoDAsync(copy, gr_buffer_ptr(slot.buffer), RING_SIZE, fx.stream));
+        CU(cuMemcpyDtoHAsync(host, copy, RING_SIZE, fx.other));
+        CU(cuStreamSynchronize(fx.other));
+        ck_assert_int_ne(host[0], value); /* so it has yet to be read */
+        gate_open_after(gate, DELAY_MS);
+        assert_ok(gr_ring_give_back(ring, 1, &slot));
+        must_acquire_write(ring, GR_SIDE_GRAPHICS, 1, &slot);
+        slot_fill(&slot, 0xCC);
+        glFinish();
+        assert_ok(gr_ring_discard(ring, 1, &slot));
+        CU(cuMemcpyDtoHAsync(host, copy, RING_SIZE, fx.stream));
+        CU(cuStreamSynchronize(fx.stream));
+        assert_bytes(host, RING_SIZE, value);
+    }
+    CU(cuMemFree(copy));
+}
+END_TEST
+
+void build_ring_order(Suite *suite)
+{
+    TCase *order = add_ring_case(suite, "order");
+    tcase_add_loop_test(order, a_reader_comes_after_the_kernels, 0, 2 * RING_TRANSPORTS);
+    tcase_add_loop_test(order, readers_of_a_group_come_after_all_of_it, 0, RING_TRANSPORTS);
+    tcase_add_loop_test(order, each_slot_is_published_on_the_stream_of_its_acquire, 0,
+                        RING_TRANSPORTS);
+    tcase_add_loop_test(order, a_dropped_frame_is_overwritten_in_order, 0, 2 * RING_TRANSPORTS);
+    tcase_add_test(order, the_end_comes_after_the_kernels);
+    tcase_add_loop_test(order, a_writer_comes_after_the_kernels_that_read, 0, RING_TRANSPORTS);
+}

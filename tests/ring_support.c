@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rings of OpenGL buffers for the parts of test_ring: see ring.h. */
+#include "ring.h"
+
+#include <stdlib.h>
+
+/* ---- Transports ------------------------------------------------------------------------------ */
+
+static gr_transport transport = GR_TRANSPORT_INTEROP;
+
+const char *ring_use_transport(int index)
+{
+    static const gr_transport order[RING_TRANSPORTS] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED,
+                                                        GR_TRANSPORT_COPY};
+    static gr_transport_report reports[3];
+    assert_ok(gr_gl_probe(reports));
+    for (int i = 0; i < 3; i++)
+        if (reports[i].transport == order[index] && !reports[i].usable)
+            return reports[i].reason;
+    transport = order[index];
+    return NULL;
+}
+
+static void use_interop(void)
+{
+    transport = GR_TRANSPORT_INTEROP;
+}
+
+/* What a closed resource leaves is ended when the streams have passed, by the next call that makes one. */
+static void end_leftovers(void)
+{
+    gates_open(); /* also after a case that failed */
+    CU(cuCtxSynchronize());
+    if (transport != GR_TRANSPORT_INTEROP)
+        gr_resource_free(ring_resource(RING_SIZE));
+}
+
+/* What the transports open at their first use and keep must not count in the first case. */
+static void use_transports_once(void)
+{
+    static bool done;
+    if (done)
+        return;
+    done = true;
+    fixture_setup();
+    for (int i = 0; i < RING_TRANSPORTS; i++)
+        if (ring_use_transport(i) == NULL) {
+            gr_ring *ring = must_make_ring(2, NULL);
+            write_frame(ring, GR_SIDE_CUDA, i);
+            read_frame(ring, GR_SIDE_CUDA, i);
+            gr_ring_free(ring);
+        }
+    end_leftovers();
+    fx.fds = -1;
+    fixture_teardown();
+}
+
+TCase *add_ring_case(Suite *suite, const char *name)
+{
+    TCase *made = add_case(suite, name);
+    tcase_add_unchecked_fixture(made, use_transports_once, NULL);
+    tcase_add_checked_fixture(made, use_interop, end_leftovers);
+    return made;
+}
+
+gr_resource *ring_resource(size_t size)
+{
+    if (transport == GR_TRANSPORT_INTEROP)
+        return must_register(gl_buffer_filled(size, 0));
+    unsigned char *zeros = calloc(1, size);
+    ck_assert_ptr_nonnull(zeros);
+    gr_resource *made = gr_gl_buffer_create(size, GR_NONE, &(gr_gl_options){transport});
+    assert_made(made);
+    gl_write(gr_gl_name(made), zeros, size);
+    free(zeros);
+    return made;
+}
+
+GLuint ring_name(const gr_resource *resource)
+{
+    return gr_gl_name(resource);
+}
+
+/* ---- Slots ----------------------------------------------------------------------------------- */
+
+gr_resource *const *ring_resources(size_t n, size_t size)
+{
+    static gr_resource *made[RING_SLOTS];
+    ck_assert_uint_le(n, RING_SLOTS);
+    for (size_t i = 0; i < n; i++)
+        made[i] = ring_resource(size);
+    return made;
+}
+
+gr_ring *must_make_ring(size_t n, const gr_ring_options *options)
+{
+    gr_ring *ring = gr_ring_create(ring_resources(n, RING_SIZE), n, options);
+    assert_made(ring);
+    return ring;
+}
+
+CUstream ring_stream(gr_side producer, bool writing)
+{
+    return (producer == GR_SIDE_CUDA) == writing ? fx.stream : NULL;
+}
+
+void must_acquire_write(gr_ring *ring, gr_side producer, size_t n, gr_slot slots[])
+{
+    assert_ok(gr_ring_acquire_write(ring, ring_stream(producer, true), n, slots));
+}
+
+void must_acquire_read(gr_ring *ring, gr_side producer, size_t n, gr_slot slots[])
+{
+    assert_ok(gr_ring_acquire_read(ring, ring_stream(producer, false), n, slots));
+}
+
+void slot_fill(const gr_slot *slot, int value)
+{
+    unsigned char bytes[RING_SIZE];
+    if (slot->buffer != NULL) {
+        ck_assert_uint_eq(gr_buffer_size(slot->buffer), RING_SIZE);
+        cuda_fill(slot->buffer, value);
+        return;
+    }
+    for (size_t i = 0; i < RING_SIZE; i++)
+        bytes[i] = (unsigned char)value;
+    gl_write(ring_name(slot->resource), bytes, RING_SIZE);
+}
+
+void assert_slot(const gr_slot *slot, int value)
+{
+    unsigned char bytes[RING_SIZE] = {0};
+    if (slot->buffer == NULL) {
+        assert_gl_bytes(ring_name(slot->resource), RING_SIZE, value & 255);
+        return;
+    }
+    CUstream stream = gr_buffer_stream(slot->buffer);
+    CU(cuMemcpyDtoHAsync(bytes, gr_buffer_ptr(slot->buffer), RING_SIZE, stream));
+    CU(cuStreamSynchronize(stream));
+    assert_bytes(bytes, RING_SIZE, value & 255);
+}
+
+uint64_t write_frame(gr_ring *ring, gr_side producer, int value)
+{
+    gr_slot slot;
+    must_acquire_write(ring, producer, 1, &slot);
+    slot_fill(&slot, value);
+    assert_ok(gr_ring_publish(ring, 1, &slot));
+    ck_assert_ptr_null(slot.buffer);
+    return slot.frame;
+}
+
+uint64_t read_frame(gr_ring *ring, gr_side producer, int value)
+{
+    gr_slot slot;
+    must_acquire_read(ring, producer, 1, &slot);
+    assert_slot(&slot, value);
+    assert_ok(gr_ring_give_back(ring, 1, &slot));
+    ck_assert_ptr_null(slot.buffer);
+    return slot.frame;
+}
+
+void assert_slots(gr_ring *ring, unsigned free, unsigned writing, unsigned ready, unsigned reading)
+{
+    gr_ring_counts now;
+    gr_ring_count(ring, &now);
+    ck_assert_uint_eq(now.free, free);
+    ck_assert_uint_eq(now.writing, writing);
+    ck_assert_uint_eq(now.ready, ready);
+    ck_assert_uint_eq(now.reading, reading);
+}
+
+void assert_frames(gr_ring *ring, uint64_t published, uint64_t read, uint64_t dropped)
+{
+    gr_ring_counts now;
+    gr_ring_count(ring, &now);
+    ck_assert_uint_eq(now.published, published);
+    ck_assert_uint_eq(now.read, read);
+    ck_assert_uint_eq(now.dropped, dropped);
+}

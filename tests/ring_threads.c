@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Producer and consumer on two threads: Vulkan on the main one, CUDA, which needs no context of a graphics API, on
+ * the other. Either is slower, is stopped while it waits, or has the slots replaced under it.
+ */
+#define _GNU_SOURCE
+#include "ring_vulkan.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOTS     3
+#define IN_FLIGHT 8
+#define MOST      400 /* frames */
+
+/* ---- CUDA's thread --------------------------------------------------------------------------- */
+
+/* Check's assertions work on the main thread only: a text says what went wrong. */
+static struct {
+    gr_ring *ring;
+    pthread_t thread;
+    uint64_t frames;   /* to produce, or to read; the ring may be stopped earlier */
+    unsigned delay_ms; /* at each eighth frame */
+    uint64_t done;
+    uint64_t numbers[MOST];
+    CUdeviceptr copies;
+    char wrong[1024];
+} cuda;
+
+/* All bytes of a frame. */
+static int value_of(uint64_t frame)
+{
+    return (int)(frame * 7 & 255);
+}
+
+static bool failed(const char *what)
+{
+    gr_error error;
+    gr_last_error(&error);
+    snprintf(cuda.wrong, sizeof cuda.wrong, "%s at frame %llu; %s: %s", what,
+             (unsigned long long)cuda.done, gr_status_name(error.status), error.message);
+    return false;
+}
+
+static bool produce_one(void)
+{
+    gr_slot slot;
+    gr_status status = gr_ring_acquire_write(cuda.ring, fx.stream, 1, &slot);
+    if (status == GR_ERR_STATE)
+        return false;
+    if (status != GR_OK)
+        return failed("acquire");
+    if (fx.cu->cuMemsetD8Async(gr_buffer_ptr(slot.buffer), (unsigned char)value_of(slot.frame),
+                               RING_SIZE, fx.stream) != CUDA_SUCCESS)
+        return failed("memset");
+    return gr_ring_publish(cuda.ring, 1, &slot) == GR_OK || failed("publish");
+}
+
+static bool consume_one(void)
+{
+    gr_slot slot;
+    gr_status status = gr_ring_acquire_read(cuda.ring, fx.stream, 1, &slot);
+    if (status == GR_ERR_STATE)
+        return false;
+    if (status != GR_OK)
+        return failed("acquire");
+    cuda.numbers[cuda.done] = slot.frame;
+    if (fx.cu->cuMemcpyDtoDAsync(cuda.copies + cuda.done * RING_SIZE, gr_buffer_ptr(slot.buffer),
+                                 RING_SIZE, fx.stream) != CUDA_SUCCESS)
+        return failed("copy");
+    return gr_ring_give_back(cuda.ring, 1, &slot) == GR_OK || failed("give back");
+}
+
+static void *run_cuda(void *one)
+{
+    bool (*step)(void) = one == NULL ? produce_one : consume_one;
+    fx.cu->cuCtxSetCurrent(fx.context);
+    while (cuda.done < cuda.frames && step()) {
+        cuda.done++;
+        if (cuda.delay_ms > 0 && cuda.done % 8 == 0)
+            sleep_ms(cuda.delay_ms);
+    }
+    fx.cu->cuCtxSetCurrent(NULL);
+    return NULL;
+}
+
+/* ---- Vulkan's --------------------------------------------------------------------------------- */
+
+static struct ring_sync sync;
+static gr_side producer;
+
+/* What is being read. */
+static struct vulkan_host *hosts[IN_FLIGHT];
+static uint64_t expected[IN_FLIGHT];
+static int in_flight;
+
+static void start_cuda(gr_ring *ring, uint64_t frames, unsigned delay_ms)
+{
+    memset(&cuda, 0, sizeof cuda);
+    cuda.ring = ring;
+    cuda.frames = frames;
+    cuda.delay_ms = delay_ms;
+    CU(cuMemAlloc(&cuda.copies, MOST * RING_SIZE));
+    ck_assert_int_eq(
+        pthread_create(&cuda.thread, NULL, run_cuda, producer == GR_SIDE_CUDA ? NULL : &producer),
+        0);
+}
+
+static void begin(gr_side side, gr_ring_mode mode, uint64_t frames, unsigned delay_ms)
+{
+    gr_ring_options options = {.producer = side, .mode = mode, .wait_ms = 20000};
+    producer = side;
+    sync = ring_sync_begin();
+    in_flight = 0;
+    for (int i = 0; i < IN_FLIGHT; i++)
+        hosts[i] = vulkan_host(RING_SIZE);
+    start_cuda(must_make_vulkan_ring(SLOTS, &sync, &options), frames, delay_ms);
+}
+
+static void join_cuda(void)
+{
+    pthread_join(cuda.thread, NULL);
+    ck_assert_msg(cuda.wrong[0] == '\0', "CUDA's thread: %s", cuda.wrong);
+}
+
+/* CUDA's thread has been joined. */
+static void end(void)
+{
+    CU(cuStreamSynchronize(fx.stream));
+    vulkan_finish();
+    gr_ring_free(cuda.ring);
+    CU(cuMemFree(cuda.copies));
+    ring_sync_end(&sync);
+}
+
+static void check_reads(void)
+{
+    vulkan_finish();
+    for (int i = 0; i < in_flight; i++)
+        assert_bytes(hosts[i]->bytes, RING_SIZE, value_of(expected[i]));
+    in_flight = 0;
+}
+
+/* Reads a frame; false when the ring has been stopped and read to its end. */
+static bool read_one(uint64_t *frame)
+{
+    gr_slot slot;
+    gr_status status = gr_ring_acquire_read(cuda.ring, NULL, 1, &slot);
+    if (status == GR_ERR_STATE)
+        return false;
+    assert_ok(status);
+    submit_read(&slot, 1, &hosts[in_flight], NULL);
+    expected[in_flight++] = slot.frame;
+    *frame = slot.frame;
+    assert_ok(gr_ring_give_back(cuda.ring, 1, &slot));
+    if (in_flight == IN_FLIGHT)
+        check_reads();
+    return true;
+}
+
+static void write_one(void)
+{
+    gr_slot slot;
+    assert_ok(gr_ring_acquire_write(cuda.ring, NULL, 1, &slot));
+    submit_fill(&slot, 1, value_of(slot.frame), NULL);
+    assert_ok(gr_ring_publish(cuda.ring, 1, &slot));
+    if (slot.frame % 32 == 0)
+        vulkan_finish();
+}
+
+/* All that CUDA has read. */
+static void check_seen(bool all)
+{
+    unsigned char *seen = malloc(MOST * RING_SIZE);
+    ck_assert_ptr_nonnull(seen);
+    CU(cuStreamSynchronize(fx.stream));
+    CU(cuMemcpyDtoHAsync(seen, cuda.copies, MOST * RING_SIZE, fx.stream));
+    CU(cuStreamSynchronize(fx.stream));
+    for (uint64_t i = 0, last = 0; i < cuda.done; last = cuda.numbers[i++]) {
+        ck_assert_uint_gt(cuda.numbers[i], last);
+        ck_assert(!all || cuda.numbers[i] == i + 1);
+        assert_bytes(seen + i * RING_SIZE, RING_SIZE, value_of(cuda.numbers[i]));
+    }
+    free(seen);
+}
+
+/* ---- Speeds ---------------------------------------------------------------------------------- */
+
+/* Neither is slower, the producer is, the consumer is. */
+static const struct {
+    unsigned cuda_ms, vulkan_ms;
+} speeds[] = {{0, 0}, {4, 0}, {0, 4}};
+
+START_TEST(every_frame_of_cuda_is_read)
+{
+    need_vulkan();
+    begin(GR_SIDE_CUDA, GR_RING_LOSSLESS, MOST, speeds[_i].cuda_ms);
+    uint64_t frame = 0;
+    for (uint64_t i = 1; i <= MOST; i++) {
+        ck_assert(read_one(&frame));
+        ck_assert_uint_eq(frame, i);
+        if (i % 8 == 0 && speeds[_i].vulkan_ms > 0)
+            sleep_ms(speeds[_i].vulkan_ms);
+    }
+    join_cuda();
+    check_reads();
+    assert_frames(cuda.ring, MOST, MOST, 0);
+    end();
+}
+END_TEST
+
+START_TEST(every_frame_of_vulkan_is_read)
+{
+    need_vulkan();
+    begin(GR_SIDE_GRAPHICS, GR_RING_LOSSLESS, MOST, speeds[_i].cuda_ms);
+    for (uint64_t i = 1; i <= MOST; i++) {
+        write_one();
+        if (i % 8 == 0 && speeds[_i].vulkan_ms > 0)
+            sleep_ms(speeds[_i].vulkan_ms);
+    }
+    join_cuda();
+    check_seen(true);
+    assert_frames(cuda.ring, MOST, MOST, 0);
+    end();
+}
+END_TEST
+
+START_TEST(the_newest_frame_of_cuda_is_read)
+{
+    need_vulkan();
+    begin(GR_SIDE_CUDA, GR_RING_NEWEST, MOST, speeds[_i].cuda_ms);
+    uint64_t frame = 0, last = 0, reads = 0;
+    while (last < MOST && read_one(&frame)) {
+        ck_assert_uint_gt(frame, last);
+        last = frame;
+        reads++;
+        if (speeds[_i].vulkan_ms > 0)
+            sleep_ms(speeds[_i].vulkan_ms);
+    }
+    join_cuda();
+    check_reads();
+    assert_frames(cuda.ring, MOST, reads, MOST - reads);
+    end();
+}
+END_TEST
+
+START_TEST(the_newest_frame_of_vulkan_is_read)
+{
+    need_vulkan();
+    begin(GR_SIDE_GRAPHICS, GR_RING_NEWEST, MOST, speeds[_i].cuda_ms);
+    for (uint64_t i = 1; i <= MOST; i++)
+        write_one();
+    gr_ring_stop(cuda.ring);
+    join_cuda();
+    check_seen(false);
+    ck_assert_uint_eq(cuda.numbers[cuda.done - 1], MOST);
+    assert_frames(cuda.ring, MOST, cuda.done, MOST - cuda.done);
+    end();
+}
+END_TEST
+
+/* ---- OpenGL ---------------------------------------------------------------------------------- */
+
+/* By the shared transport CUDA's thread needs no OpenGL context. */
+START_TEST(opengl_has_the_other_thread)
+{
+    need_transport(1);
+    gr_slot slot;
+    producer = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
+    gr_ring_options options = {.producer = producer, .wait_ms = 20000};
+    start_cuda(must_make_ring(SLOTS, &options), MOST, 0);
+    for (uint64_t i = 1; i <= MOST; i++) {
+        if (producer == GR_SIDE_CUDA) {
+            must_acquire_read(cuda.ring, producer, 1, &slot);
+            ck_assert_uint_eq(slot.frame, i);
+            assert_slot(&slot, value_of(i));
+            assert_ok(gr_ring_give_back(cuda.ring, 1, &slot));
+        } else {
+            must_acquire_write(cuda.ring, producer, 1, &slot);
+            slot_fill(&slot, value_of(i));
+            assert_ok(gr_ring_publish(cuda.ring, 1, &slot));
+        }
+    }
+    join_cuda();
+    if (producer == GR_SIDE_GRAPHICS)
+        check_seen(true);
+    assert_frames(cuda.ring, MOST, MOST, 0);
+    gr_ring_free(cuda.ring);
+    CU(cuMemFree(cuda.copies));
+}
+END_TEST
+
+/* ---- Mid-flight ------------------------------------------------------------------------------ */
+
+/* The thread waits for a slot, or for a frame, that never comes. */
+START_TEST(a_thread_that_waits_is_stopped)
+{
+    need_vulkan();
+    gr_side side = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
+    begin(side, GR_RING_LOSSLESS, MOST, 0);
+    gr_slot slot;
+    if (side == GR_SIDE_GRAPHICS)
+        write_one();
+    else
+        assert_ok(gr_ring_acquire_read(cuda.ring, NULL, 1, &slot));
+    sleep_ms(30);
+    gr_ring_stop(cuda.ring);
+    join_cuda();
+    gr_ring_counts now;
+    gr_ring_count(cuda.ring, &now);
+    ck_assert_uint_eq(cuda.done, side == GR_SIDE_CUDA ? SLOTS : 1);
+    ck_assert_uint_eq(now.published, side == GR_SIDE_CUDA ? SLOTS : 1);
+    if (side == GR_SIDE_CUDA) {
+        submit_read(&slot, 1, hosts, NULL);
+        assert_ok(gr_ring_give_back(cuda.ring, 1, &slot));
+        uint64_t frame = 1, reads = 1;
+        while (read_one(&frame))
+            ck_assert_uint_eq(frame, ++reads);
+        ck_assert_uint_eq(reads, SLOTS);
+        check_reads();
+    } else {
+        check_seen(true);
+    }
+    gr_clear_error();
+    end();
+}
+END_TEST
+
+static void resize(size_t n)
+{
+    gr_resource *fresh[8];
+    for (size_t i = 0; i < n; i++) {
+        fresh[i] = must_create(RING_SIZE, GR_NONE);
+        assert_ok(gr_resource_set_sync(fresh[i], sync.acquire, sync.release));
+    }
+    assert_ok(gr_ring_resize(cuda.ring, fresh, n));
+}
+
+/*
+ * A slot's buffer is destroyed after CUDA has waited for the submit that used it last. Of a wait outside of Vulkan
+ * the layer cannot know: it takes the submit for pending until the host has asked for its fence or semaphore.
+ */
+START_TEST(slots_are_replaced_under_a_running_thread)
+{
+    need_vulkan();
+    if (vk.exports)
+        vulkan_allow("VUID-vkDestroyBuffer-buffer-00922");
+    gr_side side = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
+    begin(side, GR_RING_LOSSLESS, MOST, 0);
+    uint64_t frame = 0;
+    for (uint64_t i = 1; i <= MOST; i++) {
+        if (side == GR_SIDE_CUDA) {
+            ck_assert(read_one(&frame));
+            ck_assert_uint_eq(frame, i);
+        } else {
+            write_one();
+        }
+        if (i % 20 == 0)
+            resize(1 + i / 20 % 6);
+    }
+    join_cuda();
+    check_reads();
+    if (side == GR_SIDE_GRAPHICS)
+        check_seen(true);
+    assert_frames(cuda.ring, MOST, MOST, 0);
+    end();
+}
+END_TEST
+
+/* Frames that nobody has read, with work under way on both sides. */
+START_TEST(a_ring_ends_with_frames_in_flight)
+{
+    need_vulkan();
+    gr_side side = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
+    begin(side, GR_RING_LOSSLESS, MOST, 0);
+    uint64_t frame;
+    for (int i = 0; i < 10; i++) {
+        if (side == GR_SIDE_CUDA)
+            read_one(&frame);
+        else
+            write_one();
+    }
+    gr_ring_stop(cuda.ring);
+    join_cuda();
+    check_reads();
+    gr_slot slot = {0};
+    if (side == GR_SIDE_CUDA)
+        gr_ring_acquire_read(cuda.ring, NULL, 1, &slot);
+    gr_clear_error();
+    vulkan_finish();
+    gr_ring_free(cuda.ring);
+    CU(cuStreamSynchronize(fx.stream));
+    CU(cuMemFree(cuda.copies));
+    ring_sync_end(&sync);
+}
+END_TEST
+
+void build_ring_threads(Suite *suite)
+{
+    TCase *speed = add_vulkan_case(suite, "speeds");
+    tcase_add_loop_test(speed, every_frame_of_cuda_is_read, 0, 3);
+    tcase_add_loop_test(speed, every_frame_of_vulkan_is_read, 0, 3);
+    tcase_add_loop_test(speed, the_newest_frame_of_cuda_is_read, 0, 3);
+    tcase_add_loop_test(speed, the_newest_frame_of_vulkan_is_read, 0, 2);
+
+    TCase *opengl = add_ring_case(suite, "OpenGL and a thread");
+    tcase_add_loop_test(opengl, opengl_has_the_other_thread, 0, 2);
+
+    TCase *flight = add_vulkan_case(suite, "mid-flight");
+    tcase_add_loop_test(flight, a_thread_that_waits_is_stopped, 0, 2);
+    tcase_add_loop_test(flight, slots_are_replaced_under_a_running_thread, 0, 2);
+    tcase_add_loop_test(flight, a_ring_ends_with_frames_in_flight, 0, 2);
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A random walk over all calls on a ring, in each mode and direction, with right and wrong arguments. A model says
+ * what comes of each, which frame is in each slot, and how many slots are in each state.
+ */
+#define _GNU_SOURCE
+#include "ring.h"
+
+#include <string.h>
+
+#ifndef SEED
+#define SEED 20261120u
+#endif
+#define MOST_SLOTS 12 /* at once, those that leave among them */
+#define MOST_NEW   5
+#define NAMES      (MOST_SLOTS + MOST_NEW)
+
+/* ---- The model ------------------------------------------------------------------------------- */
+
+enum state { NONE, FREE, WRITING, READY, READING };
+
+static struct slot {
+    enum state state;
+    bool leaving;
+    gr_slot it;     /* as the walker has it, while it is written or read */
+    uint64_t frame; /* READY, READING */
+    uint64_t turn;  /* FREE */
+    int value;      /* of all its bytes */
+    gr_resource *resource;
+} slots[NAMES];
+
+static gr_ring *ring;
+static gr_side producer;
+static bool newest;
+static uint64_t published, read_frames, dropped, turn;
+static int step;
+static const char *doing;
+
+#define check(condition)                                                                           \
+    ck_assert_msg(condition, "seed %u, step %d, %s: not so: %s; %s", SEED, step, doing,            \
+                  #condition, error_text())
+
+static uint32_t state = SEED;
+
+static unsigned pick(unsigned n)
+{
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    return state % n;
+}
+
+static unsigned count(enum state what, bool leaving_too)
+{
+    unsigned found = 0;
+    for (int i = 0; i < NAMES; i++)
+        found += slots[i].state == what && (leaving_too || !slots[i].leaving);
+    return found;
+}
+
+static void is_free_now(struct slot *s)
+{
+    s->state = s->leaving ? NONE : FREE;
+    s->turn = ++turn;
+}
+
+static void is_dropped_now(struct slot *s)
+{
+    dropped++;
+    is_free_now(s);
+}
+
+static struct slot *slot_of(const gr_slot *given)
+{
+    for (int i = 0; i < NAMES; i++)
+        if (slots[i].state != NONE && slots[i].resource == given->resource)
+            return &slots[i];
+    check(!"a slot that is none of the ring's");
+    return NULL;
+}
+
+/* The one that is next: the oldest of the frames, or of the free slots. */
+static struct slot *oldest(enum state what, bool leaving_too)
+{
+    struct slot *best = NULL;
+    for (int i = 0; i < NAMES; i++) {
+        struct slot *s = &slots[i];
+        if (s->state != what || (s->leaving && !leaving_too))
+            continue;
+        if (best == NULL || (what == FREE ? s->turn < best->turn : s->frame < best->frame))
+            best = s;
+    }
+    return best;
+}
+
+static void drop_older(uint64_t frame)
+{
+    for (int i = 0; i < NAMES; i++)
+        if (slots[i].state == READY && slots[i].frame < frame)
+            is_dropped_now(&slots[i]);
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static gr_status wrong_number(size_t n, size_t most)
+{
+    return n == 0 || n > most ? GR_ERR_INVALID_VALUE : GR_OK;
+}
+
+static CUstream pick_stream(bool writing, gr_status *may)
+{
+    CUstream right = ring_stream(producer, writing);
+    if (pick(12) != 0)
+        return right != NULL && pick(2) ? fx.other : right;
+    *may = GR_ERR_INVALID_VALUE;
+    return right != NULL ? NULL : fx.stream;
+}
+
+static void step_acquire_write(void)
+{
+    gr_slot got[NAMES];
+    gr_status may = GR_OK;
+    unsigned room = count(FREE, false) + (newest ? count(READY, false) : 0);
+    unsigned all = 0;
+    for (enum state s = FREE; s <= READING; s++)
+        all += count(s, false);
+    size_t n = pick(4) == 0 ? pick(MOST_NEW + 2) : 1;
+    CUstream stream = pick_stream(true, &may);
+    if (may == GR_OK)
+        may = wrong_number(n, all);
+    if (may == GR_OK && room < n)
+        may = GR_ERR_TIMEOUT;
+    gr_clear_error();
+    check(gr_ring_acquire_write(ring, stream, n, got) == may);
+    if (may != GR_OK)
+        return;
+    uint64_t expected = published + count(WRITING, true) + 1, newest_dropped = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool free = count(FREE, false) > 0;
+        struct slot *s = oldest(free ? FREE : READY, false);
+        check(got[i].resource == s->resource && got[i].frame == expected + i);
+        if (!free) {
+            newest_dropped = s->frame;
+            dropped++;
+        }
+        s->state = WRITING;
+        s->it = got[i];
+    }
+    drop_older(newest_dropped);
+}
+
+static void step_acquire_read(void)
+{
+    gr_slot got[NAMES];
+    gr_status may = GR_OK;
+    unsigned all = 0;
+    for (int i = 0; i < NAMES; i++)
+        all += slots[i].state != NONE;
+    size_t n = pick(4) == 0 ? pick(MOST_NEW + 2) : 1;
+    CUstream stream = pick_stream(false, &may);
+    if (may == GR_OK)
+        may = wrong_number(n, all);
+    if (may == GR_OK && count(READY, true) < n)
+        may = GR_ERR_TIMEOUT;
+    gr_clear_error();
+    check(gr_ring_acquire_read(ring, stream, n, got) == may);
+    if (may != GR_OK)
+        return;
+    /* The newest n are what is left when the others have gone. */
+    while (newest && count(READY, true) > n)
+        is_dropped_now(oldest(READY, true));
+    for (size_t i = 0; i < n; i++) {
+        struct slot *s = oldest(READY, true);
+        check(got[i].resource == s->resource && got[i].frame == s->frame);
+        s->state = READING;
+        s->it = got[i];
+        assert_slot(&s->it, s->value);
+    }
+}
+
+/* Some of the slots in that state, in any order. */
+static size_t pick_some(enum state what, gr_slot picked[])
+{
+    size_t n = 0;
+    unsigned start = pick(NAMES);
+    for (unsigned i = 0; i < NAMES; i++) {
+        struct slot *s = &slots[(start + i) % NAMES];
+        if (s->state == what && (n == 0 || pick(2)))
+            picked[n++] = s->it;
+    }
+    return n;
+}
+
+/* One that is wrong in its place: of another state, or the first once more. */
+static void spoil(gr_slot picked[], size_t n, enum state right)
+{
+    gr_slot copy = picked[0];
+    for (int i = 0; i < NAMES; i++)
+        if (slots[i].state != right && slots[i].state >= WRITING)
+            copy = (gr_slot){.resource = slots[i].resource, .index = slots[i].it.index};
+    picked[n] = copy;
+}
+
+static void step_write(void)
+{
+    static int value;
+    for (int i = 0; i < NAMES; i++) {
+        if (slots[i].state != WRITING || pick(2))
+            continue;
+        slots[i].value = ++value & 255;
+        slot_fill(&slots[i].it, value);
+    }
+}
+
+static void hand_over(enum state from, gr_status (*call)(gr_ring *, size_t, gr_slot[]))
+{
+    gr_slot picked[NAMES + 1];
+    size_t n = pick_some(from, picked);
+    if (n == 0) {
+        check(call(ring, 0, picked) == GR_ERR_INVALID_VALUE);
+        return;
+    }
+    if (pick(8) == 0) {
+        spoil(picked, n, from);
+        gr_status status = call(ring, n + 1, picked);
+        check(status == GR_ERR_INVALID_VALUE || status == GR_ERR_STATE);
+        return;
+    }
+    check(call(ring, n, picked) == GR_OK);
+    for (size_t i = 0; i < n; i++) {
+        struct slot *s = slot_of(&picked[i]);
+        check(picked[i].buffer == NULL);
+        if (call == gr_ring_publish) {
+            s->state = READY;
+            s->frame = ++published;
+            check(picked[i].frame == published);
+        } else {
+            read_frames += call == gr_ring_give_back;
+            is_free_now(s);
+        }
+    }
+}
+
+static void step_publish(void)
+{
+    step_write();
+    hand_over(WRITING, gr_ring_publish);
+}
+
+static void step_discard(void)
+{
+    hand_over(WRITING, gr_ring_discard);
+}
+
+static void step_give_back(void)
+{
+    hand_over(READING, gr_ring_give_back);
+}
+
+static void is_slot_now(struct slot *s, gr_resource *resource)
+{
+    *s = (struct slot){.state = FREE, .turn = ++turn, .resource = resource};
+}
+
+static void step_resize(void)
+{
+    gr_resource *fresh[MOST_NEW];
+    struct slot *places[MOST_NEW];
+    size_t n = 1 + pick(MOST_NEW), found = 0;
+    unsigned used = NAMES - count(NONE, true) - count(FREE, true);
+    if (used + n > MOST_SLOTS)
+        return;
+    for (int i = 0; i < NAMES && found < n; i++)
+        if (slots[i].state == NONE)
+            places[found++] = &slots[i];
+    if (found < n)
+        return;
+    for (size_t i = 0; i < n; i++)
+        fresh[i] = ring_resource(RING_SIZE);
+    check(gr_ring_resize(ring, fresh, n) == GR_OK);
+    for (int i = 0; i < NAMES; i++) {
+        slots[i].leaving = true;
+        if (slots[i].state == FREE)
+            slots[i].state = NONE;
+    }
+    for (size_t i = 0; i < n; i++)
+        is_slot_now(places[i], fresh[i]);
+}
+
+static const struct kind {
+    const char *name;
+    unsigned weight;
+    void (*run)(void);
+} kinds[] = {
+    {"acquire to write", 10, step_acquire_write},
+    {"acquire to read", 10, step_acquire_read},
+    {"write", 3, step_write},
+    {"publish", 8, step_publish},
+    {"discard", 2, step_discard},
+    {"give back", 8, step_give_back},
+    {"resize", 1, step_resize},
+};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+static void check_counts(void)
+{
+    gr_ring_counts now;
+    gr_ring_count(ring, &now);
+    unsigned all = 0;
+    for (enum state s = FREE; s <= READING; s++)
+        all += count(s, false);
+    check(now.slots == all);
+    check(now.free == count(FREE, false));
+    check(now.writing == count(WRITING, true));
+    check(now.ready == count(READY, true));
+    check(now.reading == count(READING, true));
+    check(now.published == published && now.read == read_frames && now.dropped == dropped);
+    check(published == read_frames + dropped + now.ready + now.reading);
+}
+
+static void take_step(void)
+{
+    unsigned all = 0;
+    for (size_t i = 0; i < KINDS; i++)
+        all += kinds[i].weight;
+    unsigned at = pick(all);
+    size_t kind = 0;
+    while (at >= kinds[kind].weight)
+        at -= kinds[kind++].weight;
+    doing = kinds[kind].name;
+    kinds[kind].run();
+    check_counts();
+    check(glGetError() == GL_NO_ERROR);
+}
+
+/* ---- Begin and end --------------------------------------------------------------------------- */
+
+static void begin(void)
+{
+    gr_resource *fresh[3];
+    memset(slots, 0, sizeof slots);
+    published = read_frames = dropped = turn = 0;
+    for (int i = 0; i < 3; i++) {
+        fresh[i] = ring_resource(RING_SIZE);
+        is_slot_now(&slots[i], fresh[i]);
+    }
+    gr_ring_options options = {.producer = producer,
+                               .mode = newest ? GR_RING_NEWEST : GR_RING_LOSSLESS};
+    ring = gr_ring_create(fresh, 3, &options);
+    assert_made(ring);
+}
+
+/* Buffers that are out outlive the ring. */
+static void end(void)
+{
+    void *handles[NAMES] = {NULL};
+    bool interop = false;
+    for (int i = 0; i < NAMES; i++) {
+        if (slots[i].state == NONE)
+            continue;
+        handles[i] = gr_handle(slots[i].resource);
+        interop = gr_gl_transport(slots[i].resource) == GR_TRANSPORT_INTEROP;
+    }
+    gr_ring_free(ring);
+    for (int i = 0; i < NAMES; i++) {
+        if (handles[i] != NULL && interop)
+            assert_unregistered(handles[i]);
+        bool out = slots[i].state == WRITING || slots[i].state == READING;
+        if (out && slots[i].it.buffer != NULL)
+            assert_ok(gr_buffer_release(slots[i].it.buffer));
+    }
+}
+
+START_TEST(walk)
+{
+    need_transport(_i / 4);
+    producer = _i & 1 ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
+    newest = _i & 2;
+    begin();
+    int steps = sanitizer() != NULL || _i >= 4 ? 2000 : 10000;
+    for (step = 0; step < steps; step++)
+        take_step();
+    /* A walk that hardly ever gets its way would show little. */
+    uint64_t many = (uint64_t)steps / 25;
+    ck_assert_uint_gt(published, many);
+    ck_assert_uint_gt(read_frames, newest ? many / 4 : many);
+    ck_assert(newest ? dropped > many / 4 : dropped == 0);
+    end();
+    gr_clear_error();
+}
+END_TEST
+
+void build_ring_walk(Suite *suite)
+{
+    tcase_add_loop_test(add_ring_case(suite, "walk"), walk, 0, 4 * RING_TRANSPORTS);
+}

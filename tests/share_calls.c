@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Both ends of a shared ring in this process: what each may call, stopping, and a page that a peer overwrites. */
+#define _GNU_SOURCE
+#include "share_ring.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define SLOTS 3
+
+/* The sender's Vulkan reads what the receiver's CUDA writes, or the other way round. */
+struct two {
+    struct shared_ring sent;
+    gr_ring *received;
+};
+
+static struct two two_begin(gr_side producer, gr_ring_mode mode)
+{
+    struct pair pair = pair_make();
+    struct two two = {.sent = shared_ring_begin(SLOTS, producer, mode)};
+    gr_ring_role role = producer == GR_SIDE_CUDA ? GR_RING_CONSUMER : GR_RING_PRODUCER;
+    assert_ok(gr_send_ring(pair.here, two.sent.ring, role, SOON));
+    two.received = gr_receive_ring(pair.there, SOON);
+    assert_made(two.received);
+    return two;
+}
+
+static void two_end(struct two *two)
+{
+    CU(cuStreamSynchronize(fx.stream));
+    gr_ring_free(two->received);
+    shared_ring_end(&two->sent);
+}
+
+START_TEST(frames_there_and_back)
+{
+    need_vulkan();
+    struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    for (unsigned i = 1; i <= 4 * SLOTS; i++) {
+        assert_ok(cuda_writes(two.received));
+        ck_assert_uint_eq(vulkan_reads(&two.sent), i);
+    }
+    gr_ring_counts counts;
+    gr_ring_count(two.sent.ring, &counts);
+    ck_assert_uint_eq(counts.read, 4 * SLOTS);
+    ck_assert_uint_eq(counts.slots, SLOTS);
+    two_end(&two);
+}
+END_TEST
+
+START_TEST(newest_frames_are_dropped_on_either_side)
+{
+    need_vulkan();
+    struct two two = two_begin(GR_SIDE_CUDA, GR_RING_NEWEST);
+    for (int i = 0; i < 2 * SLOTS; i++)
+        assert_ok(cuda_writes(two.received));
+    ck_assert_uint_eq(vulkan_reads(&two.sent), 2 * SLOTS);
+    for (int i = 0; i < 2; i++)
+        assert_ok(cuda_writes(two.received));
+    ck_assert_uint_eq(vulkan_reads(&two.sent), 2 * SLOTS + 2);
+    for (int i = 0; i < SLOTS + 1; i++)
+        assert_ok(cuda_writes(two.received));
+    ck_assert_uint_eq(vulkan_reads(&two.sent), 3 * SLOTS + 3);
+    two_end(&two);
+}
+END_TEST
+
+START_TEST(groups_and_discarded_slots)
+{
+    need_vulkan();
+    struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    gr_slot slots[SLOTS];
+    for (int round = 0; round < 3; round++) {
+        assert_ok(gr_ring_acquire_write(two.received, fx.stream, SLOTS, slots));
+        for (int i = 1; i < SLOTS; i++)
+            CU(cuMemsetD8Async(gr_buffer_ptr(slots[i].buffer),
+                               (unsigned char)value_of_frame((unsigned)(2 * round + i)), SLOT_SIZE,
+                               fx.stream));
+        assert_ok(gr_ring_discard(two.received, 1, slots));
+        assert_ok(gr_ring_publish(two.received, SLOTS - 1, slots + 1));
+        for (int i = 1; i < SLOTS; i++)
+            ck_assert_uint_eq(vulkan_reads(&two.sent), (unsigned)(2 * round + i));
+    }
+    two_end(&two);
+}
+END_TEST
+
+/* ---- Order: each fails if its wait is left out ----------------------------------------------------- */
+
+static void cuda_begins_write(gr_ring *ring, gr_slot *slot)
+{
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, 1, slot));
+    CU(cuMemsetD8Async(gr_buffer_ptr(slot->buffer), (unsigned char)value_of_frame(slot->frame),
+                       SLOT_SIZE, fx.stream));
+    assert_ok(gr_ring_publish(ring, 1, slot));
+}
+
+static void vulkan_begins_read(const struct shared_ring *r, gr_slot *slot,
+                               const struct vulkan_gate *gate)
+{
+    assert_ok(gr_ring_acquire_read(r->ring, NULL, 1, slot));
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(slot->resource), r->host);
+    vulkan_submit(commands, &slot->submit, gate);
+    assert_ok(gr_ring_give_back(r->ring, 1, slot));
+}
+
+static void vulkan_begins_write(gr_ring *ring, gr_slot *slot, const struct vulkan_gate *gate)
+{
+    assert_ok(gr_ring_acquire_write(ring, NULL, 1, slot));
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(slot->resource), SLOT_SIZE, value_of_frame(slot->frame));
+    vulkan_submit(commands, &slot->submit, gate);
+    assert_ok(gr_ring_publish(ring, 1, slot));
+}
+
+START_TEST(vulkan_reads_after_the_peer_has_written)
+{
+    need_vulkan();
+    gr_slot slot;
+    struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    struct gate *gate = gate_put(fx.stream);
+    cuda_begins_write(two.received, &slot);
+    vulkan_begins_read(&two.sent, &slot, NULL);
+    sleep_ms(50);
+    gate_open(gate);
+    vulkan_finish();
+    assert_bytes(two.sent.host->bytes, SLOT_SIZE, value_of_frame(1));
+    two_end(&two);
+}
+END_TEST
+
+/* The slot that Vulkan is still reading is the only one that is free. */
+START_TEST(the_peer_writes_after_vulkan_has_read)
+{
+    need_vulkan();
+    gr_slot slot;
+    struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    struct vulkan_gate *gate = vulkan_gate();
+    for (int i = 0; i < SLOTS; i++)
+        cuda_begins_write(two.received, &slot);
+    vulkan_begins_read(&two.sent, &slot, gate);
+    cuda_begins_write(two.received, &slot);
+    ck_assert_uint_eq(slot.frame, SLOTS + 1);
+    sleep_ms(50);
+    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.stream));
+    vulkan_gate_open(gate);
+    vulkan_finish();
+    assert_bytes(two.sent.host->bytes, SLOT_SIZE, value_of_frame(1));
+    CU(cuStreamSynchronize(fx.stream));
+    two_end(&two);
+}
+END_TEST
+
+START_TEST(the_peer_reads_after_vulkan_has_written)
+{
+    need_vulkan();
+    gr_slot slot;
+    struct two two = two_begin(GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
+    struct vulkan_gate *gate = vulkan_gate();
+    vulkan_begins_write(two.sent.ring, &slot, gate);
+    assert_ok(gr_ring_acquire_read(two.received, fx.stream, 1, &slot));
+    sleep_ms(50);
+    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.stream));
+    vulkan_gate_open(gate);
+    const char *difference = cuda_bytes_differ(slot.buffer, value_of_frame(1));
+    ck_assert_msg(difference == NULL, "%s", difference);
+    assert_ok(gr_ring_give_back(two.received, 1, &slot));
+    two_end(&two);
+}
+END_TEST
+
+START_TEST(vulkan_writes_after_the_peer_has_read)
+{
+    need_vulkan();
+    gr_slot slot;
+    static unsigned char bytes[SLOT_SIZE];
+    CUdeviceptr copy = 0;
+    CU(cuMemAlloc(&copy, SLOT_SIZE));
+    struct two two = two_begin(GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
+    for (int i = 0; i < SLOTS; i++)
+        vulkan_begins_write(two.sent.ring, &slot, NULL);
+    vulkan_finish();
+    assert_ok(gr_ring_acquire_read(two.received, fx.stream, 1, &slot));
+    struct gate *gate = gate_put(fx.stream);
+    CU(cuMemcpyDtoDAsync(copy, gr_buffer_ptr(slot.buffer), SLOT_SIZE, fx.stream));
+    assert_ok(gr_ring_give_back(two.received, 1, &slot));
+    vulkan_begins_write(two.sent.ring, &slot, NULL);
+    ck_assert_uint_eq(slot.frame, SLOTS + 1);
+    sleep_ms(50);
+    gate_open(gate);
+    CU(cuMemcpyDtoHAsync(bytes, copy, SLOT_SIZE, fx.stream));
+    CU(cuStreamSynchronize(fx.stream));
+    assert_bytes(bytes, SLOT_SIZE, value_of_frame(1));
+    CU(cuMemFree(copy));
+    vulkan_finish();
+    two_end(&two);
+}
+END_TEST
+
+/* A slot that cannot be mapped, because the test has mapped it by hand, stays as it was. */
+START_TEST(a_claim_that_fails_is_undone)
+{
+    need_vulkan();
+    gr_slot slot;
+    struct two two = two_begin(GR_SIDE_GRAPHICS, _i == 0 ? GR_RING_LOSSLESS : GR_RING_NEWEST);
+    vulkan_begins_write(two.sent.ring, &slot, NULL);
+    assert_ok(gr_ring_acquire_read(two.received, fx.stream, 1, &slot));
+    gr_resource *resource = slot.resource;
+    assert_ok(gr_ring_give_back(two.received, 1, &slot));
+    for (int i = 0; i < SLOTS; i++) /* the last one into that slot again */
+        vulkan_begins_write(two.sent.ring, &slot, NULL);
+    for (uint64_t frame = 2; _i == 0 && frame <= SLOTS; frame++)
+        ck_assert_uint_eq(cuda_reads(two.received), frame);
+    gr_buffer *buffer = must_map(resource);
+    assert_fails(gr_ring_acquire_read(two.received, fx.stream, 1, &slot), GR_ERR_STATE, 0,
+                 "mapped");
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert_uint_eq(cuda_reads(two.received), SLOTS + 1);
+    two_end(&two);
+}
+END_TEST
+
+/* ---- What each may do ------------------------------------------------------------------------------ */
+
+START_TEST(each_side_has_its_own_calls)
+{
+    need_vulkan();
+    struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    struct pair pair = pair_make();
+    gr_slot slot;
+    gr_resource *resource = must_create(SLOT_SIZE, GR_NONE);
+    assert_ok(gr_resource_set_sync(resource, two.sent.acquire, two.sent.release));
+    assert_fails(gr_ring_acquire_write(two.sent.ring, fx.stream, 1, &slot), GR_ERR_STATE, 0,
+                 "consumer");
+    assert_fails(gr_ring_acquire_read(two.received, NULL, 1, &slot), GR_ERR_STATE, 0, "producer");
+    assert_fails(gr_ring_resize(two.sent.ring, &resource, 1), GR_ERR_STATE, 0, "shared");
+    assert_fails(gr_ring_resize(two.received, &resource, 1), GR_ERR_STATE, 0, "shared");
+    assert_fails(gr_send_ring(pair.here, two.sent.ring, GR_RING_CONSUMER, 0), GR_ERR_STATE, 0,
+                 "shared");
+    gr_resource_free(resource);
+    pair_close(&pair);
+    two_end(&two);
+}
+END_TEST
+
+START_TEST(what_cannot_be_sent)
+{
+    need_vulkan();
+    gr_slot slot;
+    struct pair pair = pair_make();
+    struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    assert_fails(gr_send_ring(pair.here, NULL, GR_RING_CONSUMER, 0), GR_ERR_INVALID_VALUE, 0,
+                 "NULL");
+    assert_fails(gr_send_ring(pair.here, r.ring, (gr_ring_role)2, 0), GR_ERR_INVALID_VALUE, 0,
+                 "role");
+    assert_fails(gr_send_ring(-1, r.ring, GR_RING_CONSUMER, 0), GR_ERR_INVALID_VALUE, 0, "socket");
+    assert_ok(gr_ring_acquire_write(r.ring, fx.stream, 1, &slot));
+    assert_fails(gr_send_ring(pair.here, r.ring, GR_RING_CONSUMER, 0), GR_ERR_STATE, 0,
+                 "in flight");
+    assert_ok(gr_ring_publish(r.ring, 1, &slot));
+    assert_fails(gr_send_ring(pair.here, r.ring, GR_RING_CONSUMER, 0), GR_ERR_STATE, 0,
+                 "in flight");
+    gr_resource *gl = must_register(gl_buffer_filled(64, 1));
+    gr_ring *interop = gr_ring_create(&gl, 1, NULL);
+    assert_made(interop);
+    assert_fails(gr_send_ring(pair.here, interop, GR_RING_CONSUMER, 0), GR_ERR_UNSUPPORTED, 0,
+                 "gr_gl_buffer_create");
+    gr_ring_free(interop);
+    pair_close(&pair);
+    shared_ring_end(&r);
+}
+END_TEST
+
+/* Graphics is still at it: the call gives up, and the ring is this process's. */
+START_TEST(work_that_does_not_end_in_time)
+{
+    need_vulkan();
+    gr_slot slot;
+    struct pair pair = pair_make();
+    struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    assert_ok(cuda_writes(r.ring));
+    assert_ok(gr_ring_acquire_read(r.ring, NULL, 1, &slot));
+    struct vulkan_gate *gate = vulkan_gate();
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(slot.resource), r.host);
+    vulkan_submit(commands, &slot.submit, gate);
+    assert_ok(gr_ring_give_back(r.ring, 1, &slot));
+    assert_fails(gr_send_ring(pair.here, r.ring, GR_RING_CONSUMER, 50), GR_ERR_TIMEOUT, 0, "use");
+    vulkan_gate_open(gate);
+    vulkan_finish();
+    assert_ok(cuda_writes(r.ring));
+    ck_assert_uint_eq(vulkan_reads(&r), 2);
+    pair_close(&pair);
+    shared_ring_end(&r);
+}
+END_TEST
+
+/* ---- Waiting -------------------------------------------------------------------------------------- */
+
+struct waiting {
+    gr_ring *ring;
+    gr_status status;
+};
+
+static void *wait_for_a_slot(void *user)
+{
+    struct waiting *waiting = user;
+    gr_slot slots[SLOTS];
+    CU(cuCtxSetCurrent(fx.context));
+    for (waiting->status = GR_OK; waiting->status == GR_OK;) {
+        waiting->status = gr_ring_acquire_write(waiting->ring, fx.other, 1, slots);
+        if (waiting->status == GR_OK)
+            ck_assert(gr_ring_publish(waiting->ring, 1, slots) == GR_OK);
+    }
+    return NULL;
+}
+
+START_TEST(a_stop_or_an_end_wakes_who_waits)
+{
+    need_vulkan();
+    pthread_t thread;
+    struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    struct waiting waiting = {.ring = two.received};
+    ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_a_slot, &waiting), 0);
+    sleep_ms(50);
+    if (_i == 0)
+        gr_ring_stop(two.sent.ring);
+    else if (_i == 1)
+        gr_ring_stop(two.received);
+    else
+        gr_ring_free(two.sent.ring);
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(waiting.status, _i == 2 ? GR_ERR_SYSTEM : GR_ERR_STATE);
+    if (_i == 2)
+        two.sent.ring = NULL;
+    CU(cuStreamSynchronize(fx.other));
+    two_end(&two);
+}
+END_TEST
+
+/* ---- A page that is overwritten ------------------------------------------------------------------- */
+
+/* As gr_send_ring() and gr_receive_ring(), but the first message's descriptors are looked at in between. */
+static struct two two_begin_with_page(gr_side producer, void **page, size_t *size)
+{
+    union {
+        char bytes[CMSG_SPACE(3 * sizeof(int))];
+        struct cmsghdr align;
+    } control;
+    static unsigned char bytes[65536];
+    struct pair pair = pair_make();
+    struct two two = {.sent = shared_ring_begin(SLOTS, producer, GR_RING_NEWEST)};
+    gr_ring_role role = producer == GR_SIDE_CUDA ? GR_RING_CONSUMER : GR_RING_PRODUCER;
+    assert_ok(gr_send_ring(pair.here, two.sent.ring, role, SOON));
+    struct iovec part = {bytes, sizeof bytes};
+    struct msghdr got = {.msg_iov = &part,
+                         .msg_iovlen = 1,
+                         .msg_control = control.bytes,
+                         .msg_controllen = sizeof control};
+    ck_assert_int_gt(recvmsg(pair.there, &got, MSG_PEEK | MSG_CMSG_CLOEXEC), 0);
+    int fds[3];
+    struct cmsghdr *header = CMSG_FIRSTHDR(&got);
+    ck_assert(header && header->cmsg_len == CMSG_LEN(sizeof fds));
+    memcpy(fds, CMSG_DATA(header), sizeof fds);
+    *size = (size_t)lseek(fds[0], 0, SEEK_END);
+    *page = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
+    ck_assert_ptr_ne(*page, MAP_FAILED);
+    for (int i = 0; i < 3; i++)
+        close(fds[i]);
+    two.received = gr_receive_ring(pair.there, SOON);
+    assert_made(two.received);
+    return two;
+}
+
+static void try_everything(struct two *two, bool cuda_produces)
+{
+    gr_slot slot;
+    gr_clear_error();
+    gr_ring_counts counts;
+    gr_ring *writer = cuda_produces ? two->received : two->sent.ring;
+    gr_ring *reader = cuda_produces ? two->sent.ring : two->received;
+    if (gr_ring_acquire_write(writer, cuda_produces ? fx.stream : NULL, 1, &slot) == GR_OK)
+        assert_ok(gr_ring_discard(writer, 1, &slot));
+    gr_ring_count(reader, &counts);
+}
+
+START_TEST(a_page_full_of_noise)
+{
+    need_vulkan();
+    void *page;
+    size_t size;
+    bool cuda_produces = _i % 2 == 0;
+    struct two two =
+        two_begin_with_page(cuda_produces ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS, &page, &size);
+    assert_ok(cuda_produces ? cuda_writes(two.received) : vulkan_writes(two.sent.ring));
+    unsigned seed = (unsigned)_i + 1;
+    volatile unsigned char *bytes = page;
+    for (int round = 0; round < 500; round++) {
+        for (int i = 0; i < 4; i++) {
+            seed = seed * 1664525 + 1013904223;
+            bytes[seed / 65536 % size] ^= (unsigned char)(seed >> 8);
+        }
+        try_everything(&two, cuda_produces);
+    }
+    munmap(page, size);
+    gr_clear_error();
+    two_end(&two);
+}
+END_TEST
+
+/* Someone who has a slot cannot be made to take it again by what the page says of it. */
+START_TEST(a_page_that_takes_a_slot_back)
+{
+    need_vulkan();
+    void *page;
+    size_t size;
+    gr_slot slot, second;
+    struct two two = two_begin_with_page(GR_SIDE_CUDA, &page, &size);
+    assert_ok(cuda_writes(two.received));
+    assert_ok(gr_ring_acquire_read(two.sent.ring, NULL, 1, &slot));
+    memset(page, 0xff, size);
+    assert_fails(gr_ring_acquire_read(two.sent.ring, NULL, 1, &second), GR_ERR_SYSTEM, 0,
+                 "overwritten");
+    assert_fails(gr_ring_acquire_write(two.received, fx.stream, 1, &second), GR_ERR_SYSTEM, 0,
+                 "overwritten");
+    memset(page, 0, size);
+    assert_fails(gr_ring_acquire_read(two.sent.ring, NULL, 1, &second), GR_ERR_SYSTEM, 0,
+                 "overwritten");
+    /* The submit that was begun follows. */
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(slot.resource), two.sent.host);
+    vulkan_submit(commands, &slot.submit, NULL);
+    vulkan_finish();
+    assert_ok(gr_ring_give_back(two.sent.ring, 1, &slot));
+    munmap(page, size);
+    two_end(&two);
+}
+END_TEST
+
+void add_shared_call_cases(Suite *suite)
+{
+    TCase *calls = add_vulkan_case(suite, "both sides here");
+    tcase_add_test(calls, frames_there_and_back);
+    tcase_add_test(calls, newest_frames_are_dropped_on_either_side);
+    tcase_add_test(calls, groups_and_discarded_slots);
+    tcase_add_test(calls, vulkan_reads_after_the_peer_has_written);
+    tcase_add_test(calls, the_peer_writes_after_vulkan_has_read);
+    tcase_add_test(calls, the_peer_reads_after_vulkan_has_written);
+    tcase_add_test(calls, vulkan_writes_after_the_peer_has_read);
+    tcase_add_loop_test(calls, a_claim_that_fails_is_undone, 0, 2);
+    tcase_add_test(calls, each_side_has_its_own_calls);
+    tcase_add_test(calls, what_cannot_be_sent);
+    tcase_add_test(calls, work_that_does_not_end_in_time);
+    tcase_add_loop_test(calls, a_stop_or_an_end_wakes_who_waits, 0, 3);
+    TCase *pages = add_vulkan_case(suite, "a page that is overwritten");
+    tcase_add_loop_test(pages, a_page_full_of_noise, 0, 8);
+    tcase_add_test(pages, a_page_that_takes_a_slot_back);
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages that no sender of libgr's sends. Each is a good one, taken off the socket and changed in one place; all
+ * have to be refused with the right class, in time, and without a descriptor that stays open.
+ */
+#define _GNU_SOURCE
+#include "share_wire.h"
+#include "support_vulkan_image.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../lib/share.h"
+
+#define IN_TIME_MS 2000
+
+static struct wire capture(gr_resource *resource)
+{
+    struct pair pair = pair_make();
+    assert_ok(gr_send_resource(pair.here, resource, SOON));
+    struct wire wire = wire_take(pair.there);
+    pair_close(&pair);
+    return wire;
+}
+
+/* Receives it; the sender is gone, so that nothing more can come. */
+static gr_resource *receive(const struct wire *wire, bool as_ring)
+{
+    struct pair pair = pair_make();
+    wire_put(pair.here, wire);
+    close(pair.here);
+    pair.here = -1;
+    gr_clear_error();
+    gr_resource *resource = NULL;
+    if (as_ring)
+        ck_assert_ptr_null(gr_receive_ring(pair.there, IN_TIME_MS));
+    else
+        resource = gr_receive_resource(pair.there, IN_TIME_MS);
+    pair_close(&pair);
+    return resource;
+}
+
+static void must_refuse(const struct wire *wire, gr_status status, const char *text,
+                        const char *what)
+{
+    int fds = open_fds();
+    ck_assert_msg(receive(wire, false) == NULL, "%s was taken", what);
+    const char *wrong = error_mismatch(status, -1, text);
+    ck_assert_msg(wrong == NULL, "%s: %s", what, wrong);
+    ck_assert_msg(open_fds() == fds, "%s: %d descriptors are open, not %d", what, open_fds(), fds);
+}
+
+/* ---- Fields ----------------------------------------------------------------------------------- */
+
+#define FIELD(name, bytes) {#name, bytes},
+static const struct {
+    const char *name;
+    unsigned bytes;
+} fields[] = {{"magic", 4}, {"version", 4}, {"kind", 4},
+              {"size", 4},  {"fds", 4},     GR_DESCRIPTION_FIELDS(FIELD)};
+
+static void change(struct wire *wire, const char *name, unsigned long long value)
+{
+    size_t at = 0, i = 0;
+    for (; i < sizeof fields / sizeof *fields && strcmp(fields[i].name, name) != 0; i++)
+        at += fields[i].bytes;
+    ck_assert_msg(i < sizeof fields / sizeof *fields, "no field is called %s", name);
+    wire_change(wire, at, fields[i].bytes, value);
+}
+
+/* The buffer's, whose name is the header's, too. */
+static void change_length(struct wire *wire, unsigned long long value)
+{
+    wire_change(wire, WIRE_HEADER + 8 + 8 + 4 + 4 + 8 + 8, 8, value);
+}
+
+struct mutation {
+    const char *field;
+    unsigned long long value;
+    gr_status status;
+    const char *text;
+};
+
+static const struct mutation of_buffers[] = {
+    {"magic", 0, GR_ERR_INVALID_VALUE, "no message of libgr's"},
+    {"magic", 0xffffffff, GR_ERR_INVALID_VALUE, "no message of libgr's"},
+    {"version", 0, GR_ERR_INVALID_VALUE, "version"},
+    {"version", 2, GR_ERR_INVALID_VALUE, "version"},
+    {"kind", 0, GR_ERR_INVALID_VALUE, "kind"},
+    {"kind", 2, GR_ERR_INVALID_VALUE, "kind"},
+    {"kind", 0xffffffff, GR_ERR_INVALID_VALUE, "kind"},
+    {"size", 0, GR_ERR_INVALID_VALUE, "0 bytes"},
+    {"size", 8, GR_ERR_INVALID_VALUE, "8 bytes"},
+    {"size", 400, GR_ERR_SYSTEM, "gone"},
+    {"size", 513, GR_ERR_INVALID_VALUE, "more than any"},
+    {"size", 0xffffffff, GR_ERR_INVALID_VALUE, "more than any"},
+    {"fds", 0, GR_ERR_INVALID_VALUE, "descriptors"},
+    {"fds", 2, GR_ERR_INVALID_VALUE, "descriptors"},
+    {"fds", 0xffffffff, GR_ERR_INVALID_VALUE, "more than any"},
+    {"uuid_low", 1, GR_ERR_UNSUPPORTED, "CUDA_VISIBLE_DEVICES"},
+    {"uuid_high", 0, GR_ERR_UNSUPPORTED, "CUDA_VISIBLE_DEVICES"},
+    {"vmm", 2, GR_ERR_INVALID_VALUE, "true or false"},
+    {"dedicated", 0xffffffff, GR_ERR_INVALID_VALUE, "true or false"},
+    {"memory_size", 0, GR_ERR_INVALID_VALUE, "memory"},
+    {"memory_size", 1, GR_ERR_INVALID_VALUE, "memory"},
+    {"memory_size", 0xffffffffffffffff, GR_ERR_INVALID_VALUE, "beyond"},
+    {"offset", 0xffffffffffffffff, GR_ERR_INVALID_VALUE, "beyond"},
+    {"offset", 0x7fffffffffffffff, GR_ERR_INVALID_VALUE, "offset"},
+    {"offset", 1000000000, GR_ERR_INVALID_VALUE, "offset"},
+    {"flags", 0x100, GR_ERR_INVALID_VALUE, "bits"},
+    {"flags", 3, GR_ERR_INVALID_VALUE, "write_discard"},
+    {"flags", GR_SURFACE_LOAD_STORE, GR_ERR_INVALID_VALUE, "surface_load_store"},
+    {"is_image", 1, GR_ERR_INVALID_VALUE, "image"},
+    {"is_image", 7, GR_ERR_INVALID_VALUE, "true or false"},
+    {"width", 1, GR_ERR_INVALID_VALUE, "described as an image"},
+    {"format", 1, GR_ERR_INVALID_VALUE, "described as an image"},
+    {"normalized", 1, GR_ERR_INVALID_VALUE, "described as an image"},
+    {"has_acquire", 1, GR_ERR_INVALID_VALUE, "descriptors"},
+    {"has_acquire", 2, GR_ERR_INVALID_VALUE, "true or false"},
+    {"has_release", 1, GR_ERR_INVALID_VALUE, "descriptors"},
+    {"acquire_value", 5, GR_ERR_INVALID_VALUE, "did not come"},
+    {"release_timeline", 1, GR_ERR_INVALID_VALUE, "did not come"},
+};
+
+static const struct mutation of_images[] = {
+    {"vmm", 1, GR_ERR_INVALID_VALUE, "CUDA's own"},
+    {"width", 0, GR_ERR_INVALID_VALUE, "width"},
+    {"width", 0x7fffffffffffffff, GR_ERR_INVALID_VALUE, "fit"},
+    {"width", 0xffffffffffffffff, GR_ERR_INVALID_VALUE, "beyond"},
+    {"width", 1000000, GR_ERR_INVALID_VALUE, "fit"},
+    {"height", 0x7fffffffffffffff, GR_ERR_INVALID_VALUE, "fit"},
+    {"depth", 0x100000000, GR_ERR_INVALID_VALUE, "fit"},
+    {"levels", 0xffffffff, GR_ERR_INVALID_VALUE, "levels"},
+    {"layers", 0xffffffff, GR_ERR_INVALID_VALUE, ""},
+    {"cube", 1, GR_ERR_INVALID_VALUE, "cube"},
+    {"format", 0, GR_ERR_INVALID_VALUE, "format"},
+    {"format", 0xffffffff, GR_ERR_INVALID_VALUE, "format"},
+    {"channels", 3, GR_ERR_INVALID_VALUE, "channels"},
+    {"channels", 0x80000004, GR_ERR_INVALID_VALUE, "channels"},
+    {"color_attachment", 3, GR_ERR_INVALID_VALUE, "true or false"},
+    {"is_image", 0, GR_ERR_INVALID_VALUE, "described as an image"},
+};
+
+#define COUNT(array) (int)(sizeof(array) / sizeof(array)[0])
+
+static void try_all(const struct wire *good, const struct mutation mutations[], int n)
+{
+    for (int i = 0; i < n; i++) {
+        struct wire wire = *good;
+        char what[96];
+        snprintf(what, sizeof what, "%s = 0x%llx", mutations[i].field, mutations[i].value);
+        change(&wire, mutations[i].field, mutations[i].value);
+        must_refuse(&wire, mutations[i].status, mutations[i].text, what);
+    }
+}
+
+START_TEST(a_buffers_fields)
+{
+    need_vulkan();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
+    struct wire good = capture(resource), wire = good;
+    try_all(&good, of_buffers, COUNT(of_buffers));
+    change_length(&wire, 0);
+    must_refuse(&wire, GR_ERR_INVALID_VALUE, "within the memory", "no bytes");
+    change_length(&wire, 1 << 30);
+    must_refuse(&wire, GR_ERR_INVALID_VALUE, "within the memory", "too many bytes");
+    /* What they were made of is good: it is taken, again and again. */
+    for (int i = 0; i < 2; i++) {
+        gr_resource *taken = receive(&good, false);
+        assert_made(taken);
+        gr_resource_free(taken);
+    }
+    wire_close(&good);
+}
+END_TEST
+
+START_TEST(an_images_fields)
+{
+    need_vulkan();
+    struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 64, 32, 1, 0, GR_NONE);
+    struct wire good = capture(image.resource), wire = good;
+    try_all(&good, of_images, COUNT(of_images));
+    change_length(&wire, 64);
+    must_refuse(&wire, GR_ERR_INVALID_VALUE, "in bytes", "an image with a size");
+    gr_resource *taken = receive(&good, false);
+    assert_made(taken);
+    gr_resource_free(taken);
+    gr_resource_free(image.resource);
+    wire_close(&good);
+}
+END_TEST
+
+/* Bytes of any value in any place: refused or taken, but never worse. */
+START_TEST(any_byte)
+{
+    need_vulkan();
+    GR_AUTO(gr_resource) *resource = must_create(4096, GR_NONE);
+    struct wire good = capture(resource);
+    int fds = open_fds();
+    unsigned seed = 12345;
+    for (int i = 0; i < 2000; i++) {
+        struct wire wire = good;
+        for (int changes = 0; changes < 1 + i % 3; changes++) {
+            seed = seed * 1664525 + 1013904223;
+            wire.bytes[seed / 65536 % wire.size] ^= (unsigned char)(1 + seed / 256 % 255);
+        }
+        gr_resource_free(receive(&wire, i % 16 == 0));
+        gr_clear_error();
+    }
+    ck_assert_int_eq(open_fds(), fds);
+    wire_close(&good);
+}
+END_TEST
+
+/* ---- Length ----------------------------------------------------------------------------------- */
+
+START_TEST(every_length)
+{
+    need_vulkan();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
+    struct wire good = capture(resource);
+    for (size_t size = 1; size < good.size; size++) {
+        struct wire wire = good;
+        wire.size = size;
+        must_refuse(&wire, GR_ERR_SYSTEM, "gone", "a part of a message");
+    }
+    wire_close(&good);
+}
+END_TEST
+
+/* One message after the other on one socket; what follows the first is not touched by it. */
+START_TEST(repeated_messages)
+{
+    need_vulkan();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
+    struct pair pair = pair_make();
+    for (int i = 0; i < 3; i++)
+        assert_ok(gr_send_resource(pair.here, resource, SOON));
+    tell(pair.here);
+    for (int i = 0; i < 3; i++) {
+        gr_resource *taken = gr_receive_resource(pair.there, SOON);
+        assert_made(taken);
+        gr_resource_free(taken);
+    }
+    hear(pair.there);
+    pair_close(&pair);
+}
+END_TEST
+
+/* Byte by byte, as a stream may deliver it. */
+START_TEST(a_message_in_pieces)
+{
+    need_vulkan();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
+    struct wire good = capture(resource), first = good;
+    struct pair pair = pair_make();
+    first.size = 1;
+    wire_put(pair.here, &first);
+    for (size_t i = 1; i < good.size; i++)
+        ck_assert_int_eq(send(pair.here, good.bytes + i, 1, 0), 1);
+    gr_resource *taken = gr_receive_resource(pair.there, SOON);
+    assert_made(taken);
+    gr_resource_free(taken);
+    pair_close(&pair);
+    wire_close(&good);
+}
+END_TEST
+
+/* ---- Descriptors ------------------------------------------------------------------------------ */
+
+static int sealed_file(size_t size, int seals)
+{
+    int fd = memfd_create("hostile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(ftruncate(fd, (off_t)size), 0);
+    ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, seals), 0);
+    return fd;
+}
+
+START_TEST(numbers_of_descriptors)
+{
+    need_vulkan();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
+    struct wire good = capture(resource), wire = good;
+    wire.fd_count = 0;
+    must_refuse(&wire, GR_ERR_INVALID_VALUE, "descriptors", "no descriptor");
+    for (size_t n = 2; n <= WIRE_MOST_FDS; n *= 2) {
+        wire.fd_count = n;
+        for (size_t i = 0; i < n; i++)
+            wire.fds[i] = good.fds[0];
+        must_refuse(&wire, GR_ERR_INVALID_VALUE, "descriptors", "too many descriptors");
+    }
+    wire_close(&good);
+}
+END_TEST
+
+START_TEST(descriptors_of_other_things)
+{
+    need_vulkan();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
+    struct wire good = capture(resource), wire = good;
+    struct pair pair = pair_make();
+    int ends[2];
+    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+    const struct {
+        int fd;
+        gr_status status;
+        const char *text, *what;
+    } others[] = {
+        {pair.here, GR_ERR_INVALID_VALUE, "none of memory", "a socket"},
+        {ends[0], GR_ERR_INVALID_VALUE, "none of memory", "a pipe"},
+        {open("/", O_RDONLY | O_CLOEXEC), GR_ERR_INVALID_VALUE, "none of memory", "a folder"},
+        {open("/dev/null", O_RDWR | O_CLOEXEC), GR_ERR_CUDA, "", "another device"},
+        {sealed_file(1 << 20, F_SEAL_SEAL), GR_ERR_INVALID_VALUE, "sealed", "without seals"},
+        {sealed_file(64, F_SEAL_SHRINK), GR_ERR_INVALID_VALUE, "its file has 64", "too small"},
+        {sealed_file(1 << 20, F_SEAL_SHRINK), GR_ERR_CUDA, "", "a file of zeros"},
+    };
+    for (int i = 0; i < COUNT(others); i++) {
+        wire.fds[0] = others[i].fd;
+        must_refuse(&wire, others[i].status, others[i].text, others[i].what);
+        if (i > 1)
+            close(others[i].fd);
+    }
+    close(ends[0]);
+    close(ends[1]);
+    pair_close(&pair);
+    wire_close(&good);
+}
+END_TEST
+
+void add_hostile_cases(Suite *suite)
+{
+    TCase *hostile = add_vulkan_case(suite, "hostile messages");
+    tcase_add_test(hostile, a_buffers_fields);
+    tcase_add_test(hostile, an_images_fields);
+    tcase_add_test(hostile, any_byte);
+    tcase_add_test(hostile, every_length);
+    tcase_add_test(hostile, repeated_messages);
+    tcase_add_test(hostile, a_message_in_pieces);
+    tcase_add_test(hostile, numbers_of_descriptors);
+    tcase_add_test(hostile, descriptors_of_other_things);
+    add_hostile_ring_cases(suite);
+}

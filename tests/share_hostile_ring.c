@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rings that no sender of libgr's sends: the messages of a good one are taken off the socket and sent on changed. */
+#define _GNU_SOURCE
+#include "share_ring.h"
+#include "share_wire.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define SLOTS      3
+#define IN_TIME_MS 2000
+
+/* The descriptors of the first message. */
+enum { PAGE, SENT, RECEIVED };
+
+/* Where its numbers are. */
+enum {
+    SLOTS_AT = WIRE_HEADER,
+    ROLE_AT = SLOTS_AT + 4,
+    MODE_AT = ROLE_AT + 4,
+    OFFSET_AT = WIRE_HEADER + 8 + 8 + 4 + 4 + 8 /* in a slot's message */
+};
+
+/* The ring's own message, and each slot's. */
+struct messages {
+    struct wire wires[1 + SLOTS];
+};
+
+static struct messages capture(struct shared_ring *r)
+{
+    struct messages all;
+    struct pair pair = pair_make();
+    assert_ok(gr_send_ring(pair.here, r->ring, GR_RING_CONSUMER, SOON));
+    for (int i = 0; i <= SLOTS; i++)
+        all.wires[i] = wire_take(pair.there);
+    close(pair.there);
+    return all;
+}
+
+static void messages_close(struct messages *all)
+{
+    for (int i = 0; i <= SLOTS; i++)
+        wire_close(&all->wires[i]);
+}
+
+/* Nothing follows them, and the sender is gone. */
+static gr_ring *receive(const struct messages *all)
+{
+    struct pair pair = pair_make();
+    for (int i = 0; i <= SLOTS; i++)
+        wire_put(pair.here, &all->wires[i]);
+    close(pair.here);
+    gr_clear_error();
+    gr_ring *ring = gr_receive_ring(pair.there, IN_TIME_MS);
+    if (ring == NULL)
+        close(pair.there);
+    return ring;
+}
+
+static void must_refuse(const struct messages *all, gr_status status, const char *text,
+                        const char *what)
+{
+    int fds = open_fds();
+    ck_assert_msg(receive(all) == NULL, "%s was taken", what);
+    const char *wrong = error_mismatch(status, -1, text);
+    ck_assert_msg(wrong == NULL, "%s: %s", what, wrong);
+    ck_assert_msg(open_fds() == fds, "%s: %d descriptors are open, not %d", what, open_fds(), fds);
+}
+
+START_TEST(numbers)
+{
+    need_vulkan();
+    static const struct {
+        int wire;
+        size_t at;
+        unsigned long long value;
+        gr_status status;
+        const char *text;
+    } changes[] = {
+        {0, SLOTS_AT, 0, GR_ERR_INVALID_VALUE, "0 slots"},
+        {0, SLOTS_AT, SLOTS - 1, GR_ERR_INVALID_VALUE, "page"},
+        {0, SLOTS_AT, SLOTS + 1, GR_ERR_SYSTEM, "gone"},
+        {0, SLOTS_AT, 65537, GR_ERR_INVALID_VALUE, "65537 slots"},
+        {0, SLOTS_AT, 0xffffffff, GR_ERR_INVALID_VALUE, "slots"},
+        {0, ROLE_AT, 2, GR_ERR_INVALID_VALUE, "role 2"},
+        {0, MODE_AT, 0x100, GR_ERR_INVALID_VALUE, "mode 256"},
+        {0, 8, 1, GR_ERR_INVALID_VALUE, "kind"},
+        {0, 12, 8, GR_ERR_INVALID_VALUE, "bytes"},
+        {1, 8, 1, GR_ERR_INVALID_VALUE, "kind"},
+        {2, 0, 0, GR_ERR_INVALID_VALUE, "no message"},
+        {SLOTS, OFFSET_AT, 0x40000000, GR_ERR_INVALID_VALUE, "offset"},
+        {2, WIRE_HEADER, 1, GR_ERR_INVALID_VALUE, "different GPUs"},
+        {1, WIRE_HEADER, 1, GR_ERR_UNSUPPORTED, "CUDA_VISIBLE_DEVICES"},
+    };
+    struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    struct messages good = capture(&r);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        char what[64];
+        struct messages changed = good;
+        snprintf(what, sizeof what, "message %d, byte %zu = 0x%llx", changes[i].wire, changes[i].at,
+                 changes[i].value);
+        wire_change(&changed.wires[changes[i].wire], changes[i].at, 4, changes[i].value);
+        must_refuse(&changed, changes[i].status, changes[i].text, what);
+    }
+    gr_ring *ring = receive(&good);
+    assert_made(ring);
+    gr_ring_free(ring);
+    messages_close(&good);
+    shared_ring_end(&r);
+}
+END_TEST
+
+static int file_of(size_t size, int seals)
+{
+    int fd = memfd_create("hostile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    ck_assert_int_eq(ftruncate(fd, (off_t)size), 0);
+    ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, seals), 0);
+    return fd;
+}
+
+START_TEST(descriptors)
+{
+    need_vulkan();
+    struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    struct messages good = capture(&r), changed = good;
+    size_t size = (size_t)lseek(good.wires[0].fds[PAGE], 0, SEEK_END);
+    const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    int unsealed = file_of(size, F_SEAL_GROW | F_SEAL_SEAL), small = file_of(size - 1, seals);
+    int *fds = changed.wires[0].fds;
+    fds[PAGE] = unsealed;
+    must_refuse(&changed, GR_ERR_INVALID_VALUE, "page", "a page that can shrink");
+    fds[PAGE] = small;
+    must_refuse(&changed, GR_ERR_INVALID_VALUE, "page", "a page that is too small");
+    fds[PAGE] = good.wires[0].fds[SENT];
+    must_refuse(&changed, GR_ERR_INVALID_VALUE, "page", "a semaphore as the page");
+    fds[PAGE] = good.wires[0].fds[PAGE];
+    fds[SENT] = unsealed;
+    must_refuse(&changed, GR_ERR_CUDA, "", "a file as a semaphore");
+    fds[SENT] = good.wires[0].fds[SENT];
+    fds[RECEIVED] = good.wires[1].fds[0];
+    must_refuse(&changed, GR_ERR_CUDA, "", "memory as a semaphore");
+    changed = good;
+    changed.wires[0].fd_count = 2;
+    must_refuse(&changed, GR_ERR_INVALID_VALUE, "descriptors", "two descriptors");
+    changed = good;
+    changed.wires[2].fd_count = 0;
+    must_refuse(&changed, GR_ERR_INVALID_VALUE, "descriptors", "a slot without memory");
+    close(unsealed);
+    close(small);
+    messages_close(&good);
+    shared_ring_end(&r);
+}
+END_TEST
+
+START_TEST(a_page_that_has_had_too_many_frames)
+{
+    need_vulkan();
+    struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    struct messages good = capture(&r);
+    const unsigned long long frames = 1ull << 61;
+    ck_assert_int_eq(pwrite(good.wires[0].fds[PAGE], &frames, sizeof frames, 0), sizeof frames);
+    must_refuse(&good, GR_ERR_INVALID_VALUE, "frames", "2^61 frames");
+    messages_close(&good);
+    shared_ring_end(&r);
+}
+END_TEST
+
+void add_hostile_ring_cases(Suite *suite)
+{
+    TCase *hostile = add_vulkan_case(suite, "hostile rings");
+    tcase_add_test(hostile, numbers);
+    tcase_add_test(hostile, descriptors);
+    tcase_add_test(hostile, a_page_that_has_had_too_many_frames);
+}

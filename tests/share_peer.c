@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Peers of test_share. A process needs seconds to start CUDA and OpenGL on a GPU, so one child serves all jobs until
+ * one of them kills it: it gets the name of a job and a socket, and says when the job is done.
+ */
+#define _GNU_SOURCE
+#include "share.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NAME_SIZE 64
+
+/* For the child: its start in milliseconds, and as long as the program may run. */
+#define START_MS      60000
+#define CHILD_SECONDS 600
+
+extern char **environ;
+
+struct pair pair_make(void)
+{
+    int ends[2];
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    return (struct pair){ends[0], ends[1]};
+}
+
+void pair_close(struct pair *pair)
+{
+    if (pair->here >= 0)
+        close(pair->here);
+    if (pair->there >= 0)
+        close(pair->there);
+}
+
+void tell(int socket)
+{
+    ck_assert_int_eq(send(socket, "!", 1, MSG_NOSIGNAL), 1);
+}
+
+static bool hear_within(int socket, int ms)
+{
+    char byte;
+    struct pollfd one = {.fd = socket, .events = POLLIN};
+    return poll(&one, 1, ms) == 1 && recv(socket, &byte, 1, 0) == 1;
+}
+
+void hear(int socket)
+{
+    ck_assert(hear_within(socket, SOON));
+}
+
+/* ---- Jobs on the way ---------------------------------------------------------------------------- */
+
+union control {
+    char bytes[CMSG_SPACE(sizeof(int))];
+    struct cmsghdr align;
+};
+
+static void send_job(int to, const char *name, int socket)
+{
+    char text[NAME_SIZE] = "";
+    union control control = {.bytes = ""};
+    snprintf(text, sizeof text, "%s", name);
+    struct iovec part = {text, sizeof text};
+    struct msghdr sent = {.msg_iov = &part,
+                          .msg_iovlen = 1,
+                          .msg_control = control.bytes,
+                          .msg_controllen = sizeof control.bytes};
+    struct cmsghdr *header = CMSG_FIRSTHDR(&sent);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(header), &socket, sizeof socket);
+    ck_assert_int_eq(sendmsg(to, &sent, MSG_NOSIGNAL), NAME_SIZE);
+}
+
+/* The job's socket, or -1 when there are no more jobs. */
+static int receive_job(int from, char name[NAME_SIZE])
+{
+    union control control;
+    int socket = -1;
+    struct iovec part = {name, NAME_SIZE};
+    struct msghdr got = {.msg_iov = &part,
+                         .msg_iovlen = 1,
+                         .msg_control = control.bytes,
+                         .msg_controllen = sizeof control.bytes};
+    ssize_t size = recvmsg(from, &got, MSG_CMSG_CLOEXEC | MSG_WAITALL);
+    if (size == 0)
+        return -1;
+    ck_assert_int_eq(size, NAME_SIZE);
+    struct cmsghdr *header = CMSG_FIRSTHDR(&got);
+    ck_assert_ptr_nonnull(header);
+    memcpy(&socket, CMSG_DATA(header), sizeof socket);
+    return socket;
+}
+
+/* ---- The child ---------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    void (*run)(int socket);
+} jobs[] = {
+    {"reads_and_writes", job_reads_and_writes},
+    {"reads_an_image", job_reads_an_image},
+    {"takes_turns_by_semaphores", job_takes_turns_by_semaphores},
+    {"produces", job_produces},
+    {"consumes_all", job_consumes_all},
+    {"consumes_the_newest", job_consumes_the_newest},
+    {"dies_in_a_frame", job_dies_in_a_frame},
+    {"dies_after", job_dies_after},
+    {"ends_at_once", job_ends_at_once},
+};
+
+static void run_job(const char *name, int socket)
+{
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
+        if (strcmp(jobs[i].name, name) == 0) {
+            jobs[i].run(socket);
+            return;
+        }
+    ck_abort_msg("there is no job %s", name);
+}
+
+int child_serves(void)
+{
+    const char *number = getenv("CHILD_FD");
+    char name[NAME_SIZE];
+    int control, socket;
+    alarm(CHILD_SECONDS);
+    child_check(number != NULL);
+    control = atoi(number);
+    ck_assert_int_eq(fcntl(control, F_SETFD, FD_CLOEXEC), 0);
+    fixture_setup();
+    tell(control);
+    while ((socket = receive_job(control, name)) >= 0) {
+        run_job(name, socket);
+        gr_clear_error();
+        tell(control);
+    }
+    fx.fds = -1; /* what drivers open on first use and keep */
+    fixture_teardown();
+    close(control);
+    return 0;
+}
+
+int child_dies_before(void)
+{
+    raise(SIGKILL);
+    return 1;
+}
+
+/* ---- The test's side ---------------------------------------------------------------------------- */
+
+/* The child that serves, 0 if there is none; and the socket to it, which also stays when the child has died. */
+static pid_t server;
+static int control = -1;
+static bool busy; /* with a job whose end was not waited for */
+
+static pid_t spawn(const char *child, int socket)
+{
+    char program[] = "/proc/self/exe", option[] = "--child", name[NAME_SIZE], number[16];
+    pid_t pid = 0;
+    ck_assert_int_eq(fcntl(socket, F_SETFD, 0), 0);
+    snprintf(name, sizeof name, "%s", child);
+    snprintf(number, sizeof number, "%d", socket);
+    setenv("CHILD_FD", number, 1);
+    int failed =
+        posix_spawn(&pid, program, NULL, NULL, (char *[]){program, option, name, NULL}, environ);
+    unsetenv("CHILD_FD");
+    close(socket);
+    ck_assert_msg(failed == 0, "the child %s did not start: %s", child, strerror(failed));
+    return pid;
+}
+
+static int wait_for(pid_t pid)
+{
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0)
+        ck_assert_int_eq(errno, EINTR);
+    return status;
+}
+
+static int wait_for_server(void)
+{
+    pid_t pid = server;
+    server = 0;
+    busy = false;
+    return wait_for(pid);
+}
+
+/* What a case that failed has left to do is of no use to the next one. */
+static void kill_server(void)
+{
+    kill(server, SIGKILL);
+    wait_for_server();
+}
+
+/* Before the first case, so that the socket is open in each: cases count their descriptors. */
+static void serve(void)
+{
+    if (server != 0 && busy)
+        kill_server();
+    if (server != 0)
+        return;
+    if (control >= 0)
+        close(control);
+    struct pair pair = pair_make();
+    control = pair.here;
+    server = spawn("serves", pair.there);
+    if (hear_within(control, START_MS))
+        return;
+    kill_server();
+    ck_abort_msg("the child that serves did not start");
+}
+
+struct peer peer_start(const char *job)
+{
+    serve();
+    struct pair pair = pair_make();
+    send_job(control, job, pair.there);
+    close(pair.there);
+    busy = true;
+    return (struct peer){.socket = pair.here};
+}
+
+struct peer peer_that_dies_before(void)
+{
+    struct pair pair = pair_make();
+    return (struct peer){.pid = spawn("dies_before", pair.there), .socket = pair.here};
+}
+
+void peer_end(struct peer *peer, bool taken)
+{
+    bool done = hear_within(control, SOON);
+    if (!taken)
+        close(peer->socket);
+    busy = false;
+    if (done)
+        return;
+    kill(server, SIGKILL); /* of no use if it has ended by itself */
+    ck_abort_msg("the child did not do its job; it ended with 0x%x", (unsigned)wait_for_server());
+}
+
+void peer_end_killed(struct peer *peer, bool taken)
+{
+    int status = peer->pid != 0 ? wait_for(peer->pid) : wait_for_server();
+    if (!taken)
+        close(peer->socket);
+    ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "the child ended with 0x%x",
+                  (unsigned)status);
+}
+
+TCase *add_share_case(Suite *suite, const char *name)
+{
+    TCase *made = add_vulkan_case(suite, name);
+    tcase_add_unchecked_fixture(made, serve, NULL);
+    return made;
+}
+
+START_TEST(the_child_ends_well)
+{
+    if (server == 0)
+        return;
+    if (busy)
+        kill_server();
+    close(control);
+    control = -1;
+    int status = server != 0 ? wait_for_server() : 0;
+    ck_assert_msg(status == 0, "the child ended with 0x%x", (unsigned)status);
+}
+END_TEST
+
+void add_share_end(Suite *suite)
+{
+    TCase *end = tcase_create("end of the child");
+    tcase_add_test(end, the_child_ends_well);
+    suite_add_tcase(suite, end);
+}

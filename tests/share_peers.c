@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Peers that die or leave: before, in, and after a frame. What they published is read, and nothing hangs. */
+#define _GNU_SOURCE
+#include "share_ring.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#define SLOTS 3
+
+/* ---- The peers ---------------------------------------------------------------------------------- */
+
+/* The second frame is published, but its work never ends, so that its signal does not come. */
+void job_dies_in_a_frame(int socket)
+{
+    gr_ring *ring = peer_ring(socket);
+    child_check(cuda_writes(ring) == GR_OK);
+    CU(cuStreamSynchronize(fx.stream));
+    gate_put(fx.stream);
+    child_check(cuda_writes(ring) == GR_OK);
+    gr_slot slot;
+    child_check(gr_ring_acquire_write(ring, fx.stream, 1, &slot) == GR_OK);
+    sleep_ms(100);
+    raise(SIGKILL);
+}
+
+void job_dies_after(int socket)
+{
+    gr_ring *ring = peer_ring(socket);
+    child_check(cuda_writes(ring) == GR_OK);
+    CU(cuStreamSynchronize(fx.stream));
+    raise(SIGKILL);
+}
+
+/* It frees its ring while its work is under way, and lives on until that is done. */
+void job_ends_at_once(int socket)
+{
+    gr_ring *ring = peer_ring(socket);
+    gate_open_after(gate_put(fx.stream), 700);
+    child_check(cuda_writes(ring) == GR_OK);
+    gr_ring_free(ring);
+    CU(cuStreamSynchronize(fx.stream));
+}
+
+/* ---- The test's side ------------------------------------------------------------------------------ */
+
+static void must_be_over(gr_status status)
+{
+    ck_assert_msg(status == GR_ERR_SYSTEM, "%s: %s", gr_status_name(status), error_text());
+    assert_error(GR_ERR_SYSTEM, -1, "other process");
+}
+
+START_TEST(a_peer_that_dies_before)
+{
+    need_vulkan();
+    struct peer peer = peer_that_dies_before();
+    peer_end_killed(&peer, true);
+    struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    assert_fails(gr_send_ring(peer.socket, r.ring, GR_RING_CONSUMER, SOON), GR_ERR_SYSTEM, -1,
+                 "gone");
+    /* It is this process's, as it was. */
+    assert_ok(cuda_writes(r.ring));
+    ck_assert_uint_eq(vulkan_reads(&r), 1);
+    close(peer.socket);
+    shared_ring_end(&r);
+}
+END_TEST
+
+START_TEST(a_peer_that_dies_in_a_frame)
+{
+    need_vulkan();
+    gr_slot slot;
+    struct peer peer = peer_start("dies_in_a_frame");
+    struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    assert_ok(gr_send_ring(peer.socket, r.ring, GR_RING_CONSUMER, SOON));
+    ck_assert_uint_eq(vulkan_reads(&r), 1);
+    /* This one is waited for before the peer's death is known, or after it. */
+    if (_i == 1)
+        peer_end_killed(&peer, true);
+    assert_ok(gr_ring_acquire_read(r.ring, NULL, 1, &slot));
+    ck_assert_uint_eq(slot.frame, 2);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(slot.resource), r.host);
+    vulkan_submit(commands, &slot.submit, NULL);
+    if (_i == 0)
+        peer_end_killed(&peer, true);
+    vulkan_finish();
+    assert_ok(gr_ring_give_back(r.ring, 1, &slot));
+    must_be_over(gr_ring_acquire_read(r.ring, NULL, 1, &slot));
+    shared_ring_end(&r);
+}
+END_TEST
+
+START_TEST(a_peer_that_dies_in_a_frame_of_cudas)
+{
+    need_vulkan();
+    gr_slot slot;
+    struct peer peer = peer_start("dies_in_a_frame");
+    struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
+    assert_ok(gr_send_ring(peer.socket, r.ring, GR_RING_CONSUMER, SOON));
+    ck_assert_uint_eq(cuda_reads(r.ring), 1);
+    assert_ok(gr_ring_acquire_read(r.ring, fx.stream, 1, &slot));
+    peer_end_killed(&peer, true);
+    if (_i == 0) {
+        CU(cuStreamSynchronize(fx.stream));
+        assert_ok(gr_ring_give_back(r.ring, 1, &slot));
+        must_be_over(gr_ring_acquire_read(r.ring, fx.stream, 1, &slot));
+    }
+    shared_ring_end(&r); /* with the slot out, the second time */
+    if (_i == 1)
+        assert_ok(gr_buffer_release(slot.buffer));
+}
+END_TEST
+
+/* Freed at once, while the stream waits for what never comes. */
+START_TEST(a_ring_is_freed_before_its_peer_is_known_dead)
+{
+    need_vulkan();
+    gr_slot slot;
+    struct peer peer = peer_start("dies_in_a_frame");
+    struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
+    assert_ok(gr_send_ring(peer.socket, r.ring, GR_RING_CONSUMER, SOON));
+    ck_assert_uint_eq(cuda_reads(r.ring), 1);
+    assert_ok(gr_ring_acquire_read(r.ring, fx.stream, 1, &slot));
+    assert_ok(gr_ring_give_back(r.ring, 1, &slot));
+    gr_ring_free(r.ring);
+    r.ring = NULL;
+    peer_end_killed(&peer, true);
+    shared_ring_end(&r);
+    sleep_ms(50);
+    gr_resource_free(must_create(64, GR_NONE)); /* what was set aside is ended */
+}
+END_TEST
+
+START_TEST(a_peer_that_dies_after)
+{
+    need_vulkan();
+    gr_slot slot;
+    struct peer peer = peer_start("dies_after");
+    struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    assert_ok(gr_send_ring(peer.socket, r.ring, GR_RING_CONSUMER, SOON));
+    peer_end_killed(&peer, true);
+    sleep_ms(300);
+    ck_assert_uint_eq(vulkan_reads(&r), 1);
+    must_be_over(gr_ring_acquire_read(r.ring, NULL, 1, &slot));
+    shared_ring_end(&r);
+}
+END_TEST
+
+/* The consumer dies: nobody is going to read. */
+START_TEST(a_consumer_that_dies)
+{
+    need_vulkan();
+    struct peer peer = peer_that_dies_before();
+    struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
+    gr_status status = gr_send_ring(peer.socket, r.ring, GR_RING_PRODUCER, SOON);
+    peer_end_killed(&peer, true);
+    if (status != GR_OK)
+        close(peer.socket);
+    for (int i = 0; i <= SLOTS && status == GR_OK; i++)
+        status = vulkan_writes(r.ring);
+    ck_assert_msg(status == GR_ERR_SYSTEM, "%s", error_text());
+    gr_clear_error();
+    shared_ring_end(&r);
+}
+END_TEST
+
+START_TEST(a_peer_that_ends_at_once)
+{
+    need_vulkan();
+    gr_slot slot;
+    struct peer peer = peer_start("ends_at_once");
+    /* One slot: the end of one that was never used waits for the whole GPU, in the driver. */
+    struct shared_ring r = shared_ring_begin(1, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    assert_ok(gr_send_ring(peer.socket, r.ring, GR_RING_CONSUMER, SOON));
+    ck_assert_uint_eq(vulkan_reads(&r), 1);
+    must_be_over(gr_ring_acquire_read(r.ring, NULL, 1, &slot));
+    peer_end(&peer, true);
+    shared_ring_end(&r);
+}
+END_TEST
+
+void add_peer_cases(Suite *suite)
+{
+    TCase *peers = add_share_case(suite, "peers that end");
+    tcase_add_test(peers, a_peer_that_dies_before);
+    tcase_add_loop_test(peers, a_peer_that_dies_in_a_frame, 0, 2);
+    tcase_add_loop_test(peers, a_peer_that_dies_in_a_frame_of_cudas, 0, 2);
+    tcase_add_test(peers, a_ring_is_freed_before_its_peer_is_known_dead);
+    tcase_add_test(peers, a_peer_that_dies_after);
+    tcase_add_test(peers, a_consumer_that_dies);
+    tcase_add_test(peers, a_peer_that_ends_at_once);
+}

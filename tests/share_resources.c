@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Single resources: their bytes in both processes, their semaphores, and what cannot be sent. */
+#define _GNU_SOURCE
+#include "share.h"
+#include "support_vulkan_image.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* An image small enough for one copy. */
+#define IMAGE_WIDTH  40
+#define IMAGE_HEIGHT 24
+
+/* ---- The bytes -------------------------------------------------------------------------------- */
+
+/* The child has no graphics API: it reads a pattern, writes the next one, and is done. */
+void job_reads_and_writes(int socket)
+{
+    gr_resource *resource = gr_receive_resource(socket, SOON);
+    child_check(resource != NULL);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    child_check(buffer != NULL);
+    child_check(gr_buffer_size(buffer) == SHARE_SIZE);
+    assert_cuda_pattern(buffer, 1);
+    cuda_write_pattern(buffer, 2);
+    must_release(buffer);
+    tell(socket);
+    gr_resource_free(resource);
+    close(socket);
+}
+
+START_TEST(bytes_of_a_vulkan_buffer)
+{
+    need_vulkan();
+    struct peer peer = peer_start("reads_and_writes");
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
+    vulkan_write_pattern(gr_vk_buffer(resource), SHARE_SIZE, 1);
+    int fds = open_fds();
+    assert_ok(gr_send_resource(peer.socket, resource, SOON));
+    ck_assert_int_eq(open_fds(), fds);
+    hear(peer.socket);
+    assert_vulkan_pattern(gr_vk_buffer(resource), SHARE_SIZE, 2);
+    peer_end(&peer, false);
+}
+END_TEST
+
+/* A part of the application's own memory, and memory for one buffer alone. */
+START_TEST(bytes_of_the_applications_buffer)
+{
+    need_vulkan();
+    struct peer peer = peer_start("reads_and_writes");
+    struct vulkan_own own = vulkan_own(SHARE_SIZE, _i == 1);
+    GR_AUTO(gr_resource) *resource = must_register_own(&own, SHARE_SIZE, GR_NONE);
+    vulkan_write_pattern(own.buffer, SHARE_SIZE, 1);
+    assert_ok(gr_send_resource(peer.socket, resource, SOON));
+    hear(peer.socket);
+    assert_vulkan_pattern(own.buffer, SHARE_SIZE, 2);
+    peer_end(&peer, false);
+}
+END_TEST
+
+START_TEST(bytes_of_a_shared_opengl_buffer)
+{
+    GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(
+        SHARE_SIZE, GR_NONE, &(gr_gl_options){.transport = GR_TRANSPORT_SHARED});
+    if (resource == NULL)
+        skip("%s", error_text());
+    unsigned char bytes[SHARE_SIZE];
+    struct peer peer = peer_start("reads_and_writes");
+    pattern_fill(bytes, SHARE_SIZE, 1);
+    gl_write(gr_gl_name(resource), bytes, SHARE_SIZE);
+    glFinish();
+    gr_status status = gr_send_resource(peer.socket, resource, SOON);
+    ck_assert_msg(status == GR_OK, "%s", error_text());
+    hear(peer.socket);
+    assert_gl_pattern(gr_gl_name(resource), SHARE_SIZE, 2);
+    peer_end(&peer, false);
+}
+END_TEST
+
+static unsigned char texel(unsigned x, unsigned y, unsigned c)
+{
+    return (unsigned char)(7 * x + 13 * y + 31 * c + 5);
+}
+
+void job_reads_an_image(int socket)
+{
+    static unsigned char bytes[IMAGE_HEIGHT][IMAGE_WIDTH][4];
+    gr_resource *resource = gr_receive_resource(socket, SOON);
+    child_check(resource != NULL);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    child_check(buffer != NULL);
+    CUarray array = gr_buffer_array(buffer, 0, 0);
+    child_check(array != NULL);
+    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .srcArray = array,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = bytes,
+                          .dstPitch = sizeof bytes[0],
+                          .WidthInBytes = sizeof bytes[0],
+                          .Height = IMAGE_HEIGHT};
+    CU(cuMemcpy2DAsync(&copy, fx.stream));
+    CU(cuStreamSynchronize(fx.stream));
+    for (unsigned y = 0; y < IMAGE_HEIGHT; y++)
+        for (unsigned x = 0; x < IMAGE_WIDTH; x++)
+            for (unsigned c = 0; c < 4; c++)
+                ck_assert_uint_eq(bytes[y][x][c], texel(x, y, c));
+    must_release(buffer);
+    tell(socket);
+    gr_resource_free(resource);
+    close(socket);
+}
+
+/* Written by this process's CUDA, so that Vulkan's own layout lies between the two. */
+START_TEST(texels_of_a_vulkan_image)
+{
+    need_vulkan();
+    static unsigned char bytes[IMAGE_HEIGHT][IMAGE_WIDTH][4];
+    struct peer peer = peer_start("reads_an_image");
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", IMAGE_WIDTH, IMAGE_HEIGHT, 1, 0, GR_NONE);
+    for (unsigned y = 0; y < IMAGE_HEIGHT; y++)
+        for (unsigned x = 0; x < IMAGE_WIDTH; x++)
+            for (unsigned c = 0; c < 4; c++)
+                bytes[y][x][c] = texel(x, y, c);
+    gr_buffer *buffer = gr_map(image.resource, fx.stream);
+    assert_made(buffer);
+    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                          .srcHost = bytes,
+                          .srcPitch = sizeof bytes[0],
+                          .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .dstArray = gr_buffer_array(buffer, 0, 0),
+                          .WidthInBytes = sizeof bytes[0],
+                          .Height = IMAGE_HEIGHT};
+    CU(cuMemcpy2DAsync(&copy, fx.stream));
+    must_release(buffer);
+    assert_ok(gr_send_resource(peer.socket, image.resource, SOON));
+    hear(peer.socket);
+    peer_end(&peer, false);
+    gr_resource_free(image.resource);
+}
+END_TEST
+
+/* ---- Semaphores ------------------------------------------------------------------------------- */
+
+/* The submit was begun, and so made known, by the other process: the next map waits for it. */
+void job_takes_turns_by_semaphores(int socket)
+{
+    gr_submit submit;
+    gr_resource *resource = gr_receive_resource(socket, SOON);
+    child_check(resource != NULL);
+    child_check(gr_submit_begin(&resource, 1, &submit) == GR_OK);
+    child_check(submit.signal != NULL && submit.signal_value == 1);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    child_check(buffer != NULL);
+    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.stream));
+    tell(socket);
+    assert_cuda_bytes(buffer, 0x31);
+    cuda_fill(buffer, 0x32);
+    must_release(buffer);
+    tell(socket);
+    gr_resource_free(resource);
+    close(socket);
+}
+
+START_TEST(semaphores_go_along)
+{
+    need_vulkan();
+    if (!vk.exports)
+        skip("this Vulkan exports no semaphores");
+    gr_submit submit;
+    struct peer peer = peer_start("takes_turns_by_semaphores");
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
+    GR_AUTO(gr_semaphore) *acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_semaphore) *release = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_ok(gr_resource_set_sync(resource, acquire, release));
+    assert_ok(gr_send_resource(peer.socket, resource, SOON));
+    hear(peer.socket);
+    assert_ok(gr_submit_begin(&resource, 1, &submit));
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SHARE_SIZE, 0x31);
+    vulkan_submit(commands, &submit, NULL);
+    hear(peer.socket);
+    vulkan_finish();
+    assert_vulkan_bytes(gr_vk_buffer(resource), SHARE_SIZE, 0x32);
+    peer_end(&peer, false);
+}
+END_TEST
+
+/* ---- What is refused -------------------------------------------------------------------------- */
+
+START_TEST(what_cannot_be_sent)
+{
+    need_vulkan();
+    struct pair pair = pair_make();
+    GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(64, 1));
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
+    assert_fails(gr_send_resource(pair.here, gl, 0), GR_ERR_UNSUPPORTED, 0, "gr_gl_buffer_create");
+    assert_fails(gr_send_resource(pair.here, NULL, 0), GR_ERR_INVALID_VALUE, 0, "NULL");
+    gr_buffer *buffer = must_map(resource);
+    assert_fails(gr_send_resource(pair.here, resource, 0), GR_ERR_STATE, 0, "mapped");
+    assert_ok(gr_buffer_release(buffer));
+    assert_fails(gr_send_resource(-1, resource, 0), GR_ERR_INVALID_VALUE, 0, "socket");
+    assert_fails(gr_send_resource(fileno(stderr), resource, 0), GR_ERR_INVALID_VALUE, 0, "socket");
+    int unconnected = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_fails(gr_send_resource(unconnected, resource, 0), GR_ERR_INVALID_VALUE, 0, "connected");
+    close(unconnected);
+    assert_ok(gr_close(resource, fx.stream));
+    assert_fails(gr_send_resource(pair.here, resource, 0), GR_ERR_STATE, 0, "closed");
+    pair_close(&pair);
+}
+END_TEST
+
+START_TEST(semaphores_of_the_host_are_refused)
+{
+    need_vulkan();
+    if (vk.exports)
+        skip("this Vulkan exports its semaphores");
+    struct pair pair = pair_make();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
+    GR_AUTO(gr_semaphore) *acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_ok(gr_resource_set_sync(resource, acquire, NULL));
+    assert_fails(gr_send_resource(pair.here, resource, 0), GR_ERR_UNSUPPORTED, 0, "ring");
+    pair_close(&pair);
+}
+END_TEST
+
+START_TEST(time_runs_out)
+{
+    need_vulkan();
+    struct pair pair = pair_make();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
+    assert_null(gr_receive_resource(pair.there, 0), GR_ERR_TIMEOUT, 0, "in time");
+    assert_null(gr_receive_resource(pair.there, 30), GR_ERR_TIMEOUT, 0, "in time");
+    assert_null(gr_receive_ring(pair.there, 30), GR_ERR_TIMEOUT, 0, "in time");
+    /* Half of a message. */
+    ck_assert_int_eq(send(pair.here, "grsh", 4, 0), 4);
+    assert_null(gr_receive_resource(pair.there, 30), GR_ERR_TIMEOUT, 0, "close the socket");
+    pair_close(&pair);
+    /* Nobody reads, and the socket's room ends. */
+    pair = pair_make();
+    gr_status status = GR_OK;
+    for (int i = 0; i < 100000 && status == GR_OK; i++)
+        status = gr_send_resource(pair.here, resource, 20);
+    /* The kernel counts descriptors that are under way, too. */
+    ck_assert_msg(status == GR_ERR_TIMEOUT || status == GR_ERR_SYSTEM, "%s", error_text());
+    gr_clear_error();
+    pair_close(&pair);
+}
+END_TEST
+
+START_TEST(a_peer_that_is_gone)
+{
+    need_vulkan();
+    struct pair pair = pair_make();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
+    ck_assert_int_eq(send(pair.there, "grsh", 4, 0), 4);
+    close(pair.there);
+    pair.there = -1;
+    assert_fails(gr_send_resource(pair.here, resource, SOON), GR_ERR_SYSTEM, 0, "gone");
+    assert_null(gr_receive_resource(pair.here, SOON), GR_ERR_SYSTEM, 0, "gone");
+    pair_close(&pair);
+}
+END_TEST
+
+void add_share_cases(Suite *suite)
+{
+    TCase *bytes = add_share_case(suite, "bytes between processes");
+    tcase_add_test(bytes, bytes_of_a_vulkan_buffer);
+    tcase_add_loop_test(bytes, bytes_of_the_applications_buffer, 0, 2);
+    tcase_add_test(bytes, bytes_of_a_shared_opengl_buffer);
+    tcase_add_test(bytes, texels_of_a_vulkan_image);
+    tcase_add_test(bytes, semaphores_go_along);
+    TCase *refused = add_vulkan_case(suite, "what is refused");
+    tcase_add_test(refused, what_cannot_be_sent);
+    tcase_add_test(refused, semaphores_of_the_host_are_refused);
+    tcase_add_test(refused, time_runs_out);
+    tcase_add_test(refused, a_peer_that_is_gone);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rings of Vulkan buffers for test_share, whose frames are filled with a value that their number tells. */
+#ifndef GR_TESTS_SHARE_RING_H
+#define GR_TESTS_SHARE_RING_H
+
+#include "share.h"
+
+#define SLOT_SIZE 4096
+
+/* A ring of this process, with Vulkan's semaphores, and where Vulkan reads to. */
+struct shared_ring {
+    gr_ring *ring;
+    gr_semaphore *acquire, *release;
+    struct vulkan_host *host;
+};
+struct shared_ring shared_ring_begin(size_t slots, gr_side producer, gr_ring_mode mode);
+
+/* Once all work is done. */
+void shared_ring_end(struct shared_ring *r);
+
+int value_of_frame(uint64_t frame);
+
+/* A frame, by each API, on the side that has it. Readers check the bytes and give its number, 0 after an error. */
+gr_status cuda_writes(gr_ring *ring);
+gr_status vulkan_writes(gr_ring *ring);
+uint64_t cuda_reads(gr_ring *ring);
+uint64_t vulkan_reads(const struct shared_ring *r);
+
+/* In a job: its ring, which takes the socket, and the ring's end. */
+gr_ring *peer_ring(int socket);
+void peer_ring_end(gr_ring *ring);
+
+void add_shared_call_cases(Suite *suite);
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rings between two processes, in both directions, and what one side may do with its own. */
+#define _GNU_SOURCE
+#include "share_ring.h"
+
+#define SLOTS  4
+#define FRAMES 200
+
+/* At once; there is no room for more. */
+#define SUBMITS 32
+
+/* ---- This process's ring ------------------------------------------------------------------------ */
+
+struct shared_ring shared_ring_begin(size_t slots, gr_side producer, gr_ring_mode mode)
+{
+    struct shared_ring r = {.acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE),
+                            .release = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE)};
+    gr_resource *resources[64];
+    ck_assert_uint_le(slots, 64);
+    assert_made(r.acquire);
+    assert_made(r.release);
+    for (size_t i = 0; i < slots; i++) {
+        resources[i] = must_create(SLOT_SIZE, GR_NONE);
+        assert_ok(gr_resource_set_sync(resources[i], r.acquire, r.release));
+    }
+    r.ring = gr_ring_create(
+        resources, slots, &(gr_ring_options){.producer = producer, .mode = mode, .wait_ms = SOON});
+    assert_made(r.ring);
+    r.host = vulkan_host(SLOT_SIZE);
+    return r;
+}
+
+void shared_ring_end(struct shared_ring *r)
+{
+    CU(cuStreamSynchronize(fx.stream));
+    vulkan_finish();
+    gr_ring_free(r->ring);
+    gr_semaphore_free(r->acquire);
+    gr_semaphore_free(r->release);
+}
+
+int value_of_frame(uint64_t frame)
+{
+    return (int)(frame % 251);
+}
+
+/* ---- Frames --------------------------------------------------------------------------------------- */
+
+gr_status cuda_writes(gr_ring *ring)
+{
+    gr_slot slot;
+    gr_status status = gr_ring_acquire_write(ring, fx.stream, 1, &slot);
+    if (status != GR_OK)
+        return status;
+    CU(cuMemsetD8Async(gr_buffer_ptr(slot.buffer), (unsigned char)value_of_frame(slot.frame),
+                       SLOT_SIZE, fx.stream));
+    return gr_ring_publish(ring, 1, &slot);
+}
+
+/* Gives the frame's number, 0 after an error. */
+uint64_t cuda_reads(gr_ring *ring)
+{
+    static unsigned char bytes[SLOT_SIZE];
+    gr_slot slot;
+    if (gr_ring_acquire_read(ring, fx.stream, 1, &slot) != GR_OK)
+        return 0;
+    CU(cuMemcpyDtoHAsync(bytes, gr_buffer_ptr(slot.buffer), SLOT_SIZE, fx.stream));
+    uint64_t frame = slot.frame;
+    gr_status status = gr_ring_give_back(ring, 1, &slot);
+    ck_assert_msg(status == GR_OK, "%s", error_text());
+    CU(cuStreamSynchronize(fx.stream));
+    assert_bytes(bytes, SLOT_SIZE, value_of_frame(frame));
+    return frame;
+}
+
+gr_status vulkan_writes(gr_ring *ring)
+{
+    gr_slot slot;
+    gr_status status = gr_ring_acquire_write(ring, NULL, 1, &slot);
+    if (status != GR_OK)
+        return status;
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(slot.resource), SLOT_SIZE, value_of_frame(slot.frame));
+    vulkan_submit(commands, &slot.submit, NULL);
+    return gr_ring_publish(ring, 1, &slot);
+}
+
+uint64_t vulkan_reads(const struct shared_ring *r)
+{
+    gr_slot slot;
+    if (gr_ring_acquire_read(r->ring, NULL, 1, &slot) != GR_OK)
+        return 0;
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(slot.resource), r->host);
+    vulkan_submit(commands, &slot.submit, NULL);
+    uint64_t frame = slot.frame;
+    assert_ok(gr_ring_give_back(r->ring, 1, &slot));
+    vulkan_finish();
+    assert_bytes(r->host->bytes, SLOT_SIZE, value_of_frame(frame));
+    return frame;
+}
+
+/* ---- The other process ------------------------------------------------------------------------------ */
+
+gr_ring *peer_ring(int socket)
+{
+    gr_ring *ring = gr_receive_ring(socket, SOON);
+    child_check(ring != NULL);
+    return ring;
+}
+
+void peer_ring_end(gr_ring *ring)
+{
+    CU(cuStreamSynchronize(fx.stream));
+    gr_ring_free(ring);
+}
+
+void job_produces(int socket)
+{
+    gr_ring *ring = peer_ring(socket);
+    for (int i = 0; i < FRAMES; i++)
+        child_check(cuda_writes(ring) == GR_OK);
+    peer_ring_end(ring);
+}
+
+/* Until the peer stops; with lossless rings nothing is missing. */
+static void consume(int socket, bool lossless)
+{
+    gr_ring *ring = peer_ring(socket);
+    uint64_t last = 0, frame;
+    while ((frame = cuda_reads(ring)) != 0) {
+        ck_assert_uint_gt(frame, last);
+        child_check(!lossless || frame == last + 1);
+        last = frame;
+    }
+    child_check(gr_last_error(NULL) == GR_ERR_STATE);
+    child_check(lossless ? last == FRAMES : last > 0);
+    peer_ring_end(ring);
+}
+
+void job_consumes_all(int socket)
+{
+    consume(socket, true);
+}
+
+void job_consumes_the_newest(int socket)
+{
+    consume(socket, false);
+}
+
+/* ---- Both directions ----------------------------------------------------------------------------------- */
+
+START_TEST(a_peer_writes_for_vulkan)
+{
+    need_vulkan();
+    struct peer peer = peer_start("produces");
+    struct shared_ring r = shared_ring_begin(1 + _i * (SLOTS - 1), GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    assert_ok(gr_send_ring(peer.socket, r.ring, GR_RING_CONSUMER, SOON));
+    for (uint64_t i = 1; i <= FRAMES; i++) {
+        uint64_t frame = vulkan_reads(&r);
+        ck_assert_msg(frame == i, "frame %d, not %d: %s", (int)frame, (int)i, error_text());
+    }
+    peer_end(&peer, true);
+    shared_ring_end(&r);
+}
+END_TEST
+
+START_TEST(vulkan_writes_for_a_peer)
+{
+    need_vulkan();
+    gr_ring_mode mode = _i == 2 ? GR_RING_NEWEST : GR_RING_LOSSLESS;
+    struct peer peer =
+        peer_start(mode == GR_RING_LOSSLESS ? "consumes_all" : "consumes_the_newest");
+    struct shared_ring r = shared_ring_begin(_i == 0 ? 1 : SLOTS, GR_SIDE_GRAPHICS, mode);
+    assert_ok(gr_send_ring(peer.socket, r.ring, GR_RING_PRODUCER, SOON));
+    for (int i = 0; i < FRAMES; i++) {
+        assert_ok(vulkan_writes(r.ring));
+        if (i % SUBMITS == 0)
+            vulkan_finish();
+    }
+    gr_ring_stop(r.ring);
+    peer_end(&peer, true);
+    shared_ring_end(&r);
+}
+END_TEST
+
+/* The sender's side may be CUDA's, too. */
+START_TEST(cuda_writes_for_a_peer)
+{
+    need_vulkan();
+    struct peer peer = peer_start(_i == 0 ? "consumes_all" : "consumes_the_newest");
+    struct shared_ring r =
+        shared_ring_begin(SLOTS, GR_SIDE_CUDA, _i == 0 ? GR_RING_LOSSLESS : GR_RING_NEWEST);
+    assert_ok(gr_send_ring(peer.socket, r.ring, GR_RING_PRODUCER, SOON));
+    for (int i = 0; i < FRAMES; i++)
+        assert_ok(cuda_writes(r.ring));
+    gr_ring_stop(r.ring);
+    peer_end(&peer, true);
+    shared_ring_end(&r);
+}
+END_TEST
+
+START_TEST(a_peer_writes_for_cuda)
+{
+    need_vulkan();
+    struct peer peer = peer_start("produces");
+    struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
+    assert_ok(gr_send_ring(peer.socket, r.ring, GR_RING_CONSUMER, SOON));
+    for (uint64_t i = 1; i <= FRAMES; i++)
+        ck_assert_uint_eq(cuda_reads(r.ring), i);
+    peer_end(&peer, true);
+    shared_ring_end(&r);
+}
+END_TEST
+
+/* A ring that has been used here goes on as it is. */
+START_TEST(a_ring_that_was_used_before)
+{
+    need_vulkan();
+    struct peer peer = peer_start("produces");
+    struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    for (int i = 0; i < 2 * SLOTS + 1; i++) {
+        assert_ok(cuda_writes(r.ring));
+        ck_assert_uint_eq(vulkan_reads(&r), (unsigned)i + 1);
+    }
+    assert_ok(gr_send_ring(peer.socket, r.ring, GR_RING_CONSUMER, SOON));
+    for (uint64_t i = 1; i <= FRAMES; i++)
+        ck_assert_uint_eq(vulkan_reads(&r), 2 * SLOTS + 1 + i);
+    peer_end(&peer, true);
+    shared_ring_end(&r);
+}
+END_TEST
+
+START_TEST(a_peer_writes_for_opengl)
+{
+    gr_resource *resources[SLOTS];
+    for (int i = 0; i < SLOTS; i++) {
+        resources[i] = gr_gl_buffer_create(SLOT_SIZE, GR_NONE,
+                                           &(gr_gl_options){.transport = GR_TRANSPORT_SHARED});
+        if (resources[i] == NULL)
+            skip("%s", error_text());
+    }
+    struct peer peer = peer_start("produces");
+    gr_ring *ring = gr_ring_create(resources, SLOTS, &(gr_ring_options){.wait_ms = SOON});
+    assert_made(ring);
+    assert_ok(gr_send_ring(peer.socket, ring, GR_RING_CONSUMER, SOON));
+    for (uint64_t i = 1; i <= FRAMES; i++) {
+        gr_slot slot;
+        assert_ok(gr_ring_acquire_read(ring, NULL, 1, &slot));
+        ck_assert_uint_eq(slot.frame, i);
+        assert_gl_bytes(gr_gl_name(slot.resource), SLOT_SIZE, value_of_frame(i));
+        assert_ok(gr_ring_give_back(ring, 1, &slot));
+    }
+    peer_end(&peer, true);
+    gr_ring_free(ring);
+}
+END_TEST
+
+void add_shared_ring_cases(Suite *suite)
+{
+    TCase *rings = add_share_case(suite, "rings between processes");
+    tcase_add_loop_test(rings, a_peer_writes_for_vulkan, 0, 2);
+    tcase_add_loop_test(rings, vulkan_writes_for_a_peer, 0, 3);
+    tcase_add_loop_test(rings, cuda_writes_for_a_peer, 0, 2);
+    tcase_add_test(rings, a_peer_writes_for_cuda);
+    tcase_add_test(rings, a_ring_that_was_used_before);
+    tcase_add_test(rings, a_peer_writes_for_opengl);
+    add_shared_call_cases(suite);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages as they are on the socket: see share_wire.h. */
+#define _GNU_SOURCE
+#include "share_wire.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+union control {
+    char bytes[CMSG_SPACE(WIRE_MOST_FDS * sizeof(int))];
+    struct cmsghdr align;
+};
+
+struct wire wire_take(int socket)
+{
+    struct wire wire = {.size = 0};
+    union control control;
+    struct iovec part = {wire.bytes, sizeof wire.bytes};
+    struct msghdr got = {.msg_iov = &part,
+                         .msg_iovlen = 1,
+                         .msg_control = control.bytes,
+                         .msg_controllen = sizeof control};
+    ssize_t size = recvmsg(socket, &got, MSG_CMSG_CLOEXEC);
+    ck_assert_int_gt(size, WIRE_HEADER);
+    struct cmsghdr *header = CMSG_FIRSTHDR(&got);
+    ck_assert_ptr_nonnull(header);
+    wire.size = (size_t)size;
+    wire.fd_count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    memcpy(wire.fds, CMSG_DATA(header), wire.fd_count * sizeof(int));
+    return wire;
+}
+
+void wire_put(int socket, const struct wire *wire)
+{
+    union control control;
+    struct iovec part = {(void *)wire->bytes, wire->size};
+    struct msghdr sent = {.msg_iov = &part, .msg_iovlen = 1};
+    if (wire->fd_count > 0) {
+        memset(&control, 0, sizeof control);
+        sent.msg_control = control.bytes;
+        sent.msg_controllen = CMSG_SPACE(wire->fd_count * sizeof(int));
+        struct cmsghdr *header = CMSG_FIRSTHDR(&sent);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(wire->fd_count * sizeof(int));
+        memcpy(CMSG_DATA(header), wire->fds, wire->fd_count * sizeof(int));
+    }
+    ck_assert_int_eq(sendmsg(socket, &sent, 0), (ssize_t)wire->size);
+}
+
+void wire_close(struct wire *wire)
+{
+    for (size_t i = 0; i < wire->fd_count; i++)
+        close(wire->fds[i]);
+}
+
+void wire_change(struct wire *wire, size_t at, unsigned bytes, unsigned long long value)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        wire->bytes[at + i] = (unsigned char)(value >> 8 * i);
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Vulkan for the tests, see support_vulkan.h: the device, what its validation layer says, and memory. */
+#define _GNU_SOURCE
+#include "support_vulkan.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support_vulkan_case.h"
+
+struct vulkan vk;
+
+/* ---- What the validation layer says ---------------------------------------------------------- */
+
+/*
+ * What the layer reports though the code is right: texts, each with the reason. It is known to lose track of a
+ * timeline semaphore that something outside of Vulkan signals.
+ */
+static const char *const false_positives[] = {NULL};
+
+static pthread_mutex_t said_lock = PTHREAD_MUTEX_INITIALIZER;
+static char said[4000];
+static const char *allowed;
+
+static bool is_false_positive(const char *text)
+{
+    for (int i = 0; false_positives[i] != NULL; i++)
+        if (strstr(text, false_positives[i]) != NULL)
+            return true;
+    return allowed != NULL && strstr(text, allowed) != NULL;
+}
+
+/* On any thread that calls Vulkan. */
+static void hear(void *user, const char *text)
+{
+    (void)user;
+    pthread_mutex_lock(&said_lock);
+    if (!is_false_positive(text)) {
+        strncat(said, "\n  ", sizeof said - strlen(said) - 1);
+        strncat(said, text, sizeof said - strlen(said) - 1);
+    }
+    pthread_mutex_unlock(&said_lock);
+}
+
+void vulkan_allow(const char *vuid)
+{
+    pthread_mutex_lock(&said_lock);
+    allowed = vuid;
+    pthread_mutex_unlock(&said_lock);
+}
+
+static void assert_silence(void)
+{
+    static char copy[sizeof said];
+    pthread_mutex_lock(&said_lock);
+    memcpy(copy, said, sizeof copy);
+    said[0] = '\0';
+    allowed = NULL;
+    pthread_mutex_unlock(&said_lock);
+    ck_assert_msg(copy[0] == '\0', "the validation layer says:%s", copy);
+}
+
+/* ---- The device ------------------------------------------------------------------------------ */
+
+static gr_vk_headless *headless;
+static char why_missing[1024];
+
+static void load_functions(void)
+{
+#define LOAD(name)                                                                                 \
+    vk.name = (PFN_vk##name)vk.h->get_instance_proc_addr(vk.h->instance, "vk" #name);              \
+    ck_assert_msg(vk.name != NULL, "Vulkan has no vk" #name);
+    VULKAN_FUNCTIONS(LOAD)
+#undef LOAD
+}
+
+/* Only what a machine may lack is a reason to skip; any other error fails. */
+static void make_device(void)
+{
+    assert_ok(gr_cuda_load(true));
+    const gr_vk_headless_options options = {.validation = true, .message = hear};
+    headless = gr_vk_headless_create(&options);
+    if (headless == NULL) {
+        gr_error error;
+        gr_status status = gr_last_error(&error);
+        ck_assert_msg(status == GR_ERR_NO_DRIVER || status == GR_ERR_UNSUPPORTED ||
+                          strstr(error.message, "VK_LAYER_KHRONOS_validation") != NULL,
+                      "%s", error.message);
+        snprintf(why_missing, sizeof why_missing, "no Vulkan device with the validation layer: %s",
+                 error.message);
+        vk.missing = why_missing;
+        gr_clear_error();
+        return;
+    }
+    vk.h = gr_vk_headless_get(headless);
+    load_functions();
+}
+
+/* The wrap may only be freed when nothing of the case is left that it holds. */
+void vulkan_setup(void)
+{
+    if (headless == NULL && vk.missing == NULL)
+        make_device();
+    if (vk.missing != NULL)
+        return;
+    const gr_vk_device_info info = {.get_instance_proc_addr = vk.h->get_instance_proc_addr,
+                                    .instance = vk.h->instance,
+                                    .physical_device = vk.h->physical_device,
+                                    .device = vk.h->device,
+                                    .queue = vk.h->graphics,
+                                    .queue_family = vk.h->graphics_family};
+    vk.wrap = gr_vk_device_wrap(&info);
+    assert_made(vk.wrap);
+    vk.exports = gr_vk_device_has_semaphores(vk.wrap);
+    vulkan_submits_begin();
+}
+
+static void end_memory(void);
+
+/* What CUDA's streams still wait for comes first, and what Vulkan waits for of theirs. */
+void vulkan_teardown(void)
+{
+    if (vk.missing != NULL)
+        return;
+    gates_open();
+    vulkan_submits_end();
+    CU(cuCtxSetCurrent(fx.context));
+    CU(cuCtxSynchronize());
+    end_memory();
+    gr_vk_device_free(vk.wrap);
+    vk.wrap = NULL;
+    assert_silence();
+}
+
+/* What drivers open on first use and keep must not count in the first case: see support_main.c. */
+static void use_vulkan_once(void)
+{
+    static bool done;
+    if (done)
+        return;
+    fixture_setup();
+    vulkan_setup();
+    if (vk.missing == NULL) {
+        char text[512] = "";
+        gr_vk_device_describe(vk.wrap, text, sizeof text);
+        printf("%s\n", text);
+        GR_AUTO(gr_resource) *resource = must_create(256, GR_NONE);
+        vulkan_write_pattern(gr_vk_buffer(resource), 256, 1);
+        gr_buffer *buffer = gr_map(resource, fx.stream);
+        assert_made(buffer);
+        assert_cuda_pattern(buffer, 1);
+        must_release(buffer);
+        GR_AUTO(gr_semaphore) *drawn = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+        assert_made(drawn);
+    }
+    vulkan_teardown();
+    fx.fds = -1;
+    fixture_teardown();
+    done = true;
+}
+
+TCase *add_vulkan_case(Suite *suite, const char *name)
+{
+    TCase *made = add_case(suite, name);
+    tcase_add_unchecked_fixture(made, use_vulkan_once, NULL);
+    tcase_add_checked_fixture(made, vulkan_setup, vulkan_teardown);
+    return made;
+}
+
+static int keep_library(struct dl_phdr_info *info, size_t size, void *user)
+{
+    (void)size, (void)user;
+    if (info->dlpi_name != NULL && info->dlpi_name[0] == '/')
+        dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    return 0;
+}
+
+/* The drivers stay loaded, so that a leak checker can name whose the memory is that they never free. */
+START_TEST(the_device_ends_and_leaves_nothing)
+{
+    need_vulkan();
+    dl_iterate_phdr(keep_library, NULL);
+    gr_vk_headless_free(headless);
+    headless = NULL;
+    vk.missing = "the device has ended";
+    assert_silence();
+}
+END_TEST
+
+void add_vulkan_end(Suite *suite)
+{
+    TCase *end = tcase_create("end of Vulkan");
+    tcase_add_test(end, the_device_ends_and_leaves_nothing);
+    suite_add_tcase(suite, end);
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+#define MOST_OBJECTS 64
+
+static VkDeviceMemory memories[MOST_OBJECTS];
+static VkBuffer buffers[MOST_OBJECTS];
+static struct vulkan_host hosts[MOST_OBJECTS];
+static int memory_count, buffer_count, host_count;
+
+static uint32_t memory_type(uint32_t types, bool host)
+{
+    VkPhysicalDeviceMemoryProperties has;
+    VkMemoryPropertyFlags wanted =
+        host ? VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
+             : VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+    vk.GetPhysicalDeviceMemoryProperties(vk.h->physical_device, &has);
+    for (uint32_t i = 0; i < has.memoryTypeCount; i++)
+        if ((types >> i & 1) && (has.memoryTypes[i].propertyFlags & wanted) == wanted)
+            return i;
+    ck_abort_msg("no type of memory of 0x%x is %s", (unsigned)types, host ? "the host's" : "local");
+    return 0;
+}
+
+VkDeviceMemory vulkan_memory(VkDeviceSize size, uint32_t types, unsigned how, VkBuffer buffer,
+                             VkImage image)
+{
+    ck_assert_int_lt(memory_count, MOST_OBJECTS);
+    VkMemoryDedicatedAllocateInfo dedicated = {.sType =
+                                                   VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO,
+                                               .buffer = buffer,
+                                               .image = image};
+    VkExportMemoryAllocateInfo export = {.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
+                                         .pNext = how & MEMORY_DEDICATED ? &dedicated : NULL,
+                                         .handleTypes =
+                                             VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                       .pNext = how & MEMORY_EXPORT ? &export : export.pNext,
+                                       .allocationSize = size,
+                                       .memoryTypeIndex = memory_type(types, how & MEMORY_HOST)};
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    VK(AllocateMemory(vk.h->device, &info, NULL, &memory));
+    memories[memory_count++] = memory;
+    return memory;
+}
+
+static VkBuffer make_buffer(VkDeviceSize size, bool external, VkMemoryRequirements *needs)
+{
+    ck_assert_int_lt(buffer_count, MOST_OBJECTS);
+    const VkExternalMemoryBufferCreateInfo shared = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .pNext = external ? &shared : NULL,
+                                     .size = size,
+                                     .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                                              VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VK(CreateBuffer(vk.h->device, &info, NULL, &buffer));
+    buffers[buffer_count++] = buffer;
+    vk.GetBufferMemoryRequirements(vk.h->device, buffer, needs);
+    return buffer;
+}
+
+VkBuffer vulkan_buffer(VkDeviceSize size, VkMemoryRequirements *needs)
+{
+    return make_buffer(size, true, needs);
+}
+
+struct vulkan_host *vulkan_host(size_t size)
+{
+    ck_assert_int_lt(host_count, MOST_OBJECTS);
+    struct vulkan_host *host = &hosts[host_count++];
+    VkMemoryRequirements needs;
+    void *bytes = NULL;
+    host->size = size;
+    host->buffer = make_buffer(size, false, &needs);
+    host->memory = vulkan_memory(needs.size, needs.memoryTypeBits, MEMORY_HOST, VK_NULL_HANDLE,
+                                 VK_NULL_HANDLE);
+    VK(BindBufferMemory(vk.h->device, host->buffer, host->memory, 0));
+    VK(MapMemory(vk.h->device, host->memory, 0, VK_WHOLE_SIZE, 0, &bytes));
+    host->bytes = bytes;
+    memset(bytes, 0xEE, size);
+    return host;
+}
+
+/* Frees what was made last, if it is this: what a case makes in a loop does not pile up. */
+static void forget_memory(VkDeviceMemory memory)
+{
+    for (int i = 0; i < memory_count; i++)
+        if (memories[i] == memory)
+            memories[i] = memories[--memory_count];
+    vk.FreeMemory(vk.h->device, memory, NULL);
+}
+
+static void forget_buffer(VkBuffer buffer)
+{
+    for (int i = 0; i < buffer_count; i++)
+        if (buffers[i] == buffer)
+            buffers[i] = buffers[--buffer_count];
+    vk.DestroyBuffer(vk.h->device, buffer, NULL);
+}
+
+void vulkan_host_end(struct vulkan_host *host)
+{
+    forget_buffer(host->buffer);
+    forget_memory(host->memory);
+    if (host == &hosts[host_count - 1])
+        host_count--;
+}
+
+void vulkan_memory_free(VkDeviceMemory memory)
+{
+    forget_memory(memory);
+}
+
+static void end_memory(void)
+{
+    while (buffer_count > 0)
+        vk.DestroyBuffer(vk.h->device, buffers[--buffer_count], NULL);
+    while (memory_count > 0)
+        vk.FreeMemory(vk.h->device, memories[--memory_count], NULL);
+    host_count = 0;
+}
+
+/* More than the buffer needs, so that a size that is mixed up with another shows. */
+struct vulkan_own vulkan_own(VkDeviceSize size, bool dedicated)
+{
+    struct vulkan_own own = {.dedicated = dedicated};
+    VkMemoryRequirements needs;
+    own.buffer = vulkan_buffer(size, &needs);
+    own.memory_size = dedicated ? needs.size : needs.size + 65536;
+    own.memory = vulkan_memory(own.memory_size, needs.memoryTypeBits,
+                               dedicated ? MEMORY_EXPORT | MEMORY_DEDICATED : MEMORY_EXPORT,
+                               dedicated ? own.buffer : VK_NULL_HANDLE, VK_NULL_HANDLE);
+    VK(BindBufferMemory(vk.h->device, own.buffer, own.memory, 0));
+    return own;
+}
+
+void vulkan_own_free(struct vulkan_own *own)
+{
+    forget_buffer(own->buffer);
+    forget_memory(own->memory);
+    *own = (struct vulkan_own){.dedicated = false};
+}
+
+gr_resource *must_register_own(const struct vulkan_own *own, VkDeviceSize size, unsigned flags)
+{
+    const gr_vk_buffer_info info = {.buffer = own->buffer,
+                                    .memory = own->memory,
+                                    .memory_size = own->memory_size,
+                                    .size = size,
+                                    .dedicated = own->dedicated};
+    gr_resource *resource = gr_from_vk_buffer(vk.wrap, &info, flags);
+    assert_made(resource);
+    return resource;
+}
+
+gr_resource *must_create(VkDeviceSize size, unsigned flags)
+{
+    gr_resource *resource = gr_vk_buffer_create(
+        vk.wrap, size, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, flags);
+    assert_made(resource);
+    return resource;
+}
+
+int vulkan_memory_fd(VkDeviceMemory memory)
+{
+    const VkMemoryGetFdInfoKHR info = {.sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
+                                       .memory = memory,
+                                       .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    int fd = -1;
+    VK(GetMemoryFdKHR(vk.h->device, &info, &fd));
+    ck_assert_int_ge(fd, 0);
+    return fd;
+}

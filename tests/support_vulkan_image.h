@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Vulkan images for the tests: formats, shapes, and the bytes of every level and layer. */
+#ifndef GR_TESTS_SUPPORT_VULKAN_IMAGE_H
+#define GR_TESTS_SUPPORT_VULKAN_IMAGE_H
+
+#include "support_vulkan.h"
+
+#include <gr/image.h>
+
+/* ---- Formats --------------------------------------------------------------------------------- */
+
+enum {
+    FORMAT_NORMALIZED = 1,
+    FORMAT_SRGB = 2,
+    FORMAT_DEPTH = 4,
+    FORMAT_SWAPPED = 8,
+    FORMAT_FLOAT = 16
+};
+
+/* A format that CUDA has, and what it is there. */
+struct vulkan_format {
+    const char *name;
+    VkFormat format;
+    CUarray_format cuda;
+    unsigned channels, texel_bytes, is;
+};
+
+extern const struct vulkan_format vulkan_formats[];
+extern const size_t vulkan_format_count;
+
+/* NULL: CUDA does not have it. */
+const struct vulkan_format *vulkan_format(VkFormat format);
+
+/* ---- Shapes ---------------------------------------------------------------------------------- */
+
+struct vulkan_shape {
+    const char *name;
+    VkImageType type;
+    unsigned layers, slices;
+    bool cube;
+};
+
+extern const struct vulkan_shape vulkan_shapes[];
+extern const size_t vulkan_shape_count;
+const struct vulkan_shape *vulkan_shape(const char *name);
+
+/* ---- Images ---------------------------------------------------------------------------------- */
+
+struct vulkan_image {
+    const struct vulkan_format *format;
+    const struct vulkan_shape *shape;
+    gr_vk_image_info info;
+    VkImage image;
+    gr_resource *resource;
+    bool cudas; /* it has been handed to CUDA; until then it has no contents */
+};
+
+/* The image's description, for transfers and `usage` besides; height and layers as the shape wants. */
+gr_vk_image_info vulkan_image_info(const struct vulkan_format *format,
+                                   const struct vulkan_shape *shape, unsigned width,
+                                   unsigned height, unsigned levels, VkImageUsageFlags usage);
+
+/* Whether this device can share such an image. */
+bool vulkan_image_possible(const gr_vk_image_info *info);
+
+/* Makes one by gr_vk_image_create(); the resource is NULL if that fails, with the error. */
+struct vulkan_image vulkan_image_try(const struct vulkan_format *format,
+                                     const struct vulkan_shape *shape, unsigned width,
+                                     unsigned height, unsigned levels, VkImageUsageFlags usage,
+                                     unsigned flags);
+
+/* Likewise; it has to succeed. */
+struct vulkan_image vulkan_image(VkFormat format, const char *shape, unsigned width,
+                                 unsigned height, unsigned levels, VkImageUsageFlags usage,
+                                 unsigned flags);
+
+/* An image of the test's own, in memory of its own; its resource is made by gr_from_vk_image(). */
+struct vulkan_image vulkan_image_own(VkFormat format, const char *shape, unsigned width,
+                                     unsigned height, unsigned levels, bool dedicated,
+                                     unsigned flags);
+void vulkan_image_own_free(struct vulkan_image *image);
+
+/* One level's size, and the bytes of one layer of it. */
+unsigned vulkan_image_width(const struct vulkan_image *image, unsigned level);
+unsigned vulkan_image_height(const struct vulkan_image *image, unsigned level);
+size_t vulkan_image_bytes(const struct vulkan_image *image, unsigned level);
+
+/* ---- Texels ---------------------------------------------------------------------------------- */
+
+/* The pattern of one level and layer; numbers tell fillings apart. */
+void vulkan_image_pattern(const struct vulkan_image *image, unsigned level, unsigned layer,
+                          unsigned number, void *texels);
+
+/* Recorded: to and from CUDA by libgr's barriers. */
+void vulkan_cmd_from_cuda(VkCommandBuffer commands, struct vulkan_image *image,
+                          VkImageLayout layout, VkAccessFlags access);
+void vulkan_cmd_to_cuda(VkCommandBuffer commands, struct vulkan_image *image, VkImageLayout layout,
+                        VkAccessFlags access);
+
+/* Gives an image that is new to CUDA, without contents. */
+void vulkan_image_hand_over(struct vulkan_image *image);
+
+/* Writes every level and layer by Vulkan, and leaves the image with CUDA; waits. */
+void vulkan_image_fill(struct vulkan_image *image, unsigned number);
+
+/* NULL, or how what Vulkan has differs from that pattern. */
+const char *vulkan_image_differs(struct vulkan_image *image, unsigned number);
+#define assert_vulkan_image(image, number) assert_no_difference(vulkan_image_differs(image, number))
+
+/* Maps on fx.stream. */
+gr_buffer *must_map_vulkan(const struct vulkan_image *image);
+
+/* The same through CUDA, of a mapped image. */
+void cuda_image_fill(gr_buffer *buffer, const struct vulkan_image *image, unsigned number);
+const char *cuda_image_differs(gr_buffer *buffer, const struct vulkan_image *image,
+                               unsigned number);
+
+#endif

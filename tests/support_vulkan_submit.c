@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Vulkan for the tests, see support_vulkan.h: submits, gates that hold them up, and bytes. */
+#define _GNU_SOURCE
+#include "support_vulkan_case.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MOST_SUBMITS 64
+#define MOST_GATES   8
+#define MOST_POOLS   4
+#define MOST_NS      20000000000u
+
+struct vulkan_gate {
+    VkSemaphore semaphore; /* open: its value is 1 */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t opener;
+    bool has_opener, open;
+    unsigned delay_ms;
+};
+
+static VkCommandPool pools[MOST_POOLS];
+static int pool_count;
+static VkQueue queue; /* the one in use, with the last of the pools */
+static uint32_t family;
+static VkFence fences[MOST_SUBMITS];
+static struct vulkan_gate gates[MOST_GATES];
+static int fence_count, gate_count;
+
+/* ---- Gates ----------------------------------------------------------------------------------- */
+
+struct vulkan_gate *vulkan_gate(void)
+{
+    ck_assert_int_lt(gate_count, MOST_GATES);
+    struct vulkan_gate *gate = &gates[gate_count];
+    const VkSemaphoreTypeCreateInfo timeline = {.sType =
+                                                    VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                                .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                        .pNext = &timeline};
+    *gate = (struct vulkan_gate){.open = false};
+    VK(CreateSemaphore(vk.h->device, &info, NULL, &gate->semaphore));
+    pthread_mutex_init(&gate->lock, NULL);
+    pthread_cond_init(&gate->changed, NULL);
+    gate_count++;
+    return gate;
+}
+
+void vulkan_gate_open(struct vulkan_gate *gate)
+{
+    const VkSemaphoreSignalInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = gate->semaphore, .value = 1};
+    pthread_mutex_lock(&gate->lock);
+    VkResult result = gate->open ? VK_SUCCESS : vk.SignalSemaphore(vk.h->device, &info);
+    gate->open = true;
+    pthread_cond_broadcast(&gate->changed);
+    pthread_mutex_unlock(&gate->lock);
+    if (result != VK_SUCCESS)
+        fprintf(stderr, "a gate did not open: vkSignalSemaphore gave %d\n", (int)result);
+}
+
+bool vulkan_gate_is_open(const struct vulkan_gate *gate)
+{
+    uint64_t value = 0;
+    VK(GetSemaphoreCounterValue(vk.h->device, gate->semaphore, &value));
+    return value != 0;
+}
+
+/* Ends early if the gate is opened otherwise. */
+static void *open_later(void *user)
+{
+    struct vulkan_gate *gate = user;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += gate->delay_ms / 1000;
+    until.tv_nsec += (long)(gate->delay_ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&gate->lock);
+    while (!gate->open && pthread_cond_timedwait(&gate->changed, &gate->lock, &until) != ETIMEDOUT)
+        continue;
+    pthread_mutex_unlock(&gate->lock);
+    vulkan_gate_open(gate);
+    return NULL;
+}
+
+void vulkan_gate_open_after(struct vulkan_gate *gate, unsigned ms)
+{
+    gate->delay_ms = ms;
+    ck_assert_int_eq(pthread_create(&gate->opener, NULL, open_later, gate), 0);
+    gate->has_opener = true;
+}
+
+static void end_gates(void)
+{
+    for (int i = 0; i < gate_count; i++) {
+        vk.DestroySemaphore(vk.h->device, gates[i].semaphore, NULL);
+        pthread_cond_destroy(&gates[i].changed);
+        pthread_mutex_destroy(&gates[i].lock);
+    }
+    gate_count = 0;
+}
+
+/* ---- Submits --------------------------------------------------------------------------------- */
+
+void vulkan_use_queue(VkQueue new_queue, uint32_t new_family)
+{
+    const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                          .queueFamilyIndex = new_family};
+    ck_assert_int_lt(pool_count, MOST_POOLS);
+    VK(CreateCommandPool(vk.h->device, &info, NULL, &pools[pool_count]));
+    pool_count++;
+    queue = new_queue;
+    family = new_family;
+}
+
+void vulkan_submits_begin(void)
+{
+    fence_count = gate_count = pool_count = 0;
+    vulkan_use_queue(vk.h->graphics, vk.h->graphics_family);
+}
+
+/* After a case that failed a submit may wait for what nobody signals any more, and no object of it can be
+   destroyed: then the whole program ends. */
+void vulkan_submits_end(void)
+{
+    for (int i = 0; i < gate_count; i++)
+        vulkan_gate_open(&gates[i]);
+    for (int i = 0; i < gate_count; i++)
+        if (gates[i].has_opener)
+            pthread_join(gates[i].opener, NULL);
+    if (fence_count > 0 && vk.WaitForFences(vk.h->device, (uint32_t)fence_count, fences, VK_TRUE,
+                                            MOST_NS) != VK_SUCCESS) {
+        fprintf(stderr, "Vulkan's queue is stuck after the case: the program can't go on\n");
+        _exit(1);
+    }
+    vulkan_finish();
+    end_gates();
+    while (pool_count > 0)
+        vk.DestroyCommandPool(vk.h->device, pools[--pool_count], NULL);
+}
+
+VkCommandBuffer vulkan_begin(void)
+{
+    const VkCommandBufferAllocateInfo info = {.sType =
+                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                              .commandPool = pools[pool_count - 1],
+                                              .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                              .commandBufferCount = 1};
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                            .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    VK(AllocateCommandBuffers(vk.h->device, &info, &commands));
+    VK(BeginCommandBuffer(commands, &begin));
+    return commands;
+}
+
+/* What a submit waits for and signals. */
+struct points {
+    VkSemaphore wait[2], signal;
+    uint64_t wait_value[2], signal_value;
+    uint32_t waits, signals;
+};
+
+static struct points points_of(const gr_submit *submit, const struct vulkan_gate *gate)
+{
+    struct points points = {.waits = 0};
+    if (gate != NULL) {
+        points.wait[points.waits] = gate->semaphore;
+        points.wait_value[points.waits++] = 1;
+    }
+    if (submit != NULL && submit->wait != NULL) {
+        points.wait[points.waits] = gr_vk_semaphore(submit->wait);
+        points.wait_value[points.waits++] = submit->wait_value;
+    }
+    if (submit != NULL && submit->signal != NULL) {
+        points.signal = gr_vk_semaphore(submit->signal);
+        points.signal_value = submit->signal_value;
+        points.signals = 1;
+    }
+    return points;
+}
+
+static VkFence new_fence(void)
+{
+    ck_assert_int_lt(fence_count, MOST_SUBMITS);
+    const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkFence fence = VK_NULL_HANDLE;
+    VK(CreateFence(vk.h->device, &info, NULL, &fence));
+    return fence;
+}
+
+void vulkan_submit(VkCommandBuffer commands, const gr_submit *submit,
+                   const struct vulkan_gate *gate)
+{
+    static const VkPipelineStageFlags stages[2] = {VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                                                   VK_PIPELINE_STAGE_ALL_COMMANDS_BIT};
+    const struct points points = points_of(submit, gate);
+    const VkTimelineSemaphoreSubmitInfo values = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = points.waits,
+        .pWaitSemaphoreValues = points.wait_value,
+        .signalSemaphoreValueCount = points.signals,
+        .pSignalSemaphoreValues = &points.signal_value};
+    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .pNext = &values,
+                               .waitSemaphoreCount = points.waits,
+                               .pWaitSemaphores = points.wait,
+                               .pWaitDstStageMask = stages,
+                               .commandBufferCount = 1,
+                               .pCommandBuffers = &commands,
+                               .signalSemaphoreCount = points.signals,
+                               .pSignalSemaphores = &points.signal};
+    VK(EndCommandBuffer(commands));
+    VkFence fence = new_fence();
+    VK(QueueSubmit(queue, 1, &info, fence));
+    fences[fence_count++] = fence;
+}
+
+/*
+ * Mesa's queue signals a submit's fence before its timelines (22.3): who destroys a timeline after the fence has
+ * it signalled when it is gone already, or is another one. The queue is idle only after both.
+ */
+void vulkan_finish(void)
+{
+    if (fence_count == 0)
+        return;
+    VK(WaitForFences(vk.h->device, (uint32_t)fence_count, fences, VK_TRUE, MOST_NS));
+    VK(QueueWaitIdle(queue));
+    while (fence_count > 0)
+        vk.DestroyFence(vk.h->device, fences[--fence_count], NULL);
+}
+
+/* ---- Bytes of buffers ------------------------------------------------------------------------ */
+
+/* Recorded by hand, not by libgr's functions: these have their own cases. */
+static void hand_over(VkCommandBuffer commands, VkBuffer buffer, bool to_cuda)
+{
+    const VkBufferMemoryBarrier barrier = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
+        .srcAccessMask = to_cuda ? VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT : 0,
+        .dstAccessMask = to_cuda ? 0 : VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+        .srcQueueFamilyIndex = to_cuda ? family : VK_QUEUE_FAMILY_EXTERNAL,
+        .dstQueueFamilyIndex = to_cuda ? VK_QUEUE_FAMILY_EXTERNAL : family,
+        .buffer = buffer,
+        .size = VK_WHOLE_SIZE};
+    vk.CmdPipelineBarrier(
+        commands, to_cuda ? VK_PIPELINE_STAGE_TRANSFER_BIT : VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
+        to_cuda ? VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT : VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, NULL,
+        1, &barrier, 0, NULL);
+}
+
+void vulkan_cmd_fill(VkCommandBuffer commands, VkBuffer buffer, VkDeviceSize size, int value)
+{
+    hand_over(commands, buffer, false);
+    vk.CmdFillBuffer(commands, buffer, 0, size, (uint32_t)(unsigned char)value * 0x01010101u);
+    hand_over(commands, buffer, true);
+}
+
+/* What the host reads after the fence has to be made visible to it. */
+void vulkan_cmd_read(VkCommandBuffer commands, VkBuffer buffer, const struct vulkan_host *to)
+{
+    const VkBufferCopy all = {.size = to->size};
+    const VkMemoryBarrier seen = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                  .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+                                  .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
+    hand_over(commands, buffer, false);
+    vk.CmdCopyBuffer(commands, buffer, to->buffer, 1, &all);
+    hand_over(commands, buffer, true);
+    vk.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0,
+                          1, &seen, 0, NULL, 0, NULL);
+}
+
+void vulkan_cmd_write(VkCommandBuffer commands, VkBuffer buffer, const struct vulkan_host *from)
+{
+    const VkBufferCopy all = {.size = from->size};
+    hand_over(commands, buffer, false);
+    vk.CmdCopyBuffer(commands, from->buffer, buffer, 1, &all);
+    hand_over(commands, buffer, true);
+}
+
+void vulkan_fill(VkBuffer buffer, VkDeviceSize size, int value)
+{
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, buffer, size, value);
+    vulkan_submit(commands, NULL, NULL);
+    vulkan_finish();
+}
+
+void vulkan_write(VkBuffer buffer, const void *bytes, size_t size)
+{
+    struct vulkan_host *host = vulkan_host(size);
+    VkCommandBuffer commands = vulkan_begin();
+    memcpy(host->bytes, bytes, size);
+    vulkan_cmd_write(commands, buffer, host);
+    vulkan_submit(commands, NULL, NULL);
+    vulkan_finish();
+    vulkan_host_end(host);
+}
+
+void vulkan_read(VkBuffer buffer, void *bytes, size_t size)
+{
+    struct vulkan_host *host = vulkan_host(size);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_read(commands, buffer, host);
+    vulkan_submit(commands, NULL, NULL);
+    vulkan_finish();
+    memcpy(bytes, host->bytes, size);
+    vulkan_host_end(host);
+}
+
+static void *allocate(size_t size)
+{
+    void *bytes = malloc(size);
+    ck_assert_msg(bytes != NULL, "no memory for %zu bytes", size);
+    return bytes;
+}
+
+void vulkan_write_pattern(VkBuffer buffer, size_t size, unsigned seed)
+{
+    void *bytes = allocate(size);
+    pattern_fill(bytes, size, seed);
+    vulkan_write(buffer, bytes, size);
+    free(bytes);
+}
+
+const char *vulkan_pattern_differs(VkBuffer buffer, size_t size, unsigned seed)
+{
+    void *bytes = allocate(size);
+    vulkan_read(buffer, bytes, size);
+    const char *text = pattern_differs(bytes, size, seed);
+    free(bytes);
+    return text;
+}
+
+const char *vulkan_bytes_differ(VkBuffer buffer, size_t size, int value)
+{
+    void *bytes = allocate(size);
+    vulkan_read(buffer, bytes, size);
+    const char *text = bytes_differ(bytes, size, value);
+    free(bytes);
+    return text;
+}
+
+/* ---- Through CUDA ---------------------------------------------------------------------------- */
+
+void cuda_write_pattern(const gr_buffer *buffer, unsigned seed)
+{
+    size_t size = gr_buffer_size(buffer);
+    void *bytes = allocate(size);
+    pattern_fill(bytes, size, seed);
+    CU(cuMemcpyHtoDAsync(gr_buffer_ptr(buffer), bytes, size, gr_buffer_stream(buffer)));
+    CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
+    free(bytes);
+}
+
+static void *cuda_read(const gr_buffer *buffer)
+{
+    size_t size = gr_buffer_size(buffer);
+    void *bytes = allocate(size);
+    memset(bytes, 0xEE, size);
+    CU(cuMemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), size, gr_buffer_stream(buffer)));
+    CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
+    return bytes;
+}
+
+const char *cuda_pattern_differs(const gr_buffer *buffer, unsigned seed)
+{
+    void *bytes = cuda_read(buffer);
+    const char *text = pattern_differs(bytes, gr_buffer_size(buffer), seed);
+    free(bytes);
+    return text;
+}
+
+const char *cuda_bytes_differ(const gr_buffer *buffer, int value)
+{
+    void *bytes = cuda_read(buffer);
+    const char *text = bytes_differ(bytes, gr_buffer_size(buffer), value);
+    free(bytes);
+    return text;
+}
+
+void must_release(gr_buffer *buffer)
+{
+    CUstream stream = gr_buffer_stream(buffer);
+    assert_ok(gr_buffer_release(buffer));
+    CU(cuStreamSynchronize(stream));
+}

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory of another API through gr_from_external_memory(), here Vulkan's by file descriptor: what is wrong is
+ * refused, and a descriptor is the caller's after an error and nobody's twice after success.
+ */
+#define _GNU_SOURCE
+#include "support_vulkan_image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SIZE 65536
+
+/* ---- Descriptors ----------------------------------------------------------------------------- */
+
+static bool is_open(int fd)
+{
+    return fcntl(fd, F_GETFD) != -1;
+}
+
+/* The caller still has it: it is open, and closing it works. */
+static void assert_mine(int fd)
+{
+    ck_assert_msg(is_open(fd), "descriptor %d was closed", fd);
+    ck_assert_int_eq(close(fd), 0);
+}
+
+static gr_external_memory_info info_of(const struct vulkan_own *own)
+{
+    return (gr_external_memory_info){.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+                                     .fd = vulkan_memory_fd(own->memory),
+                                     .size = own->memory_size,
+                                     .dedicated = own->dedicated,
+                                     .part = {.size = SIZE}};
+}
+
+static gr_resource *must_import(const gr_external_memory_info *info)
+{
+    gr_resource *resource = gr_from_external_memory(info, GR_NONE);
+    assert_made(resource);
+    return resource;
+}
+
+/* Which file a number is of. */
+static bool is_of(int fd, const struct stat *file)
+{
+    struct stat now;
+    return fstat(fd, &now) == 0 && now.st_dev == file->st_dev && now.st_ino == file->st_ino;
+}
+
+/* ---- What is right --------------------------------------------------------------------------- */
+
+START_TEST(bytes_both_ways)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, _i == 1);
+    const gr_external_memory_info info = info_of(&own);
+    GR_AUTO(gr_resource) *resource = must_import(&info);
+    vulkan_write_pattern(own.buffer, SIZE, 1);
+    gr_buffer *buffer = must_map(resource);
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+    assert_cuda_pattern(buffer, 1);
+    cuda_write_pattern(buffer, 2);
+    must_release(buffer);
+    assert_vulkan_pattern(own.buffer, SIZE, 2);
+    char text[512];
+    gr_resource_describe(resource, text, sizeof text);
+    ck_assert_msg(strstr(text, "OPAQUE_FD") != NULL, "%s", text);
+}
+END_TEST
+
+START_TEST(a_part_without_a_size_goes_to_the_end)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_external_memory_info info = info_of(&own);
+    info.part = (gr_external_part){.offset = 4096};
+    GR_AUTO(gr_resource) *resource = must_import(&info);
+    vulkan_fill(own.buffer, SIZE, 0x11);
+    gr_buffer *buffer = must_map(resource);
+    ck_assert_uint_eq(gr_buffer_size(buffer), own.memory_size - 4096);
+    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 0x12, 1, fx.stream));
+    must_release(buffer);
+    static unsigned char bytes[SIZE];
+    vulkan_read(own.buffer, bytes, SIZE);
+    ck_assert_uint_eq(bytes[4096], 0x12);
+    bytes[4096] = 0x11;
+    assert_bytes(bytes, SIZE, 0x11);
+}
+END_TEST
+
+/* Where there are layers and levels, all levels that there could be are to be described: see external.h. */
+static const struct {
+    const char *shape;
+    unsigned levels, described, layers;
+} images[] = {{"2D", 1, 1, 0}, {"2D", 2, 2, 0},       {"2D array", 1, 1, 3},
+              {"2D", 7, 7, 0}, {"2D array", 2, 7, 3}, {"2D array", 7, 7, 3}};
+
+START_TEST(an_image_by_its_description)
+{
+    need_vulkan();
+    struct vulkan_image image = vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, images[_i].shape, 101,
+                                                 37, images[_i].levels, true, GR_NONE);
+    const gr_external_image described = {.width = 101,
+                                         .height = 37,
+                                         .levels = images[_i].described,
+                                         .layers = images[_i].layers,
+                                         .format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                         .channels = 4,
+                                         .normalized = true};
+    const gr_external_memory_info info = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+                                          .fd = vulkan_memory_fd(image.info.memory),
+                                          .size = image.info.memory_size,
+                                          .dedicated = true,
+                                          .part = {.image = &described}};
+    GR_AUTO(gr_resource) *resource = must_import(&info);
+    vulkan_image_fill(&image, 1);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    assert_no_difference(cuda_image_differs(buffer, &image, 1));
+    cuda_image_fill(buffer, &image, 2);
+    must_release(buffer);
+    assert_vulkan_image(&image, 2);
+    vulkan_image_own_free(&image);
+}
+END_TEST
+
+/* ---- Whose the descriptor is ----------------------------------------------------------------- */
+
+/* The number is free at once, and what takes it next is left alone by all that follows. */
+START_TEST(after_success_the_number_is_not_closed_again)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    const gr_external_memory_info info = info_of(&own);
+    gr_resource *resource = must_import(&info);
+    ck_assert_msg(!is_open(info.fd), "the import left descriptor %d to nobody", info.fd);
+    int other = open("/dev/null", O_RDWR | O_CLOEXEC);
+    ck_assert_int_ge(other, 0);
+    if (other != info.fd) {
+        ck_assert_int_eq(dup3(other, info.fd, O_CLOEXEC), info.fd);
+        ck_assert_int_eq(close(other), 0);
+    }
+    struct stat file;
+    ck_assert_int_eq(fstat(info.fd, &file), 0);
+
+    gr_buffer *buffer = must_map(resource);
+    must_release(buffer);
+    ck_assert_msg(is_of(info.fd, &file), "a map or a release closed descriptor %d", info.fd);
+    const gr_external_part part = {.offset = 0, .size = 100};
+    gr_resource *second = gr_from_same_memory(resource, &part, GR_NONE);
+    assert_made(second);
+    assert_ok(gr_close(resource, fx.stream));
+    gr_resource_free(resource);
+    ck_assert_msg(is_of(info.fd, &file), "the close closed descriptor %d", info.fd);
+    gr_resource_free(second);
+    ck_assert_msg(is_of(info.fd, &file), "the end of the import closed descriptor %d", info.fd);
+    vulkan_own_free(&own);
+    ck_assert_msg(is_of(info.fd, &file), "Vulkan closed descriptor %d", info.fd);
+    assert_mine(info.fd);
+}
+END_TEST
+
+/* The check of the test itself: it sees a number that was closed and taken by another file. */
+START_TEST(the_test_sees_a_double_close)
+{
+    int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    struct stat file;
+    ck_assert_int_eq(fstat(fd, &file), 0);
+    ck_assert(is_of(fd, &file));
+    ck_assert_int_eq(close(fd), 0);
+    ck_assert(!is_of(fd, &file));
+    int taken = open("/dev/zero", O_RDWR | O_CLOEXEC);
+    ck_assert_int_eq(dup2(taken, fd), fd);
+    ck_assert(!is_of(fd, &file));
+    close(fd);
+    if (taken != fd)
+        close(taken);
+}
+END_TEST
+
+/* Every way in which it can fail, before the driver is asked, in it, and after its import. */
+START_TEST(after_an_error_the_descriptor_is_the_callers)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_external_memory_info info = info_of(&own);
+    info.part.offset = own.memory_size;
+    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "offset");
+    ck_assert(is_open(info.fd));
+    info.part.offset = 0;
+    assert_null(gr_from_external_memory(&info, GR_READ_ONLY | GR_WRITE_DISCARD),
+                GR_ERR_INVALID_VALUE, 0, "write_discard");
+    ck_assert(is_open(info.fd));
+    assert_null(gr_from_external_memory(&info, GR_SURFACE_LOAD_STORE), GR_ERR_INVALID_VALUE, 0,
+                "surface_load_store");
+    ck_assert(is_open(info.fd));
+    gr_resource *resource = must_import(&info); /* none of them took it */
+    ck_assert(!is_open(info.fd));
+    gr_resource_free(resource);
+}
+END_TEST
+
+/* ---- What is wrong --------------------------------------------------------------------------- */
+
+START_TEST(ranges_past_the_end_are_refused)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    const gr_external_memory_info good = info_of(&own);
+    static const size_t huge = (size_t)-1;
+    const gr_external_part wrong[] = {{.offset = own.memory_size, .size = 1},
+                                      {.offset = own.memory_size},
+                                      {.offset = own.memory_size - 10, .size = 11},
+                                      {.size = own.memory_size + 1},
+                                      {.offset = huge, .size = 16},
+                                      {.offset = 16, .size = huge - 8}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        gr_external_memory_info info = good;
+        info.part = wrong[i];
+        assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "offset");
+    }
+    gr_external_memory_info info = good;
+    info.size = 0;
+    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "allocationSize");
+    assert_null(gr_from_external_memory(NULL, GR_NONE), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_mine(good.fd);
+}
+END_TEST
+
+/*
+ * The software driver knows how large the memory is. A GPU's driver may believe what it is told; then at least
+ * the descriptor is treated as after any success.
+ */
+START_TEST(a_size_that_is_too_large)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_external_memory_info info = info_of(&own);
+    info.size = own.memory_size * 64;
+    info.part.size = info.size;
+    gr_resource *resource = gr_from_external_memory(&info, GR_NONE);
+    if (resource == NULL) {
+        assert_error(GR_ERR_CUDA, -1, "");
+        assert_mine(info.fd);
+        return;
+    }
+    ck_assert(!is_open(info.fd));
+    gr_resource_free(resource);
+    ck_assert(!gr_cuda_is_software());
+    skip("this driver believes a size that is too large");
+}
+END_TEST
+
+/* Likewise: Vulkan's memory is not dedicated, the import says it is, and the other way round. */
+START_TEST(dedicated_that_is_not_so)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, _i == 1);
+    gr_external_memory_info info = info_of(&own);
+    info.dedicated = _i == 0;
+    gr_resource *resource = gr_from_external_memory(&info, GR_NONE);
+    if (resource == NULL) {
+        assert_error(GR_ERR_CUDA, -1, "");
+        assert_mine(info.fd);
+        return;
+    }
+    ck_assert(!is_open(info.fd));
+    gr_resource_free(resource);
+    skip("this driver takes both for the same");
+}
+END_TEST
+
+START_TEST(dedicated_memory_has_no_other_part)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, true);
+    gr_external_memory_info info = info_of(&own);
+    info.part.offset = 256;
+    info.part.size = 256;
+    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "dedicated");
+    info.part = (gr_external_part){.size = SIZE};
+    GR_AUTO(gr_resource) *resource = must_import(&info);
+    const gr_external_part part = {.size = 100};
+    assert_null(gr_from_same_memory(resource, &part, GR_NONE), GR_ERR_INVALID_VALUE, 0,
+                "dedicated");
+}
+END_TEST
+
+START_TEST(descriptors_that_are_none_are_refused)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_external_memory_info info = info_of(&own);
+    ck_assert_int_eq(close(info.fd), 0);
+    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "not open");
+    info.fd = -1;
+    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "not open");
+    info.fd = 1000000;
+    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "not open");
+}
+END_TEST
+
+START_TEST(descriptors_of_other_files_are_refused)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_external_memory_info info = info_of(&own);
+    ck_assert_int_eq(close(info.fd), 0);
+    static const char *const files[] = {"/dev/null", "/dev/zero", "/proc/self/exe"};
+    for (int i = 0; i < 3; i++) {
+        info.fd = open(files[i], (i < 2 ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+        ck_assert_int_ge(info.fd, 0);
+        assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_CUDA, -1, "OPAQUE_FD");
+        assert_mine(info.fd);
+    }
+}
+END_TEST
+
+START_TEST(wrong_handle_types_are_refused)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    const gr_external_memory_info good = info_of(&own);
+    gr_external_memory_info info = good;
+    info.type = (CUexternalMemoryHandleType)99;
+    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "99");
+    info.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32;
+    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "OPAQUE_WIN32");
+    info.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF;
+    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "NVSCIBUF");
+    info = good;
+    info.win32_handle = &info;
+    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "win32_handle");
+    info.fd = 0;
+    info.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_RESOURCE;
+    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "dedicated");
+    assert_mine(good.fd);
+}
+END_TEST
+
+/* They are for another system: the driver's own answer is passed on. */
+START_TEST(handle_types_of_another_system_are_refused)
+{
+    need_vulkan();
+    static const CUexternalMemoryHandleType types[] = {
+        CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32, CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_HEAP,
+        CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_KMT};
+    static int handle;
+    for (int i = 0; i < 3; i++) {
+        const gr_external_memory_info info = {
+            .type = types[i], .win32_handle = &handle, .size = SIZE};
+        assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_UNSUPPORTED, -1,
+                    "another operating system");
+    }
+}
+END_TEST
+
+START_TEST(impossible_images_are_refused)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_external_memory_info info = info_of(&own);
+    const gr_external_image good = {
+        .width = 16, .height = 16, .format = CU_AD_FORMAT_UNSIGNED_INT8, .channels = 4};
+    gr_external_image image = good;
+    info.part = (gr_external_part){.image = &image};
+    image.width = 0;
+    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "width");
+    image = good;
+    image.channels = 3;
+    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "channels");
+    image = good;
+    image.levels = 6;
+    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "levels");
+    image = good;
+    image.cube = true;
+    image.layers = 5;
+    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "six");
+    image = good;
+    image.width = image.height = 1000;
+    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "fit");
+    image = good;
+    info.part.size = 16;
+    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "size");
+    assert_mine(info.fd);
+}
+END_TEST
+
+/* ---- The same memory once more --------------------------------------------------------------- */
+
+START_TEST(another_part_keeps_the_memory)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    const gr_external_memory_info info = info_of(&own);
+    gr_resource *first = must_import(&info);
+    const gr_external_part part = {.offset = 1024, .size = 512};
+    GR_AUTO(gr_resource) *second = gr_from_same_memory(first, &part, GR_NONE);
+    assert_made(second);
+    ck_assert_ptr_eq(gr_handle(second), gr_handle(first));
+    vulkan_fill(own.buffer, SIZE, 0x31);
+    assert_ok(gr_close(first, fx.stream));
+    ck_assert_ptr_nonnull(gr_handle(second));
+    assert_null(gr_from_same_memory(first, &part, GR_NONE), GR_ERR_STATE, 0, "closed");
+    gr_resource_free(first);
+    gr_buffer *buffer = must_map(second);
+    ck_assert_uint_eq(gr_buffer_size(buffer), 512);
+    assert_cuda_bytes(buffer, 0x31);
+    cuda_fill(buffer, 0x32);
+    must_release(buffer);
+    static unsigned char bytes[SIZE];
+    vulkan_read(own.buffer, bytes, SIZE);
+    assert_bytes(bytes, 1024, 0x31);
+    assert_bytes(bytes + 1024, 512, 0x32);
+    assert_bytes(bytes + 1536, SIZE - 1536, 0x31);
+}
+END_TEST
+
+START_TEST(parts_of_nothing_are_refused)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    const gr_external_memory_info info = info_of(&own);
+    GR_AUTO(gr_resource) *resource = must_import(&info);
+    GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));
+    const gr_external_part part = {.size = 16}, outside = {.offset = own.memory_size, .size = 16};
+    assert_null(gr_from_same_memory(NULL, &part, GR_NONE), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_from_same_memory(resource, NULL, GR_NONE), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_from_same_memory(gl, &part, GR_NONE), GR_ERR_STATE, 0, "external memory");
+    assert_null(gr_from_same_memory(resource, &outside, GR_NONE), GR_ERR_INVALID_VALUE, 0,
+                "offset");
+    assert_null(gr_from_same_memory(resource, &part, 0x100), GR_ERR_INVALID_VALUE, 0, "bits");
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    TCase *right = add_vulkan_case(suite, "what is right");
+    tcase_add_loop_test(right, bytes_both_ways, 0, 2);
+    tcase_add_test(right, a_part_without_a_size_goes_to_the_end);
+    tcase_add_loop_test(right, an_image_by_its_description, 0,
+                        (int)(sizeof images / sizeof images[0]));
+
+    TCase *descriptors = add_vulkan_case(suite, "whose the descriptor is");
+    tcase_add_test(descriptors, after_success_the_number_is_not_closed_again);
+    tcase_add_test(descriptors, the_test_sees_a_double_close);
+    tcase_add_test(descriptors, after_an_error_the_descriptor_is_the_callers);
+
+    TCase *wrong = add_vulkan_case(suite, "what is wrong");
+    tcase_add_test(wrong, ranges_past_the_end_are_refused);
+    tcase_add_test(wrong, a_size_that_is_too_large);
+    tcase_add_loop_test(wrong, dedicated_that_is_not_so, 0, 2);
+    tcase_add_test(wrong, dedicated_memory_has_no_other_part);
+    tcase_add_test(wrong, descriptors_that_are_none_are_refused);
+    tcase_add_test(wrong, descriptors_of_other_files_are_refused);
+    tcase_add_test(wrong, wrong_handle_types_are_refused);
+    tcase_add_test(wrong, handle_types_of_another_system_are_refused);
+    tcase_add_test(wrong, impossible_images_are_refused);
+
+    TCase *same = add_vulkan_case(suite, "the same memory once more");
+    tcase_add_test(same, another_part_keeps_the_memory);
+    tcase_add_test(same, parts_of_nothing_are_refused);
+    add_vulkan_end(suite);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "test_external", build, NULL);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls on external memory and semaphores whose driver call fails midway: the descriptor is the caller's, nothing
+ * that was begun is left, and what was there before works again.
+ */
+#define _GNU_SOURCE
+#include "fault_driver.h"
+#include "support_vulkan_image.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SIZE 65536
+
+static void let_fail(const char *function, CUresult code)
+{
+    fault->reset();
+    ck_assert_msg(fault->set(function, (int)code, 0), "%s can't fail", function);
+}
+
+/* The last error names the driver's code, and its function or libgr's. */
+static void assert_refused(CUresult code)
+{
+    assert_error(GR_ERR_CUDA, (int)code, "");
+}
+
+static bool is_open(int fd)
+{
+    return fcntl(fd, F_GETFD) != -1;
+}
+
+static void must_close(int fd)
+{
+    ck_assert_msg(is_open(fd), "descriptor %d was closed", fd);
+    ck_assert_int_eq(close(fd), 0);
+}
+
+/* ---- Imports --------------------------------------------------------------------------------- */
+
+static gr_external_memory_info info_of(const struct vulkan_own *own)
+{
+    return (gr_external_memory_info){.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+                                     .fd = vulkan_memory_fd(own->memory),
+                                     .size = own->memory_size,
+                                     .part = {.size = SIZE}};
+}
+
+START_TEST(an_import_that_fails_leaves_the_descriptor)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    const gr_external_memory_info info = info_of(&own);
+    let_fail("cuImportExternalMemory", CUDA_ERROR_OUT_OF_MEMORY);
+    ck_assert_ptr_null(gr_from_external_memory(&info, GR_NONE));
+    assert_refused(CUDA_ERROR_OUT_OF_MEMORY);
+    ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 0);
+    ck_assert(is_open(info.fd));
+    gr_resource *resource = gr_from_external_memory(&info, GR_NONE);
+    assert_made(resource);
+    ck_assert(!is_open(info.fd));
+    gr_resource_free(resource);
+}
+END_TEST
+
+/* The driver has taken a descriptor by then: it must not be the caller's. */
+START_TEST(a_buffer_that_fails_after_its_import_leaves_the_descriptor)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    const gr_external_memory_info info = info_of(&own);
+    let_fail("cuExternalMemoryGetMappedBuffer", CUDA_ERROR_INVALID_VALUE);
+    ck_assert_ptr_null(gr_from_external_memory(&info, GR_NONE));
+    assert_refused(CUDA_ERROR_INVALID_VALUE);
+    ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 1);
+    must_close(info.fd);
+}
+END_TEST
+
+START_TEST(an_image_that_fails_after_its_import_leaves_the_descriptor)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    const gr_external_image image = {
+        .width = 16, .height = 16, .format = CU_AD_FORMAT_UNSIGNED_INT8, .channels = 4};
+    gr_external_memory_info info = info_of(&own);
+    info.part = (gr_external_part){.image = &image};
+    let_fail("cuExternalMemoryGetMappedMipmappedArray", CUDA_ERROR_NOT_SUPPORTED);
+    ck_assert_ptr_null(gr_from_external_memory(&info, GR_NONE));
+    assert_refused(CUDA_ERROR_NOT_SUPPORTED);
+    ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 1);
+    must_close(info.fd);
+}
+END_TEST
+
+START_TEST(another_part_that_fails_leaves_the_first)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    const gr_external_memory_info info = info_of(&own);
+    const gr_external_part part = {.offset = 256, .size = 256};
+    GR_AUTO(gr_resource) *resource = gr_from_external_memory(&info, GR_NONE);
+    assert_made(resource);
+    let_fail("cuExternalMemoryGetMappedBuffer", CUDA_ERROR_INVALID_VALUE);
+    ck_assert_ptr_null(gr_from_same_memory(resource, &part, GR_NONE));
+    assert_refused(CUDA_ERROR_INVALID_VALUE);
+    ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 0);
+    vulkan_write_pattern(own.buffer, SIZE, 1);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_pattern(buffer, 1);
+    must_release(buffer);
+}
+END_TEST
+
+/* What libgr made of Vulkan's is destroyed again: the last case sees what is left. */
+START_TEST(a_buffer_or_image_that_cannot_be_imported_is_not_left)
+{
+    need_vulkan();
+    static const char *const functions[] = {"cuImportExternalMemory",
+                                            "cuExternalMemoryGetMappedBuffer"};
+    int fds = open_fds();
+    for (int i = 0; i < 2; i++) {
+        let_fail(functions[i], CUDA_ERROR_INVALID_VALUE);
+        ck_assert_ptr_null(
+            gr_vk_buffer_create(vk.wrap, SIZE, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, GR_NONE));
+        assert_refused(CUDA_ERROR_INVALID_VALUE);
+        ck_assert_int_eq(open_fds(), fds);
+    }
+    let_fail("cuExternalMemoryGetMappedMipmappedArray", CUDA_ERROR_INVALID_VALUE);
+    const gr_vk_image_info info = vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
+                                                    vulkan_shape("2D"), 16, 16, 1, 0);
+    ck_assert_ptr_null(gr_vk_image_create(vk.wrap, &info, GR_NONE));
+    assert_refused(CUDA_ERROR_INVALID_VALUE);
+    ck_assert_int_eq(open_fds(), fds);
+}
+END_TEST
+
+START_TEST(a_semaphore_that_cannot_be_imported_is_not_left)
+{
+    need_vulkan();
+    if (!vk.exports)
+        skip("this Vulkan device exports no semaphores");
+    int fds = open_fds();
+    let_fail("cuImportExternalSemaphore", CUDA_ERROR_INVALID_VALUE);
+    ck_assert_ptr_null(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+    assert_refused(CUDA_ERROR_INVALID_VALUE);
+    ck_assert_int_eq(open_fds(), fds);
+}
+END_TEST
+
+/* ---- Maps and releases ----------------------------------------------------------------------- */
+
+static gr_semaphore *drawn, *computed;
+static gr_resource *resource;
+
+static void make_resource(void)
+{
+    drawn = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(drawn);
+    assert_made(computed);
+    resource = must_create(SIZE, GR_NONE);
+    assert_ok(gr_resource_set_sync(resource, drawn, computed));
+}
+
+static void end_resource(void)
+{
+    fault->reset();
+    gr_resource_free(resource);
+    gr_semaphore_free(drawn);
+    gr_semaphore_free(computed);
+}
+
+static void vulkan_fills(int value)
+{
+    gr_submit submit;
+    assert_ok(gr_submit_begin(&resource, 1, &submit));
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, value);
+    vulkan_submit(commands, &submit, NULL);
+}
+
+static void assert_vulkan_reads(int value)
+{
+    struct vulkan_host *seen = vulkan_host(SIZE);
+    gr_submit submit;
+    assert_ok(gr_submit_begin(&resource, 1, &submit));
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
+    vulkan_submit(commands, &submit, NULL);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, value);
+}
+
+START_TEST(a_map_whose_wait_fails_can_be_tried_again)
+{
+    need_vulkan();
+    make_resource();
+    vulkan_fills(0x11);
+    let_fail(vk.exports ? "cuWaitExternalSemaphoresAsync" : "cuLaunchHostFunc",
+             CUDA_ERROR_LAUNCH_FAILED);
+    ck_assert_ptr_null(gr_map(resource, fx.stream));
+    assert_refused(CUDA_ERROR_LAUNCH_FAILED);
+    ck_assert(!gr_is_mapped(resource));
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_bytes(buffer, 0x11);
+    cuda_fill(buffer, 0x12);
+    assert_ok(gr_buffer_release(buffer));
+    assert_vulkan_reads(0x12);
+    end_resource();
+}
+END_TEST
+
+START_TEST(a_release_whose_signal_fails_can_be_tried_again)
+{
+    need_vulkan();
+    make_resource();
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x21);
+    let_fail(vk.exports ? "cuSignalExternalSemaphoresAsync" : "cuLaunchHostFunc",
+             CUDA_ERROR_LAUNCH_FAILED);
+    ck_assert_int_eq(gr_buffer_release(buffer), GR_ERR_CUDA);
+    assert_refused(CUDA_ERROR_LAUNCH_FAILED);
+    ck_assert(gr_is_mapped(resource));
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+    assert_ok(gr_buffer_release(buffer));
+    gr_submit submit;
+    assert_ok(gr_submit_begin(&resource, 1, &submit));
+    ck_assert_uint_eq(submit.wait_value, 1); /* the failed one has no value */
+    assert_ok(gr_submit_cancel(&resource, 1, &submit));
+    assert_vulkan_reads(0x21);
+    end_resource();
+}
+END_TEST
+
+START_TEST(a_release_whose_event_fails_can_be_tried_again)
+{
+    need_vulkan();
+    make_resource();
+    assert_ok(gr_resource_set_sync(resource, NULL, NULL));
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x22);
+    let_fail("cuEventRecord", CUDA_ERROR_LAUNCH_FAILED);
+    ck_assert_int_eq(gr_buffer_release(buffer), GR_ERR_CUDA);
+    assert_refused(CUDA_ERROR_LAUNCH_FAILED);
+    ck_assert(gr_is_mapped(resource));
+    must_release(buffer);
+    assert_vulkan_bytes(gr_vk_buffer(resource), SIZE, 0x22);
+    end_resource();
+}
+END_TEST
+
+START_TEST(a_point_by_hand_that_fails_has_no_value)
+{
+    need_vulkan();
+    make_resource();
+    const gr_semaphore_point point = {.semaphore = drawn, .value = 5};
+    let_fail(vk.exports ? "cuSignalExternalSemaphoresAsync" : "cuLaunchHostFunc",
+             CUDA_ERROR_LAUNCH_FAILED);
+    ck_assert_int_eq(gr_semaphore_signal(&point, 1, fx.stream), GR_ERR_CUDA);
+    assert_refused(CUDA_ERROR_LAUNCH_FAILED);
+    assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
+    assert_ok(gr_semaphore_wait(&point, 1, fx.other));
+    CU(cuStreamSynchronize(fx.other));
+    end_resource();
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    TCase *imports = add_vulkan_case(suite, "imports");
+    tcase_add_test(imports, an_import_that_fails_leaves_the_descriptor);
+    tcase_add_test(imports, a_buffer_that_fails_after_its_import_leaves_the_descriptor);
+    tcase_add_test(imports, an_image_that_fails_after_its_import_leaves_the_descriptor);
+    tcase_add_test(imports, another_part_that_fails_leaves_the_first);
+    tcase_add_test(imports, a_buffer_or_image_that_cannot_be_imported_is_not_left);
+    tcase_add_test(imports, a_semaphore_that_cannot_be_imported_is_not_left);
+
+    TCase *use = add_vulkan_case(suite, "maps and releases");
+    tcase_add_test(use, a_map_whose_wait_fails_can_be_tried_again);
+    tcase_add_test(use, a_release_whose_signal_fails_can_be_tried_again);
+    tcase_add_test(use, a_release_whose_event_fails_can_be_tried_again);
+    tcase_add_test(use, a_point_by_hand_that_fails_has_no_value);
+    add_vulkan_end(suite);
+}
+
+int main(int argc, char **argv)
+{
+    fault_control_start();
+    return test_main(argc, argv, "test_external_fault", build, NULL);
+}

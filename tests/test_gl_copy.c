@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The copy transport, and the choice between transports. Cases of bytes and of misuse run with two OpenGLs: the
+ * fixture's, and Mesa's on the processor, which on a machine with a GPU is one that CUDA cannot register from.
+ */
+#define _GNU_SOURCE
+#include "gl_copy_tests.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <epoxy/egl.h>
+
+/* ---- Mesa's OpenGL beside the fixture's ---------------------------------------------------------- */
+
+static EGLDisplay display;
+static EGLConfig config;
+static EGLContext context;
+static const char *missing;
+
+const char *copy_gl_missing(void)
+{
+    return missing;
+}
+
+static EGLDisplay surfaceless_display(void)
+{
+    if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless"))
+        return EGL_NO_DISPLAY;
+    return eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
+}
+
+/* Other drivers have that platform, too: without Mesa, NVIDIA's gives the context. */
+static const char *not_on_the_processor(void)
+{
+    static char reason[256];
+    const char *renderer = (const char *)glGetString(GL_RENDERER);
+    if (strstr(renderer, "llvmpipe") != NULL || strstr(renderer, "softpipe") != NULL)
+        return NULL;
+    snprintf(reason, sizeof reason, "no OpenGL on the processor: surfaceless EGL draws on %s",
+             renderer);
+    return reason;
+}
+
+/* NULL, or why there is none. */
+static const char *make_mesa(void)
+{
+    static const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE,
+                                    EGL_OPENGL_BIT, EGL_NONE};
+    static const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION, 4, EGL_CONTEXT_MINOR_VERSION, 5,
+                                     EGL_NONE};
+    EGLint count = 0;
+    setenv("LIBGL_ALWAYS_SOFTWARE", "true", 1);
+    display = surfaceless_display();
+    if (display == EGL_NO_DISPLAY || !eglInitialize(display, NULL, NULL))
+        return "Mesa's surfaceless EGL is not there";
+    if (!eglBindAPI(EGL_OPENGL_API) || !eglChooseConfig(display, wanted, &config, 1, &count) ||
+        count == 0)
+        return "Mesa's surfaceless EGL has no configuration for OpenGL";
+    context = eglCreateContext(display, config, EGL_NO_CONTEXT, version);
+    if (context == EGL_NO_CONTEXT ||
+        !eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context))
+        return "Mesa's surfaceless EGL gives no OpenGL 4.5";
+    return not_on_the_processor();
+}
+
+static void setup_mesa(void)
+{
+    context = EGL_NO_CONTEXT;
+    missing = make_mesa();
+    if (missing != NULL)
+        assert_ok(gr_egl_make_current(fx.egl));
+    fault->reset();
+}
+
+static void end_mesa(void)
+{
+    GLenum error = missing == NULL ? glGetError() : GL_NO_ERROR;
+    assert_ok(gr_egl_make_current(fx.egl));
+    if (context != EGL_NO_CONTEXT)
+        eglDestroyContext(display, context);
+    missing = NULL;
+    ck_assert_uint_eq(error, GL_NO_ERROR);
+}
+
+/* What Mesa opens at its first use and keeps must not count in a case. */
+static void use_mesa_once(void)
+{
+    static bool done;
+    if (done)
+        return;
+    done = true;
+    fixture_setup();
+    setup_mesa();
+    if (missing == NULL) {
+        GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_filled(64, 1), GR_NONE);
+        assert_ok(gr_buffer_release(must_map(resource)));
+    }
+    end_mesa();
+    fx.fds = -1;
+    fixture_teardown();
+}
+
+/* The probe opens what the shared transport keeps open, libgr's own Vulkan. */
+static void probe_once(void)
+{
+    static bool done;
+    gr_transport_report reports[3];
+    if (done)
+        return;
+    done = true;
+    fixture_setup();
+    assert_ok(gr_gl_probe(reports));
+    fx.fds = -1;
+    fixture_teardown();
+    fault->reset();
+}
+
+TCase *add_copy_case(Suite *suite, const char *name, enum copy_gl gl)
+{
+    TCase *made = add_image_case(suite, name);
+    tcase_add_unchecked_fixture(made, probe_once, NULL);
+    if (gl == GL_OF_MESA) {
+        tcase_add_unchecked_fixture(made, use_mesa_once, NULL);
+        tcase_add_checked_fixture(made, setup_mesa, end_mesa);
+    } else {
+        tcase_add_checked_fixture(made, fault->reset, NULL);
+    }
+    return made;
+}
+
+/* ---- Steps ---------------------------------------------------------------------------------------- */
+
+static const gr_gl_options by_copy = {.transport = GR_TRANSPORT_COPY};
+
+gr_resource *must_copy(GLuint name, unsigned flags)
+{
+    gr_resource *resource = gr_from_gl_buffer_with(name, flags, &by_copy);
+    assert_made(resource);
+    ck_assert_int_eq(gr_gl_transport(resource), GR_TRANSPORT_COPY);
+    return resource;
+}
+
+gr_resource *must_copy_image(const struct image *image, unsigned flags)
+{
+    gr_resource *resource =
+        gr_from_gl_image_with(image->name, image->target->target, flags, &by_copy);
+    ck_assert_msg(resource != NULL, "%s %s is refused: %s", image->format->name,
+                  image->target->name, error_text());
+    return resource;
+}
+
+void cuda_pattern(const gr_buffer *buffer, unsigned seed)
+{
+    size_t size = gr_buffer_size(buffer);
+    unsigned char *bytes = malloc(size);
+    pattern_fill(bytes, size, seed);
+    CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
+    CU(cuMemcpyHtoD(gr_buffer_ptr(buffer), bytes, size));
+    CU(cuStreamSynchronize(CU_STREAM_LEGACY)); /* the copy may still be on its way otherwise */
+    free(bytes);
+}
+
+const char *cuda_pattern_differs(const gr_buffer *buffer, unsigned seed)
+{
+    size_t size = gr_buffer_size(buffer);
+    unsigned char *bytes = malloc(size);
+    CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
+    CU(cuMemcpyDtoH(bytes, gr_buffer_ptr(buffer), size));
+    const char *difference = pattern_differs(bytes, size, seed);
+    free(bytes);
+    return difference;
+}
+
+static void build(Suite *suite)
+{
+    add_buffer_cases(suite, GL_OF_THE_FIXTURE);
+    add_copy_image_cases(suite, GL_OF_THE_FIXTURE);
+    add_misuse_cases(suite, GL_OF_THE_FIXTURE);
+    add_buffer_cases(suite, GL_OF_MESA);
+    add_copy_image_cases(suite, GL_OF_MESA);
+    add_misuse_cases(suite, GL_OF_MESA);
+    add_transport_cases(suite);
+    add_copy_loop_cases(suite);
+}
+
+int main(int argc, char **argv)
+{
+    fault_control_start();
+    return test_main(argc, argv, "gl_copy", build, NULL);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Resources and rings that are handed to another process: the bytes both ways, messages that a hostile peer could
+ * send, rings in both directions, and peers that die.
+ */
+#include "share.h"
+
+static void build(Suite *suite)
+{
+    add_share_cases(suite);
+    add_hostile_cases(suite);
+    add_shared_ring_cases(suite);
+    add_peer_cases(suite);
+    add_share_end(suite);
+    add_vulkan_end(suite);
+}
+
+static const struct child children[] = {
+    {"serves", child_serves},
+    {"dies_before", child_dies_before},
+    {NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "share", build, children);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The semaphores of the software CUDA driver: what the cases share, and the codes. */
+#define _GNU_SOURCE
+#include "soft_semaphore.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct soft_semaphore_api soft;
+
+/* ---- Short forms ----------------------------------------------------------------------------- */
+
+static void *find(void *library, const char *name)
+{
+    void *symbol = dlsym(library, name);
+    ck_assert_msg(symbol != NULL, "the software driver has no %s", name);
+    return symbol;
+}
+
+bool soft_semaphores_load(void)
+{
+    if (!gr_cuda_is_software())
+        return false;
+    void *library = dlopen(gr_cuda_driver_path(), RTLD_LAZY | RTLD_NOLOAD);
+    ck_assert_msg(library != NULL, "%s", dlerror());
+#define FIND(member)                                                                               \
+    {                                                                                              \
+        void *symbol = find(library, "gr_softcuda_semaphore_" #member);                            \
+        memcpy(&soft.member, &symbol, sizeof symbol);                                              \
+    }
+    FIND(create)
+    FIND(open)
+    FIND(close)
+    FIND(signal)
+    FIND(value)
+    FIND(wait)
+#undef FIND
+    dlclose(library);
+    return true;
+}
+
+int make_fd(bool timeline, unsigned long long value)
+{
+    int fd = -1;
+    assert_result(CUDA_SUCCESS, soft.create(timeline, value, &fd), "create");
+    ck_assert_int_ge(fd, 0);
+    return fd;
+}
+
+CUresult try_import(int fd, CUexternalSemaphoreHandleType type, CUexternalSemaphore *semaphore)
+{
+    const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {.type = type, .handle.fd = fd};
+    return fx.cu->cuImportExternalSemaphore(semaphore, &desc);
+}
+
+CUexternalSemaphore import_fd(int fd, CUexternalSemaphoreHandleType type)
+{
+    CUexternalSemaphore semaphore = NULL;
+    assert_result(CUDA_SUCCESS, try_import(fd, type, &semaphore), "import");
+    ck_assert_ptr_ne(semaphore, NULL);
+    return semaphore;
+}
+
+CUexternalSemaphore import_copy(int fd, CUexternalSemaphoreHandleType type)
+{
+    return import_fd(fcntl(fd, F_DUPFD_CLOEXEC, 0), type);
+}
+
+CUexternalSemaphore make_semaphore(CUexternalSemaphoreHandleType type)
+{
+    return import_fd(make_fd(type == TIMELINE, 0), type);
+}
+
+void put_signal(CUexternalSemaphore semaphore, unsigned long long value, CUstream stream)
+{
+    const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params = {.params.fence.value = value};
+    CU(cuSignalExternalSemaphoresAsync(&semaphore, &params, 1, stream));
+}
+
+void put_wait(CUexternalSemaphore semaphore, unsigned long long value, CUstream stream)
+{
+    const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params = {.params.fence.value = value};
+    CU(cuWaitExternalSemaphoresAsync(&semaphore, &params, 1, stream));
+}
+
+void assert_waits(CUstream stream)
+{
+    sleep_ms(20);
+    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(stream));
+}
+
+/* ---- Codes ----------------------------------------------------------------------------------- */
+
+START_TEST(making)
+{
+    need_semaphores();
+    int fd = -2;
+    assert_result(CUDA_ERROR_INVALID_VALUE, soft.create(1, 0, NULL), "create");
+    assert_result(CUDA_ERROR_INVALID_VALUE, soft.create(0, 2, &fd), "create");
+    ck_assert_int_eq(fd, -2);
+    fd = make_fd(true, ~0ull);
+    ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
+    /* Nobody can take the memory away from under those who have mapped it. */
+    ck_assert_int_eq(ftruncate(fd, 0), -1);
+    ck_assert_int_eq(ftruncate(fd, 1 << 20), -1);
+    ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), -1);
+    close(fd);
+}
+END_TEST
+
+START_TEST(imports)
+{
+    need_semaphores();
+    CUexternalSemaphore a = NULL, b = NULL;
+    int timeline = make_fd(true, 5), binary = make_fd(false, 1);
+    assert_result(CUDA_ERROR_INVALID_VALUE, try_import(timeline, BINARY, &a), "wrong kind");
+    assert_result(CUDA_ERROR_INVALID_VALUE, try_import(binary, TIMELINE, &a), "wrong kind");
+    for (int type = 2; type <= 10; type++)
+        if (type != TIMELINE)
+            assert_result(CUDA_ERROR_NOT_SUPPORTED,
+                          try_import(timeline, (CUexternalSemaphoreHandleType)type, &a), "Windows");
+    assert_result(CUDA_ERROR_INVALID_VALUE,
+                  try_import(timeline, (CUexternalSemaphoreHandleType)11, &a), "type 11");
+    ck_assert_ptr_eq(a, NULL);
+    /* After all of these the descriptors are still the caller's; after these two no more. */
+    assert_result(CUDA_SUCCESS, try_import(timeline, TIMELINE, &a), "timeline");
+    assert_result(CUDA_SUCCESS, try_import(binary, BINARY, &b), "binary");
+    ck_assert(fcntl(timeline, F_GETFD) == -1 && errno == EBADF);
+    ck_assert(fcntl(binary, F_GETFD) == -1 && errno == EBADF);
+    ck_assert_ptr_ne(a, b);
+    CU(cuDestroyExternalSemaphore(a));
+    CU_GIVES(CUDA_ERROR_INVALID_HANDLE, cuDestroyExternalSemaphore(a));
+    CU(cuDestroyExternalSemaphore(b));
+}
+END_TEST
+
+static void refuse_and_close(int fd, const char *what)
+{
+    CUexternalSemaphore semaphore = NULL;
+    ck_assert_msg(fd >= 0, "%s: %s", what, strerror(errno));
+    assert_result(CUDA_ERROR_INVALID_VALUE, try_import(fd, BINARY, &semaphore), what);
+    assert_result(CUDA_ERROR_INVALID_VALUE, try_import(fd, TIMELINE, &semaphore), what);
+    ck_assert_ptr_eq(semaphore, NULL);
+    ck_assert_int_eq(close(fd), 0);
+}
+
+/* A file like a semaphore's, with all or none of what keeps it as it is. */
+static int imitation(const void *bytes, size_t size, bool sealed)
+{
+    int fd = memfd_create("imitation", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    ck_assert_int_eq(write(fd, bytes, size), (ssize_t)size);
+    if (sealed)
+        ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
+    return fd;
+}
+
+START_TEST(foreign_descriptors)
+{
+    need_semaphores();
+    CUexternalSemaphore semaphore = NULL;
+    unsigned char bytes[256] = {0};
+    char path[64];
+    int ends[2], fd = make_fd(true, 7);
+    ssize_t size = pread(fd, bytes, sizeof bytes, 0);
+    ck_assert_int_gt(size, 8);
+    ck_assert_int_lt(size, (ssize_t)sizeof bytes);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    assert_result(CUDA_ERROR_INVALID_VALUE, try_import(-1, TIMELINE, &semaphore), "-1");
+    assert_result(CUDA_ERROR_INVALID_VALUE, try_import(9999, TIMELINE, &semaphore), "9999");
+    refuse_and_close(open("/dev/null", O_RDWR | O_CLOEXEC), "/dev/null");
+    refuse_and_close(open("/", O_RDONLY | O_CLOEXEC), "a folder");
+    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+    refuse_and_close(ends[0], "a pipe");
+    close(ends[1]);
+    refuse_and_close(open(path, O_RDONLY | O_CLOEXEC), "a semaphore that can only be read");
+    refuse_and_close(imitation(bytes, (size_t)size, false), "not sealed");
+    refuse_and_close(imitation(bytes, (size_t)size - 1, true), "too short");
+    refuse_and_close(imitation(bytes, (size_t)size + 1, true), "too long");
+    refuse_and_close(imitation(bytes, 0, true), "empty");
+    /* With the right bytes it is a semaphore, and each byte of the first two words matters. */
+    assert_result(CUDA_SUCCESS,
+                  try_import(imitation(bytes, (size_t)size, true), TIMELINE, &semaphore), "a copy");
+    CU(cuDestroyExternalSemaphore(semaphore));
+    semaphore = NULL;
+    for (int i = 0; i < 8; i++) {
+        bytes[i] ^= 0x40;
+        refuse_and_close(imitation(bytes, (size_t)size, true), "another byte");
+        bytes[i] ^= 0x40;
+    }
+    close(fd);
+}
+END_TEST
+
+START_TEST(bad_calls)
+{
+    need_semaphores();
+    CUexternalSemaphore two[2] = {make_semaphore(TIMELINE), make_semaphore(BINARY)};
+    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signals[2] = {{.params.fence.value = 1}, {.flags = 0}};
+    CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS waits[2] = {{.params.fence.value = 1}, {.flags = 0}};
+    CUstream gone = NULL;
+#define BOTH(code, semaphores, count, stream)                                                      \
+    do {                                                                                           \
+        CU_GIVES(code, cuSignalExternalSemaphoresAsync(semaphores, signals, count, stream));       \
+        CU_GIVES(code, cuWaitExternalSemaphoresAsync(semaphores, waits, count, stream));           \
+    } while (0)
+    BOTH(CUDA_ERROR_INVALID_VALUE, two, 0, fx.stream);
+    signals[1].flags = CUDA_EXTERNAL_SEMAPHORE_SIGNAL_SKIP_NVSCIBUF_MEMSYNC;
+    waits[1].flags = CUDA_EXTERNAL_SEMAPHORE_WAIT_SKIP_NVSCIBUF_MEMSYNC;
+    BOTH(CUDA_ERROR_INVALID_VALUE, two, 2, fx.stream);
+    signals[1].flags = waits[1].flags = 0;
+    CU(cuStreamCreate(&gone, CU_STREAM_NON_BLOCKING));
+    CU(cuStreamDestroy(gone));
+    BOTH(CUDA_ERROR_INVALID_HANDLE, two, 2, gone);
+    CUexternalSemaphore stale[2] = {two[0], two[1]};
+    CU(cuDestroyExternalSemaphore(two[1]));
+    BOTH(CUDA_ERROR_INVALID_HANDLE, stale, 2, fx.stream);
+    stale[1] = (CUexternalSemaphore)(void *)fx.stream;
+    BOTH(CUDA_ERROR_INVALID_HANDLE, stale, 2, fx.stream);
+#undef BOTH
+    /* None of these has waited or signalled: 1 can still be signalled, and then be waited for. */
+    CU(cuStreamQuery(fx.stream));
+    put_wait(two[0], 1, fx.stream);
+    assert_waits(fx.stream);
+    put_signal(two[0], 1, fx.other);
+    CU(cuStreamSynchronize(fx.stream));
+    CU(cuDestroyExternalSemaphore(two[0]));
+}
+END_TEST
+
+START_TEST(contexts)
+{
+    need_semaphores();
+    CUcontext second = NULL;
+    CUexternalSemaphore here = make_semaphore(TIMELINE), there = NULL;
+    const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS one = {.params.fence.value = 1};
+    CU(cuCtxCreate(&second, 0, fx.device));
+    there = make_semaphore(TIMELINE);
+    CU_GIVES(CUDA_ERROR_INVALID_HANDLE,
+             cuSignalExternalSemaphoresAsync(&here, &one, 1, CU_STREAM_LEGACY));
+    CU_GIVES(CUDA_ERROR_INVALID_HANDLE,
+             cuSignalExternalSemaphoresAsync(&there, &one, 1, fx.stream));
+    CU(cuSignalExternalSemaphoresAsync(&here, &one, 1, fx.stream));
+    /* It ends with its context. */
+    CU(cuCtxDestroy(second));
+    CU_GIVES(CUDA_ERROR_INVALID_HANDLE, cuDestroyExternalSemaphore(there));
+    CU(cuCtxSetCurrent(fx.context));
+    CU(cuStreamSynchronize(fx.stream));
+    CU(cuDestroyExternalSemaphore(here));
+}
+END_TEST
+
+/* ---- The program ----------------------------------------------------------------------------- */
+
+static void build(Suite *suite)
+{
+    TCase *codes = add_case(suite, "codes");
+    tcase_add_test(codes, making);
+    tcase_add_test(codes, imports);
+    tcase_add_test(codes, foreign_descriptors);
+    tcase_add_test(codes, bad_calls);
+    tcase_add_test(codes, contexts);
+
+    add_order_cases(suite);
+    add_end_cases(suite);
+    add_process_cases(suite);
+}
+
+static const struct child children[] = {
+    {"signal_backwards", child_signals_backwards},
+    {"exit_while_streams_wait", child_exits},
+    {"destroy_while_a_stream_waits", child_destroys},
+    {"destroy_before_the_signal", child_destroys_early},
+    {"take_turns", child_takes_turns},
+    {"die_while_waiting", child_dies},
+    {NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "semaphores", build, children);
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Vulkan devices: wrapping them, which CUDA device they are, and what is said when something is missing. */
+#define _GNU_SOURCE
+#include "vk_device.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+
+/* ---- Wrapping -------------------------------------------------------------------------------- */
+
+/* Whether Vulkan says that it can hand timeline semaphores out, which lavapipe does not. */
+static bool can_export(const struct session *s)
+{
+    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                      .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    VkPhysicalDeviceExternalSemaphoreInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
+        .pNext = &type,
+        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkExternalSemaphoreProperties has = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES};
+    FUNCTION(s->h, vkGetPhysicalDeviceExternalSemaphoreProperties)
+    (s->h->physical_device, &info, &has);
+    return has.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT;
+}
+
+START_TEST(wrapped)
+{
+    struct session s;
+    need_session(&s);
+    gr_vk_device *device = must_wrap(&s.info);
+    bool exports = can_export(&s);
+    ck_assert_int_eq(gr_vk_device_has_semaphores(device), exports);
+    ck_assert(exports || gr_cuda_is_software()); /* NVIDIA's driver can */
+    gr_vk_device_free(device);
+    session_end(&s);
+}
+END_TEST
+
+START_TEST(described)
+{
+    struct session s;
+    need_session(&s);
+    gr_vk_device *device = must_wrap(&s.info);
+    VkPhysicalDeviceProperties properties;
+    VkPhysicalDeviceIDProperties id;
+    char text[600], cut[16], uuid[41];
+    ask_device(s.h, &properties, &id);
+    uuid_text(id.deviceUUID, uuid);
+    int length = gr_vk_device_describe(device, text, sizeof text);
+    ck_assert_int_eq(length, (int)strlen(text));
+    const char *through = gr_vk_device_has_semaphores(device) ? "semaphores by OPAQUE_FD"
+                                                              : "semaphores through the host";
+    const char *const parts[] = {properties.deviceName, uuid, "CUDA device 0",
+                                 "memory by OPAQUE_FD", through};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        ck_assert_msg(strstr(text, parts[i]) != NULL, "no %s in: %s", parts[i], text);
+    ck_assert_ptr_eq(strchr(text, '\n'), NULL);
+    ck_assert_int_eq(gr_vk_device_describe(device, cut, sizeof cut), length);
+    ck_assert_uint_eq(strlen(cut), sizeof cut - 1);
+    ck_assert_int_eq(strncmp(cut, text, sizeof cut - 1), 0);
+    ck_assert_int_eq(gr_vk_device_describe(device, NULL, 0), length);
+    gr_vk_device_free(device);
+    session_end(&s);
+}
+END_TEST
+
+START_TEST(without_queue)
+{
+    struct session s;
+    need_session(&s);
+    s.info.queue = VK_NULL_HANDLE;
+    gr_vk_device_free(must_wrap(&s.info));
+    session_end(&s);
+}
+END_TEST
+
+START_TEST(wrapped_twice)
+{
+    struct session s;
+    need_session(&s);
+    gr_vk_device *first = must_wrap(&s.info), *second = must_wrap(&s.info);
+    ck_assert_ptr_ne(first, second);
+    gr_vk_device_free(first);
+    ck_assert_int_eq(gr_vk_device_cuda(second), 0);
+    {
+        GR_AUTO(gr_vk_device) *third = must_wrap(&s.info);
+        (void)third;
+    }
+    gr_vk_device_free(second);
+    session_end(&s);
+}
+END_TEST
+
+START_TEST(nulls)
+{
+    char text[64];
+    gr_vk_device *none = NULL;
+    assert_null(gr_vk_device_wrap(NULL), GR_ERR_INVALID_VALUE, 0, "`info` is NULL");
+    gr_vk_device_free(NULL);
+    gr_vk_device_at_scope_end(&none);
+    ck_assert_int_eq(gr_vk_device_cuda(NULL), -1);
+    ck_assert(!gr_vk_device_has_semaphores(NULL));
+    ck_assert_int_eq(gr_vk_device_describe(NULL, text, sizeof text), (int)strlen(text));
+    ck_assert_ptr_ne(strstr(text, "NULL"), NULL);
+    ck_assert_uint_eq(gr_last_error(NULL), GR_OK);
+}
+END_TEST
+
+START_TEST(null_members)
+{
+    struct session s;
+    need_session(&s);
+    for (int i = 0; i < 4; i++) {
+        static const char *const names[] = {"get_instance_proc_addr", "instance", "physical_device",
+                                            "device"};
+        gr_vk_device_info info = s.info;
+        if (i == 0)
+            info.get_instance_proc_addr = NULL;
+        if (i == 1)
+            info.instance = VK_NULL_HANDLE;
+        if (i == 2)
+            info.physical_device = VK_NULL_HANDLE;
+        if (i == 3)
+            info.device = VK_NULL_HANDLE;
+        char text[64];
+        snprintf(text, sizeof text, "`info->%s` is NULL", names[i]);
+        assert_null(gr_vk_device_wrap(&info), GR_ERR_INVALID_VALUE, 0, text);
+    }
+    session_end(&s);
+}
+END_TEST
+
+START_TEST(wrong_family)
+{
+    struct session s;
+    need_session(&s);
+    s.info.queue_family = 1000;
+    assert_null(gr_vk_device_wrap(&s.info), GR_ERR_INVALID_VALUE, 0, "no queue family 1000");
+    session_end(&s);
+}
+END_TEST
+
+/* ---- Which CUDA device ----------------------------------------------------------------------- */
+
+START_TEST(another_device)
+{
+    struct session s;
+    need_session(&s);
+    CUuuid uuid;
+    char cuda[41];
+    CU(cuDeviceGetUuid(&uuid, fx.device));
+    uuid_text(uuid.bytes, cuda);
+    gr_vk_device_info info = lying(&s, (struct lies){.other_device = true});
+    assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0,
+                "GPU-0f0f0f0f-0f0f-0f0f-0f0f-0f0f0f0f0f0f");
+    assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0, cuda);
+    info = lying(&s, (struct lies){.other_device = false});
+    gr_vk_device_free(must_wrap(&info));
+    session_end(&s);
+}
+END_TEST
+
+/* Another device with extensions missing: which device it is says more. */
+START_TEST(another_device_first)
+{
+    struct session s;
+    need_session(&s);
+    gr_vk_device_info info =
+        lying(&s, (struct lies){.other_device = true, .hidden = {"vkGetMemoryFd"}});
+    assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0, "GPU-0f0f0f0f");
+    session_end(&s);
+}
+END_TEST
+
+START_TEST(without_cuda_context)
+{
+    struct session s;
+    need_session(&s);
+    CUcontext current = fx.context;
+    CU(cuCtxSetCurrent(NULL));
+    gr_vk_device *device = must_wrap(&s.info);
+    CU(cuCtxGetCurrent(&current));
+    ck_assert_ptr_eq(current, NULL);
+    gr_vk_device_free(device);
+    CU(cuCtxSetCurrent(fx.context));
+    CU(cuStreamSynchronize(fx.stream)); /* the primary context is still there */
+    session_end(&s);
+}
+END_TEST
+
+/* In a process of its own, where nothing else retains the primary context. */
+static int use_primary(void)
+{
+    typedef CUresult(CUDAAPI * state_fn)(CUdevice, unsigned int *, int *);
+    struct session s;
+    unsigned int flags;
+    int active = -1;
+    if (gr_cuda_load(true) != GR_OK)
+        return 1;
+    keep_vulkan();
+    if (session_start(&s) != NULL)
+        return 1;
+    void *symbol = gr_cuda_symbol("cuDevicePrimaryCtxGetState", 7000);
+    state_fn get_state;
+    memcpy(&get_state, &symbol, sizeof symbol);
+    ck_assert_int_eq(get_state(0, &flags, &active), CUDA_SUCCESS);
+    ck_assert_int_eq(active, 0);
+    gr_vk_device *device = must_wrap(&s.info);
+    ck_assert_int_eq(get_state(0, &flags, &active), CUDA_SUCCESS);
+    ck_assert_int_eq(active, 1);
+    gr_vk_device_free(device);
+    ck_assert_int_eq(get_state(0, &flags, &active), CUDA_SUCCESS);
+    ck_assert_int_eq(active, 0);
+    session_end(&s);
+    return 0;
+}
+
+START_TEST(primary_is_released)
+{
+    struct session s;
+    char text[2000];
+    need_session(&s);
+    int status = child_run("primary", text, sizeof text);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %d: %s", status, text);
+    session_end(&s);
+}
+END_TEST
+
+START_TEST(own_cuda_context)
+{
+    struct session s;
+    need_session(&s);
+    CUcontext own = NULL, current = NULL;
+    CU(cuCtxCreate(&own, 0, fx.device));
+    gr_vk_device_free(must_wrap(&s.info));
+    CU(cuCtxGetCurrent(&current));
+    ck_assert_ptr_eq(current, own);
+    CU(cuCtxDestroy(own));
+    CU(cuCtxSetCurrent(fx.context));
+    session_end(&s);
+}
+END_TEST
+
+START_TEST(cuda_context_of_another_device)
+{
+    int count = 0;
+    CUdevice second;
+    CUcontext of_second = NULL;
+    CU(cuDeviceGetCount(&count));
+    if (count < 2)
+        skip("it needs two CUDA devices");
+    struct session s;
+    need_session(&s);
+    CU(cuDeviceGet(&second, 1));
+    CU(cuCtxCreate(&of_second, 0, second));
+    assert_null(gr_vk_device_wrap(&s.info), GR_ERR_INVALID_VALUE, 0, "CUDA device 1");
+    assert_null(gr_vk_device_wrap(&s.info), GR_ERR_INVALID_VALUE, 0, "CUDA device 0");
+    CU(cuCtxDestroy(of_second));
+    CU(cuCtxSetCurrent(fx.context));
+    session_end(&s);
+}
+END_TEST
+
+/* ---- The lists of extensions ----------------------------------------------------------------- */
+
+START_TEST(instance_extensions)
+{
+    uint32_t count = 0, small = 2, exact;
+    const char *names[8] = {NULL};
+    assert_ok(gr_vk_instance_extensions(NULL, &count));
+    ck_assert_uint_eq(count, 3);
+    assert_fails(gr_vk_instance_extensions(names, &small), GR_ERR_INVALID_VALUE, 0, "room for 2");
+    ck_assert_uint_eq(small, 2);
+    ck_assert_ptr_eq(names[0], NULL);
+    exact = count;
+    assert_ok(gr_vk_instance_extensions(names, &exact));
+    ck_assert_uint_eq(exact, count);
+    ck_assert_str_eq(names[0], "VK_KHR_get_physical_device_properties2");
+    ck_assert_ptr_eq(names[3], NULL);
+    count = 8;
+    assert_ok(gr_vk_instance_extensions(names, &count));
+    ck_assert_uint_eq(count, exact);
+    assert_fails(gr_vk_instance_extensions(names, NULL), GR_ERR_INVALID_VALUE, 0, "`count`");
+}
+END_TEST
+
+START_TEST(device_extensions)
+{
+    struct session s;
+    need_session(&s);
+    uint32_t count = 0, room;
+    const char *names[16] = {NULL};
+    gr_vk_device_info info = {.get_instance_proc_addr = s.info.get_instance_proc_addr,
+                              .instance = s.info.instance,
+                              .physical_device = s.info.physical_device};
+    assert_ok(gr_vk_device_extensions(&info, NULL, &count));
+    ck_assert_uint_ge(count, 3);
+    room = count - 1;
+    assert_fails(gr_vk_device_extensions(&info, names, &room), GR_ERR_INVALID_VALUE, 0, "room for");
+    ck_assert_uint_eq(room, count - 1);
+    ck_assert_ptr_eq(names[0], NULL);
+    room = count;
+    assert_ok(gr_vk_device_extensions(&info, names, &room));
+    ck_assert_uint_eq(room, count);
+    bool memory = false;
+    for (uint32_t i = 0; i < count; i++) {
+        ck_assert_msg(device_has(&s, names[i]), "%s", names[i]);
+        memory = memory || strcmp(names[i], "VK_KHR_external_memory_fd") == 0;
+    }
+    ck_assert(memory);
+
+    info = lying(&s, (struct lies){.not_listed = {"VK_KHR_timeline_semaphore"}});
+    assert_ok(gr_vk_device_extensions(&info, names, &room));
+    ck_assert_uint_eq(room, count - 1);
+    session_end(&s);
+}
+END_TEST
+
+START_TEST(device_extensions_nulls)
+{
+    struct session s;
+    need_session(&s);
+    uint32_t count = 5;
+    gr_vk_device_info info = s.info;
+    assert_fails(gr_vk_device_extensions(NULL, NULL, &count), GR_ERR_INVALID_VALUE, 0, "`info`");
+    assert_fails(gr_vk_device_extensions(&info, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "`count`");
+    info.physical_device = VK_NULL_HANDLE;
+    assert_fails(gr_vk_device_extensions(&info, NULL, &count), GR_ERR_INVALID_VALUE, 0,
+                 "physical_device");
+    info.instance = VK_NULL_HANDLE;
+    assert_fails(gr_vk_device_extensions(&info, NULL, &count), GR_ERR_INVALID_VALUE, 0, "instance");
+    info.get_instance_proc_addr = NULL;
+    assert_fails(gr_vk_device_extensions(&info, NULL, &count), GR_ERR_INVALID_VALUE, 0,
+                 "get_instance_proc_addr");
+    ck_assert_uint_eq(count, 5);
+    session_end(&s);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    TCase *wrapping = add_vk_case(suite, "wrapping");
+    tcase_add_test(wrapping, wrapped);
+    tcase_add_test(wrapping, described);
+    tcase_add_test(wrapping, without_queue);
+    tcase_add_test(wrapping, wrapped_twice);
+    tcase_add_test(wrapping, nulls);
+    tcase_add_test(wrapping, null_members);
+    tcase_add_test(wrapping, wrong_family);
+
+    TCase *which = add_vk_case(suite, "which CUDA device");
+    tcase_add_test(which, another_device);
+    tcase_add_test(which, another_device_first);
+    tcase_add_test(which, without_cuda_context);
+    tcase_add_test(which, primary_is_released);
+    tcase_add_test(which, own_cuda_context);
+    tcase_add_test(which, cuda_context_of_another_device);
+
+    add_missing_cases(suite);
+
+    TCase *lists = add_vk_case(suite, "extensions");
+    tcase_add_test(lists, instance_extensions);
+    tcase_add_test(lists, device_extensions);
+    tcase_add_test(lists, device_extensions_nulls);
+
+    add_headless_cases(suite);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct child children[] = {{"primary", use_primary}, {NULL, NULL}};
+    return test_main(argc, argv, "Vulkan devices", build, children);
+}

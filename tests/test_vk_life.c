@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long things live on Vulkan's side: Vulkan's objects, the wrapped device and semaphores may go first, a
+ * resource may end while it is mapped or while a stream still works on it, and a process may just end.
+ */
+#include "child_check.h"
+#include "support_vulkan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SIZE 65536
+
+/* A gate that a call must not wait for opens by itself after this, and the case fails. */
+#define TOO_LATE_MS 5000
+
+/* ---- What goes first ------------------------------------------------------------------------- */
+
+START_TEST(vulkans_memory_may_go_first)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, _i == 1);
+    GR_AUTO(gr_resource) *resource = must_register_own(&own, SIZE, GR_NONE);
+    vulkan_write_pattern(own.buffer, SIZE, 1);
+    vulkan_own_free(&own);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_pattern(buffer, 1);
+    cuda_write_pattern(buffer, 2);
+    must_release(buffer);
+    buffer = must_map(resource);
+    assert_cuda_pattern(buffer, 2);
+    must_release(buffer);
+}
+END_TEST
+
+START_TEST(vulkans_memory_may_go_while_mapped)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_NONE);
+    vulkan_write_pattern(own.buffer, SIZE, 3);
+    gr_buffer *buffer = must_map(resource);
+    vulkan_own_free(&own);
+    assert_cuda_pattern(buffer, 3);
+    gr_resource_free(resource);
+    assert_cuda_pattern(buffer, 3);
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
+static gr_vk_device *wrap_again(void)
+{
+    const gr_vk_device_info info = {.get_instance_proc_addr = vk.h->get_instance_proc_addr,
+                                    .instance = vk.h->instance,
+                                    .physical_device = vk.h->physical_device,
+                                    .device = vk.h->device,
+                                    .queue = vk.h->graphics,
+                                    .queue_family = vk.h->graphics_family};
+    gr_vk_device *device = gr_vk_device_wrap(&info);
+    assert_made(device);
+    return device;
+}
+
+/* Vulkan's fill is waited for by a map, and CUDA's by Vulkan's read. */
+static void check_round_trip(gr_resource *resource, int value)
+{
+    struct vulkan_host *seen = vulkan_host(SIZE);
+    gr_submit submit;
+    assert_ok(gr_submit_begin(&resource, 1, &submit));
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, value);
+    vulkan_submit(commands, &submit, NULL);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_bytes(buffer, value);
+    cuda_fill(buffer, value + 1);
+    assert_ok(gr_buffer_release(buffer));
+    assert_ok(gr_submit_begin(&resource, 1, &submit));
+    commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
+    vulkan_submit(commands, &submit, NULL);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, value + 1);
+}
+
+/* A resource with semaphores; the caller's hold of all that it needs is dropped. */
+static gr_resource *make_alone(void)
+{
+    gr_vk_device *device = wrap_again();
+    gr_semaphore *drawn = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_semaphore *computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(drawn);
+    assert_made(computed);
+    gr_resource *resource = gr_vk_buffer_create(
+        device, SIZE, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, GR_NONE);
+    assert_made(resource);
+    gr_vk_device_free(device);
+    assert_ok(gr_resource_set_sync(resource, drawn, computed));
+    gr_semaphore_free(drawn);
+    gr_semaphore_free(computed);
+    return resource;
+}
+
+START_TEST(the_wrapped_device_and_the_semaphores_may_go_first)
+{
+    need_vulkan();
+    gr_resource *resource = make_alone();
+    for (int i = 0; i < 3; i++)
+        check_round_trip(resource, 0x10 + 2 * i);
+    gr_resource_free(resource);
+}
+END_TEST
+
+START_TEST(semaphores_outlive_their_device)
+{
+    need_vulkan();
+    gr_vk_device *device = wrap_again();
+    GR_AUTO(gr_semaphore) *semaphore = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(semaphore);
+    gr_vk_device_free(device);
+    const gr_semaphore_point point = {.semaphore = semaphore, .value = 1};
+    assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
+    assert_ok(gr_semaphore_wait(&point, 1, fx.other));
+    CU(cuStreamSynchronize(fx.other));
+}
+END_TEST
+
+/* ---- Buffers and resources ------------------------------------------------------------------- */
+
+START_TEST(closing_while_mapped_gives_the_bytes_back)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_NONE);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x21);
+    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    CU(cuStreamSynchronize(fx.stream));
+    ck_assert(gr_is_closed(resource) && !gr_is_mapped(resource));
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
+    ck_assert_uint_eq(gr_buffer_size(buffer), 0);
+    assert_vulkan_bytes(own.buffer, SIZE, 0x21);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
+    assert_ok(gr_close(resource, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+}
+END_TEST
+
+/* The close signals as a release does: who waits for that is served. */
+START_TEST(closing_while_mapped_signals_vulkan)
+{
+    need_vulkan();
+    GR_AUTO(gr_semaphore) *computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(computed);
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_NONE);
+    assert_ok(gr_resource_set_sync(resource, NULL, computed));
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x22);
+    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    struct vulkan_host *seen = vulkan_host(SIZE);
+    VkCommandBuffer commands = vulkan_begin();
+    const gr_submit submit = {.wait = computed, .wait_value = 1};
+    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
+    vulkan_submit(commands, &submit, NULL);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, 0x22);
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
+START_TEST(a_buffer_keeps_its_resource)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_NONE);
+    gr_buffer *buffer = must_map(resource);
+    gr_resource_free(resource);
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+    cuda_fill(buffer, 0x23);
+    must_release(buffer);
+    assert_vulkan_bytes(own.buffer, SIZE, 0x23);
+}
+END_TEST
+
+/* Buffer and memory are libgr's: they go with the last buffer, not before. */
+START_TEST(a_buffer_keeps_what_libgr_made)
+{
+    need_vulkan();
+    gr_resource *resource = make_alone();
+    check_round_trip(resource, 0x30);
+    gr_buffer *buffer = must_map(resource);
+    gr_resource_free(resource);
+    cuda_fill(buffer, 0x24);
+    assert_cuda_bytes(buffer, 0x24);
+    assert_ok(gr_buffer_release_on(buffer, fx.other));
+    CU(cuStreamSynchronize(fx.other));
+}
+END_TEST
+
+START_TEST(an_unmapped_buffer_is_still_to_be_released)
+{
+    need_vulkan();
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_NONE);
+    gr_buffer *old = must_map(resource);
+    assert_ok(gr_unmap(resource, GR_STREAM_OF_MAP));
+    ck_assert_uint_eq(gr_buffer_ptr(old), 0);
+    assert_fails(gr_unmap(resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
+    gr_buffer *buffer = must_map(resource);
+    assert_ok(gr_buffer_release(old));
+    ck_assert(gr_is_mapped(resource));
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
+/* ---- Work that is still pending -------------------------------------------------------------- */
+
+/* What waits to be ended ends with the next resource that is made. */
+static void collect(void)
+{
+    gr_resource_free(must_create(4, GR_NONE));
+}
+
+/*
+ * With semaphores and without, closed and freed or only freed. Nothing that no stream uses ends while the gate is
+ * closed: that is done at once, and waits for the whole CUDA context.
+ */
+START_TEST(freeing_does_not_wait_for_the_stream)
+{
+    need_vulkan();
+    collect();
+    int fds = open_fds();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_NONE);
+    gr_semaphore *drawn = NULL, *computed = NULL;
+    if (_i & 1) {
+        drawn = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+        computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+        assert_ok(gr_resource_set_sync(resource, drawn, computed));
+    }
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, TOO_LATE_MS);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x41);
+    assert_ok(gr_buffer_release(buffer));
+    if (_i & 2)
+        assert_ok(gr_close(resource, fx.stream));
+    gr_resource_free(resource);
+    gr_semaphore_free(drawn);
+    gr_semaphore_free(computed);
+    ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");
+    gate_open(gate);
+    CU(cuStreamSynchronize(fx.stream));
+    assert_vulkan_bytes(own.buffer, SIZE, 0x41);
+    vulkan_own_free(&own);
+    sleep_ms(20); /* for a wait of the clean-up's own */
+    collect();
+    ck_assert_int_eq(open_fds(), fds);
+}
+END_TEST
+
+START_TEST(closing_a_mapped_one_does_not_wait_for_the_stream)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_NONE);
+    gr_buffer *buffer = must_map(resource);
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, TOO_LATE_MS);
+    cuda_fill(buffer, 0x42);
+    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");
+    gate_open(gate);
+    CU(cuStreamSynchronize(fx.stream));
+    assert_vulkan_bytes(own.buffer, SIZE, 0x42);
+}
+END_TEST
+
+/* LeakSanitizer asks this when the process ends: children leave things open on purpose, or drivers do. */
+static bool leaves_all_open;
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void)
+{
+    return leaves_all_open;
+}
+
+static unsigned complaints; /* of the validation layer */
+
+static void complain(void *user, const char *text)
+{
+    (void)user;
+    fprintf(stderr, "%s\n", text);
+    __atomic_fetch_add(&complaints, 1, __ATOMIC_RELAXED);
+}
+
+/* Uses a resource of a device while the gate is closed, and lets go of it and of its semaphores. */
+static struct gate *leave_to_the_stream(gr_vk_device *device, bool has_sync)
+{
+    gr_resource *resource = gr_vk_buffer_create(
+        device, SIZE, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, GR_NONE);
+    assert_made(resource);
+    if (has_sync) {
+        gr_semaphore *computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+        assert_made(computed);
+        assert_ok(gr_resource_set_sync(resource, NULL, computed));
+        gr_semaphore_free(computed);
+    }
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, 300);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x44);
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");
+    return gate;
+}
+
+/*
+ * Freeing the wrap does wait, so that VkDevice can be destroyed next: the layer of a device of the case's own would
+ * name what is left in it. In a child, since what ends later than its device ends the process; and the child ends
+ * without the fixture's teardown, since NVIDIA's OpenGL makes no context current once a Vulkan instance has ended.
+ */
+static int free_the_device_of_pending_work(void)
+{
+    const gr_vk_headless_options options = {.validation = true, .message = complain};
+    leaves_all_open = true;
+    fixture_setup();
+    for (int i = 0; i < 2; i++) {
+        gr_vk_headless *headless = gr_vk_headless_create(&options);
+        assert_made(headless);
+        const gr_vk_headless_handles *h = gr_vk_headless_get(headless);
+        gr_vk_device *device = gr_vk_device_wrap(
+            &(gr_vk_device_info){h->get_instance_proc_addr, h->instance, h->physical_device,
+                                 h->device, h->graphics, h->graphics_family});
+        assert_made(device);
+        struct gate *gate = leave_to_the_stream(device, i == 1);
+        gr_vk_device_free(device);
+        child_check(gate_is_open(gate));
+        gr_vk_headless_free(headless);
+        child_check(__atomic_load_n(&complaints, __ATOMIC_RELAXED) == 0);
+    }
+    gates_open();
+    CU(cuCtxSynchronize());
+    return 0;
+}
+
+START_TEST(freeing_the_device_ends_what_was_freed)
+{
+    need_vulkan();
+    expect_child("free_the_device_of_pending_work");
+}
+END_TEST
+
+/* The stream may be destroyed before the resource ends. */
+START_TEST(the_stream_may_go_after_the_release)
+{
+    need_vulkan();
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_NONE);
+    GR_AUTO(gr_semaphore) *computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(computed);
+    if (_i == 1)
+        assert_ok(gr_resource_set_sync(resource, NULL, computed));
+    CUstream stream = NULL;
+    CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    gr_buffer *buffer = gr_map(resource, stream);
+    assert_made(buffer);
+    gate_open_after(gate_put(stream), 30);
+    cuda_fill(buffer, 0x43);
+    assert_ok(gr_buffer_release(buffer));
+    CU(cuStreamDestroy(stream));
+    gr_resource_free(resource);
+    sleep_ms(60);
+    CU(cuCtxSynchronize());
+    assert_vulkan_bytes(own.buffer, SIZE, 0x43);
+}
+END_TEST
+
+/* ---- The end of the process ------------------------------------------------------------------ */
+
+/* Everything is open: mapped, closed and new resources, semaphores with work, the device. */
+static int exit_with_all_open(void)
+{
+    leaves_all_open = true;
+    fixture_setup();
+    vulkan_setup();
+    child_check(vk.missing == NULL);
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_resource *mapped = make_alone(), *unused = make_alone();
+    gr_resource *registered = must_register_own(&own, SIZE, GR_NONE);
+    check_round_trip(mapped, 0x50);
+    child_check(gr_map(mapped, fx.stream) != NULL);
+    child_check(gr_map(registered, fx.other) != NULL);
+    gr_submit submit;
+    child_check(gr_submit_begin(&unused, 1, &submit) == GR_OK);
+    fprintf(stderr, "all is open\n");
+    return 0;
+}
+
+/* A stream waits for a submit that never comes. Only where the host waits: a GPU's driver is not asked. */
+static int exit_while_a_stream_waits(void)
+{
+    leaves_all_open = true;
+    fixture_setup();
+    vulkan_setup();
+    child_check(vk.missing == NULL);
+    gr_resource *resource = make_alone();
+    gr_submit submit;
+    child_check(gr_submit_begin(&resource, 1, &submit) == GR_OK);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    child_check(buffer != NULL);
+    fprintf(stderr, "the stream waits\n");
+    return 0;
+}
+
+START_TEST(a_process_may_end_with_all_open)
+{
+    need_vulkan();
+    expect_child("exit_with_all_open");
+}
+END_TEST
+
+START_TEST(a_process_may_end_while_a_stream_waits)
+{
+    need_vulkan();
+    if (vk.exports)
+        skip("the GPU waits, not the host: how long is its driver's affair");
+    expect_child("exit_while_a_stream_waits");
+}
+END_TEST
+
+/* ---- A device that is lost ------------------------------------------------------------------- */
+
+/*
+ * Lavapipe loses the device when a timeline is signalled backwards. The stream goes on, the next map is
+ * refused with Vulkan's reason, and everything can still be ended.
+ */
+static int lose_the_device(void)
+{
+    leaves_all_open = true;
+    fixture_setup();
+    vulkan_setup();
+    child_check(vk.missing == NULL);
+    gr_semaphore *drawn = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    child_check(drawn != NULL);
+    gr_resource *resource = must_create(SIZE, GR_NONE);
+    child_check(gr_resource_set_sync(resource, drawn, NULL) == GR_OK);
+    vulkan_allow("VUID-VkSemaphoreSignalInfo-value");
+    VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+                                  .semaphore = gr_vk_semaphore(drawn),
+                                  .value = 5};
+    child_check(vk.SignalSemaphore(vk.h->device, &info) == VK_SUCCESS);
+    info.value = 3;
+    child_check(vk.SignalSemaphore(vk.h->device, &info) == VK_ERROR_DEVICE_LOST);
+    gr_submit submit;
+    child_check(gr_submit_begin(&resource, 1, &submit) == GR_OK);
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    if (buffer != NULL) {
+        child_check(fx.cu->cuStreamSynchronize(fx.stream) == CUDA_SUCCESS);
+        child_check(gr_buffer_release(buffer) == GR_OK);
+        child_check(gr_submit_begin(&resource, 1, &submit) == GR_OK);
+        child_check(gr_map(resource, fx.stream) == NULL);
+    }
+    assert_error(GR_ERR_VULKAN, VK_ERROR_DEVICE_LOST, "lost");
+    gr_resource_free(resource);
+    gr_semaphore_free(drawn);
+    return 0;
+}
+
+START_TEST(a_lost_device_is_reported)
+{
+    need_vulkan();
+    if (vk.exports)
+        skip("a GPU is not lost on purpose");
+    expect_child("lose_the_device");
+}
+END_TEST
+
+static const struct child children[] = {
+    {"exit_with_all_open", exit_with_all_open},
+    {"exit_while_a_stream_waits", exit_while_a_stream_waits},
+    {"free_the_device_of_pending_work", free_the_device_of_pending_work},
+    {"lose_the_device", lose_the_device},
+    {NULL, NULL}};
+
+static void build(Suite *suite)
+{
+    TCase *first = add_vulkan_case(suite, "what goes first");
+    tcase_add_loop_test(first, vulkans_memory_may_go_first, 0, 2);
+    tcase_add_test(first, vulkans_memory_may_go_while_mapped);
+    tcase_add_test(first, the_wrapped_device_and_the_semaphores_may_go_first);
+    tcase_add_test(first, semaphores_outlive_their_device);
+
+    TCase *holds = add_vulkan_case(suite, "buffers and resources");
+    tcase_add_test(holds, closing_while_mapped_gives_the_bytes_back);
+    tcase_add_test(holds, closing_while_mapped_signals_vulkan);
+    tcase_add_test(holds, a_buffer_keeps_its_resource);
+    tcase_add_test(holds, a_buffer_keeps_what_libgr_made);
+    tcase_add_test(holds, an_unmapped_buffer_is_still_to_be_released);
+
+    TCase *pending = add_vulkan_case(suite, "work that is still pending");
+    tcase_add_loop_test(pending, freeing_does_not_wait_for_the_stream, 0, 4);
+    tcase_add_test(pending, closing_a_mapped_one_does_not_wait_for_the_stream);
+    tcase_add_test(pending, freeing_the_device_ends_what_was_freed);
+    tcase_add_loop_test(pending, the_stream_may_go_after_the_release, 0, 2);
+
+    TCase *end = add_vulkan_case(suite, "the end of the process, and of the device");
+    tcase_add_test(end, a_process_may_end_with_all_open);
+    tcase_add_test(end, a_process_may_end_while_a_stream_waits);
+    tcase_add_test(end, a_lost_device_is_reported);
+    add_vulkan_end(suite);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "test_vk_life", build, children);
+}

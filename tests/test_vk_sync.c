@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vulkan and CUDA in order: each case runs twice. With semaphores the bytes are right though one side is
+ * late; without them, while that side is still held up, the other one sees or makes wrong bytes.
+ * How semaphores are used is in vk_sync_use.c, what is refused in vk_sync_misuse.c.
+ */
+#include "vk_sync_tests.h"
+
+#include <string.h>
+
+/* Long enough for a missing wait to be seen. */
+#define LATE_MS 60
+
+/* A gate that a call must not wait for opens by itself after this, and the case fails. */
+#define TOO_LATE_MS 5000
+
+#define WITH    0
+#define WITHOUT 1
+
+struct pair make_pair(VkSemaphoreType type)
+{
+    struct pair pair = {.drawn = gr_vk_semaphore_create(vk.wrap, type),
+                        .computed = gr_vk_semaphore_create(vk.wrap, type)};
+    assert_made(pair.drawn);
+    assert_made(pair.computed);
+    return pair;
+}
+
+void free_pair(struct pair *pair)
+{
+    gr_semaphore_free(pair->drawn);
+    gr_semaphore_free(pair->computed);
+}
+
+gr_resource *make_resource(const struct pair *pair)
+{
+    gr_resource *resource = must_create(SIZE, GR_NONE);
+    vulkan_fill(gr_vk_buffer(resource), SIZE, 0);
+    if (pair != NULL)
+        assert_ok(gr_resource_set_sync(resource, pair->drawn, pair->computed));
+    return resource;
+}
+
+gr_submit begin_submit(gr_resource *resource)
+{
+    gr_submit submit = {.wait_value = 99};
+    assert_ok(gr_submit_begin(&resource, 1, &submit));
+    return submit;
+}
+
+/* ---- The two sides --------------------------------------------------------------------------- */
+
+static struct pair pair;
+static gr_resource *resource;
+static CUdeviceptr copy;
+
+static void begin_case(int without)
+{
+    if (without == WITH)
+        pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    resource = make_resource(without == WITH ? &pair : NULL);
+    CU(cuMemAlloc(&copy, SIZE));
+    CU(cuMemsetD8Async(copy, 0xEE, SIZE, fx.stream));
+    CU(cuStreamSynchronize(fx.stream));
+}
+
+static void end_case(int without)
+{
+    vulkan_finish();
+    CU(cuStreamSynchronize(fx.stream));
+    gr_resource_free(resource);
+    if (without == WITH)
+        free_pair(&pair);
+    CU(cuMemFree(copy));
+}
+
+/* What a submit needs: nothing where the resource has no semaphores. */
+static void submit(VkCommandBuffer commands, int without, const struct vulkan_gate *gate)
+{
+    gr_submit points = {.wait = NULL};
+    if (without == WITH)
+        points = begin_submit(resource);
+    vulkan_submit(commands, &points, gate);
+}
+
+/* CUDA's copy of the resource, put into the stream between a map and a release. */
+static void cuda_copies(void)
+{
+    gr_buffer *buffer = must_map(resource);
+    CU(cuMemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+}
+
+static void assert_copy(int value)
+{
+    static unsigned char bytes[SIZE];
+    CU(cuStreamSynchronize(fx.stream));
+    CU(cuMemcpyDtoH(bytes, copy, SIZE));
+    assert_bytes(bytes, SIZE, value);
+}
+
+/* ---- Orders ---------------------------------------------------------------------------------- */
+
+START_TEST(cuda_reads_what_vulkan_wrote)
+{
+    need_vulkan();
+    begin_case(_i);
+    struct vulkan_gate *gate = vulkan_gate();
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x11);
+    submit(commands, _i, gate);
+    if (_i == WITH)
+        vulkan_gate_open_after(gate, LATE_MS);
+    cuda_copies();
+    assert_copy(_i == WITH ? 0x11 : 0);
+    vulkan_gate_open(gate);
+    end_case(_i);
+}
+END_TEST
+
+START_TEST(vulkan_reads_what_cuda_wrote)
+{
+    need_vulkan();
+    begin_case(_i);
+    struct vulkan_host *seen = vulkan_host(SIZE);
+    gr_buffer *buffer = must_map(resource);
+    struct gate *gate = gate_put(fx.stream);
+    cuda_fill(buffer, 0x22);
+    assert_ok(gr_buffer_release(buffer));
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
+    submit(commands, _i, NULL);
+    if (_i == WITH)
+        gate_open_after(gate, LATE_MS);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, _i == WITH ? 0x22 : 0);
+    gate_open(gate);
+    end_case(_i);
+}
+END_TEST
+
+START_TEST(vulkan_does_not_overwrite_what_cuda_has_yet_to_read)
+{
+    need_vulkan();
+    begin_case(_i);
+    gr_buffer *buffer = must_map(resource);
+    struct gate *gate = gate_put(fx.stream);
+    CU(cuMemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x33);
+    submit(commands, _i, NULL);
+    if (_i == WITH)
+        gate_open_after(gate, LATE_MS);
+    vulkan_finish();
+    gate_open(gate);
+    assert_copy(_i == WITH ? 0 : 0x33);
+    end_case(_i);
+}
+END_TEST
+
+START_TEST(cuda_does_not_overwrite_what_vulkan_has_yet_to_read)
+{
+    need_vulkan();
+    begin_case(_i);
+    struct vulkan_host *seen = vulkan_host(SIZE);
+    struct vulkan_gate *gate = vulkan_gate();
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
+    submit(commands, _i, gate);
+    if (_i == WITH)
+        vulkan_gate_open_after(gate, LATE_MS);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x44);
+    must_release(buffer);
+    vulkan_gate_open(gate);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, _i == WITH ? 0 : 0x44);
+    end_case(_i);
+}
+END_TEST
+
+/* The library makes the release's stream wait for the map's. */
+START_TEST(a_release_on_another_stream_comes_after_the_maps)
+{
+    need_vulkan();
+    begin_case(_i);
+    struct vulkan_host *seen = vulkan_host(SIZE);
+    gr_buffer *buffer = must_map(resource);
+    struct gate *gate = gate_put(fx.stream);
+    cuda_fill(buffer, 0x55);
+    assert_ok(gr_buffer_release_on(buffer, fx.other));
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
+    submit(commands, _i, NULL);
+    if (_i == WITH)
+        gate_open_after(gate, LATE_MS);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, _i == WITH ? 0x55 : 0);
+    gate_open(gate);
+    CU(cuStreamSynchronize(fx.other));
+    end_case(_i);
+}
+END_TEST
+
+/* Between two maps without a submit libgr keeps the order, with semaphores and without. */
+START_TEST(a_map_on_another_stream_comes_after_the_release)
+{
+    need_vulkan();
+    begin_case(_i);
+    gr_buffer *buffer = must_map(resource);
+    gate_open_after(gate_put(fx.stream), LATE_MS);
+    cuda_fill(buffer, 0x66);
+    assert_ok(gr_buffer_release(buffer));
+    buffer = gr_map(resource, fx.other);
+    assert_made(buffer);
+    CU(cuMemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.other));
+    assert_ok(gr_buffer_release(buffer));
+    CU(cuStreamSynchronize(fx.other));
+    assert_copy(0x66);
+    end_case(_i);
+}
+END_TEST
+
+/* ---- Many frames ----------------------------------------------------------------------------- */
+
+#define FRAMES 25
+
+/* Vulkan fills, CUDA adds one, Vulkan reads; the host waits only at the end. */
+START_TEST(frames_without_a_wait_of_the_host)
+{
+    need_vulkan();
+    need_kernels();
+    begin_case(WITH);
+    struct vulkan_host *seen[FRAMES];
+    uint64_t signalled = 0, waited = 0;
+    for (int i = 0; i < FRAMES; i++) {
+        gr_submit points = begin_submit(resource);
+        ck_assert_uint_gt(points.signal_value, signalled);
+        signalled = points.signal_value;
+        VkCommandBuffer commands = vulkan_begin();
+        vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 2 * i);
+        vulkan_submit(commands, &points, NULL);
+        gr_buffer *buffer = must_map(resource);
+        kernel_add_one(gr_buffer_ptr(buffer), SIZE, fx.stream);
+        assert_ok(gr_buffer_release(buffer));
+        points = begin_submit(resource);
+        ck_assert_ptr_eq(points.wait, pair.computed);
+        ck_assert_ptr_eq(points.signal, pair.drawn);
+        ck_assert_uint_gt(points.wait_value, waited);
+        ck_assert_uint_gt(points.signal_value, signalled);
+        waited = points.wait_value;
+        signalled = points.signal_value;
+        seen[i] = vulkan_host(SIZE);
+        commands = vulkan_begin();
+        vulkan_cmd_read(commands, gr_vk_buffer(resource), seen[i]);
+        vulkan_submit(commands, &points, NULL);
+    }
+    vulkan_finish();
+    for (int i = 0; i < FRAMES; i++)
+        assert_bytes(seen[i]->bytes, SIZE, 2 * i + 1);
+    end_case(WITH);
+}
+END_TEST
+
+/* The queue of each kind that the device has. */
+START_TEST(frames_on_each_queue)
+{
+    need_vulkan();
+    static const char *const names[] = {"graphics", "compute", "transfer"};
+    const VkQueue queues[] = {vk.h->graphics, vk.h->compute, vk.h->transfer};
+    const uint32_t families[] = {vk.h->graphics_family, vk.h->compute_family,
+                                 vk.h->transfer_family};
+    if (queues[_i] == VK_NULL_HANDLE)
+        skip("the device has no %s queue of its own", names[_i]);
+    vulkan_use_queue(queues[_i], families[_i]);
+    begin_case(WITH);
+    struct vulkan_host *seen = vulkan_host(SIZE);
+    for (int i = 1; i <= 3; i++) {
+        gr_submit points = begin_submit(resource);
+        VkCommandBuffer commands = vulkan_begin();
+        vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x20 + i);
+        vulkan_submit(commands, &points, NULL);
+        cuda_copies();
+        assert_copy(0x20 + i);
+        gr_buffer *buffer = must_map(resource);
+        gate_open_after(gate_put(fx.stream), 10);
+        cuda_fill(buffer, 0x30 + i);
+        assert_ok(gr_buffer_release(buffer));
+        points = begin_submit(resource);
+        ck_assert_ptr_eq(points.wait, pair.computed);
+        ck_assert_uint_eq(points.wait_value, 2 * (unsigned)i);
+        commands = vulkan_begin();
+        vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
+        vulkan_submit(commands, &points, NULL);
+        vulkan_finish();
+        assert_bytes(seen->bytes, SIZE, 0x30 + i);
+    }
+    end_case(WITH);
+}
+END_TEST
+
+/* ---- The calling thread ---------------------------------------------------------------------- */
+
+START_TEST(map_does_not_wait_for_vulkan)
+{
+    need_vulkan();
+    begin_case(WITH);
+    struct vulkan_gate *gate = vulkan_gate();
+    vulkan_gate_open_after(gate, TOO_LATE_MS);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x77);
+    submit(commands, WITH, gate);
+    gr_buffer *buffer = must_map(resource);
+    CU(cuMemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert_msg(!vulkan_gate_is_open(gate), "the map or the release waited for Vulkan");
+    vulkan_gate_open(gate);
+    assert_copy(0x77);
+    end_case(WITH);
+}
+END_TEST
+
+START_TEST(release_and_submit_do_not_wait_for_the_stream)
+{
+    need_vulkan();
+    begin_case(WITH);
+    struct vulkan_host *seen = vulkan_host(SIZE);
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, TOO_LATE_MS);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x78);
+    assert_ok(gr_buffer_release(buffer));
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
+    submit(commands, WITH, NULL);
+    ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");
+    gate_open(gate);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, 0x78);
+    end_case(WITH);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    TCase *order = add_vulkan_case(suite, "order, with semaphores and without");
+    tcase_add_loop_test(order, cuda_reads_what_vulkan_wrote, 0, 2);
+    tcase_add_loop_test(order, vulkan_reads_what_cuda_wrote, 0, 2);
+    tcase_add_loop_test(order, vulkan_does_not_overwrite_what_cuda_has_yet_to_read, 0, 2);
+    tcase_add_loop_test(order, cuda_does_not_overwrite_what_vulkan_has_yet_to_read, 0, 2);
+    tcase_add_loop_test(order, a_release_on_another_stream_comes_after_the_maps, 0, 2);
+    tcase_add_loop_test(order, a_map_on_another_stream_comes_after_the_release, 0, 2);
+
+    TCase *frames = add_vulkan_case(suite, "frames");
+    tcase_add_test(frames, frames_without_a_wait_of_the_host);
+    tcase_add_loop_test(frames, frames_on_each_queue, 0, 3);
+
+    TCase *thread = add_vulkan_case(suite, "the calling thread");
+    tcase_add_test(thread, map_does_not_wait_for_vulkan);
+    tcase_add_test(thread, release_and_submit_do_not_wait_for_the_stream);
+
+    add_use_cases(suite);
+    add_misuse_cases(suite);
+    add_vulkan_end(suite);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "test_vk_sync", build, NULL);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Vulkan without a window: the device that it takes, its queues, validation, and failures. */
+#define _GNU_SOURCE
+#include "vk_device.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static gr_vk_headless *create(const gr_vk_headless_options *options)
+{
+    gr_vk_headless *headless = gr_vk_headless_create(options);
+    assert_made(headless);
+    return headless;
+}
+
+/* ---- The device ------------------------------------------------------------------------------ */
+
+START_TEST(is_the_cuda_device)
+{
+    struct session s;
+    need_session(&s);
+    VkPhysicalDeviceProperties properties;
+    VkPhysicalDeviceIDProperties id;
+    CUuuid uuid;
+    ask_device(s.h, &properties, &id);
+    CU(cuDeviceGetUuid(&uuid, fx.device));
+    if (gr_cuda_is_software())
+        ck_assert_int_eq(properties.deviceType, VK_PHYSICAL_DEVICE_TYPE_CPU);
+    else
+        ck_assert_int_eq(memcmp(uuid.bytes, id.deviceUUID, sizeof uuid.bytes), 0);
+    ck_assert_uint_ge(properties.apiVersion, VK_API_VERSION_1_2);
+    session_end(&s);
+}
+END_TEST
+
+/* The queue that vkGetDeviceQueue gives for a family, whose flags are returned. */
+static VkQueueFlags family_of(const struct session *s, uint32_t family, VkQueue queue)
+{
+    VkQueueFamilyProperties families[32];
+    uint32_t count = 32;
+    if (queue == VK_NULL_HANDLE) {
+        ck_assert_uint_eq(family, VK_QUEUE_FAMILY_IGNORED);
+        return 0;
+    }
+    FUNCTION(s->h, vkGetPhysicalDeviceQueueFamilyProperties)
+    (s->h->physical_device, &count, families);
+    ck_assert_uint_lt(family, count);
+    VkQueue found = VK_NULL_HANDLE;
+    FUNCTION(s->h, vkGetDeviceQueue)(s->h->device, family, 0, &found);
+    ck_assert_ptr_eq(found, queue);
+    return families[family].queueFlags;
+}
+
+START_TEST(queues)
+{
+    struct session s;
+    need_session(&s);
+    const VkQueueFlags both = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
+    VkQueueFlags graphics = family_of(&s, s.h->graphics_family, s.h->graphics);
+    VkQueueFlags compute = family_of(&s, s.h->compute_family, s.h->compute);
+    VkQueueFlags transfer = family_of(&s, s.h->transfer_family, s.h->transfer);
+    ck_assert(graphics & VK_QUEUE_GRAPHICS_BIT);
+    ck_assert(compute == 0 || (compute & both) == VK_QUEUE_COMPUTE_BIT);
+    ck_assert(transfer == 0 || ((transfer & VK_QUEUE_TRANSFER_BIT) && !(transfer & both)));
+    session_end(&s);
+}
+END_TEST
+
+/* The feature is enabled: the layer has no objection, and the host can signal one. */
+START_TEST(timeline_semaphores)
+{
+    struct session s;
+    need_session(&s);
+    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                      .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+                                      .initialValue = 3};
+    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    uint64_t value = 0;
+    ck_assert_int_eq(FUNCTION(s.h, vkCreateSemaphore)(s.h->device, &info, NULL, &semaphore),
+                     VK_SUCCESS);
+    VkSemaphoreSignalInfo signal = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = semaphore, .value = 9};
+    ck_assert_int_eq(FUNCTION(s.h, vkSignalSemaphore)(s.h->device, &signal), VK_SUCCESS);
+    ck_assert_int_eq(FUNCTION(s.h, vkGetSemaphoreCounterValue)(s.h->device, semaphore, &value),
+                     VK_SUCCESS);
+    ck_assert_uint_eq(value, 9);
+    FUNCTION(s.h, vkDestroySemaphore)(s.h->device, semaphore, NULL);
+    session_end(&s);
+}
+END_TEST
+
+/* Without NULL options, and without the layer. */
+START_TEST(defaults)
+{
+    struct session s;
+    need_session(&s);
+    gr_vk_headless *without = create(NULL), *zeros = create(&(gr_vk_headless_options){0});
+    const gr_vk_headless_handles *h = gr_vk_headless_get(without);
+    ck_assert_ptr_ne(h->instance, NULL);
+    ck_assert_ptr_ne(h->device, gr_vk_headless_get(zeros)->device);
+    gr_vk_device_info info = {
+        h->get_instance_proc_addr, h->instance, h->physical_device, h->device, h->graphics,
+        h->graphics_family};
+    gr_vk_device *device = gr_vk_device_wrap(&info);
+    assert_made(device);
+    gr_vk_device_free(device);
+    gr_vk_headless_free(zeros);
+    gr_vk_headless_free(without);
+    session_end(&s);
+}
+END_TEST
+
+START_TEST(nulls)
+{
+    gr_vk_headless *none = NULL;
+    ck_assert_ptr_eq(gr_vk_headless_get(NULL), NULL);
+    gr_vk_headless_free(NULL);
+    gr_vk_headless_at_scope_end(&none);
+    ck_assert_uint_eq(gr_last_error(NULL), GR_OK);
+}
+END_TEST
+
+/* The fixture finds descriptors that stay open, too. */
+START_TEST(many_in_turn)
+{
+    struct session s;
+    need_session(&s);
+    session_end(&s);
+    int before = open_fds();
+    for (int i = 0; i < 100; i++) {
+        GR_AUTO(gr_vk_headless) *headless = create(&(gr_vk_headless_options){0});
+        ck_assert_ptr_ne(gr_vk_headless_get(headless)->device, NULL);
+    }
+    ck_assert_int_eq(open_fds(), before);
+}
+END_TEST
+
+/* ---- Validation ------------------------------------------------------------------------------ */
+
+/* Something that the layer has to object to: a buffer of no bytes. */
+static void do_wrong(const gr_vk_headless_handles *h)
+{
+    VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                               .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    VkBuffer buffer = VK_NULL_HANDLE;
+    if (FUNCTION(h, vkCreateBuffer)(h->device, &info, NULL, &buffer) == VK_SUCCESS)
+        FUNCTION(h, vkDestroyBuffer)(h->device, buffer, NULL);
+}
+
+START_TEST(validation_speaks)
+{
+    struct session s;
+    need_session(&s);
+    do_wrong(s.h);
+    ck_assert_int_ge(s.messages.count, 1);
+    ck_assert_msg(strstr(s.messages.first, "VUID-VkBufferCreateInfo-size") != NULL, "%s",
+                  s.messages.first);
+    s.messages.count = 0;
+    session_end(&s);
+}
+END_TEST
+
+static void keep_line(void *lines, gr_log_level level, const char *line)
+{
+    if (level == GR_LOG_WARNING)
+        count_message(lines, line);
+}
+
+/* Without a receiver the messages are warnings in the log. */
+START_TEST(validation_logged)
+{
+    struct session s;
+    need_session(&s);
+    struct messages lines = {0};
+    gr_vk_headless *headless = create(&(gr_vk_headless_options){.validation = true});
+    gr_log_set(GR_LOG_WARNING, keep_line, &lines);
+    do_wrong(gr_vk_headless_get(headless));
+    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    ck_assert_int_ge(lines.count, 1);
+    ck_assert_msg(strstr(lines.first, "VUID-VkBufferCreateInfo-size") != NULL, "%s", lines.first);
+    gr_vk_headless_free(headless);
+    session_end(&s);
+}
+END_TEST
+
+/* What is left over is reported while the device ends, so the receiver still hears it. */
+START_TEST(validation_at_the_end)
+{
+    struct session s;
+    if (sanitizer() != NULL && strcmp(sanitizer(), "AddressSanitizer") == 0)
+        skip("%s counts what is left over as lost", sanitizer());
+    need_session(&s);
+    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
+    VkSemaphore left = VK_NULL_HANDLE;
+    ck_assert_int_eq(FUNCTION(s.h, vkCreateSemaphore)(s.h->device, &info, NULL, &left), VK_SUCCESS);
+    gr_vk_headless_free(s.headless);
+    ck_assert_int_ge(s.messages.count, 1);
+    ck_assert_msg(strstr(s.messages.first, "VUID-vkDestroyDevice-device") != NULL, "%s",
+                  s.messages.first);
+}
+END_TEST
+
+/* ---- Failures -------------------------------------------------------------------------------- */
+
+START_TEST(device_out_of_range)
+{
+    int count = 0;
+    char text[32];
+    CU(cuDeviceGetCount(&count));
+    snprintf(text, sizeof text, "CUDA device %d", count);
+    const gr_vk_headless_options past = {.cuda_device = count}, below = {.cuda_device = -1},
+                                 least = {.cuda_device = INT_MIN};
+    assert_null(gr_vk_headless_create(&past), GR_ERR_INVALID_VALUE, 0, text);
+    assert_null(gr_vk_headless_create(&below), GR_ERR_INVALID_VALUE, 0, "CUDA device -1");
+    assert_null(gr_vk_headless_create(&least), GR_ERR_INVALID_VALUE, 0, "-2147483648");
+}
+END_TEST
+
+/* Sets a variable for one call; the loader looks at it each time. */
+struct variable {
+    const char *name;
+    char *before;
+};
+
+static struct variable set_variable(const char *name, const char *value)
+{
+    struct variable variable = {.name = name};
+    if (getenv(name) != NULL)
+        variable.before = strdup(getenv(name));
+    setenv(name, value, 1);
+    return variable;
+}
+
+static void restore_variable(struct variable *variable)
+{
+    if (variable->before != NULL)
+        setenv(variable->name, variable->before, 1);
+    else
+        unsetenv(variable->name);
+    free(variable->before);
+}
+
+START_TEST(no_driver)
+{
+    struct session s;
+    need_session(&s);
+    struct variable new_name = set_variable("VK_DRIVER_FILES", "/nonexistent.json");
+    struct variable old_name = set_variable("VK_ICD_FILENAMES", "/nonexistent.json");
+    gr_clear_error();
+    gr_vk_headless *headless = gr_vk_headless_create(NULL);
+    restore_variable(&old_name);
+    restore_variable(&new_name);
+    ck_assert_ptr_eq(headless, NULL);
+    gr_error error;
+    gr_status status = gr_last_error(&error);
+    ck_assert_msg(status == GR_ERR_VULKAN || status == GR_ERR_UNSUPPORTED, "%s", error_text());
+    ck_assert_msg(status != GR_ERR_VULKAN || error.code == VK_ERROR_INCOMPATIBLE_DRIVER, "%s",
+                  error_text());
+    ck_assert_ptr_ne(strstr(error.message, "VK_DRIVER_FILES"), NULL);
+    const char *hint = gr_cuda_is_software() ? "mesa-vulkan-drivers" : "NVIDIA_DRIVER_CAPABILITIES";
+    ck_assert_msg(strstr(error.message, hint) != NULL, "%s", error.message);
+    gr_clear_error();
+    gr_vk_headless_free(create(NULL));
+    session_end(&s);
+}
+END_TEST
+
+START_TEST(no_layer)
+{
+    struct session s;
+    need_session(&s);
+    const gr_vk_headless_options options = {.validation = true};
+    struct variable path = set_variable("VK_LAYER_PATH", "/nonexistent");
+    gr_clear_error();
+    gr_vk_headless *headless = gr_vk_headless_create(&options);
+    restore_variable(&path);
+    ck_assert_ptr_eq(headless, NULL);
+    assert_error(GR_ERR_UNSUPPORTED, 0, "vulkan-validationlayers");
+    gr_vk_headless_free(create(&options));
+    session_end(&s);
+}
+END_TEST
+
+void add_headless_cases(Suite *suite)
+{
+    TCase *device = add_vk_case(suite, "without a window");
+    tcase_add_test(device, is_the_cuda_device);
+    tcase_add_test(device, queues);
+    tcase_add_test(device, timeline_semaphores);
+    tcase_add_test(device, defaults);
+    tcase_add_test(device, nulls);
+    tcase_add_test(device, many_in_turn);
+
+    TCase *validation = add_vk_case(suite, "validation");
+    tcase_add_test(validation, validation_speaks);
+    tcase_add_test(validation, validation_logged);
+    tcase_add_test(validation, validation_at_the_end);
+
+    TCase *failures = add_vk_case(suite, "failures without a window");
+    tcase_add_test(failures, device_out_of_range);
+    tcase_add_test(failures, no_driver);
+    tcase_add_test(failures, no_layer);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What gr_vk_device_wrap() says when functions or extensions are missing, and that those libgr names are enough. */
+#define _GNU_SOURCE
+#include "vk_device.h"
+
+/* A device and an instance of the test's own, of some version, with libgr's extensions or without any. */
+struct own {
+    VkInstance instance;
+    gr_vk_device_info info;
+};
+
+/* The session's physical device in another instance: the one of the same UUID. */
+static VkPhysicalDevice find_again(VkInstance instance, const struct session *s, bool extensions)
+{
+    VkPhysicalDevice all[16];
+    uint32_t count = 16;
+    PFN_vkGetInstanceProcAddr get = s->h->get_instance_proc_addr;
+    PFN_vkEnumeratePhysicalDevices list =
+        (PFN_vkEnumeratePhysicalDevices)get(instance, "vkEnumeratePhysicalDevices");
+    PFN_vkGetPhysicalDeviceProperties2 ask = (PFN_vkGetPhysicalDeviceProperties2)get(
+        instance,
+        extensions ? "vkGetPhysicalDeviceProperties2KHR" : "vkGetPhysicalDeviceProperties2");
+    VkPhysicalDeviceProperties properties;
+    VkPhysicalDeviceIDProperties wanted;
+    ask_device(s->h, &properties, &wanted);
+    ck_assert_int_eq(list(instance, &count, all), VK_SUCCESS);
+    for (uint32_t i = 0; i < count; i++) {
+        VkPhysicalDeviceIDProperties id = {.sType =
+                                               VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
+        VkPhysicalDeviceProperties2 is = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                          .pNext = &id};
+        ask(all[i], &is);
+        if (memcmp(id.deviceUUID, wanted.deviceUUID, VK_UUID_SIZE) == 0)
+            return all[i];
+    }
+    ck_abort_msg("the other instance does not list the device");
+    return VK_NULL_HANDLE;
+}
+
+static void own_device(struct own *own, const struct session *s, bool extensions)
+{
+    const char *names[16];
+    uint32_t n = 16;
+    own->info = s->info;
+    own->info.instance = own->instance;
+    own->info.physical_device = find_again(own->instance, s, extensions);
+    if (extensions)
+        assert_ok(gr_vk_device_extensions(&own->info, names, &n));
+    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                     .queueFamilyIndex = s->info.queue_family,
+                                     .queueCount = 1,
+                                     .pQueuePriorities = &(float){1}};
+    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                               .queueCreateInfoCount = 1,
+                               .pQueueCreateInfos = &queue,
+                               .enabledExtensionCount = extensions ? n : 0,
+                               .ppEnabledExtensionNames = names};
+    own->info.queue = VK_NULL_HANDLE;
+    PFN_vkCreateDevice create =
+        (PFN_vkCreateDevice)s->h->get_instance_proc_addr(own->instance, "vkCreateDevice");
+    ck_assert_int_eq(create(own->info.physical_device, &info, NULL, &own->info.device), VK_SUCCESS);
+}
+
+static void own_start(struct own *own, const struct session *s, uint32_t version, bool extensions)
+{
+    const char *names[8];
+    uint32_t n = 8;
+    assert_ok(gr_vk_instance_extensions(names, &n));
+    VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                     .apiVersion = version};
+    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                 .pApplicationInfo = &application,
+                                 .enabledExtensionCount = extensions ? n : 0,
+                                 .ppEnabledExtensionNames = names};
+    PFN_vkCreateInstance create =
+        (PFN_vkCreateInstance)s->h->get_instance_proc_addr(NULL, "vkCreateInstance");
+    ck_assert_int_eq(create(&info, NULL, &own->instance), VK_SUCCESS);
+    own_device(own, s, extensions);
+}
+
+static void own_end(struct own *own)
+{
+    PFN_vkGetInstanceProcAddr get = own->info.get_instance_proc_addr;
+    ((PFN_vkDestroyDevice)get(own->instance, "vkDestroyDevice"))(own->info.device, NULL);
+    ((PFN_vkDestroyInstance)get(own->instance, "vkDestroyInstance"))(own->instance, NULL);
+}
+
+/* The extensions that libgr names are enough, whatever version the application asks for. */
+START_TEST(enough_for_each_version)
+{
+    static const uint32_t versions[] = {VK_API_VERSION_1_0, VK_API_VERSION_1_1, VK_API_VERSION_1_2};
+    struct session s;
+    need_session(&s);
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+        struct own own;
+        own_start(&own, &s, versions[i], true);
+        gr_vk_device *device = must_wrap(&own.info);
+        char text[600];
+        gr_vk_device_describe(device, text, sizeof text);
+        ck_assert_msg(strstr(text, "no semaphores") == NULL, "%s", text);
+        gr_vk_device_free(device);
+        own_end(&own);
+    }
+    session_end(&s);
+}
+END_TEST
+
+/* A Vulkan 1.0 has the functions of later versions only by the extensions' names. */
+START_TEST(extensions_names)
+{
+    static const struct lies old = {
+        .later = {"vkGetPhysicalDeviceProperties2", "vkGetPhysicalDeviceFeatures2",
+                  "vkGetPhysicalDeviceImageFormatProperties2",
+                  "vkGetPhysicalDeviceExternalBufferProperties",
+                  "vkGetPhysicalDeviceExternalSemaphoreProperties",
+                  "vkGetBufferMemoryRequirements2", "vkGetImageMemoryRequirements2",
+                  "vkWaitSemaphores", "vkSignalSemaphore", "vkGetSemaphoreCounterValue"}};
+    struct session s;
+    need_session(&s);
+    struct own own;
+    own_start(&own, &s, VK_API_VERSION_1_0, true);
+    gr_vk_headless_handles handles = {.get_instance_proc_addr = own.info.get_instance_proc_addr,
+                                      .instance = own.instance,
+                                      .physical_device = own.info.physical_device,
+                                      .device = own.info.device};
+    gr_vk_device_info info = lying(&(struct session){.h = &handles, .info = own.info}, old);
+    gr_vk_device_free(must_wrap(&info));
+    own_end(&own);
+    session_end(&s);
+}
+END_TEST
+
+/* Timelines are in Vulkan 1.2, and NVIDIA's gives their functions to any device. */
+static bool there_all_the_same(const struct own *own, const char *extension)
+{
+    PFN_vkGetDeviceProcAddr get = (PFN_vkGetDeviceProcAddr)own->info.get_instance_proc_addr(
+        own->instance, "vkGetDeviceProcAddr");
+    return strcmp(extension, "VK_KHR_timeline_semaphore") == 0 &&
+           (get(own->info.device, "vkWaitSemaphores") != NULL ||
+            get(own->info.device, "vkWaitSemaphoresKHR") != NULL);
+}
+
+/* None is enabled: all that there are stand in one message, and none that the device has not. */
+START_TEST(none_enabled)
+{
+    static const char *const extensions[] = {
+        "VK_KHR_external_memory_fd", "VK_KHR_external_semaphore_fd", "VK_KHR_timeline_semaphore"};
+    struct session s;
+    need_session(&s);
+    struct own own;
+    own_start(&own, &s, VK_API_VERSION_1_1, false);
+    assert_null(gr_vk_device_wrap(&own.info), GR_ERR_UNSUPPORTED, 0, "ppEnabledExtensionNames");
+    ck_assert_ptr_eq(gr_vk_device_wrap(&own.info), NULL);
+    gr_error error;
+    gr_last_error(&error);
+    ck_assert_ptr_ne(strstr(error.message, "were not enabled"), NULL);
+    ck_assert_ptr_eq(strstr(error.message, "does not have"), NULL);
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
+        const char *at = strstr(error.message, extensions[i]);
+        bool missing = device_has(&s, extensions[i]) && !there_all_the_same(&own, extensions[i]);
+        ck_assert_msg((at != NULL) == missing, "%s: %s", extensions[i], error.message);
+        ck_assert(at == NULL || strstr(at + 1, extensions[i]) == NULL); /* once */
+    }
+    gr_clear_error();
+    own_end(&own);
+    session_end(&s);
+}
+END_TEST
+
+START_TEST(not_there_and_not_enabled)
+{
+    struct session s;
+    need_session(&s);
+    gr_vk_device_info info =
+        lying(&s, (struct lies){.hidden = {"vkGetMemoryFdKHR", "vkWaitSemaphores",
+                                           "vkGetPhysicalDeviceFeatures2"},
+                                .not_listed = {"VK_KHR_external_memory_fd"}});
+    assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0,
+                "device does not have VK_KHR_external_memory_fd (vkGetMemoryFdKHR)");
+    assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0,
+                "not enabled: VK_KHR_timeline_semaphore (vkWaitSemaphores)");
+    assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0,
+                "instance lacks VK_KHR_get_physical_device_properties2");
+    session_end(&s);
+}
+END_TEST
+
+/* Semaphores are what libgr can do without, if the device has none. */
+START_TEST(no_semaphores_at_all)
+{
+    struct session s;
+    need_session(&s);
+    gr_vk_device_info info =
+        lying(&s, (struct lies){.hidden = {"vkWaitSemaphores", "vkSignalSemaphore",
+                                           "vkGetSemaphoreCounterValue", "vkGetSemaphoreFdKHR"},
+                                .not_listed = {"VK_KHR_timeline_semaphore",
+                                               "VK_KHR_external_semaphore_fd",
+                                               "VK_KHR_external_semaphore"}});
+    gr_vk_device *device = must_wrap(&info);
+    char text[600];
+    gr_vk_device_describe(device, text, sizeof text);
+    ck_assert_msg(strstr(text, "no semaphores") != NULL, "%s", text);
+    ck_assert(!gr_vk_device_has_semaphores(device));
+    gr_vk_device_free(device);
+    session_end(&s);
+}
+END_TEST
+
+START_TEST(vulkan_of_another)
+{
+    static const char *const names[] = {"vkCreateBuffer", "vkGetDeviceProcAddr",
+                                        "vkGetPhysicalDeviceMemoryProperties",
+                                        "vkEnumerateDeviceExtensionProperties"};
+    struct session s;
+    need_session(&s);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        gr_vk_device_info info = lying(&s, (struct lies){.hidden = {names[i]}});
+        assert_null(gr_vk_device_wrap(&info), GR_ERR_VULKAN, 0, names[i]);
+    }
+    session_end(&s);
+}
+END_TEST
+
+START_TEST(listing_fails)
+{
+    struct session s;
+    need_session(&s);
+    gr_vk_device_info info = lying(&s, (struct lies){.listing = VK_ERROR_OUT_OF_HOST_MEMORY});
+    assert_null(gr_vk_device_wrap(&info), GR_ERR_VULKAN, VK_ERROR_OUT_OF_HOST_MEMORY, "extensions");
+    ck_assert_ptr_eq(gr_vk_device_wrap(&info), NULL);
+    gr_error error;
+    gr_last_error(&error);
+    ck_assert_str_eq(error.code_name, "VK_ERROR_OUT_OF_HOST_MEMORY");
+    ck_assert_str_eq(error.call, "vkEnumerateDeviceExtensionProperties");
+    gr_clear_error();
+    uint32_t count = 77;
+    assert_fails(gr_vk_device_extensions(&info, NULL, &count), GR_ERR_VULKAN,
+                 VK_ERROR_OUT_OF_HOST_MEMORY, "extensions");
+    ck_assert_uint_eq(count, 77);
+    session_end(&s);
+}
+END_TEST
+
+void add_missing_cases(Suite *suite)
+{
+    TCase *missing = add_vk_case(suite, "what is missing");
+    tcase_add_test(missing, enough_for_each_version);
+    tcase_add_test(missing, extensions_names);
+    tcase_add_test(missing, none_enabled);
+    tcase_add_test(missing, not_there_and_not_enabled);
+    tcase_add_test(missing, no_semaphores_at_all);
+    tcase_add_test(missing, vulkan_of_another);
+    tcase_add_test(missing, listing_fails);
+}

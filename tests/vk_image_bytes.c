@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bytes of Vulkan's images in both directions: every format that CUDA has with every shape, every level
+ * and layer, of odd sizes. Differences are noted and the case goes on, so that one run shows them all.
+ */
+#include "vk_image_tests.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static char differences[3000]; /* more than Check takes would be lost */
+
+static void note(const struct vulkan_image *image, const char *what)
+{
+    char line[400];
+    snprintf(line, sizeof line, "\n  %s %s: %s", image->format->name, image->shape->name, what);
+    strncat(differences, line, sizeof differences - strlen(differences) - 1);
+}
+
+/* Vulkan's texels are read by CUDA, then CUDA's by Vulkan. */
+static void check_bytes(struct vulkan_image *image)
+{
+    vulkan_image_fill(image, 1);
+    gr_buffer *buffer = gr_map(image->resource, fx.stream);
+    if (buffer == NULL) {
+        note(image, error_text());
+        return;
+    }
+    const char *difference = cuda_image_differs(buffer, image, 1);
+    if (difference != NULL)
+        note(image, difference);
+    cuda_image_fill(buffer, image, 2);
+    must_release(buffer);
+    difference = vulkan_image_differs(image, 2);
+    if (difference != NULL)
+        note(image, difference);
+}
+
+/* How many of the formats this device can share in the shape. */
+static unsigned check_formats(const struct vulkan_shape *shape, unsigned width, unsigned height,
+                              unsigned levels)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < vulkan_format_count; i++) {
+        const struct vulkan_format *format = &vulkan_formats[i];
+        const gr_vk_image_info info =
+            vulkan_image_info(format, shape, width, height, levels, VK_IMAGE_USAGE_SAMPLED_BIT);
+        if (!vulkan_image_possible(&info))
+            continue;
+        struct vulkan_image image = vulkan_image_try(format, shape, width, height, levels,
+                                                     VK_IMAGE_USAGE_SAMPLED_BIT, GR_NONE);
+        if (image.resource == NULL)
+            note(&image, error_text());
+        else
+            check_bytes(&image);
+        gr_resource_free(image.resource);
+        count++;
+    }
+    return count;
+}
+
+START_TEST(bytes_of_every_format)
+{
+    need_vulkan();
+    const struct vulkan_shape *shape = &vulkan_shapes[_i];
+    differences[0] = '\0';
+    unsigned count = check_formats(shape, 13, 7, 3);
+    ck_assert_msg(differences[0] == '\0', "%s", differences);
+    printf("%s: %u of %zu formats\n", shape->name, count, vulkan_format_count);
+    ck_assert_uint_ge(count, 30);
+}
+END_TEST
+
+/* ---- Sizes and levels ------------------------------------------------------------------------ */
+
+static const struct {
+    const char *shape;
+    unsigned width, height, levels;
+} sizes[] = {
+    {"2D", 1, 1, 1},    {"2D", 101, 37, 1}, {"2D", 101, 37, 7},       {"2D", 640, 480, 10},
+    {"2D", 1, 200, 1},  {"2D", 1000, 1, 1}, {"2D array", 101, 37, 7}, {"cube", 37, 37, 6},
+    {"3D", 101, 37, 7}, {"1D", 1001, 1, 5}, {"1D array", 1001, 1, 2}, {"cube array", 33, 33, 2},
+};
+
+START_TEST(bytes_of_many_sizes)
+{
+    need_vulkan();
+    static const VkFormat formats[] = {VK_FORMAT_R8_UNORM, VK_FORMAT_R8G8B8A8_UNORM,
+                                       VK_FORMAT_R32G32B32A32_SFLOAT};
+    differences[0] = '\0';
+    for (int i = 0; i < 3; i++) {
+        struct vulkan_image image = vulkan_image(formats[i], sizes[_i].shape, sizes[_i].width,
+                                                 sizes[_i].height, sizes[_i].levels, 0, GR_NONE);
+        check_bytes(&image);
+        gr_resource_free(image.resource);
+    }
+    ck_assert_msg(differences[0] == '\0', "%s", differences);
+}
+END_TEST
+
+START_TEST(bytes_with_each_usage)
+{
+    need_vulkan();
+    static const struct {
+        VkFormat format;
+        VkImageUsageFlags usage;
+    } used[] = {
+        {VK_FORMAT_R8G8B8A8_UNORM, VK_IMAGE_USAGE_STORAGE_BIT},
+        {VK_FORMAT_R8G8B8A8_UNORM, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT},
+        {VK_FORMAT_R32G32B32A32_SFLOAT,
+         VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_STORAGE_BIT},
+        {VK_FORMAT_D32_SFLOAT, VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT},
+    };
+    differences[0] = '\0';
+    for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
+        struct vulkan_image image =
+            vulkan_image(used[i].format, "2D", 101, 37, 1, used[i].usage, GR_NONE);
+        check_bytes(&image);
+        gr_resource_free(image.resource);
+    }
+    ck_assert_msg(differences[0] == '\0', "%s", differences);
+}
+END_TEST
+
+/* ---- The application's own ------------------------------------------------------------------- */
+
+START_TEST(bytes_of_the_applications_own_image)
+{
+    need_vulkan();
+    differences[0] = '\0';
+    for (size_t i = 0; i < vulkan_shape_count; i++) {
+        struct vulkan_image image = vulkan_image_own(
+            VK_FORMAT_R8G8B8A8_UNORM, vulkan_shapes[i].name, 101, 37, 2, _i == 1, GR_NONE);
+        ck_assert(gr_vk_image(image.resource) == image.image);
+        ck_assert(gr_vk_memory(image.resource) == image.info.memory);
+        ck_assert(gr_vk_buffer(image.resource) == VK_NULL_HANDLE);
+        check_bytes(&image);
+        vulkan_image_own_free(&image);
+    }
+    ck_assert_msg(differences[0] == '\0', "%s", differences);
+}
+END_TEST
+
+/* ---- Other ways to the bytes ----------------------------------------------------------------- */
+
+START_TEST(bytes_through_map_linear)
+{
+    need_vulkan();
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 101, 37, 2, 0, GR_NONE);
+    static unsigned char got[50 * 18 * 4], wanted[50 * 18 * 4];
+    vulkan_image_fill(&image, 1);
+    gr_buffer *buffer = gr_map_linear(image.resource, 1, 2, fx.stream);
+    assert_made(buffer);
+    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .srcDevice = gr_buffer_ptr(buffer),
+                          .srcPitch = gr_buffer_pitch(buffer),
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = got,
+                          .dstPitch = 50 * 4,
+                          .WidthInBytes = 50 * 4,
+                          .Height = 18};
+    CU(cuMemcpy2DAsync(&copy, fx.stream));
+    CU(cuStreamSynchronize(fx.stream));
+    vulkan_image_pattern(&image, 1, 2, 1, wanted);
+    ck_assert_mem_eq(got, wanted, sizeof got);
+    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 0x77, gr_buffer_size(buffer), fx.stream));
+    must_release(buffer);
+    buffer = must_map_vulkan(&image);
+    const gr_linear to = {.host = got};
+    assert_ok(gr_buffer_copy_from_image(buffer, 1, 2, &to, fx.stream));
+    CU(cuStreamSynchronize(fx.stream));
+    assert_bytes(got, sizeof got, 0x77);
+    assert_ok(gr_buffer_copy_from_image(buffer, 1, 1, &to, fx.stream));
+    CU(cuStreamSynchronize(fx.stream));
+    vulkan_image_pattern(&image, 1, 1, 1, wanted);
+    ck_assert_mem_eq(got, wanted, sizeof got);
+    must_release(buffer);
+    gr_resource_free(image.resource);
+}
+END_TEST
+
+/* What CUDA wrote into an image that Vulkan has never used. */
+START_TEST(bytes_that_cuda_writes_first)
+{
+    need_vulkan();
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 101, 37, 3, 0, GR_WRITE_DISCARD);
+    vulkan_image_hand_over(&image);
+    gr_buffer *buffer = must_map_vulkan(&image);
+    cuda_image_fill(buffer, &image, 3);
+    must_release(buffer);
+    assert_vulkan_image(&image, 3);
+    gr_resource_free(image.resource);
+}
+END_TEST
+
+/* Vulkan's clear, and not only its copies. */
+START_TEST(bytes_of_a_clear)
+{
+    need_vulkan();
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 101, 37, 1, 0, GR_READ_ONLY);
+    const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+    const VkClearColorValue colour = {
+        .float32 = {0x40 / 255.0f, 0x40 / 255.0f, 0x40 / 255.0f, 0x40 / 255.0f}};
+    static unsigned char got[101 * 37 * 4];
+    vulkan_image_fill(&image, 1);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_from_cuda(commands, &image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+                         VK_ACCESS_TRANSFER_WRITE_BIT);
+    vk.CmdClearColorImage(commands, image.image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, &colour, 1,
+                          &all);
+    vulkan_cmd_to_cuda(commands, &image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+                       VK_ACCESS_TRANSFER_WRITE_BIT);
+    vulkan_submit(commands, NULL, NULL);
+    vulkan_finish();
+    gr_buffer *buffer = must_map_vulkan(&image);
+    const gr_linear to = {.host = got};
+    assert_ok(gr_buffer_copy_from_image(buffer, 0, 0, &to, fx.stream));
+    must_release(buffer);
+    assert_bytes(got, sizeof got, 0x40);
+    gr_resource_free(image.resource);
+}
+END_TEST
+
+void add_vulkan_byte_cases(Suite *suite)
+{
+    TCase *bytes = add_vulkan_case(suite, "bytes");
+    tcase_add_loop_test(bytes, bytes_of_every_format, 0, (int)vulkan_shape_count);
+    tcase_add_loop_test(bytes, bytes_of_many_sizes, 0, (int)(sizeof sizes / sizeof sizes[0]));
+    tcase_add_test(bytes, bytes_with_each_usage);
+    tcase_add_loop_test(bytes, bytes_of_the_applications_own_image, 0, 2);
+    tcase_add_test(bytes, bytes_through_map_linear);
+    tcase_add_test(bytes, bytes_that_cuda_writes_first);
+    tcase_add_test(bytes, bytes_of_a_clear);
+}

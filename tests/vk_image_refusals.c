@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Formats: what CUDA has and how, what it has not and why; and images that are refused. */
+#include "vk_image_tests.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The formats of Vulkan 1.0 have the numbers up to this one. */
+#define LAST_FORMAT VK_FORMAT_ASTC_12x12_SRGB_BLOCK
+
+static void check_known(const struct vulkan_format *format, const gr_vk_format_info *info)
+{
+    ck_assert_str_eq(info->name, format->name);
+    ck_assert_msg(info->format == format->cuda && info->channels == format->channels &&
+                      info->normalized == ((format->is & FORMAT_NORMALIZED) != 0) &&
+                      info->srgb == ((format->is & FORMAT_SRGB) != 0) &&
+                      info->depth == ((format->is & FORMAT_DEPTH) != 0) &&
+                      info->swapped == ((format->is & FORMAT_SWAPPED) != 0),
+                  "%s: CUDA's format is 0x%x x %u, normalized %d, srgb %d, depth %d, swapped %d",
+                  info->name, (unsigned)info->format, info->channels, info->normalized, info->srgb,
+                  info->depth, info->swapped);
+}
+
+START_TEST(every_format_is_cudas_or_refused_with_its_reason)
+{
+    for (int i = 0; i <= (int)LAST_FORMAT; i++) {
+        const struct vulkan_format *format = vulkan_format((VkFormat)i);
+        gr_vk_format_info info = {.name = "untouched"};
+        if (format != NULL) {
+            assert_ok(gr_vk_format((VkFormat)i, &info));
+            check_known(format, &info);
+        } else {
+            assert_fails(gr_vk_format((VkFormat)i, &info), GR_ERR_UNSUPPORTED, 0, "VK_FORMAT_");
+            ck_assert_str_eq(info.name, "untouched");
+        }
+    }
+}
+END_TEST
+
+START_TEST(unknown_formats_are_refused)
+{
+    gr_vk_format_info info;
+    assert_fails(gr_vk_format((VkFormat)123456, &info), GR_ERR_UNSUPPORTED, 0, "123456");
+    assert_fails(gr_vk_format(VK_FORMAT_R8_UNORM, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+}
+END_TEST
+
+static const struct {
+    VkFormat format;
+    const char *name, *instead;
+} refused[] = {
+    {VK_FORMAT_UNDEFINED, "VK_FORMAT_UNDEFINED", ""},
+    {VK_FORMAT_R8G8B8_UNORM, "VK_FORMAT_R8G8B8_UNORM", "VK_FORMAT_R8G8B8A8_UNORM"},
+    {VK_FORMAT_R32G32B32_SFLOAT, "VK_FORMAT_R32G32B32_SFLOAT", "VK_FORMAT_R32G32B32A32_SFLOAT"},
+    {VK_FORMAT_A2B10G10R10_UNORM_PACK32, "VK_FORMAT_A2B10G10R10_UNORM_PACK32", "VK_FORMAT_R16"},
+    {VK_FORMAT_B10G11R11_UFLOAT_PACK32, "VK_FORMAT_B10G11R11_UFLOAT_PACK32", "SFLOAT"},
+    {VK_FORMAT_D16_UNORM, "VK_FORMAT_D16_UNORM", "VK_FORMAT_D32_SFLOAT"},
+    {VK_FORMAT_D24_UNORM_S8_UINT, "VK_FORMAT_D24_UNORM_S8_UINT", "VK_FORMAT_D32_SFLOAT"},
+    {VK_FORMAT_S8_UINT, "VK_FORMAT_S8_UINT", "VK_FORMAT_R8_UINT"},
+    {VK_FORMAT_BC1_RGB_UNORM_BLOCK, "VK_FORMAT_BC1_RGB_UNORM_BLOCK", "VK_FORMAT_R8G8B8A8_UNORM"},
+    {VK_FORMAT_R64_SFLOAT, "VK_FORMAT_R64_SFLOAT", "VK_FORMAT_R32G32_UINT"},
+    {VK_FORMAT_R8_USCALED, "VK_FORMAT_R8_USCALED", "VK_FORMAT_R8_UINT"},
+};
+
+/* The message names the format, and one to use instead. */
+START_TEST(images_of_other_formats_are_refused)
+{
+    need_vulkan();
+    gr_vk_image_info info =
+        vulkan_image_info(vulkan_format(VK_FORMAT_R8_UNORM), vulkan_shape("2D"), 8, 8, 1, 0);
+    info.format = refused[_i].format;
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_UNSUPPORTED, 0,
+                refused[_i].name);
+    ck_assert_ptr_null(gr_vk_image_create(vk.wrap, &info, GR_NONE));
+    assert_error(GR_ERR_UNSUPPORTED, 0, refused[_i].instead);
+}
+END_TEST
+
+/* ---- Images that CUDA cannot see ------------------------------------------------------------- */
+
+static gr_vk_image_info good_info(const char *shape)
+{
+    return vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM), vulkan_shape(shape), 16, 16,
+                             1, 0);
+}
+
+START_TEST(multisampled_images_are_refused)
+{
+    need_vulkan();
+    gr_vk_image_info info = good_info("2D");
+    info.samples = VK_SAMPLE_COUNT_4_BIT;
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_UNSUPPORTED, 0, "sample");
+}
+END_TEST
+
+START_TEST(linear_images_of_several_levels_or_layers_are_refused)
+{
+    need_vulkan();
+    gr_vk_image_info info = good_info("2D array");
+    info.tiling = VK_IMAGE_TILING_LINEAR;
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "LINEAR");
+    info = good_info("2D");
+    info.tiling = VK_IMAGE_TILING_LINEAR;
+    info.mip_levels = 2;
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "LINEAR");
+}
+END_TEST
+
+START_TEST(impossible_extents_are_refused)
+{
+    need_vulkan();
+    gr_vk_image_info info = good_info("2D");
+    info.extent.width = 0;
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "extent");
+    info = good_info("2D");
+    info.extent.height = 0;
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "extent");
+    info = good_info("2D");
+    info.extent.depth = 2;
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0,
+                "extent 16x16x2");
+    info = good_info("1D");
+    info.extent.height = 2;
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0,
+                "extent 16x2");
+    info = good_info("3D");
+    info.array_layers = 2;
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "layers");
+    info = good_info("cube");
+    info.array_layers = 5;
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "6");
+    info = good_info("cube");
+    info.extent.height = 8;
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "square");
+    info = good_info("2D");
+    info.mip_levels = 6;
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "levels");
+}
+END_TEST
+
+START_TEST(wrong_flags_and_null_are_refused)
+{
+    need_vulkan();
+    const gr_vk_image_info info = good_info("2D");
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_ONLY | GR_WRITE_DISCARD),
+                GR_ERR_INVALID_VALUE, 0, "write_discard");
+    assert_null(gr_vk_image_create(vk.wrap, &info, 0x100), GR_ERR_INVALID_VALUE, 0, "bits");
+    assert_null(gr_vk_image_create(NULL, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "device");
+    assert_null(gr_vk_image_create(vk.wrap, NULL, GR_NONE), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_from_vk_image(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "image");
+    assert_null(gr_from_vk_image(vk.wrap, NULL, GR_NONE), GR_ERR_INVALID_VALUE, 0, "NULL");
+}
+END_TEST
+
+START_TEST(wrong_places_in_memory_are_refused)
+{
+    need_vulkan();
+    struct vulkan_image image =
+        vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, false, GR_NONE);
+    gr_vk_image_info info = image.info;
+    info.offset = info.memory_size;
+    assert_null(gr_from_vk_image(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "offset");
+    info = image.info;
+    info.memory_size = 0;
+    assert_null(gr_from_vk_image(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "memory_size");
+    info = image.info;
+    info.memory = VK_NULL_HANDLE;
+    assert_null(gr_from_vk_image(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "memory");
+    vulkan_image_own_free(&image);
+}
+END_TEST
+
+void add_vulkan_refusal_cases(Suite *suite)
+{
+    TCase *formats = add_vulkan_case(suite, "formats");
+    tcase_add_test(formats, every_format_is_cudas_or_refused_with_its_reason);
+    tcase_add_test(formats, unknown_formats_are_refused);
+    tcase_add_loop_test(formats, images_of_other_formats_are_refused, 0,
+                        (int)(sizeof refused / sizeof refused[0]));
+
+    TCase *images = add_vulkan_case(suite, "images that are refused");
+    tcase_add_test(images, multisampled_images_are_refused);
+    tcase_add_test(images, linear_images_of_several_levels_or_layers_are_refused);
+    tcase_add_test(images, impossible_extents_are_refused);
+    tcase_add_test(images, wrong_flags_and_null_are_refused);
+    tcase_add_test(images, wrong_places_in_memory_are_refused);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Semaphores used wrongly: each is refused with its reason, and everything works as before afterwards. */
+#include "vk_sync_tests.h"
+
+/* The resource and its semaphores still do what they should. */
+static void assert_works(gr_resource *resource)
+{
+    gr_submit submit = begin_submit(resource);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x19);
+    vulkan_submit(commands, &submit, NULL);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_bytes(buffer, 0x19);
+    must_release(buffer);
+    vulkan_finish();
+}
+
+START_TEST(a_value_that_goes_backwards_is_refused)
+{
+    need_vulkan();
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_semaphore_point point = {.semaphore = pair.drawn, .value = 5};
+    assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
+    assert_fails(gr_semaphore_signal(&point, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "grow");
+    point.value = 4;
+    assert_fails(gr_semaphore_signal(&point, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "grow");
+    point.value = 0;
+    assert_fails(gr_semaphore_signal(&point, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "grow");
+    const gr_semaphore_point twice[] = {{.semaphore = pair.drawn, .value = 7},
+                                        {.semaphore = pair.drawn, .value = 6}};
+    assert_fails(gr_semaphore_signal(twice, 2, fx.stream), GR_ERR_INVALID_VALUE, 0, "grow");
+    point.value = 6;
+    assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
+    CU(cuStreamSynchronize(fx.stream));
+    uint64_t value = 0;
+    VK(GetSemaphoreCounterValue(vk.h->device, gr_vk_semaphore(pair.drawn), &value));
+    ck_assert_uint_eq(value, 6);
+    free_pair(&pair);
+}
+END_TEST
+
+START_TEST(the_value_of_the_applications_timeline_is_checked)
+{
+    need_vulkan();
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+                                            .initialValue = 5};
+    const VkSemaphoreCreateInfo create = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                          .pNext = &type};
+    gr_vk_semaphore_info info = {
+        .type = VK_SEMAPHORE_TYPE_TIMELINE, .value = 4, .through_host = true};
+    VK(CreateSemaphore(vk.h->device, &create, NULL, &info.semaphore));
+    assert_null(gr_from_vk_semaphore(vk.wrap, &info), GR_ERR_INVALID_VALUE, 0, "5");
+    info.type = VK_SEMAPHORE_TYPE_BINARY;
+    info.value = 0;
+    assert_null(gr_from_vk_semaphore(vk.wrap, &info), GR_ERR_INVALID_VALUE, 0, "binary");
+    vk.DestroySemaphore(vk.h->device, info.semaphore, NULL);
+}
+END_TEST
+
+/* It was made without VkExportSemaphoreCreateInfo; newer layers see that too. */
+START_TEST(a_semaphore_that_cannot_be_exported_is_refused)
+{
+    need_vulkan();
+    vulkan_allow("VUID-VkSemaphoreGetFdInfoKHR-handleType");
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo create = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                          .pNext = &type};
+    gr_vk_semaphore_info info = {.type = VK_SEMAPHORE_TYPE_TIMELINE};
+    VK(CreateSemaphore(vk.h->device, &create, NULL, &info.semaphore));
+    if (vk.exports)
+        assert_null(gr_from_vk_semaphore(vk.wrap, &info), GR_ERR_VULKAN, -1,
+                    "VkExportSemaphoreCreateInfo");
+    else
+        assert_null(gr_from_vk_semaphore(vk.wrap, &info), GR_ERR_VULKAN, -1, "through_host");
+    vk.DestroySemaphore(vk.h->device, info.semaphore, NULL);
+}
+END_TEST
+
+START_TEST(semaphores_of_nothing_are_refused)
+{
+    need_vulkan();
+    const gr_vk_semaphore_info nothing = {.type = VK_SEMAPHORE_TYPE_TIMELINE, .through_host = true};
+    assert_null(gr_from_vk_semaphore(vk.wrap, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_from_vk_semaphore(vk.wrap, &nothing), GR_ERR_INVALID_VALUE, 0, "semaphore");
+    assert_null(gr_from_vk_semaphore(NULL, &nothing), GR_ERR_INVALID_VALUE, 0, "device");
+    assert_null(gr_vk_semaphore_create(NULL, VK_SEMAPHORE_TYPE_TIMELINE), GR_ERR_INVALID_VALUE, 0,
+                "device");
+    assert_null(gr_vk_semaphore_create(vk.wrap, (VkSemaphoreType)77), GR_ERR_INVALID_VALUE, 0,
+                "77");
+    gr_semaphore_free(NULL);
+}
+END_TEST
+
+START_TEST(points_that_are_wrong_are_refused)
+{
+    need_vulkan();
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    const gr_semaphore_point good = {.semaphore = pair.drawn, .value = 1};
+    gr_semaphore_point wrong = good;
+    assert_fails(gr_semaphore_signal(NULL, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_semaphore_wait(NULL, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_semaphore_signal(&good, 0, fx.stream), GR_ERR_INVALID_VALUE, 0, "n is 0");
+    assert_fails(gr_semaphore_wait(&good, 0, fx.stream), GR_ERR_INVALID_VALUE, 0, "n is 0");
+    assert_fails(gr_semaphore_signal(&good, 1, NULL), GR_ERR_INVALID_VALUE, 0, "stream");
+    assert_fails(gr_semaphore_wait(&good, 1, NULL), GR_ERR_INVALID_VALUE, 0, "stream");
+    wrong.semaphore = NULL;
+    assert_fails(gr_semaphore_signal(&wrong, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    wrong = good;
+    wrong.key = 1;
+    assert_fails(gr_semaphore_signal(&wrong, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "key");
+    wrong = good;
+    wrong.timeout_ms = 1;
+    assert_fails(gr_semaphore_wait(&wrong, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "timeout_ms");
+    wrong = good;
+    wrong.nvsci_fence = &wrong;
+    assert_fails(gr_semaphore_wait(&wrong, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "nvsci_fence");
+    wrong = good;
+    wrong.skip_nvscibuf = true;
+    assert_fails(gr_semaphore_wait(&wrong, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "skip_nvscibuf");
+    assert_ok(gr_semaphore_signal(&good, 1, fx.stream));
+    CU(cuStreamSynchronize(fx.stream));
+    free_pair(&pair);
+}
+END_TEST
+
+/* ---- set_sync -------------------------------------------------------------------------------- */
+
+START_TEST(set_sync_is_refused_where_it_cannot_be)
+{
+    need_vulkan();
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_resource) *resource = make_resource(&pair);
+    GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));
+    assert_fails(gr_resource_set_sync(NULL, pair.drawn, pair.computed), GR_ERR_INVALID_VALUE, 0,
+                 "NULL");
+    assert_fails(gr_resource_set_sync(resource, pair.drawn, pair.drawn), GR_ERR_INVALID_VALUE, 0,
+                 "same");
+    assert_fails(gr_resource_set_sync(gl, pair.drawn, pair.computed), GR_ERR_INVALID_VALUE, 0,
+                 "needs no semaphores");
+    gr_buffer *buffer = must_map(resource);
+    assert_fails(gr_resource_set_sync(resource, pair.drawn, pair.computed), GR_ERR_STATE, 0,
+                 "mapped");
+    must_release(buffer);
+    assert_works(resource);
+    assert_ok(gr_close(resource, fx.stream));
+    assert_fails(gr_resource_set_sync(resource, pair.drawn, pair.computed), GR_ERR_STATE, 0,
+                 "closed");
+    free_pair(&pair);
+}
+END_TEST
+
+/* The semaphores' context has to be the resource's. */
+START_TEST(semaphores_of_another_context_are_refused)
+{
+    need_vulkan();
+    CUcontext second = NULL;
+    CU(cuCtxCreate(&second, 0, fx.device));
+    const gr_vk_device_info info = {.get_instance_proc_addr = vk.h->get_instance_proc_addr,
+                                    .instance = vk.h->instance,
+                                    .physical_device = vk.h->physical_device,
+                                    .device = vk.h->device,
+                                    .queue = vk.h->graphics,
+                                    .queue_family = vk.h->graphics_family};
+    gr_vk_device *other = gr_vk_device_wrap(&info);
+    assert_made(other);
+    gr_semaphore *foreign = gr_vk_semaphore_create(other, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(foreign);
+    CU(cuCtxSetCurrent(fx.context));
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_resource) *resource = make_resource(&pair);
+    assert_fails(gr_resource_set_sync(resource, foreign, pair.computed), GR_ERR_INVALID_VALUE, 0,
+                 "context");
+    const gr_semaphore_point points[] = {{.semaphore = pair.drawn, .value = 1},
+                                         {.semaphore = foreign, .value = 1}};
+    assert_fails(gr_semaphore_signal(points, 2, fx.stream), GR_ERR_INVALID_VALUE, 0, "context");
+    assert_works(resource);
+    free_pair(&pair);
+    gr_semaphore_free(foreign);
+    gr_vk_device_free(other);
+    CU(cuCtxDestroy(second));
+}
+END_TEST
+
+/* ---- Submits --------------------------------------------------------------------------------- */
+
+START_TEST(submits_that_cannot_be_are_refused)
+{
+    need_vulkan();
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    struct pair other = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_resource *mixed[] = {make_resource(&pair), make_resource(&other), NULL};
+    gr_resource *gl = must_register(gl_buffer_filled(16, 1));
+    gr_submit submit = {.wait_value = 99, .signal_value = 98};
+    assert_fails(gr_submit_begin(NULL, 1, &submit), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_submit_begin(mixed, 1, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_submit_begin(mixed, 0, &submit), GR_ERR_INVALID_VALUE, 0, "n is 0");
+    assert_fails(gr_submit_begin(mixed, 2, &submit), GR_ERR_INVALID_VALUE, 0, "different");
+    assert_fails(gr_submit_begin(mixed + 1, 2, &submit), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_submit_begin(&gl, 1, &submit), GR_ERR_INVALID_VALUE, 0, "needs no semaphores");
+    gr_buffer *buffer = must_map(mixed[0]);
+    assert_fails(gr_submit_begin(mixed, 1, &submit), GR_ERR_STATE, 0, "mapped");
+    must_release(buffer);
+    ck_assert(submit.wait_value == 99 && submit.signal_value == 98);
+    assert_works(mixed[0]);
+    assert_ok(gr_close(mixed[0], fx.stream));
+    assert_fails(gr_submit_begin(mixed, 1, &submit), GR_ERR_STATE, 0, "closed");
+    assert_fails(gr_submit_cancel(mixed, 1, &submit), GR_ERR_STATE, 0, "closed");
+    assert_fails(gr_submit_cancel(mixed + 1, 1, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    for (int i = 0; i < 2; i++)
+        gr_resource_free(mixed[i]);
+    gr_resource_free(gl);
+    free_pair(&pair);
+    free_pair(&other);
+}
+END_TEST
+
+START_TEST(a_resource_twice_in_one_submit_counts_once)
+{
+    need_vulkan();
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_resource) *resource = make_resource(&pair);
+    gr_resource *twice[] = {resource, resource};
+    gr_submit submit;
+    assert_ok(gr_submit_begin(twice, 2, &submit));
+    ck_assert_uint_eq(submit.signal_value, 1);
+    assert_ok(gr_submit_cancel(twice, 2, &submit));
+    must_release(must_map(resource)); /* would hang, if the cancel had not come through */
+    assert_works(resource);
+    free_pair(&pair);
+}
+END_TEST
+
+START_TEST(barriers_that_cannot_be_are_refused)
+{
+    need_vulkan();
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));
+    const gr_vk_use use = {.stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
+                           .access = VK_ACCESS_TRANSFER_WRITE_BIT,
+                           .queue_family = vk.h->graphics_family};
+    VkCommandBuffer commands = vulkan_begin();
+    assert_fails(gr_vk_cmd_to_cuda(NULL, &resource, 1, &use), GR_ERR_INVALID_VALUE, 0, "commands");
+    assert_fails(gr_vk_cmd_to_cuda(commands, NULL, 1, &use), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_vk_cmd_to_cuda(commands, &resource, 0, &use), GR_ERR_INVALID_VALUE, 0, "0");
+    assert_fails(gr_vk_cmd_to_cuda(commands, &resource, 1, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_vk_cmd_from_cuda(commands, &gl, 1, &use), GR_ERR_INVALID_VALUE, 0, "Vulkan");
+    assert_fails(gr_vk_cmd_from_cuda(commands, &resource, 1, NULL), GR_ERR_INVALID_VALUE, 0,
+                 "NULL");
+    vulkan_submit(commands, NULL, NULL);
+    vulkan_finish();
+}
+END_TEST
+
+void add_misuse_cases(Suite *suite)
+{
+    TCase *semaphores = add_vulkan_case(suite, "semaphores used wrongly");
+    tcase_add_test(semaphores, a_value_that_goes_backwards_is_refused);
+    tcase_add_test(semaphores, the_value_of_the_applications_timeline_is_checked);
+    tcase_add_test(semaphores, a_semaphore_that_cannot_be_exported_is_refused);
+    tcase_add_test(semaphores, semaphores_of_nothing_are_refused);
+    tcase_add_test(semaphores, points_that_are_wrong_are_refused);
+
+    TCase *sync = add_vulkan_case(suite, "resources and submits used wrongly");
+    tcase_add_test(sync, set_sync_is_refused_where_it_cannot_be);
+    tcase_add_test(sync, semaphores_of_another_context_are_refused);
+    tcase_add_test(sync, submits_that_cannot_be_are_refused);
+    tcase_add_test(sync, a_resource_twice_in_one_submit_counts_once);
+    tcase_add_test(sync, barriers_that_cannot_be_are_refused);
+}

@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How semaphores are used: values that grow, several resources on one pair, submits that are taken back,
+ * points by hand, the application's own semaphores, binary ones, and images with their barriers.
+ */
+#include "support_vulkan_image.h"
+#include "vk_sync_tests.h"
+
+#include <string.h>
+
+#define LATE_MS 60
+
+/* CUDA fills the resource, late. */
+static void fill_late(gr_resource *resource, int value, CUstream stream)
+{
+    gr_buffer *buffer = gr_map(resource, stream);
+    assert_made(buffer);
+    gate_open_after(gate_put(stream), LATE_MS);
+    cuda_fill(buffer, value);
+    assert_ok(gr_buffer_release(buffer));
+}
+
+/* Vulkan reads it after what the submit says. */
+static struct vulkan_host *read_after(gr_resource *resource, const gr_submit *submit)
+{
+    struct vulkan_host *seen = vulkan_host(SIZE);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
+    vulkan_submit(commands, submit, NULL);
+    return seen;
+}
+
+static uint64_t counter(const gr_semaphore *semaphore)
+{
+    uint64_t value = 0;
+    VK(GetSemaphoreCounterValue(vk.h->device, gr_vk_semaphore(semaphore), &value));
+    return value;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+START_TEST(values_grow_by_one_with_each_use)
+{
+    need_vulkan();
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_resource) *resource = make_resource(&pair);
+    for (uint64_t i = 1; i <= 5; i++) {
+        gr_submit submit = begin_submit(resource);
+        ck_assert_ptr_eq(submit.signal, pair.drawn);
+        ck_assert_uint_eq(submit.signal_value, i);
+        ck_assert_ptr_eq(submit.wait, i == 1 ? NULL : pair.computed);
+        ck_assert_uint_eq(submit.wait_value, i - 1);
+        VkCommandBuffer commands = vulkan_begin();
+        vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, (int)i);
+        vulkan_submit(commands, &submit, NULL);
+        gr_buffer *buffer = must_map(resource);
+        must_release(buffer);
+        ck_assert_uint_eq(counter(pair.drawn), i);
+        ck_assert_uint_eq(counter(pair.computed), i);
+    }
+    vulkan_finish();
+    free_pair(&pair);
+}
+END_TEST
+
+START_TEST(maps_without_a_submit_signal_all_the_same)
+{
+    need_vulkan();
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_resource) *resource = make_resource(&pair);
+    for (int i = 1; i <= 3; i++)
+        fill_late(resource, i, i % 2 ? fx.stream : fx.other);
+    gr_submit submit = begin_submit(resource);
+    ck_assert_uint_eq(submit.wait_value, 3);
+    ck_assert_uint_eq(submit.signal_value, 1);
+    struct vulkan_host *seen = read_after(resource, &submit);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, 3);
+    free_pair(&pair);
+}
+END_TEST
+
+/* Either may be left out; then that direction is the caller's. */
+START_TEST(one_semaphore_of_the_two)
+{
+    need_vulkan();
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_resource) *resource = make_resource(NULL);
+    assert_ok(gr_resource_set_sync(resource, NULL, pair.computed));
+    fill_late(resource, 0x11, fx.stream);
+    gr_submit submit = begin_submit(resource);
+    ck_assert_ptr_null(submit.signal);
+    ck_assert_ptr_eq(submit.wait, pair.computed);
+    struct vulkan_host *seen = read_after(resource, &submit);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, 0x11);
+
+    assert_ok(gr_resource_set_sync(resource, pair.drawn, NULL));
+    submit = begin_submit(resource);
+    ck_assert_ptr_null(submit.wait);
+    ck_assert_ptr_eq(submit.signal, pair.drawn);
+    struct vulkan_gate *gate = vulkan_gate();
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x12);
+    vulkan_submit(commands, &submit, gate);
+    vulkan_gate_open_after(gate, LATE_MS);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_bytes(buffer, 0x12);
+    must_release(buffer);
+
+    assert_ok(gr_resource_set_sync(resource, NULL, NULL));
+    submit = begin_submit(resource);
+    ck_assert(submit.wait == NULL && submit.signal == NULL);
+    ck_assert(submit.wait_value == 0 && submit.signal_value == 0);
+    vulkan_finish();
+    free_pair(&pair);
+}
+END_TEST
+
+/* ---- Several resources ----------------------------------------------------------------------- */
+
+START_TEST(two_resources_on_one_pair_in_one_submit)
+{
+    need_vulkan();
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_resource *both[] = {make_resource(&pair), make_resource(&pair)};
+    gr_buffer *buffers[2];
+    struct vulkan_gate *gate = vulkan_gate();
+    gr_submit submit;
+    assert_ok(gr_submit_begin(both, 2, &submit));
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(both[0]), SIZE, 0x21);
+    vulkan_cmd_fill(commands, gr_vk_buffer(both[1]), SIZE, 0x22);
+    vulkan_submit(commands, &submit, gate);
+    vulkan_gate_open_after(gate, LATE_MS);
+    assert_ok(gr_map_many(both, 2, fx.stream, buffers));
+    assert_cuda_bytes(buffers[0], 0x21);
+    assert_cuda_bytes(buffers[1], 0x22);
+    gate_open_after(gate_put(fx.stream), LATE_MS);
+    cuda_fill(buffers[0], 0x23);
+    cuda_fill(buffers[1], 0x24);
+    assert_ok(gr_buffer_release_many(buffers, 2, fx.stream));
+    assert_ok(gr_submit_begin(both, 2, &submit));
+    ck_assert_uint_eq(submit.wait_value, 1); /* one signal for both */
+    struct vulkan_host *first = vulkan_host(SIZE), *second = vulkan_host(SIZE);
+    commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(both[0]), first);
+    vulkan_cmd_read(commands, gr_vk_buffer(both[1]), second);
+    vulkan_submit(commands, &submit, NULL);
+    vulkan_finish();
+    assert_bytes(first->bytes, SIZE, 0x23);
+    assert_bytes(second->bytes, SIZE, 0x24);
+    gr_resource_free(both[0]);
+    gr_resource_free(both[1]);
+    free_pair(&pair);
+}
+END_TEST
+
+/* Released one by one, on two streams whose work ends in the other order. */
+START_TEST(two_resources_on_one_pair_and_two_streams)
+{
+    need_vulkan();
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_resource *both[] = {make_resource(&pair), make_resource(&pair)};
+    fill_late(both[0], 0x31, fx.stream);
+    gr_buffer *buffer = gr_map(both[1], fx.other);
+    assert_made(buffer);
+    cuda_fill(buffer, 0x32);
+    assert_ok(gr_buffer_release(buffer));
+    gr_submit submit;
+    assert_ok(gr_submit_begin(both, 2, &submit));
+    ck_assert_uint_eq(submit.wait_value, 2);
+    struct vulkan_host *first = vulkan_host(SIZE), *second = vulkan_host(SIZE);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(both[0]), first);
+    vulkan_cmd_read(commands, gr_vk_buffer(both[1]), second);
+    vulkan_submit(commands, &submit, NULL);
+    vulkan_finish();
+    assert_bytes(first->bytes, SIZE, 0x31);
+    assert_bytes(second->bytes, SIZE, 0x32);
+    gr_resource_free(both[0]);
+    gr_resource_free(both[1]);
+    free_pair(&pair);
+}
+END_TEST
+
+/* What one resource waits for does not hold up the other. */
+START_TEST(two_pairs_do_not_wait_for_each_other)
+{
+    need_vulkan();
+    struct pair slow = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    struct pair quick = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_resource *held = make_resource(&slow), *free = make_resource(&quick);
+    gr_buffer *first = must_map(held);
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, 5000);
+    cuda_fill(first, 0x41);
+    assert_ok(gr_buffer_release(first));
+    gr_buffer *buffer = gr_map(free, fx.other);
+    assert_made(buffer);
+    cuda_fill(buffer, 0x42);
+    assert_ok(gr_buffer_release(buffer));
+    gr_submit submit = begin_submit(free);
+    struct vulkan_host *seen = read_after(free, &submit);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, 0x42);
+    ck_assert_msg(!gate_is_open(gate), "the second resource waited for the first one's stream");
+    gate_open(gate);
+    submit = begin_submit(held);
+    seen = read_after(held, &submit);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, 0x41);
+    gr_resource_free(held);
+    gr_resource_free(free);
+    free_pair(&slow);
+    free_pair(&quick);
+}
+END_TEST
+
+/* ---- Submits that did not happen ------------------------------------------------------------- */
+
+START_TEST(a_cancelled_submit_is_not_waited_for)
+{
+    need_vulkan();
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_resource) *resource = make_resource(&pair);
+    gr_submit submit = begin_submit(resource);
+    assert_ok(gr_submit_cancel(&resource, 1, &submit));
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x51);
+    must_release(buffer); /* would hang */
+
+    /* The values that it would have had are the next one's. */
+    gr_submit again = begin_submit(resource);
+    ck_assert_uint_eq(again.signal_value, submit.signal_value);
+    struct vulkan_host *seen = read_after(resource, &again);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, 0x51);
+    free_pair(&pair);
+}
+END_TEST
+
+/* What the submit before it does is still waited for. */
+START_TEST(a_cancelled_submit_leaves_the_one_before)
+{
+    need_vulkan();
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_resource) *resource = make_resource(&pair);
+    struct vulkan_gate *gate = vulkan_gate();
+    gr_submit first = begin_submit(resource);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x52);
+    vulkan_submit(commands, &first, gate);
+    gr_submit second = begin_submit(resource);
+    ck_assert_uint_eq(second.signal_value, first.signal_value + 1);
+    assert_ok(gr_submit_cancel(&resource, 1, &second));
+    vulkan_gate_open_after(gate, LATE_MS);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_bytes(buffer, 0x52);
+    must_release(buffer);
+    vulkan_finish();
+    free_pair(&pair);
+}
+END_TEST
+
+START_TEST(only_the_last_submit_can_be_cancelled)
+{
+    need_vulkan();
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_resource *both[] = {make_resource(&pair), make_resource(&pair)};
+    gr_submit first = begin_submit(both[0]), second = begin_submit(both[1]);
+    assert_fails(gr_submit_cancel(both, 1, &first), GR_ERR_STATE, 0, "last");
+    assert_ok(gr_submit_cancel(both + 1, 1, &second));
+    assert_ok(gr_submit_cancel(both, 1, &first));
+    assert_fails(gr_submit_cancel(both, 1, &first), GR_ERR_STATE, 0, "last");
+    gr_resource_free(both[0]);
+    gr_resource_free(both[1]);
+    free_pair(&pair);
+}
+END_TEST
+
+/* ---- By hand --------------------------------------------------------------------------------- */
+
+START_TEST(points_by_hand_order_two_streams)
+{
+    need_vulkan();
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    CUdeviceptr memory = 0;
+    unsigned char bytes[256];
+    CU(cuMemAlloc(&memory, sizeof bytes));
+    CU(cuMemsetD8Async(memory, 0, sizeof bytes, fx.stream));
+    CU(cuStreamSynchronize(fx.stream));
+    const gr_semaphore_point points[] = {{.semaphore = pair.drawn, .value = 7},
+                                         {.semaphore = pair.computed, .value = 9}};
+    gate_open_after(gate_put(fx.stream), LATE_MS);
+    CU(cuMemsetD8Async(memory, 0x61, sizeof bytes, fx.stream));
+    assert_ok(gr_semaphore_signal(points, 2, fx.stream));
+    assert_ok(gr_semaphore_wait(points, 2, fx.other));
+    CU(cuMemcpyDtoHAsync(bytes, memory, sizeof bytes, fx.other));
+    CU(cuStreamSynchronize(fx.other));
+    assert_bytes(bytes, sizeof bytes, 0x61);
+    ck_assert_uint_eq(counter(pair.drawn), 7);
+    ck_assert_uint_eq(counter(pair.computed), 9);
+    CU(cuMemFree(memory));
+    free_pair(&pair);
+}
+END_TEST
+
+START_TEST(a_point_by_hand_waits_for_vulkans_host)
+{
+    need_vulkan();
+    GR_AUTO(gr_semaphore) *semaphore = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(semaphore);
+    const gr_semaphore_point point = {.semaphore = semaphore, .value = 3};
+    assert_ok(gr_semaphore_wait(&point, 1, fx.stream));
+    sleep_ms(LATE_MS);
+    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.stream));
+    const VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+                                        .semaphore = gr_vk_semaphore(semaphore),
+                                        .value = 3};
+    VK(SignalSemaphore(vk.h->device, &info));
+    CU(cuStreamSynchronize(fx.stream));
+}
+END_TEST
+
+/* ---- The application's own semaphores -------------------------------------------------------- */
+
+static VkSemaphore own_timeline(bool exported, uint64_t value)
+{
+    const VkExportSemaphoreCreateInfo export = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .pNext = exported ? &export : NULL,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+                                            .initialValue = value};
+    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                        .pNext = &type};
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    VK(CreateSemaphore(vk.h->device, &info, NULL, &semaphore));
+    return semaphore;
+}
+
+static void check_own(bool through_host)
+{
+    VkSemaphore own[2] = {own_timeline(!through_host, 10), own_timeline(!through_host, 20)};
+    gr_semaphore *made[2];
+    for (int i = 0; i < 2; i++) {
+        const gr_vk_semaphore_info info = {.semaphore = own[i],
+                                           .type = VK_SEMAPHORE_TYPE_TIMELINE,
+                                           .value = i == 0 ? 10 : 20,
+                                           .through_host = through_host};
+        made[i] = gr_from_vk_semaphore(vk.wrap, &info);
+        assert_made(made[i]);
+        ck_assert(gr_vk_semaphore(made[i]) == own[i]);
+        ck_assert(gr_semaphore_is_timeline(made[i]));
+        ck_assert((gr_semaphore_handle(made[i]) == NULL) == through_host);
+    }
+    gr_resource *resource = make_resource(NULL);
+    assert_ok(gr_resource_set_sync(resource, made[0], made[1]));
+    gr_submit submit = begin_submit(resource);
+    ck_assert_uint_eq(submit.signal_value, 11);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x71);
+    vulkan_submit(commands, &submit, NULL);
+    fill_late(resource, 0x72, fx.stream);
+    submit = begin_submit(resource);
+    ck_assert_uint_eq(submit.wait_value, 21);
+    struct vulkan_host *seen = read_after(resource, &submit);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, 0x72);
+    CU(cuStreamSynchronize(fx.stream));
+    gr_resource_free(resource);
+    for (int i = 0; i < 2; i++) {
+        gr_semaphore_free(made[i]);
+        vk.DestroySemaphore(vk.h->device, own[i], NULL);
+    }
+}
+
+START_TEST(the_applications_timelines_through_the_host)
+{
+    need_vulkan();
+    check_own(true);
+}
+END_TEST
+
+START_TEST(the_applications_timelines_exported)
+{
+    need_vulkan();
+    if (!vk.exports)
+        skip("this Vulkan device exports no semaphores");
+    check_own(false);
+}
+END_TEST
+
+/* ---- Binary ---------------------------------------------------------------------------------- */
+
+START_TEST(binary_semaphores)
+{
+    need_vulkan();
+    if (!vk.exports) {
+        assert_null(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_BINARY), GR_ERR_UNSUPPORTED,
+                    0, "timeline");
+        skip("this Vulkan device exports no semaphores");
+    }
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_BINARY);
+    ck_assert(!gr_semaphore_is_timeline(pair.drawn));
+    GR_AUTO(gr_resource) *resource = make_resource(&pair);
+    for (int i = 1; i <= 4; i++) {
+        gr_submit submit = begin_submit(resource), second;
+        ck_assert_ptr_eq(submit.signal, pair.drawn);
+        ck_assert(submit.signal_value == 0 && submit.wait_value == 0);
+        ck_assert_ptr_eq(submit.wait, i == 1 ? NULL : pair.computed);
+        VkCommandBuffer commands = vulkan_begin();
+        vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, i);
+        vulkan_submit(commands, &submit, NULL);
+        assert_fails(gr_submit_begin(&resource, 1, &second), GR_ERR_STATE, 0, "binary");
+        gr_buffer *buffer = must_map(resource);
+        assert_cuda_bytes(buffer, i);
+        gate_open_after(gate_put(fx.stream), 10);
+        cuda_fill(buffer, 0x40 + i);
+        assert_ok(gr_buffer_release(buffer));
+    }
+    gr_submit submit = begin_submit(resource);
+    struct vulkan_host *seen = read_after(resource, &submit);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, 0x44);
+    must_release(must_map(resource)); /* takes the last signal */
+    free_pair(&pair);
+}
+END_TEST
+
+/* ---- Images and barriers --------------------------------------------------------------------- */
+
+/* Clears of Vulkan and copies of CUDA in turn, with libgr's barriers and without a wait of the host. */
+START_TEST(images_change_hands_with_their_layouts)
+{
+    need_vulkan();
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 64, 64, 1, 0, GR_NONE);
+    const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+    static unsigned char seen[8][64 * 64 * 4];
+    vulkan_image_fill(&image, 1);
+    assert_ok(gr_resource_set_sync(image.resource, pair.drawn, pair.computed));
+    for (int i = 0; i < 8; i++) {
+        float value = (float)(10 + i) / 255;
+        const VkClearColorValue colour = {.float32 = {value, value, value, value}};
+        gr_submit submit = begin_submit(image.resource);
+        VkCommandBuffer commands = vulkan_begin();
+        vulkan_cmd_from_cuda(commands, &image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+                             VK_ACCESS_TRANSFER_WRITE_BIT);
+        vk.CmdClearColorImage(commands, image.image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, &colour,
+                              1, &all);
+        vulkan_cmd_to_cuda(commands, &image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+                           VK_ACCESS_TRANSFER_WRITE_BIT);
+        vulkan_submit(commands, &submit, NULL);
+        gr_buffer *buffer = must_map_vulkan(&image);
+        const gr_linear to = {.host = seen[i]};
+        assert_ok(gr_buffer_copy_from_image(buffer, 0, 0, &to, fx.stream));
+        assert_ok(gr_buffer_release(buffer));
+    }
+    CU(cuStreamSynchronize(fx.stream));
+    vulkan_finish();
+    for (int i = 0; i < 8; i++)
+        assert_bytes(seen[i], sizeof seen[i], 10 + i);
+    gr_resource_free(image.resource);
+    free_pair(&pair);
+}
+END_TEST
+
+/* A buffer and an image in one barrier. */
+START_TEST(barriers_take_buffers_and_images)
+{
+    need_vulkan();
+    struct vulkan_image image = vulkan_image(VK_FORMAT_R8_UNORM, "2D", 16, 16, 1, 0, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_NONE);
+    gr_resource *both[] = {resource, image.resource};
+    gr_vk_use use = {.stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
+                     .access = VK_ACCESS_TRANSFER_WRITE_BIT,
+                     .layout = VK_IMAGE_LAYOUT_UNDEFINED,
+                     .queue_family = vk.h->graphics_family};
+    VkCommandBuffer commands = vulkan_begin();
+    assert_ok(gr_vk_cmd_to_cuda(commands, both, 2, &use));
+    use.layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+    assert_ok(gr_vk_cmd_from_cuda(commands, both, 2, &use));
+    vk.CmdFillBuffer(commands, gr_vk_buffer(resource), 0, SIZE, 0x81818181u);
+    assert_ok(gr_vk_cmd_to_cuda(commands, both, 2, &use));
+    vulkan_submit(commands, NULL, NULL);
+    vulkan_finish();
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_bytes(buffer, 0x81);
+    must_release(buffer);
+    gr_resource_free(image.resource);
+}
+END_TEST
+
+/* ---- What is said ---------------------------------------------------------------------------- */
+
+START_TEST(describe_says_what_a_semaphore_is)
+{
+    need_vulkan();
+    char text[256];
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    const gr_semaphore_point point = {.semaphore = pair.drawn, .value = 4711};
+    assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
+    ck_assert_int_gt(gr_semaphore_describe(pair.drawn, text, sizeof text), 0);
+    ck_assert_msg(strstr(text, "Vulkan") && strstr(text, "timeline") && strstr(text, "4711"), "%s",
+                  text);
+    ck_assert_msg((strstr(text, "host") == NULL) == vk.exports, "%s", text);
+    ck_assert(gr_semaphore_is_timeline(pair.drawn));
+    ck_assert(!gr_semaphore_is_timeline(NULL));
+    ck_assert(gr_vk_semaphore(pair.drawn) != VK_NULL_HANDLE);
+    ck_assert(gr_vk_semaphore(NULL) == VK_NULL_HANDLE);
+    ck_assert((gr_semaphore_handle(pair.drawn) != NULL) == vk.exports);
+    ck_assert_ptr_null(gr_semaphore_handle(NULL));
+    CU(cuStreamSynchronize(fx.stream));
+    free_pair(&pair);
+}
+END_TEST
+
+void add_use_cases(Suite *suite)
+{
+    TCase *values = add_vulkan_case(suite, "values");
+    tcase_add_test(values, values_grow_by_one_with_each_use);
+    tcase_add_test(values, maps_without_a_submit_signal_all_the_same);
+    tcase_add_test(values, one_semaphore_of_the_two);
+
+    TCase *several = add_vulkan_case(suite, "several resources");
+    tcase_add_test(several, two_resources_on_one_pair_in_one_submit);
+    tcase_add_test(several, two_resources_on_one_pair_and_two_streams);
+    tcase_add_test(several, two_pairs_do_not_wait_for_each_other);
+
+    TCase *cancel = add_vulkan_case(suite, "submits that did not happen");
+    tcase_add_test(cancel, a_cancelled_submit_is_not_waited_for);
+    tcase_add_test(cancel, a_cancelled_submit_leaves_the_one_before);
+    tcase_add_test(cancel, only_the_last_submit_can_be_cancelled);
+
+    TCase *points = add_vulkan_case(suite, "points by hand, own semaphores, binary ones");
+    tcase_add_test(points, points_by_hand_order_two_streams);
+    tcase_add_test(points, a_point_by_hand_waits_for_vulkans_host);
+    tcase_add_test(points, the_applications_timelines_through_the_host);
+    tcase_add_test(points, the_applications_timelines_exported);
+    tcase_add_test(points, binary_semaphores);
+    tcase_add_test(points, describe_says_what_a_semaphore_is);
+
+    TCase *barriers = add_vulkan_case(suite, "barriers");
+    tcase_add_test(barriers, images_change_hands_with_their_layouts);
+    tcase_add_test(barriers, barriers_take_buffers_and_images);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resources from Vulkan's buffers: the application's, and those that libgr makes. */
+#include "memory.h"
+
+#include "../lib/flags.h"
+
+#define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
+
+VkBuffer gr_vk_buffer(const gr_resource *resource)
+{
+    const struct vk_resource *r = vk_resource_of(resource);
+    return r ? r->buffer : VK_NULL_HANDLE;
+}
+
+/* ---- The application's -------------------------------------------------------------------------- */
+
+static gr_status check_range(const gr_vk_buffer_info *info, const char *call)
+{
+    if (info->size == 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`size` is 0: pass the size of the buffer in bytes.");
+    if (info->offset > info->memory_size || info->size > info->memory_size - info->offset)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The buffer's %llu bytes from offset %llu go past the end of its memory, "
+                       "which has %llu: pass the allocationSize as `memory_size`, and the offset "
+                       "of vkBindBufferMemory.",
+                       (unsigned long long)info->size, (unsigned long long)info->offset,
+                       (unsigned long long)info->memory_size);
+    return GR_OK;
+}
+
+gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_info *info, unsigned flags)
+{
+    const char *call = __func__;
+    if (vk_check_arguments(device, info, call) != GR_OK ||
+        gr_flags_check(flags, BUFFER_FLAGS, call) != GR_OK)
+        return NULL;
+    if (!info->buffer) {
+        gr_fail(GR_ERR_INVALID_VALUE, call, "`buffer` is VK_NULL_HANDLE: pass the VkBuffer.");
+        return NULL;
+    }
+    struct vk_resource *r = vk_resource_begin(device, call);
+    if (!r)
+        return NULL;
+    r->buffer = info->buffer;
+    r->memory = info->memory;
+    r->memory_size = info->memory_size;
+    r->dedicated = info->dedicated;
+    gr_status status = vk_memory_check(r, info->offset, call);
+    if (status == GR_OK)
+        status = check_range(info, call);
+    if (status != GR_OK)
+        return vk_resource_discard(r);
+    const gr_external_part part = {
+        .offset = (size_t)info->offset,
+        .size = (size_t)info->size,
+    };
+    return vk_resource_register(r, &part, flags, call);
+}
+
+/* ---- Made here ---------------------------------------------------------------------------------- */
+
+static gr_status check_exportable(const gr_vk_device *device, VkBufferUsageFlags usage,
+                                  VkExternalMemoryFeatureFlags *features, const char *call)
+{
+    const VkPhysicalDeviceExternalBufferInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
+        .usage = usage,
+        .handleType = GR_VK_MEMORY_HANDLE,
+    };
+    VkExternalBufferProperties properties = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+    device->vk.vkGetPhysicalDeviceExternalBufferProperties(device->physical_device, &info,
+                                                           &properties);
+    *features = properties.externalMemoryProperties.externalMemoryFeatures;
+    if (*features & VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT)
+        return GR_OK;
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "%s cannot export buffers of usage 0x%x as " GR_VK_HANDLE_NAME
+                   ": leave out usages, or share another buffer and copy on the device.",
+                   device->identity.name, usage);
+}
+
+static gr_status create_buffer(struct vk_resource *r, VkDeviceSize size, VkBufferUsageFlags usage)
+{
+    const VkExternalMemoryBufferCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+        .handleTypes = GR_VK_MEMORY_HANDLE,
+    };
+    const VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .pNext = &external,
+        .size = size,
+        .usage = usage,
+        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+    };
+    r->owned = true;
+    VkResult result = r->device->vk.vkCreateBuffer(r->device->device, &info, NULL, &r->buffer);
+    if (result == VK_SUCCESS)
+        return GR_OK;
+    r->buffer = VK_NULL_HANDLE;
+    return vk_fail(result, "vkCreateBuffer", "A buffer of %llu bytes, usage 0x%x, was refused.",
+                   (unsigned long long)size, usage);
+}
+
+static gr_status check_wish(const gr_vk_device *device, VkDeviceSize size, VkBufferUsageFlags usage,
+                            unsigned flags, const char *call)
+{
+    gr_status status = vk_check_device(device, call);
+    if (status == GR_OK)
+        status = gr_flags_check(flags, BUFFER_FLAGS, call);
+    if (status != GR_OK)
+        return status;
+    if (size == 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`size` is 0: Vulkan has no buffers without bytes.");
+    if (usage == 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`usage` is 0: say what Vulkan does with the buffer, for example "
+                       "VK_BUFFER_USAGE_VERTEX_BUFFER_BIT. Libgr adds none.");
+    return GR_OK;
+}
+
+gr_resource *gr_vk_buffer_create(gr_vk_device *device, VkDeviceSize size, VkBufferUsageFlags usage,
+                                 unsigned flags)
+{
+    const char *call = __func__;
+    VkExternalMemoryFeatureFlags features;
+    if (check_wish(device, size, usage, flags, call) != GR_OK ||
+        check_exportable(device, usage, &features, call) != GR_OK)
+        return NULL;
+    struct vk_resource *r = vk_resource_begin(device, call);
+    if (!r)
+        return NULL;
+    gr_status status = create_buffer(r, size, usage);
+    if (status == GR_OK)
+        status = vk_memory_allocate(r, features, usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
+                                    call);
+    if (status != GR_OK)
+        return vk_resource_discard(r);
+    const gr_external_part part = {.size = (size_t)size};
+    return vk_resource_register(r, &part, flags, call);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every call on a device checks first, and how messages write the handles of Vulkan. */
+#ifndef GR_VK_CHECK_H
+#define GR_VK_CHECK_H
+
+#include <stdint.h>
+
+#include <gr/vk.h>
+
+#include "../lib/error.h"
+
+/* Handles are pointers or integers, depending on the platform. */
+#define GR_VK_NUMBER(handle) ((unsigned long long)(uint64_t)(handle))
+
+static inline gr_status vk_check_device(const gr_vk_device *device, const char *call)
+{
+    if (device)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The device is NULL: did gr_vk_device_wrap() fail? See gr_last_error() there.");
+}
+
+/* For calls with a description, which says what is shared. */
+static inline gr_status vk_check_arguments(const gr_vk_device *device, const void *info,
+                                           const char *call)
+{
+    gr_status status = vk_check_device(device, call);
+    if (status != GR_OK || info)
+        return status;
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "`info` is NULL: describe what is shared.");
+}
+
+#endif
