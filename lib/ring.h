@@ -100,6 +100,24 @@ gr_status gr_ring_begin_use(gr_ring *ring, bool writing, size_t n, CUstream stre
 /* It hands them on. After an error the side still has them; buffers that were released all the same are NULL. */
 gr_status gr_ring_end_use(gr_ring *ring, bool writing, size_t n, bool discarded, const char *call);
 
+/*
+ * At give_back, with the lock, for the n slots of the consumer's scratch: 0 if the end of their use is put off, else
+ * puts those behind them whose end was, and returns how many there are then.
+ */
+size_t gr_ring_take_returned(gr_ring *ring, size_t n);
+
+/* Instead of gr_ring_end_use(): only whether this thread might. */
+gr_status gr_ring_put_off_end(const gr_ring *ring, const char *call);
+
+/*
+ * Ends the use of all slots where that was put off, so that they are free. The lock is held, and let go meanwhile;
+ * the calling side's scratch is overwritten. GR_OK also if there are none.
+ */
+gr_status gr_ring_end_returned(gr_ring *ring, bool writing, const char *call);
+
+/* Whether it has something to do, and this thread may. The lock is held. */
+bool gr_ring_can_end_returned(const gr_ring *ring, const char *call);
+
 /* The graphics API is done with resources that it had before they came into the ring, and CUDA comes first. */
 gr_status gr_ring_first_use(const gr_ring *ring, gr_resource *const resources[], size_t n,
                             const char *call);

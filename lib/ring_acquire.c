@@ -38,11 +38,14 @@ static gr_status fail_timeout(const gr_ring *ring, bool writing, size_t n, const
     gr_ring_state_count(ring->state, &now);
     return gr_fail(GR_ERR_TIMEOUT, call,
                    "%zu %s: %u of the ring's %u slots are free, %u are being written, %u are "
-                   "published, %u are being read.",
+                   "published, %u are being read.%s",
                    n,
                    writing ? "slots to write to were not there in time"
                            : "frames to read were not there in time",
-                   now.free, now.slots, now.writing, now.ready, now.reading);
+                   now.free, now.slots, now.writing, now.ready, now.reading,
+                   gr_ring_state_returning(ring->state)
+                       ? " Of the free ones, some stay with the consumer until its next call."
+                       : "");
 }
 
 static gr_status fail_stopped(const gr_ring *ring, bool writing, const char *call)
@@ -113,6 +116,11 @@ static gr_status look(gr_ring *ring, bool writing, size_t n, const char *call)
 static gr_status claim(gr_ring *ring, bool writing, size_t n, const char *call)
 {
     gr_status status = look(ring, writing, n, call);
+    if (status == GR_ERR_TIMEOUT && gr_ring_can_end_returned(ring, call)) {
+        status = gr_ring_end_returned(ring, writing, call);
+        if (status == GR_OK)
+            status = look(ring, writing, n, call);
+    }
     if (status != GR_ERR_TIMEOUT)
         return status;
     struct timespec deadline = {0};

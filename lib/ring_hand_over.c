@@ -46,7 +46,7 @@ static gr_status look_up(gr_ring *ring, bool writing, size_t n, const gr_slot sl
                        !slots   ? "`slots` is NULL"
                        : n == 0 ? "n is 0: there is nothing to hand over"
                                 : "n is more than there are slots");
-    gr_status status = gr_ring_reserve(with, n, call);
+    gr_status status = gr_ring_reserve(with, ring->state->slots + ring->state->leaving, call);
     size_t found = 0;
     for (; found < n && status == GR_OK; found++) {
         uint32_t number = find(ring, &slots[found]);
@@ -63,8 +63,20 @@ static gr_status look_up(gr_ring *ring, bool writing, size_t n, const gr_slot sl
     return status;
 }
 
+/* Their use has ended, and that of those whose end was put off; or theirs is put off. */
+static void note_given_back(struct gr_ring_state *state, bool put_off, size_t n,
+                            const uint32_t numbers[])
+{
+    if (put_off) {
+        gr_ring_state_return(state, n, numbers);
+        return;
+    }
+    gr_ring_state_give_back(state, n, numbers);
+    gr_ring_state_end_returning(state);
+}
+
 /* Writes down what has become of the slots. The lock is held. */
-static void note(gr_ring *ring, enum outcome outcome, size_t n, gr_slot slots[])
+static void note(gr_ring *ring, enum outcome outcome, bool put_off, size_t n, gr_slot slots[])
 {
     const struct gr_ring_scratch *with = &ring->scratch[outcome == GIVEN_BACK];
     if (outcome == PUBLISHED)
@@ -72,7 +84,7 @@ static void note(gr_ring *ring, enum outcome outcome, size_t n, gr_slot slots[])
     else if (outcome == DISCARDED)
         gr_ring_state_discard(ring->state, n, with->numbers);
     else
-        gr_ring_state_give_back(ring->state, n, with->numbers);
+        note_given_back(ring->state, put_off, n, with->numbers);
     if (ring->link && outcome != DISCARDED)
         ring->link->ops->push(ring, outcome == PUBLISHED, n);
     for (size_t i = 0; i < n; i++) {
@@ -101,14 +113,16 @@ static gr_status hand_over(gr_ring *ring, enum outcome outcome, size_t n, gr_slo
         return status;
     pthread_mutex_lock(&ring->lock);
     status = look_up(ring, writing, n, slots, call);
+    size_t ending = status == GR_OK && !writing ? gr_ring_take_returned(ring, n) : n;
     pthread_mutex_unlock(&ring->lock);
     if (status != GR_OK)
         return status;
-    status = gr_ring_end_use(ring, writing, n, outcome == DISCARDED, call);
+    status = ending ? gr_ring_end_use(ring, writing, ending, outcome == DISCARDED, call)
+                    : gr_ring_put_off_end(ring, call);
     pthread_mutex_lock(&ring->lock);
     note_buffers(ring, writing, n, slots);
     if (status == GR_OK)
-        note(ring, outcome, n, slots);
+        note(ring, outcome, ending == 0, n, slots);
     bool ends = gr_ring_has_left(ring);
     pthread_mutex_unlock(&ring->lock);
     if (ends)

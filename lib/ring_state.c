@@ -40,6 +40,7 @@ uint32_t gr_ring_state_add(struct gr_ring_state *state)
 
 void gr_ring_state_leave(struct gr_ring_state *state)
 {
+    gr_ring_state_end_returning(state); /* nobody uses them any more, so nobody has to be told */
     for (uint32_t i = 0; i < state->room; i++)
         state->places[i].leaving = 1;
     state->leaving += state->slots;
@@ -86,7 +87,7 @@ void gr_ring_state_count(const struct gr_ring_state *state, gr_ring_counts *coun
         .read = state->read,
         .dropped = state->dropped,
         .slots = state->slots,
-        .free = count_staying(state, GR_PLACE_FREE),
+        .free = count_staying(state, GR_PLACE_FREE) + gr_ring_state_returning(state),
         .writing = count(state, GR_PLACE_WRITING),
         .ready = count(state, GR_PLACE_READY),
         .reading = count(state, GR_PLACE_READING),
@@ -223,4 +224,43 @@ void gr_ring_state_give_back(struct gr_ring_state *state, size_t n, const uint32
     state->read += n;
     for (size_t i = 0; i < n; i++)
         make_free(state, &state->places[numbers[i]]);
+}
+
+/* ---- Returned first, free later -------------------------------------------------------------------- */
+
+bool gr_ring_state_puts_off(const struct gr_ring_state *state, size_t n, const uint32_t numbers[])
+{
+    for (size_t i = 0; i < n; i++)
+        if (state->places[numbers[i]].leaving)
+            return false;
+    return gr_ring_state_returning(state) + n < state->slots / 2;
+}
+
+/* They have their turn already, so that they are written in the order in which they were returned. */
+void gr_ring_state_return(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
+{
+    gr_ring_state_give_back(state, n, numbers);
+    for (size_t i = 0; i < n; i++)
+        state->places[numbers[i]].state = GR_PLACE_RETURNING;
+}
+
+uint32_t gr_ring_state_returning(const struct gr_ring_state *state)
+{
+    return count(state, GR_PLACE_RETURNING);
+}
+
+size_t gr_ring_state_list_returning(const struct gr_ring_state *state, uint32_t numbers[])
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < state->room; i++)
+        if (state->places[i].state == GR_PLACE_RETURNING)
+            numbers[n++] = i;
+    return n;
+}
+
+void gr_ring_state_end_returning(struct gr_ring_state *state)
+{
+    for (uint32_t i = 0; i < state->room; i++)
+        if (state->places[i].state == GR_PLACE_RETURNING)
+            state->places[i].state = GR_PLACE_FREE;
 }

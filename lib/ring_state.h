@@ -17,9 +17,10 @@
 enum gr_place_state {
     GR_PLACE_NONE = 0, /* no slot */
     GR_PLACE_FREE,
-    GR_PLACE_WRITING, /* the producer has it */
-    GR_PLACE_READY,   /* published, not read */
-    GR_PLACE_READING  /* the consumer has it */
+    GR_PLACE_WRITING,  /* the producer has it */
+    GR_PLACE_READY,    /* published, not read */
+    GR_PLACE_READING,  /* the consumer has it */
+    GR_PLACE_RETURNING /* given back, but graphics has yet to signal that it is done with it */
 };
 
 /* A slot. Its number is its place in the array, which stays the same as long as there is the slot. */
@@ -71,6 +72,16 @@ void gr_ring_undo_read(struct gr_ring_state *state, size_t n, const uint32_t num
 void gr_ring_state_publish(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 void gr_ring_state_discard(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 void gr_ring_state_give_back(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
+
+/*
+ * What graphics has read may be returned first, and become free later, with others, by one signal. That is put off
+ * until half of the slots wait for it, and never for one that leaves.
+ */
+bool gr_ring_state_puts_off(const struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
+void gr_ring_state_return(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
+uint32_t gr_ring_state_returning(const struct gr_ring_state *state);
+size_t gr_ring_state_list_returning(const struct gr_ring_state *state, uint32_t numbers[]);
+void gr_ring_state_end_returning(struct gr_ring_state *state);
 
 void gr_ring_state_count(const struct gr_ring_state *state, gr_ring_counts *counts);
 

@@ -21,6 +21,11 @@
  *     WRITING -> READY     release                               end (Vulkan: its submit has been made)
  *     READY -> READING     begin: after the release              map: after the writing
  *     READING -> FREE      end                                   release
+ *     READING ->           nothing yet, where OpenGL reads       is not, nor in GR_RING_NEWEST, with Vulkan,
+ *       RETURNING          (LOSSLESS, by end_use())              interop and copy, or in a shared ring
+ *     RETURNING -> FREE    end, once for all of them, which      is not
+ *                          comes later than each one's use
+ *     RETURNING -> ended   nothing: CUDA never gets it again     is not
  *     READY -> FREE        nothing: CUDA has released it and     nothing: graphics has written it last
  *       (dropped)          nobody has had it since: the next     and writes it next, in its own order;
  *                          map waits for that release, which     CUDA's last reading came before that
@@ -35,11 +40,17 @@
  *                          last signal and CUDA's last release (ring_slots.c)
  *     mapped -> closed     gr_close() on the stream of the map
  *
+ * RETURNING saves signals, each of which costs OpenGL's queue time in which it does nothing else. They become FREE when
+ * half of the slots wait for it; when the graphics thread finds nothing to read, before it waits, so that the producer
+ * gets on as long as the consumer calls; when a producer on the graphics thread finds no free slot; and before the
+ * ring is sent to another process. Where graphics writes, end is not put off: a reader may wait for it.
+ *
  * Vulkan's own order is that of submits to one queue, with the application's barriers. A claim whose map or
  * begin fails is undone; a wait that was put into a stream or a context by then does no harm.
  */
 #include "ring.h"
 
+#include "error.h"
 #include "external.h"
 
 /* The hooks of resources whose graphics API takes commands from this thread; NULL for others. */
@@ -98,6 +109,66 @@ gr_status gr_ring_end_use(gr_ring *ring, bool writing, size_t n, bool discarded,
     if (status == GR_OK && ring->link && !discarded)
         status = ring->link->ops->end_use(ring, writing, n, call);
     return status;
+}
+
+/* ---- Ends that are put off ----------------------------------------------------------------------------- */
+
+static bool can_put_off(const gr_ring *ring)
+{
+    return !ring->state->newest && !ring->link && !gr_ring_is_cuda(ring, false) &&
+           kind_with_hooks(gr_ring_any_resource(ring));
+}
+
+/* Puts all that is returning behind n slots. There is room. */
+static size_t list_returning(const gr_ring *ring, struct gr_ring_scratch *with, size_t n)
+{
+    size_t all = n + gr_ring_state_list_returning(ring->state, with->numbers + n);
+    for (size_t i = n; i < all; i++)
+        with->resources[i] = ring->slots[with->numbers[i]].resource;
+    return all;
+}
+
+size_t gr_ring_take_returned(gr_ring *ring, size_t n)
+{
+    struct gr_ring_scratch *with = &ring->scratch[1];
+    if (can_put_off(ring) && gr_ring_state_puts_off(ring->state, n, with->numbers))
+        return 0;
+    return list_returning(ring, with, n);
+}
+
+gr_status gr_ring_put_off_end(const gr_ring *ring, const char *call)
+{
+    const gr_resource *resource = ring->scratch[1].resources[0];
+    return check_thread(kind_with_hooks(resource), resource, call);
+}
+
+gr_status gr_ring_end_returned(gr_ring *ring, bool writing, const char *call)
+{
+    struct gr_ring_scratch *with = &ring->scratch[!writing];
+    gr_status status = gr_ring_reserve(with, gr_ring_state_returning(ring->state), call);
+    size_t n = status == GR_OK ? list_returning(ring, with, 0) : 0;
+    if (n == 0)
+        return status;
+    pthread_mutex_unlock(&ring->lock);
+    status = end_graphics(with->resources, n, call);
+    pthread_mutex_lock(&ring->lock);
+    if (status == GR_OK) {
+        gr_ring_state_end_returning(ring->state);
+        pthread_cond_broadcast(&ring->changed);
+    }
+    return status;
+}
+
+bool gr_ring_can_end_returned(const gr_ring *ring, const char *call)
+{
+    if (gr_ring_state_returning(ring->state) == 0)
+        return false;
+    gr_error before;
+    gr_error_save(&before);
+    const gr_resource *resource = gr_ring_any_resource(ring);
+    bool can = check_thread(kind_with_hooks(resource), resource, call) == GR_OK;
+    gr_error_restore(&before);
+    return can;
 }
 
 gr_status gr_ring_first_use(const gr_ring *ring, gr_resource *const resources[], size_t n,

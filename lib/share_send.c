@@ -84,6 +84,8 @@ static gr_status begin_sending(struct sending *s)
     gr_ring *ring = s->ring;
     pthread_mutex_lock(&ring->lock);
     gr_status status = check_idle(ring, s->call);
+    if (status == GR_OK)
+        status = gr_ring_end_returned(ring, false, s->call);
     if (status == GR_OK) {
         close_gaps(ring);
         s->count = ring->state->slots;

@@ -159,7 +159,7 @@ START_TEST(accesses)
     CALL(ERROR_INVALID_VALUE, cuMemSetAccess(p, size, &access, 1));
     access = share_access(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     access.location.id = 999;
-    CALL(ERROR_INVALID_DEVICE, cuMemSetAccess(p, size, &access, 1));
+    CALL(ERROR_INVALID_VALUE, cuMemSetAccess(p, size, &access, 1));
     access.location.id = fx.device;
     CALL(SUCCESS, cuMemSetAccess(p, size, &access, 1));
     MORE(SUCCESS, cuMemGetAccess(&flags, &access.location, p));

@@ -5,6 +5,8 @@
  */
 #include "gl_shared.h"
 
+#include <gr/ring.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -238,6 +240,147 @@ START_TEST(a_batch_of_very_many)
 }
 END_TEST
 
+/* ---- Rings --------------------------------------------------------------------------------------------------- */
+
+/* With binary semaphores each resource has its own, and a ring one slot. */
+static gr_ring *must_make_ring_of(size_t n, gr_ring_mode mode)
+{
+    gr_resource *resources[16];
+    for (size_t i = 0; i < n; i++)
+        resources[i] = must_share(SIZE, GR_NONE);
+    gr_ring *ring = gr_ring_create(resources, n, &(gr_ring_options){.mode = mode});
+    assert_made(ring);
+    return ring;
+}
+
+static void ring_frame(gr_ring *ring, int value)
+{
+    gr_slot slot;
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, 1, &slot));
+    cuda_fill(slot.buffer, value);
+    assert_ok(gr_ring_publish(ring, 1, &slot));
+    assert_ok(gr_ring_acquire_read(ring, NULL, 1, &slot));
+    assert_gl_bytes(gr_gl_name(slot.resource), SIZE, value);
+    assert_ok(gr_ring_give_back(ring, 1, &slot));
+}
+
+static unsigned long signals_of(gr_ring *ring, int frames)
+{
+    unsigned long before = pretend_counts.signals;
+    for (int i = 0; i < frames; i++)
+        ring_frame(ring, i & 255);
+    return pretend_counts.signals - before;
+}
+
+/* OpenGL says once for half of the slots that it has read them, but in GR_RING_NEWEST. */
+START_TEST(a_ring_signals_once_for_half_of_its_slots)
+{
+    need_both();
+    static const struct {
+        size_t slots;
+        gr_ring_mode mode;
+        unsigned long signals; /* for 64 frames */
+    } rings[] = {{1, GR_RING_LOSSLESS, 64}, {3, GR_RING_LOSSLESS, 64}, {4, GR_RING_LOSSLESS, 32},
+                 {9, GR_RING_LOSSLESS, 16}, {16, GR_RING_LOSSLESS, 8}, {16, GR_RING_NEWEST, 64}};
+    for (size_t i = 0; i < (_i == 1 ? 1 : sizeof rings / sizeof *rings); i++) {
+        gr_ring *ring = must_make_ring_of(rings[i].slots, rings[i].mode);
+        unsigned long buffers = pretend_counts.buffers;
+        unsigned long signals = signals_of(ring, 64);
+        if (gr_cuda_is_software()) {
+            ck_assert_uint_eq(signals, _i == 2 ? 0 : rings[i].signals);
+            /* Each is in the barriers of a wait and of a signal all the same. */
+            ck_assert_uint_eq(pretend_counts.buffers - buffers, _i == 2 ? 0 : 2 * 64);
+        }
+        gr_ring_free(ring);
+    }
+}
+END_TEST
+
+/* Who finds no slot to write to, or nothing to read, makes OpenGL signal for what was put off. */
+START_TEST(a_signal_that_is_missed_is_made_up_for)
+{
+    need_both();
+    if (_i == 1)
+        skip("a ring with binary semaphores has one slot, whose signal is never put off");
+    gr_slot slots[8], none;
+    unsigned long each = gr_cuda_is_software() && _i == 0;
+    gr_ring *ring = must_make_ring_of(8, GR_RING_LOSSLESS);
+    unsigned long made = pretend_counts.signals;
+    ring_frame(ring, 1);
+    ck_assert_uint_eq(pretend_counts.signals, made);
+    assert_fails(gr_ring_acquire_read(ring, NULL, 1, &none), GR_ERR_TIMEOUT, 0, "8 of the ring's");
+    ck_assert_uint_eq(pretend_counts.signals, made += each);
+    assert_fails(gr_ring_acquire_read(ring, NULL, 1, &none), GR_ERR_TIMEOUT, 0, "");
+    ck_assert_uint_eq(pretend_counts.signals, made);
+    ring_frame(ring, 2);
+    ring_frame(ring, 3);
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, 6, slots));
+    ck_assert_uint_eq(pretend_counts.signals, made);
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, 2, slots + 6));
+    ck_assert_uint_eq(pretend_counts.signals, made += each);
+    assert_ok(gr_ring_discard(ring, 8, slots));
+    ring_frame(ring, 4);
+    gr_ring_stop(ring);
+    gr_ring_free(ring); /* of which OpenGL has yet to say that it is done */
+    ck_assert_uint_eq(pretend_counts.signals, made);
+    gr_clear_error();
+}
+END_TEST
+
+/* OpenGL is late with what it read, and one signal after all of it holds CUDA's next writing back. */
+START_TEST(cuda_writes_a_ring_after_opengl_read_it)
+{
+    need_both();
+    size_t n = _i == 1 ? 1 : 4;
+    GLuint copies[16];
+    gr_slot slot;
+    gr_ring *ring = must_make_ring_of(n, GR_RING_LOSSLESS);
+    for (int i = 0; i < 16; i++) {
+        assert_ok(gr_ring_acquire_write(ring, fx.stream, 1, &slot));
+        cuda_fill(slot.buffer, i);
+        assert_ok(gr_ring_publish(ring, 1, &slot));
+        assert_ok(gr_ring_acquire_read(ring, NULL, 1, &slot));
+        if (i % 4 == 0)
+            gl_keep_busy();
+        copies[i] = gl_copy_of(gr_gl_name(slot.resource), SIZE);
+        assert_ok(gr_ring_give_back(ring, 1, &slot));
+    }
+    for (int i = 0; i < 16; i++)
+        assert_gl_bytes(copies[i], SIZE, i);
+    gr_ring_free(ring);
+}
+END_TEST
+
+/* No other thread may give it back, also where that would only be noted. */
+START_TEST(what_opengl_read_is_given_back_on_its_thread)
+{
+    need_both();
+    gr_slot slot;
+    gr_ring *ring = must_make_ring_of(_i == 1 ? 1 : 8, GR_RING_LOSSLESS);
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, 1, &slot));
+    cuda_fill(slot.buffer, 5);
+    assert_ok(gr_ring_publish(ring, 1, &slot));
+    assert_ok(gr_ring_acquire_read(ring, NULL, 1, &slot));
+    assert_ok(gr_egl_make_current(NULL));
+    assert_fails(gr_ring_give_back(ring, 1, &slot), GR_ERR_GL, 0, "No OpenGL context is current");
+    assert_ok(gr_egl_make_current(fx.egl));
+    assert_gl_bytes(gr_gl_name(slot.resource), SIZE, 5);
+    assert_ok(gr_ring_give_back(ring, 1, &slot));
+    assert_fails(gr_ring_give_back(ring, 1, &slot), GR_ERR_STATE, 0, "not one that is being read");
+    if (_i != 1) { /* the slot stays where its signal cannot be made */
+        gr_slot all[8];
+        assert_ok(gr_egl_make_current(NULL));
+        assert_fails(gr_ring_acquire_write(ring, fx.stream, 8, all), GR_ERR_TIMEOUT, 0,
+                     "some stay with the consumer");
+        assert_ok(gr_egl_make_current(fx.egl));
+        assert_ok(gr_ring_acquire_write(ring, fx.stream, 8, all));
+        assert_ok(gr_ring_discard(ring, 8, all));
+    }
+    gr_ring_free(ring);
+    gr_clear_error();
+}
+END_TEST
+
 void build_gl_shared_order(Suite *suite)
 {
     TCase *order = add_shared_case(suite, "order");
@@ -252,4 +395,10 @@ void build_gl_shared_order(Suite *suite)
     tcase_add_loop_test(order, a_batch, 0, WAYS);
     tcase_add_loop_test(order, a_batch_costs_one_signal_and_one_wait, 0, WAYS);
     tcase_add_loop_test(order, a_batch_of_very_many, 0, WAYS);
+
+    TCase *rings = add_shared_case(suite, "rings");
+    tcase_add_loop_test(rings, a_ring_signals_once_for_half_of_its_slots, 0, WAYS);
+    tcase_add_loop_test(rings, a_signal_that_is_missed_is_made_up_for, 0, WAYS);
+    tcase_add_loop_test(rings, cuda_writes_a_ring_after_opengl_read_it, 0, WAYS);
+    tcase_add_loop_test(rings, what_opengl_read_is_given_back_on_its_thread, 0, WAYS);
 }

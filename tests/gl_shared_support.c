@@ -102,7 +102,7 @@ gr_resource *must_share(size_t size, unsigned flags)
 void gl_keep_busy(void)
 {
     const size_t size = 64 << 20;
-    int rounds = gr_cuda_is_software() ? 1 : 300;
+    int rounds = gr_cuda_is_software() ? 1 : 40;
     GLuint name = 0;
     glCreateBuffers(1, &name);
     glNamedBufferStorage(name, (GLsizeiptr)size, NULL, 0);

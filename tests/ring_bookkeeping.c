@@ -117,6 +117,75 @@ START_TEST(claimed_slots_leave_when_they_come_back)
 }
 END_TEST
 
+static void read_frames(size_t n)
+{
+    publish(n);
+    ck_assert(gr_ring_claim_read(state, n, numbers));
+    gr_ring_commit_read(state, n, numbers);
+}
+
+/* What would be put off, given one more, for each number of slots. */
+START_TEST(half_of_the_slots_may_wait_for_a_signal)
+{
+    static const unsigned most[] = {0, 0, 0, 0, 1, 1, 2, 2, 3};
+    for (uint32_t slots = 1; slots <= 8; slots++) {
+        begin(slots, slots, false);
+        unsigned put_off = 0;
+        read_frames(slots);
+        while (gr_ring_state_puts_off(state, 1, numbers + put_off))
+            gr_ring_state_return(state, 1, numbers + put_off++);
+        ck_assert_uint_eq(put_off, most[slots]);
+        ck_assert_uint_eq(gr_ring_state_returning(state), put_off);
+        ck_assert(!gr_ring_state_puts_off(state, slots - put_off, numbers + put_off));
+        end();
+    }
+}
+END_TEST
+
+START_TEST(a_returned_slot_is_not_written_before_its_signal)
+{
+    begin(8, 8, false);
+    read_frames(8);
+    gr_ring_state_return(state, 1, numbers + 5);
+    gr_ring_state_return(state, 2, numbers + 1);
+    assert_counts(3, 0, 0, 5);
+    ck_assert_uint_eq(state->read, 3);
+    ck_assert(!gr_ring_claim_write(state, 1, others));
+    ck_assert(!gr_ring_claim_read(state, 1, others));
+    ck_assert_uint_eq(gr_ring_state_list_returning(state, others), 3);
+    for (uint32_t i = 0; i < 3; i++)
+        ck_assert_uint_eq(state->places[others[i]].state, GR_PLACE_RETURNING);
+    gr_ring_state_end_returning(state);
+    ck_assert_uint_eq(gr_ring_state_returning(state), 0);
+    assert_counts(3, 0, 0, 5);
+    ck_assert(!gr_ring_claim_write(state, 4, others));
+    ck_assert(gr_ring_claim_write(state, 3, others));
+    ck_assert_uint_eq(others[0], numbers[5]); /* in the order in which they were returned */
+    ck_assert_uint_eq(others[1], numbers[1]);
+    ck_assert_uint_eq(others[2], numbers[2]);
+    end();
+}
+END_TEST
+
+START_TEST(returned_slots_that_leave_need_no_signal)
+{
+    uint32_t left;
+    begin(8, 12, false);
+    read_frames(8);
+    gr_ring_state_return(state, 1, numbers);
+    gr_ring_state_leave(state);
+    ck_assert_uint_eq(gr_ring_state_returning(state), 0);
+    ck_assert(gr_ring_state_take_left(state, &left));
+    ck_assert_uint_eq(left, numbers[0]);
+    ck_assert(!gr_ring_state_take_left(state, &left));
+    for (int i = 0; i < 4; i++)
+        gr_ring_state_add(state);
+    ck_assert(!gr_ring_state_puts_off(state, 1, numbers + 1));
+    assert_counts(4, 0, 0, 7);
+    end();
+}
+END_TEST
+
 void build_ring_bookkeeping(Suite *suite)
 {
     TCase *steps = add_ring_case(suite, "bookkeeping");
@@ -124,4 +193,7 @@ void build_ring_bookkeeping(Suite *suite)
     tcase_add_test(steps, a_frame_that_comes_back_too_late_is_dropped);
     tcase_add_test(steps, a_frame_that_was_not_read_after_all_is_still_there);
     tcase_add_test(steps, claimed_slots_leave_when_they_come_back);
+    tcase_add_test(steps, half_of_the_slots_may_wait_for_a_signal);
+    tcase_add_test(steps, a_returned_slot_is_not_written_before_its_signal);
+    tcase_add_test(steps, returned_slots_that_leave_need_no_signal);
 }

@@ -268,9 +268,9 @@ START_TEST(opengl_has_the_other_thread)
 {
     need_transport(1);
     gr_slot slot;
-    producer = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
+    producer = _i % 2 ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
     gr_ring_options options = {.producer = producer, .wait_ms = 20000};
-    start_cuda(must_make_ring(SLOTS, &options), MOST, 0);
+    start_cuda(must_make_ring(_i < 2 ? SLOTS : 3 * SLOTS, &options), MOST, 0);
     for (uint64_t i = 1; i <= MOST; i++) {
         if (producer == GR_SIDE_CUDA) {
             must_acquire_read(cuda.ring, producer, 1, &slot);
@@ -289,6 +289,75 @@ START_TEST(opengl_has_the_other_thread)
     assert_frames(cuda.ring, MOST, MOST, 0);
     gr_ring_free(cuda.ring);
     CU(cuMemFree(cuda.copies));
+}
+END_TEST
+
+/* CUDA's thread gets on while OpenGL's has yet to signal for less than half of the slots, which come later. */
+START_TEST(a_consumer_that_stops_keeps_less_than_half)
+{
+    need_transport(1);
+    enum { MANY = 8, KEPT = MANY / 2 - 1 };
+    gr_slot slot;
+    producer = GR_SIDE_CUDA;
+    gr_ring_options options = {.wait_ms = 20000};
+    gr_ring *ring = must_make_ring(MANY, &options);
+    for (int i = 1; i <= MANY; i++)
+        write_frame(ring, producer, value_of((uint64_t)i));
+    for (int i = 1; i <= KEPT; i++)
+        read_frame(ring, producer, value_of((uint64_t)i));
+    start_cuda(ring, 2 * MANY, 0);
+    sleep_ms(60);
+    assert_slots(ring, KEPT, 0, MANY - KEPT, 0);
+    read_frame(ring, producer, value_of(KEPT + 1)); /* half: all of them are the producer's */
+    for (int waited = 0; waited < 20000; waited++) {
+        gr_ring_counts now;
+        gr_ring_count(ring, &now);
+        if (now.published == MANY + MANY / 2)
+            break;
+        sleep_ms(1);
+    }
+    assert_slots(ring, 0, 0, MANY, 0);
+    for (uint64_t i = MANY / 2 + 1; i <= 3 * MANY; i++) {
+        must_acquire_read(ring, producer, 1, &slot);
+        ck_assert_uint_eq(slot.frame, i);
+        assert_slot(&slot, value_of(i));
+        assert_ok(gr_ring_give_back(ring, 1, &slot));
+    }
+    join_cuda();
+    gr_ring_free(ring);
+    CU(cuMemFree(cuda.copies));
+}
+END_TEST
+
+/* The producer needs every slot at once; the consumer, which has the last ones, looks for a frame. */
+static void *produce_all(void *unused)
+{
+    gr_slot all[IN_FLIGHT];
+    (void)unused;
+    fx.cu->cuCtxSetCurrent(fx.context);
+    if (gr_ring_acquire_write(cuda.ring, fx.stream, IN_FLIGHT, all) != GR_OK)
+        failed("acquire");
+    else if (gr_ring_publish(cuda.ring, IN_FLIGHT, all) != GR_OK)
+        failed("publish");
+    fx.cu->cuCtxSetCurrent(NULL);
+    return NULL;
+}
+
+START_TEST(a_consumer_that_finds_nothing_lets_go_of_all)
+{
+    need_transport(1);
+    gr_slot slot;
+    gr_ring_options options = {.wait_ms = 20000};
+    memset(&cuda, 0, sizeof cuda);
+    cuda.ring = must_make_ring(IN_FLIGHT, &options);
+    write_frame(cuda.ring, GR_SIDE_CUDA, 1);
+    read_frame(cuda.ring, GR_SIDE_CUDA, 1);
+    ck_assert_int_eq(pthread_create(&cuda.thread, NULL, produce_all, NULL), 0);
+    must_acquire_read(cuda.ring, GR_SIDE_CUDA, 1, &slot);
+    join_cuda();
+    ck_assert_uint_eq(slot.frame, 2);
+    assert_slots(cuda.ring, 0, 0, IN_FLIGHT - 1, 1);
+    gr_ring_free(cuda.ring);
 }
 END_TEST
 
@@ -406,7 +475,9 @@ void build_ring_threads(Suite *suite)
     tcase_add_loop_test(speed, the_newest_frame_of_vulkan_is_read, 0, 2);
 
     TCase *opengl = add_ring_case(suite, "OpenGL and a thread");
-    tcase_add_loop_test(opengl, opengl_has_the_other_thread, 0, 2);
+    tcase_add_loop_test(opengl, opengl_has_the_other_thread, 0, 4);
+    tcase_add_test(opengl, a_consumer_that_stops_keeps_less_than_half);
+    tcase_add_test(opengl, a_consumer_that_finds_nothing_lets_go_of_all);
 
     TCase *flight = add_vulkan_case(suite, "mid-flight");
     tcase_add_loop_test(flight, a_thread_that_waits_is_stopped, 0, 2);

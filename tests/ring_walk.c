@@ -11,27 +11,27 @@
 #ifndef SEED
 #define SEED 20261120u
 #endif
-#define MOST_SLOTS 12 /* at once, those that leave among them */
-#define MOST_NEW   5
+#define MOST_SLOTS 18 /* at once, those that leave among them */
+#define MOST_NEW   9
 #define NAMES      (MOST_SLOTS + MOST_NEW)
 
 /* ---- The model ------------------------------------------------------------------------------- */
 
-enum state { NONE, FREE, WRITING, READY, READING };
+enum state { NONE, FREE, WRITING, READY, READING, RETURNING };
 
 static struct slot {
     enum state state;
     bool leaving;
     gr_slot it;     /* as the walker has it, while it is written or read */
     uint64_t frame; /* READY, READING */
-    uint64_t turn;  /* FREE */
+    uint64_t turn;  /* FREE, RETURNING */
     int value;      /* of all its bytes */
     gr_resource *resource;
 } slots[NAMES];
 
 static gr_ring *ring;
 static gr_side producer;
-static bool newest;
+static bool newest, puts_off;
 static uint64_t published, read_frames, dropped, turn;
 static int step;
 static const char *doing;
@@ -100,6 +100,26 @@ static void drop_older(uint64_t frame)
             is_dropped_now(&slots[i]);
 }
 
+/* One signal of OpenGL's for all that it was put off for. */
+static void end_returning(void)
+{
+    for (int i = 0; i < NAMES; i++)
+        if (slots[i].state == RETURNING)
+            slots[i].state = FREE;
+}
+
+/* Whether OpenGL says later that it is done with these. */
+static bool is_put_off(const gr_slot picked[], size_t n)
+{
+    unsigned all = 0;
+    for (enum state s = FREE; s <= RETURNING; s++)
+        all += count(s, false);
+    for (size_t i = 0; i < n; i++)
+        if (slot_of(&picked[i])->leaving)
+            return false;
+    return puts_off && count(RETURNING, true) + n < all / 2;
+}
+
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 static gr_status wrong_number(size_t n, size_t most)
@@ -120,15 +140,16 @@ static void step_acquire_write(void)
 {
     gr_slot got[NAMES];
     gr_status may = GR_OK;
-    unsigned room = count(FREE, false) + (newest ? count(READY, false) : 0);
     unsigned all = 0;
-    for (enum state s = FREE; s <= READING; s++)
+    for (enum state s = FREE; s <= RETURNING; s++)
         all += count(s, false);
     size_t n = pick(4) == 0 ? pick(MOST_NEW + 2) : 1;
     CUstream stream = pick_stream(true, &may);
     if (may == GR_OK)
         may = wrong_number(n, all);
-    if (may == GR_OK && room < n)
+    if (may == GR_OK && count(FREE, false) < n)
+        end_returning();
+    if (may == GR_OK && count(FREE, false) + (newest ? count(READY, false) : 0) < n)
         may = GR_ERR_TIMEOUT;
     gr_clear_error();
     check(gr_ring_acquire_write(ring, stream, n, got) == may);
@@ -160,8 +181,10 @@ static void step_acquire_read(void)
     CUstream stream = pick_stream(false, &may);
     if (may == GR_OK)
         may = wrong_number(n, all);
-    if (may == GR_OK && count(READY, true) < n)
+    if (may == GR_OK && count(READY, true) < n) {
+        end_returning();
         may = GR_ERR_TIMEOUT;
+    }
     gr_clear_error();
     check(gr_ring_acquire_read(ring, stream, n, got) == may);
     if (may != GR_OK)
@@ -226,6 +249,9 @@ static void hand_over(enum state from, gr_status (*call)(gr_ring *, size_t, gr_s
         check(status == GR_ERR_INVALID_VALUE || status == GR_ERR_STATE);
         return;
     }
+    bool later = call == gr_ring_give_back && is_put_off(picked, n);
+    if (call == gr_ring_give_back && !later)
+        end_returning();
     check(call(ring, n, picked) == GR_OK);
     for (size_t i = 0; i < n; i++) {
         struct slot *s = slot_of(&picked[i]);
@@ -237,6 +263,8 @@ static void hand_over(enum state from, gr_status (*call)(gr_ring *, size_t, gr_s
         } else {
             read_frames += call == gr_ring_give_back;
             is_free_now(s);
+            if (later)
+                s->state = RETURNING;
         }
     }
 }
@@ -267,7 +295,7 @@ static void step_resize(void)
     gr_resource *fresh[MOST_NEW];
     struct slot *places[MOST_NEW];
     size_t n = 1 + pick(MOST_NEW), found = 0;
-    unsigned used = NAMES - count(NONE, true) - count(FREE, true);
+    unsigned used = count(WRITING, true) + count(READY, true) + count(READING, true);
     if (used + n > MOST_SLOTS)
         return;
     for (int i = 0; i < NAMES && found < n; i++)
@@ -280,7 +308,7 @@ static void step_resize(void)
     check(gr_ring_resize(ring, fresh, n) == GR_OK);
     for (int i = 0; i < NAMES; i++) {
         slots[i].leaving = true;
-        if (slots[i].state == FREE)
+        if (slots[i].state == FREE || slots[i].state == RETURNING)
             slots[i].state = NONE;
     }
     for (size_t i = 0; i < n; i++)
@@ -307,10 +335,10 @@ static void check_counts(void)
     gr_ring_counts now;
     gr_ring_count(ring, &now);
     unsigned all = 0;
-    for (enum state s = FREE; s <= READING; s++)
+    for (enum state s = FREE; s <= RETURNING; s++)
         all += count(s, false);
     check(now.slots == all);
-    check(now.free == count(FREE, false));
+    check(now.free == count(FREE, false) + count(RETURNING, false));
     check(now.writing == count(WRITING, true));
     check(now.ready == count(READY, true));
     check(now.reading == count(READING, true));
@@ -377,6 +405,8 @@ START_TEST(walk)
     producer = _i & 1 ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
     newest = _i & 2;
     begin();
+    puts_off = producer == GR_SIDE_CUDA && !newest &&
+               gr_gl_transport(slots[0].resource) == GR_TRANSPORT_SHARED;
     int steps = sanitizer() != NULL || _i >= 4 ? 2000 : 10000;
     for (step = 0; step < steps; step++)
         take_step();

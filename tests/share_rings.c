@@ -231,18 +231,27 @@ START_TEST(a_ring_that_was_used_before)
 }
 END_TEST
 
-START_TEST(a_peer_writes_for_opengl)
+/* NULL: not by this OpenGL. */
+static gr_ring *make_opengls_ring(void)
 {
     gr_resource *resources[SLOTS];
     for (int i = 0; i < SLOTS; i++) {
         resources[i] = gr_gl_buffer_create(SLOT_SIZE, GR_NONE,
                                            &(gr_gl_options){.transport = GR_TRANSPORT_SHARED});
         if (resources[i] == NULL)
-            skip("%s", error_text());
+            return NULL;
     }
-    struct peer peer = peer_start("produces");
     gr_ring *ring = gr_ring_create(resources, SLOTS, &(gr_ring_options){.wait_ms = SOON});
     assert_made(ring);
+    return ring;
+}
+
+START_TEST(a_peer_writes_for_opengl)
+{
+    gr_ring *ring = make_opengls_ring();
+    if (ring == NULL)
+        skip("%s", error_text());
+    struct peer peer = peer_start("produces");
     assert_ok(gr_send_ring(peer.socket, ring, GR_RING_CONSUMER, SOON));
     for (uint64_t i = 1; i <= FRAMES; i++) {
         gr_slot slot;
@@ -256,6 +265,30 @@ START_TEST(a_peer_writes_for_opengl)
 }
 END_TEST
 
+/* OpenGL's signal for the frame that it read is put off, but not beyond the end of its part. */
+START_TEST(slots_that_opengl_gave_back_go_along)
+{
+    gr_slot slot, all[SLOTS];
+    gr_ring *ring = make_opengls_ring();
+    if (ring == NULL)
+        skip("%s", error_text());
+    struct peer peer = peer_start("consumes_the_newest");
+    assert_ok(cuda_writes(ring));
+    assert_ok(gr_ring_acquire_read(ring, NULL, 1, &slot));
+    assert_ok(gr_ring_give_back(ring, 1, &slot));
+    assert_ok(gr_send_ring(peer.socket, ring, GR_RING_PRODUCER, SOON));
+    assert_ok(gr_egl_make_current(NULL)); /* nothing is left for OpenGL to say */
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, SLOTS, all));
+    assert_ok(gr_ring_discard(ring, SLOTS, all));
+    for (int i = 0; i < FRAMES; i++)
+        assert_ok(cuda_writes(ring));
+    gr_ring_stop(ring);
+    peer_end(&peer, true);
+    assert_ok(gr_egl_make_current(fx.egl));
+    gr_ring_free(ring);
+}
+END_TEST
+
 void add_shared_ring_cases(Suite *suite)
 {
     TCase *rings = add_share_case(suite, "rings between processes");
@@ -265,5 +298,6 @@ void add_shared_ring_cases(Suite *suite)
     tcase_add_test(rings, a_peer_writes_for_cuda);
     tcase_add_test(rings, a_ring_that_was_used_before);
     tcase_add_test(rings, a_peer_writes_for_opengl);
+    tcase_add_test(rings, slots_that_opengl_gave_back_go_along);
     add_shared_call_cases(suite);
 }

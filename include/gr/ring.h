@@ -99,7 +99,13 @@ GR_API gr_status gr_ring_discard(gr_ring *ring, size_t n, gr_slot slots[]);
  */
 GR_API gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, size_t n, gr_slot slots[]);
 
-/* Gives n slots back that were read. GR_ERR_STATE: a slot is not one that is being read. */
+/*
+ * Gives n slots back that were read. GR_ERR_STATE: a slot is not one that is being read.
+ * In GR_RING_LOSSLESS, where OpenGL reads by the shared transport, libgr signals for several slots at once: fewer than
+ * half of the slots, of those given back, may stay with the consumer until its next call. A producer on another
+ * thread has to wait for them until the consumer has given back half of the slots, or finds nothing to read; so a
+ * consumer does not wait, but in gr_ring_acquire_read(), for a producer that needs every slot.
+ */
 GR_API gr_status gr_ring_give_back(gr_ring *ring, size_t n, gr_slot slots[]);
 
 /*
@@ -112,7 +118,7 @@ GR_API gr_status gr_ring_resize(gr_ring *ring, gr_resource *const resources[], s
 /* Frames so far. */
 typedef struct gr_ring_counts {
     uint64_t published, read, dropped;
-    unsigned slots, free, writing, ready, reading;
+    unsigned slots, free, writing, ready, reading; /* `free` has all that were given back */
 } gr_ring_counts;
 GR_API void gr_ring_count(gr_ring *ring, gr_ring_counts *counts);
 

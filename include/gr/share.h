@@ -50,7 +50,8 @@ typedef enum gr_ring_role { GR_RING_PRODUCER = 0, GR_RING_CONSUMER } gr_ring_rol
  * gr_ring_free() closes it; after an error of these two calls it is still the caller's. A thread of the ring's own
  * watches it. When the peer has died, what a stream or a graphics API here waits for is signalled in its stead, a
  * moment later: no wait lasts for ever, but the frame that the peer was at may be incomplete.
- * A peer that lives and does nothing holds up who waits for its frame's work, as a GPU's endless kernel would.
+ * A peer that lives and does nothing holds up who waits for its frame's work, as a GPU's endless kernel would, but not
+ * gr_ring_free(), which after 2 seconds signals in its stead.
  * Nothing may be in flight when a ring is sent (GR_ERR_STATE); the call waits for work that is still under way.
  * Resizing is not possible afterwards. The receiver's options are the sender's.
  * Semaphores that can be exported and that only the ring's slots have are used by both processes; for all others

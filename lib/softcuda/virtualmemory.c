@@ -283,8 +283,9 @@ SOFT_API cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *des
         if (flags != 0 && flags != READ_ACCESS && flags != WRITE_ACCESS)
             return CUDA_ERROR_INVALID_VALUE;
         result = soft_allocation_check_location(&desc[i].location);
-        if (result != CUDA_SUCCESS)
-            return result;
+        if (result !=
+            CUDA_SUCCESS) /* other than cuMemCreate the real driver gives a wrong device no code of its own */
+            return result == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : result;
     }
     /* All speak of the one device; the last one holds. */
     return set_access(at(ptr), size, (unsigned)desc[count - 1].flags);
