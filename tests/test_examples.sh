@@ -30,10 +30,11 @@ gallery=$examples/gallery
 port=$examples/port
 pingpong=$examples/pingpong
 particles=$examples/particles
+twoproc=$examples/twoproc
 compare=$examples/compare_png
 
 for program in "$sinewave" "$heightmap" "$postprocess" "$gallery" "$port" "$pingpong" "$particles" \
-    "$compare" "$make_png"; do
+    "$twoproc" "$compare" "$make_png"; do
     if [ ! -x "$program" ]; then
         echo "skipped: the examples were not built ($program is missing: libpng?)"
         exit 77
@@ -351,6 +352,14 @@ check particles_measure 0 "$particles" --size 96x64 -n 4096 --frames 0 --measure
 check particles_no_folder 1 test -e none
 check particles_nowhere 1 "$particles" $sparks -o nowhere/sparks && says err nowhere/sparks 'No such file'
 
+# ---- twoproc ----
+
+check twoproc 0 "$twoproc" $wave --frames 6 -o two.png &&
+    says out CUDA 'Drawn    6 frames' "$(pwd -P)/two.png, 192x120"
+check twoproc_kill 0 "$twoproc" $wave --frames 40 --kill -o killed.png &&
+    says out 'Killing the process'
+check twoproc_nowhere 1 "$twoproc" $wave --frames 2 -o nowhere/two.png && says err nowhere/two.png
+
 # ---- Usage ----
 
 check sinewave_help 0 "$sinewave" --help && says out Usage --mesh GR_CUDA_DRIVER
@@ -368,6 +377,8 @@ check pingpong_version 0 "$pingpong" --version && says out 'pingpong (libgr) '
 check backend_unknown 2 "$port" --backend metal && says err '"metal"' 'gl or vk'
 check queue_unknown 2 "$pingpong" --queue video && says err '"video"' transfer
 check pingpong_none 2 "$pingpong" --frames 0 && says err 'from 1 to 100000'
+check twoproc_help 0 "$twoproc" --help && says out Usage --kill GR_CUDA_DRIVER
+check twoproc_version 0 "$twoproc" -V && says out 'twoproc (libgr) '
 check particles_help 0 "$particles" --help && says out Usage --in-flight GR_CUDA_DRIVER
 check particles_version 0 "$particles" -V && says out 'particles (libgr) '
 check particles_none 2 "$particles" --particles 0 && says err 'from 1 to 4194304'

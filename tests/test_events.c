@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events and other streams at a map and a release. Streams are held up by gates, so that a wait that is left out shows
+ * as a wrong byte; by interop, the copy and, where there is one, shared storage.
+ */
+#include <gr/gl.h>
+
+#include "support.h"
+
+#define SIZE    ((size_t)4096)
+#define LATE_MS 60
+
+/* ---- Resources by each transport -------------------------------------------------------------- */
+
+static const gr_transport transports[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY,
+                                          GR_TRANSPORT_SHARED};
+enum { TRANSPORTS = sizeof(transports) / sizeof(transports[0]) };
+
+/* Filled with zeros. */
+static gr_resource *make(int transport)
+{
+    const gr_gl_options options = {.transport = transports[transport]};
+    if (transports[transport] != GR_TRANSPORT_SHARED)
+        return gr_from_gl_buffer_with(gl_buffer_filled(SIZE, 0), GR_NONE, &options);
+    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_NONE, &options);
+    gr_buffer *buffer = resource ? gr_map(resource, fx.stream) : NULL;
+    if (buffer) {
+        cuda_fill(buffer, 0);
+        assert_ok(gr_buffer_release(buffer));
+    }
+    return resource;
+}
+
+/* What the first of each opens for good is not counted in a case. */
+#define need(resource, transport)                                                                  \
+    GR_AUTO(gr_resource) *resource = make(transport);                                              \
+    if (resource == NULL && transports[transport] == GR_TRANSPORT_SHARED)                          \
+        skip("%s", error_text());                                                                  \
+    assert_made(resource)
+
+static CUevent make_event(void)
+{
+    CUevent event;
+    CU(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    return event;
+}
+
+/* Bytes that are `value` once the other stream has come so far, late; the event tells. */
+static CUdeviceptr late_bytes(int value, CUevent event)
+{
+    CUdeviceptr bytes;
+    CU(cuMemAlloc(&bytes, SIZE));
+    CU(cuMemsetD8(bytes, 0xEE, SIZE));
+    gate_open_after(gate_put(fx.other), LATE_MS);
+    CU(cuMemsetD8Async(bytes, (unsigned char)value, SIZE, fx.other));
+    CU(cuEventRecord(event, fx.other));
+    return bytes;
+}
+
+/* ---- At the map ------------------------------------------------------------------------------- */
+
+START_TEST(a_map_waits_for_an_event)
+{
+    need(resource, _i);
+    CUevent event = make_event();
+    CUdeviceptr bytes = late_bytes(0x5A, event);
+    gr_buffer *buffer = gr_map_with(resource, fx.stream, &(gr_map_options){.wait_event = event});
+    assert_made(buffer);
+    CU(cuMemcpyDtoDAsync(gr_buffer_ptr(buffer), bytes, SIZE, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x5A);
+    gates_open();
+    CU(cuMemFree(bytes));
+    CU(cuEventDestroy(event));
+}
+END_TEST
+
+START_TEST(a_stream_is_in_step_with_the_map)
+{
+    need(resource, _i);
+    struct gate *gate = gate_put(fx.stream);
+    gr_buffer *buffer =
+        gr_map_with(resource, fx.stream, &(gr_map_options){.sync_stream = fx.other});
+    assert_made(buffer);
+    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 0x33, SIZE, fx.other));
+    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.other));
+    gate_open(gate);
+    assert_ok(gr_buffer_release_with(buffer, &(gr_release_options){.stream = fx.other}));
+    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x33);
+}
+END_TEST
+
+START_TEST(a_batch_takes_the_options_too)
+{
+    need(first, _i);
+    need(second, _i);
+    CUevent event = make_event();
+    CUdeviceptr bytes = late_bytes(0x21, event);
+    gr_resource *const both[] = {first, second};
+    gr_buffer *buffers[2];
+    const gr_map_options options = {.wait_event = event, .sync_stream = CU_STREAM_LEGACY};
+    assert_ok(gr_map_many_with(both, 2, fx.stream, &options, buffers));
+    for (int i = 0; i < 2; i++)
+        CU(cuMemcpyDtoDAsync(gr_buffer_ptr(buffers[i]), bytes, SIZE, fx.stream));
+    assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP));
+    assert_gl_bytes(gr_gl_name(first), SIZE, 0x21);
+    assert_gl_bytes(gr_gl_name(second), SIZE, 0x21);
+    gates_open();
+    CU(cuMemFree(bytes));
+    CU(cuEventDestroy(event));
+}
+END_TEST
+
+/* ---- At the release --------------------------------------------------------------------------- */
+
+START_TEST(a_release_comes_after_an_event)
+{
+    need(resource, _i);
+    CUevent event = make_event();
+    gr_buffer *buffer =
+        gr_map_with(resource, fx.stream, &(gr_map_options){.sync_stream = fx.other});
+    assert_made(buffer);
+    gate_open_after(gate_put(fx.other), LATE_MS);
+    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 0x44, SIZE, fx.other));
+    CU(cuEventRecord(event, fx.other));
+    assert_ok(gr_buffer_release_with(buffer, &(gr_release_options){.event = event}));
+    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x44);
+    CU(cuEventDestroy(event));
+}
+END_TEST
+
+/* The next user may be CUDA's as well. */
+START_TEST(a_map_comes_after_the_event_of_the_release)
+{
+    need(resource, _i);
+    CUevent event = make_event();
+    unsigned char bytes[SIZE];
+    gr_buffer *buffer =
+        gr_map_with(resource, fx.stream, &(gr_map_options){.sync_stream = fx.other});
+    assert_made(buffer);
+    gate_open_after(gate_put(fx.other), LATE_MS);
+    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 0x45, SIZE, fx.other));
+    CU(cuEventRecord(event, fx.other));
+    assert_ok(gr_buffer_release_with(buffer, &(gr_release_options){.event = event}));
+    buffer = must_map(resource);
+    CU(cuMemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    CU(cuStreamSynchronize(fx.stream));
+    assert_bytes(bytes, SIZE, 0x45);
+    assert_ok(gr_buffer_release(buffer));
+    CU(cuEventDestroy(event));
+}
+END_TEST
+
+/* ---- Options ---------------------------------------------------------------------------------- */
+
+START_TEST(zeroed_options_are_the_plain_calls)
+{
+    need(resource, _i);
+    const gr_map_options nothing = {0};
+    gr_buffer *buffer = gr_map_with(resource, fx.stream, &nothing);
+    assert_made(buffer);
+    cuda_fill(buffer, 0x61);
+    assert_ok(gr_buffer_release_with(buffer, &(gr_release_options){0}));
+    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x61);
+    assert_made(buffer = gr_map_with(resource, fx.stream, NULL));
+    cuda_fill(buffer, 0x62);
+    assert_ok(gr_buffer_release_with(buffer, NULL));
+    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x62);
+}
+END_TEST
+
+START_TEST(what_is_refused_changes_nothing)
+{
+    need(resource, _i);
+    CUevent event = make_event();
+    assert_null(gr_map_with(resource, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "CU_STREAM_LEGACY");
+    assert_null(
+        gr_map_with(resource, fx.stream, &(gr_map_options){.sync_stream = GR_STREAM_OF_MAP}),
+        GR_ERR_INVALID_VALUE, 0, "sync_stream");
+    assert_null(gr_map_with(NULL, fx.stream, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    ck_assert(!gr_is_mapped(resource));
+    gr_buffer *buffer = must_map(resource);
+    const gr_release_options both = {.stream = fx.other, .event = event};
+    assert_fails(gr_buffer_release_with(buffer, &both), GR_ERR_INVALID_VALUE, 0, "Both");
+    ck_assert(gr_is_mapped(resource));
+    assert_ok(gr_buffer_release_with(NULL, &(gr_release_options){.event = event}));
+    assert_ok(gr_buffer_release(buffer));
+    CU(cuEventDestroy(event));
+}
+END_TEST
+
+/* On a GPU an event that was destroyed is not the driver's to answer for. */
+START_TEST(an_event_that_is_gone_is_refused)
+{
+    need(resource, _i);
+    if (!gr_cuda_is_software())
+        skip("NVIDIA's driver does not survive the handle of what has ended");
+    CUevent event = make_event();
+    CU(cuEventDestroy(event));
+    assert_null(gr_map_with(resource, fx.stream, &(gr_map_options){.wait_event = event}),
+                GR_ERR_CUDA, -1, "wait_event");
+    ck_assert(!gr_is_mapped(resource));
+    gr_buffer *buffer = must_map(resource);
+    assert_fails(gr_buffer_release_with(buffer, &(gr_release_options){.event = event}), GR_ERR_CUDA,
+                 -1, "event");
+    ck_assert(gr_is_mapped(resource));
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
+static void warm_up(void)
+{
+    static bool done;
+    CUcontext context = NULL;
+    if (done || gr_cuda_load(true) != GR_OK)
+        return;
+    done = true;
+    const gr_cuda_api *cu = gr_cuda();
+    gr_egl *egl = gr_egl_create(NULL);
+    if (egl != NULL && cu->cuDevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS &&
+        cu->cuCtxSetCurrent(context) == CUDA_SUCCESS) {
+        gr_resource_free(gr_gl_buffer_create(SIZE, GR_NONE, &(gr_gl_options){GR_TRANSPORT_SHARED}));
+        cu->cuCtxSetCurrent(NULL);
+    }
+    gr_egl_free(egl);
+    gr_clear_error();
+}
+
+static void build(Suite *suite)
+{
+    TCase *map = add_case(suite, "map");
+    tcase_add_unchecked_fixture(map, warm_up, NULL);
+    tcase_add_loop_test(map, a_map_waits_for_an_event, 0, TRANSPORTS);
+    tcase_add_loop_test(map, a_stream_is_in_step_with_the_map, 0, TRANSPORTS);
+    tcase_add_loop_test(map, a_batch_takes_the_options_too, 0, TRANSPORTS);
+
+    TCase *release = add_case(suite, "release");
+    tcase_add_loop_test(release, a_release_comes_after_an_event, 0, TRANSPORTS);
+    tcase_add_loop_test(release, a_map_comes_after_the_event_of_the_release, 0, TRANSPORTS);
+
+    TCase *options = add_case(suite, "options");
+    tcase_add_loop_test(options, zeroed_options_are_the_plain_calls, 0, TRANSPORTS);
+    tcase_add_loop_test(options, what_is_refused_changes_nothing, 0, TRANSPORTS);
+    tcase_add_loop_test(options, an_event_that_is_gone_is_refused, 0, TRANSPORTS);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "events", build, NULL);
+}
