@@ -14,11 +14,12 @@ static gr_status check_resource(const gr_resource *resource, const char *call)
     gr_status status = gr_resource_check_open(resource, call);
     if (status != GR_OK)
         return status;
-    if (!gr_external_of(resource))
+    const struct gr_external *external = gr_external_of(resource);
+    if (!external || (external->kind && external->kind->end_use))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The resource is shared by the transport %s, which needs no semaphores: map "
                        "and release order the work by themselves.",
-                       resource->backend->name);
+                       resource->transport);
     if (resource->mapped)
         return gr_fail(GR_ERR_STATE, call, "The resource is mapped: release its buffer first.");
     return GR_OK;

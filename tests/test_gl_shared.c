@@ -4,6 +4,8 @@
  * wrong arguments, and the loop that allocates nothing.
  */
 #define _GNU_SOURCE
+#include <gr/semaphore.h>
+
 #include "allocations.h"
 #include "gl_shared.h"
 
@@ -275,6 +277,16 @@ START_TEST(map_and_release_for_ever_need_nothing_more)
 }
 END_TEST
 
+/* Whose semaphores the transport signals, nobody else is to. */
+START_TEST(semaphores_of_its_own_are_refused)
+{
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
+    gr_submit submit;
+    assert_fails(gr_resource_set_sync(resource, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "shared");
+    assert_fails(gr_submit_begin(&resource, 1, &submit), GR_ERR_INVALID_VALUE, 0, "shared");
+}
+END_TEST
+
 static void build(Suite *suite)
 {
     TCase *bytes = add_shared_case(suite, "bytes");
@@ -288,6 +300,7 @@ static void build(Suite *suite)
     tcase_add_loop_test(reports, another_transport_by_wish, 0, 2);
 
     TCase *errors = add_shared_case(suite, "errors");
+    tcase_add_test(errors, semaphores_of_its_own_are_refused);
     tcase_add_test(errors, wrong_arguments);
     tcase_add_test(errors, a_buffer_that_memory_does_not_hold);
     tcase_add_test(errors, an_opengl_without_memory_objects);

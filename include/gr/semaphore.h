@@ -109,7 +109,8 @@ GR_API gr_status gr_semaphore_wait(const gr_semaphore_point points[], size_t n, 
  * signalled, and the caller sees to it. The resource keeps both alive until it is closed or given others;
  * giving it others waits for its last release, and forgets a submit that was begun.
  * Not while it is mapped (GR_ERR_STATE). GR_ERR_INVALID_VALUE: the same one twice, a keyed mutex or
- * NvSciSync (use gr_semaphore_wait() and gr_semaphore_signal()), another CUDA context.
+ * NvSciSync (use gr_semaphore_wait() and gr_semaphore_signal()), another CUDA context, a resource of OpenGL's, whose
+ * transport orders the work by itself.
  */
 GR_API gr_status gr_resource_set_sync(gr_resource *resource, gr_semaphore *acquire,
                                       gr_semaphore *release);
