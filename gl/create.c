@@ -195,8 +195,8 @@ gr_resource *gr_gl_buffer_create(size_t size, unsigned flags, const gr_gl_option
 static gr_status check_extent(const gr_gl_image_info *info, const char *call)
 {
     bool deep = info->target == GL_TEXTURE_3D || info->target == GL_TEXTURE_2D_ARRAY;
-    unsigned int longest = info->width > info->height ? info->width : info->height, levels = 0;
-    if (info->width == 0 || info->height == 0 || longest > INT32_MAX || info->depth > INT32_MAX)
+    if (info->width == 0 || info->height == 0 || info->width > INT32_MAX ||
+        info->height > INT32_MAX || info->depth > INT32_MAX)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The size is %u x %u x %u: pass that of level 0 in texels.", info->width,
                        info->height, info->depth);
@@ -209,10 +209,8 @@ static gr_status check_extent(const gr_gl_image_info *info, const char *call)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "A cube's faces are square, but the size is %u x %u.", info->width,
                        info->height);
-    if (info->target == GL_TEXTURE_3D && info->depth > longest)
-        longest = info->depth;
-    for (; longest > 0; longest /= 2)
-        levels++;
+    unsigned int levels =
+        gr_whole_chain(info->width, info->height, info->target == GL_TEXTURE_3D ? info->depth : 1);
     if (info->levels <= levels)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,

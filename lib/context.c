@@ -38,6 +38,14 @@ gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)
     return GR_OK;
 }
 
+gr_status gr_context_first_device(CUdevice *device)
+{
+    CUresult result = gr_driver()->cuDeviceGet(device, 0);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuDeviceGet", "There is no CUDA device.");
+}
+
 gr_status gr_context_hold(const struct gr_context *context, struct gr_context *copy,
                           const char *call)
 {

@@ -18,6 +18,9 @@ struct gr_context {
 gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)(CUdevice *device),
                             const char *call);
 
+/* For gr_context_choose(), where nothing names a device: the first one. */
+gr_status gr_context_first_device(CUdevice *device);
+
 /* A second hold of the same context. */
 gr_status gr_context_hold(const struct gr_context *context, struct gr_context *copy,
                           const char *call);

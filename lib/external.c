@@ -212,14 +212,6 @@ gr_status gr_external_make_vmm(struct gr_external *r, const struct gr_context *c
     return GR_OK;
 }
 
-static gr_status find_first_device(CUdevice *device)
-{
-    CUresult result = gr_driver()->cuDeviceGet(device, 0);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuDeviceGet", "There is no CUDA device.");
-}
-
 gr_resource *gr_from_external_memory(const gr_external_memory_info *info, unsigned flags)
 {
     struct gr_context context;
@@ -227,7 +219,7 @@ gr_resource *gr_from_external_memory(const gr_external_memory_info *info, unsign
         gr_fail(GR_ERR_INVALID_VALUE, __func__, "`info` is NULL: describe the memory.");
         return NULL;
     }
-    if (!gr_cuda() || gr_context_choose(&context, find_first_device, __func__) != GR_OK)
+    if (!gr_cuda() || gr_context_choose(&context, gr_context_first_device, __func__) != GR_OK)
         return NULL;
     struct gr_external *r = calloc(1, sizeof(*r));
     if (!r)

@@ -96,6 +96,12 @@ static inline struct gr_external *gr_external_of(const gr_resource *resource)
                                                                  : NULL;
 }
 
+/* The points of a resource that is known to be in external memory. */
+static inline struct gr_sync *gr_sync_of(const gr_resource *resource)
+{
+    return &((struct gr_external *)resource)->sync;
+}
+
 /* ---- The rules of the handle types (external_rules.c) ------------------------------------------ */
 
 /* Whether the description obeys the driver's documentation; the message cites the rule. */

@@ -73,14 +73,6 @@ gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *co
     return status;
 }
 
-static gr_status find_first_device(CUdevice *device)
-{
-    CUresult result = gr_driver()->cuDeviceGet(device, 0);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuDeviceGet", "There is no CUDA device.");
-}
-
 gr_semaphore *gr_semaphore_import(const gr_semaphore_info *info)
 {
     struct gr_context context;
@@ -88,7 +80,7 @@ gr_semaphore *gr_semaphore_import(const gr_semaphore_info *info)
         gr_fail(GR_ERR_INVALID_VALUE, __func__, "`info` is NULL: describe the semaphore.");
         return NULL;
     }
-    if (!gr_cuda() || gr_context_choose(&context, find_first_device, __func__) != GR_OK)
+    if (!gr_cuda() || gr_context_choose(&context, gr_context_first_device, __func__) != GR_OK)
         return NULL;
     gr_semaphore *semaphore = calloc(1, sizeof(*semaphore));
     if (!semaphore)
@@ -205,6 +197,45 @@ gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t
     return GR_OK;
 }
 
+/* ---- Any semaphores ------------------------------------------------------------------------------ */
+
+gr_status gr_semaphore_enqueue(const gr_semaphore_point points[], size_t n, bool is_wait,
+                               CUstream stream)
+{
+    gr_status status = GR_OK;
+    for (size_t i = 0, count; i < n && status == GR_OK; i += count) {
+        const struct gr_semaphore_ops *ops = points[i].semaphore->ops;
+        for (count = 1; i + count < n && points[i + count].semaphore->ops == ops; count++)
+            ;
+        status = (is_wait ? ops->wait : ops->signal)(points + i, count, stream);
+    }
+    return status;
+}
+
+gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, CUevent *event)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUstream stream;
+    *event = NULL;
+    CUresult result = cu->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuStreamCreate", "A stream could not be made.");
+    gr_status status = gr_semaphore_enqueue(points, n, true, stream);
+    if (status == GR_OK) {
+        result = cu->cuEventCreate(event, CU_EVENT_DISABLE_TIMING);
+        if (result == CUDA_SUCCESS)
+            result = cu->cuEventRecord(*event, stream);
+        if (result != CUDA_SUCCESS)
+            status = gr_fail_cuda(result, "cuEventRecord", "An event could not be had.");
+    }
+    if (status != GR_OK && *event) {
+        cu->cuEventDestroy(*event);
+        *event = NULL;
+    }
+    cu->cuStreamDestroy(stream); /* what it was given is still done */
+    return status;
+}
+
 /* ---- Points by hand ----------------------------------------------------------------------------- */
 
 static gr_status check_points(const gr_semaphore_point points[], size_t n, bool is_wait,
@@ -227,19 +258,6 @@ static gr_status check_points(const gr_semaphore_point points[], size_t n, bool 
             return status;
     }
     return gr_stream_check(stream, false, call);
-}
-
-/* Runs of points that have the same operations go together. */
-static gr_status enqueue(const gr_semaphore_point points[], size_t n, bool is_wait, CUstream stream)
-{
-    gr_status status = GR_OK;
-    for (size_t i = 0, count; i < n && status == GR_OK; i += count) {
-        const struct gr_semaphore_ops *ops = points[i].semaphore->ops;
-        for (count = 1; i + count < n && points[i + count].semaphore->ops == ops; count++)
-            ;
-        status = (is_wait ? ops->wait : ops->signal)(points + i, count, stream);
-    }
-    return status;
 }
 
 /* The value before this point: that of an earlier point of the call, else the last one signalled. */
@@ -293,7 +311,7 @@ gr_status gr_semaphore_signal(const gr_semaphore_point points[], size_t n, CUstr
         status = gr_context_enter(&points[0].semaphore->context, &pushed, __func__);
     if (status != GR_OK)
         return status;
-    status = enqueue(points, n, false, stream);
+    status = gr_semaphore_enqueue(points, n, false, stream);
     gr_context_leave(pushed);
     if (status == GR_OK)
         note_signals(points, n, stream);
@@ -308,7 +326,7 @@ gr_status gr_semaphore_wait(const gr_semaphore_point points[], size_t n, CUstrea
         status = gr_context_enter(&points[0].semaphore->context, &pushed, __func__);
     if (status != GR_OK)
         return status;
-    status = enqueue(points, n, true, stream);
+    status = gr_semaphore_enqueue(points, n, true, stream);
     gr_context_leave(pushed);
     return status;
 }

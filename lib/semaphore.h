@@ -58,6 +58,16 @@ gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n
 gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t n,
                                        CUstream stream);
 
+/* Puts waits or signals of any semaphores of one CUDA context, then current, into the stream. */
+gr_status gr_semaphore_enqueue(const gr_semaphore_point points[], size_t n, bool is_wait,
+                               CUstream stream);
+
+/*
+ * An event, the caller's, after all of the points, recorded on a stream of its own: those that the points come from
+ * may be gone. NULL after an error. The CUDA context is current.
+ */
+gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, CUevent *event);
+
 /* ---- The rules of the handle types (semaphore_rules.c) ------------------------------------------ */
 
 gr_status gr_semaphore_check(const gr_semaphore_info *info, const char *call);

@@ -34,11 +34,6 @@ struct sending {
     const char *call;
 };
 
-static struct gr_sync *sync_of(const gr_resource *resource)
-{
-    return &gr_external_of(resource)->sync;
-}
-
 static const struct gr_external_kind *kind_of(const struct sending *s)
 {
     return gr_external_of(s->resources[0])->kind;
@@ -182,7 +177,7 @@ static bool is_exclusive(const gr_semaphore *semaphore, uint32_t slots)
 
 static bool can_be_direct(const struct sending *s)
 {
-    const struct gr_sync *sync = sync_of(s->resources[0]);
+    const struct gr_sync *sync = gr_sync_of(s->resources[0]);
     const struct gr_external_kind *kind = kind_of(s);
     return kind->export_semaphore && !kind->begin_use && sync->acquire && sync->release &&
            sync->acquire->timeline && sync->release->timeline && sync->acquire->handle &&
@@ -236,7 +231,7 @@ static gr_status make_semaphore(const struct sending *s, struct shared_semaphore
 
 static gr_status make_semaphores(struct sending *s)
 {
-    const struct gr_sync *sync = sync_of(s->resources[0]);
+    const struct gr_sync *sync = gr_sync_of(s->resources[0]);
     s->is_direct = can_be_direct(s);
     gr_status status = s->is_direct
                            ? export_own(s, s->is_cuda ? sync->release : sync->acquire, &s->mine)
@@ -318,7 +313,7 @@ static gr_status make_page(struct sending *s)
 
 static gr_status link_and_send(struct sending *s, int socket)
 {
-    const struct gr_sync *sync = sync_of(s->resources[0]);
+    const struct gr_sync *sync = gr_sync_of(s->resources[0]);
     bool relays = !s->is_cuda && !s->is_direct;
     const struct gr_link_parts parts = {
         .socket = socket,

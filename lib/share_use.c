@@ -26,11 +26,6 @@
 /* How often a look at an event is repeated, and a tenth of a millisecond between. */
 #define MOST_PAUSES 50
 
-static struct gr_sync *sync_of(const gr_resource *resource)
-{
-    return &gr_external_of(resource)->sync;
-}
-
 /* ---- A peer that is gone ------------------------------------------------------------------------------------- */
 
 bool gr_link_has_passed(CUevent event)
@@ -42,24 +37,6 @@ bool gr_link_has_passed(CUevent event)
         nanosleep(&pause, NULL);
     }
     return false;
-}
-
-/* An event on a stream of its own after the point; NULL if that cannot be had. */
-static CUevent event_after(const gr_semaphore_point *point)
-{
-    const gr_cuda_api *cu = gr_driver();
-    CUstream stream;
-    CUevent event = NULL;
-    if (cu->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
-        return NULL;
-    if (cu->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS &&
-        (point->semaphore->ops->wait(point, 1, stream) != GR_OK ||
-         cu->cuEventRecord(event, stream) != CUDA_SUCCESS)) {
-        cu->cuEventDestroy(event);
-        event = NULL;
-    }
-    cu->cuStreamDestroy(stream); /* what it was given is still done */
-    return event;
 }
 
 static void signal_point(const gr_semaphore_point *point)
@@ -82,7 +59,8 @@ static void serve(struct gr_share_link *link)
     if (!link->serving || link->awaited <= link->served ||
         gr_context_enter(&link->context, &pushed, __func__) != GR_OK)
         return;
-    CUevent event = event_after(&point);
+    CUevent event;
+    gr_semaphore_event_after(&point, 1, &event);
     if (!event || !gr_link_has_passed(event))
         signal_point(&point);
     if (event)
@@ -124,7 +102,7 @@ static gr_status relay_in(struct gr_share_link *link, gr_resource *const resourc
 
 static void wait_directly(bool is_cuda, gr_resource *resource, uint64_t value)
 {
-    struct gr_sync *sync = sync_of(resource);
+    struct gr_sync *sync = gr_sync_of(resource);
     if (value == 0)
         return;
     if (is_cuda)
@@ -185,7 +163,7 @@ gr_status gr_link_end_use(gr_ring *ring, bool writing, size_t n, const char *cal
     if (link->out)
         status = relay_out(link, with->resources, n, &value);
     for (size_t i = 0; i < n && status == GR_OK; i++) {
-        const struct gr_sync *sync = sync_of(with->resources[i]);
+        const struct gr_sync *sync = gr_sync_of(with->resources[i]);
         if (!link->out)
             value = is_cuda ? sync->computed : sync->drawn;
         link->slots[with->numbers[i]].out = value;
@@ -205,32 +183,15 @@ static uint64_t last_out(const struct gr_share_link *link)
     return last;
 }
 
-static gr_status wait_for(gr_semaphore *semaphore, uint64_t value, CUstream stream)
-{
-    const gr_semaphore_point point = {.semaphore = semaphore, .value = value};
-    return value ? semaphore->ops->wait(&point, 1, stream) : GR_OK;
-}
-
 gr_status gr_link_last_work(struct gr_share_link *link, CUevent *event)
 {
-    const gr_cuda_api *cu = gr_driver();
-    CUstream stream;
-    uint64_t mine = last_out(link);
+    const gr_semaphore_point all[] = {{.semaphore = link->mine, .value = last_out(link)},
+                                      {.semaphore = link->theirs, .value = link->awaited}};
+    gr_semaphore_point points[2];
+    size_t n = 0;
+    for (size_t i = 0; i < 2; i++)
+        if (all[i].value)
+            points[n++] = all[i];
     *event = NULL;
-    if (mine == 0 && link->awaited == 0)
-        return GR_OK;
-    CUresult result = cu->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuStreamCreate", "A stream could not be made.");
-    gr_status status = wait_for(link->mine, mine, stream);
-    if (status == GR_OK)
-        status = wait_for(link->theirs, link->awaited, stream);
-    if (status == GR_OK)
-        result = cu->cuEventCreate(event, CU_EVENT_DISABLE_TIMING);
-    if (status == GR_OK && result == CUDA_SUCCESS)
-        result = cu->cuEventRecord(*event, stream);
-    cu->cuStreamDestroy(stream); /* what it was given is still done */
-    return result == CUDA_SUCCESS
-               ? status
-               : gr_fail_cuda(result, "cuEventRecord", "An event could not be had.");
+    return n ? gr_semaphore_event_after(points, n, event) : GR_OK;
 }

@@ -4,11 +4,6 @@
 #include "error.h"
 #include "external.h"
 
-static struct gr_sync *sync_of(const gr_resource *resource)
-{
-    return &gr_external_of(resource)->sync;
-}
-
 static gr_status check_resource(const gr_resource *resource, const char *call)
 {
     gr_status status = gr_resource_check_open(resource, call);
@@ -80,8 +75,8 @@ static gr_status check_resources(gr_resource *const resources[], size_t n, const
         gr_status status = check_resource(resources[i], call);
         if (status != GR_OK)
             return status;
-        if (sync_of(resources[i])->acquire != sync_of(resources[0])->acquire ||
-            sync_of(resources[i])->release != sync_of(resources[0])->release)
+        if (gr_sync_of(resources[i])->acquire != gr_sync_of(resources[0])->acquire ||
+            gr_sync_of(resources[i])->release != gr_sync_of(resources[0])->release)
             return gr_fail(GR_ERR_INVALID_VALUE, call,
                            "The resources have different semaphores: begin a submit for each pair, "
                            "or give all of them the same two.");
@@ -110,8 +105,8 @@ static void begin_wait(gr_semaphore *release, gr_resource *const resources[], si
 {
     uint64_t last = 0;
     for (size_t i = 0; i < n; i++)
-        if (sync_of(resources[i])->computed > last)
-            last = sync_of(resources[i])->computed;
+        if (gr_sync_of(resources[i])->computed > last)
+            last = gr_sync_of(resources[i])->computed;
     if (last == 0)
         return;
     pthread_mutex_lock(&release->lock);
@@ -128,14 +123,14 @@ gr_status gr_sync_begin_signal(gr_resource *const resources[], size_t n, gr_subm
                                const char *call)
 {
     uint64_t number = 0;
-    gr_semaphore *acquire = sync_of(resources[0])->acquire;
+    gr_semaphore *acquire = gr_sync_of(resources[0])->acquire;
     gr_status status = acquire ? begin_signal(acquire, &number, call) : GR_OK;
     if (status != GR_OK)
         return status;
     submit->signal = acquire;
     submit->signal_value = gr_semaphore_is_timeline(acquire) ? number : 0;
     for (size_t i = 0; i < n; i++) {
-        struct gr_sync *each = sync_of(resources[i]);
+        struct gr_sync *each = gr_sync_of(resources[i]);
         if (each->drawn == number)
             continue; /* it is listed twice */
         each->drawn_before = each->drawn;
@@ -146,7 +141,7 @@ gr_status gr_sync_begin_signal(gr_resource *const resources[], size_t n, gr_subm
 
 void gr_sync_begin_wait(gr_resource *const resources[], size_t n, gr_submit *submit)
 {
-    gr_semaphore *release = sync_of(resources[0])->release;
+    gr_semaphore *release = gr_sync_of(resources[0])->release;
     submit->wait = NULL;
     submit->wait_value = 0;
     if (release)
@@ -185,7 +180,7 @@ gr_status gr_submit_cancel(gr_resource *const resources[], size_t n, const gr_su
     gr_status status = check_resources(resources, n, submit, __func__);
     if (status != GR_OK)
         return status;
-    const struct gr_sync *sync = sync_of(resources[0]);
+    const struct gr_sync *sync = gr_sync_of(resources[0]);
     if (sync->acquire)
         status = cancel_signal(sync->acquire, sync->drawn, __func__);
     if (status != GR_OK)
@@ -196,6 +191,6 @@ gr_status gr_submit_cancel(gr_resource *const resources[], size_t n, const gr_su
         pthread_mutex_unlock(&submit->wait->lock);
     }
     for (size_t i = 0; i < n; i++)
-        sync_of(resources[i])->drawn = sync_of(resources[i])->drawn_before;
+        gr_sync_of(resources[i])->drawn = gr_sync_of(resources[i])->drawn_before;
     return GR_OK;
 }

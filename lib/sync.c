@@ -10,12 +10,6 @@
 #include "error.h"
 #include "external.h"
 
-/* All resources here are of external memory. */
-static struct gr_sync *sync_of(const gr_resource *resource)
-{
-    return &((struct gr_external *)resource)->sync;
-}
-
 static bool same_stream(CUstream a, CUstream b)
 {
     return a == b && a != CU_STREAM_PER_THREAD; /* which is another one in each thread */
@@ -59,14 +53,7 @@ struct waits {
 
 static gr_status flush_waits(struct waits *waits, CUstream stream)
 {
-    gr_status status = GR_OK;
-    for (size_t i = 0, count; i < waits->n && status == GR_OK; i += count) {
-        const struct gr_semaphore_ops *ops = waits->points[i].semaphore->ops;
-        for (count = 1; i + count < waits->n && waits->points[i + count].semaphore->ops == ops;
-             count++)
-            ;
-        status = ops->wait(waits->points + i, count, stream);
-    }
+    gr_status status = gr_semaphore_enqueue(waits->points, waits->n, true, stream);
     waits->n = 0;
     return status;
 }
@@ -127,7 +114,7 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
     waits.n = 0;
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = acquire_one(sync_of(resources[i]), &waits, stream);
+        status = acquire_one(gr_sync_of(resources[i]), &waits, stream);
     if (status == GR_OK)
         status = flush_waits(&waits, stream);
     return status;
@@ -166,7 +153,7 @@ static gr_status signal_next(gr_semaphore *semaphore, CUstream stream, uint64_t 
 static bool is_first_with(gr_resource *const resources[], size_t i)
 {
     for (size_t earlier = 0; earlier < i; earlier++)
-        if (sync_of(resources[earlier])->release == sync_of(resources[i])->release)
+        if (gr_sync_of(resources[earlier])->release == gr_sync_of(resources[i])->release)
             return false;
     return true;
 }
@@ -174,12 +161,12 @@ static bool is_first_with(gr_resource *const resources[], size_t i)
 static gr_status release_group(gr_resource *const resources[], size_t n, size_t first,
                                CUstream stream)
 {
-    gr_semaphore *semaphore = sync_of(resources[first])->release;
+    gr_semaphore *semaphore = gr_sync_of(resources[first])->release;
     uint64_t value = 0;
     gr_status status = signal_next(semaphore, stream, &value);
     for (size_t i = first; i < n && status == GR_OK; i++)
-        if (sync_of(resources[i])->release == semaphore)
-            sync_of(resources[i])->computed = value;
+        if (gr_sync_of(resources[i])->release == semaphore)
+            gr_sync_of(resources[i])->computed = value;
     return status;
 }
 
@@ -204,14 +191,14 @@ gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream str
 {
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++) {
-        struct gr_sync *sync = sync_of(resources[i]);
+        struct gr_sync *sync = gr_sync_of(resources[i]);
         status = mark_done(sync, stream);
-        bool again = i > 0 && sync->release == sync_of(resources[i - 1])->release;
+        bool again = i > 0 && sync->release == gr_sync_of(resources[i - 1])->release;
         if (status == GR_OK && sync->release && !again && is_first_with(resources, i))
             status = release_group(resources, n, i, stream);
     }
     for (size_t i = 0; i < n && status == GR_OK; i++) {
-        struct gr_sync *sync = sync_of(resources[i]);
+        struct gr_sync *sync = gr_sync_of(resources[i]);
         sync->released = true;
         sync->drawn = 0;
         sync->released_on = stream;
@@ -226,7 +213,7 @@ gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n)
     if (status != GR_OK)
         return status;
     for (size_t i = 0; i < n && status == GR_OK; i++) {
-        CUevent done = sync_of(resources[i])->done;
+        CUevent done = gr_sync_of(resources[i])->done;
         CUresult result = done ? gr_driver()->cuEventSynchronize(done) : CUDA_SUCCESS;
         if (result != CUDA_SUCCESS)
             status = gr_fail_cuda(result, "cuEventSynchronize",
@@ -239,31 +226,14 @@ gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n)
 
 /* ---- The end ------------------------------------------------------------------------------------ */
 
-/* A stream of its own waits for the last value, since the one of the release may be gone. */
-static gr_status event_after_value(gr_semaphore *semaphore, uint64_t value, CUevent *event)
-{
-    const gr_cuda_api *cu = gr_driver();
-    gr_semaphore_point point = {.semaphore = semaphore, .value = value};
-    CUstream stream;
-    CUresult result = cu->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuStreamCreate", "A stream could not be made.");
-    gr_status status = semaphore->ops->wait(&point, 1, stream);
-    if (status == GR_OK)
-        status = make_event(event);
-    if (status == GR_OK)
-        status = record_event(*event, stream);
-    cu->cuStreamDestroy(stream); /* what it was given is still done */
-    return status;
-}
-
 gr_status gr_sync_last_work(struct gr_sync *sync, CUevent *event)
 {
     *event = NULL;
     if (!sync->released)
         return GR_OK;
     if (sync->computed && tells_the_end(sync->release))
-        return event_after_value(sync->release, sync->computed, event);
+        return gr_semaphore_event_after(
+            &(gr_semaphore_point){.semaphore = sync->release, .value = sync->computed}, 1, event);
     *event = sync->done;
     sync->done = NULL;
     return GR_OK;
@@ -287,7 +257,7 @@ static gr_status wait_for_last_work(struct gr_sync *sync)
 gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore *release,
                       const char *call)
 {
-    struct gr_sync *sync = sync_of(resource);
+    struct gr_sync *sync = gr_sync_of(resource);
     bool pushed;
     gr_status status = gr_context_enter(&resource->context, &pushed, call);
     if (status != GR_OK)
