@@ -31,28 +31,15 @@ bool epoxy_has_gl_extension(const char *name)
     return pretend_has(name) || epoxys(name);
 }
 
-/* Leaves nothing to be opened for good in a case, whose descriptors are counted. */
 static void warm_up(void)
 {
     static bool done;
-    CUcontext context = NULL;
     if (done)
         return;
     done = true;
     ck_assert_int_eq(gr_cuda_load(true), GR_OK);
-    const gr_cuda_api *cu = gr_cuda();
     pretend_start();
-    gr_egl *egl = gr_egl_create(NULL);
-    ck_assert_ptr_nonnull(egl);
-    ck_assert_int_eq(cu->cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
-    ck_assert_int_eq(cu->cuCtxSetCurrent(context), CUDA_SUCCESS);
-    gr_resource_free(gr_gl_buffer_create(64, GR_NONE, &by_sharing));
-    const gr_gl_image_info info = {GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 1};
-    gr_resource_free(gr_gl_image_create(&info, GR_NONE, &by_sharing));
-    gr_clear_error();
-    gr_egl_free(egl);
-    cu->cuCtxSetCurrent(NULL);
-    cu->cuDevicePrimaryCtxRelease(0);
+    warm_up_sharing();
 }
 
 static void allow_all(void)
@@ -61,13 +48,10 @@ static void allow_all(void)
     pretend_semaphores(false);
 }
 
-/* What was closed while a stream used it is ended by the next that is made or closed. */
 static void collect(void)
 {
-    CU(cuCtxSynchronize());
     allow_all();
-    gr_resource_free(gr_gl_buffer_create(64, GR_NONE, &by_sharing));
-    gr_clear_error();
+    collect_sharing();
     ck_assert_uint_eq(pretend_counts.alive, 0);
 }
 

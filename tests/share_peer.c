@@ -263,26 +263,6 @@ void peer_end_killed(struct peer *peer, bool taken)
                   (unsigned)status);
 }
 
-/* What the first shared buffer of OpenGL's opens for good is not counted in a case. */
-static void warm_up_sharing(void)
-{
-    static bool done;
-    CUcontext context = NULL;
-    if (done || gr_cuda_load(true) != GR_OK)
-        return;
-    done = true;
-    const gr_cuda_api *cu = gr_cuda();
-    gr_egl *egl = gr_egl_create(NULL);
-    if (egl != NULL && cu->cuDevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS &&
-        cu->cuCtxSetCurrent(context) == CUDA_SUCCESS) {
-        gr_resource_free(
-            gr_gl_buffer_create(4096, GR_NONE, &(gr_gl_options){.transport = GR_TRANSPORT_SHARED}));
-        cu->cuCtxSetCurrent(NULL);
-    }
-    gr_egl_free(egl);
-    gr_clear_error();
-}
-
 TCase *add_share_case(Suite *suite, const char *name)
 {
     TCase *made = add_vulkan_case(suite, name);

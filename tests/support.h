@@ -52,6 +52,18 @@ struct child {
 };
 
 /*
+ * For tcase_add_unchecked_fixture(): makes what OpenGL shares once, which opens descriptors for good: they are not to
+ * be counted in a case. It does nothing where storage cannot be shared.
+ */
+void warm_up_sharing(void);
+
+/*
+ * For tcase_add_checked_fixture(), after a case: what was closed while a stream used it is ended, by the next that is
+ * made and closed.
+ */
+void collect_sharing(void);
+
+/*
  * Builds the suite with `build`, says what it runs on, runs it as Check's CK_* variables ask, and
  * returns main()'s value. `children` ends with an entry without name, or is NULL.
  */

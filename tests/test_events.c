@@ -31,7 +31,6 @@ static gr_resource *make(int transport)
     return resource;
 }
 
-/* What the first of each opens for good is not counted in a case. */
 #define need(resource, transport)                                                                  \
     GR_AUTO(gr_resource) *resource = make(transport);                                              \
     if (resource == NULL && transports[transport] == GR_TRANSPORT_SHARED)                          \
@@ -208,37 +207,26 @@ START_TEST(an_event_that_is_gone_is_refused)
 }
 END_TEST
 
-static void warm_up(void)
+static TCase *add_event_case(Suite *suite, const char *name)
 {
-    static bool done;
-    CUcontext context = NULL;
-    if (done || gr_cuda_load(true) != GR_OK)
-        return;
-    done = true;
-    const gr_cuda_api *cu = gr_cuda();
-    gr_egl *egl = gr_egl_create(NULL);
-    if (egl != NULL && cu->cuDevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS &&
-        cu->cuCtxSetCurrent(context) == CUDA_SUCCESS) {
-        gr_resource_free(gr_gl_buffer_create(SIZE, GR_NONE, &(gr_gl_options){GR_TRANSPORT_SHARED}));
-        cu->cuCtxSetCurrent(NULL);
-    }
-    gr_egl_free(egl);
-    gr_clear_error();
+    TCase *made = add_case(suite, name);
+    tcase_add_unchecked_fixture(made, warm_up_sharing, NULL);
+    tcase_add_checked_fixture(made, NULL, collect_sharing);
+    return made;
 }
 
 static void build(Suite *suite)
 {
-    TCase *map = add_case(suite, "map");
-    tcase_add_unchecked_fixture(map, warm_up, NULL);
+    TCase *map = add_event_case(suite, "map");
     tcase_add_loop_test(map, a_map_waits_for_an_event, 0, TRANSPORTS);
     tcase_add_loop_test(map, a_stream_is_in_step_with_the_map, 0, TRANSPORTS);
     tcase_add_loop_test(map, a_batch_takes_the_options_too, 0, TRANSPORTS);
 
-    TCase *release = add_case(suite, "release");
+    TCase *release = add_event_case(suite, "release");
     tcase_add_loop_test(release, a_release_comes_after_an_event, 0, TRANSPORTS);
     tcase_add_loop_test(release, a_map_comes_after_the_event_of_the_release, 0, TRANSPORTS);
 
-    TCase *options = add_case(suite, "options");
+    TCase *options = add_event_case(suite, "options");
     tcase_add_loop_test(options, zeroed_options_are_the_plain_calls, 0, TRANSPORTS);
     tcase_add_loop_test(options, what_is_refused_changes_nothing, 0, TRANSPORTS);
     tcase_add_loop_test(options, an_event_that_is_gone_is_refused, 0, TRANSPORTS);

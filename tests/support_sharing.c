@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* OpenGL's shared transport outside of the cases: its first use, and what cases leave set aside. */
+#include <gr/cuda.h>
+#include <gr/egl.h>
+#include <gr/gl.h>
+
+#include "support.h"
+
+void warm_up_sharing(void)
+{
+    static bool done;
+    const gr_gl_options by_sharing = {.transport = GR_TRANSPORT_SHARED};
+    const gr_gl_image_info info = {GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 1};
+    CUcontext context = NULL;
+    if (done)
+        return;
+    done = true;
+    ck_assert_int_eq(gr_cuda_load(true), GR_OK);
+    const gr_cuda_api *cu = gr_cuda();
+    gr_egl *egl = gr_egl_create(NULL);
+    ck_assert_ptr_nonnull(egl);
+    ck_assert_int_eq(cu->cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+    ck_assert_int_eq(cu->cuCtxSetCurrent(context), CUDA_SUCCESS);
+    gr_resource_free(gr_gl_buffer_create(64, GR_NONE, &by_sharing));
+    gr_resource_free(gr_gl_image_create(&info, GR_NONE, &by_sharing));
+    gr_clear_error();
+    gr_egl_free(egl);
+    cu->cuCtxSetCurrent(NULL);
+    cu->cuDevicePrimaryCtxRelease(0);
+}
+
+void collect_sharing(void)
+{
+    CU(cuCtxSynchronize());
+    gr_resource_free(gr_gl_buffer_create(64, GR_NONE, &(gr_gl_options){GR_TRANSPORT_SHARED}));
+    gr_clear_error();
+}
