@@ -104,9 +104,9 @@ void gr_ring_free(gr_ring *ring)
 {
     if (!ring)
         return;
-    gr_ring_end_all(ring);
-    if (ring->link)
+    if (ring->link) /* first: the driver may end slots only when no stream waits for the peer */
         ring->link->ops->end(ring);
+    gr_ring_end_all(ring);
     end_lock(ring);
     free_memory(ring);
 }

@@ -116,8 +116,6 @@ END_TEST
 START_TEST(a_ring_is_freed_before_its_peer_is_known_dead)
 {
     need_vulkan();
-    if (!gr_cuda_is_software())
-        skip("on NVIDIA's driver 580 this has not returned within 100 s: docs/verified.md");
     gr_slot slot;
     struct peer peer = peer_start("dies_in_a_frame");
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
