@@ -4,17 +4,18 @@
  * can take, side by side in one run. Writes a table, a file of numbers and a chart.
  */
 #define _GNU_SOURCE
+#include <float.h>
 #include <getopt.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <epoxy/gl.h>
 
 #include "frames.h"
+
+const char bench_program[] = "bench_frames";
 
 static const char HELP[] =
     "Usage: bench_frames [OPTION]...\n"
@@ -53,26 +54,9 @@ struct options {
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static unsigned long whole_number(const char *option, const char *text, unsigned long least,
-                                  unsigned long most)
-{
-    char *end;
-    unsigned long value = strtoul(text, &end, 10);
-    if (*text >= '0' && *text <= '9' && *end == '\0' && value >= least && value <= most)
-        return value;
-    fprintf(stderr, "bench_frames: --%s takes a number from %lu to %lu, not '%s'\n", option, least,
-            most, text);
-    exit(2);
-}
-
 static double seconds(const char *option, const char *text)
 {
-    char *end;
-    double value = strtod(text, &end);
-    if (end != text && *end == '\0' && value > 0 && value <= 60)
-        return value;
-    fprintf(stderr, "bench_frames: --%s takes seconds up to 60, not '%s'\n", option, text);
-    exit(2);
+    return bench_real_number(option, text, DBL_TRUE_MIN, 60, "seconds up to 60");
 }
 
 static void read_meshes(struct options *o, char *text)
@@ -83,7 +67,7 @@ static void read_meshes(struct options *o, char *text)
             fprintf(stderr, "bench_frames: --meshes takes up to %d meshes\n", FRAMES_MESHES);
             exit(2);
         }
-        o->mesh[o->meshes] = (int)whole_number("meshes", part, 2, 4096);
+        o->mesh[o->meshes] = (int)bench_whole_number("meshes", part, 2, 4096);
     }
 }
 
@@ -110,13 +94,13 @@ static void be_quick(struct options *o)
 static void take_option(struct options *o, int c)
 {
     if (c == 'd')
-        o->ordinal = (int)whole_number("device", optarg, 0, 1000);
+        o->ordinal = (int)bench_whole_number("device", optarg, 0, 1000);
     else if (c == 'm')
         read_meshes(o, optarg);
     else if (c == 'r')
-        o->effort.rounds = (unsigned)whole_number("rounds", optarg, 1, 64);
+        o->effort.rounds = (unsigned)bench_whole_number("rounds", optarg, 1, 64);
     else if (c == 'f')
-        o->effort.frames = (unsigned)whole_number("frames", optarg, 1, 20000);
+        o->effort.frames = (unsigned)bench_whole_number("frames", optarg, 1, 20000);
     else if (c == 'b')
         o->effort.block_seconds = seconds("block-seconds", optarg),
         o->effort.base_seconds = o->effort.block_seconds / 2;
@@ -154,32 +138,9 @@ static struct options read_options(int argc, char *argv[])
     struct options o = {.effort = USUAL_EFFORT, .meshes = 3, .mesh = {64, 256, 1024}, .only = ""};
     for (int c; (c = getopt_long(argc, argv, "h", LONG, NULL)) != -1;)
         take_option(&o, c);
-    if (optind < argc) {
-        fprintf(stderr, "bench_frames: unexpected argument '%s'; see --help\n", argv[optind]);
-        exit(2);
-    }
+    bench_end_options(argc, argv);
     o.effort.progress = isatty(STDERR_FILENO) != 0;
     return o;
-}
-
-/* Looks beside the program and in share/ of a bundle, unless the script was named. */
-static bool find_script(char path[PATH_MAX], const char *given)
-{
-    if (given != NULL) {
-        snprintf(path, PATH_MAX, "%s", given);
-        return access(path, R_OK) == 0;
-    }
-    char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    self[length > 0 ? length : 0] = '\0';
-    const char *folder = dirname(self);
-    static const char *const BESIDE[] = {"", "/../share"};
-    for (size_t i = 0; i < 2; i++) {
-        int written = snprintf(path, PATH_MAX, "%s%s/bench_frames.py", folder, BESIDE[i]);
-        if (written < PATH_MAX && access(path, R_OK) == 0)
-            return true;
-    }
-    return false;
 }
 
 /* ---- What it runs on ------------------------------------------------------------------------- */
@@ -188,37 +149,27 @@ static bool find_script(char path[PATH_MAX], const char *given)
 static void describe_transport(char *text, size_t size)
 {
     gr_transport_report reports[3];
-    if (gr_gl_probe(reports) != GR_OK)
-        frames_gr_failed("gr_gl_probe");
-    snprintf(text, size, "%s",
-             gr_gl_probe(reports) == GR_OK ? reports[1].reason : frames_last_words());
+    bool known = gr_gl_probe(reports) == GR_OK || frames_gr_failed("gr_gl_probe");
+    snprintf(text, size, "%s", known ? reports[1].reason : frames_last_words());
 }
 
 static void gather_facts(struct frames *f, struct frames_facts *facts)
 {
-    int version = 0;
-    f->cuda->cuDriverGetVersion(&version);
-    facts->software = gr_cuda_is_software();
-    snprintf(facts->driver, sizeof(facts->driver), "%s, CUDA %d.%d", gr_cuda_driver_path(),
-             version / 1000, version % 1000 / 10);
-    f->cuda->cuDeviceGetName(facts->device, sizeof(facts->device), f->device);
+    bench_describe_machine(f->cuda, f->device, &facts->machine);
     snprintf(facts->opengl, sizeof(facts->opengl), "%s, %s", (const char *)glGetString(GL_RENDERER),
              (const char *)glGetString(GL_VERSION));
     frames_vulkan_describe(f, facts->vulkan, sizeof(facts->vulkan));
     describe_transport(facts->transport, sizeof(facts->transport));
-    time_t now = time(NULL);
-    struct tm utc;
-    gmtime_r(&now, &utc);
-    strftime(facts->date, sizeof(facts->date), "%Y-%m-%dT%H:%M:%SZ", &utc);
 }
 
 static void print_facts(const struct frames_facts *facts, const struct frames_effort *effort)
 {
-    if (facts->software)
+    if (facts->machine.software)
         printf("SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU.\n");
     printf("  driver   %s\n  device   %s\n  OpenGL   %s\n  shared   %s\n"
            "  date     %s\n",
-           facts->driver, facts->device, facts->opengl, facts->transport, facts->date);
+           facts->machine.driver, facts->machine.device, facts->opengl, facts->transport,
+           facts->machine.date);
     printf("  frames   CUDA writes w x w points of 16 bytes, drawn into %d x %d pixels\n",
            FRAMES_TARGET, FRAMES_TARGET);
     printf("  blocks   %u of each row, in turn with raw interop in order; from empty queues until "
@@ -306,17 +257,15 @@ int main(int argc, char *argv[])
     static struct frames_table table;
     struct frames_facts facts = {0};
     char script[PATH_MAX];
-    if (o.python != NULL && !find_script(script, o.script)) {
-        fprintf(stderr, "bench_frames: no bench_frames.py found; say where it is with --script\n");
+    if (o.python != NULL && !bench_find_script(o.script, script, sizeof(script)))
         return 2;
-    }
     choose_rows(&o, &table);
     if (o.python != NULL && !frames_python(o.python, script, o.ordinal, &o.effort, &table, &facts))
         fprintf(stderr, "bench_frames: %s %s failed\n", o.python, script);
     if (!run(&o, &facts, &table))
         return EXIT_FAILURE;
     frames_print(&table);
-    frames_print_goals(&table, facts.software);
+    frames_print_goals(&table, facts.machine.software);
     bool good = o.json == NULL || frames_write_json(o.json, &facts, &o.effort, &table);
     good = (o.svg == NULL || frames_write_svg(o.svg, &facts, &table)) && good;
     return good && frames_pictures_right(&table) ? EXIT_SUCCESS : EXIT_FAILURE;

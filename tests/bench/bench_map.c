@@ -6,16 +6,15 @@
  */
 #define _GNU_SOURCE
 #include <getopt.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <epoxy/gl.h>
 
-#include "bench.h"
+#include "bench_map.h"
+
+const char bench_program[] = "bench_map";
 
 static const char HELP[] =
     "Usage: bench_map [OPTION]...\n"
@@ -50,28 +49,6 @@ struct options {
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static unsigned long whole_number(const char *option, const char *text, unsigned long least,
-                                  unsigned long most)
-{
-    char *end;
-    unsigned long value = strtoul(text, &end, 10);
-    if (*text >= '0' && *text <= '9' && *end == '\0' && value >= least && value <= most)
-        return value;
-    fprintf(stderr, "bench_map: --%s takes a number from %lu to %lu, not '%s'\n", option, least,
-            most, text);
-    exit(2);
-}
-
-static double seconds(const char *option, const char *text)
-{
-    char *end;
-    double value = strtod(text, &end);
-    if (end != text && *end == '\0' && value >= 0 && value <= 3600)
-        return value;
-    fprintf(stderr, "bench_map: --%s takes seconds from 0 to 3600, not '%s'\n", option, text);
-    exit(2);
-}
-
 static const struct bench_effort USUAL_EFFORT = {.blocks = 601,
                                                  .room_seconds = 4,
                                                  .full_blocks = 11,
@@ -88,17 +65,18 @@ static const struct bench_effort QUICK_EFFORT = {.blocks = 61,
 static void take_option(struct options *o, int c)
 {
     if (c == 'd')
-        o->ordinal = (int)whole_number("device", optarg, 0, 1000);
+        o->ordinal = (int)bench_whole_number("device", optarg, 0, 1000);
     else if (c == 'b')
-        o->effort.blocks = (unsigned)whole_number("blocks", optarg, 2, 10000);
+        o->effort.blocks = (unsigned)bench_whole_number("blocks", optarg, 2, 10000);
     else if (c == 'r')
-        o->effort.room_seconds = seconds("room-seconds", optarg);
+        o->effort.room_seconds =
+            bench_real_number("room-seconds", optarg, 0, 3600, "seconds from 0 to 3600");
     else if (c == 'F')
-        o->effort.full_blocks = (unsigned)whole_number("full-blocks", optarg, 2, 10000);
+        o->effort.full_blocks = (unsigned)bench_whole_number("full-blocks", optarg, 2, 10000);
     else if (c == 'f')
-        o->effort.frames = (unsigned)whole_number("frames", optarg, 2, 100000);
+        o->effort.frames = (unsigned)bench_whole_number("frames", optarg, 2, 100000);
     else if (c == 's')
-        o->bytes = whole_number("bytes", optarg, 4, 1ul << 30);
+        o->bytes = bench_whole_number("bytes", optarg, 4, 1ul << 30);
     else if (c == 'm')
         o->changeable = true;
     else if (c == 'q')
@@ -135,60 +113,28 @@ static struct options read_options(int argc, char *argv[])
     struct options o = {.bytes = 65536, .effort = USUAL_EFFORT};
     for (int c; (c = getopt_long(argc, argv, "h", LONG, NULL)) != -1;)
         take_option(&o, c);
-    if (optind < argc) {
-        fprintf(stderr, "bench_map: unexpected argument '%s'; see --help\n", argv[optind]);
-        exit(2);
-    }
+    bench_end_options(argc, argv);
     o.effort.progress = isatty(STDERR_FILENO) != 0;
     return o;
-}
-
-/* Looks beside the program and in share/ of a bundle, unless the script was named. */
-static bool find_script(char path[PATH_MAX], const char *given)
-{
-    if (given != NULL) {
-        snprintf(path, PATH_MAX, "%s", given);
-        return access(path, R_OK) == 0;
-    }
-    char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    self[length > 0 ? length : 0] = '\0';
-    const char *folder = dirname(self);
-    static const char *const BESIDE[] = {"", "/../share"};
-    for (size_t i = 0; i < 2; i++) {
-        int written = snprintf(path, PATH_MAX, "%s%s/bench_map.py", folder, BESIDE[i]);
-        if (written < PATH_MAX && access(path, R_OK) == 0)
-            return true;
-    }
-    return false;
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
 static void gather_facts(const struct bench *bench, struct bench_facts *facts)
 {
-    int version = 0;
-    bench->cuda->cuDriverGetVersion(&version);
-    facts->software = gr_cuda_is_software();
-    snprintf(facts->driver, sizeof(facts->driver), "%s, CUDA %d.%d", gr_cuda_driver_path(),
-             version / 1000, version % 1000 / 10);
-    bench->cuda->cuDeviceGetName(facts->device, sizeof(facts->device), bench->device);
+    bench_describe_machine(bench->cuda, bench->device, &facts->machine);
     snprintf(facts->opengl, sizeof(facts->opengl), "%s, %s", (const char *)glGetString(GL_RENDERER),
              (const char *)glGetString(GL_VERSION));
-    time_t now = time(NULL);
-    struct tm utc;
-    gmtime_r(&now, &utc);
-    strftime(facts->date, sizeof(facts->date), "%Y-%m-%dT%H:%M:%SZ", &utc);
 }
 
 static void print_facts(const struct bench_facts *facts, const struct options *o)
 {
     printf("bench_map: raw CUDA driver calls and libgr %s, side by side\n", gr_version());
-    if (facts->software)
+    if (facts->machine.software)
         printf(
             "SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU or about libgr on one.\n");
-    printf("  driver   %s\n  device   %s\n  OpenGL   %s\n  date     %s\n", facts->driver,
-           facts->device, facts->opengl, facts->date);
+    printf("  driver   %s\n  device   %s\n  OpenGL   %s\n  date     %s\n", facts->machine.driver,
+           facts->machine.device, facts->opengl, facts->machine.date);
     printf(
         "  buffers  %zu bytes each, %s, registered for write_discard; both map the same objects\n",
         o->bytes,
@@ -233,10 +179,8 @@ int main(int argc, char *argv[])
     struct bench_table tables[2];
     size_t count = 1;
     char script[PATH_MAX];
-    if (o.python != NULL && !find_script(script, o.script)) {
-        fprintf(stderr, "bench_map: no bench_map.py found; say where it is with --script\n");
+    if (o.python != NULL && !bench_find_script(o.script, script, sizeof(script)))
         return 2;
-    }
     if (!run_native(&o, &wanted, &facts, &tables[0]))
         return EXIT_FAILURE;
     bench_print(&tables[0], true);

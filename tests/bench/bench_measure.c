@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "bench.h"
+#include "bench_map.h"
 
 /* The fastest of a few drained blocks says what enqueueing costs. The queues were full if a frame
    took this much longer than that, and frames were waiting when the last block had ended. */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench.h"
+#include "bench_map.h"
 
 static const struct bench_row *find(const struct bench_table *table, const char *key)
 {

@@ -7,10 +7,11 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench_vulkan.h"
+
+const char bench_program[] = "bench_vulkan";
 
 static const char HELP[] =
     "Usage: bench_vulkan [OPTION]...\n"
@@ -52,26 +53,9 @@ struct options {
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static unsigned long whole_number(const char *option, const char *text, unsigned long least,
-                                  unsigned long most)
-{
-    char *end;
-    unsigned long value = strtoul(text, &end, 10);
-    if (*text >= '0' && *text <= '9' && *end == '\0' && value >= least && value <= most)
-        return value;
-    fprintf(stderr, "bench_vulkan: --%s takes a number from %lu to %lu, not '%s'\n", option, least,
-            most, text);
-    exit(2);
-}
-
 static double real_number(const char *option, const char *text)
 {
-    char *end;
-    double value = strtod(text, &end);
-    if (end != text && *end == '\0' && value >= 0 && value <= 3600)
-        return value;
-    fprintf(stderr, "bench_vulkan: --%s takes a number from 0 to 3600, not '%s'\n", option, text);
-    exit(2);
+    return bench_real_number(option, text, 0, 3600, "a number from 0 to 3600");
 }
 
 static const struct vkb_effort USUAL_EFFORT = {
@@ -82,21 +66,22 @@ static const struct vkb_effort QUICK_EFFORT = {
 static void take_option(struct options *o, int c)
 {
     if (c == 'd')
-        o->ordinal = (int)whole_number("device", optarg, 0, 1000);
+        o->ordinal = (int)bench_whole_number("device", optarg, 0, 1000);
     else if (c == 'b')
-        o->effort.blocks = (unsigned)whole_number("blocks", optarg, 2, 10000);
+        o->effort.blocks = (unsigned)bench_whole_number("blocks", optarg, 2, 10000);
     else if (c == 'r')
         o->effort.room_seconds = real_number("room-seconds", optarg);
     else if (c == 'F')
-        o->effort.full_blocks = (unsigned)whole_number("full-blocks", optarg, 2, 10000);
+        o->effort.full_blocks = (unsigned)bench_whole_number("full-blocks", optarg, 2, 10000);
     else if (c == 't')
         o->effort.block_ms = real_number("block-ms", optarg);
     else if (c == 'i')
-        o->effort.in_flight = (unsigned)whole_number("in-flight", optarg, 4, VKB_MOST_IN_FLIGHT);
+        o->effort.in_flight =
+            (unsigned)bench_whole_number("in-flight", optarg, 4, VKB_MOST_IN_FLIGHT);
     else if (c == 's')
-        o->bytes = whole_number("bytes", optarg, 8, 1ul << 30) / 8 * 8;
+        o->bytes = bench_whole_number("bytes", optarg, 8, 1ul << 30) / 8 * 8;
     else if (c == 'S')
-        o->full_bytes = whole_number("full-bytes", optarg, 8, 1ul << 30) / 8 * 8;
+        o->full_bytes = bench_whole_number("full-bytes", optarg, 8, 1ul << 30) / 8 * 8;
     else if (c == 'o')
         o->only = optarg;
     else if (c == 'q')
@@ -125,10 +110,7 @@ static struct options read_options(int argc, char *argv[])
     struct options o = {.bytes = 65536, .effort = USUAL_EFFORT, .only = ""};
     for (int c; (c = getopt_long(argc, argv, "h", LONG, NULL)) != -1;)
         take_option(&o, c);
-    if (optind < argc) {
-        fprintf(stderr, "bench_vulkan: unexpected argument '%s'; see --help\n", argv[optind]);
-        exit(2);
-    }
+    bench_end_options(argc, argv);
     if (o.probe && o.json != NULL) {
         fputs("bench_vulkan: --probe prints only: it writes no JSON\n", stderr);
         exit(2);
@@ -158,18 +140,9 @@ static void describe_vulkan(const struct vkb *bench, char *text, size_t size)
 
 static void gather_facts(const struct vkb *bench, struct vkb_facts *facts)
 {
-    int version = 0;
-    bench->cuda->cuDriverGetVersion(&version);
-    facts->software = gr_cuda_is_software();
-    snprintf(facts->driver, sizeof(facts->driver), "%s, CUDA %d.%d", gr_cuda_driver_path(),
-             version / 1000, version % 1000 / 10);
-    bench->cuda->cuDeviceGetName(facts->device, sizeof(facts->device), bench->device);
+    bench_describe_machine(bench->cuda, bench->device, &facts->machine);
     describe_vulkan(bench, facts->vulkan, sizeof(facts->vulkan));
     gr_vk_device_describe(bench->wrap, facts->sharing, sizeof(facts->sharing));
-    time_t now = time(NULL);
-    struct tm utc;
-    gmtime_r(&now, &utc);
-    strftime(facts->date, sizeof(facts->date), "%Y-%m-%dT%H:%M:%SZ", &utc);
 }
 
 static void print_queues(const struct vkb *bench)
@@ -190,11 +163,12 @@ static void print_facts(const struct vkb_facts *facts, const struct vkb *bench,
 {
     printf("bench_vulkan: raw CUDA driver calls and libgr %s on Vulkan's memory, side by side\n",
            gr_version());
-    if (facts->software)
+    if (facts->machine.software)
         printf(
             "SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU or about libgr on one.\n");
     printf("  driver   %s\n  device   %s\n  Vulkan   %s\n  sharing  %s\n  date     %s\n",
-           facts->driver, facts->device, facts->vulkan, facts->sharing, facts->date);
+           facts->machine.driver, facts->machine.device, facts->vulkan, facts->sharing,
+           facts->machine.date);
     print_queues(bench);
     printf("  points   timeline semaphores, %s on both sides\n",
            bench->through_host

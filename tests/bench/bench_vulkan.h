@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of bench_vulkan share: Vulkan's and CUDA's objects, the two sides that are
- * compared, and the rows of the table. Clocks and order statistics are bench_map's.
+ * compared, and the rows of the table.
  */
 #ifndef BENCH_VULKAN_H
 #define BENCH_VULKAN_H
@@ -261,8 +261,8 @@ bool vkb_probe(struct vkb *bench, const char *only, bool quick);
 
 /* bench_vulkan_report.c */
 struct vkb_facts {
-    char driver[256], device[128], vulkan[1024], sharing[512], date[32];
-    bool software;
+    struct bench_machine machine;
+    char vulkan[1024], sharing[512];
 };
 bool vkb_row_was_full(const struct vkb_row *row, unsigned side);
 void vkb_print(const struct vkb_table *table);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of bench_frames share: the devices, the rows of the table, and what was measured. Clocks
- * and order statistics are bench_map's.
+ * What the files of bench_frames share: the devices, the rows of the table, and what was measured.
  */
 #ifndef FRAMES_H
 #define FRAMES_H
@@ -17,6 +16,7 @@
 #include <gr/ring.h>
 #include <gr/vk.h>
 
+#include "../../examples/glsl.h"
 #include "bench.h"
 
 enum {
@@ -128,8 +128,8 @@ struct frames_table {
 };
 
 struct frames_facts {
-    char driver[256], device[128], opengl[512], vulkan[512], transport[700], python[300], date[32];
-    bool software;
+    struct bench_machine machine;
+    char opengl[512], vulkan[512], transport[700], python[300];
 };
 
 /* frames_device.c: errors are printed; drain waits for all APIs. */
@@ -146,6 +146,9 @@ int frames_wrong_pixels(struct frames *frames, unsigned tolerance);
 void frames_read(struct frames *frames);
 const char *frames_last_words(void); /* what the functions that failed said last */
 void frames_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What draws the points, for OpenGL and for Vulkan. */
+extern const struct glsl frames_mesh_vert, frames_mesh_frag;
 
 /* The kernel as the CUDA driver in use takes it. */
 const unsigned char *frames_kernel(size_t *size);

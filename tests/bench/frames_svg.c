@@ -4,7 +4,6 @@
  * logarithmic axis. A dashed line marks the bound, what both sides take when nobody waits.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -196,10 +195,11 @@ static void draw_head(const struct chart *c, const struct frames_facts *facts)
     char text[1024];
     words(c->file, 16, 30, "class=\"title\"",
           "A frame's cost: CUDA writes a mesh, OpenGL or Vulkan draws it");
-    const char *slash = strrchr(facts->driver, '/');
+    const char *slash = strrchr(facts->machine.driver, '/');
     snprintf(text, sizeof(text), "%s%s, %s, %.10s. Points, drawn into %d \303\227 %d pixels.",
-             facts->software ? "NOT A GPU: " : "", facts->device,
-             slash != NULL ? slash + 1 : facts->driver, facts->date, FRAMES_TARGET, FRAMES_TARGET);
+             facts->machine.software ? "NOT A GPU: " : "", facts->machine.device,
+             slash != NULL ? slash + 1 : facts->machine.driver, facts->machine.date, FRAMES_TARGET,
+             FRAMES_TARGET);
     words(c->file, 16, 50, "class=\"sub\"", text);
     words(c->file, 16, 67, "class=\"sub\"",
           "In brackets: times the frames of raw interop in order, in blocks beside each other. "
@@ -216,11 +216,9 @@ static void draw_head(const struct chart *c, const struct frames_facts *facts)
 bool frames_write_svg(const char *path, const struct frames_facts *facts,
                       const struct frames_table *table)
 {
-    struct chart c = {.file = fopen(path, "w"), .table = table, .height = height_of(table)};
-    if (c.file == NULL) {
-        fprintf(stderr, "bench_frames: cannot write %s: %s\n", path, strerror(errno));
+    struct chart c = {.file = bench_create(path), .table = table, .height = height_of(table)};
+    if (c.file == NULL)
         return false;
-    }
     const int panels = panel_x(table->meshes) + 10;
     const int width = panels > LEAST_WIDTH ? panels : LEAST_WIDTH, height = TOP + c.height + BOTTOM;
     find_range(&c);
@@ -236,10 +234,5 @@ bool frames_write_svg(const char *path, const struct frames_facts *facts,
         draw_bound(&c, m);
     draw_rows(&c, true);
     fputs("</svg>\n", c.file);
-    bool failed = ferror(c.file) != 0;
-    if (fclose(c.file) != 0 || failed) {
-        fprintf(stderr, "bench_frames: cannot write %s: %s\n", path, strerror(errno));
-        return false;
-    }
-    return true;
+    return bench_finish(c.file, path);
 }

@@ -5,11 +5,8 @@
 #ifndef FRAMES_VULKAN_H
 #define FRAMES_VULKAN_H
 
-#include "../../examples/glsl.h"
 #include "../../examples/vulkan_memory.h"
 #include "frames.h"
-
-extern const struct glsl frames_mesh_vert, frames_mesh_frag;
 
 /* What all of Vulkan's frames draw with. */
 struct frames_vulkan_draw {

@@ -14,7 +14,7 @@
 #define _GNU_SOURCE
 #include <epoxy/gl.h>
 
-#include "bench.h"
+#include "bench_map.h"
 
 static const unsigned FILL_VALUE = 0x3f800000u;
 

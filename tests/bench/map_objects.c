@@ -8,7 +8,7 @@
 
 #include <epoxy/gl.h>
 
-#include "bench.h"
+#include "bench_map.h"
 
 static bool open_cuda(struct bench *bench)
 {
