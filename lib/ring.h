@@ -115,7 +115,10 @@ gr_status gr_ring_put_off_end(const gr_ring *ring, const char *call);
  */
 gr_status gr_ring_end_returned(gr_ring *ring, bool writing, const char *call);
 
-/* Whether it has something to do, and this thread may. The lock is held. */
+/* What has been returned is free: its use has ended. The lock is held. */
+void gr_ring_free_returned(gr_ring *ring);
+
+/* Whether gr_ring_end_returned() has something to do, and this thread may. The lock is held. */
 bool gr_ring_can_end_returned(const gr_ring *ring, const char *call);
 
 /* The graphics API is done with resources that it had before they came into the ring, and CUDA comes first. */

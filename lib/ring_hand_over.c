@@ -64,15 +64,11 @@ static gr_status look_up(gr_ring *ring, bool writing, size_t n, const gr_slot sl
 }
 
 /* Their use has ended, and that of those whose end was put off; or theirs is put off. */
-static void note_given_back(struct gr_ring_state *state, bool put_off, size_t n,
-                            const uint32_t numbers[])
+static void note_given_back(gr_ring *ring, bool put_off, size_t n, const uint32_t numbers[])
 {
-    if (put_off) {
-        gr_ring_state_return(state, n, numbers);
-        return;
-    }
-    gr_ring_state_give_back(state, n, numbers);
-    gr_ring_state_end_returning(state);
+    gr_ring_state_return(ring->state, n, numbers);
+    if (!put_off)
+        gr_ring_free_returned(ring);
 }
 
 /* Writes down what has become of the slots. The lock is held. */
@@ -84,7 +80,7 @@ static void note(gr_ring *ring, enum outcome outcome, bool put_off, size_t n, gr
     else if (outcome == DISCARDED)
         gr_ring_state_discard(ring->state, n, with->numbers);
     else
-        note_given_back(ring->state, put_off, n, with->numbers);
+        note_given_back(ring, put_off, n, with->numbers);
     if (ring->link && outcome != DISCARDED)
         ring->link->ops->push(ring, outcome == PUBLISHED, n);
     for (size_t i = 0; i < n; i++) {

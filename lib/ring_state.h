@@ -74,8 +74,8 @@ void gr_ring_state_discard(struct gr_ring_state *state, size_t n, const uint32_t
 void gr_ring_state_give_back(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 
 /*
- * What graphics has read may be returned first, and become free later, with others, by one signal. That is put off
- * until half of the slots wait for it, and never for one that leaves.
+ * What graphics has read may be returned first, and become free later, with others. That is put off until half of the slots
+ * wait for it, and never for one that leaves.
  */
 bool gr_ring_state_puts_off(const struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 void gr_ring_state_return(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);

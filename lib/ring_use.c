@@ -21,10 +21,11 @@
  *     WRITING -> READY     release                               end (Vulkan: its submit has been made)
  *     READY -> READING     begin: after the release              map: after the writing
  *     READING -> FREE      end                                   release
- *     READING ->           nothing yet, where OpenGL reads       is not, nor in GR_RING_NEWEST, with Vulkan,
- *       RETURNING          (LOSSLESS, by end_use())              interop and copy, or in a shared ring
- *     RETURNING -> FREE    end, once for all of them, which      is not
- *                          comes later than each one's use
+ *     READING ->           OpenGL: nothing yet. Vulkan: its      is not, nor in GR_RING_NEWEST, with interop
+ *       RETURNING          submit has signalled                  and copy, or in a shared ring
+ *     RETURNING -> FREE    OpenGL: end, once for all of them.    is not
+ *                          Vulkan: the last submit's signal is
+ *                          now that of all
  *     RETURNING -> ended   nothing: CUDA never gets it again     is not
  *     READY -> FREE        nothing: CUDA has released it and     nothing: graphics has written it last
  *       (dropped)          nobody has had it since: the next     and writes it next, in its own order;
@@ -40,10 +41,11 @@
  *                          last signal and CUDA's last release (ring_slots.c)
  *     mapped -> closed     gr_close() on the stream of the map
  *
- * RETURNING saves signals, each of which costs OpenGL's queue time in which it does nothing else. They become FREE when
- * half of the slots wait for it; when the graphics thread finds nothing to read, before it waits, so that the producer
- * gets on as long as the consumer calls; when a producer on the graphics thread finds no free slot; and before the
- * ring is sent to another process. Where graphics writes, end is not put off: a reader may wait for it.
+ * RETURNING lets CUDA wait once for several slots, so that the GPU changes sides less often, and saves OpenGL's signals, each of
+ * which costs its queue time in which it does nothing else. They become FREE when half of the slots wait for it; when the
+ * consumer finds nothing to read, before it waits, so that the producer gets on as long as the consumer calls; when the
+ * producer finds no free slot, with OpenGL only if it is on the context's thread; and before the ring is sent to another
+ * process. Where graphics writes, end is not put off: a reader may wait for it.
  *
  * Vulkan's own order is that of submits to one queue, with the application's barriers. A claim whose map or
  * begin fails is undone; a wait that was put into a stream or a context by then does no harm.
@@ -60,11 +62,11 @@ static const struct gr_external_kind *kind_with_hooks(const gr_resource *resourc
     return external && external->kind && external->kind->begin_use ? external->kind : NULL;
 }
 
-/* What map and release leave to the ring, for the resource is in one. */
+/* What map and release leave to the ring, for the resource is in one; without hooks any thread will do. */
 static gr_status check_thread(const struct gr_external_kind *kind, const gr_resource *resource,
                               const char *call)
 {
-    return kind->check_thread ? kind->check_thread(resource, call) : GR_OK;
+    return kind && kind->check_thread ? kind->check_thread(resource, call) : GR_OK;
 }
 
 static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_submit *submit,
@@ -113,10 +115,31 @@ gr_status gr_ring_end_use(gr_ring *ring, bool writing, size_t n, bool discarded,
 
 /* ---- Ends that are put off ----------------------------------------------------------------------------- */
 
+/* Interop and copy are barriers for all that OpenGL has been given, anyway. */
 static bool can_put_off(const gr_ring *ring)
 {
     return !ring->state->newest && !ring->link && !gr_ring_is_cuda(ring, false) &&
-           kind_with_hooks(gr_ring_any_resource(ring));
+           gr_external_of(gr_ring_any_resource(ring));
+}
+
+/* Vulkan's submits signal one after the other; OpenGL has made one signal for all. */
+static void wait_for_the_last(gr_ring *ring)
+{
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < ring->state->room; i++)
+        if (ring->state->places[i].state == GR_PLACE_RETURNING &&
+            gr_sync_of(ring->slots[i].resource)->drawn > last)
+            last = gr_sync_of(ring->slots[i].resource)->drawn;
+    for (uint32_t i = 0; i < ring->state->room; i++)
+        if (ring->state->places[i].state == GR_PLACE_RETURNING)
+            gr_sync_of(ring->slots[i].resource)->drawn = last;
+}
+
+void gr_ring_free_returned(gr_ring *ring)
+{
+    if (can_put_off(ring))
+        wait_for_the_last(ring);
+    gr_ring_state_end_returning(ring->state);
 }
 
 /* Puts all that is returning behind n slots. There is room. */
@@ -149,11 +172,14 @@ gr_status gr_ring_end_returned(gr_ring *ring, bool writing, const char *call)
     size_t n = status == GR_OK ? list_returning(ring, with, 0) : 0;
     if (n == 0)
         return status;
-    pthread_mutex_unlock(&ring->lock);
-    status = end_graphics(with->resources, n, call);
-    pthread_mutex_lock(&ring->lock);
+    /* Only one thread may, so that they stay as they are. */
+    if (kind_with_hooks(with->resources[0])) {
+        pthread_mutex_unlock(&ring->lock);
+        status = end_graphics(with->resources, n, call);
+        pthread_mutex_lock(&ring->lock);
+    }
     if (status == GR_OK) {
-        gr_ring_state_end_returning(ring->state);
+        gr_ring_free_returned(ring);
         pthread_cond_broadcast(&ring->changed);
     }
     return status;

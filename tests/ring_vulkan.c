@@ -159,6 +159,78 @@ START_TEST(a_group_has_one_wait_and_one_signal)
 }
 END_TEST
 
+static void give_back_in_turn(gr_ring *ring, gr_slot slots[], const struct vulkan_gate *gate)
+{
+    for (int i = 0; i < SLOTS; i++)
+        write_frame(ring, GR_SIDE_CUDA, i + 1);
+    for (int i = 0; i < SLOTS; i++) {
+        must_acquire_read(ring, GR_SIDE_CUDA, 1, &slots[i]);
+        submit_read(&slots[i], 1, &hosts[i], i == SLOTS - 1 ? gate : NULL);
+        assert_ok(gr_ring_give_back(ring, 1, &slots[i]));
+    }
+}
+
+/* Slots become free by halves; what is written to the first of a half waits for the reading of its last. */
+START_TEST(cuda_waits_once_for_half_of_the_slots)
+{
+    need_vulkan();
+    gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    gr_slot slots[SLOTS];
+    struct vulkan_gate *gate = vulkan_gate();
+    give_back_in_turn(ring, slots, gate);
+    for (int i = 0; i < SLOTS / 2; i++)
+        write_frame(ring, GR_SIDE_CUDA, 10 + i);
+    CU(cuStreamSynchronize(fx.stream)); /* the first half has been read */
+    write_frame(ring, GR_SIDE_CUDA, 12);
+    sleep_ms(20);
+    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.stream));
+    vulkan_gate_open(gate);
+    CU(cuStreamSynchronize(fx.stream));
+    vulkan_finish();
+    for (int i = 0; i < SLOTS; i++)
+        assert_bytes(hosts[i]->bytes, RING_SIZE, i + 1);
+    for (int i = 0; i < 3; i++) {
+        must_acquire_read(ring, GR_SIDE_CUDA, 1, slots);
+        submit_read(slots, 1, &hosts[i], NULL);
+        assert_ok(gr_ring_give_back(ring, 1, slots));
+        vulkan_finish();
+        assert_bytes(hosts[i]->bytes, RING_SIZE, 10 + i);
+    }
+    end(ring);
+}
+END_TEST
+
+/* No thread has to be asked: who needs every slot gets every slot, after the same wait. */
+START_TEST(a_producer_gets_what_vulkan_has_returned)
+{
+    need_vulkan();
+    gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, _i ? GR_RING_NEWEST : GR_RING_LOSSLESS);
+    gr_slot slot, all[SLOTS];
+    struct vulkan_gate *gate = vulkan_gate();
+    write_frame(ring, GR_SIDE_CUDA, 1);
+    must_acquire_read(ring, GR_SIDE_CUDA, 1, &slot);
+    submit_read(&slot, 1, hosts, gate);
+    assert_ok(gr_ring_give_back(ring, 1, &slot));
+    assert_slots(ring, SLOTS, 0, 0, 0);
+    must_acquire_write(ring, GR_SIDE_CUDA, SLOTS, all);
+    for (int i = 0; i < SLOTS; i++)
+        slot_fill(&all[i], 2 + i);
+    assert_ok(gr_ring_publish(ring, SLOTS, all));
+    sleep_ms(20);
+    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.stream));
+    vulkan_gate_open(gate);
+    vulkan_finish();
+    assert_bytes(hosts[0]->bytes, RING_SIZE, 1);
+    must_acquire_read(ring, GR_SIDE_CUDA, SLOTS, all);
+    submit_read(all, SLOTS, hosts, NULL);
+    assert_ok(gr_ring_give_back(ring, SLOTS, all));
+    vulkan_finish();
+    for (int i = 0; i < SLOTS; i++)
+        assert_bytes(hosts[i]->bytes, RING_SIZE, 2 + i);
+    end(ring);
+}
+END_TEST
+
 /* ---- Vulkan writes, CUDA reads --------------------------------------------------------------- */
 
 START_TEST(cuda_reads_after_vulkan_has_written)
@@ -318,6 +390,8 @@ void build_ring_vulkan(Suite *suite)
     tcase_add_test(order, cuda_writes_again_after_vulkan_has_read);
     tcase_add_loop_test(order, cuda_overwrites_what_nobody_read_in_order, 0, 2);
     tcase_add_test(order, a_group_has_one_wait_and_one_signal);
+    tcase_add_test(order, cuda_waits_once_for_half_of_the_slots);
+    tcase_add_loop_test(order, a_producer_gets_what_vulkan_has_returned, 0, 2);
     tcase_add_test(order, cuda_reads_after_vulkan_has_written);
     tcase_add_test(order, vulkan_writes_again_after_cuda_has_read);
     tcase_add_test(order, vulkan_drops_and_discards);
