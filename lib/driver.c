@@ -29,6 +29,7 @@ struct library {
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct library library;
 static gr_cuda_api api;
+static PFN_cuStreamBatchMemOp_v11070 batch_mem_op;
 static char driver_path[GR_PATH_SIZE];
 static bool software;
 static atomic_bool loaded;
@@ -122,6 +123,7 @@ static gr_status load_file(const char *path)
         gr_loader_close(lib.handle);
         return status;
     }
+    function_of(find_symbol(&lib, "cuStreamBatchMemOp", 11070), &batch_mem_op);
     library = lib;
     software = gr_loader_symbol(lib.handle, "gr_softcuda_version") != NULL;
     snprintf(driver_path, sizeof(driver_path), "%s", path);
@@ -200,6 +202,11 @@ gr_status gr_cuda_load(bool allow_software)
 const gr_cuda_api *gr_driver(void)
 {
     return atomic_load_explicit(&loaded, memory_order_acquire) ? &api : NULL;
+}
+
+PFN_cuStreamBatchMemOp_v11070 gr_driver_batch_mem_op(void)
+{
+    return gr_driver() ? batch_mem_op : NULL;
 }
 
 const gr_cuda_api *gr_cuda(void)

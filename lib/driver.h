@@ -11,6 +11,9 @@
 /* The table of the loaded driver, or NULL: never loads, never records an error. */
 const gr_cuda_api *gr_driver(void);
 
+/* For memory barriers in a stream, which came with CUDA 11.7; NULL in an older driver. */
+PFN_cuStreamBatchMemOp_v11070 gr_driver_batch_mem_op(void);
+
 /* What the loaded driver exports beside the driver API, such as gr_softcuda_semaphore_create; NULL: nothing. */
 void *gr_driver_export(const char *name);
 

@@ -2,6 +2,7 @@
 /* Semaphores: their life, and signals and waits that the caller puts into a stream. */
 #include "semaphore.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -175,10 +176,30 @@ gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n
     return GR_OK;
 }
 
+/*
+ * Puts a memory barrier into the stream. Without one, the bytes of a small cuMemset that comes right before the signal
+ * may be there only after it, where several processes share the GPU (seen on an H200 with driver 580, docs/verified.md).
+ * A driver that knows no barriers is left to itself.
+ */
+static void settle_writes(CUstream stream)
+{
+    static atomic_bool refused;
+    PFN_cuStreamBatchMemOp_v11070 batch = gr_driver_batch_mem_op();
+    if (!batch || atomic_load_explicit(&refused, memory_order_relaxed))
+        return;
+    CUstreamBatchMemOpParams barrier = {
+        .memoryBarrier = {.operation = CU_STREAM_MEM_OP_BARRIER,
+                          .flags = CU_STREAM_MEMORY_BARRIER_TYPE_SYS}};
+    CUresult result = batch(stream, 1, &barrier, 0);
+    if (result == CUDA_ERROR_NOT_SUPPORTED || result == CUDA_ERROR_INVALID_VALUE)
+        atomic_store_explicit(&refused, true, memory_order_relaxed);
+}
+
 gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t n, CUstream stream)
 {
     CUexternalSemaphore handles[POINTS_AT_ONCE];
     CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params[POINTS_AT_ONCE];
+    settle_writes(stream);
     for (size_t done = 0; done < n;) {
         unsigned count = 0;
         for (; count < POINTS_AT_ONCE && done + count < n; count++) {

@@ -28,7 +28,10 @@
     X(cuMemcpyDtoD, 3020, PFN_cuMemcpyDtoD_v3020)                                                  \
     X(cuMemsetD2D8Async, 3020, PFN_cuMemsetD2D8Async_v3020)                                        \
     X(cuMemsetD32, 3020, PFN_cuMemsetD32_v3020)                                                    \
-    X(cuStreamGetFlags, 5050, PFN_cuStreamGetFlags_v5050)
+    X(cuStreamBatchMemOp, 11070, PFN_cuStreamBatchMemOp_v11070)                                    \
+    X(cuStreamGetFlags, 5050, PFN_cuStreamGetFlags_v5050)                                          \
+    X(cuStreamWaitValue32, 11070, PFN_cuStreamWaitValue32_v11070)                                  \
+    X(cuStreamWriteValue32, 11070, PFN_cuStreamWriteValue32_v11070)
 
 #define MORE_MEMBER(name, version, type) type name;
 struct more {

@@ -100,6 +100,53 @@ START_TEST(event_of_another_context)
 }
 END_TEST
 
+/* ---- Words, and barriers, in a stream -------------------------------------------------------- */
+
+START_TEST(memory_operations)
+{
+    CUdeviceptr word;
+    uint32_t found = 0;
+    CU(cuMemAlloc(&word, 8));
+    CU(cuMemsetD8(word, 0, 8));
+    CUstreamBatchMemOpParams all[3] = {
+        {.waitValue = {.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32,
+                       .address = word,
+                       .value = 5,
+                       .flags = CU_STREAM_WAIT_VALUE_GEQ}},
+        {.memoryBarrier = {.operation = CU_STREAM_MEM_OP_BARRIER,
+                           .flags = CU_STREAM_MEMORY_BARRIER_TYPE_SYS}},
+        {.writeValue = {.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32,
+                        .address = word + 4,
+                        .value = 7}},
+    };
+    MORE(SUCCESS, cuStreamBatchMemOp(fx.stream, 3, all, 0));
+    sleep_ms(20);
+    CALL(ERROR_NOT_READY, cuStreamQuery(fx.stream));
+    MORE(SUCCESS, cuStreamWriteValue32(fx.other, word, 5, 0));
+    CALL(SUCCESS, cuStreamSynchronize(fx.stream));
+    CU(cuMemcpyDtoH(&found, word + 4, sizeof found));
+    ck_assert_uint_eq(found, 7);
+    MORE(SUCCESS, cuStreamWaitValue32(fx.stream, word, 5, CU_STREAM_WAIT_VALUE_EQ));
+    CALL(SUCCESS, cuStreamSynchronize(fx.stream));
+
+    all[1].memoryBarrier.flags = CU_STREAM_MEMORY_BARRIER_TYPE_GPU;
+    MORE(SUCCESS, cuStreamBatchMemOp(fx.stream, 1, &all[1], 0));
+    MORE(SUCCESS, cuStreamBatchMemOp(CU_STREAM_LEGACY, 1, &all[1], 0));
+    MORE(ERROR_INVALID_VALUE, cuStreamBatchMemOp(fx.stream, 1, &all[1], 1));
+    if (gr_cuda_is_software()) { /* NVIDIA's driver reads what is not there */
+        MORE(ERROR_INVALID_VALUE, cuStreamBatchMemOp(fx.stream, 1, NULL, 0));
+        MORE(ERROR_INVALID_VALUE, cuStreamBatchMemOp(fx.stream, 1000, all, 0));
+    }
+    all[1].memoryBarrier.flags = 2;
+    MORE(ERROR_INVALID_VALUE, cuStreamBatchMemOp(fx.stream, 1, &all[1], 0));
+    all[1].operation = (CUstreamBatchMemOpType)99;
+    MORE(ERROR_INVALID_VALUE, cuStreamBatchMemOp(fx.stream, 1, &all[1], 0));
+    MORE(ERROR_INVALID_VALUE, cuStreamWriteValue32(fx.stream, word + 2, 5, 0));
+    CU(cuStreamSynchronize(fx.stream));
+    CU(cuMemFree(word));
+}
+END_TEST
+
 /* ---- Host functions -------------------------------------------------------------------------- */
 
 static CUresult inside[3];
@@ -275,6 +322,7 @@ void add_work_cases(Suite *suite)
     tcase_add_test(order, streams);
     tcase_add_test(order, events);
     tcase_add_test(order, event_of_another_context);
+    tcase_add_test(order, memory_operations);
     tcase_add_test(order, host_functions);
 
     TCase *kernels = add_conformance_case(suite, "modules and launches");

@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-#define SIGNAL "cuSignalExternalSemaphoresAsync"
-#define WAIT   "cuWaitExternalSemaphoresAsync"
+#define SIGNAL  "cuSignalExternalSemaphoresAsync"
+#define WAIT    "cuWaitExternalSemaphoresAsync"
+#define BARRIER "cuStreamBatchMemOp"
 
 #define STREAM CU_STREAM_LEGACY
 #define FENCE  ((void *)(size_t)0xfe1ce0)
@@ -246,6 +247,41 @@ static const char *driver_refuses(const void *row)
     return NULL;
 }
 
+/* What was written comes before the signal; in one call with it are no more barriers than one. */
+static const char *barrier_before_signal(const void *row)
+{
+    (void)row;
+    gr_semaphore_point points[2] = {{.semaphore = import(&semaphore_types[8]), .value = 18},
+                                    {.semaphore = import(&semaphore_types[8]), .value = 19}};
+    REQUIRE(enqueue(points, 2, true) == GR_OK);
+    REQUIRE(recorder->calls(BARRIER) == 0);
+    REQUIRE(enqueue(points, 2, false) == GR_OK);
+    REQUIRE(recorder->calls(BARRIER) == 1);
+    const struct recorded *barrier = recorder->nth(BARRIER, 0);
+    REQUIRE(barrier < recorder->nth(SIGNAL, 0));
+    REQUIRE(barrier->stream == STREAM && barrier->count == 1);
+    REQUIRE(barrier->given.operation.memoryBarrier.operation == CU_STREAM_MEM_OP_BARRIER);
+    REQUIRE(barrier->given.operation.memoryBarrier.flags == CU_STREAM_MEMORY_BARRIER_TYPE_SYS);
+    for (size_t i = 0; i < 2; i++)
+        gr_semaphore_free(points[i].semaphore);
+    return NULL;
+}
+
+/* A driver that has no barriers is asked once; this is of the whole process, so it is the last case. */
+static const char *no_barriers(const void *row)
+{
+    (void)row;
+    gr_semaphore_point point = {.semaphore = import(&semaphore_types[8]), .value = 18};
+    recorder->answer(BARRIER, CUDA_ERROR_NOT_SUPPORTED);
+    REQUIRE(enqueue(&point, 1, false) == GR_OK);
+    point.value = 19;
+    REQUIRE(enqueue(&point, 1, false) == GR_OK);
+    REQUIRE(recorder->calls(BARRIER) == 1);
+    REQUIRE(recorder->calls(SIGNAL) == 2);
+    gr_semaphore_free(point.semaphore);
+    return NULL;
+}
+
 static bool has_field(const struct wrong_field *wrong)
 {
     unsigned kinds = wrong->is_wait ? wrong->field->wait_kinds : wrong->field->signal_kinds;
@@ -271,4 +307,6 @@ void point_cases(void)
         run_case("points", "no NvSciSync fence", no_nvsci_fence, &directions[k]);
         run_case("points", "driver refuses", driver_refuses, &directions[k]);
     }
+    run_case("points", "barrier before signal", barrier_before_signal, NULL);
+    run_case("points", "no barriers", no_barriers, NULL);
 }

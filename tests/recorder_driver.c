@@ -241,6 +241,17 @@ static CUresult CUDAAPI wait_semaphores(const CUexternalSemaphore *semaphores,
     return answer_of(call->call);
 }
 
+static CUresult CUDAAPI batch_mem_op(CUstream stream, unsigned count,
+                                     CUstreamBatchMemOpParams *params, unsigned flags)
+{
+    struct recorded *call = note("cuStreamBatchMemOp");
+    (void)flags;
+    call->stream = stream;
+    call->count = count;
+    call->given.operation = params[0];
+    return answer_of(call->call);
+}
+
 /* ---- The least that libgr needs beside them -------------------------------------------------- */
 
 static CUresult CUDAAPI error_name(CUresult code, const char **name)
@@ -307,6 +318,7 @@ static CUresult CUDAAPI do_nothing(void)
     X(cuDestroyExternalSemaphore, destroy_semaphore)                                               \
     X(cuSignalExternalSemaphoresAsync, signal_semaphores)                                          \
     X(cuWaitExternalSemaphoresAsync, wait_semaphores)                                              \
+    X(cuStreamBatchMemOp, batch_mem_op)                                                            \
     X(cuGetErrorName, error_name)                                                                  \
     X(cuCtxGetCurrent, current_context)                                                            \
     X(cuCtxGetDevice, device_zero)                                                                 \

@@ -21,10 +21,11 @@ struct recorded {
         CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC semaphore;
         CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signals[RECORDER_SEMAPHORES];
         CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS waits[RECORDER_SEMAPHORES];
+        CUstreamBatchMemOpParams operation; /* the first */
     } given;
     void *handle; /* what an import gave, or what was mapped or ended */
     CUexternalSemaphore semaphores[RECORDER_SEMAPHORES];
-    unsigned count; /* of signals or waits */
+    unsigned count; /* of signals, waits or operations */
     CUstream stream;
 };
 

@@ -56,6 +56,9 @@ uint64_t read_frame(gr_ring *ring, gr_side producer, int value);
 void assert_slots(gr_ring *ring, unsigned free, unsigned writing, unsigned ready, unsigned reading);
 void assert_frames(gr_ring *ring, uint64_t published, uint64_t read, uint64_t dropped);
 
+/* ring_frames.c's child: one of several processes that use the GPU at once. */
+int frames_in_a_crowd(void);
+
 /* The parts. */
 void build_ring_bookkeeping(Suite *suite);
 void build_ring_calls(Suite *suite);

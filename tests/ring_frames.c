@@ -7,6 +7,7 @@
 #include "allocations.h"
 #include "ring.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #define WORDS 4
@@ -170,14 +171,12 @@ START_TEST(a_sequence_of_single_frames)
 END_TEST
 
 /* The reader comes after 1 to 6 frames: it gets the newest each time. */
-START_TEST(the_newest_of_a_sequence)
+static void read_the_newest(gr_side producer, uint64_t frames)
 {
-    need_transport(_i / 2);
-    gr_side producer = sides[_i % 2];
     uint64_t written = 0, read = 0;
     GR_AUTO(gr_ring) *ring = make(3, producer, GR_RING_NEWEST);
     begin_collecting();
-    for (; written < frames_to_run(_i / 2) / 50; read++) {
+    for (; written < frames; read++) {
         for (uint64_t i = 0; i <= read * 7 % 6; i++, written++)
             write_group(ring, producer, 1);
         read_group(ring, producer, 1, written, 0);
@@ -185,7 +184,60 @@ START_TEST(the_newest_of_a_sequence)
     assert_frames(ring, written, read, written - read);
     end_collecting();
 }
+
+START_TEST(the_newest_of_a_sequence)
+{
+    need_transport(_i / 2);
+    read_the_newest(sides[_i % 2], frames_to_run(_i / 2) / 50);
+}
 END_TEST
+
+/* ---- Other processes on the same GPU ------------------------------------------------------------ */
+
+#define CROWD 6
+
+int frames_in_a_crowd(void)
+{
+    fixture_setup();
+    if (ring_use_transport(1) == NULL)
+        read_the_newest(GR_SIDE_CUDA, gr_cuda_is_software() ? 500 : 8000);
+    fx.fds = -1;
+    fixture_teardown();
+    return 0;
+}
+
+struct member {
+    pthread_t thread;
+    int status;
+    char text[4096];
+};
+
+static void *run_member(void *user)
+{
+    struct member *member = user;
+    member->status = child_run("frames_in_a_crowd", member->text, sizeof member->text);
+    return NULL;
+}
+
+/*
+ * The GPU then goes from process to process in the midst of frames. What CUDA writes here are small fills, which
+ * without a memory barrier before the signal OpenGL did not always find.
+ */
+START_TEST(frames_beside_other_processes)
+{
+    static struct member members[CROWD];
+    need_transport(1);
+    for (int i = 0; i < CROWD; i++)
+        ck_assert_int_eq(pthread_create(&members[i].thread, NULL, run_member, &members[i]), 0);
+    for (int i = 0; i < CROWD; i++)
+        pthread_join(members[i].thread, NULL);
+    for (int i = 0; i < CROWD; i++)
+        ck_assert_msg(members[i].status == 0, "process %d ended with 0x%x: %s", i,
+                      (unsigned)members[i].status, members[i].text);
+}
+END_TEST
+
+/* ---- For ever ----------------------------------------------------------------------------------- */
 
 START_TEST(frames_allocate_nothing)
 {
@@ -250,6 +302,7 @@ void build_ring_frames(Suite *suite)
     tcase_add_loop_test(sequence, a_long_sequence_in_groups, 0, 2 * RING_TRANSPORTS);
     tcase_add_loop_test(sequence, a_sequence_of_single_frames, 0, 2 * RING_TRANSPORTS);
     tcase_add_loop_test(sequence, the_newest_of_a_sequence, 0, 2 * RING_TRANSPORTS);
+    tcase_add_test(sequence, frames_beside_other_processes);
 
     TCase *steady = add_ring_case(suite, "steady");
     tcase_add_loop_test(steady, frames_allocate_nothing, 0, 2 * RING_TRANSPORTS);

@@ -20,5 +20,6 @@ static void build(Suite *suite)
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "ring", build, NULL);
+    static const struct child children[] = {{"frames_in_a_crowd", frames_in_a_crowd}, {NULL, NULL}};
+    return test_main(argc, argv, "ring", build, children);
 }

@@ -89,14 +89,15 @@ typedef struct gr_semaphore_point {
 } gr_semaphore_point;
 
 /*
- * Puts n signals, or waits, into the stream, in one call of the driver; the thread does not wait. For
+ * Puts n signals, or waits, into the stream, in one call of the driver; the thread does not wait. Before a signal comes a
+ * memory barrier, where the driver has one (CUDA 11.7), so that what is signalled has been written. For
  * semaphores that belong to resources gr_map() and release do this: signalling those by hand as well
  * is the caller's to keep in order.
  * Errors: GR_ERR_INVALID_VALUE (NULL, a field that the type does not have, a value that is not greater than
  * the last one signalled through libgr, semaphores of different CUDA contexts), GR_ERR_CUDA, GR_ERR_VULKAN
  * (the device of a semaphore that the host waits for was lost; signals are accepted then and left out, so that
  * what is mapped can be released).
- * Wraps cuSignalExternalSemaphoresAsync and cuWaitExternalSemaphoresAsync.
+ * Wraps cuSignalExternalSemaphoresAsync, after cuStreamBatchMemOp, and cuWaitExternalSemaphoresAsync.
  */
 GR_API gr_status gr_semaphore_signal(const gr_semaphore_point points[], size_t n, CUstream stream);
 GR_API gr_status gr_semaphore_wait(const gr_semaphore_point points[], size_t n, CUstream stream);

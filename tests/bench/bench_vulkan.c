@@ -37,6 +37,8 @@ static const char HELP[] =
     "and\n"
     "                        with a thread that does nothing but submit; --only transfer for "
     "one queue\n"
+    "  --bare-signals        raw calls signal without the memory barrier that libgr puts before a\n"
+    "                        signal, and that a program with small fills needs as well\n"
     "  --json FILE           also write the numbers as JSON\n"
     "  --help                this text\n"
     "\n"
@@ -47,7 +49,7 @@ struct options {
     int ordinal;
     size_t bytes, full_bytes;
     struct vkb_effort effort;
-    bool quick, probe;
+    bool quick, probe, bare_signals;
     const char *only, *json;
 };
 
@@ -88,6 +90,8 @@ static void take_option(struct options *o, int c)
         o->effort = QUICK_EFFORT, o->full_bytes = 1 << 18, o->quick = true;
     else if (c == 'p')
         o->probe = true;
+    else if (c == 'B')
+        o->bare_signals = true;
     else if (c == 'j')
         o->json = optarg;
     else if (c == 'h')
@@ -99,13 +103,21 @@ static void take_option(struct options *o, int c)
 static struct options read_options(int argc, char *argv[])
 {
     static const struct option LONG[] = {
-        {"device", 1, NULL, 'd'},       {"blocks", 1, NULL, 'b'},
-        {"room-seconds", 1, NULL, 'r'}, {"bytes", 1, NULL, 's'},
-        {"full-blocks", 1, NULL, 'F'},  {"block-ms", 1, NULL, 't'},
-        {"only", 1, NULL, 'o'},         {"in-flight", 1, NULL, 'i'},
-        {"quick", 0, NULL, 'q'},        {"json", 1, NULL, 'j'},
-        {"full-bytes", 1, NULL, 'S'},   {"probe", 0, NULL, 'p'},
-        {"help", 0, NULL, 'h'},         {NULL, 0, NULL, 0},
+        {"device", 1, NULL, 'd'},
+        {"blocks", 1, NULL, 'b'},
+        {"room-seconds", 1, NULL, 'r'},
+        {"bytes", 1, NULL, 's'},
+        {"full-blocks", 1, NULL, 'F'},
+        {"block-ms", 1, NULL, 't'},
+        {"only", 1, NULL, 'o'},
+        {"in-flight", 1, NULL, 'i'},
+        {"quick", 0, NULL, 'q'},
+        {"json", 1, NULL, 'j'},
+        {"full-bytes", 1, NULL, 'S'},
+        {"probe", 0, NULL, 'p'},
+        {"bare-signals", 0, NULL, 'B'},
+        {"help", 0, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     struct options o = {.bytes = 65536, .effort = USUAL_EFFORT, .only = ""};
     for (int c; (c = getopt_long(argc, argv, "h", LONG, NULL)) != -1;)
@@ -174,6 +186,10 @@ static void print_facts(const struct vkb_facts *facts, const struct vkb *bench,
            bench->through_host
                ? "through the host (cuLaunchHostFunc, vkWaitSemaphores, vkSignalSemaphore)"
                : "exported by Vulkan and imported into CUDA");
+    if (!bench->through_host)
+        printf("  signals  %s\n", bench->batch_mem_op != NULL
+                                      ? "after a memory barrier on both sides"
+                                      : "without a memory barrier by raw calls");
     printf("  buffers  %zu bytes each; CUDA fills the first half, Vulkan copies it to the second\n",
            o->bytes);
     if (o->probe)
@@ -232,6 +248,8 @@ int main(int argc, char *argv[])
     bool good = vkb_open(&bench);
     if (good) {
         bench.full_bytes = full_bytes(&o);
+        if (!o.bare_signals)
+            bench.batch_mem_op = vkb_batch_mem_op();
         gather_facts(&bench, &facts);
         print_facts(&facts, &bench, &o);
         good = o.probe ? vkb_probe(&bench, o.only, o.quick) : measure_all(&bench, &o, &table);

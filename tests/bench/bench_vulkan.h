@@ -124,7 +124,8 @@ struct vkb {
     const gr_vk_headless_handles *handles;
     struct vkb_functions vk;
     gr_vk_device *wrap;
-    bool through_host; /* semaphores cannot be exported */
+    bool through_host;                          /* semaphores cannot be exported */
+    PFN_cuStreamBatchMemOp_v11070 batch_mem_op; /* for raw's barriers; NULL: none */
     VkQueue queues[VKB_QUEUES];
     uint32_t families[VKB_QUEUES];
     VkCommandPool pool; /* of the row's queue */
@@ -211,6 +212,7 @@ bool vkb_open_libgr(struct vkb *bench, struct vkb_side *side);
 void vkb_close_raw(struct vkb *bench, struct vkb_side *side);
 void vkb_close_sides(struct vkb *bench);
 bool vkb_resize(struct vkb *bench, size_t bytes);
+PFN_cuStreamBatchMemOp_v11070 vkb_batch_mem_op(void);
 bool vkb_raw_wait(struct vkb *bench, const struct vkb_side *side, uint64_t value);
 bool vkb_raw_signal(struct vkb *bench, const struct vkb_side *side, uint64_t value);
 bool vkb_fill(struct vkb *bench, struct vkb_side *side, unsigned resource);

@@ -40,7 +40,8 @@ static void write_facts(FILE *file, const struct vkb_facts *facts, const struct 
     bench_json_machine(file, &facts->machine, ", ");
     bench_json_text(file, "vulkan", facts->vulkan, ",\n  ");
     bench_json_text(file, "sharing", facts->sharing, ", ");
-    bench_json_truth(file, "semaphores_through_host", bench->through_host, ",\n");
+    bench_json_truth(file, "semaphores_through_host", bench->through_host, ",\n  ");
+    bench_json_truth(file, "raw_barrier", bench->batch_mem_op != NULL, ",\n");
     fprintf(file,
             "  \"blocks_at_most\": %u, \"room_seconds\": %g, \"full_blocks\": %u, \"block_ms\": "
             "%g,\n  \"buffer_bytes\": %zu, \"full_buffer_bytes\": %zu,\n",
