@@ -3,7 +3,7 @@
 """bench_frames for Python: a frame whose mesh CUDA writes through cuda.core and OpenGL draws, in order.
 
 The same kernel, drawing and blocks as bench_frames.c, in turn with raw interop through cuda.bindings. It is run by
-bench_frames --with-python, which hands it the kernel. Needs cuda-core, cuda-bindings and bench_map.py beside it.
+bench_frames --with-python, which hands it the kernel and the shaders. Needs cuda-core, cuda-bindings and bench_map.py beside it.
 """
 
 import argparse
@@ -23,22 +23,6 @@ GL_ARRAY_BUFFER, GL_POINTS, GL_FLOAT, GL_RGBA, GL_UNSIGNED_BYTE = 0x8892, 0, 0x1
 GL_FRAMEBUFFER, GL_RENDERBUFFER, GL_COLOR_ATTACHMENT0, GL_RGBA8 = 0x8D40, 0x8D41, 0x8CE0, 0x8058
 GL_COLOR_BUFFER_BIT = 0x4000
 GL_VERTEX_SHADER, GL_FRAGMENT_SHADER, GL_LINK_STATUS = 0x8B31, 0x8B30, 0x8B82
-
-VERTEX = b"""#version 450
-layout(location = 0) in vec4 vertex;
-layout(location = 0) out vec3 colour;
-void main()
-{
-    gl_Position = vec4(vertex.xy, 0.5, 1.0);
-    gl_PointSize = 1.0;
-    colour = vec3(0.6 + 0.4 * vertex.z, 0.25 + 0.75 * vertex.w, 0.8 - 0.4 * vertex.z);
-}
-"""
-FRAGMENT = b"""#version 450
-layout(location = 0) in vec3 colour;
-layout(location = 0) out vec4 pixel;
-void main() { pixel = vec4(colour, 1.0); }
-"""
 
 
 class Gl:
@@ -62,11 +46,11 @@ class Gl:
         "glGetProgramiv": (None, U, U, P), "glUseProgram": (None, U),
     }
 
-    def __init__(self, egl):
+    def __init__(self, egl, vertex, fragment):
         for name, prototype in self.PROTOTYPES.items():
             setattr(self, name, egl.function(name, *prototype))
         self._make_target()
-        self._make_program()
+        self._make_program(vertex, fragment)
 
     def make(self, function, *arguments):
         name = U(0)
@@ -85,10 +69,10 @@ class Gl:
         self.glVertexAttribFormat(0, 4, GL_FLOAT, 0, 0)
         self.glVertexAttribBinding(0, 0)
 
-    def _make_program(self):
+    def _make_program(self, vertex, fragment):
         program = self.glCreateProgram()
-        for kind, source in ((GL_VERTEX_SHADER, VERTEX), (GL_FRAGMENT_SHADER, FRAGMENT)):
-            shader, text = self.glCreateShader(kind), ctypes.c_char_p(source)
+        for kind, source in ((GL_VERTEX_SHADER, vertex), (GL_FRAGMENT_SHADER, fragment)):
+            shader, text = self.glCreateShader(kind), ctypes.c_char_p(source.encode())
             self.glShaderSource(shader, 1, ctypes.byref(text), None)
             self.glCompileShader(shader)
             self.glAttachShader(program, shader)
@@ -113,9 +97,9 @@ class Gl:
 class Bench:
     """One OpenGL context, one stream, one buffer that both subjects map."""
 
-    def __init__(self, ordinal, kernel):
+    def __init__(self, ordinal, kernel, vertex, fragment):
         self.context = Context(ordinal)
-        self.gl = Gl(self.context.egl)
+        self.gl = Gl(self.context.egl, vertex, fragment)
         device = cuda_core.Device(ordinal)
         device.set_current()
         self.core_stream = device.create_stream()
@@ -205,6 +189,8 @@ def report(mesh, result):
 def read_options():
     parser = argparse.ArgumentParser(prog="bench_frames.py", description=__doc__.splitlines()[0])
     parser.add_argument("--kernel", required=True, help="the kernel's module, as a file")
+    parser.add_argument("--vertex", required=True, help="the vertex shader's text")
+    parser.add_argument("--fragment", required=True, help="the fragment shader's text")
     parser.add_argument("--rows", action="store_true", help="print rows for bench_frames")
     parser.add_argument("--device", type=int, default=0)
     parser.add_argument("--meshes", default="64,256,1024")
@@ -226,7 +212,7 @@ def main():
     with open(options.kernel, "rb") as file:
         kernel = file.read()
     check(driver.cuInit(0))
-    bench = Bench(options.device, kernel)
+    bench = Bench(options.device, kernel, options.vertex, options.fragment)
     for mesh in map(int, options.meshes.split(",")):
         bench.open_mesh(mesh)
         gc.collect()

@@ -22,6 +22,8 @@
 enum {
     FRAMES_TARGET = 512, /* pixels each way */
     FRAMES_PIXELS = FRAMES_TARGET * FRAMES_TARGET * 4,
+    FRAMES_ALONE =
+        16, /* buffers of each API in turn, where nobody waits: no more in caches than with 16 in flight */
     FRAMES_MOST_GROUP = 64,
     FRAMES_MOST_SLOTS = 256,
     FRAMES_MESHES = 3,
@@ -44,10 +46,11 @@ struct frames {
     struct frames_vulkan *vulkan; /* NULL where there is none, for this reason: */
     char no_vulkan[400];
 
-    int mesh;            /* points along each side */
-    size_t bytes;        /* of a mesh's vertices */
-    unsigned plain;      /* OpenGL's alone; holds the last frame's mesh */
-    CUdeviceptr scratch; /* CUDA's alone */
+    int mesh;                          /* points along each side */
+    size_t bytes;                      /* of a mesh's vertices */
+    unsigned plain[FRAMES_ALONE];      /* OpenGL's alone; each holds the last frame's mesh */
+    CUdeviceptr scratch[FRAMES_ALONE]; /* CUDA's alone */
+    unsigned plain_turn;               /* which is drawn next */
     unsigned
         frames_left; /* in the block: says which mesh a frame has, the last one always the same */
     unsigned char *reference, *pixels; /* of the last frame: as it should be, and as it is */

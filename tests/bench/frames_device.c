@@ -143,13 +143,15 @@ static bool make_reference(struct frames *f)
         return false;
     }
     bool good =
-        launch(f, f->scratch, phase_of(0)) && frames_drain(f) &&
-        frames_cuda_ok(f, f->cuda->cuMemcpyDtoH(vertices, f->scratch, f->bytes), "cuMemcpyDtoH");
+        launch(f, f->scratch[0], phase_of(0)) && frames_drain(f) &&
+        frames_cuda_ok(f, f->cuda->cuMemcpyDtoH(vertices, f->scratch[0], f->bytes), "cuMemcpyDtoH");
     if (good) {
-        glGenBuffers(1, &f->plain);
-        glBindBuffer(GL_ARRAY_BUFFER, f->plain);
-        glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)f->bytes, vertices, GL_STATIC_DRAW);
-        frames_draw(f, f->plain);
+        glGenBuffers(FRAMES_ALONE, f->plain);
+        for (int i = 0; i < FRAMES_ALONE; i++) {
+            glBindBuffer(GL_ARRAY_BUFFER, f->plain[i]);
+            glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)f->bytes, vertices, GL_STATIC_DRAW);
+        }
+        frames_draw(f, f->plain[0]);
         frames_read(f);
         memcpy(f->reference, f->pixels, FRAMES_PIXELS);
         good = frames_gl_ok("draw the reference");
@@ -160,12 +162,13 @@ static bool make_reference(struct frames *f)
 
 static void end_mesh(struct frames *f)
 {
-    if (f->plain != 0)
-        glDeleteBuffers(1, &f->plain);
-    if (f->scratch != 0)
-        f->cuda->cuMemFree(f->scratch);
-    f->plain = 0;
-    f->scratch = 0;
+    glDeleteBuffers(FRAMES_ALONE, f->plain);
+    for (int i = 0; i < FRAMES_ALONE; i++) {
+        if (f->scratch[i] != 0)
+            f->cuda->cuMemFree(f->scratch[i]);
+        f->plain[i] = 0;
+        f->scratch[i] = 0;
+    }
 }
 
 bool frames_set_mesh(struct frames *f, int mesh)
@@ -173,8 +176,10 @@ bool frames_set_mesh(struct frames *f, int mesh)
     end_mesh(f);
     f->mesh = mesh;
     f->bytes = (size_t)mesh * (size_t)mesh * 16;
-    return frames_cuda_ok(f, f->cuda->cuMemAlloc(&f->scratch, f->bytes), "cuMemAlloc") &&
-           make_reference(f);
+    for (int i = 0; i < FRAMES_ALONE; i++)
+        if (!frames_cuda_ok(f, f->cuda->cuMemAlloc(&f->scratch[i], f->bytes), "cuMemAlloc"))
+            return false;
+    return make_reference(f);
 }
 
 /* ---- Devices --------------------------------------------------------------------------------- */

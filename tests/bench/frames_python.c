@@ -54,7 +54,7 @@ static bool read_rows(FILE *output, struct frames_table *table, struct frames_fa
     return good;
 }
 
-/* The kernel goes by a file; the shell gets it and the other names as variables, so that it takes none apart. */
+/* The kernel goes by a file; the shell gets texts and names as variables, so that it takes none apart. */
 static bool run(const char *script, int ordinal, const struct frames_effort *effort,
                 struct frames_table *table, struct frames_facts *facts)
 {
@@ -62,14 +62,16 @@ static bool run(const char *script, int ordinal, const struct frames_effort *eff
     for (size_t m = 0; m < table->meshes; m++)
         snprintf(meshes + strlen(meshes), sizeof(meshes) - strlen(meshes), "%s%d", m ? "," : "",
                  table->mesh[m]);
-    snprintf(
-        command, sizeof(command),
-        "exec \"$BENCH_PYTHON\" \"$BENCH_SCRIPT\" --rows --kernel \"$BENCH_KERNEL\" --device %d "
-        "--meshes %s --rounds %u --frames %u --block-seconds %g --most-seconds %g "
-        "--base-seconds %g --most-frames %u",
-        ordinal, meshes, effort->rounds, effort->frames, effort->block_seconds,
-        effort->most_seconds, effort->base_seconds, effort->most_frames);
+    snprintf(command, sizeof(command),
+             "exec \"$BENCH_PYTHON\" \"$BENCH_SCRIPT\" --rows --kernel \"$BENCH_KERNEL\" "
+             "--vertex \"$BENCH_VERTEX\" --fragment \"$BENCH_FRAGMENT\" --device %d "
+             "--meshes %s --rounds %u --frames %u --block-seconds %g --most-seconds %g "
+             "--base-seconds %g --most-frames %u",
+             ordinal, meshes, effort->rounds, effort->frames, effort->block_seconds,
+             effort->most_seconds, effort->base_seconds, effort->most_frames);
     setenv("BENCH_SCRIPT", script, 1);
+    setenv("BENCH_VERTEX", frames_mesh_vert.text, 1);
+    setenv("BENCH_FRAGMENT", frames_mesh_frag.text, 1);
     FILE *output = popen(command, "r");
     bool good = output != NULL && read_rows(output, table, facts);
     return output != NULL && pclose(output) == 0 && good;

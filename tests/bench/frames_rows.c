@@ -12,13 +12,13 @@
 static bool kernel_alone(struct frames *f, struct frames_run *run)
 {
     (void)run;
-    return frames_launch(f, f->scratch);
+    return frames_launch(f, f->scratch[f->frames_left % FRAMES_ALONE]);
 }
 
 static bool draw_alone(struct frames *f, struct frames_run *run)
 {
     (void)run;
-    frames_draw(f, f->plain);
+    frames_draw(f, f->plain[f->plain_turn++ % FRAMES_ALONE]);
     return true;
 }
 
@@ -213,9 +213,10 @@ const struct frames_kind frames_kinds[] = {
     RING("ring/4", "4 in flight", 6, 1),
     RING("ring/8", "8 in flight", 10, 1),
     RING("ring/16", "16 in flight", 18, 1),
-    RING("group/8", "groups of 8", 16, 8),
-    RING("group/16", "groups of 16", 32, 16),
-    RING("group/64", "groups of 64", 128, 64),
+    RING("group/8-two", "groups of 8, two in turn", 16, 8),
+    RING("group/8", "groups of 8, three in turn", 24, 8),
+    RING("group/16", "groups of 16, two in turn", 32, 16),
+    RING("group/64", "groups of 64, two in turn", 128, 64),
     {"vulkan/draw", "draw alone", FRAMES_VULKAN, 1, 1, frames_vulkan_open_ring,
      frames_vulkan_draw_only, frames_vulkan_close_ring, .unchecked = true},
     VULKAN("vulkan/1", "1 in flight", 3, 1),
@@ -235,6 +236,7 @@ const struct frames_kind frames_kinds[] = {
          .satisfied = true),
     HAND("why/draw-barriers", "draw, wait and signal name the buffer", 16, .draw = true,
          .gl_waits = 1, .gl_signals = 1, .flushes = 1, .satisfied = true, .barriers = true),
+    HAND("why/both", "both, no semaphore", 16, BOTH),
     HAND("why/16", "16 slots, each by each", 16, BOTH, EACH),
     HAND("why/64", "64 slots, each by each", 64, BOTH, EACH),
     HAND("why/128", "128 slots, each by each", 128, BOTH, EACH),
@@ -255,6 +257,10 @@ const struct frames_kind frames_kinds[] = {
          .flushes = 1),
     HAND("why/128-gl-only", "128, only OpenGL waits", 128, BOTH, .cuda_signals = 1, .gl_waits = 1,
          .flushes = 1),
+    HAND("why/16-all8", "16, all every 8", 16, BOTH, .cuda_waits = 8, .cuda_signals = 8,
+         .gl_waits = 8, .gl_signals = 8, .flushes = 8),
+    HAND("why/32-all8", "32, all every 8", 32, BOTH, .cuda_waits = 8, .cuda_signals = 8,
+         .gl_waits = 8, .gl_signals = 8, .flushes = 8),
     HAND("why/128-all64", "128, all every 64", 128, BOTH, .cuda_waits = 64, .cuda_signals = 64,
          .gl_waits = 64, .gl_signals = 64, .flushes = 64),
 };
