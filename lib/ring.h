@@ -110,8 +110,8 @@ size_t gr_ring_take_returned(gr_ring *ring, size_t n);
 gr_status gr_ring_put_off_end(const gr_ring *ring, const char *call);
 
 /*
- * Ends the use of all slots where that was put off, so that they are free. The lock is held, and let go meanwhile;
- * the calling side's scratch is overwritten. GR_OK also if there are none.
+ * Ends the use of all slots where that was put off, so that they are free. The lock is held, and let go while
+ * OpenGL signals; the calling side's scratch is overwritten. GR_OK also if there are none.
  */
 gr_status gr_ring_end_returned(gr_ring *ring, bool writing, const char *call);
 

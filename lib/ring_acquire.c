@@ -112,15 +112,20 @@ static gr_status look(gr_ring *ring, bool writing, size_t n, const char *call)
     return status == GR_ERR_TIMEOUT && over ? ring->link->ops->fail_over(ring, call) : status;
 }
 
+/* Where there are not n, what has been returned is freed first, if this thread may. */
+static gr_status look_once_more(gr_ring *ring, bool writing, size_t n, const char *call)
+{
+    gr_status status = look(ring, writing, n, call);
+    if (status != GR_ERR_TIMEOUT || !gr_ring_can_end_returned(ring, call))
+        return status;
+    status = gr_ring_end_returned(ring, writing, call);
+    return status == GR_OK ? look(ring, writing, n, call) : status;
+}
+
 /* Claims n slots for the side's scratch. The lock is held. */
 static gr_status claim(gr_ring *ring, bool writing, size_t n, const char *call)
 {
-    gr_status status = look(ring, writing, n, call);
-    if (status == GR_ERR_TIMEOUT && gr_ring_can_end_returned(ring, call)) {
-        status = gr_ring_end_returned(ring, writing, call);
-        if (status == GR_OK)
-            status = look(ring, writing, n, call);
-    }
+    gr_status status = look_once_more(ring, writing, n, call);
     if (status != GR_ERR_TIMEOUT)
         return status;
     struct timespec deadline = {0};
@@ -131,7 +136,7 @@ static gr_status claim(gr_ring *ring, bool writing, size_t n, const char *call)
         waited = ring->wait_ms == FOR_EVER
                      ? pthread_cond_wait(&ring->changed, &ring->lock)
                      : pthread_cond_timedwait(&ring->changed, &ring->lock, &deadline);
-        status = look(ring, writing, n, call);
+        status = look_once_more(ring, writing, n, call);
     }
     return status == GR_ERR_TIMEOUT ? fail_timeout(ring, writing, n, call) : status;
 }

@@ -241,7 +241,8 @@ void gr_ring_state_return(struct gr_ring_state *state, size_t n, const uint32_t 
 {
     gr_ring_state_give_back(state, n, numbers);
     for (size_t i = 0; i < n; i++)
-        state->places[numbers[i]].state = GR_PLACE_RETURNING;
+        if (!state->places[numbers[i]].leaving) /* a resize may have come between the two steps */
+            state->places[numbers[i]].state = GR_PLACE_RETURNING;
 }
 
 uint32_t gr_ring_state_returning(const struct gr_ring_state *state)

@@ -20,7 +20,7 @@ enum gr_place_state {
     GR_PLACE_WRITING,  /* the producer has it */
     GR_PLACE_READY,    /* published, not read */
     GR_PLACE_READING,  /* the consumer has it */
-    GR_PLACE_RETURNING /* given back, but graphics has yet to signal that it is done with it */
+    GR_PLACE_RETURNING /* given back, and free together with others */
 };
 
 /* A slot. Its number is its place in the array, which stays the same as long as there is the slot. */
@@ -74,8 +74,8 @@ void gr_ring_state_discard(struct gr_ring_state *state, size_t n, const uint32_t
 void gr_ring_state_give_back(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 
 /*
- * What graphics has read may be returned first, and become free later, with others. That is put off until half of the slots
- * wait for it, and never for one that leaves.
+ * What graphics has read may be returned first, and become free later, with others. That is put off until half of the
+ * slots wait for it, and never for one that leaves.
  */
 bool gr_ring_state_puts_off(const struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 void gr_ring_state_return(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);

@@ -22,7 +22,7 @@
  *     READY -> READING     begin: after the release              map: after the writing
  *     READING -> FREE      end                                   release
  *     READING ->           OpenGL: nothing yet. Vulkan: its      is not, nor in GR_RING_NEWEST, with interop
- *       RETURNING          submit has signalled                  and copy, or in a shared ring
+ *       RETURNING          submit has been made                  and copy, or in a shared ring
  *     RETURNING -> FREE    OpenGL: end, once for all of them.    is not
  *                          Vulkan: the last submit's signal is
  *                          now that of all
@@ -41,11 +41,11 @@
  *                          last signal and CUDA's last release (ring_slots.c)
  *     mapped -> closed     gr_close() on the stream of the map
  *
- * RETURNING lets CUDA wait once for several slots, so that the GPU changes sides less often, and saves OpenGL's signals, each of
- * which costs its queue time in which it does nothing else. They become FREE when half of the slots wait for it; when the
- * consumer finds nothing to read, before it waits, so that the producer gets on as long as the consumer calls; when the
- * producer finds no free slot, with OpenGL only if it is on the context's thread; and before the ring is sent to another
- * process. Where graphics writes, end is not put off: a reader may wait for it.
+ * RETURNING lets CUDA wait once for several slots, so that the GPU changes sides less often, and saves OpenGL's
+ * signals, each of which costs its queue time in which it does nothing else. They become FREE when half of the slots
+ * wait for it; when the consumer finds nothing to read, before it waits, so that the producer gets on as long as the
+ * consumer calls; when the producer finds no free slot, with OpenGL only if it is on the context's thread; and before
+ * the ring is sent to another process. Where graphics writes, end is not put off: a reader may wait for it.
  *
  * Vulkan's own order is that of submits to one queue, with the application's barriers. A claim whose map or
  * begin fails is undone; a wait that was put into a stream or a context by then does no harm.

@@ -182,6 +182,11 @@ START_TEST(returned_slots_that_leave_need_no_signal)
         gr_ring_state_add(state);
     ck_assert(!gr_ring_state_puts_off(state, 1, numbers + 1));
     assert_counts(4, 0, 0, 7);
+    gr_ring_state_return(state, 1, numbers + 1); /* as decided before they left */
+    ck_assert_uint_eq(gr_ring_state_returning(state), 0);
+    assert_counts(4, 0, 0, 6);
+    ck_assert(gr_ring_state_take_left(state, &left));
+    ck_assert_uint_eq(left, numbers[1]);
     end();
 }
 END_TEST

@@ -108,7 +108,8 @@ static void start_cuda(gr_ring *ring, uint64_t frames, unsigned delay_ms)
         0);
 }
 
-static void begin(gr_side side, gr_ring_mode mode, uint64_t frames, unsigned delay_ms)
+static void begin_with(size_t slots, gr_side side, gr_ring_mode mode, uint64_t frames,
+                       unsigned delay_ms)
 {
     gr_ring_options options = {.producer = side, .mode = mode, .wait_ms = 20000};
     producer = side;
@@ -116,7 +117,12 @@ static void begin(gr_side side, gr_ring_mode mode, uint64_t frames, unsigned del
     in_flight = 0;
     for (int i = 0; i < IN_FLIGHT; i++)
         hosts[i] = vulkan_host(RING_SIZE);
-    start_cuda(must_make_vulkan_ring(SLOTS, &sync, &options), frames, delay_ms);
+    start_cuda(must_make_vulkan_ring(slots, &sync, &options), frames, delay_ms);
+}
+
+static void begin(gr_side side, gr_ring_mode mode, uint64_t frames, unsigned delay_ms)
+{
+    begin_with(SLOTS, side, mode, frames, delay_ms);
 }
 
 static void join_cuda(void)
@@ -193,20 +199,47 @@ static const struct {
     unsigned cuda_ms, vulkan_ms;
 } speeds[] = {{0, 0}, {4, 0}, {0, 4}};
 
+/* With few slots none is kept back when it is given back, with more some are. */
 START_TEST(every_frame_of_cuda_is_read)
 {
     need_vulkan();
-    begin(GR_SIDE_CUDA, GR_RING_LOSSLESS, MOST, speeds[_i].cuda_ms);
+    unsigned cuda_ms = speeds[_i % 3].cuda_ms, vulkan_ms = speeds[_i % 3].vulkan_ms;
+    begin_with(_i < 3 ? SLOTS : 3 * SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS, MOST, cuda_ms);
     uint64_t frame = 0;
     for (uint64_t i = 1; i <= MOST; i++) {
         ck_assert(read_one(&frame));
         ck_assert_uint_eq(frame, i);
-        if (i % 8 == 0 && speeds[_i].vulkan_ms > 0)
-            sleep_ms(speeds[_i].vulkan_ms);
+        if (i % 8 == 0 && vulkan_ms > 0)
+            sleep_ms(vulkan_ms);
     }
     join_cuda();
     check_reads();
     assert_frames(cuda.ring, MOST, MOST, 0);
+    end();
+}
+END_TEST
+
+/* The one slot that is given back is kept back for others, but CUDA's thread, which waits already, gets it. */
+START_TEST(a_thread_that_waits_gets_what_is_given_back)
+{
+    need_vulkan();
+    enum { MANY = 8 };
+    uint64_t frame = 0;
+    gr_ring_counts now = {0};
+    begin_with(MANY, GR_SIDE_CUDA, GR_RING_LOSSLESS, MANY + 1, 0);
+    while (now.published < MANY) {
+        sleep_ms(1);
+        gr_ring_count(cuda.ring, &now);
+    }
+    sleep_ms(50);
+    ck_assert(read_one(&frame));
+    join_cuda();
+    ck_assert_uint_eq(cuda.done, MANY + 1);
+    for (uint64_t i = 2; i <= MANY + 1; i++) {
+        ck_assert(read_one(&frame));
+        ck_assert_uint_eq(frame, i);
+    }
+    check_reads();
     end();
 }
 END_TEST
@@ -469,7 +502,8 @@ END_TEST
 void build_ring_threads(Suite *suite)
 {
     TCase *speed = add_vulkan_case(suite, "speeds");
-    tcase_add_loop_test(speed, every_frame_of_cuda_is_read, 0, 3);
+    tcase_add_loop_test(speed, every_frame_of_cuda_is_read, 0, 6);
+    tcase_add_test(speed, a_thread_that_waits_gets_what_is_given_back);
     tcase_add_loop_test(speed, every_frame_of_vulkan_is_read, 0, 3);
     tcase_add_loop_test(speed, the_newest_frame_of_cuda_is_read, 0, 3);
     tcase_add_loop_test(speed, the_newest_frame_of_vulkan_is_read, 0, 2);

@@ -100,13 +100,14 @@ GR_API gr_status gr_ring_discard(gr_ring *ring, size_t n, gr_slot slots[]);
 GR_API gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, size_t n, gr_slot slots[]);
 
 /*
- * Gives n slots back that were read. GR_ERR_STATE: a slot is not one that is being read.
- * In GR_RING_LOSSLESS, where OpenGL reads by the shared transport or Vulkan does, the slots that were given back become free
- * several at once, fewer than half of the ring's, and CUDA's writing to any of them comes after the reading of all: so the
- * GPU changes sides less often, and OpenGL signals less often. Vulkan's are free as soon as a producer needs them. OpenGL's
- * may stay with the consumer until its next call: a producer on another thread has to wait for them until the consumer has
- * given back half of the slots, or finds nothing to read; so that consumer does not wait, but in gr_ring_acquire_read(), for
- * a producer that needs every slot.
+ * Gives n slots back that were read; Vulkan's submit has to have been made. GR_ERR_STATE: a slot is not one that is
+ * being read.
+ * In GR_RING_LOSSLESS, where OpenGL reads by the shared transport or Vulkan does, slots that were given back are free
+ * together, once they are half of the ring's, and CUDA's writing to any of them comes after the reading of all: so the
+ * GPU changes sides less often, and OpenGL signals less often. Vulkan's are free earlier if a producer needs them.
+ * OpenGL's may stay with the consumer until its next call, fewer than half of the ring's: a producer on another thread
+ * has to wait for them until the consumer has given back half, or finds nothing to read; so that consumer does not
+ * wait, but in gr_ring_acquire_read(), for a producer that needs every slot.
  */
 GR_API gr_status gr_ring_give_back(gr_ring *ring, size_t n, gr_slot slots[]);
 
