@@ -11,7 +11,7 @@
 /* The table of the loaded driver, or NULL: never loads, never records an error. */
 const gr_cuda_api *gr_driver(void);
 
-/* For memory barriers in a stream, which came with CUDA 11.7; NULL in an older driver. */
+/* For memory barriers in a stream, which came with CUDA 11.7; an older driver has none (NULL) or refuses them. */
 PFN_cuStreamBatchMemOp_v11070 gr_driver_batch_mem_op(void);
 
 /* What the loaded driver exports beside the driver API, such as gr_softcuda_semaphore_create; NULL: nothing. */

@@ -2,13 +2,13 @@
 /* Semaphores: their life, and signals and waits that the caller puts into a stream. */
 #include "semaphore.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "driver.h"
 #include "error.h"
 #include "flags.h"
+#include "log.h"
 #include "resource.h"
 #include "retire.h"
 
@@ -178,28 +178,29 @@ gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n
 
 /*
  * Puts a memory barrier into the stream. Without one, the bytes of a small cuMemset that comes right before the signal
- * may be there only after it, where several processes share the GPU (seen on an H200 with driver 580, docs/verified.md).
- * A driver that knows no barriers is left to itself.
+ * may be there only after it, where several processes share the GPU (seen on an H200 with driver 580,
+ * docs/verified.md). A driver that refuses, since it or the device has no barriers, is asked once for each semaphore.
  */
-static void settle_writes(CUstream stream)
+static void settle_writes(gr_semaphore *semaphore, CUstream stream)
 {
-    static atomic_bool refused;
     PFN_cuStreamBatchMemOp_v11070 batch = gr_driver_batch_mem_op();
-    if (!batch || atomic_load_explicit(&refused, memory_order_relaxed))
+    if (!batch || __atomic_load_n(&semaphore->no_barriers, __ATOMIC_RELAXED))
         return;
     CUstreamBatchMemOpParams barrier = {
         .memoryBarrier = {.operation = CU_STREAM_MEM_OP_BARRIER,
                           .flags = CU_STREAM_MEMORY_BARRIER_TYPE_SYS}};
     CUresult result = batch(stream, 1, &barrier, 0);
-    if (result == CUDA_ERROR_NOT_SUPPORTED || result == CUDA_ERROR_INVALID_VALUE)
-        atomic_store_explicit(&refused, true, memory_order_relaxed);
+    if (result != CUDA_ERROR_NOT_SUPPORTED && result != CUDA_ERROR_INVALID_VALUE)
+        return; /* another error comes again with the signal */
+    __atomic_store_n(&semaphore->no_barriers, true, __ATOMIC_RELAXED);
+    gr_log(GR_LOG_INFO, "no memory barriers before signals: the CUDA driver refuses them");
 }
 
 gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t n, CUstream stream)
 {
     CUexternalSemaphore handles[POINTS_AT_ONCE];
     CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params[POINTS_AT_ONCE];
-    settle_writes(stream);
+    settle_writes(points[0].semaphore, stream);
     for (size_t done = 0; done < n;) {
         unsigned count = 0;
         for (; count < POINTS_AT_ONCE && done + count < n; count++) {

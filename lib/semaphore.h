@@ -28,6 +28,7 @@ struct gr_semaphore {
     CUexternalSemaphore handle; /* NULL where the host waits */
     CUexternalSemaphoreHandleType type;
     bool timeline;
+    bool no_barriers;     /* the driver refused one; changed atomically */
     pthread_mutex_t lock; /* for what follows, and so that signals are put into streams in order */
     uint64_t
         signalled;   /* the value of the last signal that was begun; of a binary one their number */

@@ -267,7 +267,7 @@ static const char *barrier_before_signal(const void *row)
     return NULL;
 }
 
-/* A driver that has no barriers is asked once; this is of the whole process, so it is the last case. */
+/* A driver that has no barriers is asked once for a semaphore. */
 static const char *no_barriers(const void *row)
 {
     (void)row;

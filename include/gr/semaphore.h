@@ -89,8 +89,8 @@ typedef struct gr_semaphore_point {
 } gr_semaphore_point;
 
 /*
- * Puts n signals, or waits, into the stream, in one call of the driver; the thread does not wait. Before a signal comes a
- * memory barrier, where the driver has one (CUDA 11.7), so that what is signalled has been written. For
+ * Puts n signals, or waits, into the stream, in one call of the driver; the thread does not wait. Where the driver
+ * signals and has memory barriers (CUDA 11.7), one comes before, so that what is signalled has been written. For
  * semaphores that belong to resources gr_map() and release do this: signalling those by hand as well
  * is the caller's to keep in order.
  * Errors: GR_ERR_INVALID_VALUE (NULL, a field that the type does not have, a value that is not greater than
