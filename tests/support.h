@@ -74,6 +74,16 @@ int test_main(int argc, char **argv, const char *name, void (*build)(Suite *suit
 #define CHILD_FAILED 98
 
 /*
+ * Starts a child, and ends it: several may run at once. What they write goes into `output` meanwhile, which has room
+ * for 64 KiB. child_end() as child_run().
+ */
+struct child_process {
+    int pid, output;
+};
+struct child_process child_start(const char *name);
+int child_end(const struct child_process *child, char *text, size_t size);
+
+/*
  * Runs a child of test_main()'s list in a process of its own and waits for it. What it wrote, on both
  * standard streams, goes to `text`, cut to `size` bytes with the zero. Returns the status of waitpid().
  * A child can use the checks, and has no fixture: it calls fixture_setup() itself if it wants one.

@@ -67,7 +67,7 @@ static void read_all(int fd, char *text, size_t size)
     text[length] = '\0';
 }
 
-int child_run(const char *name, char *text, size_t size)
+struct child_process child_start(const char *name)
 {
     int ends[2];
     ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
@@ -82,13 +82,24 @@ int child_run(const char *name, char *text, size_t size)
                              environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
-    read_all(ends[0], text, size);
-    close(ends[0]);
     ck_assert_msg(failed == 0, "the child %s did not start: %s", name, strerror(failed));
+    return (struct child_process){pid, ends[0]};
+}
+
+int child_end(const struct child_process *child, char *text, size_t size)
+{
     int status = 0;
-    while (waitpid(pid, &status, 0) < 0)
+    read_all(child->output, text, size);
+    close(child->output);
+    while (waitpid(child->pid, &status, 0) < 0)
         ck_assert_int_eq(errno, EINTR);
     return status;
+}
+
+int child_run(const char *name, char *text, size_t size)
+{
+    struct child_process child = child_start(name);
+    return child_end(&child, text, size);
 }
 
 /*
