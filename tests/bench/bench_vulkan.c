@@ -249,7 +249,7 @@ int main(int argc, char *argv[])
     if (good) {
         bench.full_bytes = full_bytes(&o);
         if (!o.bare_signals)
-            bench.batch_mem_op = vkb_batch_mem_op();
+            vkb_try_barriers(&bench);
         gather_facts(&bench, &facts);
         print_facts(&facts, &bench, &o);
         good = o.probe ? vkb_probe(&bench, o.only, o.quick) : measure_all(&bench, &o, &table);

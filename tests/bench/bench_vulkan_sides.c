@@ -116,35 +116,33 @@ bool vkb_raw_wait(struct vkb *bench, const struct vkb_side *side, uint64_t value
            vkb_cuda_failed(bench, result, "cuWaitExternalSemaphoresAsync");
 }
 
-PFN_cuStreamBatchMemOp_v11070 vkb_batch_mem_op(void)
-{
-    PFN_cuStreamBatchMemOp_v11070 function = NULL;
-    void *symbol = gr_cuda_symbol("cuStreamBatchMemOp", 11070);
-    memcpy(&function, &symbol, sizeof(function));
-    return function;
-}
-
 /* As libgr does: a small fill right before a signal may be there only after it, else. */
-static bool raw_barrier(struct vkb *bench)
+static CUresult raw_barrier(struct vkb *bench)
 {
     CUstreamBatchMemOpParams barrier = {
         .memoryBarrier = {.operation = CU_STREAM_MEM_OP_BARRIER,
                           .flags = CU_STREAM_MEMORY_BARRIER_TYPE_SYS}};
-    if (bench->batch_mem_op == NULL)
-        return true;
-    CUresult result = bench->batch_mem_op(bench->stream, 1, &barrier, 0);
-    return result == CUDA_SUCCESS || vkb_cuda_failed(bench, result, "cuStreamBatchMemOp");
+    return bench->batch_mem_op(bench->stream, 1, &barrier, 0);
+}
+
+void vkb_try_barriers(struct vkb *bench)
+{
+    void *symbol = gr_cuda_symbol("cuStreamBatchMemOp", 11070);
+    memcpy(&bench->batch_mem_op, &symbol, sizeof(symbol));
+    if (symbol != NULL && raw_barrier(bench) != CUDA_SUCCESS)
+        bench->batch_mem_op = NULL;
 }
 
 bool vkb_raw_signal(struct vkb *bench, const struct vkb_side *side, uint64_t value)
 {
     if (bench->through_host)
         return put_on_host(bench, signal_on_host, side->release, value);
-    if (!raw_barrier(bench))
-        return false;
+    CUresult result = bench->batch_mem_op != NULL ? raw_barrier(bench) : CUDA_SUCCESS;
+    if (result != CUDA_SUCCESS)
+        return vkb_cuda_failed(bench, result, "cuStreamBatchMemOp");
     const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params = {.params.fence.value = value};
-    CUresult result = bench->cuda->cuSignalExternalSemaphoresAsync(&side->cuda_release, &params, 1,
-                                                                   bench->stream);
+    result = bench->cuda->cuSignalExternalSemaphoresAsync(&side->cuda_release, &params, 1,
+                                                          bench->stream);
     return result == CUDA_SUCCESS ||
            vkb_cuda_failed(bench, result, "cuSignalExternalSemaphoresAsync");
 }

@@ -22,8 +22,7 @@
 enum {
     FRAMES_TARGET = 512, /* pixels each way */
     FRAMES_PIXELS = FRAMES_TARGET * FRAMES_TARGET * 4,
-    FRAMES_ALONE =
-        16, /* buffers of each API in turn, where nobody waits: no more in caches than with 16 in flight */
+    FRAMES_ALONE = 16, /* buffers in turn where nobody waits, so that no cache has them */
     FRAMES_MOST_GROUP = 64,
     FRAMES_MOST_SLOTS = 256,
     FRAMES_MESHES = 3,
