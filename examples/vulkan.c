@@ -44,7 +44,7 @@ static void print_message(void *user, const char *text)
     fprintf(stderr, "Vulkan's validation layer: %s\n", text);
 }
 
-/* Functions of the device come without the loader's detour, those before it from the instance. */
+/* Functions of the device come without the loader's detour. */
 static bool find_functions(struct vulkan *v, const gr_vk_headless_handles *on)
 {
     const PFN_vkGetDeviceProcAddr of_device =
@@ -54,10 +54,14 @@ static bool find_functions(struct vulkan *v, const gr_vk_headless_handles *on)
     if (of_device != NULL)                                                                         \
         v->name = (PFN_vk##name)of_device(on->device, "vk" #name);                                 \
     if (v->name == NULL)                                                                           \
-        v->name = (PFN_vk##name)on->get_instance_proc_addr(on->instance, "vk" #name);              \
-    if (v->name == NULL)                                                                           \
         missing = "vk" #name;
     VULKAN_FUNCTIONS(VULKAN_FIND)
+#undef VULKAN_FIND
+#define VULKAN_FIND(name)                                                                          \
+    v->name = (PFN_vk##name)on->get_instance_proc_addr(on->instance, "vk" #name);                  \
+    if (v->name == NULL)                                                                           \
+        missing = "vk" #name;
+    VULKAN_INSTANCE_FUNCTIONS(VULKAN_FIND)
 #undef VULKAN_FIND
     if (missing != NULL)
         fprintf(stderr, "This Vulkan has no %s.\n", missing);

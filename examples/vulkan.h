@@ -10,7 +10,7 @@
 
 #include <gr/vk.h>
 
-/* Vulkan is not linked: libgr found it, and its functions are asked for by name. */
+/* Vulkan is not linked: libgr found it, and its functions are asked for by name, first those of the device. */
 #define VULKAN_FUNCTIONS(X)                                                                        \
     X(AllocateCommandBuffers)                                                                      \
     X(AllocateDescriptorSets)                                                                      \
@@ -66,13 +66,15 @@
     X(FreeMemory)                                                                                  \
     X(GetBufferMemoryRequirements)                                                                 \
     X(GetImageMemoryRequirements)                                                                  \
-    X(GetPhysicalDeviceMemoryProperties)                                                           \
-    X(GetPhysicalDeviceProperties)                                                                 \
     X(MapMemory)                                                                                   \
     X(QueueSubmit)                                                                                 \
     X(ResetFences)                                                                                 \
     X(UpdateDescriptorSets)                                                                        \
     X(WaitForFences)
+
+#define VULKAN_INSTANCE_FUNCTIONS(X)                                                               \
+    X(GetPhysicalDeviceMemoryProperties)                                                           \
+    X(GetPhysicalDeviceProperties)
 
 enum vulkan_queue { VULKAN_GRAPHICS, VULKAN_COMPUTE, VULKAN_TRANSFER };
 
@@ -87,6 +89,7 @@ struct vulkan {
     unsigned messages; /* of the validation layer; each was printed */
 #define VULKAN_MEMBER(name) PFN_vk##name name;
     VULKAN_FUNCTIONS(VULKAN_MEMBER)
+    VULKAN_INSTANCE_FUNCTIONS(VULKAN_MEMBER)
 #undef VULKAN_MEMBER
 };
 
