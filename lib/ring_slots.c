@@ -231,27 +231,6 @@ gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_
 
 /* ---- End ------------------------------------------------------------------------------------------- */
 
-/* An event after what the submits that were begun signal. */
-static gr_status event_after_drawing(const struct gr_sync *sync, CUevent *event)
-{
-    const gr_cuda_api *cu = gr_driver();
-    gr_semaphore_point drawn = {.semaphore = sync->acquire, .value = sync->drawn};
-    CUstream stream;
-    CUresult result = cu->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuStreamCreate", "A stream could not be made.");
-    gr_status status = gr_semaphore_wait(&drawn, 1, stream);
-    if (status == GR_OK) {
-        result = cu->cuEventCreate(event, CU_EVENT_DISABLE_TIMING);
-        if (result == CUDA_SUCCESS)
-            result = cu->cuEventRecord(*event, stream);
-        if (result != CUDA_SUCCESS)
-            status = gr_fail_cuda(result, "cuEventRecord", "An event could not be had.");
-    }
-    cu->cuStreamDestroy(stream); /* what it was given is still done */
-    return status;
-}
-
 static bool has_passed(const gr_resource *resource, CUevent event)
 {
     bool pushed, passed = true;
@@ -279,8 +258,9 @@ static CUevent event_after_use(gr_resource *resource)
         gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
         return NULL;
     struct gr_sync *sync = &gr_external_of(resource)->sync;
+    const gr_semaphore_point drawn = {.semaphore = sync->acquire, .value = sync->drawn};
     gr_status status =
-        sync->drawn ? event_after_drawing(sync, &event) : gr_sync_last_work(sync, &event);
+        sync->drawn ? gr_semaphore_event_after(&drawn, 1, &event) : gr_sync_last_work(sync, &event);
     gr_context_leave(pushed);
     bool wanted = status == GR_OK && event && !has_passed(resource, event);
     if (wanted)
