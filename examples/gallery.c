@@ -230,14 +230,7 @@ static int parse(int argc, char **argv, struct options *options)
         else
             fine = false;
     }
-    if (fine && optind < argc) {
-        fprintf(stderr, "gallery takes options only, not \"%s\".\n", argv[optind]);
-        fine = false;
-    }
-    if (fine)
-        return -1;
-    fprintf(stderr, "Try gallery --help.\n");
-    return 2;
+    return options_end("gallery", argc, argv, fine);
 }
 
 int main(int argc, char **argv)

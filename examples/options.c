@@ -2,12 +2,14 @@
 /*
  * Values on a command line, checked.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "options.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { SMALLEST_PICTURE = 16, LARGEST_PICTURE = 16384 };
 
@@ -57,4 +59,16 @@ bool option_size(const char *option, const char *text, int *width, int *height)
     fprintf(stderr, "%s takes WIDTHxHEIGHT, each from %d to %d, such as 1280x720, not \"%s\".\n",
             option, SMALLEST_PICTURE, LARGEST_PICTURE, text);
     return false;
+}
+
+int options_end(const char *program, int argc, char **argv, bool fine)
+{
+    if (fine && optind < argc) {
+        fprintf(stderr, "%s takes options only, not \"%s\".\n", program, argv[optind]);
+        fine = false;
+    }
+    if (fine)
+        return -1;
+    fprintf(stderr, "Try %s --help.\n", program);
+    return 2;
 }

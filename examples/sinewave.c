@@ -186,14 +186,7 @@ static int parse(int argc, char **argv, struct options *options)
         else
             fine = false;
     }
-    if (fine && optind < argc) {
-        fprintf(stderr, "sinewave takes options only, not \"%s\".\n", argv[optind]);
-        fine = false;
-    }
-    if (fine)
-        return -1;
-    fprintf(stderr, "Try sinewave --help.\n");
-    return 2;
+    return options_end("sinewave", argc, argv, fine);
 }
 
 int main(int argc, char **argv)

@@ -124,14 +124,7 @@ static int parse(int argc, char **argv, struct twoproc_options *options, int *so
         else
             fine = false;
     }
-    if (fine && optind < argc) {
-        fprintf(stderr, "twoproc takes options only, not \"%s\".\n", argv[optind]);
-        fine = false;
-    }
-    if (fine)
-        return -1;
-    fprintf(stderr, "Try twoproc --help.\n");
-    return 2;
+    return options_end("twoproc", argc, argv, fine);
 }
 
 int main(int argc, char **argv)
