@@ -31,6 +31,10 @@ double bench_now_us(void);
 double bench_thread_cpu_us(void);
 struct bench_spread bench_spread_of(double *values, size_t count); /* sorts them */
 
+/* number.c: "-" for one that does not exist; a spread has its quartiles in brackets */
+const char *bench_number(char text[32], double value);
+const char *bench_spread_text(char text[128], struct bench_spread value);
+
 /* options.c: what is not understood is said, and ends the program. */
 unsigned long bench_whole_number(const char *option, const char *text, unsigned long least,
                                  unsigned long most);

@@ -17,32 +17,6 @@ static const struct bench_row *find(const struct bench_table *table, const char 
     return NULL;
 }
 
-/* Four digits that mean something, without exponents. */
-static int decimals(double value)
-{
-    if (value >= 1000)
-        return 0;
-    return value >= 100 ? 1 : value >= 10 ? 2 : 3;
-}
-
-static const char *number(char text[32], double value)
-{
-    if (isnan(value))
-        return "-";
-    snprintf(text, 32, "%.*f", decimals(value), value);
-    return text;
-}
-
-static const char *spread(char text[128], struct bench_spread value)
-{
-    if (isnan(value.median))
-        return "-";
-    int digits = decimals(value.median);
-    snprintf(text, 128, "%.*f [%.*f %.*f]", digits, value.median, digits, value.q1, digits,
-             value.q3);
-    return text;
-}
-
 double bench_added_ns(const struct bench_row *row)
 {
     return (row->wall[1].median - row->wall[0].median) * 1e3 / row->kind->calls;
@@ -81,9 +55,10 @@ static void print_row(const struct bench_row *row, bool acceptance)
     char a[128], b[128], c[32], d[128], e[32], f[32];
     bool reach = acceptance && row->kind->part != BENCH_REGISTER;
     printf("  %-15s %6.0f %21s %21s %7s %21s %8s %8s %8s ", row->kind->label, row->blocks,
-           spread(a, row->wall[0]), spread(b, row->wall[1]),
-           number(c, row->wall[1].median / row->wall[0].median), spread(d, row->ratio),
-           reach ? "<= 1.02" : "", number(e, row->thread_cpu[0]), number(f, row->thread_cpu[1]));
+           bench_spread_text(a, row->wall[0]), bench_spread_text(b, row->wall[1]),
+           bench_number(c, row->wall[1].median / row->wall[0].median),
+           bench_spread_text(d, row->ratio), reach ? "<= 1.02" : "",
+           bench_number(e, row->thread_cpu[0]), bench_number(f, row->thread_cpu[1]));
     print_notes(row);
 }
 
@@ -96,7 +71,7 @@ static void print_times(const struct bench_table *table, const char *label, cons
     printf("    %-34s", label);
     for (unsigned s = 0; s < BENCH_SUBJECTS; s++) {
         char text[32];
-        printf(" %14s", number(text, calls->wall[s].median / one->wall[s].median));
+        printf(" %14s", bench_number(text, calls->wall[s].median / one->wall[s].median));
     }
     printf("%s\n", acceptance ? "   to reach: >= 15" : "");
 }
@@ -142,8 +117,8 @@ void bench_print_beside(const struct bench_table *native, const struct bench_tab
         if (there == NULL)
             continue;
         printf("  %-14s %14s %14s %14s %14s %18s\n", here->kind->key,
-               number(a, here->wall[0].median), number(b, here->wall[1].median),
-               number(c, there->wall[0].median), number(d, there->wall[1].median),
-               number(e, there->wall[1].median / here->wall[1].median));
+               bench_number(a, here->wall[0].median), bench_number(b, here->wall[1].median),
+               bench_number(c, there->wall[0].median), bench_number(d, there->wall[1].median),
+               bench_number(e, there->wall[1].median / here->wall[1].median));
     }
 }

@@ -17,32 +17,6 @@ static const struct vkb_row *find(const struct vkb_table *table, const char *key
     return NULL;
 }
 
-/* Four digits that mean something, without exponents. */
-static int decimals(double value)
-{
-    if (value >= 1000)
-        return 0;
-    return value >= 100 ? 1 : value >= 10 ? 2 : 3;
-}
-
-static const char *number(char text[32], double value)
-{
-    if (isnan(value))
-        return "-";
-    snprintf(text, 32, "%.*f", decimals(value), value);
-    return text;
-}
-
-static const char *spread(char text[128], struct bench_spread value)
-{
-    if (isnan(value.median))
-        return "-";
-    int digits = decimals(value.median);
-    snprintf(text, 128, "%.*f [%.*f %.*f]", digits, value.median, digits, value.q1, digits,
-             value.q3);
-    return text;
-}
-
 static bool is_import(const struct vkb_row *row)
 {
     return row->kind->part == VKB_IMPORT;
@@ -102,10 +76,11 @@ static void print_row(const struct vkb_row *row)
     char a[128], b[128], c[32], d[128], e[32], f[32];
     bool both = row->kind->frame[VKB_LIBGR] != NULL;
     printf("  %-15s %6u %6u %21s %21s %7s %21s %8s %8s %8s ", row->kind->label, row->blocks,
-           row->frames, spread(a, row->wall[VKB_RAW]), spread(b, row->wall[VKB_LIBGR]),
-           number(c, row->wall[VKB_LIBGR].median / row->wall[VKB_RAW].median),
-           spread(d, row->ratio), both ? "<= 1.02" : "", number(e, row->thread_cpu[VKB_RAW]),
-           number(f, row->thread_cpu[VKB_LIBGR]));
+           row->frames, bench_spread_text(a, row->wall[VKB_RAW]),
+           bench_spread_text(b, row->wall[VKB_LIBGR]),
+           bench_number(c, row->wall[VKB_LIBGR].median / row->wall[VKB_RAW].median),
+           bench_spread_text(d, row->ratio), both ? "<= 1.02" : "",
+           bench_number(e, row->thread_cpu[VKB_RAW]), bench_number(f, row->thread_cpu[VKB_LIBGR]));
     if (row->kind->room_frames == 0)
         print_full(row);
     else if (is_import(row))
@@ -123,8 +98,8 @@ static void print_times(const struct vkb_table *table, const char *label, const 
     char a[32], b[32];
     if (calls != NULL && one != NULL)
         printf("  %-36s %14s %14s\n", label,
-               number(a, calls->wall[VKB_RAW].median / one->wall[VKB_RAW].median),
-               number(b, calls->wall[VKB_LIBGR].median / one->wall[VKB_LIBGR].median));
+               bench_number(a, calls->wall[VKB_RAW].median / one->wall[VKB_RAW].median),
+               bench_number(b, calls->wall[VKB_LIBGR].median / one->wall[VKB_LIBGR].median));
 }
 
 static void print_what_batches_save(const struct vkb_table *table)
@@ -161,12 +136,12 @@ static void print_queue(const struct vkb_table *table, const char *queue)
     }
     if (isnan(us[IN_ORDER]))
         return;
-    printf("  %-10s %10s", queue, number(text, us[0]));
-    printf(" %10s", number(text, us[1]));
-    printf(" %10s", number(text, us[0] + us[1]));
-    printf(" %10s", number(text, isnan(us[0] + us[1]) ? NAN : fmax(us[0], us[1])));
+    printf("  %-10s %10s", queue, bench_number(text, us[0]));
+    printf(" %10s", bench_number(text, us[1]));
+    printf(" %10s", bench_number(text, us[0] + us[1]));
+    printf(" %10s", bench_number(text, isnan(us[0] + us[1]) ? NAN : fmax(us[0], us[1])));
     for (size_t i = IN_ORDER; i < WAY_COUNT; i++)
-        printf(" %10s", number(text, us[i]));
+        printf(" %10s", bench_number(text, us[i]));
     printf("\n");
 }
 
@@ -193,8 +168,8 @@ static void print_best(const struct vkb_table *table)
         return;
     printf("  transfer queue's round trip, pipelined, the best: raw %s (%s), libgr %s (%s)   to "
            "reach: <= 20\n",
-           number(a, best[VKB_RAW]->wall[VKB_RAW].median), best[VKB_RAW]->kind->label,
-           number(b, best[VKB_LIBGR]->wall[VKB_LIBGR].median), best[VKB_LIBGR]->kind->label);
+           bench_number(a, best[VKB_RAW]->wall[VKB_RAW].median), best[VKB_RAW]->kind->label,
+           bench_number(b, best[VKB_LIBGR]->wall[VKB_LIBGR].median), best[VKB_LIBGR]->kind->label);
 }
 
 static void print_round_trips(const struct vkb_table *table)

@@ -204,7 +204,6 @@ double frames_reached(const struct frames_table *table, const struct frames_goal
 bool frames_is_reached(const struct frames_goal *goal, double reached);
 bool frames_pictures_right(const struct frames_table *table);
 bool frames_is_wrong(const struct frames_kind *kind, const struct frames_result *result);
-const char *frames_number(char text[32], double value);
 void frames_print(const struct frames_table *table);
 void frames_print_goals(const struct frames_table *table, bool software);
 

@@ -59,14 +59,6 @@ bool frames_pictures_right(const struct frames_table *table)
     return true;
 }
 
-const char *frames_number(char text[32], double value)
-{
-    if (isnan(value))
-        return "-";
-    snprintf(text, 32, "%.*f", value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3, value);
-    return text;
-}
-
 /* ---- The table ------------------------------------------------------------------------------- */
 
 static void print_head(const struct frames_table *table)
@@ -98,8 +90,8 @@ static void print_cell(const struct frames_kind *kind, const struct frames_resul
              r->wrong < 0               ? "unchecked"
              : frames_is_wrong(kind, r) ? "WRONG"
                                         : "right");
-    printf(" %8s x%-6s %-16s", frames_number(time, r->wall.median),
-           frames_number(times, r->times.median), marks);
+    printf(" %8s x%-6s %-16s", bench_number(time, r->wall.median),
+           bench_number(times, r->times.median), marks);
 }
 
 static void print_rows(const struct frames_table *table)

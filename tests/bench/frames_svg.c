@@ -134,7 +134,7 @@ static void write_value(const struct chart *c, size_t i, size_t m, double y)
         words(c->file, panel_x(m) + 6, y + BAR - 2, "class=\"none\"", "not measured");
         return;
     }
-    frames_number(time, r->wall.median);
+    bench_number(time, r->wall.median);
     if (kind->part == FRAMES_BOUND || kind == frames_base || isnan(r->times.median))
         snprintf(text, sizeof(text), "%s", time);
     else
