@@ -9,8 +9,9 @@
  *     }                                                scope end: OpenGL owns the bytes again
  *
  * This header holds what is common to every kind of resource. gl.h and egl.h make resources and
- * contexts of OpenGL, image.h has what a mapped image gives, cuda.h the CUDA driver that libgr found
- * at run time.
+ * contexts of OpenGL, vk.h resources and devices of Vulkan, external.h and semaphore.h those of any
+ * handle that the CUDA driver imports. image.h has what a mapped image gives, ring.h frames in flight,
+ * share.h other processes, cuda.h the CUDA driver that libgr found at run time.
  *
  * Laws that hold for every function, so that they are said once:
  *
