@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <gr/gr.h>
+#include <grinterop/gr.h>
 
 #include "options.h"
 #include "png_file.h"
@@ -110,7 +110,7 @@ static int parse(int argc, char **argv, struct options *options)
         else if (c == 'h')
             return print_help(stdout), 0;
         else if (c == 'V')
-            return printf("compare_png (libgr) %s\n", gr_version()), 0;
+            return printf("compare_png (grinterop) %s\n", gr_library_version()), 0;
         else
             fine = false;
     }

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <gr/gl.h>
-#include <gr/image.h>
+#include <grinterop/gl.h>
+#include <grinterop/image.h>
 
 #include "collection.h"
 #include "kernel_image.h"
@@ -201,7 +201,7 @@ static void print_help(void)
         "  -o, --output FILE   the picture (default gallery.png)\n"
         "  -k, --shrink N      make it N times smaller than 1280x720, 1 to 16 (default 1)\n"
         "  -h, --help          this text\n"
-        "  -V, --version       the version of libgr\n"
+        "  -V, --version       the version of grinterop\n"
         "\n"
         "It runs on the first CUDA device, or without a GPU on the software CUDA driver, which\n"
         "GR_CUDA_DRIVER=soft in the environment also asks for.");
@@ -226,7 +226,7 @@ static int parse(int argc, char **argv, struct options *options)
         else if (c == 'h')
             return print_help(), 0;
         else if (c == 'V')
-            return printf("gallery (libgr) %s\n", gr_version()), 0;
+            return printf("gallery (grinterop) %s\n", gr_library_version()), 0;
         else
             fine = false;
     }

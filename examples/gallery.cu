@@ -5,7 +5,7 @@
  * surface is, and of a volume `count` is the number of slices. All patterns are smooth, so that the
  * last bit of a sine is not seen.
  */
-#include <gr/cuhost.h>
+#include <grinterop/cuhost.h>
 
 static __device__ float3 rgb(float r, float g, float b)
 {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gr/gl.h>
+#include <grinterop/gl.h>
 
 #include "heightmap.h"
 #include "kernel_image.h"
@@ -226,7 +226,7 @@ static void print_help(FILE *stream)
         "                         0 to 2 (default 0.3)\n"
         "  -r, --rotate DEGREES   look from another side (default 30)\n"
         "  -h, --help             this text\n"
-        "  -V, --version          the version of libgr\n"
+        "  -V, --version          the version of grinterop\n"
         "\n"
         "FILE.png may be of any kind: grey, colour, palette, up to 16 bits. It runs on the first\n"
         "CUDA device, or without a GPU on the software CUDA driver, which GR_CUDA_DRIVER=soft in\n"
@@ -269,7 +269,7 @@ static int parse(int argc, char **argv, struct options *options)
         else if (c == 'h')
             return print_help(stdout), 0;
         else if (c == 'V')
-            return printf("heightmap (libgr) %s\n", gr_version()), 0;
+            return printf("heightmap (grinterop) %s\n", gr_library_version()), 0;
         else
             fine = false;
     }

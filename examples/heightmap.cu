@@ -2,7 +2,7 @@
 /*
  * The kernels of heightmap: a picture becomes heights, heights become a lit terrain.
  */
-#include <gr/cuhost.h>
+#include <grinterop/cuhost.h>
 
 #include "heightmap.h"
 #include "vertex.h"

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include <gr/cuda.h>
+#include <grinterop/cuda.h>
 
 static bool no_driver(const char *name)
 {

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include <epoxy/gl.h>
-#include <gr/gl.h>
-#include <gr/ring.h>
+#include <grinterop/gl.h>
+#include <grinterop/ring.h>
 
 #include "kernel_image.h"
 #include "options.h"
@@ -152,7 +152,7 @@ static bool share_in_order(struct show *show, size_t size)
     return show->sparks != NULL || gr_failed("share a buffer with CUDA");
 }
 
-/* Storage that libgr makes, in the best way that works here. */
+/* Storage that grinterop makes, in the best way that works here. */
 static bool share_in_flight(struct show *show, size_t size, int in_flight)
 {
     gr_resource *slots[MOST_IN_FLIGHT];
@@ -327,7 +327,7 @@ static void print_help(void)
          "  -b, --measure N       frames to measure in order and in flight; 0: none (default 600)\n"
          "      --in-order        make the pictures without the ring; they are the same\n"
          "  -h, --help            this text\n"
-         "  -V, --version         the version of libgr\n"
+         "  -V, --version         the version of grinterop\n"
          "\n"
          "It runs on the first CUDA device, or without a GPU on the software CUDA driver, which\n"
          "GR_CUDA_DRIVER=soft in the environment also asks for.");
@@ -362,7 +362,7 @@ static int parse(int argc, char **argv, struct options *options)
         else if (c == 'h')
             return print_help(), 0;
         else if (c == 'V')
-            return printf("particles (libgr) %s\n", gr_version()), 0;
+            return printf("particles (grinterop) %s\n", gr_library_version()), 0;
         else
             fine = false;
     }

@@ -4,7 +4,7 @@
  * The flow is divergence-free (ABC flows of three scales), so that the particles draw out into threads and
  * never pile up.
  */
-#include <gr/cuhost.h>
+#include <grinterop/cuhost.h>
 
 #include "particles.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <gr/image.h>
+#include <grinterop/image.h>
 
 #include "kernel_image.h"
 #include "options.h"
@@ -189,7 +189,7 @@ static void print_help(void)
         "  -o, --output FILE   the picture (default pingpong.png)\n"
         "      --validate      with the validation layer; the program fails if it speaks\n"
         "  -h, --help          this text\n"
-        "  -V, --version       the version of libgr\n"
+        "  -V, --version       the version of grinterop\n"
         "\n"
         "It runs on the first CUDA device, or without a GPU on the software CUDA driver, which\n"
         "GR_CUDA_DRIVER=soft in the environment also asks for.");
@@ -234,7 +234,7 @@ static int parse(int argc, char **argv, struct options *options)
         else if (c == 'h')
             return print_help(), 0;
         else if (c == 'V')
-            return printf("pingpong (libgr) %s\n", gr_version()), 0;
+            return printf("pingpong (grinterop) %s\n", gr_library_version()), 0;
         else
             fine = false;
     }

@@ -5,7 +5,7 @@
  * Products and sums that decide about a colour are rounded one by one (__fmul_rn, __fadd_rn), where nvcc would
  * make one operation of two: so a GPU and the software CUDA driver see the same set.
  */
-#include <gr/cuhost.h>
+#include <grinterop/cuhost.h>
 
 #include "pingpong.h"
 

@@ -149,7 +149,7 @@ static void print_help(void)
          "  -f, --frames N      a sequence, FILE-0001.png and so on, 30 pictures to a second\n"
          "      --validate      Vulkan: with the validation layer; the program fails if it speaks\n"
          "  -h, --help          this text\n"
-         "  -V, --version       the version of libgr\n"
+         "  -V, --version       the version of grinterop\n"
          "\n"
          "It runs on the first CUDA device, or without a GPU on the software CUDA driver, which\n"
          "GR_CUDA_DRIVER=soft in the environment also asks for.");
@@ -200,7 +200,7 @@ static int parse(int argc, char **argv, struct options *options)
         else if (c == 'h')
             return print_help(), 0;
         else if (c == 'V')
-            return printf("port (libgr) %s\n", gr_version()), 0;
+            return printf("port (grinterop) %s\n", gr_library_version()), 0;
         else
             fine = false;
     }

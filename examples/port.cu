@@ -3,7 +3,7 @@
  * The kernels of port: a waving sheet of marbled paper. They get a pointer and a surface, and nothing
  * says whether OpenGL or Vulkan is going to draw them.
  */
-#include <gr/cuhost.h>
+#include <grinterop/cuhost.h>
 
 #include "port.h"
 

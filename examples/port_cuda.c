@@ -4,7 +4,7 @@
  */
 #include "port_cuda.h"
 
-#include <gr/image.h>
+#include <grinterop/image.h>
 
 #include "kernel_image.h"
 #include "port.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA's side of port. It gets two resources of libgr's, and does not know whose they are.
+ * CUDA's side of port. It gets two resources of grinterop's, and does not know whose they are.
  */
 #ifndef PORT_CUDA_H
 #define PORT_CUDA_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * port's renderer in OpenGL. It is told to count rows from the top and depth from 0 to 1, as Vulkan does, so that
- * both draw the same bytes. What is libgr's here: share(), and nothing in draw().
+ * both draw the same bytes. What is grinterop's here: share(), and nothing in draw().
  */
 #include "port_renderer.h"
 
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include <epoxy/gl.h>
-#include <gr/egl.h>
-#include <gr/gl.h>
+#include <grinterop/egl.h>
+#include <grinterop/gl.h>
 
 #include "cover.h"
 #include "mesh.h"

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include <gr/gr.h>
+#include <grinterop/gr.h>
 
 #include "glsl.h"
 #include "matrix.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * port's renderer in Vulkan. What is libgr's here: share(), the two barriers in record(), and gr_submit_begin()
+ * port's renderer in Vulkan. What is grinterop's here: share(), the two barriers in record(), and gr_submit_begin()
  * before each submit.
  */
 #include "port_renderer.h"

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include <epoxy/gl.h>
-#include <gr/gl.h>
-#include <gr/image.h>
+#include <grinterop/gl.h>
+#include <grinterop/image.h>
 
 #include "easel.h"
 #include "kernel_image.h"
@@ -289,7 +289,7 @@ static void print_help(FILE *stream)
         "  -r, --rotate DEGREES   look at it from another side, -75 to 75 (default 24)\n"
         "  -s, --size WxH         the size of OUT.png in pixels (default 1280x720)\n"
         "  -h, --help             this text\n"
-        "  -V, --version          the version of libgr\n"
+        "  -V, --version          the version of grinterop\n"
         "\n"
         "IN.png may be of any kind: grey, colour, palette, transparent, up to 16 bits. It runs on\n"
         "the first CUDA device, or without a GPU on the software CUDA driver, which\n"
@@ -344,7 +344,7 @@ static int parse(int argc, char **argv, struct options *options)
         else if (c == 'h')
             return print_help(stdout), 0;
         else if (c == 'V')
-            return printf("postprocess (libgr) %s\n", gr_version()), 0;
+            return printf("postprocess (grinterop) %s\n", gr_library_version()), 0;
         else
             fine = false;
     }

@@ -7,7 +7,7 @@
  * Products and sums are rounded one by one (__fmul_rn, __fadd_rn), where nvcc would make one
  * operation of two: so a GPU and the software CUDA driver give the same bytes.
  */
-#include <gr/cuhost.h>
+#include <grinterop/cuhost.h>
 
 #include "postprocess.h"
 

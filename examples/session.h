@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include <gr/cuda.h>
-#include <gr/egl.h>
+#include <grinterop/cuda.h>
+#include <grinterop/egl.h>
 
 struct session {
     const gr_cuda_api *cuda; /* the driver's functions */
@@ -30,7 +30,7 @@ void session_close(struct session *session);
 /* True if the result is CUDA_SUCCESS; else prints what `doing` (such as "start the kernel") met. */
 bool cuda_ok(CUresult result, const char *doing);
 
-/* Prints libgr's last error and returns false. */
+/* Prints grinterop's last error and returns false. */
 bool gr_failed(const char *doing);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <gr/gl.h>
+#include <grinterop/gl.h>
 
 #include "kernel_image.h"
 #include "offscreen.h"
@@ -152,7 +152,7 @@ static void print_help(void)
          "  -t, --time T        the moment to show, in seconds (default 0)\n"
          "  -f, --frames N      a sequence, FILE-0001.png and so on, 30 pictures to a second\n"
          "  -h, --help          this text\n"
-         "  -V, --version       the version of libgr\n"
+         "  -V, --version       the version of grinterop\n"
          "\n"
          "It runs on the first CUDA device, or without a GPU on the software CUDA driver, which\n"
          "GR_CUDA_DRIVER=soft in the environment also asks for.");
@@ -182,7 +182,7 @@ static int parse(int argc, char **argv, struct options *options)
         else if (c == 'h')
             return print_help(), 0;
         else if (c == 'V')
-            return printf("sinewave (libgr) %s\n", gr_version()), 0;
+            return printf("sinewave (grinterop) %s\n", gr_library_version()), 0;
         else
             fine = false;
     }

@@ -2,7 +2,7 @@
 /*
  * The kernel of sinewave: a moving surface of sine waves, written as OpenGL's vertices.
  */
-#include <gr/cuhost.h>
+#include <grinterop/cuhost.h>
 
 #include "vertex.h"
 

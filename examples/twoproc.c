@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <gr/gr.h>
+#include <grinterop/gr.h>
 
 #include "options.h"
 
@@ -83,7 +83,7 @@ static void print_help(void)
          "  -f, --frames N      how many frames there are, 1 to 100000 (default 90)\n"
          "  -k, --kill          kill the process that computes in the middle of its frames\n"
          "  -h, --help          this text\n"
-         "  -V, --version       the version of libgr\n"
+         "  -V, --version       the version of grinterop\n"
          "\n"
          "It runs on the first CUDA device, or without a GPU on the software CUDA driver, which\n"
          "GR_CUDA_DRIVER=soft in the environment also asks for.");
@@ -120,7 +120,7 @@ static int parse(int argc, char **argv, struct twoproc_options *options, int *so
         else if (c == 'h')
             return print_help(), 0;
         else if (c == 'V')
-            return printf("twoproc (libgr) %s\n", gr_version()), 0;
+            return printf("twoproc (grinterop) %s\n", gr_library_version()), 0;
         else
             fine = false;
     }

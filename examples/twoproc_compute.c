@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include <gr/share.h>
+#include <grinterop/share.h>
 
 #include "kernel_image.h"
 #include "session.h"

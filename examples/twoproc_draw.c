@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <gr/gl.h>
-#include <gr/share.h>
+#include <grinterop/gl.h>
+#include <grinterop/share.h>
 
 #include "offscreen.h"
 #include "output.h"

@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-#include <gr/vk.h>
+#include <grinterop/vk.h>
 
-/* Vulkan is not linked: libgr found it, and its functions are asked for by name, first those of the device. */
+/* Vulkan is not linked: grinterop found it, and its functions are asked for by name, first those of the device. */
 #define VULKAN_FUNCTIONS(X)                                                                        \
     X(AllocateCommandBuffers)                                                                      \
     X(AllocateDescriptorSets)                                                                      \
@@ -80,7 +80,7 @@ enum vulkan_queue { VULKAN_GRAPHICS, VULKAN_COMPUTE, VULKAN_TRANSFER };
 
 struct vulkan {
     gr_vk_headless *headless;
-    gr_vk_device *shared; /* the device, as libgr knows it */
+    gr_vk_device *shared; /* the device, as grinterop knows it */
     VkDevice device;
     VkQueue queue;
     uint32_t family;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resources from OpenGL buffer objects: what is checked before CUDA is asked to register one. */
-#include <gr/gl.h>
+#include <grinterop/gl.h>
 
 #include <stdlib.h>
 

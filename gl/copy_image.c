@@ -55,7 +55,7 @@ gr_status gl_copy_image_check(const struct gl_resource *r, const char *call)
 {
     if (!r->format)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "OpenGL image %u has a format (0x%x) that libgr cannot copy to CUDA. Use "
+                       "OpenGL image %u has a format (0x%x) that grinterop cannot copy to CUDA. Use "
                        "GL_RGBA8 or another one that docs/formats.md lists.",
                        r->name, (unsigned)r->level.internal);
     if (!gl_transfer_can(r->target))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenGL objects that libgr makes for CUDA: the choice of their transport, and the ones with plain storage. */
+/* OpenGL objects that grinterop makes for CUDA: the choice of their transport, and the ones with plain storage. */
 #include <stdint.h>
 #include <stdio.h>
 

@@ -21,7 +21,7 @@ bool gl_native_current(struct gl_native *native);
 void *gl_proc_address(const struct gl_native *native, const char *name);
 
 /*
- * A context that libgr knows again. Asking EGL which context is current costs a system call in
+ * A context that grinterop knows again. Asking EGL which context is current costs a system call in
  * libglvnd, too much for every map; so the library leaves a mark: an empty program pipeline object,
  * which contexts do not share, under a name that no other marked context has.
  */

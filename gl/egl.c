@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OpenGL contexts without a window, on the device that CUDA computes on. */
-#include <gr/egl.h>
+#include <grinterop/egl.h>
 
 #include <stdio.h>
 #include <stdlib.h>

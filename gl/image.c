@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resources from OpenGL textures and renderbuffers: what is checked before CUDA is asked. */
-#include <gr/gl.h>
+#include <grinterop/gl.h>
 
 #include <stdlib.h>
 

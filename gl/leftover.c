@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of what is set aside until its OpenGL context is current, and the objects that libgr made. */
+/* The list of what is set aside until its OpenGL context is current, and the objects that grinterop made. */
 #include "leftover.h"
 
 #include <pthread.h>
@@ -54,7 +54,7 @@ void gl_leftovers_collect(const struct gl_context *context)
     }
 }
 
-/* ---- Objects that libgr made ---------------------------------------------------------------------- */
+/* ---- Objects that grinterop made ---------------------------------------------------------------------- */
 
 struct gl_names *gl_names_make(const struct gl_context *context, const char *call)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What can only be ended with its OpenGL context current, and was let go of elsewhere: set aside until the
- * next call to libgr in that context that makes or ends a resource.
+ * next call to grinterop in that context that makes or ends a resource.
  */
 #ifndef GR_GL_LEFTOVER_H
 #define GR_GL_LEFTOVER_H
@@ -24,7 +24,7 @@ void gl_leftovers_collect(const struct gl_context *context);
 /* Whether two are one context. */
 bool gl_context_same(const struct gl_context *a, const struct gl_context *b);
 
-/* ---- Objects that libgr made ---------------------------------------------------------------------- */
+/* ---- Objects that grinterop made ---------------------------------------------------------------------- */
 
 /* OpenGL objects that belong to a resource; 0 where there is none of the kind. */
 struct gl_names {

@@ -26,7 +26,7 @@ struct gl_resource {
     struct gl_level level;     /* the largest, when it was registered */
     struct gl_copy *copy;      /* of the copy transport's resources */
     struct gl_leftover parked; /* while it is set aside */
-    struct gl_names *owned;    /* what libgr made and deletes with the resource, or NULL */
+    struct gl_names *owned;    /* what grinterop made and deletes with the resource, or NULL */
     char transport[340];       /* its transport with the reason, where there is one to tell */
 };
 

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include <gr/vk.h>
+#include <grinterop/vk.h>
 
 #include "../lib/driver.h"
 #include "../lib/error.h"
@@ -101,7 +101,7 @@ gr_semaphore *gl_vulkan_semaphore(bool timeline, const char *call)
 static gr_status refuse_fd(VkResult result, const char *vulkan_call, const char *what)
 {
     return vk_fail(result == VK_SUCCESS ? VK_ERROR_UNKNOWN : result, vulkan_call,
-                   "The %s of libgr's own Vulkan device could not be exported.", what);
+                   "The %s of grinterop's own Vulkan device could not be exported.", what);
 }
 
 gr_status gl_vulkan_memory_fd(const gr_resource *image, int *fd)

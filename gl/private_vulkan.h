@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Vulkan device of libgr's own, on the GPU that CUDA computes on: only Vulkan makes images and semaphores that
+ * A Vulkan device of grinterop's own, on the GPU that CUDA computes on: only Vulkan makes images and semaphores that
  * OpenGL and CUDA both import. One a process and CUDA device, opened at the first need and kept.
  */
 #ifndef GR_GL_PRIVATE_VULKAN_H
 #define GR_GL_PRIVATE_VULKAN_H
 
-#include <gr/semaphore.h>
+#include <grinterop/semaphore.h>
 
 struct gr_vk_device;
 

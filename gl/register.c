@@ -22,7 +22,7 @@ gr_status gl_context_begin(struct gl_context *context, const char *what, const c
                        what);
     if (context->version < 32)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "The current context is %s. libgr needs OpenGL 3.2 or newer, as NVIDIA's "
+                       "The current context is %s. grinterop needs OpenGL 3.2 or newer, as NVIDIA's "
                        "driver gives to every program that asks for it.",
                        context->version ? "an older OpenGL" : "one of OpenGL ES");
     gl_leftovers_collect(context);

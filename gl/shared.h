@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shared transport: OpenGL objects whose storage libgr made so that OpenGL and CUDA both import it. */
+/* The shared transport: OpenGL objects whose storage grinterop made so that OpenGL and CUDA both import it. */
 #ifndef GR_GL_SHARED_H
 #define GR_GL_SHARED_H
 
-#include <gr/gl.h>
+#include <grinterop/gl.h>
 
 #include "../lib/external.h"
 #include "leftover.h"
@@ -15,7 +15,7 @@ struct gl_shared {
     struct gl_names *names; /* the buffer or texture, and its memory object */
     unsigned int target;    /* GL_ARRAY_BUFFER for buffers */
     struct gl_timeline *timeline;
-    /* Of an image: "GL_RGBA8", what CUDA sees, and its memory, of libgr's own Vulkan device. */
+    /* Of an image: "GL_RGBA8", what CUDA sees, and its memory, of grinterop's own Vulkan device. */
     const char *format;
     gr_external_image image;
     gr_resource *vulkan;

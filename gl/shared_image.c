@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Images of the shared transport: memory of libgr's own Vulkan device, exported into OpenGL and into CUDA. */
+/* Images of the shared transport: memory of grinterop's own Vulkan device, exported into OpenGL and into CUDA. */
 #include "shared.h"
 
 #include <unistd.h>

@@ -6,7 +6,7 @@
 #ifndef GR_GL_TRANSPORT_H
 #define GR_GL_TRANSPORT_H
 
-#include <gr/gl.h>
+#include <grinterop/gl.h>
 
 struct gr_backend;
 struct gl_context;

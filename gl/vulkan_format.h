@@ -3,7 +3,7 @@
 #ifndef GR_GL_VULKAN_FORMAT_H
 #define GR_GL_VULKAN_FORMAT_H
 
-#include <gr/vk.h>
+#include <grinterop/vk.h>
 
 struct gl_vulkan_format {
     unsigned int internal; /* as glTexStorage takes it */

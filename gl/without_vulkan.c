@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands for libgr's own Vulkan device, and for what is made of it, in a libgr that was built without Vulkan. */
+/* What stands for grinterop's own Vulkan device, and for what is made of it, in a grinterop that was built without Vulkan. */
 #include "../lib/error.h"
 #include "private_vulkan.h"
 #include "shared.h"
@@ -8,7 +8,7 @@ static gr_status refuse(const char *call)
 {
     return gr_fail(
         GR_ERR_UNSUPPORTED, call,
-        "This libgr was built without Vulkan, which images and semaphores that OpenGL and CUDA "
+        "This grinterop was built without Vulkan, which images and semaphores that OpenGL and CUDA "
         "share come from. Build it with Vulkan, or use GR_TRANSPORT_INTEROP.");
 }
 

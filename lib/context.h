@@ -3,7 +3,7 @@
 #ifndef GR_LIB_CONTEXT_H
 #define GR_LIB_CONTEXT_H
 
-#include <gr/gr.h>
+#include <grinterop/gr.h>
 
 /* A resource's CUDA context; `primary_of` is the device whose primary context is retained, or -1. */
 struct gr_context {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds and loads the CUDA driver at run time: a program linked with libgr starts on a machine that has
+ * Finds and loads the CUDA driver at run time: a program linked with grinterop starts on a machine that has
  * none, and is told what was looked for.
  */
 #include "driver.h"
@@ -15,8 +15,8 @@
 #include "loader.h"
 #include "log.h"
 
-#define SOFT_DRIVER           "libgr-softcuda.so"
-#define SOFT_DRIVER_IN_FOLDER "gr/" SOFT_DRIVER
+#define SOFT_DRIVER           "libgrinterop-softcuda.so"
+#define SOFT_DRIVER_IN_FOLDER "grinterop/" SOFT_DRIVER
 
 /* A look-up in a driver that is being tried. */
 struct library {
@@ -113,7 +113,7 @@ static gr_status load_file(const char *path)
         gr_loader_close(lib.handle);
         return gr_fail(
             GR_ERR_NO_DRIVER, "cuGetProcAddress",
-            "%s is no CUDA driver that libgr can use: it has no %s. CUDA 11.2 or newer is "
+            "%s is no CUDA driver that grinterop can use: it has no %s. CUDA 11.2 or newer is "
             "needed.",
             path, missing);
     }
@@ -134,11 +134,11 @@ static gr_status load_file(const char *path)
 static gr_status load_software(void)
 {
     return gr_fail(GR_ERR_NO_DRIVER, "gr_cuda_load",
-                   "This libgr was built without the software CUDA driver. Name a driver's file in "
+                   "This grinterop was built without the software CUDA driver. Name a driver's file in "
                    "GR_CUDA_DRIVER, or leave it unset for " GR_REAL_DRIVER ".");
 }
 #else
-/* The software driver lies beside libgr, installed or in a build tree, or where it was installed. */
+/* The software driver lies beside grinterop, installed or in a build tree, or where it was installed. */
 static gr_status load_software(void)
 {
     char beside[GR_PATH_SIZE], path[GR_PATH_SIZE];
@@ -153,8 +153,8 @@ static gr_status load_software(void)
     }
     return gr_fail(
         GR_ERR_NO_DRIVER, GR_LOADER_CALL,
-        "The software CUDA driver " SOFT_DRIVER " is neither in %.250s, beside libgr, nor in "
-        "its folder gr, nor in " GR_PKGLIBDIR ". Install it with libgr, or name the file in "
+        "The software CUDA driver " SOFT_DRIVER " is neither in %.250s, beside grinterop, nor in "
+        "its folder gr, nor in " GR_PKGLIBDIR ". Install it with grinterop, or name the file in "
         "GR_CUDA_DRIVER.",
         beside);
 }
@@ -177,7 +177,7 @@ static gr_status choose(bool allow_software)
         return status;
     }
     gr_error_restore(&before);
-    fprintf(stderr, "libgr: no CUDA GPU here (%s: %s); using the software CUDA driver.\n",
+    fprintf(stderr, "grinterop: no CUDA GPU here (%s: %s); using the software CUDA driver.\n",
             GR_REAL_DRIVER, why.code_name[0] ? why.code_name : "not found");
     return GR_OK;
 }

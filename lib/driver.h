@@ -3,7 +3,7 @@
 #ifndef GR_LIB_DRIVER_H
 #define GR_LIB_DRIVER_H
 
-#include <gr/cuda.h>
+#include <grinterop/cuda.h>
 
 /* CU_GL_DEVICE_LIST_ALL of cudaGL.h, which would drag in an OpenGL header. */
 #define GR_GL_DEVICE_LIST_ALL 1

@@ -118,7 +118,7 @@ const char *gr_status_text(gr_status status)
 #undef NAME_CASE
 #undef TEXT_CASE
 
-const char *gr_version(void)
+const char *gr_library_version(void)
 {
     return GR_VERSION;
 }

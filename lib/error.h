@@ -3,7 +3,7 @@
 #ifndef GR_LIB_ERROR_H
 #define GR_LIB_ERROR_H
 
-#include <gr/gr.h>
+#include <grinterop/gr.h>
 
 /* For MinGW printf is Windows's own, which C11 programs there do not get. */
 #ifdef __MINGW32__

@@ -3,7 +3,7 @@
 #ifndef GR_LIB_EXTERNAL_H
 #define GR_LIB_EXTERNAL_H
 
-#include <gr/external.h>
+#include <grinterop/external.h>
 
 #include "resource.h"
 #include "sync.h"

@@ -3,7 +3,7 @@
 #ifndef GR_LIB_FLAGS_H
 #define GR_LIB_FLAGS_H
 
-#include <gr/gr.h>
+#include <grinterop/gr.h>
 
 /* The names of the bits set, joined with '|'; "none" for 0. */
 void gr_flags_format(unsigned flags, char *text, size_t size);

@@ -6,7 +6,7 @@
 #ifndef GR_LIB_HANDLE_H
 #define GR_LIB_HANDLE_H
 
-#include <gr/gr.h>
+#include <grinterop/gr.h>
 
 /*
  * CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD, which headers of CUDA 12 do not have though drivers do.
@@ -38,7 +38,7 @@ struct gr_handle_rule {
     const char *from; /* which calls give such a handle */
 };
 
-/* The driver's call that imports, and what the fields of its libgr description are called. */
+/* The driver's call that imports, and what the fields of its grinterop description are called. */
 struct gr_handle_import {
     const char *driver_call; /* "cuImportExternalMemory" */
     const char *nvsci_field; /* "nvscibuf" */

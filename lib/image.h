@@ -3,7 +3,7 @@
 #ifndef GR_LIB_IMAGE_H
 #define GR_LIB_IMAGE_H
 
-#include <gr/image.h>
+#include <grinterop/image.h>
 
 #include "resource.h"
 

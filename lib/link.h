@@ -9,7 +9,7 @@
 #ifndef GR_LIB_LINK_H
 #define GR_LIB_LINK_H
 
-#include <gr/ring.h>
+#include <grinterop/ring.h>
 
 struct gr_link_ops {
     /* Brings the state up to date. Errors: not this process's role; the peer is gone and nobody would read. */

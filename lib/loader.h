@@ -16,7 +16,7 @@
 #define GR_LOADER_CALL "dlopen"
 #endif
 
-/* Room for any path that libgr makes. */
+/* Room for any path that grinterop makes. */
 #define GR_PATH_SIZE 4096
 
 /* NULL, with the system's words in `why`, if the file can't be loaded. */
@@ -24,7 +24,7 @@ void *gr_loader_open(const char *path, char *why, size_t size);
 void *gr_loader_symbol(void *file, const char *name);
 void gr_loader_close(void *file);
 
-/* The folder that libgr itself was loaded from; "." where the system does not tell. */
+/* The folder that grinterop itself was loaded from; "." where the system does not tell. */
 void gr_loader_own_folder(char *folder, size_t size);
 
 bool gr_loader_can_read(const char *path);

@@ -51,5 +51,5 @@ void gr_log(gr_log_level level, const char *format, ...)
     if (fn)
         fn(user, level, line);
     else
-        fprintf(stderr, "libgr %s: %s\n", level_names[level], line);
+        fprintf(stderr, "grinterop %s: %s\n", level_names[level], line);
 }

@@ -3,13 +3,13 @@
 #ifndef GR_LIB_LOG_H
 #define GR_LIB_LOG_H
 
-#include <gr/gr.h>
+#include <grinterop/gr.h>
 
 #include <stdatomic.h>
 
 #include "error.h"
 
-/* The highest level that goes anywhere. GR_LOG sets it when libgr is loaded. */
+/* The highest level that goes anywhere. GR_LOG sets it when grinterop is loaded. */
 extern atomic_int gr_log_threshold;
 
 /* Whether a line of this level goes anywhere: one load, since each map and release asks. */

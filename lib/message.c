@@ -240,7 +240,7 @@ static gr_status receive_some(int socket, unsigned char *bytes, size_t size,
     if (keep_fds(&got, message))
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The message has more than %d file descriptors, so it is not one of libgr's, or "
+                   "The message has more than %d file descriptors, so it is not one of grinterop's, or "
                    "this process has no descriptor left.",
                    GR_MESSAGE_MOST_FDS);
 }
@@ -267,13 +267,13 @@ static gr_status check_header(const struct header *header, enum gr_message_kind 
 {
     if (header->magic != MAGIC)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "What came is no message of libgr's (it begins with 0x%08x).",
+                       "What came is no message of grinterop's (it begins with 0x%08x).",
                        header->magic);
     if (header->version != GR_MESSAGE_VERSION)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The message is of version %u, and this libgr (%s) knows %u only: use one "
-                       "version of libgr in both processes.",
-                       header->version, gr_version(), GR_MESSAGE_VERSION);
+                       "The message is of version %u, and this grinterop (%s) knows %u only: use one "
+                       "version of grinterop in both processes.",
+                       header->version, gr_library_version(), GR_MESSAGE_VERSION);
     if (header->size > GR_MESSAGE_MOST_BYTES || header->fd_count > GR_MESSAGE_MOST_FDS)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The message says it has %u bytes and %u descriptors, more than any has.",

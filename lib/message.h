@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <gr/gr.h>
+#include <grinterop/gr.h>
 
 /* The version of all messages; another one is refused. */
 #define GR_MESSAGE_VERSION 1u
@@ -46,7 +46,7 @@ gr_status gr_message_send(int socket, const struct gr_message *message,
 
 /*
  * Receives one of that kind, whose descriptors are the caller's then. Reads no byte beyond it. Errors: as above;
- * GR_ERR_INVALID_VALUE: it is not one of libgr's, of another version or kind, or too large.
+ * GR_ERR_INVALID_VALUE: it is not one of grinterop's, of another version or kind, or too large.
  */
 gr_status gr_message_receive(int socket, enum gr_message_kind kind, struct gr_message *message,
                              const struct gr_deadline *deadline, const char *call);

@@ -3,7 +3,7 @@
 #ifndef GR_LIB_RESOURCE_H
 #define GR_LIB_RESOURCE_H
 
-#include <gr/gr.h>
+#include <grinterop/gr.h>
 
 #include "context.h"
 

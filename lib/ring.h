@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include <gr/ring.h>
+#include <grinterop/ring.h>
 
 #include "link.h"
 #include "ring_state.h"

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include <gr/ring.h>
+#include <grinterop/ring.h>
 
 enum gr_place_state {
     GR_PLACE_NONE = 0, /* no slot */

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include <gr/semaphore.h>
+#include <grinterop/semaphore.h>
 
 #include "context.h"
 

@@ -6,7 +6,7 @@
 #ifndef GR_LIB_SHARE_H
 #define GR_LIB_SHARE_H
 
-#include <gr/share.h>
+#include <grinterop/share.h>
 
 #include "external.h"
 #include "message.h"
@@ -71,7 +71,7 @@ void gr_ring_description_write(const struct gr_ring_description *description,
 gr_status gr_ring_description_read(const struct gr_message *message,
                                    struct gr_ring_description *description, const char *call);
 
-/* Refuses what no sender of libgr's says: truth values that are none, an image's fields in a buffer, ... */
+/* Refuses what no sender of grinterop's says: truth values that are none, an image's fields in a buffer, ... */
 gr_status gr_description_check(const struct gr_description *description, const char *call);
 
 /* ---- Resources ------------------------------------------------------------------------------------------ */

@@ -37,7 +37,7 @@ static gr_status read_fields(const struct field fields[], size_t n,
         size += fields[i].bytes;
     if (message->size != size)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The message has %zu bytes, but its kind has %zu: it is not one of libgr's.",
+                       "The message has %zu bytes, but its kind has %zu: it is not one of grinterop's.",
                        message->size, size);
     const unsigned char *at = message->bytes;
     for (size_t i = 0; i < n; i++) {
@@ -75,7 +75,7 @@ gr_status gr_ring_description_read(const struct gr_message *message,
 static gr_status refuse(const char *call, const char *what, uint64_t value)
 {
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The message contradicts itself: %s (%llu). It is not one that libgr sends.",
+                   "The message contradicts itself: %s (%llu). It is not one that grinterop sends.",
                    what, (unsigned long long)value);
 }
 

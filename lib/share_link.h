@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include <gr/share.h>
+#include <grinterop/share.h>
 
 #include "link.h"
 #include "retire.h"
@@ -82,7 +82,7 @@ struct gr_share_link {
     int quit; /* an eventfd that ends the watcher */
     pthread_t watcher;
     atomic_bool gone;     /* the socket has ended, so nobody signals `theirs` any more */
-    atomic_bool spoiled;  /* the page holds what no peer of libgr's writes */
+    atomic_bool spoiled;  /* the page holds what no peer of grinterop's writes */
     pthread_mutex_t lock; /* for what follows; taken before the ring's */
     gr_ring *ring;        /* NULL once it has been freed */
     uint64_t awaited;     /* the largest value of `theirs` that anything here waits for */

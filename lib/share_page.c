@@ -28,7 +28,7 @@ size_t gr_page_size(uint32_t slots)
 
 int gr_page_create(uint32_t slots, const char *call)
 {
-    int fd = memfd_create("libgr ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd = memfd_create("grinterop ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd >= 0 && ftruncate(fd, (off_t)gr_page_size(slots)) == 0 &&
         fcntl(fd, F_ADD_SEALS, SEALS) == 0)
         return fd;
@@ -92,7 +92,7 @@ static bool take(struct gr_share_link *link, uint32_t i, uint64_t frame, enum gr
 
 /* ---- What the peer has done --------------------------------------------------------------------------------- */
 
-/* False: no peer of libgr's does that. */
+/* False: no peer of grinterop's does that. */
 static bool pull_as_producer(struct gr_share_link *link, struct gr_ring_state *state, uint32_t i)
 {
     struct gr_ring_place *place = &state->places[i];

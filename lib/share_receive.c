@@ -42,7 +42,7 @@ static gr_status receive_head(struct receiving *r)
         d->mode > GR_RING_NEWEST || r->message.fd_count != GR_RING_FD_COUNT)
         return gr_fail(GR_ERR_INVALID_VALUE, r->call,
                        "The message describes a ring of %llu slots, role %llu, mode %llu, with %u "
-                       "descriptors: it is not one that libgr sends.",
+                       "descriptors: it is not one that grinterop sends.",
                        (unsigned long long)d->slots, (unsigned long long)d->role,
                        (unsigned long long)d->mode, r->message.fd_count);
     r->resources = calloc(d->slots, sizeof(gr_resource *));

@@ -127,7 +127,7 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
     char text[160];
     resource->backend->describe(resource, text, sizeof(text));
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "%s, shared by the transport %s, is in memory that libgr cannot export. Make it "
+                   "%s, shared by the transport %s, is in memory that grinterop cannot export. Make it "
                    "by gr_gl_buffer_create() or gr_gl_image_create() with GR_TRANSPORT_SHARED, by "
                    "gr_vk_buffer_create() or gr_vk_image_create(), or from a Vulkan object whose "
                    "memory can be exported.",
@@ -204,7 +204,7 @@ gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
     }
     gr_semaphore_describe(semaphore, text, sizeof(text));
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "The resource's semaphore cannot be exported: %s. Send a ring, of which libgr "
+                   "The resource's semaphore cannot be exported: %s. Send a ring, of which grinterop "
                    "passes the signals on, or take the semaphores away by "
                    "gr_resource_set_sync(resource, NULL, NULL) and let the two processes wait.",
                    text);

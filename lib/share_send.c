@@ -197,7 +197,7 @@ static gr_status make_of_driver(const struct sending *s, struct shared_semaphore
     } create = {.object = gr_driver_export("gr_softcuda_semaphore_create")};
     if (!create.object)
         return gr_fail(GR_ERR_UNSUPPORTED, s->call,
-                       "The software CUDA driver %s is older than this libgr, and has no "
+                       "The software CUDA driver %s is older than this grinterop, and has no "
                        "semaphores that cross processes.",
                        gr_cuda_driver_path());
     CUresult result = create.function(1, 0, &shared->fd);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Windows has no descriptors that go through sockets: nothing is shared between processes there. */
-#include <gr/share.h>
+#include <grinterop/share.h>
 
 #include "error.h"
 

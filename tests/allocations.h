@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a loop of libgr's calls allocates anything, and whether its memory grows. One file of a program
+ * Whether a loop of grinterop's calls allocates anything, and whether its memory grows. One file of a program
  * includes this: it brings the program's malloc() and the like, which count the calls that come from
- * libgr's code and leave the work to the C library.
+ * grinterop's code and leave the work to the C library.
  */
 #ifndef GR_TESTS_ALLOCATIONS_H
 #define GR_TESTS_ALLOCATIONS_H
@@ -23,7 +23,7 @@ static unsigned long allocations;
 /* A sanitizer brings its own, and would not know of memory that these hand out. */
 #ifndef SANITIZER
 
-/* Where libgr's code lies. Not set: nothing is counted. */
+/* Where grinterop's code lies. Not set: nothing is counted. */
 static uintptr_t code_start, code_end;
 
 #define EXPORT __attribute__((visibility("default")))
@@ -78,11 +78,11 @@ EXPORT void *aligned_alloc(size_t alignment, size_t size)
     return __libc_memalign(alignment, size);
 }
 
-static inline int find_libgr(struct dl_phdr_info *info, size_t size, void *user)
+static inline int find_grinterop(struct dl_phdr_info *info, size_t size, void *user)
 {
     (void)size, (void)user;
     const char *file = strrchr(info->dlpi_name, '/');
-    if (strncmp(file ? file + 1 : info->dlpi_name, "libgr.so", strlen("libgr.so")) != 0)
+    if (strncmp(file ? file + 1 : info->dlpi_name, "libgrinterop.so", strlen("libgrinterop.so")) != 0)
         return 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         if (info->dlpi_phdr[i].p_type != PT_LOAD || !(info->dlpi_phdr[i].p_flags & PF_X))
@@ -93,10 +93,10 @@ static inline int find_libgr(struct dl_phdr_info *info, size_t size, void *user)
     return 1;
 }
 
-/* False if there is no libgr.so whose calls could be told from others. */
+/* False if there is no libgrinterop.so whose calls could be told from others. */
 static inline bool start_counting(void)
 {
-    dl_iterate_phdr(find_libgr, NULL);
+    dl_iterate_phdr(find_grinterop, NULL);
     allocations = 0;
     return code_end != 0;
 }
@@ -115,7 +115,7 @@ static inline bool start_counting(void)
         if (sanitizer() != NULL)                                                                   \
             skip("%s brings its own malloc()", sanitizer());                                       \
         if (!start_counting())                                                                     \
-            skip("libgr is linked statically: its calls can't be told from others");               \
+            skip("grinterop is linked statically: its calls can't be told from others");               \
     } while (0)
 
 /* ---- Growth --------------------------------------------------------------------------------- */

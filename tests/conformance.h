@@ -8,7 +8,7 @@
 
 #include "support.h"
 
-/* Functions that libgr's own table has not. */
+/* Functions that grinterop's own table has not. */
 #define MORE_FUNCTIONS(X)                                                                          \
     X(cuArrayDestroy, 2000, PFN_cuArrayDestroy_v2000)                                              \
     X(cuCtxGetLimit, 3010, PFN_cuCtxGetLimit_v3010)                                                \

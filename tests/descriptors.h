@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-#include <gr/cuda.h>
-#include <gr/external.h>
-#include <gr/semaphore.h>
+#include <grinterop/cuda.h>
+#include <grinterop/external.h>
+#include <grinterop/semaphore.h>
 
 #include "recorder_driver.h"
 
@@ -71,13 +71,13 @@ struct refusal {
     CUresult code;
     const char *name;
     bool about_handle;
-    const char *words; /* of libgr's message */
+    const char *words; /* of grinterop's message */
 };
 #define REFUSAL_COUNT 7
 extern const struct refusal refusals[REFUSAL_COUNT];
 
 /*
- * The class that libgr makes of it, for a type of Windows or one of file descriptors, or of NvSci.
+ * The class that grinterop makes of it, for a type of Windows or one of file descriptors, or of NvSci.
  */
 enum system { SYSTEM_FD, SYSTEM_WINDOWS, SYSTEM_NVSCI };
 gr_status class_of_refusal(const struct refusal *refusal, enum system system);

@@ -28,7 +28,7 @@
 
 static const struct shape {
     const char *name;
-    unsigned flags; /* of libgr */
+    unsigned flags; /* of grinterop */
     size_t offset;
     gr_external_image image;
     struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads the driver that fails on demand into a test program, before libgr loads it too. */
+/* Loads the driver that fails on demand into a test program, before grinterop loads it too. */
 #define _GNU_SOURCE
 #include "fault_driver.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A CUDA driver that fails on demand. It passes every look-up on to another driver and puts a wrapper
- * before the functions that libgr calls, which counts calls and errors and can be told to fail. A test
+ * before the functions that grinterop calls, which counts calls and errors and can be told to fail. A test
  * loads it with GR_CUDA_DRIVER=<this file>; FAULT_DRIVER_TARGET names the driver behind it: "soft" or
  * a file, by default libcuda.so.1.
  */
@@ -164,18 +164,18 @@ typedef CUresult(CUDAAPI *look_up_fn)(const char *, void **, int, cuuint64_t,
 static look_up_fn look_up;
 static void *target_driver;
 
-/* libgr keeps its software driver beside itself, or in gr/ beside itself. */
+/* grinterop keeps its software driver beside itself, or in grinterop/ beside itself. */
 static void *open_software_driver(void)
 {
-    static const char *const folders[] = {"", "gr/"};
-    Dl_info libgr;
-    void *symbol = dlsym(RTLD_DEFAULT, "gr_version");
-    if (!symbol || !dladdr(symbol, &libgr) || !strrchr(libgr.dli_fname, '/'))
+    static const char *const folders[] = {"", "grinterop/"};
+    Dl_info grinterop;
+    void *symbol = dlsym(RTLD_DEFAULT, "gr_library_version");
+    if (!symbol || !dladdr(symbol, &grinterop) || !strrchr(grinterop.dli_fname, '/'))
         return NULL;
-    int length = (int)(strrchr(libgr.dli_fname, '/') - libgr.dli_fname);
+    int length = (int)(strrchr(grinterop.dli_fname, '/') - grinterop.dli_fname);
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         char path[4096];
-        snprintf(path, sizeof path, "%.*s/%slibgr-softcuda.so", length, libgr.dli_fname,
+        snprintf(path, sizeof path, "%.*s/%slibgrinterop-softcuda.so", length, grinterop.dli_fname,
                  folders[i]);
         void *driver = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         if (driver)
@@ -242,7 +242,7 @@ CUresult CUDAAPI fault_look_up(const char *name, void **found, int version, cuui
 }
 
 /*
- * libgr knows the software driver by a symbol of this name. An indirect function is there or not as its
+ * grinterop knows the software driver by a symbol of this name. An indirect function is there or not as its
  * resolver decides, so that this file has the symbol when the driver behind it has.
  */
 typedef void (*marker_fn)(void);

@@ -23,7 +23,7 @@ struct fault_api {
 };
 
 /*
- * Makes libgr load the failing driver, with the one that GR_CUDA_DRIVER named behind it: the first call
+ * Makes grinterop load the failing driver, with the one that GR_CUDA_DRIVER named behind it: the first call
  * of main(). Ends the program with a message if the shared object is not beside the program.
  */
 void fault_control_start(void);

@@ -6,7 +6,7 @@
 #include "gl_shared_pretend.h"
 #include "support.h"
 
-/* A case with the fixture, after everything that is shared was used once: libgr's own Vulkan stays open. */
+/* A case with the fixture, after everything that is shared was used once: grinterop's own Vulkan stays open. */
 TCase *add_shared_case(Suite *suite, const char *name);
 
 /* At the start of a case: it is skipped where this OpenGL cannot share storage with CUDA. */
@@ -23,7 +23,7 @@ extern const gr_gl_options by_sharing;
 /* A shared buffer in the current context. */
 gr_resource *must_share(size_t size, unsigned flags);
 
-/* Extensions that libgr is told are not there, ended by NULL; the context has to be new to it. NULL: none. */
+/* Extensions that grinterop is told are not there, ended by NULL; the context has to be new to it. NULL: none. */
 extern const char *const *denied_extensions;
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Textures that libgr makes in memory of its own Vulkan device: bytes of every target, format and level. */
+/* Textures that grinterop makes in memory of its own Vulkan device: bytes of every target, format and level. */
 #include "gl_shared.h"
 #include "support_image.h"
 
@@ -34,7 +34,7 @@ static const struct image_target *target_of(GLenum target)
     return NULL;
 }
 
-/* What support_image.h knows of a texture that libgr made. */
+/* What support_image.h knows of a texture that grinterop made. */
 static struct image image_of(const gr_resource *resource, const char *format, int shape)
 {
     GLenum target = shapes[shape].target;

@@ -5,7 +5,7 @@
  */
 #include "gl_shared.h"
 
-#include <gr/ring.h>
+#include <grinterop/ring.h>
 
 #include <stdio.h>
 #include <string.h>

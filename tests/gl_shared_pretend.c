@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * See gl_shared_pretend.h. Functions of the same names as libgr's public ones are found by libgr itself, too, and
+ * See gl_shared_pretend.h. Functions of the same names as grinterop's public ones are found by grinterop itself, too, and
  * epoxy's are pointers. A signal becomes visible only with the flush after it, so that a flush that is missing
  * shows: CUDA then waits for ever.
  */
@@ -16,10 +16,10 @@
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
 
-#include <gr/cuda.h>
-#include <gr/vk.h>
+#include <grinterop/cuda.h>
+#include <grinterop/vk.h>
 
-#include "../lib/softcuda/softsemaphore.h"
+#include "../softcuda/softsemaphore.h"
 
 #define MOST                        4096
 #define TIMELINE_SEMAPHORE_VALUE_NV 0x9595

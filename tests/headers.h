@@ -45,7 +45,7 @@ typedef void (*anything)(void);
     X(gr_status_name)                                                                              \
     X(gr_status_text)                                                                              \
     X(gr_unmap)                                                                                    \
-    X(gr_version)
+    X(gr_library_version)
 
 #define COUNT_FUNCTION(function) +1
 enum { FUNCTION_COUNT = 0 PUBLIC_FUNCTIONS(COUNT_FUNCTION) };

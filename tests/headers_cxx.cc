@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public headers as C++ sees them: each function of libgr has C linkage, or this does not link.
-#include <gr/egl.h>
-#include <gr/gl.h>
-#include <gr/cuda.h>
-#include <gr/gr.h>
+// The public headers as C++ sees them: each function of grinterop has C linkage, or this does not link.
+#include <grinterop/egl.h>
+#include <grinterop/gl.h>
+#include <grinterop/cuda.h>
+#include <grinterop/gr.h>
 
 #include "headers.h"
 
 #if defined(EPOXY_GL_H) || defined(__gl_h_) || defined(__egl_h_) || defined(GL_VERSION_1_1)
-#error "a public header of libgr includes one of OpenGL or EGL"
+#error "a public header of grinterop includes one of OpenGL or EGL"
 #endif
 
 extern "C" void cxx_functions(anything *functions)

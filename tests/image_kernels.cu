@@ -3,7 +3,7 @@
  * Kernels that use images, for the tests: surfaces are copied from and to linear memory, one element a
  * thread, textures are sampled at places that the host gives.
  */
-#include <gr/cuhost.h>
+#include <grinterop/cuhost.h>
 
 /* ---- Surfaces -------------------------------------------------------------------------------- */
 

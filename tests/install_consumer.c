@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program as a user of an installed libgr writes it, C and C++ alike: CUDA fills an OpenGL buffer,
+ * A program as a user of an installed grinterop writes it, C and C++ alike: CUDA fills an OpenGL buffer,
  * OpenGL reads it back. check-install compiles it against an installation and runs it.
  */
 #include <stdio.h>
@@ -8,9 +8,9 @@
 
 #include <epoxy/gl.h>
 
-#include <gr/cuda.h>
-#include <gr/egl.h>
-#include <gr/gl.h>
+#include <grinterop/cuda.h>
+#include <grinterop/egl.h>
+#include <grinterop/gl.h>
 
 static int failed(const char *what)
 {
@@ -57,7 +57,7 @@ int main(void)
     if (!egl)
         return failed("gr_egl_create");
     gr_egl_describe(egl, text, sizeof(text));
-    printf("libgr %s, %s, %s\n", gr_version(), gr_cuda_driver_path(), text);
+    printf("grinterop %s, %s, %s\n", gr_library_version(), gr_cuda_driver_path(), text);
 
     const gr_cuda_api *cuda = gr_cuda();
     CUcontext context = NULL;

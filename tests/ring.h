@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-#include <gr/ring.h>
+#include <grinterop/ring.h>
 
 /* Bytes of a slot, as a rule, and how many slots a ring of these tests has at the most. */
 #define RING_SIZE  64

@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "ring.h"
 
-/* It is plain arithmetic that libgr does not show. */
+/* It is plain arithmetic that grinterop does not show. */
 #include "../lib/ring_state.c"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include <gr/share.h>
+#include <grinterop/share.h>
 
 #include "child_check.h"
 #include "support_vulkan.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages that no sender of libgr's sends. Each is a good one, taken off the socket and changed in one place; all
+ * Messages that no sender of grinterop's sends. Each is a good one, taken off the socket and changed in one place; all
  * have to be refused with the right class, in time, and without a descriptor that stays open.
  */
 #define _GNU_SOURCE
@@ -86,8 +86,8 @@ struct mutation {
 };
 
 static const struct mutation of_buffers[] = {
-    {"magic", 0, GR_ERR_INVALID_VALUE, "no message of libgr's"},
-    {"magic", 0xffffffff, GR_ERR_INVALID_VALUE, "no message of libgr's"},
+    {"magic", 0, GR_ERR_INVALID_VALUE, "no message of grinterop's"},
+    {"magic", 0xffffffff, GR_ERR_INVALID_VALUE, "no message of grinterop's"},
     {"version", 0, GR_ERR_INVALID_VALUE, "version"},
     {"version", 2, GR_ERR_INVALID_VALUE, "version"},
     {"kind", 0, GR_ERR_INVALID_VALUE, "kind"},

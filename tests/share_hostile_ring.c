@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings that no sender of libgr's sends: the messages of a good one are taken off the socket and sent on changed. */
+/* Rings that no sender of grinterop's sends: the messages of a good one are taken off the socket and sent on changed. */
 #define _GNU_SOURCE
 #include "share_ring.h"
 #include "share_wire.h"

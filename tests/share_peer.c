@@ -4,9 +4,9 @@
  * one of them kills it: it gets the name of a job and a socket, and says when the job is done.
  */
 #define _GNU_SOURCE
-#include <gr/cuda.h>
-#include <gr/egl.h>
-#include <gr/gl.h>
+#include <grinterop/cuda.h>
+#include <grinterop/egl.h>
+#include <grinterop/gl.h>
 
 #include "share.h"
 

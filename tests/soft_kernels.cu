@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels that look at the host's threads, for the tests of the software CUDA driver alone. */
-#include <gr/cuhost.h>
+#include <grinterop/cuhost.h>
 
 #ifndef __CUDACC__
 #include <pthread.h>

@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-#include "../lib/softcuda/softsemaphore.h"
+#include "../softcuda/softsemaphore.h"
 
 /* The functions that only the software driver has. */
 struct soft_semaphore_api {

@@ -15,10 +15,10 @@
 #include <check.h>
 #include <epoxy/gl.h>
 
-#include <gr/cuda.h>
-#include <gr/egl.h>
-#include <gr/gl.h>
-#include <gr/gr.h>
+#include <grinterop/cuda.h>
+#include <grinterop/egl.h>
+#include <grinterop/gl.h>
+#include <grinterop/gr.h>
 
 /* ---- The fixture ----------------------------------------------------------------------------- */
 
@@ -131,7 +131,7 @@ void sleep_ms(unsigned ms);
     } while (0)
 const char *result_name(int result);
 
-/* A call of libgr that gives a gr_status and has to succeed. */
+/* A call of grinterop that gives a gr_status and has to succeed. */
 #define assert_ok(call)                                                                            \
     do {                                                                                           \
         gr_status status_ = (call);                                                                \
@@ -139,7 +139,7 @@ const char *result_name(int result);
                       error_text());                                                               \
     } while (0)
 
-/* A call of libgr that makes an object and has to succeed. */
+/* A call of grinterop that makes an object and has to succeed. */
 #define assert_made(object) ck_assert_msg((object) != NULL, "%s is NULL: %s", #object, error_text())
 
 /*
@@ -152,7 +152,7 @@ const char *result_name(int result);
         ck_assert_msg(wrong_ == NULL, "%s", wrong_);                                               \
     } while (0)
 
-/* A call of libgr that gives a gr_status and has to fail in this way. */
+/* A call of grinterop that gives a gr_status and has to fail in this way. */
 #define assert_fails(call, status, code, text)                                                     \
     do {                                                                                           \
         gr_clear_error();                                                                          \
@@ -162,7 +162,7 @@ const char *result_name(int result);
         assert_error(status, code, text);                                                          \
     } while (0)
 
-/* A call of libgr that makes an object and has to fail in this way. */
+/* A call of grinterop that makes an object and has to fail in this way. */
 #define assert_null(call, status, code, text)                                                      \
     do {                                                                                           \
         gr_clear_error();                                                                          \
@@ -220,7 +220,7 @@ gr_buffer *must_map(gr_resource *resource);
 /* Sets all bytes by CUDA, on the stream of the map. */
 void cuda_fill(const gr_buffer *buffer, int value);
 
-/* It is open, and neither libgr nor the driver takes it for mapped. */
+/* It is open, and neither grinterop nor the driver takes it for mapped. */
 void assert_not_mapped(const gr_resource *resource);
 
 /* The driver does not know this handle any more. Only the software driver can be asked that. */

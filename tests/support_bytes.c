@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the test programs check: errors of libgr, and bytes as the host and as OpenGL see them.
+ * What the test programs check: errors of grinterop, and bytes as the host and as OpenGL see them.
  */
 #include "support.h"
 

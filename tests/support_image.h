@@ -7,7 +7,7 @@
 
 #include "support.h"
 
-#include <gr/image.h>
+#include <grinterop/image.h>
 
 /* A case of the suite that runs with the fixture, after everything about images was used once. */
 TCase *add_image_case(Suite *suite, const char *name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OpenGL's shared transport outside of the cases: its first use, and what cases leave set aside. */
-#include <gr/cuda.h>
-#include <gr/egl.h>
-#include <gr/gl.h>
+#include <grinterop/cuda.h>
+#include <grinterop/egl.h>
+#include <grinterop/gl.h>
 
 #include "support.h"
 

@@ -8,9 +8,9 @@
 
 #include "support.h"
 
-#include <gr/external.h>
-#include <gr/semaphore.h>
-#include <gr/vk.h>
+#include <grinterop/external.h>
+#include <grinterop/semaphore.h>
+#include <grinterop/vk.h>
 
 /* ---- The fixture ----------------------------------------------------------------------------- */
 
@@ -192,7 +192,7 @@ const char *cuda_bytes_differ(const gr_buffer *buffer, int value);
 /* Releases, and waits for the stream of the map. */
 void must_release(gr_buffer *buffer);
 
-/* A buffer that libgr makes, with transfer usage. */
+/* A buffer that grinterop makes, with transfer usage. */
 gr_resource *must_create(VkDeviceSize size, unsigned flags);
 
 #endif

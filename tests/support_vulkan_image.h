@@ -5,7 +5,7 @@
 
 #include "support_vulkan.h"
 
-#include <gr/image.h>
+#include <grinterop/image.h>
 
 /* ---- Formats --------------------------------------------------------------------------------- */
 
@@ -91,7 +91,7 @@ size_t vulkan_image_bytes(const struct vulkan_image *image, unsigned level);
 void vulkan_image_pattern(const struct vulkan_image *image, unsigned level, unsigned layer,
                           unsigned number, void *texels);
 
-/* Recorded: to and from CUDA by libgr's barriers. */
+/* Recorded: to and from CUDA by grinterop's barriers. */
 void vulkan_cmd_from_cuda(VkCommandBuffer commands, struct vulkan_image *image,
                           VkImageLayout layout, VkAccessFlags access);
 void vulkan_cmd_to_cuda(VkCommandBuffer commands, struct vulkan_image *image, VkImageLayout layout,

@@ -241,7 +241,7 @@ void vulkan_finish(void)
 
 /* ---- Bytes of buffers ------------------------------------------------------------------------ */
 
-/* Recorded by hand, not by libgr's functions: these have their own cases. */
+/* Recorded by hand, not by grinterop's functions: these have their own cases. */
 static void hand_over(VkCommandBuffer commands, VkBuffer buffer, bool to_cuda)
 {
     const VkBufferMemoryBarrier barrier = {

@@ -278,7 +278,7 @@ START_TEST(freed_then_register)
 }
 END_TEST
 
-/* libgr knows a context by a name in it, which must be another one however many the application has. */
+/* grinterop knows a context by a name in it, which must be another one however many the application has. */
 START_TEST(contexts_are_told_apart_though_they_have_names_in_use)
 {
     GLuint names[2][3], buffers[2];

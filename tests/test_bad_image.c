@@ -230,7 +230,7 @@ static GLint level_parameter(GLenum parameter)
     return value;
 }
 
-/* Some drivers refuse other storage while CUDA knows the object; libgr notices it where they do not. */
+/* Some drivers refuse other storage while CUDA knows the object; grinterop notices it where they do not. */
 static int check_if_changed(gr_resource *resource, bool changed)
 {
     glGetError();
@@ -279,7 +279,7 @@ START_TEST(deleted_after_the_registration)
 }
 END_TEST
 
-/* Immutable storage lives as long as the registration, so libgr does not ask OpenGL for it at each map. */
+/* Immutable storage lives as long as the registration, so grinterop does not ask OpenGL for it at each map. */
 START_TEST(immutable_storage_outlives_its_name)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);

@@ -2,7 +2,7 @@
 /*
  * Every wrong argument and every wrong moment of a call: the class of the error, the driver's code, what
  * the message names, and that nothing is mapped or registered afterwards. The CUDA driver behind counts
- * errors of its own: libgr finds each of these mistakes before it calls the driver.
+ * errors of its own: grinterop finds each of these mistakes before it calls the driver.
  */
 #define _GNU_SOURCE
 #include "fault_driver.h"

@@ -62,12 +62,12 @@ static const char *make_file(const void *bytes, size_t size)
     return file;
 }
 
-/* How many lines of what a child wrote are libgr's; the others are Check's. */
-static int lines_of_libgr(const char *text)
+/* How many lines of what a child wrote are grinterop's; the others are Check's. */
+static int lines_of_grinterop(const char *text)
 {
-    int count = strncmp(text, "libgr", 5) == 0;
+    int count = strncmp(text, "grinterop", 5) == 0;
     while ((text = strchr(text, '\n')) != NULL)
-        count += strncmp(++text, "libgr", 5) == 0;
+        count += strncmp(++text, "grinterop", 5) == 0;
     return count;
 }
 
@@ -106,7 +106,7 @@ static void expect_unusable(const char *driver)
 START_TEST(file_is_missing)
 {
     expect_unusable("/nonexistent/libcuda.so.1");
-    expect_unusable("libgr-no-such-driver.so");
+    expect_unusable("grinterop-no-such-driver.so");
 }
 END_TEST
 
@@ -210,7 +210,7 @@ static int takes_software(void)
 {
     child_check(gr_cuda_load(false) == GR_OK);
     child_check(gr_cuda_is_software());
-    child_check(strstr(gr_cuda_driver_path(), "libgr-softcuda.so") != NULL);
+    child_check(strstr(gr_cuda_driver_path(), "libgrinterop-softcuda.so") != NULL);
     const char *path = gr_cuda_driver_path();
     /* The choice stays. */
     setenv("GR_CUDA_DRIVER", "/nonexistent", 1);
@@ -224,7 +224,7 @@ START_TEST(software_by_name)
     char text[1024];
     set("GR_CUDA_DRIVER", "soft");
     ck_assert_int_eq(child_run("takes_software", text, sizeof text), 0);
-    ck_assert_int_eq(lines_of_libgr(text), 0); /* asked for, so nothing is said */
+    ck_assert_int_eq(lines_of_grinterop(text), 0); /* asked for, so nothing is said */
 }
 END_TEST
 
@@ -266,7 +266,7 @@ START_TEST(no_gpu)
     int status = child_run("falls_back_without_gpu", text, sizeof text);
     ck_assert_msg(status == 0, "%s", text);
     ck_assert_msg(strstr(text, "using the software CUDA driver") != NULL, "\"%s\"", text);
-    ck_assert_msg(lines_of_libgr(text) == 1, "\"%s\"", text);
+    ck_assert_msg(lines_of_grinterop(text) == 1, "\"%s\"", text);
 }
 END_TEST
 
@@ -393,7 +393,7 @@ START_TEST(log_levels)
         ck_assert_msg((strstr(text, "nonsense") != NULL) == levels[i].error, "%s: %s", value, text);
         ck_assert_msg((strstr(text, "driver is") != NULL) == levels[i].choice, "%s: %s", value,
                       text);
-        ck_assert_msg(levels[i].error || lines_of_libgr(text) == 0, "%s: %s", value, text);
+        ck_assert_msg(levels[i].error || lines_of_grinterop(text) == 0, "%s: %s", value, text);
     }
 }
 END_TEST

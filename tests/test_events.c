@@ -3,7 +3,7 @@
  * Events and other streams at a map and a release. Streams are held up by gates, so that a wait that is left out shows
  * as a wrong byte; by interop, the copy and, where there is one, shared storage.
  */
-#include <gr/gl.h>
+#include <grinterop/gl.h>
 
 #include "support.h"
 

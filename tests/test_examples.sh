@@ -364,23 +364,23 @@ check twoproc_nowhere 1 "$twoproc" $wave --frames 2 -o nowhere/two.png && says e
 
 check sinewave_help 0 "$sinewave" --help && says out Usage --mesh GR_CUDA_DRIVER
 check heightmap_help 0 "$heightmap" -h && says out Usage --height-scale GR_CUDA_DRIVER
-check sinewave_version 0 "$sinewave" --version && says out 'sinewave (libgr) '
-check heightmap_version 0 "$heightmap" -V && says out 'heightmap (libgr) '
+check sinewave_version 0 "$sinewave" --version && says out 'sinewave (grinterop) '
+check heightmap_version 0 "$heightmap" -V && says out 'heightmap (grinterop) '
 check postprocess_help 0 "$postprocess" --help && says out Usage --split GR_CUDA_DRIVER
 check gallery_help 0 "$gallery" -h && says out Usage --shrink GR_CUDA_DRIVER
-check postprocess_version 0 "$postprocess" -V && says out 'postprocess (libgr) '
-check gallery_version 0 "$gallery" --version && says out 'gallery (libgr) '
+check postprocess_version 0 "$postprocess" -V && says out 'postprocess (grinterop) '
+check gallery_version 0 "$gallery" --version && says out 'gallery (grinterop) '
 check port_help 0 "$port" --help && says out Usage --backend GR_CUDA_DRIVER
 check pingpong_help 0 "$pingpong" -h && says out Usage --queue GR_CUDA_DRIVER
-check port_version 0 "$port" -V && says out 'port (libgr) '
-check pingpong_version 0 "$pingpong" --version && says out 'pingpong (libgr) '
+check port_version 0 "$port" -V && says out 'port (grinterop) '
+check pingpong_version 0 "$pingpong" --version && says out 'pingpong (grinterop) '
 check backend_unknown 2 "$port" --backend metal && says err '"metal"' 'gl or vk'
 check queue_unknown 2 "$pingpong" --queue video && says err '"video"' transfer
 check pingpong_none 2 "$pingpong" --frames 0 && says err 'from 1 to 100000'
 check twoproc_help 0 "$twoproc" --help && says out Usage --kill GR_CUDA_DRIVER
-check twoproc_version 0 "$twoproc" -V && says out 'twoproc (libgr) '
+check twoproc_version 0 "$twoproc" -V && says out 'twoproc (grinterop) '
 check particles_help 0 "$particles" --help && says out Usage --in-flight GR_CUDA_DRIVER
-check particles_version 0 "$particles" -V && says out 'particles (libgr) '
+check particles_version 0 "$particles" -V && says out 'particles (grinterop) '
 check particles_none 2 "$particles" --particles 0 && says err 'from 1 to 4194304'
 check particles_many 2 "$particles" --in-flight 65 && says err 'from 1 to 64'
 check particles_argument 2 "$particles" what && says err '"what"' --help

@@ -19,7 +19,7 @@ static void let_fail(const char *function, CUresult code)
     ck_assert_msg(fault->set(function, (int)code, 0), "%s can't fail", function);
 }
 
-/* The last error names the driver's code, and its function or libgr's. */
+/* The last error names the driver's code, and its function or grinterop's. */
 static void assert_refused(CUresult code)
 {
     assert_error(GR_ERR_CUDA, (int)code, "");
@@ -112,7 +112,7 @@ START_TEST(another_part_that_fails_leaves_the_first)
 }
 END_TEST
 
-/* What libgr made of Vulkan's is destroyed again: the last case sees what is left. */
+/* What grinterop made of Vulkan's is destroyed again: the last case sees what is left. */
 START_TEST(a_buffer_or_image_that_cannot_be_imported_is_not_left)
 {
     need_vulkan();

@@ -241,7 +241,7 @@ START_TEST(register_fails)
 }
 END_TEST
 
-/* What the driver has left of it is out of reach, so the registration is ended here behind libgr. */
+/* What the driver has left of it is out of reach, so the registration is ended here behind grinterop. */
 START_TEST(unregister_fails)
 {
     CUgraphicsResource handle = gr_handle(resource);

@@ -102,7 +102,7 @@ static void use_mesa_once(void)
     fixture_teardown();
 }
 
-/* The probe opens what the shared transport keeps open, libgr's own Vulkan. */
+/* The probe opens what the shared transport keeps open, grinterop's own Vulkan. */
 static void probe_once(void)
 {
     static bool done;

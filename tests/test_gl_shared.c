@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffers that libgr makes in memory of CUDA's, seen by OpenGL: bytes in both directions, what is reported of them,
+ * Buffers that grinterop makes in memory of CUDA's, seen by OpenGL: bytes in both directions, what is reported of them,
  * wrong arguments, and the loop that allocates nothing.
  */
 #define _GNU_SOURCE
-#include <gr/semaphore.h>
+#include <grinterop/semaphore.h>
 
 #include "allocations.h"
 #include "gl_shared.h"

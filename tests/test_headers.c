@@ -3,9 +3,9 @@
  * The public headers in C, in the other order than in C++: both languages see the same functions. That
  * each header stands by itself is what check-headers tries.
  */
-#include <gr/cuda.h>
-#include <gr/gl.h>
-#include <gr/egl.h>
+#include <grinterop/cuda.h>
+#include <grinterop/gl.h>
+#include <grinterop/egl.h>
 
 #include <stdio.h>
 
@@ -14,7 +14,7 @@
 #include "headers.h"
 
 #if defined(EPOXY_GL_H) || defined(__gl_h_) || defined(__egl_h_) || defined(GL_VERSION_1_1)
-#error "a public header of libgr includes one of OpenGL or EGL"
+#error "a public header of grinterop includes one of OpenGL or EGL"
 #endif
 
 START_TEST(same_functions_in_both_languages)
@@ -59,7 +59,7 @@ START_TEST(version_has_three_numbers)
 {
     unsigned major, minor, patch;
     char rest;
-    ck_assert_int_eq(sscanf(gr_version(), "%u.%u.%u%c", &major, &minor, &patch, &rest), 3);
+    ck_assert_int_eq(sscanf(gr_library_version(), "%u.%u.%u%c", &major, &minor, &patch, &rest), 3);
 }
 END_TEST
 

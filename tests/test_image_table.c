@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every OpenGL format and target that an image can have: whether CUDA takes it and as what, by the driver's
- * own calls and through libgr, compared with NVIDIA's driver on an H200 (tests/reference/formats-h200.txt).
+ * own calls and through grinterop, compared with NVIDIA's driver on an H200 (tests/reference/formats-h200.txt).
  * IMAGE_TABLE_SHOW=1 prints the table that was found, in the form of that file.
  */
 #include "format_table.h"
@@ -16,7 +16,7 @@
 #define SLICES    4
 #define LAYERS    3
 
-/* CUDA's own calls for images, which are not in libgr's table. */
+/* CUDA's own calls for images, which are not in grinterop's table. */
 typedef CUresult(CUDAAPI *register_image_fn)(CUgraphicsResource *, unsigned, unsigned, unsigned);
 #define IMAGE_FUNCTIONS(X)                                                                         \
     X(cuArray3DGetDescriptor, 3020, PFN_cuArray3DGetDescriptor_v3020)                              \
@@ -228,7 +228,7 @@ START_TEST(the_driver_gives_what_the_table_says)
 }
 END_TEST
 
-/* ---- libgr ----------------------------------------------------------------------------------- */
+/* ---- grinterop ----------------------------------------------------------------------------------- */
 
 static gr_error error_of_call(void)
 {
@@ -291,7 +291,7 @@ static void check_parts(gr_buffer *buffer, const struct image *image)
     expect(gr_buffer_mipmapped_array(buffer) != NULL, "no mipmapped array: %s", error_text());
 }
 
-static void check_libgr_objects(gr_buffer *buffer, unsigned flags)
+static void check_grinterop_objects(gr_buffer *buffer, unsigned flags)
 {
     CUsurfObject surface = gr_buffer_surface(buffer, 0, 0);
     if (flags & GR_SURFACE_LOAD_STORE) {
@@ -313,7 +313,7 @@ static void check_libgr_objects(gr_buffer *buffer, unsigned flags)
     expect(gr_buffer_ptr(buffer) == 0 && gr_buffer_size(buffer) == 0, "an image has a pointer");
 }
 
-static void check_by_libgr(const struct image *image, unsigned flags)
+static void check_by_grinterop(const struct image *image, unsigned flags)
 {
     const char *cell = format_table_cell(image->format, image->target);
     bool taken = strcmp(cell, "no") != 0;
@@ -326,7 +326,7 @@ static void check_by_libgr(const struct image *image, unsigned flags)
     if (buffer != NULL) {
         check_info(buffer, image, cell);
         check_parts(buffer, image);
-        check_libgr_objects(buffer, flags);
+        check_grinterop_objects(buffer, flags);
     } else if (resource != NULL) {
         note("not mapped: %s", error_text());
     }
@@ -338,9 +338,9 @@ static void check_by_libgr(const struct image *image, unsigned flags)
     gr_clear_error();
 }
 
-START_TEST(libgr_gives_what_the_table_says)
+START_TEST(grinterop_gives_what_the_table_says)
 {
-    each_row(&image_targets[_i], check_by_libgr);
+    each_row(&image_targets[_i], check_by_grinterop);
     check_differences();
 }
 END_TEST
@@ -369,7 +369,7 @@ START_TEST(the_driver_takes_all_known_flags)
 END_TEST
 
 /* What the driver lets pass makes no sense: only read, and write all of it. */
-START_TEST(libgr_takes_the_flags_that_make_sense)
+START_TEST(grinterop_takes_the_flags_that_make_sense)
 {
     struct image image = image_make("RGBA8", "2D", SIZE, SIZE, GL_LEVELS);
     for (unsigned flags = 0; flags < 40; flags++) {
@@ -509,9 +509,9 @@ static void build(Suite *suite)
     TCase *table = add_image_case(suite, "table");
     tcase_add_checked_fixture(table, prepare, NULL);
     tcase_add_loop_test(table, the_driver_gives_what_the_table_says, 0, targets);
-    tcase_add_loop_test(table, libgr_gives_what_the_table_says, 0, targets);
+    tcase_add_loop_test(table, grinterop_gives_what_the_table_says, 0, targets);
     tcase_add_test(table, the_driver_takes_all_known_flags);
-    tcase_add_test(table, libgr_takes_the_flags_that_make_sense);
+    tcase_add_test(table, grinterop_takes_the_flags_that_make_sense);
     tcase_add_loop_test(table, this_opengl_has_what_the_tables_has, 0, targets);
     tcase_add_loop_test(table, the_tables_opengl_has_what_this_has, 0, targets);
     if (getenv("IMAGE_TABLE_SHOW") != NULL)

@@ -3,7 +3,7 @@
  * The kernels of the tests, for the GPU and for the software CUDA driver. Each thread handles one byte,
  * so that odd sizes need no special case.
  */
-#include <gr/cuhost.h>
+#include <grinterop/cuhost.h>
 
 /* The same arithmetic as pattern_byte() in support.c. */
 extern "C" __global__ void fill_pattern(unsigned char *out, unsigned long long size, unsigned seed)

@@ -9,7 +9,7 @@
 
 #define SIZE 4096
 
-/* What libgr says it did, by words of its debug lines. */
+/* What grinterop says it did, by words of its debug lines. */
 static struct {
     int closed, warnings;
 } seen;

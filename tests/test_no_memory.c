@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The heap runs out inside libgr: each allocation of a call fails in turn. The call then reports
+ * The heap runs out inside grinterop: each allocation of a call fails in turn. The call then reports
  * GR_ERR_NO_MEMORY and changes nothing, or does its work without that memory.
  *
- * The program's own malloc family stands before the C library's; it fails only for callers in libgr.
+ * The program's own malloc family stands before the C library's; it fails only for callers in grinterop.
  */
 #define _GNU_SOURCE
 #include "usable.h"
@@ -27,7 +27,7 @@ static _Thread_local long left; /* allocations until the one that fails; 0: none
 #endif
 
 #ifndef OTHER_MALLOC
-static void *libgr; /* where it is loaded */
+static void *grinterop; /* where it is loaded */
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
@@ -37,7 +37,7 @@ void *__libc_realloc(void *memory, size_t size);
 static bool fails(const void *caller)
 {
     Dl_info info;
-    if (left == 0 || !dladdr(caller, &info) || info.dli_fbase != libgr)
+    if (left == 0 || !dladdr(caller, &info) || info.dli_fbase != grinterop)
         return false;
     if (--left > 0)
         return false;
@@ -66,10 +66,10 @@ static const char *no_interposer(void)
 {
 #ifndef OTHER_MALLOC
     Dl_info info;
-    void *address = dlsym(RTLD_DEFAULT, "gr_version");
+    void *address = dlsym(RTLD_DEFAULT, "gr_library_version");
     if (!address || !dladdr(address, &info))
-        return "libgr's place in memory is not known";
-    libgr = info.dli_fbase;
+        return "grinterop's place in memory is not known";
+    grinterop = info.dli_fbase;
     return NULL;
 #else
     return "the sanitizer or the C library has its own malloc";
@@ -102,7 +102,7 @@ static int try_once_each(bool (*attempt)(void))
     return 0;
 }
 
-/* Twice, because what libgr keeps for a context is allocated only once and moves the count. */
+/* Twice, because what grinterop keeps for a context is allocated only once and moves the count. */
 static int try_each(bool (*attempt)(void))
 {
     int failures = try_once_each(attempt);

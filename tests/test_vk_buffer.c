@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan buffers as resources: the bytes in both directions, for buffers that libgr makes and for the
+ * Vulkan buffers as resources: the bytes in both directions, for buffers that grinterop makes and for the
  * application's own, several in one memory, and what is refused.
  */
 #define _GNU_SOURCE
@@ -32,7 +32,7 @@ static void check_both_ways(gr_resource *resource, size_t size, unsigned seed)
 
 static const size_t sizes[] = {1, 3, 4, 100, 4096, 65536, 65537, 2097152, 3000001};
 
-START_TEST(bytes_of_a_buffer_that_libgr_makes)
+START_TEST(bytes_of_a_buffer_that_grinterop_makes)
 {
     need_vulkan();
     GR_AUTO(gr_resource) *resource = must_create(sizes[_i], GR_NONE);
@@ -441,7 +441,7 @@ static void build(Suite *suite)
 {
     int count = (int)(sizeof sizes / sizeof sizes[0]);
     TCase *bytes = add_vulkan_case(suite, "bytes");
-    tcase_add_loop_test(bytes, bytes_of_a_buffer_that_libgr_makes, 0, count);
+    tcase_add_loop_test(bytes, bytes_of_a_buffer_that_grinterop_makes, 0, count);
     tcase_add_loop_test(bytes, bytes_of_the_applications_own_buffer, 0, count);
     tcase_add_loop_test(bytes, bytes_of_a_dedicated_buffer, 0, count);
     tcase_add_test(bytes, bytes_by_kernels);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gr/vk.h>
+#include <grinterop/vk.h>
 
 /* All formats of Vulkan 1.3; those that Vulkan 1.3 added have their numbers here. */
 struct named {

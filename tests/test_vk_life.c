@@ -182,8 +182,8 @@ START_TEST(a_buffer_keeps_its_resource)
 }
 END_TEST
 
-/* Buffer and memory are libgr's: they go with the last buffer, not before. */
-START_TEST(a_buffer_keeps_what_libgr_made)
+/* Buffer and memory are grinterop's: they go with the last buffer, not before. */
+START_TEST(a_buffer_keeps_what_grinterop_made)
 {
     need_vulkan();
     gr_resource *resource = make_alone();
@@ -496,7 +496,7 @@ static void build(Suite *suite)
     tcase_add_test(holds, closing_while_mapped_gives_the_bytes_back);
     tcase_add_test(holds, closing_while_mapped_signals_vulkan);
     tcase_add_test(holds, a_buffer_keeps_its_resource);
-    tcase_add_test(holds, a_buffer_keeps_what_libgr_made);
+    tcase_add_test(holds, a_buffer_keeps_what_grinterop_made);
     tcase_add_test(holds, an_unmapped_buffer_is_still_to_be_released);
 
     TCase *pending = add_vulkan_case(suite, "work that is still pending");

@@ -203,7 +203,7 @@ START_TEST(a_release_on_another_stream_comes_after_the_maps)
 }
 END_TEST
 
-/* Between two maps without a submit libgr keeps the order, with semaphores and without. */
+/* Between two maps without a submit grinterop keeps the order, with semaphores and without. */
 START_TEST(a_map_on_another_stream_comes_after_the_release)
 {
     need_vulkan();

@@ -2,7 +2,7 @@
 /*
  * A random walk over all calls on resources and buffers, in two OpenGL contexts and in none, with right
  * and wrong arguments. A model says for each call what may come of it. Neither the CUDA driver nor
- * OpenGL may ever see an error: libgr finds each mistake first.
+ * OpenGL may ever see an error: grinterop finds each mistake first.
  */
 #define _GNU_SOURCE
 #include "fault_driver.h"

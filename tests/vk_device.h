@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include <gr/vk.h>
+#include <grinterop/vk.h>
 
 #include "support.h"
 

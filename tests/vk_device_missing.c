@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What gr_vk_device_wrap() says when functions or extensions are missing, and that those libgr names are enough. */
+/* What gr_vk_device_wrap() says when functions or extensions are missing, and that those grinterop names are enough. */
 #define _GNU_SOURCE
 #include "vk_device.h"
 
-/* A device and an instance of the test's own, of some version, with libgr's extensions or without any. */
+/* A device and an instance of the test's own, of some version, with grinterop's extensions or without any. */
 struct own {
     VkInstance instance;
     gr_vk_device_info info;
@@ -85,7 +85,7 @@ static void own_end(struct own *own)
     ((PFN_vkDestroyInstance)get(own->instance, "vkDestroyInstance"))(own->instance, NULL);
 }
 
-/* The extensions that libgr names are enough, whatever version the application asks for. */
+/* The extensions that grinterop names are enough, whatever version the application asks for. */
 START_TEST(enough_for_each_version)
 {
     static const uint32_t versions[] = {VK_API_VERSION_1_0, VK_API_VERSION_1_1, VK_API_VERSION_1_2};
@@ -185,7 +185,7 @@ START_TEST(not_there_and_not_enabled)
 }
 END_TEST
 
-/* Semaphores are what libgr can do without, if the device has none. */
+/* Semaphores are what grinterop can do without, if the device has none. */
 START_TEST(no_semaphores_at_all)
 {
     struct session s;

@@ -3,7 +3,7 @@
  * Kernels over surfaces of one dimension, of layers and of cubes, which OpenGL's images don't have in CUDA.
  * Elements follow each other in linear memory: rows, then layers or slices. A surface's x counts bytes.
  */
-#include <gr/cuhost.h>
+#include <grinterop/cuhost.h>
 
 /* The place of a thread's element. */
 #define X     (i % width * 4)

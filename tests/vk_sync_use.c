@@ -432,7 +432,7 @@ END_TEST
 
 /* ---- Images and barriers --------------------------------------------------------------------- */
 
-/* Clears of Vulkan and copies of CUDA in turn, with libgr's barriers and without a wait of the host. */
+/* Clears of Vulkan and copies of CUDA in turn, with grinterop's barriers and without a wait of the host. */
 START_TEST(images_change_hands_with_their_layouts)
 {
     need_vulkan();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources from Vulkan's buffers: the application's, and those that libgr makes. */
+/* Resources from Vulkan's buffers: the application's, and those that grinterop makes. */
 #include "memory.h"
 
 #include "../lib/flags.h"

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include <gr/vk.h>
+#include <grinterop/vk.h>
 
 #include "../lib/error.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one table of Vulkan's formats: what CUDA sees of each, or why it does not and what to use instead. */
-#include <gr/vk.h>
+#include <grinterop/vk.h>
 
 #include "../lib/error.h"
 
@@ -329,7 +329,7 @@ gr_status gr_vk_format(VkFormat format, gr_vk_format_info *info)
     if (!row)
         return gr_fail(
             GR_ERR_UNSUPPORTED, __func__,
-            "VkFormat %u is not known to libgr. Use one of 1, 2 or 4 channels of 8, 16 or "
+            "VkFormat %u is not known to grinterop. Use one of 1, 2 or 4 channels of 8, 16 or "
             "32 bits.",
             (unsigned)format);
     if (row->refused)

@@ -75,7 +75,7 @@ struct missing {
     const char *core;     /* a function of Vulkan 1.0, or NULL */
     struct list instance; /* extensions of the instance */
     struct list disabled; /* extensions that the device has */
-    struct list absent;   /* extensions that it does not have, and libgr needs */
+    struct list absent;   /* extensions that it does not have, and grinterop needs */
 };
 
 static bool is_required(const char *extension)

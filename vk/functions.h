@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of Vulkan that libgr calls, each with the extension that it comes from, got through the
+ * The functions of Vulkan that grinterop calls, each with the extension that it comes from, got through the
  * application's own vkGetInstanceProcAddr.
  */
 #ifndef GR_VK_FUNCTIONS_H
@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include <gr/vk.h>
+#include <grinterop/vk.h>
 
 #if defined(_WIN32)
 #include <windows.h>
@@ -74,7 +74,7 @@
 #endif
 
 /*
- * What gr_vk_instance_extensions() and gr_vk_device_extensions() name, and whether libgr cannot do without.
+ * What gr_vk_instance_extensions() and gr_vk_device_extensions() name, and whether grinterop cannot do without.
  * Most became part of Vulkan 1.1 or 1.2, where enabling them does no harm.
  */
 #define GR_VK_INSTANCE_EXTENSIONS(X)                                                               \
@@ -107,7 +107,7 @@ void vk_load_instance(struct vk_functions *vk, PFN_vkGetInstanceProcAddr get, Vk
 void vk_load_device(struct vk_functions *vk, VkDevice device);
 
 /*
- * Whether everything was found that libgr needs or that the device has. GR_ERR_UNSUPPORTED lists all extensions
+ * Whether everything was found that grinterop needs or that the device has. GR_ERR_UNSUPPORTED lists all extensions
  * that are missing at once, GR_ERR_VULKAN names a function of Vulkan 1.0.
  */
 gr_status vk_check_functions(const struct vk_functions *vk, VkPhysicalDevice device,

@@ -144,7 +144,7 @@ static gr_status create_instance(struct gr_vk_headless *h, const char *call)
     }
     VkApplicationInfo application = {
         .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-        .pEngineName = "libgr",
+        .pEngineName = "grinterop",
         .apiVersion = version < VK_API_VERSION_1_2 ? VK_API_VERSION_1_1 : VK_API_VERSION_1_2};
     /* For messages about the creation and the end of the instance itself. */
     VkDebugUtilsMessengerCreateInfoEXT messenger = messenger_info(h);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device of Vulkan without a window: its queues, its features and libgr's extensions. */
+/* The device of Vulkan without a window: its queues, its features and grinterop's extensions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +70,7 @@ static bool has_timeline(const struct gr_vk_headless *h, const char *const names
     return h->identity.api_version >= VK_API_VERSION_1_2;
 }
 
-/* Of what the device has: what libgr uses, and images that shaders write whatever their format is. */
+/* Of what the device has: what grinterop uses, and images that shaders write whatever their format is. */
 static void choose_features(const struct gr_vk_headless *h, bool timeline,
                             VkPhysicalDeviceFeatures2 *features)
 {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <gr/vk.h>
+#include <grinterop/vk.h>
 
 /* What a physical device says of itself. */
 struct vk_identity {

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Of Vulkan 1.2, and of what libgr's functions may give by extensions. */
+/* Of Vulkan 1.2, and of what grinterop's functions may give by extensions. */
 #define RESULTS(X)                                                                                 \
     X(VK_SUCCESS)                                                                                  \
     X(VK_NOT_READY)                                                                                \

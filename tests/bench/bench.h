@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include <gr/cuda.h>
+#include <grinterop/cuda.h>
 
 /* The program's own name, which begins what it prints about errors; each program defines it. */
 extern const char bench_program[];

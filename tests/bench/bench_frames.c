@@ -20,7 +20,7 @@ const char bench_program[] = "bench_frames";
 static const char HELP[] =
     "Usage: bench_frames [OPTION]...\n"
     "A CUDA kernel writes a mesh of w by w points, OpenGL or Vulkan draws it into 512 by 512\n"
-    "pixels: raw interop in order, libgr in order, libgr's ring with frames in flight.\n"
+    "pixels: raw interop in order, grinterop in order, grinterop's ring with frames in flight.\n"
     "\n"
     "  --device N            the CUDA device to use, as CUDA counts (0)\n"
     "  --meshes A,B,C        points along each side, up to three meshes (64,256,1024)\n"
@@ -236,8 +236,8 @@ static bool measure_mesh(struct frames *f, const struct options *o, struct frame
 static bool run(const struct options *o, struct frames_facts *facts, struct frames_table *table)
 {
     struct frames f = {.ordinal = o->ordinal};
-    printf("bench_frames: frames that CUDA writes and OpenGL or Vulkan draws, libgr %s\n",
-           gr_version());
+    printf("bench_frames: frames that CUDA writes and OpenGL or Vulkan draws, grinterop %s\n",
+           gr_library_version());
     bool good = frames_open(&f);
     if (good) {
         gather_facts(&f, facts);

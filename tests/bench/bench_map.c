@@ -19,7 +19,7 @@ const char bench_program[] = "bench_map";
 static const char HELP[] =
     "Usage: bench_map [OPTION]...\n"
     "Measures map, pointer and release of registered OpenGL buffers, by raw driver calls and by\n"
-    "libgr, in turn: CPU time with room in the queues, sustained time with the queues full.\n"
+    "grinterop, in turn: CPU time with room in the queues, sustained time with the queues full.\n"
     "\n"
     "  --device N            the CUDA device to use, as CUDA counts (0)\n"
     "  --blocks N            drained blocks of each subject in a row, at most (601)\n"
@@ -129,10 +129,10 @@ static void gather_facts(const struct bench *bench, struct bench_facts *facts)
 
 static void print_facts(const struct bench_facts *facts, const struct options *o)
 {
-    printf("bench_map: raw CUDA driver calls and libgr %s, side by side\n", gr_version());
+    printf("bench_map: raw CUDA driver calls and grinterop %s, side by side\n", gr_library_version());
     if (facts->machine.software)
         printf(
-            "SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU or about libgr on one.\n");
+            "SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU or about grinterop on one.\n");
     printf("  driver   %s\n  device   %s\n  OpenGL   %s\n  date     %s\n", facts->machine.driver,
            facts->machine.device, facts->opengl, facts->machine.date);
     printf(
@@ -149,7 +149,7 @@ static void print_facts(const struct bench_facts *facts, const struct options *o
 static bool measure_all(struct bench *bench, const struct bench_effort *effort,
                         struct bench_table *table)
 {
-    *table = (struct bench_table){.subjects = {"raw", "libgr"}};
+    *table = (struct bench_table){.subjects = {"raw", "grinterop"}};
     for (size_t i = 0; i < bench_kind_count; i++, table->count++)
         if (!bench_measure(bench, &bench_kinds[i], effort, &table->rows[i]))
             return false;

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <gr/cuda.h>
-#include <gr/egl.h>
-#include <gr/gl.h>
-#include <gr/gr.h>
+#include <grinterop/cuda.h>
+#include <grinterop/egl.h>
+#include <grinterop/gl.h>
+#include <grinterop/gr.h>
 
 #include "bench.h"
 

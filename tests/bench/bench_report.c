@@ -109,7 +109,7 @@ void bench_print(const struct bench_table *table, bool acceptance)
 void bench_print_beside(const struct bench_table *native, const struct bench_table *python)
 {
     printf("\n%-16s %14s %14s %14s %14s %18s\n", "All, us a frame", native->subjects[0],
-           native->subjects[1], python->subjects[0], python->subjects[1], "cuda.core / libgr");
+           native->subjects[1], python->subjects[0], python->subjects[1], "cuda.core / grinterop");
     for (size_t i = 0; i < native->count; i++) {
         const struct bench_row *here = &native->rows[i];
         const struct bench_row *there = find(python, here->kind->key);

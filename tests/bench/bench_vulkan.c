@@ -15,7 +15,7 @@ const char bench_program[] = "bench_vulkan";
 
 static const char HELP[] =
     "Usage: bench_vulkan [OPTION]...\n"
-    "Measures, by raw calls of the CUDA driver and by libgr in turn: import and destroy of "
+    "Measures, by raw calls of the CUDA driver and by grinterop in turn: import and destroy of "
     "Vulkan's\n"
     "memory; map and release with timeline semaphores; round trips between CUDA and each kind of\n"
     "queue, with one resource in order and with several in turn.\n"
@@ -37,7 +37,7 @@ static const char HELP[] =
     "and\n"
     "                        with a thread that does nothing but submit; --only transfer for "
     "one queue\n"
-    "  --bare-signals        raw calls signal without the memory barrier that libgr puts before a\n"
+    "  --bare-signals        raw calls signal without the memory barrier that grinterop puts before a\n"
     "                        signal, and that a program with small fills needs as well\n"
     "  --json FILE           also write the numbers as JSON\n"
     "  --help                this text\n"
@@ -173,11 +173,11 @@ static void print_queues(const struct vkb *bench)
 static void print_facts(const struct vkb_facts *facts, const struct vkb *bench,
                         const struct options *o)
 {
-    printf("bench_vulkan: raw CUDA driver calls and libgr %s on Vulkan's memory, side by side\n",
-           gr_version());
+    printf("bench_vulkan: raw CUDA driver calls and grinterop %s on Vulkan's memory, side by side\n",
+           gr_library_version());
     if (facts->machine.software)
         printf(
-            "SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU or about libgr on one.\n");
+            "SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU or about grinterop on one.\n");
     printf("  driver   %s\n  device   %s\n  Vulkan   %s\n  sharing  %s\n  date     %s\n",
            facts->machine.driver, facts->machine.device, facts->vulkan, facts->sharing,
            facts->machine.date);

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <gr/cuda.h>
-#include <gr/vk.h>
+#include <grinterop/cuda.h>
+#include <grinterop/vk.h>
 
 #include "bench.h"
 
@@ -26,7 +26,7 @@ enum {
     VKB_ROWS = 60
 };
 
-enum { VKB_RAW, VKB_LIBGR };
+enum { VKB_RAW, VKB_GRINTEROP };
 enum vkb_queue { VKB_GRAPHICS, VKB_COMPUTE, VKB_TRANSFER, VKB_QUEUES };
 
 #define VKB_FUNCTIONS(X)                                                                           \
@@ -103,7 +103,7 @@ struct vkb_side {
     CUexternalSemaphore cuda_acquire, cuda_release;
     CUexternalMemory imports[VKB_RESOURCES];
 
-    /* libgr */
+    /* grinterop */
     gr_semaphore *gr_acquire, *gr_release;
     gr_resource *resources[VKB_RESOURCES];
     gr_buffer *mapped[VKB_RESOURCES];
@@ -182,7 +182,7 @@ struct vkb_row {
     unsigned blocks, frames; /* timed blocks of each side, frames in one */
     struct bench_spread wall[VKB_SIDES];
     double thread_cpu[VKB_SIDES];
-    struct bench_spread ratio; /* of the two neighbouring blocks: libgr / raw */
+    struct bench_spread ratio; /* of the two neighbouring blocks: grinterop / raw */
     double halves;             /* room: cost of a block's second half / first half */
     double waiting[VKB_SIDES]; /* full: frames not done when a block had ended, median */
     unsigned in_flight;        /* full: the most that may wait */
@@ -208,12 +208,12 @@ void vkb_end_object(struct vkb *bench, struct vkb_object *object);
 
 /* bench_vulkan_sides.c */
 bool vkb_open_raw(struct vkb *bench, struct vkb_side *side);
-bool vkb_open_libgr(struct vkb *bench, struct vkb_side *side);
+bool vkb_open_grinterop(struct vkb *bench, struct vkb_side *side);
 void vkb_close_raw(struct vkb *bench, struct vkb_side *side);
 void vkb_close_sides(struct vkb *bench);
 bool vkb_resize(struct vkb *bench, size_t bytes);
 void vkb_try_barriers(
-    struct vkb *bench); /* leaves them out where the driver refuses, as libgr does */
+    struct vkb *bench); /* leaves them out where the driver refuses, as grinterop does */
 bool vkb_raw_wait(struct vkb *bench, const struct vkb_side *side, uint64_t value);
 bool vkb_raw_signal(struct vkb *bench, const struct vkb_side *side, uint64_t value);
 bool vkb_fill(struct vkb *bench, struct vkb_side *side, unsigned resource);
@@ -222,18 +222,18 @@ bool vkb_fill(struct vkb *bench, struct vkb_side *side, unsigned resource);
 enum { VKB_IMAGE_WIDTH = 256, VKB_IMAGE_HEIGHT = 256 };
 bool vkb_import_memory(struct vkb *bench, const struct vkb_object *object, bool dedicated,
                        CUexternalMemory *memory);
-gr_resource *vkb_import_libgr(struct vkb *bench, const struct vkb_object *object);
+gr_resource *vkb_import_grinterop(struct vkb *bench, const struct vkb_object *object);
 bool vkb_import_used_raw(struct vkb *, struct vkb_side *, const struct vkb_kind *);
-bool vkb_import_used_libgr(struct vkb *, struct vkb_side *, const struct vkb_kind *);
+bool vkb_import_used_grinterop(struct vkb *, struct vkb_side *, const struct vkb_kind *);
 bool vkb_import_buffer_raw(struct vkb *, struct vkb_side *, const struct vkb_kind *);
-bool vkb_import_buffer_libgr(struct vkb *, struct vkb_side *, const struct vkb_kind *);
+bool vkb_import_buffer_grinterop(struct vkb *, struct vkb_side *, const struct vkb_kind *);
 bool vkb_import_image_raw(struct vkb *, struct vkb_side *, const struct vkb_kind *);
-bool vkb_import_image_libgr(struct vkb *, struct vkb_side *, const struct vkb_kind *);
+bool vkb_import_image_grinterop(struct vkb *, struct vkb_side *, const struct vkb_kind *);
 
 /* bench_vulkan_map.c */
 bool vkb_map_raw(struct vkb *, struct vkb_side *, const struct vkb_kind *);
-bool vkb_map_singly_libgr(struct vkb *, struct vkb_side *, const struct vkb_kind *);
-bool vkb_map_batch_libgr(struct vkb *, struct vkb_side *, const struct vkb_kind *);
+bool vkb_map_singly_grinterop(struct vkb *, struct vkb_side *, const struct vkb_kind *);
+bool vkb_map_batch_grinterop(struct vkb *, struct vkb_side *, const struct vkb_kind *);
 
 /* bench_vulkan_pingpong.c */
 enum vkb_queue vkb_queue_of(const struct vkb_kind *kind);
@@ -242,10 +242,10 @@ void vkb_barrier_raw(struct vkb *bench, VkCommandBuffer commands, VkBuffer buffe
 bool vkb_record(struct vkb *bench, const struct vkb_kind *kind);
 bool vkb_check_work(struct vkb *bench, const struct vkb_kind *kind);
 bool vkb_ping_pong_raw(struct vkb *, struct vkb_side *, const struct vkb_kind *);
-bool vkb_ping_pong_libgr(struct vkb *, struct vkb_side *, const struct vkb_kind *);
+bool vkb_ping_pong_grinterop(struct vkb *, struct vkb_side *, const struct vkb_kind *);
 bool vkb_cuda_alone(struct vkb *, struct vkb_side *, const struct vkb_kind *);
 bool vkb_batch_raw(struct vkb *, struct vkb_side *, const struct vkb_kind *);
-bool vkb_batch_libgr(struct vkb *, struct vkb_side *, const struct vkb_kind *);
+bool vkb_batch_grinterop(struct vkb *, struct vkb_side *, const struct vkb_kind *);
 bool vkb_queue_alone(struct vkb *, struct vkb_side *, const struct vkb_kind *);
 
 /* bench_vulkan_rows.c */

@@ -3,7 +3,7 @@
  * Import and destroy of a buffer and of an image: from the VkDeviceMemory to what kernels use, and
  * back. Vulkan's own objects stay as they are. On both sides as many objects live as a frame makes:
  *
- * - what no stream has used, libgr ends at its close, as the raw calls do;
+ * - what no stream has used, grinterop ends at its close, as the raw calls do;
  * - what a stream has used, it sets aside and ends in the next frame, where raw calls have to wait
  *   for the stream. Each block so ends one that the block before left behind, and leaves one.
  */
@@ -122,7 +122,7 @@ static bool end_resource(gr_resource *resource, const char *made_by)
     return status == GR_OK || vkb_gr_failed("gr_close");
 }
 
-gr_resource *vkb_import_libgr(struct vkb *bench, const struct vkb_object *object)
+gr_resource *vkb_import_grinterop(struct vkb *bench, const struct vkb_object *object)
 {
     const gr_vk_buffer_info info = {.buffer = object->buffer,
                                     .memory = object->memory,
@@ -131,16 +131,16 @@ gr_resource *vkb_import_libgr(struct vkb *bench, const struct vkb_object *object
     return gr_from_vk_buffer(bench->wrap, &info, GR_NONE);
 }
 
-bool vkb_import_buffer_libgr(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+bool vkb_import_buffer_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
 {
     (void)side, (void)kind;
-    return end_resource(vkb_import_libgr(bench, &bench->spare_buffer), "gr_from_vk_buffer");
+    return end_resource(vkb_import_grinterop(bench, &bench->spare_buffer), "gr_from_vk_buffer");
 }
 
-bool vkb_import_used_libgr(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+bool vkb_import_used_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
 {
     (void)side, (void)kind;
-    gr_resource *resource = vkb_import_libgr(bench, &bench->spare_buffer);
+    gr_resource *resource = vkb_import_grinterop(bench, &bench->spare_buffer);
     if (resource == NULL)
         return vkb_gr_failed("gr_from_vk_buffer");
     gr_buffer *buffer = gr_map(resource, bench->stream);
@@ -150,7 +150,7 @@ bool vkb_import_used_libgr(struct vkb *bench, struct vkb_side *side, const struc
     return end_resource(resource, "gr_from_vk_buffer") && good;
 }
 
-bool vkb_import_image_libgr(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+bool vkb_import_image_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
 {
     (void)side, (void)kind;
     const struct vkb_object *object = &bench->spare_image;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes what was measured as JSON, for scripts that compare runs. A number that does not exist (of
- * libgr in a row of one side, say) is null.
+ * grinterop in a row of one side, say) is null.
  */
 #define _GNU_SOURCE
 #include "bench_vulkan.h"
 
-static const char *const SIDES[VKB_SIDES] = {"raw", "libgr"};
+static const char *const SIDES[VKB_SIDES] = {"raw", "grinterop"};
 
 static void write_side(FILE *file, const struct vkb_row *row, unsigned s)
 {
@@ -28,7 +28,7 @@ static void write_row(FILE *file, const struct vkb_row *row)
         write_side(file, row, s);
     fputs(", ", file);
     bench_json_number(file, "ratio_of_medians",
-                      row->wall[VKB_LIBGR].median / row->wall[VKB_RAW].median, ", ");
+                      row->wall[VKB_GRINTEROP].median / row->wall[VKB_RAW].median, ", ");
     bench_json_spread(file, "ratio_of_block_pairs", row->ratio, ", ");
     bench_json_number(file, "second_half_to_first", row->halves, "}");
 }
@@ -47,7 +47,7 @@ static void write_facts(FILE *file, const struct vkb_facts *facts, const struct 
             "%g,\n  \"buffer_bytes\": %zu, \"full_buffer_bytes\": %zu,\n",
             effort->blocks, effort->room_seconds, effort->full_blocks, effort->block_ms,
             bench->usual_bytes, bench->full_bytes);
-    fputs("  \"to_reach\": {\"libgr_to_raw\": 1.02, \"transfer_round_trip_us\": 20},\n", file);
+    fputs("  \"to_reach\": {\"grinterop_to_raw\": 1.02, \"transfer_round_trip_us\": 20},\n", file);
 }
 
 bool vkb_write_json(const char *path, const struct vkb_facts *facts,

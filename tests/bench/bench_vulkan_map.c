@@ -6,7 +6,7 @@
  * host beforehand, so that no submit of Vulkan is in the numbers; "release only" has nothing to
  * wait for at all.
  *
- * libgr's side does what an application does: it begins a submit for each use by Vulkan. In the
+ * grinterop's side does what an application does: it begins a submit for each use by Vulkan. In the
  * rows with fills CUDA also fills each buffer: with so little that the thread sets the pace, or
  * with so much that the GPU does.
  */
@@ -42,7 +42,7 @@ bool vkb_map_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind
     return true;
 }
 
-/* ---- By libgr -------------------------------------------------------------------------------- */
+/* ---- By grinterop -------------------------------------------------------------------------------- */
 
 /* Begins the use by Vulkan that the next map waits for. What its submit would wait for is CUDA's
    last signal: that tells at which value the frame before is done. */
@@ -66,7 +66,7 @@ static bool map_one(struct vkb *bench, struct vkb_side *side, unsigned i)
     return true;
 }
 
-bool vkb_map_singly_libgr(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+bool vkb_map_singly_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
 {
     for (unsigned i = 0; i < kind->resources; i++)
         if ((has_waits(kind) && !begin_use(side, i, 1)) || !map_one(bench, side, i))
@@ -81,7 +81,7 @@ bool vkb_map_singly_libgr(struct vkb *bench, struct vkb_side *side, const struct
     return true;
 }
 
-bool vkb_map_batch_libgr(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+bool vkb_map_batch_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
 {
     if (has_waits(kind) && !begin_use(side, 0, kind->resources))
         return false;

@@ -162,8 +162,8 @@ static void keep(struct samples *samples, unsigned block, const struct sample pa
         samples->cpu[s][block] = pair[s].cpu;
         samples->waiting[s][block] = pair[s].waiting;
     }
-    samples->ratio[block] = pair[VKB_LIBGR].wall / pair[VKB_RAW].wall;
-    samples->halves[block] = (pair[VKB_RAW].halves + pair[VKB_LIBGR].halves) / 2;
+    samples->ratio[block] = pair[VKB_GRINTEROP].wall / pair[VKB_RAW].wall;
+    samples->halves[block] = (pair[VKB_RAW].halves + pair[VKB_GRINTEROP].halves) / 2;
 }
 
 static bool measure_drained(const struct run *run, struct samples *samples, struct vkb_row *row)
@@ -251,7 +251,7 @@ static bool begin_row(struct run *run)
         memset(side->done, 0, sizeof(side->done));
         memset(side->waits_for, 0, sizeof(side->waits_for));
     }
-    struct vkb_side *side = &bench->sides[VKB_LIBGR];
+    struct vkb_side *side = &bench->sides[VKB_GRINTEROP];
     gr_semaphore *acquire = run->kind->part == VKB_ROOM_RELEASE ? NULL : side->gr_acquire;
     for (unsigned i = 0; i < VKB_RESOURCES; i++)
         if (gr_resource_set_sync(side->resources[i], acquire, side->gr_release) != GR_OK)
@@ -290,7 +290,7 @@ bool vkb_measure(struct vkb *bench, const struct vkb_kind *kind, const struct vk
     struct run run = {.bench = bench,
                       .kind = kind,
                       .effort = effort,
-                      .sides = kind->frame[VKB_LIBGR] != NULL ? VKB_SIDES : 1};
+                      .sides = kind->frame[VKB_GRINTEROP] != NULL ? VKB_SIDES : 1};
     bool full = kind->room_frames == 0;
     size_t n = full ? effort->full_blocks : effort->blocks;
     double *memory = calloc(n * 8, sizeof(double));

@@ -111,7 +111,7 @@ bool vkb_open(struct vkb *bench)
     return open_cuda(bench) && open_vulkan(bench) && vkb_make_buffer(bench, &bench->spare_buffer) &&
            vkb_make_image(bench, &bench->spare_image) &&
            vkb_open_raw(bench, &bench->sides[VKB_RAW]) &&
-           vkb_open_libgr(bench, &bench->sides[VKB_LIBGR]);
+           vkb_open_grinterop(bench, &bench->sides[VKB_GRINTEROP]);
 }
 
 void vkb_close(struct vkb *bench)

@@ -41,7 +41,7 @@ void vkb_barrier_raw(struct vkb *bench, VkCommandBuffer commands, VkBuffer buffe
                                    0, 0, NULL, 1, &barrier, 0, NULL);
 }
 
-static bool barrier_libgr(VkCommandBuffer commands, gr_resource *resource, uint32_t family,
+static bool barrier_grinterop(VkCommandBuffer commands, gr_resource *resource, uint32_t family,
                           bool to_cuda)
 {
     const gr_vk_use copy = {
@@ -55,7 +55,7 @@ static bool barrier(struct vkb *bench, struct vkb_side *side, VkCommandBuffer co
                     unsigned resource, uint32_t family, bool to_cuda)
 {
     if (side->resources[resource] != NULL)
-        return barrier_libgr(commands, side->resources[resource], family, to_cuda);
+        return barrier_grinterop(commands, side->resources[resource], family, to_cuda);
     vkb_barrier_raw(bench, commands, side->buffers[resource].buffer, family, to_cuda);
     return true;
 }
@@ -117,7 +117,7 @@ bool vkb_record(struct vkb *bench, const struct vkb_kind *kind)
     if (result != VK_SUCCESS)
         return vkb_vulkan_failed(result, "vkCreateCommandPool");
     return record_side(bench, &bench->sides[VKB_RAW], kind) &&
-           record_side(bench, &bench->sides[VKB_LIBGR], kind);
+           record_side(bench, &bench->sides[VKB_GRINTEROP], kind);
 }
 
 static bool hand_over(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
@@ -172,7 +172,7 @@ bool vkb_ping_pong_raw(struct vkb *bench, struct vkb_side *side, const struct vk
     return true;
 }
 
-bool vkb_ping_pong_libgr(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+bool vkb_ping_pong_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
 {
     unsigned i = (unsigned)(side->frames % kind->resources);
     gr_buffer *buffer = gr_map(side->resources[i], bench->stream);
@@ -229,7 +229,7 @@ bool vkb_batch_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_ki
     return true;
 }
 
-bool vkb_batch_libgr(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+bool vkb_batch_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
 {
     unsigned first, n = kind->copies;
     if (!ends_batch(side, kind, &first))

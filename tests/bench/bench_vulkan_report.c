@@ -45,17 +45,17 @@ static void print_full(const struct vkb_row *row)
 {
     if (vkb_has_fills(row->kind))
         print_fill(row);
-    bool both = row->kind->frame[VKB_LIBGR] != NULL;
-    bool full = vkb_row_was_full(row, VKB_RAW) && (!both || vkb_row_was_full(row, VKB_LIBGR));
+    bool both = row->kind->frame[VKB_GRINTEROP] != NULL;
+    bool full = vkb_row_was_full(row, VKB_RAW) && (!both || vkb_row_was_full(row, VKB_GRINTEROP));
     printf(" %s (%.0f", full ? "full" : "NOT full", row->waiting[VKB_RAW]);
     if (both)
-        printf(" and %.0f", row->waiting[VKB_LIBGR]);
+        printf(" and %.0f", row->waiting[VKB_GRINTEROP]);
     printf(" of %u frames waiting%s)\n", row->in_flight, full ? "" : ": the thread sets the pace");
 }
 
 static void print_room(const struct vkb_row *row)
 {
-    double added = (row->wall[VKB_LIBGR].median - row->wall[VKB_RAW].median) * 1e3;
+    double added = (row->wall[VKB_GRINTEROP].median - row->wall[VKB_RAW].median) * 1e3;
     printf(" %+.0f ns a frame;", added);
     if (isnan(row->halves))
         printf(" room (a block is one frame)\n");
@@ -67,24 +67,24 @@ static void print_head(enum vkb_part part, bool room)
 {
     printf("\n%s; us a frame, median [quartiles]\n", vkb_part_titles[part]);
     printf("  %-15s %6s %6s %21s %21s %7s %21s %8s %17s  %s\n", "", "blocks", "frames", "raw",
-           "libgr", "ratio", "of block pairs", "to reach", "thread CPU, both",
+           "grinterop", "ratio", "of block pairs", "to reach", "thread CPU, both",
            room ? "added (difference of medians); queues" : "queues");
 }
 
 static void print_row(const struct vkb_row *row)
 {
     char a[128], b[128], c[32], d[128], e[32], f[32];
-    bool both = row->kind->frame[VKB_LIBGR] != NULL;
+    bool both = row->kind->frame[VKB_GRINTEROP] != NULL;
     printf("  %-15s %6u %6u %21s %21s %7s %21s %8s %8s %8s ", row->kind->label, row->blocks,
            row->frames, bench_spread_text(a, row->wall[VKB_RAW]),
-           bench_spread_text(b, row->wall[VKB_LIBGR]),
-           bench_number(c, row->wall[VKB_LIBGR].median / row->wall[VKB_RAW].median),
+           bench_spread_text(b, row->wall[VKB_GRINTEROP]),
+           bench_number(c, row->wall[VKB_GRINTEROP].median / row->wall[VKB_RAW].median),
            bench_spread_text(d, row->ratio), both ? "<= 1.02" : "",
-           bench_number(e, row->thread_cpu[VKB_RAW]), bench_number(f, row->thread_cpu[VKB_LIBGR]));
+           bench_number(e, row->thread_cpu[VKB_RAW]), bench_number(f, row->thread_cpu[VKB_GRINTEROP]));
     if (row->kind->room_frames == 0)
         print_full(row);
     else if (is_import(row))
-        printf(" %+.1f us a frame\n", row->wall[VKB_LIBGR].median - row->wall[VKB_RAW].median);
+        printf(" %+.1f us a frame\n", row->wall[VKB_GRINTEROP].median - row->wall[VKB_RAW].median);
     else
         print_room(row);
 }
@@ -99,7 +99,7 @@ static void print_times(const struct vkb_table *table, const char *label, const 
     if (calls != NULL && one != NULL)
         printf("  %-36s %14s %14s\n", label,
                bench_number(a, calls->wall[VKB_RAW].median / one->wall[VKB_RAW].median),
-               bench_number(b, calls->wall[VKB_LIBGR].median / one->wall[VKB_LIBGR].median));
+               bench_number(b, calls->wall[VKB_GRINTEROP].median / one->wall[VKB_GRINTEROP].median));
 }
 
 static void print_what_batches_save(const struct vkb_table *table)
@@ -107,7 +107,7 @@ static void print_what_batches_save(const struct vkb_table *table)
     if (find(table, "release/batch") == NULL && find(table, "both/batch") == NULL &&
         find(table, "small/batch") == NULL && find(table, "full/batch") == NULL)
         return;
-    printf("\n%-38s %14s %14s\n", "What a batch of 32 saves, times", "raw", "libgr");
+    printf("\n%-38s %14s %14s\n", "What a batch of 32 saves, times", "raw", "grinterop");
     print_times(table, "release semaphore only, room", "release/singly", "release/batch");
     print_times(table, "both semaphores, room", "both/singly", "both/batch");
     print_times(table, "with small fills", "small/singly", "small/batch");
@@ -132,7 +132,7 @@ static void print_queue(const struct vkb_table *table, const char *queue)
     char text[32];
     for (size_t i = 0; i < WAY_COUNT; i++) {
         const struct vkb_row *row = find_way(table, queue, i);
-        us[i] = row != NULL ? row->wall[i < BOUNDS ? VKB_RAW : VKB_LIBGR].median : NAN;
+        us[i] = row != NULL ? row->wall[i < BOUNDS ? VKB_RAW : VKB_GRINTEROP].median : NAN;
     }
     if (isnan(us[IN_ORDER]))
         return;
@@ -166,10 +166,10 @@ static void print_best(const struct vkb_table *table)
         best[s] = best_of(table, "transfer", s);
     if (best[VKB_RAW] == NULL)
         return;
-    printf("  transfer queue's round trip, pipelined, the best: raw %s (%s), libgr %s (%s)   to "
+    printf("  transfer queue's round trip, pipelined, the best: raw %s (%s), grinterop %s (%s)   to "
            "reach: <= 20\n",
            bench_number(a, best[VKB_RAW]->wall[VKB_RAW].median), best[VKB_RAW]->kind->label,
-           bench_number(b, best[VKB_LIBGR]->wall[VKB_LIBGR].median), best[VKB_LIBGR]->kind->label);
+           bench_number(b, best[VKB_GRINTEROP]->wall[VKB_GRINTEROP].median), best[VKB_GRINTEROP]->kind->label);
 }
 
 static void print_round_trips(const struct vkb_table *table)
@@ -179,7 +179,7 @@ static void print_round_trips(const struct vkb_table *table)
                                         "8 in turn", "8 a call",   "16 a call", "8 a batch"};
     if (find(table, "graphics/1") != NULL || find(table, "transfer/1") != NULL ||
         find(table, "compute/1") != NULL) {
-        printf("\nRound trips by libgr beside their bounds, us\n  %-10s", HEADS[0]);
+        printf("\nRound trips by grinterop beside their bounds, us\n  %-10s", HEADS[0]);
         for (size_t i = 1; i < sizeof(HEADS) / sizeof(HEADS[0]); i++)
             printf(" %10s", HEADS[i]);
         printf("\n");

@@ -16,16 +16,16 @@ const char *const vkb_part_titles[VKB_PARTS] = {
         "Round trip by the transfer queue, queues full: sustained time",
 };
 
-/* raw, libgr */
-static const vkb_frame_fn BUFFER[VKB_SIDES] = {vkb_import_buffer_raw, vkb_import_buffer_libgr};
-static const vkb_frame_fn USED[VKB_SIDES] = {vkb_import_used_raw, vkb_import_used_libgr};
-static const vkb_frame_fn IMAGE[VKB_SIDES] = {vkb_import_image_raw, vkb_import_image_libgr};
-static const vkb_frame_fn SINGLY[VKB_SIDES] = {vkb_map_raw, vkb_map_singly_libgr};
-static const vkb_frame_fn BATCH[VKB_SIDES] = {vkb_map_raw, vkb_map_batch_libgr};
+/* raw, grinterop */
+static const vkb_frame_fn BUFFER[VKB_SIDES] = {vkb_import_buffer_raw, vkb_import_buffer_grinterop};
+static const vkb_frame_fn USED[VKB_SIDES] = {vkb_import_used_raw, vkb_import_used_grinterop};
+static const vkb_frame_fn IMAGE[VKB_SIDES] = {vkb_import_image_raw, vkb_import_image_grinterop};
+static const vkb_frame_fn SINGLY[VKB_SIDES] = {vkb_map_raw, vkb_map_singly_grinterop};
+static const vkb_frame_fn BATCH[VKB_SIDES] = {vkb_map_raw, vkb_map_batch_grinterop};
 static const vkb_frame_fn CUDA[VKB_SIDES] = {vkb_cuda_alone, NULL};
 static const vkb_frame_fn QUEUE[VKB_SIDES] = {vkb_queue_alone, NULL};
-static const vkb_frame_fn TRIP[VKB_SIDES] = {vkb_ping_pong_raw, vkb_ping_pong_libgr};
-static const vkb_frame_fn MANY[VKB_SIDES] = {vkb_batch_raw, vkb_batch_libgr};
+static const vkb_frame_fn TRIP[VKB_SIDES] = {vkb_ping_pong_raw, vkb_ping_pong_grinterop};
+static const vkb_frame_fn MANY[VKB_SIDES] = {vkb_batch_raw, vkb_batch_grinterop};
 
 #define BY_GRAPHICS (VKB_PING_PONG + VKB_GRAPHICS)
 #define BY_COMPUTE  (VKB_PING_PONG + VKB_COMPUTE)

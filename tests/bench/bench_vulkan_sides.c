@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The two sides: buffers and a pair of timeline semaphores each, imported by raw calls of the
- * CUDA driver or by libgr. Where semaphores cannot be exported, the raw side does what libgr does
+ * CUDA driver or by grinterop. Where semaphores cannot be exported, the raw side does what grinterop does
  * then: host functions in the stream wait for and signal Vulkan's semaphores.
  */
 #define _GNU_SOURCE
@@ -116,7 +116,7 @@ bool vkb_raw_wait(struct vkb *bench, const struct vkb_side *side, uint64_t value
            vkb_cuda_failed(bench, result, "cuWaitExternalSemaphoresAsync");
 }
 
-/* As libgr does: a small fill right before a signal may be there only after it, else. */
+/* As grinterop does: a small fill right before a signal may be there only after it, else. */
 static CUresult raw_barrier(struct vkb *bench)
 {
     CUstreamBatchMemOpParams barrier = {
@@ -163,9 +163,9 @@ void vkb_close_raw(struct vkb *bench, struct vkb_side *side)
     bench->vk.vkDestroySemaphore(bench->handles->device, side->release, NULL);
 }
 
-/* ---- By libgr -------------------------------------------------------------------------------- */
+/* ---- By grinterop -------------------------------------------------------------------------------- */
 
-bool vkb_open_libgr(struct vkb *bench, struct vkb_side *side)
+bool vkb_open_grinterop(struct vkb *bench, struct vkb_side *side)
 {
     side->gr_acquire = gr_vk_semaphore_create(bench->wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     side->gr_release = gr_vk_semaphore_create(bench->wrap, VK_SEMAPHORE_TYPE_TIMELINE);
@@ -176,14 +176,14 @@ bool vkb_open_libgr(struct vkb *bench, struct vkb_side *side)
     for (unsigned i = 0; i < VKB_RESOURCES; i++) {
         if (!vkb_make_buffer(bench, &side->buffers[i]))
             return false;
-        side->resources[i] = vkb_import_libgr(bench, &side->buffers[i]);
+        side->resources[i] = vkb_import_grinterop(bench, &side->buffers[i]);
         if (side->resources[i] == NULL)
             return vkb_gr_failed("gr_from_vk_buffer");
     }
     return true;
 }
 
-static void close_libgr(struct vkb_side *side)
+static void close_grinterop(struct vkb_side *side)
 {
     for (unsigned i = 0; i < VKB_RESOURCES; i++) {
         gr_buffer_release(side->mapped[i]);
@@ -196,7 +196,7 @@ static void close_libgr(struct vkb_side *side)
 void vkb_close_sides(struct vkb *bench)
 {
     vkb_close_raw(bench, &bench->sides[VKB_RAW]);
-    close_libgr(&bench->sides[VKB_LIBGR]);
+    close_grinterop(&bench->sides[VKB_GRINTEROP]);
     for (unsigned s = 0; s < VKB_SIDES; s++)
         for (unsigned i = 0; i < VKB_RESOURCES; i++)
             vkb_end_object(bench, &bench->sides[s].buffers[i]);
@@ -213,7 +213,7 @@ bool vkb_resize(struct vkb *bench, size_t bytes)
     memset(bench->sides, 0, sizeof(bench->sides));
     bench->bytes = bytes;
     return vkb_open_raw(bench, &bench->sides[VKB_RAW]) &&
-           vkb_open_libgr(bench, &bench->sides[VKB_LIBGR]);
+           vkb_open_grinterop(bench, &bench->sides[VKB_GRINTEROP]);
 }
 
 /* ---- The work of CUDA, the same on both ------------------------------------------------------ */

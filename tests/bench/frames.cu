@@ -2,7 +2,7 @@
 /*
  * bench_frames' kernel: a mesh of w by w points on a wave, which OpenGL and Vulkan draw.
  */
-#include <gr/cuhost.h>
+#include <grinterop/cuhost.h>
 
 /*
  * Points lie a tenth of a pixel off the middle between two, so that no rounding moves one to its neighbour. The waves

@@ -10,11 +10,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include <gr/cuda.h>
-#include <gr/egl.h>
-#include <gr/gl.h>
-#include <gr/ring.h>
-#include <gr/vk.h>
+#include <grinterop/cuda.h>
+#include <grinterop/egl.h>
+#include <grinterop/gl.h>
+#include <grinterop/ring.h>
+#include <grinterop/vk.h>
 
 #include "../../examples/glsl.h"
 #include "bench.h"

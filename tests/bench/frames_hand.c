@@ -89,7 +89,7 @@ static bool open_semaphores(struct hand *h)
     return import(h, h->acquire, &h->gl_acquire) && import(h, h->release, &h->gl_release);
 }
 
-/* libgr makes the storage; its pointers stay, since nothing moves memory of CUDA's own. */
+/* grinterop makes the storage; its pointers stay, since nothing moves memory of CUDA's own. */
 static bool open_buffers(struct frames *f, struct hand *h, unsigned slots)
 {
     const gr_gl_options shared = {.transport = GR_TRANSPORT_SHARED};

@@ -71,7 +71,7 @@ static bool close_raw(struct frames *f, struct frames_run *run)
     return good;
 }
 
-static bool open_libgr(struct frames *f, struct frames_run *run)
+static bool open_grinterop(struct frames *f, struct frames_run *run)
 {
     if (!make_buffer(f, run))
         return false;
@@ -88,7 +88,7 @@ static bool open_copy(struct frames *f, struct frames_run *run)
     return run->resource != NULL || frames_gr_failed("gr_from_gl_buffer_with");
 }
 
-static bool libgr(struct frames *f, struct frames_run *run)
+static bool grinterop(struct frames *f, struct frames_run *run)
 {
     gr_buffer *buffer = gr_map(run->resource, f->stream);
     if (buffer == NULL)
@@ -100,7 +100,7 @@ static bool libgr(struct frames *f, struct frames_run *run)
     return launched;
 }
 
-static bool close_libgr(struct frames *f, struct frames_run *run)
+static bool close_grinterop(struct frames *f, struct frames_run *run)
 {
     (void)f;
     gr_resource_free(run->resource);
@@ -205,9 +205,9 @@ const struct frames_kind frames_kinds[] = {
     BOUND("draw", "draw alone", draw_alone),
     BOUND("bound", "both, unsynchronised", unsynchronised),
     IN_ORDER("raw", "interop, raw calls", open_raw, raw, close_raw),
-    IN_ORDER("libgr", "interop, libgr", open_libgr, libgr, close_libgr),
-    IN_ORDER("copy", "copy, libgr", open_copy, libgr, close_libgr),
-    IN_ORDER("shared", "shared, libgr", open_shared, libgr, close_libgr),
+    IN_ORDER("grinterop", "interop, grinterop", open_grinterop, grinterop, close_grinterop),
+    IN_ORDER("copy", "copy, grinterop", open_copy, grinterop, close_grinterop),
+    IN_ORDER("shared", "shared, grinterop", open_shared, grinterop, close_grinterop),
     RING("ring/1", "1 in flight", 3, 1),
     RING("ring/2", "2 in flight", 4, 1),
     RING("ring/4", "4 in flight", 6, 1),

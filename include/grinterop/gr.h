@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libgr: CUDA on memory that OpenGL or Vulkan draws with.
+ * grinterop: CUDA on memory that OpenGL or Vulkan draws with.
  *
  *     GR_AUTO(gr_resource) *vbo = gr_from_gl_buffer(name, GR_WRITE_DISCARD);
  *     {
@@ -11,7 +11,7 @@
  * This header holds what is common to every kind of resource. gl.h and egl.h make resources and
  * contexts of OpenGL, vk.h resources and devices of Vulkan, external.h and semaphore.h those of any
  * handle that the CUDA driver imports. image.h has what a mapped image gives, ring.h frames in flight,
- * share.h other processes, cuda.h the CUDA driver that libgr found at run time.
+ * share.h other processes, cuda.h the CUDA driver that grinterop found at run time.
  *
  * Laws that hold for every function, so that they are said once:
  *
@@ -30,7 +30,7 @@
  * - OpenGL contexts. A resource made from an OpenGL object is used with the OpenGL context current
  *   that it was made in, on the calling thread; anything else is GR_ERR_GL, never undefined
  *   behaviour. OpenGL's bindings and its pending errors stay as they were. In each OpenGL context
- *   libgr leaves one empty program pipeline object, by which it knows the context again: a name above
+ *   grinterop leaves one empty program pipeline object, by which it knows the context again: a name above
  *   100 that an application should not have in use in another context. OpenGL 3.2 or newer.
  * - Threads. Two threads may use two resources at once. One resource, with its buffers, belongs to
  *   one thread at a time.
@@ -49,7 +49,7 @@ extern "C" {
 #endif
 
 #if defined(_WIN32) && defined(GR_BUILD)
-#define GR_API __declspec(dllexport) /* libgr itself is being compiled */
+#define GR_API __declspec(dllexport) /* grinterop itself is being compiled */
 #elif defined(_WIN32)
 #define GR_API __declspec(dllimport)
 #elif defined(__GNUC__)
@@ -89,7 +89,7 @@ typedef struct gr_error {
     gr_status status; /* the class; GR_OK when this thread has had no error */
     int code; /* the driver's own code (CUresult, GL or EGL error), 0 if none was involved */
     char code_name[56]; /* that code's name, for example CUDA_ERROR_ALREADY_MAPPED, or "" */
-    char call[56];      /* the function that failed, the driver's or libgr's own */
+    char call[56];      /* the function that failed, the driver's or grinterop's own */
     char message[720];  /* a sentence: what was found and what to do about it */
 } gr_error;
 
@@ -116,13 +116,13 @@ typedef enum gr_log_level {
     GR_LOG_DEBUG    /* each register, map, release and close */
 } gr_log_level;
 
-/* Receives one line, without the line's end. May be called from any thread that calls libgr. */
+/* Receives one line, without the line's end. May be called from any thread that calls grinterop. */
 typedef void (*gr_log_fn)(void *user, gr_log_level level, const char *line);
 
 /*
  * Sends lines up to `level` to `fn`; a NULL fn means the standard error stream. Without this call
  * the environment variable GR_LOG (none, error, warning, info, debug) decides, and its default is
- * none. `fn` must not call libgr. Safe from any thread; lines being written may still go the old way.
+ * none. `fn` must not call grinterop. Safe from any thread; lines being written may still go the old way.
  */
 GR_API void gr_log_set(gr_log_level level, gr_log_fn fn, void *user);
 
@@ -262,7 +262,7 @@ GR_API gr_status gr_close(gr_resource *resource, CUstream stream);
 /*
  * Drops the caller's hold. If it is not mapped this also closes it, otherwise the release of its
  * buffer will. Where that cannot be done now because the resource's OpenGL context is not current,
- * the registration is set aside and ended by the next call to libgr in that context that makes or
+ * the registration is set aside and ended by the next call to grinterop in that context that makes or
  * ends a resource; a warning is logged.
  */
 GR_API void gr_resource_free(gr_resource *resource);
@@ -271,7 +271,7 @@ GR_API bool gr_is_mapped(const gr_resource *resource); /* false for NULL */
 GR_API bool gr_is_closed(const gr_resource *resource); /* true for NULL */
 
 /*
- * The driver's own handle, for calls that libgr does not wrap: a CUgraphicsResource of an OpenGL object, a
+ * The driver's own handle, for calls that grinterop does not wrap: a CUgraphicsResource of an OpenGL object, a
  * CUexternalMemory of external memory. NULL for NULL and once closed.
  */
 GR_API void *gr_handle(const gr_resource *resource);
@@ -283,7 +283,7 @@ GR_API void *gr_handle(const gr_resource *resource);
 GR_API int gr_resource_describe(const gr_resource *resource, char *text, size_t size);
 
 /* The library's version as text, "major.minor.patch". */
-GR_API const char *gr_version(void);
+GR_API const char *gr_library_version(void);
 
 /* ---- End of scope ---------------------------------------------------------------------------- */
 

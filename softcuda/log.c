@@ -27,7 +27,7 @@ void soft_log(enum soft_log_level level, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "libgr software CUDA driver: %s\n", line);
+    fprintf(stderr, "grinterop software CUDA driver: %s\n", line);
 }
 
 CUresult soft_unsupported(int *logged, const char *what)

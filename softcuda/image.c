@@ -35,7 +35,7 @@
 static CUresult refuse_gpu_image(const char *what)
 {
     soft_log(SOFT_WARN,
-             "the image is %s, for a GPU; for this driver build the .cu file, with gr/cuhost.h "
+             "the image is %s, for a GPU; for this driver build the .cu file, with grinterop/cuhost.h "
              "included, "
              "by: g++ -x c++ -std=c++17 -O2 -fPIC -shared -I$CUDA/include FILE.cu -o FILE.so",
              what);
@@ -164,7 +164,7 @@ static bool write_all(int fd, const unsigned char *bytes, size_t size)
 
 static CUresult open_copy(const void *image, size_t size, void **object)
 {
-    int fd = memfd_create("libgr-softcuda-module", MFD_CLOEXEC);
+    int fd = memfd_create("libgrinterop-softcuda-module", MFD_CLOEXEC);
     if (fd < 0)
         return CUDA_ERROR_OPERATING_SYSTEM;
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texture and surface objects: their records, which kernels read (gr/cuhost_image.h). */
+/* Texture and surface objects: their records, which kernels read (grinterop/cuhost_image.h). */
 #ifndef SOFT_IMAGEOBJECT_H
 #define SOFT_IMAGEOBJECT_H
 
 #include "array.h"
 
-#include <gr/cuhost_image.h>
+#include <grinterop/cuhost_image.h>
 
 typedef struct {
     gr_cuhost_image image; /* its handle is set last */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The CUDA driver that libgr found at run time, for programs that do not want to link libcuda either.
- * libgr itself, its tests and its examples call the driver through this table, so that the same
+ * The CUDA driver that grinterop found at run time, for programs that do not want to link libcuda either.
+ * grinterop itself, its tests and its examples call the driver through this table, so that the same
  * program runs on a GPU and on the software CUDA driver.
  */
 #ifndef GR_CUDA_H
 #define GR_CUDA_H
 
 #include <cudaTypedefs.h>
-#include <gr/gr.h>
+#include <grinterop/gr.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -132,7 +132,7 @@ typedef struct gr_cuda_api {
 
 /*
  * Loads the CUDA driver and initialises it (cuInit), if that has not happened yet. The environment
- * variable GR_CUDA_DRIVER decides first: "soft" is the software CUDA driver that comes with libgr,
+ * variable GR_CUDA_DRIVER decides first: "soft" is the software CUDA driver that comes with grinterop,
  * anything else the file to load. Without it libcuda.so.1 is loaded and, where there is none or it
  * finds no device and `allow_software` is true, the software driver, with a line on the standard
  * error stream that says so. The choice stays for the life of the process.

@@ -6,7 +6,7 @@
 #ifndef GR_GL_H
 #define GR_GL_H
 
-#include <gr/gr.h>
+#include <grinterop/gr.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,7 +55,7 @@ GR_API gr_buffer *gr_map_gl_buffer(unsigned int name, unsigned flags, CUstream s
 
 typedef enum gr_transport {
     GR_TRANSPORT_AUTO =
-        0, /* the best one that works: shared (for what libgr creates), interop, copy */
+        0, /* the best one that works: shared (for what grinterop creates), interop, copy */
     GR_TRANSPORT_INTEROP, /* cuGraphics* registration: no copy; map and unmap are full barriers */
     GR_TRANSPORT_SHARED,  /* memory that both import, with semaphores: no copy, frames in flight */
     GR_TRANSPORT_COPY /* through pinned host memory: works between any OpenGL and any CUDA device */
@@ -120,7 +120,7 @@ typedef struct gr_gl_image_info {
 
 /*
  * Makes a texture likewise; no depth formats and none of 3 channels. With GR_TRANSPORT_SHARED the layers of an array
- * and the faces of a cube are one array for CUDA (gr_image_info.layered). Its memory and the semaphores come from a Vulkan device of libgr's own on the same GPU,
+ * and the faces of a cube are one array for CUDA (gr_image_info.layered). Its memory and the semaphores come from a Vulkan device of grinterop's own on the same GPU,
  * opened at the first need.
  */
 GR_API gr_resource *gr_gl_image_create(const gr_gl_image_info *info, unsigned flags,

@@ -15,7 +15,7 @@
 #ifndef GR_EXTERNAL_H
 #define GR_EXTERNAL_H
 
-#include <gr/gr.h>
+#include <grinterop/gr.h>
 
 #ifdef __cplusplus
 extern "C" {

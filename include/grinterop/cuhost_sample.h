@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gr/cuhost_sample.h: how a texture object's array is read, for gr/cuhost_texture.h: elements and
- * their conversion, coordinates, interpolation, mipmap levels. gr/cuhost.h includes it.
+ * grinterop/cuhost_sample.h: how a texture object's array is read, for grinterop/cuhost_texture.h: elements and
+ * their conversion, coordinates, interpolation, mipmap levels. grinterop/cuhost.h includes it.
  */
 #ifndef GR_CUHOST_SAMPLE_H
 #define GR_CUHOST_SAMPLE_H
@@ -22,7 +22,7 @@ namespace gr_cuhost
     const char *found = handle >> GR_CUHOST_KIND_SHIFT == kind    ? "was destroyed"
                         : handle >> GR_CUHOST_KIND_SHIFT == other ? "is of the other kind"
                                                                   : "is no object's";
-    fprintf(stderr, "gr/cuhost.h: kernel %s uses a %s object, but its handle 0x%llx %s\n",
+    fprintf(stderr, "grinterop/cuhost.h: kernel %s uses a %s object, but its handle 0x%llx %s\n",
             here.launch->kernel, wanted, handle, found);
     abort();
 }

@@ -19,7 +19,7 @@
 #ifndef GR_IMAGE_H
 #define GR_IMAGE_H
 
-#include <gr/gr.h>
+#include <grinterop/gr.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -18,7 +18,7 @@
  *     }
  *
  * The side that is CUDA gets a mapped buffer and names a stream; the other side is the graphics API of the
- * resources: OpenGL (libgr puts the waits and signals into the context's commands) or Vulkan (slot.submit
+ * resources: OpenGL (grinterop puts the waits and signals into the context's commands) or Vulkan (slot.submit
  * says what the application's submit has to wait for and signal; with a group, the last slot's stands for all).
  *
  * Threads: producer and consumer may be two threads; each side is one thread at a time. With resources of
@@ -30,8 +30,8 @@
 
 #include <stdint.h>
 
-#include <gr/gr.h>
-#include <gr/semaphore.h>
+#include <grinterop/gr.h>
+#include <grinterop/semaphore.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Modules and the kernels in them: shared objects built with gr/cuhost.h. A library (cuLibrary...) is a module
+ * Modules and the kernels in them: shared objects built with grinterop/cuhost.h. A library (cuLibrary...) is a module
  * that belongs to no context, and its kernels are functions without one.
  */
 #ifndef SOFT_MODULE_H
@@ -8,7 +8,7 @@
 
 #include "soft.h"
 
-#include <gr/cuhost.h>
+#include <grinterop/cuhost.h>
 
 /* What a block can have at once; the device's attributes say the same. */
 #define SOFT_MAX_THREADS 1024

@@ -82,7 +82,7 @@ static void explain(const unsigned char *address)
     if (!range)
         return;
     char line[256];
-    size_t length = append(line, 0, sizeof line, "libgr software CUDA driver: access at 0x");
+    size_t length = append(line, 0, sizeof line, "grinterop software CUDA driver: access at 0x");
     length = append_hex(line, length, sizeof line, (uintptr_t)address);
     length = append(line, length, sizeof line, ", byte 0x");
     length = append_hex(line, length, sizeof line, (uintptr_t)(address - range->base));

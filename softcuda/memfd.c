@@ -50,7 +50,7 @@ static bool fill(int fd, size_t size)
 
 CUresult soft_memfd_create(size_t size, soft_memfd *file)
 {
-    int fd = memfd_create("libgr software CUDA memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd = memfd_create("grinterop software CUDA memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (!fill(fd, size)) {

@@ -3,7 +3,7 @@
 #ifndef SOFT_GRID_H
 #define SOFT_GRID_H
 
-#include <gr/cuhost.h>
+#include <grinterop/cuhost.h>
 
 #include <stdbool.h>
 

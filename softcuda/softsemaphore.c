@@ -65,7 +65,7 @@ CUresult gr_softcuda_semaphore_create(int timeline, unsigned long long value, in
         return CUDA_ERROR_INVALID_VALUE;
     const shared_state state = {
         .magic = MAGIC, .version = VERSION, .timeline = timeline != 0, .value = value};
-    int made = memfd_create("libgr-softcuda-semaphore", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int made = memfd_create("libgrinterop-softcuda-semaphore", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (made < 0)
         return CUDA_ERROR_OPERATING_SYSTEM;
     if (!write_state(made, &state)) {

@@ -10,8 +10,8 @@
 #ifndef GR_SHARE_H
 #define GR_SHARE_H
 
-#include <gr/gr.h>
-#include <gr/ring.h>
+#include <grinterop/gr.h>
+#include <grinterop/ring.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,7 +33,7 @@ GR_API gr_status gr_send_resource(int socket, gr_resource *resource, unsigned ti
 
 /*
  * Receives one, imported into the current CUDA context, else the primary context of the device with the
- * sender's UUID. NULL on error: GR_ERR_INVALID_VALUE (not a message of libgr's, another version, a
+ * sender's UUID. NULL on error: GR_ERR_INVALID_VALUE (not a message of grinterop's, another version, a
  * description that contradicts itself or the memory's real size), GR_ERR_UNSUPPORTED (no CUDA device has the
  * sender's UUID), GR_ERR_TIMEOUT, GR_ERR_SYSTEM, GR_ERR_CUDA. No descriptor stays open after an error.
  */
@@ -55,7 +55,7 @@ typedef enum gr_ring_role { GR_RING_PRODUCER = 0, GR_RING_CONSUMER } gr_ring_rol
  * Nothing may be in flight when a ring is sent (GR_ERR_STATE); the call waits for work that is still under way.
  * Resizing is not possible afterwards. The receiver's options are the sender's.
  * Semaphores that can be exported and that only the ring's slots have are used by both processes; for all others
- * libgr passes the signals on, on two streams of its own.
+ * grinterop passes the signals on, on two streams of its own.
  * Errors: as above.
  */
 GR_API gr_status gr_send_ring(int socket, gr_ring *ring, gr_ring_role role, unsigned timeout_ms);

@@ -18,7 +18,7 @@
  *
  * A timeline semaphore's values only grow, in the order in which signals are carried out. Signal each
  * semaphore from one queue of the graphics API, and begin submits in the order in which they are submitted.
- * On CUDA's side libgr keeps the order by itself, also over several streams.
+ * On CUDA's side grinterop keeps the order by itself, also over several streams.
  *
  * Threads: any thread, several at once; each call on a semaphore is one step of its order.
  */
@@ -27,7 +27,7 @@
 
 #include <stdint.h>
 
-#include <gr/gr.h>
+#include <grinterop/gr.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -94,7 +94,7 @@ typedef struct gr_semaphore_point {
  * semaphores that belong to resources gr_map() and release do this: signalling those by hand as well
  * is the caller's to keep in order.
  * Errors: GR_ERR_INVALID_VALUE (NULL, a field that the type does not have, a value that is not greater than
- * the last one signalled through libgr, semaphores of different CUDA contexts), GR_ERR_CUDA, GR_ERR_VULKAN
+ * the last one signalled through grinterop, semaphores of different CUDA contexts), GR_ERR_CUDA, GR_ERR_VULKAN
  * (the device of a semaphore that the host waits for was lost; signals are accepted then and left out, so that
  * what is mapped can be released).
  * Wraps cuSignalExternalSemaphoresAsync, after cuStreamBatchMemOp, and cuWaitExternalSemaphoresAsync.

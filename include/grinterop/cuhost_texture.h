@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gr/cuhost_texture.h: what nvcc has for texture objects, for kernels on the host. gr/cuhost.h
+ * grinterop/cuhost_texture.h: what nvcc has for texture objects, for kernels on the host. grinterop/cuhost.h
  * includes it.
  *
  *     tex1D tex2D tex3D tex1DLayered tex2DLayered texCubemap texCubemapLayered
@@ -18,7 +18,7 @@
 
 #ifdef GR_CUHOST_H
 
-#include <gr/cuhost_sample.h>
+#include <grinterop/cuhost_sample.h>
 
 #pragma GCC visibility push(hidden)
 namespace gr_cuhost

@@ -6,7 +6,7 @@
 #ifndef GR_EGL_H
 #define GR_EGL_H
 
-#include <gr/gr.h>
+#include <grinterop/gr.h>
 
 #ifdef __cplusplus
 extern "C" {

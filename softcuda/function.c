@@ -58,7 +58,7 @@ CUresult soft_function_find(soft_module *module, const char *name, soft_function
     if (record->abi != GR_CUHOST_ABI || record->size != sizeof *record) {
         soft_log(
             SOFT_WARN,
-            "kernel %s was built with version %u of gr/cuhost.h's records, this driver has %u: "
+            "kernel %s was built with version %u of grinterop/cuhost.h's records, this driver has %u: "
             "build the module again",
             name, (unsigned)record->abi, GR_CUHOST_ABI);
         return CUDA_ERROR_NO_BINARY_FOR_GPU;

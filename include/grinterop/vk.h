@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Resources made from Vulkan's buffers and images, without a copy, and semaphores between Vulkan and CUDA.
- * Vulkan is called through the application's own vkGetInstanceProcAddr: libgr does not link it.
+ * Vulkan is called through the application's own vkGetInstanceProcAddr: grinterop does not link it.
  *
  *     gr_vk_device *vk = gr_vk_device_wrap(&(gr_vk_device_info){
  *         vkGetInstanceProcAddr, instance, physical_device, device, queue, queue_family});
@@ -12,7 +12,7 @@
  *
  * Rules of Vulkan that hold here too: the instance, the device and the queue outlive the gr_vk_device, which
  * outlives nothing by itself: resources and semaphores keep it. External synchronisation of VkDevice's
- * objects is the application's; libgr never submits to the queue and never waits for it.
+ * objects is the application's; grinterop never submits to the queue and never waits for it.
  *
  * Layouts and ownership: CUDA reads and writes images in VK_IMAGE_LAYOUT_GENERAL, and memory that CUDA has
  * belongs to VK_QUEUE_FAMILY_EXTERNAL. gr_vk_cmd_to_cuda() and gr_vk_cmd_from_cuda() record both changes.
@@ -22,8 +22,8 @@
 
 #include <vulkan/vulkan_core.h>
 
-#include <gr/gr.h>
-#include <gr/semaphore.h>
+#include <grinterop/gr.h>
+#include <grinterop/semaphore.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,7 +44,7 @@ typedef struct gr_vk_device_info {
 } gr_vk_device_info;
 
 /*
- * The extensions that libgr uses, to be passed to vkCreateInstance and vkCreateDevice: names in `names`,
+ * The extensions that grinterop uses, to be passed to vkCreateInstance and vkCreateDevice: names in `names`,
  * which may be NULL to ask for the number, at most *count of them (GR_ERR_INVALID_VALUE if that is too few);
  * *count is their number afterwards. Those
  * of the device are the ones that it has, so that they can be enabled as they are; what is missing then,
@@ -127,7 +127,7 @@ GR_API gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_i
 GR_API gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_info *info,
                                      unsigned flags);
 
-/* ---- Buffers and images that libgr makes ------------------------------------------------------ */
+/* ---- Buffers and images that grinterop makes ------------------------------------------------------ */
 
 /*
  * Makes a buffer of `size` bytes, with memory that is exported in the way that the driver wants, and registers
@@ -244,7 +244,7 @@ typedef struct gr_vk_headless_handles {
 
 /*
  * Loads libvulkan.so.1 and makes a Vulkan 1.2 device (by UUID: whatever order Vulkan lists devices in), with
- * libgr's extensions and timeline semaphores. `options` may be NULL. The handles are valid until
+ * grinterop's extensions and timeline semaphores. `options` may be NULL. The handles are valid until
  * gr_vk_headless_free(), before which everything made of them is to be freed.
  * Errors: GR_ERR_NO_DRIVER, GR_ERR_VULKAN, GR_ERR_UNSUPPORTED (the message lists the devices that were found,
  * with their UUIDs, and what to look at: VK_DRIVER_FILES, NVIDIA_DRIVER_CAPABILITIES with `graphics`).

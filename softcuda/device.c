@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEVICE_NAME       "libgr software CUDA device (no GPU)"
+#define DEVICE_NAME       "grinterop software CUDA device (no GPU)"
 #define PCI_BUS_ID        "0000:00:00.0" /* of no PCI device: this one is on no bus */
 #define COMPUTE_MAJOR     8
 #define COMPUTE_MINOR     0
@@ -17,7 +17,7 @@
 
 void soft_device_uuid(CUuuid *uuid)
 {
-    static const char bytes[] = "libgr-softcuda-0";
+    static const char bytes[] = "libgrinterop-softcuda-0";
     memcpy(uuid->bytes, bytes, sizeof uuid->bytes);
 }
 

@@ -201,7 +201,7 @@ static void check_canary(const fibre *f)
     if (*f->canary == CANARY)
         return;
     fprintf(stderr,
-            "libgr software CUDA driver: kernel %s needs more stack than the %d bytes that a "
+            "grinterop software CUDA driver: kernel %s needs more stack than the %d bytes that a "
             "thread has\n",
             f->set->kernel->name, STACK_SIZE);
     abort();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gr/cuhost.h: one .cu file, two compilers.
+ * grinterop/cuhost.h: one .cu file, two compilers.
  *
  * A kernel file that includes this header compiles with nvcc for a GPU, where the header is
- * nearly empty, and with an ordinary C++17 compiler into a shared object that libgr's software
+ * nearly empty, and with an ordinary C++17 compiler into a shared object that grinterop's software
  * CUDA driver loads with cuModuleLoad or cuModuleLoadData:
  *
  *     nvcc -cubin -arch=sm_90 waves.cu -o waves.cubin
@@ -11,7 +11,7 @@
  *
  * The file:
  *
- *     #include <gr/cuhost.h>
+ *     #include <grinterop/cuhost.h>
  *
  *     extern "C" __global__ void waves(float4 *out, unsigned n, float time)
  *     {
@@ -32,7 +32,7 @@
  *
  * What the host build has: threadIdx, blockIdx, blockDim, gridDim, warpSize; __syncthreads and its
  * _count, _and, _or forms; atomics; fences; __ldg; the vector types; the arithmetic and conversion
- * functions below; texture and surface objects (see gr/cuhost_texture.h and gr/cuhost_surface.h).
+ * functions below; texture and surface objects (see grinterop/cuhost_texture.h and grinterop/cuhost_surface.h).
  * What it has not: warp shuffles and votes, cooperative groups, texture and surface references,
  * launches from within a kernel. Results of the fast intrinsics (__sinf, __expf, ...) are
  * those of the full functions, so they are more exact than a GPU's, not equal to them.
@@ -54,7 +54,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <gr/cuhost_image.h>
+#include <grinterop/cuhost_image.h>
 
 /*
  * The record through which the driver finds and runs a kernel: a module exports one for each kernel,
@@ -104,7 +104,7 @@ typedef struct gr_cuhost_kernel {
 #ifdef __cplusplus
 
 #if __cplusplus < 201703L
-#error "gr/cuhost.h: kernels for the host need C++17 (-std=c++17)"
+#error "grinterop/cuhost.h: kernels for the host need C++17 (-std=c++17)"
 #endif
 
 #include <math.h>
@@ -171,7 +171,7 @@ inline int barrier(int predicate)
     const gr_cuhost_block *launch = here.launch;
     if (launch->barrier == nullptr) {
         fprintf(stderr,
-                "gr/cuhost.h: kernel %s has a barrier: register it with GR_KERNEL_SYNC(%s)\n",
+                "grinterop/cuhost.h: kernel %s has a barrier: register it with GR_KERNEL_SYNC(%s)\n",
                 launch->kernel, launch->kernel);
         abort();
     }
@@ -740,8 +740,8 @@ inline unsigned __brev(unsigned x)
     return __builtin_bswap32(x);
 }
 
-#include <gr/cuhost_texture.h>
-#include <gr/cuhost_surface.h>
+#include <grinterop/cuhost_texture.h>
+#include <grinterop/cuhost_surface.h>
 
 #endif /* __cplusplus */
 #endif /* __CUDACC__ */
