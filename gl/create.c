@@ -5,15 +5,15 @@
 
 #include <epoxy/gl.h>
 
-#include "../lib/backend.h"
-#include "../lib/error.h"
-#include "../lib/flags.h"
-#include "../lib/log.h"
-#include "errors.h"
-#include "format.h"
-#include "interop.h"
-#include "shared.h"
-#include "transport.h"
+#include "lib/backend.h"
+#include "lib/error.h"
+#include "lib/flags.h"
+#include "lib/log.h"
+#include "gl/saved_state.h"
+#include "gl/format.h"
+#include "gl/interop/interop.h"
+#include "gl/shared/shared.h"
+#include "gl/transport.h"
 
 #define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
 #define IMAGE_FLAGS  (BUFFER_FLAGS | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)

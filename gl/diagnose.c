@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why CUDA refuses an OpenGL object: found out from both drivers, not guessed from the code. */
-#include "diagnose.h"
+#include "gl/diagnose.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include <epoxy/gl.h>
 
-#include "../lib/driver.h"
+#include "lib/driver.h"
 
 static bool is_wsl(void)
 {

@@ -9,10 +9,10 @@
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
 
-#include "../lib/driver.h"
-#include "../lib/error.h"
-#include "../lib/log.h"
-#include "egl_device.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/log.h"
+#include "gl/egl_device.h"
 
 struct gr_egl {
     EGLDisplay display;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* EGL devices and displays, matched with CUDA devices by what they say of themselves, never by index. */
-#include "egl_device.h"
+#include "gl/egl_device.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of formats and targets, see format.h. */
-#include "format.h"
+#include "gl/format.h"
 
 #include <stddef.h>
 

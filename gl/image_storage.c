@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Storage of textures and renderbuffers, asked for through a binding that is put back. */
-#include "image_storage.h"
+#include "gl/image_storage.h"
 
 #include <string.h>
 
 #include <epoxy/gl.h>
 
-#include "format.h"
+#include "gl/format.h"
 
 static struct gl_level renderbuffer_base(GLuint name)
 {

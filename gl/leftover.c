@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of what is set aside until its OpenGL context is current, and the objects that grinterop made. */
-#include "leftover.h"
+#include "gl/leftover.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 #include <epoxy/gl.h>
 
-#include "../lib/error.h"
+#include "lib/error.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gl_leftover *parked;

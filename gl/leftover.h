@@ -6,7 +6,7 @@
 #ifndef GR_GL_LEFTOVER_H
 #define GR_GL_LEFTOVER_H
 
-#include "current.h"
+#include "gl/current_context.h"
 
 /* Part of the struct of what is set aside. */
 struct gl_leftover {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OpenGL objects as resources: whose context is current, whether they are still what they were, and their end. */
-#include "object.h"
+#include "gl/object.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -9,10 +9,10 @@
 
 #include <epoxy/gl.h>
 
-#include "../lib/backend.h"
-#include "../lib/error.h"
-#include "storage.h"
-#include "transport.h"
+#include "lib/backend.h"
+#include "lib/error.h"
+#include "gl/buffer_storage.h"
+#include "gl/transport.h"
 
 static const struct gl_resource *gl_of(const gr_resource *resource)
 {

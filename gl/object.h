@@ -6,11 +6,11 @@
 #ifndef GR_GL_OBJECT_H
 #define GR_GL_OBJECT_H
 
-#include "../lib/resource.h"
-#include "current.h"
-#include "format.h"
-#include "image_storage.h"
-#include "leftover.h"
+#include "lib/resource/resource.h"
+#include "gl/current_context.h"
+#include "gl/format.h"
+#include "gl/image_storage.h"
+#include "gl/leftover.h"
 
 struct gl_copy;
 

@@ -7,12 +7,12 @@
 
 #include <epoxy/gl.h>
 
-#include "../lib/driver.h"
-#include "../lib/error.h"
-#include "copy.h"
-#include "diagnose.h"
-#include "interop.h"
-#include "transport.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "gl/copy/copy.h"
+#include "gl/diagnose.h"
+#include "gl/interop/interop.h"
+#include "gl/transport.h"
 
 #define TRIAL_BYTES 16
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which transport a resource of an existing OpenGL object gets. */
-#include "transport.h"
+#include "gl/transport.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../lib/error.h"
-#include "../lib/log.h"
-#include "copy.h"
-#include "interop.h"
+#include "lib/error.h"
+#include "lib/log.h"
+#include "gl/copy/copy.h"
+#include "gl/interop/interop.h"
 
 gr_resource *gl_copy_buffer(unsigned int name, unsigned flags, const char *call)
 {

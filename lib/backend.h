@@ -6,7 +6,7 @@
 #ifndef GR_LIB_BACKEND_H
 #define GR_LIB_BACKEND_H
 
-#include "resource.h"
+#include "lib/resource/resource.h"
 
 /*
  * How many resources go into one call of the driver at the most: an array of that size fits on the

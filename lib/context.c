@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CUDA contexts: which one a resource gets, and the push and pop round every call. */
-#include "context.h"
+#include "lib/context.h"
 
-#include "driver.h"
-#include "error.h"
-#include "log.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/log.h"
 
 gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)(CUdevice *device),
                             const char *call)

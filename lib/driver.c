@@ -3,7 +3,7 @@
  * Finds and loads the CUDA driver at run time: a program linked with grinterop starts on a machine that has
  * none, and is told what was looked for.
  */
-#include "driver.h"
+#include "lib/driver.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "loader.h"
-#include "log.h"
+#include "lib/error.h"
+#include "lib/loader.h"
+#include "lib/log.h"
 
 #define SOFT_DRIVER           "libgrinterop-softcuda.so"
 #define SOFT_DRIVER_IN_FOLDER "grinterop/" SOFT_DRIVER

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The calling thread's last error: its record, and the names of its class and code. */
-#include "error.h"
+#include "lib/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "driver.h"
-#include "log.h"
+#include "lib/driver.h"
+#include "lib/log.h"
 
 /* In the thread, not on the heap: an error can be that there is no heap left. */
 static _Thread_local gr_error last_error;

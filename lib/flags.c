@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Register flags: their names, as text and back. */
-#include "flags.h"
+#include "lib/flags.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "error.h"
+#include "lib/error.h"
 
 static const struct {
     const char *name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loading files of code with dlopen(). */
-#include "loader.h"
+#include "lib/loader.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

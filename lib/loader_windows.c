@@ -2,7 +2,7 @@
 /*
  * Loading files of code with LoadLibrary(). Paths are in the code page that getenv() gives them in.
  */
-#include "loader.h"
+#include "lib/loader.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where log lines go, and which. */
-#include "log.h"
+#include "lib/log.h"
 
 #include <pthread.h>
 #include <stdarg.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of what is ended when the streams have passed. */
-#include "retire.h"
+#include "lib/retire.h"
 
 #include <pthread.h>
 
-#include "driver.h"
-#include "error.h"
+#include "lib/driver.h"
+#include "lib/error.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gr_retired *list;

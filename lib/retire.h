@@ -6,7 +6,7 @@
 #ifndef GR_LIB_RETIRE_H
 #define GR_LIB_RETIRE_H
 
-#include "context.h"
+#include "lib/context.h"
 
 /* Begins the struct of what is set aside. */
 struct gr_retired {

@@ -4,8 +4,8 @@
  * allocation is a file, so that one may be mapped twice, and given to OpenGL, Vulkan or another
  * process.
  */
-#include "allocation.h"
-#include "devicememory.h"
+#include "softcuda/allocation.h"
+#include "softcuda/device_memory.h"
 
 #include <stdlib.h>
 

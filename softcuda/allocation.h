@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of cuMemCreate, as allocation.c keeps it for the address space, virtualmemory.c. */
-#ifndef SOFT_ALLOCATION_H
-#define SOFT_ALLOCATION_H
+#ifndef GR_SOFTCUDA_ALLOCATION_H
+#define GR_SOFTCUDA_ALLOCATION_H
 
-#include "memfd.h"
+#include "softcuda/memfd.h"
 
 /* What sizes, offsets and addresses are multiples of: 2 MiB, as on GPUs. */
 #define SOFT_GRANULARITY ((size_t)2 << 20)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CUDA arrays: what descriptors are allowed, and the life of arrays, own and wrapped. */
-#include "arraylife.h"
+#include "softcuda/array_life.h"
 
-#include "devicememory.h"
+#include "softcuda/device_memory.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

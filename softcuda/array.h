@@ -5,10 +5,10 @@
  * externalimage.c), or somebody else's, over which it is laid (soft_array_wrap, for a graphics
  * resource).
  */
-#ifndef SOFT_ARRAY_H
-#define SOFT_ARRAY_H
+#ifndef GR_SOFTCUDA_ARRAY_H
+#define GR_SOFTCUDA_ARRAY_H
 
-#include "soft.h"
+#include "softcuda/soft.h"
 
 typedef struct soft_mipmap soft_mipmap;
 

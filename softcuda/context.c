@@ -4,7 +4,7 @@
  * one. The stack holds handles, not addresses, so that a destroyed context that is still current is
  * noticed.
  */
-#include "context.h"
+#include "softcuda/context.h"
 
 #include <stdlib.h>
 #include <string.h>

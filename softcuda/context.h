@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How contexts begin and end: shared by those that an application creates and the primary one. */
-#ifndef SOFT_CONTEXT_H
-#define SOFT_CONTEXT_H
+#ifndef GR_SOFTCUDA_CONTEXT_H
+#define GR_SOFTCUDA_CONTEXT_H
 
-#include "scheduler.h"
+#include "softcuda/scheduler.h"
 
 /* Stream priorities go from 0, the least, to this. */
 #define SOFT_GREATEST_PRIORITY (-5)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Linear copies. */
-#include "context.h"
-#include "copy.h"
+#include "softcuda/context.h"
+#include "softcuda/copy.h"
 
 #define HOST    CU_MEMORYTYPE_HOST
 #define DEVICE  CU_MEMORYTYPE_DEVICE

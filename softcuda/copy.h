@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The copy engine: what linear, 2D and 3D copies have in common. */
-#ifndef SOFT_COPY_H
-#define SOFT_COPY_H
+#ifndef GR_SOFTCUDA_COPY_H
+#define GR_SOFTCUDA_COPY_H
 
-#include "scheduler.h"
+#include "softcuda/scheduler.h"
 
 /* Where the bytes of one side lie, which decides what waits for what. */
 enum copy_place {

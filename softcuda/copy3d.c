@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* 2D and 3D copies: a 2D copy is a 3D one with one plane. */
-#include "copy.h"
+#include "softcuda/copy.h"
 
 /* One side as the application describes it. */
 typedef struct {

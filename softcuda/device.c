@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one device: its name, its identity and its attributes. */
-#include "soft.h"
+#include "softcuda/soft.h"
 
 #include <stdio.h>
 #include <stdlib.h>

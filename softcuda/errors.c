@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The driver's error codes with their names and a sentence each. */
-#include "soft.h"
+#include "softcuda/soft.h"
 
 /* Numbers, not cuda.h's constants: an older header lacks the newer ones. */
 #define ERRORS(X)                                                                                  \

@@ -4,7 +4,7 @@
  * the mark that is the latest when the wait is queued. So recording again, or destroying the event,
  * changes no earlier wait.
  */
-#include "scheduler.h"
+#include "softcuda/scheduler.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -5,8 +5,8 @@
  * that still runs has reached the barrier, and the next round goes on behind it. A host thread keeps its
  * fibres for later blocks.
  */
-#include "grid.h"
-#include "module.h"
+#include "softcuda/kernel_run.h"
+#include "softcuda/module.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fills with 1-, 2- and 4-byte elements, linear and 2D. */
-#include "copy.h"
+#include "softcuda/copy.h"
 
 #include <string.h>
 

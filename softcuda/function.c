@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels as CUfunction: finding them, their attributes and parameters, and what occupancy calls ask. */
-#include "module.h"
+#include "softcuda/module.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

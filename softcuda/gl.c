@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The driver's view of OpenGL, see gl.h. */
-#include "gl.h"
+#include "softcuda/gl.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

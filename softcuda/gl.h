@@ -3,13 +3,13 @@
  * The driver's view of OpenGL: which context is current, and the bytes of a buffer. None of it changes state
  * that the application can see: bindings are put back, and no call is made that could leave a GL error.
  */
-#ifndef SOFT_GL_H
-#define SOFT_GL_H
+#ifndef GR_SOFTCUDA_GL_H
+#define GR_SOFTCUDA_GL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "graphics.h"
+#include "softcuda/graphics.h"
 
 enum soft_gl_api {
     SOFT_GL_NONE,

@@ -3,7 +3,7 @@
  * cuGraphics...: the life of a resource whatever its kind. A list of resources is mapped or unmapped as a whole
  * or not at all: each is first claimed by its state, which also finds a resource that is in the list twice.
  */
-#include "graphics.h"
+#include "softcuda/graphics.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

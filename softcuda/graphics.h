@@ -3,10 +3,10 @@
  * Graphics resources: what cuGraphicsMapResources and its relatives do for every kind (graphics.c), and the
  * operations in which the kinds differ (glbuffer.c for OpenGL buffers, glimage.c for textures and renderbuffers).
  */
-#ifndef SOFT_GRAPHICS_H
-#define SOFT_GRAPHICS_H
+#ifndef GR_SOFTCUDA_GRAPHICS_H
+#define GR_SOFTCUDA_GRAPHICS_H
 
-#include "soft.h"
+#include "softcuda/soft.h"
 
 typedef struct soft_graphics soft_graphics;
 

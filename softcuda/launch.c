@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuLaunchKernel and its relatives: the checks, and the launch as a task of its stream. */
-#include "grid.h"
-#include "module.h"
+#include "softcuda/kernel_run.h"
+#include "softcuda/module.h"
 
 #include <limits.h>
 #include <stdatomic.h>

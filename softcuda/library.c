@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuLibrary... and cuKernel...: modules that are loaded without a context, and the kernels in them. */
-#include "module.h"
+#include "softcuda/module.h"
 
 static CUresult finish_load(void *object, CUlibrary *library)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The software CUDA driver's log: lines on stderr. Debug lines are asked for with GR_LOG=debug. */
-#include "soft.h"
+#include "softcuda/soft.h"
 
 #include <stdarg.h>
 #include <stdio.h>

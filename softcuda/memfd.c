@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that is shared by a file descriptor: the file, its header, and its check. */
-#include "memfd.h"
+#include "softcuda/memfd.h"
 
 #include <fcntl.h>
 #include <string.h>

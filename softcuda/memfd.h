@@ -4,10 +4,10 @@
  * software drivers, so that llvmpipe (GL_EXT_memory_object_fd) and lavapipe
  * (VK_KHR_external_memory_fd) take the driver's own, and the driver takes theirs.
  */
-#ifndef SOFT_MEMFD_H
-#define SOFT_MEMFD_H
+#ifndef GR_SOFTCUDA_MEMFD_H
+#define GR_SOFTCUDA_MEMFD_H
 
-#include "soft.h"
+#include "softcuda/soft.h"
 
 typedef struct {
     int fd;        /* the driver's own descriptor */

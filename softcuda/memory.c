@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Device memory: plain pages of the process, filled with a poison byte and out of reach once
  * freed. */
-#include "devicememory.h"
+#include "softcuda/device_memory.h"
 
 #include <stdatomic.h>
 

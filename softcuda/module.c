@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuModule...: modules of contexts, and the global variables in them. */
-#include "module.h"
+#include "softcuda/module.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -3,10 +3,10 @@
  * Modules and the kernels in them: shared objects built with grinterop/cuhost.h. A library (cuLibrary...) is a module
  * that belongs to no context, and its kernels are functions without one.
  */
-#ifndef SOFT_MODULE_H
-#define SOFT_MODULE_H
+#ifndef GR_SOFTCUDA_MODULE_H
+#define GR_SOFTCUDA_MODULE_H
 
-#include "soft.h"
+#include "softcuda/soft.h"
 
 #include <grinterop/cuhost.h>
 

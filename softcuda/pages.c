@@ -4,7 +4,7 @@
  * isn't mapped or of virtual memory without access, are kept inaccessible, and a fault in one prints
  * what it was before the process dies of it.
  */
-#include "soft.h"
+#include "softcuda/soft.h"
 
 #include <signal.h>
 #include <stdio.h>

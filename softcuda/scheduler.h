@@ -4,10 +4,10 @@
  * unless a comment says otherwise; tasks run without it. Contexts and streams are never freed, only
  * used again, so that a stale pointer to one can be tested.
  */
-#ifndef SOFT_SCHEDULER_H
-#define SOFT_SCHEDULER_H
+#ifndef GR_SOFTCUDA_SCHEDULER_H
+#define GR_SOFTCUDA_SCHEDULER_H
 
-#include "soft.h"
+#include "softcuda/soft.h"
 
 typedef struct soft_task soft_task;
 typedef struct soft_event soft_event;

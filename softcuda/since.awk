@@ -21,7 +21,7 @@
 
 END {
     print "/* Made by since.awk from the toolkit's cudaTypedefs.h. */"
-    print "#include \"soft.h\""
+    print "#include \"softcuda/soft.h\""
     print ""
     print "const struct soft_since soft_since[] = {"
     for (name in since)

@@ -5,8 +5,8 @@
  * implies a stream has a second symbol for programs built with the per-thread default stream, see
  * SOFT_API_ptsz.
  */
-#ifndef SOFT_H
-#define SOFT_H
+#ifndef GR_SOFTCUDA_SOFT_H
+#define GR_SOFTCUDA_SOFT_H
 
 /* Asks cuda.h for the prototypes of every versioned symbol under its own name, so that the compiler
  * checks each entry point against the header and no macro renames it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams as an application sees them: handles, default streams, queries, and host functions. */
-#include "context.h"
+#include "softcuda/context.h"
 
 /* ---- From handle to stream ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuSurfObject...: surface objects. */
-#include "imageobject.h"
+#include "softcuda/image_object.h"
 
 #include <string.h>
 

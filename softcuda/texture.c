@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuTexObject...: texture objects over arrays, mipmapped arrays and plain memory. */
-#include "imageobject.h"
+#include "softcuda/image_object.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../examples/kernel_image.h"
+#include "examples/kernel_image.h"
 
 KERNEL_IMAGE(image_kernels);
 

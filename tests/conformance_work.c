@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "../examples/kernel_image.h"
+#include "examples/kernel_image.h"
 
 /* ---- Streams and events ---------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #include "ring.h"
 
 /* It is plain arithmetic that grinterop does not show. */
-#include "../lib/ring_state.c"
+#include "lib/ring/slot_state.c"
 
 #include <stdlib.h>
 

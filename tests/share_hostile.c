@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../lib/share.h"
+#include "lib/share/share.h"
 
 #define IN_TIME_MS 2000
 

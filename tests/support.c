@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../examples/kernel_image.h"
+#include "examples/kernel_image.h"
 
 KERNEL_IMAGE(test_kernels);
 

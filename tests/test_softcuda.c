@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../examples/kernel_image.h"
+#include "examples/kernel_image.h"
 
 KERNEL_IMAGE(soft_kernels);
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "../examples/kernel_image.h"
+#include "examples/kernel_image.h"
 
 KERNEL_IMAGE(image_kernels);
 

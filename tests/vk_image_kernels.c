@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../examples/kernel_image.h"
+#include "examples/kernel_image.h"
 
 KERNEL_IMAGE(vk_kernels);
 KERNEL_IMAGE(image_kernels);

@@ -3,7 +3,7 @@
  * Barriers between Vulkan and CUDA: who owns the memory (the queue's family or what is outside of Vulkan), and
  * the layout of images. That the other side waits is the semaphores' part.
  */
-#include "memory.h"
+#include "vk/resource.h"
 
 /* Resources in one command: their barriers lie on the stack. */
 #define BARRIERS_AT_ONCE 32

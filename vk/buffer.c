@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resources from Vulkan's buffers: the application's, and those that grinterop makes. */
-#include "memory.h"
+#include "vk/resource.h"
 
-#include "../lib/flags.h"
+#include "lib/flags.h"
 
 #define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
 

@@ -7,7 +7,7 @@
 
 #include <grinterop/vk.h>
 
-#include "../lib/error.h"
+#include "lib/error.h"
 
 /* Handles are pointers or integers, depending on the platform. */
 #define GR_VK_NUMBER(handle) ((unsigned long long)(uint64_t)(handle))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The application's Vulkan device: checked, matched with its CUDA device, and kept while it is used. */
-#include "device.h"
+#include "vk/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../lib/retire.h"
-#include "../lib/driver.h"
-#include "../lib/log.h"
+#include "lib/retire.h"
+#include "lib/driver.h"
+#include "lib/log.h"
 
 /* ---- The CUDA context ------------------------------------------------------------------------ */
 

@@ -3,10 +3,10 @@
 #ifndef GR_VK_DEVICE_H
 #define GR_VK_DEVICE_H
 
-#include "../lib/context.h"
-#include "../lib/error.h"
-#include "functions.h"
-#include "identity.h"
+#include "lib/context.h"
+#include "lib/error.h"
+#include "vk/functions.h"
+#include "vk/device_match.h"
 
 struct gr_vk_device {
     unsigned holds; /* changed atomically */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/error.h"
-#include "device.h"
+#include "lib/error.h"
+#include "vk/device.h"
 
 static const char *const instance_extensions[] = {
 #define NAME(name, required) name,

@@ -2,7 +2,7 @@
 /* The one table of Vulkan's formats: what CUDA sees of each, or why it does not and what to use instead. */
 #include <grinterop/vk.h>
 
-#include "../lib/error.h"
+#include "lib/error.h"
 
 #define U8  CU_AD_FORMAT_UNSIGNED_INT8
 #define U16 CU_AD_FORMAT_UNSIGNED_INT16

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finding Vulkan's functions, and saying which extensions have to be enabled for those that are missing. */
-#include "functions.h"
+#include "vk/functions.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../lib/error.h"
+#include "lib/error.h"
 
 /* The name that an extension gave a function before Vulkan took it over; "" if it has that one now. */
 static void extension_name(const char *name, char text[64])

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Vulkan without a window: an instance, and a device on the GPU that a CUDA device is. */
-#include "headless.h"
+#include "vk/headless.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/driver.h"
-#include "../lib/loader.h"
-#include "../lib/log.h"
-#include "device.h"
+#include "lib/driver.h"
+#include "lib/loader.h"
+#include "lib/log.h"
+#include "vk/device.h"
 
 #define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
 

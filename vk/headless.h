@@ -3,7 +3,7 @@
 #ifndef GR_VK_HEADLESS_H
 #define GR_VK_HEADLESS_H
 
-#include "identity.h"
+#include "vk/device_match.h"
 
 /* X(name): functions of the loader itself, and of an instance. */
 #define GR_VK_HEADLESS_GLOBAL(X)                                                                   \

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/error.h"
-#include "device.h"
-#include "headless.h"
+#include "lib/error.h"
+#include "vk/device.h"
+#include "vk/headless.h"
 
 #define MOST_EXTENSIONS 16
 

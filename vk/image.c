@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resources from Vulkan's images: the application's, and those that grinterop makes. */
-#include "memory.h"
+#include "vk/resource.h"
 
-#include "../lib/flags.h"
+#include "lib/flags.h"
 
 #define IMAGE_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
 

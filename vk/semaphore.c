@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Semaphores of Vulkan's, made here or by the application, and their export to CUDA. */
-#include "semaphore.h"
+#include "vk/semaphore.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../lib/log.h"
+#include "lib/log.h"
 
 /* ---- Exported ------------------------------------------------------------------------------------- */
 

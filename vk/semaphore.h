@@ -3,9 +3,9 @@
 #ifndef GR_VK_SEMAPHORE_H
 #define GR_VK_SEMAPHORE_H
 
-#include "../lib/semaphore.h"
-#include "check.h"
-#include "device.h"
+#include "lib/sync/semaphore.h"
+#include "vk/check.h"
+#include "vk/device.h"
 
 struct host_point;
 

@@ -16,7 +16,7 @@
 #include <grinterop/ring.h>
 #include <grinterop/vk.h>
 
-#include "../../examples/glsl.h"
+#include "examples/glsl.h"
 #include "bench.h"
 
 enum {

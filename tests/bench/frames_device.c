@@ -12,9 +12,9 @@
 
 #include <epoxy/gl.h>
 
-#include "../../examples/glsl.h"
-#include "../../examples/kernel_image.h"
-#include "../../examples/shader.h"
+#include "examples/glsl.h"
+#include "examples/kernel_image.h"
+#include "examples/shader.h"
 
 KERNEL_IMAGE(frames);
 GLSL(frames_mesh, vert);

@@ -5,7 +5,7 @@
 #ifndef FRAMES_VULKAN_H
 #define FRAMES_VULKAN_H
 
-#include "../../examples/vulkan_memory.h"
+#include "examples/vulkan_memory.h"
 #include "frames.h"
 
 /* What all of Vulkan's frames draw with. */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An object's storage, asked for by name where OpenGL can, else through a binding that is put back. */
+#include "gl/buffer_storage.h"
+
+#include <epoxy/gl.h>
+
+static GLint64 buffer_parameter(GLuint name, GLenum parameter, bool direct)
+{
+    GLint64 value = 0;
+    if (direct) {
+        glGetNamedBufferParameteri64v(name, parameter, &value);
+        return value;
+    }
+    GLint bound = 0;
+    glGetIntegerv(GL_COPY_READ_BUFFER_BINDING, &bound);
+    glBindBuffer(GL_COPY_READ_BUFFER, name);
+    glGetBufferParameteri64v(GL_COPY_READ_BUFFER, parameter, &value);
+    glBindBuffer(GL_COPY_READ_BUFFER, (GLuint)bound);
+    return value;
+}
+
+size_t gl_buffer_storage(unsigned int name, bool direct)
+{
+    return (size_t)buffer_parameter(name, GL_BUFFER_SIZE, direct);
+}
+
+bool gl_buffer_is_immutable(unsigned int name, bool direct)
+{
+    bool can_be = epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage");
+    return can_be && buffer_parameter(name, GL_BUFFER_IMMUTABLE_STORAGE, direct) == GL_TRUE;
+}

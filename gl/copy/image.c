@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Images of the copy transport. Each layer has arrays of its own, as a registered image has, so that programs need
+ * not care by which transport it comes.
+ */
+#include "gl/copy/copy.h"
+
+#include <epoxy/gl.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+
+/* Levels begin at multiples of it, as copies between host and device like it. */
+#define LEVEL_ALIGNMENT ((size_t)256)
+
+static size_t halved(size_t extent, unsigned times)
+{
+    return extent >> times ? extent >> times : 1;
+}
+
+static size_t channel_bytes(CUarray_format format)
+{
+    switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8:
+        return 1;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF:
+        return 2;
+    default:
+        return 4;
+    }
+}
+
+/* One layer of a level, in texels and bytes. */
+struct extent {
+    size_t width, height, depth, row, bytes;
+};
+
+static struct extent extent_of(const struct gl_resource *r, unsigned level)
+{
+    const struct gr_image *image = &r->base.image;
+    struct extent e = {
+        .width = halved(image->width, level),
+        .height = halved(image->height, level),
+        .depth = halved(image->depth, level),
+    };
+    e.row = e.width * r->format->channels * channel_bytes(r->format->format);
+    e.bytes = e.row * e.height * e.depth;
+    return e;
+}
+
+gr_status gl_copy_image_check(const struct gl_resource *r, const char *call)
+{
+    if (!r->format)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "OpenGL image %u has a format (0x%x) that grinterop cannot copy to CUDA. Use "
+                       "GL_RGBA8 or another one that docs/formats.md lists.",
+                       r->name, (unsigned)r->level.internal);
+    if (!gl_transfer_can(r->target))
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "OpenGL renderbuffer %u cannot be copied by this OpenGL, which has no "
+                       "glCopyImageSubData (OpenGL 4.3 or GL_ARB_copy_image). Use a GL_TEXTURE_2D.",
+                       r->name);
+    return GR_OK;
+}
+
+size_t gl_copy_image_layout(const struct gl_resource *r, size_t offsets[GL_COPY_MOST_LEVELS])
+{
+    size_t size = 0;
+    for (unsigned level = 0; level < r->base.image.levels; level++) {
+        offsets[level] = size;
+        size += extent_of(r, level).bytes * r->base.image.layers;
+        size = (size + LEVEL_ALIGNMENT - 1) / LEVEL_ALIGNMENT * LEVEL_ALIGNMENT;
+    }
+    return size;
+}
+
+/* ---- Arrays ----------------------------------------------------------------------------------------- */
+
+static CUDA_ARRAY3D_DESCRIPTOR describe_layer(const struct gl_resource *r, unsigned flags)
+{
+    const struct gr_image *image = &r->base.image;
+    CUDA_ARRAY3D_DESCRIPTOR described = {
+        .Width = image->width,
+        .Height = image->height,
+        .Depth = image->is_3d ? image->depth : 0,
+        .Format = r->format->format,
+        .NumChannels = r->format->channels,
+    };
+    if (flags & GR_SURFACE_LOAD_STORE)
+        described.Flags |= CUDA_ARRAY3D_SURFACE_LDST;
+    if ((flags & GR_TEXTURE_GATHER) && !image->is_3d)
+        described.Flags |= CUDA_ARRAY3D_TEXTURE_GATHER;
+    return described;
+}
+
+static gr_status make_array(const CUDA_ARRAY3D_DESCRIPTOR *described, unsigned levels,
+                            CUmipmappedArray *array, const struct gl_resource *r)
+{
+    CUresult result = gr_driver()->cuMipmappedArrayCreate(array, described, levels);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuMipmappedArrayCreate",
+                        "%s could not be given an array of CUDA's: %zu x %zu x %zu, %u levels.",
+                        gl_object_text(&r->base).text, described->Width, described->Height,
+                        described->Depth, levels);
+}
+
+gr_status gl_copy_image_allocate(struct gl_resource *r, struct gl_copy *copy, unsigned flags)
+{
+    CUDA_ARRAY3D_DESCRIPTOR described = describe_layer(r, flags);
+    gr_status status = GR_OK;
+    for (unsigned i = 0; i < copy->layer_count && status == GR_OK; i++)
+        status = make_array(&described, r->base.image.levels, &copy->layers[i], r);
+    return status;
+}
+
+static gr_status level_of(CUmipmappedArray mipmapped, unsigned level, CUarray *array)
+{
+    CUresult result = gr_driver()->cuMipmappedArrayGetLevel(array, mipmapped, level);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuMipmappedArrayGetLevel", "Level %u has no array.", level);
+}
+
+gr_status gl_copy_image_array(const gr_resource *resource, unsigned level, unsigned layer,
+                              CUarray *array)
+{
+    return level_of(((const struct gl_resource *)resource)->copy->layers[layer], level, array);
+}
+
+static gr_status copy_part(const CUDA_MEMCPY3D *copy, CUstream stream, const struct gl_resource *r)
+{
+    CUresult result = gr_driver()->cuMemcpy3DAsync(copy, stream);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuMemcpy3DAsync",
+                        "%s could not be copied. An error of earlier work on the stream is "
+                        "reported here too.",
+                        gl_object_text(&r->base).text);
+}
+
+/* ---- All layers in one ------------------------------------------------------------------------------ */
+
+static gr_status make_whole(const struct gl_resource *r, struct gl_copy *copy)
+{
+    CUDA_ARRAY3D_DESCRIPTOR described = describe_layer(r, r->base.flags);
+    described.Depth = copy->layer_count;
+    described.Flags |= r->base.image.cube ? CUDA_ARRAY3D_CUBEMAP : CUDA_ARRAY3D_LAYERED;
+    return make_array(&described, r->base.image.levels, &copy->whole, r);
+}
+
+static gr_status fill_whole_level(const struct gl_resource *r, unsigned level, CUstream stream)
+{
+    const struct gl_copy *c = r->copy;
+    struct extent e = extent_of(r, level);
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .WidthInBytes = e.row,
+                          .Height = e.height,
+                          .Depth = 1};
+    gr_status status = level_of(c->whole, level, &copy.dstArray);
+    for (unsigned layer = 0; layer < c->layer_count && status == GR_OK; layer++) {
+        copy.dstZ = layer;
+        status = level_of(c->layers[layer], level, &copy.srcArray);
+        if (status == GR_OK)
+            status = copy_part(&copy, stream, r);
+    }
+    return status;
+}
+
+static gr_status fill_whole(const struct gl_resource *r, CUstream stream)
+{
+    gr_status status = GR_OK;
+    for (unsigned level = 0; level < r->base.image.levels && status == GR_OK; level++)
+        status = fill_whole_level(r, level, stream);
+    return status;
+}
+
+gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array)
+{
+    const struct gl_resource *r = (const struct gl_resource *)resource;
+    struct gl_copy *copy = r->copy;
+    gr_status status = GR_OK;
+    *array = copy->layers[0];
+    if (copy->layer_count == 1)
+        return GR_OK;
+    if (!(resource->flags & GR_READ_ONLY))
+        return gr_fail(GR_ERR_UNSUPPORTED, "gr_buffer_mipmapped_array",
+                       "%s came by the copy transport, where each layer has memory of its own: one "
+                       "array of all layers can only be read. Register it read_only, or take the "
+                       "layers one by one.",
+                       gl_object_text(resource).text);
+    if (!copy->whole) {
+        status = make_whole(r, copy);
+        if (status == GR_OK)
+            status = fill_whole(r, resource->mapped->stream);
+        if (status != GR_OK && copy->whole) {
+            gr_driver()->cuMipmappedArrayDestroy(copy->whole);
+            copy->whole = NULL;
+        }
+    }
+    *array = copy->whole;
+    return status;
+}
+
+/* ---- The bytes' way --------------------------------------------------------------------------------- */
+
+static void move_level(const struct gl_resource *r, const struct gl_texels *texels, unsigned level,
+                       unsigned char *host, bool read)
+{
+    struct extent e = extent_of(r, level);
+    bool cube = r->base.image.cube;
+    struct gl_texels_part part = {
+        .level = level,
+        .width = (int)e.width,
+        .height = (int)e.height,
+        .depth = r->base.image.is_3d ? (int)e.depth : (int)r->base.image.layers,
+    };
+    for (part.face = 0; part.face < (cube ? 6u : 1u); part.face++) {
+        unsigned char *at = host + r->copy->offsets[level] + part.face * e.bytes;
+        if (read)
+            gl_texels_read(texels, &part, at);
+        else
+            gl_texels_write(texels, &part, at);
+    }
+}
+
+static unsigned scratch_of(const struct gl_resource *r)
+{
+    struct gl_names *names = r->copy->scratch;
+    if (r->target->target == GL_RENDERBUFFER && !names->texture)
+        names->texture = gl_texels_scratch(r->format->internal, gl_transfer_of(r->format),
+                                           r->level.width, r->level.height);
+    return names->texture;
+}
+
+/* Levels in order, since OpenGL of old can be told to make the others anew when level 0 changes. */
+static void move_all(const struct gl_resource *r, unsigned char *host, bool read)
+{
+    struct gl_texels texels;
+    gl_texels_begin(&texels, r->name, r->target, r->format, scratch_of(r));
+    for (unsigned level = 0; level < r->base.image.levels; level++)
+        move_level(r, &texels, level, host, read);
+    gl_texels_end(&texels);
+}
+
+void gl_copy_image_read(const struct gl_resource *r, unsigned char *to)
+{
+    move_all(r, to, true);
+}
+
+void gl_copy_image_write(const struct gl_resource *r, unsigned char *from)
+{
+    move_all(r, from, false);
+}
+
+/* One layer of a level between host memory and its array. */
+static gr_status stream_part(const struct gl_resource *r, unsigned level, unsigned layer,
+                             unsigned char *host, bool up, CUstream stream)
+{
+    struct extent e = extent_of(r, level);
+    CUDA_MEMCPY3D copy = {.WidthInBytes = e.row, .Height = e.height, .Depth = e.depth};
+    CUarray array;
+    gr_status status = level_of(r->copy->layers[layer], level, &array);
+    if (status != GR_OK)
+        return status;
+    host += r->copy->offsets[level] + layer * e.bytes;
+    if (up) {
+        copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+        copy.srcHost = host;
+        copy.srcPitch = e.row;
+        copy.srcHeight = e.height;
+        copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+        copy.dstArray = array;
+    } else {
+        copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+        copy.srcArray = array;
+        copy.dstMemoryType = CU_MEMORYTYPE_HOST;
+        copy.dstHost = host;
+        copy.dstPitch = e.row;
+        copy.dstHeight = e.height;
+    }
+    return copy_part(&copy, stream, r);
+}
+
+static gr_status stream_all(const struct gl_resource *r, unsigned char *host, bool up,
+                            CUstream stream)
+{
+    gr_status status = GR_OK;
+    for (unsigned level = 0; level < r->base.image.levels; level++)
+        for (unsigned layer = 0; layer < r->base.image.layers && status == GR_OK; layer++)
+            status = stream_part(r, level, layer, host, up, stream);
+    return status;
+}
+
+gr_status gl_copy_image_upload(const struct gl_resource *r, unsigned char *host, CUstream stream)
+{
+    gr_status status = stream_all(r, host, true, stream);
+    return status == GR_OK && r->copy->whole ? fill_whole(r, stream) : status;
+}
+
+gr_status gl_copy_image_download(const struct gl_resource *r, unsigned char *host, CUstream stream)
+{
+    return stream_all(r, host, false, stream);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a copy needs of CUDA's: events, pinned host memory, device memory; made when it begins, so that maps allocate nothing. */
+#include "gl/copy/copy.h"
+
+#include <stdlib.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "gl/transport.h"
+
+void gl_copy_end(struct gr_retired *retired, bool alive)
+{
+    const gr_cuda_api *cu = gr_driver();
+    struct gl_copy *copy = (struct gl_copy *)retired;
+    for (unsigned i = 0; alive && i < copy->layer_count; i++)
+        if (copy->layers[i])
+            cu->cuMipmappedArrayDestroy(copy->layers[i]);
+    if (alive && copy->whole)
+        cu->cuMipmappedArrayDestroy(copy->whole);
+    if (alive && copy->ptr)
+        cu->cuMemFree(copy->ptr);
+    for (int i = 0; alive && i < 2; i++) {
+        if (copy->host[i])
+            cu->cuMemFreeHost(copy->host[i]);
+        if (copy->passed[i])
+            cu->cuEventDestroy(copy->passed[i]);
+    }
+    free(copy);
+}
+
+static CUresult make_events(struct gl_copy *copy, bool two)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUresult result = cu->cuEventCreate(&copy->done, CU_EVENT_DISABLE_TIMING);
+    if (result == CUDA_SUCCESS)
+        result = cu->cuEventCreate(&copy->passed[0], CU_EVENT_DISABLE_TIMING);
+    if (result == CUDA_SUCCESS && two)
+        result = cu->cuEventCreate(&copy->passed[1], CU_EVENT_DISABLE_TIMING);
+    return result;
+}
+
+static CUresult make_host_memory(struct gl_copy *copy, int half)
+{
+    void *memory = NULL;
+    CUresult result = gr_driver()->cuMemAllocHost(&memory, copy->size);
+    copy->host[half] = memory;
+    return result;
+}
+
+static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, unsigned flags,
+                          const char *call)
+{
+    bool two = flags & GR_READ_ONLY;
+    CUresult result = make_events(copy, two);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
+    result = make_host_memory(copy, 0);
+    if (result == CUDA_SUCCESS && two)
+        result = make_host_memory(copy, 1);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuMemAllocHost",
+                            "%s: no %zu bytes of pinned host memory for the copy of %s.", call,
+                            two ? 2 * copy->size : copy->size, gl_object_text(&r->base).text);
+    if (r->base.is_image)
+        return gl_copy_image_allocate(r, copy, flags);
+    result = gr_driver()->cuMemAlloc(&copy->ptr, copy->size);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuMemAlloc",
+                            "%s: no %zu bytes of device memory for the copy of %s.", call,
+                            copy->size, gl_object_text(&r->base).text);
+    return GR_OK;
+}
+
+/* OpenGL may draw anywhere. Where it draws on a device of CUDA's, that one is the nearest. */
+gr_status gl_find_nearest_device(CUdevice *device)
+{
+    const gr_cuda_api *cu = gr_driver();
+    unsigned int count = 0;
+    if (cu->cuGLGetDevices(&count, device, 1, GR_GL_DEVICE_LIST_ALL) == CUDA_SUCCESS && count > 0)
+        return GR_OK;
+    CUresult result = cu->cuDeviceGet(device, 0);
+    return result == CUDA_SUCCESS
+               ? GR_OK
+               : gr_fail_cuda(result, "cuDeviceGet", "There is no CUDA device 0 to copy to.");
+}
+
+static struct gl_copy *begin_copy(const struct gl_resource *r, const char *call)
+{
+    unsigned layers = r->base.is_image ? r->base.image.layers : 0;
+    struct gl_copy *copy = calloc(1, sizeof(*copy) + layers * sizeof(copy->layers[0]));
+    if (!copy) {
+        gr_fail_memory(call);
+        return NULL;
+    }
+    copy->layer_count = layers;
+    copy->size = r->base.is_image ? gl_copy_image_layout(r, copy->offsets) : r->base.size;
+    copy->scratch = gl_names_make(&r->context, call);
+    if (copy->scratch)
+        return copy;
+    free(copy);
+    return NULL;
+}
+
+/* Makes all of it in the context. After an error the context is the caller's again. */
+static gr_status make_in(struct gl_resource *r, const struct gr_context *context, unsigned flags,
+                         const char *call)
+{
+    bool pushed;
+    gr_status status = gr_context_enter(context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    struct gl_copy *copy = begin_copy(r, call);
+    status = copy ? allocate(r, copy, flags, call) : GR_ERR_NO_MEMORY;
+    if (copy && status != GR_OK) {
+        gl_names_end(copy->scratch);
+        if (copy->done)
+            gr_driver()->cuEventDestroy(copy->done);
+        gl_copy_end(&copy->retired, true);
+    }
+    gr_context_leave(pushed);
+    if (status == GR_OK)
+        r->copy = copy;
+    return status;
+}
+
+gr_resource *gl_copy_make(struct gl_resource *r, unsigned flags, const char *call)
+{
+    struct gr_context context;
+    gr_retired_collect();
+    gr_status status = r->base.is_image ? gl_copy_image_check(r, call) : GR_OK;
+    if (status == GR_OK)
+        status = gr_context_choose(&context, gl_find_nearest_device, call);
+    if (status == GR_OK) {
+        status = make_in(r, &context, flags, call);
+        if (status != GR_OK)
+            gr_context_drop(&context);
+    }
+    if (status != GR_OK) {
+        free(r);
+        return NULL;
+    }
+    gr_resource_init(&r->base, &gl_copy, &context, r->copy, flags);
+    if (r->transport[0])
+        r->base.transport = r->transport;
+    gr_resource *made = &r->base;
+    gr_resource_log_each(call, &made, 1);
+    return made;
+}

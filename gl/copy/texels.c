@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The texels of textures and renderbuffers, see transfer.h. OpenGL has no call that moves a renderbuffer's texels of any
+ * format unchanged: they pass through a texture of the same format, by copies that convert nothing.
+ */
+#include "gl/copy/transfer.h"
+
+#include <epoxy/gl.h>
+
+static bool is_integer(const struct gl_format *format)
+{
+    return !format->normalized && format->format != CU_AD_FORMAT_HALF &&
+           format->format != CU_AD_FORMAT_FLOAT;
+}
+
+static GLenum type_of(CUarray_format format)
+{
+    switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+        return GL_UNSIGNED_BYTE;
+    case CU_AD_FORMAT_SIGNED_INT8:
+        return GL_BYTE;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+        return GL_UNSIGNED_SHORT;
+    case CU_AD_FORMAT_SIGNED_INT16:
+        return GL_SHORT;
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+        return GL_UNSIGNED_INT;
+    case CU_AD_FORMAT_SIGNED_INT32:
+        return GL_INT;
+    case CU_AD_FORMAT_HALF:
+        return GL_HALF_FLOAT;
+    default:
+        return GL_FLOAT;
+    }
+}
+
+struct gl_transfer gl_transfer_of(const struct gl_format *format)
+{
+    struct gl_transfer transfer = {.type = type_of(format->format)};
+    bool integer = is_integer(format);
+    if (format->internal == GL_STENCIL_INDEX8)
+        transfer.format = GL_STENCIL_INDEX;
+    else if (format->channels == 1)
+        transfer.format = integer ? GL_RED_INTEGER : GL_RED;
+    else if (format->channels == 2)
+        transfer.format = integer ? GL_RG_INTEGER : GL_RG;
+    else
+        transfer.format = integer ? GL_RGBA_INTEGER : GL_RGBA;
+    return transfer;
+}
+
+bool gl_transfer_can(const struct gl_target *target)
+{
+    return target->target != GL_RENDERBUFFER || epoxy_gl_version() >= 43 ||
+           epoxy_has_gl_extension("GL_ARB_copy_image");
+}
+
+unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfer, int width,
+                               int height)
+{
+    GLint bound = 0;
+    GLuint name = 0;
+    glGetIntegerv(GL_TEXTURE_BINDING_2D, &bound);
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D, name);
+    /* Complete, which copies ask for: no further levels, no filter that the format lacks. */
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    glTexImage2D(GL_TEXTURE_2D, 0, (GLint)internal, width, height, 0, transfer.format,
+                 transfer.type, NULL);
+    glBindTexture(GL_TEXTURE_2D, (GLuint)bound);
+    return name;
+}
+
+/* What is bound: the texture, or the one that stands in. */
+static GLenum bound_target(const struct gl_texels *texels)
+{
+    return texels->scratch ? GL_TEXTURE_2D : texels->target->target;
+}
+
+void gl_texels_begin(struct gl_texels *texels, unsigned int name, const struct gl_target *target,
+                     const struct gl_format *format, unsigned int scratch)
+{
+    *texels = (struct gl_texels){
+        .target = target, .transfer = gl_transfer_of(format), .name = name, .scratch = scratch};
+    glGetIntegerv(scratch ? GL_TEXTURE_BINDING_2D : target->binding, &texels->bound);
+    glBindTexture(bound_target(texels), scratch ? scratch : name);
+}
+
+void gl_texels_end(const struct gl_texels *texels)
+{
+    glBindTexture(bound_target(texels), (GLuint)texels->bound);
+}
+
+static GLenum part_target(const struct gl_texels *texels, const struct gl_texels_part *part)
+{
+    GLenum target = bound_target(texels);
+    return target == GL_TEXTURE_CUBE_MAP ? GL_TEXTURE_CUBE_MAP_POSITIVE_X + part->face : target;
+}
+
+void gl_texels_read(const struct gl_texels *texels, const struct gl_texels_part *part, void *to)
+{
+    const struct gl_transfer *transfer = &texels->transfer;
+    if (texels->scratch)
+        glCopyImageSubData(texels->name, GL_RENDERBUFFER, 0, 0, 0, 0, texels->scratch,
+                           GL_TEXTURE_2D, 0, 0, 0, 0, part->width, part->height, 1);
+    glGetTexImage(part_target(texels, part), (GLint)part->level, transfer->format, transfer->type,
+                  to);
+}
+
+void gl_texels_write(const struct gl_texels *texels, const struct gl_texels_part *part,
+                     const void *from)
+{
+    const struct gl_transfer *transfer = &texels->transfer;
+    GLenum target = part_target(texels, part);
+    GLint level = (GLint)part->level;
+    if (target == GL_TEXTURE_3D || target == GL_TEXTURE_2D_ARRAY)
+        glTexSubImage3D(target, level, 0, 0, 0, part->width, part->height, part->depth,
+                        transfer->format, transfer->type, from);
+    else
+        glTexSubImage2D(target, level, 0, 0, part->width, part->height, transfer->format,
+                        transfer->type, from);
+    if (texels->scratch)
+        glCopyImageSubData(texels->scratch, GL_TEXTURE_2D, 0, 0, 0, 0, texels->name,
+                           GL_RENDERBUFFER, 0, 0, 0, 0, part->width, part->height, 1);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The current OpenGL context: finding it through EGL or GLX, and marking it. */
+#include "gl/current_context.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <epoxy/egl.h>
+#include <epoxy/gl.h>
+
+typedef void *(*current_fn)(void);
+typedef void *(*address_fn)(const char *name);
+
+/* Only a library that is loaded already can have made a context current. */
+static void *ask(const char *file, const char *function)
+{
+    void *library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+    if (!library)
+        return NULL;
+    current_fn current = NULL;
+    void *symbol = dlsym(library, function);
+    memcpy(&current, &symbol, sizeof(symbol));
+    void *handle = current ? current() : NULL;
+    dlclose(library);
+    return handle;
+}
+
+/* glXGetProcAddressARB() of a library that is loaded, or NULL. */
+static address_fn find_glx_address(const char *file)
+{
+    address_fn address = NULL;
+    void *library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+    if (!library)
+        return NULL;
+    void *symbol = dlsym(library, "glXGetProcAddressARB");
+    memcpy(&address, &symbol, sizeof(symbol));
+    dlclose(library); /* the context keeps it */
+    return address;
+}
+
+void *gl_proc_address(const struct gl_native *native, const char *name)
+{
+    void *found = NULL;
+    if (strcmp(native->interface, "EGL") == 0) {
+        __eglMustCastToProperFunctionPointerType function = eglGetProcAddress(name);
+        memcpy(&found, &function, sizeof(found));
+        return found;
+    }
+    address_fn address = find_glx_address("libGLX.so.0");
+    if (!address)
+        address = find_glx_address("libGL.so.1");
+    return address ? address(name) : NULL;
+}
+
+bool gl_native_current(struct gl_native *native)
+{
+    static const struct {
+        const char *interface, *file, *function;
+    } places[] = {
+        {"EGL", "libEGL.so.1", "eglGetCurrentContext"},
+        {"GLX", "libGLX.so.0", "glXGetCurrentContext"},
+        {"GLX", "libGL.so.1", "glXGetCurrentContext"},
+    };
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        native->interface = places[i].interface;
+        native->handle = ask(places[i].file, places[i].function);
+        if (native->handle)
+            return true;
+    }
+    native->interface = "none";
+    return false;
+}
+
+/* Contexts that have been marked. A destroyed context's handle may come back; its mark does not. */
+static pthread_mutex_t marks_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gl_context *marks;
+static size_t mark_count;
+/* Well above the names that an application uses, and small enough to be reached by counting up. */
+static GLsizei next_mark = 101;
+/* An OpenGL that hands out larger names is not marked: its context is asked for each time. */
+#define LARGEST_MARK (1u << 20)
+
+/* NVIDIA's driver offers both in contexts of older versions too, as extensions. */
+static bool has_program_pipelines(const struct gl_context *context)
+{
+    return context->direct &&
+           (context->version >= 41 || epoxy_has_gl_extension("GL_ARB_separate_shader_objects"));
+}
+
+/*
+ * OpenGL hands out the lowest free names, so a name of one's own choice is reached by making as many
+ * objects and dropping all but the last.
+ */
+static GLuint make_mark(void)
+{
+    GLsizei count = next_mark;
+    GLuint *names = calloc((size_t)count, sizeof(*names));
+    if (!names)
+        return 0;
+    glCreateProgramPipelines(count, names);
+    glDeleteProgramPipelines(count - 1, names);
+    GLuint mark = names[count - 1];
+    free(names);
+    /* Names that the application has push the mark up, and the next one has to be above it. */
+    if (mark > LARGEST_MARK) {
+        glDeleteProgramPipelines(1, &mark);
+        return 0;
+    }
+    if (mark)
+        next_mark = (GLsizei)mark + 1;
+    return mark;
+}
+
+static struct gl_context *find_known(const struct gl_native *native)
+{
+    for (size_t i = 0; i < mark_count; i++)
+        if (marks[i].native.handle == native->handle)
+            return &marks[i];
+    struct gl_context *more = realloc(marks, (mark_count + 1) * sizeof(*marks));
+    if (!more)
+        return NULL;
+    marks = more;
+    marks[mark_count] = (struct gl_context){.native = *native};
+    return &marks[mark_count++];
+}
+
+bool gl_context_remember(struct gl_context *context)
+{
+    *context = (struct gl_context){0};
+    if (!gl_native_current(&context->native))
+        return false;
+    bool desktop = epoxy_is_desktop_gl();
+    context->version = desktop ? epoxy_gl_version() : 0;
+    context->direct =
+        desktop && (context->version >= 45 || epoxy_has_gl_extension("GL_ARB_direct_state_access"));
+    if (!has_program_pipelines(context))
+        return true;
+    pthread_mutex_lock(&marks_lock);
+    struct gl_context *known = find_known(&context->native);
+    if (known) {
+        if (!known->mark || !glIsProgramPipeline(known->mark))
+            known->mark = make_mark();
+        /*
+         * Asked here, where a context is current, because epoxy looks a function up at its first call
+         * and ends the process if none is; afterwards the question is safe anywhere.
+         */
+        context->mark = glIsProgramPipeline(known->mark) ? known->mark : 0;
+    }
+    pthread_mutex_unlock(&marks_lock);
+    return true;
+}
+
+bool gl_context_is_current(const struct gl_context *context)
+{
+    if (context->mark)
+        return glIsProgramPipeline(context->mark);
+    struct gl_native native;
+    return gl_native_current(&native) && native.handle == context->native.handle;
+}

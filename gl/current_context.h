@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which OpenGL context is current on this thread, and whether it is the one that a resource knows. */
+#ifndef GR_GL_CURRENT_CONTEXT_H
+#define GR_GL_CURRENT_CONTEXT_H
+
+#include <stdbool.h>
+
+/* A context as its window-system interface names it. `handle` is NULL where none is current. */
+struct gl_native {
+    const char *interface; /* "EGL" or "GLX" */
+    void *handle;          /* EGLContext or GLXContext */
+};
+
+/*
+ * Looks without loading anything and without epoxy, which ends the process when no context is
+ * current. False where none is.
+ */
+bool gl_native_current(struct gl_native *native);
+
+/* A function of OpenGL by name, for what epoxy does not know; NULL where there is none. */
+void *gl_proc_address(const struct gl_native *native, const char *name);
+
+/*
+ * A context that grinterop knows again. Asking EGL which context is current costs a system call in
+ * libglvnd, too much for every map; so the library leaves a mark: an empty program pipeline object,
+ * which contexts do not share, under a name that no other marked context has.
+ */
+struct gl_context {
+    struct gl_native native;
+    unsigned int mark; /* 0 where OpenGL is too old for program pipelines */
+    int version;       /* 45 is OpenGL 4.5; 0 for OpenGL ES */
+    bool direct;       /* objects can be asked by name */
+};
+
+/* Marks the current context, or finds its mark. False if none is current. Safe from any thread. */
+bool gl_context_remember(struct gl_context *context);
+
+/* Whether the context is current on the calling thread. Cheap. */
+bool gl_context_is_current(const struct gl_context *context);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resources from OpenGL buffer objects: what is checked before CUDA is asked to register one. */
+#include <grinterop/gl.h>
+
+#include <stdlib.h>
+
+#include <epoxy/gl.h>
+
+#include "lib/error.h"
+#include "lib/flags.h"
+#include "gl/interop/interop.h"
+#include "gl/buffer_storage.h"
+
+#define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
+
+static gr_status check_buffer(unsigned int name, bool direct, size_t *size, const char *call)
+{
+    if (!glIsBuffer(name))
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "There is no OpenGL buffer %u in the current context: it was deleted, belongs to "
+            "another context, or was only named by glGenBuffers and never bound.",
+            name);
+    *size = gl_buffer_storage(name, direct);
+    if (*size == 0)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "OpenGL buffer %u has no storage. Give it some, by glBufferData or glBufferStorage, "
+            "before it is registered.",
+            name);
+    return GR_OK;
+}
+
+struct gl_resource *gl_buffer_object(unsigned int name, unsigned flags, const char *call)
+{
+    if (name == 0) {
+        gr_fail(GR_ERR_INVALID_VALUE, call, "The OpenGL buffer's name is 0, which is no buffer.");
+        return NULL;
+    }
+    if (gr_flags_check(flags, BUFFER_FLAGS, call) != GR_OK)
+        return NULL;
+    struct gl_resource *r = gl_resource_begin("buffer", name, call);
+    if (!r)
+        return NULL;
+    if (check_buffer(name, r->context.direct, &r->base.size, call) != GR_OK) {
+        free(r);
+        return NULL;
+    }
+    r->immutable = gl_buffer_is_immutable(name, r->context.direct);
+    return r;
+}
+
+static gr_resource *make_resource(unsigned int name, unsigned flags, const char *call)
+{
+    struct gl_resource *r = gl_buffer_object(name, flags, call);
+    return r ? gl_interop_register(r, flags, call) : NULL;
+}
+
+gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags)
+{
+    return make_resource(name, flags, __func__);
+}
+
+gr_buffer *gr_map_gl_buffer(unsigned int name, unsigned flags, CUstream stream)
+{
+    if (gr_stream_check(stream, false, __func__) != GR_OK)
+        return NULL;
+    gr_resource *resource = make_resource(name, flags, __func__);
+    gr_buffer *buffer = resource ? gr_map(resource, stream) : NULL;
+    /* From here on the buffer alone holds the registration; without one it ends at once. */
+    gr_resource_free(resource);
+    return buffer;
+}

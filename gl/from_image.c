@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resources from OpenGL textures and renderbuffers: what is checked before CUDA is asked. */
+#include <grinterop/gl.h>
+
+#include <stdlib.h>
+
+#include <epoxy/gl.h>
+
+#include "lib/error.h"
+#include "lib/flags.h"
+#include "gl/interop/interop.h"
+
+#define IMAGE_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
+
+static gr_status check_target(unsigned int target, const char *call)
+{
+    const struct gl_target *t = gl_target_of(target);
+    if (t && !t->instead)
+        return GR_OK;
+    if (t)
+        return gr_fail(GR_ERR_UNSUPPORTED, call, "CUDA does not take %s. Use %s.", t->name,
+                       t->instead);
+    if (target >= GL_TEXTURE_CUBE_MAP_POSITIVE_X && target <= GL_TEXTURE_CUBE_MAP_NEGATIVE_Z)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The target is one face of a cube: pass GL_TEXTURE_CUBE_MAP, and the face as the "
+            "layer of what is mapped.");
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "0x%x is no target of an image: pass GL_TEXTURE_2D, GL_TEXTURE_3D, "
+        "GL_TEXTURE_RECTANGLE, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_2D_ARRAY or GL_RENDERBUFFER.",
+        target);
+}
+
+static gr_status check_name(const struct gl_resource *r, const char *call)
+{
+    unsigned int name = r->name;
+    const struct gl_target *target = r->target, *own = target;
+    bool renderbuffer = target->target == GL_RENDERBUFFER;
+    if (renderbuffer ? !glIsRenderbuffer(name) : !glIsTexture(name)) {
+        bool other = renderbuffer ? glIsTexture(name) : glIsRenderbuffer(name);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "There is no OpenGL %s %u in the current context: it was deleted, belongs to "
+            "another context, or was only named and never bound.%s",
+            renderbuffer ? "renderbuffer" : "texture", name,
+            !other         ? ""
+            : renderbuffer ? " There is a texture of that name: pass its target."
+                           : " There is a renderbuffer of that name: pass GL_RENDERBUFFER.");
+    }
+    /* An older OpenGL finds a wrong target when it is asked for the storage. */
+    if (!renderbuffer && r->context.direct)
+        own = gl_texture_target(name);
+    if (own && own != target)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "OpenGL texture %u is a %s, not a %s: pass its own target.", name, own->name,
+                       target->name);
+    return GR_OK;
+}
+
+static gr_status check_format(const struct gl_resource *r, const char *call)
+{
+    if (!r->format || !r->format->refused)
+        return GR_OK;
+    return gr_fail(GR_ERR_UNSUPPORTED, call, "OpenGL image %u has the format %s: %s. Use %s.",
+                   r->name, r->format->name, r->format->refused, r->format->instead);
+}
+
+static gr_status check_storage(struct gl_resource *r, struct gl_image_storage *storage,
+                               const char *call)
+{
+    gl_image_storage(r->name, r->target->target, storage);
+    r->level = storage->base;
+    r->immutable = storage->immutable;
+    r->format = gl_format_of((unsigned int)storage->base.internal);
+    if (storage->base.width == 0 || storage->base.height == 0)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "OpenGL image %u has no storage at level 0 as a %s. Give it some, by "
+            "glTexStorage, glTexImage or glRenderbufferStorage, before it is registered; or "
+            "pass its own target.",
+            r->name, r->target->name);
+    if (storage->base.samples > 0)
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "OpenGL image %u has %d samples a pixel, which CUDA does not take. Use an image "
+            "with one sample that glBlitFramebuffer resolves it into.",
+            r->name, storage->base.samples);
+    gr_status status = check_format(r, call);
+    if (status == GR_OK && storage->incomplete)
+        status = gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "OpenGL texture %u is not complete: %s. Give it all its levels and faces, level "
+            "0 alone, or storage by glTexStorage.",
+            r->name, storage->incomplete);
+    return status;
+}
+
+static struct gr_image image_of(const struct gl_resource *r, const struct gl_image_storage *storage)
+{
+    GLenum target = r->target->target;
+    const struct gl_level *base = &storage->base;
+    return (struct gr_image){
+        .width = (size_t)base->width,
+        .height = (size_t)base->height,
+        .depth = target == GL_TEXTURE_3D ? (size_t)base->depth : 1,
+        .levels = storage->levels,
+        .layers = target == GL_TEXTURE_CUBE_MAP   ? 6
+                  : target == GL_TEXTURE_2D_ARRAY ? (unsigned)base->depth
+                                                  : 1,
+        .is_3d = target == GL_TEXTURE_3D,
+        .cube = target == GL_TEXTURE_CUBE_MAP,
+        .srgb = r->format && r->format->srgb,
+        .normalized = r->format && r->format->normalized,
+    };
+}
+
+struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsigned flags,
+                                    const char *call)
+{
+    if (name == 0) {
+        gr_fail(GR_ERR_INVALID_VALUE, call, "The OpenGL image's name is 0, which is no image.");
+        return NULL;
+    }
+    if (gr_flags_check(flags, IMAGE_FLAGS, call) != GR_OK || check_target(target, call) != GR_OK)
+        return NULL;
+    struct gl_resource *r = gl_resource_begin("image", name, call);
+    if (!r)
+        return NULL;
+    struct gl_image_storage storage;
+    r->target = gl_target_of(target);
+    if (check_name(r, call) != GR_OK || check_storage(r, &storage, call) != GR_OK) {
+        free(r);
+        return NULL;
+    }
+    r->base.is_image = true;
+    r->base.image = image_of(r, &storage);
+    return r;
+}
+
+gr_resource *gr_from_gl_image(unsigned int name, unsigned int target, unsigned flags)
+{
+    struct gl_resource *r = gl_image_object(name, target, flags, __func__);
+    return r ? gl_interop_register(r, flags, __func__) : NULL;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The interop transport's operations. NVIDIA's driver (580) loses a resource that is unmapped or
+ * unregistered on a thread without an OpenGL context: it answers CUDA_ERROR_INVALID_GRAPHICS_CONTEXT
+ * and afterwards the resource is neither mapped nor unmapped, or freed. Another context passes
+ * unnoticed. So this file asks first.
+ */
+#include "gl/interop/interop.h"
+
+#include "lib/backend.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+
+/* CUDA keeps immutable storage, so that it need not be asked. */
+static gr_status check_storage(const gr_resource *resource, const char *call)
+{
+    if (((const struct gl_resource *)resource)->immutable)
+        return GR_OK;
+    return gl_object_check_storage(resource, call);
+}
+
+/* The driver's handles in a row. */
+static CUgraphicsResource *handles_of(gr_resource *const resources[], size_t n,
+                                      CUgraphicsResource room[GR_BATCH])
+{
+    for (size_t i = 0; i < n; i++)
+        room[i] = resources[i]->handle;
+    return room;
+}
+
+static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    CUgraphicsResource room[GR_BATCH];
+    CUresult result =
+        gr_driver()->cuGraphicsUnmapResources((unsigned)n, handles_of(resources, n, room), stream);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(
+        result, "cuGraphicsUnmapResources",
+        "%s could not be handed back and is still mapped. An error of earlier work on the "
+        "stream is reported here too.",
+        gl_object_text(resources[0]).text);
+}
+
+/* Asks the driver where the resources are now; a pointer is never kept from one map to the next. */
+static gr_status fetch_pointers(gr_resource *const resources[], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        gr_buffer *buffer = resources[i]->pending;
+        if (resources[i]->is_image)
+            continue; /* its arrays are asked for one by one */
+        CUresult result = gr_driver()->cuGraphicsResourceGetMappedPointer(
+            &buffer->ptr, &buffer->size, resources[i]->handle);
+        if (result != CUDA_SUCCESS)
+            return gr_fail_cuda(
+                result, "cuGraphicsResourceGetMappedPointer",
+                "%s was mapped, but the driver did not say where; it has been unmapped again.",
+                gl_object_text(resources[i]).text);
+    }
+    return GR_OK;
+}
+
+/* After a failure: what the failed call had mapped goes back, and its error stays the last one. */
+static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    gr_error cause;
+    gr_error_save(&cause);
+    for (size_t i = 0; i < n; i += GR_BATCH)
+        unmap(resources + i, n - i < GR_BATCH ? n - i : GR_BATCH, stream);
+    for (size_t i = 0; i < n; i++) {
+        resources[i]->pending->ptr = 0;
+        resources[i]->pending->size = 0;
+    }
+    gr_error_restore(&cause);
+}
+
+static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    CUgraphicsResource room[GR_BATCH];
+    for (size_t done = 0; done < n;) {
+        size_t count = n - done < GR_BATCH ? n - done : GR_BATCH;
+        CUresult result = gr_driver()->cuGraphicsMapResources(
+            (unsigned)count, handles_of(resources + done, count, room), stream);
+        if (result != CUDA_SUCCESS) {
+            undo_map(resources, done, stream);
+            return gr_fail_cuda(
+                result, "cuGraphicsMapResources",
+                "%s%s could not be mapped. An error of earlier work on the stream is reported here "
+                "too.",
+                gl_object_text(resources[done]).text, n > 1 ? " or one mapped with it" : "");
+        }
+        done += count;
+        gr_status status = fetch_pointers(resources + done - count, count);
+        if (status != GR_OK) {
+            undo_map(resources, done, stream);
+            return status;
+        }
+    }
+    return GR_OK;
+}
+
+static gr_status array(const gr_resource *resource, unsigned level, unsigned layer, CUarray *found)
+{
+    CUresult result =
+        gr_driver()->cuGraphicsSubResourceGetMappedArray(found, resource->handle, layer, level);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuGraphicsSubResourceGetMappedArray",
+                        "Level %u, layer %u of %s have no array.", level, layer,
+                        gl_object_text(resource).text);
+}
+
+static gr_status mipmapped_array(const gr_resource *resource, CUmipmappedArray *found)
+{
+    CUresult result =
+        gr_driver()->cuGraphicsResourceGetMappedMipmappedArray(found, resource->handle);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuGraphicsResourceGetMappedMipmappedArray",
+                        "%s has no mipmapped array.", gl_object_text(resource).text);
+}
+
+static gr_status unregister(gr_resource *resource)
+{
+    gr_status status = GR_OK;
+    CUresult result = gr_driver()->cuGraphicsUnregisterResource(resource->handle);
+    if (result != CUDA_SUCCESS)
+        status = gr_fail_cuda(result, "cuGraphicsUnregisterResource",
+                              "The registration of %s ended with an error.",
+                              gl_object_text(resource).text);
+    gl_leftovers_collect(&((struct gl_resource *)resource)->context);
+    return status;
+}
+
+const struct gr_backend gl_interop = {
+    .name = "interop",
+    .check_thread = gl_object_check_thread,
+    .same_thread_rule = gl_object_same_thread_rule,
+    .check_storage = check_storage,
+    .map = map,
+    .undo_map = undo_map,
+    .unmap = unmap,
+    .array = array,
+    .mipmapped_array = mipmapped_array,
+    .unregister = unregister,
+    .park = gl_object_park,
+    .describe = gl_object_describe,
+    .destroy = gl_object_destroy,
+};

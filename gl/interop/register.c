@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What making resources of OpenGL objects has in common. */
+#include "gl/interop/interop.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/log.h"
+#include "gl/diagnose.h"
+#include "gl/transport.h"
+
+gr_status gl_context_begin(struct gl_context *context, const char *what, const char *call)
+{
+    if (!gr_cuda())
+        return GR_ERR_NO_DRIVER;
+    if (!gl_context_remember(context))
+        return gr_fail(GR_ERR_GL, call,
+                       "No OpenGL context is current on this thread. Make current the one that %s "
+                       "(gr_egl_create() makes one without a window).",
+                       what);
+    if (context->version < 32)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "The current context is %s. grinterop needs OpenGL 3.2 or newer, as NVIDIA's "
+                       "driver gives to every program that asks for it.",
+                       context->version ? "an older OpenGL" : "one of OpenGL ES");
+    gl_leftovers_collect(context);
+    return GR_OK;
+}
+
+gr_status gl_context_check(const struct gl_context *context, const char *object, const char *call)
+{
+    if (gl_context_is_current(context))
+        return GR_OK;
+    struct gl_native now;
+    if (!gl_native_current(&now))
+        return gr_fail(
+            GR_ERR_GL, call,
+            "No OpenGL context is current on this thread, but %s needs the one that it was "
+            "registered in (%s context %p). Call from the thread where that is current.",
+            object, context->native.interface, context->native.handle);
+    return gr_fail(
+        GR_ERR_GL, call,
+        "%s was registered in another context (%s context %p) than the one that is current on this "
+        "thread (%s context %p). Make that one current first.",
+        object, context->native.interface, context->native.handle, now.interface, now.handle);
+}
+
+struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const char *call)
+{
+    struct gl_context gl;
+    char what[80];
+    snprintf(what, sizeof(what), "OpenGL %s %u was made in", kind, name);
+    if (gl_context_begin(&gl, what, call) != GR_OK)
+        return NULL;
+    struct gl_resource *r = calloc(1, sizeof(*r));
+    if (!r) {
+        gr_fail_memory(call);
+        return NULL;
+    }
+    r->context = gl;
+    r->name = name;
+    return r;
+}
+
+gr_status gl_find_drawing_device(CUdevice *device)
+{
+    unsigned int count = 0;
+    CUresult result = gr_driver()->cuGLGetDevices(&count, device, 1, GR_GL_DEVICE_LIST_ALL);
+    if (result == CUDA_SUCCESS && count > 0)
+        return GR_OK;
+    char text[600];
+    gl_diagnose(result, text, sizeof(text));
+    return gr_fail_cuda(
+        result ? result : CUDA_ERROR_NO_DEVICE, "cuGLGetDevices",
+        "No CUDA context is current, and the OpenGL context belongs to no CUDA device. %s", text);
+}
+
+bool gl_draws_on(CUdevice device)
+{
+    CUdevice devices[64];
+    unsigned int count = 0;
+    if (gr_driver()->cuGLGetDevices(&count, devices, sizeof(devices) / sizeof(devices[0]),
+                                    GR_GL_DEVICE_LIST_ALL) != CUDA_SUCCESS)
+        return false;
+    for (unsigned int i = 0; i < count; i++)
+        if (devices[i] == device)
+            return true;
+    return false;
+}
+
+bool gl_refuses_device(CUresult code)
+{
+    switch (code) {
+    case CUDA_ERROR_OPERATING_SYSTEM: /* WSL, and OpenGL on the CPU */
+    case CUDA_ERROR_INVALID_GRAPHICS_CONTEXT:
+    case CUDA_ERROR_INVALID_DEVICE:
+    case CUDA_ERROR_NO_DEVICE:
+    case CUDA_ERROR_NOT_SUPPORTED:
+    case CUDA_ERROR_UNKNOWN: /* VirtualGL's EGL back end */
+        return true;
+    default:
+        return false;
+    }
+}
+
+static const char *driver_call_of(const struct gl_resource *r)
+{
+    return r->target ? "cuGraphicsGLRegisterImage" : "cuGraphicsGLRegisterBuffer";
+}
+
+static CUresult call_driver(const struct gl_resource *r, unsigned flags, CUgraphicsResource *handle)
+{
+    const gr_cuda_api *cu = gr_driver();
+    return r->target ? cu->cuGraphicsGLRegisterImage(handle, r->name, r->target->target, flags)
+                     : cu->cuGraphicsGLRegisterBuffer(handle, r->name, flags);
+}
+
+static gr_status refuse(const struct gl_resource *r, CUresult code)
+{
+    char text[560], what[160];
+    gl_object_describe(&r->base, what, sizeof(what));
+    gl_diagnose(code, text, sizeof(text));
+    return gr_fail_cuda(code, driver_call_of(r), "%s was refused. %s", what, text);
+}
+
+/* Whether the refusal is one that another transport helps against; then why, in short. */
+static bool blames_device(CUresult code, const char *driver_call, char *reason, size_t size)
+{
+    CUdevice device;
+    const char *name = NULL;
+    char who[240];
+    if (!reason)
+        return false;
+    bool draws = gr_driver()->cuCtxGetDevice(&device) == CUDA_SUCCESS && gl_draws_on(device);
+    if (draws && !gl_refuses_device(code))
+        return false;
+    gr_driver()->cuGetErrorName(code, &name);
+    gl_diagnose_who(who, sizeof(who));
+    snprintf(reason, size, "%s by %s; %s", name ? name : "refused", driver_call, who);
+    return true;
+}
+
+/* Registers in a context that was chosen. With a reason it is no error. */
+static gr_status register_in(struct gl_resource *r, const struct gr_context *context,
+                             unsigned flags, CUgraphicsResource *handle, char *reason, size_t size,
+                             const char *call)
+{
+    bool pushed;
+    gr_status status = gr_context_enter(context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    CUresult result = call_driver(r, flags, handle);
+    if (result != CUDA_SUCCESS)
+        status = blames_device(result, driver_call_of(r), reason, size) ? GR_ERR_CUDA
+                                                                        : refuse(r, result);
+    gr_context_leave(pushed);
+    return status;
+}
+
+/* Whether there is no CUDA context and no device to take one of, since none draws; then why. */
+static bool has_no_device(char *reason, size_t size)
+{
+    CUcontext current = NULL;
+    CUdevice device;
+    unsigned int count = 0;
+    const gr_cuda_api *cu = gr_driver();
+    if (!reason || cu->cuCtxGetCurrent(&current) != CUDA_SUCCESS || current)
+        return false;
+    CUresult result = cu->cuGLGetDevices(&count, &device, 1, GR_GL_DEVICE_LIST_ALL);
+    if (result == CUDA_SUCCESS && count > 0)
+        return false;
+    char who[240];
+    gl_diagnose_who(who, sizeof(who));
+    snprintf(reason, size, "cuGLGetDevices names no device; %s", who);
+    return true;
+}
+
+static gr_resource *make(struct gl_resource *r, unsigned flags, char *reason, size_t size,
+                         const char *call)
+{
+    struct gr_context context;
+    CUgraphicsResource handle = NULL;
+    if (reason)
+        *reason = '\0';
+    if (has_no_device(reason, size))
+        return NULL;
+    if (gr_context_choose(&context, gl_find_drawing_device, call) == GR_OK) {
+        if (register_in(r, &context, flags, &handle, reason, size, call) == GR_OK) {
+            gr_resource_init(&r->base, &gl_interop, &context, handle, flags);
+            gr_resource *made = &r->base;
+            gr_resource_log_each(call, &made, 1);
+            return made;
+        }
+        gr_context_drop(&context);
+    }
+    if (!reason || !*reason)
+        free(r);
+    return NULL;
+}
+
+gr_resource *gl_interop_register(struct gl_resource *r, unsigned flags, const char *call)
+{
+    return make(r, flags, NULL, 0, call);
+}
+
+gr_resource *gl_interop_try(struct gl_resource *r, unsigned flags, char *reason, size_t size,
+                            const char *call)
+{
+    return make(r, flags, reason, size, call);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buffers of the shared transport: memory of CUDA's, exported into OpenGL. */
+#include "gl/shared/shared.h"
+
+#include <epoxy/gl.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "gl/saved_state.h"
+#include "gl/buffer_storage.h"
+
+/* llvmpipe takes a buffer in imported memory only if there are 48 bytes more than the buffer; some to spare. */
+#define LLVMPIPE_ROOM 64
+
+/* llvmpipe says only here that the memory was not to be had. */
+static gr_status make_storage(struct gl_shared *r, size_t size, const char *call)
+{
+    glCreateBuffers(1, &r->names->buffer);
+    glNamedBufferStorageMemEXT(r->names->buffer, (GLsizeiptr)size, r->names->memory, 0);
+    GLenum error = gl_errors_take();
+    size_t found = error == GL_NO_ERROR ? gl_buffer_storage(r->names->buffer, true) : 0;
+    if (found == size)
+        return GR_OK;
+    return gr_fail_code(GR_ERR_GL, (int)error, gl_error_name(error), "glNamedBufferStorageMemEXT",
+                        "%s: OpenGL made no buffer of %zu bytes in memory of CUDA's, which has "
+                        "%zu; it has %zu.",
+                        call, size, r->external.memory->size, found);
+}
+
+/*
+ * OpenGL is told that the memory is dedicated: else NVIDIA's driver (580) takes it for compressible, which memory of
+ * CUDA's is not, and each side sees old bytes where the other wrote the same byte many times over.
+ */
+static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const void *info,
+                      unsigned flags, const char *call)
+{
+    int fd;
+    size_t size = *(const size_t *)info;
+    size_t room = gr_cuda_is_software() ? LLVMPIPE_ROOM : 0;
+    r->target = GL_ARRAY_BUFFER;
+    gr_status status = gr_external_make_vmm(&r->external, cuda, size + room, NULL, flags, call);
+    if (status != GR_OK)
+        return status;
+    r->external.base.size = size;
+    status = gr_vmm_export(r->external.memory->vmm.handle, &fd);
+    if (status == GR_OK)
+        status = gl_shared_import(r->names, fd, r->external.memory->size, true, call);
+    return status == GR_OK ? make_storage(r, size, call) : status;
+}
+
+gr_resource *gl_shared_buffer(size_t size, unsigned flags, const char *call)
+{
+    return gl_shared_create(make, &size, flags, call);
+}
+
+gr_status gl_shared_export_buffer(const struct gl_shared *r, struct gr_memory_export *memory)
+{
+    *memory = (struct gr_memory_export){
+        .fd = -1,
+        .vmm = true,
+        .size = r->external.memory->size,
+        .dedicated = r->external.memory->dedicated,
+        .part = {.size = r->external.base.size},
+    };
+    return gr_vmm_export(r->external.memory->vmm.handle, &memory->fd);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Images of the shared transport: memory of grinterop's own Vulkan device, exported into OpenGL and into CUDA. */
+#include "gl/shared/shared.h"
+
+#include <unistd.h>
+
+#include <epoxy/gl.h>
+
+#include "lib/error.h"
+#include "gl/saved_state.h"
+#include "gl/shared/private_vulkan.h"
+#include "gl/shared/vulkan_format.h"
+
+/* What make() is told. */
+struct wish {
+    const gr_gl_image_info *info;
+    const struct gl_vulkan_format *format;
+};
+
+static bool is_array(const gr_gl_image_info *info)
+{
+    return info->target == GL_TEXTURE_2D_ARRAY;
+}
+
+static bool is_cube(const gr_gl_image_info *info)
+{
+    return info->target == GL_TEXTURE_CUBE_MAP;
+}
+
+static bool is_3d(const gr_gl_image_info *info)
+{
+    return info->target == GL_TEXTURE_3D;
+}
+
+/* ---- Vulkan's ------------------------------------------------------------------------------------------- */
+
+/*
+ * OpenGL may use a texture in every way that its format allows, and the driver lays the image out for what it was
+ * told: so all usages that the format has, which are fewer for some.
+ */
+static gr_resource *make_image(gr_vk_device *device, gr_vk_image_info *image, unsigned flags)
+{
+    static const VkImageUsageFlags usages[] = {
+        VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_STORAGE_BIT,
+        VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
+        VK_IMAGE_USAGE_STORAGE_BIT,
+        0,
+    };
+    for (size_t i = 0; i < sizeof(usages) / sizeof(usages[0]); i++) {
+        image->usage = usages[i] | VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
+                       VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+        gr_resource *resource = gr_vk_image_create(device, image, flags);
+        if (resource || gr_last_error(NULL) != GR_ERR_UNSUPPORTED)
+            return resource;
+    }
+    return NULL;
+}
+
+/* The image, of which `r` keeps the memory; CUDA's import of Vulkan's own resource is not needed. */
+static gr_status make_memory(struct gl_shared *r, const struct wish *wish, unsigned *flags,
+                             gr_external_memory_info *memory, const char *call)
+{
+    const gr_gl_image_info *info = wish->info;
+    gr_vk_image_info image = {
+        .type = is_3d(info) ? VK_IMAGE_TYPE_3D : VK_IMAGE_TYPE_2D,
+        .format = wish->format->vulkan,
+        .extent = {info->width, info->height, is_3d(info) ? info->depth : 1},
+        .mip_levels = info->levels,
+        .array_layers = is_cube(info)    ? 6
+                        : is_array(info) ? info->depth
+                                         : 1,
+        .flags = is_cube(info) ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0,
+        .tiling = VK_IMAGE_TILING_OPTIMAL,
+    };
+    gr_error before;
+    gr_error_save(&before);
+    gr_vk_device *device = gl_vulkan_wrap(call);
+    r->vulkan = device ? make_image(device, &image, *flags) : NULL;
+    gr_vk_device_free(device); /* the image holds it */
+    if (!r->vulkan)
+        return gr_last_error(NULL);
+    gr_error_restore(&before);
+    const struct gr_import *import = gr_external_of(r->vulkan)->memory;
+    memory->type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
+    memory->size = import->size;
+    memory->dedicated = import->dedicated;
+    r->image.color_attachment = image.usage & VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
+    if (image.usage & VK_IMAGE_USAGE_STORAGE_BIT)
+        *flags |= GR_SURFACE_LOAD_STORE;
+    return gr_close(r->vulkan, CU_STREAM_LEGACY);
+}
+
+/* ---- CUDA's --------------------------------------------------------------------------------------------- */
+
+static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *cuda,
+                                  const struct wish *wish, unsigned flags,
+                                  gr_external_memory_info *memory, const char *call)
+{
+    const gr_gl_image_info *info = wish->info;
+    gr_vk_format_info seen;
+    gr_status status = gr_vk_format(wish->format->vulkan, &seen);
+    if (status != GR_OK)
+        return status;
+    gr_external_image *image = &r->image;
+    image->width = info->width;
+    image->height = info->height;
+    image->depth = is_3d(info) ? info->depth : 0;
+    image->levels = info->levels;
+    /* As in vk/image.c, since Vulkan places this one too. */
+    if (info->levels > 1 && (is_cube(info) || is_array(info)))
+        image->placed_levels = gr_whole_chain(info->width, info->height, 1);
+    image->layers = is_cube(info) ? 6 : is_array(info) ? info->depth : 0;
+    image->cube = is_cube(info);
+    image->format = seen.format;
+    image->channels = seen.channels;
+    image->srgb = seen.srgb;
+    image->normalized = seen.normalized;
+    memory->part.image = image;
+    status = gl_vulkan_memory_fd(r->vulkan, &memory->fd);
+    if (status != GR_OK)
+        return status;
+    status = gr_external_make(&r->external, cuda, memory, flags, call);
+    if (status != GR_OK)
+        close(memory->fd);
+    return status;
+}
+
+/* ---- OpenGL's ------------------------------------------------------------------------------------------- */
+
+static unsigned int halved(unsigned int extent, unsigned int level)
+{
+    extent = level < 32 ? extent >> level : 0;
+    return extent > 0 ? extent : 1;
+}
+
+/* llvmpipe gives no error where the memory is too small, and the texture no levels. */
+static bool has_last_level(GLuint texture, const gr_gl_image_info *info)
+{
+    GLint level = (GLint)info->levels - 1, width = 0, height = 0, depth = 0;
+    glGetTextureLevelParameteriv(texture, level, GL_TEXTURE_WIDTH, &width);
+    glGetTextureLevelParameteriv(texture, level, GL_TEXTURE_HEIGHT, &height);
+    glGetTextureLevelParameteriv(texture, level, GL_TEXTURE_DEPTH, &depth);
+    unsigned int slices = is_3d(info)      ? halved(info->depth, (unsigned)level)
+                          : is_array(info) ? info->depth
+                                           : 1;
+    return (unsigned)width == halved(info->width, (unsigned)level) &&
+           (unsigned)height == halved(info->height, (unsigned)level) && (unsigned)depth == slices;
+}
+
+static gr_status make_storage(struct gl_shared *r, const gr_gl_image_info *info, const char *call)
+{
+    GLsizei levels = (GLsizei)info->levels, width = (GLsizei)info->width;
+    GLsizei height = (GLsizei)info->height, depth = (GLsizei)info->depth;
+    struct gl_names *names = r->names;
+    glCreateTextures(info->target, 1, &names->texture);
+    glTextureParameteri(names->texture, GL_TEXTURE_TILING_EXT, GL_OPTIMAL_TILING_EXT);
+    if (is_3d(info) || is_array(info))
+        glTextureStorageMem3DEXT(names->texture, levels, info->internal_format, width, height,
+                                 depth, names->memory, 0);
+    else
+        glTextureStorageMem2DEXT(names->texture, levels, info->internal_format, width, height,
+                                 names->memory, 0);
+    GLenum error = gl_errors_take();
+    if (error == GL_NO_ERROR && has_last_level(names->texture, info))
+        return GR_OK;
+    return gr_fail_code(GR_ERR_GL, (int)error, gl_error_name(error), "glTextureStorageMemEXT",
+                        "%s: OpenGL made no texture %s of %u x %u x %u texels with %u levels in "
+                        "memory of Vulkan's.",
+                        call, r->format, info->width, info->height, info->depth, info->levels);
+}
+
+static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const void *info,
+                      unsigned flags, const char *call)
+{
+    const struct wish *wish = info;
+    gr_external_memory_info memory = {.fd = -1};
+    int fd;
+    r->target = wish->info->target;
+    r->format = wish->format->name;
+    gr_status status = make_memory(r, wish, &flags, &memory, call);
+    if (status == GR_OK)
+        status = import_into_cuda(r, cuda, wish, flags, &memory, call);
+    if (status == GR_OK)
+        status = gl_vulkan_memory_fd(r->vulkan, &fd);
+    if (status == GR_OK)
+        status = gl_shared_import(r->names, fd, memory.size, memory.dedicated, call);
+    return status == GR_OK ? make_storage(r, wish->info, call) : status;
+}
+
+gr_resource *gl_shared_image(const gr_gl_image_info *info, unsigned flags, const char *call)
+{
+    struct wish wish = {info, gl_vulkan_format_of(info->internal_format, call)};
+    return wish.format ? gl_shared_create(make, &wish, flags, call) : NULL;
+}
+
+gr_status gl_shared_export_image(const struct gl_shared *r, struct gr_memory_export *memory)
+{
+    *memory = (struct gr_memory_export){
+        .fd = -1,
+        .size = r->external.memory->size,
+        .dedicated = r->external.memory->dedicated,
+        .image = r->image,
+    };
+    memory->part.image = &memory->image;
+    return gl_vulkan_memory_fd(r->vulkan, &memory->fd);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The private Vulkan devices. They are never closed: drivers leave threads behind, and others may need them. */
+#include "gl/shared/private_vulkan.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include <grinterop/vk.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "vk/device.h"
+
+struct private_vulkan {
+    struct private_vulkan *next;
+    CUdevice cuda;
+    gr_vk_headless *headless;
+    const gr_vk_headless_handles *handles;
+    PFN_vkGetMemoryFdKHR memory_fd;
+    PFN_vkGetSemaphoreFdKHR semaphore_fd; /* NULL where semaphores cannot be exported */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct private_vulkan *opened;
+
+static void load_functions(struct private_vulkan *vulkan)
+{
+    const gr_vk_headless_handles *h = vulkan->handles;
+    PFN_vkGetDeviceProcAddr get =
+        (PFN_vkGetDeviceProcAddr)h->get_instance_proc_addr(h->instance, "vkGetDeviceProcAddr");
+    vulkan->memory_fd = (PFN_vkGetMemoryFdKHR)get(h->device, "vkGetMemoryFdKHR");
+    vulkan->semaphore_fd = (PFN_vkGetSemaphoreFdKHR)get(h->device, "vkGetSemaphoreFdKHR");
+}
+
+static struct private_vulkan *open_device(CUdevice cuda, const char *call)
+{
+    struct private_vulkan *vulkan = calloc(1, sizeof(*vulkan));
+    if (!vulkan) {
+        gr_fail_memory(call);
+        return NULL;
+    }
+    vulkan->headless = gr_vk_headless_create(&(gr_vk_headless_options){.cuda_device = cuda});
+    if (!vulkan->headless) {
+        free(vulkan);
+        return NULL;
+    }
+    vulkan->cuda = cuda;
+    vulkan->handles = gr_vk_headless_get(vulkan->headless);
+    load_functions(vulkan);
+    vulkan->next = opened;
+    opened = vulkan;
+    return vulkan;
+}
+
+/* Of the current CUDA context's device, whose number is its ordinal. */
+static const struct private_vulkan *find(bool may_open, const char *call)
+{
+    CUdevice cuda;
+    CUresult result = gr_driver()->cuCtxGetDevice(&cuda);
+    if (result != CUDA_SUCCESS) {
+        gr_fail_cuda(result, "cuCtxGetDevice", "The CUDA context has no device.");
+        return NULL;
+    }
+    pthread_mutex_lock(&lock);
+    struct private_vulkan *vulkan = opened;
+    while (vulkan && vulkan->cuda != cuda)
+        vulkan = vulkan->next;
+    if (!vulkan && may_open)
+        vulkan = open_device(cuda, call);
+    pthread_mutex_unlock(&lock);
+    return vulkan;
+}
+
+struct gr_vk_device *gl_vulkan_wrap(const char *call)
+{
+    const struct private_vulkan *vulkan = find(true, call);
+    if (!vulkan)
+        return NULL;
+    const gr_vk_headless_handles *h = vulkan->handles;
+    return gr_vk_device_wrap(&(gr_vk_device_info){h->get_instance_proc_addr, h->instance,
+                                                  h->physical_device, h->device, h->graphics,
+                                                  h->graphics_family});
+}
+
+gr_semaphore *gl_vulkan_semaphore(bool timeline, const char *call)
+{
+    gr_vk_device *device = gl_vulkan_wrap(call);
+    if (!device)
+        return NULL;
+    gr_semaphore *semaphore = gr_vk_semaphore_create(device, timeline ? VK_SEMAPHORE_TYPE_TIMELINE
+                                                                      : VK_SEMAPHORE_TYPE_BINARY);
+    gr_vk_device_free(device); /* the semaphore holds it */
+    if (!semaphore || gr_semaphore_handle(semaphore))
+        return semaphore;
+    gr_semaphore_free(semaphore); /* one through waits of the host, where OpenGL cannot follow */
+    gr_fail(GR_ERR_UNSUPPORTED, "gr_vk_semaphore_create",
+            "%s: the Vulkan driver exports no timeline semaphores.", call);
+    return NULL;
+}
+
+static gr_status refuse_fd(VkResult result, const char *vulkan_call, const char *what)
+{
+    return vk_fail(result == VK_SUCCESS ? VK_ERROR_UNKNOWN : result, vulkan_call,
+                   "The %s of grinterop's own Vulkan device could not be exported.", what);
+}
+
+gr_status gl_vulkan_memory_fd(const gr_resource *image, int *fd)
+{
+    const struct private_vulkan *vulkan = find(false, __func__);
+    const VkMemoryGetFdInfoKHR get = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
+        .memory = gr_vk_memory(image),
+        .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
+    };
+    *fd = -1;
+    VkResult result = VK_ERROR_EXTENSION_NOT_PRESENT;
+    if (vulkan && vulkan->memory_fd)
+        result = vulkan->memory_fd(vulkan->handles->device, &get, fd);
+    return result == VK_SUCCESS && *fd >= 0 ? GR_OK
+                                            : refuse_fd(result, "vkGetMemoryFdKHR", "memory");
+}
+
+gr_status gl_vulkan_semaphore_fd(const gr_semaphore *semaphore, int *fd)
+{
+    const struct private_vulkan *vulkan = find(false, __func__);
+    const VkSemaphoreGetFdInfoKHR get = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
+        .semaphore = gr_vk_semaphore(semaphore),
+        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
+    };
+    *fd = -1;
+    VkResult result = VK_ERROR_EXTENSION_NOT_PRESENT;
+    if (vulkan && vulkan->semaphore_fd)
+        result = vulkan->semaphore_fd(vulkan->handles->device, &get, fd);
+    return result == VK_SUCCESS && *fd >= 0 ? GR_OK
+                                            : refuse_fd(result, "vkGetSemaphoreFdKHR", "semaphore");
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The semaphores of an OpenGL context and a CUDA context: made by Vulkan, imported by both. */
+#include "gl/shared/timeline.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <epoxy/gl.h>
+
+#include "lib/error.h"
+#include "lib/log.h"
+#include "gl/saved_state.h"
+#include "gl/shared/private_vulkan.h"
+
+/* GL_NV_timeline_semaphore, which epoxy does not know. */
+#define TIMELINE_SEMAPHORE_VALUE_NV 0x9595
+#define SEMAPHORE_TYPE_NV           0x95B3
+#define SEMAPHORE_TYPE_TIMELINE_NV  0x95B5
+typedef void(EPOXY_CALLSPEC *create_semaphores_fn)(GLsizei n, GLuint *semaphores);
+typedef void(EPOXY_CALLSPEC *semaphore_parameter_fn)(GLuint semaphore, GLenum name,
+                                                     const GLint *values);
+
+/* ---- OpenGL's side of a semaphore ----------------------------------------------------------------- */
+
+static GLuint make_timeline(const struct gl_context *context)
+{
+    create_semaphores_fn create = NULL;
+    semaphore_parameter_fn set = NULL;
+    void *symbol = gl_proc_address(&context->native, "glCreateSemaphoresNV");
+    memcpy(&create, &symbol, sizeof(symbol));
+    symbol = gl_proc_address(&context->native, "glSemaphoreParameterivNV");
+    memcpy(&set, &symbol, sizeof(symbol));
+    const GLint type = SEMAPHORE_TYPE_TIMELINE_NV;
+    GLuint name = 0;
+    if (create && set) {
+        create(1, &name);
+        set(name, SEMAPHORE_TYPE_NV, &type); /* has to be known before the import */
+    }
+    return name;
+}
+
+static gr_status import_semaphore(struct gl_timeline *t, const gr_semaphore *semaphore,
+                                  GLuint *name, const char *call)
+{
+    int fd;
+    gr_status status = gl_vulkan_semaphore_fd(semaphore, &fd);
+    if (status != GR_OK)
+        return status;
+    if (t->waits == GL_WAITS_TIMELINE)
+        *name = make_timeline(&t->context);
+    else
+        glGenSemaphoresEXT(1, name);
+    if (*name)
+        glImportSemaphoreFdEXT(*name, GL_HANDLE_TYPE_OPAQUE_FD_EXT, fd);
+    GLenum error = gl_errors_take();
+    if (*name && error == GL_NO_ERROR)
+        return GR_OK;
+    close(fd); /* only an import that succeeds takes it */
+    return gr_fail_code(GR_ERR_GL, (int)error, gl_error_name(error), "glImportSemaphoreFdEXT",
+                        "%s: OpenGL could not import a semaphore of Vulkan's.", call);
+}
+
+/* ---- A pair --------------------------------------------------------------------------------------- */
+
+static void end_pair(struct gl_timeline *t)
+{
+    gr_semaphore_free(t->acquire);
+    gr_semaphore_free(t->release);
+    gl_names_end(t->names);
+    t->acquire = t->release = NULL;
+    t->names = NULL;
+}
+
+static gr_status make_pair(struct gl_timeline *t, const char *call)
+{
+    bool counts = t->waits == GL_WAITS_TIMELINE;
+    gr_status status = GR_ERR_UNSUPPORTED;
+    t->acquire = gl_vulkan_semaphore(counts, call);
+    if (t->acquire)
+        t->release = gl_vulkan_semaphore(counts, call);
+    if (t->release)
+        t->names = gl_names_make(&t->context, call);
+    if (t->names)
+        status = import_semaphore(t, t->acquire, &t->names->semaphores[0], call);
+    if (status == GR_OK)
+        status = import_semaphore(t, t->release, &t->names->semaphores[1], call);
+    if (status != GR_OK)
+        end_pair(t);
+    return status;
+}
+
+/* Why it is going to be less than `wanted`. */
+static void note_failure(struct gl_timeline *t, const char *wanted)
+{
+    gr_error error;
+    gr_last_error(&error);
+    snprintf(t->why, sizeof(t->why), "%s: %.160s", wanted, error.message);
+    gr_log(GR_LOG_WARNING, "no %s between OpenGL and CUDA: %s", wanted, error.message);
+}
+
+/* The best that works. What does not is no error: the thread can always wait. */
+static void choose(struct gl_timeline *t, const char *call)
+{
+    gr_error before;
+    gr_error_save(&before);
+    if (!epoxy_has_gl_extension("GL_EXT_semaphore") ||
+        !epoxy_has_gl_extension("GL_EXT_semaphore_fd")) {
+        snprintf(t->why, sizeof(t->why), "this OpenGL has no GL_EXT_semaphore_fd");
+        t->waits = GL_WAITS_HOST;
+        return;
+    }
+    if (epoxy_has_gl_extension("GL_NV_timeline_semaphore")) {
+        t->waits = GL_WAITS_TIMELINE;
+        if (make_pair(t, call) == GR_OK)
+            return;
+        note_failure(t, "timeline semaphores");
+    } else {
+        snprintf(t->why, sizeof(t->why), "this OpenGL has no GL_NV_timeline_semaphore");
+    }
+    t->waits = GL_WAITS_BINARY;
+    if (make_pair(t, call) != GR_OK) {
+        note_failure(t, "semaphores");
+        t->waits = GL_WAITS_HOST;
+    }
+    gr_error_restore(&before);
+}
+
+static struct gl_timeline *make(const struct gl_context *context, const struct gr_context *cuda,
+                                const char *call)
+{
+    struct gl_timeline *t = calloc(1, sizeof(*t));
+    if (!t) {
+        gr_fail_memory(call);
+        return NULL;
+    }
+    if (gr_context_hold(cuda, &t->cuda, call) != GR_OK) {
+        free(t);
+        return NULL;
+    }
+    t->context = *context;
+    choose(t, call);
+    return t;
+}
+
+/* ---- All of them ---------------------------------------------------------------------------------- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gl_timeline *timelines;
+
+struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
+                                     const struct gr_context *cuda, const char *call)
+{
+    pthread_mutex_lock(&lock);
+    struct gl_timeline *t = timelines;
+    while (t && !(gl_context_same(&t->context, context) && t->cuda.handle == cuda->handle))
+        t = t->next;
+    if (!t)
+        t = make(context, cuda, call);
+    if (t && t->holds == 0 && t->waits != GL_WAITS_BINARY) {
+        t->next = timelines;
+        timelines = t;
+    }
+    if (t)
+        t->holds++;
+    pthread_mutex_unlock(&lock);
+    return t;
+}
+
+void gl_timeline_drop(struct gl_timeline *t)
+{
+    if (!t)
+        return;
+    pthread_mutex_lock(&lock);
+    bool last = --t->holds == 0;
+    struct gl_timeline **link = &timelines;
+    while (last && *link && *link != t)
+        link = &(*link)->next;
+    if (last && *link)
+        *link = t->next;
+    pthread_mutex_unlock(&lock);
+    if (!last)
+        return;
+    end_pair(t);
+    gr_context_drop(&t->cuda);
+    free(t);
+}
+
+const char *gl_timeline_text(const struct gl_timeline *t)
+{
+    return t->waits == GL_WAITS_TIMELINE ? "timeline semaphores"
+           : t->waits == GL_WAITS_BINARY ? "binary semaphores"
+                                         : "waits of the thread";
+}
+
+/* ---- Use ------------------------------------------------------------------------------------------ */
+
+void gl_barriers_add(struct gl_barriers *b, bool is_texture, unsigned int name)
+{
+    if (!is_texture) {
+        b->buffers[b->buffer_count++] = name;
+        return;
+    }
+    b->layouts[b->texture_count] = GL_LAYOUT_GENERAL_EXT;
+    b->textures[b->texture_count++] = name;
+}
+
+static void set_value(const struct gl_timeline *t, GLuint semaphore, uint64_t value)
+{
+    GLuint64 of_gl = value;
+    if (t->waits == GL_WAITS_TIMELINE)
+        glSemaphoreParameterui64vEXT(semaphore, TIMELINE_SEMAPHORE_VALUE_NV, &of_gl);
+}
+
+void gl_timeline_signal(const struct gl_timeline *t, uint64_t value, const struct gl_barriers *b)
+{
+    GLuint semaphore = t->names->semaphores[0];
+    set_value(t, semaphore, value);
+    glSignalSemaphoreEXT(semaphore, b->buffer_count, b->buffers, b->texture_count, b->textures,
+                         b->layouts);
+    glFlush(); /* CUDA waits for it, and nothing else might send it off */
+}
+
+void gl_timeline_wait(const struct gl_timeline *t, uint64_t value, const struct gl_barriers *b)
+{
+    GLuint semaphore = t->names->semaphores[1];
+    set_value(t, semaphore, value);
+    glWaitSemaphoreEXT(semaphore, b->buffer_count, b->buffers, b->texture_count, b->textures,
+                       b->layouts);
+}

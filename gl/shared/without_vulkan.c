@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands for grinterop's own Vulkan device, and for what is made of it, in a grinterop that was built without Vulkan. */
+#include "lib/error.h"
+#include "gl/shared/private_vulkan.h"
+#include "gl/shared/shared.h"
+
+static gr_status refuse(const char *call)
+{
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "This grinterop was built without Vulkan, which images and semaphores that OpenGL and CUDA "
+        "share come from. Build it with Vulkan, or use GR_TRANSPORT_INTEROP.");
+}
+
+gr_semaphore *gl_vulkan_semaphore(bool timeline, const char *call)
+{
+    (void)timeline;
+    refuse(call);
+    return NULL;
+}
+
+gr_status gl_vulkan_semaphore_fd(const gr_semaphore *semaphore, int *fd)
+{
+    (void)semaphore;
+    *fd = -1;
+    return refuse(__func__);
+}
+
+gr_resource *gl_shared_image(const gr_gl_image_info *info, unsigned flags, const char *call)
+{
+    (void)info;
+    (void)flags;
+    refuse(call);
+    return NULL;
+}
+
+gr_status gl_shared_export_image(const struct gl_shared *r, struct gr_memory_export *memory)
+{
+    (void)r;
+    memory->fd = -1;
+    return refuse(__func__);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What CUDA's documentation demands of imported memory, type by type: checked before the driver is
+ * called, which would answer with a number, or not at all.
+ */
+#include "lib/external/external.h"
+
+#include <string.h>
+
+#include "lib/error.h"
+#include "lib/import_handle.h"
+
+enum dedication { MAY_BE_DEDICATED, MUST_BE_DEDICATED, NEVER_DEDICATED };
+
+static const struct memory_rule {
+    CUexternalMemoryHandleType type;
+    struct gr_handle_rule handle;
+    enum dedication dedicated;
+    const char *usual; /* where a refused import usually comes from */
+} rules[] = {
+    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+     {"OPAQUE_FD", GR_HANDLE_FD, "vkGetMemoryFdKHR gives it, and cuMemExportToShareableHandle"},
+     MAY_BE_DEDICATED,
+     "Usual causes: a size that is not the allocation's own; `dedicated` unlike the allocation; an "
+     "fd of another kind or of another GPU (compare UUIDs)."},
+    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32,
+     {"OPAQUE_WIN32", GR_HANDLE_NT, "vkGetMemoryWin32HandleKHR gives it"},
+     MAY_BE_DEDICATED,
+     "Usual causes: a size that is not the allocation's own; `dedicated` unlike the allocation; a "
+     "handle that was closed, or of another type or GPU (compare UUIDs)."},
+    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_KMT,
+     {"OPAQUE_WIN32_KMT", GR_HANDLE_KMT,
+      "vkGetMemoryWin32HandleKHR gives it for the type OPAQUE_WIN32_KMT"},
+     MAY_BE_DEDICATED,
+     "Usual causes: the memory was freed, which this handle does not prevent; a size that is not "
+     "the "
+     "allocation's own; `dedicated` unlike the allocation; another GPU (compare UUIDs)."},
+    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_HEAP,
+     {"D3D12_HEAP", GR_HANDLE_NT, "ID3D12Device::CreateSharedHandle gives it for an ID3D12Heap"},
+     MAY_BE_DEDICATED,
+     "Usual causes: the handle is a committed resource's (type D3D12_RESOURCE); a size that is not "
+     "the "
+     "heap's own; another adapter (compare LUIDs)."},
+    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_RESOURCE,
+     {"D3D12_RESOURCE", GR_HANDLE_NT,
+      "ID3D12Device::CreateSharedHandle gives it for an ID3D12Resource"},
+     MUST_BE_DEDICATED,
+     "Usual causes: the handle is a heap's (type D3D12_HEAP); a size that is not what "
+     "GetResourceAllocationInfo says; another adapter (compare LUIDs)."},
+    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_RESOURCE,
+     {"D3D11_RESOURCE", GR_HANDLE_NT,
+      "IDXGIResource1::CreateSharedHandle gives it for an ID3D11Resource"},
+     MUST_BE_DEDICATED,
+     "Usual causes: the handle is a KMT one (type D3D11_RESOURCE_KMT); a size that is not the "
+     "resource's own; another adapter (compare LUIDs)."},
+    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_RESOURCE_KMT,
+     {"D3D11_RESOURCE_KMT", GR_HANDLE_KMT,
+      "IDXGIResource::GetSharedHandle gives it for an ID3D11Resource"},
+     MUST_BE_DEDICATED,
+     "Usual causes: the resource was released, which this handle does not prevent; the handle is "
+     "an NT "
+     "one (type D3D11_RESOURCE); another adapter (compare LUIDs)."},
+    {CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF,
+     {"NVSCIBUF", GR_HANDLE_NVSCI, "NvSciBufObjAlloc gives it"},
+     MAY_BE_DEDICATED,
+     "NvSciBuf is there on DRIVE and Jetson. Usual causes: the attribute list does not name this "
+     "GPU; "
+     "a size that is not the object's own."},
+    {(CUexternalMemoryHandleType)GR_DMABUF_FD,
+     {"DMABUF_FD", GR_HANDLE_FD, "the kernel's dma_buf exporters give it"},
+     NEVER_DEDICATED,
+     "CUDA imports dma_bufs on Jetson only, from Thor on, with a driver of CUDA 13; elsewhere "
+     "export "
+     "the memory as OPAQUE_FD."},
+};
+
+static const struct gr_handle_import import = {"cuImportExternalMemory", "nvscibuf", "memory"};
+
+static const struct memory_rule *rule_of(CUexternalMemoryHandleType type)
+{
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+        if (rules[i].type == type)
+            return &rules[i];
+    return NULL;
+}
+
+bool gr_external_has_fd(CUexternalMemoryHandleType type)
+{
+    const struct memory_rule *rule = rule_of(type);
+    return rule && rule->handle.form == GR_HANDLE_FD;
+}
+
+const char *gr_external_type_name(CUexternalMemoryHandleType type)
+{
+    const struct memory_rule *rule = rule_of(type);
+    return rule ? rule->handle.name : "unknown";
+}
+
+static gr_status check_dedicated(const struct memory_rule *rule, bool dedicated, const char *call)
+{
+    if (rule->dedicated == MUST_BE_DEDICATED && !dedicated)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The handle type %s was given without `dedicated`. CUDA driver API, "
+                       "cuImportExternalMemory: resources of Direct3D are always dedicated. Set "
+                       "`dedicated` to true.",
+                       rule->handle.name);
+    if (rule->dedicated == NEVER_DEDICATED && dedicated)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The handle type %s was given with `dedicated`. CUDA driver API, "
+                       "cuImportExternalMemory: the flags of a dma_buf must be 0. Set `dedicated` "
+                       "to false.",
+                       rule->handle.name);
+    return GR_OK;
+}
+
+gr_status gr_external_check(const gr_external_memory_info *info, const char *call)
+{
+    if (!info)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`info` is NULL: describe the memory that is to be imported.");
+    const struct memory_rule *rule = rule_of(info->type);
+    if (!rule)
+        return gr_handle_unknown((int)info->type, &import, call);
+    const struct gr_handle handle = {info->fd, info->win32_handle, info->win32_name,
+                                     info->nvscibuf};
+    gr_status status = gr_handle_check(&rule->handle, &handle, &import, call);
+    if (status != GR_OK)
+        return status;
+    if (info->size == 0)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The memory of the type %s was given the size 0. CUDA driver API, "
+            "cuImportExternalMemory: the size of the whole memory must be there. Pass what "
+            "was allocated (Vulkan: VkMemoryAllocateInfo::allocationSize).",
+            rule->handle.name);
+    return check_dedicated(rule, info->dedicated, call);
+}
+
+void gr_external_handle_desc(const gr_external_memory_info *info,
+                             CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
+{
+    const struct memory_rule *rule = rule_of(info->type);
+    memset(desc, 0, sizeof(*desc));
+    desc->type = info->type;
+    desc->size = info->size;
+    desc->flags = info->dedicated ? CUDA_EXTERNAL_MEMORY_DEDICATED : 0;
+    if (rule->handle.form == GR_HANDLE_FD) {
+        desc->handle.fd = info->fd;
+    } else if (rule->handle.form == GR_HANDLE_NVSCI) {
+        desc->handle.nvSciBufObject = info->nvscibuf;
+    } else {
+        desc->handle.win32.handle = info->win32_handle;
+        desc->handle.win32.name = info->win32_name;
+    }
+}
+
+/* Drivers before CUDA 13 do not know dma_bufs at all, and say that the value is invalid. */
+static bool is_too_old(const struct memory_rule *rule, CUresult code)
+{
+    return (int)rule->type == GR_DMABUF_FD && code == CUDA_ERROR_INVALID_VALUE;
+}
+
+gr_status gr_external_refused(const gr_external_memory_info *info, CUresult code, const char *call)
+{
+    const struct memory_rule *rule = rule_of(info->type);
+    return gr_handle_refused(&rule->handle, &import, code, is_too_old(rule, code), rule->usual,
+                             call);
+}

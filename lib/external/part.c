@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parts of imported memory: that buffers and images lie in it, and that the images are ones CUDA
+ * has.
+ */
+#include "lib/external/external.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "lib/error.h"
+#include "lib/import_handle.h"
+
+#define BUFFER_CALL "CUDA driver API, cuExternalMemoryGetMappedBuffer"
+#define ARRAY_CALL  "CUDA driver API, cuExternalMemoryGetMappedMipmappedArray"
+#define CREATE_CALL "CUDA driver API, cuMipmappedArrayCreate"
+
+/* ---- Buffers --------------------------------------------------------------------------------- */
+
+static gr_status check_buffer(const gr_external_part *part, size_t size, const char *call)
+{
+    if (part->size <= size - part->offset)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The buffer of %zu bytes at offset %zu does not end within the memory of %zu "
+                   "bytes. " BUFFER_CALL ": offset and size are a range of the memory. A size of 0 "
+                   "means up to the memory's end.",
+                   part->size, part->offset, size);
+}
+
+/* ---- Images ---------------------------------------------------------------------------------- */
+
+static gr_status check_extent(const gr_external_image *image, const char *call)
+{
+    if (image->width == 0 || (image->height == 0 && image->depth != 0))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The image is %zu x %zu x %zu texels. " CREATE_CALL
+                       ": there is a width, and a "
+                       "depth only with a height. Set height and depth to 0 in 1D, depth in 2D.",
+                       image->width, image->height, image->depth);
+    if (image->layers > 0 && image->depth > 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The image has a depth of %zu and %u layers. " CREATE_CALL ": the number of "
+                       "layers stands where the depth does, so no 3D image has layers. Set one of "
+                       "them to 0.",
+                       image->depth, image->layers);
+    return GR_OK;
+}
+
+static gr_status check_cube(const gr_external_image *image, const char *call)
+{
+    if (!image->cube)
+        return GR_OK;
+    if (image->width != image->height)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The cube's faces are %zu x %zu texels. " CREATE_CALL ": faces are square. "
+                       "Give width and height the same value, or `cube` false.",
+                       image->width, image->height);
+    if (image->layers == 0 || image->layers % 6 != 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The cube has %u layers. " CREATE_CALL
+                       ": a cube has six, an array of cubes a "
+                       "multiple of six. Count each face as a layer, or give `cube` false.",
+                       image->layers);
+    return GR_OK;
+}
+
+/* 0 for a format that is not one channel's, or that is none. */
+static unsigned channel_bytes(CUarray_format format)
+{
+    switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8:
+        return 1;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF:
+        return 2;
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+    case CU_AD_FORMAT_SIGNED_INT32:
+    case CU_AD_FORMAT_FLOAT:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+static gr_status check_texel(const gr_external_image *image, const char *call)
+{
+    if (channel_bytes(image->format) == 0)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The image's format is 0x%x. " CREATE_CALL ": a format says what one channel "
+            "is. Pass an integer of 8, 16 or 32 bits, half or float "
+            "(CU_AD_FORMAT_UNSIGNED_INT8 and so on); `normalized` and `srgb` say the rest.",
+            (unsigned)image->format);
+    if (image->channels != 1 && image->channels != 2 && image->channels != 4)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The image has %u channels. " CREATE_CALL
+                       ": there are 1, 2 or 4. Use a format "
+                       "of four channels where the graphics API has three.",
+                       image->channels);
+    if (image->color_attachment && image->depth_texture)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The image is given as a colour attachment and as a depth texture. " ARRAY_CALL
+            ": the flags tell how the texels are stored, and it is one way. Set one of "
+            "them.");
+    return GR_OK;
+}
+
+unsigned gr_whole_chain(size_t width, size_t height, size_t depth)
+{
+    size_t longest = width > height ? width : height;
+    if (depth > longest)
+        longest = depth;
+    unsigned levels = 0;
+    for (; longest > 0; longest /= 2)
+        levels++;
+    return levels;
+}
+
+static gr_status check_levels(const gr_external_image *image, CUexternalMemoryHandleType type,
+                              const char *call)
+{
+    unsigned most = gr_whole_chain(image->width, image->height, image->depth);
+    if (image->levels > most)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The image has %u mip levels. " CREATE_CALL ": %zu x %zu x %zu texels are "
+                       "halved down to one in %u. Pass the number that the image was made with.",
+                       image->levels, image->width, image->height, image->depth, most);
+    if (image->placed_levels &&
+        (image->placed_levels > most || image->layers == 0 || image->placed_levels < image->levels))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "placed_levels is %u: it is at least `levels`, %u, and at most a whole "
+                       "chain, %u, of an "
+                       "image with layers.",
+                       image->placed_levels, image->levels, most);
+    if (type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF && image->levels > 1)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The image in NVSCIBUF memory has %u mip levels. " ARRAY_CALL
+                       ": there must be one. Pass 1, and a resource for each level that you need.",
+                       image->levels);
+    return GR_OK;
+}
+
+/* a * b, or as much as there can be. */
+static size_t times(size_t a, size_t b)
+{
+    return b != 0 && a > SIZE_MAX / b ? SIZE_MAX : a * b;
+}
+
+/* Whatever the layout, each texel of the first level has its bytes. */
+static size_t least_bytes(const gr_external_image *image)
+{
+    size_t bytes = times(channel_bytes(image->format) * image->channels, image->width);
+    bytes = times(bytes, image->height ? image->height : 1);
+    bytes = times(bytes, image->depth ? image->depth : 1);
+    return times(bytes, image->layers ? image->layers : 1);
+}
+
+static gr_status check_image(const gr_external_part *part, size_t size,
+                             CUexternalMemoryHandleType type, const char *call)
+{
+    const gr_external_image *image = part->image;
+    if ((int)type == GR_DMABUF_FD)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The memory of the type DMABUF_FD was given an image. " ARRAY_CALL
+            ": images in a dma_buf are not supported. Make a buffer of it (`image` NULL).");
+    if (part->size != 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The image was given a size of %zu bytes. " ARRAY_CALL
+                       ": an image's bytes follow "
+                       "from what it is. Set the part's size to 0; the memory's own is info.size.",
+                       part->size);
+    gr_status status = check_extent(image, call);
+    if (status == GR_OK)
+        status = check_cube(image, call);
+    if (status == GR_OK)
+        status = check_texel(image, call);
+    if (status == GR_OK)
+        status = check_levels(image, type, call);
+    if (status != GR_OK)
+        return status;
+    if (least_bytes(image) > size - part->offset)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The image at offset %zu does not fit into the memory of %zu bytes: its texels "
+            "are %zu bytes at least. " ARRAY_CALL ": the offset is where the first level "
+            "begins in the memory. Pass the size of the whole allocation.",
+            part->offset, size, least_bytes(image));
+    return GR_OK;
+}
+
+/* ---- Both ------------------------------------------------------------------------------------ */
+
+gr_status gr_external_check_part(const gr_external_part *part, size_t size, bool dedicated,
+                                 CUexternalMemoryHandleType type, const char *call)
+{
+    if (!part)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`part` is NULL: say which part of the memory the resource is.");
+    if (part->offset >= size)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The offset %zu is not within the memory of %zu bytes. %s: it counts bytes from "
+            "the memory's start.",
+            part->offset, size, part->image ? ARRAY_CALL : BUFFER_CALL);
+    if (dedicated && part->offset != 0)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The offset is %zu in dedicated memory. CUDA driver API, cuImportExternalMemory, "
+            "leaves it to the exporter what dedicated means, and there (Vulkan: "
+            "vkBindBufferMemory, vkBindImageMemory) it is one object, at offset 0. Set the "
+            "offset to 0, or `dedicated` to false if the memory was not allocated so.",
+            part->offset);
+    return part->image ? check_image(part, size, type, call) : check_buffer(part, size, call);
+}
+
+/* Six layers of a cube are one cube, which is no array; more are an array of cubes. */
+static unsigned shape_flags(const gr_external_image *image)
+{
+    if (image->cube)
+        return CUDA_ARRAY3D_CUBEMAP | (image->layers > 6 ? CUDA_ARRAY3D_LAYERED : 0);
+    return image->layers > 0 ? CUDA_ARRAY3D_LAYERED : 0;
+}
+
+void gr_external_array_desc(const gr_external_part *part, unsigned flags,
+                            CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc)
+{
+    const gr_external_image *image = part->image;
+    memset(desc, 0, sizeof(*desc));
+    desc->offset = part->offset;
+    desc->numLevels = image->placed_levels ? image->placed_levels
+                      : image->levels      ? image->levels
+                                           : 1;
+    desc->arrayDesc.Width = image->width;
+    desc->arrayDesc.Height = image->height;
+    desc->arrayDesc.Depth = image->layers ? image->layers : image->depth;
+    desc->arrayDesc.Format = image->format;
+    desc->arrayDesc.NumChannels = image->channels;
+    desc->arrayDesc.Flags = shape_flags(image);
+    if (flags & GR_SURFACE_LOAD_STORE)
+        desc->arrayDesc.Flags |= CUDA_ARRAY3D_SURFACE_LDST;
+    if (flags & GR_TEXTURE_GATHER)
+        desc->arrayDesc.Flags |= CUDA_ARRAY3D_TEXTURE_GATHER;
+    if (image->color_attachment)
+        desc->arrayDesc.Flags |= CUDA_ARRAY3D_COLOR_ATTACHMENT;
+    if (image->depth_texture)
+        desc->arrayDesc.Flags |= CUDA_ARRAY3D_DEPTH_TEXTURE;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Mapped images: their description and their arrays, asked from the driver at every map. */
+#include "lib/image/image.h"
+
+#include "lib/backend.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+
+gr_status gr_image_check(const gr_buffer *buffer, const char *call)
+{
+    if (!buffer)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "The buffer is NULL: did gr_map() fail?");
+    if (!buffer->resource->is_image)
+        return gr_fail(
+            GR_ERR_STATE, call,
+            "The resource was made from a buffer, not from an image: use gr_buffer_ptr().");
+    if (!gr_buffer_is_live(buffer))
+        return gr_fail(GR_ERR_STATE, call, "The image is not mapped any more: map it again.");
+    return GR_OK;
+}
+
+gr_status gr_image_check_range(const gr_resource *resource, unsigned level, unsigned layer,
+                               const char *call)
+{
+    const struct gr_image *image = &resource->image;
+    if (level >= image->levels || layer >= image->layers)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "There is no level %u with layer %u: the image has %u level%s and %u %s%s, "
+                       "counted from 0.",
+                       level, layer, image->levels, image->levels == 1 ? "" : "s", image->layers,
+                       image->cube ? "face" : "layer", image->layers == 1 ? "" : "s");
+    return GR_OK;
+}
+
+gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned layer,
+                              const char *call)
+{
+    gr_status status = gr_image_check(buffer, call);
+    return status == GR_OK ? gr_image_check_range(buffer->resource, level, layer, call) : status;
+}
+
+static unsigned channel_bytes(CUarray_format format)
+{
+    switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8:
+        return 1;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF:
+        return 2;
+    default:
+        return 4;
+    }
+}
+
+gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
+{
+    const gr_resource *resource = buffer->resource;
+    const struct gr_image *image = &resource->image;
+    CUarray array;
+    CUDA_ARRAY3D_DESCRIPTOR described;
+    gr_status status = resource->backend->array(resource, 0, 0, &array);
+    if (status != GR_OK)
+        return status;
+    CUresult result = gr_driver()->cuArray3DGetDescriptor(&described, array);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuArray3DGetDescriptor",
+                            "The mapped image was not described.");
+    *info = (gr_image_info){
+        .width = described.Width,
+        .height = described.Height ? described.Height : 1,
+        .depth = image->is_3d && described.Depth ? described.Depth : 1,
+        .levels = image->levels,
+        .layers = image->layers,
+        .cube = image->cube,
+        .layered = image->layered,
+        .srgb = image->srgb,
+        .normalized = image->normalized,
+        .format = described.Format,
+        .channels = described.NumChannels,
+        .texel_bytes = described.NumChannels * channel_bytes(described.Format),
+    };
+    return GR_OK;
+}
+
+gr_status gr_buffer_image_info(const gr_buffer *buffer, gr_image_info *info)
+{
+    bool pushed;
+    if (!info)
+        return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`info` is NULL: there is no place for it.");
+    gr_status status = gr_image_check(buffer, __func__);
+    if (status == GR_OK)
+        status = gr_context_enter(&buffer->resource->context, &pushed, __func__);
+    if (status != GR_OK)
+        return status;
+    status = gr_image_query(buffer, info);
+    gr_context_leave(pushed);
+    return status;
+}
+
+CUarray gr_buffer_array(gr_buffer *buffer, unsigned level, unsigned layer)
+{
+    bool pushed;
+    CUarray array = NULL;
+    if (gr_image_check_part(buffer, level, layer, __func__) != GR_OK ||
+        gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
+        return NULL;
+    gr_status status = buffer->resource->backend->array(buffer->resource, level, layer, &array);
+    gr_context_leave(pushed);
+    return status == GR_OK ? array : NULL;
+}
+
+CUmipmappedArray gr_buffer_mipmapped_array(gr_buffer *buffer)
+{
+    bool pushed;
+    CUmipmappedArray array = NULL;
+    if (gr_image_check(buffer, __func__) != GR_OK ||
+        gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
+        return NULL;
+    gr_status status = buffer->resource->backend->mipmapped_array(buffer->resource, &array);
+    gr_context_leave(pushed);
+    return status == GR_OK ? array : NULL;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Images as linear memory: copies out of and into one level and layer, and the memory that stands for one. */
+#include "lib/image/image.h"
+
+#include "lib/backend.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+
+/* One level and layer, in the units of a copy. */
+struct part {
+    CUarray array;
+    size_t row_bytes, rows, slices;
+    size_t first_slice; /* the layer, in an array of several */
+};
+
+static size_t shrink(size_t extent, unsigned level)
+{
+    extent >>= level;
+    return extent ? extent : 1;
+}
+
+/* The CUDA context is current. */
+static gr_status find_part(const gr_buffer *buffer, unsigned level, unsigned layer,
+                           struct part *part)
+{
+    gr_image_info info;
+    gr_status status = gr_image_query(buffer, &info);
+    if (status != GR_OK)
+        return status;
+    part->row_bytes = shrink(info.width, level) * info.texel_bytes;
+    part->rows = shrink(info.height, level);
+    part->slices = buffer->resource->image.is_3d ? shrink(info.depth, level) : 1;
+    part->first_slice = info.layered ? layer : 0;
+    return buffer->resource->backend->array(buffer->resource, level, layer, &part->array);
+}
+
+static gr_status check_linear(const gr_linear *memory, const struct part *part, const char *call)
+{
+    if (!memory->device == !memory->host)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "Give either `device` or `host`: %s of them is set.",
+                       memory->device ? "each" : "none");
+    if (memory->pitch && memory->pitch < part->row_bytes)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "A pitch of %zu bytes is too small: a row of the image has %zu.",
+                       memory->pitch, part->row_bytes);
+    size_t pitch = memory->pitch ? memory->pitch : part->row_bytes;
+    if (memory->slice && (memory->slice % pitch || memory->slice / pitch < part->rows))
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "A slice of %zu bytes does not hold whole rows, %zu of %zu bytes: it has to be a "
+            "multiple of the pitch and large enough.",
+            memory->slice, part->rows, pitch);
+    return GR_OK;
+}
+
+/* Both directions in the driver's form; `out` is out of the image. */
+static CUDA_MEMCPY3D describe_copy(const gr_linear *memory, const struct part *part, bool out)
+{
+    size_t pitch = memory->pitch ? memory->pitch : part->row_bytes;
+    size_t rows = memory->slice ? memory->slice / pitch : part->rows;
+    CUmemorytype linear = memory->host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    CUDA_MEMCPY3D copy = {
+        .WidthInBytes = part->row_bytes, .Height = part->rows, .Depth = part->slices};
+    if (out) {
+        copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+        copy.srcArray = part->array;
+        copy.srcZ = part->first_slice;
+        copy.dstMemoryType = linear;
+        copy.dstHost = memory->host;
+        copy.dstDevice = memory->device;
+        copy.dstPitch = pitch;
+        copy.dstHeight = rows;
+    } else {
+        copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+        copy.dstArray = part->array;
+        copy.dstZ = part->first_slice;
+        copy.srcMemoryType = linear;
+        copy.srcHost = memory->host;
+        copy.srcDevice = memory->device;
+        copy.srcPitch = pitch;
+        copy.srcHeight = rows;
+    }
+    return copy;
+}
+
+static gr_status copy_part(const struct part *part, const gr_linear *memory, bool out,
+                           CUstream stream, const char *call)
+{
+    gr_status status = check_linear(memory, part, call);
+    if (status != GR_OK)
+        return status;
+    CUDA_MEMCPY3D copy = describe_copy(memory, part, out);
+    CUresult result = gr_driver()->cuMemcpy3DAsync(&copy, stream);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(
+        result, "cuMemcpy3DAsync",
+        "%s: %zu rows of %zu bytes could not be copied. Is the memory large enough? An "
+        "error of earlier work on the stream is reported here too.",
+        call, part->rows * part->slices, part->row_bytes);
+}
+
+static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
+                            const gr_linear *memory, bool out, CUstream stream, const char *call)
+{
+    bool pushed;
+    struct part part;
+    gr_status status = gr_image_check_part(buffer, level, layer, call);
+    if (status == GR_OK && !memory)
+        status = gr_fail(GR_ERR_INVALID_VALUE, call, "The linear memory's description is NULL.");
+    if (status == GR_OK && !out && (buffer->resource->flags & GR_READ_ONLY))
+        status =
+            gr_fail(GR_ERR_STATE, call,
+                    "The image was registered read_only: register it without, to write to it.");
+    if (status == GR_OK)
+        status = gr_stream_check(stream, true, call);
+    if (status == GR_OK)
+        status = gr_context_enter(&buffer->resource->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    status = find_part(buffer, level, layer, &part);
+    if (status == GR_OK)
+        status = copy_part(&part, memory, out, stream == GR_STREAM_OF_MAP ? buffer->stream : stream,
+                           call);
+    gr_context_leave(pushed);
+    return status;
+}
+
+gr_status gr_buffer_copy_from_image(gr_buffer *buffer, unsigned level, unsigned layer,
+                                    const gr_linear *to, CUstream stream)
+{
+    return copy_image(buffer, level, layer, to, true, stream, __func__);
+}
+
+gr_status gr_buffer_copy_to_image(gr_buffer *buffer, unsigned level, unsigned layer,
+                                  const gr_linear *from, CUstream stream)
+{
+    return copy_image(buffer, level, layer, from, false, stream, __func__);
+}
+
+/* ---- Memory that stands for an image ---------------------------------------------------------------------------- */
+
+/* Rows of the copy begin at multiples of this, as kernels like them. */
+#define PITCH_ALIGNMENT ((size_t)256)
+
+static gr_status reserve_staging(gr_resource *resource, size_t bytes, const char *call)
+{
+    struct gr_staging *staging = &resource->staging;
+    if (staging->room >= bytes)
+        return GR_OK;
+    const gr_cuda_api *cu = gr_driver();
+    CUdeviceptr larger;
+    CUresult result = CUDA_SUCCESS;
+    if (!staging->done)
+        result = cu->cuEventCreate(&staging->done, CU_EVENT_DISABLE_TIMING);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
+    result = cu->cuMemAlloc(&larger, bytes);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuMemAlloc", "%s: no %zu bytes of device memory for the copy.",
+                            call, bytes);
+    if (staging->ptr)
+        cu->cuMemFree(staging->ptr); /* waits for the work that still uses it */
+    staging->ptr = larger;
+    staging->room = bytes;
+    return GR_OK;
+}
+
+void gr_linear_free(gr_resource *resource, bool alive)
+{
+    const gr_cuda_api *cu = gr_driver();
+    struct gr_staging *staging = &resource->staging;
+    if (alive && staging->ptr)
+        cu->cuMemFree(staging->ptr);
+    if (alive && staging->done)
+        cu->cuEventDestroy(staging->done);
+    *staging = (struct gr_staging){0, 0, NULL};
+}
+
+static gr_linear staging_of(const gr_buffer *buffer)
+{
+    return (gr_linear){.device = buffer->ptr, .pitch = buffer->pitch};
+}
+
+gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, const char *call)
+{
+    gr_resource *resource = buffer->resource;
+    struct part part;
+    gr_status status = find_part(buffer, level, layer, &part);
+    if (status != GR_OK)
+        return status;
+    size_t pitch = (part.row_bytes + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
+    size_t size = pitch * part.rows * part.slices;
+    status = reserve_staging(resource, size, call);
+    if (status != GR_OK)
+        return status;
+    gr_linear memory = {.device = resource->staging.ptr, .pitch = pitch};
+    CUresult result = gr_driver()->cuStreamWaitEvent(buffer->stream, resource->staging.done, 0);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(
+            result, "cuStreamWaitEvent",
+            "%s: the stream could not be made to wait for the last use of the copy.", call);
+    if (!(resource->flags & GR_WRITE_DISCARD))
+        status = copy_part(&part, &memory, true, buffer->stream, call);
+    if (status != GR_OK)
+        return status;
+    buffer->ptr = memory.device;
+    buffer->size = size;
+    buffer->pitch = pitch;
+    buffer->level = level;
+    buffer->layer = layer;
+    return GR_OK;
+}
+
+gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *call)
+{
+    struct part part;
+    gr_status status = GR_OK;
+    gr_linear memory = staging_of(buffer);
+    if (!(buffer->resource->flags & GR_READ_ONLY))
+        status = find_part(buffer, buffer->level, buffer->layer, &part);
+    if (status == GR_OK && !(buffer->resource->flags & GR_READ_ONLY))
+        status = copy_part(&part, &memory, false, stream, call);
+    if (status != GR_OK)
+        return status;
+    CUresult result = gr_driver()->cuEventRecord(buffer->resource->staging.done, stream);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuEventRecord", "%s: the end of the copy could not be marked.",
+                        call);
+}
+
+size_t gr_buffer_pitch(const gr_buffer *buffer)
+{
+    return buffer ? buffer->pitch : 0;
+}

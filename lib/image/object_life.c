@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Surface and texture objects of a mapping. The driver destroys them at the call, not in stream order, so
+ * those of a mapping that has ended wait here, with an event, until the stream has passed.
+ */
+#include "lib/image/image.h"
+
+#include <stdlib.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+
+struct object {
+    enum gr_object_kind kind;
+    unsigned long long handle;
+    unsigned level, layer;
+};
+
+/* The objects of one mapping. Sets are used again, so that a steady loop allocates none. */
+struct gr_objects {
+    struct gr_objects *next;
+    CUevent done; /* recorded on the stream of the release */
+    size_t count, room;
+    struct object *items;
+};
+
+static void destroy_items(struct gr_objects *set)
+{
+    const gr_cuda_api *cu = gr_driver();
+    for (size_t i = 0; i < set->count; i++) {
+        if (set->items[i].kind == GR_OBJECT_SURFACE)
+            cu->cuSurfObjectDestroy(set->items[i].handle);
+        else
+            cu->cuTexObjectDestroy(set->items[i].handle);
+    }
+    set->count = 0;
+}
+
+static void free_set(struct gr_objects *set, bool alive)
+{
+    if (alive) {
+        destroy_items(set);
+        gr_driver()->cuEventDestroy(set->done);
+    }
+    free(set->items);
+    free(set);
+}
+
+/* Moves the retired sets whose work is done to the idle ones. */
+static void collect(gr_resource *resource)
+{
+    struct gr_objects **link = &resource->retired;
+    while (*link) {
+        struct gr_objects *set = *link;
+        if (gr_driver()->cuEventQuery(set->done) == CUDA_ERROR_NOT_READY) {
+            link = &set->next;
+            continue;
+        }
+        destroy_items(set);
+        *link = set->next;
+        set->next = resource->idle;
+        resource->idle = set;
+    }
+}
+
+static gr_status take_set(gr_resource *resource, struct gr_objects **taken, const char *call)
+{
+    collect(resource);
+    struct gr_objects *set = resource->idle;
+    if (set) {
+        resource->idle = set->next;
+        set->next = NULL;
+        *taken = set;
+        return GR_OK;
+    }
+    set = calloc(1, sizeof(*set));
+    if (!set)
+        return gr_fail_memory(call);
+    CUresult result = gr_driver()->cuEventCreate(&set->done, CU_EVENT_DISABLE_TIMING);
+    if (result != CUDA_SUCCESS) {
+        free(set);
+        return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
+    }
+    *taken = set;
+    return GR_OK;
+}
+
+CUsurfObject gr_objects_find_surface(const gr_buffer *buffer, unsigned level, unsigned layer)
+{
+    const struct gr_objects *set = buffer->objects;
+    for (size_t i = 0; set && i < set->count; i++) {
+        const struct object *o = &set->items[i];
+        if (o->kind == GR_OBJECT_SURFACE && o->level == level && o->layer == layer)
+            return o->handle;
+    }
+    return 0;
+}
+
+gr_status gr_objects_reserve(gr_buffer *buffer, const char *call)
+{
+    gr_status status = GR_OK;
+    if (!buffer->objects)
+        status = take_set(buffer->resource, &buffer->objects, call);
+    if (status != GR_OK)
+        return status;
+    struct gr_objects *set = buffer->objects;
+    if (set->count < set->room)
+        return GR_OK;
+    size_t room = set->room ? 2 * set->room : 8;
+    struct object *items = realloc(set->items, room * sizeof(*items));
+    if (!items)
+        return gr_fail_memory(call);
+    set->items = items;
+    set->room = room;
+    return GR_OK;
+}
+
+void gr_objects_add(gr_buffer *buffer, enum gr_object_kind kind, unsigned long long handle,
+                    unsigned level, unsigned layer)
+{
+    struct gr_objects *set = buffer->objects;
+    set->items[set->count++] = (struct object){kind, handle, level, layer};
+}
+
+void gr_objects_retire(gr_buffer *buffer, CUstream stream)
+{
+    struct gr_objects *set = buffer->objects;
+    buffer->objects = NULL;
+    gr_driver()->cuEventRecord(set->done, stream);
+    set->next = buffer->resource->retired;
+    buffer->resource->retired = set;
+}
+
+void gr_objects_free(gr_resource *resource, bool alive)
+{
+    struct gr_objects **lists[] = {&resource->retired, &resource->idle};
+    for (struct gr_objects *set = resource->retired; set && alive; set = set->next)
+        gr_driver()->cuEventSynchronize(set->done);
+    for (size_t i = 0; i < 2; i++) {
+        while (*lists[i]) {
+            struct gr_objects *set = *lists[i];
+            *lists[i] = set->next;
+            free_set(set, alive);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Surface and texture objects from a mapped image, with the defaults that the graphics API would take. */
+#include "lib/backend.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/image/image.h"
+
+static gr_status make_surface(gr_buffer *buffer, unsigned level, unsigned layer,
+                              CUsurfObject *surface, const char *call)
+{
+    CUarray array;
+    gr_status status = gr_objects_reserve(buffer, call);
+    if (status == GR_OK)
+        status = buffer->resource->backend->array(buffer->resource, level, layer, &array);
+    if (status != GR_OK)
+        return status;
+    CUDA_RESOURCE_DESC described = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array};
+    CUresult result = gr_driver()->cuSurfObjectCreate(surface, &described);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuSurfObjectCreate", "No surface for level %u, layer %u.",
+                            level, layer);
+    gr_objects_add(buffer, GR_OBJECT_SURFACE, *surface, level, layer);
+    return GR_OK;
+}
+
+CUsurfObject gr_buffer_surface(gr_buffer *buffer, unsigned level, unsigned layer)
+{
+    bool pushed;
+    if (gr_image_check_part(buffer, level, layer, __func__) != GR_OK)
+        return 0;
+    if (buffer->resource->image.layered)
+        layer = 0; /* one surface has them all */
+    if (!(buffer->resource->flags & GR_SURFACE_LOAD_STORE)) {
+        gr_fail(
+            GR_ERR_STATE, __func__,
+            "The image was not registered for surfaces: register it with GR_SURFACE_LOAD_STORE.");
+        return 0;
+    }
+    CUsurfObject surface = gr_objects_find_surface(buffer, level, layer);
+    if (surface || gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
+        return surface;
+    gr_status status = make_surface(buffer, level, layer, &surface, __func__);
+    gr_context_leave(pushed);
+    return status == GR_OK ? surface : 0;
+}
+
+/* ---- Textures -------------------------------------------------------------------------------- */
+
+static bool is_float(CUarray_format format)
+{
+    return format == CU_AD_FORMAT_FLOAT || format == CU_AD_FORMAT_HALF;
+}
+
+static bool is_wide_integer(CUarray_format format)
+{
+    return format == CU_AD_FORMAT_UNSIGNED_INT32 || format == CU_AD_FORMAT_SIGNED_INT32;
+}
+
+static bool decide(gr_choice choice, bool as_drawn)
+{
+    return choice == GR_AS_DRAWN ? as_drawn : choice == GR_YES;
+}
+
+static gr_status refuse(const char *call, const char *sentence)
+{
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "%s", sentence);
+}
+
+/* Whether the values are known ones at all, since enums come from outside. */
+static gr_status check_values(const gr_texture_options *o, const char *call)
+{
+    for (int i = 0; i < 3; i++)
+        if ((unsigned)o->address[i] > GR_ADDRESS_MIRROR)
+            return refuse(call, "`address` holds a value that is no gr_address.");
+    if ((unsigned)o->filter > GR_FILTER_LINEAR || (unsigned)o->mip_filter > GR_FILTER_LINEAR)
+        return refuse(call, "`filter` or `mip_filter` holds a value that is no gr_filter.");
+    if ((unsigned)o->as_float > GR_NO || (unsigned)o->srgb > GR_NO)
+        return refuse(call, "`as_float` or `srgb` holds a value that is no gr_choice.");
+    if (o->anisotropy > 16)
+        return refuse(call, "`anisotropy` is at most 16.");
+    /* Written so that what is no number is refused too. */
+    if (!(o->min_level >= 0 && o->max_level >= 0 && o->mip_bias == o->mip_bias) ||
+        (o->max_level > 0 && o->min_level > o->max_level))
+        return refuse(call, "`min_level` and `max_level` are at least 0 and in this order.");
+    return GR_OK;
+}
+
+/* Whether the options go together, and with the image. */
+static gr_status check_together(const gr_texture_options *o, const gr_image_info *info, bool floats,
+                                bool srgb, const char *call)
+{
+    bool normalized = o->normalized_coordinates || o->whole;
+    for (int i = 0; i < 3; i++)
+        if (o->address[i] >= GR_ADDRESS_WRAP && !normalized)
+            return refuse(call,
+                          "GR_ADDRESS_WRAP and GR_ADDRESS_MIRROR need normalized_coordinates.");
+    if (o->as_float == GR_YES && is_wide_integer(info->format))
+        return refuse(call, "CUDA reads 32 bit integers only as integers: leave `as_float` at its "
+                            "default.");
+    if (o->filter == GR_FILTER_LINEAR && !floats)
+        return refuse(call,
+                      "GR_FILTER_LINEAR needs values that are read as floats, which integers are "
+                      "not by default: set `as_float`, or filter with GR_FILTER_POINT.");
+    if (srgb && (info->format != CU_AD_FORMAT_UNSIGNED_INT8 || !floats))
+        return refuse(call, "`srgb` is for 8 bit unsigned channels that are read as floats.");
+    if (o->whole && o->min_level > (float)(info->levels - 1))
+        return refuse(call, "`min_level` is beyond the image's last level.");
+    if (!o->whole && (o->mip_filter || o->mip_bias != 0 || o->min_level > 0 || o->max_level > 0))
+        return refuse(call, "Options between mip levels need `whole`, which takes all of them.");
+    return GR_OK;
+}
+
+static CUaddress_mode address_mode(gr_address address)
+{
+    switch (address) {
+    case GR_ADDRESS_WRAP:
+        return CU_TR_ADDRESS_MODE_WRAP;
+    case GR_ADDRESS_MIRROR:
+        return CU_TR_ADDRESS_MODE_MIRROR;
+    case GR_ADDRESS_BORDER:
+        return CU_TR_ADDRESS_MODE_BORDER;
+    default:
+        return CU_TR_ADDRESS_MODE_CLAMP;
+    }
+}
+
+static CUfilter_mode filter_mode(gr_filter filter)
+{
+    return filter == GR_FILTER_LINEAR ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
+}
+
+static CUDA_TEXTURE_DESC describe_sampling(const gr_texture_options *o, const gr_image_info *info,
+                                           bool floats, bool srgb)
+{
+    CUDA_TEXTURE_DESC described = {
+        .filterMode = filter_mode(o->filter),
+        .maxAnisotropy = o->anisotropy,
+        .mipmapFilterMode = filter_mode(o->mip_filter),
+        .mipmapLevelBias = o->mip_bias,
+        .minMipmapLevelClamp = o->min_level,
+        /* CUDA counts levels that the storage may lack. */
+        .maxMipmapLevelClamp = o->max_level > 0 && o->max_level < (float)(info->levels - 1)
+                                   ? o->max_level
+                                   : (float)(info->levels - 1),
+    };
+    for (int i = 0; i < 3; i++)
+        described.addressMode[i] = address_mode(o->address[i]);
+    for (int i = 0; i < 4; i++)
+        described.borderColor[i] = o->border[i];
+    if (!floats)
+        described.flags |= CU_TRSF_READ_AS_INTEGER;
+    if (o->normalized_coordinates || o->whole)
+        described.flags |= CU_TRSF_NORMALIZED_COORDINATES;
+    if (srgb)
+        described.flags |= CU_TRSF_SRGB;
+    return described;
+}
+
+/*
+ * NVIDIA's driver (580) finds the wrong layers through a texture of one level's array, if the image has more levels;
+ * through the whole of it, kept to that level, it finds them.
+ */
+static bool by_whole(const gr_buffer *buffer, const gr_texture_options *o)
+{
+    const struct gr_image *image = &buffer->resource->image;
+    return !o->whole && image->layered && image->levels > 1;
+}
+
+static gr_status find_source(gr_buffer *buffer, const gr_texture_options *o,
+                             CUDA_RESOURCE_DESC *source)
+{
+    const struct gr_backend *backend = buffer->resource->backend;
+    *source = (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_ARRAY};
+    if (!o->whole && !by_whole(buffer, o))
+        return backend->array(buffer->resource, o->level, o->layer, &source->res.array.hArray);
+    source->resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+    return backend->mipmapped_array(buffer->resource, &source->res.mipmap.hMipmappedArray);
+}
+
+static gr_status make_texture(gr_buffer *buffer, const gr_texture_options *o, CUtexObject *texture,
+                              const char *call)
+{
+    gr_image_info info;
+    CUDA_RESOURCE_DESC source;
+    if (o->whole && buffer->resource->image.cube && !buffer->resource->image.layered)
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "A whole cube of OpenGL's cannot be sampled: NVIDIA's driver makes the texture "
+            "object, and kernels then read zeros. Make a texture of each face, by `layer`.");
+    if (by_whole(buffer, o) && !o->normalized_coordinates)
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "A level of an image with layers and several levels can be sampled with "
+            "normalized_coordinates only: with coordinates in texels NVIDIA's driver finds the "
+            "wrong layers.");
+    gr_status status = gr_image_query(buffer, &info);
+    if (status != GR_OK)
+        return status;
+    bool floats = is_float(info.format) || decide(o->as_float, info.normalized);
+    bool srgb = decide(o->srgb, info.srgb && floats);
+    status = check_together(o, &info, floats, srgb, call);
+    if (status == GR_OK)
+        status = find_source(buffer, o, &source);
+    if (status == GR_OK)
+        status = gr_objects_reserve(buffer, call);
+    if (status != GR_OK)
+        return status;
+    CUDA_TEXTURE_DESC sampling = describe_sampling(o, &info, floats, srgb);
+    if (by_whole(buffer, o))
+        sampling.minMipmapLevelClamp = sampling.maxMipmapLevelClamp = (float)o->level;
+    CUresult result = gr_driver()->cuTexObjectCreate(texture, &source, &sampling, NULL);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuTexObjectCreate", "The image cannot be sampled like this.");
+    gr_objects_add(buffer, GR_OBJECT_TEXTURE, *texture, o->level, o->layer);
+    return GR_OK;
+}
+
+CUtexObject gr_buffer_texture(gr_buffer *buffer, const gr_texture_options *options)
+{
+    static const gr_texture_options defaults;
+    const gr_texture_options *o = options ? options : &defaults;
+    bool pushed;
+    CUtexObject texture = 0;
+    gr_status status = o->whole ? gr_image_check(buffer, __func__)
+                                : gr_image_check_part(buffer, o->level, o->layer, __func__);
+    if (status == GR_OK)
+        status = check_values(o, __func__);
+    if (status != GR_OK || gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
+        return 0;
+    status = make_texture(buffer, o, &texture, __func__);
+    gr_context_leave(pushed);
+    return status == GR_OK ? texture : 0;
+}

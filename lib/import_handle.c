@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the handles of external memory and of external semaphores have in common. */
+#include "lib/import_handle.h"
+
+#ifndef _WIN32
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+#endif
+
+#include "lib/driver.h"
+#include "lib/error.h"
+
+/* ---- File descriptors ------------------------------------------------------------------------ */
+
+#ifdef _WIN32
+
+int gr_fd_copy(int fd)
+{
+    return fd;
+}
+
+void gr_fd_close(int fd)
+{
+    (void)fd;
+}
+
+#else
+
+int gr_fd_copy(int fd)
+{
+    return fcntl(fd, F_DUPFD_CLOEXEC, 3);
+}
+
+void gr_fd_close(int fd)
+{
+    close(fd);
+}
+
+#endif
+
+/* ---- What a handle consists of --------------------------------------------------------------- */
+
+static gr_status refuse(const struct gr_handle_rule *rule, const struct gr_handle_import *import,
+                        const char *call, const char *given, const char *law, const char *way_out)
+{
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The handle type %s was given %s. CUDA driver API, %s: %s. %s (%s).", rule->name,
+                   given, import->driver_call, law, way_out, rule->from);
+}
+
+/*
+ * A descriptor of the process. Windows has none that CUDA knows, so there the driver says so
+ * itself.
+ */
+static bool fd_is_open(int fd)
+{
+#ifdef _WIN32
+    return fd >= 0;
+#else
+    return fd >= 0 && (fcntl(fd, F_GETFD) != -1 || errno != EBADF);
+#endif
+}
+
+static gr_status check_fd(const struct gr_handle_rule *rule, const struct gr_handle *handle,
+                          const struct gr_handle_import *import, const char *call)
+{
+    if (handle->win32_handle || handle->win32_name)
+        return refuse(rule, import, call, "a Windows handle or name",
+                      "this type takes a file descriptor and nothing else",
+                      "Leave win32_handle and win32_name NULL and set fd");
+    if (fd_is_open(handle->fd))
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The handle type %s was given fd %d, which is not open in this process. CUDA "
+                   "driver API, %s: it must be a valid descriptor. One that was imported before "
+                   "belongs to the driver: export a new one for each import (%s).",
+                   rule->name, handle->fd, import->driver_call, rule->from);
+}
+
+static gr_status check_nt(const struct gr_handle_rule *rule, const struct gr_handle *handle,
+                          const struct gr_handle_import *import, const char *call)
+{
+    static const char law[] = "exactly one of the two must be there";
+    if (handle->win32_handle && handle->win32_name)
+        return refuse(rule, import, call, "both win32_handle and win32_name", law,
+                      "Leave one of them NULL");
+    if (!handle->win32_handle && !handle->win32_name)
+        return refuse(rule, import, call, "neither win32_handle nor win32_name", law,
+                      "Set the handle, or the name that it was shared under");
+    return GR_OK;
+}
+
+static gr_status check_kmt(const struct gr_handle_rule *rule, const struct gr_handle *handle,
+                           const struct gr_handle_import *import, const char *call)
+{
+    if (handle->win32_name)
+        return refuse(rule, import, call, "a win32_name",
+                      "a KMT handle has no name, so the name must be NULL",
+                      "Leave win32_name NULL and set win32_handle");
+    if (!handle->win32_handle)
+        return refuse(rule, import, call, "no win32_handle", "it must not be NULL",
+                      "Set the global handle");
+    return GR_OK;
+}
+
+static gr_status check_nvsci(const struct gr_handle_rule *rule, const struct gr_handle *handle,
+                             const struct gr_handle_import *import, const char *call)
+{
+    if (handle->win32_handle || handle->win32_name)
+        return refuse(rule, import, call, "a Windows handle or name",
+                      "this type takes an object of NvSci and nothing else",
+                      "Leave win32_handle and win32_name NULL");
+    if (!handle->nvsci)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The handle type %s was given no object: %s is NULL. CUDA driver API, %s: "
+                       "it must be a valid object (%s).",
+                       rule->name, import->nvsci_field, import->driver_call, rule->from);
+    return GR_OK;
+}
+
+gr_status gr_handle_check(const struct gr_handle_rule *rule, const struct gr_handle *handle,
+                          const struct gr_handle_import *import, const char *call)
+{
+    if (rule->form != GR_HANDLE_NVSCI && handle->nvsci)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The handle type %s was given an object of NvSci. CUDA driver API, %s: only "
+                       "NvSci's own type takes one. Leave %s NULL, or set the type to NvSci's.",
+                       rule->name, import->driver_call, import->nvsci_field);
+    /*
+     * 0 is what a description has that does not name the field, -1 what one has that says there is
+     * none.
+     */
+    if (rule->form != GR_HANDLE_FD && handle->fd > 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The handle type %s was given fd %d. CUDA driver API, %s: only the types of "
+                       "file descriptors take one. Set fd to 0 or -1, or another type.",
+                       rule->name, handle->fd, import->driver_call);
+    switch (rule->form) {
+    case GR_HANDLE_FD:
+        return check_fd(rule, handle, import, call);
+    case GR_HANDLE_NT:
+        return check_nt(rule, handle, import, call);
+    case GR_HANDLE_KMT:
+        return check_kmt(rule, handle, import, call);
+    case GR_HANDLE_NVSCI:
+        return check_nvsci(rule, handle, import, call);
+    }
+    return GR_OK;
+}
+
+gr_status gr_handle_unknown(int type, const struct gr_handle_import *import, const char *call)
+{
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "The handle type is %d, which CUDA does not have for %s. CUDA driver API, %s: "
+        "`type` says what the handle is. Memory and semaphores have enumerations of their "
+        "own, whose numbers differ.",
+        type, import->what, import->driver_call);
+}
+
+/* ---- What the driver refuses ----------------------------------------------------------------- */
+
+/* NvSci is asked for by the code alone: Linux has it on some machines. */
+static bool is_of_another_system(enum gr_handle_form form)
+{
+#ifdef _WIN32
+    return form == GR_HANDLE_FD || form == GR_HANDLE_NVSCI;
+#else
+    return form == GR_HANDLE_NT || form == GR_HANDLE_KMT;
+#endif
+}
+
+/* The codes that a driver has for a handle or a type that means nothing to it. */
+static bool is_about_the_handle(CUresult code)
+{
+    return code == CUDA_ERROR_NOT_SUPPORTED || code == CUDA_ERROR_INVALID_VALUE ||
+           code == CUDA_ERROR_INVALID_HANDLE || code == CUDA_ERROR_OPERATING_SYSTEM ||
+           code == CUDA_ERROR_UNKNOWN;
+}
+
+/* Errors of kernels, and of the context, which every later call reports. */
+static bool is_older(CUresult code)
+{
+    switch (code) {
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static const char *code_name(CUresult code)
+{
+    const char *name = NULL;
+    const gr_cuda_api *cu = gr_driver();
+    if (!cu || cu->cuGetErrorName(code, &name) != CUDA_SUCCESS || !name)
+        return "CUDA_ERROR (no name known)";
+    return name;
+}
+
+gr_status gr_handle_refused(const struct gr_handle_rule *rule,
+                            const struct gr_handle_import *import, CUresult code, bool foreign,
+                            const char *usual, const char *call)
+{
+    if (is_older(code))
+        return gr_fail_cuda(code, import->driver_call,
+                            "%s: the %s was not imported, but it is not to blame: this error stays "
+                            "from earlier work in the CUDA context, such as a kernel. Check that "
+                            "work (compute-sanitizer); the context has to be made anew.",
+                            call, import->what);
+    if (code == CUDA_ERROR_NOT_SUPPORTED || foreign ||
+        (is_of_another_system(rule->form) && is_about_the_handle(code)))
+        return gr_fail_code(GR_ERR_UNSUPPORTED, (int)code, code_name(code), import->driver_call,
+                            "%s: the CUDA driver does not import %s of the type %s here. %s", call,
+                            import->what, rule->name,
+                            is_of_another_system(rule->form)
+                                ? "It is a type of another operating system; export the other "
+                                  "side's object as one that this system has."
+                                : usual);
+    if (code == CUDA_ERROR_OUT_OF_MEMORY)
+        return gr_fail_cuda(
+            code, import->driver_call,
+            "%s: the %s of the type %s was not imported: there was no memory, or no "
+            "address range, left. An object of another GPU gives this too: compare "
+            "UUIDs, never indices.",
+            call, import->what, rule->name);
+    return gr_fail_cuda(code, import->driver_call,
+                        "%s: the CUDA driver did not import the %s of the type %s. %s", call,
+                        import->what, rule->name, usual);
+}

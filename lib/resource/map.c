@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Map. Everything is written for n resources, and one is the case n == 1, so that the
+ * rule "all or nothing" has one implementation.
+ */
+#include "lib/backend.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/image/image.h"
+#include "lib/log.h"
+
+static gr_status check_mappable(const gr_resource *resource, const gr_resource *first,
+                                const char *call)
+{
+    gr_status status = gr_resource_check_open(resource, call);
+    if (status != GR_OK)
+        return status;
+    if (resource->mapped)
+        return gr_fail(
+            GR_ERR_STATE, call,
+            "The resource is already mapped. Release its buffer before it is mapped again.");
+    if (resource->visited)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The same resource is listed twice: a resource has one mapping at a time.");
+    if (resource->context.handle != first->context.handle)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The resources belong to different CUDA contexts, whose streams differ too: map "
+            "them in a call for each.");
+    /* Once for each OpenGL context, since a batch has one as a rule. */
+    const struct gr_backend *backend = resource->backend;
+    if (resource == first || backend != first->backend ||
+        !backend->same_thread_rule(resource, first))
+        status = backend->check_thread(resource, call);
+    return status == GR_OK ? backend->check_storage(resource, call) : status;
+}
+
+static gr_status check_all_mappable(gr_resource *const resources[], size_t n, const char *call)
+{
+    gr_status status = GR_OK;
+    size_t checked = 0;
+    for (; checked < n && status == GR_OK; checked++) {
+        status = check_mappable(resources[checked], resources[0], call);
+        if (status == GR_OK)
+            resources[checked]->visited = true;
+    }
+    for (size_t i = 0; i < checked; i++)
+        if (resources[i])
+            resources[i]->visited = false;
+    return status;
+}
+
+/* Gives each resource its `pending` buffer: all, or none and false. */
+static bool take_buffers(gr_resource *const resources[], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        resources[i]->pending = gr_buffer_take(resources[i]);
+        if (resources[i]->pending)
+            continue;
+        while (i-- > 0)
+            gr_buffer_give(resources[i]->pending);
+        return false;
+    }
+    return true;
+}
+
+static gr_status wait_first(CUstream stream, const gr_map_options *options)
+{
+    if (!options->wait_event)
+        return GR_OK;
+    CUresult result = gr_driver()->cuStreamWaitEvent(stream, options->wait_event, 0);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(
+        result, "cuStreamWaitEvent",
+        "`wait_event` could not be waited for. Is it an event of the resource's CUDA "
+        "context, not destroyed?");
+}
+
+/* The other stream waits for what the map's stream has been given, the map itself. */
+static gr_status sync_other(gr_resource *resource, CUstream stream, const gr_map_options *options)
+{
+    if (!options->sync_stream || options->sync_stream == stream)
+        return GR_OK;
+    return gr_stream_order_after(resource, stream, options->sync_stream);
+}
+
+/* How many of the resources, from the first on, one transport can map in one go. */
+static size_t run_of(gr_resource *const resources[], size_t n)
+{
+    size_t count = 1;
+    while (count < n && resources[count]->backend == resources[0]->backend)
+        count++;
+    return count;
+}
+
+static void undo_runs(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    for (size_t i = 0, count; i < n; i += count) {
+        count = run_of(resources + i, n - i);
+        resources[i]->backend->undo_map(resources + i, count, stream);
+    }
+}
+
+static gr_status map_runs(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    for (size_t i = 0, count; i < n; i += count) {
+        count = run_of(resources + i, n - i);
+        gr_status status = resources[i]->backend->map(resources + i, count, stream);
+        if (status != GR_OK) {
+            undo_runs(resources, i, stream);
+            return status;
+        }
+    }
+    return GR_OK;
+}
+
+static gr_status map_taken(gr_resource *const resources[], size_t n, CUstream stream,
+                           const gr_map_options *options, const char *call)
+{
+    bool pushed;
+    gr_status status = gr_context_enter(&resources[0]->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    if (options)
+        status = wait_first(stream, options);
+    if (status == GR_OK)
+        status = map_runs(resources, n, stream);
+    if (status == GR_OK && options) {
+        status = sync_other(resources[0], stream, options);
+        if (status != GR_OK)
+            undo_runs(resources, n, stream);
+    }
+    gr_context_leave(pushed);
+    return status;
+}
+
+static gr_status check_options(const gr_map_options *options, const char *call)
+{
+    if (options && options->sync_stream == GR_STREAM_OF_MAP)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`sync_stream` is GR_STREAM_OF_MAP, which waits for the map as it is: name "
+                       "another stream, or leave it NULL.");
+    return GR_OK;
+}
+
+static gr_status map_resources(gr_resource *const resources[], size_t n, CUstream stream,
+                               const gr_map_options *options, gr_buffer *out[], const char *call)
+{
+    gr_status status = gr_stream_check(stream, false, call);
+    if (status == GR_OK)
+        status = check_options(options, call);
+    if (status == GR_OK)
+        status = check_all_mappable(resources, n, call);
+    if (status != GR_OK)
+        return status;
+    if (!take_buffers(resources, n))
+        return gr_fail_memory(call);
+    status = map_taken(resources, n, stream, options, call);
+    for (size_t i = 0; i < n; i++) {
+        gr_buffer *buffer = resources[i]->pending;
+        if (status != GR_OK) {
+            gr_buffer_give(buffer);
+            continue;
+        }
+        buffer->stream = stream;
+        resources[i]->mapped = buffer;
+        out[i] = buffer;
+    }
+    if (status == GR_OK)
+        gr_resource_log_each(call, resources, n);
+    return status;
+}
+
+gr_buffer *gr_map(gr_resource *resource, CUstream stream)
+{
+    gr_buffer *buffer = NULL;
+    return map_resources(&resource, 1, stream, NULL, &buffer, __func__) == GR_OK ? buffer : NULL;
+}
+
+gr_buffer *gr_map_with(gr_resource *resource, CUstream stream, const gr_map_options *options)
+{
+    gr_buffer *buffer = NULL;
+    return map_resources(&resource, 1, stream, options, &buffer, __func__) == GR_OK ? buffer : NULL;
+}
+
+static gr_status map_many(gr_resource *const resources[], size_t n, CUstream stream,
+                          const gr_map_options *options, gr_buffer *out[], const char *call)
+{
+    if (!resources || !out)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`%s` is NULL.",
+                       resources ? "out" : "resources");
+    if (n == 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "There is nothing to map: n is 0.");
+    return map_resources(resources, n, stream, options, out, call);
+}
+
+gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream, gr_buffer *out[])
+{
+    return map_many(resources, n, stream, NULL, out, __func__);
+}
+
+gr_status gr_map_many_with(gr_resource *const resources[], size_t n, CUstream stream,
+                           const gr_map_options *options, gr_buffer *out[])
+{
+    return map_many(resources, n, stream, options, out, __func__);
+}
+
+CUdeviceptr gr_buffer_ptr(const gr_buffer *buffer)
+{
+    if (!buffer)
+        return 0;
+    if (!buffer->ptr && buffer->resource->is_image && gr_buffer_is_live(buffer))
+        gr_fail(GR_ERR_STATE, __func__,
+                "An image has no pointer: use gr_buffer_array(), gr_buffer_surface() or "
+                "gr_buffer_texture(), or map it with gr_map_linear(), which copies.");
+    return buffer->ptr;
+}
+
+size_t gr_buffer_size(const gr_buffer *buffer)
+{
+    return buffer ? buffer->size : 0;
+}
+
+CUstream gr_buffer_stream(const gr_buffer *buffer)
+{
+    return buffer ? buffer->stream : NULL;
+}
+
+/* ---- Images by copy ------------------------------------------------------------------------- */
+
+/* A map that did not become linear ends again, and the cause stays the last error. */
+static gr_buffer *undo(gr_buffer *buffer)
+{
+    gr_error cause;
+    gr_error_save(&cause);
+    gr_buffer_release(buffer);
+    gr_error_restore(&cause);
+    return NULL;
+}
+
+gr_buffer *gr_map_linear(gr_resource *resource, unsigned level, unsigned layer, CUstream stream)
+{
+    bool pushed;
+    if (resource && !resource->is_image && (level || layer)) {
+        gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                "The resource was made from a buffer, which has level 0 and layer 0 only.");
+        return NULL;
+    }
+    /* Before it is mapped, since a map with write_discard loses the image's contents. */
+    bool mappable = resource && resource->handle && !resource->mapped;
+    if (mappable && resource->is_image &&
+        gr_image_check_range(resource, level, layer, __func__) != GR_OK)
+        return NULL;
+    gr_buffer *buffer = gr_map(resource, stream);
+    if (!buffer || !resource->is_image)
+        return buffer;
+    if (gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
+        return undo(buffer);
+    gr_status status = gr_linear_make(buffer, level, layer, __func__);
+    gr_context_leave(pushed);
+    if (status != GR_OK)
+        return undo(buffer);
+    gr_log(GR_LOG_DEBUG, "%s: level %u, layer %u are a copy of %zu bytes", __func__, level, layer,
+           buffer->size);
+    return buffer;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The end of a mapping: release, unmap and close. Buffers that one call of the driver can unmap go in one
+ * call; a single release is the case of one.
+ */
+#include "lib/backend.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/image/image.h"
+#include "lib/log.h"
+
+gr_status gr_stream_order_after(gr_resource *resource, CUstream earlier, CUstream stream)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUresult result = CUDA_SUCCESS;
+    if (!resource->order)
+        result = cu->cuEventCreate(&resource->order, CU_EVENT_DISABLE_TIMING);
+    if (result == CUDA_SUCCESS)
+        result = cu->cuEventRecord(resource->order, earlier);
+    if (result == CUDA_SUCCESS)
+        result = cu->cuStreamWaitEvent(stream, resource->order, 0);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuStreamWaitEvent",
+                        "The stream of a release, or one to be in step with the map, could not be "
+                        "made to wait for the map's.");
+}
+
+/*
+ * A release on another stream than the map's must not overtake the map, nor the work that followed it:
+ * on NVIDIA's driver (580) a few such releases and the GPU hangs.
+ */
+static gr_status order_after_maps(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    CUstream ordered = stream;
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        CUstream of_map = resources[i]->mapped->stream;
+        if (of_map == stream || of_map == ordered)
+            continue;
+        status = gr_stream_order_after(resources[i], of_map, stream);
+        ordered = of_map;
+    }
+    return status;
+}
+
+/* What has to be put into the stream before the resources go back. */
+static gr_status finish_images(gr_resource *const resources[], size_t n, CUstream stream,
+                               const char *call)
+{
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (resources[i]->mapped->pitch)
+            status = gr_linear_write_back(resources[i]->mapped, stream, call);
+    return status;
+}
+
+/* Unmaps n resources of one backend, context and stream whose threads were checked. */
+static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstream stream,
+                                 const char *call)
+{
+    bool pushed;
+    gr_status status = gr_context_enter(&resources[0]->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    status = order_after_maps(resources, n, stream);
+    if (status == GR_OK)
+        status = finish_images(resources, n, stream, call);
+    if (status == GR_OK)
+        status = resources[0]->backend->unmap(resources, n, stream);
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        if (resources[i]->mapped->objects)
+            gr_objects_retire(resources[i]->mapped, stream);
+        gr_buffer_end_mapping(resources[i]->mapped);
+    }
+    gr_context_leave(pushed);
+    if (status != GR_OK)
+        return status;
+    gr_resource_log_each(call, resources, n);
+    return GR_OK;
+}
+
+static CUstream release_stream(const gr_buffer *buffer, CUstream stream)
+{
+    return stream == GR_STREAM_OF_MAP ? buffer->stream : stream;
+}
+
+static gr_status check_releasable(const gr_buffer *buffer, const char *call)
+{
+    if (!buffer->out)
+        return gr_fail(GR_ERR_STATE, call, "The buffer has been released already.");
+    if (!gr_buffer_is_live(buffer))
+        return GR_OK;
+    return buffer->resource->backend->check_thread(buffer->resource, call);
+}
+
+/* Whether one call of the driver can unmap `b` together with `first`, which was checked. */
+static bool goes_with(const gr_buffer *b, const gr_buffer *first, CUstream stream)
+{
+    const gr_resource *r = b->resource;
+    return b->out && gr_buffer_is_live(b) && !r->visited &&
+           r->backend == first->resource->backend &&
+           r->context.handle == first->resource->context.handle &&
+           release_stream(b, stream) == release_stream(first, stream) &&
+           r->backend->same_thread_rule(r, first->resource);
+}
+
+/* The resources of the buffers that can be unmapped together with buffers[0], as far as they follow it. */
+static size_t gather(gr_buffer *const buffers[], size_t n, CUstream stream,
+                     gr_resource *resources[])
+{
+    size_t count = 0;
+    do {
+        resources[count] = buffers[count]->resource;
+        resources[count++]->visited = true;
+    } while (count < n && count < GR_BATCH && buffers[count] &&
+             goes_with(buffers[count], buffers[0], stream));
+    for (size_t i = 0; i < count; i++)
+        resources[i]->visited = false;
+    return count;
+}
+
+/* Releases buffers[0] and those that go with it; *done says how many entries that were. */
+static gr_status release_run(gr_buffer *buffers[], size_t n, CUstream stream, size_t *done,
+                             const char *call)
+{
+    gr_resource *resources[GR_BATCH];
+    *done = 1;
+    gr_status status = check_releasable(buffers[0], call);
+    if (status != GR_OK)
+        return status;
+    if (gr_buffer_is_live(buffers[0])) {
+        *done = gather(buffers, n, stream, resources);
+        status = unmap_resources(resources, *done, release_stream(buffers[0], stream), call);
+        if (status != GR_OK)
+            return status;
+    }
+    for (size_t i = 0; i < *done; i++) {
+        gr_buffer_give(buffers[i]);
+        buffers[i] = NULL;
+    }
+    return GR_OK;
+}
+
+static gr_status release_buffers(gr_buffer *buffers[], size_t n, CUstream stream, const char *call)
+{
+    gr_status first = gr_stream_check(stream, true, call);
+    if (first != GR_OK)
+        return first;
+    gr_error cause;
+    size_t done;
+    for (size_t i = 0; i < n; i += done) {
+        done = 1;
+        if (!buffers[i])
+            continue;
+        gr_status status = release_run(buffers + i, n - i, stream, &done, call);
+        if (status == GR_OK || first != GR_OK)
+            continue;
+        first = status;
+        gr_error_save(&cause);
+    }
+    if (first != GR_OK)
+        gr_error_restore(&cause);
+    return first;
+}
+
+gr_status gr_buffer_release(gr_buffer *buffer)
+{
+    return release_buffers(&buffer, 1, GR_STREAM_OF_MAP, __func__);
+}
+
+gr_status gr_buffer_release_on(gr_buffer *buffer, CUstream stream)
+{
+    return release_buffers(&buffer, 1, stream, __func__);
+}
+
+static gr_status wait_for_the_end(gr_buffer *buffer, CUevent event, const char *call)
+{
+    bool pushed;
+    gr_status status = check_releasable(buffer, call);
+    if (status != GR_OK || !gr_buffer_is_live(buffer))
+        return status;
+    status = gr_context_enter(&buffer->resource->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    CUresult result = gr_driver()->cuStreamWaitEvent(buffer->stream, event, 0);
+    if (result != CUDA_SUCCESS)
+        status = gr_fail_cuda(result, "cuStreamWaitEvent",
+                              "`event` could not be waited for; the buffer is still mapped.");
+    gr_context_leave(pushed);
+    return status;
+}
+
+gr_status gr_buffer_release_with(gr_buffer *buffer, const gr_release_options *options)
+{
+    static const gr_release_options defaults;
+    const gr_release_options *o = options ? options : &defaults;
+    gr_status status = GR_OK;
+    if (o->stream && o->event)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, __func__,
+            "Both `stream` and `event` are given: say by one of them what ends the work.");
+    if (buffer && o->event)
+        status = wait_for_the_end(buffer, o->event, __func__);
+    if (status != GR_OK)
+        return status;
+    return release_buffers(&buffer, 1, o->stream ? o->stream : GR_STREAM_OF_MAP, __func__);
+}
+
+gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream)
+{
+    if (!buffers && n)
+        return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`buffers` is NULL, but n is %zu.", n);
+    return release_buffers(buffers, n, stream, __func__);
+}
+
+void gr_buffer_at_scope_end(gr_buffer **buffer)
+{
+    gr_error before, error;
+    gr_error_save(&before);
+    if (*buffer && gr_buffer_release(*buffer) != GR_OK) {
+        gr_last_error(&error);
+        gr_log(GR_LOG_WARNING, "a buffer could not be released at the end of its scope: %s",
+               error.message);
+        gr_error_restore(&before);
+    }
+    *buffer = NULL;
+}
+
+/* Unmaps a mapped resource on a thread that may; its buffer stays out and reports 0. */
+static gr_status end_mapping(gr_resource *resource, CUstream stream, const char *call)
+{
+    return unmap_resources(&resource, 1, release_stream(resource->mapped, stream), call);
+}
+
+gr_status gr_unmap(gr_resource *resource, CUstream stream)
+{
+    gr_status status = gr_resource_check_open(resource, __func__);
+    if (status == GR_OK && !resource->mapped)
+        status = gr_fail(GR_ERR_STATE, __func__, "The resource is not mapped.");
+    if (status == GR_OK)
+        status = gr_stream_check(stream, true, __func__);
+    if (status == GR_OK)
+        status = resource->backend->check_thread(resource, __func__);
+    return status == GR_OK ? end_mapping(resource, stream, __func__) : status;
+}
+
+gr_status gr_close(gr_resource *resource, CUstream stream)
+{
+    if (!resource)
+        return gr_resource_check_open(resource, __func__);
+    if (!resource->handle)
+        return GR_OK;
+    gr_status status = gr_stream_check(stream, true, __func__);
+    if (status == GR_OK)
+        status = resource->backend->check_thread(resource, __func__);
+    if (status == GR_OK && resource->mapped)
+        status = end_mapping(resource, stream, __func__);
+    return status == GR_OK ? gr_resource_unregister(resource, __func__) : status;
+}

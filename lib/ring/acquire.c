@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Acquiring slots of a ring, on either side. The lock is held only for the bookkeeping: what maps or talks to a
+ * graphics API runs without it, on slots that were claimed, so that no side waits for the other's driver calls.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "lib/ring/ring.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "lib/error.h"
+#include "lib/resource/resource.h"
+
+#define FOR_EVER (~0u)
+
+/* In a shared ring, at slots that the peer takes first. */
+#define MOST_ATTEMPTS 8
+
+/* ---- Waiting for slots ------------------------------------------------------------------------------- */
+
+static struct timespec deadline_of(const gr_ring *ring)
+{
+    struct timespec at;
+    clock_gettime(ring->clock, &at);
+    at.tv_sec += ring->wait_ms / 1000;
+    at.tv_nsec += (long)(ring->wait_ms % 1000) * 1000000;
+    if (at.tv_nsec >= 1000000000) {
+        at.tv_sec++;
+        at.tv_nsec -= 1000000000;
+    }
+    return at;
+}
+
+static gr_status fail_timeout(const gr_ring *ring, bool writing, size_t n, const char *call)
+{
+    gr_ring_counts now;
+    gr_ring_state_count(ring->state, &now);
+    return gr_fail(GR_ERR_TIMEOUT, call,
+                   "%zu %s: %u of the ring's %u slots are free, %u are being written, %u are "
+                   "published, %u are being read.%s",
+                   n,
+                   writing ? "slots to write to were not there in time"
+                           : "frames to read were not there in time",
+                   now.free, now.slots, now.writing, now.ready, now.reading,
+                   gr_ring_state_returning(ring->state)
+                       ? " Of the free ones, some stay with the consumer until its next call."
+                       : "");
+}
+
+static gr_status fail_stopped(const gr_ring *ring, bool writing, const char *call)
+{
+    gr_ring_counts now;
+    gr_ring_state_count(ring->state, &now);
+    if (writing)
+        return gr_fail(GR_ERR_STATE, call, "The ring has been stopped: nothing is written to it.");
+    return gr_fail(GR_ERR_STATE, call,
+                   "The ring has been stopped; %u published frames are left to read.", now.ready);
+}
+
+/* Frames can be in slots that leave, so there may be more to read than there are slots to write to. */
+static gr_status check_number(const gr_ring *ring, bool writing, size_t n, const char *call)
+{
+    size_t most = ring->state->slots + (writing ? 0 : ring->state->leaving);
+    if (n > 0 && n <= most)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "n is %zu, but the ring has %zu slots.", n, most);
+}
+
+/* Claims in the state, and in a shared ring's page, where the peer may be faster; then there may be others. */
+static gr_status claim_slots(gr_ring *ring, bool writing, size_t n, const char *call)
+{
+    uint32_t *numbers = ring->scratch[!writing].numbers;
+    for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+        gr_status status = ring->link ? ring->link->ops->pull(ring, writing, call) : GR_OK;
+        if (status != GR_OK)
+            return status;
+        if (writing && ring->state->stopped)
+            return GR_ERR_TIMEOUT;
+        if (!(writing ? gr_ring_claim_write : gr_ring_claim_read)(ring->state, n, numbers))
+            return GR_ERR_TIMEOUT;
+        if (!ring->link || ring->link->ops->claim(ring, writing, n))
+            return GR_OK;
+        (writing ? gr_ring_undo_write : gr_ring_undo_read)(ring->state, n, numbers);
+    }
+    return GR_ERR_TIMEOUT;
+}
+
+/* One attempt; GR_ERR_TIMEOUT, without a record, where there are not n. */
+static gr_status try_to_claim(gr_ring *ring, bool writing, size_t n, const char *call)
+{
+    struct gr_ring_scratch *with = &ring->scratch[!writing];
+    gr_status status = check_number(ring, writing, n, call);
+    if (status == GR_OK)
+        status = gr_ring_reserve(with, n, call);
+    if (status != GR_OK)
+        return status;
+    status = claim_slots(ring, writing, n, call);
+    if (status == GR_ERR_TIMEOUT && ring->state->stopped)
+        return fail_stopped(ring, writing, call);
+    return status;
+}
+
+/* Likewise; the peer of a shared ring is told first that it is waited for, so that nothing is missed. */
+static gr_status look(gr_ring *ring, bool writing, size_t n, const char *call)
+{
+    gr_status status = try_to_claim(ring, writing, n, call);
+    if (status != GR_ERR_TIMEOUT || !ring->link)
+        return status;
+    bool over = ring->link->ops->await(ring);
+    status = try_to_claim(ring, writing, n, call);
+    return status == GR_ERR_TIMEOUT && over ? ring->link->ops->fail_over(ring, call) : status;
+}
+
+/* Where there are not n, what has been returned is freed first, if this thread may. */
+static gr_status look_once_more(gr_ring *ring, bool writing, size_t n, const char *call)
+{
+    gr_status status = look(ring, writing, n, call);
+    if (status != GR_ERR_TIMEOUT || !gr_ring_can_end_returned(ring, call))
+        return status;
+    status = gr_ring_end_returned(ring, writing, call);
+    return status == GR_OK ? look(ring, writing, n, call) : status;
+}
+
+/* Claims n slots for the side's scratch. The lock is held. */
+static gr_status claim(gr_ring *ring, bool writing, size_t n, const char *call)
+{
+    gr_status status = look_once_more(ring, writing, n, call);
+    if (status != GR_ERR_TIMEOUT)
+        return status;
+    struct timespec deadline = {0};
+    if (ring->wait_ms && ring->wait_ms != FOR_EVER)
+        deadline = deadline_of(ring);
+    int waited = ring->wait_ms ? 0 : ETIMEDOUT;
+    while (status == GR_ERR_TIMEOUT && waited == 0) {
+        waited = ring->wait_ms == FOR_EVER
+                     ? pthread_cond_wait(&ring->changed, &ring->lock)
+                     : pthread_cond_timedwait(&ring->changed, &ring->lock, &deadline);
+        status = look_once_more(ring, writing, n, call);
+    }
+    return status == GR_ERR_TIMEOUT ? fail_timeout(ring, writing, n, call) : status;
+}
+
+/* ---- Acquire ----------------------------------------------------------------------------------------- */
+
+static gr_status check_stream(const gr_ring *ring, bool writing, CUstream stream, const char *call)
+{
+    const char *does = writing ? "writes" : "reads";
+    if (!gr_ring_is_cuda(ring, writing))
+        return stream ? gr_fail(GR_ERR_INVALID_VALUE, call,
+                                "A stream is given, but in this ring the graphics API %s: pass "
+                                "NULL.",
+                                does)
+                      : GR_OK;
+    if (!stream)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The stream is NULL, but in this ring CUDA %s. Name it: CU_STREAM_LEGACY or "
+                       "CU_STREAM_PER_THREAD for a default stream.",
+                       does);
+    return gr_stream_check(stream, false, call);
+}
+
+/* Makes a claim final, or undoes it. The lock is held. */
+static void conclude(gr_ring *ring, bool writing, size_t n, bool final)
+{
+    const struct gr_ring_scratch *with = &ring->scratch[!writing];
+    if (final)
+        (writing ? gr_ring_commit_write : gr_ring_commit_read)(ring->state, n, with->numbers);
+    else
+        (writing ? gr_ring_undo_write : gr_ring_undo_read)(ring->state, n, with->numbers);
+    if (ring->link)
+        ring->link->ops->conclude(ring, writing, n, final);
+    pthread_cond_broadcast(&ring->changed);
+}
+
+/* What the caller gets to know of the slots. The lock is held. */
+static void give_out(gr_ring *ring, bool writing, size_t n, const gr_submit *submit,
+                     gr_slot slots[])
+{
+    const struct gr_ring_scratch *with = &ring->scratch[!writing];
+    for (size_t i = 0; i < n; i++) {
+        struct gr_ring_slot *slot = &ring->slots[with->numbers[i]];
+        slot->buffer = gr_ring_is_cuda(ring, writing) ? with->buffers[i] : NULL;
+        slots[i] = (gr_slot){
+            .resource = slot->resource,
+            .buffer = slot->buffer,
+            .submit = *submit,
+            .frame = ring->state->places[with->numbers[i]].frame,
+            .index = slot->index,
+        };
+    }
+}
+
+static gr_status acquire(gr_ring *ring, bool writing, CUstream stream, size_t n, gr_slot slots[],
+                         const char *call)
+{
+    gr_status status = gr_ring_check(ring, call);
+    if (status == GR_OK && !slots)
+        status = gr_fail(GR_ERR_INVALID_VALUE, call, "`slots` is NULL.");
+    if (status == GR_OK)
+        status = check_stream(ring, writing, stream, call);
+    if (status != GR_OK)
+        return status;
+    struct gr_ring_scratch *with = &ring->scratch[!writing];
+    pthread_mutex_lock(&ring->lock);
+    status = claim(ring, writing, n, call);
+    for (size_t i = 0; status == GR_OK && i < n; i++)
+        with->resources[i] = ring->slots[with->numbers[i]].resource;
+    pthread_mutex_unlock(&ring->lock);
+    if (status != GR_OK)
+        return status;
+    gr_submit submit = {0};
+    status = gr_ring_begin_use(ring, writing, n, stream, &submit, call);
+    pthread_mutex_lock(&ring->lock);
+    conclude(ring, writing, n, status == GR_OK);
+    if (status == GR_OK)
+        give_out(ring, writing, n, &submit, slots);
+    bool ends = gr_ring_has_left(ring);
+    pthread_mutex_unlock(&ring->lock);
+    if (ends)
+        gr_ring_end_left(ring);
+    return status;
+}
+
+gr_status gr_ring_acquire_write(gr_ring *ring, CUstream stream, size_t n, gr_slot slots[])
+{
+    return acquire(ring, true, stream, n, slots, __func__);
+}
+
+gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, size_t n, gr_slot slots[])
+{
+    return acquire(ring, false, stream, n, slots, __func__);
+}

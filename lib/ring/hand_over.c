@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Handing slots of a ring on: published, discarded, given back. The lock as for an acquire. */
+#include "lib/ring/ring.h"
+
+#include "lib/error.h"
+
+enum outcome { PUBLISHED, DISCARDED, GIVEN_BACK };
+
+/* The number of the caller's slot, or the array's room. Compared only: it may be a copy of one that has ended. */
+static uint32_t find(const gr_ring *ring, const gr_slot *slot)
+{
+    uint32_t room = ring->state->room;
+    if (slot->index < room && ring->slots[slot->index].resource == slot->resource)
+        return slot->resource ? slot->index : room;
+    for (uint32_t i = 0; i < room && slot->resource; i++)
+        if (ring->slots[i].resource == slot->resource)
+            return i;
+    return room;
+}
+
+static gr_status check_slot(const gr_ring *ring, const gr_slot *slot, size_t i, bool writing,
+                            uint32_t number, const char *call)
+{
+    if (number == ring->state->room)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "Slot %zu of the list is not of this ring.", i);
+    const struct gr_ring_place *place = &ring->state->places[number];
+    if (place->listed)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "Slot %u is listed twice.",
+                       ring->slots[number].index);
+    bool right = place->state == (writing ? GR_PLACE_WRITING : GR_PLACE_READING);
+    if (right && place->frame == slot->frame)
+        return GR_OK;
+    return gr_fail(GR_ERR_STATE, call, "Slot %u is not one that is being %s%s.",
+                   ring->slots[number].index, writing ? "written" : "read",
+                   right ? " as this frame: the description is of an earlier acquire"
+                         : " at the moment");
+}
+
+/* Looks the slots up for the side's scratch. The lock is held. */
+static gr_status look_up(gr_ring *ring, bool writing, size_t n, const gr_slot slots[],
+                         const char *call)
+{
+    struct gr_ring_scratch *with = &ring->scratch[!writing];
+    if (!slots || n == 0 || n > ring->state->slots + ring->state->leaving)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
+                       !slots   ? "`slots` is NULL"
+                       : n == 0 ? "n is 0: there is nothing to hand over"
+                                : "n is more than there are slots");
+    gr_status status = gr_ring_reserve(with, ring->state->slots + ring->state->leaving, call);
+    size_t found = 0;
+    for (; found < n && status == GR_OK; found++) {
+        uint32_t number = find(ring, &slots[found]);
+        status = check_slot(ring, &slots[found], found, writing, number, call);
+        if (status != GR_OK)
+            break;
+        ring->state->places[number].listed = 1;
+        with->numbers[found] = number;
+        with->resources[found] = ring->slots[number].resource;
+        with->buffers[found] = ring->slots[number].buffer;
+    }
+    for (size_t i = 0; i < found; i++)
+        ring->state->places[with->numbers[i]].listed = 0;
+    return status;
+}
+
+/* Their use has ended, and that of those whose end was put off; or theirs is put off. */
+static void note_given_back(gr_ring *ring, bool put_off, size_t n, const uint32_t numbers[])
+{
+    gr_ring_state_return(ring->state, n, numbers);
+    if (!put_off)
+        gr_ring_free_returned(ring);
+}
+
+/* Writes down what has become of the slots. The lock is held. */
+static void note(gr_ring *ring, enum outcome outcome, bool put_off, size_t n, gr_slot slots[])
+{
+    const struct gr_ring_scratch *with = &ring->scratch[outcome == GIVEN_BACK];
+    if (outcome == PUBLISHED)
+        gr_ring_state_publish(ring->state, n, with->numbers);
+    else if (outcome == DISCARDED)
+        gr_ring_state_discard(ring->state, n, with->numbers);
+    else
+        note_given_back(ring, put_off, n, with->numbers);
+    if (ring->link && outcome != DISCARDED)
+        ring->link->ops->push(ring, outcome == PUBLISHED, n);
+    for (size_t i = 0; i < n; i++) {
+        slots[i].frame = outcome == DISCARDED ? 0 : ring->state->places[with->numbers[i]].frame;
+        slots[i].submit = (gr_submit){0};
+    }
+    pthread_cond_broadcast(&ring->changed);
+}
+
+/* Also after an error, since some of a long list may have been released. */
+static void note_buffers(gr_ring *ring, bool writing, size_t n, gr_slot slots[])
+{
+    const struct gr_ring_scratch *with = &ring->scratch[!writing];
+    for (size_t i = 0; i < n; i++) {
+        ring->slots[with->numbers[i]].buffer = with->buffers[i];
+        slots[i].buffer = with->buffers[i];
+    }
+}
+
+static gr_status hand_over(gr_ring *ring, enum outcome outcome, size_t n, gr_slot slots[],
+                           const char *call)
+{
+    bool writing = outcome != GIVEN_BACK;
+    gr_status status = gr_ring_check(ring, call);
+    if (status != GR_OK)
+        return status;
+    pthread_mutex_lock(&ring->lock);
+    status = look_up(ring, writing, n, slots, call);
+    size_t ending = status == GR_OK && !writing ? gr_ring_take_returned(ring, n) : n;
+    pthread_mutex_unlock(&ring->lock);
+    if (status != GR_OK)
+        return status;
+    status = ending ? gr_ring_end_use(ring, writing, ending, outcome == DISCARDED, call)
+                    : gr_ring_put_off_end(ring, call);
+    pthread_mutex_lock(&ring->lock);
+    note_buffers(ring, writing, n, slots);
+    if (status == GR_OK)
+        note(ring, outcome, ending == 0, n, slots);
+    bool ends = gr_ring_has_left(ring);
+    pthread_mutex_unlock(&ring->lock);
+    if (ends)
+        gr_ring_end_left(ring);
+    return status;
+}
+
+gr_status gr_ring_publish(gr_ring *ring, size_t n, gr_slot slots[])
+{
+    return hand_over(ring, PUBLISHED, n, slots, __func__);
+}
+
+gr_status gr_ring_discard(gr_ring *ring, size_t n, gr_slot slots[])
+{
+    return hand_over(ring, DISCARDED, n, slots, __func__);
+}
+
+gr_status gr_ring_give_back(gr_ring *ring, size_t n, gr_slot slots[])
+{
+    return hand_over(ring, GIVEN_BACK, n, slots, __func__);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What orders the two sides of a ring. "map" and "release" are CUDA's, in one call for all slots of a group:
+ *
+ *     map waits for       the last signal of graphics (sync.drawn), if graphics has had the slot since CUDA's last
+ *                         release, else for that release, where it was on another stream
+ *     release             signals, and forgets what graphics had signalled
+ *     begin (graphics)    begin_use(): OpenGL's commands wait for CUDA's last release (sync.computed);
+ *                         gr_submit_begin(): Vulkan's submit is told to, and to signal the next sync.drawn
+ *     end (graphics)      end_use(): OpenGL signals the next sync.drawn; Vulkan's submit does it
+ *
+ * On the transports interop and copy, map and release are barriers between the context's commands and the
+ * stream; begin and end do nothing there.
+ *
+ *     transition           CUDA writes, graphics reads           graphics writes, CUDA reads
+ *     -----------------    ----------------------------------    ---------------------------------------
+ *     created -> FREE      OpenGL: end, since it may have        nothing: graphics comes first, and waits
+ *                          commands under way that use it        for a release from before the ring
+ *     FREE -> WRITING      map: after the last reading, or       begin: after CUDA's last reading; after
+ *                          creation                              graphics' own writing by its own order
+ *     WRITING -> READY     release                               end (Vulkan: its submit has been made)
+ *     READY -> READING     begin: after the release              map: after the writing
+ *     READING -> FREE      end                                   release
+ *     READING ->           OpenGL: nothing yet. Vulkan: its      is not, nor in GR_RING_NEWEST, with interop
+ *       RETURNING          submit has been made                  and copy, or in a shared ring
+ *     RETURNING -> FREE    OpenGL: end, once for all of them.    is not
+ *                          Vulkan: the last submit's signal is
+ *                          now that of all
+ *     RETURNING -> ended   nothing: CUDA never gets it again     is not
+ *     READY -> FREE        nothing: CUDA has released it and     nothing: graphics has written it last
+ *       (dropped)          nobody has had it since: the next     and writes it next, in its own order;
+ *                          map waits for that release, which     CUDA's last reading came before that
+ *                          came after the last reading           writing
+ *     WRITING -> FREE      release; then as dropped              nothing; then as dropped. The signal of a
+ *       (discarded)                                              submit that is never made is waited for
+ *                                                                by nobody, since the next begin replaces
+ *                                                                it, but where the slot leaves: then until
+ *                                                                a later submit signals a greater value
+ *     leaving -> ended     gr_resource_free(): CUDA's imports end after the last release; OpenGL keeps
+ *                          what its commands use; Vulkan's objects are kept until an event after both its
+ *                          last signal and CUDA's last release (ring_slots.c)
+ *     mapped -> closed     gr_close() on the stream of the map
+ *
+ * RETURNING lets CUDA wait once for several slots, so that the GPU changes sides less often, and saves OpenGL's
+ * signals, each of which costs its queue time in which it does nothing else. They become FREE when half of the slots
+ * wait for it; when the consumer finds nothing to read, before it waits, so that the producer gets on as long as the
+ * consumer calls; when the producer finds no free slot, with OpenGL only if it is on the context's thread; and before
+ * the ring is sent to another process. Where graphics writes, end is not put off: a reader may wait for it.
+ *
+ * Vulkan's own order is that of submits to one queue, with the application's barriers. A claim whose map or
+ * begin fails is undone; a wait that was put into a stream or a context by then does no harm.
+ */
+#include "lib/ring/ring.h"
+
+#include "lib/error.h"
+#include "lib/external/external.h"
+
+/* The hooks of resources whose graphics API takes commands from this thread; NULL for others. */
+static const struct gr_external_kind *kind_with_hooks(const gr_resource *resource)
+{
+    const struct gr_external *external = gr_external_of(resource);
+    return external && external->kind && external->kind->begin_use ? external->kind : NULL;
+}
+
+/* What map and release leave to the ring, for the resource is in one; without hooks any thread will do. */
+static gr_status check_thread(const struct gr_external_kind *kind, const gr_resource *resource,
+                              const char *call)
+{
+    return kind && kind->check_thread ? kind->check_thread(resource, call) : GR_OK;
+}
+
+static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_submit *submit,
+                                const char *call)
+{
+    const struct gr_external_kind *kind = kind_with_hooks(resources[0]);
+    if (!kind)
+        return gr_external_of(resources[0]) ? gr_submit_begin(resources, n, submit) : GR_OK;
+    gr_status status = check_thread(kind, resources[0], call);
+    return status == GR_OK ? kind->begin_use(resources, n) : status;
+}
+
+static gr_status end_graphics(gr_resource *const resources[], size_t n, const char *call)
+{
+    const struct gr_external_kind *kind = kind_with_hooks(resources[0]);
+    if (!kind)
+        return GR_OK;
+    gr_status status = check_thread(kind, resources[0], call);
+    return status == GR_OK ? kind->end_use(resources, n) : status;
+}
+
+gr_status gr_ring_begin_use(gr_ring *ring, bool writing, size_t n, CUstream stream,
+                            gr_submit *submit, const char *call)
+{
+    struct gr_ring_scratch *with = &ring->scratch[!writing];
+    gr_status status = ring->link ? ring->link->ops->begin_use(ring, writing, n, call) : GR_OK;
+    if (status != GR_OK)
+        return status;
+    if (!gr_ring_is_cuda(ring, writing))
+        return begin_graphics(with->resources, n, submit, call);
+    return gr_map_many(with->resources, n, stream, with->buffers);
+}
+
+gr_status gr_ring_end_use(gr_ring *ring, bool writing, size_t n, bool discarded, const char *call)
+{
+    struct gr_ring_scratch *with = &ring->scratch[!writing];
+    gr_status status = GR_OK;
+    if (gr_ring_is_cuda(ring, writing))
+        status = gr_buffer_release_many(with->buffers, n, GR_STREAM_OF_MAP);
+    else if (!discarded)
+        status = end_graphics(with->resources, n, call);
+    if (status == GR_OK && ring->link && !discarded)
+        status = ring->link->ops->end_use(ring, writing, n, call);
+    return status;
+}
+
+/* ---- Ends that are put off ----------------------------------------------------------------------------- */
+
+/* Interop and copy are barriers for all that OpenGL has been given, anyway. */
+static bool can_put_off(const gr_ring *ring)
+{
+    return !ring->state->newest && !ring->link && !gr_ring_is_cuda(ring, false) &&
+           gr_external_of(gr_ring_any_resource(ring));
+}
+
+/* Vulkan's submits signal one after the other; OpenGL has made one signal for all. */
+static void wait_for_the_last(gr_ring *ring)
+{
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < ring->state->room; i++)
+        if (ring->state->places[i].state == GR_PLACE_RETURNING &&
+            gr_sync_of(ring->slots[i].resource)->drawn > last)
+            last = gr_sync_of(ring->slots[i].resource)->drawn;
+    for (uint32_t i = 0; i < ring->state->room; i++)
+        if (ring->state->places[i].state == GR_PLACE_RETURNING)
+            gr_sync_of(ring->slots[i].resource)->drawn = last;
+}
+
+void gr_ring_free_returned(gr_ring *ring)
+{
+    if (can_put_off(ring))
+        wait_for_the_last(ring);
+    gr_ring_state_end_returning(ring->state);
+}
+
+/* Puts all that is returning behind n slots. There is room. */
+static size_t list_returning(const gr_ring *ring, struct gr_ring_scratch *with, size_t n)
+{
+    size_t all = n + gr_ring_state_list_returning(ring->state, with->numbers + n);
+    for (size_t i = n; i < all; i++)
+        with->resources[i] = ring->slots[with->numbers[i]].resource;
+    return all;
+}
+
+size_t gr_ring_take_returned(gr_ring *ring, size_t n)
+{
+    struct gr_ring_scratch *with = &ring->scratch[1];
+    if (can_put_off(ring) && gr_ring_state_puts_off(ring->state, n, with->numbers))
+        return 0;
+    return list_returning(ring, with, n);
+}
+
+gr_status gr_ring_put_off_end(const gr_ring *ring, const char *call)
+{
+    const gr_resource *resource = ring->scratch[1].resources[0];
+    return check_thread(kind_with_hooks(resource), resource, call);
+}
+
+gr_status gr_ring_end_returned(gr_ring *ring, bool writing, const char *call)
+{
+    struct gr_ring_scratch *with = &ring->scratch[!writing];
+    gr_status status = gr_ring_reserve(with, gr_ring_state_returning(ring->state), call);
+    size_t n = status == GR_OK ? list_returning(ring, with, 0) : 0;
+    if (n == 0)
+        return status;
+    /* Only one thread may, so that they stay as they are. */
+    if (kind_with_hooks(with->resources[0])) {
+        pthread_mutex_unlock(&ring->lock);
+        status = end_graphics(with->resources, n, call);
+        pthread_mutex_lock(&ring->lock);
+    }
+    if (status == GR_OK) {
+        gr_ring_free_returned(ring);
+        pthread_cond_broadcast(&ring->changed);
+    }
+    return status;
+}
+
+bool gr_ring_can_end_returned(const gr_ring *ring, const char *call)
+{
+    if (gr_ring_state_returning(ring->state) == 0)
+        return false;
+    gr_error before;
+    gr_error_save(&before);
+    const gr_resource *resource = gr_ring_any_resource(ring);
+    bool can = check_thread(kind_with_hooks(resource), resource, call) == GR_OK;
+    gr_error_restore(&before);
+    return can;
+}
+
+gr_status gr_ring_first_use(const gr_ring *ring, gr_resource *const resources[], size_t n,
+                            const char *call)
+{
+    return ring->producer == GR_SIDE_CUDA ? end_graphics(resources, n, call) : GR_OK;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What messages say of resources and rings: numbers in a fixed order, checked before anything is made of them. */
+#include "lib/share/share.h"
+
+#include "lib/error.h"
+#include "lib/flags.h"
+
+struct field {
+    size_t at; /* in the struct */
+    unsigned bytes;
+};
+
+#define FIELD_OF_RESOURCE(name, bytes) {offsetof(struct gr_description, name), bytes},
+#define FIELD_OF_RING(name, bytes)     {offsetof(struct gr_ring_description, name), bytes},
+
+static const struct field resource_fields[] = {GR_DESCRIPTION_FIELDS(FIELD_OF_RESOURCE)};
+static const struct field ring_fields[] = {GR_RING_FIELDS(FIELD_OF_RING)};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void write_fields(const struct field fields[], size_t n, const void *from,
+                         struct gr_message *message)
+{
+    message->size = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t value = *(const uint64_t *)((const char *)from + fields[i].at);
+        gr_pack(message->bytes + message->size, value, fields[i].bytes);
+        message->size += fields[i].bytes;
+    }
+}
+
+static gr_status read_fields(const struct field fields[], size_t n,
+                             const struct gr_message *message, void *to, const char *call)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < n; i++)
+        size += fields[i].bytes;
+    if (message->size != size)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The message has %zu bytes, but its kind has %zu: it is not one of grinterop's.",
+                       message->size, size);
+    const unsigned char *at = message->bytes;
+    for (size_t i = 0; i < n; i++) {
+        *(uint64_t *)((char *)to + fields[i].at) = gr_unpack(at, fields[i].bytes);
+        at += fields[i].bytes;
+    }
+    return GR_OK;
+}
+
+void gr_description_write(const struct gr_description *description, struct gr_message *message)
+{
+    write_fields(resource_fields, COUNT(resource_fields), description, message);
+}
+
+gr_status gr_description_read(const struct gr_message *message, struct gr_description *description,
+                              const char *call)
+{
+    return read_fields(resource_fields, COUNT(resource_fields), message, description, call);
+}
+
+void gr_ring_description_write(const struct gr_ring_description *description,
+                               struct gr_message *message)
+{
+    write_fields(ring_fields, COUNT(ring_fields), description, message);
+}
+
+gr_status gr_ring_description_read(const struct gr_message *message,
+                                   struct gr_ring_description *description, const char *call)
+{
+    return read_fields(ring_fields, COUNT(ring_fields), message, description, call);
+}
+
+/* ---- Checks ------------------------------------------------------------------------------------------ */
+
+static gr_status refuse(const char *call, const char *what, uint64_t value)
+{
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The message contradicts itself: %s (%llu). It is not one that grinterop sends.",
+                   what, (unsigned long long)value);
+}
+
+static gr_status check_truth(const struct gr_description *d, const char *call)
+{
+    const uint64_t truth[] = {
+        d->vmm,        d->dedicated,        d->is_image,         d->cube,
+        d->srgb,       d->color_attachment, d->has_acquire,      d->has_release,
+        d->normalized, d->depth_texture,    d->acquire_timeline, d->release_timeline};
+    for (size_t i = 0; i < COUNT(truth); i++)
+        if (truth[i] > 1)
+            return refuse(call, "what is true or false is neither", truth[i]);
+    return GR_OK;
+}
+
+/* What is said of an image where there is none, or of a semaphore. */
+static gr_status check_absent(const struct gr_description *d, const char *call)
+{
+    uint64_t of_image = d->width | d->height | d->depth | d->levels | d->layers | d->cube |
+                        d->format | d->channels | d->color_attachment | d->depth_texture | d->srgb |
+                        d->normalized;
+    if (!d->is_image && of_image)
+        return refuse(call, "a buffer is described as an image", of_image);
+    if (!d->has_acquire && (d->acquire_timeline | d->acquire_value))
+        return refuse(call, "a semaphore is described that did not come", d->acquire_value);
+    if (!d->has_release && (d->release_timeline | d->release_value))
+        return refuse(call, "a semaphore is described that did not come", d->release_value);
+    return GR_OK;
+}
+
+static gr_status check_sizes(const struct gr_description *d, const char *call)
+{
+    const uint64_t sizes[] = {d->memory_size, d->offset, d->size, d->width, d->height, d->depth};
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        if (sizes[i] > SIZE_MAX / 2)
+            return refuse(call, "a size or an offset is beyond all memory", sizes[i]);
+    if (d->memory_size == 0 || d->offset >= d->memory_size)
+        return refuse(call, "the offset is not within the memory", d->offset);
+    if (d->is_image)
+        return d->size ? refuse(call, "an image has a size in bytes", d->size) : GR_OK;
+    if (d->size == 0 || d->size > d->memory_size - d->offset)
+        return refuse(call, "the buffer does not lie within the memory", d->size);
+    return GR_OK;
+}
+
+static gr_status check_memory(const struct gr_description *d, const char *call)
+{
+    if (d->vmm && (d->is_image || d->offset || !d->dedicated))
+        return refuse(call, "memory of CUDA's own has one buffer, at its start", d->offset);
+    if (d->dedicated && d->offset)
+        return refuse(call, "dedicated memory has an offset", d->offset);
+    return GR_OK;
+}
+
+gr_status gr_description_check(const struct gr_description *d, const char *call)
+{
+    unsigned flags = GR_READ_ONLY | GR_WRITE_DISCARD;
+    if (d->is_image)
+        flags |= GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER;
+    gr_status status = check_truth(d, call);
+    if (status == GR_OK)
+        status = check_absent(d, call);
+    if (status == GR_OK)
+        status = check_sizes(d, call);
+    if (status == GR_OK)
+        status = check_memory(d, call);
+    return status == GR_OK ? gr_flags_check((unsigned)d->flags, flags, call) : status;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A ring from another process: its message, its slots', and the ring that is made of them. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "lib/error.h"
+#include "lib/external/external.h"
+#include "lib/share/share.h"
+#include "lib/ring/peer_link.h"
+
+#define MOST_SLOTS 65536
+
+/* Frames are numbered in 62 bits of a word; a ring that has had so many is none. */
+#define MOST_FRAMES ((uint64_t)1 << 60)
+
+/* What has arrived so far. */
+struct receiving {
+    int socket;
+    struct gr_message message; /* the ring's own */
+    struct gr_ring_description d;
+    struct gr_context context;
+    uint64_t uuid[2];
+    gr_resource **resources;
+    uint32_t arrived;
+    gr_semaphore *mine, *theirs;
+    struct gr_page *page;
+    struct gr_deadline deadline;
+    const char *call;
+};
+
+static gr_status receive_head(struct receiving *r)
+{
+    struct gr_ring_description *d = &r->d;
+    gr_status status =
+        gr_message_receive(r->socket, GR_MESSAGE_RING, &r->message, &r->deadline, r->call);
+    if (status == GR_OK)
+        status = gr_ring_description_read(&r->message, d, r->call);
+    if (status != GR_OK)
+        return status;
+    if (d->slots == 0 || d->slots > MOST_SLOTS || d->role > GR_RING_CONSUMER ||
+        d->mode > GR_RING_NEWEST || r->message.fd_count != GR_RING_FD_COUNT)
+        return gr_fail(GR_ERR_INVALID_VALUE, r->call,
+                       "The message describes a ring of %llu slots, role %llu, mode %llu, with %u "
+                       "descriptors: it is not one that grinterop sends.",
+                       (unsigned long long)d->slots, (unsigned long long)d->role,
+                       (unsigned long long)d->mode, r->message.fd_count);
+    r->resources = calloc(d->slots, sizeof(gr_resource *));
+    return r->resources ? GR_OK : gr_fail_memory(r->call);
+}
+
+static gr_status check_slot(struct receiving *r, const struct gr_description *d,
+                            const struct gr_message *message)
+{
+    if (r->arrived == 0) {
+        r->uuid[0] = d->uuid_low;
+        r->uuid[1] = d->uuid_high;
+    }
+    gr_status status = gr_description_check(d, r->call);
+    if (status == GR_OK && (message->fd_count != 1 || d->has_acquire || d->has_release))
+        status =
+            gr_fail(GR_ERR_INVALID_VALUE, r->call,
+                    "A slot came with %u descriptors, instead of its memory's.", message->fd_count);
+    if (status == GR_OK && (r->uuid[0] != d->uuid_low || r->uuid[1] != d->uuid_high))
+        status = gr_fail(GR_ERR_INVALID_VALUE, r->call, "The ring's slots are of different GPUs.");
+    return status;
+}
+
+static gr_status receive_slot(struct receiving *r)
+{
+    struct gr_description d;
+    struct gr_message message;
+    gr_status status =
+        gr_message_receive(r->socket, GR_MESSAGE_SLOT, &message, &r->deadline, r->call);
+    if (status == GR_OK)
+        status = gr_description_read(&message, &d, r->call);
+    if (status == GR_OK)
+        status = check_slot(r, &d, &message);
+    if (status == GR_OK && r->arrived == 0)
+        status = gr_share_context(&d, &r->context, r->call);
+    if (status == GR_OK) {
+        gr_resource *resource = gr_share_import(&d, &message, &r->context, r->call);
+        if (resource)
+            r->resources[r->arrived++] = resource;
+        else
+            status = gr_last_error(NULL);
+    }
+    gr_message_close_fds(&message);
+    return status;
+}
+
+static gr_status import_semaphores(struct receiving *r)
+{
+    r->theirs = gr_share_import_semaphore(&r->message, GR_RING_SENT_FD, true, r->d.sent_value,
+                                          &r->context, r->call);
+    if (r->theirs)
+        r->mine = gr_share_import_semaphore(&r->message, GR_RING_RECEIVED_FD, true,
+                                            r->d.received_value, &r->context, r->call);
+    gr_status status = r->mine ? GR_OK : gr_last_error(NULL);
+    for (uint32_t i = 0; i < r->arrived && status == GR_OK; i++)
+        status = gr_sync_set(r->resources[i], r->theirs, r->mine, r->call);
+    return status;
+}
+
+static gr_status receive_all(struct receiving *r)
+{
+    gr_status status = gr_socket_check(r->socket, r->call);
+    if (status == GR_OK)
+        status = receive_head(r);
+    for (uint64_t i = 0; status == GR_OK && i < r->d.slots; i++)
+        status = receive_slot(r);
+    if (status == GR_OK)
+        status = import_semaphores(r);
+    if (status != GR_OK)
+        return status;
+    return gr_page_map(r->message.fds[GR_RING_PAGE_FD], (uint32_t)r->d.slots, &r->page, r->call);
+}
+
+/* The resources are the ring's on success, the rest the link's. */
+static gr_ring *make_ring(struct receiving *r)
+{
+    const gr_ring_role role = (gr_ring_role)r->d.role;
+    const gr_ring_options options = {
+        .producer = role == GR_RING_PRODUCER ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS,
+        .mode = (gr_ring_mode)r->d.mode,
+        .wait_ms = (unsigned)r->d.wait_ms,
+    };
+    const struct gr_link_parts parts = {
+        .socket = r->socket,
+        .role = role,
+        .count = r->arrived,
+        .page = r->page,
+        .mine = r->mine,
+        .theirs = r->theirs,
+    };
+    uint64_t frames = atomic_load(&r->page->published);
+    if (frames > MOST_FRAMES) {
+        gr_fail(GR_ERR_INVALID_VALUE, r->call, "The ring's page says that it has had %llu frames.",
+                (unsigned long long)frames);
+        return NULL;
+    }
+    gr_ring *ring = gr_ring_create(r->resources, r->arrived, &options);
+    if (!ring)
+        return NULL;
+    r->arrived = 0;
+    ring->state->published = ring->state->last_read = frames;
+    if (gr_link_begin(ring, &parts, r->call) == GR_OK)
+        return ring;
+    gr_ring_free(ring);
+    return NULL;
+}
+
+static void end_receiving(struct receiving *r, bool made)
+{
+    gr_error cause;
+    gr_error_save(&cause);
+    gr_message_close_fds(&r->message);
+    for (uint32_t i = 0; i < r->arrived; i++)
+        gr_resource_free(r->resources[i]);
+    free(r->resources);
+    if (!made) {
+        gr_semaphore_free(r->mine);
+        gr_semaphore_free(r->theirs);
+        if (r->page)
+            munmap(r->page, gr_page_size((uint32_t)r->d.slots));
+    }
+    gr_context_drop(&r->context);
+    gr_error_restore(&cause);
+}
+
+gr_ring *gr_receive_ring(int socket, unsigned timeout_ms)
+{
+    struct receiving r = {
+        .socket = socket,
+        .context = {.primary_of = -1},
+        .deadline = gr_deadline_in(timeout_ms),
+        .call = __func__,
+    };
+    gr_ring *ring = NULL;
+    if (receive_all(&r) == GR_OK)
+        ring = make_ring(&r);
+    end_receiving(&r, ring != NULL);
+    return ring;
+}

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A ring to another process: one message for the page and the semaphores, then one for each slot. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/external/external.h"
+#include "lib/import_handle.h"
+#include "lib/share/share.h"
+#include "lib/ring/peer_link.h"
+
+/* A semaphore on its way: held here, and its descriptor. */
+struct shared_semaphore {
+    gr_semaphore *semaphore;
+    int fd;
+};
+
+/* What a ring is sent with. */
+struct sending {
+    gr_ring *ring;
+    gr_ring_role role; /* of this process */
+    bool is_cuda;      /* its side */
+    bool is_direct;    /* the resources' own semaphores */
+    uint32_t count;
+    gr_resource **resources;
+    struct shared_semaphore mine, theirs;
+    struct gr_page *page;
+    int page_fd;
+    struct gr_deadline deadline;
+    const char *call;
+};
+
+static const struct gr_external_kind *kind_of(const struct sending *s)
+{
+    return gr_external_of(s->resources[0])->kind;
+}
+
+/* ---- What can be sent ------------------------------------------------------------------------------------ */
+
+/* The ring's lock is held. */
+static gr_status check_idle(const gr_ring *ring, const char *call)
+{
+    gr_ring_counts now;
+    gr_ring_state_count(ring->state, &now);
+    if (ring->link)
+        return gr_fail(GR_ERR_STATE, call, "The ring is shared with another process already.");
+    if (ring->state->leaving || ring->left_count || now.free != now.slots)
+        return gr_fail(GR_ERR_STATE, call,
+                       "Frames are in flight: %u slots are being written, %u are published, %u are "
+                       "being read, %u are leaving. Hand all of them back first.",
+                       now.writing, now.ready, now.reading,
+                       ring->state->leaving + ring->left_count);
+    return GR_OK;
+}
+
+/* Slots get the first places, without gaps that a resize has left: the peer counts them so. */
+static void close_gaps(gr_ring *ring)
+{
+    uint32_t to = 0;
+    for (uint32_t i = 0; i < ring->state->room; i++) {
+        if (!ring->slots[i].resource)
+            continue;
+        if (i != to) {
+            ring->slots[to] = ring->slots[i];
+            ring->state->places[to] = ring->state->places[i];
+            ring->slots[i] = (struct gr_ring_slot){0};
+            ring->state->places[i] = (struct gr_ring_place){0};
+        }
+        to++;
+    }
+}
+
+static gr_status begin_sending(struct sending *s)
+{
+    gr_ring *ring = s->ring;
+    pthread_mutex_lock(&ring->lock);
+    gr_status status = check_idle(ring, s->call);
+    if (status == GR_OK)
+        status = gr_ring_end_returned(ring, false, s->call);
+    if (status == GR_OK) {
+        close_gaps(ring);
+        s->count = ring->state->slots;
+        s->resources = calloc(s->count, sizeof(gr_resource *));
+        if (!s->resources)
+            status = gr_fail_memory(s->call);
+    }
+    for (uint32_t i = 0; status == GR_OK && i < s->count; i++) {
+        s->resources[i] = ring->slots[i].resource;
+        status = gr_share_check(s->resources[i], s->call);
+    }
+    pthread_mutex_unlock(&ring->lock);
+    return status;
+}
+
+/* ---- All work done --------------------------------------------------------------------------------------- */
+
+static gr_status wait_for(CUevent event, const struct sending *s)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    CUresult result;
+    while ((result = gr_driver()->cuEventQuery(event)) == CUDA_ERROR_NOT_READY) {
+        if (gr_deadline_left(&s->deadline) == 0)
+            return gr_fail(GR_ERR_TIMEOUT, s->call,
+                           "The resources were still in use: work that was submitted with them has "
+                           "not ended in time.");
+        nanosleep(&pause, NULL);
+    }
+    return result == CUDA_SUCCESS
+               ? GR_OK
+               : gr_fail_cuda(result, "cuEventQuery", "Earlier work with the ring failed.");
+}
+
+static gr_status wait_on(CUstream stream, const struct sending *s)
+{
+    CUevent event;
+    CUresult result = gr_driver()->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuEventCreate", "An event could not be made.");
+    gr_status status = gr_sync_acquire(s->resources, s->count, stream);
+    result = status == GR_OK ? gr_driver()->cuEventRecord(event, stream) : CUDA_SUCCESS;
+    if (result != CUDA_SUCCESS)
+        status = gr_fail_cuda(result, "cuEventRecord", "An event could not be recorded.");
+    if (status == GR_OK)
+        status = wait_for(event, s);
+    gr_driver()->cuEventDestroy(event);
+    return status;
+}
+
+/* Graphics that hands its side over may have commands under way that the ring does not know of. */
+static gr_status end_graphics(const struct sending *s)
+{
+    const struct gr_external_kind *kind = kind_of(s);
+    if (!s->is_cuda || s->ring->producer == GR_SIDE_CUDA || !kind->end_use)
+        return GR_OK;
+    gr_status status = kind->check_thread ? kind->check_thread(s->resources[0], s->call) : GR_OK;
+    return status == GR_OK ? kind->end_use(s->resources, s->count) : status;
+}
+
+/* So that the first values in the page are 0: nothing to wait for. */
+static gr_status finish_work(const struct sending *s)
+{
+    CUstream stream;
+    gr_status status = end_graphics(s);
+    if (status != GR_OK)
+        return status;
+    CUresult result = gr_driver()->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuStreamCreate", "A stream could not be made.");
+    status = wait_on(stream, s);
+    gr_driver()->cuStreamDestroy(stream);
+    return status;
+}
+
+/* ---- The two semaphores ------------------------------------------------------------------------------------ */
+
+static gr_status export_own(const struct sending *s, gr_semaphore *semaphore,
+                            struct shared_semaphore *shared)
+{
+    gr_semaphore_info info;
+    gr_status status = gr_share_export(s->resources[0], semaphore, &info, s->call);
+    if (status != GR_OK)
+        return status;
+    gr_semaphore_hold(semaphore);
+    *shared = (struct shared_semaphore){semaphore, info.fd};
+    return GR_OK;
+}
+
+/* Nobody but the ring's slots and the application has it: no other resource's release signals it. */
+static bool is_exclusive(const gr_semaphore *semaphore, uint32_t slots)
+{
+    return __atomic_load_n(&semaphore->holds, __ATOMIC_RELAXED) <= slots + 1;
+}
+
+static bool can_be_direct(const struct sending *s)
+{
+    const struct gr_sync *sync = gr_sync_of(s->resources[0]);
+    const struct gr_external_kind *kind = kind_of(s);
+    return kind->export_semaphore && !kind->begin_use && sync->acquire && sync->release &&
+           sync->acquire->timeline && sync->release->timeline && sync->acquire->handle &&
+           sync->release->handle && is_exclusive(sync->acquire, s->count) &&
+           is_exclusive(sync->release, s->count);
+}
+
+typedef CUresult create_fn(int timeline, unsigned long long value, int *fd);
+
+/* A new one of the software driver's, which crosses processes. */
+static gr_status make_of_driver(const struct sending *s, struct shared_semaphore *shared)
+{
+    struct gr_message message = {.fd_count = 1, .fds = {-1}};
+    union {
+        void *object;
+        create_fn *function;
+    } create = {.object = gr_driver_export("gr_softcuda_semaphore_create")};
+    if (!create.object)
+        return gr_fail(GR_ERR_UNSUPPORTED, s->call,
+                       "The software CUDA driver %s is older than this grinterop, and has no "
+                       "semaphores that cross processes.",
+                       gr_cuda_driver_path());
+    CUresult result = create.function(1, 0, &shared->fd);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "gr_softcuda_semaphore_create",
+                            "%s: no semaphore could be made.", s->call);
+    message.fds[0] = gr_fd_copy(shared->fd);
+    shared->semaphore =
+        gr_share_import_semaphore(&message, 0, true, 0, &s->resources[0]->context, s->call);
+    gr_message_close_fds(&message);
+    return shared->semaphore ? GR_OK : gr_last_error(NULL);
+}
+
+static gr_status make_semaphore(const struct sending *s, struct shared_semaphore *shared)
+{
+    gr_semaphore_info info;
+    const struct gr_external_kind *kind = kind_of(s);
+    if (gr_cuda_is_software())
+        return make_of_driver(s, shared);
+    if (!kind->create_semaphore || !kind->export_semaphore)
+        return gr_fail(GR_ERR_UNSUPPORTED, s->call,
+                       "There is no way to make a semaphore that both processes have for resources "
+                       "of this kind.");
+    shared->semaphore = kind->create_semaphore(s->resources[0]);
+    if (!shared->semaphore)
+        return gr_last_error(NULL);
+    gr_status status = gr_share_export(s->resources[0], shared->semaphore, &info, s->call);
+    shared->fd = info.fd;
+    return status;
+}
+
+static gr_status make_semaphores(struct sending *s)
+{
+    const struct gr_sync *sync = gr_sync_of(s->resources[0]);
+    s->is_direct = can_be_direct(s);
+    gr_status status = s->is_direct
+                           ? export_own(s, s->is_cuda ? sync->release : sync->acquire, &s->mine)
+                           : make_semaphore(s, &s->mine);
+    if (status != GR_OK)
+        return status;
+    return s->is_direct ? export_own(s, s->is_cuda ? sync->acquire : sync->release, &s->theirs)
+                        : make_semaphore(s, &s->theirs);
+}
+
+/* ---- Sending ------------------------------------------------------------------------------------------------ */
+
+static uint64_t value_of(gr_semaphore *semaphore)
+{
+    pthread_mutex_lock(&semaphore->lock);
+    uint64_t value = semaphore->signalled;
+    pthread_mutex_unlock(&semaphore->lock);
+    return value;
+}
+
+static gr_status send_message(const struct sending *s, const struct gr_message *message)
+{
+    return gr_message_send(gr_link_of(s->ring)->socket, message, &s->deadline, s->call);
+}
+
+static gr_status send_head(const struct sending *s)
+{
+    const struct gr_ring_description d = {
+        .slots = s->count,
+        .role = s->role == GR_RING_PRODUCER ? GR_RING_CONSUMER : GR_RING_PRODUCER,
+        .mode = s->ring->state->newest ? GR_RING_NEWEST : GR_RING_LOSSLESS,
+        .wait_ms = s->ring->wait_ms,
+        .sent_value = value_of(s->mine.semaphore),
+        .received_value = value_of(s->theirs.semaphore),
+    };
+    struct gr_message message = {
+        .kind = GR_MESSAGE_RING,
+        .fd_count = GR_RING_FD_COUNT,
+        .fds = {[GR_RING_PAGE_FD] = s->page_fd,
+                [GR_RING_SENT_FD] = s->mine.fd,
+                [GR_RING_RECEIVED_FD] = s->theirs.fd},
+    };
+    gr_ring_description_write(&d, &message);
+    return send_message(s, &message);
+}
+
+static gr_status send_slot(const struct sending *s, uint32_t i)
+{
+    struct gr_description d;
+    struct gr_message message = {.kind = GR_MESSAGE_SLOT};
+    gr_status status = gr_share_describe(s->resources[i], &d, &message, s->call);
+    if (status == GR_OK)
+        status = send_message(s, &message);
+    gr_message_close_fds(&message);
+    return status;
+}
+
+static gr_status send_all(const struct sending *s)
+{
+    gr_status status = send_head(s);
+    for (uint32_t i = 0; i < s->count && status == GR_OK; i++)
+        status = send_slot(s, i);
+    /* From here on it is the peer, and not this process's graphics, that CUDA takes turns with. */
+    for (uint32_t i = 0; i < s->count && status == GR_OK && s->is_cuda && !s->is_direct; i++)
+        status = gr_sync_set(s->resources[i], s->theirs.semaphore, s->mine.semaphore, s->call);
+    return status;
+}
+
+static gr_status make_page(struct sending *s)
+{
+    s->page_fd = gr_page_create(s->count, s->call);
+    if (s->page_fd < 0)
+        return gr_last_error(NULL);
+    gr_status status = gr_page_map(s->page_fd, s->count, &s->page, s->call);
+    if (status == GR_OK)
+        atomic_store(&s->page->published, s->ring->state->published);
+    return status;
+}
+
+static gr_status link_and_send(struct sending *s, int socket)
+{
+    const struct gr_sync *sync = gr_sync_of(s->resources[0]);
+    bool relays = !s->is_cuda && !s->is_direct;
+    const struct gr_link_parts parts = {
+        .socket = socket,
+        .role = s->role,
+        .count = s->count,
+        .page = s->page,
+        .mine = s->mine.semaphore,
+        .theirs = s->theirs.semaphore,
+        .relays = relays,
+        .relayed = {relays ? sync->acquire : NULL, relays ? sync->release : NULL},
+    };
+    gr_status status = gr_link_begin(s->ring, &parts, s->call);
+    if (status != GR_OK)
+        return status;
+    s->page = NULL; /* the link's now, as are the semaphores */
+    gr_error cause;
+    status = send_all(s);
+    if (status == GR_OK)
+        return GR_OK;
+    gr_error_save(&cause);
+    gr_link_abandon(s->ring);
+    gr_error_restore(&cause);
+    s->mine.semaphore = s->theirs.semaphore = NULL;
+    return status;
+}
+
+static gr_status send_ring(struct sending *s, int socket)
+{
+    bool pushed;
+    gr_status status = begin_sending(s);
+    if (status != GR_OK)
+        return status;
+    status = gr_context_enter(&s->resources[0]->context, &pushed, s->call);
+    if (status != GR_OK)
+        return status;
+    status = finish_work(s);
+    if (status == GR_OK)
+        status = make_semaphores(s);
+    if (status == GR_OK)
+        status = make_page(s);
+    if (status == GR_OK)
+        status = link_and_send(s, socket);
+    gr_context_leave(pushed);
+    return status;
+}
+
+static void close_if(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+static void end_sending(struct sending *s, gr_status status)
+{
+    close_if(s->page_fd);
+    close_if(s->mine.fd);
+    close_if(s->theirs.fd);
+    if (s->page)
+        munmap(s->page, gr_page_size(s->count));
+    if (status != GR_OK) {
+        gr_error cause;
+        gr_error_save(&cause);
+        gr_semaphore_free(s->mine.semaphore);
+        gr_semaphore_free(s->theirs.semaphore);
+        gr_error_restore(&cause);
+    }
+    free(s->resources);
+}
+
+gr_status gr_send_ring(int socket, gr_ring *ring, gr_ring_role role, unsigned timeout_ms)
+{
+    gr_status status = gr_ring_check(ring, __func__);
+    if (status == GR_OK)
+        status = gr_socket_check(socket, __func__);
+    if (status == GR_OK && role != GR_RING_PRODUCER && role != GR_RING_CONSUMER)
+        status = gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                         "`role` is %d: pass GR_RING_PRODUCER or GR_RING_CONSUMER.", (int)role);
+    if (status != GR_OK)
+        return status;
+    struct sending s = {
+        .ring = ring,
+        .role = role,
+        .is_cuda = gr_ring_is_cuda(ring, role == GR_RING_PRODUCER),
+        .mine.fd = -1,
+        .theirs.fd = -1,
+        .page_fd = -1,
+        .deadline = gr_deadline_in(timeout_ms),
+        .call = __func__,
+    };
+    status = send_ring(&s, socket);
+    end_sending(&s, status);
+    return status;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Resources on their way between processes: what a message says of one (share_description.c), sending and
+ * receiving one (share_resource.c). Rings are share_send.c's and share_receive.c's, and link.h's once they are shared.
+ */
+#ifndef GR_LIB_SHARE_SHARE_H
+#define GR_LIB_SHARE_SHARE_H
+
+#include <grinterop/share.h>
+
+#include "lib/external/external.h"
+#include "lib/share/socket.h"
+
+/*
+ * X(member, bytes): what a message says of a resource, in this order. Truth values and enums are numbers, for
+ * the peer decides what is in them.
+ */
+#define GR_DESCRIPTION_FIELDS(X)                                                                   \
+    X(uuid_low, 8)                                                                                 \
+    X(uuid_high, 8)                                                                                \
+    X(vmm, 4)                                                                                      \
+    X(dedicated, 4)                                                                                \
+    X(memory_size, 8)                                                                              \
+    X(offset, 8)                                                                                   \
+    X(size, 8)                                                                                     \
+    X(flags, 4)                                                                                    \
+    X(is_image, 4)                                                                                 \
+    X(width, 8)                                                                                    \
+    X(height, 8)                                                                                   \
+    X(depth, 8)                                                                                    \
+    X(levels, 4)                                                                                   \
+    X(layers, 4)                                                                                   \
+    X(cube, 4)                                                                                     \
+    X(format, 4)                                                                                   \
+    X(channels, 4)                                                                                 \
+    X(color_attachment, 4)                                                                         \
+    X(depth_texture, 4)                                                                            \
+    X(srgb, 4)                                                                                     \
+    X(normalized, 4)                                                                               \
+    X(has_acquire, 4)                                                                              \
+    X(acquire_timeline, 4)                                                                         \
+    X(acquire_value, 8)                                                                            \
+    X(has_release, 4)                                                                              \
+    X(release_timeline, 4)                                                                         \
+    X(release_value, 8)
+
+/* And of a ring. */
+#define GR_RING_FIELDS(X)                                                                          \
+    X(slots, 4)                                                                                    \
+    X(role, 4) /* the receiver's */                                                                \
+    X(mode, 4)                                                                                     \
+    X(wait_ms, 4)                                                                                  \
+    X(sent_value, 8)     /* of the semaphore that the sender signals */                            \
+    X(received_value, 8) /* and the receiver */
+
+#define GR_SHARE_MEMBER(name, bytes) uint64_t name;
+struct gr_description {
+    GR_DESCRIPTION_FIELDS(GR_SHARE_MEMBER)
+};
+struct gr_ring_description {
+    GR_RING_FIELDS(GR_SHARE_MEMBER)
+};
+#undef GR_SHARE_MEMBER
+
+/* Into a message and out of it; reading fails with GR_ERR_INVALID_VALUE where the size is another. */
+void gr_description_write(const struct gr_description *description, struct gr_message *message);
+gr_status gr_description_read(const struct gr_message *message, struct gr_description *description,
+                              const char *call);
+void gr_ring_description_write(const struct gr_ring_description *description,
+                               struct gr_message *message);
+gr_status gr_ring_description_read(const struct gr_message *message,
+                                   struct gr_ring_description *description, const char *call);
+
+/* Refuses what no sender of grinterop's says: truth values that are none, an image's fields in a buffer, ... */
+gr_status gr_description_check(const struct gr_description *description, const char *call);
+
+/* ---- Resources ------------------------------------------------------------------------------------------ */
+
+/* Whether it can be sent. */
+gr_status gr_share_check(const gr_resource *resource, const char *call);
+
+/*
+ * The memory's part of a message of that kind, with its descriptor, which the caller closes; no semaphores.
+ * *description is what is in the message.
+ */
+gr_status gr_share_describe(const gr_resource *resource, struct gr_description *description,
+                            struct gr_message *message, const char *call);
+
+/* A semaphore's handle, the caller's. GR_ERR_UNSUPPORTED: it cannot be had. */
+gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
+                          gr_semaphore_info *info, const char *call);
+
+/* The CUDA context for what comes from the device with that UUID; its hold is the caller's. */
+gr_status gr_share_context(const struct gr_description *description, struct gr_context *context,
+                           const char *call);
+
+/* Imports the memory of a message that was checked, whose descriptor is 0. It takes a hold of the context. */
+gr_resource *gr_share_import(const struct gr_description *description, struct gr_message *message,
+                             const struct gr_context *context, const char *call);
+
+/* Imports descriptor i of a message as a semaphore. It takes a hold of the context. */
+gr_semaphore *gr_share_import_semaphore(struct gr_message *message, unsigned i, bool timeline,
+                                        uint64_t value, const struct gr_context *context,
+                                        const char *call);
+
+#endif

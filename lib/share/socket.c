@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages between processes, see message.h. The header says how much follows; the descriptors go with it. */
+#define _GNU_SOURCE
+#include "lib/share/socket.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/error.h"
+
+/* "grsh", then the version, the kind, the number of bytes and of descriptors, each of 4 bytes. */
+#define MAGIC       0x68737267u
+#define HEADER_SIZE 20
+
+struct header {
+    uint32_t magic, version, kind, size, fd_count;
+};
+
+/* ---- Numbers ---------------------------------------------------------------------------------------- */
+
+void gr_pack(unsigned char *bytes, uint64_t value, unsigned width)
+{
+    for (unsigned i = 0; i < width; i++)
+        bytes[i] = (unsigned char)(value >> 8 * i);
+}
+
+uint64_t gr_unpack(const unsigned char *bytes, unsigned width)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < width; i++)
+        value |= (uint64_t)bytes[i] << 8 * i;
+    return value;
+}
+
+static void pack_header(const struct gr_message *message, unsigned char *bytes)
+{
+    const uint32_t words[] = {MAGIC, GR_MESSAGE_VERSION, (uint32_t)message->kind,
+                              (uint32_t)message->size, message->fd_count};
+    for (unsigned i = 0; i < 5; i++)
+        gr_pack(bytes + 4 * i, words[i], 4);
+}
+
+static struct header unpack_header(const unsigned char *bytes)
+{
+    return (struct header){
+        .magic = (uint32_t)gr_unpack(bytes, 4),
+        .version = (uint32_t)gr_unpack(bytes + 4, 4),
+        .kind = (uint32_t)gr_unpack(bytes + 8, 4),
+        .size = (uint32_t)gr_unpack(bytes + 12, 4),
+        .fd_count = (uint32_t)gr_unpack(bytes + 16, 4),
+    };
+}
+
+/* ---- Time ------------------------------------------------------------------------------------------- */
+
+static int64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+struct gr_deadline gr_deadline_in(unsigned timeout_ms)
+{
+    if (timeout_ms == ~0u)
+        return (struct gr_deadline){.never = true};
+    return (struct gr_deadline){.at = now() + timeout_ms};
+}
+
+int gr_deadline_left(const struct gr_deadline *deadline)
+{
+    if (deadline->never)
+        return -1;
+    int64_t left = deadline->at - now();
+    return left < 0 ? 0 : left > 0x7fffffff ? 0x7fffffff : (int)left;
+}
+
+/* ---- The socket ------------------------------------------------------------------------------------- */
+
+gr_status gr_socket_check(int socket, const char *call)
+{
+    int domain = 0, type = 0;
+    socklen_t size = sizeof(int);
+    struct sockaddr_storage peer;
+    socklen_t peer_size = sizeof(peer);
+    if (getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 ||
+        getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || domain != AF_UNIX ||
+        type != SOCK_STREAM)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The descriptor %d is no Unix stream socket: make one by "
+                       "socketpair(AF_UNIX, SOCK_STREAM, ...) or connect().",
+                       socket);
+    if (getpeername(socket, (struct sockaddr *)&peer, &peer_size) != 0)
+        return gr_fail(errno == ENOTCONN ? GR_ERR_INVALID_VALUE : GR_ERR_SYSTEM, call,
+                       "The socket %d is not connected: %s.", socket, strerror(errno));
+    return GR_OK;
+}
+
+/* `begun`: part of the message has passed, so that the stream is out of step. */
+static gr_status fail_timeout(const char *call, const char *what, bool begun)
+{
+    return gr_fail(GR_ERR_TIMEOUT, call, "The message was not %s in time%s.", what,
+                   begun ? "; part of it was: close the socket, nothing can follow" : "");
+}
+
+static gr_status fail_gone(const char *call, int error)
+{
+    return gr_fail(GR_ERR_SYSTEM, call, "The other process is gone from the socket: %s.",
+                   error ? strerror(error) : "end of file");
+}
+
+/* Waits until the socket can be read or written; an error there shows at the next attempt. */
+static gr_status wait_for(int socket, short events, const struct gr_deadline *deadline, bool begun,
+                          const char *call)
+{
+    struct pollfd one = {.fd = socket, .events = events};
+    int left = gr_deadline_left(deadline);
+    int ready = poll(&one, 1, left);
+    if (ready > 0 || (ready < 0 && errno == EINTR))
+        return GR_OK;
+    if (ready < 0)
+        return fail_gone(call, errno);
+    return fail_timeout(call, events == POLLIN ? "there" : "taken", begun);
+}
+
+static bool is_temporary(int error)
+{
+    return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
+}
+
+/* ---- Sending ---------------------------------------------------------------------------------------- */
+
+/* Room for the descriptors, aligned as the macros of cmsg(3) want it. */
+union control {
+    struct cmsghdr align;
+    char bytes[CMSG_SPACE(GR_MESSAGE_MOST_FDS * sizeof(int))];
+};
+
+static void attach_fds(struct msghdr *sent, union control *control,
+                       const struct gr_message *message)
+{
+    size_t size = message->fd_count * sizeof(int);
+    memset(control, 0, sizeof(*control));
+    sent->msg_control = control->bytes;
+    sent->msg_controllen = CMSG_SPACE(size);
+    struct cmsghdr *header = CMSG_FIRSTHDR(sent);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(size);
+    memcpy(CMSG_DATA(header), message->fds, size);
+}
+
+gr_status gr_message_send(int socket, const struct gr_message *message,
+                          const struct gr_deadline *deadline, const char *call)
+{
+    unsigned char bytes[HEADER_SIZE + GR_MESSAGE_MOST_BYTES];
+    size_t size = HEADER_SIZE + message->size, done = 0;
+    union control control;
+    pack_header(message, bytes);
+    memcpy(bytes + HEADER_SIZE, message->bytes, message->size);
+    while (done < size) {
+        struct iovec part = {.iov_base = bytes + done, .iov_len = size - done};
+        struct msghdr sent = {.msg_iov = &part, .msg_iovlen = 1};
+        if (done == 0 && message->fd_count > 0)
+            attach_fds(&sent, &control, message);
+        ssize_t count = sendmsg(socket, &sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (count >= 0) {
+            done += (size_t)count;
+            continue;
+        }
+        if (!is_temporary(errno))
+            return fail_gone(call, errno);
+        gr_status status = wait_for(socket, POLLOUT, deadline, done > 0, call);
+        if (status != GR_OK)
+            return status;
+    }
+    return GR_OK;
+}
+
+/* ---- Receiving -------------------------------------------------------------------------------------- */
+
+void gr_message_close_fds(struct gr_message *message)
+{
+    for (unsigned i = 0; i < message->fd_count; i++)
+        if (message->fds[i] >= 0)
+            close(message->fds[i]);
+    message->fd_count = 0;
+}
+
+int gr_message_take_fd(struct gr_message *message, unsigned i)
+{
+    int fd = message->fds[i];
+    message->fds[i] = -1;
+    return fd;
+}
+
+/* Keeps what there is room for, and closes the others. False: there were others. */
+static bool keep_fds(struct msghdr *got, struct gr_message *message)
+{
+    bool all = !(got->msg_flags & MSG_CTRUNC);
+    for (struct cmsghdr *h = CMSG_FIRSTHDR(got); h; h = CMSG_NXTHDR(got, h)) {
+        if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t count = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < count; i++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(h) + i * sizeof(int), sizeof(fd));
+            if (message->fd_count < GR_MESSAGE_MOST_FDS) {
+                message->fds[message->fd_count++] = fd;
+            } else {
+                close(fd);
+                all = false;
+            }
+        }
+    }
+    return all;
+}
+
+/* Some bytes, and the descriptors that came with them. *count is 0 where none were there yet. */
+static gr_status receive_some(int socket, unsigned char *bytes, size_t size,
+                              struct gr_message *message, size_t *count, const char *call)
+{
+    union control control;
+    struct iovec part = {.iov_base = bytes, .iov_len = size};
+    struct msghdr got = {.msg_iov = &part,
+                         .msg_iovlen = 1,
+                         .msg_control = control.bytes,
+                         .msg_controllen = sizeof(control.bytes)};
+    *count = 0;
+    ssize_t received = recvmsg(socket, &got, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (received < 0)
+        return is_temporary(errno) ? GR_OK : fail_gone(call, errno);
+    if (received == 0)
+        return fail_gone(call, 0);
+    *count = (size_t)received;
+    if (keep_fds(&got, message))
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The message has more than %d file descriptors, so it is not one of grinterop's, or "
+                   "this process has no descriptor left.",
+                   GR_MESSAGE_MOST_FDS);
+}
+
+static gr_status receive_all(int socket, unsigned char *bytes, size_t size, bool begun,
+                             struct gr_message *message, const struct gr_deadline *deadline,
+                             const char *call)
+{
+    size_t done = 0;
+    while (done < size) {
+        size_t count;
+        gr_status status = receive_some(socket, bytes + done, size - done, message, &count, call);
+        done += count;
+        if (status == GR_OK && count == 0)
+            status = wait_for(socket, POLLIN, deadline, begun || done > 0, call);
+        if (status != GR_OK)
+            return status;
+    }
+    return GR_OK;
+}
+
+static gr_status check_header(const struct header *header, enum gr_message_kind kind,
+                              const char *call)
+{
+    if (header->magic != MAGIC)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "What came is no message of grinterop's (it begins with 0x%08x).",
+                       header->magic);
+    if (header->version != GR_MESSAGE_VERSION)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The message is of version %u, and this grinterop (%s) knows %u only: use one "
+                       "version of grinterop in both processes.",
+                       header->version, gr_library_version(), GR_MESSAGE_VERSION);
+    if (header->size > GR_MESSAGE_MOST_BYTES || header->fd_count > GR_MESSAGE_MOST_FDS)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The message says it has %u bytes and %u descriptors, more than any has.",
+                       header->size, header->fd_count);
+    if (header->kind != (uint32_t)kind)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The message is of kind %u instead of %u (1 resource, 2 ring, 3 slot): each "
+                       "gr_send function has its own gr_receive function.",
+                       header->kind, (unsigned)kind);
+    return GR_OK;
+}
+
+static gr_status receive(int socket, enum gr_message_kind kind, struct gr_message *message,
+                         const struct gr_deadline *deadline, const char *call)
+{
+    unsigned char bytes[HEADER_SIZE];
+    gr_status status = receive_all(socket, bytes, HEADER_SIZE, false, message, deadline, call);
+    if (status != GR_OK)
+        return status;
+    const struct header header = unpack_header(bytes);
+    status = check_header(&header, kind, call);
+    if (status != GR_OK)
+        return status;
+    message->kind = kind;
+    message->size = header.size;
+    status = receive_all(socket, message->bytes, header.size, true, message, deadline, call);
+    if (status == GR_OK && message->fd_count != header.fd_count)
+        status = gr_fail(GR_ERR_INVALID_VALUE, call,
+                         "%u descriptors came with the message, which says %u.", message->fd_count,
+                         header.fd_count);
+    return status;
+}
+
+gr_status gr_message_receive(int socket, enum gr_message_kind kind, struct gr_message *message,
+                             const struct gr_deadline *deadline, const char *call)
+{
+    message->fd_count = 0;
+    message->size = 0;
+    gr_status status = receive(socket, kind, message, deadline, call);
+    if (status != GR_OK)
+        gr_message_close_fds(message);
+    return status;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One message with file descriptors over a Unix stream socket. Whatever arrives may come from a hostile peer:
+ * a message has a bounded size and a bounded number of descriptors, and after an error none stays open.
+ */
+#ifndef GR_LIB_SHARE_SOCKET_H
+#define GR_LIB_SHARE_SOCKET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <grinterop/gr.h>
+
+/* The version of all messages; another one is refused. */
+#define GR_MESSAGE_VERSION 1u
+
+#define GR_MESSAGE_MOST_BYTES 512
+#define GR_MESSAGE_MOST_FDS   3
+
+enum gr_message_kind { GR_MESSAGE_RESOURCE = 1, GR_MESSAGE_RING, GR_MESSAGE_SLOT };
+
+struct gr_message {
+    enum gr_message_kind kind;
+    size_t size; /* of the bytes */
+    unsigned fd_count;
+    int fds[GR_MESSAGE_MOST_FDS];
+    unsigned char bytes[GR_MESSAGE_MOST_BYTES];
+};
+
+/* When a call gives up, by the monotonic clock. */
+struct gr_deadline {
+    bool never;
+    int64_t at; /* milliseconds */
+};
+struct gr_deadline gr_deadline_in(unsigned timeout_ms); /* ~0u: never */
+
+/* Milliseconds that are left, for poll(): -1 for ever, 0 once it has passed. */
+int gr_deadline_left(const struct gr_deadline *deadline);
+
+/* GR_ERR_INVALID_VALUE: it is no connected Unix stream socket. */
+gr_status gr_socket_check(int socket, const char *call);
+
+/* The descriptors stay the caller's. GR_ERR_TIMEOUT, GR_ERR_SYSTEM. */
+gr_status gr_message_send(int socket, const struct gr_message *message,
+                          const struct gr_deadline *deadline, const char *call);
+
+/*
+ * Receives one of that kind, whose descriptors are the caller's then. Reads no byte beyond it. Errors: as above;
+ * GR_ERR_INVALID_VALUE: it is not one of grinterop's, of another version or kind, or too large.
+ */
+gr_status gr_message_receive(int socket, enum gr_message_kind kind, struct gr_message *message,
+                             const struct gr_deadline *deadline, const char *call);
+
+/* Closes descriptors that were received and are not taken. */
+void gr_message_close_fds(struct gr_message *message);
+
+/* A descriptor out of the message: the caller's from now on. -1 if it has been taken. */
+int gr_message_take_fd(struct gr_message *message, unsigned i);
+
+/* ---- Numbers, least significant byte first ---------------------------------------------------------- */
+
+void gr_pack(unsigned char *bytes, uint64_t value, unsigned width);
+uint64_t gr_unpack(const unsigned char *bytes, unsigned width);
+
+#endif

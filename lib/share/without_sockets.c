@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Windows has no descriptors that go through sockets: nothing is shared between processes there. */
+#include <grinterop/share.h>
+
+#include "lib/error.h"
+
+static gr_status refuse(const char *call)
+{
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "Resources are handed to other processes by file descriptors over Unix sockets, "
+                   "which this system does not have.");
+}
+
+gr_status gr_send_resource(int socket, gr_resource *resource, unsigned timeout_ms)
+{
+    (void)socket, (void)resource, (void)timeout_ms;
+    return refuse(__func__);
+}
+
+gr_resource *gr_receive_resource(int socket, unsigned timeout_ms)
+{
+    (void)socket, (void)timeout_ms;
+    refuse(__func__);
+    return NULL;
+}
+
+gr_status gr_send_ring(int socket, gr_ring *ring, gr_ring_role role, unsigned timeout_ms)
+{
+    (void)socket, (void)ring, (void)role, (void)timeout_ms;
+    return refuse(__func__);
+}
+
+gr_ring *gr_receive_ring(int socket, unsigned timeout_ms)
+{
+    (void)socket, (void)timeout_ms;
+    refuse(__func__);
+    return NULL;
+}

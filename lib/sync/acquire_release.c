@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The points at which a resource of external memory changes hands. Each side has a semaphore of its own,
+ * since the values of one must grow in the order in which two sides would never agree.
+ */
+#include "lib/sync/acquire_release.h"
+
+#include "lib/backend.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/external/external.h"
+
+static bool same_stream(CUstream a, CUstream b)
+{
+    return a == b && a != CU_STREAM_PER_THREAD; /* which is another one in each thread */
+}
+
+static gr_status make_event(CUevent *event)
+{
+    if (*event)
+        return GR_OK;
+    CUresult result = gr_driver()->cuEventCreate(event, CU_EVENT_DISABLE_TIMING);
+    return result == CUDA_SUCCESS
+               ? GR_OK
+               : gr_fail_cuda(result, "cuEventCreate", "An event could not be made.");
+}
+
+static gr_status record_event(CUevent event, CUstream stream)
+{
+    CUresult result = gr_driver()->cuEventRecord(event, stream);
+    return result == CUDA_SUCCESS
+               ? GR_OK
+               : gr_fail_cuda(result, "cuEventRecord",
+                              "The stream's place could not be marked. An error of earlier work on "
+                              "it is reported here too.");
+}
+
+static gr_status wait_for_event(CUstream stream, CUevent event)
+{
+    CUresult result = gr_driver()->cuStreamWaitEvent(stream, event, 0);
+    return result == CUDA_SUCCESS
+               ? GR_OK
+               : gr_fail_cuda(result, "cuStreamWaitEvent",
+                              "The stream could not be made to wait for the resource's last use.");
+}
+
+/* ---- Waits, gathered so that those of a batch go in one call ------------------------------------- */
+
+struct waits {
+    size_t n;
+    gr_semaphore_point points[GR_BATCH];
+};
+
+static gr_status flush_waits(struct waits *waits, CUstream stream)
+{
+    gr_status status = gr_semaphore_enqueue(waits->points, waits->n, true, stream);
+    waits->n = 0;
+    return status;
+}
+
+/* A later value of the same timeline stands for an earlier one. */
+static gr_status add_wait(struct waits *waits, gr_semaphore *semaphore, uint64_t value,
+                          CUstream stream)
+{
+    for (size_t i = 0; i < waits->n; i++) {
+        gr_semaphore_point *point = &waits->points[i];
+        if (point->semaphore != semaphore)
+            continue;
+        if (point->value < value)
+            point->value = value;
+        return GR_OK;
+    }
+    gr_status status = waits->n < GR_BATCH ? GR_OK : flush_waits(waits, stream);
+    waits->points[waits->n++] = (gr_semaphore_point){.semaphore = semaphore, .value = value};
+    return status;
+}
+
+/* Waits for a binary signal, once: whoever comes later, on another stream, waits for that wait. */
+static gr_status wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream stream)
+{
+    gr_semaphore_point point = {.semaphore = semaphore};
+    pthread_mutex_lock(&semaphore->lock);
+    gr_status status = make_event(&semaphore->passed);
+    if (status == GR_OK && number > semaphore->waited) {
+        status = semaphore->ops->wait(&point, 1, stream);
+        if (status == GR_OK) {
+            semaphore->waited = number;
+            semaphore->last = stream;
+            status = record_event(semaphore->passed, stream);
+        }
+    } else if (status == GR_OK && !same_stream(semaphore->last, stream)) {
+        status = wait_for_event(stream, semaphore->passed);
+    }
+    pthread_mutex_unlock(&semaphore->lock);
+    return status;
+}
+
+/* What one resource has to wait for: Vulkan's last submit, else CUDA's own last release. */
+static gr_status acquire_one(struct gr_sync *sync, struct waits *waits, CUstream stream)
+{
+    if (sync->drawn)
+        return sync->acquire->timeline ? add_wait(waits, sync->acquire, sync->drawn, stream)
+                                       : wait_binary(sync->acquire, sync->drawn, stream);
+    if (!sync->released || same_stream(sync->released_on, stream))
+        return GR_OK;
+    if (sync->computed && sync->release->timeline)
+        return add_wait(waits, sync->release, sync->computed, stream);
+    return sync->done ? wait_for_event(stream, sync->done) : GR_OK;
+}
+
+gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    struct waits waits;
+    waits.n = 0;
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = acquire_one(gr_sync_of(resources[i]), &waits, stream);
+    if (status == GR_OK)
+        status = flush_waits(&waits, stream);
+    return status;
+}
+
+/* ---- Signals ------------------------------------------------------------------------------------ */
+
+/*
+ * Signals the next value. Values must not overtake each other, so a stream that did not signal the last one
+ * waits for it; a binary semaphore whose last signal nobody has waited for is waited for here.
+ */
+static gr_status signal_next(gr_semaphore *semaphore, CUstream stream, uint64_t *value)
+{
+    gr_status status = GR_OK;
+    gr_semaphore_point point = {.semaphore = semaphore};
+    pthread_mutex_lock(&semaphore->lock);
+    uint64_t next = semaphore->signalled + 1;
+    point.value = semaphore->signalled;
+    bool after_another = semaphore->last && !same_stream(semaphore->last, stream);
+    if (semaphore->timeline ? after_another : semaphore->signalled > semaphore->waited)
+        status = semaphore->ops->wait(&point, 1, stream);
+    point.value = semaphore->timeline ? next : 0;
+    if (status == GR_OK)
+        status = semaphore->ops->signal(&point, 1, stream);
+    if (status == GR_OK) {
+        semaphore->signalled = next;
+        if (!semaphore->timeline)
+            semaphore->waited = next - 1;
+        semaphore->last = stream;
+        *value = next;
+    }
+    pthread_mutex_unlock(&semaphore->lock);
+    return status;
+}
+
+static bool is_first_with(gr_resource *const resources[], size_t i)
+{
+    for (size_t earlier = 0; earlier < i; earlier++)
+        if (gr_sync_of(resources[earlier])->release == gr_sync_of(resources[i])->release)
+            return false;
+    return true;
+}
+
+static gr_status release_group(gr_resource *const resources[], size_t n, size_t first,
+                               CUstream stream)
+{
+    gr_semaphore *semaphore = gr_sync_of(resources[first])->release;
+    uint64_t value = 0;
+    gr_status status = signal_next(semaphore, stream, &value);
+    for (size_t i = first; i < n && status == GR_OK; i++)
+        if (gr_sync_of(resources[i])->release == semaphore)
+            gr_sync_of(resources[i])->computed = value;
+    return status;
+}
+
+/*
+ * Only a timeline can be asked twice; elsewhere an event says when CUDA is done. So it does where the host waits:
+ * the application may destroy its semaphore as soon as its streams have passed.
+ */
+static bool tells_the_end(const gr_semaphore *release)
+{
+    return release && release->timeline && release->handle;
+}
+
+static gr_status mark_done(struct gr_sync *sync, CUstream stream)
+{
+    if (tells_the_end(sync->release))
+        return GR_OK;
+    gr_status status = make_event(&sync->done);
+    return status == GR_OK ? record_event(sync->done, stream) : status;
+}
+
+gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        struct gr_sync *sync = gr_sync_of(resources[i]);
+        status = mark_done(sync, stream);
+        bool again = i > 0 && sync->release == gr_sync_of(resources[i - 1])->release;
+        if (status == GR_OK && sync->release && !again && is_first_with(resources, i))
+            status = release_group(resources, n, i, stream);
+    }
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        struct gr_sync *sync = gr_sync_of(resources[i]);
+        sync->released = true;
+        sync->drawn = 0;
+        sync->released_on = stream;
+    }
+    return status;
+}
+
+gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n)
+{
+    bool pushed;
+    gr_status status = gr_context_enter(&resources[0]->context, &pushed, __func__);
+    if (status != GR_OK)
+        return status;
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        CUevent done = gr_sync_of(resources[i])->done;
+        CUresult result = done ? gr_driver()->cuEventSynchronize(done) : CUDA_SUCCESS;
+        if (result != CUDA_SUCCESS)
+            status = gr_fail_cuda(result, "cuEventSynchronize",
+                                  "The thread could not wait for the resource's last release. An "
+                                  "error of the work on its stream is reported here.");
+    }
+    gr_context_leave(pushed);
+    return status;
+}
+
+/* ---- The end ------------------------------------------------------------------------------------ */
+
+gr_status gr_sync_last_work(struct gr_sync *sync, CUevent *event)
+{
+    *event = NULL;
+    if (!sync->released)
+        return GR_OK;
+    if (sync->computed && tells_the_end(sync->release))
+        return gr_semaphore_event_after(
+            &(gr_semaphore_point){.semaphore = sync->release, .value = sync->computed}, 1, event);
+    *event = sync->done;
+    sync->done = NULL;
+    return GR_OK;
+}
+
+/* The semaphores that go may be the last hold of what the last release has yet to signal. */
+static gr_status wait_for_last_work(struct gr_sync *sync)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUevent event;
+    gr_status status = gr_sync_last_work(sync, &event);
+    if (status != GR_OK || !event)
+        return status;
+    CUresult result = cu->cuEventSynchronize(event);
+    cu->cuEventDestroy(event);
+    return result == CUDA_SUCCESS
+               ? GR_OK
+               : gr_fail_cuda(result, "cuEventSynchronize", "The resource's last release failed.");
+}
+
+gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore *release,
+                      const char *call)
+{
+    struct gr_sync *sync = gr_sync_of(resource);
+    bool pushed;
+    gr_status status = gr_context_enter(&resource->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    status = wait_for_last_work(sync);
+    if (status == GR_OK) {
+        if (acquire)
+            gr_semaphore_hold(acquire);
+        if (release)
+            gr_semaphore_hold(release);
+        gr_sync_end(sync, true);
+        sync->acquire = acquire;
+        sync->release = release;
+    }
+    gr_context_leave(pushed);
+    return status;
+}
+
+void gr_sync_end(struct gr_sync *sync, bool alive)
+{
+    if (sync->done && alive)
+        gr_driver()->cuEventDestroy(sync->done);
+    gr_semaphore_free(sync->acquire);
+    gr_semaphore_free(sync->release);
+    *sync = (struct gr_sync){0};
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What CUDA's documentation demands of imported semaphores, of signals and of waits, type by type:
+ * checked before the driver is called.
+ */
+#include "lib/sync/semaphore.h"
+
+#include <string.h>
+
+#include "lib/error.h"
+#include "lib/import_handle.h"
+
+/* What a signal and a wait consist of. */
+enum semaphore_kind {
+    KIND_BINARY,      /* nothing else */
+    KIND_FENCE,       /* a value that counts */
+    KIND_KEYED_MUTEX, /* a key; a wait has a timeout too */
+    KIND_NVSCISYNC,   /* a fence object, and whether memory is synchronised */
+};
+
+#define FROM_VULKAN_FD    "vkGetSemaphoreFdKHR gives it"
+#define FROM_VULKAN_WIN32 "vkGetSemaphoreWin32HandleKHR gives it"
+
+static const struct semaphore_rule {
+    CUexternalSemaphoreHandleType type;
+    struct gr_handle_rule handle;
+    enum semaphore_kind kind;
+    const char *usual; /* where a refused import usually comes from */
+} rules[] = {
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
+     {"OPAQUE_FD", GR_HANDLE_FD, FROM_VULKAN_FD},
+     KIND_BINARY,
+     "Usual causes: the fd is a timeline semaphore's (type TIMELINE_SEMAPHORE_FD), a memory's or a "
+     "sync file; another GPU (compare UUIDs)."},
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32,
+     {"OPAQUE_WIN32", GR_HANDLE_NT, FROM_VULKAN_WIN32},
+     KIND_BINARY,
+     "Usual causes: the handle is a timeline semaphore's (type TIMELINE_SEMAPHORE_WIN32), was "
+     "closed, "
+     "or is of another type or GPU (compare UUIDs)."},
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32_KMT,
+     {"OPAQUE_WIN32_KMT", GR_HANDLE_KMT,
+      "vkGetSemaphoreWin32HandleKHR gives it for the type OPAQUE_WIN32_KMT"},
+     KIND_BINARY,
+     "Usual causes: the semaphore was destroyed, which this handle does not prevent; a handle of "
+     "another type or GPU (compare UUIDs)."},
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D12_FENCE,
+     {"D3D12_FENCE", GR_HANDLE_NT, "ID3D12Device::CreateSharedHandle gives it for an ID3D12Fence"},
+     KIND_FENCE,
+     "Usual causes: a fence made without D3D12_FENCE_FLAG_SHARED; a handle that was closed; "
+     "another "
+     "adapter (compare LUIDs)."},
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_FENCE,
+     {"D3D11_FENCE", GR_HANDLE_NT, "ID3D11Fence::CreateSharedHandle gives it"},
+     KIND_FENCE,
+     "Usual causes: a fence made without D3D11_FENCE_FLAG_SHARED; a handle that was closed; "
+     "another "
+     "adapter (compare LUIDs)."},
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_NVSCISYNC,
+     {"NVSCISYNC", GR_HANDLE_NVSCI, "NvSciSyncObjAlloc gives it"},
+     KIND_NVSCISYNC,
+     "NvSciSync is there on DRIVE and Jetson. Usual cause: the attributes of the object were not "
+     "reconciled with those of cuDeviceGetNvSciSyncAttributes."},
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_KEYED_MUTEX,
+     {"D3D11_KEYED_MUTEX", GR_HANDLE_NT,
+      "IDXGIResource1::CreateSharedHandle gives it for a resource with a keyed mutex"},
+     KIND_KEYED_MUTEX,
+     "Usual causes: the resource was made without D3D11_RESOURCE_MISC_SHARED_KEYEDMUTEX; the "
+     "handle is "
+     "a KMT one (type D3D11_KEYED_MUTEX_KMT); another adapter (compare LUIDs)."},
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_KEYED_MUTEX_KMT,
+     {"D3D11_KEYED_MUTEX_KMT", GR_HANDLE_KMT,
+      "IDXGIResource::GetSharedHandle gives it for a resource with a keyed mutex"},
+     KIND_KEYED_MUTEX,
+     "Usual causes: the resource was released, which this handle does not prevent; the handle is "
+     "an NT "
+     "one (type D3D11_KEYED_MUTEX); another adapter (compare LUIDs)."},
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD,
+     {"TIMELINE_SEMAPHORE_FD", GR_HANDLE_FD, FROM_VULKAN_FD},
+     KIND_FENCE,
+     "Usual causes: the fd is a binary semaphore's (type OPAQUE_FD) or a memory's; another GPU "
+     "(compare UUIDs)."},
+    {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_WIN32,
+     {"TIMELINE_SEMAPHORE_WIN32", GR_HANDLE_NT, FROM_VULKAN_WIN32},
+     KIND_FENCE,
+     "Usual causes: the handle is a binary semaphore's (type OPAQUE_WIN32), was closed, or is of "
+     "another type or GPU (compare UUIDs)."},
+};
+
+static const struct gr_handle_import import = {"cuImportExternalSemaphore", "nvscisync",
+                                               "semaphore"};
+
+static const struct semaphore_rule *rule_of(CUexternalSemaphoreHandleType type)
+{
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+        if (rules[i].type == type)
+            return &rules[i];
+    return NULL;
+}
+
+/* ---- The import ------------------------------------------------------------------------------ */
+
+bool gr_semaphore_type_counts(CUexternalSemaphoreHandleType type)
+{
+    const struct semaphore_rule *rule = rule_of(type);
+    return rule && rule->kind == KIND_FENCE;
+}
+
+const char *gr_semaphore_type_name(CUexternalSemaphoreHandleType type)
+{
+    const struct semaphore_rule *rule = rule_of(type);
+    return rule ? rule->handle.name : "unknown";
+}
+
+gr_status gr_semaphore_check(const gr_semaphore_info *info, const char *call)
+{
+    if (!info)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`info` is NULL: describe the semaphore that is to be imported.");
+    const struct semaphore_rule *rule = rule_of(info->type);
+    if (!rule)
+        return gr_handle_unknown((int)info->type, &import, call);
+    if (info->value != 0 && rule->kind != KIND_FENCE)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The handle type %s was given the value %llu. CUDA driver API, "
+            "cuSignalExternalSemaphoresAsync: only timelines and fences of Direct3D have "
+            "values. Set it to 0, or another type.",
+            rule->handle.name, (unsigned long long)info->value);
+    const struct gr_handle handle = {info->fd, info->win32_handle, info->win32_name,
+                                     info->nvscisync};
+    return gr_handle_check(&rule->handle, &handle, &import, call);
+}
+
+void gr_semaphore_handle_desc(const gr_semaphore_info *info,
+                              CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc)
+{
+    const struct semaphore_rule *rule = rule_of(info->type);
+    memset(desc, 0, sizeof(*desc));
+    desc->type = info->type;
+    if (rule->handle.form == GR_HANDLE_FD) {
+        desc->handle.fd = info->fd;
+    } else if (rule->handle.form == GR_HANDLE_NVSCI) {
+        desc->handle.nvSciSyncObj = info->nvscisync;
+    } else {
+        desc->handle.win32.handle = info->win32_handle;
+        desc->handle.win32.name = info->win32_name;
+    }
+}
+
+gr_status gr_semaphore_refused(const gr_semaphore_info *info, CUresult code, const char *call)
+{
+    const struct semaphore_rule *rule = rule_of(info->type);
+    return gr_handle_refused(&rule->handle, &import, code, false, rule->usual, call);
+}
+
+/* ---- Signals and waits ----------------------------------------------------------------------- */
+
+/* What a semaphore is that the host waits for has no handle, and so no type. */
+static enum semaphore_kind kind_of(const gr_semaphore *semaphore)
+{
+    const struct semaphore_rule *rule = rule_of(semaphore->type);
+    if (rule)
+        return rule->kind;
+    return semaphore->timeline ? KIND_FENCE : KIND_BINARY;
+}
+
+static const char *kind_text(enum semaphore_kind kind)
+{
+    static const char *const texts[] = {"a binary semaphore", "a semaphore with values",
+                                        "a keyed mutex", "a NvSciSync object"};
+    return texts[kind];
+}
+
+/* Records that a field is there which this kind does not have. */
+static gr_status no_such_field(enum semaphore_kind kind, bool is_wait, const char *field,
+                               const char *whose, const char *call)
+{
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "A point of %s was given `%s`. CUDA driver API, %s: that is for %s. Leave it 0.",
+                   kind_text(kind), field,
+                   is_wait ? "cuWaitExternalSemaphoresAsync" : "cuSignalExternalSemaphoresAsync",
+                   whose);
+}
+
+gr_status gr_semaphore_check_point(const gr_semaphore_point *point, bool is_wait, const char *call)
+{
+    const enum semaphore_kind kind = kind_of(point->semaphore);
+    if (point->value != 0 && kind != KIND_FENCE)
+        return no_such_field(kind, is_wait, "value", "timelines and fences of Direct3D", call);
+    if (point->key != 0 && kind != KIND_KEYED_MUTEX)
+        return no_such_field(kind, is_wait, "key", "keyed mutexes", call);
+    if (point->timeout_ms != 0 && (kind != KIND_KEYED_MUTEX || !is_wait))
+        return no_such_field(kind, is_wait, "timeout_ms", "waits for keyed mutexes", call);
+    if (point->nvsci_fence && kind != KIND_NVSCISYNC)
+        return no_such_field(kind, is_wait, "nvsci_fence", "NvSciSync", call);
+    if (point->skip_nvscibuf && kind != KIND_NVSCISYNC)
+        return no_such_field(kind, is_wait, "skip_nvscibuf", "NvSciSync", call);
+    if (!point->nvsci_fence && kind == KIND_NVSCISYNC)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "A point of a NvSciSync object was given no fence: nvsci_fence is NULL. CUDA "
+            "driver API, %s. Pass a NvSciSyncFence.",
+            is_wait ? "cuWaitExternalSemaphoresAsync: it is what is waited for"
+                    : "cuSignalExternalSemaphoresAsync: the signal is written there");
+    return GR_OK;
+}
+
+void gr_semaphore_signal_params(const gr_semaphore_point *point,
+                                CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *params)
+{
+    memset(params, 0, sizeof(*params));
+    params->params.fence.value = point->value;
+    params->params.nvSciSync.fence = point->nvsci_fence;
+    params->params.keyedMutex.key = point->key;
+    if (point->skip_nvscibuf)
+        params->flags = CUDA_EXTERNAL_SEMAPHORE_SIGNAL_SKIP_NVSCIBUF_MEMSYNC;
+}
+
+void gr_semaphore_wait_params(const gr_semaphore_point *point,
+                              CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *params)
+{
+    memset(params, 0, sizeof(*params));
+    params->params.fence.value = point->value;
+    params->params.nvSciSync.fence = point->nvsci_fence;
+    params->params.keyedMutex.key = point->key;
+    params->params.keyedMutex.timeoutMs = point->timeout_ms;
+    if (point->skip_nvscibuf)
+        params->flags = CUDA_EXTERNAL_SEMAPHORE_WAIT_SKIP_NVSCIBUF_MEMSYNC;
+}

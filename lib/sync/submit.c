@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The graphics API's side of the points: which semaphores a resource has, and what a submit waits for. */
+#include "lib/backend.h"
+#include "lib/error.h"
+#include "lib/external/external.h"
+
+static gr_status check_resource(const gr_resource *resource, const char *call)
+{
+    gr_status status = gr_resource_check_open(resource, call);
+    if (status != GR_OK)
+        return status;
+    const struct gr_external *external = gr_external_of(resource);
+    if (!external || (external->kind && external->kind->end_use))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The resource is shared by the transport %s, which needs no semaphores: map "
+                       "and release order the work by themselves.",
+                       resource->transport);
+    if (resource->mapped)
+        return gr_fail(GR_ERR_STATE, call, "The resource is mapped: release its buffer first.");
+    return GR_OK;
+}
+
+/* ---- Which semaphores ----------------------------------------------------------------------------- */
+
+static bool is_plain(CUexternalSemaphoreHandleType type)
+{
+    return type != CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_NVSCISYNC &&
+           type != CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_KEYED_MUTEX &&
+           type != CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D11_KEYED_MUTEX_KMT;
+}
+
+static gr_status check_semaphore(const gr_resource *resource, const gr_semaphore *semaphore,
+                                 const char *call)
+{
+    if (!semaphore)
+        return GR_OK;
+    if (!is_plain(semaphore->type))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "A semaphore of type %s has more to it than a value: use "
+                       "gr_semaphore_wait() before gr_map() and gr_semaphore_signal() after the "
+                       "release.",
+                       gr_semaphore_type_name(semaphore->type));
+    if (semaphore->context.handle != resource->context.handle)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The semaphore was imported into another CUDA context than the resource.");
+    return GR_OK;
+}
+
+gr_status gr_resource_set_sync(gr_resource *resource, gr_semaphore *acquire, gr_semaphore *release)
+{
+    gr_status status = check_resource(resource, __func__);
+    if (status == GR_OK && acquire && acquire == release)
+        status =
+            gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                    "`acquire` and `release` are the same semaphore: each side signals its own, "
+                    "since values only grow.");
+    if (status == GR_OK)
+        status = check_semaphore(resource, acquire, __func__);
+    if (status == GR_OK)
+        status = check_semaphore(resource, release, __func__);
+    return status == GR_OK ? gr_sync_set(resource, acquire, release, __func__) : status;
+}
+
+/* ---- Submits -------------------------------------------------------------------------------------- */
+
+static gr_status check_resources(gr_resource *const resources[], size_t n, const gr_submit *submit,
+                                 const char *call)
+{
+    if (!resources || !submit || n == 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
+                       !resources ? "`resources` is NULL"
+                       : !submit  ? "`submit` is NULL: there is no place for the result"
+                                  : "There is nothing to submit: n is 0");
+    for (size_t i = 0; i < n; i++) {
+        gr_status status = check_resource(resources[i], call);
+        if (status != GR_OK)
+            return status;
+        if (gr_sync_of(resources[i])->acquire != gr_sync_of(resources[0])->acquire ||
+            gr_sync_of(resources[i])->release != gr_sync_of(resources[0])->release)
+            return gr_fail(GR_ERR_INVALID_VALUE, call,
+                           "The resources have different semaphores: begin a submit for each pair, "
+                           "or give all of them the same two.");
+    }
+    return GR_OK;
+}
+
+/* The next value that the graphics API signals; of a binary semaphore the number of the signal. */
+static gr_status begin_signal(gr_semaphore *acquire, uint64_t *number, const char *call)
+{
+    gr_status status = GR_OK;
+    pthread_mutex_lock(&acquire->lock);
+    if (!acquire->timeline && acquire->signalled > acquire->waited)
+        status =
+            gr_fail(GR_ERR_STATE, call,
+                    "The binary semaphore has been signalled and no map has waited for it yet: "
+                    "map a resource in between, or use timeline semaphores.");
+    else
+        *number = ++acquire->signalled;
+    pthread_mutex_unlock(&acquire->lock);
+    return status;
+}
+
+static void begin_wait(gr_semaphore *release, gr_resource *const resources[], size_t n,
+                       gr_submit *submit)
+{
+    uint64_t last = 0;
+    for (size_t i = 0; i < n; i++)
+        if (gr_sync_of(resources[i])->computed > last)
+            last = gr_sync_of(resources[i])->computed;
+    if (last == 0)
+        return;
+    pthread_mutex_lock(&release->lock);
+    if (release->timeline || last > release->waited) {
+        submit->wait = release;
+        submit->wait_value = release->timeline ? last : 0;
+        if (!release->timeline)
+            release->waited = release->signalled;
+    }
+    pthread_mutex_unlock(&release->lock);
+}
+
+gr_status gr_sync_begin_signal(gr_resource *const resources[], size_t n, gr_submit *submit,
+                               const char *call)
+{
+    uint64_t number = 0;
+    gr_semaphore *acquire = gr_sync_of(resources[0])->acquire;
+    gr_status status = acquire ? begin_signal(acquire, &number, call) : GR_OK;
+    if (status != GR_OK)
+        return status;
+    submit->signal = acquire;
+    submit->signal_value = gr_semaphore_is_timeline(acquire) ? number : 0;
+    for (size_t i = 0; i < n; i++) {
+        struct gr_sync *each = gr_sync_of(resources[i]);
+        if (each->drawn == number)
+            continue; /* it is listed twice */
+        each->drawn_before = each->drawn;
+        each->drawn = number;
+    }
+    return GR_OK;
+}
+
+void gr_sync_begin_wait(gr_resource *const resources[], size_t n, gr_submit *submit)
+{
+    gr_semaphore *release = gr_sync_of(resources[0])->release;
+    submit->wait = NULL;
+    submit->wait_value = 0;
+    if (release)
+        begin_wait(release, resources, n, submit);
+}
+
+gr_status gr_submit_begin(gr_resource *const resources[], size_t n, gr_submit *submit)
+{
+    gr_submit begun;
+    gr_status status = check_resources(resources, n, submit, __func__);
+    if (status == GR_OK)
+        status = gr_sync_begin_signal(resources, n, &begun, __func__);
+    if (status != GR_OK)
+        return status;
+    gr_sync_begin_wait(resources, n, &begun);
+    *submit = begun;
+    return GR_OK;
+}
+
+static gr_status cancel_signal(gr_semaphore *acquire, uint64_t number, const char *call)
+{
+    gr_status status = GR_OK;
+    pthread_mutex_lock(&acquire->lock);
+    if (number == 0 || acquire->signalled != number)
+        status = gr_fail(GR_ERR_STATE, call,
+                         "The submit was not the last one that was begun on these semaphores, or a "
+                         "map waits for it already.");
+    else
+        acquire->signalled--;
+    pthread_mutex_unlock(&acquire->lock);
+    return status;
+}
+
+gr_status gr_submit_cancel(gr_resource *const resources[], size_t n, const gr_submit *submit)
+{
+    gr_status status = check_resources(resources, n, submit, __func__);
+    if (status != GR_OK)
+        return status;
+    const struct gr_sync *sync = gr_sync_of(resources[0]);
+    if (sync->acquire)
+        status = cancel_signal(sync->acquire, sync->drawn, __func__);
+    if (status != GR_OK)
+        return status;
+    if (submit->wait && !submit->wait->timeline) {
+        pthread_mutex_lock(&submit->wait->lock);
+        submit->wait->waited--;
+        pthread_mutex_unlock(&submit->wait->lock);
+    }
+    for (size_t i = 0; i < n; i++)
+        gr_sync_of(resources[i])->drawn = gr_sync_of(resources[i])->drawn_before;
+    return GR_OK;
+}

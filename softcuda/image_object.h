@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Texture and surface objects: their records, which kernels read (grinterop/cuhost_image.h). */
+#ifndef GR_SOFTCUDA_IMAGE_OBJECT_H
+#define GR_SOFTCUDA_IMAGE_OBJECT_H
+
+#include "softcuda/array.h"
+
+#include <grinterop/cuhost_image.h>
+
+typedef struct {
+    gr_cuhost_image image; /* its handle is set last */
+    soft_context *context;
+    CUDA_RESOURCE_DESC resource; /* as the application gave them */
+    CUDA_TEXTURE_DESC texture;
+    CUDA_RESOURCE_VIEW_DESC view;
+    bool has_view;
+} soft_image;
+
+/* What a launch hands to its kernel. */
+const gr_cuhost_images *soft_images(void);
+
+/* Copies the image to a record and makes a handle of the kind for it, which is never 0; 0 when
+ * there is no room for more objects. */
+uint64_t soft_image_new(const soft_image *image, enum gr_cuhost_kind kind);
+
+/* A copy of the object's record; false if the handle isn't (or is no longer) one of this kind. */
+bool soft_image_get(uint64_t handle, enum gr_cuhost_kind kind, soft_image *image);
+
+/* Ends the handle; false as soft_image_get. */
+bool soft_image_drop(uint64_t handle, enum gr_cuhost_kind kind);
+
+/* Fills in format and level 0, or all levels, of an image. False if the format is none. */
+bool soft_image_set_format(gr_cuhost_image *image, CUarray_format format, unsigned channels);
+bool soft_image_set_array(gr_cuhost_image *image, const soft_array *array);
+bool soft_image_set_mipmap(gr_cuhost_image *image, const soft_mipmap *mipmap);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Matching Vulkan's and CUDA's devices, see identity.h. */
+#include "vk/device_match.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+
+void vk_identify(PFN_vkGetPhysicalDeviceProperties2 get_properties, VkPhysicalDevice device,
+                 struct vk_identity *identity)
+{
+    VkPhysicalDeviceDriverProperties driver = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+    VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
+    get_properties(device, &properties);
+    /* Vulkan 1.2's; a device that does not know it may not be asked. */
+    if (properties.properties.apiVersion >= VK_API_VERSION_1_2) {
+        properties.pNext = &driver;
+        get_properties(device, &properties);
+    }
+    *identity = (struct vk_identity){.api_version = properties.properties.apiVersion,
+                                     .type = properties.properties.deviceType,
+                                     .driver = driver.driverID};
+    snprintf(identity->name, sizeof(identity->name), "%s", properties.properties.deviceName);
+    memcpy(identity->uuid, id.deviceUUID, sizeof(identity->uuid));
+}
+
+void vk_identity_text(const struct vk_identity *identity, char *text, size_t size)
+{
+    char uuid[GR_UUID_TEXT_SIZE];
+    gr_uuid_text(identity->uuid, uuid);
+    snprintf(text, size, "%.80s (UUID %s)", identity->name, uuid);
+}
+
+/*
+ * The software CUDA driver computes on the host's memory, as Mesa's lavapipe does, and knows what lavapipe
+ * exports. The UUIDs cannot tell: lavapipe's is Mesa's version.
+ */
+static bool is_lavapipe(const struct vk_identity *identity)
+{
+    return identity->type == VK_PHYSICAL_DEVICE_TYPE_CPU &&
+           (identity->driver == VK_DRIVER_ID_MESA_LLVMPIPE || identity->driver == 0);
+}
+
+bool vk_is_cuda_device(const struct vk_identity *identity, CUdevice device)
+{
+    CUuuid uuid;
+    if (gr_cuda_is_software())
+        return is_lavapipe(identity);
+    return gr_driver()->cuDeviceGetUuid(&uuid, device) == CUDA_SUCCESS &&
+           memcmp(uuid.bytes, identity->uuid, sizeof(identity->uuid)) == 0;
+}
+
+/* All CUDA devices, for a message. */
+static void list_cuda_devices(int count, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "%s", count ? "" : "none");
+    for (int i = 0; i < count && used < size; i++) {
+        CUdevice device;
+        char one[160] = "?";
+        if (gr_driver()->cuDeviceGet(&device, i) == CUDA_SUCCESS)
+            gr_device_text(device, one, sizeof(one));
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", one);
+    }
+}
+
+static gr_status fail_no_match(const struct vk_identity *identity, int count, const char *call)
+{
+    char vulkan[160], cuda[360];
+    vk_identity_text(identity, vulkan, sizeof(vulkan));
+    list_cuda_devices(count, cuda, sizeof(cuda));
+    const char *advice =
+        gr_cuda_is_software()
+            ? "The software CUDA driver shares memory with Mesa's lavapipe only: choose that "
+              "device, of the type VK_PHYSICAL_DEVICE_TYPE_CPU."
+            : "Choose the VkPhysicalDevice of the same UUID (VkPhysicalDeviceIDProperties); "
+              "CUDA_VISIBLE_DEVICES may hide CUDA devices.";
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "The Vulkan device %s is none of the CUDA devices: %s. %s", vulkan, cuda,
+                   advice);
+}
+
+gr_status vk_find_cuda_device(const struct vk_identity *identity, CUdevice *device, int *ordinal,
+                              const char *call)
+{
+    const gr_cuda_api *cu = gr_driver();
+    int count = 0;
+    CUresult result = cu->cuDeviceGetCount(&count);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuDeviceGetCount", "%s could not count the CUDA devices.",
+                            call);
+    for (int i = 0; i < count; i++) {
+        result = cu->cuDeviceGet(device, i);
+        if (result != CUDA_SUCCESS)
+            return gr_fail_cuda(result, "cuDeviceGet", "%s could not get CUDA device %d.", call, i);
+        if (vk_is_cuda_device(identity, *device)) {
+            *ordinal = i;
+            return GR_OK;
+        }
+    }
+    return fail_no_match(identity, count, call);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which CUDA device a Vulkan device is: they are matched by what they say of themselves, never by index. */
+#ifndef GR_VK_DEVICE_MATCH_H
+#define GR_VK_DEVICE_MATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <grinterop/vk.h>
+
+/* What a physical device says of itself. */
+struct vk_identity {
+    char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
+    uint32_t api_version;
+    VkPhysicalDeviceType type;
+    VkDriverId driver; /* 0: the driver does not say */
+    unsigned char uuid[VK_UUID_SIZE];
+};
+
+void vk_identify(PFN_vkGetPhysicalDeviceProperties2 get_properties, VkPhysicalDevice device,
+                 struct vk_identity *identity);
+
+/* "NVIDIA H200 (UUID GPU-...)". */
+void vk_identity_text(const struct vk_identity *identity, char *text, size_t size);
+
+/* Whether the Vulkan device and the CUDA device are one. The CUDA driver has to be loaded. */
+bool vk_is_cuda_device(const struct vk_identity *identity, CUdevice device);
+
+/*
+ * The CUDA device that the Vulkan device is. GR_ERR_UNSUPPORTED if there is none, naming both sides;
+ * GR_ERR_CUDA.
+ */
+gr_status vk_find_cuda_device(const struct vk_identity *identity, CUdevice *device, int *ordinal,
+                              const char *call);
+
+#endif

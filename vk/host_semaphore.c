@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Timeline semaphores through the host, where they cannot be exported or shall not be: a stream waits and signals
+ * by a host function, in stream order. A wait holds up its own stream. (The driver may run host functions of
+ * several streams one after the other, so there a wait can hold up others too; the software driver does not.)
+ */
+#include "vk/semaphore.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "lib/driver.h"
+#include "lib/log.h"
+
+/* How long the host waits before it looks whether the process is ending, in nanoseconds. */
+#define WAIT_SLICE 100000000u
+
+/* How long the process's end waits for host functions at the most, in milliseconds. */
+#define EXIT_PAUSES 2000
+
+/* One wait or signal that a stream has, or that is spare. Those of one call are a list. */
+struct host_point {
+    struct vk_semaphore *s;
+    uint64_t value;
+    bool is_signal;
+    struct host_point *next;
+};
+
+/* ---- The end of the process ----------------------------------------------------------------------- */
+
+/*
+ * A wait for what nobody signals any more must not keep the process, whose CUDA driver may want its streams to
+ * end; and no host function may be inside of Vulkan when the libraries' own ends come. This handler runs
+ * before those, since it is set later.
+ */
+static atomic_bool exiting;
+static atomic_uint inside; /* host functions that may call Vulkan */
+static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
+
+static void begin_exit(void)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    atomic_store(&exiting, true);
+    for (int i = 0; i < EXIT_PAUSES && atomic_load(&inside) > 0; i++)
+        nanosleep(&pause, NULL);
+}
+
+static void watch_exit(void)
+{
+    if (atexit(begin_exit) != 0)
+        gr_log(GR_LOG_WARNING, "waits of the host are not ended when the process exits");
+}
+
+/* ---- Points --------------------------------------------------------------------------------------- */
+
+static gr_status refuse_failed(const struct vk_semaphore *s, VkResult failure)
+{
+    return vk_fail(failure, "vkWaitSemaphores",
+                   "A stream's earlier wait or signal of the Vulkan semaphore 0x%llx failed, and "
+                   "the stream went on without it: the VkDevice is lost, or the semaphore was "
+                   "destroyed. Make the device, and what was made of it, anew.",
+                   GR_VK_NUMBER(s->semaphore));
+}
+
+/*
+ * A point for the stream. After a failure there are no more waits, since they would be none. Signals are still
+ * taken, for what is mapped has to be released, and are left out.
+ */
+static gr_status take_point(struct vk_semaphore *s, bool is_signal, const char *call,
+                            struct host_point **taken)
+{
+    struct host_point *point = NULL;
+    pthread_mutex_lock(&s->lock);
+    VkResult failure = is_signal ? VK_SUCCESS : s->failure;
+    if (failure == VK_SUCCESS) {
+        point = s->spare;
+        if (point)
+            s->spare = point->next;
+        else
+            point = malloc(sizeof(*point));
+        if (point)
+            s->queued++;
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (failure != VK_SUCCESS)
+        return refuse_failed(s, failure);
+    if (!point)
+        return gr_fail_memory(call);
+    *taken = point;
+    return GR_OK;
+}
+
+static void end_host_part(struct vk_semaphore *s)
+{
+    while (s->spare) {
+        struct host_point *next = s->spare->next;
+        free(s->spare);
+        s->spare = next;
+    }
+    if (s->owned)
+        s->vk.vkDestroySemaphore(s->handle, s->semaphore, NULL);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+/* The semaphore ends with the last point that comes back once nobody holds it. */
+static void give_point(struct host_point *point)
+{
+    struct vk_semaphore *s = point->s;
+    pthread_mutex_lock(&s->lock);
+    point->next = s->spare;
+    s->spare = point;
+    bool last = --s->queued == 0 && s->orphaned;
+    pthread_mutex_unlock(&s->lock);
+    if (last)
+        end_host_part(s);
+}
+
+static void give_points(struct host_point *points)
+{
+    while (points) {
+        struct host_point *next = points->next;
+        give_point(points);
+        points = next;
+    }
+}
+
+/* ---- On the driver's thread: no CUDA here ----------------------------------------------------------- */
+
+static void note_failure(struct vk_semaphore *s, VkResult result, const char *vulkan_call)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->failure == VK_SUCCESS)
+        s->failure = result;
+    pthread_mutex_unlock(&s->lock);
+    gr_log(GR_LOG_WARNING, "%s of Vulkan semaphore 0x%llx in a stream: %s", vulkan_call,
+           GR_VK_NUMBER(s->semaphore), vk_result_name(result));
+}
+
+static void wait_here(struct vk_semaphore *s, uint64_t value)
+{
+    const VkSemaphoreWaitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &s->semaphore,
+        .pValues = &value,
+    };
+    VkResult result = VK_TIMEOUT;
+    while (result == VK_TIMEOUT && !atomic_load(&exiting))
+        result = s->vk.vkWaitSemaphores(s->handle, &info, WAIT_SLICE);
+    if (result < 0)
+        note_failure(s, result, "vkWaitSemaphores");
+}
+
+/*
+ * A signal to a value that the timeline is past would lose the device, so it is left out: who waits for it is
+ * served. The lock keeps another stream from signalling in between.
+ */
+static void signal_here(struct vk_semaphore *s, uint64_t value)
+{
+    const VkSemaphoreSignalInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+        .semaphore = s->semaphore,
+        .value = value,
+    };
+    uint64_t now = 0;
+    pthread_mutex_lock(&s->lock);
+    VkResult result = s->failure;
+    bool failed_before = result != VK_SUCCESS;
+    const char *vulkan_call = "vkGetSemaphoreCounterValue";
+    if (result == VK_SUCCESS)
+        result = s->vk.vkGetSemaphoreCounterValue(s->handle, s->semaphore, &now);
+    if (result == VK_SUCCESS && now < value) {
+        vulkan_call = "vkSignalSemaphore";
+        result = s->vk.vkSignalSemaphore(s->handle, &info);
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (result < 0 && !failed_before)
+        note_failure(s, result, vulkan_call);
+    else if (result == VK_SUCCESS && now >= value)
+        gr_log(GR_LOG_WARNING,
+               "a stream's signal of Vulkan semaphore 0x%llx to %llu is left out: it has come to "
+               "%llu",
+               GR_VK_NUMBER(s->semaphore), (unsigned long long)value, (unsigned long long)now);
+}
+
+static void run_each(struct host_point *point)
+{
+    for (struct host_point *next; point; point = next) {
+        next = point->next;
+        if (point->is_signal)
+            signal_here(point->s, point->value);
+        else
+            wait_here(point->s, point->value);
+        give_point(point);
+    }
+}
+
+/* Once the process is ending, Vulkan may be gone: the points are left as they are. */
+static void CUDA_CB run_points(void *user)
+{
+    atomic_fetch_add(&inside, 1);
+    if (!atomic_load(&exiting))
+        run_each(user);
+    atomic_fetch_sub(&inside, 1);
+}
+
+/* ---- Putting points into a stream ------------------------------------------------------------------- */
+
+static gr_status enqueue(const gr_semaphore_point points[], size_t n, bool is_signal,
+                         CUstream stream)
+{
+    const char *call = is_signal ? "gr_semaphore_signal" : "gr_semaphore_wait";
+    struct host_point *first = NULL, **end = &first;
+    for (size_t i = 0; i < n; i++) {
+        struct vk_semaphore *s = (struct vk_semaphore *)points[i].semaphore;
+        struct host_point *point = NULL;
+        gr_status status = take_point(s, is_signal, call, &point);
+        if (status != GR_OK) {
+            give_points(first);
+            return status;
+        }
+        *point = (struct host_point){.s = s, .value = points[i].value, .is_signal = is_signal};
+        *end = point;
+        end = &point->next;
+    }
+    CUresult result = gr_driver()->cuLaunchHostFunc(stream, run_points, first);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    give_points(first);
+    return gr_fail_cuda(result, "cuLaunchHostFunc",
+                        "The host function that %s for %zu semaphores could not be put into the "
+                        "stream. An error of earlier work on the stream is reported here too.",
+                        is_signal ? "signals" : "waits", n);
+}
+
+static gr_status wait_by_host(const gr_semaphore_point points[], size_t n, CUstream stream)
+{
+    return enqueue(points, n, false, stream);
+}
+
+static gr_status signal_by_host(const gr_semaphore_point points[], size_t n, CUstream stream)
+{
+    return enqueue(points, n, true, stream);
+}
+
+static void describe_host(const gr_semaphore *semaphore, char *text, size_t size)
+{
+    const struct vk_semaphore *s = (const struct vk_semaphore *)semaphore;
+    snprintf(text, size, "Vulkan timeline semaphore 0x%llx through the host",
+             GR_VK_NUMBER(s->semaphore));
+}
+
+/* What streams still have of it keeps it; the device need not wait for that. */
+static void destroy_host(gr_semaphore *semaphore)
+{
+    struct vk_semaphore *s = (struct vk_semaphore *)semaphore;
+    vk_device_drop(s->device);
+    pthread_mutex_lock(&s->lock);
+    s->orphaned = true;
+    bool last = s->queued == 0;
+    pthread_mutex_unlock(&s->lock);
+    if (last)
+        end_host_part(s);
+}
+
+const struct gr_semaphore_ops vk_host_semaphore_ops = {
+    .wait = wait_by_host,
+    .signal = signal_by_host,
+    .describe = describe_host,
+    .destroy = destroy_host,
+};
+
+gr_status vk_host_semaphore_init(struct vk_semaphore *s, const struct gr_context *context,
+                                 uint64_t value, const char *call)
+{
+    pthread_once(&exit_once, watch_exit);
+    s->vk = s->device->vk;
+    s->handle = s->device->device;
+    s->failure = VK_SUCCESS;
+    if (pthread_mutex_init(&s->lock, NULL) != 0)
+        return gr_fail_memory(call);
+    gr_status status = gr_semaphore_init(&s->base, &vk_host_semaphore_ops, context, true, value);
+    if (status != GR_OK)
+        pthread_mutex_destroy(&s->lock);
+    return status;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resources in a Vulkan device's memory: what buffers and images have in common. */
+#ifndef GR_VK_RESOURCE_H
+#define GR_VK_RESOURCE_H
+
+#include "lib/external/external.h"
+#include "vk/check.h"
+#include "vk/device.h"
+
+/* A resource made from or with a Vulkan buffer or image: one of both is VK_NULL_HANDLE. */
+struct vk_resource {
+    struct gr_external external;
+    gr_vk_device *device; /* held */
+    VkBuffer buffer;
+    VkImage image;
+    VkDeviceMemory memory;
+    VkDeviceSize memory_size;
+    bool dedicated;               /* the memory is for this buffer or image alone */
+    gr_external_image cuda_image; /* of an image, as CUDA was told of it */
+    bool owned;                   /* Vulkan's objects are the resource's and destroyed with it */
+    VkImageAspectFlags aspect;    /* of an image, as the following are */
+    const char *format;
+    VkExtent3D extent;
+    uint32_t levels, layers;
+};
+
+/* The struct of a resource that vk/ made; NULL for any other. */
+struct vk_resource *vk_resource_of(const gr_resource *resource);
+
+/* Zeroed, and with a hold of the device; NULL, with the error, if there is no memory. */
+struct vk_resource *vk_resource_begin(gr_vk_device *device, const char *call);
+
+/* Ends what has not become a resource, with the Vulkan objects that it owns. Always NULL. */
+gr_resource *vk_resource_discard(struct vk_resource *r);
+
+/*
+ * Exports the memory, and makes `r` a resource of a part of it. On an error, which is recorded, `r` is ended and
+ * NULL returned.
+ */
+gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part *part,
+                                  unsigned flags, const char *call);
+
+/* Whether the application's buffer or image can be bound at `offset` of its memory, as it says. */
+gr_status vk_memory_check(const struct vk_resource *r, VkDeviceSize offset, const char *call);
+
+/*
+ * Allocates memory that can be exported for the buffer or image of `r`, and binds it. `features` is what the
+ * device says of such external memory; `has_address`: the buffer's device address is going to be asked for.
+ */
+gr_status vk_memory_allocate(struct vk_resource *r, VkExternalMemoryFeatureFlags features,
+                             bool has_address, const char *call);
+
+#endif
