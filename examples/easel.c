@@ -52,8 +52,8 @@ static const char fragment[] =
 static uint16_t *premultiply(const struct picture *picture)
 {
     const size_t count = (size_t)picture->width * (size_t)picture->height;
-    uint16_t *pixels = malloc(count * 4 * sizeof *pixels);
-    if (pixels == NULL)
+    uint16_t *pixels = malloc(count * 4 * sizeof(*pixels));
+    if (!pixels)
         return NULL;
     for (size_t i = 0; i < 4 * count; i++) {
         const uint32_t opacity = picture->pixels[i | 3];
@@ -74,7 +74,7 @@ static bool upload(struct easel *easel, const struct picture *picture)
         return false;
     }
     uint16_t *pixels = premultiply(picture);
-    if (pixels == NULL) {
+    if (!pixels) {
         fprintf(stderr, "Not enough memory for the picture.\n");
         return false;
     }

@@ -49,7 +49,7 @@ static bool share_images(struct show *show)
     for (int i = 0; i < IMAGES; i++) {
         show->shared[i] = gr_from_gl_image(show->collection.names[i], image_kinds[i].target,
                                            GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE);
-        if (show->shared[i] == NULL)
+        if (!show->shared[i])
             return gr_failed("register an image with CUDA");
     }
     return true;
@@ -167,7 +167,7 @@ static void print_legend(void)
 static bool open_show(struct show *show)
 {
     show->pixels = malloc((size_t)3 * SHEET_WIDTH * SHEET_HEIGHT);
-    if (show->pixels == NULL) {
+    if (!show->pixels) {
         fprintf(stderr, "Not enough memory for the picture.\n");
         return false;
     }
@@ -183,7 +183,7 @@ static void close_show(struct show *show)
 {
     for (int i = 0; i < IMAGES; i++)
         gr_resource_free(show->shared[i]);
-    if (show->module != NULL)
+    if (show->module)
         show->session.cuda->cuModuleUnload(show->module);
     sheet_free(&show->sheet);
     collection_free(&show->collection);

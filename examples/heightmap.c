@@ -51,7 +51,7 @@ struct show {
 static bool share_vertices(struct show *show)
 {
     show->vertices = gr_from_gl_buffer(show->scene.vertex_buffer, GR_WRITE_DISCARD);
-    return show->vertices != NULL || gr_failed("register the vertex buffer with CUDA");
+    return show->vertices || gr_failed("register the vertex buffer with CUDA");
 }
 
 /* One thread for each place of a grid, in blocks of 16 by 16. */
@@ -68,7 +68,7 @@ static bool launch(const struct session *s, CUfunction kernel, int columns, int 
 static bool write_vertices(struct show *show)
 {
     GR_AUTO(gr_buffer) *buffer = gr_map(show->vertices, show->session.stream);
-    if (buffer == NULL)
+    if (!buffer)
         return gr_failed("map the vertex buffer");
 
     CUdeviceptr vertices = gr_buffer_ptr(buffer);
@@ -146,7 +146,7 @@ static void choose_view(struct show *show, const struct options *options)
                   (c * light[2] - s * light[0]) / length},
         .angle = 36.0f,
     };
-    memcpy(show->terrain.light, view->light, sizeof view->light);
+    memcpy(show->terrain.light, view->light, sizeof(view->light));
 }
 
 static bool load_kernels(struct show *show)
@@ -178,7 +178,7 @@ static bool open_show(struct show *show, const struct options *options)
     if (!png_file_read(options->input, &show->picture))
         return false;
     show->pixels = malloc(3 * (size_t)options->width * (size_t)options->height);
-    if (show->pixels == NULL) {
+    if (!show->pixels) {
         fprintf(stderr, "Not enough memory for the picture: choose a smaller --size.\n");
         return false;
     }
@@ -203,7 +203,7 @@ static void close_show(struct show *show)
         cuda->cuMemFree(show->samples);
     if (show->picture_memory != 0)
         cuda->cuMemFree(show->picture_memory);
-    if (show->module != NULL)
+    if (show->module)
         cuda->cuModuleUnload(show->module);
     scene_free(&show->scene);
     offscreen_free(&show->target);

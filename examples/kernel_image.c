@@ -51,7 +51,7 @@ static bool refused(const char *name, const gr_cuda_api *cuda, CUresult result)
 bool kernel_image_load(const struct kernel_image *image, CUmodule *module)
 {
     const gr_cuda_api *cuda = gr_cuda();
-    if (cuda == NULL)
+    if (!cuda)
         return no_driver(image->name);
 
     const bool software = gr_cuda_is_software();

@@ -100,5 +100,5 @@ void offscreen_free(struct offscreen *target)
     glDeleteRenderbuffers(3, target->renderbuffers);
     glDeleteFramebuffers(1, &target->drawn);
     glDeleteFramebuffers(1, &target->resolved);
-    memset(target, 0, sizeof *target);
+    memset(target, 0, sizeof(*target));
 }

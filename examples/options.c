@@ -27,7 +27,7 @@ static const char *parse_int(const char *text, char end, int least, int most, in
 
 bool option_int(const char *option, const char *text, int least, int most, int *value)
 {
-    if (parse_int(text, '\0', least, most, value) != NULL)
+    if (parse_int(text, '\0', least, most, value))
         return true;
     fprintf(stderr, "%s takes a whole number from %d to %d, not \"%s\".\n", option, least, most,
             text);
@@ -51,7 +51,7 @@ bool option_size(const char *option, const char *text, int *width, int *height)
 {
     int w = 0, h = 0;
     const char *rest = parse_int(text, 'x', SMALLEST_PICTURE, LARGEST_PICTURE, &w);
-    if (rest != NULL && parse_int(rest, '\0', SMALLEST_PICTURE, LARGEST_PICTURE, &h) != NULL) {
+    if (rest && parse_int(rest, '\0', SMALLEST_PICTURE, LARGEST_PICTURE, &h)) {
         *width = w;
         *height = h;
         return true;

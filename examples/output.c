@@ -25,7 +25,7 @@ bool output_numbered(char *path, size_t size, const char *output, int number)
 void output_report(const char *path, int width, int height)
 {
     char *full = realpath(path, NULL);
-    printf("picture  %s, %dx%d\n", full != NULL ? full : path, width, height);
+    printf("picture  %s, %dx%d\n", full ? full : path, width, height);
     free(full);
 }
 

@@ -112,7 +112,7 @@ static bool frame_in_order(struct show *show)
 {
     {
         GR_AUTO(gr_buffer) *buffer = gr_map(show->sparks, show->session.stream);
-        if (buffer == NULL)
+        if (!buffer)
             return gr_failed("map the buffer");
         if (!advance(show, gr_buffer_ptr(buffer), STEP))
             return false;
@@ -149,7 +149,7 @@ static bool share_in_order(struct show *show, size_t size)
     glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)size, NULL, GL_DYNAMIC_DRAW);
     show->array = particles_view_array(show->buffer);
     show->sparks = gr_from_gl_buffer_with(show->buffer, GR_WRITE_DISCARD, NULL);
-    return show->sparks != NULL || gr_failed("share a buffer with CUDA");
+    return show->sparks || gr_failed("share a buffer with CUDA");
 }
 
 /* Storage that grinterop makes, in the best way that works here. */
@@ -158,7 +158,7 @@ static bool share_in_flight(struct show *show, size_t size, int in_flight)
     gr_resource *slots[MOST_IN_FLIGHT];
     for (int i = 0; i < in_flight; i++) {
         slots[i] = gr_gl_buffer_create(size, GR_WRITE_DISCARD, NULL);
-        if (slots[i] == NULL) {
+        if (!slots[i]) {
             gr_failed("make a buffer that CUDA shares");
             while (i-- > 0)
                 gr_resource_free(slots[i]);
@@ -170,7 +170,7 @@ static bool share_in_flight(struct show *show, size_t size, int in_flight)
     show->transport = gr_gl_transport(slots[0]);
     show->ring =
         gr_ring_create(slots, (size_t)in_flight, &(gr_ring_options){.producer = GR_SIDE_CUDA});
-    if (show->ring != NULL)
+    if (show->ring)
         return true;
     gr_failed("make a ring");
     for (int i = 0; i < in_flight; i++)
@@ -183,8 +183,8 @@ static bool share_in_flight(struct show *show, size_t size, int in_flight)
 static bool write_picture(struct show *show, const struct options *options, int number)
 {
     char stem[PATH_MAX], path[PATH_MAX];
-    if (snprintf(stem, sizeof stem, "%s/particles.png", options->output) >= (int)sizeof stem ||
-        !output_numbered(path, sizeof path, stem, number))
+    if (snprintf(stem, sizeof(stem), "%s/particles.png", options->output) >= (int)sizeof(stem) ||
+        !output_numbered(path, sizeof(path), stem, number))
         return false;
     offscreen_read(&show->view.target, show->pixels);
     if (!png_file_write(path, options->width, options->height, show->pixels))
@@ -282,7 +282,7 @@ static bool open_show(struct show *show, const struct options *options)
     const size_t size = (size_t)options->particles * sizeof(struct spark);
     show->count = options->particles;
     show->pixels = malloc(3 * (size_t)options->width * (size_t)options->height);
-    if (show->pixels == NULL) {
+    if (!show->pixels) {
         fprintf(stderr, "Not enough memory for the picture: choose a smaller --size.\n");
         return false;
     }
@@ -300,7 +300,7 @@ static void close_show(struct show *show)
     gr_resource_free(show->sparks);
     if (show->particles != 0)
         cuda->cuMemFree(show->particles);
-    if (show->module != NULL)
+    if (show->module)
         cuda->cuModuleUnload(show->module);
     if (show->buffer != 0) {
         glDeleteVertexArrays(show->slots, show->arrays);

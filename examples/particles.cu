@@ -102,7 +102,7 @@ extern "C" __global__ void advance(float4 *particles, spark *out, int n, float t
     p = add(p, v, step);
     p.w = age;
     particles[i] = p;
-    if (out == NULL)
+    if (!out)
         return;
 
     const float begin = fminf(fmaxf(age, 0.0f) / 0.4f, 1.0f), end = 1.0f - fmaxf(age, 0.0f) / life;

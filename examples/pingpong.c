@@ -44,7 +44,7 @@ static bool compute(const struct show *show, int frame)
 {
     const struct session *s = &show->session;
     GR_AUTO(gr_buffer) *buffer = gr_map(show->vk.images[frame % 2], s->stream);
-    CUsurfObject image = buffer != NULL ? gr_buffer_surface(buffer, 0, 0) : 0;
+    CUsurfObject image = buffer ? gr_buffer_surface(buffer, 0, 0) : 0;
     if (image == 0)
         return gr_failed("map an image");
     /* Along the rim of the Mandelbrot set's heart, a little outside of it. */
@@ -107,7 +107,7 @@ static unsigned sum_of_tile(const struct show *show, int tile)
 /* Each frame's code came back to CUDA, and the last frame of each tile is in the picture. */
 static bool check(struct show *show, int frames)
 {
-    const size_t size = ((size_t)frames + 1) * sizeof *show->found;
+    const size_t size = ((size_t)frames + 1) * sizeof(*show->found);
     if (!cuda_ok(show->session.cuda->cuMemcpyDtoH(show->found, show->sums, size),
                  "read the kernel's sums"))
         return false;
@@ -127,7 +127,7 @@ static bool write_picture(const struct show *show, const char *path)
     const size_t count = (size_t)vk->width * (size_t)vk->height;
     const unsigned char *from = vk->pixels.bytes;
     unsigned char *pixels = malloc(3 * count);
-    if (pixels == NULL) {
+    if (!pixels) {
         fprintf(stderr, "Not enough memory for the picture.\n");
         return false;
     }
@@ -142,9 +142,9 @@ static bool write_picture(const struct show *show, const char *path)
 
 static bool open_show(struct show *show, const struct options *options)
 {
-    const size_t size = ((size_t)options->frames + 1) * sizeof *show->found;
+    const size_t size = ((size_t)options->frames + 1) * sizeof(*show->found);
     show->found = malloc(size);
-    if (show->found == NULL) {
+    if (!show->found) {
         fprintf(stderr, "Not enough memory: choose fewer --frames.\n");
         return false;
     }
@@ -157,7 +157,7 @@ static bool open_show(struct show *show, const struct options *options)
                  "find the kernel") ||
         !cuda_ok(cuda->cuMemAlloc(&show->sums, size), "allocate memory for the sums"))
         return false;
-    show->lost = show->sums + size - sizeof *show->found;
+    show->lost = show->sums + size - sizeof(*show->found);
     return cuda_ok(cuda->cuMemsetD8Async(show->sums, 0, size, show->session.stream),
                    "clear the sums");
 }
@@ -168,7 +168,7 @@ static bool close_show(struct show *show)
     const bool silent = pingpong_vk_close(&show->vk);
     if (show->sums != 0)
         cuda->cuMemFree(show->sums);
-    if (show->module != NULL)
+    if (show->module)
         cuda->cuModuleUnload(show->module);
     session_close(&show->session);
     free(show->found);

@@ -155,7 +155,7 @@ void pingpong_draw_record(const struct pingpong_vk *p, VkCommandBuffer commands,
     v->CmdPushConstants(commands, set->layout,
                         p->queue == VULKAN_COMPUTE ? VK_SHADER_STAGE_COMPUTE_BIT
                                                    : VK_SHADER_STAGE_FRAGMENT_BIT,
-                        0, sizeof at, &at);
+                        0, sizeof(at), &at);
     if (p->queue == VULKAN_GRAPHICS)
         draw(p, commands, at);
     else

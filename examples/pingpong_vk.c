@@ -22,11 +22,11 @@ static bool share(struct pingpong_vk *p)
     };
     p->used = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
     p->written = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    if (p->used == NULL || p->written == NULL)
+    if (!p->used || !p->written)
         return gr_failed("share semaphores with CUDA");
     for (int i = 0; i < 2; i++) {
         p->images[i] = gr_vk_image_create(device, &info, GR_SURFACE_LOAD_STORE);
-        if (p->images[i] == NULL ||
+        if (!p->images[i] ||
             gr_resource_set_sync(p->images[i], p->used, p->written) != GR_OK)
             return gr_failed("share an image with CUDA");
     }
@@ -72,7 +72,7 @@ static bool record_tile(struct pingpong_vk *p, int tile)
 
     const VkCommandBuffer commands =
         vulkan_record(&p->vulkan, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
-    if (commands == NULL)
+    if (!commands)
         return false;
     if (gr_vk_cmd_from_cuda(commands, image, 1, &all) != GR_OK)
         return gr_failed("record a barrier");
@@ -118,7 +118,7 @@ static bool prepare(struct pingpong_vk *p)
                                .queue_family = v->family};
     memset(p->pixels.bytes, 26, 4 * (size_t)p->width * (size_t)p->height);
     const VkCommandBuffer commands = vulkan_record(v, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-    if (commands == NULL)
+    if (!commands)
         return false;
     vulkan_change_layout(v, commands, p->picture.image, VK_IMAGE_LAYOUT_UNDEFINED,
                          VK_IMAGE_LAYOUT_GENERAL);
@@ -137,7 +137,7 @@ bool pingpong_vk_finish(const struct pingpong_vk *p)
     const struct vulkan *v = &p->vulkan;
     const VkBufferImageCopy all = whole_picture(p);
     const VkCommandBuffer commands = vulkan_record(v, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-    if (commands == NULL)
+    if (!commands)
         return false;
     vulkan_change_layout(v, commands, p->picture.image, VK_IMAGE_LAYOUT_GENERAL,
                          VK_IMAGE_LAYOUT_GENERAL);
@@ -181,7 +181,7 @@ bool pingpong_vk_open(struct pingpong_vk *p, enum vulkan_queue queue, bool valid
 bool pingpong_vk_close(struct pingpong_vk *p)
 {
     const struct vulkan *v = &p->vulkan;
-    if (v->DeviceWaitIdle != NULL) {
+    if (v->DeviceWaitIdle) {
         v->DeviceWaitIdle(v->device);
         pingpong_draw_free(p);
         vulkan_buffer_free(v, &p->pixels);

@@ -58,8 +58,8 @@ static void read_rows(png_structp png, png_infop info, FILE *file, struct pictur
 
     picture->width = (int)width;
     picture->height = (int)height;
-    picture->pixels = calloc(width * height, 4 * sizeof *picture->pixels);
-    if (picture->pixels == NULL)
+    picture->pixels = calloc(width * height, 4 * sizeof(*picture->pixels));
+    if (!picture->pixels)
         png_error(png, "not enough memory for the picture");
     for (int pass = 0; pass < passes; pass++)
         for (size_t row = 0; row < height; row++)
@@ -72,8 +72,8 @@ static bool read_stream(FILE *file, struct picture *picture, char words[128])
 {
     png_structp png =
         png_create_read_struct(PNG_LIBPNG_VER_STRING, words, keep_words, ignore_words);
-    png_infop info = png != NULL ? png_create_info_struct(png) : NULL;
-    if (info == NULL) {
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    if (!info) {
         png_destroy_read_struct(&png, NULL, NULL);
         snprintf(words, 128, "not enough memory");
         return false;
@@ -100,7 +100,7 @@ bool png_file_read(const char *path, struct picture *picture)
 {
     *picture = (struct picture){0};
     FILE *file = fopen(path, "rb");
-    if (file == NULL) {
+    if (!file) {
         fprintf(stderr, "%s cannot be opened: %s\n", path, strerror(errno));
         return false;
     }
@@ -133,7 +133,7 @@ static void remove_half(const char *path)
 bool png_file_write(const char *path, int width, int height, const unsigned char *pixels)
 {
     FILE *file = fopen(path, "wb");
-    if (file == NULL) {
+    if (!file) {
         fprintf(stderr, "%s cannot be written: %s\n", path, strerror(errno));
         return false;
     }

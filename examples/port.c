@@ -93,7 +93,7 @@ static bool draw_sequence(struct show *show, const struct options *options)
 {
     char path[PATH_MAX];
     for (int i = 0; i < options->frames; i++) {
-        if (!output_numbered(path, sizeof path, options->output, i + 1) ||
+        if (!output_numbered(path, sizeof(path), options->output, i + 1) ||
             !draw_frame(show, options, options->time + (float)i / 30.0f, path))
             return false;
         if (i == 0 || i + 1 == options->frames)
@@ -115,7 +115,7 @@ static bool open_show(struct show *show, const struct options *options)
     const size_t count = (size_t)options->width * (size_t)options->height;
     show->drawn = malloc(4 * SCALE * SCALE * count);
     show->pixels = malloc(3 * count);
-    if (show->drawn == NULL || show->pixels == NULL) {
+    if (!show->drawn || !show->pixels) {
         fprintf(stderr, "Not enough memory for the picture: choose a smaller --size.\n");
         return false;
     }
@@ -123,7 +123,7 @@ static bool open_show(struct show *show, const struct options *options)
         return false;
     show->renderer = options->renderer->open(SCALE * options->width, SCALE * options->height,
                                              options->validate, show->shared);
-    return show->renderer != NULL;
+    return show->renderer;
 }
 
 static bool close_show(struct show *show, const struct options *options)
@@ -158,7 +158,7 @@ static void print_help(void)
 static bool choose(const char *name, const struct port_renderer **renderer)
 {
     static const struct port_renderer *const all[] = {&port_gl, &port_vk};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
         if (strcmp(name, all[i]->name) == 0) {
             *renderer = all[i];
             return true;

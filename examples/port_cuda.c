@@ -24,7 +24,7 @@ bool port_cuda_open(struct port_cuda *p)
 
 void port_cuda_close(struct port_cuda *p)
 {
-    if (p->module != NULL)
+    if (p->module)
         p->session.cuda->cuModuleUnload(p->module);
     session_close(&p->session);
 }

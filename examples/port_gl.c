@@ -37,14 +37,14 @@ static bool share(struct renderer *r)
     r->shared[PORT_VERTICES] = gr_from_gl_buffer(r->vertices, GR_WRITE_DISCARD);
     r->shared[PORT_TEXTURE] =
         gr_from_gl_image(r->texture, GL_TEXTURE_2D, GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE);
-    return (r->shared[PORT_VERTICES] != NULL && r->shared[PORT_TEXTURE] != NULL) ||
+    return (r->shared[PORT_VERTICES] && r->shared[PORT_TEXTURE]) ||
            gr_failed("share OpenGL's vertices and texture with CUDA");
 }
 
 static bool draw(void *renderer, const struct port_view *view, unsigned char *pixels)
 {
     const struct renderer *r = renderer;
-    glNamedBufferSubData(r->uniforms, 0, sizeof *view, view);
+    glNamedBufferSubData(r->uniforms, 0, sizeof(*view), view);
     glClear(GL_DEPTH_BUFFER_BIT);
 
     glDisable(GL_DEPTH_TEST);
@@ -71,7 +71,7 @@ static void make_mesh(struct renderer *r)
     glNamedBufferStorage(r->indices, (GLsizeiptr)(count * sizeof(unsigned)), NULL,
                          GL_MAP_WRITE_BIT);
     unsigned *indices = glMapNamedBuffer(r->indices, GL_WRITE_ONLY);
-    if (indices != NULL)
+    if (indices)
         mesh_indices(PORT_COLUMNS, PORT_ROWS, indices);
     glUnmapNamedBuffer(r->indices);
 
@@ -142,7 +142,7 @@ static bool make_objects(struct renderer *r)
 static bool close_renderer(void *renderer)
 {
     struct renderer *r = renderer;
-    if (r == NULL)
+    if (!r)
         return true;
     for (int i = 0; i < PORT_SHARED; i++)
         gr_resource_free(r->shared[i]);
@@ -155,10 +155,10 @@ static bool close_renderer(void *renderer)
 static bool make_context(struct renderer *r)
 {
     r->egl = gr_egl_create(NULL);
-    if (r->egl == NULL)
+    if (!r->egl)
         return gr_failed("make an OpenGL context");
     char text[512] = "";
-    gr_egl_describe(r->egl, text, sizeof text);
+    gr_egl_describe(r->egl, text, sizeof(text));
     printf("OpenGL   %s\n", text);
     if (epoxy_gl_version() < 45) {
         fprintf(stderr, "This needs OpenGL 4.5, for glClipControl.\n");
@@ -171,8 +171,8 @@ static bool make_context(struct renderer *r)
 static void *open_renderer(int width, int height, bool validate, gr_resource *shared[PORT_SHARED])
 {
     (void)validate;
-    struct renderer *r = calloc(1, sizeof *r);
-    if (r == NULL)
+    struct renderer *r = calloc(1, sizeof(*r));
+    if (!r)
         return NULL;
     r->width = width;
     r->height = height;

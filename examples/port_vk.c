@@ -48,8 +48,8 @@ static bool share(struct renderer *r)
         gr_vk_image_create(device, &paper, GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE);
     r->drawn = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
     r->computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    if (r->shared[PORT_VERTICES] == NULL || r->shared[PORT_TEXTURE] == NULL || r->drawn == NULL ||
-        r->computed == NULL)
+    if (!r->shared[PORT_VERTICES] || !r->shared[PORT_TEXTURE] || !r->drawn ||
+        !r->computed)
         return gr_failed("share Vulkan's vertices and texture with CUDA");
     for (int i = 0; i < PORT_SHARED; i++)
         if (gr_resource_set_sync(r->shared[i], r->drawn, r->computed) != GR_OK)
@@ -82,7 +82,7 @@ static bool hand_over(struct renderer *r)
                                .queue_family = r->vulkan.family};
     const VkCommandBuffer commands =
         vulkan_record(&r->vulkan, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-    if (commands == NULL)
+    if (!commands)
         return false;
     if (gr_vk_cmd_to_cuda(commands, r->shared, PORT_SHARED, &nothing) != GR_OK)
         return gr_failed("record a barrier");
@@ -116,7 +116,7 @@ static bool record(struct renderer *r)
         .queue_family = r->vulkan.family,
     };
     r->commands = vulkan_record(&r->vulkan, 0);
-    if (r->commands == NULL)
+    if (!r->commands)
         return false;
     if (gr_vk_cmd_from_cuda(r->commands, r->shared, PORT_SHARED, &drawing) != GR_OK)
         return gr_failed("record a barrier");
@@ -129,7 +129,7 @@ static bool record(struct renderer *r)
 static bool draw(void *renderer, const struct port_view *view, unsigned char *pixels)
 {
     const struct renderer *r = renderer;
-    memcpy(r->uniforms.bytes, view, sizeof *view);
+    memcpy(r->uniforms.bytes, view, sizeof(*view));
     if (!submit(r, r->commands, true))
         return false;
     memcpy(pixels, r->target.pixels.bytes, 4 * (size_t)r->target.width * (size_t)r->target.height);
@@ -202,10 +202,10 @@ static bool make_objects(struct renderer *r, int width, int height)
 static bool close_renderer(void *renderer)
 {
     struct renderer *r = renderer;
-    if (r == NULL)
+    if (!r)
         return true;
     struct vulkan *v = &r->vulkan;
-    if (v->DeviceWaitIdle != NULL) {
+    if (v->DeviceWaitIdle) {
         v->DeviceWaitIdle(v->device);
         v->DestroyPipeline(v->device, r->surface, NULL);
         v->DestroyPipeline(v->device, r->background, NULL);
@@ -227,8 +227,8 @@ static bool close_renderer(void *renderer)
 
 static void *open_renderer(int width, int height, bool validate, gr_resource *shared[PORT_SHARED])
 {
-    struct renderer *r = calloc(1, sizeof *r);
-    if (r == NULL)
+    struct renderer *r = calloc(1, sizeof(*r));
+    if (!r)
         return NULL;
     if (vulkan_open(&r->vulkan, VULKAN_GRAPHICS, validate) && make_objects(r, width, height) &&
         share(r) && make_set(r) && make_pipelines(r) && record(r) && hand_over(r)) {

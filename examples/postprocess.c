@@ -84,7 +84,7 @@ static bool share_textures(struct show *show)
     show->shared[DRAWN] = gr_from_gl_image(show->textures[DRAWN], GL_TEXTURE_2D, GR_READ_ONLY);
     show->shared[FILTERED] = gr_from_gl_image(show->textures[FILTERED], GL_TEXTURE_2D,
                                               GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE);
-    return (show->shared[DRAWN] != NULL && show->shared[FILTERED] != NULL) ||
+    return (show->shared[DRAWN] && show->shared[FILTERED]) ||
            gr_failed("register the textures with CUDA");
 }
 
@@ -235,7 +235,7 @@ static bool open_show(struct show *show, const struct options *options)
     if (!png_file_read(options->input, &show->picture))
         return false;
     show->pixels = malloc(3 * (size_t)options->width * (size_t)options->height);
-    if (show->pixels == NULL) {
+    if (!show->pixels) {
         fprintf(stderr, "Not enough memory for the picture: choose a smaller --size.\n");
         return false;
     }
@@ -260,7 +260,7 @@ static void close_show(struct show *show)
         gr_resource_free(show->shared[i]);
     if (show->rows != 0)
         cuda->cuMemFree(show->rows);
-    if (show->module != NULL)
+    if (show->module)
         cuda->cuModuleUnload(show->module);
     if (show->framebuffer != 0) {
         glDeleteFramebuffers(1, &show->framebuffer);

@@ -29,7 +29,7 @@ static __device__ void write_pixel(cudaSurfaceObject_t out, int x, int y, float4
 {
     const uchar4 bytes =
         make_uchar4(to_byte(colour.x), to_byte(colour.y), to_byte(colour.z), to_byte(colour.w));
-    surf2Dwrite(bytes, out, x * (int)sizeof bytes, y);
+    surf2Dwrite(bytes, out, x * (int)sizeof(bytes), y);
 }
 
 static __device__ float4 pixel_at(cudaTextureObject_t picture, int x, int y)

@@ -81,13 +81,13 @@ static const char surface_fragment[] =
 static bool fill_index_buffer(int columns, int rows)
 {
     const size_t count = mesh_index_count(columns, rows);
-    unsigned *indices = malloc(count * sizeof *indices);
-    if (indices == NULL) {
+    unsigned *indices = malloc(count * sizeof(*indices));
+    if (!indices) {
         fprintf(stderr, "Not enough memory for the mesh: choose a smaller --mesh.\n");
         return false;
     }
     mesh_indices(columns, rows, indices);
-    glBufferData(GL_ELEMENT_ARRAY_BUFFER, (GLsizeiptr)(count * sizeof *indices), indices,
+    glBufferData(GL_ELEMENT_ARRAY_BUFFER, (GLsizeiptr)(count * sizeof(*indices)), indices,
                  GL_STATIC_DRAW);
     free(indices);
     return true;

@@ -33,7 +33,7 @@ static bool introduce(const struct session *s)
 {
     char device[256] = "";
     int version = 0;
-    if (!cuda_ok(s->cuda->cuDeviceGetName(device, sizeof device, s->device), "name the device") ||
+    if (!cuda_ok(s->cuda->cuDeviceGetName(device, sizeof(device), s->device), "name the device") ||
         !cuda_ok(s->cuda->cuDriverGetVersion(&version), "ask for the driver's version"))
         return false;
     printf("CUDA     %s\n", device);
@@ -72,21 +72,21 @@ bool session_open(struct session *s)
     if (!load_driver(s))
         return false;
     s->egl = gr_egl_create(NULL);
-    if (s->egl == NULL)
+    if (!s->egl)
         return gr_failed("make an OpenGL context");
     if (!open_cuda(s))
         return false;
     char opengl[512] = "";
-    gr_egl_describe(s->egl, opengl, sizeof opengl);
+    gr_egl_describe(s->egl, opengl, sizeof(opengl));
     printf("OpenGL   %s\n", opengl);
     return true;
 }
 
 void session_close(struct session *s)
 {
-    if (s->stream != NULL)
+    if (s->stream)
         s->cuda->cuStreamDestroy(s->stream);
-    if (s->context != NULL) {
+    if (s->context) {
         s->cuda->cuCtxSetCurrent(NULL);
         s->cuda->cuDevicePrimaryCtxRelease(s->device);
     }

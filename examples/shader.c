@@ -19,7 +19,7 @@ static GLuint compile(GLenum kind, const char *source)
         return shader;
 
     char words[1024] = "";
-    glGetShaderInfoLog(shader, sizeof words, NULL, words);
+    glGetShaderInfoLog(shader, sizeof(words), NULL, words);
     fprintf(stderr, "OpenGL does not compile the %s shader: %s\n",
             kind == GL_VERTEX_SHADER ? "vertex" : "fragment", words);
     glDeleteShader(shader);
@@ -38,7 +38,7 @@ static GLuint link_program(GLuint vertex, GLuint fragment)
         return program;
 
     char words[1024] = "";
-    glGetProgramInfoLog(program, sizeof words, NULL, words);
+    glGetProgramInfoLog(program, sizeof(words), NULL, words);
     fprintf(stderr, "OpenGL does not link the shaders: %s\n", words);
     glDeleteProgram(program);
     return 0;

@@ -77,9 +77,9 @@ static void reading(unsigned target, const char **sampler, const char **read)
 static bool make_program(unsigned target, unsigned *program)
 {
     const char *sampler, *read;
-    char text[sizeof image_fragment + 256];
+    char text[sizeof(image_fragment) + 256];
     reading(target, &sampler, &read);
-    snprintf(text, sizeof text, image_fragment, sampler, read);
+    snprintf(text, sizeof(text), image_fragment, sampler, read);
     *program = shader_program(screen_vertex, text);
     return *program != 0;
 }

@@ -44,14 +44,14 @@ struct show {
 static bool share_vertices(struct show *show)
 {
     show->vertices = gr_from_gl_buffer(show->scene.vertex_buffer, GR_WRITE_DISCARD);
-    return show->vertices != NULL || gr_failed("register the vertex buffer with CUDA");
+    return show->vertices || gr_failed("register the vertex buffer with CUDA");
 }
 
 /* Each frame: the buffer is CUDA's from gr_map() to the end of the scope, and then OpenGL's again. */
 static bool write_vertices(struct show *show, float time)
 {
     GR_AUTO(gr_buffer) *buffer = gr_map(show->vertices, show->session.stream);
-    if (buffer == NULL)
+    if (!buffer)
         return gr_failed("map the vertex buffer");
 
     CUdeviceptr vertices = gr_buffer_ptr(buffer);
@@ -92,7 +92,7 @@ static bool draw_sequence(struct show *show, const struct options *options)
     for (int i = 0; i < options->frames; i++) {
         if (progress)
             fprintf(stderr, "\rpicture %d of %d ", i + 1, options->frames);
-        if (!output_numbered(path, sizeof path, options->output, i + 1) ||
+        if (!output_numbered(path, sizeof(path), options->output, i + 1) ||
             !draw_frame(show, options->time + (float)i / 30.0f, path))
             return false;
         if (progress)
@@ -115,7 +115,7 @@ static bool open_show(struct show *show, const struct options *options)
 {
     const size_t size = 3 * (size_t)options->width * (size_t)options->height;
     show->pixels = malloc(size);
-    if (show->pixels == NULL) {
+    if (!show->pixels) {
         fprintf(stderr, "Not enough memory for the picture: choose a smaller --size.\n");
         return false;
     }
@@ -132,7 +132,7 @@ static bool open_show(struct show *show, const struct options *options)
 static void close_show(struct show *show)
 {
     gr_resource_free(show->vertices);
-    if (show->module != NULL)
+    if (show->module)
         show->session.cuda->cuModuleUnload(show->module);
     scene_free(&show->scene);
     offscreen_free(&show->target);

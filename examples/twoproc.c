@@ -29,9 +29,9 @@ static pid_t start_computer(const struct twoproc_options *options, int socket)
 {
     char program[] = "/proc/self/exe", compute[] = "--compute", mesh_is[] = "--mesh",
          frames_are[] = "--frames", number[16], mesh[16], frames[16];
-    snprintf(number, sizeof number, "%d", socket);
-    snprintf(mesh, sizeof mesh, "%d", options->mesh);
-    snprintf(frames, sizeof frames, "%d", options->frames);
+    snprintf(number, sizeof(number), "%d", socket);
+    snprintf(mesh, sizeof(mesh), "%d", options->mesh);
+    snprintf(frames, sizeof(frames), "%d", options->frames);
     char *arguments[] = {program, compute, number, mesh_is, mesh, frames_are, frames, NULL};
     pid_t pid = -1;
     int failed = posix_spawn(&pid, program, NULL, NULL, arguments, environ);

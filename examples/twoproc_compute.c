@@ -28,7 +28,7 @@ static bool open_computer(struct computer *c, int socket)
                  "find the kernel"))
         return false;
     c->ring = gr_receive_ring(socket, 20000);
-    return c->ring != NULL || gr_failed("receive the ring");
+    return c->ring || gr_failed("receive the ring");
 }
 
 /* A slot is free, or becomes so when the other process has drawn what is in it. */
@@ -50,10 +50,10 @@ static bool compute_frame(struct computer *c, const struct twoproc_options *opti
 
 static void close_computer(struct computer *c)
 {
-    if (c->session.stream != NULL)
+    if (c->session.stream)
         c->session.cuda->cuStreamSynchronize(c->session.stream);
     gr_ring_free(c->ring);
-    if (c->module != NULL)
+    if (c->module)
         c->session.cuda->cuModuleUnload(c->module);
     session_close(&c->session);
 }

@@ -45,13 +45,13 @@ static bool make_ring(struct drawer *d, int mesh)
     bool made = true;
     for (int i = 0; i < SLOTS && made; i++) {
         buffers[i] = gr_gl_buffer_create(size, GR_WRITE_DISCARD, &shared);
-        made = buffers[i] != NULL || gr_failed("make a vertex buffer that can be shared");
+        made = buffers[i] || gr_failed("make a vertex buffer that can be shared");
     }
     if (made)
         d->ring = gr_ring_create(buffers, SLOTS, &options);
-    for (int i = 0; i < SLOTS && d->ring == NULL; i++)
+    for (int i = 0; i < SLOTS && !d->ring; i++)
         gr_resource_free(buffers[i]);
-    return d->ring != NULL || (made && gr_failed("make a ring"));
+    return d->ring || (made && gr_failed("make a ring"));
 }
 
 /* From here on this process reads from the ring, and only the other one writes to it. */
@@ -133,7 +133,7 @@ static bool write_picture(struct drawer *d, const char *path)
 static bool open_drawer(struct drawer *d, const struct twoproc_options *options)
 {
     d->pixels = malloc(3 * (size_t)options->width * (size_t)options->height);
-    if (d->pixels == NULL) {
+    if (!d->pixels) {
         fprintf(stderr, "Not enough memory for the picture: choose a smaller --size.\n");
         return false;
     }

@@ -49,23 +49,23 @@ static bool find_functions(struct vulkan *v, const gr_vk_headless_handles *on)
 {
     const PFN_vkGetDeviceProcAddr of_device =
         (PFN_vkGetDeviceProcAddr)on->get_instance_proc_addr(on->instance, "vkGetDeviceProcAddr");
-    const char *missing = of_device == NULL ? "vkGetDeviceProcAddr" : NULL;
+    const char *missing = !of_device ? "vkGetDeviceProcAddr" : NULL;
 #define VULKAN_FIND(name)                                                                          \
-    if (of_device != NULL)                                                                         \
+    if (of_device)                                                                         \
         v->name = (PFN_vk##name)of_device(on->device, "vk" #name);                                 \
-    if (v->name == NULL)                                                                           \
+    if (!v->name)                                                                           \
         missing = "vk" #name;
     VULKAN_FUNCTIONS(VULKAN_FIND)
 #undef VULKAN_FIND
 #define VULKAN_FIND(name)                                                                          \
     v->name = (PFN_vk##name)on->get_instance_proc_addr(on->instance, "vk" #name);                  \
-    if (v->name == NULL)                                                                           \
+    if (!v->name)                                                                           \
         missing = "vk" #name;
     VULKAN_INSTANCE_FUNCTIONS(VULKAN_FIND)
 #undef VULKAN_FIND
-    if (missing != NULL)
+    if (missing)
         fprintf(stderr, "This Vulkan has no %s.\n", missing);
-    return missing == NULL;
+    return !missing;
 }
 
 /* False if the device has no family for that alone: then the graphics queue does it. */
@@ -83,7 +83,7 @@ static void introduce(const struct vulkan *v, enum vulkan_queue kind, bool own, 
 {
     static const char *const names[] = {"graphics", "compute", "transfer"};
     char text[512] = "";
-    gr_vk_device_describe(v->shared, text, sizeof text);
+    gr_vk_device_describe(v->shared, text, sizeof(text));
     printf("device   %s%s\n", text, validate ? "; under the validation layer" : "");
     printf("queue    %s, of family %u", own ? names[kind] : "graphics", v->family);
     if (own)
@@ -98,7 +98,7 @@ bool vulkan_open(struct vulkan *v, enum vulkan_queue kind, bool validate)
     const gr_vk_headless_options options = {
         .validation = validate, .message = print_message, .user = v};
     v->headless = gr_vk_headless_create(&options);
-    if (v->headless == NULL)
+    if (!v->headless)
         return gr_failed("open Vulkan");
     const gr_vk_headless_handles *on = gr_vk_headless_get(v->headless);
     v->device = on->device;
@@ -113,7 +113,7 @@ bool vulkan_open(struct vulkan *v, enum vulkan_queue kind, bool validate)
                                     v->queue,
                                     v->family};
     v->shared = gr_vk_device_wrap(&info);
-    if (v->shared == NULL)
+    if (!v->shared)
         return gr_failed("share Vulkan's device with CUDA");
 
     const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
@@ -167,25 +167,25 @@ bool vulkan_submit(const struct vulkan *v, VkCommandBuffer commands, const gr_su
                    bool wait)
 {
     static const gr_submit none = {0};
-    const gr_submit *s = submit != NULL ? submit : &none;
+    const gr_submit *s = submit ? submit : &none;
     const VkSemaphore waited = gr_vk_semaphore(s->wait), signalled = gr_vk_semaphore(s->signal);
     const VkPipelineStageFlags everything = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     const VkTimelineSemaphoreSubmitInfo values = {
         .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .waitSemaphoreValueCount = s->wait != NULL,
+        .waitSemaphoreValueCount = s->wait ? 1 : 0,
         .pWaitSemaphoreValues = &s->wait_value,
-        .signalSemaphoreValueCount = s->signal != NULL,
+        .signalSemaphoreValueCount = s->signal ? 1 : 0,
         .pSignalSemaphoreValues = &s->signal_value,
     };
     const VkSubmitInfo info = {
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
         .pNext = &values,
-        .waitSemaphoreCount = s->wait != NULL,
+        .waitSemaphoreCount = s->wait ? 1 : 0,
         .pWaitSemaphores = &waited,
         .pWaitDstStageMask = &everything,
         .commandBufferCount = 1,
         .pCommandBuffers = &commands,
-        .signalSemaphoreCount = s->signal != NULL,
+        .signalSemaphoreCount = s->signal ? 1 : 0,
         .pSignalSemaphores = &signalled,
     };
     return vulkan_ok(v->QueueSubmit(v->queue, 1, &info, wait ? v->fence : VK_NULL_HANDLE),
@@ -195,7 +195,7 @@ bool vulkan_submit(const struct vulkan *v, VkCommandBuffer commands, const gr_su
 
 void vulkan_resource_free(gr_resource *resource)
 {
-    if (resource != NULL && gr_resource_set_sync(resource, NULL, NULL) != GR_OK)
+    if (resource && gr_resource_set_sync(resource, NULL, NULL) != GR_OK)
         gr_failed("wait for CUDA's last use of a resource");
     gr_resource_free(resource);
 }

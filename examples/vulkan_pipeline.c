@@ -144,7 +144,7 @@ static VkPipeline pipeline_of(const struct vulkan *v, const struct vulkan_pipeli
         .sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
         .stageCount = 2,
         .pStages = stages,
-        .pVertexInputState = info->vertices != NULL ? info->vertices : &no_vertices,
+        .pVertexInputState = info->vertices ? info->vertices : &no_vertices,
         .pInputAssemblyState = &assembly,
         .pViewportState = &viewport,
         .pRasterizationState = &raster,

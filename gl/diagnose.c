@@ -17,7 +17,7 @@ static bool is_wsl(void)
     FILE *f = fopen("/proc/version", "re");
     if (!f)
         return false;
-    bool read = fgets(line, sizeof(line), f) != NULL;
+    bool read = fgets(line, sizeof(line), f);
     fclose(f);
     return read && (strstr(line, "microsoft") || strstr(line, "Microsoft"));
 }

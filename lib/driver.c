@@ -125,7 +125,7 @@ static gr_status load_file(const char *path)
     }
     function_of(find_symbol(&lib, "cuStreamBatchMemOp", 11070), &batch_mem_op);
     library = lib;
-    software = gr_loader_symbol(lib.handle, "gr_softcuda_version") != NULL;
+    software = gr_loader_symbol(lib.handle, "gr_softcuda_version");
     snprintf(driver_path, sizeof(driver_path), "%s", path);
     return GR_OK;
 }

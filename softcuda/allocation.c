@@ -22,7 +22,7 @@ static const void *as_pointer(CUmemGenericAllocationHandle handle)
 static CUresult start(const soft_memfd *file, size_t size, size_t booked,
                       const CUmemAllocationProp *prop, CUmemGenericAllocationHandle *handle)
 {
-    soft_allocation *allocation = calloc(1, sizeof *allocation);
+    soft_allocation *allocation = calloc(1, sizeof(*allocation));
     if (!allocation)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *allocation = (soft_allocation){

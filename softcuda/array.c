@@ -113,7 +113,7 @@ CUresult soft_array_check(const CUDA_ARRAY3D_DESCRIPTOR *d)
 soft_array *soft_array_new(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
                            const soft_array_place *place, const char *what)
 {
-    soft_array *array = calloc(1, sizeof *array);
+    soft_array *array = calloc(1, sizeof(*array));
     if (!array)
         return NULL;
     array->context = context;

@@ -25,7 +25,7 @@ static unsigned hook_count;
 
 static void set_default_limits(soft_context *context)
 {
-    memset(context->limits, 0, sizeof context->limits);
+    memset(context->limits, 0, sizeof(context->limits));
     context->limits[CU_LIMIT_STACK_SIZE] = 1024;
     context->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
     context->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
@@ -38,7 +38,7 @@ static soft_context *context_new_locked(void)
     for (soft_context *context = soft_contexts; context; context = context->next)
         if (!context->alive && !context->primary && !context->streams)
             return context;
-    soft_context *context = calloc(1, sizeof *context);
+    soft_context *context = calloc(1, sizeof(*context));
     if (!context)
         return NULL;
     context->next = soft_contexts;

@@ -49,7 +49,7 @@ static void run_copy(void *payload)
 
 static CUresult push_plain(soft_stream *stream, const copy_block *block)
 {
-    return soft_stream_push_copy(stream, run_copy, block, sizeof *block);
+    return soft_stream_push_copy(stream, run_copy, block, sizeof(*block));
 }
 
 static CUresult push_and_wait(soft_stream *stream, const copy_block *block)
@@ -61,7 +61,7 @@ static CUresult push_and_wait(soft_stream *stream, const copy_block *block)
 /* Takes the source's bytes now, into the task's own record. */
 static CUresult push_staged(soft_stream *stream, const copy_block *block, size_t bytes)
 {
-    soft_task *task = soft_task_new(sizeof *block + bytes);
+    soft_task *task = soft_task_new(sizeof(*block) + bytes);
     if (!task)
         return push_and_wait(stream, block);
     copy_block *staged = soft_task_payload(task);

@@ -18,7 +18,7 @@
 void soft_device_uuid(CUuuid *uuid)
 {
     static const char bytes[] = "libgrinterop-softcuda-0";
-    memcpy(uuid->bytes, bytes, sizeof uuid->bytes);
+    memcpy(uuid->bytes, bytes, sizeof(uuid->bytes));
 }
 
 static CUresult check_device(CUdevice dev)
@@ -104,9 +104,9 @@ SOFT_API cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
     CUresult result = check_device(dev);
     if (result != CUDA_SUCCESS)
         return result;
-    if (!pciBusId || len < (int)sizeof PCI_BUS_ID)
+    if (!pciBusId || len < (int)sizeof(PCI_BUS_ID))
         return CUDA_ERROR_INVALID_VALUE;
-    memcpy(pciBusId, PCI_BUS_ID, sizeof PCI_BUS_ID);
+    memcpy(pciBusId, PCI_BUS_ID, sizeof(PCI_BUS_ID));
     return CUDA_SUCCESS;
 }
 
@@ -224,7 +224,7 @@ SOFT_API cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
         *pi = processors > 0 ? (int)processors : 1;
         return CUDA_SUCCESS;
     }
-    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+    for (size_t i = 0; i < sizeof(attributes) / sizeof(*attributes); i++)
         if (attributes[i].attribute == attrib)
             *pi = attributes[i].value;
     return CUDA_SUCCESS;

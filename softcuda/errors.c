@@ -119,7 +119,7 @@ static const struct {
 /* The row of a code, or -1. */
 static int find_error(CUresult error)
 {
-    for (int i = 0; i < (int)(sizeof errors / sizeof *errors); i++)
+    for (int i = 0; i < (int)(sizeof(errors) / sizeof(*errors)); i++)
         if (errors[i].code == (int)error)
             return i;
     return -1;

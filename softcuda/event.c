@@ -36,7 +36,7 @@ static soft_mark *mark_new(void)
     if (mark) {
         unused_marks = mark->next;
     } else {
-        mark = malloc(sizeof *mark);
+        mark = malloc(sizeof(*mark));
         if (!mark)
             return NULL;
         pthread_cond_init(&mark->completed, NULL);
@@ -107,7 +107,7 @@ SOFT_API cuEventCreate(CUevent *phEvent, unsigned int Flags)
     if (!phEvent || (Flags & ~known) || ((Flags & CU_EVENT_INTERPROCESS) && timed))
         return CUDA_ERROR_INVALID_VALUE;
 
-    soft_event *event = calloc(1, sizeof *event);
+    soft_event *event = calloc(1, sizeof(*event));
     CUevent handle = event ? soft_handle_new(SOFT_KIND_EVENT, event) : NULL;
     if (!handle) {
         free(event);

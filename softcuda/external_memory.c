@@ -120,7 +120,7 @@ static CUresult open_file(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *descriptor, so
 static CUresult import(soft_context *context, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *descriptor,
                        CUexternalMemory *handle)
 {
-    soft_external *external = calloc(1, sizeof *external);
+    soft_external *external = calloc(1, sizeof(*external));
     if (!external)
         return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult result = open_file(descriptor, &external->file);

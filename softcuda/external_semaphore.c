@@ -70,7 +70,7 @@ static CUresult open_as(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc,
 static CUresult list(soft_context *context, gr_softcuda_semaphore *semaphore,
                      CUexternalSemaphore *handle)
 {
-    external_semaphore *import = malloc(sizeof *import);
+    external_semaphore *import = malloc(sizeof(*import));
     if (!import)
         return CUDA_ERROR_OUT_OF_MEMORY;
     pthread_mutex_lock(&lock);
@@ -283,8 +283,8 @@ static CUresult push(const CUexternalSemaphore *handles, parameters of, unsigned
         return CUDA_ERROR_INVALID_VALUE;
 
     alignas(batch) unsigned char small[SOFT_PAYLOAD]; /* a steady loop allocates nothing */
-    size_t size = sizeof(batch) + count * sizeof *((batch *)0)->points;
-    batch *work = size <= sizeof small ? (batch *)(void *)small : malloc(size);
+    size_t size = sizeof(batch) + count * sizeof(*((batch *)0)->points);
+    batch *work = size <= sizeof(small) ? (batch *)(void *)small : malloc(size);
     if (!work)
         return CUDA_ERROR_OUT_OF_MEMORY;
     work->context = soft_stream_context(stream);

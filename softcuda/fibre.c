@@ -159,12 +159,12 @@ static void make_fibre(fibres *set, unsigned index)
 
 static fibres *new_set(unsigned count)
 {
-    fibres *set = calloc(1, sizeof *set);
+    fibres *set = calloc(1, sizeof(*set));
     if (!set)
         return NULL;
     void *stacks = mmap(NULL, (size_t)count * STACK_SIZE, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    set->all = calloc(count, sizeof *set->all);
+    set->all = calloc(count, sizeof(*set->all));
     if (stacks == MAP_FAILED || !set->all) {
         if (stacks != MAP_FAILED)
             munmap(stacks, (size_t)count * STACK_SIZE);

@@ -62,7 +62,7 @@ static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned elem
     enum copy_place place;
     result = check(&block, &place);
     if (result == CUDA_SUCCESS)
-        result = soft_stream_push_copy(stream, run_fill, &block, sizeof block);
+        result = soft_stream_push_copy(stream, run_fill, &block, sizeof(block));
     if (result == CUDA_SUCCESS && !asynchronous && place != COPY_DEVICE)
         result = soft_stream_wait(stream);
     return result;

@@ -30,7 +30,7 @@ static const gr_cuhost_kernel *find_record(soft_module *module, const char *name
 
 static soft_function *new_function(soft_module *module, const gr_cuhost_kernel *record)
 {
-    soft_function *function = calloc(1, sizeof *function);
+    soft_function *function = calloc(1, sizeof(*function));
     if (!function)
         return NULL;
     function->module = module;
@@ -55,7 +55,7 @@ CUresult soft_function_find(soft_module *module, const char *name, soft_function
     const gr_cuhost_kernel *record = find_record(module, name);
     if (!record)
         return CUDA_ERROR_NOT_FOUND;
-    if (record->abi != GR_CUHOST_ABI || record->size != sizeof *record) {
+    if (record->abi != GR_CUHOST_ABI || record->size != sizeof(*record)) {
         soft_log(
             SOFT_WARN,
             "kernel %s was built with version %u of grinterop/cuhost.h's records, this driver has %u: "

@@ -61,7 +61,7 @@ static bool find_glx(void)
         library = loaded("libGL.so.1");
     if (library) {
         GET(glx_context, library, "glXGetCurrentContext");
-        glx_found = glx_context != NULL;
+        glx_found = glx_context;
     }
     bool found = glx_found;
     pthread_mutex_unlock(&find_lock);

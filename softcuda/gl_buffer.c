@@ -152,14 +152,14 @@ static const soft_graphics_ops ops = {
 static CUresult register_buffer(soft_context *context, const soft_gl_context *gl, unsigned name,
                                 size_t size, unsigned flags, CUgraphicsResource *handle)
 {
-    gl_buffer *buffer = calloc(1, sizeof *buffer);
+    gl_buffer *buffer = calloc(1, sizeof(*buffer));
     if (!buffer)
         return CUDA_ERROR_OUT_OF_MEMORY;
     buffer->name = name;
     buffer->context = *gl;
     buffer->size = size;
     snprintf(
-        buffer->what, sizeof buffer->what,
+        buffer->what, sizeof(buffer->what),
         "OpenGL buffer %u, which is not mapped: the pointer was used after its unmap, or before "
         "its next map",
         name);

@@ -84,7 +84,7 @@ static const soft_gl_format formats[] = {
 
 const soft_gl_format *soft_gl_format_of(unsigned internal)
 {
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
         if (formats[i].internal == internal)
             return &formats[i];
     return NULL;

@@ -317,10 +317,10 @@ static CUresult inspect(soft_gl_image *image, unsigned flags)
 
 static CUresult allocate(soft_gl_image *image)
 {
-    snprintf(image->name_text, sizeof image->name_text, "OpenGL %s %u",
+    snprintf(image->name_text, sizeof(image->name_text), "OpenGL %s %u",
              image->target == GL_RENDERBUFFER ? "renderbuffer" : "texture", image->name);
     snprintf(
-        image->what, sizeof image->what,
+        image->what, sizeof(image->what),
         "%s, which is not mapped: an array of it was used after its unmap, or before its next map",
         image->name_text);
     image->arrays = calloc((size_t)image->level_count * image->layers, sizeof(soft_array *));
@@ -333,7 +333,7 @@ static CUresult allocate(soft_gl_image *image)
 static CUresult register_image(soft_context *context, const soft_gl_context *gl, unsigned name,
                                unsigned target, unsigned flags, CUgraphicsResource *handle)
 {
-    soft_gl_image *image = calloc(1, sizeof *image);
+    soft_gl_image *image = calloc(1, sizeof(*image));
     if (!image)
         return CUDA_ERROR_OUT_OF_MEMORY;
     image->name = name;

@@ -30,7 +30,7 @@ static const struct {
     {GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY},
 };
 
-#define BINDINGS (sizeof bindings / sizeof bindings[0])
+#define BINDINGS (sizeof(bindings) / sizeof(bindings[0]))
 
 static void bind(GLenum target, GLuint name)
 {

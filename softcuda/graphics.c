@@ -218,7 +218,7 @@ static CUresult open_all(const batch *b, soft_stream *stream)
         for (size_t i = 0; i < b->count; i++)
             atomic_fetch_add(&b->resources[i]->holds, 1);
         result =
-            soft_stream_push_copy(stream, run_fill, b, sizeof *b + b->count * sizeof *b->resources);
+            soft_stream_push_copy(stream, run_fill, b, sizeof(*b) + b->count * sizeof(*b->resources));
         if (result == CUDA_SUCCESS)
             return result;
         for (size_t i = 0; i < b->count; i++)

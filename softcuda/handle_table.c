@@ -31,7 +31,7 @@ static bool grow(void)
     uint32_t wanted = capacity ? capacity * 2 : 256;
     if (wanted > MAX_SLOTS)
         return false;
-    handle_slot *larger = realloc(slots, wanted * sizeof *slots);
+    handle_slot *larger = realloc(slots, wanted * sizeof(*slots));
     if (!larger)
         return false;
     slots = larger;

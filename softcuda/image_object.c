@@ -34,7 +34,7 @@ static uint32_t take_slot(void)
     }
     if (used == GR_CUHOST_SLOTS)
         return 0;
-    soft_image *record = calloc(1, sizeof *record);
+    soft_image *record = calloc(1, sizeof(*record));
     if (!record)
         return 0;
     __atomic_store_n(&images.slots[used], &record->image, __ATOMIC_RELEASE);
@@ -51,8 +51,8 @@ uint64_t soft_image_new(const soft_image *image, enum gr_cuhost_kind kind)
         handle = (uint64_t)kind << GR_CUHOST_KIND_SHIFT |
                  (uint64_t)++generations[slot] << GR_CUHOST_SLOT_BITS | slot;
         /* Kernels that hold a dead handle of this slot may look at the first member meanwhile. */
-        const size_t first = sizeof record->image.handle;
-        memcpy((char *)record + first, (const char *)image + first, sizeof *record - first);
+        const size_t first = sizeof(record->image.handle);
+        memcpy((char *)record + first, (const char *)image + first, sizeof(*record) - first);
         __atomic_store_n(&record->image.handle, handle, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);
@@ -131,7 +131,7 @@ bool soft_image_set_format(gr_cuhost_image *image, CUarray_format format, unsign
     };
     image->element = soft_array_element(format, channels);
     image->channels = channels;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
         if (formats[i].format == format)
             image->component = formats[i].component;
     return image->element != 0;

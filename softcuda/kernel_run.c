@@ -90,7 +90,7 @@ static void *help(void *unused)
 static unsigned cores(void)
 {
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
+    if (sched_getaffinity(0, sizeof(set), &set) == 0)
         return (unsigned)CPU_COUNT(&set);
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (unsigned)online : 1;
@@ -103,7 +103,7 @@ static void start_pool(void)
     sigset_t mask, before;
     sigfillset(&mask);
     const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+    for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
         sigdelset(&mask, faults[i]);
     pthread_sigmask(SIG_SETMASK, &mask, &before);
     pthread_attr_t attributes;

@@ -40,8 +40,8 @@ static void run_launch(void *copy)
     for (uint32_t i = 0; i < l->kernel->param_count; i++)
         pointers[i] = launch_bytes(l) + l->kernel->param_offsets[i];
     soft_grid grid = {.kernel = l->kernel, .params = pointers};
-    memcpy(grid.grid, l->grid, sizeof grid.grid);
-    memcpy(grid.block, l->block, sizeof grid.block);
+    memcpy(grid.grid, l->grid, sizeof(grid.grid));
+    memcpy(grid.block, l->block, sizeof(grid.block));
     if (!soft_grid_run(&grid))
         soft_context_fail(l->context, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
     soft_module_release(l->module);
@@ -93,7 +93,7 @@ static CUresult push_launch(soft_stream *stream, const launch *l, void **params,
 {
     size_t size = launch_size(l->kernel);
     _Alignas(launch) unsigned char small[SOFT_PAYLOAD];
-    launch *record = size <= sizeof small ? (launch *)(void *)small : malloc(size);
+    launch *record = size <= sizeof(small) ? (launch *)(void *)small : malloc(size);
     if (!record)
         return CUDA_ERROR_OUT_OF_MEMORY;
     memset(record, 0, size);
@@ -133,8 +133,8 @@ static CUresult start_launch(CUfunction f, const unsigned grid[3], const unsigne
 
     launch l = {.module = module, .kernel = function->kernel};
     l.context = soft_stream_context(stream);
-    memcpy(l.grid, grid, sizeof l.grid);
-    memcpy(l.block, block, sizeof l.block);
+    memcpy(l.grid, grid, sizeof(l.grid));
+    memcpy(l.block, block, sizeof(l.block));
     return push_launch(stream, &l, params, extra);
 }
 

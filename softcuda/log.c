@@ -25,7 +25,7 @@ void soft_log(enum soft_log_level level, const char *format, ...)
     char line[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
+    vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
     fprintf(stderr, "grinterop software CUDA driver: %s\n", line);
 }

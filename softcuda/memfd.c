@@ -40,9 +40,9 @@ static bool fill(int fd, size_t size)
     if (bytes == MAP_FAILED)
         return false;
     header head = {.size = whole, .offset = DATA_OFFSET};
-    memcpy(head.uuid, mesa_uuid, sizeof head.uuid);
-    memcpy(bytes, &head, sizeof head);
-    memcpy(bytes + DATA_OFFSET - sizeof head.offset, &head.offset, sizeof head.offset);
+    memcpy(head.uuid, mesa_uuid, sizeof(head.uuid));
+    memcpy(bytes, &head, sizeof(head));
+    memcpy(bytes + DATA_OFFSET - sizeof(head.offset), &head.offset, sizeof(head.offset));
     memset(bytes + DATA_OFFSET, SOFT_POISON, size);
     munmap(bytes, whole);
     return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
@@ -74,8 +74,8 @@ static const char *inspect(int fd, soft_memfd *file)
     if ((flags & O_ACCMODE) != O_RDWR)
         return "isn't open for both reading and writing";
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
-        pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
-        head.size != (uint64_t)status.st_size || head.offset < sizeof head ||
+        pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+        head.size != (uint64_t)status.st_size || head.offset < sizeof(head) ||
         head.offset >= head.size)
         return "is no memory of llvmpipe, of lavapipe or of this driver";
     file->offset = head.offset;

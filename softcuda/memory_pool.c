@@ -27,7 +27,7 @@ static memory_pool *current_pool; /* what cuMemAllocAsync takes */
 
 static memory_pool *pool_new(size_t max_size)
 {
-    memory_pool *pool = calloc(1, sizeof *pool);
+    memory_pool *pool = calloc(1, sizeof(*pool));
     if (!pool)
         return NULL;
     pool->handle = soft_handle_new(SOFT_KIND_POOL, pool);
@@ -220,14 +220,14 @@ SOFT_API cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
         return CUDA_ERROR_INVALID_VALUE;
 
     cuuint64_t number = 0;
-    memcpy(&number, value, is_int ? sizeof(int) : sizeof number);
+    memcpy(&number, value, is_int ? sizeof(int) : sizeof(number));
     bool is_mark = place == &found->used_high || place == &found->reserved_high;
     if (is_mark && number != 0)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&lock);
     if (is_mark)
         number = found->used;
-    memcpy(place, &number, is_int ? sizeof(int) : sizeof number);
+    memcpy(place, &number, is_int ? sizeof(int) : sizeof(number));
     pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
 }
@@ -337,7 +337,7 @@ SOFT_API cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
         return CUDA_ERROR_INVALID_VALUE;
     if (!soft_range_remove(address, range.kind, &range))
         return CUDA_ERROR_INVALID_VALUE;
-    result = soft_stream_push_copy(stream, run_free, &range, sizeof range);
+    result = soft_stream_push_copy(stream, run_free, &range, sizeof(range));
     if (result != CUDA_SUCCESS)
         soft_range_add(&range);
     return result;

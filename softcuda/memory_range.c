@@ -34,7 +34,7 @@ static void remove_at(size_t index, soft_range *removed)
     if (removed)
         *removed = ranges[index];
     count--;
-    memmove(&ranges[index], &ranges[index + 1], (count - index) * sizeof *ranges);
+    memmove(&ranges[index], &ranges[index + 1], (count - index) * sizeof(*ranges));
 }
 
 static CUresult insert(const soft_range *range)
@@ -47,13 +47,13 @@ static CUresult insert(const soft_range *range)
 
     if (count == capacity) {
         size_t wanted = capacity ? capacity * 2 : 64;
-        soft_range *larger = realloc(ranges, wanted * sizeof *ranges);
+        soft_range *larger = realloc(ranges, wanted * sizeof(*ranges));
         if (!larger)
             return CUDA_ERROR_OUT_OF_MEMORY;
         ranges = larger;
         capacity = wanted;
     }
-    memmove(&ranges[index + 1], &ranges[index], (count - index) * sizeof *ranges);
+    memmove(&ranges[index + 1], &ranges[index], (count - index) * sizeof(*ranges));
     ranges[index] = *range;
     ranges[index].id = soft_next_id();
     count++;

@@ -69,7 +69,7 @@ CUresult soft_mipmap_wrap(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *
     if (level_count == 0 || level_count > SOFT_MAX_LEVELS ||
         !soft_array_element(descriptor->Format, descriptor->NumChannels))
         return CUDA_ERROR_INVALID_VALUE;
-    soft_mipmap *m = calloc(1, sizeof *m);
+    soft_mipmap *m = calloc(1, sizeof(*m));
     if (!m)
         return CUDA_ERROR_OUT_OF_MEMORY;
     m->context = context;

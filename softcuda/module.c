@@ -20,7 +20,7 @@ static soft_module *modules;
 CUresult soft_module_new(soft_context *context, enum soft_kind kind, void *object,
                          soft_module **module)
 {
-    soft_module *m = calloc(1, sizeof *m);
+    soft_module *m = calloc(1, sizeof(*m));
     void *handle = m ? soft_handle_new(kind, m) : NULL;
     if (!handle) {
         free(m);
@@ -124,7 +124,7 @@ static CUresult add_global(soft_module *module, void *address, size_t size)
     for (soft_global *g = module->globals; g; g = g->next)
         if (g->address == address)
             return CUDA_SUCCESS;
-    soft_global *global = calloc(1, sizeof *global);
+    soft_global *global = calloc(1, sizeof(*global));
     if (!global)
         return CUDA_ERROR_OUT_OF_MEMORY;
     const soft_range range = {.base = address,
@@ -208,7 +208,7 @@ static void empty_logs(unsigned count, const CUjit_option *options, void **value
         {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES},
         {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES},
     };
-    for (size_t k = 0; k < sizeof logs / sizeof *logs; k++) {
+    for (size_t k = 0; k < sizeof(logs) / sizeof(*logs); k++) {
         char *buffer = NULL;
         void **size = NULL;
         for (unsigned i = 0; i < count; i++) {

@@ -77,7 +77,7 @@ static CUresult check_image(const void *image)
 {
     if (strncmp(image, ELFMAG, SELFMAG) == 0) {
         ElfW(Ehdr) header;
-        memcpy(&header, image, sizeof header);
+        memcpy(&header, image, sizeof(header));
         return check_header(&header);
     }
     if (strncmp(image, FATBIN_MAGIC, 4) == 0 || strncmp(image, FATBIN_WRAPPER_MAGIC, 4) == 0)
@@ -103,13 +103,13 @@ static bool grow(size_t *size, size_t limit, uint64_t offset, uint64_t bytes)
 static size_t image_size(const unsigned char *image, size_t limit)
 {
     ElfW(Ehdr) header;
-    memcpy(&header, image, sizeof header);
-    size_t size = sizeof header;
+    memcpy(&header, image, sizeof(header));
+    size_t size = sizeof(header);
     if (!grow(&size, limit, header.e_phoff, (uint64_t)header.e_phnum * header.e_phentsize))
         return 0;
     for (unsigned i = 0; i < header.e_phnum; i++) {
         ElfW(Phdr) segment;
-        memcpy(&segment, image + header.e_phoff + i * sizeof segment, sizeof segment);
+        memcpy(&segment, image + header.e_phoff + i * sizeof(segment), sizeof(segment));
         if (!grow(&size, limit, segment.p_offset, segment.p_filesz))
             return 0;
     }
@@ -135,7 +135,7 @@ static void unique_path(int fd, char *path, size_t size)
 static CUresult open_descriptor(int fd, void **object)
 {
     char path[128];
-    unique_path(fd, path, sizeof path);
+    unique_path(fd, path, sizeof(path));
     *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (*object)
         return CUDA_SUCCESS;

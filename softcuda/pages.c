@@ -82,13 +82,13 @@ static void explain(const unsigned char *address)
     if (!range)
         return;
     char line[256];
-    size_t length = append(line, 0, sizeof line, "grinterop software CUDA driver: access at 0x");
-    length = append_hex(line, length, sizeof line, (uintptr_t)address);
-    length = append(line, length, sizeof line, ", byte 0x");
-    length = append_hex(line, length, sizeof line, (uintptr_t)(address - range->base));
-    length = append(line, length, sizeof line, " of ");
-    length = append(line, length, sizeof line, range->what);
-    length = append(line, length, sizeof line, "\n");
+    size_t length = append(line, 0, sizeof(line), "grinterop software CUDA driver: access at 0x");
+    length = append_hex(line, length, sizeof(line), (uintptr_t)address);
+    length = append(line, length, sizeof(line), ", byte 0x");
+    length = append_hex(line, length, sizeof(line), (uintptr_t)(address - range->base));
+    length = append(line, length, sizeof(line), " of ");
+    length = append(line, length, sizeof(line), range->what);
+    length = append(line, length, sizeof(line), "\n");
     if (write(STDERR_FILENO, line, length) < 0)
         return;
 }
@@ -110,7 +110,7 @@ static void on_fault(int number, siginfo_t *info, void *machine)
 static void install_handler(void)
 {
     struct sigaction action;
-    memset(&action, 0, sizeof action);
+    memset(&action, 0, sizeof(action));
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     sigemptyset(&action.sa_mask);

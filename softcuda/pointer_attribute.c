@@ -27,12 +27,12 @@ static CUresult put(void *data, const void *value, size_t size)
 
 static CUresult put_int(void *data, unsigned value)
 {
-    return put(data, &value, sizeof value);
+    return put(data, &value, sizeof(value));
 }
 
 static CUresult put_word(void *data, uint64_t value)
 {
-    return put(data, &value, sizeof value);
+    return put(data, &value, sizeof(value));
 }
 
 static CUresult query(void *data, unsigned attribute, const soft_range *range, CUdeviceptr pointer)

@@ -68,8 +68,8 @@ static void open_self(void)
 static const char *suffix_of(const char *name, int version)
 {
     char word[128];
-    snprintf(word, sizeof word, " %s ", name);
-    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+    snprintf(word, sizeof(word), " %s ", name);
+    for (size_t i = 0; i < sizeof(variants) / sizeof(*variants); i++)
         if (version >= variants[i].since && strstr(variants[i].names, word))
             return variants[i].suffix;
     return "";
@@ -81,7 +81,7 @@ static void *find_symbol(const char *name, const char *suffix, const char *const
 {
     for (size_t i = 0; endings[i]; i++) {
         char symbol[128];
-        snprintf(symbol, sizeof symbol, "%s%s%s", name, suffix, endings[i]);
+        snprintf(symbol, sizeof(symbol), "%s%s%s", name, suffix, endings[i]);
         void *address = dlsym(self, symbol);
         if (address)
             return address;

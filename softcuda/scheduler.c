@@ -29,7 +29,7 @@ static uint64_t last_number;
 soft_task *soft_task_new(size_t size)
 {
     if (size > SOFT_PAYLOAD) {
-        soft_task *large = size < SIZE_MAX / 2 ? malloc(sizeof *large + size) : NULL;
+        soft_task *large = size < SIZE_MAX / 2 ? malloc(sizeof(*large) + size) : NULL;
         if (large)
             large->pooled = false;
         return large;
@@ -40,7 +40,7 @@ soft_task *soft_task_new(size_t size)
         unused_tasks = task->next;
     pthread_mutex_unlock(&soft_lock);
     if (!task)
-        task = malloc(sizeof *task + SOFT_PAYLOAD);
+        task = malloc(sizeof(*task) + SOFT_PAYLOAD);
     if (task)
         task->pooled = true;
     return task;
@@ -145,7 +145,7 @@ static bool start_thread(soft_stream *stream)
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
     sigset_t blocked, before;
     sigfillset(&blocked);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
         sigdelset(&blocked, own[i]);
 
     pthread_attr_t attributes;
@@ -218,7 +218,7 @@ static soft_stream *stream_new(void)
         unused_streams = stream->next;
         return stream;
     }
-    stream = calloc(1, sizeof *stream);
+    stream = calloc(1, sizeof(*stream));
     if (!stream)
         return NULL;
     pthread_cond_init(&stream->wake, NULL);

@@ -55,8 +55,8 @@ static gr_softcuda_semaphore *all;
 
 static bool write_state(int fd, const shared_state *state)
 {
-    ssize_t written = pwrite(fd, state, sizeof *state, 0);
-    return written == (ssize_t)sizeof *state && fcntl(fd, F_ADD_SEALS, SEALS) == 0;
+    ssize_t written = pwrite(fd, state, sizeof(*state), 0);
+    return written == (ssize_t)sizeof(*state) && fcntl(fd, F_ADD_SEALS, SEALS) == 0;
 }
 
 CUresult gr_softcuda_semaphore_create(int timeline, unsigned long long value, int *fd)
@@ -83,12 +83,12 @@ static shared_state *map(int fd, const struct stat *file)
     if (!S_ISREG(file->st_mode) || file->st_size != (off_t)sizeof(shared_state) || seals < 0 ||
         (seals & SEALS) != SEALS)
         return NULL;
-    shared_state *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    shared_state *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (shared == MAP_FAILED)
         return NULL;
     if (shared->magic == MAGIC && shared->version == VERSION)
         return shared;
-    munmap(shared, sizeof *shared);
+    munmap(shared, sizeof(*shared));
     return NULL;
 }
 
@@ -105,9 +105,9 @@ static CUresult open_locked(int fd, const struct stat *file, gr_softcuda_semapho
     shared_state *shared = map(fd, file);
     if (!shared)
         return CUDA_ERROR_INVALID_VALUE;
-    gr_softcuda_semaphore *semaphore = malloc(sizeof *semaphore);
+    gr_softcuda_semaphore *semaphore = malloc(sizeof(*semaphore));
     if (!semaphore) {
-        munmap(shared, sizeof *shared);
+        munmap(shared, sizeof(*shared));
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     *semaphore = (gr_softcuda_semaphore){.next = all,
@@ -154,7 +154,7 @@ void gr_softcuda_semaphore_close(gr_softcuda_semaphore *semaphore)
     pthread_mutex_unlock(&lock);
     if (!is_last)
         return;
-    munmap(semaphore->shared, sizeof *semaphore->shared);
+    munmap(semaphore->shared, sizeof(*semaphore->shared));
     free(semaphore);
 }
 

@@ -190,7 +190,7 @@ SOFT_API cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
     if (!fn)
         return CUDA_ERROR_INVALID_VALUE;
     host_call call = {.function = fn, .data = userData};
-    return soft_stream_push_copy(stream, run_host_call, &call, sizeof call);
+    return soft_stream_push_copy(stream, run_host_call, &call, sizeof(call));
 }
 
 SOFT_API cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData,
@@ -203,7 +203,7 @@ SOFT_API cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *
     if (!callback || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     host_call call = {.callback = callback, .data = userData, .stream = hStream};
-    return soft_stream_push_copy(stream, run_host_call, &call, sizeof call);
+    return soft_stream_push_copy(stream, run_host_call, &call, sizeof(call));
 }
 
 /* ---- Queries ---- */

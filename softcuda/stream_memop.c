@@ -81,7 +81,7 @@ static CUresult push(CUstream handle, bool waits, CUdeviceptr address, uint64_t 
     if (result != CUDA_SUCCESS)
         return result;
     return soft_stream_push_copy(stream, waits ? run_wait : run_write, &operation,
-                                 sizeof operation);
+                                 sizeof(operation));
 }
 
 SOFT_API cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value,
@@ -162,7 +162,7 @@ SOFT_API cuStreamBatchMemOp_v2(CUstream handle, unsigned int count,
     CUresult result = soft_stream_get(handle, &stream);
     if (result != CUDA_SUCCESS)
         return result;
-    if (paramArray == NULL || count > MOST_OPERATIONS || flags != 0)
+    if (!paramArray || count > MOST_OPERATIONS || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     result = check_batch(paramArray, count);
     for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++) {
@@ -170,7 +170,7 @@ SOFT_API cuStreamBatchMemOp_v2(CUstream handle, unsigned int count,
         bool waits;
         if (is_word(&paramArray[i], &operation, &waits))
             result = soft_stream_push_copy(stream, waits ? run_wait : run_write, &operation,
-                                           sizeof operation);
+                                           sizeof(operation));
     }
     return result;
 }

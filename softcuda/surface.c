@@ -7,7 +7,7 @@
 SOFT_API cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC *pResDesc)
 {
     soft_image object;
-    memset(&object, 0, sizeof object);
+    memset(&object, 0, sizeof(object));
     CUresult result = soft_check_context(&object.context);
     if (result != CUDA_SUCCESS)
         return result;

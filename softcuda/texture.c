@@ -133,7 +133,7 @@ static bool set_view(gr_cuhost_image *image, const CUDA_RESOURCE_VIEW_DESC *view
         return false;
     image->level_count = view->lastMipmapLevel - view->firstMipmapLevel + 1;
     memmove(image->levels, image->levels + view->firstMipmapLevel,
-            image->level_count * sizeof *image->levels);
+            image->level_count * sizeof(*image->levels));
     for (uint32_t i = 0; i < image->level_count && layers > 1 && view->lastLayer > 0; i++) {
         image->levels[i].base += view->firstLayer * image->levels[i].slice_pitch;
         image->levels[i].depth = view->lastLayer - view->firstLayer + 1;
@@ -199,13 +199,13 @@ static uint32_t border_component(const gr_cuhost_image *image, float value)
         [GR_CUHOST_SINT16] = {-1, INT16_MAX, 16, true},
     };
     uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
+    memcpy(&bits, &value, sizeof(bits));
     if (!is_small_integer(image))
         return bits;
     if (image->flags & GR_CUHOST_NORMALISED_READ) {
         float low = formats[image->component].lowest, high = formats[image->component].highest;
         value = nearest_step(value, low, high);
-        memcpy(&bits, &value, sizeof bits);
+        memcpy(&bits, &value, sizeof(bits));
         return bits;
     }
     unsigned shift = formats[image->component].unused_bits;
@@ -265,7 +265,7 @@ SOFT_API cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pR
                            const CUDA_RESOURCE_VIEW_DESC *pResViewDesc)
 {
     soft_image object;
-    memset(&object, 0, sizeof object);
+    memset(&object, 0, sizeof(object));
     CUresult result = soft_check_context(&object.context);
     if (result != CUDA_SUCCESS)
         return result;
@@ -273,7 +273,7 @@ SOFT_API cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pR
         return CUDA_ERROR_INVALID_VALUE;
     object.resource = *pResDesc;
     object.texture = *pTexDesc;
-    object.has_view = pResViewDesc != NULL;
+    object.has_view = pResViewDesc;
     if (pResViewDesc)
         object.view = *pResViewDesc;
     result = describe(&object);

@@ -81,7 +81,7 @@ static unsigned char *reserve_aligned(unsigned char *hint, size_t size, size_t a
 
 static CUresult reserve(unsigned char *hint, size_t size, size_t alignment, CUdeviceptr *pointer)
 {
-    reservation *r = calloc(1, sizeof *r);
+    reservation *r = calloc(1, sizeof(*r));
     if (!r)
         return CUDA_ERROR_OUT_OF_MEMORY;
     r->base = reserve_aligned(hint, size, alignment);
@@ -163,7 +163,7 @@ static CUresult map_locked(const mapping *wanted)
     mapping **link = r ? find_gap_locked(r, wanted->base, wanted->size) : NULL;
     if (!link)
         return CUDA_ERROR_INVALID_VALUE;
-    mapping *m = malloc(sizeof *m);
+    mapping *m = malloc(sizeof(*m));
     if (!m)
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (!soft_memfd_place(&wanted->allocation->file, 0, wanted->size, wanted->base)) {
@@ -220,7 +220,7 @@ static mapping **find_run_locked(const unsigned char *base, size_t size)
 static bool is_run(const unsigned char *base, size_t size)
 {
     pthread_mutex_lock(&lock);
-    bool found = find_run_locked(base, size) != NULL;
+    bool found = find_run_locked(base, size);
     pthread_mutex_unlock(&lock);
     return found;
 }

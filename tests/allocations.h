@@ -112,7 +112,7 @@ static inline bool start_counting(void)
 
 #define need_counting()                                                                            \
     do {                                                                                           \
-        if (sanitizer() != NULL)                                                                   \
+        if (sanitizer())                                                                   \
             skip("%s brings its own malloc()", sanitizer());                                       \
         if (!start_counting())                                                                     \
             skip("grinterop is linked statically: its calls can't be told from others");               \
@@ -173,7 +173,7 @@ static inline void assert_steady(void (*cycle)(GLuint name), GLuint name, int co
     size_t host = 0, device = 0;
     for (int round = 0; round < 5; round++) {
         measure_growth(cycle, name, count, &fds_more, &host, &device);
-        if (sanitizer() != NULL)
+        if (sanitizer())
             host = 0; /* it keeps what was freed */
         if (fds_more <= 0 && host < MOST_GROWTH && device < MOST_GROWTH)
             return;

@@ -45,7 +45,7 @@ static const struct {
     {GL_UNPACK_SKIP_IMAGES, "GL_UNPACK_SKIP_IMAGES", 6},
     {GL_UNPACK_SWAP_BYTES, "GL_UNPACK_SWAP_BYTES", 1},
 };
-#define QUERY_COUNT (sizeof queries / sizeof queries[0])
+#define QUERY_COUNT (sizeof(queries) / sizeof(queries[0]))
 #define UNITS       3
 
 /* Of the application's unit, of unit 0 and of the last one, which grinterop may use for a moment. */
@@ -59,7 +59,7 @@ static void read_state(struct state *state)
 {
     GLint active = 0;
     glGetIntegerv(GL_ACTIVE_TEXTURE, &active);
-    memset(state, 0, sizeof *state);
+    memset(state, 0, sizeof(*state));
     for (int u = 0; u < UNITS; u++) {
         if (u > 0)
             glActiveTexture(units[u]);
@@ -173,7 +173,7 @@ static bool ask(void)
                gr_buffer_array(buffers[i], 0, 0) && !gr_buffer_array(buffers[i], 9, 0) &&
                gr_buffer_mipmapped_array(buffers[i]) && gr_buffer_surface(buffers[i], 0, 0) &&
                gr_buffer_texture(buffers[i], NULL) && !gr_buffer_ptr(buffers[i]) &&
-               gr_resource_describe(resources[i], text, sizeof text) > 0;
+               gr_resource_describe(resources[i], text, sizeof(text)) > 0;
     return good;
 }
 
@@ -253,7 +253,7 @@ static void prepare(void)
 static void run_steps(GLenum pending)
 {
     static struct state before, after;
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         read_state(&before);
         if (pending != GL_NO_ERROR)
             glEnable(0xFFFF);

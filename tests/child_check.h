@@ -12,7 +12,7 @@
 #define expect_child(name)                                                                         \
     do {                                                                                           \
         char said_[8192];                                                                          \
-        int ended_ = child_run(name, said_, sizeof said_);                                         \
+        int ended_ = child_run(name, said_, sizeof(said_));                                         \
         ck_assert_msg(ended_ == 0, "child %s ended with 0x%x: %s", name, (unsigned)ended_, said_); \
     } while (0)
 

@@ -134,7 +134,7 @@ START_TEST(layout_of_images)
 {
     need_imports();
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
         const size_t offset = i % 2 ? 8192 : 256;
         CUexternalMemory memory = share_import(handle, SHARE_SIZE), exact;
         CUdeviceptr linear = share_map_buffer(memory, offset, SHARE_SIZE - offset);

@@ -150,7 +150,7 @@ START_TEST(accesses)
     CU(cuMemMap(p, size, 0, handle, 0));
     MORE(SUCCESS, cuMemGetAccess(&flags, &access.location, p));
     ck_assert_uint_eq(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE);
-    CALL_SOFT(ERROR_INVALID_VALUE, cuMemcpyHtoD(p, b, sizeof b));
+    CALL_SOFT(ERROR_INVALID_VALUE, cuMemcpyHtoD(p, b, sizeof(b)));
     CALL(ERROR_INVALID_VALUE, cuMemSetAccess(p, size, NULL, 1));
     CALL(ERROR_INVALID_VALUE, cuMemSetAccess(p, 0, &access, 1));
     CALL(ERROR_INVALID_VALUE, cuMemSetAccess(p, 2 * size, &access, 1));
@@ -166,13 +166,13 @@ START_TEST(accesses)
     ck_assert_uint_eq(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     MORE(ERROR_INVALID_VALUE, cuMemGetAccess(NULL, &access.location, p));
     MORE(ERROR_INVALID_VALUE, cuMemGetAccess(&flags, NULL, p));
-    CALL(SUCCESS, cuMemcpyHtoD(p + size - sizeof b, b, sizeof b));
+    CALL(SUCCESS, cuMemcpyHtoD(p + size - sizeof(b), b, sizeof(b)));
     /* On a GPU a copy that leaves the mapping is a fault, which ends the CUDA context. */
-    CALL_SOFT(ERROR_INVALID_VALUE, cuMemcpyHtoD(p + size - 8, b, sizeof b));
+    CALL_SOFT(ERROR_INVALID_VALUE, cuMemcpyHtoD(p + size - 8, b, sizeof(b)));
     /* On a GPU a small copy from the host is still under way when its call returns. */
     CU(cuCtxSynchronize());
     CU(cuMemUnmap(p, size));
-    CALL_SOFT(ERROR_INVALID_VALUE, cuMemcpyHtoD(p, b, sizeof b));
+    CALL_SOFT(ERROR_INVALID_VALUE, cuMemcpyHtoD(p, b, sizeof(b)));
     CU(cuMemAddressFree(p, 2 * size));
     CU(cuMemRelease(handle));
 }
@@ -355,9 +355,9 @@ int write_with_read_access(void)
 static void expect_fault(const char *child, const char *message)
 {
     char text[16384];
-    int status = child_run(child, text, sizeof text);
+    int status = child_run(child, text, sizeof(text));
     ck_assert_msg(status != 0, "%s survived: %s", child, text);
-    ck_assert_msg(strstr(text, message) != NULL, "%s said: %s", child, text);
+    ck_assert_msg(strstr(text, message), "%s said: %s", child, text);
 }
 
 START_TEST(access_that_was_not_given)

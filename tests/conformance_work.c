@@ -124,7 +124,7 @@ START_TEST(memory_operations)
     CALL(ERROR_NOT_READY, cuStreamQuery(fx.stream));
     MORE(SUCCESS, cuStreamWriteValue32(fx.other, word, 5, 0));
     CALL(SUCCESS, cuStreamSynchronize(fx.stream));
-    CU(cuMemcpyDtoH(&found, word + 4, sizeof found));
+    CU(cuMemcpyDtoH(&found, word + 4, sizeof(found)));
     ck_assert_uint_eq(found, 7);
     MORE(SUCCESS, cuStreamWaitValue32(fx.stream, word, 5, CU_STREAM_WAIT_VALUE_EQ));
     CALL(SUCCESS, cuStreamSynchronize(fx.stream));
@@ -165,7 +165,7 @@ static void CUDA_CB call_driver(void *user)
 START_TEST(host_functions)
 {
     CALL(ERROR_INVALID_VALUE, cuLaunchHostFunc(fx.stream, NULL, NULL));
-    memset(inside, 0x7f, sizeof inside);
+    memset(inside, 0x7f, sizeof(inside));
     CALL(SUCCESS, cuLaunchHostFunc(fx.stream, call_driver, NULL));
     CALL(SUCCESS, cuStreamSynchronize(fx.stream));
     for (int i = 0; i < 3; i++)
@@ -228,7 +228,7 @@ START_TEST(launches)
         CUdeviceptr memory;
         unsigned long long count;
     } packed = {memory, count};
-    size_t size = sizeof packed;
+    size_t size = sizeof(packed);
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
                      CU_LAUNCH_PARAM_END};
     LAUNCH(SUCCESS, f, 1, 1, 1, 32, 1, 1, 0, fx.stream, p, NULL);
@@ -286,7 +286,7 @@ START_TEST(look_ups)
     void *const kept = &look_up;
     void *found = gr_cuda_symbol("cuGetProcAddress", 12000);
     assert_made(found);
-    memcpy(&look_up, &found, sizeof look_up);
+    memcpy(&look_up, &found, sizeof(look_up));
     CU(cuDriverGetVersion(&newest));
 #define LOOK_UP(code, call) conformance_note(#call, look_up call, CUDA_##code)
     LOOK_UP(SUCCESS, ("cuMemAlloc", &found, 12000, 0, &status));

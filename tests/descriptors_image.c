@@ -116,7 +116,7 @@ static gr_external_memory_info make(const gr_external_image *image)
 static const char *array_is(const struct recorded *call, const struct shape *shape)
 {
     CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC wanted;
-    REQUIRE(call != NULL);
+    REQUIRE(call);
     memset(&wanted, 0, sizeof(wanted));
     wanted.offset = shape->offset;
     wanted.arrayDesc.Width = shape->driver.width;
@@ -227,7 +227,7 @@ static const struct rule {
 static const char *refused(const gr_external_memory_info *info, const char *cited,
                            const char *words)
 {
-    REQUIRE(gr_from_external_memory(info, GR_NONE) == NULL);
+    REQUIRE(!gr_from_external_memory(info, GR_NONE));
     PASS_ON(refused_by_rule(cited, words));
     REQUIRE(recorder->calls(IMPORT) == 0 && recorder->calls(MAP) == 0);
     return NULL;
@@ -296,9 +296,9 @@ static const char *surface_of_buffer(const void *row)
     (void)row;
     gr_error error;
     gr_external_memory_info info = make(NULL);
-    REQUIRE(gr_from_external_memory(&info, GR_SURFACE_LOAD_STORE) == NULL);
+    REQUIRE(!gr_from_external_memory(&info, GR_SURFACE_LOAD_STORE));
     REQUIRE(gr_last_error(&error) == GR_ERR_INVALID_VALUE);
-    REQUIRE(strstr(error.message, "surface_load_store") != NULL);
+    REQUIRE(strstr(error.message, "surface_load_store"));
     REQUIRE(recorder->calls(IMPORT) == 0);
     return NULL;
 }
@@ -308,7 +308,7 @@ static const char *driver_refuses(const void *row)
     (void)row;
     gr_external_memory_info info = make(&small);
     recorder->answer(MAP, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(gr_from_external_memory(&info, GR_NONE) == NULL);
+    REQUIRE(!gr_from_external_memory(&info, GR_NONE));
     PASS_ON(refused_by_driver(GR_ERR_CUDA, CUDA_ERROR_INVALID_VALUE, MAP, "mapped"));
     REQUIRE(recorder->calls("cuDestroyExternalMemory") == 1);
     return NULL;

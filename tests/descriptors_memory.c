@@ -66,7 +66,7 @@ static const char *import_is(const struct recorded *call, const struct type *typ
                              const gr_external_memory_info *info)
 {
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC wanted;
-    REQUIRE(call != NULL);
+    REQUIRE(call);
     memset(&wanted, 0, sizeof(wanted));
     wanted.type = (CUexternalMemoryHandleType)type->number;
     wanted.size = info->size;
@@ -92,7 +92,7 @@ static const char *buffer_is(const struct recorded *call, const void *memory, si
                              size_t size)
 {
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC wanted;
-    REQUIRE(call != NULL);
+    REQUIRE(call);
     memset(&wanted, 0, sizeof(wanted));
     wanted.offset = offset;
     wanted.size = size;
@@ -185,14 +185,14 @@ static const char *same_memory(const void *row)
     gr_external_part second = {.offset = 1024, .size = 64};
     info.part.size = 1024;
     gr_resource *first = gr_from_external_memory(&info, GR_NONE);
-    REQUIRE(first != NULL);
+    REQUIRE(first);
     gr_resource *other = gr_from_same_memory(first, &second, GR_NONE);
     if (info.dedicated) {
-        REQUIRE(other == NULL && recorder->calls(MAP_BUFFER) == 1);
+        REQUIRE(!other && recorder->calls(MAP_BUFFER) == 1);
         gr_resource_free(first);
         return NULL;
     }
-    REQUIRE(other != NULL && recorder->calls(IMPORT) == 1);
+    REQUIRE(other && recorder->calls(IMPORT) == 1);
     PASS_ON(buffer_is(recorder->nth(MAP_BUFFER, 1), recorder->nth(IMPORT, 0)->handle, 1024, 64));
     gr_resource_free(first);
     REQUIRE(recorder->calls("cuDestroyExternalMemory") == 0);
@@ -373,7 +373,7 @@ static const char *rule_broken(const void *row)
     gr_external_memory_info good = make(pair->type);
     gr_external_memory_info info = good;
     spoil(&info, rule);
-    REQUIRE(gr_from_external_memory(&info, GR_NONE) == NULL);
+    REQUIRE(!gr_from_external_memory(&info, GR_NONE));
     PASS_ON(refused_by_rule(rule->cited, rule->words));
     REQUIRE(recorder->calls(IMPORT) == 0 && recorder->calls(MAP_BUFFER) == 0);
     REQUIRE(good.fd < 0 || fd_is_open(good.fd));
@@ -386,7 +386,7 @@ static const char *closed_fd(const void *row)
 {
     gr_external_memory_info info = make(row);
     fd_end(info.fd);
-    REQUIRE(gr_from_external_memory(&info, GR_NONE) == NULL);
+    REQUIRE(!gr_from_external_memory(&info, GR_NONE));
     PASS_ON(refused_by_rule(IMPORT, "not open"));
     REQUIRE(recorder->calls(IMPORT) == 0);
     return NULL;
@@ -410,7 +410,7 @@ static const char *import_refused(const void *row)
     const struct refusal *refusal = pair->other;
     gr_external_memory_info info = make(pair->type);
     recorder->answer(IMPORT, refusal->code);
-    REQUIRE(gr_from_external_memory(&info, GR_NONE) == NULL);
+    REQUIRE(!gr_from_external_memory(&info, GR_NONE));
     PASS_ON(
         refused_by_driver(class_of(pair->type, refusal), refusal->code, IMPORT, refusal->words));
     PASS_ON(import_is(recorder->nth(IMPORT, 0), pair->type, &info));
@@ -427,7 +427,7 @@ static const char *mapping_refused(const void *row)
     const struct type *type = row;
     gr_external_memory_info info = make(type);
     recorder->answer(MAP_BUFFER, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(gr_from_external_memory(&info, GR_NONE) == NULL);
+    REQUIRE(!gr_from_external_memory(&info, GR_NONE));
     PASS_ON(refused_by_driver(GR_ERR_CUDA, CUDA_ERROR_INVALID_VALUE, MAP_BUFFER, "mapped"));
     REQUIRE(recorder->calls("cuDestroyExternalMemory") == 1);
     if (info.fd >= 0 && !fd_is_open(info.fd))

@@ -85,7 +85,7 @@ static const char *wait_is(const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *given, enu
 static const char *points_are(const struct recorded *call, const enum kind kinds[],
                               const gr_semaphore_point points[], unsigned n, bool is_wait)
 {
-    REQUIRE(call != NULL && call->count == n && call->stream == STREAM);
+    REQUIRE(call && call->count == n && call->stream == STREAM);
     for (unsigned i = 0; i < n; i++) {
         REQUIRE(call->semaphores[i] == gr_semaphore_handle(points[i].semaphore));
         PASS_ON(is_wait ? wait_is(&call->given.waits[i], kinds[i], &points[i])
@@ -117,7 +117,7 @@ static const char *signal_and_wait(const void *row)
 {
     const struct semaphore_type *type = row;
     gr_semaphore *semaphore = import(type);
-    REQUIRE(semaphore != NULL);
+    REQUIRE(semaphore);
     for (int is_wait = 0; is_wait <= 1; is_wait++) {
         gr_semaphore_point point = full_point(type->kind, semaphore, is_wait);
         PASS_ON(one_point(type, &point, is_wait));
@@ -143,7 +143,7 @@ static const char *many(const void *row)
     for (size_t i = 0; i < COUNT(chosen); i++) {
         const struct semaphore_type *type = &semaphore_types[chosen[i]];
         gr_semaphore *semaphore = import(type);
-        REQUIRE(semaphore != NULL);
+        REQUIRE(semaphore);
         kinds[i] = type->kind;
         points[i] = full_point(type->kind, semaphore, is_wait);
     }
@@ -194,7 +194,7 @@ static const char *field_refused(const void *row)
 {
     const struct wrong_field *wrong = row;
     gr_semaphore *semaphore = import(wrong->type);
-    REQUIRE(semaphore != NULL);
+    REQUIRE(semaphore);
     gr_semaphore_point point = full_point(wrong->type->kind, semaphore, wrong->is_wait);
     point = with_field(point, wrong->field);
     REQUIRE(enqueue(&point, 1, wrong->is_wait) == GR_ERR_INVALID_VALUE);

@@ -47,7 +47,7 @@ static const char *import_is(const struct recorded *call, const struct semaphore
                              const gr_semaphore_info *info)
 {
     CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC wanted;
-    REQUIRE(call != NULL);
+    REQUIRE(call);
     memset(&wanted, 0, sizeof(wanted));
     wanted.type = (CUexternalSemaphoreHandleType)type->number;
     if (type->form == FORM_FD) {
@@ -214,7 +214,7 @@ static const char *rule_broken(const void *row)
     gr_semaphore_info good = semaphore_info(pair->type);
     gr_semaphore_info info = good;
     spoil(&info, rule);
-    REQUIRE(gr_semaphore_import(&info) == NULL);
+    REQUIRE(!gr_semaphore_import(&info));
     PASS_ON(refused_by_rule(rule->cited, rule->words));
     REQUIRE(recorder->calls(IMPORT) == 0);
     if (good.fd >= 0) {
@@ -229,7 +229,7 @@ static const char *closed_fd(const void *row)
 {
     gr_semaphore_info info = semaphore_info(row);
     fd_end(info.fd);
-    REQUIRE(gr_semaphore_import(&info) == NULL);
+    REQUIRE(!gr_semaphore_import(&info));
     PASS_ON(refused_by_rule(IMPORT, "not open"));
     REQUIRE(recorder->calls(IMPORT) == 0);
     return NULL;
@@ -244,7 +244,7 @@ static const char *import_refused(const void *row)
     const struct refusal *refusal = pair->other;
     gr_semaphore_info info = semaphore_info(pair->type);
     recorder->answer(IMPORT, refusal->code);
-    REQUIRE(gr_semaphore_import(&info) == NULL);
+    REQUIRE(!gr_semaphore_import(&info));
     PASS_ON(refused_by_driver(class_of_refusal(refusal, system_of(pair->type)), refusal->code,
                               IMPORT, refusal->words));
     PASS_ON(import_is(recorder->nth(IMPORT, 0), pair->type, &info));

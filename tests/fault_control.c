@@ -17,12 +17,12 @@ static bool find_beside_program(char *path, size_t size)
 {
     static const char *const folders[] = {"", ".libs/"};
     char program[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
     if (length < 0)
         return false;
     program[length] = '\0';
     *strrchr(program, '/') = '\0';
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
         int written = snprintf(path, size, "%s/%sfault_driver.so", program, folders[i]);
         if (written > 0 && (size_t)written < size && access(path, R_OK) == 0)
             return true;
@@ -34,7 +34,7 @@ void fault_control_start(void)
 {
     char path[PATH_MAX + 32];
     const char *target = getenv("GR_CUDA_DRIVER");
-    if (!find_beside_program(path, sizeof path)) {
+    if (!find_beside_program(path, sizeof(path))) {
         fprintf(stderr, "fault_driver.so is not beside the program\n");
         exit(1);
     }

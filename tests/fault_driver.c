@@ -130,7 +130,7 @@ static CUresult count_refusal(struct fault *fault, CUresult code)
         if (is_due(fault, &code))                                                                  \
             return code;                                                                           \
         name##_fn real;                                                                            \
-        memcpy(&real, &fault->real, sizeof real);                                                  \
+        memcpy(&real, &fault->real, sizeof(real));                                                  \
         return count_refusal(fault, real arguments);                                               \
     }
 FAULTS(FAULT_WRAPPER)
@@ -148,7 +148,7 @@ static struct fault *find_fault(const char *name)
 #define FAULT_ADDRESS(name, parameters, arguments)                                                 \
     if (index == INDEX_##name) {                                                                   \
         name##_fn function = failing_##name;                                                       \
-        memcpy(&address, &function, sizeof address);                                               \
+        memcpy(&address, &function, sizeof(address));                                               \
     }
 static void *wrapper_of(ptrdiff_t index)
 {
@@ -173,9 +173,9 @@ static void *open_software_driver(void)
     if (!symbol || !dladdr(symbol, &grinterop) || !strrchr(grinterop.dli_fname, '/'))
         return NULL;
     int length = (int)(strrchr(grinterop.dli_fname, '/') - grinterop.dli_fname);
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
         char path[4096];
-        snprintf(path, sizeof path, "%.*s/%slibgrinterop-softcuda.so", length, grinterop.dli_fname,
+        snprintf(path, sizeof(path), "%.*s/%slibgrinterop-softcuda.so", length, grinterop.dli_fname,
                  folders[i]);
         void *driver = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         if (driver)
@@ -193,7 +193,7 @@ static void open_target(void)
                                                 : dlopen(target, RTLD_NOW | RTLD_LOCAL);
     void *symbol = target_driver ? dlsym(target_driver, "cuGetProcAddress_v2") : NULL;
     if (symbol)
-        memcpy(&look_up, &symbol, sizeof look_up);
+        memcpy(&look_up, &symbol, sizeof(look_up));
     else
         fprintf(stderr, "fault_driver: no driver %s\n", target);
 }
@@ -251,7 +251,7 @@ __attribute__((used)) static marker_fn resolve_marker(void)
     open_target_once();
     void *symbol = target_driver ? dlsym(target_driver, "gr_softcuda_version") : NULL;
     marker_fn marker;
-    memcpy(&marker, &symbol, sizeof marker);
+    memcpy(&marker, &symbol, sizeof(marker));
     return marker;
 }
 EXPORTED void gr_softcuda_version(void) __attribute__((ifunc("resolve_marker")));

@@ -25,23 +25,23 @@ static FILE *open_table(void)
 {
     char path[4096 + 64], program[4096];
     const char *folder = getenv("GR_TEST_DATA");
-    if (folder != NULL) {
-        snprintf(path, sizeof path, "%s/" FILE_NAME, folder);
+    if (folder) {
+        snprintf(path, sizeof(path), "%s/" FILE_NAME, folder);
         return fopen(path, "r");
     }
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
     program[length > 0 ? length : 0] = '\0';
     char *end = strrchr(program, '/');
-    if (end != NULL)
+    if (end)
         *end = '\0';
-    snprintf(path, sizeof path, "%s/../share/" FILE_NAME, program);
+    snprintf(path, sizeof(path), "%s/../share/" FILE_NAME, program);
     FILE *file = fopen(path, "r");
-    if (file != NULL)
+    if (file)
         return file;
     end = strrchr(strcpy(program, __FILE__), '/');
-    if (end != NULL)
+    if (end)
         *end = '\0';
-    snprintf(path, sizeof path, "%s/reference/" FILE_NAME, end != NULL ? program : ".");
+    snprintf(path, sizeof(path), "%s/reference/" FILE_NAME, end ? program : ".");
     return fopen(path, "r");
 }
 
@@ -50,7 +50,7 @@ static FILE *open_table(void)
 static size_t split(char *line, char *words[MOST_COLUMNS])
 {
     size_t count = 0;
-    for (char *word = strtok(line, " \n"); word != NULL && count < MOST_COLUMNS;
+    for (char *word = strtok(line, " \n"); word && count < MOST_COLUMNS;
          word = strtok(NULL, " \n"))
         words[count++] = word;
     return count;
@@ -65,15 +65,15 @@ static void copy(char *to, size_t size, const char *word)
 static void read_target(char **words, size_t count)
 {
     const struct image_target *target = image_target(words[0]);
-    ck_assert_msg(target != NULL && count == 7, "the line of target %s is wrong", words[0]);
+    ck_assert_msg(target && count == 7, "the line of target %s is wrong", words[0]);
     struct target_facts *to = &facts[target - image_targets];
     to->taken = true;
-    copy(to->array, sizeof to->array, words[1]);
+    copy(to->array, sizeof(to->array), words[1]);
     to->levels = (unsigned)atoi(words[2]);
     to->layers = (unsigned)atoi(words[3]);
-    copy(to->mipmapped, sizeof to->mipmapped, words[4]);
+    copy(to->mipmapped, sizeof(to->mipmapped), words[4]);
     to->flags = (unsigned)atoi(words[5]);
-    copy(to->level1, sizeof to->level1, words[6]);
+    copy(to->level1, sizeof(to->level1), words[6]);
 }
 
 static void read_heading(char **words, size_t count)
@@ -81,18 +81,18 @@ static void read_heading(char **words, size_t count)
     ck_assert_uint_eq(count, image_target_count + 1);
     for (size_t i = 1; i < count; i++) {
         columns[i] = image_target(words[i]);
-        ck_assert_msg(columns[i] != NULL, "the tests know no target %s", words[i]);
+        ck_assert_msg(columns[i], "the tests know no target %s", words[i]);
     }
 }
 
 static void read_format(char **words, size_t count)
 {
     const struct image_format *format = image_format(words[0]);
-    ck_assert_msg(format != NULL, "the tests know no format %s", words[0]);
+    ck_assert_msg(format, "the tests know no format %s", words[0]);
     ck_assert_uint_eq(count, image_target_count + 1);
     for (size_t i = 1; i < count; i++) {
         struct format_cell *cell = &cells[format - image_formats][columns[i] - image_targets];
-        copy(cell->text, sizeof cell->text, words[i]);
+        copy(cell->text, sizeof(cell->text), words[i]);
     }
 }
 
@@ -100,7 +100,7 @@ static void read_lines(FILE *file)
 {
     char line[512], *words[MOST_COLUMNS];
     void (*read_line)(char **, size_t) = NULL;
-    while (fgets(line, sizeof line, file) != NULL) {
+    while (fgets(line, sizeof(line), file)) {
         size_t count = line[0] == '#' ? 0 : split(line, words);
         if (count == 0)
             continue;
@@ -110,7 +110,7 @@ static void read_lines(FILE *file)
             read_heading(words, count);
             read_line = read_format;
         } else {
-            ck_assert_msg(read_line != NULL, "a line without a heading: %s", words[0]);
+            ck_assert_msg(read_line, "a line without a heading: %s", words[0]);
             read_line(words, count);
         }
     }
@@ -123,7 +123,7 @@ void format_table_read(void)
     ck_assert_uint_le(image_format_count, MOST_FORMATS);
     ck_assert_uint_le(image_target_count, MOST_TARGETS);
     FILE *file = open_table();
-    ck_assert_msg(file != NULL, "no " FILE_NAME "; GR_TEST_DATA can name its folder");
+    ck_assert_msg(file, "no " FILE_NAME "; GR_TEST_DATA can name its folder");
     read_lines(file);
     fclose(file);
     for (size_t i = 0; i < image_format_count; i++)
@@ -161,8 +161,8 @@ struct format_cell format_cell_of(CUarray_format format, unsigned channels)
         {CU_AD_FORMAT_FLOAT, "float"},
     };
     struct format_cell cell = {"unknown"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (names[i].format == format)
-            snprintf(cell.text, sizeof cell.text, "%sx%u", names[i].name, channels);
+            snprintf(cell.text, sizeof(cell.text), "%sx%u", names[i].name, channels);
     return cell;
 }

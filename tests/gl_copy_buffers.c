@@ -17,7 +17,7 @@ START_TEST(bytes_both_ways)
 {
     static const size_t sizes[] = {1, 3, 4096, 777777};
     need_gl();
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         GLuint name = gl_buffer_pattern(sizes[i], 1);
         GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
         for (unsigned round = 1; round < 4; round++) {
@@ -88,7 +88,7 @@ START_TEST(write_discard_copies_nothing_in)
     assert_ok(gr_buffer_release(buffer));
     assert_gl_pattern(name, SIZE, 5);
     unsigned char poison[SIZE];
-    memset(poison, 0xEE, sizeof poison);
+    memset(poison, 0xEE, sizeof(poison));
     gl_write(name, poison, SIZE);
     buffer = must_map(resource);
     assert_no_difference(cuda_pattern_differs(buffer, 5));
@@ -118,7 +118,7 @@ START_TEST(immutable_storage)
     static const GLbitfield flags[] = {0, GL_DYNAMIC_STORAGE_BIT, GL_MAP_READ_BIT,
                                        GL_MAP_WRITE_BIT | GL_DYNAMIC_STORAGE_BIT};
     need_gl();
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+    for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
         GLuint name = stored(flags[i]);
         GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
         for (unsigned round = 1; round < 3; round++) {

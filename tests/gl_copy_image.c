@@ -19,8 +19,8 @@ static char differences[3000];
 static void note(const struct image *image, const char *what)
 {
     char line[256];
-    snprintf(line, sizeof line, "\n  %s %s: %s", image->format->name, image->target->name, what);
-    strncat(differences, line, sizeof differences - strlen(differences) - 1);
+    snprintf(line, sizeof(line), "\n  %s %s: %s", image->format->name, image->target->name, what);
+    strncat(differences, line, sizeof(differences) - strlen(differences) - 1);
 }
 
 /* What CUDA reads is what OpenGL has; of three channels the fourth is nobody's. */
@@ -68,7 +68,7 @@ static void check_bytes(const struct image *image)
         }
     assert_ok(gr_buffer_release(buffer));
     const char *difference = image_differs(image, 2);
-    if (difference != NULL)
+    if (difference)
         note(image, difference);
 }
 
@@ -134,14 +134,14 @@ START_TEST(only_the_directions_that_the_flags_need)
 {
     static const char *const targets[] = {"2D", "CUBE", "3D", "RENDERBUFFER"};
     need_gl();
-    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+    for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
         struct image image = image_make("RGBA8", targets[i], 8, 8, 1);
         image_fill(&image, 1);
         GR_AUTO(gr_resource) *reader = must_copy_image(&image, GR_READ_ONLY);
         gr_buffer *buffer = must_map_image(reader);
         ck_assert(cuda_has(buffer, &image, 0, 0, 1));
         CUarray array = gr_buffer_array(buffer, 0, 0);
-        memset(got, 0xEE, sizeof got);
+        memset(got, 0xEE, sizeof(got));
         CUDA_MEMCPY3D poison = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                                 .srcHost = got,
                                 .srcPitch = 32,
@@ -227,7 +227,7 @@ START_TEST(all_layers_in_one_array_to_read)
 {
     static const char *const targets[] = {"2D", "2D_ARRAY", "CUBE"};
     need_gl();
-    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+    for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
         struct image image = image_make("RGBA8", targets[i], 8, 8, 2);
         GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_READ_ONLY);
         for (unsigned number = 1; number < 4; number++) {

@@ -62,7 +62,7 @@ static void life_of_image(GLuint name)
 
 static int cycles(void)
 {
-    return sanitizer() != NULL ? 200 : 1000;
+    return sanitizer() ? 200 : 1000;
 }
 
 START_TEST(frames_for_ever_need_nothing_more)
@@ -91,7 +91,7 @@ void add_copy_loop_cases(Suite *suite)
 {
     TCase *loops = add_copy_case(suite, "loops of copies", GL_OF_THE_FIXTURE);
     tcase_add_loop_test(loops, map_and_release_allocate_nothing, 0,
-                        (int)(sizeof kinds / sizeof *kinds));
+                        (int)(sizeof(kinds) / sizeof(*kinds)));
     tcase_add_test(loops, frames_for_ever_need_nothing_more);
     tcase_add_test(loops, lives_for_ever_need_nothing_more);
     tcase_add_test(loops, lives_of_images_for_ever_need_nothing_more);

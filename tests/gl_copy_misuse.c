@@ -303,7 +303,7 @@ static const GLenum settings[] = {
     GL_READ_FRAMEBUFFER_BINDING,
     GL_DRAW_FRAMEBUFFER_BINDING,
 };
-#define SETTING_COUNT (sizeof settings / sizeof settings[0])
+#define SETTING_COUNT (sizeof(settings) / sizeof(settings[0]))
 
 static void read_settings(GLint values[SETTING_COUNT])
 {

@@ -18,7 +18,7 @@ TCase *add_copy_case(Suite *suite, const char *name, enum copy_gl gl);
 #define need_gl()                                                                                  \
     do {                                                                                           \
         const char *missing_gl_ = copy_gl_missing();                                               \
-        if (missing_gl_ != NULL)                                                                   \
+        if (missing_gl_)                                                                   \
             skip("%s", missing_gl_);                                                               \
     } while (0)
 const char *copy_gl_missing(void);

@@ -24,8 +24,8 @@ static void let_fail(const char *function, CUresult code)
 static void assert_described(const gr_resource *resource, const char *part)
 {
     char text[1024];
-    gr_resource_describe(resource, text, sizeof text);
-    ck_assert_msg(strstr(text, part) != NULL, "\"%s\" is not in: %s", part, text);
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, part), "\"%s\" is not in: %s", part, text);
 }
 
 /* ---- Forced ones ---------------------------------------------------------------------------------- */
@@ -116,9 +116,9 @@ static void keep_line(void *user, gr_log_level level, const char *line)
 {
     (void)user;
     ck_assert_int_ge(level, GR_LOG_ERROR);
-    strncat(logged, level == GR_LOG_ERROR ? "an error: " : "", sizeof logged - strlen(logged) - 1);
-    strncat(logged, line, sizeof logged - strlen(logged) - 1);
-    strncat(logged, "\n", sizeof logged - strlen(logged) - 1);
+    strncat(logged, level == GR_LOG_ERROR ? "an error: " : "", sizeof(logged) - strlen(logged) - 1);
+    strncat(logged, line, sizeof(logged) - strlen(logged) - 1);
+    strncat(logged, "\n", sizeof(logged) - strlen(logged) - 1);
 }
 
 static void assert_fell_back(const gr_resource *resource, const char *code)
@@ -147,7 +147,7 @@ START_TEST(auto_falls_back_where_another_device_draws)
         {CUDA_ERROR_INVALID_GRAPHICS_CONTEXT, "CUDA_ERROR_INVALID_GRAPHICS_CONTEXT"},
         {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN"},
     };
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+    for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
         GLuint name = gl_buffer_pattern(SIZE, 1);
         struct image image = image_make("RGBA8", "2D", 8, 8, 1);
         image_fill(&image, 1);
@@ -228,11 +228,11 @@ END_TEST
 START_TEST(probe_says_what_works_and_why)
 {
     gr_transport_report reports[3];
-    memset(reports, 0xEE, sizeof reports);
+    memset(reports, 0xEE, sizeof(reports));
     assert_ok(gr_gl_probe(reports));
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(reports[i].transport, GR_TRANSPORT_INTEROP + i);
-        ck_assert_ptr_nonnull(memchr(reports[i].reason, '\0', sizeof reports[i].reason));
+        ck_assert_ptr_nonnull(memchr(reports[i].reason, '\0', sizeof(reports[i].reason)));
         ck_assert_uint_gt(strlen(reports[i].reason), 20);
     }
     ck_assert_msg(reports[0].usable, "%s", reports[0].reason);
@@ -336,7 +336,7 @@ START_TEST(auto_with_an_opengl_on_the_processor)
     } else {
         ck_assert_int_eq(gr_gl_transport(resource), GR_TRANSPORT_COPY);
         assert_described(resource, "interop was not taken");
-        ck_assert_msg(strstr(reports[0].reason, "on the CPU") != NULL, "%s", reports[0].reason);
+        ck_assert_msg(strstr(reports[0].reason, "on the CPU"), "%s", reports[0].reason);
         printf("gl_copy: %s\n", reports[0].reason);
     }
     gr_buffer *buffer = must_map(resource);

@@ -13,7 +13,7 @@ TCase *add_shared_case(Suite *suite, const char *name);
 #define need_shared()                                                                              \
     do {                                                                                           \
         const char *missing_ = shared_missing();                                                   \
-        if (missing_ != NULL)                                                                      \
+        if (missing_)                                                                      \
             skip("%s", missing_);                                                                  \
     } while (0)
 const char *shared_missing(void);

@@ -13,7 +13,7 @@ static const char *const formats[] = {
     "R8UI",     "RG8UI",   "RGBA8UI", "R16I",    "RG16I",   "RGBA16I", "R16UI",        "RG16UI",
     "RGBA16UI", "R32I",    "RG32I",   "RGBA32I", "R32UI",   "RG32UI",  "RGBA32UI",
 };
-#define FORMATS ((int)(sizeof formats / sizeof formats[0]))
+#define FORMATS ((int)(sizeof(formats) / sizeof(formats[0])))
 
 static const struct {
     GLenum target;
@@ -23,7 +23,7 @@ static const struct {
     {GL_TEXTURE_3D, 9, 5, 3, 2},        {GL_TEXTURE_2D_ARRAY, 13, 7, 3, 3},
     {GL_TEXTURE_2D_ARRAY, 16, 8, 1, 1}, {GL_TEXTURE_CUBE_MAP, 12, 12, 1, 3},
 };
-#define SHAPES ((int)(sizeof shapes / sizeof shapes[0]))
+#define SHAPES ((int)(sizeof(shapes) / sizeof(shapes[0])))
 
 static const struct image_target *target_of(GLenum target)
 {
@@ -64,7 +64,7 @@ static gr_resource *must_share_image(const char *format, int shape, unsigned fla
 {
     const gr_gl_image_info info = info_of(format, shape);
     gr_resource *resource = gr_gl_image_create(&info, flags, &by_sharing);
-    ck_assert_msg(resource != NULL, "%s, shape %d: %s", format, shape, error_text());
+    ck_assert_msg(resource, "%s, shape %d: %s", format, shape, error_text());
     return resource;
 }
 
@@ -148,7 +148,7 @@ START_TEST(an_image_says_what_it_is)
     ck_assert(glIsTexture(image.name));
     ck_assert_uint_eq(gr_gl_target(resource), shapes[_i].target);
     ck_assert_int_eq(gr_gl_transport(resource), GR_TRANSPORT_SHARED);
-    gr_resource_describe(resource, text, sizeof text);
+    gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "GL_RGBA16F") && strstr(text, image.target->gl_name) &&
                       strstr(text, "transport shared"),
                   "%s", text);
@@ -182,8 +182,8 @@ START_TEST(opengl_draws_into_it)
         glClearNamedFramebufferfv(framebuffer, GL_COLOR, 0, colour);
         gr_buffer *buffer = must_map_image(resource);
         image_get(buffer, 0, 0, seen);
-        assert_bytes(seen, sizeof seen, i);
-        memset(seen, 0, sizeof seen);
+        assert_bytes(seen, sizeof(seen), i);
+        memset(seen, 0, sizeof(seen));
         image_put(buffer, 0, 0, seen);
         assert_ok(gr_buffer_release(buffer));
     }
@@ -287,6 +287,6 @@ void build_gl_shared_image(Suite *suite)
     tcase_add_test(images, opengl_draws_into_it);
     tcase_add_test(images, buffers_and_images_in_one_batch);
     tcase_add_test(images, images_by_interop);
-    tcase_add_loop_test(images, wrong_images, 0, (int)(sizeof wrong / sizeof wrong[0]));
+    tcase_add_loop_test(images, wrong_images, 0, (int)(sizeof(wrong) / sizeof(wrong[0])));
     tcase_add_test(images, no_image);
 }

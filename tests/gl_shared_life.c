@@ -118,7 +118,7 @@ END_TEST
 static void assert_refused(gr_resource *resource, gr_buffer *mapped, const char *text)
 {
     gr_buffer *none = NULL;
-    if (mapped != NULL) {
+    if (mapped) {
         assert_fails(gr_buffer_release(mapped), GR_ERR_GL, 0, text);
         assert_fails(gr_unmap(resource, fx.stream), GR_ERR_GL, 0, text);
         ck_assert(gr_is_mapped(resource));
@@ -141,7 +141,7 @@ START_TEST(refused_in_the_wrong_context)
         assert_refused(resource, buffer,
                        round < 2 ? "another context" : "No OpenGL context is current");
         assert_ok(gr_egl_make_current(fx.egl));
-        if (buffer == NULL)
+        if (!buffer)
             buffer = must_map(resource);
         cuda_fill(buffer, round);
         assert_ok(gr_buffer_release(buffer));

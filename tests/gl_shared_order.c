@@ -25,8 +25,8 @@ START_TEST(the_best_waits_are_taken)
     need_both();
     char text[400];
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
-    gr_resource_describe(resource, text, sizeof text);
-    ck_assert_msg(strstr(text, ways[_i].text) != NULL, "%s lacks %s", text, ways[_i].text);
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, ways[_i].text), "%s lacks %s", text, ways[_i].text);
 }
 END_TEST
 
@@ -282,7 +282,7 @@ START_TEST(a_ring_signals_once_for_half_of_its_slots)
         unsigned long signals; /* for 64 frames */
     } rings[] = {{1, GR_RING_LOSSLESS, 64}, {3, GR_RING_LOSSLESS, 64}, {4, GR_RING_LOSSLESS, 32},
                  {9, GR_RING_LOSSLESS, 16}, {16, GR_RING_LOSSLESS, 8}, {16, GR_RING_NEWEST, 64}};
-    for (size_t i = 0; i < (_i == 1 ? 1 : sizeof rings / sizeof *rings); i++) {
+    for (size_t i = 0; i < (_i == 1 ? 1 : sizeof(rings) / sizeof(*rings)); i++) {
         gr_ring *ring = must_make_ring_of(rings[i].slots, rings[i].mode);
         unsigned long buffers = pretend_counts.buffers;
         unsigned long signals = signals_of(ring, 64);

@@ -39,14 +39,14 @@ static PFN_gr_softcuda_semaphore_wait soft_wait;
 /* What the next definition of a function of this program is. */
 #define NEXT(name)                                                                                 \
     static __typeof__(name) *next;                                                                 \
-    if (next == NULL)                                                                              \
+    if (!next)                                                                              \
     find(RTLD_NEXT, #name, &next)
 
 static void find(void *library, const char *name, void *function)
 {
     void *symbol = dlsym(library, name);
-    ck_assert_msg(symbol != NULL, "there is no %s", name);
-    memcpy(function, &symbol, sizeof symbol);
+    ck_assert_msg(symbol, "there is no %s", name);
+    memcpy(function, &symbol, sizeof(symbol));
 }
 
 /* ---- Vulkan's side --------------------------------------------------------------------------------- */
@@ -185,7 +185,7 @@ static void forget_all(void)
 {
     for (GLuint name = 1; name <= played_count; name++)
         soft_close(played[name].semaphore);
-    memset(played, 0, sizeof played);
+    memset(played, 0, sizeof(played));
     made_count = played_count = 0;
 }
 
@@ -261,7 +261,7 @@ bool pretend_start(void)
     if (!possible)
         return false;
     void *library = dlopen(gr_cuda_driver_path(), RTLD_LAZY | RTLD_NOLOAD);
-    ck_assert_msg(library != NULL, "%s", dlerror());
+    ck_assert_msg(library, "%s", dlerror());
     find(library, "gr_softcuda_semaphore_create", &soft_create);
     find(library, "gr_softcuda_semaphore_open", &soft_open);
     find(library, "gr_softcuda_semaphore_close", &soft_close);
@@ -284,7 +284,7 @@ void pretend_semaphores(bool begin)
     on = begin && possible;
     if (!on)
         return;
-    if (real_flush == NULL) {
+    if (!real_flush) {
         glFlush(); /* epoxy looks functions up at their first call */
         glFinish();
         real_flush = epoxy_glFlush;

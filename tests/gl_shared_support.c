@@ -21,11 +21,11 @@ const struct way ways[] = {
 bool epoxy_has_gl_extension(const char *name)
 {
     static bool (*epoxys)(const char *);
-    if (epoxys == NULL) {
+    if (!epoxys) {
         void *symbol = dlsym(RTLD_NEXT, "epoxy_has_gl_extension");
-        memcpy(&epoxys, &symbol, sizeof symbol);
+        memcpy(&epoxys, &symbol, sizeof(symbol));
     }
-    for (size_t i = 0; denied_extensions != NULL && denied_extensions[i] != NULL; i++)
+    for (size_t i = 0; denied_extensions && denied_extensions[i]; i++)
         if (strcmp(denied_extensions[i], name) == 0)
             return false;
     return pretend_has(name) || epoxys(name);
@@ -67,7 +67,7 @@ const char *shared_missing(void)
 {
     static gr_error error;
     gr_resource *resource = gr_gl_buffer_create(64, GR_NONE, &by_sharing);
-    if (resource == NULL && gr_last_error(&error) == GR_ERR_UNSUPPORTED) {
+    if (!resource && gr_last_error(&error) == GR_ERR_UNSUPPORTED) {
         gr_clear_error();
         return error.message;
     }

@@ -13,8 +13,8 @@ static char differences[3000]; /* more than Check takes would be lost */
 static void note(const struct image *image, const char *what)
 {
     char line[256];
-    snprintf(line, sizeof line, "\n  %s %s: %s", image->format->name, image->target->name, what);
-    strncat(differences, line, sizeof differences - strlen(differences) - 1);
+    snprintf(line, sizeof(line), "\n  %s %s: %s", image->format->name, image->target->name, what);
+    strncat(differences, line, sizeof(differences) - strlen(differences) - 1);
 }
 
 static struct image make_odd(const struct image_format *format, const struct image_target *target)
@@ -37,7 +37,7 @@ static void check_read(gr_buffer *buffer, const struct image *image, unsigned le
         if (got[i] == wanted[i] || (image->format->channels == 3 && i / channel % 4 == 3))
             continue;
         char text[128];
-        snprintf(text, sizeof text,
+        snprintf(text, sizeof(text),
                  "level %u, layer %u: byte %zu of %zu is 0x%02x in CUDA, not 0x%02x", level, layer,
                  i, bytes, got[i], wanted[i]);
         note(image, text);
@@ -63,7 +63,7 @@ static void check_bytes(const struct image *image)
     image_fill(image, 1);
     GR_AUTO(gr_resource) *resource = gr_from_gl_image(image->name, image->target->target, GR_NONE);
     gr_buffer *buffer = resource ? gr_map(resource, fx.stream) : NULL;
-    if (buffer == NULL) {
+    if (!buffer) {
         note(image, error_text());
         return;
     }
@@ -74,7 +74,7 @@ static void check_bytes(const struct image *image)
         }
     assert_ok(gr_buffer_release(buffer));
     const char *difference = image_differs(image, 2);
-    if (difference != NULL)
+    if (difference)
         note(image, difference);
 }
 
@@ -118,10 +118,10 @@ START_TEST(bytes_through_the_array)
                           .Height = 3};
     CU(cuMemcpy2DAsync(&copy, fx.stream));
     CU(cuStreamSynchronize(fx.stream));
-    image_pattern(image.format, wanted, sizeof wanted, image_seed(1, 1, 2));
-    ck_assert_mem_eq(got, wanted, sizeof got);
+    image_pattern(image.format, wanted, sizeof(wanted), image_seed(1, 1, 2));
+    ck_assert_mem_eq(got, wanted, sizeof(got));
 
-    image_pattern(image.format, wanted, sizeof wanted, image_seed(2, 1, 2));
+    image_pattern(image.format, wanted, sizeof(wanted), image_seed(2, 1, 2));
     copy = (CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_HOST,
                            .srcHost = wanted,
                            .srcPitch = 6 * 4,
@@ -158,8 +158,8 @@ START_TEST(bytes_without_waiting)
         glClear(GL_COLOR_BUFFER_BIT);
         gr_buffer *buffer = must_map_image(resource);
         image_get(buffer, 0, 0, got);
-        assert_bytes(got, sizeof got, i);
-        image_pattern(image.format, texels, sizeof texels, image_seed((unsigned)i, 0, 0));
+        assert_bytes(got, sizeof(got), i);
+        image_pattern(image.format, texels, sizeof(texels), image_seed((unsigned)i, 0, 0));
         const gr_linear from = {.host = texels};
         assert_ok(gr_buffer_copy_to_image(buffer, 0, 0, &from, fx.stream));
         assert_ok(gr_buffer_release(buffer));

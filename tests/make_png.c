@@ -108,8 +108,8 @@ static const struct kind kinds[] = {
 static void write_png(FILE *file, const struct kind *kind)
 {
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
-    png_infop info = png != NULL ? png_create_info_struct(png) : NULL;
-    if (info == NULL)
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    if (!info)
         abort();
     png_init_io(png, file);
     png_set_IHDR(png, info, (png_uint_32)kind->width, (png_uint_32)kind->height, kind->bits,
@@ -137,11 +137,11 @@ static void write_png(FILE *file, const struct kind *kind)
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; argc == 3 && i < sizeof kinds / sizeof *kinds; i++) {
+    for (size_t i = 0; argc == 3 && i < sizeof(kinds) / sizeof(*kinds); i++) {
         if (strcmp(kinds[i].name, argv[1]) != 0)
             continue;
         FILE *file = fopen(argv[2], "wb");
-        if (file == NULL) {
+        if (!file) {
             perror(argv[2]);
             return 1;
         }
@@ -149,7 +149,7 @@ int main(int argc, char **argv)
         return fclose(file) == 0 ? 0 : 1;
     }
     fprintf(stderr, "usage: make_png KIND FILE, where KIND is one of:");
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
         fprintf(stderr, " %s", kinds[i].name);
     fprintf(stderr, "\n");
     return 2;

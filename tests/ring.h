@@ -19,7 +19,7 @@
 #define need_transport(index)                                                                      \
     do {                                                                                           \
         const char *missing_ = ring_use_transport(index);                                          \
-        if (missing_ != NULL)                                                                      \
+        if (missing_)                                                                      \
             skip("%s", missing_);                                                                  \
     } while (0)
 const char *ring_use_transport(int index);

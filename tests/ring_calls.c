@@ -209,7 +209,7 @@ START_TEST(nothing_is_done_with_null)
 {
     gr_slot slot;
     gr_ring_counts counts;
-    memset(&counts, 1, sizeof counts);
+    memset(&counts, 1, sizeof(counts));
     gr_resource *resource = ring_resource(RING_SIZE);
     assert_fails(gr_ring_acquire_write(NULL, fx.stream, 1, &slot), GR_ERR_INVALID_VALUE, 0,
                  "The ring is NULL");

@@ -19,9 +19,9 @@ static const gr_side sides[] = {GR_SIDE_CUDA, GR_SIDE_GRAPHICS};
 static uint64_t frames_to_run(int transport)
 {
     const char *text = getenv("GR_TEST_FRAMES");
-    if (text != NULL && text[0] != '\0')
+    if (text && text[0] != '\0')
         return strtoull(text, NULL, 10);
-    return sanitizer() != NULL || transport > 0 ? 10000 : 100000;
+    return sanitizer() || transport > 0 ? 10000 : 100000;
 }
 
 /* A frame's word: different for each frame. */
@@ -47,8 +47,8 @@ static struct {
 
 static void begin_collecting(void)
 {
-    collected.gl = gl_buffer_filled(sizeof collected.words, 0);
-    CU(cuMemAlloc(&collected.cuda, sizeof collected.words));
+    collected.gl = gl_buffer_filled(sizeof(collected.words), 0);
+    CU(cuMemAlloc(&collected.cuda, sizeof(collected.words)));
 }
 
 static void end_collecting(void)
@@ -59,7 +59,7 @@ static void end_collecting(void)
 static void write_word(const gr_slot *slot, uint32_t word)
 {
     uint32_t words[WORDS] = {word, word, word, word};
-    if (slot->buffer != NULL) {
+    if (slot->buffer) {
         CU(cuMemsetD32Async(gr_buffer_ptr(slot->buffer), word, WORDS, fx.stream));
         return;
     }
@@ -69,7 +69,7 @@ static void write_word(const gr_slot *slot, uint32_t word)
 
 static void collect(const gr_slot *slot, size_t at)
 {
-    if (slot->buffer != NULL) {
+    if (slot->buffer) {
         CU(cuMemcpyDtoDAsync(collected.cuda + at * BYTES, gr_buffer_ptr(slot->buffer), BYTES,
                              fx.stream));
         return;
@@ -198,7 +198,7 @@ END_TEST
 int frames_in_a_crowd(void)
 {
     fixture_setup();
-    if (ring_use_transport(1) == NULL)
+    if (!ring_use_transport(1))
         read_the_newest(GR_SIDE_CUDA, gr_cuda_is_software() ? 500 : 8000);
     fx.fds = -1;
     fixture_teardown();
@@ -217,7 +217,7 @@ START_TEST(frames_beside_other_processes)
     for (int i = 0; i < CROWD; i++)
         crowd[i] = child_start("frames_in_a_crowd");
     for (int i = 0; i < CROWD; i++) {
-        int status = child_end(&crowd[i], text, sizeof text);
+        int status = child_end(&crowd[i], text, sizeof(text));
         ck_assert_msg(status == 0, "process %d ended with 0x%x: %s", i, (unsigned)status, text);
     }
 }
@@ -278,7 +278,7 @@ START_TEST(rings_for_ever_need_nothing_more)
     life_of = sides[_i];
     for (int i = 0; i < 5; i++)
         life_names[i] = gl_buffer_filled(BYTES, 0);
-    assert_steady(life, 0, sanitizer() != NULL ? 100 : 1000);
+    assert_steady(life, 0, sanitizer() ? 100 : 1000);
 }
 END_TEST
 

@@ -44,7 +44,7 @@ static void use_transports_once(void)
     done = true;
     fixture_setup();
     for (int i = 0; i < RING_TRANSPORTS; i++)
-        if (ring_use_transport(i) == NULL) {
+        if (!ring_use_transport(i)) {
             gr_ring *ring = must_make_ring(2, NULL);
             write_frame(ring, GR_SIDE_CUDA, i);
             read_frame(ring, GR_SIDE_CUDA, i);
@@ -117,7 +117,7 @@ void must_acquire_read(gr_ring *ring, gr_side producer, size_t n, gr_slot slots[
 void slot_fill(const gr_slot *slot, int value)
 {
     unsigned char bytes[RING_SIZE];
-    if (slot->buffer != NULL) {
+    if (slot->buffer) {
         ck_assert_uint_eq(gr_buffer_size(slot->buffer), RING_SIZE);
         cuda_fill(slot->buffer, value);
         return;
@@ -130,7 +130,7 @@ void slot_fill(const gr_slot *slot, int value)
 void assert_slot(const gr_slot *slot, int value)
 {
     unsigned char bytes[RING_SIZE] = {0};
-    if (slot->buffer == NULL) {
+    if (!slot->buffer) {
         assert_gl_bytes(ring_name(slot->resource), RING_SIZE, value & 255);
         return;
     }

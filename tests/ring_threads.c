@@ -39,7 +39,7 @@ static bool failed(const char *what)
 {
     gr_error error;
     gr_last_error(&error);
-    snprintf(cuda.wrong, sizeof cuda.wrong, "%s at frame %llu; %s: %s", what,
+    snprintf(cuda.wrong, sizeof(cuda.wrong), "%s at frame %llu; %s: %s", what,
              (unsigned long long)cuda.done, gr_status_name(error.status), error.message);
     return false;
 }
@@ -75,7 +75,7 @@ static bool consume_one(void)
 
 static void *run_cuda(void *one)
 {
-    bool (*step)(void) = one == NULL ? produce_one : consume_one;
+    bool (*step)(void) = !one ? produce_one : consume_one;
     fx.cu->cuCtxSetCurrent(fx.context);
     while (cuda.done < cuda.frames && step()) {
         cuda.done++;
@@ -98,7 +98,7 @@ static int in_flight;
 
 static void start_cuda(gr_ring *ring, uint64_t frames, unsigned delay_ms)
 {
-    memset(&cuda, 0, sizeof cuda);
+    memset(&cuda, 0, sizeof(cuda));
     cuda.ring = ring;
     cuda.frames = frames;
     cuda.delay_ms = delay_ms;
@@ -381,7 +381,7 @@ START_TEST(a_consumer_that_finds_nothing_lets_go_of_all)
     need_transport(1);
     gr_slot slot;
     gr_ring_options options = {.wait_ms = 20000};
-    memset(&cuda, 0, sizeof cuda);
+    memset(&cuda, 0, sizeof(cuda));
     cuda.ring = must_make_ring(IN_FLIGHT, &options);
     write_frame(cuda.ring, GR_SIDE_CUDA, 1);
     read_frame(cuda.ring, GR_SIDE_CUDA, 1);

@@ -25,7 +25,7 @@ gr_resource *const *ring_vulkan_resources(size_t n, const struct ring_sync *sync
     for (size_t i = 0; i < n; i++) {
         made[i] = must_create(RING_SIZE, GR_NONE);
         vulkan_fill(gr_vk_buffer(made[i]), RING_SIZE, 0);
-        if (sync != NULL)
+        if (sync)
             assert_ok(gr_resource_set_sync(made[i], sync->acquire, sync->release));
     }
     return made;

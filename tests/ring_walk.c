@@ -87,7 +87,7 @@ static struct slot *oldest(enum state what, bool leaving_too)
         struct slot *s = &slots[i];
         if (s->state != what || (s->leaving && !leaving_too))
             continue;
-        if (best == NULL || (what == FREE ? s->turn < best->turn : s->frame < best->frame))
+        if (!best || (what == FREE ? s->turn < best->turn : s->frame < best->frame))
             best = s;
     }
     return best;
@@ -131,9 +131,9 @@ static CUstream pick_stream(bool writing, gr_status *may)
 {
     CUstream right = ring_stream(producer, writing);
     if (pick(12) != 0)
-        return right != NULL && pick(2) ? fx.other : right;
+        return right && pick(2) ? fx.other : right;
     *may = GR_ERR_INVALID_VALUE;
-    return right != NULL ? NULL : fx.stream;
+    return right ? NULL : fx.stream;
 }
 
 static void step_acquire_write(void)
@@ -255,7 +255,7 @@ static void hand_over(enum state from, gr_status (*call)(gr_ring *, size_t, gr_s
     check(call(ring, n, picked) == GR_OK);
     for (size_t i = 0; i < n; i++) {
         struct slot *s = slot_of(&picked[i]);
-        check(picked[i].buffer == NULL);
+        check(!picked[i].buffer);
         if (call == gr_ring_publish) {
             s->state = READY;
             s->frame = ++published;
@@ -328,7 +328,7 @@ static const struct kind {
     {"give back", 8, step_give_back},
     {"resize", 1, step_resize},
 };
-#define KINDS (sizeof kinds / sizeof *kinds)
+#define KINDS (sizeof(kinds) / sizeof(*kinds))
 
 static void check_counts(void)
 {
@@ -366,7 +366,7 @@ static void take_step(void)
 static void begin(void)
 {
     gr_resource *fresh[3];
-    memset(slots, 0, sizeof slots);
+    memset(slots, 0, sizeof(slots));
     published = read_frames = dropped = turn = 0;
     for (int i = 0; i < 3; i++) {
         fresh[i] = ring_resource(RING_SIZE);
@@ -391,10 +391,10 @@ static void end(void)
     }
     gr_ring_free(ring);
     for (int i = 0; i < NAMES; i++) {
-        if (handles[i] != NULL && interop)
+        if (handles[i] && interop)
             assert_unregistered(handles[i]);
         bool out = slots[i].state == WRITING || slots[i].state == READING;
-        if (out && slots[i].it.buffer != NULL)
+        if (out && slots[i].it.buffer)
             assert_ok(gr_buffer_release(slots[i].it.buffer));
     }
 }
@@ -407,7 +407,7 @@ START_TEST(walk)
     begin();
     puts_off = producer == GR_SIDE_CUDA && !newest &&
                gr_gl_transport(slots[0].resource) == GR_TRANSPORT_SHARED;
-    int steps = sanitizer() != NULL || _i >= 4 ? 2000 : 10000;
+    int steps = sanitizer() || _i >= 4 ? 2000 : 10000;
     for (step = 0; step < steps; step++)
         take_step();
     /* A walk that hardly ever gets its way would show little. */

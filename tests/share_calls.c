@@ -167,7 +167,7 @@ START_TEST(the_peer_reads_after_vulkan_has_written)
     CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.stream));
     vulkan_gate_open(gate);
     const char *difference = cuda_bytes_differ(slot.buffer, value_of_frame(1));
-    ck_assert_msg(difference == NULL, "%s", difference);
+    ck_assert_msg(!difference, "%s", difference);
     assert_ok(gr_ring_give_back(two.received, 1, &slot));
     two_end(&two);
 }
@@ -356,16 +356,16 @@ static struct two two_begin_with_page(gr_side producer, void **page, size_t *siz
     struct two two = {.sent = shared_ring_begin(SLOTS, producer, GR_RING_NEWEST)};
     gr_ring_role role = producer == GR_SIDE_CUDA ? GR_RING_CONSUMER : GR_RING_PRODUCER;
     assert_ok(gr_send_ring(pair.here, two.sent.ring, role, SOON));
-    struct iovec part = {bytes, sizeof bytes};
+    struct iovec part = {bytes, sizeof(bytes)};
     struct msghdr got = {.msg_iov = &part,
                          .msg_iovlen = 1,
                          .msg_control = control.bytes,
-                         .msg_controllen = sizeof control};
+                         .msg_controllen = sizeof(control)};
     ck_assert_int_gt(recvmsg(pair.there, &got, MSG_PEEK | MSG_CMSG_CLOEXEC), 0);
     int fds[3];
     struct cmsghdr *header = CMSG_FIRSTHDR(&got);
-    ck_assert(header && header->cmsg_len == CMSG_LEN(sizeof fds));
-    memcpy(fds, CMSG_DATA(header), sizeof fds);
+    ck_assert(header && header->cmsg_len == CMSG_LEN(sizeof(fds)));
+    memcpy(fds, CMSG_DATA(header), sizeof(fds));
     *size = (size_t)lseek(fds[0], 0, SEEK_END);
     *page = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
     ck_assert_ptr_ne(*page, MAP_FAILED);

@@ -48,9 +48,9 @@ static void must_refuse(const struct wire *wire, gr_status status, const char *t
                         const char *what)
 {
     int fds = open_fds();
-    ck_assert_msg(receive(wire, false) == NULL, "%s was taken", what);
+    ck_assert_msg(!receive(wire, false), "%s was taken", what);
     const char *wrong = error_mismatch(status, -1, text);
-    ck_assert_msg(wrong == NULL, "%s: %s", what, wrong);
+    ck_assert_msg(!wrong, "%s: %s", what, wrong);
     ck_assert_msg(open_fds() == fds, "%s: %d descriptors are open, not %d", what, open_fds(), fds);
 }
 
@@ -66,9 +66,9 @@ static const struct {
 static void change(struct wire *wire, const char *name, unsigned long long value)
 {
     size_t at = 0, i = 0;
-    for (; i < sizeof fields / sizeof *fields && strcmp(fields[i].name, name) != 0; i++)
+    for (; i < sizeof(fields) / sizeof(*fields) && strcmp(fields[i].name, name) != 0; i++)
         at += fields[i].bytes;
-    ck_assert_msg(i < sizeof fields / sizeof *fields, "no field is called %s", name);
+    ck_assert_msg(i < sizeof(fields) / sizeof(*fields), "no field is called %s", name);
     wire_change(wire, at, fields[i].bytes, value);
 }
 
@@ -152,7 +152,7 @@ static void try_all(const struct wire *good, const struct mutation mutations[], 
     for (int i = 0; i < n; i++) {
         struct wire wire = *good;
         char what[96];
-        snprintf(what, sizeof what, "%s = 0x%llx", mutations[i].field, mutations[i].value);
+        snprintf(what, sizeof(what), "%s = 0x%llx", mutations[i].field, mutations[i].value);
         change(&wire, mutations[i].field, mutations[i].value);
         must_refuse(&wire, mutations[i].status, mutations[i].text, what);
     }

@@ -55,7 +55,7 @@ static gr_ring *receive(const struct messages *all)
     close(pair.here);
     gr_clear_error();
     gr_ring *ring = gr_receive_ring(pair.there, IN_TIME_MS);
-    if (ring == NULL)
+    if (!ring)
         close(pair.there);
     return ring;
 }
@@ -64,9 +64,9 @@ static void must_refuse(const struct messages *all, gr_status status, const char
                         const char *what)
 {
     int fds = open_fds();
-    ck_assert_msg(receive(all) == NULL, "%s was taken", what);
+    ck_assert_msg(!receive(all), "%s was taken", what);
     const char *wrong = error_mismatch(status, -1, text);
-    ck_assert_msg(wrong == NULL, "%s: %s", what, wrong);
+    ck_assert_msg(!wrong, "%s: %s", what, wrong);
     ck_assert_msg(open_fds() == fds, "%s: %d descriptors are open, not %d", what, open_fds(), fds);
 }
 
@@ -97,10 +97,10 @@ START_TEST(numbers)
     };
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct messages good = capture(&r);
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+    for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
         char what[64];
         struct messages changed = good;
-        snprintf(what, sizeof what, "message %d, byte %zu = 0x%llx", changes[i].wire, changes[i].at,
+        snprintf(what, sizeof(what), "message %d, byte %zu = 0x%llx", changes[i].wire, changes[i].at,
                  changes[i].value);
         wire_change(&changed.wires[changes[i].wire], changes[i].at, 4, changes[i].value);
         must_refuse(&changed, changes[i].status, changes[i].text, what);
@@ -163,7 +163,7 @@ START_TEST(a_page_that_has_had_too_many_frames)
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct messages good = capture(&r);
     const unsigned long long frames = 1ull << 61;
-    ck_assert_int_eq(pwrite(good.wires[0].fds[PAGE], &frames, sizeof frames, 0), sizeof frames);
+    ck_assert_int_eq(pwrite(good.wires[0].fds[PAGE], &frames, sizeof(frames), 0), sizeof(frames));
     must_refuse(&good, GR_ERR_INVALID_VALUE, "frames", "2^61 frames");
     messages_close(&good);
     shared_ring_end(&r);

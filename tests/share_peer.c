@@ -73,17 +73,17 @@ static void send_job(int to, const char *name, int socket)
 {
     char text[NAME_SIZE] = "";
     union control control = {.bytes = ""};
-    snprintf(text, sizeof text, "%s", name);
-    struct iovec part = {text, sizeof text};
+    snprintf(text, sizeof(text), "%s", name);
+    struct iovec part = {text, sizeof(text)};
     struct msghdr sent = {.msg_iov = &part,
                           .msg_iovlen = 1,
                           .msg_control = control.bytes,
-                          .msg_controllen = sizeof control.bytes};
+                          .msg_controllen = sizeof(control.bytes)};
     struct cmsghdr *header = CMSG_FIRSTHDR(&sent);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(header), &socket, sizeof socket);
+    memcpy(CMSG_DATA(header), &socket, sizeof(socket));
     ck_assert_int_eq(sendmsg(to, &sent, MSG_NOSIGNAL), NAME_SIZE);
 }
 
@@ -96,14 +96,14 @@ static int receive_job(int from, char name[NAME_SIZE])
     struct msghdr got = {.msg_iov = &part,
                          .msg_iovlen = 1,
                          .msg_control = control.bytes,
-                         .msg_controllen = sizeof control.bytes};
+                         .msg_controllen = sizeof(control.bytes)};
     ssize_t size = recvmsg(from, &got, MSG_CMSG_CLOEXEC | MSG_WAITALL);
     if (size == 0)
         return -1;
     ck_assert_int_eq(size, NAME_SIZE);
     struct cmsghdr *header = CMSG_FIRSTHDR(&got);
     ck_assert_ptr_nonnull(header);
-    memcpy(&socket, CMSG_DATA(header), sizeof socket);
+    memcpy(&socket, CMSG_DATA(header), sizeof(socket));
     return socket;
 }
 
@@ -126,7 +126,7 @@ static const struct {
 
 static void run_job(const char *name, int socket)
 {
-    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
+    for (size_t i = 0; i < sizeof(jobs) / sizeof(*jobs); i++)
         if (strcmp(jobs[i].name, name) == 0) {
             jobs[i].run(socket);
             return;
@@ -140,7 +140,7 @@ int child_serves(void)
     char name[NAME_SIZE];
     int control, socket;
     alarm(CHILD_SECONDS);
-    child_check(number != NULL);
+    child_check(number);
     control = atoi(number);
     ck_assert_int_eq(fcntl(control, F_SETFD, FD_CLOEXEC), 0);
     fixture_setup();
@@ -174,8 +174,8 @@ static pid_t spawn(const char *child, int socket)
     char program[] = "/proc/self/exe", option[] = "--child", name[NAME_SIZE], number[16];
     pid_t pid = 0;
     ck_assert_int_eq(fcntl(socket, F_SETFD, 0), 0);
-    snprintf(name, sizeof name, "%s", child);
-    snprintf(number, sizeof number, "%d", socket);
+    snprintf(name, sizeof(name), "%s", child);
+    snprintf(number, sizeof(number), "%d", socket);
     setenv("CHILD_FD", number, 1);
     int failed =
         posix_spawn(&pid, program, NULL, NULL, (char *[]){program, option, name, NULL}, environ);

@@ -19,9 +19,9 @@
 void job_reads_and_writes(int socket)
 {
     gr_resource *resource = gr_receive_resource(socket, SOON);
-    child_check(resource != NULL);
+    child_check(resource);
     gr_buffer *buffer = gr_map(resource, fx.stream);
-    child_check(buffer != NULL);
+    child_check(buffer);
     child_check(gr_buffer_size(buffer) == SHARE_SIZE);
     assert_cuda_pattern(buffer, 1);
     cuda_write_pattern(buffer, 2);
@@ -65,7 +65,7 @@ START_TEST(bytes_of_a_shared_opengl_buffer)
 {
     GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(
         SHARE_SIZE, GR_NONE, &(gr_gl_options){.transport = GR_TRANSPORT_SHARED});
-    if (resource == NULL)
+    if (!resource)
         skip("%s", error_text());
     unsigned char bytes[SHARE_SIZE];
     struct peer peer = peer_start("reads_and_writes");
@@ -89,17 +89,17 @@ void job_reads_an_image(int socket)
 {
     static unsigned char bytes[IMAGE_HEIGHT][IMAGE_WIDTH][4];
     gr_resource *resource = gr_receive_resource(socket, SOON);
-    child_check(resource != NULL);
+    child_check(resource);
     gr_buffer *buffer = gr_map(resource, fx.stream);
-    child_check(buffer != NULL);
+    child_check(buffer);
     CUarray array = gr_buffer_array(buffer, 0, 0);
-    child_check(array != NULL);
+    child_check(array);
     CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
                           .srcArray = array,
                           .dstMemoryType = CU_MEMORYTYPE_HOST,
                           .dstHost = bytes,
-                          .dstPitch = sizeof bytes[0],
-                          .WidthInBytes = sizeof bytes[0],
+                          .dstPitch = sizeof(bytes[0]),
+                          .WidthInBytes = sizeof(bytes[0]),
                           .Height = IMAGE_HEIGHT};
     CU(cuMemcpy2DAsync(&copy, fx.stream));
     CU(cuStreamSynchronize(fx.stream));
@@ -129,10 +129,10 @@ START_TEST(texels_of_a_vulkan_image)
     assert_made(buffer);
     CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                           .srcHost = bytes,
-                          .srcPitch = sizeof bytes[0],
+                          .srcPitch = sizeof(bytes[0]),
                           .dstMemoryType = CU_MEMORYTYPE_ARRAY,
                           .dstArray = gr_buffer_array(buffer, 0, 0),
-                          .WidthInBytes = sizeof bytes[0],
+                          .WidthInBytes = sizeof(bytes[0]),
                           .Height = IMAGE_HEIGHT};
     CU(cuMemcpy2DAsync(&copy, fx.stream));
     must_release(buffer);
@@ -150,11 +150,11 @@ void job_takes_turns_by_semaphores(int socket)
 {
     gr_submit submit;
     gr_resource *resource = gr_receive_resource(socket, SOON);
-    child_check(resource != NULL);
+    child_check(resource);
     child_check(gr_submit_begin(&resource, 1, &submit) == GR_OK);
-    child_check(submit.signal != NULL && submit.signal_value == 1);
+    child_check(submit.signal && submit.signal_value == 1);
     gr_buffer *buffer = gr_map(resource, fx.stream);
-    child_check(buffer != NULL);
+    child_check(buffer);
     CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.stream));
     tell(socket);
     assert_cuda_bytes(buffer, 0x31);

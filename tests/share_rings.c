@@ -105,7 +105,7 @@ uint64_t vulkan_reads(const struct shared_ring *r)
 gr_ring *peer_ring(int socket)
 {
     gr_ring *ring = gr_receive_ring(socket, SOON);
-    child_check(ring != NULL);
+    child_check(ring);
     return ring;
 }
 
@@ -238,7 +238,7 @@ static gr_ring *make_opengls_ring(void)
     for (int i = 0; i < SLOTS; i++) {
         resources[i] = gr_gl_buffer_create(SLOT_SIZE, GR_NONE,
                                            &(gr_gl_options){.transport = GR_TRANSPORT_SHARED});
-        if (resources[i] == NULL)
+        if (!resources[i])
             return NULL;
     }
     gr_ring *ring = gr_ring_create(resources, SLOTS, &(gr_ring_options){.wait_ms = SOON});
@@ -249,7 +249,7 @@ static gr_ring *make_opengls_ring(void)
 START_TEST(a_peer_writes_for_opengl)
 {
     gr_ring *ring = make_opengls_ring();
-    if (ring == NULL)
+    if (!ring)
         skip("%s", error_text());
     struct peer peer = peer_start("produces");
     assert_ok(gr_send_ring(peer.socket, ring, GR_RING_CONSUMER, SOON));
@@ -270,7 +270,7 @@ START_TEST(slots_that_opengl_gave_back_go_along)
 {
     gr_slot slot, all[SLOTS];
     gr_ring *ring = make_opengls_ring();
-    if (ring == NULL)
+    if (!ring)
         skip("%s", error_text());
     struct peer peer = peer_start("consumes_the_newest");
     assert_ok(cuda_writes(ring));

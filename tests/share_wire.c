@@ -16,11 +16,11 @@ struct wire wire_take(int socket)
 {
     struct wire wire = {.size = 0};
     union control control;
-    struct iovec part = {wire.bytes, sizeof wire.bytes};
+    struct iovec part = {wire.bytes, sizeof(wire.bytes)};
     struct msghdr got = {.msg_iov = &part,
                          .msg_iovlen = 1,
                          .msg_control = control.bytes,
-                         .msg_controllen = sizeof control};
+                         .msg_controllen = sizeof(control)};
     ssize_t size = recvmsg(socket, &got, MSG_CMSG_CLOEXEC);
     ck_assert_int_gt(size, WIRE_HEADER);
     struct cmsghdr *header = CMSG_FIRSTHDR(&got);
@@ -37,7 +37,7 @@ void wire_put(int socket, const struct wire *wire)
     struct iovec part = {(void *)wire->bytes, wire->size};
     struct msghdr sent = {.msg_iov = &part, .msg_iovlen = 1};
     if (wire->fd_count > 0) {
-        memset(&control, 0, sizeof control);
+        memset(&control, 0, sizeof(control));
         sent.msg_control = control.bytes;
         sent.msg_controllen = CMSG_SPACE(wire->fd_count * sizeof(int));
         struct cmsghdr *header = CMSG_FIRSTHDR(&sent);

@@ -108,8 +108,8 @@ START_TEST(many_at_once)
     need_semaphores();
     enum { MANY = 100 };
     CUexternalSemaphore all[MANY];
-    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *signals = calloc(MANY, sizeof *signals);
-    CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *waits = calloc(MANY, sizeof *waits);
+    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *signals = calloc(MANY, sizeof(*signals));
+    CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *waits = calloc(MANY, sizeof(*waits));
     for (unsigned i = 0; i < MANY; i++) {
         all[i] = make_semaphore(i % 3 ? TIMELINE : BINARY);
         signals[i].params.fence.value = waits[i].params.fence.value = i + 1;
@@ -167,7 +167,7 @@ static void *per_thread_symbol(const char *name)
     CUdriverProcAddressQueryResult status;
     void *symbol = gr_cuda_symbol("cuGetProcAddress", 12000);
     assert_made(symbol);
-    memcpy(&look_up, &symbol, sizeof look_up);
+    memcpy(&look_up, &symbol, sizeof(look_up));
     symbol = NULL;
     assert_result(
         CUDA_SUCCESS,
@@ -183,9 +183,9 @@ START_TEST(per_thread_variants)
     PFN_cuWaitExternalSemaphoresAsync_v10000_ptsz wait_ptsz = NULL;
     PFN_cuSignalExternalSemaphoresAsync_v10000_ptsz signal_ptsz = NULL;
     void *symbol = per_thread_symbol("cuWaitExternalSemaphoresAsync");
-    memcpy(&wait_ptsz, &symbol, sizeof symbol);
+    memcpy(&wait_ptsz, &symbol, sizeof(symbol));
     symbol = per_thread_symbol("cuSignalExternalSemaphoresAsync");
-    memcpy(&signal_ptsz, &symbol, sizeof symbol);
+    memcpy(&signal_ptsz, &symbol, sizeof(symbol));
 
     CUexternalSemaphore t = make_semaphore(TIMELINE);
     const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS wait = {.params.fence.value = 1};

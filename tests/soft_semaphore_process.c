@@ -36,11 +36,11 @@ static struct msghdr message(struct iovec *iov, union control *control)
 {
     static char byte;
     *iov = (struct iovec){.iov_base = &byte, .iov_len = 1};
-    memset(control, 0, sizeof *control);
+    memset(control, 0, sizeof(*control));
     return (struct msghdr){.msg_iov = iov,
                            .msg_iovlen = 1,
                            .msg_control = control->bytes,
-                           .msg_controllen = sizeof control->bytes};
+                           .msg_controllen = sizeof(control->bytes)};
 }
 
 static void send_fds(int socket, const int fds[FDS])
@@ -59,7 +59,7 @@ static void send_fds(int socket, const int fds[FDS])
 static void receive_fds(int fds[FDS])
 {
     const char *number = getenv("CHILD_FD");
-    child_check(number != NULL);
+    child_check(number);
     struct iovec iov;
     union control control;
     struct msghdr got = message(&iov, &control);
@@ -78,7 +78,7 @@ static int run_with(const char *child, const int fds[FDS], char *text, size_t si
     char number[16];
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     ck_assert_int_eq(fcntl(ends[1], F_SETFD, 0), 0);
-    snprintf(number, sizeof number, "%d", ends[1]);
+    snprintf(number, sizeof(number), "%d", ends[1]);
     setenv("CHILD_FD", number, 1);
     send_fds(ends[0], fds);
     int status = child_run(child, text, size);
@@ -163,7 +163,7 @@ START_TEST(two_processes_take_turns)
         put_wait(there, 0, fx.stream);
     }
     assert_waits(fx.stream);
-    int status = run_with("take_turns", fds, text, sizeof text);
+    int status = run_with("take_turns", fds, text, sizeof(text));
     ck_assert_msg(status == 0, "the child ended with 0x%x: %s", (unsigned)status, text);
     CU(cuStreamSynchronize(fx.stream));
     ck_assert_uint_eq(wrong, 0);
@@ -205,7 +205,7 @@ START_TEST(a_peer_that_dies)
     CUexternalSemaphore here = import_copy(fds[HERE], TIMELINE);
     CUexternalSemaphore there = import_copy(fds[THERE], BINARY);
     put_wait(here, 1, fx.stream);
-    int status = run_with("die_while_waiting", fds, text, sizeof text);
+    int status = run_with("die_while_waiting", fds, text, sizeof(text));
     ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "0x%x: %s", (unsigned)status,
                   text);
     CU(cuStreamSynchronize(fx.stream));
@@ -229,7 +229,7 @@ START_TEST(a_value_that_nobody_announces)
     int fd = make_fd(true, first);
     struct stat file;
     ck_assert_int_eq(fstat(fd, &file), 0);
-    size_t words = (size_t)file.st_size / sizeof first, at = 0;
+    size_t words = (size_t)file.st_size / sizeof(first), at = 0;
     unsigned long long *shared =
         mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     ck_assert_ptr_ne(shared, MAP_FAILED);
@@ -252,7 +252,7 @@ START_TEST(a_hostile_peer)
     need_semaphores();
     int fd = make_fd(true, 0);
     unsigned char noise[256];
-    memset(noise, 0xff, sizeof noise);
+    memset(noise, 0xff, sizeof(noise));
     CUexternalSemaphore t = import_copy(fd, TIMELINE), again = NULL;
     put_wait(t, 1, fx.stream);
     assert_waits(fx.stream);

@@ -40,7 +40,7 @@ static CUmodule kernels;
 
 const char *kernels_load(void)
 {
-    if (kernels != NULL)
+    if (kernels)
         return NULL;
     if ((gr_cuda_is_software() ? test_kernels_image.host : test_kernels_image.gpu)[0] == 0)
         return gr_cuda_is_software() ? "the kernels were not built for the software driver"
@@ -174,7 +174,7 @@ static void end_gates(void)
 static void fd_name(int fd, char name[64])
 {
     char path[32];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     ssize_t length = readlink(path, name, 63);
     name[length > 0 ? length : 0] = '\0';
 }
@@ -188,10 +188,10 @@ static bool is_mesas(const char *name)
 int open_fds(void)
 {
     DIR *folder = opendir("/proc/self/fd");
-    ck_assert(folder != NULL);
+    ck_assert(folder);
     int count = -1; /* the folder's own */
     struct dirent *entry;
-    while ((entry = readdir(folder)) != NULL) {
+    while ((entry = readdir(folder))) {
         char name[64];
         fd_name(atoi(entry->d_name), name);
         if (entry->d_name[0] != '.' && !is_mesas(name))
@@ -214,11 +214,11 @@ static const char *name_new_fds(void)
 {
     size_t used = 0;
     new_fds[0] = '\0';
-    for (int fd = 0; fd < MOST_FDS && used + 80 < sizeof new_fds; fd++) {
+    for (int fd = 0; fd < MOST_FDS && used + 80 < sizeof(new_fds); fd++) {
         char name[64];
         fd_name(fd, name);
         if (name[0] != '\0' && strcmp(name, fd_names[fd]) != 0)
-            used += (size_t)snprintf(new_fds + used, sizeof new_fds - used, " %d=%s", fd, name);
+            used += (size_t)snprintf(new_fds + used, sizeof(new_fds) - used, " %d=%s", fd, name);
     }
     return new_fds;
 }
@@ -260,7 +260,7 @@ void fixture_teardown(void)
     check_gl();
     CUmodule loaded = kernels;
     kernels = NULL;
-    if (loaded != NULL)
+    if (loaded)
         CU(cuModuleUnload(loaded));
     CU(cuStreamDestroy(fx.stream));
     CU(cuStreamDestroy(fx.other));

@@ -140,7 +140,7 @@ const char *result_name(int result);
     } while (0)
 
 /* A call of grinterop that makes an object and has to succeed. */
-#define assert_made(object) ck_assert_msg((object) != NULL, "%s is NULL: %s", #object, error_text())
+#define assert_made(object) ck_assert_msg((object), "%s is NULL: %s", #object, error_text())
 
 /*
  * This thread's last error has that class and that code (-1: any), and its message holds the text.
@@ -149,7 +149,7 @@ const char *result_name(int result);
 #define assert_error(status, code, text)                                                           \
     do {                                                                                           \
         const char *wrong_ = error_mismatch(status, code, text);                                   \
-        ck_assert_msg(wrong_ == NULL, "%s", wrong_);                                               \
+        ck_assert_msg(!wrong_, "%s", wrong_);                                               \
     } while (0)
 
 /* A call of grinterop that gives a gr_status and has to fail in this way. */
@@ -166,7 +166,7 @@ const char *result_name(int result);
 #define assert_null(call, status, code, text)                                                      \
     do {                                                                                           \
         gr_clear_error();                                                                          \
-        ck_assert_msg((call) == NULL, "%s is not NULL", #call);                                    \
+        ck_assert_msg(!(call), "%s is not NULL", #call);                                    \
         assert_error(status, code, text);                                                          \
     } while (0)
 
@@ -194,7 +194,7 @@ void pattern_fill(void *bytes, size_t size, unsigned seed);
 #define assert_no_difference(call)                                                                 \
     do {                                                                                           \
         const char *difference_ = (call);                                                          \
-        ck_assert_msg(difference_ == NULL, "%s: %s", #call, difference_);                          \
+        ck_assert_msg(!difference_, "%s: %s", #call, difference_);                          \
     } while (0)
 
 const char *pattern_differs(const void *bytes, size_t size, unsigned seed);
@@ -238,7 +238,7 @@ const char *kernels_load(void);
 #define need_kernels()                                                                             \
     do {                                                                                           \
         const char *missing_ = kernels_load();                                                     \
-        if (missing_ != NULL)                                                                      \
+        if (missing_)                                                                      \
             skip("%s", missing_);                                                                  \
     } while (0)
 

@@ -14,7 +14,7 @@
 const char *result_name(int result)
 {
     const char *name = NULL;
-    if (fx.cu == NULL || fx.cu->cuGetErrorName((CUresult)result, &name) != CUDA_SUCCESS)
+    if (!fx.cu || fx.cu->cuGetErrorName((CUresult)result, &name) != CUDA_SUCCESS)
         return "a code without a name";
     return name;
 }
@@ -33,12 +33,12 @@ const char *error_mismatch(gr_status status, int code, const char *text)
     gr_clear_error();
     const char *part = error.status != status                ? "class"
                        : code != -1 && error.code != code    ? "code"
-                       : strstr(error.message, text) == NULL ? "message"
+                       : !strstr(error.message, text) ? "message"
                        : error.call[0] == '\0'               ? "missing name of the call"
                                                              : NULL;
-    if (part == NULL)
+    if (!part)
         return NULL;
-    snprintf(wrong, sizeof wrong,
+    snprintf(wrong, sizeof(wrong),
              "the error's %s is wrong: got %s, code %d (%s), from %s: \"%s\"; wanted %s, code %d, "
              "with \"%s\"",
              part, gr_status_name(error.status), error.code, error.code_name, error.call,
@@ -63,7 +63,7 @@ void pattern_fill(void *bytes, size_t size, unsigned seed)
 static const char *difference(size_t at, size_t size, unsigned got, unsigned wanted)
 {
     static char text[128];
-    snprintf(text, sizeof text, "byte %zu of %zu is 0x%02x, not 0x%02x", at, size, got, wanted);
+    snprintf(text, sizeof(text), "byte %zu of %zu is 0x%02x, not 0x%02x", at, size, got, wanted);
     return text;
 }
 
@@ -88,7 +88,7 @@ const char *bytes_differ(const void *bytes, size_t size, int value)
 static void *allocate(size_t size)
 {
     void *bytes = malloc(size > 0 ? size : 1);
-    ck_assert_msg(bytes != NULL, "no memory for %zu bytes", size);
+    ck_assert_msg(bytes, "no memory for %zu bytes", size);
     return bytes;
 }
 

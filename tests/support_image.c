@@ -73,7 +73,7 @@ const struct image_format image_formats[] = {
     REFUSED(COMPRESSED_RGBA_BPTC_UNORM),
     REFUSED(COMPRESSED_RED_RGTC1),
 };
-const size_t image_format_count = sizeof image_formats / sizeof image_formats[0];
+const size_t image_format_count = sizeof(image_formats) / sizeof(image_formats[0]);
 
 const struct image_format *image_format(const char *name)
 {
@@ -130,7 +130,7 @@ const struct image_target image_targets[] = {
     TARGET("RENDERBUFFER", GL_RENDERBUFFER, true, false, false),
     TARGET("RENDERBUFFER_MS", GL_RENDERBUFFER, false, false, true),
 };
-const size_t image_target_count = sizeof image_targets / sizeof image_targets[0];
+const size_t image_target_count = sizeof(image_targets) / sizeof(image_targets[0]);
 
 const struct image_target *image_target(const char *name)
 {

@@ -56,7 +56,7 @@ static void read_all(int fd, char *text, size_t size)
     for (;;) {
         bool room = length + 1 < size;
         ssize_t got =
-            read(fd, room ? text + length : spill, room ? size - length - 1 : sizeof spill);
+            read(fd, room ? text + length : spill, room ? size - length - 1 : sizeof(spill));
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
@@ -77,7 +77,7 @@ struct child_process child_start(const char *name)
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
     pid_t pid = 0;
     char program[] = "/proc/self/exe", option[] = "--child", copy[64];
-    snprintf(copy, sizeof copy, "%s", name);
+    snprintf(copy, sizeof(copy), "%s", name);
     int failed = posix_spawn(&pid, program, &actions, NULL, (char *[]){program, option, copy, NULL},
                              environ);
     posix_spawn_file_actions_destroy(&actions);
@@ -112,7 +112,7 @@ static void too_late(int signal)
     (void)signal;
     static const char text[] = "the test program hangs; it was in the case group ";
     const char *name = tcase_name();
-    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    ssize_t ignored = write(STDERR_FILENO, text, sizeof(text) - 1);
     ignored = write(STDERR_FILENO, name, strlen(name));
     ignored = write(STDERR_FILENO, "\n", 1);
     (void)ignored;
@@ -137,7 +137,7 @@ static int run_this_child(void)
         "CK_LOG_FILE_NAME", "CK_XML_LOG_FILE_NAME", "CK_TAP_LOG_FILE_NAME", "CK_RUN_SUITE",
         "CK_RUN_CASE",      "CK_INCLUDE_TAGS",      "CK_EXCLUDE_TAGS"};
     alarm(MOST_SECONDS / 10);
-    for (size_t i = 0; i < sizeof parents / sizeof *parents; i++)
+    for (size_t i = 0; i < sizeof(parents) / sizeof(*parents); i++)
         unsetenv(parents[i]);
     Suite *suite = suite_create("child");
     TCase *only = tcase_create(this_child->name);
@@ -153,7 +153,7 @@ static int run_this_child(void)
 
 static int be_child(const struct child *children, const char *name)
 {
-    for (this_child = children; this_child != NULL && this_child->name != NULL; this_child++)
+    for (this_child = children; this_child && this_child->name; this_child++)
         if (strcmp(this_child->name, name) == 0)
             return run_this_child();
     fprintf(stderr, "no child is called %s\n", name);
@@ -167,8 +167,8 @@ static const char *program_name = "";
 static void say_what_runs(void)
 {
     char device[128] = "", gl[512] = "";
-    CU(cuDeviceGetName(device, sizeof device, fx.device));
-    gr_egl_describe(fx.egl, gl, sizeof gl);
+    CU(cuDeviceGetName(device, sizeof(device), fx.device));
+    gr_egl_describe(fx.egl, gl, sizeof(gl));
     printf("%s: driver %s%s, device %s\n", program_name, gr_cuda_driver_path(),
            gr_cuda_is_software() ? " (software)" : "", device);
     printf("%s: %s\n", program_name, gl);

@@ -133,7 +133,7 @@ void image_download(const struct image *image, unsigned level, unsigned layer, v
         copy_image(image, image->name, GL_RENDERBUFFER, scratch, GL_TEXTURE_2D);
     else
         glBindTexture(target, image->name);
-    memset(level_bytes, 0xEE, sizeof level_bytes);
+    memset(level_bytes, 0xEE, sizeof(level_bytes));
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
     glGetTexImage(face_target(image, layer), (GLint)level, f->transfer, f->type, level_bytes);
     glPixelStorei(GL_PACK_ALIGNMENT, 4);
@@ -164,7 +164,7 @@ const char *image_level_differs(const struct image *image, unsigned level, unsig
     for (size_t i = 0; i < bytes; i++) {
         if (got[i] == layer_bytes[i])
             continue;
-        snprintf(text, sizeof text,
+        snprintf(text, sizeof(text),
                  "%s %s, level %u, layer %u: byte %zu of %zu is 0x%02x in OpenGL, not 0x%02x",
                  image->format->name, image->target->name, level, layer, i, bytes, got[i],
                  layer_bytes[i]);
@@ -222,7 +222,7 @@ TCase *add_image_case(Suite *suite, const char *name)
 gr_resource *must_register_image(const struct image *image, unsigned flags)
 {
     gr_resource *resource = gr_from_gl_image(image->name, image->target->target, flags);
-    ck_assert_msg(resource != NULL, "%s %s is refused: %s", image->format->name,
+    ck_assert_msg(resource, "%s %s is refused: %s", image->format->name,
                   image->target->name, error_text());
     return resource;
 }

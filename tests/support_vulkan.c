@@ -29,10 +29,10 @@ static const char *allowed;
 
 static bool is_false_positive(const char *text)
 {
-    for (int i = 0; false_positives[i] != NULL; i++)
-        if (strstr(text, false_positives[i]) != NULL)
+    for (int i = 0; false_positives[i]; i++)
+        if (strstr(text, false_positives[i]))
             return true;
-    return allowed != NULL && strstr(text, allowed) != NULL;
+    return allowed && strstr(text, allowed);
 }
 
 /* On any thread that calls Vulkan. */
@@ -41,8 +41,8 @@ static void hear(void *user, const char *text)
     (void)user;
     pthread_mutex_lock(&said_lock);
     if (!is_false_positive(text)) {
-        strncat(said, "\n  ", sizeof said - strlen(said) - 1);
-        strncat(said, text, sizeof said - strlen(said) - 1);
+        strncat(said, "\n  ", sizeof(said) - strlen(said) - 1);
+        strncat(said, text, sizeof(said) - strlen(said) - 1);
     }
     pthread_mutex_unlock(&said_lock);
 }
@@ -56,9 +56,9 @@ void vulkan_allow(const char *vuid)
 
 static void assert_silence(void)
 {
-    static char copy[sizeof said];
+    static char copy[sizeof(said)];
     pthread_mutex_lock(&said_lock);
-    memcpy(copy, said, sizeof copy);
+    memcpy(copy, said, sizeof(copy));
     said[0] = '\0';
     allowed = NULL;
     pthread_mutex_unlock(&said_lock);
@@ -74,7 +74,7 @@ static void load_functions(void)
 {
 #define LOAD(name)                                                                                 \
     vk.name = (PFN_vk##name)vk.h->get_instance_proc_addr(vk.h->instance, "vk" #name);              \
-    ck_assert_msg(vk.name != NULL, "Vulkan has no vk" #name);
+    ck_assert_msg(vk.name, "Vulkan has no vk" #name);
     VULKAN_FUNCTIONS(LOAD)
 #undef LOAD
 }
@@ -85,13 +85,13 @@ static void make_device(void)
     assert_ok(gr_cuda_load(true));
     const gr_vk_headless_options options = {.validation = true, .message = hear};
     headless = gr_vk_headless_create(&options);
-    if (headless == NULL) {
+    if (!headless) {
         gr_error error;
         gr_status status = gr_last_error(&error);
         ck_assert_msg(status == GR_ERR_NO_DRIVER || status == GR_ERR_UNSUPPORTED ||
-                          strstr(error.message, "VK_LAYER_KHRONOS_validation") != NULL,
+                          strstr(error.message, "VK_LAYER_KHRONOS_validation"),
                       "%s", error.message);
-        snprintf(why_missing, sizeof why_missing, "no Vulkan device with the validation layer: %s",
+        snprintf(why_missing, sizeof(why_missing), "no Vulkan device with the validation layer: %s",
                  error.message);
         vk.missing = why_missing;
         gr_clear_error();
@@ -104,9 +104,9 @@ static void make_device(void)
 /* The wrap may only be freed when nothing of the case is left that it holds. */
 void vulkan_setup(void)
 {
-    if (headless == NULL && vk.missing == NULL)
+    if (!headless && !vk.missing)
         make_device();
-    if (vk.missing != NULL)
+    if (vk.missing)
         return;
     const gr_vk_device_info info = {.get_instance_proc_addr = vk.h->get_instance_proc_addr,
                                     .instance = vk.h->instance,
@@ -125,7 +125,7 @@ static void end_memory(void);
 /* What CUDA's streams still wait for comes first, and what Vulkan waits for of theirs. */
 void vulkan_teardown(void)
 {
-    if (vk.missing != NULL)
+    if (vk.missing)
         return;
     gates_open();
     vulkan_submits_end();
@@ -145,9 +145,9 @@ static void use_vulkan_once(void)
         return;
     fixture_setup();
     vulkan_setup();
-    if (vk.missing == NULL) {
+    if (!vk.missing) {
         char text[512] = "";
-        gr_vk_device_describe(vk.wrap, text, sizeof text);
+        gr_vk_device_describe(vk.wrap, text, sizeof(text));
         printf("%s\n", text);
         GR_AUTO(gr_resource) *resource = must_create(256, GR_NONE);
         vulkan_write_pattern(gr_vk_buffer(resource), 256, 1);
@@ -175,7 +175,7 @@ TCase *add_vulkan_case(Suite *suite, const char *name)
 static int keep_library(struct dl_phdr_info *info, size_t size, void *user)
 {
     (void)size, (void)user;
-    if (info->dlpi_name != NULL && info->dlpi_name[0] == '/')
+    if (info->dlpi_name && info->dlpi_name[0] == '/')
         dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     return 0;
 }

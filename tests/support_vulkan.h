@@ -80,7 +80,7 @@ void vulkan_teardown(void);
 
 #define need_vulkan()                                                                              \
     do {                                                                                           \
-        if (vk.missing != NULL)                                                                    \
+        if (vk.missing)                                                                    \
             skip("%s", vk.missing);                                                                \
     } while (0)
 

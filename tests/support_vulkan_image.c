@@ -51,7 +51,7 @@ const struct vulkan_format vulkan_formats[] = {
     OF(WIDTH_32, SFLOAT, FLOAT, 4, FORMAT_FLOAT),
     FORMAT(D32_SFLOAT, FLOAT, 1, 4, FORMAT_FLOAT | FORMAT_DEPTH),
 };
-const size_t vulkan_format_count = sizeof vulkan_formats / sizeof vulkan_formats[0];
+const size_t vulkan_format_count = sizeof(vulkan_formats) / sizeof(vulkan_formats[0]);
 
 const struct vulkan_format *vulkan_format(VkFormat format)
 {
@@ -69,7 +69,7 @@ const struct vulkan_shape vulkan_shapes[] = {
     {"cube", VK_IMAGE_TYPE_2D, 6, 1, true}, {"cube array", VK_IMAGE_TYPE_2D, 12, 1, true},
     {"3D", VK_IMAGE_TYPE_3D, 1, 5, false},
 };
-const size_t vulkan_shape_count = sizeof vulkan_shapes / sizeof vulkan_shapes[0];
+const size_t vulkan_shape_count = sizeof(vulkan_shapes) / sizeof(vulkan_shapes[0]);
 
 const struct vulkan_shape *vulkan_shape(const char *name)
 {
@@ -352,7 +352,7 @@ static void read_all(struct vulkan_image *image, const VkBufferImageCopy regions
 static unsigned char *allocate(size_t size)
 {
     unsigned char *bytes = malloc(size);
-    ck_assert_msg(bytes != NULL, "no memory for %zu bytes", size);
+    ck_assert_msg(bytes, "no memory for %zu bytes", size);
     return bytes;
 }
 
@@ -366,7 +366,7 @@ static const char *level_differs(const struct vulkan_image *image, unsigned leve
     while (i < bytes && got[i] == wanted[i])
         i++;
     if (i < bytes)
-        snprintf(text, sizeof text,
+        snprintf(text, sizeof(text),
                  "%s %s, level %u, layer %u: byte %zu of %zu is 0x%02x in %s, not 0x%02x",
                  image->format->name, image->shape->name, level, layer, i, bytes, got[i], where,
                  wanted[i]);
@@ -382,7 +382,7 @@ const char *vulkan_image_differs(struct vulkan_image *image, unsigned number)
     struct vulkan_host *host = vulkan_host(size);
     const char *difference = NULL;
     read_all(image, regions, count, host);
-    for (uint32_t i = 0; i < count && difference == NULL; i++)
+    for (uint32_t i = 0; i < count && !difference; i++)
         difference = level_differs(image, regions[i].imageSubresource.mipLevel,
                                    regions[i].imageSubresource.baseArrayLayer, number,
                                    host->bytes + regions[i].bufferOffset, "Vulkan");

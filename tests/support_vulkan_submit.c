@@ -173,15 +173,15 @@ struct points {
 static struct points points_of(const gr_submit *submit, const struct vulkan_gate *gate)
 {
     struct points points = {.waits = 0};
-    if (gate != NULL) {
+    if (gate) {
         points.wait[points.waits] = gate->semaphore;
         points.wait_value[points.waits++] = 1;
     }
-    if (submit != NULL && submit->wait != NULL) {
+    if (submit && submit->wait) {
         points.wait[points.waits] = gr_vk_semaphore(submit->wait);
         points.wait_value[points.waits++] = submit->wait_value;
     }
-    if (submit != NULL && submit->signal != NULL) {
+    if (submit && submit->signal) {
         points.signal = gr_vk_semaphore(submit->signal);
         points.signal_value = submit->signal_value;
         points.signals = 1;
@@ -320,7 +320,7 @@ void vulkan_read(VkBuffer buffer, void *bytes, size_t size)
 static void *allocate(size_t size)
 {
     void *bytes = malloc(size);
-    ck_assert_msg(bytes != NULL, "no memory for %zu bytes", size);
+    ck_assert_msg(bytes, "no memory for %zu bytes", size);
     return bytes;
 }
 

@@ -72,9 +72,9 @@ static void sample_bytes(const char *kernel, const gr_texture_options *options, 
     ck_assert_msg(texture != 0, "no texture: %s", error_text());
     CUdeviceptr places = 0, result = 0;
     int count = 1;
-    CU(cuMemAlloc(&places, sizeof at));
+    CU(cuMemAlloc(&places, sizeof(at)));
     CU(cuMemAlloc(&result, size));
-    CU(cuMemcpyHtoDAsync(places, &at, sizeof at, fx.stream));
+    CU(cuMemcpyHtoDAsync(places, &at, sizeof(at), fx.stream));
     image_kernel(kernel, 1, (void *[]){&texture, &result, &places, &count});
     CU(cuStreamSynchronize(fx.stream));
     CU(cuMemcpyDtoH(out, result, size));
@@ -87,7 +87,7 @@ static void check(const char *kernel, const gr_texture_options *options, struct 
                   struct colour wanted)
 {
     struct colour got = {-1, -1, -1, -1};
-    sample_bytes(kernel, options, at, &got, sizeof got);
+    sample_bytes(kernel, options, at, &got, sizeof(got));
     bool same = fabsf(got.r - wanted.r) < 0.002f && fabsf(got.g - wanted.g) < 0.002f &&
                 fabsf(got.b - wanted.b) < 0.002f && fabsf(got.a - wanted.a) < 0.002f;
     ck_assert_msg(same, "%s at (%g, %g, %g, %g) gave (%g, %g, %g, %g), not (%g, %g, %g, %g)",
@@ -145,7 +145,7 @@ START_TEST(addresses_beyond_the_edge)
     check("sample_2d", &o, (struct place){-0.5f, 1.5f, 0, 0},
           (struct colour){0.25f, 0.5f, 0.75f, 1});
     check("sample_2d", &o, (struct place){3.5f, 1.5f, 0, 0}, known(3, 1, 0, 0));
-    memset(o.border, 0, sizeof o.border);
+    memset(o.border, 0, sizeof(o.border));
     check("sample_2d", &o, (struct place){1.5f, 4.5f, 0, 0}, (struct colour){0, 0, 0, 0});
 
     o = (gr_texture_options){.normalized_coordinates = true};
@@ -180,8 +180,8 @@ static void check_exactly(const char *format, bool beyond, struct colour wanted)
     buffer = must_map_image(resource);
     struct colour got = {-1, -1, -1, -1};
     sample_bytes("sample_2d", &o, (struct place){beyond ? 1.5f : 0.5f, 0.5f, 0, 0}, &got,
-                 sizeof got);
-    ck_assert_msg(memcmp(&got, &wanted, sizeof got) == 0, "%s gave (%g, %g, %g, %g)", format,
+                 sizeof(got));
+    ck_assert_msg(memcmp(&got, &wanted, sizeof(got)) == 0, "%s gave (%g, %g, %g, %g)", format,
                   (double)got.r, (double)got.g, (double)got.b, (double)got.a);
     end_map();
 }
@@ -215,7 +215,7 @@ START_TEST(levels_layers_and_faces_by_number)
         unsigned level, layer;
     } parts[] = {{"2D", 1, 0},   {"2D_ARRAY", 0, 2}, {"2D_ARRAY", 1, 1},    {"CUBE", 0, 4},
                  {"CUBE", 1, 5}, {"RECT", 0, 0},     {"RENDERBUFFER", 0, 0}};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         struct image image = image_make("RGBA8", parts[i].target, 4, 4, 2);
         map_known(&image);
         const gr_texture_options o = {.level = parts[i].level, .layer = parts[i].layer};
@@ -248,8 +248,8 @@ struct bytes4 {
 static void check_integers(const gr_texture_options *options, struct place at, struct bytes4 wanted)
 {
     struct bytes4 got = {{0}};
-    sample_bytes("sample_2d_uchar", options, at, &got, sizeof got);
-    ck_assert_mem_eq(&got, &wanted, sizeof got);
+    sample_bytes("sample_2d_uchar", options, at, &got, sizeof(got));
+    ck_assert_mem_eq(&got, &wanted, sizeof(got));
 }
 
 START_TEST(integers_are_read_as_opengl_samples_them)
@@ -282,8 +282,8 @@ START_TEST(wide_integers_and_floats_are_read_as_they_are)
     resource = must_register_image(&image, GR_READ_ONLY);
     buffer = must_map_image(resource);
     unsigned got[4];
-    sample_bytes("sample_2d_uint", NULL, (struct place){0.5f, 0.5f, 0, 0}, got, sizeof got);
-    ck_assert_mem_eq(got, integers, sizeof got);
+    sample_bytes("sample_2d_uint", NULL, (struct place){0.5f, 0.5f, 0, 0}, got, sizeof(got));
+    ck_assert_mem_eq(got, integers, sizeof(got));
     end_map();
 
     image = image_make("RGBA32F", "2D", 1, 1, 1);
@@ -291,8 +291,8 @@ START_TEST(wide_integers_and_floats_are_read_as_they_are)
     resource = must_register_image(&image, GR_READ_ONLY);
     buffer = must_map_image(resource);
     float values[4];
-    sample_bytes("sample_2d", NULL, (struct place){0.5f, 0.5f, 0, 0}, values, sizeof values);
-    ck_assert_mem_eq(values, floats, sizeof values);
+    sample_bytes("sample_2d", NULL, (struct place){0.5f, 0.5f, 0, 0}, values, sizeof(values));
+    ck_assert_mem_eq(values, floats, sizeof(values));
     end_map();
 }
 END_TEST
@@ -409,7 +409,7 @@ END_TEST
 int use_texture_after_release(void)
 {
     fixture_setup();
-    child_check(image_kernels_load() == NULL);
+    child_check(!image_kernels_load());
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     resource = must_register_image(&image, GR_NONE);
     buffer = must_map_image(resource);
@@ -417,7 +417,7 @@ int use_texture_after_release(void)
     child_check(texture != 0);
     child_check(gr_buffer_release(buffer) == GR_OK);
     const struct place at = {0.5f, 0.5f, 0, 0};
-    CUdeviceptr places = device_copy(&at, sizeof at), result = device_copy(NULL, 16);
+    CUdeviceptr places = device_copy(&at, sizeof(at)), result = device_copy(NULL, 16);
     int count = 1;
     image_kernel("sample_2d", 1, (void *[]){&texture, &result, &places, &count});
     fx.cu->cuStreamSynchronize(fx.stream);

@@ -178,7 +178,7 @@ START_TEST(many_with_one_of_another_context)
     for (int i = 0; i < 2; i++) {
         gr_buffer *out[2] = {NULL, NULL};
         assert_fails(gr_map_many(orders[i], 2, fx.stream, out), GR_ERR_GL, 0, "another context");
-        ck_assert(out[0] == NULL && out[1] == NULL);
+        ck_assert(!out[0] && !out[1]);
         ck_assert(!gr_is_mapped(resource) && !gr_is_mapped(other));
     }
     assert_resource_usable(resource, name);
@@ -238,7 +238,7 @@ static void count_warning(void *user, gr_log_level level, const char *line)
     if (level != GR_LOG_WARNING)
         return;
     warnings++;
-    strncpy(warning, line, sizeof warning - 1);
+    strncpy(warning, line, sizeof(warning) - 1);
 }
 
 static unsigned long ended(void)
@@ -260,7 +260,7 @@ static void free_in(const struct wrong *w)
     ck_assert_uint_eq(ended(), before);
     ck_assert_int_eq(gr_last_error(NULL), GR_OK);
     ck_assert_int_eq(warnings, 1);
-    ck_assert_msg(strstr(warning, "set aside") != NULL, "%s", warning);
+    ck_assert_msg(strstr(warning, "set aside"), "%s", warning);
 }
 
 START_TEST(freed_then_register)
@@ -382,7 +382,7 @@ END_TEST
 static int first_use_without_context(void)
 {
     gr_egl *egl = gr_egl_create(NULL);
-    child_check(egl != NULL);
+    child_check(egl);
     const gr_cuda_api *cu = gr_cuda();
     CUstream stream = NULL;
     CUcontext context = NULL;
@@ -390,9 +390,9 @@ static int first_use_without_context(void)
     child_check(cu->cuCtxSetCurrent(context) == CUDA_SUCCESS);
     child_check(cu->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
     resource = gr_from_gl_buffer(gl_buffer(NULL, SIZE), GR_NONE);
-    child_check(resource != NULL);
+    child_check(resource);
     child_check(gr_egl_make_current(NULL) == GR_OK);
-    child_check(gr_map(resource, stream) == NULL);
+    child_check(!gr_map(resource, stream));
     assert_error(GR_ERR_GL, 0, "No OpenGL context is current");
     child_check(gr_egl_make_current(egl) == GR_OK);
     child_check(gr_close(resource, stream) == GR_OK);
@@ -404,7 +404,7 @@ static int first_use_without_context(void)
 /* Before any context was ever made. */
 static int no_context_ever(void)
 {
-    child_check(gr_from_gl_buffer(1, GR_NONE) == NULL);
+    child_check(!gr_from_gl_buffer(1, GR_NONE));
     assert_error(GR_ERR_GL, 0, "No OpenGL context is current");
     return 0;
 }

@@ -64,7 +64,7 @@ START_TEST(a_target_that_is_not_the_textures)
     if (epoxy_gl_version() < 45 && !epoxy_has_gl_extension("GL_ARB_direct_state_access"))
         skip("this OpenGL does not tell a texture's target");
     static const char *const targets[] = {"2D", "3D", "RECT", "CUBE", "2D_ARRAY", "1D"};
-    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+    for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
         struct image image = image_make("RGBA8", targets[i], 8, 8, 1);
         for (size_t k = 0; k < 5; k++) {
             const struct image_target *claimed = image_target(targets[k]);
@@ -103,7 +103,7 @@ START_TEST(targets_that_cuda_refuses)
         {"2D_MS", "glBlitFramebuffer"},
         {"RENDERBUFFER_MS", "glBlitFramebuffer"},
     };
-    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+    for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
         struct image image = image_make("RGBA8", targets[i].target, 8, 8, 1);
         refused(image.name, image.target->target, GR_ERR_UNSUPPORTED, targets[i].instead);
     }
@@ -128,10 +128,10 @@ START_TEST(formats_that_cuda_refuses)
         {"DEPTH_COMPONENT24", "GL_R32F"}, {"DEPTH24_STENCIL8", "GL_R32F"},
         {"COMPRESSED_RED_RGTC1", "GL_R"},
     };
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
         struct image image = image_make(formats[i].format, "2D", 8, 8, 1);
         char name[64];
-        snprintf(name, sizeof name, "GL_%s", formats[i].format);
+        snprintf(name, sizeof(name), "GL_%s", formats[i].format);
         refused(image.name, GL_TEXTURE_2D, GR_ERR_UNSUPPORTED, name);
         refused(image.name, GL_TEXTURE_2D, GR_ERR_UNSUPPORTED, formats[i].instead);
     }
@@ -289,7 +289,7 @@ START_TEST(immutable_storage_outlives_its_name)
     unsigned char texels[8 * 8 * 4] = {1, 2, 3}, got[8 * 8 * 4];
     image_put(buffer, 0, 0, texels);
     image_get(buffer, 0, 0, got);
-    ck_assert_mem_eq(got, texels, sizeof got);
+    ck_assert_mem_eq(got, texels, sizeof(got));
     assert_ok(gr_buffer_release(buffer));
 }
 END_TEST
@@ -300,11 +300,11 @@ START_TEST(flags_that_are_none)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     static const unsigned wrong[] = {16, 0x20, 0x80000000u, ~0u};
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
         assert_null(gr_from_gl_image(image.name, GL_TEXTURE_2D, wrong[i]), GR_ERR_INVALID_VALUE, 0,
                     "unknown bits");
     static const unsigned both[] = {3, 7, 11, 15};
-    for (size_t i = 0; i < sizeof both / sizeof both[0]; i++)
+    for (size_t i = 0; i < sizeof(both) / sizeof(both[0]); i++)
         assert_null(gr_from_gl_image(image.name, GL_TEXTURE_2D, both[i]), GR_ERR_INVALID_VALUE, 0,
                     "exclude each other");
     /* A buffer has no use for those of images. */
@@ -364,7 +364,7 @@ static void check_wrong_context(gr_egl *stranger, const char *text)
     assert_ok(gr_buffer_release(buffer));
     unsigned char got[8 * 8 * 4];
     image_download(&image, 0, 0, got);
-    assert_bytes(got, sizeof got, 7);
+    assert_bytes(got, sizeof(got), 7);
 }
 
 START_TEST(no_context)

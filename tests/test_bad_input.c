@@ -87,7 +87,7 @@ START_TEST(flags_of_buffers)
     for (unsigned flags = 0; flags < 64; flags++) {
         bool good = flags == GR_NONE || flags == GR_READ_ONLY || flags == GR_WRITE_DISCARD;
         gr_resource *resource = gr_from_gl_buffer(name, flags);
-        ck_assert_msg((resource != NULL) == good, "flags 0x%x", flags);
+        ck_assert_msg((!!resource) == good, "flags 0x%x", flags);
         gr_resource_free(resource);
         if (!good)
             assert_error(GR_ERR_INVALID_VALUE, 0, "");
@@ -186,7 +186,7 @@ START_TEST(storage_given_again)
 {
     static const size_t sizes[] = {SIZE * 2, SIZE / 2, 0};
     GLuint name = new_buffer();
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         give_storage(name, SIZE);
         gr_resource *resource = new_resource(name);
         give_storage(name, sizes[i]);
@@ -279,7 +279,7 @@ START_TEST(closed_already)
     gr_resource *both[] = {open, resource};
     gr_buffer *out[2] = {NULL, NULL};
     assert_fails(gr_map_many(both, 2, fx.stream, out), GR_ERR_STATE, 0, "closed");
-    ck_assert(out[0] == NULL && out[1] == NULL);
+    ck_assert(!out[0] && !out[1]);
     assert_ok(gr_close(resource, fx.stream));
     ck_assert(gr_is_closed(resource) && !gr_is_mapped(resource));
     ck_assert_ptr_eq(gr_handle(resource), NULL);
@@ -330,7 +330,7 @@ START_TEST(many_with_one_that_is_wrong)
     make_many(names, resources);
     for (int wrong = 0; wrong < MANY; wrong++) {
         gr_resource *list[MANY];
-        memcpy(list, resources, sizeof list);
+        memcpy(list, resources, sizeof(list));
         list[wrong] = NULL;
         assert_many_fails(list, GR_ERR_INVALID_VALUE, "NULL");
         list[wrong] = resources[(wrong + 1) % MANY];
@@ -419,8 +419,8 @@ START_TEST(null_in_gr_h)
     ck_assert(!gr_is_mapped(NULL));
     ck_assert(gr_is_closed(NULL));
     ck_assert_ptr_eq(gr_handle(NULL), NULL);
-    ck_assert_int_gt(gr_resource_describe(NULL, text, sizeof text), 0);
-    ck_assert_uint_eq(strlen(text), sizeof text - 1);
+    ck_assert_int_gt(gr_resource_describe(NULL, text, sizeof(text)), 0);
+    ck_assert_uint_eq(strlen(text), sizeof(text) - 1);
     ck_assert_int_gt(gr_resource_describe(resource, NULL, 0), 0);
     ck_assert_int_gt(gr_resource_describe(resource, NULL, 9), 0);
     gr_resource *no_resource = NULL;
@@ -442,8 +442,8 @@ START_TEST(null_in_egl_h_and_cuda_h)
     ck_assert_ptr_eq(gr_egl_display(NULL), NULL);
     ck_assert_ptr_eq(gr_egl_config(NULL), NULL);
     ck_assert_ptr_eq(gr_egl_context(NULL), NULL);
-    ck_assert_int_gt(gr_egl_describe(NULL, text, sizeof text), 0);
-    ck_assert_uint_eq(strlen(text), sizeof text - 1);
+    ck_assert_int_gt(gr_egl_describe(NULL, text, sizeof(text)), 0);
+    ck_assert_uint_eq(strlen(text), sizeof(text) - 1);
     ck_assert_int_gt(gr_egl_describe(egl, NULL, 0), 0);
     ck_assert_int_gt(gr_egl_describe(egl, NULL, 9), 0);
     gr_egl_free(NULL);

@@ -239,7 +239,7 @@ static void go_both_ways(size_t size)
     cuda_write_pattern(buffer, (unsigned)size + 1);
     assert_ok(gr_buffer_release(buffer));
     assert_gl_pattern(name, size, (unsigned)size + 1);
-    if (kernels_load() == NULL) {
+    if (!kernels_load()) {
         buffer = must_map(resource);
         kernel_fill_pattern(gr_buffer_ptr(buffer), size, (unsigned)size + 2, fx.stream);
         assert_ok(gr_buffer_release(buffer));
@@ -260,7 +260,7 @@ START_TEST(odd_sizes_go_both_ways)
     static const size_t sizes[] = {2,     3,     5,      7,       13,     63,   64,
                                    65,    255,   257,    1000,    4095,   4096, 4097,
                                    65535, 65537, 999983, 1 << 20, 2097153};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
         go_both_ways(sizes[i]);
 }
 END_TEST
@@ -268,7 +268,7 @@ END_TEST
 START_TEST(a_large_buffer_goes_both_ways)
 {
     size_t size = (size_t)256 << 20;
-    if (sanitizer() != NULL)
+    if (sanitizer())
         size = ((size_t)16 << 20) + 5; /* their memory and time are several times as much */
     go_both_ways(size);
 }

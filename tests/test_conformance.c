@@ -27,9 +27,9 @@ void conformance_note(const char *call, CUresult got, CUresult wanted)
     if (got == wanted)
         return;
     char line[512];
-    snprintf(line, sizeof line, "\n  %s gave %d (%s), not %d", call, (int)got,
+    snprintf(line, sizeof(line), "\n  %s gave %d (%s), not %d", call, (int)got,
              result_name((int)got), (int)wanted);
-    strncat(differences, line, sizeof differences - strlen(differences) - 1);
+    strncat(differences, line, sizeof(differences) - strlen(differences) - 1);
 }
 
 static void load_more(void)
@@ -37,8 +37,8 @@ static void load_more(void)
 #define LOAD(name, version, type)                                                                  \
     {                                                                                              \
         void *symbol = gr_cuda_symbol(#name, version);                                             \
-        ck_assert_msg(symbol != NULL, "%s", error_text());                                         \
-        memcpy(&more.name, &symbol, sizeof symbol);                                                \
+        ck_assert_msg(symbol, "%s", error_text());                                         \
+        memcpy(&more.name, &symbol, sizeof(symbol));                                                \
     }
     MORE_FUNCTIONS(LOAD)
 #undef LOAD

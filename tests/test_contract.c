@@ -308,7 +308,7 @@ END_TEST
 
 static void assert_names_streams(void)
 {
-    ck_assert_msg(strstr(error_text(), "CU_STREAM_LEGACY") != NULL, "%s", error_text());
+    ck_assert_msg(strstr(error_text(), "CU_STREAM_LEGACY"), "%s", error_text());
     assert_error(GR_ERR_INVALID_VALUE, 0, "CU_STREAM_PER_THREAD");
 }
 
@@ -367,7 +367,7 @@ END_TEST
 static const char *description(const gr_resource *resource)
 {
     static char text[512];
-    int length = gr_resource_describe(resource, text, sizeof text);
+    int length = gr_resource_describe(resource, text, sizeof(text));
     ck_assert_int_eq(length, (int)strlen(text));
     ck_assert_ptr_null(strchr(text, '\n'));
     return text;
@@ -375,7 +375,7 @@ static const char *description(const gr_resource *resource)
 
 static void assert_says(const char *text, const char *part)
 {
-    ck_assert_msg(strstr(text, part) != NULL, "\"%s\" is not in: %s", part, text);
+    ck_assert_msg(strstr(text, part), "\"%s\" is not in: %s", part, text);
 }
 
 START_TEST(describe_says_what_it_is_and_its_state)
@@ -384,7 +384,7 @@ START_TEST(describe_says_what_it_is_and_its_state)
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer(name, GR_WRITE_DISCARD);
     assert_made(resource);
     char what[64], where[64];
-    snprintf(what, sizeof what, "buffer %u", name);
+    snprintf(what, sizeof(what), "buffer %u", name);
     assert_says(description(resource), what);
     assert_says(description(resource), "4096 bytes");
     assert_says(description(resource), "write_discard");
@@ -393,7 +393,7 @@ START_TEST(describe_says_what_it_is_and_its_state)
     ck_assert_int_eq(strstr(description(resource), "software") != NULL, gr_cuda_is_software());
 
     gr_buffer *buffer = must_map(resource);
-    snprintf(where, sizeof where, "mapped at 0x%llx", (unsigned long long)gr_buffer_ptr(buffer));
+    snprintf(where, sizeof(where), "mapped at 0x%llx", (unsigned long long)gr_buffer_ptr(buffer));
     assert_says(description(resource), where);
     assert_ok(gr_buffer_release(buffer));
     assert_says(description(resource), "not mapped");
@@ -409,14 +409,14 @@ START_TEST(describe_counts_and_cuts_like_snprintf)
 {
     GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
     char whole[512], part[10];
-    int length = gr_resource_describe(resource, whole, sizeof whole);
+    int length = gr_resource_describe(resource, whole, sizeof(whole));
     ck_assert_int_eq(gr_resource_describe(resource, NULL, 0), length);
-    memset(part, 'x', sizeof part);
-    ck_assert_int_eq(gr_resource_describe(resource, part, sizeof part - 1), length);
-    ck_assert_int_eq(strncmp(part, whole, sizeof part - 2), 0);
-    ck_assert_int_eq(part[sizeof part - 2], '\0');
-    ck_assert_int_eq(part[sizeof part - 1], 'x');
-    ck_assert_int_gt(gr_resource_describe(NULL, whole, sizeof whole), 0);
+    memset(part, 'x', sizeof(part));
+    ck_assert_int_eq(gr_resource_describe(resource, part, sizeof(part) - 1), length);
+    ck_assert_int_eq(strncmp(part, whole, sizeof(part) - 2), 0);
+    ck_assert_int_eq(part[sizeof(part) - 2], '\0');
+    ck_assert_int_eq(part[sizeof(part) - 1], 'x');
+    ck_assert_int_gt(gr_resource_describe(NULL, whole, sizeof(whole)), 0);
     assert_says(whole, "NULL");
 }
 END_TEST

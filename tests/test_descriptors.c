@@ -51,7 +51,7 @@ static bool is_there(const char *path)
     FILE *file = fopen(path, "rb");
     if (file)
         fclose(file);
-    return file != NULL;
+    return file;
 }
 
 /* Libtool leaves it in .libs beside the program; else it is in the program's own folder. */
@@ -73,7 +73,7 @@ static bool load_recorder(const char *program)
         if (is_there(path)) {
             set_driver(path);
             recorder = gr_cuda_symbol("recorder_api", 2000);
-            return recorder != NULL;
+            return recorder;
         }
     }
     printf("there is no %s beside the program\n", file);

@@ -27,7 +27,7 @@ static void set(const char *variable, const char *value)
 
 static const char *const variables[] = {"GR_CUDA_DRIVER", "GR_LOG", "CUDA_VISIBLE_DEVICES",
                                         "TEST_FILE"};
-#define VARIABLES (sizeof variables / sizeof *variables)
+#define VARIABLES (sizeof(variables) / sizeof(*variables))
 static char *before[VARIABLES];
 static char file[64];
 
@@ -54,7 +54,7 @@ static void restore_environment(void)
 /* A file with these bytes, gone when the case ends. */
 static const char *make_file(const void *bytes, size_t size)
 {
-    snprintf(file, sizeof file, "%s/gr-test-driver-XXXXXX", P_tmpdir);
+    snprintf(file, sizeof(file), "%s/gr-test-driver-XXXXXX", P_tmpdir);
     int fd = mkstemp(file);
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(write(fd, bytes, size), (ssize_t)size);
@@ -66,7 +66,7 @@ static const char *make_file(const void *bytes, size_t size)
 static int lines_of_grinterop(const char *text)
 {
     int count = strncmp(text, "grinterop", 5) == 0;
-    while ((text = strchr(text, '\n')) != NULL)
+    while ((text = strchr(text, '\n')))
         count += strncmp(++text, "grinterop", 5) == 0;
     return count;
 }
@@ -79,16 +79,16 @@ static int is_unusable(void)
     for (int allow_software = 0; allow_software < 2; allow_software++) {
         child_check(gr_cuda_load(allow_software) == GR_ERR_NO_DRIVER);
         assert_error(GR_ERR_NO_DRIVER, 0, named);
-        child_check(gr_cuda() == NULL);
+        child_check(!gr_cuda());
         assert_error(GR_ERR_NO_DRIVER, 0, named);
     }
-    child_check(gr_cuda_symbol("cuInit", 2000) == NULL);
+    child_check(!gr_cuda_symbol("cuInit", 2000));
     assert_error(GR_ERR_NO_DRIVER, 0, named);
-    child_check(gr_from_gl_buffer(1, GR_NONE) == NULL);
+    child_check(!gr_from_gl_buffer(1, GR_NONE));
     assert_error(GR_ERR_NO_DRIVER, 0, named);
-    child_check(gr_map_gl_buffer(1, GR_NONE, CU_STREAM_LEGACY) == NULL);
+    child_check(!gr_map_gl_buffer(1, GR_NONE, CU_STREAM_LEGACY));
     assert_error(GR_ERR_NO_DRIVER, 0, named);
-    child_check(gr_egl_create(NULL) == NULL);
+    child_check(!gr_egl_create(NULL));
     assert_error(GR_ERR_NO_DRIVER, 0, named);
     child_check(!gr_cuda_is_software());
     child_check(gr_cuda_driver_path()[0] == '\0');
@@ -113,7 +113,7 @@ END_TEST
 START_TEST(file_is_no_library)
 {
     static const char text[] = "This is no driver.\n";
-    expect_unusable(make_file(text, sizeof text - 1));
+    expect_unusable(make_file(text, sizeof(text) - 1));
 }
 END_TEST
 
@@ -134,7 +134,7 @@ END_TEST
 static char *read_whole(const char *path, size_t *size)
 {
     FILE *in = fopen(path, "rb");
-    ck_assert_msg(in != NULL, "cannot read %s", path);
+    ck_assert_msg(in, "cannot read %s", path);
     fseek(in, 0, SEEK_END);
     *size = (size_t)ftell(in);
     rewind(in);
@@ -155,23 +155,23 @@ static int tell_software_driver(void)
 static int works_without_look_up(void)
 {
     const gr_cuda_api *cu = gr_cuda();
-    child_check(cu != NULL);
+    child_check(cu);
     void *driver = dlopen(getenv("GR_CUDA_DRIVER"), RTLD_LAZY | RTLD_NOLOAD);
-    child_check(driver != NULL);
-    child_check(dlsym(driver, "cuGetProcAddress_v2") == NULL);
-    child_check(dlsym(driver, "cuGetProcAddress") == NULL);
+    child_check(driver);
+    child_check(!dlsym(driver, "cuGetProcAddress_v2"));
+    child_check(!dlsym(driver, "cuGetProcAddress"));
     child_check(dlsym(driver, "cuMemAlloc_v2") == gr_cuda_symbol("cuMemAlloc", 3020));
-    child_check(gr_cuda_symbol("cuNoSuchFunction", 2000) == NULL);
+    child_check(!gr_cuda_symbol("cuNoSuchFunction", 2000));
 
     CUcontext context = NULL;
     CUdeviceptr memory = 0;
     unsigned char bytes[16] = {0};
     child_check(cu->cuDevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS);
     child_check(cu->cuCtxPushCurrent(context) == CUDA_SUCCESS);
-    child_check(cu->cuMemAlloc(&memory, sizeof bytes) == CUDA_SUCCESS);
-    child_check(cu->cuMemsetD8(memory, 0x5a, sizeof bytes) == CUDA_SUCCESS);
-    child_check(cu->cuMemcpyDtoH(bytes, memory, sizeof bytes) == CUDA_SUCCESS);
-    child_check(bytes_differ(bytes, sizeof bytes, 0x5a) == NULL);
+    child_check(cu->cuMemAlloc(&memory, sizeof(bytes)) == CUDA_SUCCESS);
+    child_check(cu->cuMemsetD8(memory, 0x5a, sizeof(bytes)) == CUDA_SUCCESS);
+    child_check(cu->cuMemcpyDtoH(bytes, memory, sizeof(bytes)) == CUDA_SUCCESS);
+    child_check(!bytes_differ(bytes, sizeof(bytes), 0x5a));
     child_check(cu->cuMemFree(memory) == CUDA_SUCCESS);
     return 0;
 }
@@ -187,13 +187,13 @@ START_TEST(driver_without_look_up)
     if (sanitizer())
         skip("a copied driver has no place in %s's tables", sanitizer());
     set("GR_CUDA_DRIVER", "soft");
-    ck_assert_int_eq(child_run("tell_software_driver", text, sizeof text), 0);
+    ck_assert_int_eq(child_run("tell_software_driver", text, sizeof(text)), 0);
     ck_assert_ptr_ne(strchr(text, '<'), NULL);
     ck_assert_int_eq(sscanf(strchr(text, '<'), "<%4095[^>]>", path), 1);
     size_t size;
     char *bytes = read_whole(path, &size), *end = bytes + size, *at = bytes;
     int spoiled = 0;
-    while ((at = memmem(at, (size_t)(end - at), name, sizeof name - 1)) != NULL) {
+    while ((at = memmem(at, (size_t)(end - at), name, sizeof(name) - 1))) {
         at[2] = 'X';
         spoiled++;
     }
@@ -210,7 +210,7 @@ static int takes_software(void)
 {
     child_check(gr_cuda_load(false) == GR_OK);
     child_check(gr_cuda_is_software());
-    child_check(strstr(gr_cuda_driver_path(), "libgrinterop-softcuda.so") != NULL);
+    child_check(strstr(gr_cuda_driver_path(), "libgrinterop-softcuda.so"));
     const char *path = gr_cuda_driver_path();
     /* The choice stays. */
     setenv("GR_CUDA_DRIVER", "/nonexistent", 1);
@@ -223,7 +223,7 @@ START_TEST(software_by_name)
 {
     char text[1024];
     set("GR_CUDA_DRIVER", "soft");
-    ck_assert_int_eq(child_run("takes_software", text, sizeof text), 0);
+    ck_assert_int_eq(child_run("takes_software", text, sizeof(text)), 0);
     ck_assert_int_eq(lines_of_grinterop(text), 0); /* asked for, so nothing is said */
 }
 END_TEST
@@ -232,15 +232,15 @@ END_TEST
 static bool has_real_driver(void)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-    return driver != NULL;
+    return driver;
 }
 
 static int refuses_without_gpu(void)
 {
     child_check(gr_cuda_load(false) == GR_ERR_NO_DRIVER);
     assert_error(GR_ERR_NO_DRIVER, has_real_driver() ? CUDA_ERROR_NO_DEVICE : 0, "libcuda.so.1");
-    child_check(gr_cuda() == NULL);
-    child_check(gr_egl_create(NULL) == NULL);
+    child_check(!gr_cuda());
+    child_check(!gr_egl_create(NULL));
     assert_error(GR_ERR_NO_DRIVER, -1, "libcuda.so.1");
     return 0;
 }
@@ -252,7 +252,7 @@ static int falls_back_without_gpu(void)
     child_check(gr_cuda_load(true) == GR_OK);
     child_check(gr_last_error(NULL) == GR_OK);
     child_check(gr_cuda_is_software());
-    child_check(gr_cuda() != NULL);
+    child_check(gr_cuda());
     child_check(gr_cuda_load(true) == GR_OK);
     return 0;
 }
@@ -263,9 +263,9 @@ START_TEST(no_gpu)
     set("GR_CUDA_DRIVER", NULL);
     set("CUDA_VISIBLE_DEVICES", "-1");
     expect_child("refuses_without_gpu");
-    int status = child_run("falls_back_without_gpu", text, sizeof text);
+    int status = child_run("falls_back_without_gpu", text, sizeof(text));
     ck_assert_msg(status == 0, "%s", text);
-    ck_assert_msg(strstr(text, "using the software CUDA driver") != NULL, "\"%s\"", text);
+    ck_assert_msg(strstr(text, "using the software CUDA driver"), "\"%s\"", text);
     ck_assert_msg(lines_of_grinterop(text) == 1, "\"%s\"", text);
 }
 END_TEST
@@ -287,7 +287,7 @@ static void *address_of(const void *function, size_t size)
     return address;
 }
 
-#define ADDRESS(function) address_of(&fx.cu->function, sizeof fx.cu->function)
+#define ADDRESS(function) address_of(&fx.cu->function, sizeof(fx.cu->function))
 
 START_TEST(symbols)
 {
@@ -297,7 +297,7 @@ START_TEST(symbols)
     ck_assert_ptr_ne(gr_cuda_symbol("cuMemAlloc", 2000), NULL);
     PFN_cuDriverGetVersion_v2020 get_version = NULL;
     void *symbol = gr_cuda_symbol("cuDriverGetVersion", 2020);
-    memcpy(&get_version, &symbol, sizeof symbol);
+    memcpy(&get_version, &symbol, sizeof(symbol));
     int version = 0;
     ck_assert_int_eq(get_version(&version), CUDA_SUCCESS);
     ck_assert_int_ge(version, 11020);
@@ -311,7 +311,7 @@ START_TEST(symbols)
 END_TEST
 
 #define FULL(name, version, type)                                                                  \
-    ck_assert_msg(gr_cuda()->name != NULL, "%s", #name);                                           \
+    ck_assert_msg(gr_cuda()->name, "%s", #name);                                           \
     ck_assert_msg(gr_cuda_symbol(#name, version) == ADDRESS(name), "%s", #name);
 
 START_TEST(table_is_full){GR_CUDA_FUNCTIONS(FULL)} END_TEST
@@ -340,7 +340,7 @@ static int loads_once(void)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     for (int i = 0; i < THREADS; i++)
-        child_check(found[i] != NULL && found[i] == gr_cuda());
+        child_check(found[i] && found[i] == gr_cuda());
     int count = 0;
     child_check(gr_cuda()->cuDeviceGetCount(&count) == CUDA_SUCCESS && count > 0);
     return 0;
@@ -385,13 +385,13 @@ START_TEST(log_levels)
         {"nonsense", false, false}, {"error", true, false}, {"warning", true, false},
         {"info", true, true},       {"debug", true, true},  {"DEBUG", true, true},
     };
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+    for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++) {
         char text[8192];
         set("GR_LOG", levels[i].value);
-        ck_assert_int_eq(child_run("speaks", text, sizeof text), 0);
+        ck_assert_int_eq(child_run("speaks", text, sizeof(text)), 0);
         const char *value = levels[i].value ? levels[i].value : "unset";
-        ck_assert_msg((strstr(text, "nonsense") != NULL) == levels[i].error, "%s: %s", value, text);
-        ck_assert_msg((strstr(text, "driver is") != NULL) == levels[i].choice, "%s: %s", value,
+        ck_assert_msg((!!strstr(text, "nonsense")) == levels[i].error, "%s: %s", value, text);
+        ck_assert_msg((!!strstr(text, "driver is")) == levels[i].choice, "%s: %s", value,
                       text);
         ck_assert_msg(levels[i].error || lines_of_grinterop(text) == 0, "%s: %s", value, text);
     }
@@ -402,9 +402,9 @@ START_TEST(log_set_goes_first)
 {
     char text[8192];
     set("GR_LOG", "error");
-    ck_assert_int_eq(child_run("speaks_elsewhere", text, sizeof text), 0);
-    ck_assert_msg(strstr(text, "nonsense") == NULL, "%s", text);
-    ck_assert_msg(strstr(text, "rubbish") != NULL, "%s", text);
+    ck_assert_int_eq(child_run("speaks_elsewhere", text, sizeof(text)), 0);
+    ck_assert_msg(!strstr(text, "nonsense"), "%s", text);
+    ck_assert_msg(strstr(text, "rubbish"), "%s", text);
 }
 END_TEST
 

@@ -59,7 +59,7 @@ END_TEST
 START_TEST(versions)
 {
     static const int wanted[][2] = {{3, 3}, {4, 0}, {4, 5}, {3, 2}};
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
         gr_egl *egl = create(&(gr_egl_options){.major = wanted[i][0], .minor = wanted[i][1]});
         assert_context(wanted[i][0] * 10 + wanted[i][1], GL_CONTEXT_CORE_PROFILE_BIT);
         assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
@@ -151,7 +151,7 @@ START_TEST(device_out_of_range)
     int count = 0;
     char text[32];
     CU(cuDeviceGetCount(&count));
-    snprintf(text, sizeof text, "CUDA device %d", count);
+    snprintf(text, sizeof(text), "CUDA device %d", count);
     assert_refused(OPTIONS(.cuda_device = count), GR_ERR_INVALID_VALUE, text);
     assert_refused(OPTIONS(.cuda_device = -1), GR_ERR_INVALID_VALUE, "CUDA device -1");
     assert_refused(OPTIONS(.cuda_device = INT_MAX), GR_ERR_INVALID_VALUE, "2147483647");
@@ -319,15 +319,15 @@ END_TEST
 START_TEST(describe)
 {
     char text[1024], cut[16];
-    int length = gr_egl_describe(fx.egl, text, sizeof text);
+    int length = gr_egl_describe(fx.egl, text, sizeof(text));
     ck_assert_int_eq(length, (int)strlen(text));
     ck_assert_ptr_ne(strstr(text, (const char *)glGetString(GL_RENDERER)), NULL);
-    bool surfaceless = strstr(text, "surfaceless") != NULL;
-    ck_assert_msg(surfaceless || strstr(text, "EGL device") != NULL, "%s", text);
-    ck_assert_msg(gr_cuda_is_software() || strstr(text, "CUDA device 0") != NULL, "%s", text);
-    ck_assert_int_eq(gr_egl_describe(fx.egl, cut, sizeof cut), length);
-    ck_assert_uint_eq(strlen(cut), sizeof cut - 1);
-    ck_assert_int_eq(strncmp(cut, text, sizeof cut - 1), 0);
+    bool surfaceless = strstr(text, "surfaceless");
+    ck_assert_msg(surfaceless || strstr(text, "EGL device"), "%s", text);
+    ck_assert_msg(gr_cuda_is_software() || strstr(text, "CUDA device 0"), "%s", text);
+    ck_assert_int_eq(gr_egl_describe(fx.egl, cut, sizeof(cut)), length);
+    ck_assert_uint_eq(strlen(cut), sizeof(cut) - 1);
+    ck_assert_int_eq(strncmp(cut, text, sizeof(cut) - 1), 0);
     ck_assert_int_eq(gr_egl_describe(fx.egl, NULL, 0), length);
     ck_assert_ptr_eq(strchr(text, '\n'), NULL);
 }

@@ -33,7 +33,7 @@ static gr_resource *make(int transport)
 
 #define need(resource, transport)                                                                  \
     GR_AUTO(gr_resource) *resource = make(transport);                                              \
-    if (resource == NULL && transports[transport] == GR_TRANSPORT_SHARED)                          \
+    if (!resource && transports[transport] == GR_TRANSPORT_SHARED)                          \
         skip("%s", error_text());                                                                  \
     assert_made(resource)
 

@@ -68,8 +68,8 @@ START_TEST(bytes_both_ways)
     must_release(buffer);
     assert_vulkan_pattern(own.buffer, SIZE, 2);
     char text[512];
-    gr_resource_describe(resource, text, sizeof text);
-    ck_assert_msg(strstr(text, "OPAQUE_FD") != NULL, "%s", text);
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, "OPAQUE_FD"), "%s", text);
 }
 END_TEST
 
@@ -220,7 +220,7 @@ START_TEST(ranges_past_the_end_are_refused)
                                       {.size = own.memory_size + 1},
                                       {.offset = huge, .size = 16},
                                       {.offset = 16, .size = huge - 8}};
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         gr_external_memory_info info = good;
         info.part = wrong[i];
         assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "offset");
@@ -245,7 +245,7 @@ START_TEST(a_size_that_is_too_large)
     info.size = own.memory_size * 64;
     info.part.size = info.size;
     gr_resource *resource = gr_from_external_memory(&info, GR_NONE);
-    if (resource == NULL) {
+    if (!resource) {
         assert_error(GR_ERR_CUDA, -1, "");
         assert_mine(info.fd);
         return;
@@ -265,7 +265,7 @@ START_TEST(dedicated_that_is_not_so)
     gr_external_memory_info info = info_of(&own);
     info.dedicated = _i == 0;
     gr_resource *resource = gr_from_external_memory(&info, GR_NONE);
-    if (resource == NULL) {
+    if (!resource) {
         assert_error(GR_ERR_CUDA, -1, "");
         assert_mine(info.fd);
         return;
@@ -445,7 +445,7 @@ static void build(Suite *suite)
     tcase_add_loop_test(right, bytes_both_ways, 0, 2);
     tcase_add_test(right, a_part_without_a_size_goes_to_the_end);
     tcase_add_loop_test(right, an_image_by_its_description, 0,
-                        (int)(sizeof images / sizeof images[0]));
+                        (int)(sizeof(images) / sizeof(images[0])));
 
     TCase *descriptors = add_vulkan_case(suite, "whose the descriptor is");
     tcase_add_test(descriptors, after_success_the_number_is_not_closed_again);

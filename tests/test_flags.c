@@ -26,8 +26,8 @@ static void assert_refused(const char *text, const char *named)
     gr_status status = gr_flags_parse(text, &flags);
     ck_assert_msg(status == GR_ERR_INVALID_VALUE, "\"%s\" was taken", text);
     ck_assert_uint_eq(flags, UNTOUCHED);
-    for (size_t i = 0; i < sizeof valid / sizeof valid[0]; i++)
-        ck_assert_msg(strstr(error_text(), valid[i]) != NULL, "%s is not in: %s", valid[i],
+    for (size_t i = 0; i < sizeof(valid) / sizeof(valid[0]); i++)
+        ck_assert_msg(strstr(error_text(), valid[i]), "%s is not in: %s", valid[i],
                       error_text());
     assert_error(GR_ERR_INVALID_VALUE, 0, named);
 }
@@ -106,8 +106,8 @@ END_TEST
 START_TEST(a_long_unknown_name_keeps_the_valid_names_in_the_message)
 {
     char text[4096];
-    memset(text, 'x', sizeof text);
-    text[sizeof text - 1] = '\0';
+    memset(text, 'x', sizeof(text));
+    text[sizeof(text) - 1] = '\0';
     assert_refused(text, "xxxx");
 }
 END_TEST
@@ -130,14 +130,14 @@ END_TEST
 START_TEST(a_resource_has_the_flags_that_were_parsed)
 {
     static const char *const names[] = {"none", "read_only", "write_discard"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         GR_AUTO(gr_resource) *resource =
             gr_from_gl_buffer(gl_buffer_filled(64, 0), parsed(names[i]));
         assert_made(resource);
         char text[256], wanted[64];
-        gr_resource_describe(resource, text, sizeof text);
-        snprintf(wanted, sizeof wanted, "flags %s,", names[i]);
-        ck_assert_msg(strstr(text, wanted) != NULL, "\"%s\" is not in: %s", wanted, text);
+        gr_resource_describe(resource, text, sizeof(text));
+        snprintf(wanted, sizeof(wanted), "flags %s,", names[i]);
+        ck_assert_msg(strstr(text, wanted), "\"%s\" is not in: %s", wanted, text);
     }
 }
 END_TEST

@@ -36,9 +36,9 @@ static const char *not_on_the_processor(void)
 {
     static char reason[256];
     const char *renderer = (const char *)glGetString(GL_RENDERER);
-    if (strstr(renderer, "llvmpipe") != NULL || strstr(renderer, "softpipe") != NULL)
+    if (strstr(renderer, "llvmpipe") || strstr(renderer, "softpipe"))
         return NULL;
-    snprintf(reason, sizeof reason, "no OpenGL on the processor: surfaceless EGL draws on %s",
+    snprintf(reason, sizeof(reason), "no OpenGL on the processor: surfaceless EGL draws on %s",
              renderer);
     return reason;
 }
@@ -69,14 +69,14 @@ static void setup_mesa(void)
 {
     context = EGL_NO_CONTEXT;
     missing = make_mesa();
-    if (missing != NULL)
+    if (missing)
         assert_ok(gr_egl_make_current(fx.egl));
     fault->reset();
 }
 
 static void end_mesa(void)
 {
-    GLenum error = missing == NULL ? glGetError() : GL_NO_ERROR;
+    GLenum error = !missing ? glGetError() : GL_NO_ERROR;
     assert_ok(gr_egl_make_current(fx.egl));
     if (context != EGL_NO_CONTEXT)
         eglDestroyContext(display, context);
@@ -93,7 +93,7 @@ static void use_mesa_once(void)
     done = true;
     fixture_setup();
     setup_mesa();
-    if (missing == NULL) {
+    if (!missing) {
         GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_filled(64, 1), GR_NONE);
         assert_ok(gr_buffer_release(must_map(resource)));
     }
@@ -146,7 +146,7 @@ gr_resource *must_copy_image(const struct image *image, unsigned flags)
 {
     gr_resource *resource =
         gr_from_gl_image_with(image->name, image->target->target, flags, &by_copy);
-    ck_assert_msg(resource != NULL, "%s %s is refused: %s", image->format->name,
+    ck_assert_msg(resource, "%s %s is refused: %s", image->format->name,
                   image->target->name, error_text());
     return resource;
 }

@@ -18,7 +18,7 @@
 /* ---- Bytes ------------------------------------------------------------------------------------ */
 
 static const size_t sizes[] = {1, 3, 64, 4096, 65536 + 7, (2 << 20) - 48, 2 << 20, (2 << 20) + 1};
-#define SIZE_COUNT (sizeof sizes / sizeof sizes[0])
+#define SIZE_COUNT (sizeof(sizes) / sizeof(sizes[0]))
 
 START_TEST(bytes_both_ways)
 {
@@ -49,7 +49,7 @@ START_TEST(each_side_sees_the_others_last_bytes)
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
     for (int i = 0; i < 50; i++) {
         unsigned char host[SIZE];
-        memset(host, i, sizeof host);
+        memset(host, i, sizeof(host));
         gl_write(gr_gl_name(resource), host, SIZE);
         gr_buffer *buffer = must_map(resource);
         CU(cuMemcpyDtoHAsync(host, gr_buffer_ptr(buffer), SIZE, fx.stream));
@@ -75,7 +75,7 @@ START_TEST(a_buffer_says_what_it_is)
     ck_assert_int_eq(size, SIZE);
     ck_assert_uint_eq(gr_gl_target(resource), GL_ARRAY_BUFFER);
     ck_assert_int_eq(gr_gl_transport(resource), GR_TRANSPORT_SHARED);
-    gr_resource_describe(resource, text, sizeof text);
+    gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "OpenGL buffer") && strstr(text, "transport shared") &&
                       strstr(text, "4096 bytes") && strstr(text, "write_discard"),
                   "%s", text);
@@ -173,8 +173,8 @@ START_TEST(an_opengl_without_memory_objects)
     assert_made(resource);
     ck_assert_int_eq(gr_gl_transport(resource), GR_TRANSPORT_INTEROP);
     char text[700];
-    gr_resource_describe(resource, text, sizeof text);
-    ck_assert_msg(strstr(text, "transport interop (shared was not taken:") != NULL, "%s", text);
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, "transport interop (shared was not taken:"), "%s", text);
 }
 END_TEST
 
@@ -198,7 +198,7 @@ START_TEST(pending_errors_and_bindings_stay)
     GLuint bound = gl_buffer_filled(16, 1);
     GLint now = 0;
     glBindBuffer(GL_ARRAY_BUFFER, bound);
-    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
         raise_error(errors[i]);
         gr_resource *resource = must_share(SIZE, GR_NONE);
         ck_assert_uint_eq(glGetError(), errors[i]);

@@ -38,7 +38,7 @@ static const struct {
     {GL_UNPACK_ALIGNMENT, 30, "GL_UNPACK_ALIGNMENT"},
     {GL_VIEWPORT, 30, "viewport"},
 };
-#define QUERY_COUNT (sizeof queries / sizeof queries[0])
+#define QUERY_COUNT (sizeof(queries) / sizeof(queries[0]))
 
 struct state {
     GLint values[QUERY_COUNT];
@@ -50,7 +50,7 @@ static struct state before;
 
 static void read_state(struct state *state)
 {
-    memset(state, 0, sizeof *state);
+    memset(state, 0, sizeof(*state));
     for (size_t i = 0; i < QUERY_COUNT; i++) {
         GLint values[4] = {0};
         if (epoxy_gl_version() >= queries[i].version)
@@ -86,7 +86,7 @@ static void bind_everything(void)
     GLuint vertices = 0, framebuffers[2], renderbuffer = 0, texture = 0, pipeline = 0;
     glGenVertexArrays(1, &vertices);
     glBindVertexArray(vertices);
-    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+    for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++)
         if (epoxy_gl_version() >= targets[i].version)
             glBindBuffer(targets[i].target, gl_buffer_filled(64, 0));
     glGenFramebuffers(2, framebuffers);
@@ -128,7 +128,7 @@ static bool register_bad_names(void)
 
 static bool map_one(void)
 {
-    return (buffers[0] = gr_map(resources[0], fx.stream)) != NULL;
+    return (buffers[0] = gr_map(resources[0], fx.stream));
 }
 
 static bool map_it_again(void)
@@ -141,7 +141,7 @@ static bool ask(void)
     char text[256];
     return gr_buffer_ptr(buffers[0]) && gr_buffer_size(buffers[0]) == SIZE &&
            gr_is_mapped(resources[0]) && !gr_is_closed(resources[0]) && gr_handle(resources[0]) &&
-           gr_resource_describe(resources[0], text, sizeof text) > 0;
+           gr_resource_describe(resources[0], text, sizeof(text)) > 0;
 }
 
 static bool release_one(void)
@@ -239,7 +239,7 @@ static void prepare(void)
 /* Runs all steps, each with the error pending, which is GL_NO_ERROR or what the call raises. */
 static void run_steps(GLenum pending)
 {
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         read_state(&before);
         if (pending != GL_NO_ERROR)
             glEnable(0xFFFF);

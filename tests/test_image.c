@@ -16,7 +16,7 @@ static void check_info(const char *format, const char *target, unsigned width, u
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
     gr_image_info info;
-    memset(&info, 0xEE, sizeof info);
+    memset(&info, 0xEE, sizeof(info));
     assert_ok(gr_buffer_image_info(buffer, &info));
     ck_assert_uint_eq(info.width, width);
     ck_assert_uint_eq(info.height, height);
@@ -79,9 +79,9 @@ START_TEST(arrays_are_the_drivers)
     PFN_cuGraphicsSubResourceGetMappedArray_v3000 get_array;
     PFN_cuArray3DGetDescriptor_v3020 describe;
     void *symbol = gr_cuda_symbol("cuGraphicsSubResourceGetMappedArray", 3000);
-    memcpy(&get_array, &symbol, sizeof symbol);
+    memcpy(&get_array, &symbol, sizeof(symbol));
     symbol = gr_cuda_symbol("cuArray3DGetDescriptor", 3020);
-    memcpy(&describe, &symbol, sizeof symbol);
+    memcpy(&describe, &symbol, sizeof(symbol));
     for (unsigned level = 0; level < 2; level++)
         for (unsigned layer = 0; layer < 6; layer++) {
             CUarray array = NULL;
@@ -103,7 +103,7 @@ START_TEST(a_level_or_layer_out_of_range_is_refused_with_the_numbers)
     unsigned char bytes[8 * 8 * 4];
     const gr_linear host = {.host = bytes};
     static const unsigned wrong[][2] = {{2, 0}, {0, 3}, {2, 3}, {~0u, 0}, {0, ~0u}};
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         unsigned level = wrong[i][0], layer = wrong[i][1];
         const gr_texture_options options = {.level = level, .layer = layer};
         assert_null(gr_buffer_array(buffer, level, layer), GR_ERR_INVALID_VALUE, 0, "2 levels");
@@ -237,7 +237,7 @@ START_TEST(close_while_mapped_gives_the_bytes_back)
     gr_buffer *buffer = must_map_image(resource);
     ck_assert_uint_ne(gr_buffer_surface(buffer, 0, 0), 0);
     ck_assert_uint_ne(gr_buffer_texture(buffer, NULL), 0);
-    image_pattern(image.format, texels, sizeof texels, image_seed(4, 0, 0));
+    image_pattern(image.format, texels, sizeof(texels), image_seed(4, 0, 0));
     image_put(buffer, 0, 0, texels);
     assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
     ck_assert(gr_is_closed(resource));
@@ -258,7 +258,7 @@ START_TEST(free_while_mapped_keeps_the_mapping)
     unsigned char texels[8 * 8 * 4];
     gr_resource_free(resource);
     ck_assert_uint_ne(gr_buffer_surface(buffer, 0, 0), 0);
-    image_pattern(image.format, texels, sizeof texels, image_seed(5, 0, 0));
+    image_pattern(image.format, texels, sizeof(texels), image_seed(5, 0, 0));
     image_put(buffer, 0, 0, texels);
     assert_ok(gr_buffer_release(buffer));
     assert_image(&image, 5);
@@ -289,9 +289,9 @@ START_TEST(a_chained_life_ends_with_the_buffer)
         GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
         gr_resource_free(resource);
         unsigned char texels[8 * 8 * 4], wanted[8 * 8 * 4];
-        image_pattern(image.format, wanted, sizeof wanted, image_seed(6, 0, 0));
+        image_pattern(image.format, wanted, sizeof(wanted), image_seed(6, 0, 0));
         image_get(buffer, 0, 0, texels);
-        ck_assert_mem_eq(texels, wanted, sizeof wanted);
+        ck_assert_mem_eq(texels, wanted, sizeof(wanted));
     }
     GR_AUTO(gr_resource) *again = must_register_image(&image, GR_NONE);
     ck_assert(!gr_is_mapped(again));
@@ -305,18 +305,18 @@ START_TEST(describe_names_the_image)
     GR_AUTO(gr_resource) *texture = must_register_image(&image, GR_SURFACE_LOAD_STORE);
     GR_AUTO(gr_resource) *renderbuffer = must_register_image(&buffer, GR_NONE);
     char text[512];
-    ck_assert_int_gt(gr_resource_describe(texture, text, sizeof text), 0);
+    ck_assert_int_gt(gr_resource_describe(texture, text, sizeof(text)), 0);
     ck_assert_msg(strstr(text, "GL_RGBA16F") && strstr(text, "13") && strstr(text, "texture") &&
                       strstr(text, "surface_load_store"),
                   "%s", text);
-    gr_resource_describe(renderbuffer, text, sizeof text);
+    gr_resource_describe(renderbuffer, text, sizeof(text));
     ck_assert_msg(strstr(text, "GL_R8") && strstr(text, "renderbuffer"), "%s", text);
     gr_buffer *mapped = must_map_image(texture);
-    gr_resource_describe(texture, text, sizeof text);
+    gr_resource_describe(texture, text, sizeof(text));
     ck_assert_msg(strstr(text, "mapped"), "%s", text);
     assert_ok(gr_buffer_release(mapped));
     assert_ok(gr_close(texture, fx.stream));
-    gr_resource_describe(texture, text, sizeof text);
+    gr_resource_describe(texture, text, sizeof(text));
     ck_assert_msg(strstr(text, "closed") && strstr(text, "GL_RGBA16F"), "%s", text);
 }
 END_TEST

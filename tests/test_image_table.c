@@ -45,12 +45,12 @@ static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void note(const char *format, ...)
 {
     char line[512];
-    int used = snprintf(line, sizeof line, "\n  %s: ", row);
+    int used = snprintf(line, sizeof(line), "\n  %s: ", row);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line + used, sizeof line - (size_t)used, format, arguments);
+    vsnprintf(line + used, sizeof(line) - (size_t)used, format, arguments);
     va_end(arguments);
-    strncat(differences, line, sizeof differences - strlen(differences) - 1);
+    strncat(differences, line, sizeof(differences) - strlen(differences) - 1);
 }
 
 #define expect(condition, ...)                                                                     \
@@ -71,8 +71,8 @@ static void prepare(void)
 #define LOAD(name, version, type)                                                                  \
     {                                                                                              \
         void *symbol = gr_cuda_symbol(#name, version);                                             \
-        ck_assert_msg(symbol != NULL, "%s", error_text());                                         \
-        memcpy(&raw.name, &symbol, sizeof symbol);                                                 \
+        ck_assert_msg(symbol, "%s", error_text());                                         \
+        memcpy(&raw.name, &symbol, sizeof(symbol));                                                 \
     }
     IMAGE_FUNCTIONS(LOAD)
 #undef LOAD
@@ -108,7 +108,7 @@ static void each_row(const struct image_target *target,
         const unsigned *flags;
         size_t count = flags_for(target, &flags);
         for (size_t k = 0; k < count && image.name != 0 && comparable; k++) {
-            snprintf(row, sizeof row, "%s %s flags %u", format->name, target->name, flags[k]);
+            snprintf(row, sizeof(row), "%s %s flags %u", format->name, target->name, flags[k]);
             visit(&image, flags[k]);
         }
         if (image.name != 0)
@@ -129,7 +129,7 @@ static void check_array(CUarray array, const char *size, unsigned flags, const c
     CUDA_ARRAY3D_DESCRIPTOR d = {0};
     char text[72];
     GIVES(CUDA_SUCCESS, raw.cuArray3DGetDescriptor(&d, array));
-    snprintf(text, sizeof text, "%zux%zux%zu", d.Width, d.Height, d.Depth);
+    snprintf(text, sizeof(text), "%zux%zux%zu", d.Width, d.Height, d.Depth);
     expect(strcmp(text, size) == 0, "an array is %s, not %s", text, size);
     expect(d.Flags == flags, "an array has the flags 0x%x, not 0x%x", d.Flags, flags);
     struct format_cell found = format_cell_of(d.Format, d.NumChannels);
@@ -243,13 +243,13 @@ static void check_refusal(const struct image *image)
 {
     gr_error error = error_of_call();
     char format[64];
-    snprintf(format, sizeof format, "GL_%s", image->format->name);
+    snprintf(format, sizeof(format), "GL_%s", image->format->name);
     expect(error.status == GR_ERR_UNSUPPORTED, "refused with %s: %s", gr_status_name(error.status),
            error.message);
     bool samples = image->target->multisampled && image->target->target == GL_RENDERBUFFER;
     const char *target = samples ? "samples" : image->target->gl_name;
-    bool names_target = strstr(error.message, target) != NULL;
-    bool names_format = strstr(error.message, format) != NULL;
+    bool names_target = strstr(error.message, target);
+    bool names_format = strstr(error.message, format);
     expect(image->target->taken ? names_format : names_target, "the refusal names neither: %s",
            error.message);
 }
@@ -257,7 +257,7 @@ static void check_refusal(const struct image *image)
 static void check_info(gr_buffer *buffer, const struct image *image, const char *cell)
 {
     gr_image_info info;
-    memset(&info, 0xEE, sizeof info);
+    memset(&info, 0xEE, sizeof(info));
     gr_status status = gr_buffer_image_info(buffer, &info);
     expect(status == GR_OK, "gr_buffer_image_info: %s", error_text());
     if (status != GR_OK)
@@ -281,14 +281,14 @@ static void check_parts(gr_buffer *buffer, const struct image *image)
 {
     for (unsigned level = 0; level < image->levels; level++)
         for (unsigned layer = 0; layer < image->layers; layer++)
-            expect(gr_buffer_array(buffer, level, layer) != NULL, "no array: %s", error_text());
-    expect(gr_buffer_array(buffer, image->levels, 0) == NULL, "an array of level %u",
+            expect(gr_buffer_array(buffer, level, layer), "no array: %s", error_text());
+    expect(!gr_buffer_array(buffer, image->levels, 0), "an array of level %u",
            image->levels);
     expect(error_of_call().status == GR_ERR_INVALID_VALUE, "another error for the level");
-    expect(gr_buffer_array(buffer, 0, image->layers) == NULL, "an array of layer %u",
+    expect(!gr_buffer_array(buffer, 0, image->layers), "an array of layer %u",
            image->layers);
     expect(error_of_call().status == GR_ERR_INVALID_VALUE, "another error for the layer");
-    expect(gr_buffer_mipmapped_array(buffer) != NULL, "no mipmapped array: %s", error_text());
+    expect(gr_buffer_mipmapped_array(buffer), "no mipmapped array: %s", error_text());
 }
 
 static void check_grinterop_objects(gr_buffer *buffer, unsigned flags)
@@ -319,15 +319,15 @@ static void check_by_grinterop(const struct image *image, unsigned flags)
     bool taken = strcmp(cell, "no") != 0;
     gr_clear_error();
     gr_resource *resource = gr_from_gl_image(image->name, image->target->target, flags);
-    expect((resource != NULL) == taken, "the table says %s; %s", cell, error_text());
-    if (resource == NULL && !taken)
+    expect((!!resource) == taken, "the table says %s; %s", cell, error_text());
+    if (!resource && !taken)
         check_refusal(image);
     gr_buffer *buffer = resource ? gr_map(resource, fx.stream) : NULL;
-    if (buffer != NULL) {
+    if (buffer) {
         check_info(buffer, image, cell);
         check_parts(buffer, image);
         check_grinterop_objects(buffer, flags);
-    } else if (resource != NULL) {
+    } else if (resource) {
         note("not mapped: %s", error_text());
     }
     gr_status status = gr_buffer_release(buffer);
@@ -352,10 +352,10 @@ START_TEST(the_driver_takes_all_known_flags)
     struct image image = image_make("RGBA8", "2D", SIZE, SIZE, GL_LEVELS);
     for (unsigned flags = 0; flags < 32; flags++) {
         CUgraphicsResource r = NULL;
-        snprintf(row, sizeof row, "flags %u", flags);
+        snprintf(row, sizeof(row), "flags %u", flags);
         CUresult wanted = flags < 16 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
         GIVES(wanted, raw.cuGraphicsGLRegisterImage(&r, image.name, GL_TEXTURE_2D, flags));
-        if (r == NULL)
+        if (!r)
             continue;
         CUarray array = NULL;
         GIVES(CUDA_SUCCESS, fx.cu->cuGraphicsMapResources(1, &r, fx.stream));
@@ -374,10 +374,10 @@ START_TEST(grinterop_takes_the_flags_that_make_sense)
     struct image image = image_make("RGBA8", "2D", SIZE, SIZE, GL_LEVELS);
     for (unsigned flags = 0; flags < 40; flags++) {
         bool valid = flags < 16 && (flags & 3) != 3;
-        snprintf(row, sizeof row, "flags %u", flags);
+        snprintf(row, sizeof(row), "flags %u", flags);
         gr_resource *resource = gr_from_gl_image(image.name, GL_TEXTURE_2D, flags);
-        expect((resource != NULL) == valid, "registered: %d; %s", resource != NULL, error_text());
-        if (resource == NULL)
+        expect((!!resource) == valid, "registered: %d; %s", resource != NULL, error_text());
+        if (!resource)
             expect(error_of_call().status == GR_ERR_INVALID_VALUE, "another error");
         gr_resource_free(resource);
     }
@@ -397,7 +397,7 @@ static const char *only_one_has(const struct image_target *target, bool here)
         bool there = strcmp(format_table_cell(format, target), "gl") != 0;
         struct image image = image_make_of(format, target, SIZE, SIZE, SLICES, LAYERS, GL_LEVELS);
         if ((image.name != 0) != there && (image.name != 0) == here)
-            snprintf(names + strlen(names), sizeof names - strlen(names), " %s", format->name);
+            snprintf(names + strlen(names), sizeof(names) - strlen(names), " %s", format->name);
         if (image.name != 0)
             image_delete(&image);
     }
@@ -425,7 +425,7 @@ END_TEST
 static const char *size_text(CUarray array, char text[72], CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     *d = (CUDA_ARRAY3D_DESCRIPTOR){0};
-    if (array == NULL || raw.cuArray3DGetDescriptor(d, array) != CUDA_SUCCESS)
+    if (!array || raw.cuArray3DGetDescriptor(d, array) != CUDA_SUCCESS)
         return "-";
     snprintf(text, 72, "%zux%zux%zu", d->Width, d->Height, d->Depth);
     return text;
@@ -441,9 +441,9 @@ static CUarray array_of(CUgraphicsResource r, unsigned level, unsigned layer)
 static void show_target(CUgraphicsResource r, const struct image_target *target)
 {
     unsigned levels = 0, layers = 0;
-    while (array_of(r, levels, 0) != NULL)
+    while (array_of(r, levels, 0))
         levels++;
-    while (array_of(r, 0, layers) != NULL)
+    while (array_of(r, 0, layers))
         layers++;
     CUmipmappedArray mipmapped = NULL;
     CUarray whole = NULL;
@@ -514,7 +514,7 @@ static void build(Suite *suite)
     tcase_add_test(table, grinterop_takes_the_flags_that_make_sense);
     tcase_add_loop_test(table, this_opengl_has_what_the_tables_has, 0, targets);
     tcase_add_loop_test(table, the_tables_opengl_has_what_this_has, 0, targets);
-    if (getenv("IMAGE_TABLE_SHOW") != NULL)
+    if (getenv("IMAGE_TABLE_SHOW"))
         tcase_add_test(table, show);
 }
 

@@ -19,7 +19,7 @@ static void listen(void *user, gr_log_level level, const char *line)
     (void)user;
     if (level == GR_LOG_WARNING)
         seen.warnings++;
-    if (level == GR_LOG_DEBUG && strstr(line, "closed") != NULL)
+    if (level == GR_LOG_DEBUG && strstr(line, "closed"))
         seen.closed++;
 }
 
@@ -205,7 +205,7 @@ START_TEST(scope_exit_takes_null)
     GR_AUTO(gr_resource) *resource = NULL;
     GR_AUTO(gr_buffer) *buffer = NULL;
     GR_AUTO(gr_egl) *egl = NULL;
-    ck_assert(resource == NULL && buffer == NULL && egl == NULL);
+    ck_assert(!resource && !buffer && !egl);
 }
 END_TEST
 

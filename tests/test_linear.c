@@ -33,11 +33,11 @@ static void check_pitches(const struct image *image, unsigned level, unsigned la
 {
     size_t size = slice * image_slices(image, level);
     static unsigned char wanted[2 * IMAGE_MOST_BYTES];
-    ck_assert_uint_le(size, sizeof wanted);
+    ck_assert_uint_le(size, sizeof(wanted));
     CUdeviceptr device = 0;
     CU(cuMemAlloc(&device, size));
     CU(cuMemsetD8Async(device, GUARD, size, fx.stream));
-    memset(rows, GUARD, sizeof rows);
+    memset(rows, GUARD, sizeof(rows));
     image_fill(image, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(image, GR_NONE);
     gr_buffer *buffer = must_map_image(resource);
@@ -176,7 +176,7 @@ static void read_rows(const gr_buffer *mapped, const struct image *image, unsign
     size_t count = (size_t)image_height(image, level) * image_slices(image, level);
     size_t pitch = gr_buffer_pitch(mapped);
     ck_assert_uint_ge(pitch, row);
-    ck_assert_uint_le(pitch * count, sizeof rows);
+    ck_assert_uint_le(pitch * count, sizeof(rows));
     ck_assert_uint_ge(gr_buffer_size(mapped), pitch * (count - 1) + row);
     CU(cuMemcpyDtoHAsync(rows, gr_buffer_ptr(mapped), pitch * (count - 1) + row, fx.stream));
     CU(cuStreamSynchronize(fx.stream));
@@ -189,7 +189,7 @@ static void write_rows(const gr_buffer *mapped, const struct image *image, unsig
     size_t row = (size_t)image_width(image, level) * image_texel_bytes(image->format);
     size_t count = (size_t)image_height(image, level) * image_slices(image, level);
     size_t pitch = gr_buffer_pitch(mapped);
-    memset(rows, GUARD, sizeof rows);
+    memset(rows, GUARD, sizeof(rows));
     for (size_t y = 0; y < count; y++)
         memcpy(rows + y * pitch, texels + y * row, row);
     CU(cuMemcpyHtoDAsync(gr_buffer_ptr(mapped), rows, pitch * (count - 1) + row, fx.stream));
@@ -228,7 +228,7 @@ static void go_round(const struct image *image, unsigned level, unsigned layer)
 START_TEST(each_part_is_read_and_written_back)
 {
     static const char *const targets[] = {"2D", "3D", "RECT", "CUBE", "2D_ARRAY", "RENDERBUFFER"};
-    for (size_t t = 0; t < sizeof targets / sizeof targets[0]; t++) {
+    for (size_t t = 0; t < sizeof(targets) / sizeof(targets[0]); t++) {
         bool cube = strcmp(targets[t], "CUBE") == 0;
         struct image image = image_make("RGBA8", targets[t], cube ? 7 : 13, 7, 3);
         for (unsigned level = 0; level < image.levels; level++)
@@ -242,7 +242,7 @@ START_TEST(each_size_of_texel)
 {
     static const char *const formats[] = {"R8",    "RG8",     "RGB8",   "R16F",
                                           "RG32F", "RGBA16F", "RGBA32F"};
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
         struct image odd = image_make(formats[i], "2D", 13, 7, 1);
         struct image one = image_make(formats[i], "2D", 1, 1, 1);
         struct image wide = image_make(formats[i], "2D", 257, 3, 1);

@@ -123,7 +123,7 @@ START_TEST(bytes_of_gl_arrive_in_each_buffer)
     }
     assert_ok(gr_map_many(resources, COUNT, fx.stream, buffers));
     for (size_t i = 0; i < COUNT; i++) {
-        memset(bytes, 0xEE, sizeof bytes);
+        memset(bytes, 0xEE, sizeof(bytes));
         CU(cuMemcpyDtoHAsync(bytes, gr_buffer_ptr(buffers[i]), size_of(i), fx.stream));
         CU(cuStreamSynchronize(fx.stream));
         assert_pattern(bytes, size_of(i), (unsigned)i);
@@ -148,7 +148,7 @@ static void assert_nothing_mapped(gr_resource *bad, gr_status status, const char
     static const size_t positions[] = {0, BATCH / 2, BATCH - 1};
     for (size_t p = 0; p < 3; p++) {
         gr_resource *list[BATCH];
-        memcpy(list, resources, sizeof list);
+        memcpy(list, resources, sizeof(list));
         list[positions[p]] = bad;
         for (size_t i = 0; i < BATCH; i++)
             buffers[i] = untouched;
@@ -239,7 +239,7 @@ START_TEST(nothing_is_mapped_if_one_is_listed_twice)
     make(BATCH);
     for (size_t twin = 1; twin < BATCH; twin++) {
         gr_resource *list[BATCH];
-        memcpy(list, resources, sizeof list);
+        memcpy(list, resources, sizeof(list));
         list[twin] = resources[0];
         for (size_t i = 0; i < BATCH; i++)
             buffers[i] = untouched;

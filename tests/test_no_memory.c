@@ -116,7 +116,7 @@ static bool try_register(void)
 {
     gr_resource *made = gr_from_gl_buffer(name, GR_NONE);
     gr_resource_free(made);
-    return made != NULL;
+    return made;
 }
 
 START_TEST(register_without_memory)
@@ -133,7 +133,7 @@ END_TEST
 static bool try_map_on_entry(void)
 {
     gr_buffer *buffer = gr_map_gl_buffer(name, GR_NONE, fx.stream);
-    bool made = buffer != NULL;
+    bool made = buffer;
     assert_ok(gr_buffer_release(buffer));
     return made;
 }
@@ -157,7 +157,7 @@ static bool try_second_map(void)
         return false;
     assert_ok(gr_unmap(resource, GR_STREAM_OF_MAP));
     gr_buffer *second = gr_map(resource, fx.stream);
-    bool made = second != NULL;
+    bool made = second;
     ck_assert_int_eq(gr_is_mapped(resource), made);
     assert_ok(gr_buffer_release(second));
     assert_ok(gr_buffer_release(first));
@@ -237,7 +237,7 @@ static bool try_context(void)
 {
     gr_egl *egl = gr_egl_create(NULL);
     gr_egl_free(egl);
-    return egl != NULL;
+    return egl;
 }
 
 START_TEST(context_without_memory)

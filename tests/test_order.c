@@ -29,7 +29,7 @@ static GLuint shader(GLenum kind, const char *source)
     GLint good = 0;
     glGetShaderiv(made, GL_COMPILE_STATUS, &good);
     char text[512] = "";
-    glGetShaderInfoLog(made, sizeof text, NULL, text);
+    glGetShaderInfoLog(made, sizeof(text), NULL, text);
     ck_assert_msg(good, "%s", text);
     return made;
 }
@@ -40,7 +40,7 @@ static void link(GLuint program)
     GLint good = 0;
     glGetProgramiv(program, GL_LINK_STATUS, &good);
     char text[512] = "";
-    glGetProgramInfoLog(program, sizeof text, NULL, text);
+    glGetProgramInfoLog(program, sizeof(text), NULL, text);
     ck_assert_msg(good, "%s", text);
 }
 
@@ -417,13 +417,13 @@ START_TEST(a_missing_wait_faults_on_the_software_driver)
 {
     if (!gr_cuda_is_software())
         skip("a GPU writes to the buffer while OpenGL has it, unnoticed");
-    if (sanitizer() != NULL)
+    if (sanitizer())
         skip("%s handles the fault itself", sanitizer());
     char text[2048];
-    int status = child_run("forget_to_wait", text, sizeof text);
-    ck_assert_msg(strstr(text, "released") != NULL, "%s", text);
+    int status = child_run("forget_to_wait", text, sizeof(text));
+    ck_assert_msg(strstr(text, "released"), "%s", text);
     ck_assert_msg(WIFSIGNALED(status) || WEXITSTATUS(status) != 0, "the child went on: %s", text);
-    ck_assert_msg(strstr(text, "is not mapped") != NULL, "no message about the buffer: %s", text);
+    ck_assert_msg(strstr(text, "is not mapped"), "no message about the buffer: %s", text);
 }
 END_TEST
 

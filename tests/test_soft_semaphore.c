@@ -20,7 +20,7 @@ struct soft_semaphore_api soft;
 static void *find(void *library, const char *name)
 {
     void *symbol = dlsym(library, name);
-    ck_assert_msg(symbol != NULL, "the software driver has no %s", name);
+    ck_assert_msg(symbol, "the software driver has no %s", name);
     return symbol;
 }
 
@@ -29,11 +29,11 @@ bool soft_semaphores_load(void)
     if (!gr_cuda_is_software())
         return false;
     void *library = dlopen(gr_cuda_driver_path(), RTLD_LAZY | RTLD_NOLOAD);
-    ck_assert_msg(library != NULL, "%s", dlerror());
+    ck_assert_msg(library, "%s", dlerror());
 #define FIND(member)                                                                               \
     {                                                                                              \
         void *symbol = find(library, "gr_softcuda_semaphore_" #member);                            \
-        memcpy(&soft.member, &symbol, sizeof symbol);                                              \
+        memcpy(&soft.member, &symbol, sizeof(symbol));                                              \
     }
     FIND(create)
     FIND(open)
@@ -168,10 +168,10 @@ START_TEST(foreign_descriptors)
     unsigned char bytes[256] = {0};
     char path[64];
     int ends[2], fd = make_fd(true, 7);
-    ssize_t size = pread(fd, bytes, sizeof bytes, 0);
+    ssize_t size = pread(fd, bytes, sizeof(bytes), 0);
     ck_assert_int_gt(size, 8);
-    ck_assert_int_lt(size, (ssize_t)sizeof bytes);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    ck_assert_int_lt(size, (ssize_t)sizeof(bytes));
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     assert_result(CUDA_ERROR_INVALID_VALUE, try_import(-1, TIMELINE, &semaphore), "-1");
     assert_result(CUDA_ERROR_INVALID_VALUE, try_import(9999, TIMELINE, &semaphore), "9999");
     refuse_and_close(open("/dev/null", O_RDWR | O_CLOEXEC), "/dev/null");

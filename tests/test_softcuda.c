@@ -174,9 +174,9 @@ END_TEST
 static int use_after_unmap(void)
 {
     fixture_setup();
-    child_check(kernels_load() == NULL);
+    child_check(!kernels_load());
     gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE, fx.stream);
-    child_check(buffer != NULL);
+    child_check(buffer);
     CUdeviceptr stale = gr_buffer_ptr(buffer);
     child_check(gr_unmap(NULL, fx.stream) != GR_OK);
     child_check(gr_buffer_release(buffer) == GR_OK);
@@ -188,11 +188,11 @@ static int use_after_unmap(void)
 static int use_between_maps(void)
 {
     fixture_setup();
-    child_check(kernels_load() == NULL);
+    child_check(!kernels_load());
     gr_resource *resource = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE);
-    child_check(resource != NULL);
+    child_check(resource);
     gr_buffer *buffer = gr_map(resource, fx.stream);
-    child_check(buffer != NULL);
+    child_check(buffer);
     CUdeviceptr stale = gr_buffer_ptr(buffer);
     child_check(gr_buffer_release(buffer) == GR_OK);
     kernel_add_one(stale, SIZE, fx.stream);
@@ -203,7 +203,7 @@ static int use_between_maps(void)
 static int use_after_free(void)
 {
     fixture_setup();
-    child_check(kernels_load() == NULL);
+    child_check(!kernels_load());
     CUdeviceptr memory = 0;
     CU(cuMemAlloc(&memory, SIZE));
     CU(cuMemFree(memory));
@@ -216,11 +216,11 @@ static int use_after_free(void)
 static void expect_death(const char *child, const char *message)
 {
     char text[16384];
-    int status = child_run(child, text, sizeof text);
+    int status = child_run(child, text, sizeof(text));
     ck_assert_msg(status != 0, "%s survived: %s", child, text);
     ck_assert_msg(sanitizer() || (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV),
                   "%s ended with 0x%x: %s", child, (unsigned)status, text);
-    ck_assert_msg(strstr(text, message) != NULL, "%s said: %s", child, text);
+    ck_assert_msg(strstr(text, message), "%s said: %s", child, text);
 }
 
 START_TEST(pointers_that_have_ended)
@@ -302,21 +302,21 @@ START_TEST(kernels_run_on_all_cores)
     if (sanitizer() && strcmp(sanitizer(), "AddressSanitizer") == 0)
         skip("AddressSanitizer's leak check does not survive it");
     cpu_set_t set;
-    ck_assert_int_eq(sched_getaffinity(0, sizeof set, &set), 0);
+    ck_assert_int_eq(sched_getaffinity(0, sizeof(set), &set), 0);
     unsigned cores = (unsigned)CPU_COUNT(&set);
     CUmodule module = NULL;
     CUfunction function = NULL;
     CUdeviceptr arrived = 0, threads = 0;
-    unsigned long long *ids = calloc(cores, sizeof *ids);
+    unsigned long long *ids = calloc(cores, sizeof(*ids));
     ck_assert(kernel_image_load(&soft_kernels_image, &module));
     CU(cuModuleGetFunction(&function, module, "meet"));
     CU(cuMemAlloc(&arrived, sizeof(unsigned)));
-    CU(cuMemAlloc(&threads, cores * sizeof *ids));
+    CU(cuMemAlloc(&threads, cores * sizeof(*ids)));
     CU(cuMemsetD8Async(arrived, 0, sizeof(unsigned), fx.stream));
     void *parameters[] = {&arrived, &threads};
     CU(cuLaunchKernel(function, cores, 1, 1, 1, 1, 1, 0, fx.stream, parameters, NULL));
     CU(cuStreamSynchronize(fx.stream));
-    CU(cuMemcpyDtoH(ids, threads, cores * sizeof *ids));
+    CU(cuMemcpyDtoH(ids, threads, cores * sizeof(*ids)));
     for (unsigned i = 0; i < cores; i++)
         for (unsigned k = 0; k < i; k++)
             ck_assert_msg(ids[i] != ids[k], "blocks %u and %u of %u ran on one thread", k, i,
@@ -354,8 +354,8 @@ static int call_what_is_missing(void)
     CUgraph graph = NULL;
     child_check(gr_cuda_load(false) == GR_OK);
     void *symbol = gr_cuda_symbol("cuGraphCreate", 10000);
-    child_check(symbol != NULL);
-    memcpy(&create_graph, &symbol, sizeof symbol);
+    child_check(symbol);
+    memcpy(&create_graph, &symbol, sizeof(symbol));
     child_check(create_graph(&graph, 0) == CUDA_ERROR_NOT_SUPPORTED);
     child_check(create_graph(&graph, 0) == CUDA_ERROR_NOT_SUPPORTED);
     return 0;
@@ -365,10 +365,10 @@ START_TEST(entry_points_that_are_missing)
 {
     need_software();
     char text[4096];
-    ck_assert_int_eq(child_run("call_what_is_missing", text, sizeof text), 0);
+    ck_assert_int_eq(child_run("call_what_is_missing", text, sizeof(text)), 0);
     const char *first = strstr(text, "cuGraphCreate is not implemented");
-    ck_assert_msg(first != NULL, "%s", text);
-    ck_assert_msg(strstr(first + 1, "cuGraphCreate") == NULL, "twice: %s", text);
+    ck_assert_msg(first, "%s", text);
+    ck_assert_msg(!strstr(first + 1, "cuGraphCreate"), "twice: %s", text);
 }
 END_TEST
 
@@ -376,14 +376,14 @@ START_TEST(device_is_no_gpu)
 {
     need_software();
     char name[128], text[512];
-    CU(cuDeviceGetName(name, sizeof name, fx.device));
-    ck_assert_msg(strstr(name, "no GPU") != NULL, "%s", name);
-    ck_assert_msg(strstr(name, "software") != NULL, "%s", name);
-    ck_assert_msg(strstr(name, "NVIDIA") == NULL, "%s", name);
+    CU(cuDeviceGetName(name, sizeof(name), fx.device));
+    ck_assert_msg(strstr(name, "no GPU"), "%s", name);
+    ck_assert_msg(strstr(name, "software"), "%s", name);
+    ck_assert_msg(!strstr(name, "NVIDIA"), "%s", name);
     gr_resource *resource = gr_from_gl_buffer(gl_buffer_filled(16, 1), GR_NONE);
     assert_made(resource);
-    gr_resource_describe(resource, text, sizeof text);
-    ck_assert_msg(strstr(text, "software CUDA driver") != NULL, "%s", text);
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, "software CUDA driver"), "%s", text);
     gr_resource_free(resource);
 }
 END_TEST
@@ -410,7 +410,7 @@ static int exit_while_mapped(void)
     fixture_setup();
     gate_put(fx.stream);
     kept = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE, fx.stream);
-    child_check(kept != NULL);
+    child_check(kept);
     exit(0);
 }
 

@@ -92,7 +92,7 @@ END_TEST
 /* Sanitizers make each cycle slower, and keep freed memory for a while. */
 static int cycles(void)
 {
-    return sanitizer() != NULL ? 500 : 10000;
+    return sanitizer() ? 500 : 10000;
 }
 
 static void life(GLuint name)

@@ -25,7 +25,7 @@ static int copy_count;
 
 const char *image_kernels_load(void)
 {
-    if (module != NULL)
+    if (module)
         return NULL;
     bool software = gr_cuda_is_software();
     if ((software ? image_kernels_image.host : image_kernels_image.gpu)[0] == 0)
@@ -52,7 +52,7 @@ static void end_kernels(void)
 {
     CU(cuCtxSetCurrent(fx.context));
     free_copies();
-    if (module != NULL)
+    if (module)
         CU(cuModuleUnload(module));
 }
 
@@ -77,7 +77,7 @@ CUdeviceptr device_copy(const void *bytes, size_t size)
     CUdeviceptr memory = 0;
     CU(cuMemAlloc(&memory, size));
     copies[copy_count++] = memory;
-    if (bytes != NULL)
+    if (bytes)
         CU(cuMemcpyHtoDAsync(memory, bytes, size, fx.stream));
     return memory;
 }
@@ -150,7 +150,7 @@ START_TEST(each_element_type_is_read_and_written)
         "RG32F",    "RGBA32F", "RGB8",    "SRGB8_ALPHA8",
     };
     need_image_kernels();
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
         struct image image = image_make(formats[i], "2D", 13, 7, 1);
         go_through_surface(&image, 0, 0);
         free_copies();
@@ -168,7 +168,7 @@ START_TEST(each_target_level_and_layer_is_read_and_written)
         {"2D_ARRAY", 0, 2}, {"CUBE", 0, 0}, {"2D_ARRAY", 1, 1}, {"CUBE", 1, 5},
     };
     need_image_kernels();
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         bool cube = strcmp(parts[i].target, "CUBE") == 0;
         struct image image = image_make("RGBA8", parts[i].target, cube ? 7 : 13, 7, 3);
         go_through_surface(&image, parts[i].level, parts[i].layer);
@@ -240,7 +240,7 @@ static bool surface_is_known(CUsurfObject surface)
     CUDA_RESOURCE_DESC resource;
     void *symbol = gr_cuda_symbol("cuSurfObjectGetResourceDesc", 5000);
     ck_assert_ptr_nonnull(symbol);
-    memcpy(&describe, &symbol, sizeof symbol);
+    memcpy(&describe, &symbol, sizeof(symbol));
     return describe(&resource, surface) == CUDA_SUCCESS;
 }
 
@@ -250,7 +250,7 @@ static bool texture_is_known(CUtexObject texture)
     CUDA_RESOURCE_DESC resource;
     void *symbol = gr_cuda_symbol("cuTexObjectGetResourceDesc", 5000);
     ck_assert_ptr_nonnull(symbol);
-    memcpy(&describe, &symbol, sizeof symbol);
+    memcpy(&describe, &symbol, sizeof(symbol));
     return describe(&resource, texture) == CUDA_SUCCESS;
 }
 
@@ -315,7 +315,7 @@ int use_surface_after_release(void)
 {
     fixture_setup();
     begin_kernels();
-    child_check(image_kernels_load() == NULL);
+    child_check(!image_kernels_load());
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     gr_resource *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
     gr_buffer *buffer = must_map_image(resource);
@@ -330,7 +330,7 @@ int use_surface_after_release(void)
 static void expect_death(const char *child)
 {
     char text[16384];
-    int status = child_run(child, text, sizeof text);
+    int status = child_run(child, text, sizeof(text));
     ck_assert_msg(status != 0 && status != CHILD_FAILED << 8, "%s ended with 0x%x: %s", child,
                   (unsigned)status, text);
     ck_assert_msg(sanitizer() || WIFSIGNALED(status), "%s ended with 0x%x: %s", child,

@@ -37,7 +37,7 @@ static void run_threads(struct job jobs[], int count)
     for (int i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
     for (int i = 0; i < count; i++)
-        ck_assert_msg(jobs[i].wrong == NULL, "thread %d: %s", i, jobs[i].wrong);
+        ck_assert_msg(!jobs[i].wrong, "thread %d: %s", i, jobs[i].wrong);
 }
 
 static void run_thread(thread_body body, void *user)
@@ -54,7 +54,7 @@ static const char *wrong(const char *what)
     static atomic_int used;
     char *text = texts[atomic_fetch_add(&used, 1) % 16];
     gr_last_error(&error);
-    snprintf(text, sizeof texts[0], "%s; %s: %s", what, gr_status_name(error.status),
+    snprintf(text, sizeof(texts[0]), "%s; %s: %s", what, gr_status_name(error.status),
              error.message);
     return text;
 }
@@ -84,10 +84,10 @@ static const char *use_without_context(void *user)
 {
     struct work *work = user;
     gr_buffer *out = NULL;
-    thread_check(gr_map(work->resource, fx.stream) == NULL && last_is(GR_ERR_GL));
-    thread_check(gr_map_many(&work->resource, 1, fx.stream, &out) == GR_ERR_GL && out == NULL);
+    thread_check(!gr_map(work->resource, fx.stream) && last_is(GR_ERR_GL));
+    thread_check(gr_map_many(&work->resource, 1, fx.stream, &out) == GR_ERR_GL && !out);
     thread_check(gr_close(work->resource, fx.stream) == GR_ERR_GL && last_is(GR_ERR_GL));
-    thread_check(gr_from_gl_buffer(work->name, GR_NONE) == NULL && last_is(GR_ERR_GL));
+    thread_check(!gr_from_gl_buffer(work->name, GR_NONE) && last_is(GR_ERR_GL));
     thread_check(!gr_is_mapped(work->resource) && !gr_is_closed(work->resource));
     return NULL;
 }
@@ -137,10 +137,10 @@ static const char *use_with_context(void *user)
     struct work *work = user;
     thread_check(gr_egl_make_current(fx.egl) == GR_OK);
     gr_buffer *buffer = gr_map(work->resource, fx.stream);
-    thread_check(buffer != NULL);
+    thread_check(buffer);
     thread_check(fx.cu->cuMemsetD8Async(gr_buffer_ptr(buffer), 0x77, SIZE, fx.stream) == 0);
     thread_check(gr_buffer_release(buffer) == GR_OK);
-    thread_check(gl_bytes_differ(work->name, SIZE, 0x77) == NULL);
+    thread_check(!gl_bytes_differ(work->name, SIZE, 0x77));
     thread_check(gr_egl_make_current(NULL) == GR_OK);
     return NULL;
 }
@@ -173,18 +173,18 @@ static const char *paint(const struct painter *painter)
 {
     GLuint name = gl_buffer_filled(painter->size, 0);
     gr_resource *resource = gr_from_gl_buffer(name, GR_NONE);
-    thread_check(resource != NULL);
+    thread_check(resource);
     for (int i = 0; i < ROUNDS; i++) {
         int value = (painter->first + i) & 0xff;
         gr_buffer *buffer = gr_map(resource, painter->stream);
-        thread_check(buffer != NULL);
+        thread_check(buffer);
         thread_check(gr_buffer_size(buffer) == painter->size);
         thread_check(fx.cu->cuMemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value,
                                             painter->size, painter->stream) == CUDA_SUCCESS);
         thread_check(gr_buffer_release(buffer) == GR_OK);
         unsigned char bytes[64];
-        gl_read(name, bytes, sizeof bytes);
-        thread_check(bytes[0] == value && bytes[sizeof bytes - 1] == value);
+        gl_read(name, bytes, sizeof(bytes));
+        thread_check(bytes[0] == value && bytes[sizeof(bytes) - 1] == value);
     }
     thread_check(gr_close(resource, painter->stream) == GR_OK);
     gr_resource_free(resource);
@@ -194,7 +194,7 @@ static const char *paint(const struct painter *painter)
 static const char *paint_in_own_context(void *user)
 {
     gr_egl *egl = gr_egl_create(NULL);
-    thread_check(egl != NULL);
+    thread_check(egl);
     thread_check(fx.cu->cuCtxSetCurrent(fx.context) == CUDA_SUCCESS);
     const char *result = paint(user);
     gr_egl_free(egl);
@@ -225,17 +225,17 @@ static const char *make_and_end(void *user)
 {
     (void)user;
     gr_egl *egl = gr_egl_create(NULL);
-    thread_check(egl != NULL);
+    thread_check(egl);
     for (int i = 0; i < 20; i++) {
         GLuint name = gl_buffer_filled(SIZE, i);
         gr_buffer *buffer = gr_map_gl_buffer(name, GR_NONE, CU_STREAM_PER_THREAD);
-        thread_check(buffer == NULL || gr_buffer_size(buffer) == SIZE);
-        thread_check(buffer != NULL);
+        thread_check(!buffer || gr_buffer_size(buffer) == SIZE);
+        thread_check(buffer);
         thread_check(gr_buffer_release(buffer) == GR_OK);
         glDeleteBuffers(1, &name);
     }
     CUcontext current = fx.context;
-    thread_check(fx.cu->cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == NULL);
+    thread_check(fx.cu->cuCtxGetCurrent(&current) == CUDA_SUCCESS && !current);
     gr_egl_free(egl);
     return NULL;
 }
@@ -269,9 +269,9 @@ static const char *err(void *user)
         if (mine->status == GR_ERR_INVALID_VALUE)
             thread_check(gr_flags_parse("nonsense", &flags) == GR_ERR_INVALID_VALUE);
         else if (mine->status == GR_ERR_GL)
-            thread_check(gr_from_gl_buffer(1, GR_NONE) == NULL);
+            thread_check(!gr_from_gl_buffer(1, GR_NONE));
         else if (mine->status == GR_ERR_NO_DRIVER)
-            thread_check(gr_cuda_symbol("cuNoSuchFunction", 12000) == NULL);
+            thread_check(!gr_cuda_symbol("cuNoSuchFunction", 12000));
         pthread_barrier_wait(mine->barrier);
         thread_check(gr_last_error(NULL) == mine->status);
         pthread_barrier_wait(mine->barrier);
@@ -306,7 +306,7 @@ static void listen(void *user, gr_log_level level, const char *line)
 {
     struct listener *listener = user;
     atomic_fetch_add(&listener->lines, 1);
-    if (level != GR_LOG_ERROR || strstr(line, "'speaker-") == NULL || strchr(line, '\n') != NULL)
+    if (level != GR_LOG_ERROR || !strstr(line, "'speaker-") || strchr(line, '\n'))
         atomic_fetch_add(&listener->broken, 1);
 }
 
@@ -314,12 +314,12 @@ static const char *speak(void *user)
 {
     unsigned flags = 0;
     char text[32];
-    snprintf(text, sizeof text, "speaker-%d", *(int *)user);
+    snprintf(text, sizeof(text), "speaker-%d", *(int *)user);
     for (int i = 0; i < SAYINGS; i++) {
         thread_check(gr_flags_parse(text, &flags) == GR_ERR_INVALID_VALUE);
         gr_error error;
         gr_last_error(&error);
-        thread_check(strstr(error.message, text) != NULL);
+        thread_check(strstr(error.message, text));
     }
     return NULL;
 }

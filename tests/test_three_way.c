@@ -31,9 +31,9 @@ static const char *why_not(void)
     glGetUnsignedBytei_vEXT(GL_DEVICE_UUID_EXT, 0, device);
     glGetUnsignedBytevEXT(GL_DRIVER_UUID_EXT, driver);
     assert_gl_clean();
-    if (memcmp(device, vulkan.deviceUUID, sizeof device) != 0)
+    if (memcmp(device, vulkan.deviceUUID, sizeof(device)) != 0)
         return "OpenGL draws on another device than Vulkan";
-    if (memcmp(driver, vulkan.driverUUID, sizeof driver) != 0)
+    if (memcmp(driver, vulkan.driverUUID, sizeof(driver)) != 0)
         return "OpenGL's driver and Vulkan's are not one: opaque descriptors mean nothing to both";
     return NULL;
 }
@@ -43,9 +43,9 @@ static const char *why_not(void)
     do {                                                                                           \
         need_vulkan();                                                                             \
         const char *reason_ = why_not();                                                           \
-        if (reason_ == NULL)                                                                       \
+        if (!reason_)                                                                       \
             reason_ = choose_waits(_i == 1);                                                       \
-        if (reason_ != NULL)                                                                       \
+        if (reason_)                                                                       \
             skip("%s", reason_);                                                                   \
     } while (0)
 
@@ -244,7 +244,7 @@ START_TEST(a_buffer_of_three_by_both_transports)
     need_three();
     share_buffer();
     gr_resource *through_gl = gr_from_gl_buffer(gl_name, GR_NONE);
-    if (through_gl == NULL) {
+    if (!through_gl) {
         assert_error(GR_ERR_CUDA, -1, "");
         end_buffer();
         skip("this driver does not register a buffer in imported memory");
@@ -299,7 +299,7 @@ static void gl_draws(const struct vulkan_image *image, unsigned number)
 static void assert_gl_sees(const struct vulkan_image *image, unsigned number)
 {
     vulkan_image_pattern(image, 0, 0, number, texels);
-    memset(got, 0xEE, sizeof got);
+    memset(got, 0xEE, sizeof(got));
     GLuint ordinary = gl_ordinary(got);
     gl_copy_texels(gl_texture, ordinary);
     glBindTexture(GL_TEXTURE_2D, ordinary);
@@ -307,7 +307,7 @@ static void assert_gl_sees(const struct vulkan_image *image, unsigned number)
     glBindTexture(GL_TEXTURE_2D, 0);
     glDeleteTextures(1, &ordinary);
     assert_gl_clean();
-    ck_assert_mem_eq(got, texels, sizeof got);
+    ck_assert_mem_eq(got, texels, sizeof(got));
 }
 
 static void assert_cuda_sees(const struct vulkan_image *image, unsigned number)

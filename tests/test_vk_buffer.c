@@ -192,10 +192,10 @@ START_TEST(read_only_and_write_discard)
     must_release(to);
     assert_vulkan_pattern(gr_vk_buffer(output), SIZE, 40);
     char text[512];
-    gr_resource_describe(input, text, sizeof text);
-    ck_assert_msg(strstr(text, "read_only") != NULL, "%s", text);
-    gr_resource_describe(output, text, sizeof text);
-    ck_assert_msg(strstr(text, "write_discard") != NULL, "%s", text);
+    gr_resource_describe(input, text, sizeof(text));
+    ck_assert_msg(strstr(text, "read_only"), "%s", text);
+    gr_resource_describe(output, text, sizeof(text));
+    ck_assert_msg(strstr(text, "write_discard"), "%s", text);
 }
 END_TEST
 
@@ -323,7 +323,7 @@ static void registered_life(GLuint unused)
 START_TEST(create_and_free_for_ever_need_nothing_more)
 {
     need_vulkan();
-    assert_steady(made_life, 0, sanitizer() != NULL ? 50 : 200);
+    assert_steady(made_life, 0, sanitizer() ? 50 : 200);
 }
 END_TEST
 
@@ -331,7 +331,7 @@ START_TEST(register_and_close_for_ever_need_nothing_more)
 {
     need_vulkan();
     steady_own = vulkan_own(4096, false);
-    assert_steady(registered_life, 0, sanitizer() != NULL ? 50 : 200);
+    assert_steady(registered_life, 0, sanitizer() ? 50 : 200);
 }
 END_TEST
 
@@ -342,19 +342,19 @@ START_TEST(describe_says_what_it_is)
     need_vulkan();
     char text[512];
     GR_AUTO(gr_resource) *resource = must_create(12345, GR_NONE);
-    ck_assert_int_gt(gr_resource_describe(resource, text, sizeof text), 0);
+    ck_assert_int_gt(gr_resource_describe(resource, text, sizeof(text)), 0);
     ck_assert_msg(strstr(text, "Vulkan") && strstr(text, "buffer") && strstr(text, "12345"), "%s",
                   text);
     ck_assert(gr_vk_memory(resource) != VK_NULL_HANDLE);
     ck_assert(gr_vk_image(resource) == VK_NULL_HANDLE);
     ck_assert_ptr_nonnull(gr_handle(resource));
     gr_buffer *buffer = must_map(resource);
-    gr_resource_describe(resource, text, sizeof text);
-    ck_assert_msg(strstr(text, "mapped") != NULL, "%s", text);
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, "mapped"), "%s", text);
     assert_ok(gr_buffer_release(buffer));
     assert_ok(gr_close(resource, fx.stream));
     ck_assert_ptr_null(gr_handle(resource));
-    gr_resource_describe(resource, text, sizeof text);
+    gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "closed") && strstr(text, "12345"), "%s", text);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
 }
@@ -427,7 +427,7 @@ START_TEST(memory_that_was_not_allocated_for_export_is_refused)
         .buffer = host->buffer, .memory = host->memory, .memory_size = needs.size, .size = SIZE};
     gr_clear_error();
     gr_resource *resource = gr_from_vk_buffer(vk.wrap, &info, GR_NONE);
-    if (resource == NULL) {
+    if (!resource) {
         assert_error(GR_ERR_VULKAN, -1, "VkExportMemoryAllocateInfo");
         return;
     }
@@ -439,7 +439,7 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    int count = (int)(sizeof sizes / sizeof sizes[0]);
+    int count = (int)(sizeof(sizes) / sizeof(sizes[0]));
     TCase *bytes = add_vulkan_case(suite, "bytes");
     tcase_add_loop_test(bytes, bytes_of_a_buffer_that_grinterop_makes, 0, count);
     tcase_add_loop_test(bytes, bytes_of_the_applications_own_buffer, 0, count);

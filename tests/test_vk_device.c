@@ -46,18 +46,18 @@ START_TEST(described)
     char text[600], cut[16], uuid[41];
     ask_device(s.h, &properties, &id);
     uuid_text(id.deviceUUID, uuid);
-    int length = gr_vk_device_describe(device, text, sizeof text);
+    int length = gr_vk_device_describe(device, text, sizeof(text));
     ck_assert_int_eq(length, (int)strlen(text));
     const char *through = gr_vk_device_has_semaphores(device) ? "semaphores by OPAQUE_FD"
                                                               : "semaphores through the host";
     const char *const parts[] = {properties.deviceName, uuid, "CUDA device 0",
                                  "memory by OPAQUE_FD", through};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        ck_assert_msg(strstr(text, parts[i]) != NULL, "no %s in: %s", parts[i], text);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+        ck_assert_msg(strstr(text, parts[i]), "no %s in: %s", parts[i], text);
     ck_assert_ptr_eq(strchr(text, '\n'), NULL);
-    ck_assert_int_eq(gr_vk_device_describe(device, cut, sizeof cut), length);
-    ck_assert_uint_eq(strlen(cut), sizeof cut - 1);
-    ck_assert_int_eq(strncmp(cut, text, sizeof cut - 1), 0);
+    ck_assert_int_eq(gr_vk_device_describe(device, cut, sizeof(cut)), length);
+    ck_assert_uint_eq(strlen(cut), sizeof(cut) - 1);
+    ck_assert_int_eq(strncmp(cut, text, sizeof(cut) - 1), 0);
     ck_assert_int_eq(gr_vk_device_describe(device, NULL, 0), length);
     gr_vk_device_free(device);
     session_end(&s);
@@ -100,7 +100,7 @@ START_TEST(nulls)
     gr_vk_device_at_scope_end(&none);
     ck_assert_int_eq(gr_vk_device_cuda(NULL), -1);
     ck_assert(!gr_vk_device_has_semaphores(NULL));
-    ck_assert_int_eq(gr_vk_device_describe(NULL, text, sizeof text), (int)strlen(text));
+    ck_assert_int_eq(gr_vk_device_describe(NULL, text, sizeof(text)), (int)strlen(text));
     ck_assert_ptr_ne(strstr(text, "NULL"), NULL);
     ck_assert_uint_eq(gr_last_error(NULL), GR_OK);
 }
@@ -123,7 +123,7 @@ START_TEST(null_members)
         if (i == 3)
             info.device = VK_NULL_HANDLE;
         char text[64];
-        snprintf(text, sizeof text, "`info->%s` is NULL", names[i]);
+        snprintf(text, sizeof(text), "`info->%s` is NULL", names[i]);
         assert_null(gr_vk_device_wrap(&info), GR_ERR_INVALID_VALUE, 0, text);
     }
     session_end(&s);
@@ -198,11 +198,11 @@ static int use_primary(void)
     if (gr_cuda_load(true) != GR_OK)
         return 1;
     keep_vulkan();
-    if (session_start(&s) != NULL)
+    if (session_start(&s))
         return 1;
     void *symbol = gr_cuda_symbol("cuDevicePrimaryCtxGetState", 7000);
     state_fn get_state;
-    memcpy(&get_state, &symbol, sizeof symbol);
+    memcpy(&get_state, &symbol, sizeof(symbol));
     ck_assert_int_eq(get_state(0, &flags, &active), CUDA_SUCCESS);
     ck_assert_int_eq(active, 0);
     gr_vk_device *device = must_wrap(&s.info);
@@ -220,7 +220,7 @@ START_TEST(primary_is_released)
     struct session s;
     char text[2000];
     need_session(&s);
-    int status = child_run("primary", text, sizeof text);
+    int status = child_run("primary", text, sizeof(text));
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %d: %s", status, text);
     session_end(&s);
 }

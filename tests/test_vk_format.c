@@ -114,7 +114,7 @@ static const struct named formats[] = {
     {1000066013, "ASTC_12x12_SFLOAT_BLOCK"},
 };
 /* clang-format on */
-#define FORMAT_COUNT (sizeof formats / sizeof *formats)
+#define FORMAT_COUNT (sizeof(formats) / sizeof(*formats))
 
 /* ---- What a name says ------------------------------------------------------------------------ */
 
@@ -131,7 +131,7 @@ static struct meaning take_apart(const char *name)
 {
     struct meaning m = {.plain = true};
     const char *at = name;
-    while (*at && strchr("RGBAD", *at) != NULL && isdigit((unsigned char)at[1]) && m.channels < 4) {
+    while (*at && strchr("RGBAD", *at) && isdigit((unsigned char)at[1]) && m.channels < 4) {
         char *end;
         unsigned bits = (unsigned)strtoul(at + 1, &end, 10);
         m.bits = m.channels == 0 || m.bits == bits ? bits : 0;
@@ -141,7 +141,7 @@ static struct meaning take_apart(const char *name)
     if (m.channels == 0 || *at != '_')
         return (struct meaning){.plain = false};
     size_t length = strcspn(at + 1, "_");
-    snprintf(m.type, sizeof m.type, "%.*s", (int)length, at + 1);
+    snprintf(m.type, sizeof(m.type), "%.*s", (int)length, at + 1);
     at += 1 + length;
     m.packed = strncmp(at, "_PACK", 5) == 0;
     m.plain = *at == '\0' || m.packed;
@@ -212,19 +212,19 @@ static void assert_refused(const struct named *named)
 {
     gr_vk_format_info info, before;
     char text[120];
-    memset(&info, 0x5a, sizeof info);
-    memcpy(&before, &info, sizeof info);
-    snprintf(text, sizeof text, "VK_FORMAT_%s:", named->name);
+    memset(&info, 0x5a, sizeof(info));
+    memcpy(&before, &info, sizeof(info));
+    snprintf(text, sizeof(text), "VK_FORMAT_%s:", named->name);
     assert_fails(gr_vk_format((VkFormat)named->number, &info), GR_ERR_UNSUPPORTED, 0, text);
-    ck_assert_int_eq(memcmp(&info, &before, sizeof info), 0);
+    ck_assert_int_eq(memcmp(&info, &before, sizeof(info)), 0);
     ck_assert_uint_eq(gr_vk_format((VkFormat)named->number, &info), GR_ERR_UNSUPPORTED);
     gr_error error;
     gr_last_error(&error);
     gr_clear_error();
     const char *instead = strstr(error.message, ". Use ");
-    ck_assert_msg(instead != NULL, "%s", error.message);
+    ck_assert_msg(instead, "%s", error.message);
     const char *name = strstr(instead, "VK_FORMAT_");
-    ck_assert_msg(name != NULL, "%s", error.message);
+    ck_assert_msg(name, "%s", error.message);
     name += strlen("VK_FORMAT_");
     size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
     ck_assert_msg(is_taken(name, length), "%s", error.message);
@@ -269,7 +269,7 @@ START_TEST(some_by_hand)
         {VK_FORMAT_D32_SFLOAT,
          {"VK_FORMAT_D32_SFLOAT", CU_AD_FORMAT_FLOAT, 1, false, false, true, false}},
     };
-    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+    for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++) {
         gr_vk_format_info is, *wanted = &(gr_vk_format_info){0};
         *wanted = some[i].info;
         assert_ok(gr_vk_format(some[i].format, &is));
@@ -305,7 +305,7 @@ START_TEST(reasons)
         {VK_FORMAT_G8_B8R8_2PLANE_420_UNORM, "in planes. Use an image of VK_FORMAT_R8_UNORM"},
     };
     gr_vk_format_info info;
-    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+    for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++)
         assert_fails(gr_vk_format(some[i].format, &info), GR_ERR_UNSUPPORTED, 0, some[i].text);
 }
 END_TEST

@@ -132,12 +132,12 @@ START_TEST(describe_names_the_image)
     struct vulkan_image image = vulkan_image(VK_FORMAT_R16G16B16A16_SFLOAT, "2D array", 101, 37, 1,
                                              VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
     char text[512];
-    ck_assert_int_gt(gr_resource_describe(image.resource, text, sizeof text), 0);
+    ck_assert_int_gt(gr_resource_describe(image.resource, text, sizeof(text)), 0);
     ck_assert_msg(strstr(text, "Vulkan") && strstr(text, "image") && strstr(text, "101") &&
                       strstr(text, "R16G16B16A16_SFLOAT") && strstr(text, "surface_load_store"),
                   "%s", text);
     assert_ok(gr_close(image.resource, fx.stream));
-    gr_resource_describe(image.resource, text, sizeof text);
+    gr_resource_describe(image.resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "closed") && strstr(text, "R16G16B16A16_SFLOAT"), "%s", text);
     gr_resource_free(image.resource);
 }

@@ -385,13 +385,13 @@ static int exit_with_all_open(void)
     leaves_all_open = true;
     fixture_setup();
     vulkan_setup();
-    child_check(vk.missing == NULL);
+    child_check(!vk.missing);
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *mapped = make_alone(), *unused = make_alone();
     gr_resource *registered = must_register_own(&own, SIZE, GR_NONE);
     check_round_trip(mapped, 0x50);
-    child_check(gr_map(mapped, fx.stream) != NULL);
-    child_check(gr_map(registered, fx.other) != NULL);
+    child_check(gr_map(mapped, fx.stream));
+    child_check(gr_map(registered, fx.other));
     gr_submit submit;
     child_check(gr_submit_begin(&unused, 1, &submit) == GR_OK);
     fprintf(stderr, "all is open\n");
@@ -404,12 +404,12 @@ static int exit_while_a_stream_waits(void)
     leaves_all_open = true;
     fixture_setup();
     vulkan_setup();
-    child_check(vk.missing == NULL);
+    child_check(!vk.missing);
     gr_resource *resource = make_alone();
     gr_submit submit;
     child_check(gr_submit_begin(&resource, 1, &submit) == GR_OK);
     gr_buffer *buffer = gr_map(resource, fx.stream);
-    child_check(buffer != NULL);
+    child_check(buffer);
     fprintf(stderr, "the stream waits\n");
     return 0;
 }
@@ -441,9 +441,9 @@ static int lose_the_device(void)
     leaves_all_open = true;
     fixture_setup();
     vulkan_setup();
-    child_check(vk.missing == NULL);
+    child_check(!vk.missing);
     gr_semaphore *drawn = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    child_check(drawn != NULL);
+    child_check(drawn);
     gr_resource *resource = must_create(SIZE, GR_NONE);
     child_check(gr_resource_set_sync(resource, drawn, NULL) == GR_OK);
     vulkan_allow("VUID-VkSemaphoreSignalInfo-value");
@@ -456,11 +456,11 @@ static int lose_the_device(void)
     gr_submit submit;
     child_check(gr_submit_begin(&resource, 1, &submit) == GR_OK);
     gr_buffer *buffer = gr_map(resource, fx.stream);
-    if (buffer != NULL) {
+    if (buffer) {
         child_check(fx.cu->cuStreamSynchronize(fx.stream) == CUDA_SUCCESS);
         child_check(gr_buffer_release(buffer) == GR_OK);
         child_check(gr_submit_begin(&resource, 1, &submit) == GR_OK);
-        child_check(gr_map(resource, fx.stream) == NULL);
+        child_check(!gr_map(resource, fx.stream));
     }
     assert_error(GR_ERR_VULKAN, VK_ERROR_DEVICE_LOST, "lost");
     gr_resource_free(resource);

@@ -36,7 +36,7 @@ gr_resource *make_resource(const struct pair *pair)
 {
     gr_resource *resource = must_create(SIZE, GR_NONE);
     vulkan_fill(gr_vk_buffer(resource), SIZE, 0);
-    if (pair != NULL)
+    if (pair)
         assert_ok(gr_resource_set_sync(resource, pair->drawn, pair->computed));
     return resource;
 }

@@ -74,7 +74,7 @@ static void expect(gr_status got, unsigned may)
 
 static gr_status status_of(const void *made)
 {
-    return made != NULL ? GR_OK : gr_last_error(NULL);
+    return made ? GR_OK : gr_last_error(NULL);
 }
 
 /* ---- Choices --------------------------------------------------------------------------------- */
@@ -117,13 +117,13 @@ static unsigned pick_flags(void)
 static struct resource *pick_resource(void)
 {
     struct resource *r = &resources[pick(RESOURCES)];
-    return r->it != NULL && r->held ? r : NULL;
+    return r->it && r->held ? r : NULL;
 }
 
 static struct resource *free_resource(void)
 {
     for (int i = 0; i < RESOURCES; i++)
-        if (resources[i].it == NULL)
+        if (!resources[i].it)
             return &resources[i];
     return NULL;
 }
@@ -131,7 +131,7 @@ static struct resource *free_resource(void)
 static struct mapping *free_mapping(void)
 {
     for (int i = 0; i < MAPPINGS; i++)
-        if (mappings[i].it == NULL)
+        if (!mappings[i].it)
             return &mappings[i];
     return NULL;
 }
@@ -140,7 +140,7 @@ static struct mapping *free_mapping(void)
 
 static unsigned stream_may(CUstream stream, bool of_map)
 {
-    bool wrong = stream == NULL || (stream == GR_STREAM_OF_MAP && !of_map);
+    bool wrong = !stream || (stream == GR_STREAM_OF_MAP && !of_map);
     return wrong ? MAY(GR_ERR_INVALID_VALUE) : 0;
 }
 
@@ -157,7 +157,7 @@ static unsigned register_may(const struct name *name, unsigned flags)
 
 static unsigned map_may(const struct resource *r)
 {
-    bool wrong = r->closed || r->mapped != NULL || r->size != r->name->size;
+    bool wrong = r->closed || r->mapped || r->size != r->name->size;
     return (wrong ? MAY(GR_ERR_STATE) : 0) | context_may(r);
 }
 
@@ -165,7 +165,7 @@ static unsigned map_may(const struct resource *r)
 
 static void forget_if_ended(struct resource *r)
 {
-    if (!r->held && r->mapped == NULL)
+    if (!r->held && !r->mapped)
         r->closed = true;
     if (!r->held && r->out == 0)
         *r = (struct resource){0};
@@ -185,7 +185,7 @@ static void is_mapped_now(struct resource *r, gr_buffer *buffer, CUstream stream
 
 static void is_unmapped_now(struct resource *r)
 {
-    if (r->mapped == NULL)
+    if (!r->mapped)
         return;
     r->mapped = NULL;
     struct name *name = r->name;
@@ -212,11 +212,11 @@ static void step_register(void)
     struct name *name = &names[pick(CONTEXTS * NAMES)];
     struct resource *slot = free_resource();
     unsigned flags = pick_flags();
-    if (slot == NULL)
+    if (!slot)
         return;
     gr_resource *made = gr_from_gl_buffer(name->name, flags);
     expect(status_of(made), register_may(name, flags));
-    if (made != NULL)
+    if (made)
         *slot = (struct resource){
             .it = made, .name = name, .size = name->size, .flags = flags, .held = true};
 }
@@ -227,11 +227,11 @@ static void step_map_on_entry(void)
     struct resource *slot = free_resource();
     unsigned flags = pick_flags();
     CUstream stream = pick_stream(false);
-    if (slot == NULL || free_mapping() == NULL)
+    if (!slot || !free_mapping())
         return;
     gr_buffer *made = gr_map_gl_buffer(name->name, flags, stream);
     expect(status_of(made), register_may(name, flags) | stream_may(stream, false));
-    if (made == NULL)
+    if (!made)
         return;
     /* Its resource is never the walker's. What stands for it must only not be NULL. */
     *slot = (struct resource){
@@ -243,11 +243,11 @@ static void step_map(void)
 {
     struct resource *r = pick_resource();
     CUstream stream = pick_stream(false);
-    if (r == NULL || free_mapping() == NULL)
+    if (!r || !free_mapping())
         return;
     gr_buffer *made = gr_map(r->it, stream);
     expect(status_of(made), map_may(r) | stream_may(stream, false));
-    if (made != NULL)
+    if (made)
         is_mapped_now(r, made, stream);
 }
 
@@ -255,7 +255,7 @@ static int free_mappings(void)
 {
     int count = 0;
     for (int i = 0; i < MAPPINGS; i++)
-        count += mappings[i].it == NULL;
+        count += !mappings[i].it;
     return count;
 }
 
@@ -269,8 +269,8 @@ static void step_map_many(void)
     unsigned may = stream_may(stream, false);
     for (unsigned i = 0; i < n; i++) {
         picked[i] = pick_resource();
-        list[i] = picked[i] != NULL ? picked[i]->it : NULL;
-        may |= picked[i] != NULL ? map_may(picked[i]) : MAY(GR_ERR_INVALID_VALUE);
+        list[i] = picked[i] ? picked[i]->it : NULL;
+        may |= picked[i] ? map_may(picked[i]) : MAY(GR_ERR_INVALID_VALUE);
         for (unsigned k = 0; k < i; k++)
             if (picked[k] == picked[i])
                 may |= MAY(GR_ERR_INVALID_VALUE);
@@ -280,7 +280,7 @@ static void step_map_many(void)
     gr_status status = gr_map_many(list, n, stream, out);
     expect(status, may);
     for (unsigned i = 0; i < n; i++) {
-        check((out[i] != NULL) == (status == GR_OK));
+        check((!!out[i]) == (status == GR_OK));
         if (status == GR_OK)
             is_mapped_now(picked[i], out[i], stream);
     }
@@ -295,7 +295,7 @@ static void step_release(void)
 {
     struct mapping *m = &mappings[pick(MAPPINGS)];
     CUstream stream = pick_stream(true);
-    if (m->it == NULL)
+    if (!m->it)
         return;
     bool plain = pick(2);
     unsigned may = release_may(m) | (plain ? 0 : stream_may(stream, true));
@@ -314,17 +314,17 @@ static void step_release_many(void)
     for (int i = 0; i < MAPPINGS; i++) {
         if (pick(3) == 0)
             list[i] = mappings[i].it;
-        asked[i] = list[i] != NULL;
+        asked[i] = list[i];
         if (!asked[i])
             continue;
-        stays[i] = stream == NULL || release_may(&mappings[i]) != 0;
+        stays[i] = !stream || release_may(&mappings[i]) != 0;
         may |= release_may(&mappings[i]);
     }
     expect(gr_buffer_release_many(list, MAPPINGS, stream), may);
     for (int i = 0; i < MAPPINGS; i++) {
         if (!asked[i])
             continue;
-        check((list[i] != NULL) == stays[i]);
+        check((!!list[i]) == stays[i]);
         if (!stays[i])
             is_released_now(&mappings[i]);
     }
@@ -334,11 +334,11 @@ static void step_unmap(void)
 {
     struct resource *r = pick_resource();
     CUstream stream = pick_stream(true);
-    if (r == NULL)
+    if (!r)
         return;
     unsigned may = stream_may(stream, true) | context_may(r);
     gr_status status = gr_unmap(r->it, stream);
-    expect(status, may | (r->mapped == NULL ? MAY(GR_ERR_STATE) : 0));
+    expect(status, may | (!r->mapped ? MAY(GR_ERR_STATE) : 0));
     if (status == GR_OK)
         is_unmapped_now(r);
 }
@@ -347,7 +347,7 @@ static void step_close(void)
 {
     struct resource *r = pick_resource();
     CUstream stream = pick_stream(true);
-    if (r == NULL || (stream == GR_STREAM_OF_MAP && r->mapped == NULL))
+    if (!r || (stream == GR_STREAM_OF_MAP && !r->mapped))
         return;
     gr_status status = gr_close(r->it, stream);
     expect(status, r->closed ? 0 : stream_may(stream, true) | context_may(r));
@@ -360,7 +360,7 @@ static void step_close(void)
 static void step_free(void)
 {
     struct resource *r = pick_resource();
-    if (r == NULL)
+    if (!r)
         return;
     gr_resource_free(r->it);
     r->held = false;
@@ -378,7 +378,7 @@ static void step_write(void)
 {
     static unsigned char value;
     struct resource *r = &resources[pick(RESOURCES)];
-    if (r->it == NULL || r->mapped == NULL || r->flags == GR_READ_ONLY)
+    if (!r->it || !r->mapped || r->flags == GR_READ_ONLY)
         return;
     /* The map's own stream is the one that is ordered behind the map. */
     CUstream stream = r->mapped->stream;
@@ -406,13 +406,13 @@ static void step_storage(void)
 
 static void check_resource(const struct resource *r)
 {
-    if (r->it == NULL || !r->held)
+    if (!r->it || !r->held)
         return;
     char text[8];
-    check(gr_is_mapped(r->it) == (r->mapped != NULL));
+    check(gr_is_mapped(r->it) == (!!r->mapped));
     check(gr_is_closed(r->it) == r->closed);
-    check((gr_handle(r->it) == NULL) == r->closed);
-    check(gr_resource_describe(r->it, text, sizeof text) > 0);
+    check((!gr_handle(r->it)) == r->closed);
+    check(gr_resource_describe(r->it, text, sizeof(text)) > 0);
 }
 
 static void check_all(void)
@@ -421,7 +421,7 @@ static void check_all(void)
         check_resource(&resources[i]);
     for (int i = 0; i < MAPPINGS; i++) {
         const struct mapping *m = &mappings[i];
-        bool live = m->it != NULL && m->resource->mapped == m;
+        bool live = m->it && m->resource->mapped == m;
         check((gr_buffer_ptr(m->it) != 0) == live);
         check(gr_buffer_size(m->it) == (live ? m->resource->size : 0));
         check(gr_buffer_stream(m->it) == m->stream);
@@ -442,7 +442,7 @@ static const struct kind {
     {"free", 3, step_free},         {"make current", 5, step_make_current},
     {"write", 8, step_write},       {"storage", 2, step_storage},
 };
-#define KINDS (sizeof kinds / sizeof *kinds)
+#define KINDS (sizeof(kinds) / sizeof(*kinds))
 
 /* The calls of each kind by what came of them. */
 static struct {
@@ -502,12 +502,12 @@ static void end_all(void)
     for (current = 0; current < CONTEXTS; current++) {
         expect(gr_egl_make_current(contexts[current]), 0);
         for (int i = 0; i < MAPPINGS; i++)
-            if (mappings[i].it != NULL && release_may(&mappings[i]) == 0) {
+            if (mappings[i].it && release_may(&mappings[i]) == 0) {
                 expect(gr_buffer_release(mappings[i].it), 0);
                 is_released_now(&mappings[i]);
             }
         for (int i = 0; i < RESOURCES; i++)
-            if (resources[i].it != NULL && resources[i].held && context_may(&resources[i]) == 0) {
+            if (resources[i].it && resources[i].held && context_may(&resources[i]) == 0) {
                 gr_resource_free(resources[i].it);
                 resources[i] = (struct resource){0};
             }

@@ -62,7 +62,7 @@ static GLuint gl_semaphore(void)
             (create_semaphores_fn)eglGetProcAddress("glCreateSemaphoresNV");
         semaphore_parameter_fn set =
             (semaphore_parameter_fn)eglGetProcAddress("glSemaphoreParameterivNV");
-        ck_assert(create != NULL && set != NULL);
+        ck_assert(create && set);
         create(1, &made);
         set(made, SEMAPHORE_TYPE_NV, &type); /* before the import, which depends on it */
     } else {
@@ -82,7 +82,7 @@ static GLuint gl_semaphore_of(gr_semaphore *semaphore)
     PFN_vkGetSemaphoreFdKHR get = (PFN_vkGetSemaphoreFdKHR)vk.h->get_instance_proc_addr(
         vk.h->instance, "vkGetSemaphoreFdKHR");
     int fd = -1;
-    ck_assert(get != NULL);
+    ck_assert(get);
     ck_assert_int_eq(get(vk.h->device, &info, &fd), VK_SUCCESS);
     GLuint made = gl_semaphore();
     glImportSemaphoreFdEXT(made, GL_HANDLE_TYPE_OPAQUE_FD_EXT, fd);
@@ -94,7 +94,7 @@ static GLuint gl_semaphore_of(gr_semaphore *semaphore)
 static const struct turn *next_turn(enum api from, enum api to)
 {
     struct turn *turn = &turns[from][to];
-    if (turn->semaphore == NULL) {
+    if (!turn->semaphore) {
         turn->semaphore = gr_vk_semaphore_create(
             vk.wrap, waits == BY_TIMELINES ? VK_SEMAPHORE_TYPE_TIMELINE : VK_SEMAPHORE_TYPE_BINARY);
         assert_made(turn->semaphore);
@@ -160,7 +160,7 @@ static void end_all(int unused)
 {
     static const char text[] = "a signal between Vulkan, OpenGL and CUDA got lost\n";
     (void)unused;
-    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    ssize_t ignored = write(STDERR_FILENO, text, sizeof(text) - 1);
     (void)ignored;
     _exit(1);
 }
@@ -169,7 +169,7 @@ void begin_turns(void)
 {
     after_that = signal(SIGALRM, end_all);
     seconds_left = alarm(MOST_SECONDS);
-    memset(turns, 0, sizeof turns);
+    memset(turns, 0, sizeof(turns));
     owner = VULKAN;
     gl_name = gl_texture = 0;
 }
@@ -180,7 +180,7 @@ void end_turns(void)
     CU(cuCtxSetCurrent(fx.context));
     CU(cuCtxSynchronize());
     glFinish();
-    if (vk.missing == NULL)
+    if (!vk.missing)
         vulkan_finish();
     for (int i = 0; i < APIS * APIS; i++) {
         struct turn *turn = &turns[i / APIS][i % APIS];

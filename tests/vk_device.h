@@ -34,7 +34,7 @@ void session_end(struct session *session);
 #define need_session(session)                                                                      \
     do {                                                                                           \
         const char *missing_ = session_start(session);                                             \
-        if (missing_ != NULL)                                                                      \
+        if (missing_)                                                                      \
             skip("%s", missing_);                                                                  \
     } while (0)
 

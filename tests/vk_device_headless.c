@@ -28,7 +28,7 @@ START_TEST(is_the_cuda_device)
     if (gr_cuda_is_software())
         ck_assert_int_eq(properties.deviceType, VK_PHYSICAL_DEVICE_TYPE_CPU);
     else
-        ck_assert_int_eq(memcmp(uuid.bytes, id.deviceUUID, sizeof uuid.bytes), 0);
+        ck_assert_int_eq(memcmp(uuid.bytes, id.deviceUUID, sizeof(uuid.bytes)), 0);
     ck_assert_uint_ge(properties.apiVersion, VK_API_VERSION_1_2);
     session_end(&s);
 }
@@ -155,7 +155,7 @@ START_TEST(validation_speaks)
     need_session(&s);
     do_wrong(s.h);
     ck_assert_int_ge(s.messages.count, 1);
-    ck_assert_msg(strstr(s.messages.first, "VUID-VkBufferCreateInfo-size") != NULL, "%s",
+    ck_assert_msg(strstr(s.messages.first, "VUID-VkBufferCreateInfo-size"), "%s",
                   s.messages.first);
     s.messages.count = 0;
     session_end(&s);
@@ -179,7 +179,7 @@ START_TEST(validation_logged)
     do_wrong(gr_vk_headless_get(headless));
     gr_log_set(GR_LOG_NONE, NULL, NULL);
     ck_assert_int_ge(lines.count, 1);
-    ck_assert_msg(strstr(lines.first, "VUID-VkBufferCreateInfo-size") != NULL, "%s", lines.first);
+    ck_assert_msg(strstr(lines.first, "VUID-VkBufferCreateInfo-size"), "%s", lines.first);
     gr_vk_headless_free(headless);
     session_end(&s);
 }
@@ -189,7 +189,7 @@ END_TEST
 START_TEST(validation_at_the_end)
 {
     struct session s;
-    if (sanitizer() != NULL && strcmp(sanitizer(), "AddressSanitizer") == 0)
+    if (sanitizer() && strcmp(sanitizer(), "AddressSanitizer") == 0)
         skip("%s counts what is left over as lost", sanitizer());
     need_session(&s);
     VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
@@ -197,7 +197,7 @@ START_TEST(validation_at_the_end)
     ck_assert_int_eq(FUNCTION(s.h, vkCreateSemaphore)(s.h->device, &info, NULL, &left), VK_SUCCESS);
     gr_vk_headless_free(s.headless);
     ck_assert_int_ge(s.messages.count, 1);
-    ck_assert_msg(strstr(s.messages.first, "VUID-vkDestroyDevice-device") != NULL, "%s",
+    ck_assert_msg(strstr(s.messages.first, "VUID-vkDestroyDevice-device"), "%s",
                   s.messages.first);
 }
 END_TEST
@@ -209,7 +209,7 @@ START_TEST(device_out_of_range)
     int count = 0;
     char text[32];
     CU(cuDeviceGetCount(&count));
-    snprintf(text, sizeof text, "CUDA device %d", count);
+    snprintf(text, sizeof(text), "CUDA device %d", count);
     const gr_vk_headless_options past = {.cuda_device = count}, below = {.cuda_device = -1},
                                  least = {.cuda_device = INT_MIN};
     assert_null(gr_vk_headless_create(&past), GR_ERR_INVALID_VALUE, 0, text);
@@ -227,7 +227,7 @@ struct variable {
 static struct variable set_variable(const char *name, const char *value)
 {
     struct variable variable = {.name = name};
-    if (getenv(name) != NULL)
+    if (getenv(name))
         variable.before = strdup(getenv(name));
     setenv(name, value, 1);
     return variable;
@@ -235,7 +235,7 @@ static struct variable set_variable(const char *name, const char *value)
 
 static void restore_variable(struct variable *variable)
 {
-    if (variable->before != NULL)
+    if (variable->before)
         setenv(variable->name, variable->before, 1);
     else
         unsetenv(variable->name);
@@ -260,7 +260,7 @@ START_TEST(no_driver)
                   error_text());
     ck_assert_ptr_ne(strstr(error.message, "VK_DRIVER_FILES"), NULL);
     const char *hint = gr_cuda_is_software() ? "mesa-vulkan-drivers" : "NVIDIA_DRIVER_CAPABILITIES";
-    ck_assert_msg(strstr(error.message, hint) != NULL, "%s", error.message);
+    ck_assert_msg(strstr(error.message, hint), "%s", error.message);
     gr_clear_error();
     gr_vk_headless_free(create(NULL));
     session_end(&s);

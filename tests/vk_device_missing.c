@@ -91,13 +91,13 @@ START_TEST(enough_for_each_version)
     static const uint32_t versions[] = {VK_API_VERSION_1_0, VK_API_VERSION_1_1, VK_API_VERSION_1_2};
     struct session s;
     need_session(&s);
-    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+    for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
         struct own own;
         own_start(&own, &s, versions[i], true);
         gr_vk_device *device = must_wrap(&own.info);
         char text[600];
-        gr_vk_device_describe(device, text, sizeof text);
-        ck_assert_msg(strstr(text, "no semaphores") == NULL, "%s", text);
+        gr_vk_device_describe(device, text, sizeof(text));
+        ck_assert_msg(!strstr(text, "no semaphores"), "%s", text);
         gr_vk_device_free(device);
         own_end(&own);
     }
@@ -136,8 +136,8 @@ static bool there_all_the_same(const struct own *own, const char *extension)
     PFN_vkGetDeviceProcAddr get = (PFN_vkGetDeviceProcAddr)own->info.get_instance_proc_addr(
         own->instance, "vkGetDeviceProcAddr");
     return strcmp(extension, "VK_KHR_timeline_semaphore") == 0 &&
-           (get(own->info.device, "vkWaitSemaphores") != NULL ||
-            get(own->info.device, "vkWaitSemaphoresKHR") != NULL);
+           (get(own->info.device, "vkWaitSemaphores") ||
+            get(own->info.device, "vkWaitSemaphoresKHR"));
 }
 
 /* None is enabled: all that there are stand in one message, and none that the device has not. */
@@ -155,11 +155,11 @@ START_TEST(none_enabled)
     gr_last_error(&error);
     ck_assert_ptr_ne(strstr(error.message, "were not enabled"), NULL);
     ck_assert_ptr_eq(strstr(error.message, "does not have"), NULL);
-    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
+    for (size_t i = 0; i < sizeof(extensions) / sizeof(*extensions); i++) {
         const char *at = strstr(error.message, extensions[i]);
         bool missing = device_has(&s, extensions[i]) && !there_all_the_same(&own, extensions[i]);
-        ck_assert_msg((at != NULL) == missing, "%s: %s", extensions[i], error.message);
-        ck_assert(at == NULL || strstr(at + 1, extensions[i]) == NULL); /* once */
+        ck_assert_msg((!!at) == missing, "%s: %s", extensions[i], error.message);
+        ck_assert(!at || !strstr(at + 1, extensions[i])); /* once */
     }
     gr_clear_error();
     own_end(&own);
@@ -198,8 +198,8 @@ START_TEST(no_semaphores_at_all)
                                                "VK_KHR_external_semaphore"}});
     gr_vk_device *device = must_wrap(&info);
     char text[600];
-    gr_vk_device_describe(device, text, sizeof text);
-    ck_assert_msg(strstr(text, "no semaphores") != NULL, "%s", text);
+    gr_vk_device_describe(device, text, sizeof(text));
+    ck_assert_msg(strstr(text, "no semaphores"), "%s", text);
     ck_assert(!gr_vk_device_has_semaphores(device));
     gr_vk_device_free(device);
     session_end(&s);
@@ -213,7 +213,7 @@ START_TEST(vulkan_of_another)
                                         "vkEnumerateDeviceExtensionProperties"};
     struct session s;
     need_session(&s);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         gr_vk_device_info info = lying(&s, (struct lies){.hidden = {names[i]}});
         assert_null(gr_vk_device_wrap(&info), GR_ERR_VULKAN, 0, names[i]);
     }

@@ -12,7 +12,7 @@ void count_message(void *messages, const char *text)
 {
     struct messages *m = messages;
     if (m->count++ == 0)
-        snprintf(m->first, sizeof m->first, "%s", text);
+        snprintf(m->first, sizeof(m->first), "%s", text);
 }
 
 const char *session_start(struct session *session)
@@ -22,11 +22,11 @@ const char *session_start(struct session *session)
     gr_vk_headless_options options = {
         .validation = true, .message = count_message, .user = &session->messages};
     session->headless = gr_vk_headless_create(&options);
-    if (session->headless == NULL) {
+    if (!session->headless) {
         gr_error error;
         gr_status status = gr_last_error(&error);
         ck_assert_msg(status == GR_ERR_UNSUPPORTED || status == GR_ERR_VULKAN, "%s", error_text());
-        snprintf(why, sizeof why, "no Vulkan with validation: %s", error.message);
+        snprintf(why, sizeof(why), "no Vulkan with validation: %s", error.message);
         gr_clear_error();
         return why;
     }
@@ -94,7 +94,7 @@ bool device_has(const struct session *s, const char *name)
     uint32_t count = 0;
     FUNCTION(s->h, vkEnumerateDeviceExtensionProperties)
     (s->h->physical_device, NULL, &count, NULL);
-    VkExtensionProperties *list = calloc(count, sizeof *list);
+    VkExtensionProperties *list = calloc(count, sizeof(*list));
     FUNCTION(s->h, vkEnumerateDeviceExtensionProperties)
     (s->h->physical_device, NULL, &count, list);
     bool found = false;
@@ -115,14 +115,14 @@ static void is_another(VkPhysicalDevice device, VkPhysicalDeviceProperties2 *pro
     if (!told.other_device)
         return;
     properties->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
-    for (VkBaseOutStructure *s = properties->pNext; s != NULL; s = s->pNext)
+    for (VkBaseOutStructure *s = properties->pNext; s; s = s->pNext)
         if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES)
             memset(((VkPhysicalDeviceIDProperties *)s)->deviceUUID, 0x0f, VK_UUID_SIZE);
 }
 
 static bool is_listed(const char *name)
 {
-    for (int i = 0; i < 4 && told.not_listed[i] != NULL; i++)
+    for (int i = 0; i < 4 && told.not_listed[i]; i++)
         if (strcmp(name, told.not_listed[i]) == 0)
             return false;
     return true;
@@ -136,23 +136,23 @@ static VkResult list_extensions(VkPhysicalDevice device, const char *layer, uint
     VkResult result =
         FUNCTION(truth.h, vkEnumerateDeviceExtensionProperties)(device, layer, count, list);
     uint32_t left = 0;
-    for (uint32_t i = 0; list != NULL && i < *count; i++)
+    for (uint32_t i = 0; list && i < *count; i++)
         if (is_listed(list[i].extensionName))
             list[left++] = list[i];
-    if (list != NULL)
+    if (list)
         *count = left;
     return result;
 }
 
 static bool is_hidden(const char *name)
 {
-    for (int i = 0; i < 8 && told.hidden[i] != NULL; i++) {
+    for (int i = 0; i < 8 && told.hidden[i]; i++) {
         size_t length = strlen(told.hidden[i]);
         if (strncmp(name, told.hidden[i], length) == 0 &&
             (name[length] == '\0' || strcmp(name + length, "KHR") == 0))
             return true;
     }
-    for (int i = 0; i < 16 && told.later[i] != NULL; i++)
+    for (int i = 0; i < 16 && told.later[i]; i++)
         if (strcmp(name, told.later[i]) == 0)
             return true;
     return false;

@@ -13,8 +13,8 @@ static char differences[3000]; /* more than Check takes would be lost */
 static void note(const struct vulkan_image *image, const char *what)
 {
     char line[400];
-    snprintf(line, sizeof line, "\n  %s %s: %s", image->format->name, image->shape->name, what);
-    strncat(differences, line, sizeof differences - strlen(differences) - 1);
+    snprintf(line, sizeof(line), "\n  %s %s: %s", image->format->name, image->shape->name, what);
+    strncat(differences, line, sizeof(differences) - strlen(differences) - 1);
 }
 
 /* Vulkan's texels are read by CUDA, then CUDA's by Vulkan. */
@@ -22,17 +22,17 @@ static void check_bytes(struct vulkan_image *image)
 {
     vulkan_image_fill(image, 1);
     gr_buffer *buffer = gr_map(image->resource, fx.stream);
-    if (buffer == NULL) {
+    if (!buffer) {
         note(image, error_text());
         return;
     }
     const char *difference = cuda_image_differs(buffer, image, 1);
-    if (difference != NULL)
+    if (difference)
         note(image, difference);
     cuda_image_fill(buffer, image, 2);
     must_release(buffer);
     difference = vulkan_image_differs(image, 2);
-    if (difference != NULL)
+    if (difference)
         note(image, difference);
 }
 
@@ -49,7 +49,7 @@ static unsigned check_formats(const struct vulkan_shape *shape, unsigned width, 
             continue;
         struct vulkan_image image = vulkan_image_try(format, shape, width, height, levels,
                                                      VK_IMAGE_USAGE_SAMPLED_BIT, GR_NONE);
-        if (image.resource == NULL)
+        if (!image.resource)
             note(&image, error_text());
         else
             check_bytes(&image);
@@ -112,7 +112,7 @@ START_TEST(bytes_with_each_usage)
         {VK_FORMAT_D32_SFLOAT, VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT},
     };
     differences[0] = '\0';
-    for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
+    for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++) {
         struct vulkan_image image =
             vulkan_image(used[i].format, "2D", 101, 37, 1, used[i].usage, GR_NONE);
         check_bytes(&image);
@@ -163,18 +163,18 @@ START_TEST(bytes_through_map_linear)
     CU(cuMemcpy2DAsync(&copy, fx.stream));
     CU(cuStreamSynchronize(fx.stream));
     vulkan_image_pattern(&image, 1, 2, 1, wanted);
-    ck_assert_mem_eq(got, wanted, sizeof got);
+    ck_assert_mem_eq(got, wanted, sizeof(got));
     CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 0x77, gr_buffer_size(buffer), fx.stream));
     must_release(buffer);
     buffer = must_map_vulkan(&image);
     const gr_linear to = {.host = got};
     assert_ok(gr_buffer_copy_from_image(buffer, 1, 2, &to, fx.stream));
     CU(cuStreamSynchronize(fx.stream));
-    assert_bytes(got, sizeof got, 0x77);
+    assert_bytes(got, sizeof(got), 0x77);
     assert_ok(gr_buffer_copy_from_image(buffer, 1, 1, &to, fx.stream));
     CU(cuStreamSynchronize(fx.stream));
     vulkan_image_pattern(&image, 1, 1, 1, wanted);
-    ck_assert_mem_eq(got, wanted, sizeof got);
+    ck_assert_mem_eq(got, wanted, sizeof(got));
     must_release(buffer);
     gr_resource_free(image.resource);
 }
@@ -219,7 +219,7 @@ START_TEST(bytes_of_a_clear)
     const gr_linear to = {.host = got};
     assert_ok(gr_buffer_copy_from_image(buffer, 0, 0, &to, fx.stream));
     must_release(buffer);
-    assert_bytes(got, sizeof got, 0x40);
+    assert_bytes(got, sizeof(got), 0x40);
     gr_resource_free(image.resource);
 }
 END_TEST
@@ -228,7 +228,7 @@ void add_vulkan_byte_cases(Suite *suite)
 {
     TCase *bytes = add_vulkan_case(suite, "bytes");
     tcase_add_loop_test(bytes, bytes_of_every_format, 0, (int)vulkan_shape_count);
-    tcase_add_loop_test(bytes, bytes_of_many_sizes, 0, (int)(sizeof sizes / sizeof sizes[0]));
+    tcase_add_loop_test(bytes, bytes_of_many_sizes, 0, (int)(sizeof(sizes) / sizeof(sizes[0])));
     tcase_add_test(bytes, bytes_with_each_usage);
     tcase_add_loop_test(bytes, bytes_of_the_applications_own_image, 0, 2);
     tcase_add_test(bytes, bytes_through_map_linear);

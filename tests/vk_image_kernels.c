@@ -22,7 +22,7 @@ static void begin_kernels(void)
 {
     surfaces = textures = NULL;
     buffer = NULL;
-    if (vk.missing != NULL)
+    if (vk.missing)
         return;
     const struct kernel_image *images[] = {&vk_kernels_image, &image_kernels_image};
     CUmodule *modules[] = {&surfaces, &textures};
@@ -34,16 +34,16 @@ static void begin_kernels(void)
 static void end_kernels(void)
 {
     CU(cuCtxSetCurrent(fx.context));
-    if (surfaces != NULL)
+    if (surfaces)
         CU(cuModuleUnload(surfaces));
-    if (textures != NULL)
+    if (textures)
         CU(cuModuleUnload(textures));
 }
 
 #define need_vulkan_kernels()                                                                      \
     do {                                                                                           \
         need_vulkan();                                                                             \
-        if (surfaces == NULL || textures == NULL)                                                  \
+        if (!surfaces || !textures)                                                  \
             skip("the kernels were not built for this driver");                                    \
     } while (0)
 
@@ -79,7 +79,7 @@ static void run_surface(const char *verb, int shape, const struct vulkan_image *
     int height = (int)vulkan_image_height(image, level), layers = (int)depth_of(image, level);
     CUsurfObject surface = gr_buffer_surface(buffer, level, image->info.array_layers - 1);
     ck_assert_msg(surface != 0, "no surface: %s", error_text());
-    snprintf(name, sizeof name, "%s_%s", verb, shaped[shape].kernels);
+    snprintf(name, sizeof(name), "%s_%s", verb, shaped[shape].kernels);
     launch(surfaces, name, (size_t)width * (size_t)height * (size_t)layers,
            (void *[]){&surface, &memory, &width, &height, &layers});
 }
@@ -103,7 +103,7 @@ static void check_load(int shape, const struct vulkan_image *image, unsigned lev
 {
     size_t bytes = level_bytes(image, level);
     unsigned char *got = malloc(bytes), *wanted = malloc(bytes);
-    ck_assert(got != NULL && wanted != NULL);
+    ck_assert(got && wanted);
     CU(cuMemsetD8Async(memory, 0xEE, bytes, fx.stream));
     run_surface("load", shape, image, level, memory);
     CU(cuMemcpyDtoHAsync(got, memory, bytes, fx.stream));
@@ -195,11 +195,11 @@ static struct colour sample(const char *kernel, const gr_texture_options *option
     ck_assert_msg(texture != 0, "no texture: %s", error_text());
     CUdeviceptr places = 0, result = 0;
     int count = 1;
-    CU(cuMemAlloc(&places, sizeof at));
-    CU(cuMemAlloc(&result, sizeof got));
-    CU(cuMemcpyHtoDAsync(places, &at, sizeof at, fx.stream));
+    CU(cuMemAlloc(&places, sizeof(at)));
+    CU(cuMemAlloc(&result, sizeof(got)));
+    CU(cuMemcpyHtoDAsync(places, &at, sizeof(at), fx.stream));
     launch(textures, kernel, 1, (void *[]){&texture, &result, &places, &count});
-    CU(cuMemcpyDtoHAsync(&got, result, sizeof got, fx.stream));
+    CU(cuMemcpyDtoHAsync(&got, result, sizeof(got), fx.stream));
     CU(cuStreamSynchronize(fx.stream));
     CU(cuMemFree(places));
     CU(cuMemFree(result));
@@ -217,12 +217,12 @@ static void compare(const char *kernel, const gr_texture_options *options, struc
     if (fabsf(got.r - wanted.r) < 0.002f && fabsf(got.g - wanted.g) < 0.002f &&
         fabsf(got.b - wanted.b) < 0.002f && fabsf(got.a - wanted.a) < 0.002f)
         return;
-    snprintf(line, sizeof line,
+    snprintf(line, sizeof(line),
              "\n  %s at (%g, %g, %g, %g) gave (%g, %g, %g, %g), not (%g, %g, %g, %g)", kernel,
              (double)at.x, (double)at.y, (double)at.z, (double)at.level, (double)got.r,
              (double)got.g, (double)got.b, (double)got.a, (double)wanted.r, (double)wanted.g,
              (double)wanted.b, (double)wanted.a);
-    strncat(differences, line, sizeof differences - strlen(differences) - 1);
+    strncat(differences, line, sizeof(differences) - strlen(differences) - 1);
 }
 
 static void check(const char *kernel, const gr_texture_options *options, struct place at,
@@ -429,7 +429,7 @@ START_TEST(srgb_formats_are_made_linear)
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_SRGB, "2D", 4, 4, 1, VK_IMAGE_USAGE_SAMPLED_BIT, GR_NONE);
     unsigned char texels[4 * 4 * 4];
-    memset(texels, 0x80, sizeof texels);
+    memset(texels, 0x80, sizeof(texels));
     const gr_linear from = {.host = texels};
     const gr_texture_options raw = {.srgb = GR_NO};
     vulkan_image_hand_over(&image);

@@ -26,7 +26,7 @@ START_TEST(every_format_is_cudas_or_refused_with_its_reason)
     for (int i = 0; i <= (int)LAST_FORMAT; i++) {
         const struct vulkan_format *format = vulkan_format((VkFormat)i);
         gr_vk_format_info info = {.name = "untouched"};
-        if (format != NULL) {
+        if (format) {
             assert_ok(gr_vk_format((VkFormat)i, &info));
             check_known(format, &info);
         } else {
@@ -176,7 +176,7 @@ void add_vulkan_refusal_cases(Suite *suite)
     tcase_add_test(formats, every_format_is_cudas_or_refused_with_its_reason);
     tcase_add_test(formats, unknown_formats_are_refused);
     tcase_add_loop_test(formats, images_of_other_formats_are_refused, 0,
-                        (int)(sizeof refused / sizeof refused[0]));
+                        (int)(sizeof(refused) / sizeof(refused[0])));
 
     TCase *images = add_vulkan_case(suite, "images that are refused");
     tcase_add_test(images, multisampled_images_are_refused);

@@ -110,7 +110,7 @@ START_TEST(one_semaphore_of_the_two)
 
     assert_ok(gr_resource_set_sync(resource, NULL, NULL));
     submit = begin_submit(resource);
-    ck_assert(submit.wait == NULL && submit.signal == NULL);
+    ck_assert(!submit.wait && !submit.signal);
     ck_assert(submit.wait_value == 0 && submit.signal_value == 0);
     vulkan_finish();
     free_pair(&pair);
@@ -287,18 +287,18 @@ START_TEST(points_by_hand_order_two_streams)
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     CUdeviceptr memory = 0;
     unsigned char bytes[256];
-    CU(cuMemAlloc(&memory, sizeof bytes));
-    CU(cuMemsetD8Async(memory, 0, sizeof bytes, fx.stream));
+    CU(cuMemAlloc(&memory, sizeof(bytes)));
+    CU(cuMemsetD8Async(memory, 0, sizeof(bytes), fx.stream));
     CU(cuStreamSynchronize(fx.stream));
     const gr_semaphore_point points[] = {{.semaphore = pair.drawn, .value = 7},
                                          {.semaphore = pair.computed, .value = 9}};
     gate_open_after(gate_put(fx.stream), LATE_MS);
-    CU(cuMemsetD8Async(memory, 0x61, sizeof bytes, fx.stream));
+    CU(cuMemsetD8Async(memory, 0x61, sizeof(bytes), fx.stream));
     assert_ok(gr_semaphore_signal(points, 2, fx.stream));
     assert_ok(gr_semaphore_wait(points, 2, fx.other));
-    CU(cuMemcpyDtoHAsync(bytes, memory, sizeof bytes, fx.other));
+    CU(cuMemcpyDtoHAsync(bytes, memory, sizeof(bytes), fx.other));
     CU(cuStreamSynchronize(fx.other));
-    assert_bytes(bytes, sizeof bytes, 0x61);
+    assert_bytes(bytes, sizeof(bytes), 0x61);
     ck_assert_uint_eq(counter(pair.drawn), 7);
     ck_assert_uint_eq(counter(pair.computed), 9);
     CU(cuMemFree(memory));
@@ -354,7 +354,7 @@ static void check_own(bool through_host)
         assert_made(made[i]);
         ck_assert(gr_vk_semaphore(made[i]) == own[i]);
         ck_assert(gr_semaphore_is_timeline(made[i]));
-        ck_assert((gr_semaphore_handle(made[i]) == NULL) == through_host);
+        ck_assert((!gr_semaphore_handle(made[i])) == through_host);
     }
     gr_resource *resource = make_resource(NULL);
     assert_ok(gr_resource_set_sync(resource, made[0], made[1]));
@@ -462,7 +462,7 @@ START_TEST(images_change_hands_with_their_layouts)
     CU(cuStreamSynchronize(fx.stream));
     vulkan_finish();
     for (int i = 0; i < 8; i++)
-        assert_bytes(seen[i], sizeof seen[i], 10 + i);
+        assert_bytes(seen[i], sizeof(seen[i]), 10 + i);
     gr_resource_free(image.resource);
     free_pair(&pair);
 }
@@ -503,15 +503,15 @@ START_TEST(describe_says_what_a_semaphore_is)
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     const gr_semaphore_point point = {.semaphore = pair.drawn, .value = 4711};
     assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
-    ck_assert_int_gt(gr_semaphore_describe(pair.drawn, text, sizeof text), 0);
+    ck_assert_int_gt(gr_semaphore_describe(pair.drawn, text, sizeof(text)), 0);
     ck_assert_msg(strstr(text, "Vulkan") && strstr(text, "timeline") && strstr(text, "4711"), "%s",
                   text);
-    ck_assert_msg((strstr(text, "host") == NULL) == vk.exports, "%s", text);
+    ck_assert_msg((!strstr(text, "host")) == vk.exports, "%s", text);
     ck_assert(gr_semaphore_is_timeline(pair.drawn));
     ck_assert(!gr_semaphore_is_timeline(NULL));
     ck_assert(gr_vk_semaphore(pair.drawn) != VK_NULL_HANDLE);
     ck_assert(gr_vk_semaphore(NULL) == VK_NULL_HANDLE);
-    ck_assert((gr_semaphore_handle(pair.drawn) != NULL) == vk.exports);
+    ck_assert((!!gr_semaphore_handle(pair.drawn)) == vk.exports);
     ck_assert_ptr_null(gr_semaphore_handle(NULL));
     CU(cuStreamSynchronize(fx.stream));
     free_pair(&pair);

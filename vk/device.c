@@ -79,9 +79,9 @@ static bool exports_semaphores(const gr_vk_device *device, VkSemaphoreType type)
 static bool has_export_function(const struct vk_functions *vk)
 {
 #if defined(_WIN32)
-    return vk->vkGetSemaphoreWin32HandleKHR != NULL;
+    return vk->vkGetSemaphoreWin32HandleKHR;
 #else
-    return vk->vkGetSemaphoreFdKHR != NULL;
+    return vk->vkGetSemaphoreFdKHR;
 #endif
 }
 

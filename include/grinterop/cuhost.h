@@ -201,7 +201,7 @@ template <class... A> struct layout {
 template <class T> inline T load(const void *from)
 {
     alignas(T) unsigned char raw[sizeof(T)];
-    memcpy(raw, from, sizeof raw);
+    memcpy(raw, from, sizeof(raw));
     return *std::launder(reinterpret_cast<T *>(raw));
 }
 
@@ -380,7 +380,7 @@ template <class To, class From> inline To bits(From from)
 {
     static_assert(sizeof(To) == sizeof(From), "the same number of bytes");
     To to;
-    memcpy(&to, &from, sizeof to);
+    memcpy(&to, &from, sizeof(to));
     return to;
 }
 

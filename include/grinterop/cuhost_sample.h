@@ -89,7 +89,7 @@ inline const float *srgb()
 template <class T> inline T component(const unsigned char *element, uint32_t channel)
 {
     T value;
-    memcpy(&value, element + channel * sizeof(T), sizeof value);
+    memcpy(&value, element + channel * sizeof(T), sizeof(value));
     return value;
 }
 

@@ -210,7 +210,7 @@ template <class T> inline void store_texel(T *to, const texel &from)
         else
             values[i] = static_cast<C>(from.bits[i]);
     }
-    memcpy(to, values, sizeof values);
+    memcpy(to, values, sizeof(values));
 }
 
 } // namespace gr_cuhost

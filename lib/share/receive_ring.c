@@ -179,6 +179,6 @@ gr_ring *gr_receive_ring(int socket, unsigned timeout_ms)
     gr_ring *ring = NULL;
     if (receive_all(&r) == GR_OK)
         ring = make_ring(&r);
-    end_receiving(&r, ring != NULL);
+    end_receiving(&r, ring);
     return ring;
 }

@@ -62,7 +62,7 @@ static double seconds(const char *option, const char *text)
 static void read_meshes(struct options *o, char *text)
 {
     o->meshes = 0;
-    for (char *part; (part = strsep(&text, ",")) != NULL; o->meshes++) {
+    for (char *part; (part = strsep(&text, ",")); o->meshes++) {
         if (o->meshes == FRAMES_MESHES) {
             fprintf(stderr, "bench_frames: --meshes takes up to %d meshes\n", FRAMES_MESHES);
             exit(2);
@@ -206,7 +206,7 @@ static void choose_rows(const struct options *o, struct frames_table *table)
         if (!wanted(o, &frames_kinds[i]))
             continue;
         table->kinds[table->rows++] = &frames_kinds[i];
-        if (&frames_kinds[i] == frames_base && o->python != NULL)
+        if (&frames_kinds[i] == frames_base && o->python)
             table->kinds[table->rows++] = &frames_core;
     }
 }
@@ -257,16 +257,16 @@ int main(int argc, char *argv[])
     static struct frames_table table;
     struct frames_facts facts = {0};
     char script[PATH_MAX];
-    if (o.python != NULL && !bench_find_script(o.script, script, sizeof(script)))
+    if (o.python && !bench_find_script(o.script, script, sizeof(script)))
         return 2;
     choose_rows(&o, &table);
-    if (o.python != NULL && !frames_python(o.python, script, o.ordinal, &o.effort, &table, &facts))
+    if (o.python && !frames_python(o.python, script, o.ordinal, &o.effort, &table, &facts))
         fprintf(stderr, "bench_frames: %s %s failed\n", o.python, script);
     if (!run(&o, &facts, &table))
         return EXIT_FAILURE;
     frames_print(&table);
     frames_print_goals(&table, facts.machine.software);
-    bool good = o.json == NULL || frames_write_json(o.json, &facts, &o.effort, &table);
-    good = (o.svg == NULL || frames_write_svg(o.svg, &facts, &table)) && good;
+    bool good = !o.json || frames_write_json(o.json, &facts, &o.effort, &table);
+    good = (!o.svg || frames_write_svg(o.svg, &facts, &table)) && good;
     return good && frames_pictures_right(&table) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

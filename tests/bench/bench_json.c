@@ -62,7 +62,7 @@ bool bench_write_json(const char *path, const struct bench_facts *facts,
                       const struct bench_table *tables, size_t count)
 {
     FILE *file = bench_create(path);
-    if (file == NULL)
+    if (!file)
         return false;
     fputs("{\n", file);
     write_facts(file, facts, effort, bench);

@@ -179,13 +179,13 @@ int main(int argc, char *argv[])
     struct bench_table tables[2];
     size_t count = 1;
     char script[PATH_MAX];
-    if (o.python != NULL && !bench_find_script(o.script, script, sizeof(script)))
+    if (o.python && !bench_find_script(o.script, script, sizeof(script)))
         return 2;
     if (!run_native(&o, &wanted, &facts, &tables[0]))
         return EXIT_FAILURE;
     bench_print(&tables[0], true);
     bool good = true;
-    if (o.python != NULL) {
+    if (o.python) {
         printf("\n");
         good = bench_run_python(o.python, script, &wanted, &o.effort, &tables[1]);
         if (good) {
@@ -194,7 +194,7 @@ int main(int argc, char *argv[])
             bench_print_beside(&tables[0], &tables[1]);
         }
     }
-    if (o.json != NULL)
+    if (o.json)
         good = bench_write_json(o.json, &facts, &o.effort, &wanted, tables, count) && good;
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

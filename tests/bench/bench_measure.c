@@ -181,7 +181,7 @@ bool bench_measure(struct bench *bench, const struct bench_kind *kind,
     unsigned blocks = full ? effort->full_blocks : effort->blocks;
     size_t n = blocks;
     double *memory = calloc(n * 6, sizeof(double));
-    if (memory == NULL) {
+    if (!memory) {
         fputs("bench_map: out of memory\n", stderr);
         return false;
     }

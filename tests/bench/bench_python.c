@@ -49,7 +49,7 @@ static bool take_row(char *line, struct bench_table *table)
     strsep(&rest, "\t");
     const char *key = strsep(&rest, "\t");
     row.kind = key ? kind_of(key) : NULL;
-    if (row.kind == NULL || rest == NULL || !read_numbers(rest, &row) ||
+    if (!row.kind || !rest || !read_numbers(rest, &row) ||
         table->count == sizeof(table->rows) / sizeof(table->rows[0])) {
         fprintf(stderr, "bench_map: the script printed a row that is not understood: %s\n",
                 key ? key : line);
@@ -133,7 +133,7 @@ bool bench_run_python(const char *python, const char *script, const struct bench
     fflush(stdout);
     pid_t child;
     FILE *output = start(argv, &child);
-    if (output == NULL)
+    if (!output)
         return false;
     bool good = read_rows(output, table);
     fclose(output);

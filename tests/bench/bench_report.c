@@ -66,7 +66,7 @@ static void print_times(const struct bench_table *table, const char *label, cons
                         const char *batch, bool acceptance)
 {
     const struct bench_row *calls = find(table, many), *one = find(table, batch);
-    if (calls == NULL || one == NULL)
+    if (!calls || !one)
         return;
     printf("    %-34s", label);
     for (unsigned s = 0; s < BENCH_SUBJECTS; s++) {
@@ -114,7 +114,7 @@ void bench_print_beside(const struct bench_table *native, const struct bench_tab
         const struct bench_row *here = &native->rows[i];
         const struct bench_row *there = find(python, here->kind->key);
         char a[32], b[32], c[32], d[32], e[32];
-        if (there == NULL)
+        if (!there)
             continue;
         printf("  %-14s %14s %14s %14s %14s %18s\n", here->kind->key,
                bench_number(a, here->wall[0].median), bench_number(b, here->wall[1].median),

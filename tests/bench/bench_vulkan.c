@@ -123,7 +123,7 @@ static struct options read_options(int argc, char *argv[])
     for (int c; (c = getopt_long(argc, argv, "h", LONG, NULL)) != -1;)
         take_option(&o, c);
     bench_end_options(argc, argv);
-    if (o.probe && o.json != NULL) {
+    if (o.probe && o.json) {
         fputs("bench_vulkan: --probe prints only: it writes no JSON\n", stderr);
         exit(2);
     }
@@ -187,7 +187,7 @@ static void print_facts(const struct vkb_facts *facts, const struct vkb *bench,
                ? "through the host (cuLaunchHostFunc, vkWaitSemaphores, vkSignalSemaphore)"
                : "exported by Vulkan and imported into CUDA");
     if (!bench->through_host)
-        printf("  signals  %s\n", bench->batch_mem_op != NULL
+        printf("  signals  %s\n", bench->batch_mem_op
                                       ? "after a memory barrier on both sides"
                                       : "without a memory barrier by raw calls");
     printf("  buffers  %zu bytes each; CUDA fills the first half, Vulkan copies it to the second\n",
@@ -256,7 +256,7 @@ int main(int argc, char *argv[])
         vkb_print(&table);
         if (!good)
             _Exit(EXIT_FAILURE); /* what is pending may never end, and closing would wait for it */
-        if (o.json != NULL)
+        if (o.json)
             good = vkb_write_json(o.json, &facts, &o.effort, &bench, &table) && good;
     }
     vkb_close(&bench);

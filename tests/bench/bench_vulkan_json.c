@@ -41,7 +41,7 @@ static void write_facts(FILE *file, const struct vkb_facts *facts, const struct 
     bench_json_text(file, "vulkan", facts->vulkan, ",\n  ");
     bench_json_text(file, "sharing", facts->sharing, ", ");
     bench_json_truth(file, "semaphores_through_host", bench->through_host, ",\n  ");
-    bench_json_truth(file, "raw_barrier", bench->batch_mem_op != NULL, ",\n");
+    bench_json_truth(file, "raw_barrier", bench->batch_mem_op, ",\n");
     fprintf(file,
             "  \"blocks_at_most\": %u, \"room_seconds\": %g, \"full_blocks\": %u, \"block_ms\": "
             "%g,\n  \"buffer_bytes\": %zu, \"full_buffer_bytes\": %zu,\n",
@@ -55,7 +55,7 @@ bool vkb_write_json(const char *path, const struct vkb_facts *facts,
                     const struct vkb_table *table)
 {
     FILE *file = bench_create(path);
-    if (file == NULL)
+    if (!file)
         return false;
     fputs("{\n", file);
     write_facts(file, facts, effort, bench);

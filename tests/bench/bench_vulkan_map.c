@@ -60,7 +60,7 @@ static bool begin_use(struct vkb_side *side, unsigned first, unsigned n)
 static bool map_one(struct vkb *bench, struct vkb_side *side, unsigned i)
 {
     side->mapped[i] = gr_map(side->resources[i], bench->stream);
-    if (side->mapped[i] == NULL)
+    if (!side->mapped[i])
         return vkb_gr_failed("gr_map");
     side->pointers[i] = gr_buffer_ptr(side->mapped[i]);
     return true;

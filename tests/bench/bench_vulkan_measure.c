@@ -290,11 +290,11 @@ bool vkb_measure(struct vkb *bench, const struct vkb_kind *kind, const struct vk
     struct run run = {.bench = bench,
                       .kind = kind,
                       .effort = effort,
-                      .sides = kind->frame[VKB_GRINTEROP] != NULL ? VKB_SIDES : 1};
+                      .sides = kind->frame[VKB_GRINTEROP] ? VKB_SIDES : 1};
     bool full = kind->room_frames == 0;
     size_t n = full ? effort->full_blocks : effort->blocks;
     double *memory = calloc(n * 8, sizeof(double));
-    if (memory == NULL) {
+    if (!memory) {
         fputs("bench_vulkan: out of memory\n", stderr);
         return false;
     }

@@ -47,22 +47,22 @@ bool vkb_load_functions(struct vkb *bench)
     VkDevice device = bench->handles->device;
     PFN_vkGetDeviceProcAddr get = (PFN_vkGetDeviceProcAddr)bench->handles->get_instance_proc_addr(
         bench->handles->instance, "vkGetDeviceProcAddr");
-    const char *missing = get == NULL ? "vkGetDeviceProcAddr" : NULL;
+    const char *missing = !get ? "vkGetDeviceProcAddr" : NULL;
 #define LOAD(name)                                                                                 \
-    if (missing == NULL && (bench->vk.name = (PFN_##name)get(device, #name)) == NULL)              \
+    if (!missing && !(bench->vk.name = (PFN_##name)get(device, #name)))              \
         missing = #name;
     VKB_FUNCTIONS(LOAD)
 #undef LOAD
-    if (missing != NULL)
+    if (missing)
         fprintf(stderr, "bench_vulkan: the Vulkan driver has no %s\n", missing);
-    return missing == NULL;
+    return !missing;
 }
 
 static bool open_vulkan(struct vkb *bench)
 {
     bench->headless =
         gr_vk_headless_create(&(gr_vk_headless_options){.cuda_device = bench->ordinal});
-    if (bench->headless == NULL)
+    if (!bench->headless)
         return vkb_gr_failed("gr_vk_headless_create");
     const gr_vk_headless_handles *h = bench->handles = gr_vk_headless_get(bench->headless);
     if (!vkb_load_functions(bench))
@@ -77,7 +77,7 @@ static bool open_vulkan(struct vkb *bench)
     bench->wrap = gr_vk_device_wrap(&(gr_vk_device_info){h->get_instance_proc_addr, h->instance,
                                                          h->physical_device, h->device, h->graphics,
                                                          h->graphics_family});
-    if (bench->wrap == NULL)
+    if (!bench->wrap)
         return vkb_gr_failed("gr_vk_device_wrap");
     bench->through_host = !gr_vk_device_has_semaphores(bench->wrap);
     return true;
@@ -101,10 +101,10 @@ static bool open_cuda(struct vkb *bench)
 bool vkb_open(struct vkb *bench)
 {
     bench->cuda = gr_cuda();
-    if (bench->cuda == NULL)
+    if (!bench->cuda)
         return vkb_gr_failed("gr_cuda");
     bench->points = calloc(VKB_POINTS, sizeof(*bench->points));
-    if (bench->points == NULL) {
+    if (!bench->points) {
         fputs("bench_vulkan: out of memory\n", stderr);
         return false;
     }
@@ -117,9 +117,9 @@ bool vkb_open(struct vkb *bench)
 void vkb_close(struct vkb *bench)
 {
     /* After an error work may still be pending on what is destroyed now. */
-    if (bench->wrap != NULL)
+    if (bench->wrap)
         vkb_drain(bench);
-    if (bench->vk.vkWaitSemaphores != NULL) {
+    if (bench->vk.vkWaitSemaphores) {
         vkb_close_sides(bench);
         vkb_end_object(bench, &bench->spare_buffer);
         vkb_end_object(bench, &bench->spare_image);
@@ -127,9 +127,9 @@ void vkb_close(struct vkb *bench)
     }
     gr_vk_device_free(bench->wrap);
     gr_vk_headless_free(bench->headless);
-    if (bench->stream != NULL)
+    if (bench->stream)
         bench->cuda->cuStreamDestroy(bench->stream);
-    if (bench->context != NULL) {
+    if (bench->context) {
         bench->cuda->cuCtxSetCurrent(NULL);
         bench->cuda->cuDevicePrimaryCtxRelease(bench->device);
     }

@@ -54,7 +54,7 @@ static bool barrier_grinterop(VkCommandBuffer commands, gr_resource *resource, u
 static bool barrier(struct vkb *bench, struct vkb_side *side, VkCommandBuffer commands,
                     unsigned resource, uint32_t family, bool to_cuda)
 {
-    if (side->resources[resource] != NULL)
+    if (side->resources[resource])
         return barrier_grinterop(commands, side->resources[resource], family, to_cuda);
     vkb_barrier_raw(bench, commands, side->buffers[resource].buffer, family, to_cuda);
     return true;
@@ -176,7 +176,7 @@ bool vkb_ping_pong_grinterop(struct vkb *bench, struct vkb_side *side, const str
 {
     unsigned i = (unsigned)(side->frames % kind->resources);
     gr_buffer *buffer = gr_map(side->resources[i], bench->stream);
-    if (buffer == NULL)
+    if (!buffer)
         return vkb_gr_failed("gr_map");
     side->pointers[i] = gr_buffer_ptr(buffer);
     bool filled = vkb_fill(bench, side, i);

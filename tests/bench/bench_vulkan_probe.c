@@ -264,7 +264,7 @@ static bool probe_submits(struct probe *probe, bool quick)
         printf(" %10s", HEADS[i]);
     printf("\n");
     for (size_t i = 0; i < sizeof(VARIANTS) / sizeof(VARIANTS[0]); i++) {
-        if (VARIANTS[i].submit2 && probe->submit2 == NULL)
+        if (VARIANTS[i].submit2 && !probe->submit2)
             printf("  %-34s the device has no vkQueueSubmit2\n", VARIANTS[i].label);
         else if (!take_variant(probe, &VARIANTS[i], quick ? 5 : 51))
             return false;

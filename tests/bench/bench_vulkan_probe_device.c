@@ -23,7 +23,7 @@ static bool lists_submit2(const struct vkb *bench)
     if (list(device, NULL, &count, NULL) != VK_SUCCESS || count == 0)
         return false;
     VkExtensionProperties *properties = calloc(count, sizeof(*properties));
-    if (properties != NULL && list(device, NULL, &count, properties) == VK_SUCCESS)
+    if (properties && list(device, NULL, &count, properties) == VK_SUCCESS)
         for (uint32_t i = 0; i < count; i++)
             found = found || strcmp(properties[i].extensionName,
                                     VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME) == 0;

@@ -45,7 +45,7 @@ static void print_full(const struct vkb_row *row)
 {
     if (vkb_has_fills(row->kind))
         print_fill(row);
-    bool both = row->kind->frame[VKB_GRINTEROP] != NULL;
+    bool both = row->kind->frame[VKB_GRINTEROP];
     bool full = vkb_row_was_full(row, VKB_RAW) && (!both || vkb_row_was_full(row, VKB_GRINTEROP));
     printf(" %s (%.0f", full ? "full" : "NOT full", row->waiting[VKB_RAW]);
     if (both)
@@ -74,7 +74,7 @@ static void print_head(enum vkb_part part, bool room)
 static void print_row(const struct vkb_row *row)
 {
     char a[128], b[128], c[32], d[128], e[32], f[32];
-    bool both = row->kind->frame[VKB_GRINTEROP] != NULL;
+    bool both = row->kind->frame[VKB_GRINTEROP];
     printf("  %-15s %6u %6u %21s %21s %7s %21s %8s %8s %8s ", row->kind->label, row->blocks,
            row->frames, bench_spread_text(a, row->wall[VKB_RAW]),
            bench_spread_text(b, row->wall[VKB_GRINTEROP]),
@@ -96,7 +96,7 @@ static void print_times(const struct vkb_table *table, const char *label, const 
 {
     const struct vkb_row *calls = find(table, many), *one = find(table, batch);
     char a[32], b[32];
-    if (calls != NULL && one != NULL)
+    if (calls && one)
         printf("  %-36s %14s %14s\n", label,
                bench_number(a, calls->wall[VKB_RAW].median / one->wall[VKB_RAW].median),
                bench_number(b, calls->wall[VKB_GRINTEROP].median / one->wall[VKB_GRINTEROP].median));
@@ -104,8 +104,8 @@ static void print_times(const struct vkb_table *table, const char *label, const 
 
 static void print_what_batches_save(const struct vkb_table *table)
 {
-    if (find(table, "release/batch") == NULL && find(table, "both/batch") == NULL &&
-        find(table, "small/batch") == NULL && find(table, "full/batch") == NULL)
+    if (!find(table, "release/batch") && !find(table, "both/batch") &&
+        !find(table, "small/batch") && !find(table, "full/batch"))
         return;
     printf("\n%-38s %14s %14s\n", "What a batch of 32 saves, times", "raw", "grinterop");
     print_times(table, "release semaphore only, room", "release/singly", "release/batch");
@@ -132,7 +132,7 @@ static void print_queue(const struct vkb_table *table, const char *queue)
     char text[32];
     for (size_t i = 0; i < WAY_COUNT; i++) {
         const struct vkb_row *row = find_way(table, queue, i);
-        us[i] = row != NULL ? row->wall[i < BOUNDS ? VKB_RAW : VKB_GRINTEROP].median : NAN;
+        us[i] = row ? row->wall[i < BOUNDS ? VKB_RAW : VKB_GRINTEROP].median : NAN;
     }
     if (isnan(us[IN_ORDER]))
         return;
@@ -152,7 +152,7 @@ static const struct vkb_row *best_of(const struct vkb_table *table, const char *
     const struct vkb_row *best = NULL;
     for (size_t i = PIPELINED; i < WAY_COUNT; i++) {
         const struct vkb_row *row = find_way(table, queue, i);
-        if (row != NULL && (best == NULL || row->wall[side].median < best->wall[side].median))
+        if (row && (!best || row->wall[side].median < best->wall[side].median))
             best = row;
     }
     return best;
@@ -164,7 +164,7 @@ static void print_best(const struct vkb_table *table)
     char a[32], b[32];
     for (unsigned s = 0; s < VKB_SIDES; s++)
         best[s] = best_of(table, "transfer", s);
-    if (best[VKB_RAW] == NULL)
+    if (!best[VKB_RAW])
         return;
     printf("  transfer queue's round trip, pipelined, the best: raw %s (%s), grinterop %s (%s)   to "
            "reach: <= 20\n",
@@ -177,8 +177,8 @@ static void print_round_trips(const struct vkb_table *table)
     static const char *const HEADS[] = {"queue",     "CUDA alone", "it alone",  "sum",
                                         "longer",    "in order",   "2 in turn", "4 in turn",
                                         "8 in turn", "8 a call",   "16 a call", "8 a batch"};
-    if (find(table, "graphics/1") != NULL || find(table, "transfer/1") != NULL ||
-        find(table, "compute/1") != NULL) {
+    if (find(table, "graphics/1") || find(table, "transfer/1") ||
+        find(table, "compute/1")) {
         printf("\nRound trips by grinterop beside their bounds, us\n  %-10s", HEADS[0]);
         for (size_t i = 1; i < sizeof(HEADS) / sizeof(HEADS[0]); i++)
             printf(" %10s", HEADS[i]);

@@ -129,7 +129,7 @@ void vkb_try_barriers(struct vkb *bench)
 {
     void *symbol = gr_cuda_symbol("cuStreamBatchMemOp", 11070);
     memcpy(&bench->batch_mem_op, &symbol, sizeof(symbol));
-    if (symbol != NULL && raw_barrier(bench) != CUDA_SUCCESS)
+    if (symbol && raw_barrier(bench) != CUDA_SUCCESS)
         bench->batch_mem_op = NULL;
 }
 
@@ -137,7 +137,7 @@ bool vkb_raw_signal(struct vkb *bench, const struct vkb_side *side, uint64_t val
 {
     if (bench->through_host)
         return put_on_host(bench, signal_on_host, side->release, value);
-    CUresult result = bench->batch_mem_op != NULL ? raw_barrier(bench) : CUDA_SUCCESS;
+    CUresult result = bench->batch_mem_op ? raw_barrier(bench) : CUDA_SUCCESS;
     if (result != CUDA_SUCCESS)
         return vkb_cuda_failed(bench, result, "cuStreamBatchMemOp");
     const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params = {.params.fence.value = value};
@@ -152,12 +152,12 @@ void vkb_close_raw(struct vkb *bench, struct vkb_side *side)
     for (unsigned i = 0; i < VKB_RESOURCES; i++) {
         if (side->pointers[i])
             bench->cuda->cuMemFree(side->pointers[i]);
-        if (side->imports[i] != NULL)
+        if (side->imports[i])
             bench->cuda->cuDestroyExternalMemory(side->imports[i]);
     }
-    if (side->cuda_acquire != NULL)
+    if (side->cuda_acquire)
         bench->cuda->cuDestroyExternalSemaphore(side->cuda_acquire);
-    if (side->cuda_release != NULL)
+    if (side->cuda_release)
         bench->cuda->cuDestroyExternalSemaphore(side->cuda_release);
     bench->vk.vkDestroySemaphore(bench->handles->device, side->acquire, NULL);
     bench->vk.vkDestroySemaphore(bench->handles->device, side->release, NULL);
@@ -169,7 +169,7 @@ bool vkb_open_grinterop(struct vkb *bench, struct vkb_side *side)
 {
     side->gr_acquire = gr_vk_semaphore_create(bench->wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     side->gr_release = gr_vk_semaphore_create(bench->wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    if (side->gr_acquire == NULL || side->gr_release == NULL)
+    if (!side->gr_acquire || !side->gr_release)
         return vkb_gr_failed("gr_vk_semaphore_create");
     side->acquire = gr_vk_semaphore(side->gr_acquire);
     side->release = gr_vk_semaphore(side->gr_release);
@@ -177,7 +177,7 @@ bool vkb_open_grinterop(struct vkb *bench, struct vkb_side *side)
         if (!vkb_make_buffer(bench, &side->buffers[i]))
             return false;
         side->resources[i] = vkb_import_grinterop(bench, &side->buffers[i]);
-        if (side->resources[i] == NULL)
+        if (!side->resources[i])
             return vkb_gr_failed("gr_from_vk_buffer");
     }
     return true;

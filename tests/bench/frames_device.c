@@ -22,7 +22,7 @@ GLSL(frames_mesh, frag);
 
 const unsigned char *frames_kernel(size_t *size)
 {
-    const bool software = gr_cuda() != NULL && gr_cuda_is_software();
+    const bool software = gr_cuda() && gr_cuda_is_software();
     const unsigned char *start = software ? frames_image.host : frames_image.gpu;
     *size = (size_t)((software ? frames_image.host_end : frames_image.gpu_end) - start);
     return start;
@@ -101,7 +101,7 @@ void frames_draw(struct frames *f, unsigned name)
     glClear(GL_COLOR_BUFFER_BIT);
     glBindVertexBuffer(0, name, 0, 16);
     glDrawArrays(GL_POINTS, 0, f->mesh * f->mesh);
-    if (f->queries != NULL)
+    if (f->queries)
         glQueryCounter(f->queries[f->drawn++], GL_TIMESTAMP);
 }
 
@@ -138,7 +138,7 @@ int frames_wrong_pixels(struct frames *f, unsigned tolerance)
 static bool make_reference(struct frames *f)
 {
     void *vertices = malloc(f->bytes);
-    if (vertices == NULL) {
+    if (!vertices) {
         frames_say("out of memory");
         return false;
     }
@@ -222,16 +222,16 @@ static bool open_target(struct frames *f)
 bool frames_open(struct frames *f)
 {
     f->cuda = gr_cuda();
-    if (f->cuda == NULL)
+    if (!f->cuda)
         return frames_gr_failed("gr_cuda");
     f->reference = malloc(FRAMES_PIXELS);
     f->pixels = malloc(FRAMES_PIXELS);
-    if (f->reference == NULL || f->pixels == NULL) {
+    if (!f->reference || !f->pixels) {
         frames_say("out of memory");
         return false;
     }
     f->egl = gr_egl_create(&(gr_egl_options){.cuda_device = f->ordinal});
-    if (f->egl == NULL)
+    if (!f->egl)
         return frames_gr_failed("gr_egl_create");
     if (!open_cuda(f) || !open_target(f))
         return false;
@@ -242,18 +242,18 @@ bool frames_open(struct frames *f)
 void frames_close(struct frames *f)
 {
     frames_vulkan_close(f);
-    if (f->egl != NULL) {
+    if (f->egl) {
         end_mesh(f);
         glDeleteProgram(f->program);
         glDeleteVertexArrays(1, &f->vertex_array);
         glDeleteFramebuffers(1, &f->framebuffer);
         glDeleteRenderbuffers(1, &f->colour);
     }
-    if (f->module != NULL)
+    if (f->module)
         f->cuda->cuModuleUnload(f->module);
-    if (f->stream != NULL)
+    if (f->stream)
         f->cuda->cuStreamDestroy(f->stream);
-    if (f->context != NULL) {
+    if (f->context) {
         f->cuda->cuCtxSetCurrent(NULL);
         f->cuda->cuDevicePrimaryCtxRelease(f->device);
     }

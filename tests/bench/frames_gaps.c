@@ -44,7 +44,7 @@ static void describe(const double intervals[], size_t count, double usual, char 
 {
     double *runs = calloc(2 * count, sizeof(*runs)), *pauses = runs + count;
     size_t n = 0, length = 1;
-    for (size_t i = 0; runs != NULL && i < count; i++, length++) {
+    for (size_t i = 0; runs && i < count; i++, length++) {
         if (intervals[i] <= usual + PAUSE_US)
             continue;
         runs[n] = (double)length;
@@ -64,7 +64,7 @@ bool frames_gaps(struct frames *f, struct frames_run *run, char text[160])
     enum { COUNT = FRAMES - SKIPPED - 1 };
     unsigned *queries = calloc(FRAMES, sizeof(*queries));
     double *intervals = calloc(2 * COUNT, sizeof(*intervals)), *sorted = intervals + COUNT;
-    bool good = queries != NULL && intervals != NULL && draw_all(f, run, queries);
+    bool good = queries && intervals && draw_all(f, run, queries);
     if (good) {
         read_intervals(queries, intervals);
         for (size_t i = 0; i < COUNT; i++)

@@ -37,7 +37,7 @@ struct hand {
 
 static bool find_vulkan(const struct frames *f, struct hand *h)
 {
-    if (f->vulkan == NULL) {
+    if (!f->vulkan) {
         frames_say("%s", f->no_vulkan);
         return false;
     }
@@ -46,7 +46,7 @@ static bool find_vulkan(const struct frames *f, struct hand *h)
     PFN_vkGetDeviceProcAddr of_device =
         (PFN_vkGetDeviceProcAddr)on->get_instance_proc_addr(on->instance, "vkGetDeviceProcAddr");
     h->get_fd = (PFN_vkGetSemaphoreFdKHR)of_device(on->device, "vkGetSemaphoreFdKHR");
-    bool good = h->get_fd != NULL && gr_vk_device_has_semaphores(h->vulkan->shared);
+    bool good = h->get_fd && gr_vk_device_has_semaphores(h->vulkan->shared);
     if (!good)
         frames_say("Vulkan exports no timeline semaphores here");
     return good;
@@ -84,7 +84,7 @@ static bool open_semaphores(struct hand *h)
     }
     h->acquire = gr_vk_semaphore_create(h->vulkan->shared, VK_SEMAPHORE_TYPE_TIMELINE);
     h->release = gr_vk_semaphore_create(h->vulkan->shared, VK_SEMAPHORE_TYPE_TIMELINE);
-    if (h->acquire == NULL || h->release == NULL)
+    if (!h->acquire || !h->release)
         return frames_gr_failed("gr_vk_semaphore_create");
     return import(h, h->acquire, &h->gl_acquire) && import(h, h->release, &h->gl_release);
 }
@@ -95,10 +95,10 @@ static bool open_buffers(struct frames *f, struct hand *h, unsigned slots)
     const gr_gl_options shared = {.transport = GR_TRANSPORT_SHARED};
     for (unsigned i = 0; i < slots; i++) {
         h->resources[i] = gr_gl_buffer_create(f->bytes, GR_WRITE_DISCARD, &shared);
-        if (h->resources[i] == NULL)
+        if (!h->resources[i])
             return frames_gr_failed("gr_gl_buffer_create");
         gr_buffer *buffer = gr_map(h->resources[i], f->stream);
-        if (buffer == NULL)
+        if (!buffer)
             return frames_gr_failed("gr_map");
         h->pointers[i] = gr_buffer_ptr(buffer);
         bool written = frames_launch(f, h->pointers[i]); /* for rows that only draw */
@@ -127,7 +127,7 @@ static void signal_gl(const struct hand *h, uint64_t value, unsigned count, cons
 bool frames_hand_open(struct frames *f, struct frames_run *run)
 {
     struct hand *h = run->hand = calloc(1, sizeof(*h));
-    if (h == NULL) {
+    if (!h) {
         frames_say("out of memory");
         return false;
     }
@@ -144,13 +144,13 @@ bool frames_hand_close(struct frames *f, struct frames_run *run)
 {
     struct hand *h = run->hand;
     bool good = frames_drain(f);
-    for (unsigned i = 0; h != NULL && i < FRAMES_MOST_SLOTS; i++)
+    for (unsigned i = 0; h && i < FRAMES_MOST_SLOTS; i++)
         gr_resource_free(h->resources[i]);
-    if (h != NULL && h->gl_acquire != 0)
+    if (h && h->gl_acquire != 0)
         glDeleteSemaphoresEXT(1, &h->gl_acquire);
-    if (h != NULL && h->gl_release != 0)
+    if (h && h->gl_release != 0)
         glDeleteSemaphoresEXT(1, &h->gl_release);
-    if (h != NULL) {
+    if (h) {
         gr_semaphore_free(h->acquire);
         gr_semaphore_free(h->release);
     }

@@ -82,7 +82,7 @@ bool frames_write_json(const char *path, const struct frames_facts *facts,
                        const struct frames_effort *effort, const struct frames_table *table)
 {
     FILE *file = bench_create(path);
-    if (file == NULL)
+    if (!file)
         return false;
     fputs("{\n", file);
     write_facts(file, facts, effort);

@@ -146,12 +146,12 @@ void frames_measure(struct frames *f, struct frames_run *base, const struct fram
 {
     *result = (struct frames_result){.wrong = kind->unchecked ? -1 : 0};
     struct frames_run *run = calloc(1, sizeof(*run));
-    if (run == NULL) {
+    if (!run) {
         snprintf(result->reason, sizeof(result->reason), "out of memory");
         return;
     }
     run->kind = kind;
-    bool good = kind->open == NULL || kind->open(f, run);
+    bool good = !kind->open || kind->open(f, run);
     if (good)
         good = measure(f, base, run, effort, gaps, result);
     if (!good) {
@@ -161,7 +161,7 @@ void frames_measure(struct frames *f, struct frames_run *base, const struct fram
     /* What is still under way ends before what it works with. */
     if (!frames_drain(f) && good)
         snprintf(result->reason, sizeof(result->reason), "%s", frames_last_words());
-    if (kind->close != NULL && !kind->close(f, run) && good)
+    if (kind->close && !kind->close(f, run) && good)
         snprintf(result->reason, sizeof(result->reason), "%s", frames_last_words());
     free(run);
 }

@@ -31,9 +31,9 @@ static bool take_row(const char *line, struct frames_table *table)
         return false;
     struct frames_result *result = row_of(table, mesh);
     r.full = full != 0;
-    if (result != NULL)
+    if (result)
         *result = r;
-    return result != NULL;
+    return result;
 }
 
 static bool read_rows(FILE *output, struct frames_table *table, struct frames_facts *facts)
@@ -73,8 +73,8 @@ static bool run(const char *script, int ordinal, const struct frames_effort *eff
     setenv("BENCH_VERTEX", frames_mesh_vert.text, 1);
     setenv("BENCH_FRAGMENT", frames_mesh_frag.text, 1);
     FILE *output = popen(command, "r");
-    bool good = output != NULL && read_rows(output, table, facts);
-    return output != NULL && pclose(output) == 0 && good;
+    bool good = output && read_rows(output, table, facts);
+    return output && pclose(output) == 0 && good;
 }
 
 static bool write_kernel(int file)

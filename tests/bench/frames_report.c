@@ -34,7 +34,7 @@ double frames_reached(const struct frames_table *table, const struct frames_goal
 {
     const struct frames_result *row = find(table, goal->key, goal->mesh);
     const struct frames_result *bound = find(table, "bound", goal->mesh);
-    if (row == NULL || (goal->of_bound && bound == NULL))
+    if (!row || (goal->of_bound && !bound))
         return NAN;
     return goal->of_bound ? row->wall.median / bound->wall.median : row->times.median;
 }
@@ -158,14 +158,14 @@ static void print_reasons(const struct frames_table *table)
             const struct frames_result *r = &table->results[i][m];
             if (r->reason[0] == '\0')
                 continue;
-            if (last == NULL)
+            if (!last)
                 printf("\nNot measured, or not ended well");
-            if (last == NULL || strcmp(r->reason, last) != 0)
+            if (!last || strcmp(r->reason, last) != 0)
                 printf("\n  %s:\n   ", r->reason);
             printf(" %s at %d", table->kinds[i]->key, table->mesh[m]);
             last = r->reason;
         }
-    if (last != NULL)
+    if (last)
         printf("\n");
 }
 

@@ -65,7 +65,7 @@ static bool raw(struct frames *f, struct frames_run *run)
 static bool close_raw(struct frames *f, struct frames_run *run)
 {
     bool good =
-        run->handle == NULL || frames_cuda_ok(f, f->cuda->cuGraphicsUnregisterResource(run->handle),
+        !run->handle || frames_cuda_ok(f, f->cuda->cuGraphicsUnregisterResource(run->handle),
                                               "cuGraphicsUnregisterResource");
     glDeleteBuffers(1, &run->name);
     return good;
@@ -76,7 +76,7 @@ static bool open_grinterop(struct frames *f, struct frames_run *run)
     if (!make_buffer(f, run))
         return false;
     run->resource = gr_from_gl_buffer(run->name, GR_WRITE_DISCARD);
-    return run->resource != NULL || frames_gr_failed("gr_from_gl_buffer");
+    return run->resource || frames_gr_failed("gr_from_gl_buffer");
 }
 
 static bool open_copy(struct frames *f, struct frames_run *run)
@@ -85,13 +85,13 @@ static bool open_copy(struct frames *f, struct frames_run *run)
     if (!make_buffer(f, run))
         return false;
     run->resource = gr_from_gl_buffer_with(run->name, GR_WRITE_DISCARD, &by_copy);
-    return run->resource != NULL || frames_gr_failed("gr_from_gl_buffer_with");
+    return run->resource || frames_gr_failed("gr_from_gl_buffer_with");
 }
 
 static bool grinterop(struct frames *f, struct frames_run *run)
 {
     gr_buffer *buffer = gr_map(run->resource, f->stream);
-    if (buffer == NULL)
+    if (!buffer)
         return frames_gr_failed("gr_map");
     bool launched = frames_launch(f, gr_buffer_ptr(buffer));
     if (gr_buffer_release(buffer) != GR_OK)
@@ -115,7 +115,7 @@ static const gr_gl_options SHARED = {.transport = GR_TRANSPORT_SHARED};
 static bool open_shared(struct frames *f, struct frames_run *run)
 {
     run->resource = gr_gl_buffer_create(f->bytes, GR_WRITE_DISCARD, &SHARED);
-    return run->resource != NULL || frames_gr_failed("gr_gl_buffer_create");
+    return run->resource || frames_gr_failed("gr_gl_buffer_create");
 }
 
 /* The ring owns the resources once it is made. */
@@ -125,16 +125,16 @@ static bool open_ring(struct frames *f, struct frames_run *run)
     const gr_ring_options options = {.producer = GR_SIDE_CUDA};
     unsigned made = 0;
     while (made < run->kind->slots &&
-           (resources[made] = gr_gl_buffer_create(f->bytes, GR_WRITE_DISCARD, &SHARED)) != NULL)
+           (resources[made] = gr_gl_buffer_create(f->bytes, GR_WRITE_DISCARD, &SHARED)))
         made++;
     if (made < run->kind->slots)
         frames_gr_failed("gr_gl_buffer_create");
-    else if ((run->ring = gr_ring_create(resources, made, &options)) == NULL)
+    else if (!(run->ring = gr_ring_create(resources, made, &options)))
         frames_gr_failed("gr_ring_create");
-    if (run->ring == NULL)
+    if (!run->ring)
         while (made-- > 0)
             gr_resource_free(resources[made]);
-    return run->ring != NULL;
+    return run->ring;
 }
 
 static bool ring(struct frames *f, struct frames_run *run)

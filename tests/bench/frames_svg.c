@@ -198,7 +198,7 @@ static void draw_head(const struct chart *c, const struct frames_facts *facts)
     const char *slash = strrchr(facts->machine.driver, '/');
     snprintf(text, sizeof(text), "%s%s, %s, %.10s. Points, drawn into %d \303\227 %d pixels.",
              facts->machine.software ? "NOT A GPU: " : "", facts->machine.device,
-             slash != NULL ? slash + 1 : facts->machine.driver, facts->machine.date, FRAMES_TARGET,
+             slash ? slash + 1 : facts->machine.driver, facts->machine.date, FRAMES_TARGET,
              FRAMES_TARGET);
     words(c->file, 16, 50, "class=\"sub\"", text);
     words(c->file, 16, 67, "class=\"sub\"",
@@ -217,7 +217,7 @@ bool frames_write_svg(const char *path, const struct frames_facts *facts,
                       const struct frames_table *table)
 {
     struct chart c = {.file = bench_create(path), .table = table, .height = height_of(table)};
-    if (c.file == NULL)
+    if (!c.file)
         return false;
     const int panels = panel_x(table->meshes) + 10;
     const int width = panels > LEAST_WIDTH ? panels : LEAST_WIDTH, height = TOP + c.height + BOTTOM;

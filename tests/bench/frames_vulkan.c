@@ -14,7 +14,7 @@ void frames_vulkan_open(struct frames *f)
 {
     f->vulkan = calloc(1, sizeof(*f->vulkan));
     struct frames_vulkan *k = f->vulkan;
-    if (k != NULL && vulkan_open(&k->vulkan, VULKAN_GRAPHICS, false) &&
+    if (k && vulkan_open(&k->vulkan, VULKAN_GRAPHICS, false) &&
         frames_vulkan_draw_init(&k->vulkan, &k->draw) &&
         vulkan_buffer_init(&k->vulkan, FRAMES_PIXELS, VK_BUFFER_USAGE_TRANSFER_DST_BIT, &k->pixels))
         return;
@@ -27,7 +27,7 @@ void frames_vulkan_open(struct frames *f)
 void frames_vulkan_close(struct frames *f)
 {
     struct frames_vulkan *k = f->vulkan;
-    if (k == NULL)
+    if (!k)
         return;
     if (k->vulkan.device != VK_NULL_HANDLE) {
         vulkan_buffer_free(&k->vulkan, &k->pixels);
@@ -40,7 +40,7 @@ void frames_vulkan_close(struct frames *f)
 
 bool frames_vulkan_drain(const struct frames *f)
 {
-    if (f->vulkan == NULL)
+    if (!f->vulkan)
         return true;
     const struct vulkan *v = &f->vulkan->vulkan;
     VkResult result = v->DeviceWaitIdle(v->device);
@@ -51,7 +51,7 @@ bool frames_vulkan_drain(const struct frames *f)
 
 void frames_vulkan_describe(const struct frames *f, char *text, size_t size)
 {
-    if (f->vulkan != NULL)
+    if (f->vulkan)
         gr_vk_device_describe(f->vulkan->vulkan.shared, text, size);
     else
         snprintf(text, size, "%s", f->no_vulkan);
@@ -66,7 +66,7 @@ static bool record(struct frames *f, gr_resource *vertices, VkCommandBuffer *com
                                .access = VK_ACCESS_VERTEX_ATTRIBUTE_READ_BIT,
                                .queue_family = v->family};
     *commands = vulkan_record(v, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
-    if (*commands == NULL) {
+    if (!*commands) {
         frames_say("no command buffer");
         return false;
     }
@@ -87,18 +87,18 @@ static bool submit(const struct frames *f, const VkCommandBuffer commands[], uin
     const VkSemaphore wait = gr_vk_semaphore(points->wait), done = gr_vk_semaphore(points->signal);
     const VkTimelineSemaphoreSubmitInfo values = {
         .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .waitSemaphoreValueCount = points->wait != NULL,
+        .waitSemaphoreValueCount = points->wait ? 1 : 0,
         .pWaitSemaphoreValues = &points->wait_value,
-        .signalSemaphoreValueCount = points->signal != NULL,
+        .signalSemaphoreValueCount = points->signal ? 1 : 0,
         .pSignalSemaphoreValues = &points->signal_value};
     const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                                .pNext = &values,
-                               .waitSemaphoreCount = points->wait != NULL,
+                               .waitSemaphoreCount = points->wait ? 1 : 0,
                                .pWaitSemaphores = &wait,
                                .pWaitDstStageMask = &stage,
                                .commandBufferCount = n,
                                .pCommandBuffers = commands,
-                               .signalSemaphoreCount = points->signal != NULL,
+                               .signalSemaphoreCount = points->signal ? 1 : 0,
                                .pSignalSemaphores = &done};
     VkResult result = v->QueueSubmit(v->queue, 1, &info, VK_NULL_HANDLE);
     if (result != VK_SUCCESS)
@@ -114,7 +114,7 @@ bool frames_vulkan_read(struct frames *f)
     const VkBufferImageCopy all = {.imageSubresource = vulkan_colour_layer(),
                                    .imageExtent = {FRAMES_TARGET, FRAMES_TARGET, 1}};
     VkCommandBuffer commands = vulkan_record(v, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-    if (commands == NULL)
+    if (!commands)
         return false;
     v->CmdCopyImageToBuffer(commands, k->draw.image.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
                             k->pixels.buffer, 1, &all);
@@ -135,11 +135,11 @@ static bool open_resources(struct frames *f, struct frames_run *run, gr_resource
     gr_vk_device *device = f->vulkan->vulkan.shared;
     gr_semaphore *drawn = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
     gr_semaphore *computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    bool good = (drawn != NULL && computed != NULL) || frames_gr_failed("gr_vk_semaphore_create");
+    bool good = (drawn && computed) || frames_gr_failed("gr_vk_semaphore_create");
     for (unsigned i = 0; good && i < run->kind->slots; i++) {
         resources[i] = gr_vk_buffer_create(device, f->bytes, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT,
                                            GR_WRITE_DISCARD);
-        if (resources[i] == NULL) {
+        if (!resources[i]) {
             good = frames_gr_failed("gr_vk_buffer_create");
             break;
         }
@@ -158,7 +158,7 @@ static bool open_resources(struct frames *f, struct frames_run *run, gr_resource
 static bool write_once(struct frames *f, gr_resource *resource)
 {
     gr_buffer *buffer = gr_map(resource, f->stream);
-    if (buffer == NULL)
+    if (!buffer)
         return frames_gr_failed("gr_map");
     bool launched = frames_launch(f, gr_buffer_ptr(buffer));
     if (gr_buffer_release(buffer) != GR_OK)
@@ -171,23 +171,23 @@ bool frames_vulkan_open_ring(struct frames *f, struct frames_run *run)
     gr_resource *resources[FRAMES_MOST_SLOTS];
     const gr_ring_options options = {.producer = GR_SIDE_CUDA};
     unsigned made = 0;
-    if (f->vulkan == NULL) {
+    if (!f->vulkan) {
         frames_say("%s", f->no_vulkan);
         return false;
     }
     run->commands = calloc(run->kind->slots, sizeof(VkCommandBuffer));
-    if (run->commands == NULL) {
+    if (!run->commands) {
         frames_say("out of memory");
         return false;
     }
     if (open_resources(f, run, resources, &made) &&
         (!run->kind->unchecked || write_once(f, resources[0])) &&
-        (run->ring = gr_ring_create(resources, made, &options)) == NULL)
+        !(run->ring = gr_ring_create(resources, made, &options)))
         frames_gr_failed("gr_ring_create");
-    if (run->ring == NULL)
+    if (!run->ring)
         while (made-- > 0)
             gr_resource_free(resources[made]);
-    return run->ring != NULL;
+    return run->ring;
 }
 
 bool frames_vulkan_close_ring(struct frames *f, struct frames_run *run)

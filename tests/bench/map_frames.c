@@ -145,7 +145,7 @@ static bool raw_batch(struct bench *bench, unsigned resources, bool work)
 static bool gr_map_one(struct bench *bench, unsigned i)
 {
     bench->buffers[i] = gr_map(bench->resources[i], bench->stream);
-    if (bench->buffers[i] == NULL)
+    if (!bench->buffers[i])
         return bench_gr_failed("gr_map");
     bench->pointers[i] = gr_buffer_ptr(bench->buffers[i]);
     return true;
@@ -217,7 +217,7 @@ static bool gr_register(struct bench *bench, unsigned resources, bool work)
 {
     (void)resources, (void)work;
     gr_resource *resource = gr_from_gl_buffer(bench->spare, GR_WRITE_DISCARD);
-    if (resource == NULL)
+    if (!resource)
         return bench_gr_failed("gr_from_gl_buffer");
     gr_status status = gr_close(resource, GR_STREAM_OF_MAP);
     gr_resource_free(resource);

@@ -57,7 +57,7 @@ static bool open_buffers(struct bench *bench)
     for (unsigned i = 0; i < BENCH_RESOURCES; i++) {
         bench->names[i] = make_buffer(bench);
         bench->resources[i] = gr_from_gl_buffer(bench->names[i], GR_WRITE_DISCARD);
-        if (bench->resources[i] == NULL)
+        if (!bench->resources[i])
             return bench_gr_failed("gr_from_gl_buffer");
         bench->handles[i] = gr_handle(bench->resources[i]);
     }
@@ -76,10 +76,10 @@ static bool open_buffers(struct bench *bench)
 bool bench_open(struct bench *bench)
 {
     bench->cuda = gr_cuda();
-    if (bench->cuda == NULL)
+    if (!bench->cuda)
         return bench_gr_failed("gr_cuda");
     bench->egl = gr_egl_create(&(gr_egl_options){.cuda_device = bench->ordinal});
-    if (bench->egl == NULL)
+    if (!bench->egl)
         return bench_gr_failed("gr_egl_create");
     return open_cuda(bench) && open_buffers(bench);
 }
@@ -88,14 +88,14 @@ void bench_close(struct bench *bench)
 {
     for (unsigned i = 0; i < BENCH_RESOURCES; i++)
         gr_resource_free(bench->resources[i]);
-    if (bench->egl != NULL) {
+    if (bench->egl) {
         glDeleteBuffers(BENCH_RESOURCES, bench->names);
         glDeleteBuffers(1, &bench->spare);
         glDeleteBuffers(1, &bench->sink);
     }
-    if (bench->stream != NULL)
+    if (bench->stream)
         bench->cuda->cuStreamDestroy(bench->stream);
-    if (bench->context != NULL) {
+    if (bench->context) {
         bench->cuda->cuCtxSetCurrent(NULL);
         bench->cuda->cuDevicePrimaryCtxRelease(bench->device);
     }

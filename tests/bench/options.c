@@ -60,9 +60,9 @@ static bool search_script(char *path, size_t size)
 
 bool bench_find_script(const char *given, char *path, size_t size)
 {
-    if (given != NULL)
+    if (given)
         snprintf(path, size, "%s", given);
-    if (given != NULL ? access(path, R_OK) == 0 : search_script(path, size))
+    if (given ? access(path, R_OK) == 0 : search_script(path, size))
         return true;
     fprintf(stderr, "%s: no %s.py found; say where it is with --script\n", bench_program,
             bench_program);

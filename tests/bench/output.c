@@ -12,7 +12,7 @@
 FILE *bench_create(const char *path)
 {
     FILE *file = fopen(path, "w");
-    if (file == NULL)
+    if (!file)
         fprintf(stderr, "%s: cannot write %s: %s\n", bench_program, path, strerror(errno));
     return file;
 }
