@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare_png: how far two pictures are apart, for example those of a GPU and of the software driver.
+ * compare_png: how far two pictures are apart, for example those of a GPU and of the software
+ * driver.
  */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -15,8 +16,8 @@
 /* Differences of red, green, blue and alpha, in steps of 8 bit colour. */
 struct difference {
     double largest, mean;
-    double
-        share; /* of the pixels in which some value differs by more than the tolerance, in percent */
+    /* of the pixels in which some value differs by more than the tolerance, in percent */
+    double share;
 };
 
 /* A limit below 0 is none. */

@@ -4,8 +4,9 @@
  *
  *     GLSL(NAME, STAGE);
  *
- * at file scope puts both forms of the file NAME.STAGE into the program, as NAME_STAGE. The assembler looks
- * where -Wa,-I says for NAME.STAGE and for NAME.STAGE.spv, which is empty where it was not built.
+ * at file scope puts both forms of the file NAME.STAGE into the program, as NAME_STAGE. The
+ * assembler looks where -Wa,-I says for NAME.STAGE and for NAME.STAGE.spv, which is empty where it
+ * was not built.
  */
 #ifndef GLSL_H
 #define GLSL_H

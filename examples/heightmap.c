@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heightmap: a picture becomes a landscape. CUDA computes the terrain from the picture into OpenGL's
- * vertex buffer, OpenGL draws it lit. The hand-over between the two is in share_vertices() and
- * write_vertices().
+ * heightmap: a picture becomes a landscape. CUDA computes the terrain from the picture into
+ * OpenGL's vertex buffer, OpenGL draws it lit. The hand-over between the two is in share_vertices()
+ * and write_vertices().
  */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -90,7 +90,9 @@ static bool draw_picture(struct show *show, const char *path)
     scene_draw(&show->scene, &show->view, (float)target->width / (float)target->height);
     offscreen_read(target, show->pixels);
 
-    /* The picture is there, so this waits for nothing; it reports a kernel that failed on its way. */
+    /*
+     * The picture is there, so this waits for nothing; it reports a kernel that failed on its way.
+     */
     if (!cuda_ok(show->session.cuda->cuStreamSynchronize(show->session.stream),
                  "run the kernels") ||
         !png_file_write(path, target->width, target->height, show->pixels))

@@ -16,8 +16,9 @@ static __device__ float weight(float distance)
 }
 
 /*
- * One thread a sample: the picture's colour around its place (x, y, z) and its luminance, which will be
- * the height (w). The mean goes over two pixels or two samples each way, whichever is wider.
+ * One thread a sample: the picture's colour around its place (x, y, z) and its luminance, which
+ * will be the height (w). The mean goes over two pixels or two samples each way, whichever is
+ * wider.
  */
 extern "C" __global__ void sample_picture(const ushort4 *pixels, int width, int height,
                                           float4 *samples, terrain t)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes the compilation of a kernel file that the CUDA driver in use can run: the GPU's or the host's.
+ * Takes the compilation of a kernel file that the CUDA driver in use can run: the GPU's or the
+ * host's.
  */
 #include "kernel_image.h"
 

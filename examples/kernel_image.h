@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compiled kernels inside the program that uses them. Each NAME.cu is compiled twice, for the GPU into
- * NAME.fatbin and for the software CUDA driver into NAME.so, and
+ * Compiled kernels inside the program that uses them. Each NAME.cu is compiled twice, for the GPU
+ * into NAME.fatbin and for the software CUDA driver into NAME.so, and
  *
  *     KERNEL_IMAGE(NAME);
  *
@@ -23,8 +23,8 @@ struct kernel_image {
 };
 
 /*
- * Loads the compilation that fits the CUDA driver in use into the current CUDA context. On failure it
- * says on the standard error stream what is missing, returns false and leaves *module alone.
+ * Loads the compilation that fits the CUDA driver in use into the current CUDA context. On failure
+ * it says on the standard error stream what is missing, returns false and leaves *module alone.
  */
 bool kernel_image_load(const struct kernel_image *image, CUmodule *module);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A place to draw without a window: colour and depth with four samples a pixel, and the colour without
- * samples to read it from.
+ * A place to draw without a window: colour and depth with four samples a pixel, and the colour
+ * without samples to read it from.
  */
 #ifndef OFFSCREEN_H
 #define OFFSCREEN_H

@@ -13,7 +13,9 @@
 
 enum { SMALLEST_PICTURE = 16, LARGEST_PICTURE = 16384 };
 
-/* A whole number within the limits, up to the character `end`, which is passed. NULL if it is not. */
+/*
+ * A whole number within the limits, up to the character `end`, which is passed. NULL if it is not.
+ */
 static const char *parse_int(const char *text, char end, int least, int most, int *value)
 {
     char *rest;

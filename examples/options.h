@@ -16,8 +16,8 @@ bool option_float(const char *option, const char *text, float least, float most,
 bool option_size(const char *option, const char *text, int *width, int *height);
 
 /*
- * After getopt_long(), for a program that takes nothing else: -1 if all was `fine` and nothing is left, else the
- * status to exit with, and --help has been pointed to.
+ * After getopt_long(), for a program that takes nothing else: -1 if all was `fine` and nothing is
+ * left, else the status to exit with, and --help has been pointed to.
  */
 int options_end(const char *program, int argc, char **argv, bool fine);
 

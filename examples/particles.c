@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * particles: CUDA moves particles, OpenGL draws them, with several frames in flight between the two. It writes a
- * short animation as numbered pictures and says how many frames a second there are in order, where one buffer goes
- * to and fro, and in flight. The hand-over is in frame_in_order() and frame_in_flight().
+ * particles: CUDA moves particles, OpenGL draws them, with several frames in flight between the
+ * two. It writes a short animation as numbered pictures and says how many frames a second there are
+ * in order, where one buffer goes to and fro, and in flight. The hand-over is in frame_in_order()
+ * and frame_in_flight().
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -65,7 +66,7 @@ struct show {
 
 typedef bool (*frame_fn)(struct show *);
 
-/* ---- CUDA's work ------------------------------------------------------------------------------- */
+/* ---- CUDA's work ----------------------------------------------------------------------------- */
 
 static bool launch(const struct show *show, CUfunction kernel, void *arguments[])
 {
@@ -105,7 +106,7 @@ static void draw(const struct show *show, unsigned array)
     particles_view_draw(&show->view, array, (float)show->step * STEP);
 }
 
-/* ---- The hand-over ------------------------------------------------------------------------------- */
+/* ---- The hand-over --------------------------------------------------------------------------- */
 
 /* One buffer: CUDA writes it, OpenGL draws it, and each waits for the other in each frame. */
 static bool frame_in_order(struct show *show)
@@ -122,8 +123,8 @@ static bool frame_in_order(struct show *show)
 }
 
 /*
- * A ring of buffers: CUDA goes on to the next one while OpenGL draws the last, so the two wait for each other only
- * where a buffer comes round again. The thread waits for neither.
+ * A ring of buffers: CUDA goes on to the next one while OpenGL draws the last, so the two wait for
+ * each other only where a buffer comes round again. The thread waits for neither.
  */
 static bool frame_in_flight(struct show *show)
 {
@@ -178,7 +179,7 @@ static bool share_in_flight(struct show *show, size_t size, int in_flight)
     return false;
 }
 
-/* ---- Pictures ------------------------------------------------------------------------------------ */
+/* ---- Pictures -------------------------------------------------------------------------------- */
 
 static bool write_picture(struct show *show, const struct options *options, int number)
 {
@@ -216,7 +217,7 @@ static bool make_pictures(struct show *show, const struct options *options)
     return true;
 }
 
-/* ---- Frames a second ------------------------------------------------------------------------------- */
+/* ---- Frames a second ------------------------------------------------------------------------- */
 
 static double now(void)
 {
@@ -263,7 +264,7 @@ static bool measure_both(struct show *show, int frames)
     return true;
 }
 
-/* ---- The program --------------------------------------------------------------------------------- */
+/* ---- The program ----------------------------------------------------------------------------- */
 
 static bool load_kernels(struct show *show)
 {

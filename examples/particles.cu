@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of particles: three sources move about and give off particles, which a turbulent flow carries away.
- * The flow is divergence-free (ABC flows of three scales), so that the particles draw out into threads and
- * never pile up.
+ * The kernels of particles: three sources move about and give off particles, which a turbulent flow
+ * carries away. The flow is divergence-free (ABC flows of three scales), so that the particles draw
+ * out into threads and never pile up.
  */
 #include <grinterop/cuhost.h>
 
@@ -46,7 +46,10 @@ static __device__ float4 flow(float4 p, float time)
     return add(v, eddies(p, 11.3f, 1.1f * time + 5.0f), 0.07f);
 }
 
-/* A source is a ring of nozzles that tumbles along its way: what comes out of one nozzle stays a thread for long. */
+/*
+ * A source is a ring of nozzles that tumbles along its way: what comes out of one nozzle stays a
+ * thread for long.
+ */
 static __device__ float4 birth_place(unsigned i, float time)
 {
     const float nozzles = 72.0f;
@@ -82,7 +85,10 @@ extern "C" __global__ void scatter(float4 *particles, int n)
 }
 GR_KERNEL(scatter)
 
-/* One step of all particles (w: the age in seconds), and what is to be drawn of them, unless `out` is NULL. */
+/*
+ * One step of all particles (w: the age in seconds), and what is to be drawn of them, unless `out`
+ * is NULL.
+ */
 extern "C" __global__ void advance(float4 *particles, spark *out, int n, float time, float step)
 {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How particles are drawn: as points of light that add up in a picture of floats and leave trails in it, which
- * then becomes an ordinary picture.
+ * How particles are drawn: as points of light that add up in a picture of floats and leave trails
+ * in it, which then becomes an ordinary picture.
  */
 #ifndef PARTICLES_VIEW_H
 #define PARTICLES_VIEW_H
@@ -19,7 +19,10 @@ struct particles_view {
     struct offscreen target;
 };
 
-/* False after an error, which has been printed. Either way particles_view_free() cleans up; zeros are fine. */
+/*
+ * False after an error, which has been printed. Either way particles_view_free() cleans up; zeros
+ * are fine.
+ */
 bool particles_view_init(struct particles_view *view, int width, int height, int count);
 void particles_view_free(struct particles_view *view);
 

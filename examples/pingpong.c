@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pingpong: two images that CUDA and Vulkan share. While Vulkan puts one into a picture, CUDA writes the other;
- * then they swap. Timeline semaphores say whose turn it is, and the loop never waits: see run().
+ * pingpong: two images that CUDA and Vulkan share. While Vulkan puts one into a picture, CUDA
+ * writes the other; then they swap. Timeline semaphores say whose turn it is, and the loop never
+ * waits: see run().
  */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -67,8 +68,8 @@ static double milliseconds(void)
 }
 
 /*
- * No call in the loop waits for CUDA or for Vulkan. CUDA's frame i + 1 waits for Vulkan's frame i - 1, which had the
- * same image, and so runs beside Vulkan's frame i.
+ * No call in the loop waits for CUDA or for Vulkan. CUDA's frame i + 1 waits for Vulkan's frame i -
+ * 1, which had the same image, and so runs beside Vulkan's frame i.
  */
 static bool run(struct show *show, int frames)
 {

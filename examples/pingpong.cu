@@ -2,8 +2,8 @@
 /*
  * The kernel of pingpong: a Julia set that turns into another from frame to frame.
  *
- * Products and sums that decide about a colour are rounded one by one (__fmul_rn, __fadd_rn), where nvcc would
- * make one operation of two: so a GPU and the software CUDA driver see the same set.
+ * Products and sums that decide about a colour are rounded one by one (__fmul_rn, __fadd_rn), where
+ * nvcc would make one operation of two: so a GPU and the software CUDA driver see the same set.
  */
 #include <grinterop/cuhost.h>
 
@@ -79,8 +79,9 @@ static __device__ unsigned in_one(uchar4 bytes)
 }
 
 /*
- * One thread a texel of a shared image, whose last frame was two frames ago. sums[frame] becomes the sum of its
- * texels, by which the picture is checked at the end, *lost counts what Vulkan has not returned.
+ * One thread a texel of a shared image, whose last frame was two frames ago. sums[frame] becomes
+ * the sum of its texels, by which the picture is checked at the end, *lost counts what Vulkan has
+ * not returned.
  */
 extern "C" __global__ void julia(cudaSurfaceObject_t image, int frame, float cx, float cy,
                                  unsigned *sums, unsigned *lost)

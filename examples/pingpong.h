@@ -6,8 +6,9 @@
 #define PINGPONG_H
 
 /*
- * A shared image is a tile of the picture, with two rows below it: CUDA writes a code of the frame to the first,
- * Vulkan copies it to the second, and CUDA reads it there when it gets the image back.
+ * A shared image is a tile of the picture, with two rows below it: CUDA writes a code of the frame
+ * to the first, Vulkan copies it to the second, and CUDA reads it there when it gets the image
+ * back.
  */
 enum {
     TILE_WIDTH = 232,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a shared image becomes a tile of pingpong's picture: drawn, computed or copied, as the queue can. The bytes
- * are the same.
+ * How a shared image becomes a tile of pingpong's picture: drawn, computed or copied, as the queue
+ * can. The bytes are the same.
  */
 #ifndef PINGPONG_DRAW_H
 #define PINGPONG_DRAW_H

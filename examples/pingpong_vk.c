@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan's side of pingpong. The hand-over between the two is in share(), record_tile() and submit().
+ * Vulkan's side of pingpong. The hand-over between the two is in share(), record_tile() and
+ * submit().
  */
 #include "pingpong_vk.h"
 
@@ -26,8 +27,7 @@ static bool share(struct pingpong_vk *p)
         return gr_failed("share semaphores with CUDA");
     for (int i = 0; i < 2; i++) {
         p->images[i] = gr_vk_image_create(device, &info, GR_SURFACE_LOAD_STORE);
-        if (!p->images[i] ||
-            gr_resource_set_sync(p->images[i], p->used, p->written) != GR_OK)
+        if (!p->images[i] || gr_resource_set_sync(p->images[i], p->used, p->written) != GR_OK)
             return gr_failed("share an image with CUDA");
     }
     return true;
@@ -52,8 +52,8 @@ static void record_return(const struct pingpong_vk *p, VkCommandBuffer commands,
 }
 
 /*
- * A frame: the image is CUDA's before it and after it. Frames two apart follow each other through CUDA, so a
- * tile that is written again needs no barrier.
+ * A frame: the image is CUDA's before it and after it. Frames two apart follow each other through
+ * CUDA, so a tile that is written again needs no barrier.
  */
 static bool record_tile(struct pingpong_vk *p, int tile)
 {
@@ -108,7 +108,10 @@ static VkBufferImageCopy whole_picture(const struct pingpong_vk *p)
                                .imageExtent = {(uint32_t)p->width, (uint32_t)p->height, 1}};
 }
 
-/* Before the first frame: an empty picture, and both images in the layout in which CUDA may write them. */
+/*
+ * Before the first frame: an empty picture, and both images in the layout in which CUDA may write
+ * them.
+ */
 static bool prepare(struct pingpong_vk *p)
 {
     const struct vulkan *v = &p->vulkan;

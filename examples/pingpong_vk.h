@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan's side of pingpong: two images that CUDA shares, and a picture to which their contents go as tiles. All
- * command buffers are recorded once: one for each tile, which uses the image of even or of odd frames.
+ * Vulkan's side of pingpong: two images that CUDA shares, and a picture to which their contents go
+ * as tiles. All command buffers are recorded once: one for each tile, which uses the image of even
+ * or of odd frames.
  */
 #ifndef PINGPONG_VK_H
 #define PINGPONG_VK_H

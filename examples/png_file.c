@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PNG files. They are read through libpng's full interface, because its simplified one converts 16 bit
- * values to linear light, which would bend a height map's heights.
+ * PNG files. They are read through libpng's full interface, because its simplified one converts 16
+ * bit values to linear light, which would bend a height map's heights.
  */
 #define _GNU_SOURCE
 #include "png_file.h"

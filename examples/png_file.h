@@ -17,8 +17,9 @@ struct picture {
 };
 
 /*
- * Reads a PNG file of any kind: grey, colour, palette, 1 to 16 bits, interlaced. Values of fewer bits
- * are spread over the 16 and none is gamma corrected. On failure it prints why and returns false.
+ * Reads a PNG file of any kind: grey, colour, palette, 1 to 16 bits, interlaced. Values of fewer
+ * bits are spread over the 16 and none is gamma corrected. On failure it prints why and returns
+ * false.
  */
 bool png_file_read(const char *path, struct picture *picture);
 
@@ -26,8 +27,8 @@ bool png_file_read(const char *path, struct picture *picture);
 void picture_free(struct picture *picture);
 
 /*
- * Writes 3 bytes a pixel (RGB), the top row first. On failure it prints why, leaves no half of a file
- * behind and returns false.
+ * Writes 3 bytes a pixel (RGB), the top row first. On failure it prints why, leaves no half of a
+ * file behind and returns false.
  */
 bool png_file_write(const char *path, int width, int height, const unsigned char *pixels);
 

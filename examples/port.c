@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * port: one application with two renderers, OpenGL and Vulkan, and one CUDA side that does not know which
- * of them draws. Both draw the same picture. The hand-over is in port_cuda.c; what has to be written anew
- * for Vulkan is share() in port_gl.c and in port_vk.c, and the submit.
+ * port: one application with two renderers, OpenGL and Vulkan, and one CUDA side that does not know
+ * which of them draws. Both draw the same picture. The hand-over is in port_cuda.c; what has to be
+ * written anew for Vulkan is share() in port_gl.c and in port_vk.c, and the submit.
  */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -18,7 +18,9 @@
 #include "port_cuda.h"
 #include "port_renderer.h"
 
-/* Each pixel is the mean of SCALE by SCALE that are drawn: smooth edges, by no renderer's own rule. */
+/*
+ * Each pixel is the mean of SCALE by SCALE that are drawn: smooth edges, by no renderer's own rule.
+ */
 enum { SCALE = 2 };
 
 struct options {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What port's kernels write and both of its renderers draw: the layout of the shared vertex buffer, and
- * the size of the mesh and of the texture.
+ * What port's kernels write and both of its renderers draw: the layout of the shared vertex buffer,
+ * and the size of the mesh and of the texture.
  */
 #ifndef PORT_H
 #define PORT_H

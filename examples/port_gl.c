@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * port's renderer in OpenGL. It is told to count rows from the top and depth from 0 to 1, as Vulkan does, so that
- * both draw the same bytes. What is grinterop's here: share(), and nothing in draw().
+ * port's renderer in OpenGL. It is told to count rows from the top and depth from 0 to 1, as Vulkan
+ * does, so that both draw the same bytes. What is grinterop's here: share(), and nothing in draw().
  */
 #include "port_renderer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What port's two renderers have in common. A renderer makes the shared vertex buffer and the shared texture
- * and registers them with CUDA; it draws them, and reads the picture back.
+ * What port's two renderers have in common. A renderer makes the shared vertex buffer and the
+ * shared texture and registers them with CUDA; it draws them, and reads the picture back.
  */
 #ifndef PORT_RENDERER_H
 #define PORT_RENDERER_H
@@ -27,13 +27,18 @@ struct port_view {
 struct port_renderer {
     const char *name; /* as --backend has it */
     /*
-     * Opens it for pictures of that size, prints what it draws with, and gives the shared resources, which
-     * are the renderer's. NULL after an error, which has been printed.
+     * Opens it for pictures of that size, prints what it draws with, and gives the shared
+     * resources, which are the renderer's. NULL after an error, which has been printed.
      */
     void *(*open)(int width, int height, bool validate, gr_resource *shared[PORT_SHARED]);
-    /* Draws what CUDA has written, 4 bytes a pixel (RGBA), the top row first. False after an error. */
+    /*
+     * Draws what CUDA has written, 4 bytes a pixel (RGBA), the top row first. False after an error.
+     */
     bool (*draw)(void *renderer, const struct port_view *view, unsigned char *pixels);
-    /* Ends it and the shared resources; false if a validation layer had something to say. NULL is fine. */
+    /*
+     * Ends it and the shared resources; false if a validation layer had something to say. NULL is
+     * fine.
+     */
     bool (*close)(void *renderer);
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * port's renderer in Vulkan. What is grinterop's here: share(), the two barriers in record(), and gr_submit_begin()
- * before each submit.
+ * port's renderer in Vulkan. What is grinterop's here: share(), the two barriers in record(), and
+ * gr_submit_begin() before each submit.
  */
 #include "port_renderer.h"
 
@@ -29,8 +29,8 @@ struct renderer {
 };
 
 /*
- * Once: makes the vertices and the texture so that CUDA shares them, and two semaphores that say whose turn it
- * is. The kernels write all of both, so nothing need be kept.
+ * Once: makes the vertices and the texture so that CUDA shares them, and two semaphores that say
+ * whose turn it is. The kernels write all of both, so nothing need be kept.
  */
 static bool share(struct renderer *r)
 {
@@ -48,8 +48,7 @@ static bool share(struct renderer *r)
         gr_vk_image_create(device, &paper, GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE);
     r->drawn = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
     r->computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    if (!r->shared[PORT_VERTICES] || !r->shared[PORT_TEXTURE] || !r->drawn ||
-        !r->computed)
+    if (!r->shared[PORT_VERTICES] || !r->shared[PORT_TEXTURE] || !r->drawn || !r->computed)
         return gr_failed("share Vulkan's vertices and texture with CUDA");
     for (int i = 0; i < PORT_SHARED; i++)
         if (gr_resource_set_sync(r->shared[i], r->drawn, r->computed) != GR_OK)

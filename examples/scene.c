@@ -15,7 +15,9 @@
 #include "shader.h"
 #include "vertex.h"
 
-/* Half a step of 8 bit colour, different from pixel to pixel, so that soft gradients show no bands. */
+/*
+ * Half a step of 8 bit colour, different from pixel to pixel, so that soft gradients show no bands.
+ */
 #define DITHER                                                                                     \
     "float dither() {\n"                                                                           \
     "    float n = fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715))));" \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every program here begins with: a CUDA driver, a CUDA context and a stream, and for most of them an
- * OpenGL context without a window on the same device.
+ * What every program here begins with: a CUDA driver, a CUDA context and a stream, and for most of
+ * them an OpenGL context without a window on the same device.
  */
 #ifndef SESSION_H
 #define SESSION_H
@@ -20,8 +20,8 @@ struct session {
 };
 
 /*
- * Opens all of it and prints what the program runs on. Where there is no GPU that is the software CUDA
- * driver. False after an error, which has been printed; either way session_close() cleans up.
+ * Opens all of it and prints what the program runs on. Where there is no GPU that is the software
+ * CUDA driver. False after an error, which has been printed; either way session_close() cleans up.
  */
 bool session_open(struct session *session);
 bool session_open_cuda(struct session *session); /* the same without OpenGL */

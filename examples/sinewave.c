@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sinewave: CUDA writes a moving surface into OpenGL's vertex buffer, OpenGL draws it, a PNG file keeps
- * the picture. The hand-over between the two is in share_vertices() and write_vertices().
+ * sinewave: CUDA writes a moving surface into OpenGL's vertex buffer, OpenGL draws it, a PNG file
+ * keeps the picture. The hand-over between the two is in share_vertices() and write_vertices().
  */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -40,14 +40,18 @@ struct show {
     unsigned char *pixels;
 };
 
-/* Once: tells CUDA of OpenGL's vertex buffer. The kernel writes all of it, so nothing need be kept. */
+/*
+ * Once: tells CUDA of OpenGL's vertex buffer. The kernel writes all of it, so nothing need be kept.
+ */
 static bool share_vertices(struct show *show)
 {
     show->vertices = gr_from_gl_buffer(show->scene.vertex_buffer, GR_WRITE_DISCARD);
     return show->vertices || gr_failed("register the vertex buffer with CUDA");
 }
 
-/* Each frame: the buffer is CUDA's from gr_map() to the end of the scope, and then OpenGL's again. */
+/*
+ * Each frame: the buffer is CUDA's from gr_map() to the end of the scope, and then OpenGL's again.
+ */
 static bool write_vertices(struct show *show, float time)
 {
     GR_AUTO(gr_buffer) *buffer = gr_map(show->vertices, show->session.stream);
@@ -79,7 +83,9 @@ static bool draw_frame(struct show *show, float time, const char *path)
     scene_draw(&show->scene, &view, (float)target->width / (float)target->height);
     offscreen_read(target, show->pixels);
 
-    /* The picture is there, so this waits for nothing; it reports a kernel that failed on its way. */
+    /*
+     * The picture is there, so this waits for nothing; it reports a kernel that failed on its way.
+     */
     return cuda_ok(show->session.cuda->cuStreamSynchronize(show->session.stream),
                    "run the kernel") &&
            png_file_write(path, target->width, target->height, show->pixels);

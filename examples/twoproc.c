@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * twoproc: a renderer and a CUDA program that are two processes. The program starts itself a second time, with a
- * socket between; the hand-over is in share_ring() of twoproc_draw.c and in open_computer() of twoproc_compute.c.
+ * twoproc: a renderer and a CUDA program that are two processes. The program starts itself a second
+ * time, with a socket between; the hand-over is in share_ring() of twoproc_draw.c and in
+ * open_computer() of twoproc_compute.c.
  */
 #define _GNU_SOURCE
 #include "twoproc.h"
@@ -22,7 +23,7 @@
 
 extern char **environ;
 
-/* ---- The two processes ------------------------------------------------------------------------- */
+/* ---- The two processes ----------------------------------------------------------------------- */
 
 /* Neither CUDA nor OpenGL survives a fork: the other process starts from the beginning. */
 static pid_t start_computer(const struct twoproc_options *options, int socket)
@@ -69,7 +70,7 @@ static bool run_both(const struct twoproc_options *options)
     return end_computer(computer, options->kill) && drawn;
 }
 
-/* ---- Options ----------------------------------------------------------------------------------- */
+/* ---- Options --------------------------------------------------------------------------------- */
 
 static void print_help(void)
 {
@@ -89,7 +90,10 @@ static void print_help(void)
          "GR_CUDA_DRIVER=soft in the environment also asks for.");
 }
 
-/* The exit status where the program is to end at once, else -1. *socket: of the process that computes. */
+/*
+ * The exit status where the program is to end at once, else -1. *socket: of the process that
+ * computes.
+ */
 static int parse(int argc, char **argv, struct twoproc_options *options, int *socket)
 {
     static const struct option names[] = {

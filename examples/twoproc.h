@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * twoproc is two processes: one draws with OpenGL, the other computes with CUDA. A ring of vertex buffers goes from
- * the first to the second through a socket; after that the two meet only in its slots.
+ * twoproc is two processes: one draws with OpenGL, the other computes with CUDA. A ring of vertex
+ * buffers goes from the first to the second through a socket; after that the two meet only in its
+ * slots.
  */
 #ifndef TWOPROC_H
 #define TWOPROC_H
@@ -17,7 +18,10 @@ struct twoproc_options {
     const char *output;
 };
 
-/* The process that draws, as which the program starts; `computer` is the other one. False after an error. */
+/*
+ * The process that draws, as which the program starts; `computer` is the other one. False after an
+ * error.
+ */
 bool twoproc_draw(const struct twoproc_options *options, int socket, pid_t computer);
 
 /* The process that computes. */

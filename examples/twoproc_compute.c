@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process of twoproc that computes: it knows CUDA and no OpenGL. What it writes to was made by the other one.
+ * The process of twoproc that computes: it knows CUDA and no OpenGL. What it writes to was made by
+ * the other one.
  */
 #include "twoproc.h"
 

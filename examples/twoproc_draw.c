@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process of twoproc that draws: it makes the vertex buffers, sends them as a ring, and draws what comes back.
- * It would go on drawing the last frame if the other process crashed.
+ * The process of twoproc that draws: it makes the vertex buffers, sends them as a ring, and draws
+ * what comes back. It would go on drawing the last frame if the other process crashed.
  */
 #include "twoproc.h"
 
@@ -34,7 +34,7 @@ struct drawer {
     unsigned char *pixels;
 };
 
-/* ---- The ring ---------------------------------------------------------------------------------- */
+/* ---- The ring -------------------------------------------------------------------------------- */
 
 static bool make_ring(struct drawer *d, int mesh)
 {
@@ -61,7 +61,7 @@ static bool share_ring(struct drawer *d, int socket)
     return d->shared || gr_failed("send the ring to the other process");
 }
 
-/* ---- Drawing ----------------------------------------------------------------------------------- */
+/* ---- Drawing --------------------------------------------------------------------------------- */
 
 static void attribute(unsigned location, size_t offset)
 {
@@ -128,7 +128,7 @@ static bool write_picture(struct drawer *d, const char *path)
     return true;
 }
 
-/* ---- The process ------------------------------------------------------------------------------- */
+/* ---- The process ----------------------------------------------------------------------------- */
 
 static bool open_drawer(struct drawer *d, const struct twoproc_options *options)
 {

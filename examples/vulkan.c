@@ -51,15 +51,15 @@ static bool find_functions(struct vulkan *v, const gr_vk_headless_handles *on)
         (PFN_vkGetDeviceProcAddr)on->get_instance_proc_addr(on->instance, "vkGetDeviceProcAddr");
     const char *missing = !of_device ? "vkGetDeviceProcAddr" : NULL;
 #define VULKAN_FIND(name)                                                                          \
-    if (of_device)                                                                         \
+    if (of_device)                                                                                 \
         v->name = (PFN_vk##name)of_device(on->device, "vk" #name);                                 \
-    if (!v->name)                                                                           \
+    if (!v->name)                                                                                  \
         missing = "vk" #name;
     VULKAN_FUNCTIONS(VULKAN_FIND)
 #undef VULKAN_FIND
 #define VULKAN_FIND(name)                                                                          \
     v->name = (PFN_vk##name)on->get_instance_proc_addr(on->instance, "vk" #name);                  \
-    if (!v->name)                                                                           \
+    if (!v->name)                                                                                  \
         missing = "vk" #name;
     VULKAN_INSTANCE_FUNCTIONS(VULKAN_FIND)
 #undef VULKAN_FIND

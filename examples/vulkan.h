@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program here needs of Vulkan to draw without a window: a device that CUDA shares, Vulkan's functions,
- * one queue, command buffers and submits. vulkan_memory.h has buffers and images, vulkan_pipeline.h shaders.
+ * What a program here needs of Vulkan to draw without a window: a device that CUDA shares, Vulkan's
+ * functions, one queue, command buffers and submits. vulkan_memory.h has buffers and images,
+ * vulkan_pipeline.h shaders.
  */
 #ifndef VULKAN_H
 #define VULKAN_H
@@ -10,7 +11,10 @@
 
 #include <grinterop/vk.h>
 
-/* Vulkan is not linked: grinterop found it, and its functions are asked for by name, first those of the device. */
+/*
+ * Vulkan is not linked: grinterop found it, and its functions are asked for by name, first those of
+ * the device.
+ */
 #define VULKAN_FUNCTIONS(X)                                                                        \
     X(AllocateCommandBuffers)                                                                      \
     X(AllocateDescriptorSets)                                                                      \
@@ -94,9 +98,10 @@ struct vulkan {
 };
 
 /*
- * Opens Vulkan on the CUDA device in use, with a queue of that kind, and prints what it runs on. Where the device
- * has no family for compute or transfer alone, the graphics queue does that work. False after an error, which
- * has been printed; either way vulkan_close() cleans up. The struct stays where it is in between.
+ * Opens Vulkan on the CUDA device in use, with a queue of that kind, and prints what it runs on.
+ * Where the device has no family for compute or transfer alone, the graphics queue does that work.
+ * False after an error, which has been printed; either way vulkan_close() cleans up. The struct
+ * stays where it is in between.
  */
 bool vulkan_open(struct vulkan *vulkan, enum vulkan_queue queue, bool validate);
 
@@ -110,15 +115,16 @@ bool vulkan_ok(VkResult result, const char *doing);
 VkCommandBuffer vulkan_record(const struct vulkan *vulkan, VkCommandBufferUsageFlags usage);
 
 /*
- * Submits commands that wait for CUDA and signal it as `submit` says; NULL where CUDA has no part in them. With
- * `wait` the thread waits until they are done.
+ * Submits commands that wait for CUDA and signal it as `submit` says; NULL where CUDA has no part
+ * in them. With `wait` the thread waits until they are done.
  */
 bool vulkan_submit(const struct vulkan *vulkan, VkCommandBuffer commands, const gr_submit *submit,
                    bool wait);
 
 /*
- * Waits until CUDA is done with a resource and frees it, so that nothing of it is left when the device ends: its
- * release may still be on its way, and gr_resource_free() alone does not wait. NULL is fine.
+ * Waits until CUDA is done with a resource and frees it, so that nothing of it is left when the
+ * device ends: its release may still be on its way, and gr_resource_free() alone does not wait.
+ * NULL is fine.
  */
 void vulkan_resource_free(gr_resource *resource);
 

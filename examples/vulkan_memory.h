@@ -20,12 +20,18 @@ struct vulkan_image {
     VkImageView view;
 };
 
-/* False after an error, which has been printed. Either way the free function cleans up; zeros are fine. */
+/*
+ * False after an error, which has been printed. Either way the free function cleans up; zeros are
+ * fine.
+ */
 bool vulkan_buffer_init(const struct vulkan *vulkan, VkDeviceSize size, VkBufferUsageFlags usage,
                         struct vulkan_buffer *buffer);
 void vulkan_buffer_free(const struct vulkan *vulkan, struct vulkan_buffer *buffer);
 
-/* Of one level and layer, in the device's memory. The format says whether it holds colours or depth. */
+/*
+ * Of one level and layer, in the device's memory. The format says whether it holds colours or
+ * depth.
+ */
 bool vulkan_image_init(const struct vulkan *vulkan, VkFormat format, int width, int height,
                        VkImageUsageFlags usage, struct vulkan_image *image);
 void vulkan_image_free(const struct vulkan *vulkan, struct vulkan_image *image);

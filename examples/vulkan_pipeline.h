@@ -34,8 +34,8 @@ bool vulkan_set_init(const struct vulkan *vulkan, const struct vulkan_binding bi
 void vulkan_set_free(const struct vulkan *vulkan, struct vulkan_set *set);
 
 /*
- * Triangles without blending, clockwise or not; viewport and scissor are dynamic. `vertices` may be NULL. With
- * `depth` what is nearer hides what is farther.
+ * Triangles without blending, clockwise or not; viewport and scissor are dynamic. `vertices` may be
+ * NULL. With `depth` what is nearer hides what is farther.
  */
 struct vulkan_pipeline_info {
     const struct glsl *vertex, *fragment;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A place to draw without a window, in Vulkan: colour and depth, one sample a pixel, and a buffer to read the
- * colour from.
+ * A place to draw without a window, in Vulkan: colour and depth, one sample a pixel, and a buffer
+ * to read the colour from.
  */
 #ifndef VULKAN_TARGET_H
 #define VULKAN_TARGET_H
@@ -22,8 +22,9 @@ bool vulkan_target_init(const struct vulkan *vulkan, int width, int height,
 void vulkan_target_free(const struct vulkan *vulkan, struct vulkan_target *target);
 
 /*
- * Records the begin of drawing: the depth is cleared, the colour is undefined, the viewport is all of it with y
- * upwards in clip space. And the end, with the copy to `pixels`, which the host may read once it is done.
+ * Records the begin of drawing: the depth is cleared, the colour is undefined, the viewport is all
+ * of it with y upwards in clip space. And the end, with the copy to `pixels`, which the host may
+ * read once it is done.
  */
 void vulkan_target_begin(const struct vulkan *vulkan, const struct vulkan_target *target,
                          VkCommandBuffer commands);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An object's storage, asked for by name where OpenGL can, else through a binding that is put back. */
+/*
+ * An object's storage, asked for by name where OpenGL can, else through a binding that is put back.
+ */
 #include "gl/buffer_storage.h"
 
 #include <epoxy/gl.h>

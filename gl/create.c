@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenGL objects that grinterop makes for CUDA: the choice of their transport, and the ones with plain storage. */
+/*
+ * OpenGL objects that grinterop makes for CUDA: the choice of their transport, and the ones with
+ * plain storage.
+ */
 #include <stdint.h>
 #include <stdio.h>
 
@@ -26,7 +29,7 @@ struct wish {
     const char *call;
 };
 
-/* ---- Plain storage, for interop and copy ------------------------------------------------------------ */
+/* ---- Plain storage, for interop and copy ----------------------------------------------------- */
 
 static gr_status make_buffer(struct gl_names *names, size_t size, const char *call)
 {
@@ -110,7 +113,7 @@ static gr_resource *create_plain(const struct wish *wish, gr_transport transport
     return resource;
 }
 
-/* ---- The choice ---------------------------------------------------------------------------------------- */
+/* ---- The choice ------------------------------------------------------------------------------ */
 
 static gr_resource *create_by(const struct wish *wish, gr_transport transport)
 {
@@ -120,14 +123,19 @@ static gr_resource *create_by(const struct wish *wish, gr_transport transport)
                        : gl_shared_buffer(wish->size, wish->flags, wish->call);
 }
 
-/* Whether another transport may do better: not where the arguments, or the lack of a context, are the cause. */
+/*
+ * Whether another transport may do better: not where the arguments, or the lack of a context, are
+ * the cause.
+ */
 static bool may_fall_back(gr_status status)
 {
     return status == GR_ERR_UNSUPPORTED || status == GR_ERR_CUDA || status == GR_ERR_VULKAN ||
            status == GR_ERR_GL;
 }
 
-/* For gr_resource_describe(); `first` is the error of the transport that would have been the best. */
+/*
+ * For gr_resource_describe(); `first` is the error of the transport that would have been the best.
+ */
 static void say_why(gr_resource *resource, const gr_error *first)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
@@ -190,7 +198,7 @@ gr_resource *gr_gl_buffer_create(size_t size, unsigned flags, const gr_gl_option
     return create(&wish, options);
 }
 
-/* ---- Images -------------------------------------------------------------------------------------------- */
+/* ---- Images ---------------------------------------------------------------------------------- */
 
 static gr_status check_extent(const gr_gl_image_info *info, const char *call)
 {
@@ -251,7 +259,7 @@ gr_resource *gr_gl_image_create(const gr_gl_image_info *info, unsigned flags,
     return create(&wish, options);
 }
 
-/* ---- Questions ------------------------------------------------------------------------------------------- */
+/* ---- Questions ------------------------------------------------------------------------------- */
 
 /* Of the interop or the copy transport. */
 static const struct gl_resource *plain_of(const gr_resource *resource)

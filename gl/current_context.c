@@ -90,8 +90,8 @@ static bool has_program_pipelines(const struct gl_context *context)
 }
 
 /*
- * OpenGL hands out the lowest free names, so a name of one's own choice is reached by making as many
- * objects and dropping all but the last.
+ * OpenGL hands out the lowest free names, so a name of one's own choice is reached by making as
+ * many objects and dropping all but the last.
  */
 static GLuint make_mark(void)
 {
@@ -143,8 +143,8 @@ bool gl_context_remember(struct gl_context *context)
         if (!known->mark || !glIsProgramPipeline(known->mark))
             known->mark = make_mark();
         /*
-         * Asked here, where a context is current, because epoxy looks a function up at its first call
-         * and ends the process if none is; afterwards the question is safe anywhere.
+         * Asked here, where a context is current, because epoxy looks a function up at its first
+         * call and ends the process if none is; afterwards the question is safe anywhere.
          */
         context->mark = glIsProgramPipeline(known->mark) ? known->mark : 0;
     }

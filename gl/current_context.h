@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which OpenGL context is current on this thread, and whether it is the one that a resource knows. */
+/*
+ * Which OpenGL context is current on this thread, and whether it is the one that a resource knows.
+ */
 #ifndef GR_GL_CURRENT_CONTEXT_H
 #define GR_GL_CURRENT_CONTEXT_H
 

@@ -28,7 +28,9 @@ static bool is_cpu_renderer(const char *renderer)
            strstr(renderer, "swrast");
 }
 
-/* The UUID of the device that OpenGL draws on, by GL_EXT_memory_object; false where it is not told. */
+/*
+ * The UUID of the device that OpenGL draws on, by GL_EXT_memory_object; false where it is not told.
+ */
 static bool drawing_uuid(unsigned char uuid[16])
 {
     GLint count = 0;

@@ -97,8 +97,8 @@ static EGLContext context_of_version(const gr_egl *egl, const gr_egl_options *o,
 }
 
 /*
- * Without a wish for a version it takes the newest that there is. It has to ask for each, newest first:
- * asked for 3.3, Mesa gives its newest and NVIDIA gives just 3.3.
+ * Without a wish for a version it takes the newest that there is. It has to ask for each, newest
+ * first: asked for 3.3, Mesa gives its newest and NVIDIA gives just 3.3.
  */
 static gr_status create_context(gr_egl *egl, const gr_egl_options *o, const char *origin)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EGL devices and displays, matched with CUDA devices by what they say of themselves, never by index. */
+/*
+ * EGL devices and displays, matched with CUDA devices by what they say of themselves, never by
+ * index.
+ */
 #include "gl/egl_device.h"
 
 #include <stdio.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding the EGL display to draw on: the one of a CUDA device, or Mesa's without a window system. */
+/*
+ * Finding the EGL display to draw on: the one of a CUDA device, or Mesa's without a window system.
+ */
 #ifndef GR_GL_EGL_DEVICE_H
 #define GR_GL_EGL_DEVICE_H
 
@@ -17,12 +19,12 @@ struct egl_candidate {
 #define EGL_CANDIDATES_MAX 34
 
 /*
- * Fills in the displays to try for a CUDA device, best first, and returns their number. `found` gets
- * a text that lists every EGL device seen, for the message when none of them works.
+ * Fills in the displays to try for a CUDA device, best first, and returns their number. `found`
+ * gets a text that lists every EGL device seen, for the message when none of them works.
  *
- * On the software CUDA driver that is Mesa's surfaceless platform and then every EGL device; else the
- * EGL device that names this CUDA device by EGL_NV_device_cuda, and then the others that belong to
- * CUDA at all: the extension may count as the driver does without CUDA_VISIBLE_DEVICES, so the
+ * On the software CUDA driver that is Mesa's surfaceless platform and then every EGL device; else
+ * the EGL device that names this CUDA device by EGL_NV_device_cuda, and then the others that belong
+ * to CUDA at all: the extension may count as the driver does without CUDA_VISIBLE_DEVICES, so the
  * caller asks cuGLGetDevices of the finished context.
  */
 size_t egl_find_candidates(int cuda_device, bool software,

@@ -185,7 +185,9 @@ static void get_bindings(GLint bound[TARGET_COUNT])
 
 const struct gl_target *gl_texture_target(unsigned int name)
 {
-    /* The last unit is the least used. glBindTextureUnit finds the texture's own target by itself. */
+    /*
+     * The last unit is the least used. glBindTextureUnit finds the texture's own target by itself.
+     */
     GLint active, units, before[TARGET_COUNT], after[TARGET_COUNT];
     const struct gl_target *found = NULL;
     glGetIntegerv(GL_ACTIVE_TEXTURE, &active);

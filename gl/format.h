@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenGL's internal formats and targets as CUDA takes them: the one table of what it sees, what it refuses
- * and what to use instead. Measured on an H200; docs/formats.md shows it, tests/test_image_table
- * compares it with both drivers.
+ * OpenGL's internal formats and targets as CUDA takes them: the one table of what it sees, what it
+ * refuses and what to use instead. Measured on an H200; docs/formats.md shows it,
+ * tests/test_image_table compares it with both drivers.
  */
 #ifndef GR_GL_FORMAT_H
 #define GR_GL_FORMAT_H
@@ -36,8 +36,8 @@ struct gl_target {
 const struct gl_target *gl_target_of(unsigned int target);
 
 /*
- * The target that a texture has, found by binding it for a moment. Needs a context that can be asked
- * by name (gl_context.direct).
+ * The target that a texture has, found by binding it for a moment. Needs a context that can be
+ * asked by name (gl_context.direct).
  */
 const struct gl_target *gl_texture_target(unsigned int name);
 

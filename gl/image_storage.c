@@ -22,7 +22,10 @@ static struct gl_level renderbuffer_base(GLuint name)
     return l;
 }
 
-/* False if the texture is of another target, which only an OpenGL before 4.5 leaves to this to find. */
+/*
+ * False if the texture is of another target, which only an OpenGL before 4.5 leaves to this to
+ * find.
+ */
 static bool bind(GLenum target, GLuint name, GLuint *before)
 {
     GLenum binding = gl_target_of(target)->binding;
@@ -105,8 +108,8 @@ static const char *check_faces(GLint level)
 }
 
 /*
- * Counts the levels of a texture whose levels were given one by one. CUDA sees either the first or the
- * whole chain; with some levels missing the driver fails when the registration ends.
+ * Counts the levels of a texture whose levels were given one by one. CUDA sees either the first or
+ * the whole chain; with some levels missing the driver fails when the registration ends.
  */
 static void count_levels(GLenum target, struct gl_image_storage *storage)
 {

@@ -21,8 +21,8 @@ struct gl_image_storage {
 };
 
 /*
- * Asks for a whole image of that target, which is the texture's own. OpenGL's bindings and errors stay
- * as they are.
+ * Asks for a whole image of that target, which is the texture's own. OpenGL's bindings and errors
+ * stay as they are.
  */
 void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_storage *storage);
 

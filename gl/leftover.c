@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of what is set aside until its OpenGL context is current, and the objects that grinterop made. */
+/*
+ * The list of what is set aside until its OpenGL context is current, and the objects that grinterop
+ * made.
+ */
 #include "gl/leftover.h"
 
 #include <pthread.h>
@@ -54,7 +57,7 @@ void gl_leftovers_collect(const struct gl_context *context)
     }
 }
 
-/* ---- Objects that grinterop made ---------------------------------------------------------------------- */
+/* ---- Objects that grinterop made ------------------------------------------------------------- */
 
 struct gl_names *gl_names_make(const struct gl_context *context, const char *call)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What can only be ended with its OpenGL context current, and was let go of elsewhere: set aside until the
- * next call to grinterop in that context that makes or ends a resource.
+ * What can only be ended with its OpenGL context current, and was let go of elsewhere: set aside
+ * until the next call to grinterop in that context that makes or ends a resource.
  */
 #ifndef GR_GL_LEFTOVER_H
 #define GR_GL_LEFTOVER_H
@@ -24,7 +24,7 @@ void gl_leftovers_collect(const struct gl_context *context);
 /* Whether two are one context. */
 bool gl_context_same(const struct gl_context *a, const struct gl_context *b);
 
-/* ---- Objects that grinterop made ---------------------------------------------------------------------- */
+/* ---- Objects that grinterop made ------------------------------------------------------------- */
 
 /* OpenGL objects that belong to a resource; 0 where there is none of the kind. */
 struct gl_names {
@@ -36,7 +36,10 @@ struct gl_names {
 /* For the context, which is current; NULL, with the error, if there is no memory. */
 struct gl_names *gl_names_make(const struct gl_context *context, const char *call);
 
-/* Deletes them and frees the struct: now if their context is current, else when it is. NULL is fine. */
+/*
+ * Deletes them and frees the struct: now if their context is current, else when it is. NULL is
+ * fine.
+ */
 void gl_names_end(struct gl_names *names);
 
 #endif

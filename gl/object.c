@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenGL objects as resources: whose context is current, whether they are still what they were, and their end. */
+/*
+ * OpenGL objects as resources: whose context is current, whether they are still what they were, and
+ * their end.
+ */
 #include "gl/object.h"
 
 #include <stddef.h>
@@ -30,7 +33,7 @@ struct gl_object_text gl_object_text(const gr_resource *resource)
     return object;
 }
 
-/* ---- Operations --------------------------------------------------------------------------------- */
+/* ---- Operations ------------------------------------------------------------------------------ */
 
 gr_status gl_object_check_thread(const gr_resource *resource, const char *call)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resources made from OpenGL objects that exist: what the transports that do that (interop.c, copy.c) have in
- * common.
+ * Resources made from OpenGL objects that exist: what the transports that do that (interop.c,
+ * copy.c) have in common.
  */
 #ifndef GR_GL_OBJECT_H
 #define GR_GL_OBJECT_H
@@ -32,14 +32,14 @@ struct gl_resource {
 
 /*
  * What both kinds of objects need before they are looked at: the driver loaded, an OpenGL context
- * current, which is remembered, and zeroed memory for the resource. NULL after an error, which names
- * the object by `kind` and `name`.
+ * current, which is remembered, and zeroed memory for the resource. NULL after an error, which
+ * names the object by `kind` and `name`.
  */
 struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const char *call);
 
 /*
- * The object as a resource of no transport yet, once the arguments and the object were checked (buffer.c, image.c);
- * NULL after an error. It is free()d, or made a resource.
+ * The object as a resource of no transport yet, once the arguments and the object were checked
+ * (from_buffer.c, from_image.c); NULL after an error. It is free()d, or made a resource.
  */
 struct gl_resource *gl_buffer_object(unsigned int name, unsigned flags, const char *call);
 struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsigned flags,
@@ -51,7 +51,7 @@ struct gl_object_text {
 };
 struct gl_object_text gl_object_text(const gr_resource *resource);
 
-/* ---- Operations of struct gr_backend ------------------------------------------------------------ */
+/* ---- Operations of struct gr_backend --------------------------------------------------------- */
 
 gr_status gl_object_check_thread(const gr_resource *resource, const char *call);
 bool gl_object_same_thread_rule(const gr_resource *a, const gr_resource *b);

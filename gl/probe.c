@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What works between the current OpenGL context and CUDA. Interop is tried with a buffer of a few bytes, since no
- * question to the driver tells all that a registration needs; it ends before the answer is given.
+ * What works between the current OpenGL context and CUDA. Interop is tried with a buffer of a few
+ * bytes, since no question to the driver tells all that a registration needs; it ends before the
+ * answer is given.
  */
 #include <stdio.h>
 

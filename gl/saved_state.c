@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pending errors of OpenGL. It has no call that puts one back, so the same mistake is made again. */
+/*
+ * Pending errors of OpenGL. It has no call that puts one back, so the same mistake is made again.
+ */
 #include "gl/saved_state.h"
 
 #include <stddef.h>

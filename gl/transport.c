@@ -28,10 +28,11 @@ static gr_status check_transport(const gr_gl_options *options, const char *call)
     if ((unsigned)transport > GR_TRANSPORT_COPY)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "%u is no gr_transport.", (unsigned)transport);
     if (transport == GR_TRANSPORT_SHARED)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "GR_TRANSPORT_SHARED needs storage that grinterop made: the object exists, and "
-                       "OpenGL cannot share its storage afterwards. Create it by "
-                       "gr_gl_buffer_create() or gr_gl_image_create(), or take another transport.");
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "GR_TRANSPORT_SHARED needs storage that grinterop made: the object exists, and "
+            "OpenGL cannot share its storage afterwards. Create it by "
+            "gr_gl_buffer_create() or gr_gl_image_create(), or take another transport.");
     return GR_OK;
 }
 

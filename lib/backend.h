@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the core asks of a backend: one table of operations for each way of sharing bytes. The core
- * validates arguments and keeps the life cycle; a backend trusts its input and knows the graphics API.
+ * validates arguments and keeps the life cycle; a backend trusts its input and knows the graphics
+ * API.
  */
 #ifndef GR_LIB_BACKEND_H
 #define GR_LIB_BACKEND_H
@@ -31,8 +32,8 @@ struct gr_backend {
     gr_status (*check_storage)(const gr_resource *resource, const char *call);
 
     /*
-     * Maps n resources of this backend and of one CUDA context, all or nothing, and fills in ptr and
-     * size of the `pending` buffer of each that is no image. The CUDA context is current.
+     * Maps n resources of this backend and of one CUDA context, all or nothing, and fills in ptr
+     * and size of the `pending` buffer of each that is no image. The CUDA context is current.
      */
     gr_status (*map)(gr_resource *const resources[], size_t n, CUstream stream);
 

@@ -5,7 +5,9 @@
 
 #include <grinterop/gr.h>
 
-/* A resource's CUDA context; `primary_of` is the device whose primary context is retained, or -1. */
+/*
+ * A resource's CUDA context; `primary_of` is the device whose primary context is retained, or -1.
+ */
 struct gr_context {
     CUcontext handle;
     CUdevice primary_of;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds and loads the CUDA driver at run time: a program linked with grinterop starts on a machine that has
- * none, and is told what was looked for.
+ * Finds and loads the CUDA driver at run time: a program linked with grinterop starts on a machine
+ * that has none, and is told what was looked for.
  */
 #include "lib/driver.h"
 
@@ -133,12 +133,16 @@ static gr_status load_file(const char *path)
 #ifdef GR_WITHOUT_SOFTCUDA
 static gr_status load_software(void)
 {
-    return gr_fail(GR_ERR_NO_DRIVER, "gr_cuda_load",
-                   "This grinterop was built without the software CUDA driver. Name a driver's file in "
-                   "GR_CUDA_DRIVER, or leave it unset for " GR_REAL_DRIVER ".");
+    return gr_fail(
+        GR_ERR_NO_DRIVER, "gr_cuda_load",
+        "This grinterop was built without the software CUDA driver. Name a driver's file in "
+        "GR_CUDA_DRIVER, or leave it unset for " GR_REAL_DRIVER ".");
 }
 #else
-/* The software driver lies beside grinterop, installed or in a build tree, or where it was installed. */
+/*
+ * The software driver lies beside grinterop, installed or in a build tree, or where it was
+ * installed.
+ */
 static gr_status load_software(void)
 {
     char beside[GR_PATH_SIZE], path[GR_PATH_SIZE];

@@ -11,10 +11,16 @@
 /* The table of the loaded driver, or NULL: never loads, never records an error. */
 const gr_cuda_api *gr_driver(void);
 
-/* For memory barriers in a stream, which came with CUDA 11.7; an older driver has none (NULL) or refuses them. */
+/*
+ * For memory barriers in a stream, which came with CUDA 11.7; an older driver has none (NULL) or
+ * refuses them.
+ */
 PFN_cuStreamBatchMemOp_v11070 gr_driver_batch_mem_op(void);
 
-/* What the loaded driver exports beside the driver API, such as gr_softcuda_semaphore_create; NULL: nothing. */
+/*
+ * What the loaded driver exports beside the driver API, such as gr_softcuda_semaphore_create; NULL:
+ * nothing.
+ */
 void *gr_driver_export(const char *name);
 
 /* One line about a CUDA device, "NVIDIA H200 (CUDA device 0, UUID GPU-...)", for messages. */

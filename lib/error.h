@@ -24,7 +24,9 @@ gr_status gr_fail_code(gr_status status, int code, const char *code_name, const 
 /* Out of memory is reported without formatting, since that could fail for the same reason. */
 gr_status gr_fail_memory(const char *call);
 
-/* Clean-up that may itself fail stands between these two, so that the cause stays the last error. */
+/*
+ * Clean-up that may itself fail stands between these two, so that the cause stays the last error.
+ */
 void gr_error_save(gr_error *saved);
 void gr_error_restore(const gr_error *saved);
 

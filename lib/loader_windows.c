@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loading files of code with LoadLibrary(). Paths are in the code page that getenv() gives them in.
+ * Loading files of code with LoadLibraryExW(). Paths are in the code page that getenv() gives them
+ * in.
  */
 #include "lib/loader.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What streams may still use when the caller has let go of it. The driver ends imports at the call, not in
- * stream order, and a closing thread must not wait; so they stay in a list until their event has passed.
+ * What streams may still use when the caller has let go of it. The driver ends imports at the call,
+ * not in stream order, and a closing thread must not wait; so they stay in a list until their event
+ * has passed.
  */
 #ifndef GR_LIB_RETIRE_H
 #define GR_LIB_RETIRE_H

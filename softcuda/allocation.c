@@ -16,7 +16,7 @@ static const void *as_pointer(CUmemGenericAllocationHandle handle)
     return (const void *)(uintptr_t)handle;
 }
 
-/* ---- Life ---- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 /* An allocation with one holder, which takes the file over. */
 static CUresult start(const soft_memfd *file, size_t size, size_t booked,
@@ -79,7 +79,7 @@ void soft_allocation_hold(soft_allocation *allocation)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- Properties ---- */
+/* ---- Properties ------------------------------------------------------------------------------ */
 
 CUresult soft_allocation_check_location(const CUmemLocation *location)
 {
@@ -148,7 +148,7 @@ SOFT_API cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
     return result;
 }
 
-/* ---- Create and release ---- */
+/* ---- Create and release ---------------------------------------------------------------------- */
 
 static CUresult create(size_t size, const CUmemAllocationProp *prop,
                        CUmemGenericAllocationHandle *handle)
@@ -201,7 +201,7 @@ SOFT_API cuMemRelease(CUmemGenericAllocationHandle handle)
     return result;
 }
 
-/* ---- Export and import ---- */
+/* ---- Export and import ----------------------------------------------------------------------- */
 
 SOFT_API cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
                                       CUmemAllocationHandleType handleType,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of cuMemCreate, as allocation.c keeps it for the address space, virtualmemory.c. */
+/* Memory of cuMemCreate, as allocation.c keeps it for the address space, virtual_memory.c. */
 #ifndef GR_SOFTCUDA_ALLOCATION_H
 #define GR_SOFTCUDA_ALLOCATION_H
 

@@ -18,7 +18,7 @@
 #define MAX_LAYERS       2048
 #define MAX_CUBEMAP_SIDE 32768
 
-/* ---- Formats ---- */
+/* ---- Formats --------------------------------------------------------------------------------- */
 
 static unsigned component_size(CUarray_format format)
 {
@@ -52,7 +52,7 @@ static bool is_other_format(CUarray_format format)
     return number == 0x50 || (number >= 0x91 && number <= 0xcb);
 }
 
-/* ---- Descriptors ---- */
+/* ---- Descriptors ----------------------------------------------------------------------------- */
 
 static bool fits(const CUDA_ARRAY3D_DESCRIPTOR *d, size_t width, size_t height, size_t depth)
 {
@@ -108,7 +108,7 @@ CUresult soft_array_check(const CUDA_ARRAY3D_DESCRIPTOR *d)
     return CUDA_SUCCESS;
 }
 
-/* ---- Records ---- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 soft_array *soft_array_new(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
                            const soft_array_place *place, const char *what)
@@ -159,7 +159,7 @@ void soft_array_set_mapped(soft_array *array, bool mapped)
     atomic_store(&array->mapped, mapped);
 }
 
-/* ---- The driver's own ---- */
+/* ---- The driver's own ------------------------------------------------------------------------ */
 
 /* The driver's own arrays, to end with their context. */
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -253,7 +253,7 @@ __attribute__((constructor)) static void hook_contexts(void)
     soft_context_at_destroy(end_arrays);
 }
 
-/* ---- Entry points ---- */
+/* ---- Entry points ---------------------------------------------------------------------------- */
 
 SOFT_API cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
 {

@@ -2,7 +2,7 @@
 /*
  * CUDA arrays and mipmapped arrays. An array is rows of elements in linear order in pages: the
  * driver's own (cuArrayCreate and its relatives, array.c; a view of external memory,
- * externalimage.c), or somebody else's, over which it is laid (soft_array_wrap, for a graphics
+ * external_image.c), or somebody else's, over which it is laid (soft_array_wrap, for a graphics
  * resource).
  */
 #ifndef GR_SOFTCUDA_ARRAY_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What array.c does for mipmap.c: arrays and mipmapped arrays begin and end alike. */
+/* What array.c does for mipmapped_array.c: arrays and mipmapped arrays begin and end alike. */
 #ifndef GR_SOFTCUDA_ARRAY_LIFE_H
 #define GR_SOFTCUDA_ARRAY_LIFE_H
 

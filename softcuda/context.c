@@ -21,7 +21,7 @@ static _Thread_local unsigned depth;
 static void (*hooks[MAX_HOOKS])(soft_context *);
 static unsigned hook_count;
 
-/* ---- Life ---- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 static void set_default_limits(soft_context *context)
 {
@@ -108,7 +108,7 @@ void soft_context_at_destroy(void (*hook)(soft_context *context))
         hooks[hook_count++] = hook;
 }
 
-/* ---- The current one ---- */
+/* ---- The current one ------------------------------------------------------------------------- */
 
 CUresult soft_context_get(CUcontext handle, soft_context **context)
 {
@@ -177,7 +177,7 @@ static CUresult push(CUcontext handle)
     return CUDA_SUCCESS;
 }
 
-/* ---- Entry points ---- */
+/* ---- Entry points ---------------------------------------------------------------------------- */
 
 CUresult soft_context_check_flags(unsigned flags)
 {

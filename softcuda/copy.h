@@ -39,7 +39,7 @@ CUresult copy_submit(soft_stream *stream, const copy_block *block, bool asynchro
 
 /* Fills in the side that is an array, from byte, row and slice `at`. CUDA_ERROR_INVALID_VALUE if
  * the bytes, rows and slices aren't all inside, or split an element; CUDA_ERROR_NOT_MAPPED, with a
- * line, for a graphics resource's array that isn't mapped. (arraycopy.c) */
+ * line, for a graphics resource's array that isn't mapped. (array_copy.c) */
 CUresult copy_find_array(CUarray array, const size_t at[3], const size_t extent[3],
                          copy_side *side);
 

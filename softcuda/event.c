@@ -28,7 +28,7 @@ struct soft_event {
 
 static soft_mark *unused_marks;
 
-/* ---- Marks; with the lock held ---- */
+/* ---- Marks; with the lock held --------------------------------------------------------------- */
 
 static soft_mark *mark_new(void)
 {
@@ -85,7 +85,7 @@ static void run_wait(void *argument)
     pthread_mutex_unlock(&soft_lock);
 }
 
-/* ---- Life ---- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 static CUresult get_event(CUevent handle, soft_event **event)
 {
@@ -167,7 +167,7 @@ SOFT_API cuEventDestroy(CUevent hEvent)
     return cuEventDestroy_v2(hEvent);
 }
 
-/* ---- Record and wait ---- */
+/* ---- Record and wait ------------------------------------------------------------------------- */
 
 /* The one flag that exists is for streams that capture. */
 static CUresult outside_capture(unsigned flags)

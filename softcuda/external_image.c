@@ -43,8 +43,9 @@ typedef CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image_description;
 #define SPARE 64
 
 /*
- * NVIDIA's Vulkan places layers as if the chain of levels were whole, and CUDA has to be told so; here the levels
- * that the memory does not have are just not there. `end` is where they would begin.
+ * NVIDIA's Vulkan places layers as if the chain of levels were whole, and CUDA has to be told so;
+ * here the levels that the memory does not have are just not there. `end` is where they would
+ * begin.
  */
 static bool ends_here(const soft_external *external, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
                       uint64_t end)

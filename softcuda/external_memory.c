@@ -13,7 +13,7 @@
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static soft_external *externals;
 
-/* ---- Life ---- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 static void add_to_list(soft_external *external)
 {
@@ -89,7 +89,7 @@ CUresult soft_external_map(const soft_external *external, uint64_t offset, uint6
     return result;
 }
 
-/* ---- Import ---- */
+/* ---- Import ---------------------------------------------------------------------------------- */
 
 static CUresult check_type(CUexternalMemoryHandleType type)
 {
@@ -141,7 +141,7 @@ static CUresult import(soft_context *context, const CUDA_EXTERNAL_MEMORY_HANDLE_
     return CUDA_SUCCESS;
 }
 
-/* ---- Entry points ---- */
+/* ---- Entry points ---------------------------------------------------------------------------- */
 
 SOFT_API cuImportExternalMemory(CUexternalMemory *extMem_out,
                                 const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *memHandleDesc)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Imported memory, as externalmemory.c keeps it for externalimage.c. */
+/* Imported memory, as external_memory.c keeps it for external_image.c. */
 #ifndef GR_SOFTCUDA_EXTERNAL_MEMORY_H
 #define GR_SOFTCUDA_EXTERNAL_MEMORY_H
 

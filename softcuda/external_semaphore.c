@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * External semaphores: what cuImportExternalSemaphore and its relatives make of the software driver's own
- * kind (softsemaphore.h). Signals and waits are tasks of their stream, whose thread is the only one that
- * a wait holds up.
+ * External semaphores: what cuImportExternalSemaphore and its relatives make of the software
+ * driver's own kind (shared_semaphore.h). Signals and waits are tasks of their stream, whose thread
+ * is the only one that a wait holds up.
  */
 #include "softcuda/scheduler.h"
 #include "softcuda/shared_semaphore.h"
@@ -37,7 +37,7 @@ typedef struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static external_semaphore *all;
 
-/* ---- Life ---- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 /* What this platform has, and what exists elsewhere only. */
 static CUresult check_type(CUexternalSemaphoreHandleType type)
@@ -167,7 +167,7 @@ __attribute__((constructor)) static void hook_contexts(void)
     soft_context_at_destroy(end_semaphores);
 }
 
-/* ---- Tasks ---- */
+/* ---- Tasks ----------------------------------------------------------------------------------- */
 
 static void drop_holds(const batch *work)
 {
@@ -195,9 +195,9 @@ static time_t seconds_now(void)
 }
 
 /*
- * Whether a wait is to end although nobody has signalled: the end of a context waits for its work, and must not
- * hang on a peer that has died. The context then has an error, so that the other waits give up at once.
- * *since is when its end was noticed, 0 before.
+ * Whether a wait is to end although nobody has signalled: the end of a context waits for its work,
+ * and must not hang on a peer that has died. The context then has an error, so that the other waits
+ * give up at once. *since is when its end was noticed, 0 before.
  */
 static bool gives_up(soft_context *context, time_t *since)
 {
@@ -236,7 +236,7 @@ static void run_waits(void *payload)
     drop_holds(work);
 }
 
-/* ---- Entry points ---- */
+/* ---- Entry points ---------------------------------------------------------------------------- */
 
 /* Adds a semaphore of the batch's context. */
 static CUresult add(batch *work, CUexternalSemaphore handle, uint64_t value)

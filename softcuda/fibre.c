@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks whose threads meet at barriers. Each thread of the block is a fibre: a stack of its own on one thread
- * of the host. All run in turns, each until its next barrier or its end, so that after one round every thread
- * that still runs has reached the barrier, and the next round goes on behind it. A host thread keeps its
- * fibres for later blocks.
+ * Blocks whose threads meet at barriers. Each thread of the block is a fibre: a stack of its own on
+ * one thread of the host. All run in turns, each until its next barrier or its end, so that after
+ * one round every thread that still runs has reached the barrier, and the next round goes on behind
+ * it. A host thread keeps its fibres for later blocks.
  */
 #include "softcuda/kernel_run.h"
 #include "softcuda/module.h"

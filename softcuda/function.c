@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels as CUfunction: finding them, their attributes and parameters, and what occupancy calls ask. */
+/*
+ * Kernels as CUfunction: finding them, their attributes and parameters, and what occupancy calls
+ * ask.
+ */
 #include "softcuda/module.h"
 
 #include <dlfcn.h>
@@ -56,11 +59,11 @@ CUresult soft_function_find(soft_module *module, const char *name, soft_function
     if (!record)
         return CUDA_ERROR_NOT_FOUND;
     if (record->abi != GR_CUHOST_ABI || record->size != sizeof(*record)) {
-        soft_log(
-            SOFT_WARN,
-            "kernel %s was built with version %u of grinterop/cuhost.h's records, this driver has %u: "
-            "build the module again",
-            name, (unsigned)record->abi, GR_CUHOST_ABI);
+        soft_log(SOFT_WARN,
+                 "kernel %s was built with version %u of grinterop/cuhost.h's records, this driver "
+                 "has %u: "
+                 "build the module again",
+                 name, (unsigned)record->abi, GR_CUHOST_ABI);
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
     pthread_mutex_lock(&module->lock);
@@ -162,8 +165,10 @@ SOFT_API cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfu
         *pi = atomic_load(&function->carveout);
         break;
     default:
-        /* Registers, static shared and local memory, the GPU code's version: a host compiler's function has
-         * no such numbers. */
+        /*
+         * Registers, static shared and local memory, the GPU code's version: a host compiler's
+         * function has no such numbers.
+         */
         *pi = 0;
         break;
     }

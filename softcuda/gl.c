@@ -8,7 +8,10 @@
 
 #include <epoxy/gl.h>
 
-/* From EGL's registry. Its header isn't used: nothing may be loaded that the application hasn't loaded. */
+/*
+ * From EGL's registry. Its header isn't used: nothing may be loaded that the application hasn't
+ * loaded.
+ */
 #define EGL_DRAW 0x3059
 #define EGL_READ 0x305A
 
@@ -26,7 +29,7 @@ static get_current glx_context;
 static bool egl_found, glx_found;
 static pthread_mutex_t find_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- The current context ---- */
+/* ---- The current context --------------------------------------------------------------------- */
 
 /* The handle is kept: a library that was asked once stays. */
 static void *loaded(const char *name)
@@ -34,7 +37,10 @@ static void *loaded(const char *name)
     return dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
 }
 
-/* ISO C has no conversion from dlsym's pointer to a function's; POSIX has one through the object's bytes. */
+/*
+ * ISO C has no conversion from dlsym's pointer to a function's; POSIX has one through the object's
+ * bytes.
+ */
 #define GET(function, library, name) (*(void **)(void *)&(function) = dlsym(library, name))
 
 static bool find_egl(void)
@@ -115,7 +121,7 @@ void soft_gl_leave(const soft_gl_visit *visit)
         egl.make_current(visit->before.display, visit->draw, visit->read, visit->before.context);
 }
 
-/* ---- Buffers ---- */
+/* ---- Buffers --------------------------------------------------------------------------------- */
 
 /* Binding points that drawing doesn't look at, where there are such. */
 static GLenum read_target(void)

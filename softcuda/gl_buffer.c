@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenGL buffers as graphics resources. A resource has pages of its own, the size of the buffer when it was
- * registered, at the same address for every map. They are inaccessible while it isn't mapped. Bytes move
- * between them and the buffer at map and unmap.
+ * OpenGL buffers as graphics resources. A resource has pages of its own, the size of the buffer
+ * when it was registered, at the same address for every map. They are inaccessible while it isn't
+ * mapped. Bytes move between them and the buffer at map and unmap.
  */
 #include "softcuda/gl.h"
 #include "softcuda/graphics.h"
@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What memory holds between the call that maps and the moment when the stream comes to it, and where GL has no
- * bytes for it. */
+/*
+ * What memory holds between the call that maps and the moment when the stream comes to it, and
+ * where GL has no bytes for it.
+ */
 #define NO_BYTES 0xCD
 
 typedef struct {
@@ -39,8 +41,9 @@ static size_t smaller(size_t a, size_t b)
 }
 
 /*
- * The buffer may have got other storage since: what both have in common is fetched. A buffer that was deleted
- * lives on for the driver's registration; here nobody can reach its bytes any more, so there are none to see.
+ * The buffer may have got other storage since: what both have in common is fetched. A buffer that
+ * was deleted lives on for the driver's registration; here nobody can reach its bytes any more, so
+ * there are none to see.
  */
 static CUresult fetch_bytes(gl_buffer *buffer)
 {

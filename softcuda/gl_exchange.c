@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A registered image's pixels on their way between OpenGL and the pages, see glimage.h. The image
+ * A registered image's pixels on their way between OpenGL and the pages, see gl_image.h. The image
  * may have got other storage since it was registered, and may have been registered as another
  * target than its own: what both sides have in common is exchanged, level by level.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of OpenGL's internal formats, see glformat.h. It holds what NVIDIA's driver registers;
+ * The table of OpenGL's internal formats, see gl_format.h. It holds what NVIDIA's driver registers;
  * it refuses all signed normalised, packed, depth and compressed formats, and, of the common ones,
  * RGB16F.
  *

@@ -27,7 +27,7 @@ static void *of(soft_graphics *resource)
     return resource;
 }
 
-/* ---- Map and unmap ---- */
+/* ---- Map and unmap --------------------------------------------------------------------------- */
 
 /* False if the name is gone, or stands for a texture of another kind now. */
 static bool begin(const soft_gl_image *image, soft_gl_pixels *pixels)
@@ -141,7 +141,7 @@ static void free_image(soft_graphics *resource)
     free(image);
 }
 
-/* ---- Arrays ---- */
+/* ---- Arrays ---------------------------------------------------------------------------------- */
 
 static soft_array_place place_of(const soft_gl_image *image, unsigned layer, unsigned l)
 {
@@ -214,7 +214,7 @@ static CUresult get_mipmap(soft_graphics *resource, CUmipmappedArray *handle)
     return result;
 }
 
-/* ---- Registration ---- */
+/* ---- Registration ---------------------------------------------------------------------------- */
 
 static const soft_graphics_ops ops = {
     .fetch = fetch,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A registered OpenGL texture or renderbuffer: its life and its arrays (glimage.c), and its pixels'
- * way to CUDA and back (glexchange.c).
+ * A registered OpenGL texture or renderbuffer: its life and its arrays (gl_image.c), and its
+ * pixels' way to CUDA and back (gl_exchange.c).
  */
 #ifndef GR_SOFTCUDA_GL_IMAGE_H
 #define GR_SOFTCUDA_GL_IMAGE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pixels of a texture or renderbuffer, see glpixels.h. A texture is bound to its target for the
- * time; its state decides nothing here, except that OpenGL of old can be told to generate mipmap
- * levels when level 0 changes, so levels are to be written in order.
+ * The pixels of a texture or renderbuffer, see gl_pixels.h. A texture is bound to its target for
+ * the time; its state decides nothing here, except that OpenGL of old can be told to generate
+ * mipmap levels when level 0 changes, so levels are to be written in order.
  *
  * A renderbuffer's pixels pass through a texture of the same format, by copies that convert
  * nothing.
@@ -11,7 +11,7 @@
 
 #include <epoxy/gl.h>
 
-/* ---- Beginning and end ---- */
+/* ---- Beginning and end ----------------------------------------------------------------------- */
 
 static const struct {
     GLenum target;
@@ -109,7 +109,7 @@ void soft_gl_pixels_end(const soft_gl_pixels *pixels)
     soft_gl_state_restore(&pixels->before);
 }
 
-/* ---- Looking ---- */
+/* ---- Looking --------------------------------------------------------------------------------- */
 
 static GLenum image_target(const soft_gl_pixels *pixels, unsigned face)
 {
@@ -151,7 +151,7 @@ void soft_gl_pixels_look(const soft_gl_pixels *pixels, unsigned level, unsigned 
                                  (unsigned)internal, .multisampled = false};
 }
 
-/* ---- Moving ---- */
+/* ---- Moving ---------------------------------------------------------------------------------- */
 
 /* Stays bound until the end. */
 static void need_scratch(soft_gl_pixels *pixels, const soft_gl_format *format)

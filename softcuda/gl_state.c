@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pixel store, pixel transfer and the active texture unit, see glstate.h. */
+/* Pixel store, pixel transfer and the active texture unit, see gl_state.h. */
 #include "softcuda/gl_state.h"
 
 #include <stddef.h>

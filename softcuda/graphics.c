@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuGraphics...: the life of a resource whatever its kind. A list of resources is mapped or unmapped as a whole
- * or not at all: each is first claimed by its state, which also finds a resource that is in the list twice.
+ * cuGraphics...: the life of a resource whatever its kind. A list of resources is mapped or
+ * unmapped as a whole or not at all: each is first claimed by its state, which also finds a
+ * resource that is in the list twice.
  */
 #include "softcuda/graphics.h"
 
@@ -25,7 +26,7 @@ typedef struct {
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static soft_graphics *all;
 
-/* ---- Life ---- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 static void unlist(const soft_graphics *resource)
 {
@@ -116,9 +117,12 @@ SOFT_API cuGraphicsUnregisterResource(CUgraphicsResource handle)
     return CUDA_SUCCESS;
 }
 
-/* ---- Lists of resources ---- */
+/* ---- Lists of resources ---------------------------------------------------------------------- */
 
-/* small has SOFT_PAYLOAD bytes; it is used if it is large enough, so that a steady loop allocates nothing. */
+/*
+ * small has SOFT_PAYLOAD bytes; it is used if it is large enough, so that a steady loop allocates
+ * nothing.
+ */
 static CUresult batch_new(unsigned count, const CUgraphicsResource *handles, void *small,
                           batch **made)
 {
@@ -168,7 +172,7 @@ static bool claim(const batch *b, enum state from)
     return true;
 }
 
-/* ---- Map ---- */
+/* ---- Map ------------------------------------------------------------------------------------- */
 
 static void run_fill(void *copy)
 {
@@ -217,8 +221,8 @@ static CUresult open_all(const batch *b, soft_stream *stream)
     if (result == CUDA_SUCCESS) {
         for (size_t i = 0; i < b->count; i++)
             atomic_fetch_add(&b->resources[i]->holds, 1);
-        result =
-            soft_stream_push_copy(stream, run_fill, b, sizeof(*b) + b->count * sizeof(*b->resources));
+        result = soft_stream_push_copy(stream, run_fill, b,
+                                       sizeof(*b) + b->count * sizeof(*b->resources));
         if (result == CUDA_SUCCESS)
             return result;
         for (size_t i = 0; i < b->count; i++)
@@ -234,9 +238,9 @@ static CUresult open_all(const batch *b, soft_stream *stream)
 }
 
 /*
- * The graphics API's bytes are taken at the call, since nobody but the caller may use its context, and are put
- * in when the stream comes to it. Until then the memory is there and holds something else: what another stream
- * does with it without waiting goes wrong in a way that can be seen.
+ * The graphics API's bytes are taken at the call, since nobody but the caller may use its context,
+ * and are put in when the stream comes to it. Until then the memory is there and holds something
+ * else: what another stream does with it without waiting goes wrong in a way that can be seen.
  */
 static CUresult map_batch(const batch *b, soft_stream *stream)
 {
@@ -253,12 +257,14 @@ static CUresult map_batch(const batch *b, soft_stream *stream)
     return result;
 }
 
-/* ---- Unmap ---- */
+/* ---- Unmap ----------------------------------------------------------------------------------- */
 
 static void unmap_one(soft_graphics *resource)
 {
-    /* Where the bytes were never put in, because this stream isn't ordered behind the map's, the graphics API
-     * keeps its own. */
+    /*
+     * Where the bytes were never put in, because this stream isn't ordered behind the map's, the
+     * graphics API keeps its own.
+     */
     bool filled = end_fill(resource);
     if (filled && resource->mapped_flags != CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY)
         resource->ops->store(resource);
@@ -266,8 +272,8 @@ static void unmap_one(soft_graphics *resource)
 }
 
 /*
- * The host waits for the stream here, which the driver does not do: graphics work on the CPU can't be made to
- * wait for a stream, so the bytes must be in place when the caller goes on.
+ * The host waits for the stream here, which the driver does not do: graphics work on the CPU can't
+ * be made to wait for a stream, so the bytes must be in place when the caller goes on.
  */
 static CUresult unmap_batch(const batch *b, soft_stream *stream)
 {
@@ -290,7 +296,7 @@ static CUresult unmap_batch(const batch *b, soft_stream *stream)
     return CUDA_SUCCESS;
 }
 
-/* ---- Entry points ---- */
+/* ---- Entry points ---------------------------------------------------------------------------- */
 
 static CUresult for_list(unsigned count, const CUgraphicsResource *handles, CUstream handle,
                          CUresult (*run)(const batch *, soft_stream *))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Graphics resources: what cuGraphicsMapResources and its relatives do for every kind (graphics.c), and the
- * operations in which the kinds differ (glbuffer.c for OpenGL buffers, glimage.c for textures and renderbuffers).
+ * Graphics resources: what cuGraphicsMapResources and its relatives do for every kind (graphics.c),
+ * and the operations in which the kinds differ (gl_buffer.c for OpenGL buffers, gl_image.c for
+ * textures and renderbuffers).
  */
 #ifndef GR_SOFTCUDA_GRAPHICS_H
 #define GR_SOFTCUDA_GRAPHICS_H
@@ -12,11 +13,17 @@ typedef struct soft_graphics soft_graphics;
 
 /* Called on the application's thread unless it says otherwise. */
 typedef struct {
-    /* Map, step 1: takes what the graphics API has drawn until now. Changes nothing that can be seen. */
+    /*
+     * Map, step 1: takes what the graphics API has drawn until now. Changes nothing that can be
+     * seen.
+     */
     CUresult (*fetch)(soft_graphics *resource);
     /* Map, step 2: makes the memory accessible, with wrong bytes in it. On failure it isn't. */
     CUresult (*open)(soft_graphics *resource);
-    /* Map, step 3, on the stream's thread: puts the fetched bytes in. Not called if there are none to see. */
+    /*
+     * Map, step 3, on the stream's thread: puts the fetched bytes in. Not called if there are none
+     * to see.
+     */
     void (*fill)(soft_graphics *resource);
 
     /* Unmap, step 1: whether the graphics API can take the bytes. Changes nothing. */
@@ -53,7 +60,10 @@ struct soft_graphics {
     bool filled;            /* the bytes are in */
 };
 
-/* Completes a record that the kind has allocated, and makes the handle. On failure nothing is freed. */
+/*
+ * Completes a record that the kind has allocated, and makes the handle. On failure nothing is
+ * freed.
+ */
 CUresult soft_graphics_register(soft_graphics *resource, const soft_graphics_ops *ops,
                                 soft_context *context, unsigned flags, CUgraphicsResource *handle);
 

@@ -112,7 +112,7 @@ __attribute__((constructor)) static void hook_contexts(void)
     soft_context_at_destroy(end_images);
 }
 
-/* ---- Contents ---- */
+/* ---- Contents -------------------------------------------------------------------------------- */
 
 bool soft_image_set_format(gr_cuhost_image *image, CUarray_format format, unsigned channels)
 {

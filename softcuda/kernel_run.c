@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pool of threads that helps streams to run their launches. A stream's own thread always takes part, and
- * waits only for helpers that are inside a block, so a launch ends even when the pool is busy or has no
- * threads at all.
+ * The pool of threads that helps streams to run their launches. A stream's own thread always takes
+ * part, and waits only for helpers that are inside a block, so a launch ends even when the pool is
+ * busy or has no threads at all.
  */
 #include "softcuda/kernel_run.h"
 #include "softcuda/image_object.h"
@@ -96,8 +96,10 @@ static unsigned cores(void)
     return online > 0 ? (unsigned)online : 1;
 }
 
-/* The application's signals are for its own threads; those that a fault raises can't be blocked with
- * effect. */
+/*
+ * The application's signals are for its own threads; those that a fault raises can't be blocked
+ * with effect.
+ */
 static void start_pool(void)
 {
     sigset_t mask, before;

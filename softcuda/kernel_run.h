@@ -14,12 +14,16 @@ typedef struct {
     void *const *params;
 } soft_grid;
 
-/* Runs all blocks, on this thread and on those of the pool that have nothing else to do; returns when the last
- * one has ended. False if a block could not be run for want of memory. (grid.c) */
+/*
+ * Runs all blocks, on this thread and on those of the pool that have nothing else to do; returns
+ * when the last one has ended. False if a block could not be run for want of memory. (kernel_run.c)
+ */
 bool soft_grid_run(const soft_grid *grid);
 
-/* Runs one block whose threads have barriers. block->barrier and block->fibre are set here. False without
- * having run anything if there is no memory for the threads' stacks. (fibre.c) */
+/*
+ * Runs one block whose threads have barriers. block->barrier and block->fibre are set here. False
+ * without having run anything if there is no memory for the threads' stacks. (fibre.c)
+ */
 bool soft_fibres_run(const gr_cuhost_kernel *kernel, gr_cuhost_block *block, void *const *params);
 
 #endif

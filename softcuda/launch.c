@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a stream's task gets: this, then a pointer for each parameter, then the parameters' bytes, laid out as
- * in the buffer of `extra`. The pointers are set when the task runs, as the record moves before. */
+/*
+ * What a stream's task gets: this, then a pointer for each parameter, then the parameters' bytes,
+ * laid out as in the buffer of `extra`. The pointers are set when the task runs, as the record
+ * moves before.
+ */
 typedef struct {
     soft_module *module;
     soft_context *context;

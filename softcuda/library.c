@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuLibrary... and cuKernel...: modules that are loaded without a context, and the kernels in them. */
+/*
+ * cuLibrary... and cuKernel...: modules that are loaded without a context, and the kernels in them.
+ */
 #include "softcuda/module.h"
 
 static CUresult finish_load(void *object, CUlibrary *library)
@@ -11,8 +13,10 @@ static CUresult finish_load(void *object, CUlibrary *library)
     return result;
 }
 
-/* The options steer a compiler that isn't here, or when code is loaded; their arrays must exist all the
- * same. */
+/*
+ * The options steer a compiler that isn't here, or when code is loaded; their arrays must exist all
+ * the same.
+ */
 static bool options_are_there(unsigned jit, const void *jit_options, void **jit_values,
                               unsigned library, const void *library_options)
 {

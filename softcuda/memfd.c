@@ -28,7 +28,7 @@ static const unsigned char mesa_uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 
 #define DATA_OFFSET 4096
 #define SPARE       64
 
-/* ---- The driver's own ---- */
+/* ---- The driver's own ------------------------------------------------------------------------ */
 
 static bool fill(int fd, size_t size)
 {
@@ -61,7 +61,7 @@ CUresult soft_memfd_create(size_t size, soft_memfd *file)
     return CUDA_SUCCESS;
 }
 
-/* ---- An application's ---- */
+/* ---- An application's ------------------------------------------------------------------------ */
 
 /* NULL, or what is wrong with it. */
 static const char *inspect(int fd, soft_memfd *file)

@@ -23,7 +23,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static memory_pool *default_pool;
 static memory_pool *current_pool; /* what cuMemAllocAsync takes */
 
-/* ---- Pools ---- */
+/* ---- Pools ----------------------------------------------------------------------------------- */
 
 static memory_pool *pool_new(size_t max_size)
 {
@@ -232,7 +232,7 @@ SOFT_API cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
     return CUDA_SUCCESS;
 }
 
-/* ---- Allocations ---- */
+/* ---- Allocations ----------------------------------------------------------------------------- */
 
 /* Books size bytes on the pool and holds it; false if its limit is reached. */
 static bool book_locked(memory_pool *pool, size_t size)

@@ -25,7 +25,7 @@ CUDA_ARRAY3D_DESCRIPTOR soft_array_level_descriptor(const CUDA_ARRAY3D_DESCRIPTO
     return descriptor;
 }
 
-/* ---- Life ---- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 soft_mipmap *soft_mipmap_get(CUmipmappedArray handle)
 {
@@ -83,7 +83,7 @@ CUresult soft_mipmap_wrap(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *
     return CUDA_SUCCESS;
 }
 
-/* ---- The driver's own ---- */
+/* ---- The driver's own ------------------------------------------------------------------------ */
 
 /* Levels of the chain down to one element. Layers and faces don't count. */
 static unsigned full_chain(const CUDA_ARRAY3D_DESCRIPTOR *d)
@@ -191,7 +191,7 @@ __attribute__((constructor)) static void hook_contexts(void)
     soft_context_at_destroy(end_mipmaps);
 }
 
-/* ---- Entry points ---- */
+/* ---- Entry points ---------------------------------------------------------------------------- */
 
 /* More levels than the chain has are as many as it has. */
 SOFT_API cuMipmappedArrayCreate(CUmipmappedArray *pHandle,

@@ -249,7 +249,10 @@ SOFT_API cuModuleUnload(CUmodule hmod)
     soft_module *module = soft_handle_drop(SOFT_KIND_MODULE, hmod);
     if (!module)
         return CUDA_ERROR_INVALID_HANDLE;
-    /* Copies to its globals may be queued. The context's own error, if it has one, is none of this call's. */
+    /*
+     * Copies to its globals may be queued. The context's own error, if it has one, is none of this
+     * call's.
+     */
     (void)soft_context_wait(module->context);
     soft_module_close(module);
     return CUDA_SUCCESS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Modules and the kernels in them: shared objects built with grinterop/cuhost.h. A library (cuLibrary...) is a module
- * that belongs to no context, and its kernels are functions without one.
+ * Modules and the kernels in them: shared objects built with grinterop/cuhost.h. A library
+ * (cuLibrary...) is a module that belongs to no context, and its kernels are functions without one.
  */
 #ifndef GR_SOFTCUDA_MODULE_H
 #define GR_SOFTCUDA_MODULE_H
@@ -37,22 +37,28 @@ struct soft_module {
     struct soft_global *globals; /* the same */
 };
 
-/* ---- Images (image.c) ---- */
+/* ---- Images (module_image.c) ----------------------------------------------------------------- */
 
-/* Loads the shared object that lies in memory. CUDA_ERROR_NO_BINARY_FOR_GPU, with a line that says what to do,
- * for an image that is meant for a GPU; CUDA_ERROR_INVALID_IMAGE for anything else that isn't a module. */
+/*
+ * Loads the shared object that lies in memory. CUDA_ERROR_NO_BINARY_FOR_GPU, with a line that says
+ * what to do, for an image that is meant for a GPU; CUDA_ERROR_INVALID_IMAGE for anything else that
+ * isn't a module.
+ */
 CUresult soft_image_open(const void *image, void **object);
 
 /* The same from a file. Its size is known, so one that is cut off is refused. */
 CUresult soft_image_open_file(const char *path, void **object);
 
-/* ---- Modules (module.c) ---- */
+/* ---- Modules (module.c) ---------------------------------------------------------------------- */
 
 /* Takes the object over, on failure too. */
 CUresult soft_module_new(soft_context *context, enum soft_kind kind, void *object,
                          soft_module **module);
 
-/* Ends the handles of the module's functions, and the handle's hold. The caller has dropped the handle. */
+/*
+ * Ends the handles of the module's functions, and the handle's hold. The caller has dropped the
+ * handle.
+ */
 void soft_module_close(soft_module *module);
 
 void soft_module_hold(soft_module *module);
@@ -63,12 +69,15 @@ void soft_module_release(soft_module *module);
 CUresult soft_module_global(soft_module *module, const char *name, CUdeviceptr *address,
                             size_t *size);
 
-/* ---- Functions (function.c) ---- */
+/* ---- Functions (function.c) ------------------------------------------------------------------ */
 
 /* The module's kernel of that name. CUDA_ERROR_NOT_FOUND if it has none. */
 CUresult soft_function_find(soft_module *module, const char *name, soft_function **function);
 
-/* The function behind a CUfunction, or a CUkernel in a CUfunction's place as the driver allows; else NULL. */
+/*
+ * The function behind a CUfunction, or a CUkernel in a CUfunction's place as the driver allows;
+ * else NULL.
+ */
 soft_function *soft_function_get(const void *handle);
 
 /* Ends the handles of all of a module's functions and frees them. */

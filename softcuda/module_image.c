@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the image of a module to a loaded shared object. Each load gets a file of its own, in memory, because
- * two loads of one module have separate globals in CUDA, and the dynamic loader would share them.
+ * From the image of a module to a loaded shared object. Each load gets a file of its own, in
+ * memory, because two loads of one module have separate globals in CUDA, and the dynamic loader
+ * would share them.
  */
 #include "softcuda/module.h"
 
@@ -34,11 +35,12 @@
 
 static CUresult refuse_gpu_image(const char *what)
 {
-    soft_log(SOFT_WARN,
-             "the image is %s, for a GPU; for this driver build the .cu file, with grinterop/cuhost.h "
-             "included, "
-             "by: g++ -x c++ -std=c++17 -O2 -fPIC -shared -I$CUDA/include FILE.cu -o FILE.so",
-             what);
+    soft_log(
+        SOFT_WARN,
+        "the image is %s, for a GPU; for this driver build the .cu file, with grinterop/cuhost.h "
+        "included, "
+        "by: g++ -x c++ -std=c++17 -O2 -fPIC -shared -I$CUDA/include FILE.cu -o FILE.so",
+        what);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
@@ -72,7 +74,10 @@ static CUresult check_header(const ElfW(Ehdr) * header)
     return CUDA_SUCCESS;
 }
 
-/* Tells the kinds of image apart. strncmp, because an image that is text may be shorter than any magic. */
+/*
+ * Tells the kinds of image apart. strncmp, because an image that is text may be shorter than any
+ * magic.
+ */
 static CUresult check_image(const void *image)
 {
     if (strncmp(image, ELFMAG, SELFMAG) == 0) {
@@ -98,8 +103,10 @@ static bool grow(size_t *size, size_t limit, uint64_t offset, uint64_t bytes)
     return true;
 }
 
-/* Where the last thing in the file ends; 0 if that is beyond the limit. The section headers are the last thing
- * in what linkers write, but they may have been cut off. */
+/*
+ * Where the last thing in the file ends; 0 if that is beyond the limit. The section headers are the
+ * last thing in what linkers write, but they may have been cut off.
+ */
 static size_t image_size(const unsigned char *image, size_t limit)
 {
     ElfW(Ehdr) header;
@@ -119,9 +126,11 @@ static size_t image_size(const unsigned char *image, size_t limit)
     return size;
 }
 
-/* The loader takes a path that it has seen for the object that it has seen, though another file may lie
- * there by now, as descriptors' numbers are used again. So each path is spelled differently: the bits of a
- * counter as "/" and "/.". */
+/*
+ * The loader takes a path that it has seen for the object that it has seen, though another file may
+ * lie there by now, as descriptors' numbers are used again. So each path is spelled differently:
+ * the bits of a counter as "/" and "/.".
+ */
 static void unique_path(int fd, char *path, size_t size)
 {
     static _Atomic unsigned loads;

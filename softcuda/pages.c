@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pages that the device's memory is made of. Freed pages, and those of a graphics resource that
- * isn't mapped or of virtual memory without access, are kept inaccessible, and a fault in one prints
- * what it was before the process dies of it.
+ * isn't mapped or of virtual memory without access, are kept inaccessible, and a fault in one
+ * prints what it was before the process dies of it.
  */
 #include "softcuda/soft.h"
 
@@ -41,7 +41,7 @@ static size_t whole_pages(size_t size)
     return (size + page_size() - 1) & ~(page_size() - 1);
 }
 
-/* ---- Faults ---- */
+/* ---- Faults ---------------------------------------------------------------------------------- */
 
 /* The smallest range that holds the address. */
 static const guarded_range *find_guarded(const guarded_range *table, size_t length,
@@ -118,7 +118,7 @@ static void install_handler(void)
     sigaction(SIGBUS, &action, &before_bus);
 }
 
-/* ---- Pages ---- */
+/* ---- Pages ----------------------------------------------------------------------------------- */
 
 void *soft_pages_new(size_t size, bool poison)
 {

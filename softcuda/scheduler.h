@@ -52,7 +52,7 @@ struct soft_context {
 
 extern pthread_mutex_t soft_lock;
 
-/* ---- Process state (driver.c) ---- */
+/* ---- Process state (init.c) ------------------------------------------------------------------ */
 
 /* True once the process has begun to exit: no further task is started. Needs no lock. */
 bool soft_is_exiting(void);
@@ -61,7 +61,7 @@ bool soft_is_exiting(void);
  * driver. */
 extern _Thread_local bool soft_in_callback;
 
-/* ---- Tasks (task.c); these take the lock themselves ---- */
+/* ---- Tasks (scheduler.c); these take the lock themselves ------------------------------------- */
 
 /* A record with room for size bytes; NULL when there is no memory. */
 soft_task *soft_task_new(size_t size);
@@ -75,7 +75,7 @@ void soft_task_free(soft_task *task);
  * payload. */
 CUresult soft_task_push(soft_stream *stream, soft_task *task, void (*run)(void *payload));
 
-/* ---- Streams; call with the lock held ---- */
+/* ---- Streams; call with the lock held -------------------------------------------------------- */
 
 soft_stream *soft_stream_open(soft_context *context, enum soft_stream_kind kind, int priority);
 
@@ -93,7 +93,7 @@ void soft_context_drain(soft_context *context);
 /* The same in every context; takes the lock itself. */
 void soft_contexts_drain(void);
 
-/* ---- Others ---- */
+/* ---- Others ---------------------------------------------------------------------------------- */
 
 /* The list of all contexts, the newest first. */
 extern soft_context *soft_contexts;

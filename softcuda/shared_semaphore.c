@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A semaphore in shared memory. Its state is one atomic value, changed without a lock, so that a process
- * that dies in mid-update leaves nothing locked. What lies in the memory may come from a hostile process:
- * the seals keep it from taking pages away, and nothing in there is used but the value, as a number.
+ * A semaphore in shared memory. Its state is one atomic value, changed without a lock, so that a
+ * process that dies in mid-update leaves nothing locked. What lies in the memory may come from a
+ * hostile process: the seals keep it from taking pages away, and nothing in there is used but the
+ * value, as a number.
  */
 #include "softcuda/shared_semaphore.h"
 #include "softcuda/soft.h"
@@ -51,7 +52,7 @@ struct gr_softcuda_semaphore {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static gr_softcuda_semaphore *all;
 
-/* ---- Life ---- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 static bool write_state(int fd, const shared_state *state)
 {
@@ -163,7 +164,7 @@ bool soft_semaphore_is_timeline(const gr_softcuda_semaphore *semaphore)
     return semaphore->timeline;
 }
 
-/* ---- Signal ---- */
+/* ---- Signal ---------------------------------------------------------------------------------- */
 
 static bool advance(gr_softcuda_semaphore *semaphore, uint64_t value)
 {
@@ -213,7 +214,7 @@ unsigned long long gr_softcuda_semaphore_value(const gr_softcuda_semaphore *sema
     return semaphore ? atomic_load(&semaphore->shared->value) : 0;
 }
 
-/* ---- Wait ---- */
+/* ---- Wait ------------------------------------------------------------------------------------ */
 
 static bool try_to_take(gr_softcuda_semaphore *semaphore, uint64_t value)
 {
@@ -226,7 +227,10 @@ static bool try_to_take(gr_softcuda_semaphore *semaphore, uint64_t value)
 
 static bool wait_for(gr_softcuda_semaphore *semaphore, uint64_t value, unsigned milliseconds)
 {
-    /* In this order: a signal that comes after the look has changed the count, and the kernel sees it. */
+    /*
+     * In this order: a signal that comes after the look has changed the count, and the kernel sees
+     * it.
+     */
     uint32_t seen = atomic_load(&semaphore->shared->changes);
     if (try_to_take(semaphore, value))
         return true;

@@ -21,8 +21,8 @@
 #include <stdint.h>
 
 /*
- * Exporting. What is defined with these is what is implemented: the Makefile reads the objects' symbols
- * and makes a stub of everything else that cuda.h declares (unsupported.awk).
+ * Exporting. What is defined with these is what is implemented: the Makefile reads the objects'
+ * symbols and makes a stub of everything else that cuda.h declares (unsupported.awk).
  *
  * SOFT_API starts the definition. SOFT_API_ptsz and SOFT_API_ptds define the per-thread twin of an
  * entry point from the plain one: CU_STREAM_PER_THREAD stands in for a NULL or implied stream
@@ -44,7 +44,7 @@
 
 extern _Thread_local bool soft_default_stream_is_per_thread;
 
-/* ---- Log (log.c) ---- */
+/* ---- Log (log.c) ----------------------------------------------------------------------------- */
 
 enum soft_log_level {
     SOFT_DEBUG, /* only with GR_LOG=debug */
@@ -59,12 +59,12 @@ void soft_log(enum soft_log_level level, const char *format, ...)
  * the memory of that, a static that starts as 0) and returns CUDA_ERROR_NOT_SUPPORTED. */
 CUresult soft_unsupported(int *logged, const char *what);
 
-/* ---- Device (device.c) ---- */
+/* ---- Device (device.c) ----------------------------------------------------------------------- */
 
 /* The one device's UUID. */
 void soft_device_uuid(CUuuid *uuid);
 
-/* ---- Handles (handle.c) ---- */
+/* ---- Handles (handle_table.c) ---------------------------------------------------------------- */
 
 /*
  * What an application gets as CUstream, CUevent, ... is a number made of a slot, a generation and a
@@ -101,7 +101,7 @@ void *soft_handle_get(enum soft_kind kind, const void *handle);
  * handle, only one gets the object. */
 void *soft_handle_drop(enum soft_kind kind, const void *handle);
 
-/* ---- Contexts (context.c) ---- */
+/* ---- Contexts (context.c) -------------------------------------------------------------------- */
 
 typedef struct soft_context soft_context;
 
@@ -126,7 +126,7 @@ void soft_context_fail(soft_context *context, CUresult error);
  * constructor function. */
 void soft_context_at_destroy(void (*hook)(soft_context *context));
 
-/* ---- Streams (stream.c, task.c) ---- */
+/* ---- Streams (stream.c, scheduler.c) --------------------------------------------------------- */
 
 typedef struct soft_stream soft_stream;
 
@@ -165,7 +165,7 @@ CUresult soft_stream_wait(soft_stream *stream);
 /* The same for all the streams of a context. */
 CUresult soft_context_wait(soft_context *context);
 
-/* ---- Memory ranges (range.c, pages.c) ---- */
+/* ---- Memory ranges (memory_range.c, pages.c) ------------------------------------------------- */
 
 enum soft_memory {
     SOFT_MEMORY_DEVICE = 1, /* cuMemAlloc and its relatives; also a module's globals */

@@ -2,7 +2,7 @@
 /* Streams as an application sees them: handles, default streams, queries, and host functions. */
 #include "softcuda/context.h"
 
-/* ---- From handle to stream ---- */
+/* ---- From handle to stream ------------------------------------------------------------------- */
 
 static pthread_key_t thread_end;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
@@ -80,7 +80,7 @@ soft_context *soft_stream_context(const soft_stream *stream)
     return stream->context;
 }
 
-/* ---- Life ---- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 SOFT_API cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
 {
@@ -127,7 +127,7 @@ SOFT_API cuStreamDestroy(CUstream hStream)
     return cuStreamDestroy_v2(hStream);
 }
 
-/* ---- Waiting ---- */
+/* ---- Waiting --------------------------------------------------------------------------------- */
 
 SOFT_API cuStreamSynchronize(CUstream hStream)
 {
@@ -161,7 +161,7 @@ SOFT_API cuStreamQuery(CUstream hStream)
     return idle ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
-/* ---- Host functions ---- */
+/* ---- Host functions -------------------------------------------------------------------------- */
 
 typedef struct {
     CUhostFn function;
@@ -206,7 +206,7 @@ SOFT_API cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *
     return soft_stream_push_copy(stream, run_host_call, &call, sizeof(call));
 }
 
-/* ---- Queries ---- */
+/* ---- Queries --------------------------------------------------------------------------------- */
 
 SOFT_API cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
 {
@@ -281,7 +281,7 @@ SOFT_API cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureSta
     return CUDA_SUCCESS;
 }
 
-/* ---- Per-thread twins ---- */
+/* ---- Per-thread twins ------------------------------------------------------------------------ */
 
 SOFT_API_ptsz(cuStreamSynchronize, (CUstream hStream), (hStream))
 SOFT_API_ptsz(cuStreamQuery, (CUstream hStream), (hStream))

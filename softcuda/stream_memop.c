@@ -108,11 +108,14 @@ SOFT_API cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t va
     return push(stream, true, addr, value, flags, true);
 }
 
-/* ---- Several in one call ------------------------------------------------------------------------------ */
+/* ---- Several in one call --------------------------------------------------------------------- */
 
 #define MOST_OPERATIONS 256
 
-/* False: a barrier, which is nothing here, since a stream's work has been written when the next begins. */
+/*
+ * False: a barrier, which is nothing here, since a stream's work has been written when the next
+ * begins.
+ */
 static bool is_word(const CUstreamBatchMemOpParams *params, word_operation *operation, bool *waits)
 {
     const CUstreamBatchMemOpType type = params->operation;

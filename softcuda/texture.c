@@ -14,7 +14,7 @@
     (CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |                     \
      CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP)
 
-/* ---- The resource ---- */
+/* ---- The resource ---------------------------------------------------------------------------- */
 
 static CUresult set_array(gr_cuhost_image *image, CUarray handle)
 {
@@ -98,7 +98,7 @@ static CUresult set_resource(gr_cuhost_image *image, const CUDA_RESOURCE_DESC *r
     }
 }
 
-/* ---- The view ---- */
+/* ---- The view -------------------------------------------------------------------------------- */
 
 /* Formats are numbered in threes, for 1, 2 and 4 channels. */
 static bool set_view_format(gr_cuhost_image *image, unsigned format)
@@ -157,7 +157,7 @@ static CUresult apply_view(gr_cuhost_image *image, const CUDA_RESOURCE_DESC *res
     return set_view(image, view, descriptor) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* ---- How it is read ---- */
+/* ---- How it is read -------------------------------------------------------------------------- */
 
 static bool modes_are_valid(const CUDA_TEXTURE_DESC *t)
 {
@@ -247,7 +247,7 @@ static CUresult set_reading(gr_cuhost_image *image, const CUDA_TEXTURE_DESC *t, 
     return CUDA_SUCCESS;
 }
 
-/* ---- Entry points ---- */
+/* ---- Entry points ---------------------------------------------------------------------------- */
 
 static CUresult describe(soft_image *object)
 {

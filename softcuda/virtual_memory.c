@@ -41,7 +41,7 @@ static unsigned char *at(CUdeviceptr pointer)
     return (unsigned char *)(uintptr_t)pointer;
 }
 
-/* ---- Reservations ---- */
+/* ---- Reservations ---------------------------------------------------------------------------- */
 
 static size_t page_size(void)
 {
@@ -146,7 +146,7 @@ static reservation *find_reservation_locked(const unsigned char *base, size_t si
     return NULL;
 }
 
-/* ---- Map ---- */
+/* ---- Map ------------------------------------------------------------------------------------- */
 
 /* Where a mapping of these addresses goes in the list; NULL if something is mapped there. */
 static mapping **find_gap_locked(reservation *r, const unsigned char *base, size_t size)
@@ -199,7 +199,7 @@ SOFT_API cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
     return result;
 }
 
-/* ---- Whole mappings ---- */
+/* ---- Whole mappings -------------------------------------------------------------------------- */
 
 /* The link to the first of the mappings that fill [base, base + size) end to end; NULL if none do.
  */
@@ -225,7 +225,7 @@ static bool is_run(const unsigned char *base, size_t size)
     return found;
 }
 
-/* ---- Access ---- */
+/* ---- Access ---------------------------------------------------------------------------------- */
 
 static CUresult set_access_locked(mapping *m, unsigned access)
 {
@@ -282,9 +282,9 @@ SOFT_API cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *des
         unsigned flags = (unsigned)desc[i].flags;
         if (flags != 0 && flags != READ_ACCESS && flags != WRITE_ACCESS)
             return CUDA_ERROR_INVALID_VALUE;
+        /* Other than cuMemCreate the real driver gives a wrong device no code of its own. */
         result = soft_allocation_check_location(&desc[i].location);
-        if (result !=
-            CUDA_SUCCESS) /* other than cuMemCreate the real driver gives a wrong device no code of its own */
+        if (result != CUDA_SUCCESS)
             return result == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : result;
     }
     /* All speak of the one device; the last one holds. */
@@ -336,7 +336,7 @@ SOFT_API cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
     return m ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* ---- Unmap ---- */
+/* ---- Unmap ----------------------------------------------------------------------------------- */
 
 /* The pages' own name goes; that of the reservation's pages remains, unless they are the same ones.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a loop of grinterop's calls allocates anything, and whether its memory grows. One file of a program
- * includes this: it brings the program's malloc() and the like, which count the calls that come from
- * grinterop's code and leave the work to the C library.
+ * Whether a loop of grinterop's calls allocates anything, and whether its memory grows. One file of
+ * a program includes this: it brings the program's malloc() and the like, which count the calls
+ * that come from grinterop's code and leave the work to the C library.
  */
 #ifndef GR_TESTS_ALLOCATIONS_H
 #define GR_TESTS_ALLOCATIONS_H
@@ -82,7 +82,8 @@ static inline int find_grinterop(struct dl_phdr_info *info, size_t size, void *u
 {
     (void)size, (void)user;
     const char *file = strrchr(info->dlpi_name, '/');
-    if (strncmp(file ? file + 1 : info->dlpi_name, "libgrinterop.so", strlen("libgrinterop.so")) != 0)
+    if (strncmp(file ? file + 1 : info->dlpi_name, "libgrinterop.so", strlen("libgrinterop.so")) !=
+        0)
         return 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         if (info->dlpi_phdr[i].p_type != PT_LOAD || !(info->dlpi_phdr[i].p_flags & PF_X))
@@ -112,17 +113,17 @@ static inline bool start_counting(void)
 
 #define need_counting()                                                                            \
     do {                                                                                           \
-        if (sanitizer())                                                                   \
+        if (sanitizer())                                                                           \
             skip("%s brings its own malloc()", sanitizer());                                       \
         if (!start_counting())                                                                     \
-            skip("grinterop is linked statically: its calls can't be told from others");               \
+            skip("grinterop is linked statically: its calls can't be told from others");           \
     } while (0)
 
-/* ---- Growth --------------------------------------------------------------------------------- */
+/* ---- Growth ---------------------------------------------------------------------------------- */
 
 /*
- * Less than what would be lost if each cycle lost a few objects, and more than the pieces, of up to 2 MiB, in
- * which the C library and the drivers take memory.
+ * Less than what would be lost if each cycle lost a few objects, and more than the pieces, of up to
+ * 2 MiB, in which the C library and the drivers take memory.
  */
 #define MOST_GROWTH (4 << 20)
 
@@ -145,7 +146,10 @@ static inline size_t device_memory(void)
     return free_bytes;
 }
 
-/* What `count` cycles take and do not give back: descriptors and memory of this process, and of the device's. */
+/*
+ * What `count` cycles take and do not give back: descriptors and memory of this process, and of the
+ * device's.
+ */
 static inline void measure_growth(void (*cycle)(GLuint name), GLuint name, int count, int *fds_more,
                                   size_t *host, size_t *device)
 {
@@ -160,10 +164,10 @@ static inline void measure_growth(void (*cycle)(GLuint name), GLuint name, int c
 }
 
 /*
- * The first tenth fills what is kept for re-use: free lists, caches, the drivers' pools, which may still grow
- * later, in pieces of some MiB. Memory of the device is also taken by other processes, and what was closed may keep
- * its descriptor until the stream has passed. A leak however grows each time: one round of five that is quiet on all
- * sides is enough.
+ * The first tenth fills what is kept for re-use: free lists, caches, the drivers' pools, which may
+ * still grow later, in pieces of some MiB. Memory of the device is also taken by other processes,
+ * and what was closed may keep its descriptor until the stream has passed. A leak however grows
+ * each time: one round of five that is quiet on all sides is enough.
  */
 static inline void assert_steady(void (*cycle)(GLuint name), GLuint name, int count)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenGL's state stays as the application left it over each call for images, good or refused: bindings of
- * two texture units, pixel storage, framebuffers and an error that was pending from before.
+ * OpenGL's state stays as the application left it over each call for images, good or refused:
+ * bindings of two texture units, pixel storage, framebuffers and an error that was pending from
+ * before.
  */
 #include "bad_image.h"
 
@@ -48,7 +49,9 @@ static const struct {
 #define QUERY_COUNT (sizeof(queries) / sizeof(queries[0]))
 #define UNITS       3
 
-/* Of the application's unit, of unit 0 and of the last one, which grinterop may use for a moment. */
+/*
+ * Of the application's unit, of unit 0 and of the last one, which grinterop may use for a moment.
+ */
 struct state {
     GLint values[UNITS][QUERY_COUNT];
 };

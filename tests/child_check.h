@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Short forms for the children of support.h: a check inside one, and running one that must succeed. */
+/*
+ * Short forms for the children of support.h: a check inside one, and running one that must succeed.
+ */
 #ifndef GR_TESTS_CHILD_CHECK_H
 #define GR_TESTS_CHILD_CHECK_H
 
@@ -12,7 +14,7 @@
 #define expect_child(name)                                                                         \
     do {                                                                                           \
         char said_[8192];                                                                          \
-        int ended_ = child_run(name, said_, sizeof(said_));                                         \
+        int ended_ = child_run(name, said_, sizeof(said_));                                        \
         ck_assert_msg(ended_ == 0, "child %s ended with 0x%x: %s", name, (unsigned)ended_, said_); \
     } while (0)
 

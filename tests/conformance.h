@@ -42,8 +42,8 @@ struct more {
 extern struct more more;
 
 /*
- * One row: the call has to give CUDA_<code>. A wrong code is noted, and the case goes on, so that one
- * run shows them all; the case fails at its end.
+ * One row: the call has to give CUDA_<code>. A wrong code is noted, and the case goes on, so that
+ * one run shows them all; the case fails at its end.
  */
 #define CALL(code, call) conformance_note(#call, fx.cu->call, CUDA_##code)
 #define MORE(code, call) conformance_note(#call, more.call, CUDA_##code)

@@ -77,7 +77,8 @@ struct refusal {
 extern const struct refusal refusals[REFUSAL_COUNT];
 
 /*
- * The class that grinterop makes of it, for a type of Windows or one of file descriptors, or of NvSci.
+ * The class that grinterop makes of it, for a type of Windows or one of file descriptors, or of
+ * NvSci.
  */
 enum system { SYSTEM_FD, SYSTEM_WINDOWS, SYSTEM_NVSCI };
 gr_status class_of_refusal(const struct refusal *refusal, enum system system);

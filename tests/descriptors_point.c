@@ -43,7 +43,9 @@ static gr_semaphore_point full_point(enum kind kind, gr_semaphore *semaphore, bo
     return point;
 }
 
-/* By the driver's documentation, not by grinterop's code: each kind names the fields that it has. */
+/*
+ * By the driver's documentation, not by grinterop's code: each kind names the fields that it has.
+ */
 static const char *signal_is(const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *given, enum kind kind,
                              const gr_semaphore_point *point)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A CUDA driver that fails on demand. It passes every look-up on to another driver and puts a wrapper
- * before the functions that grinterop calls, which counts calls and errors and can be told to fail. A test
- * loads it with GR_CUDA_DRIVER=<this file>; FAULT_DRIVER_TARGET names the driver behind it: "soft" or
- * a file, by default libcuda.so.1.
+ * A CUDA driver that fails on demand. It passes every look-up on to another driver and puts a
+ * wrapper before the functions that grinterop calls, which counts calls and errors and can be told
+ * to fail. A test loads it with GR_CUDA_DRIVER=<this file>; FAULT_DRIVER_TARGET names the driver
+ * behind it: "soft" or a file, by default libcuda.so.1.
  */
 #define _GNU_SOURCE
 #include "fault_driver.h"
@@ -96,7 +96,7 @@ static struct fault {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- The wrappers ---- */
+/* ---- The wrappers ---------------------------------------------------------------------------- */
 
 /* Counts a call; true, with the code, if it is the one that is to fail. */
 static bool is_due(struct fault *fault, CUresult *code)
@@ -130,7 +130,7 @@ static CUresult count_refusal(struct fault *fault, CUresult code)
         if (is_due(fault, &code))                                                                  \
             return code;                                                                           \
         name##_fn real;                                                                            \
-        memcpy(&real, &fault->real, sizeof(real));                                                  \
+        memcpy(&real, &fault->real, sizeof(real));                                                 \
         return count_refusal(fault, real arguments);                                               \
     }
 FAULTS(FAULT_WRAPPER)
@@ -148,7 +148,7 @@ static struct fault *find_fault(const char *name)
 #define FAULT_ADDRESS(name, parameters, arguments)                                                 \
     if (index == INDEX_##name) {                                                                   \
         name##_fn function = failing_##name;                                                       \
-        memcpy(&address, &function, sizeof(address));                                               \
+        memcpy(&address, &function, sizeof(address));                                              \
     }
 static void *wrapper_of(ptrdiff_t index)
 {
@@ -157,7 +157,7 @@ static void *wrapper_of(ptrdiff_t index)
     return address;
 }
 
-/* ---- The driver behind ---- */
+/* ---- The driver behind ----------------------------------------------------------------------- */
 
 typedef CUresult(CUDAAPI *look_up_fn)(const char *, void **, int, cuuint64_t,
                                       CUdriverProcAddressQueryResult *);
@@ -242,8 +242,8 @@ CUresult CUDAAPI fault_look_up(const char *name, void **found, int version, cuui
 }
 
 /*
- * grinterop knows the software driver by a symbol of this name. An indirect function is there or not as its
- * resolver decides, so that this file has the symbol when the driver behind it has.
+ * grinterop knows the software driver by a symbol of this name. An indirect function is there or
+ * not as its resolver decides, so that this file has the symbol when the driver behind it has.
  */
 typedef void (*marker_fn)(void);
 __attribute__((used)) static marker_fn resolve_marker(void)
@@ -256,7 +256,7 @@ __attribute__((used)) static marker_fn resolve_marker(void)
 }
 EXPORTED void gr_softcuda_version(void) __attribute__((ifunc("resolve_marker")));
 
-/* ---- The test's side ---- */
+/* ---- The test's side ------------------------------------------------------------------------- */
 
 static bool set(const char *name, int code, long after)
 {

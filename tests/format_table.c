@@ -50,8 +50,7 @@ static FILE *open_table(void)
 static size_t split(char *line, char *words[MOST_COLUMNS])
 {
     size_t count = 0;
-    for (char *word = strtok(line, " \n"); word && count < MOST_COLUMNS;
-         word = strtok(NULL, " \n"))
+    for (char *word = strtok(line, " \n"); word && count < MOST_COLUMNS; word = strtok(NULL, " \n"))
         words[count++] = word;
     return count;
 }

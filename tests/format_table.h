@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tests/reference/formats-h200.txt: what NVIDIA's driver made of every format and target. Its top says how it
- * came about and what the columns are.
+ * tests/reference/formats-h200.txt: what NVIDIA's driver made of every format and target. Its top
+ * says how it came about and what the columns are.
  */
 #ifndef GR_TESTS_FORMAT_TABLE_H
 #define GR_TESTS_FORMAT_TABLE_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffers by copy: bytes in both directions, only those that the flags need, and in the stream's order. */
+/*
+ * Buffers by copy: bytes in both directions, only those that the flags need, and in the stream's
+ * order.
+ */
 #include "gl_copy_tests.h"
 
 #include <string.h>
@@ -11,7 +14,7 @@
 #define OUT  "cuMemcpyDtoHAsync"
 #define WAIT "cuEventSynchronize"
 
-/* ---- Bytes ---------------------------------------------------------------------------------------- */
+/* ---- Bytes ----------------------------------------------------------------------------------- */
 
 START_TEST(bytes_both_ways)
 {
@@ -99,7 +102,7 @@ START_TEST(write_discard_copies_nothing_in)
 }
 END_TEST
 
-/* ---- Kinds of storage ----------------------------------------------------------------------------- */
+/* ---- Kinds of storage ------------------------------------------------------------------------ */
 
 static GLuint stored(GLbitfield flags)
 {
@@ -150,7 +153,7 @@ START_TEST(a_persistent_mapping_may_stay)
 }
 END_TEST
 
-/* ---- Order ---------------------------------------------------------------------------------------- */
+/* ---- Order ----------------------------------------------------------------------------------- */
 
 /* Copies to other memory may wait for the stream at once. */
 static unsigned char *pinned(void)
@@ -218,7 +221,9 @@ START_TEST(read_only_maps_run_ahead_of_the_stream)
 }
 END_TEST
 
-/* Two maps may be on their way; the third waits until the stream has taken the first one's bytes. */
+/*
+ * Two maps may be on their way; the third waits until the stream has taken the first one's bytes.
+ */
 START_TEST(no_map_overtakes_the_bytes_of_an_earlier_one)
 {
     need_gl();
@@ -263,7 +268,7 @@ START_TEST(the_end_does_not_wait_for_the_stream)
 }
 END_TEST
 
-/* ---- Batches -------------------------------------------------------------------------------------- */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 START_TEST(a_batch_waits_once)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images by copy: every format that CUDA takes with every target, as a registered image has them; arrays,
- * surfaces, textures and linear maps of them; only the directions that the flags need.
+ * Images by copy: every format that CUDA takes with every target, as a registered image has them;
+ * arrays, surfaces, textures and linear maps of them; only the directions that the flags need.
  */
 #include "gl_copy_tests.h"
 
@@ -12,7 +12,7 @@
 
 static unsigned char got[IMAGE_MOST_BYTES], wanted[IMAGE_MOST_BYTES];
 
-/* ---- Bytes of all formats ------------------------------------------------------------------------- */
+/* ---- Bytes of all formats -------------------------------------------------------------------- */
 
 static char differences[3000];
 
@@ -128,7 +128,7 @@ START_TEST(refused_formats_are_refused)
 }
 END_TEST
 
-/* ---- Directions ----------------------------------------------------------------------------------- */
+/* ---- Directions ------------------------------------------------------------------------------ */
 
 START_TEST(only_the_directions_that_the_flags_need)
 {
@@ -174,7 +174,7 @@ START_TEST(only_the_directions_that_the_flags_need)
 }
 END_TEST
 
-/* ---- What a mapped image gives -------------------------------------------------------------------- */
+/* ---- What a mapped image gives --------------------------------------------------------------- */
 
 START_TEST(surfaces_textures_and_linear_maps)
 {
@@ -248,7 +248,7 @@ START_TEST(all_layers_in_one_array_to_read)
 }
 END_TEST
 
-/* ---- Batches -------------------------------------------------------------------------------------- */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 START_TEST(a_batch_of_images_and_buffers)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops of copies: a steady one allocates nothing, and one that goes on for ever needs nothing more. */
+/*
+ * Loops of copies: a steady one allocates nothing, and one that goes on for ever needs nothing
+ * more.
+ */
 #define _GNU_SOURCE
 #include "allocations.h"
 #include "gl_copy_tests.h"

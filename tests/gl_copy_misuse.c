@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies that cannot be, and OpenGL's state: objects that were deleted or are locked, other contexts, calls of the
- * driver that fail midway, and bindings, settings and pending errors that stay.
+ * Copies that cannot be, and OpenGL's state: objects that were deleted or are locked, other
+ * contexts, calls of the driver that fail midway, and bindings, settings and pending errors that
+ * stay.
  */
 #include "gl_copy_tests.h"
 
@@ -13,7 +14,7 @@
 #define IN  "cuMemcpyHtoDAsync"
 #define OUT "cuMemcpyDtoHAsync"
 
-/* ---- Objects -------------------------------------------------------------------------------------- */
+/* ---- Objects --------------------------------------------------------------------------------- */
 
 START_TEST(a_deleted_buffer_is_not_mapped)
 {
@@ -103,7 +104,7 @@ START_TEST(a_buffer_that_the_application_has_mapped)
 }
 END_TEST
 
-/* ---- Contexts ------------------------------------------------------------------------------------- */
+/* ---- Contexts -------------------------------------------------------------------------------- */
 
 static void *current_context, *current_display;
 
@@ -151,7 +152,7 @@ START_TEST(freed_elsewhere_it_ends_later)
 }
 END_TEST
 
-/* ---- The driver refuses --------------------------------------------------------------------------- */
+/* ---- The driver refuses ---------------------------------------------------------------------- */
 
 static void let_fail(const char *function, CUresult code, long after)
 {
@@ -279,7 +280,7 @@ START_TEST(a_release_that_fails_can_be_tried_again)
 }
 END_TEST
 
-/* ---- OpenGL's state ------------------------------------------------------------------------------- */
+/* ---- OpenGL's state -------------------------------------------------------------------------- */
 
 static const GLenum settings[] = {
     GL_PACK_ALIGNMENT,

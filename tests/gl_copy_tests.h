@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of test_gl_copy.c. The driver is the one that fails on demand, which also counts calls. */
+/*
+ * The files of test_gl_copy.c. The driver is the one that fails on demand, which also counts calls.
+ */
 #ifndef GR_TESTS_GL_COPY_TESTS_H
 #define GR_TESTS_GL_COPY_TESTS_H
 
@@ -18,7 +20,7 @@ TCase *add_copy_case(Suite *suite, const char *name, enum copy_gl gl);
 #define need_gl()                                                                                  \
     do {                                                                                           \
         const char *missing_gl_ = copy_gl_missing();                                               \
-        if (missing_gl_)                                                                   \
+        if (missing_gl_)                                                                           \
             skip("%s", missing_gl_);                                                               \
     } while (0)
 const char *copy_gl_missing(void);

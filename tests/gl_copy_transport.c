@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The choice of a transport: forced ones, the fallback with its reason, and what the probe says and leaves. */
+/*
+ * The choice of a transport: forced ones, the fallback with its reason, and what the probe says and
+ * leaves.
+ */
 #include "gl_copy_tests.h"
 
 #include <stdio.h>
@@ -28,7 +31,7 @@ static void assert_described(const gr_resource *resource, const char *part)
     ck_assert_msg(strstr(text, part), "\"%s\" is not in: %s", part, text);
 }
 
-/* ---- Forced ones ---------------------------------------------------------------------------------- */
+/* ---- Forced ones ----------------------------------------------------------------------------- */
 
 START_TEST(a_forced_transport_is_taken)
 {
@@ -92,7 +95,7 @@ START_TEST(a_copy_refuses_what_interop_refuses)
 }
 END_TEST
 
-/* ---- AUTO ----------------------------------------------------------------------------------------- */
+/* ---- AUTO ------------------------------------------------------------------------------------ */
 
 START_TEST(auto_takes_interop)
 {
@@ -223,7 +226,7 @@ START_TEST(auto_does_not_fall_back_on_wrong_arguments)
 }
 END_TEST
 
-/* ---- The probe ------------------------------------------------------------------------------------ */
+/* ---- The probe ------------------------------------------------------------------------------- */
 
 START_TEST(probe_says_what_works_and_why)
 {
@@ -318,7 +321,7 @@ START_TEST(probe_needs_a_context_and_a_place)
 }
 END_TEST
 
-/* ---- Mesa's OpenGL -------------------------------------------------------------------------------- */
+/* ---- Mesa's OpenGL --------------------------------------------------------------------------- */
 
 /* CUDA of a GPU cannot follow there; the software driver can. */
 START_TEST(auto_with_an_opengl_on_the_processor)

@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of test_gl_shared share: resources of the shared transport, and ways to make OpenGL late. */
+/*
+ * What the parts of test_gl_shared share: resources of the shared transport, and ways to make
+ * OpenGL late.
+ */
 #ifndef GR_TESTS_GL_SHARED_H
 #define GR_TESTS_GL_SHARED_H
 
 #include "gl_shared_pretend.h"
 #include "support.h"
 
-/* A case with the fixture, after everything that is shared was used once: grinterop's own Vulkan stays open. */
+/*
+ * A case with the fixture, after everything that is shared was used once: grinterop's own Vulkan
+ * stays open.
+ */
 TCase *add_shared_case(Suite *suite, const char *name);
 
 /* At the start of a case: it is skipped where this OpenGL cannot share storage with CUDA. */
 #define need_shared()                                                                              \
     do {                                                                                           \
         const char *missing_ = shared_missing();                                                   \
-        if (missing_)                                                                      \
+        if (missing_)                                                                              \
             skip("%s", missing_);                                                                  \
     } while (0)
 const char *shared_missing(void);
@@ -23,12 +29,15 @@ extern const gr_gl_options by_sharing;
 /* A shared buffer in the current context. */
 gr_resource *must_share(size_t size, unsigned flags);
 
-/* Extensions that grinterop is told are not there, ended by NULL; the context has to be new to it. NULL: none. */
+/*
+ * Extensions that grinterop is told are not there, ended by NULL; the context has to be new to it.
+ * NULL: none.
+ */
 extern const char *const *denied_extensions;
 
 /*
- * The kinds of waits, for loop tests: which are left when these extensions are not there. On the software driver
- * they are played (gl_shared_pretend.h).
+ * The kinds of waits, for loop tests: which are left when these extensions are not there. On the
+ * software driver they are played (gl_shared_pretend.h).
  */
 struct way {
     const char *text; /* in the resource's description */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Textures that grinterop makes in memory of its own Vulkan device: bytes of every target, format and level. */
+/*
+ * Textures that grinterop makes in memory of its own Vulkan device: bytes of every target, format
+ * and level.
+ */
 #include "gl_shared.h"
 #include "support_image.h"
 
@@ -137,7 +140,7 @@ START_TEST(bytes_of_large_images)
 }
 END_TEST
 
-/* ---- What is reported ------------------------------------------------------------------------------- */
+/* ---- What is reported ------------------------------------------------------------------------ */
 
 START_TEST(an_image_says_what_it_is)
 {
@@ -234,7 +237,7 @@ START_TEST(images_by_interop)
 }
 END_TEST
 
-/* ---- Errors --------------------------------------------------------------------------------------------- */
+/* ---- Errors ---------------------------------------------------------------------------------- */
 
 static const struct {
     gr_gl_image_info info;

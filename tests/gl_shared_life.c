@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of shared resources: the ends in every order, the wrong context, none, and contexts that are gone.
+ * The life of shared resources: the ends in every order, the wrong context, none, and contexts that
+ * are gone.
  */
 #include "gl_shared.h"
 
@@ -30,7 +31,7 @@ static void collect(void)
     gr_resource_free(must_register(gl_buffer_filled(16, 0)));
 }
 
-/* ---- Ends ------------------------------------------------------------------------------------------- */
+/* ---- Ends ------------------------------------------------------------------------------------ */
 
 START_TEST(the_name_ends_with_the_resource)
 {
@@ -113,7 +114,7 @@ START_TEST(the_second_of_two_goes_on)
 }
 END_TEST
 
-/* ---- The wrong context ------------------------------------------------------------------------------- */
+/* ---- The wrong context ----------------------------------------------------------------------- */
 
 static void assert_refused(gr_resource *resource, gr_buffer *mapped, const char *text)
 {
@@ -190,7 +191,7 @@ START_TEST(freed_on_another_thread)
 }
 END_TEST
 
-/* ---- Contexts that are gone ---------------------------------------------------------------------------- */
+/* ---- Contexts that are gone ------------------------------------------------------------------ */
 
 START_TEST(the_context_ends_first)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Order between OpenGL and CUDA on shared buffers, by each kind of waits that the OpenGL has: one side is late, and
- * the other one, which the host does not hold back, has to come after it.
+ * Order between OpenGL and CUDA on shared buffers, by each kind of waits that the OpenGL has: one
+ * side is late, and the other one, which the host does not hold back, has to come after it.
  */
 #include "gl_shared.h"
 
@@ -30,7 +30,7 @@ START_TEST(the_best_waits_are_taken)
 }
 END_TEST
 
-/* ---- CUDA is late ------------------------------------------------------------------------------------ */
+/* ---- CUDA is late ---------------------------------------------------------------------------- */
 
 START_TEST(opengl_reads_after_cuda_wrote)
 {
@@ -69,7 +69,7 @@ START_TEST(opengl_writes_after_cuda_read)
 }
 END_TEST
 
-/* ---- OpenGL is late ------------------------------------------------------------------------------------ */
+/* ---- OpenGL is late -------------------------------------------------------------------------- */
 
 START_TEST(cuda_reads_after_opengl_wrote)
 {
@@ -110,7 +110,7 @@ START_TEST(cuda_writes_after_opengl_read)
 }
 END_TEST
 
-/* ---- In turns --------------------------------------------------------------------------------------------- */
+/* ---- In turns -------------------------------------------------------------------------------- */
 
 /* Each adds to what the other left; a turn that comes too early or too late loses a one. */
 START_TEST(turns_lose_nothing)
@@ -175,7 +175,7 @@ START_TEST(resources_handed_over_one_by_one)
 }
 END_TEST
 
-/* ---- Batches ------------------------------------------------------------------------------------------------- */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 static void batch(size_t n)
 {
@@ -240,7 +240,7 @@ START_TEST(a_batch_of_very_many)
 }
 END_TEST
 
-/* ---- Rings --------------------------------------------------------------------------------------------------- */
+/* ---- Rings ----------------------------------------------------------------------------------- */
 
 /* With binary semaphores each resource has its own, and a ring one slot. */
 static gr_ring *must_make_ring_of(size_t n, gr_ring_mode mode)
@@ -327,7 +327,9 @@ START_TEST(a_signal_that_is_missed_is_made_up_for)
 }
 END_TEST
 
-/* OpenGL is late with what it read, and one signal after all of it holds CUDA's next writing back. */
+/*
+ * OpenGL is late with what it read, and one signal after all of it holds CUDA's next writing back.
+ */
 START_TEST(cuda_writes_a_ring_after_opengl_read_it)
 {
     need_both();

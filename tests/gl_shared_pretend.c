@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * See gl_shared_pretend.h. Functions of the same names as grinterop's public ones are found by grinterop itself, too, and
- * epoxy's are pointers. A signal becomes visible only with the flush after it, so that a flush that is missing
- * shows: CUDA then waits for ever.
+ * See gl_shared_pretend.h. Functions of the same names as grinterop's public ones are found by
+ * grinterop itself, too, and epoxy's are pointers. A signal becomes visible only with the flush
+ * after it, so that a flush that is missing shows: CUDA then waits for ever.
  */
 #define _GNU_SOURCE
 #include "gl_shared_pretend.h"
@@ -39,7 +39,7 @@ static PFN_gr_softcuda_semaphore_wait soft_wait;
 /* What the next definition of a function of this program is. */
 #define NEXT(name)                                                                                 \
     static __typeof__(name) *next;                                                                 \
-    if (!next)                                                                              \
+    if (!next)                                                                                     \
     find(RTLD_NEXT, #name, &next)
 
 static void find(void *library, const char *name, void *function)
@@ -49,9 +49,12 @@ static void find(void *library, const char *name, void *function)
     memcpy(function, &symbol, sizeof(symbol));
 }
 
-/* ---- Vulkan's side --------------------------------------------------------------------------------- */
+/* ---- Vulkan's side --------------------------------------------------------------------------- */
 
-/* Semaphores that were made, whose descriptor goes to OpenGL; a VkSemaphore is the place in this list, from 1. */
+/*
+ * Semaphores that were made, whose descriptor goes to OpenGL; a VkSemaphore is the place in this
+ * list, from 1.
+ */
 static struct made {
     gr_semaphore *semaphore;
     int fd;
@@ -128,7 +131,7 @@ const gr_vk_headless_handles *gr_vk_headless_get(const gr_vk_headless *headless)
     return &handles;
 }
 
-/* ---- OpenGL's side ---------------------------------------------------------------------------------- */
+/* ---- OpenGL's side --------------------------------------------------------------------------- */
 
 /* By name, from 1. */
 static struct played {
@@ -253,7 +256,7 @@ bool pretend_has(const char *extension)
                   strcmp(extension, "GL_NV_timeline_semaphore") == 0);
 }
 
-/* ---- The switch -------------------------------------------------------------------------------------- */
+/* ---- The switch ------------------------------------------------------------------------------ */
 
 bool pretend_start(void)
 {

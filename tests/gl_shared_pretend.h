@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Semaphores between OpenGL and CUDA where there is no GPU: llvmpipe has none, so the program itself plays
- * GL_EXT_semaphore_fd, GL_NV_timeline_semaphore and Vulkan's export, on the software CUDA driver's own semaphores.
+ * Semaphores between OpenGL and CUDA where there is no GPU: llvmpipe has none, so the program
+ * itself plays GL_EXT_semaphore_fd, GL_NV_timeline_semaphore and Vulkan's export, on the software
+ * CUDA driver's own semaphores.
  */
 #ifndef GR_TESTS_GL_SHARED_PRETEND_H
 #define GR_TESTS_GL_SHARED_PRETEND_H

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See gl_shared.h. The program's own epoxy_has_gl_extension() is the one that grinterop finds, too. */
+/*
+ * See gl_shared.h. The program's own epoxy_has_gl_extension() is the one that grinterop finds, too.
+ */
 #define _GNU_SOURCE
 #include "gl_shared.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public headers as C++ sees them: each function of grinterop has C linkage, or this does not link.
+// The public headers as C++ sees them: each function of grinterop has C linkage, or this does not
+// link.
 #include <grinterop/egl.h>
 #include <grinterop/gl.h>
 #include <grinterop/cuda.h>

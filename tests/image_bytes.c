@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bytes of images in both directions: every format that CUDA takes with every target, every level and
- * layer, of odd sizes. Differences are noted and the case goes on, so that one run shows them all.
+ * The bytes of images in both directions: every format that CUDA takes with every target, every
+ * level and layer, of odd sizes. Differences are noted and the case goes on, so that one run shows
+ * them all.
  */
 #include "image_tests.h"
 
@@ -143,7 +144,10 @@ END_TEST
 
 /* ---- Order ----------------------------------------------------------------------------------- */
 
-/* What OpenGL draws right before the map is there in CUDA, what CUDA writes right before the release in OpenGL. */
+/*
+ * What OpenGL draws right before the map is there in CUDA, what CUDA writes right before the
+ * release in OpenGL.
+ */
 START_TEST(bytes_without_waiting)
 {
     struct image image = image_make("RGBA8", "2D", 64, 64, 1);

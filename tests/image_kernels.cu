@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that use images, for the tests: surfaces are copied from and to linear memory, one element a
- * thread, textures are sampled at places that the host gives.
+ * Kernels that use images, for the tests: surfaces are copied from and to linear memory, one
+ * element a thread, textures are sampled at places that the host gives.
  */
 #include <grinterop/cuhost.h>
 

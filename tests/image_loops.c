@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops over images: a steady one allocates nothing, one that goes on for ever needs nothing more. */
+/*
+ * Loops over images: a steady one allocates nothing, one that goes on for ever needs nothing more.
+ */
 #define _GNU_SOURCE
 #include "allocations.h"
 #include "image_tests.h"

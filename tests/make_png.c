@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * make_png KIND FILE: writes the same hill, 48 by 32 pixels, as a PNG file of the kind asked for, so that
- * the examples can be tested on all of them. Some kinds are another picture: their names say so.
+ * make_png KIND FILE: writes the same hill, 48 by 32 pixels, as a PNG file of the kind asked for,
+ * so that the examples can be tested on all of them. Some kinds are another picture: their names
+ * say so.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -252,7 +252,7 @@ static CUresult CUDAAPI batch_mem_op(CUstream stream, unsigned count,
     return answer_of(call->call);
 }
 
-/* ---- The least that grinterop needs beside them -------------------------------------------------- */
+/* ---- The least that grinterop needs beside them ---------------------------------------------- */
 
 static CUresult CUDAAPI error_name(CUresult code, const char **name)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of test_ring share: rings of OpenGL buffers, and frames that are filled with one value. */
+/*
+ * What the parts of test_ring share: rings of OpenGL buffers, and frames that are filled with one
+ * value.
+ */
 #ifndef GR_TESTS_RING_H
 #define GR_TESTS_RING_H
 
@@ -12,14 +15,14 @@
 #define RING_SLOTS 128
 
 /*
- * The transport of the buffers, by which loops of cases run. Each case begins with need_transport(), which skips
- * the case where that transport does not work here.
+ * The transport of the buffers, by which loops of cases run. Each case begins with
+ * need_transport(), which skips the case where that transport does not work here.
  */
 #define RING_TRANSPORTS 3
 #define need_transport(index)                                                                      \
     do {                                                                                           \
         const char *missing_ = ring_use_transport(index);                                          \
-        if (missing_)                                                                      \
+        if (missing_)                                                                              \
             skip("%s", missing_);                                                                  \
     } while (0)
 const char *ring_use_transport(int index);
@@ -48,7 +51,10 @@ void must_acquire_read(gr_ring *ring, gr_side producer, size_t n, gr_slot slots[
 void slot_fill(const gr_slot *slot, int value);
 void assert_slot(const gr_slot *slot, int value);
 
-/* A whole frame: acquired, filled and published; acquired, checked and given back. It gives its number. */
+/*
+ * A whole frame: acquired, filled and published; acquired, checked and given back. It gives its
+ * number.
+ */
 uint64_t write_frame(gr_ring *ring, gr_side producer, int value);
 uint64_t read_frame(gr_ring *ring, gr_side producer, int value);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bookkeeping of a ring alone, for what happens between the two steps of an acquire: the other side's calls,
- * and a resize, while a map is under way that fails in the end.
+ * The bookkeeping of a ring alone, for what happens between the two steps of an acquire: the other
+ * side's calls, and a resize, while a map is under way that fails in the end.
  */
 #define _GNU_SOURCE
 #include "ring.h"

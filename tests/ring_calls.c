@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which slot is next in each mode and direction, what the calls refuse, and that a refusal changes nothing. */
+/*
+ * Which slot is next in each mode and direction, what the calls refuse, and that a refusal changes
+ * nothing.
+ */
 #define _GNU_SOURCE
 #include "ring.h"
 

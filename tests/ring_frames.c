@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Long sequences of frames whose contents follow from their numbers: none is lost, comes twice or comes too early.
- * GR_TEST_FRAMES says how many: a million takes about half a minute each way, by interop on the software driver.
+ * Long sequences of frames whose contents follow from their numbers: none is lost, comes twice or
+ * comes too early. GR_TEST_FRAMES says how many: a million takes about half a minute each way, by
+ * interop on the software driver.
  */
 #define _GNU_SOURCE
 #include "allocations.h"
@@ -191,7 +192,7 @@ START_TEST(the_newest_of_a_sequence)
 }
 END_TEST
 
-/* ---- Other processes on the same GPU ------------------------------------------------------------ */
+/* ---- Other processes on the same GPU --------------------------------------------------------- */
 
 #define CROWD 6
 
@@ -206,8 +207,9 @@ int frames_in_a_crowd(void)
 }
 
 /*
- * The GPU then goes from process to process in the midst of frames. What CUDA writes here are small fills, which
- * without a memory barrier before the signal OpenGL did not always find; the software driver finds them anyway.
+ * The GPU then goes from process to process in the midst of frames. What CUDA writes here are small
+ * fills, which without a memory barrier before the signal OpenGL did not always find; the software
+ * driver finds them anyway.
  */
 START_TEST(frames_beside_other_processes)
 {
@@ -223,7 +225,7 @@ START_TEST(frames_beside_other_processes)
 }
 END_TEST
 
-/* ---- For ever ----------------------------------------------------------------------------------- */
+/* ---- For ever -------------------------------------------------------------------------------- */
 
 START_TEST(frames_allocate_nothing)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What orders the two sides: work that is held up in a stream has been done when the other side sees the slot.
- * Each case shows, by raw calls, that there was something to wait for.
+ * What orders the two sides: work that is held up in a stream has been done when the other side
+ * sees the slot. Each case shows, by raw calls, that there was something to wait for.
  */
 #define _GNU_SOURCE
 #include "ring.h"
@@ -85,7 +85,9 @@ START_TEST(each_slot_is_published_on_the_stream_of_its_acquire)
 }
 END_TEST
 
-/* Nobody has read the dropped frame: the next writing, on another stream, comes after its writing. */
+/*
+ * Nobody has read the dropped frame: the next writing, on another stream, comes after its writing.
+ */
 START_TEST(a_dropped_frame_is_overwritten_in_order)
 {
     need_transport(_i / 2);

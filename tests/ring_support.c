@@ -26,7 +26,10 @@ static void use_interop(void)
     transport = GR_TRANSPORT_INTEROP;
 }
 
-/* What a closed resource leaves is ended when the streams have passed, by the next call that makes one. */
+/*
+ * What a closed resource leaves is ended when the streams have passed, by the next call that makes
+ * one.
+ */
 static void end_leftovers(void)
 {
     gates_open(); /* also after a case that failed */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Producer and consumer on two threads: Vulkan on the main one, CUDA, which needs no context of a graphics API, on
- * the other. Either is slower, is stopped while it waits, or has the slots replaced under it.
+ * Producer and consumer on two threads: Vulkan on the main one, CUDA, which needs no context of a
+ * graphics API, on the other. Either is slower, is stopped while it waits, or has the slots
+ * replaced under it.
  */
 #define _GNU_SOURCE
 #include "ring_vulkan.h"
@@ -86,7 +87,7 @@ static void *run_cuda(void *one)
     return NULL;
 }
 
-/* ---- Vulkan's --------------------------------------------------------------------------------- */
+/* ---- Vulkan's -------------------------------------------------------------------------------- */
 
 static struct ring_sync sync;
 static gr_side producer;
@@ -219,7 +220,10 @@ START_TEST(every_frame_of_cuda_is_read)
 }
 END_TEST
 
-/* The one slot that is given back is kept back for others, but CUDA's thread, which waits already, gets it. */
+/*
+ * The one slot that is given back is kept back for others, but CUDA's thread, which waits already,
+ * gets it.
+ */
 START_TEST(a_thread_that_waits_gets_what_is_given_back)
 {
     need_vulkan();
@@ -325,7 +329,10 @@ START_TEST(opengl_has_the_other_thread)
 }
 END_TEST
 
-/* CUDA's thread gets on while OpenGL's has yet to signal for less than half of the slots, which come later. */
+/*
+ * CUDA's thread gets on while OpenGL's has yet to signal for less than half of the slots, which
+ * come later.
+ */
 START_TEST(a_consumer_that_stops_keeps_less_than_half)
 {
     need_transport(1);
@@ -362,7 +369,9 @@ START_TEST(a_consumer_that_stops_keeps_less_than_half)
 }
 END_TEST
 
-/* The producer needs every slot at once; the consumer, which has the last ones, looks for a frame. */
+/*
+ * The producer needs every slot at once; the consumer, which has the last ones, looks for a frame.
+ */
 static void *produce_all(void *unused)
 {
     gr_slot all[IN_FLIGHT];
@@ -441,8 +450,9 @@ static void resize(size_t n)
 }
 
 /*
- * A slot's buffer is destroyed after CUDA has waited for the submit that used it last. Of a wait outside of Vulkan
- * the layer cannot know: it takes the submit for pending until the host has asked for its fence or semaphore.
+ * A slot's buffer is destroyed after CUDA has waited for the submit that used it last. Of a wait
+ * outside of Vulkan the layer cannot know: it takes the submit for pending until the host has asked
+ * for its fence or semaphore.
  */
 START_TEST(slots_are_replaced_under_a_running_thread)
 {

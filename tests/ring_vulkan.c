@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rings between CUDA and Vulkan on one thread, which never waits: everything is put into the stream and the queue
- * while a gate holds one of them up, and has to come out in order when it opens.
+ * Rings between CUDA and Vulkan on one thread, which never waits: everything is put into the stream
+ * and the queue while a gate holds one of them up, and has to come out in order when it opens.
  */
 #define _GNU_SOURCE
 #include "ring_vulkan.h"
@@ -170,7 +170,10 @@ static void give_back_in_turn(gr_ring *ring, gr_slot slots[], const struct vulka
     }
 }
 
-/* Slots become free by halves; what is written to the first of a half waits for the reading of its last. */
+/*
+ * Slots become free by halves; what is written to the first of a half waits for the reading of its
+ * last.
+ */
 START_TEST(cuda_waits_once_for_half_of_the_slots)
 {
     need_vulkan();
@@ -314,7 +317,10 @@ END_TEST
 
 /* ---- Slots that leave ------------------------------------------------------------------------ */
 
-/* Their buffers are Vulkan's: destroyed while a submit uses them, the validation layer would say so. */
+/*
+ * Their buffers are Vulkan's: destroyed while a submit uses them, the validation layer would say
+ * so.
+ */
 START_TEST(slots_that_leave_outlive_vulkans_submits)
 {
     need_vulkan();

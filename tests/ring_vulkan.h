@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings of Vulkan buffers, for the parts of test_ring that have two queues of work or two threads. */
+/*
+ * Rings of Vulkan buffers, for the parts of test_ring that have two queues of work or two threads.
+ */
 #ifndef GR_TESTS_RING_VULKAN_H
 #define GR_TESTS_RING_VULKAN_H
 
@@ -21,8 +23,8 @@ gr_ring *must_make_vulkan_ring(size_t n, const struct ring_sync *sync,
                                const gr_ring_options *options);
 
 /*
- * Submits what Vulkan does with n slots of one acquire: fills them with values that begin with `value`, or copies
- * them to the host's buffers. The gate, if there is one, holds it up.
+ * Submits what Vulkan does with n slots of one acquire: fills them with values that begin with
+ * `value`, or copies them to the host's buffers. The gate, if there is one, holds it up.
  */
 void submit_fill(const gr_slot slots[], size_t n, int value, const struct vulkan_gate *gate);
 void submit_read(const gr_slot slots[], size_t n, struct vulkan_host *const to[],

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A random walk over all calls on a ring, in each mode and direction, with right and wrong arguments. A model says
- * what comes of each, which frame is in each slot, and how many slots are in each state.
+ * A random walk over all calls on a ring, in each mode and direction, with right and wrong
+ * arguments. A model says what comes of each, which frame is in each slot, and how many slots are
+ * in each state.
  */
 #define _GNU_SOURCE
 #include "ring.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources and rings between two processes: how test_share starts a peer, and the parts of the program. */
+/*
+ * Resources and rings between two processes: how test_share starts a peer, and the parts of the
+ * program.
+ */
 #ifndef GR_TESTS_SHARE_H
 #define GR_TESTS_SHARE_H
 
@@ -30,7 +33,10 @@ struct peer peer_start(const char *job);
 /* A child that dies before it has done anything. */
 struct peer peer_that_dies_before(void);
 
-/* Waits for the end of the job, or of the child; closes the socket unless `taken`; and checks how it ended. */
+/*
+ * Waits for the end of the job, or of the child; closes the socket unless `taken`; and checks how
+ * it ended.
+ */
 void peer_end(struct peer *peer, bool taken);
 void peer_end_killed(struct peer *peer, bool taken);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both ends of a shared ring in this process: what each may call, stopping, and a page that a peer overwrites. */
+/*
+ * Both ends of a shared ring in this process: what each may call, stopping, and a page that a peer
+ * overwrites.
+ */
 #define _GNU_SOURCE
 #include "share_ring.h"
 
@@ -88,7 +91,7 @@ START_TEST(groups_and_discarded_slots)
 }
 END_TEST
 
-/* ---- Order: each fails if its wait is left out ----------------------------------------------------- */
+/* ---- Order: each fails if its wait is left out ----------------------------------------------- */
 
 static void cuda_begins_write(gr_ring *ring, gr_slot *slot)
 {
@@ -224,7 +227,7 @@ START_TEST(a_claim_that_fails_is_undone)
 }
 END_TEST
 
-/* ---- What each may do ------------------------------------------------------------------------------ */
+/* ---- What each may do ------------------------------------------------------------------------ */
 
 START_TEST(each_side_has_its_own_calls)
 {
@@ -299,7 +302,7 @@ START_TEST(work_that_does_not_end_in_time)
 }
 END_TEST
 
-/* ---- Waiting -------------------------------------------------------------------------------------- */
+/* ---- Waiting --------------------------------------------------------------------------------- */
 
 struct waiting {
     gr_ring *ring;
@@ -342,9 +345,12 @@ START_TEST(a_stop_or_an_end_wakes_who_waits)
 }
 END_TEST
 
-/* ---- A page that is overwritten ------------------------------------------------------------------- */
+/* ---- A page that is overwritten -------------------------------------------------------------- */
 
-/* As gr_send_ring() and gr_receive_ring(), but the first message's descriptors are looked at in between. */
+/*
+ * As gr_send_ring() and gr_receive_ring(), but the first message's descriptors are looked at in
+ * between.
+ */
 static struct two two_begin_with_page(gr_side producer, void **page, size_t *size)
 {
     union {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages that no sender of grinterop's sends. Each is a good one, taken off the socket and changed in one place; all
- * have to be refused with the right class, in time, and without a descriptor that stays open.
+ * Messages that no sender of grinterop's sends. Each is a good one, taken off the socket and
+ * changed in one place; all have to be refused with the right class, in time, and without a
+ * descriptor that stays open.
  */
 #define _GNU_SOURCE
 #include "share_wire.h"
@@ -54,7 +55,7 @@ static void must_refuse(const struct wire *wire, gr_status status, const char *t
     ck_assert_msg(open_fds() == fds, "%s: %d descriptors are open, not %d", what, open_fds(), fds);
 }
 
-/* ---- Fields ----------------------------------------------------------------------------------- */
+/* ---- Fields ---------------------------------------------------------------------------------- */
 
 #define FIELD(name, bytes) {#name, bytes},
 static const struct {
@@ -145,7 +146,7 @@ static const struct mutation of_images[] = {
     {"is_image", 0, GR_ERR_INVALID_VALUE, "described as an image"},
 };
 
-#define COUNT(array) (int)(sizeof(array) / sizeof(array)[0])
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 static void try_all(const struct wire *good, const struct mutation mutations[], int n)
 {
@@ -216,7 +217,7 @@ START_TEST(any_byte)
 }
 END_TEST
 
-/* ---- Length ----------------------------------------------------------------------------------- */
+/* ---- Length ---------------------------------------------------------------------------------- */
 
 START_TEST(every_length)
 {
@@ -270,7 +271,7 @@ START_TEST(a_message_in_pieces)
 }
 END_TEST
 
-/* ---- Descriptors ------------------------------------------------------------------------------ */
+/* ---- Descriptors ----------------------------------------------------------------------------- */
 
 static int sealed_file(size_t size, int seals)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings that no sender of grinterop's sends: the messages of a good one are taken off the socket and sent on changed. */
+/*
+ * Rings that no sender of grinterop's sends: the messages of a good one are taken off the socket
+ * and sent on changed.
+ */
 #define _GNU_SOURCE
 #include "share_ring.h"
 #include "share_wire.h"
@@ -100,8 +103,8 @@ START_TEST(numbers)
     for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
         char what[64];
         struct messages changed = good;
-        snprintf(what, sizeof(what), "message %d, byte %zu = 0x%llx", changes[i].wire, changes[i].at,
-                 changes[i].value);
+        snprintf(what, sizeof(what), "message %d, byte %zu = 0x%llx", changes[i].wire,
+                 changes[i].at, changes[i].value);
         wire_change(&changed.wires[changes[i].wire], changes[i].at, 4, changes[i].value);
         must_refuse(&changed, changes[i].status, changes[i].text, what);
     }

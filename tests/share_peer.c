@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Peers of test_share. A process needs seconds to start CUDA and OpenGL on a GPU, so one child serves all jobs until
- * one of them kills it: it gets the name of a job and a socket, and says when the job is done.
+ * Peers of test_share. A process needs seconds to start CUDA and OpenGL on a GPU, so one child
+ * serves all jobs until one of them kills it: it gets the name of a job and a socket, and says when
+ * the job is done.
  */
 #define _GNU_SOURCE
 #include <grinterop/cuda.h>
@@ -62,7 +63,7 @@ void hear(int socket)
     ck_assert(hear_within(socket, SOON));
 }
 
-/* ---- Jobs on the way ---------------------------------------------------------------------------- */
+/* ---- Jobs on the way ------------------------------------------------------------------------- */
 
 union control {
     char bytes[CMSG_SPACE(sizeof(int))];
@@ -107,7 +108,7 @@ static int receive_job(int from, char name[NAME_SIZE])
     return socket;
 }
 
-/* ---- The child ---------------------------------------------------------------------------------- */
+/* ---- The child ------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -162,9 +163,12 @@ int child_dies_before(void)
     return 1;
 }
 
-/* ---- The test's side ---------------------------------------------------------------------------- */
+/* ---- The test's side ------------------------------------------------------------------------- */
 
-/* The child that serves, 0 if there is none; and the socket to it, which also stays when the child has died. */
+/*
+ * The child that serves, 0 if there is none; and the socket to it, which also stays when the child
+ * has died.
+ */
 static pid_t server;
 static int control = -1;
 static bool busy; /* with a job whose end was not waited for */

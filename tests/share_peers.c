@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Peers that die or leave: before, in, and after a frame. What they published is read, and nothing hangs. */
+/*
+ * Peers that die or leave: before, in, and after a frame. What they published is read, and nothing
+ * hangs.
+ */
 #define _GNU_SOURCE
 #include "share_ring.h"
 
@@ -8,7 +11,7 @@
 
 #define SLOTS 3
 
-/* ---- The peers ---------------------------------------------------------------------------------- */
+/* ---- The peers ------------------------------------------------------------------------------- */
 
 /* The second frame is published, but its work never ends, so that its signal does not come. */
 void job_dies_in_a_frame(int socket)
@@ -43,7 +46,7 @@ void job_ends_at_once(int socket)
     CU(cuStreamSynchronize(fx.stream));
 }
 
-/* ---- The test's side ------------------------------------------------------------------------------ */
+/* ---- The test's side ------------------------------------------------------------------------- */
 
 static void must_be_over(gr_status status)
 {

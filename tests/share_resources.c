@@ -13,7 +13,7 @@
 #define IMAGE_WIDTH  40
 #define IMAGE_HEIGHT 24
 
-/* ---- The bytes -------------------------------------------------------------------------------- */
+/* ---- The bytes ------------------------------------------------------------------------------- */
 
 /* The child has no graphics API: it reads a pattern, writes the next one, and is done. */
 void job_reads_and_writes(int socket)
@@ -143,7 +143,7 @@ START_TEST(texels_of_a_vulkan_image)
 }
 END_TEST
 
-/* ---- Semaphores ------------------------------------------------------------------------------- */
+/* ---- Semaphores ------------------------------------------------------------------------------ */
 
 /* The submit was begun, and so made known, by the other process: the next map waits for it. */
 void job_takes_turns_by_semaphores(int socket)
@@ -189,7 +189,7 @@ START_TEST(semaphores_go_along)
 }
 END_TEST
 
-/* ---- What is refused -------------------------------------------------------------------------- */
+/* ---- What is refused ------------------------------------------------------------------------- */
 
 START_TEST(what_cannot_be_sent)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings of Vulkan buffers for test_share, whose frames are filled with a value that their number tells. */
+/*
+ * Rings of Vulkan buffers for test_share, whose frames are filled with a value that their number
+ * tells.
+ */
 #ifndef GR_TESTS_SHARE_RING_H
 #define GR_TESTS_SHARE_RING_H
 
@@ -20,7 +23,10 @@ void shared_ring_end(struct shared_ring *r);
 
 int value_of_frame(uint64_t frame);
 
-/* A frame, by each API, on the side that has it. Readers check the bytes and give its number, 0 after an error. */
+/*
+ * A frame, by each API, on the side that has it. Readers check the bytes and give its number, 0
+ * after an error.
+ */
 gr_status cuda_writes(gr_ring *ring);
 gr_status vulkan_writes(gr_ring *ring);
 uint64_t cuda_reads(gr_ring *ring);

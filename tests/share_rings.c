@@ -9,7 +9,7 @@
 /* At once; there is no room for more. */
 #define SUBMITS 32
 
-/* ---- This process's ring ------------------------------------------------------------------------ */
+/* ---- This process's ring --------------------------------------------------------------------- */
 
 struct shared_ring shared_ring_begin(size_t slots, gr_side producer, gr_ring_mode mode)
 {
@@ -44,7 +44,7 @@ int value_of_frame(uint64_t frame)
     return (int)(frame % 251);
 }
 
-/* ---- Frames --------------------------------------------------------------------------------------- */
+/* ---- Frames ---------------------------------------------------------------------------------- */
 
 gr_status cuda_writes(gr_ring *ring)
 {
@@ -100,7 +100,7 @@ uint64_t vulkan_reads(const struct shared_ring *r)
     return frame;
 }
 
-/* ---- The other process ------------------------------------------------------------------------------ */
+/* ---- The other process ----------------------------------------------------------------------- */
 
 gr_ring *peer_ring(int socket)
 {
@@ -148,7 +148,7 @@ void job_consumes_the_newest(int socket)
     consume(socket, false);
 }
 
-/* ---- Both directions ----------------------------------------------------------------------------------- */
+/* ---- Both directions ------------------------------------------------------------------------- */
 
 START_TEST(a_peer_writes_for_vulkan)
 {

@@ -8,8 +8,8 @@
 #endif
 
 /*
- * Each block notes the thread that runs it, then waits for the others, so that they can only all arrive
- * if as many threads run blocks at the same time. Gives up after five seconds.
+ * Each block notes the thread that runs it, then waits for the others, so that they can only all
+ * arrive if as many threads run blocks at the same time. Gives up after five seconds.
  */
 extern "C" __global__ void meet(unsigned *arrived, unsigned long long *threads)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The software driver's semaphores at ends: of a semaphore, stream, context or process with work pending. */
+/*
+ * The software driver's semaphores at ends: of a semaphore, stream, context or process with work
+ * pending.
+ */
 #define _GNU_SOURCE
 #include "child_check.h"
 #include "soft_semaphore.h"
@@ -79,7 +82,10 @@ int child_exits(void)
     exit(0);
 }
 
-/* Destroying the stream returns at once, the context soon; nothing that stood behind the wait is signalled. */
+/*
+ * Destroying the stream returns at once, the context soon; nothing that stood behind the wait is
+ * signalled.
+ */
 int child_destroys(void)
 {
     alarm(40);

@@ -10,7 +10,7 @@
 
 #define SIZE 1000
 
-/* ---- Streams ---------------------------------------------------------------------------------- */
+/* ---- Streams --------------------------------------------------------------------------------- */
 
 /* The writer's stream stands still for a while; the reader's waits for the semaphore only. */
 static void read_behind_writer(CUexternalSemaphoreHandleType type)
@@ -102,7 +102,10 @@ START_TEST(binary_resets)
 }
 END_TEST
 
-/* More than fits the scheduler's small records; the last one in the list counts as much as the first. */
+/*
+ * More than fits the scheduler's small records; the last one in the list counts as much as the
+ * first.
+ */
 START_TEST(many_at_once)
 {
     need_semaphores();

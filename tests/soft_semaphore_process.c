@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The software driver's semaphores between two processes. A child inherits one descriptor, whose number is in
- * CHILD_FD: a socket through which it gets the semaphores, as an application would.
+ * The software driver's semaphores between two processes. A child inherits one descriptor, whose
+ * number is in CHILD_FD: a socket through which it gets the semaphores, as an application would.
  */
 #define _GNU_SOURCE
 #include "child_check.h"
@@ -156,7 +156,9 @@ START_TEST(two_processes_take_turns)
     volatile unsigned *number = map_number(fds[MEMORY]);
     CUexternalSemaphore here = import_copy(fds[HERE], TIMELINE);
     CUexternalSemaphore there = import_copy(fds[THERE], BINARY);
-    /* All is queued before the child starts, and runs while this thread waits for the child's end. */
+    /*
+     * All is queued before the child starts, and runs while this thread waits for the child's end.
+     */
     for (unsigned i = 0; i < ROUNDS; i++) {
         put_step(&steps[i], number, 2 * i, &wrong);
         put_signal(here, i + 1, fx.stream);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the test programs share: a fixture (CUDA driver, headless OpenGL context, two streams), checks
- * of errors and bytes, gates that delay a stream, children for what must end a process, and main().
+ * What the test programs share: a fixture (CUDA driver, headless OpenGL context, two streams),
+ * checks of errors and bytes, gates that delay a stream, children for what must end a process, and
+ * main().
  *
  * All cases run in one process, because a CUDA context does not survive a fork. A case that has to
  * die runs in a child: the program starts itself again, see child_run().
@@ -52,14 +53,14 @@ struct child {
 };
 
 /*
- * For tcase_add_unchecked_fixture(): makes what OpenGL shares once, which opens descriptors for good: they are not to
- * be counted in a case. It does nothing where storage cannot be shared.
+ * For tcase_add_unchecked_fixture(): makes what OpenGL shares once, which opens descriptors for
+ * good: they are not to be counted in a case. It does nothing where storage cannot be shared.
  */
 void warm_up_sharing(void);
 
 /*
- * For tcase_add_checked_fixture(), after a case: what was closed while a stream used it is ended, by the next that is
- * made and closed.
+ * For tcase_add_checked_fixture(), after a case: what was closed while a stream used it is ended,
+ * by the next that is made and closed.
  */
 void collect_sharing(void);
 
@@ -74,8 +75,8 @@ int test_main(int argc, char **argv, const char *name, void (*build)(Suite *suit
 #define CHILD_FAILED 98
 
 /*
- * Starts a child, and ends it: several may run at once. What they write goes into `output` meanwhile, which has room
- * for 64 KiB. child_end() as child_run().
+ * Starts a child, and ends it: several may run at once. What they write goes into `output`
+ * meanwhile, which has room for 64 KiB. child_end() as child_run().
  */
 struct child_process {
     int pid, output;
@@ -84,9 +85,10 @@ struct child_process child_start(const char *name);
 int child_end(const struct child_process *child, char *text, size_t size);
 
 /*
- * Runs a child of test_main()'s list in a process of its own and waits for it. What it wrote, on both
- * standard streams, goes to `text`, cut to `size` bytes with the zero. Returns the status of waitpid().
- * A child can use the checks, and has no fixture: it calls fixture_setup() itself if it wants one.
+ * Runs a child of test_main()'s list in a process of its own and waits for it. What it wrote, on
+ * both standard streams, goes to `text`, cut to `size` bytes with the zero. Returns the status of
+ * waitpid(). A child can use the checks, and has no fixture: it calls fixture_setup() itself if it
+ * wants one.
  */
 int child_run(const char *name, char *text, size_t size);
 
@@ -149,7 +151,7 @@ const char *result_name(int result);
 #define assert_error(status, code, text)                                                           \
     do {                                                                                           \
         const char *wrong_ = error_mismatch(status, code, text);                                   \
-        ck_assert_msg(!wrong_, "%s", wrong_);                                               \
+        ck_assert_msg(!wrong_, "%s", wrong_);                                                      \
     } while (0)
 
 /* A call of grinterop that gives a gr_status and has to fail in this way. */
@@ -166,7 +168,7 @@ const char *result_name(int result);
 #define assert_null(call, status, code, text)                                                      \
     do {                                                                                           \
         gr_clear_error();                                                                          \
-        ck_assert_msg(!(call), "%s is not NULL", #call);                                    \
+        ck_assert_msg(!(call), "%s is not NULL", #call);                                           \
         assert_error(status, code, text);                                                          \
     } while (0)
 
@@ -194,7 +196,7 @@ void pattern_fill(void *bytes, size_t size, unsigned seed);
 #define assert_no_difference(call)                                                                 \
     do {                                                                                           \
         const char *difference_ = (call);                                                          \
-        ck_assert_msg(!difference_, "%s: %s", #call, difference_);                          \
+        ck_assert_msg(!difference_, "%s: %s", #call, difference_);                                 \
     } while (0)
 
 const char *pattern_differs(const void *bytes, size_t size, unsigned seed);
@@ -229,8 +231,8 @@ void assert_unregistered(void *handle);
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 /*
- * Loads the kernels of test_kernels.cu into the fixture's context, until its teardown. NULL, or why a
- * case that needs them has to be skipped.
+ * Loads the kernels of test_kernels.cu into the fixture's context, until its teardown. NULL, or why
+ * a case that needs them has to be skipped.
  */
 const char *kernels_load(void);
 
@@ -238,7 +240,7 @@ const char *kernels_load(void);
 #define need_kernels()                                                                             \
     do {                                                                                           \
         const char *missing_ = kernels_load();                                                     \
-        if (missing_)                                                                      \
+        if (missing_)                                                                              \
             skip("%s", missing_);                                                                  \
     } while (0)
 
@@ -249,7 +251,9 @@ void kernel_copy(CUdeviceptr out, CUdeviceptr in, size_t size, CUstream stream);
 
 /* ---- Gates ----------------------------------------------------------------------------------- */
 
-/* Holds a stream up at one point. Gates belong to the fixture, whose teardown opens and ends them. */
+/*
+ * Holds a stream up at one point. Gates belong to the fixture, whose teardown opens and ends them.
+ */
 struct gate;
 
 /* Puts a gate into the stream: what is put into it later waits until the gate is open. */

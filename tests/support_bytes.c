@@ -31,11 +31,11 @@ const char *error_mismatch(gr_status status, int code, const char *text)
     gr_error error;
     gr_last_error(&error);
     gr_clear_error();
-    const char *part = error.status != status                ? "class"
-                       : code != -1 && error.code != code    ? "code"
-                       : !strstr(error.message, text) ? "message"
-                       : error.call[0] == '\0'               ? "missing name of the call"
-                                                             : NULL;
+    const char *part = error.status != status             ? "class"
+                       : code != -1 && error.code != code ? "code"
+                       : !strstr(error.message, text)     ? "message"
+                       : error.call[0] == '\0'            ? "missing name of the call"
+                                                          : NULL;
     if (!part)
         return NULL;
     snprintf(wrong, sizeof(wrong),
@@ -147,9 +147,10 @@ GLuint gl_buffer_filled(size_t size, int value)
 }
 
 /*
- * By way of a new buffer. NVIDIA's driver (580) keeps what glGetBufferSubData() has read from a buffer in host
- * memory and gives the same bytes again, though CUDA has written to storage that was imported; draws and copies
- * see the new bytes. Bytes that OpenGL does not deliver must not be those of an earlier read.
+ * By way of a new buffer. NVIDIA's driver (580) keeps what glGetBufferSubData() has read from a
+ * buffer in host memory and gives the same bytes again, though CUDA has written to storage that was
+ * imported; draws and copies see the new bytes. Bytes that OpenGL does not deliver must not be
+ * those of an earlier read.
  */
 void gl_read(GLuint name, void *bytes, size_t size)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenGL images for the tests: every format and target, their texels as OpenGL and as CUDA have them.
+ * OpenGL images for the tests: every format and target, their texels as OpenGL and as CUDA have
+ * them.
  */
 #ifndef GR_TESTS_SUPPORT_IMAGE_H
 #define GR_TESTS_SUPPORT_IMAGE_H
@@ -22,7 +23,9 @@ enum image_kind {
     IMAGE_UNSIGNED
 };
 
-/* An internal format, and how OpenGL moves its texels without a change; only for those CUDA takes. */
+/*
+ * An internal format, and how OpenGL moves its texels without a change; only for those CUDA takes.
+ */
 struct image_format {
     const char *name; /* without GL_ */
     GLenum internal;
@@ -71,8 +74,8 @@ struct image {
 };
 
 /*
- * An image with storage for `levels` levels (1 where the target has no more), 5 slices or 3 layers. The
- * name is 0 if OpenGL refuses it. It ends with the context, or by image_delete().
+ * An image with storage for `levels` levels (1 where the target has no more), 5 slices or 3 layers.
+ * The name is 0 if OpenGL refuses it. It ends with the context, or by image_delete().
  */
 struct image image_make(const char *format, const char *target, unsigned width, unsigned height,
                         unsigned levels);
@@ -93,8 +96,8 @@ size_t image_bytes(const struct image *image, unsigned level);
 /* ---- Texels ---------------------------------------------------------------------------------- */
 
 /*
- * Fills `texels` with what CUDA has to see of OpenGL's pattern with this seed: of three channels the
- * fourth is 0, in integer formats 1, as the software driver has it.
+ * Fills `texels` with what CUDA has to see of OpenGL's pattern with this seed: of three channels
+ * the fourth is 0, in integer formats 1, as the software driver has it.
  */
 void image_pattern(const struct image_format *format, void *texels, size_t bytes, unsigned seed);
 
@@ -106,7 +109,10 @@ void image_download(const struct image *image, unsigned level, unsigned layer, v
 void image_fill(const struct image *image, unsigned number);
 unsigned image_seed(unsigned number, unsigned level, unsigned layer);
 
-/* NULL, or how what OpenGL has differs from image_fill()'s pattern, in one level and layer or in all. */
+/*
+ * NULL, or how what OpenGL has differs from image_fill()'s pattern, in one level and layer or in
+ * all.
+ */
 const char *image_level_differs(const struct image *image, unsigned level, unsigned layer,
                                 unsigned number);
 const char *image_differs(const struct image *image, unsigned number);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main() of all test programs: cases, what they run on, skipped ones, and children for what ends a process.
+ * main() of all test programs: cases, what they run on, skipped ones, and children for what ends a
+ * process.
  */
 #define _GNU_SOURCE
 #include "support.h"
@@ -103,9 +104,9 @@ int child_run(const char *name, char *text, size_t size)
 }
 
 /*
- * Check's own handler of SIGALRM, which is there while a suite runs, kills the process group of the case's
- * process; without a process for each case that is this program's and its caller's, and nothing is said. So what
- * runs in the suite puts this one back.
+ * Check's own handler of SIGALRM, which is there while a suite runs, kills the process group of the
+ * case's process; without a process for each case that is this program's and its caller's, and
+ * nothing is said. So what runs in the suite puts this one back.
  */
 static void too_late(int signal)
 {
@@ -204,8 +205,9 @@ static void use_everything_once(void)
 }
 
 /*
- * What drivers open on first use and keep (device files, worker threads, caches) must not count in the
- * first case. The primary context stays retained, so that not each case makes a new one on the GPU.
+ * What drivers open on first use and keep (device files, worker threads, caches) must not count in
+ * the first case. The primary context stays retained, so that not each case makes a new one on the
+ * GPU.
  */
 static void warm_up(void)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The steps that most cases begin with, and what holds for a resource that is not mapped or is gone.
+ * The steps that most cases begin with, and what holds for a resource that is not mapped or is
+ * gone.
  */
 #include "support.h"
 

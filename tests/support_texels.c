@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The texels of the tests' images, see support_image.h: patterns, and their ways through OpenGL and CUDA. */
+/*
+ * The texels of the tests' images, see support_image.h: patterns, and their ways through OpenGL and
+ * CUDA.
+ */
 #include "support_image.h"
 
 #include <stdint.h>
@@ -222,8 +225,8 @@ TCase *add_image_case(Suite *suite, const char *name)
 gr_resource *must_register_image(const struct image *image, unsigned flags)
 {
     gr_resource *resource = gr_from_gl_image(image->name, image->target->target, flags);
-    ck_assert_msg(resource, "%s %s is refused: %s", image->format->name,
-                  image->target->name, error_text());
+    ck_assert_msg(resource, "%s %s is refused: %s", image->format->name, image->target->name,
+                  error_text());
     return resource;
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vulkan for the tests, see support_vulkan.h: the device, what its validation layer says, and memory. */
+/*
+ * Vulkan for the tests, see support_vulkan.h: the device, what its validation layer says, and
+ * memory.
+ */
 #define _GNU_SOURCE
 #include "support_vulkan.h"
 
@@ -18,8 +21,8 @@ struct vulkan vk;
 /* ---- What the validation layer says ---------------------------------------------------------- */
 
 /*
- * What the layer reports though the code is right: texts, each with the reason. It is known to lose track of a
- * timeline semaphore that something outside of Vulkan signals.
+ * What the layer reports though the code is right: texts, each with the reason. It is known to lose
+ * track of a timeline semaphore that something outside of Vulkan signals.
  */
 static const char *const false_positives[] = {NULL};
 
@@ -180,7 +183,10 @@ static int keep_library(struct dl_phdr_info *info, size_t size, void *user)
     return 0;
 }
 
-/* The drivers stay loaded, so that a leak checker can name whose the memory is that they never free. */
+/*
+ * The drivers stay loaded, so that a leak checker can name whose the memory is that they never
+ * free.
+ */
 START_TEST(the_device_ends_and_leaves_nothing)
 {
     need_vulkan();

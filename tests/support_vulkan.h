@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan for the tests: a device with the validation layer, whose messages fail the case, and the few things
- * that cases do with it. One device lasts for the whole program; the rest belongs to the case.
+ * Vulkan for the tests: a device with the validation layer, whose messages fail the case, and the
+ * few things that cases do with it. One device lasts for the whole program; the rest belongs to the
+ * case.
  */
 #ifndef GR_TESTS_SUPPORT_VULKAN_H
 #define GR_TESTS_SUPPORT_VULKAN_H
@@ -80,7 +81,7 @@ void vulkan_teardown(void);
 
 #define need_vulkan()                                                                              \
     do {                                                                                           \
-        if (vk.missing)                                                                    \
+        if (vk.missing)                                                                            \
             skip("%s", vk.missing);                                                                \
     } while (0)
 
@@ -92,8 +93,8 @@ void vulkan_teardown(void);
     } while (0)
 
 /*
- * In the rest of the case the layer may say this (a VUID): for what a case does wrong on purpose. Whether
- * it says it depends on its version.
+ * In the rest of the case the layer may say this (a VUID): for what a case does wrong on purpose.
+ * Whether it says it depends on its version.
  */
 void vulkan_allow(const char *vuid);
 
@@ -121,7 +122,10 @@ VkDeviceMemory vulkan_memory(VkDeviceSize size, uint32_t types, unsigned how, Vk
                              VkImage image);
 void vulkan_memory_free(VkDeviceMemory memory); /* earlier */
 
-/* A buffer that may be bound to exportable memory, with what memory it needs. It ends with the case. */
+/*
+ * A buffer that may be bound to exportable memory, with what memory it needs. It ends with the
+ * case.
+ */
 VkBuffer vulkan_buffer(VkDeviceSize size, VkMemoryRequirements *needs);
 
 /* Such a buffer with memory of its own, at the memory's start. */
@@ -154,8 +158,8 @@ void vulkan_use_queue(VkQueue queue, uint32_t family);
 VkCommandBuffer vulkan_begin(void);
 
 /*
- * Ends and submits them; the thread does not wait. They wait for `submit` and signal it, if it is given, and
- * wait for the gate, if there is one.
+ * Ends and submits them; the thread does not wait. They wait for `submit` and signal it, if it is
+ * given, and wait for the gate, if there is one.
  */
 void vulkan_submit(VkCommandBuffer commands, const gr_submit *submit,
                    const struct vulkan_gate *gate);
@@ -165,7 +169,9 @@ void vulkan_finish(void);
 
 /* ---- Bytes of buffers ------------------------------------------------------------------------ */
 
-/* Recorded: the buffer comes from CUDA, is used by all of the host's buffer, and goes back to CUDA. */
+/*
+ * Recorded: the buffer comes from CUDA, is used by all of the host's buffer, and goes back to CUDA.
+ */
 void vulkan_cmd_fill(VkCommandBuffer commands, VkBuffer buffer, VkDeviceSize size, int value);
 void vulkan_cmd_read(VkCommandBuffer commands, VkBuffer buffer, const struct vulkan_host *to);
 void vulkan_cmd_write(VkCommandBuffer commands, VkBuffer buffer, const struct vulkan_host *from);

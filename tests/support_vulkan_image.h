@@ -55,7 +55,9 @@ struct vulkan_image {
     bool cudas; /* it has been handed to CUDA; until then it has no contents */
 };
 
-/* The image's description, for transfers and `usage` besides; height and layers as the shape wants. */
+/*
+ * The image's description, for transfers and `usage` besides; height and layers as the shape wants.
+ */
 gr_vk_image_info vulkan_image_info(const struct vulkan_format *format,
                                    const struct vulkan_shape *shape, unsigned width,
                                    unsigned height, unsigned levels, VkImageUsageFlags usage);

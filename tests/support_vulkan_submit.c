@@ -128,8 +128,11 @@ void vulkan_submits_begin(void)
     vulkan_use_queue(vk.h->graphics, vk.h->graphics_family);
 }
 
-/* After a case that failed a submit may wait for what nobody signals any more, and no object of it can be
-   destroyed: then the whole program ends. */
+/*
+ * After a case that failed a submit may wait for what nobody signals any more, and no object of it
+ * can be
+ *    destroyed: then the whole program ends.
+ */
 void vulkan_submits_end(void)
 {
     for (int i = 0; i < gate_count; i++)
@@ -226,8 +229,9 @@ void vulkan_submit(VkCommandBuffer commands, const gr_submit *submit,
 }
 
 /*
- * Mesa's queue signals a submit's fence before its timelines (22.3): who destroys a timeline after the fence has
- * it signalled when it is gone already, or is another one. The queue is idle only after both.
+ * Mesa's queue signals a submit's fence before its timelines (22.3): who destroys a timeline after
+ * the fence has it signalled when it is gone already, or is another one. The queue is idle only
+ * after both.
  */
 void vulkan_finish(void)
 {

@@ -11,7 +11,7 @@ const char *image_kernels_load(void);
 #define need_image_kernels()                                                                       \
     do {                                                                                           \
         const char *missing_ = image_kernels_load();                                               \
-        if (missing_)                                                                      \
+        if (missing_)                                                                              \
             skip("%s", missing_);                                                                  \
     } while (0)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What kernels see through texture objects: point and linear, addresses, reading as floats or integers, the
- * sRGB curve, mip levels, layers, cubes and slices. Places are where all GPUs agree: at the middle of texels, or
- * half way between two.
+ * What kernels see through texture objects: point and linear, addresses, reading as floats or
+ * integers, the sRGB curve, mip levels, layers, cubes and slices. Places are where all GPUs agree:
+ * at the middle of texels, or half way between two.
  */
 #include "surface_tests.h"
 
@@ -24,7 +24,10 @@ struct colour {
 
 static unsigned char texels[IMAGE_MOST_BYTES];
 
-/* Texel (x, y) of a level and layer of an RGBA8 image: red 40 x, green 30 y, blue 20 layer, alpha 50 level. */
+/*
+ * Texel (x, y) of a level and layer of an RGBA8 image: red 40 x, green 30 y, blue 20 layer, alpha
+ * 50 level.
+ */
 static void fill_known(const struct image *image)
 {
     for (unsigned level = 0; level < image->levels; level++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls with no OpenGL context current, or another one than the resource's: each is refused before the
- * CUDA driver hears of it, changes nothing, and works again in the right context. A resource freed in
- * the wrong context is set aside and ended later in the right one.
+ * Calls with no OpenGL context current, or another one than the resource's: each is refused before
+ * the CUDA driver hears of it, changes nothing, and works again in the right context. A resource
+ * freed in the wrong context is set aside and ended later in the right one.
  */
 #define _GNU_SOURCE
 #include "child_check.h"
@@ -13,7 +13,10 @@
 
 #define SIZE USABLE_SIZE
 
-/* Made behind the fixture for each case: a resource and a second context, which shares nothing with the first. */
+/*
+ * Made behind the fixture for each case: a resource and a second context, which shares nothing with
+ * the first.
+ */
 static GLuint name;
 static gr_resource *resource;
 static gr_egl *stranger;
@@ -278,7 +281,10 @@ START_TEST(freed_then_register)
 }
 END_TEST
 
-/* grinterop knows a context by a name in it, which must be another one however many the application has. */
+/*
+ * grinterop knows a context by a name in it, which must be another one however many the application
+ * has.
+ */
 START_TEST(contexts_are_told_apart_though_they_have_names_in_use)
 {
     GLuint names[2][3], buffers[2];

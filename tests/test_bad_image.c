@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images that cannot be registered or mapped: the class of the error and what the message names. That
- * OpenGL's state stays as it was is in bad_image_state.c.
+ * Images that cannot be registered or mapped: the class of the error and what the message names.
+ * That OpenGL's state stays as it was is in bad_image_state.c.
  */
 #include "bad_image.h"
 
@@ -44,7 +44,10 @@ START_TEST(names_that_were_deleted)
 }
 END_TEST
 
-/* Textures and renderbuffers have names of their own, so names are chosen that the other kind lacks. */
+/*
+ * Textures and renderbuffers have names of their own, so names are chosen that the other kind
+ * lacks.
+ */
 START_TEST(a_texture_is_no_renderbuffer)
 {
     struct image texture = image_make("RGBA8", "2D", 8, 8, 1);
@@ -230,7 +233,10 @@ static GLint level_parameter(GLenum parameter)
     return value;
 }
 
-/* Some drivers refuse other storage while CUDA knows the object; grinterop notices it where they do not. */
+/*
+ * Some drivers refuse other storage while CUDA knows the object; grinterop notices it where they do
+ * not.
+ */
 static int check_if_changed(gr_resource *resource, bool changed)
 {
     glGetError();
@@ -279,7 +285,10 @@ START_TEST(deleted_after_the_registration)
 }
 END_TEST
 
-/* Immutable storage lives as long as the registration, so grinterop does not ask OpenGL for it at each map. */
+/*
+ * Immutable storage lives as long as the registration, so grinterop does not ask OpenGL for it at
+ * each map.
+ */
 START_TEST(immutable_storage_outlives_its_name)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every wrong argument and every wrong moment of a call: the class of the error, the driver's code, what
- * the message names, and that nothing is mapped or registered afterwards. The CUDA driver behind counts
- * errors of its own: grinterop finds each of these mistakes before it calls the driver.
+ * Every wrong argument and every wrong moment of a call: the class of the error, the driver's code,
+ * what the message names, and that nothing is mapped or registered afterwards. The CUDA driver
+ * behind counts errors of its own: grinterop finds each of these mistakes before it calls the
+ * driver.
  */
 #define _GNU_SOURCE
 #include "fault_driver.h"
@@ -87,7 +88,7 @@ START_TEST(flags_of_buffers)
     for (unsigned flags = 0; flags < 64; flags++) {
         bool good = flags == GR_NONE || flags == GR_READ_ONLY || flags == GR_WRITE_DISCARD;
         gr_resource *resource = gr_from_gl_buffer(name, flags);
-        ck_assert_msg((!!resource) == good, "flags 0x%x", flags);
+        ck_assert_msg((resource != NULL) == good, "flags 0x%x", flags);
         gr_resource_free(resource);
         if (!good)
             assert_error(GR_ERR_INVALID_VALUE, 0, "");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes: what CUDA wrote is what OpenGL reads, and the other way round, for each way of writing, each
- * flag, each kind of stream, and sizes from one byte up.
+ * Bytes: what CUDA wrote is what OpenGL reads, and the other way round, for each way of writing,
+ * each flag, each kind of stream, and sizes from one byte up.
  */
 #include "support.h"
 
@@ -207,8 +207,8 @@ START_TEST(write_discard_gives_gl_all_that_cuda_wrote)
 END_TEST
 
 /*
- * The contents are undefined then. NVIDIA's driver keeps the old bytes; the software driver makes a program
- * that relies on them fail.
+ * The contents are undefined then. NVIDIA's driver keeps the old bytes; the software driver makes a
+ * program that relies on them fail.
  */
 START_TEST(write_discard_hides_the_old_bytes_on_the_software_driver)
 {

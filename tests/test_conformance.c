@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver's codes: how rows are noted, and the rows of graphics resources. CONFORMANCE_SHOW=1 prints
- * each row with the code that it gave, which is how the expected ones were found on a GPU.
+ * The driver's codes: how rows are noted, and the rows of graphics resources. CONFORMANCE_SHOW=1
+ * prints each row with the code that it gave, which is how the expected ones were found on a GPU.
  */
 #define _GNU_SOURCE
 #include "child_check.h"
@@ -37,8 +37,8 @@ static void load_more(void)
 #define LOAD(name, version, type)                                                                  \
     {                                                                                              \
         void *symbol = gr_cuda_symbol(#name, version);                                             \
-        ck_assert_msg(symbol, "%s", error_text());                                         \
-        memcpy(&more.name, &symbol, sizeof(symbol));                                                \
+        ck_assert_msg(symbol, "%s", error_text());                                                 \
+        memcpy(&more.name, &symbol, sizeof(symbol));                                               \
     }
     MORE_FUNCTIONS(LOAD)
 #undef LOAD
@@ -243,7 +243,10 @@ START_TEST(map_flags)
 }
 END_TEST
 
-/* A buffer is no image. (Whether the driver's pointer queries know its memory varies from map to map.) */
+/*
+ * A buffer is no image. (Whether the driver's pointer queries know its memory varies from map to
+ * map.)
+ */
 START_TEST(what_a_mapped_buffer_is_not)
 {
     CUgraphicsResource g = make(SIZE);
@@ -263,11 +266,11 @@ START_TEST(what_a_mapped_buffer_is_not)
 }
 END_TEST
 
-/* ---- What NVIDIA's driver does not get over ------------------------------------------------------ */
+/* ---- What NVIDIA's driver does not get over -------------------------------------------------- */
 
 /*
- * After these calls the next one for the same resource may end the process, or never succeed, so each
- * has a process of its own, which ends without looking back.
+ * After these calls the next one for the same resource may end the process, or never succeed, so
+ * each has a process of its own, which ends without looking back.
  */
 static void begin_child(void)
 {

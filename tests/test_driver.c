@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding and loading the CUDA driver. What is loaded stays loaded for the life of a process, so each
- * case runs in a child whose environment names another driver.
+ * Finding and loading the CUDA driver. What is loaded stays loaded for the life of a process, so
+ * each case runs in a child whose environment names another driver.
  */
 #define _GNU_SOURCE
 #include "child_check.h"
@@ -177,8 +177,8 @@ static int works_without_look_up(void)
 }
 
 /*
- * Drivers older than CUDA 11.3 have no cuGetProcAddress. One is made of the software driver by spoiling
- * that name wherever it stands in the file.
+ * Drivers older than CUDA 11.3 have no cuGetProcAddress. One is made of the software driver by
+ * spoiling that name wherever it stands in the file.
  */
 START_TEST(driver_without_look_up)
 {
@@ -228,7 +228,9 @@ START_TEST(software_by_name)
 }
 END_TEST
 
-/* Whether a driver for GPUs can be loaded; where one can, CUDA_VISIBLE_DEVICES hides them from it. */
+/*
+ * Whether a driver for GPUs can be loaded; where one can, CUDA_VISIBLE_DEVICES hides them from it.
+ */
 static bool has_real_driver(void)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -311,7 +313,7 @@ START_TEST(symbols)
 END_TEST
 
 #define FULL(name, version, type)                                                                  \
-    ck_assert_msg(gr_cuda()->name, "%s", #name);                                           \
+    ck_assert_msg(gr_cuda()->name, "%s", #name);                                                   \
     ck_assert_msg(gr_cuda_symbol(#name, version) == ADDRESS(name), "%s", #name);
 
 START_TEST(table_is_full){GR_CUDA_FUNCTIONS(FULL)} END_TEST
@@ -390,8 +392,8 @@ START_TEST(log_levels)
         set("GR_LOG", levels[i].value);
         ck_assert_int_eq(child_run("speaks", text, sizeof(text)), 0);
         const char *value = levels[i].value ? levels[i].value : "unset";
-        ck_assert_msg((!!strstr(text, "nonsense")) == levels[i].error, "%s: %s", value, text);
-        ck_assert_msg((!!strstr(text, "driver is")) == levels[i].choice, "%s: %s", value,
+        ck_assert_msg((strstr(text, "nonsense") != NULL) == levels[i].error, "%s: %s", value, text);
+        ck_assert_msg((strstr(text, "driver is") != NULL) == levels[i].choice, "%s: %s", value,
                       text);
         ck_assert_msg(levels[i].error || lines_of_grinterop(text) == 0, "%s: %s", value, text);
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events and other streams at a map and a release. Streams are held up by gates, so that a wait that is left out shows
- * as a wrong byte; by interop, the copy and, where there is one, shared storage.
+ * Events and other streams at a map and a release. Streams are held up by gates, so that a wait
+ * that is left out shows as a wrong byte; by interop, the copy and, where there is one, shared
+ * storage.
  */
 #include <grinterop/gl.h>
 
@@ -10,7 +11,7 @@
 #define SIZE    ((size_t)4096)
 #define LATE_MS 60
 
-/* ---- Resources by each transport -------------------------------------------------------------- */
+/* ---- Resources by each transport ------------------------------------------------------------- */
 
 static const gr_transport transports[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY,
                                           GR_TRANSPORT_SHARED};
@@ -33,7 +34,7 @@ static gr_resource *make(int transport)
 
 #define need(resource, transport)                                                                  \
     GR_AUTO(gr_resource) *resource = make(transport);                                              \
-    if (!resource && transports[transport] == GR_TRANSPORT_SHARED)                          \
+    if (!resource && transports[transport] == GR_TRANSPORT_SHARED)                                 \
         skip("%s", error_text());                                                                  \
     assert_made(resource)
 
@@ -56,7 +57,7 @@ static CUdeviceptr late_bytes(int value, CUevent event)
     return bytes;
 }
 
-/* ---- At the map ------------------------------------------------------------------------------- */
+/* ---- At the map ------------------------------------------------------------------------------ */
 
 START_TEST(a_map_waits_for_an_event)
 {
@@ -110,7 +111,7 @@ START_TEST(a_batch_takes_the_options_too)
 }
 END_TEST
 
-/* ---- At the release --------------------------------------------------------------------------- */
+/* ---- At the release -------------------------------------------------------------------------- */
 
 START_TEST(a_release_comes_after_an_event)
 {
@@ -150,7 +151,7 @@ START_TEST(a_map_comes_after_the_event_of_the_release)
 }
 END_TEST
 
-/* ---- Options ---------------------------------------------------------------------------------- */
+/* ---- Options --------------------------------------------------------------------------------- */
 
 START_TEST(zeroed_options_are_the_plain_calls)
 {

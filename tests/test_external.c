@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of another API through gr_from_external_memory(), here Vulkan's by file descriptor: what is wrong is
- * refused, and a descriptor is the caller's after an error and nobody's twice after success.
+ * Memory of another API through gr_from_external_memory(), here Vulkan's by file descriptor: what
+ * is wrong is refused, and a descriptor is the caller's after an error and nobody's twice after
+ * success.
  */
 #define _GNU_SOURCE
 #include "support_vulkan_image.h"
@@ -93,7 +94,10 @@ START_TEST(a_part_without_a_size_goes_to_the_end)
 }
 END_TEST
 
-/* Where there are layers and levels, all levels that there could be are to be described: see external.h. */
+/*
+ * Where there are layers and levels, all levels that there could be are to be described: see
+ * external.h.
+ */
 static const struct {
     const char *shape;
     unsigned levels, described, layers;
@@ -234,8 +238,8 @@ START_TEST(ranges_past_the_end_are_refused)
 END_TEST
 
 /*
- * The software driver knows how large the memory is. A GPU's driver may believe what it is told; then at least
- * the descriptor is treated as after any success.
+ * The software driver knows how large the memory is. A GPU's driver may believe what it is told;
+ * then at least the descriptor is treated as after any success.
  */
 START_TEST(a_size_that_is_too_large)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls on external memory and semaphores whose driver call fails midway: the descriptor is the caller's, nothing
- * that was begun is left, and what was there before works again.
+ * Calls on external memory and semaphores whose driver call fails midway: the descriptor is the
+ * caller's, nothing that was begun is left, and what was there before works again.
  */
 #define _GNU_SOURCE
 #include "fault_driver.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls whose driver call fails midway: the first error is the one reported, nothing stays mapped or
- * registered, and the resource works again or is cleanly closed.
+ * Calls whose driver call fails midway: the first error is the one reported, nothing stays mapped
+ * or registered, and the resource works again or is cleanly closed.
  */
 #define _GNU_SOURCE
 #include "child_check.h"
@@ -241,7 +241,10 @@ START_TEST(register_fails)
 }
 END_TEST
 
-/* What the driver has left of it is out of reach, so the registration is ended here behind grinterop. */
+/*
+ * What the driver has left of it is out of reach, so the registration is ended here behind
+ * grinterop.
+ */
 START_TEST(unregister_fails)
 {
     CUgraphicsResource handle = gr_handle(resource);
@@ -319,7 +322,9 @@ START_TEST(push_fails)
 }
 END_TEST
 
-/* Without a current context the primary one is retained, and dropped again where that was in vain. */
+/*
+ * Without a current context the primary one is retained, and dropped again where that was in vain.
+ */
 START_TEST(register_without_context_fails)
 {
     static const struct {

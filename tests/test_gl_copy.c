@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The copy transport, and the choice between transports. Cases of bytes and of misuse run with two OpenGLs: the
- * fixture's, and Mesa's on the processor, which on a machine with a GPU is one that CUDA cannot register from.
+ * The copy transport, and the choice between transports. Cases of bytes and of misuse run with two
+ * OpenGLs: the fixture's, and Mesa's on the processor, which on a machine with a GPU is one that
+ * CUDA cannot register from.
  */
 #define _GNU_SOURCE
 #include "gl_copy_tests.h"
@@ -12,7 +13,7 @@
 
 #include <epoxy/egl.h>
 
-/* ---- Mesa's OpenGL beside the fixture's ---------------------------------------------------------- */
+/* ---- Mesa's OpenGL beside the fixture's ------------------------------------------------------ */
 
 static EGLDisplay display;
 static EGLConfig config;
@@ -130,7 +131,7 @@ TCase *add_copy_case(Suite *suite, const char *name, enum copy_gl gl)
     return made;
 }
 
-/* ---- Steps ---------------------------------------------------------------------------------------- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 static const gr_gl_options by_copy = {.transport = GR_TRANSPORT_COPY};
 
@@ -146,8 +147,8 @@ gr_resource *must_copy_image(const struct image *image, unsigned flags)
 {
     gr_resource *resource =
         gr_from_gl_image_with(image->name, image->target->target, flags, &by_copy);
-    ck_assert_msg(resource, "%s %s is refused: %s", image->format->name,
-                  image->target->name, error_text());
+    ck_assert_msg(resource, "%s %s is refused: %s", image->format->name, image->target->name,
+                  error_text());
     return resource;
 }
 

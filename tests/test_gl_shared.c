@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffers that grinterop makes in memory of CUDA's, seen by OpenGL: bytes in both directions, what is reported of them,
- * wrong arguments, and the loop that allocates nothing.
+ * Buffers that grinterop makes in memory of CUDA's, seen by OpenGL: bytes in both directions, what
+ * is reported of them, wrong arguments, and the loop that allocates nothing.
  */
 #define _GNU_SOURCE
 #include <grinterop/semaphore.h>
@@ -15,7 +15,7 @@
 #define SIZE  4096
 #define LOOPS 300
 
-/* ---- Bytes ------------------------------------------------------------------------------------ */
+/* ---- Bytes ----------------------------------------------------------------------------------- */
 
 static const size_t sizes[] = {1, 3, 64, 4096, 65536 + 7, (2 << 20) - 48, 2 << 20, (2 << 20) + 1};
 #define SIZE_COUNT (sizeof(sizes) / sizeof(sizes[0]))
@@ -62,7 +62,7 @@ START_TEST(each_side_sees_the_others_last_bytes)
 }
 END_TEST
 
-/* ---- What is reported ----------------------------------------------------------------------------- */
+/* ---- What is reported ------------------------------------------------------------------------ */
 
 START_TEST(a_buffer_says_what_it_is)
 {
@@ -126,7 +126,7 @@ START_TEST(another_transport_by_wish)
 }
 END_TEST
 
-/* ---- Errors ------------------------------------------------------------------------------------------ */
+/* ---- Errors ---------------------------------------------------------------------------------- */
 
 START_TEST(wrong_arguments)
 {
@@ -178,7 +178,7 @@ START_TEST(an_opengl_without_memory_objects)
 }
 END_TEST
 
-/* ---- OpenGL's state --------------------------------------------------------------------------------------- */
+/* ---- OpenGL's state -------------------------------------------------------------------------- */
 
 static void raise_error(GLenum error)
 {
@@ -215,7 +215,7 @@ START_TEST(pending_errors_and_bindings_stay)
 }
 END_TEST
 
-/* ---- Steady ------------------------------------------------------------------------------------------------ */
+/* ---- Steady ---------------------------------------------------------------------------------- */
 
 START_TEST(map_and_release_allocate_nothing)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The public headers in C, in the other order than in C++: both languages see the same functions. That
- * each header stands by itself is what check-headers tries.
+ * The public headers in C, in the other order than in C++: both languages see the same functions.
+ * That each header stands by itself is what check-headers tries.
  */
 #include <grinterop/cuda.h>
 #include <grinterop/gl.h>

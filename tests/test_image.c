@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mapped images: what they report, and their life from register to close. The bytes are in image_bytes.c,
- * many resources at once in image_many.c, loops in image_loops.c.
+ * Mapped images: what they report, and their life from register to close. The bytes are in
+ * image_bytes.c, many resources at once in image_many.c, loops in image_loops.c.
  */
 #define _GNU_SOURCE
 #include "image_tests.h"

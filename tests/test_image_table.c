@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every OpenGL format and target that an image can have: whether CUDA takes it and as what, by the driver's
- * own calls and through grinterop, compared with NVIDIA's driver on an H200 (tests/reference/formats-h200.txt).
- * IMAGE_TABLE_SHOW=1 prints the table that was found, in the form of that file.
+ * Every OpenGL format and target that an image can have: whether CUDA takes it and as what, by the
+ * driver's own calls and through grinterop, compared with NVIDIA's driver on an H200
+ * (tests/reference/formats-h200.txt). IMAGE_TABLE_SHOW=1 prints the table that was found, in the
+ * form of that file.
  */
 #include "format_table.h"
 
@@ -71,8 +72,8 @@ static void prepare(void)
 #define LOAD(name, version, type)                                                                  \
     {                                                                                              \
         void *symbol = gr_cuda_symbol(#name, version);                                             \
-        ck_assert_msg(symbol, "%s", error_text());                                         \
-        memcpy(&raw.name, &symbol, sizeof(symbol));                                                 \
+        ck_assert_msg(symbol, "%s", error_text());                                                 \
+        memcpy(&raw.name, &symbol, sizeof(symbol));                                                \
     }
     IMAGE_FUNCTIONS(LOAD)
 #undef LOAD
@@ -158,7 +159,10 @@ static void check_objects(CUarray array, bool with_surface)
                                                  .filterMode = CU_TR_FILTER_MODE_LINEAR});
 }
 
-/* The driver makes a surface also without the flag for it; the software driver warns, so it is asked once. */
+/*
+ * The driver makes a surface also without the flag for it; the software driver warns, so it is
+ * asked once.
+ */
 static void check_arrays(CUgraphicsResource r, const struct target_facts *facts, unsigned flags,
                          const char *cell)
 {
@@ -228,7 +232,7 @@ START_TEST(the_driver_gives_what_the_table_says)
 }
 END_TEST
 
-/* ---- grinterop ----------------------------------------------------------------------------------- */
+/* ---- grinterop ------------------------------------------------------------------------------- */
 
 static gr_error error_of_call(void)
 {
@@ -282,11 +286,9 @@ static void check_parts(gr_buffer *buffer, const struct image *image)
     for (unsigned level = 0; level < image->levels; level++)
         for (unsigned layer = 0; layer < image->layers; layer++)
             expect(gr_buffer_array(buffer, level, layer), "no array: %s", error_text());
-    expect(!gr_buffer_array(buffer, image->levels, 0), "an array of level %u",
-           image->levels);
+    expect(!gr_buffer_array(buffer, image->levels, 0), "an array of level %u", image->levels);
     expect(error_of_call().status == GR_ERR_INVALID_VALUE, "another error for the level");
-    expect(!gr_buffer_array(buffer, 0, image->layers), "an array of layer %u",
-           image->layers);
+    expect(!gr_buffer_array(buffer, 0, image->layers), "an array of layer %u", image->layers);
     expect(error_of_call().status == GR_ERR_INVALID_VALUE, "another error for the layer");
     expect(gr_buffer_mipmapped_array(buffer), "no mipmapped array: %s", error_text());
 }
@@ -319,7 +321,7 @@ static void check_by_grinterop(const struct image *image, unsigned flags)
     bool taken = strcmp(cell, "no") != 0;
     gr_clear_error();
     gr_resource *resource = gr_from_gl_image(image->name, image->target->target, flags);
-    expect((!!resource) == taken, "the table says %s; %s", cell, error_text());
+    expect((resource != NULL) == taken, "the table says %s; %s", cell, error_text());
     if (!resource && !taken)
         check_refusal(image);
     gr_buffer *buffer = resource ? gr_map(resource, fx.stream) : NULL;
@@ -376,7 +378,7 @@ START_TEST(grinterop_takes_the_flags_that_make_sense)
         bool valid = flags < 16 && (flags & 3) != 3;
         snprintf(row, sizeof(row), "flags %u", flags);
         gr_resource *resource = gr_from_gl_image(image.name, GL_TEXTURE_2D, flags);
-        expect((!!resource) == valid, "registered: %d; %s", resource != NULL, error_text());
+        expect((resource != NULL) == valid, "registered: %d; %s", resource != NULL, error_text());
         if (!resource)
             expect(error_of_call().status == GR_ERR_INVALID_VALUE, "another error");
         gr_resource_free(resource);

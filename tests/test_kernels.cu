@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of the tests, for the GPU and for the software CUDA driver. Each thread handles one byte,
- * so that odd sizes need no special case.
+ * The kernels of the tests, for the GPU and for the software CUDA driver. Each thread handles one
+ * byte, so that odd sizes need no special case.
  */
 #include <grinterop/cuhost.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long things live: a buffer keeps its resource, the end of a scope releases both, and each call uses
- * the resource's CUDA context and puts the caller's back.
+ * How long things live: a buffer keeps its resource, the end of a scope releases both, and each
+ * call uses the resource's CUDA context and puts the caller's back.
  */
 #include "support.h"
 

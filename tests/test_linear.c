@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images as linear memory: copies with pitches, on the device and the host, and gr_map_linear() with each
- * flag, level and layer.
+ * Images as linear memory: copies with pitches, on the device and the host, and gr_map_linear()
+ * with each flag, level and layer.
  */
 #define _GNU_SOURCE
 #include "allocations.h"
@@ -271,7 +271,10 @@ START_TEST(read_only_is_not_written_back)
 }
 END_TEST
 
-/* How many copies a map and its release ask the driver for; the driver may drop a useless one by itself. */
+/*
+ * How many copies a map and its release ask the driver for; the driver may drop a useless one by
+ * itself.
+ */
 static void check_copies(unsigned flags, unsigned long at_map, unsigned long at_release)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);

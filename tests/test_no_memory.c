@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The heap runs out inside grinterop: each allocation of a call fails in turn. The call then reports
- * GR_ERR_NO_MEMORY and changes nothing, or does its work without that memory.
+ * The heap runs out inside grinterop: each allocation of a call fails in turn. The call then
+ * reports GR_ERR_NO_MEMORY and changes nothing, or does its work without that memory.
  *
- * The program's own malloc family stands before the C library's; it fails only for callers in grinterop.
+ * The program's own malloc family stands before the C library's; it fails only for callers in
+ * grinterop.
  */
 #define _GNU_SOURCE
 #include "usable.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Order: OpenGL, with no wait on the host, comes after what was put into the stream of the release, and
- * CUDA after what OpenGL was told before the map; other streams are waited for only where the caller says
- * so. Gates make the work late, so that an order that is missing shows as a wrong byte.
+ * Order: OpenGL, with no wait on the host, comes after what was put into the stream of the release,
+ * and CUDA after what OpenGL was told before the map; other streams are waited for only where the
+ * caller says so. Gates make the work late, so that an order that is missing shows as a wrong byte.
  */
 #include "support.h"
 

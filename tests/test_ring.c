@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rings: which slot is next, what orders the sides, frames that are lost or come twice, several threads, resizing
- * and ends in mid-flight, and a random walk. OpenGL's rings are of the interop transport.
+ * Rings: which slot is next, what orders the sides, frames that are lost or come twice, several
+ * threads, resizing and ends in mid-flight, and a random walk. OpenGL's rings are of the interop
+ * transport.
  */
 #include "ring_vulkan.h"
 

@@ -33,7 +33,7 @@ bool soft_semaphores_load(void)
 #define FIND(member)                                                                               \
     {                                                                                              \
         void *symbol = find(library, "gr_softcuda_semaphore_" #member);                            \
-        memcpy(&soft.member, &symbol, sizeof(symbol));                                              \
+        memcpy(&soft.member, &symbol, sizeof(symbol));                                             \
     }
     FIND(create)
     FIND(open)

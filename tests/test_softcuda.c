@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What only the software CUDA driver promises: mistakes that a GPU may hide show up as a wrong byte or
- * as a fault with a message.
+ * What only the software CUDA driver promises: mistakes that a GPU may hide show up as a wrong byte
+ * or as a fault with a message.
  */
 #define _GNU_SOURCE
 #include "child_check.h"

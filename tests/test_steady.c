@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program that runs for days needs: a loop of map and release allocates nothing, and registering and
- * closing for ever needs no more file descriptors and no more memory.
+ * What a program that runs for days needs: a loop of map and release allocates nothing, and
+ * registering and closing for ever needs no more file descriptors and no more memory.
  */
 #define _GNU_SOURCE
 #include "allocations.h"
@@ -35,8 +35,8 @@ START_TEST(map_and_release_allocate_nothing)
 END_TEST
 
 /*
- * The release's stream waits for the map, though nothing was written: in NVIDIA's driver (580) a queue of
- * unmaps that overtake their maps never ends.
+ * The release's stream waits for the map, though nothing was written: in NVIDIA's driver (580) a
+ * queue of unmaps that overtake their maps never ends.
  */
 START_TEST(release_on_another_stream_and_unmap_allocate_nothing)
 {

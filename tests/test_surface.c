@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Surface objects of mapped images, by kernels: every element type, levels, layers and slices, and how long
- * they live. Textures are in surface_textures.c and surface_options.c.
+ * Surface objects of mapped images, by kernels: every element type, levels, layers and slices, and
+ * how long they live. Textures are in surface_textures.c and surface_options.c.
  */
 #define _GNU_SOURCE
 #include "child_check.h"

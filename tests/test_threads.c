@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads: a resource on a thread without its OpenGL context, two resources at work at once, errors that
- * are each thread's own, and the log called from all of them.
+ * Threads: a resource on a thread without its OpenGL context, two resources at work at once, errors
+ * that are each thread's own, and the log called from all of them.
  */
 #define _GNU_SOURCE
 #include "usable.h"

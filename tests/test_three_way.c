@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One allocation that Vulkan, OpenGL (GL_EXT_memory_object_fd) and CUDA have at once: what any of the three
- * writes the other two read. They hand it to each other by semaphores of Vulkan's that all three have; where OpenGL
- * has none (llvmpipe), the host waits in between.
+ * One allocation that Vulkan, OpenGL (GL_EXT_memory_object_fd) and CUDA have at once: what any of
+ * the three writes the other two read. They hand it to each other by semaphores of Vulkan's that
+ * all three have; where OpenGL has none (llvmpipe), the host waits in between.
  */
 #include "support_vulkan_image.h"
 #include "three_way.h"
@@ -43,9 +43,9 @@ static const char *why_not(void)
     do {                                                                                           \
         need_vulkan();                                                                             \
         const char *reason_ = why_not();                                                           \
-        if (!reason_)                                                                       \
+        if (!reason_)                                                                              \
             reason_ = choose_waits(_i == 1);                                                       \
-        if (reason_)                                                                       \
+        if (reason_)                                                                               \
             skip("%s", reason_);                                                                   \
     } while (0)
 
@@ -124,9 +124,9 @@ static void gl_copy(GLuint from, GLuint to)
 }
 
 /*
- * Through an ordinary buffer: what the host asks for may come from a copy that the driver has of what was asked for
- * before (NVIDIA's gave such bytes, where nothing was waited for). What OpenGL does on the GPU comes after what it
- * waits for.
+ * Through an ordinary buffer: what the host asks for may come from a copy that the driver has of
+ * what was asked for before (NVIDIA's gave such bytes, where nothing was waited for). What OpenGL
+ * does on the GPU comes after what it waits for.
  */
 static void gl_writes(unsigned seed)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan buffers as resources: the bytes in both directions, for buffers that grinterop makes and for the
- * application's own, several in one memory, and what is refused.
+ * Vulkan buffers as resources: the bytes in both directions, for buffers that grinterop makes and
+ * for the application's own, several in one memory, and what is refused.
  */
 #define _GNU_SOURCE
 #include "allocations.h"
@@ -415,7 +415,10 @@ START_TEST(null_is_refused)
 }
 END_TEST
 
-/* The application's mistake: newer validation layers see it as well, and NVIDIA's Vulkan exports all the same. */
+/*
+ * The application's mistake: newer validation layers see it as well, and NVIDIA's Vulkan exports
+ * all the same.
+ */
 START_TEST(memory_that_was_not_allocated_for_export_is_refused)
 {
     need_vulkan();

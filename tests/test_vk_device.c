@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vulkan devices: wrapping them, which CUDA device they are, and what is said when something is missing. */
+/*
+ * Vulkan devices: wrapping them, which CUDA device they are, and what is said when something is
+ * missing.
+ */
 #define _GNU_SOURCE
 #include "vk_device.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan's formats in CUDA: each of Vulkan's names is taken apart, and has to be what the library's table says
- * of the number.
+ * Vulkan's formats in CUDA: each of Vulkan's names is taken apart, and has to be what the library's
+ * table says of the number.
  */
 #define _GNU_SOURCE
 #include "support.h"
@@ -154,8 +154,8 @@ static bool is(const struct meaning *m, const char *type)
 }
 
 /*
- * Whether CUDA has an array of it. Four bytes packed into a word are bytes, first the last that is named. Depth of
- * 16 bits lies in another order than R16 does on a GPU.
+ * Whether CUDA has an array of it. Four bytes packed into a word are bytes, first the last that is
+ * named. Depth of 16 bits lies in another order than R16 does on a GPU.
  */
 static bool cuda_has(const struct meaning *m)
 {

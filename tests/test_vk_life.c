@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long things live on Vulkan's side: Vulkan's objects, the wrapped device and semaphores may go first, a
- * resource may end while it is mapped or while a stream still works on it, and a process may just end.
+ * How long things live on Vulkan's side: Vulkan's objects, the wrapped device and semaphores may go
+ * first, a resource may end while it is mapped or while a stream still works on it, and a process
+ * may just end.
  */
 #include "child_check.h"
 #include "support_vulkan.h"
@@ -221,8 +222,8 @@ static void collect(void)
 }
 
 /*
- * With semaphores and without, closed and freed or only freed. Nothing that no stream uses ends while the gate is
- * closed: that is done at once, and waits for the whole CUDA context.
+ * With semaphores and without, closed and freed or only freed. Nothing that no stream uses ends
+ * while the gate is closed: that is done at once, and waits for the whole CUDA context.
  */
 START_TEST(freeing_does_not_wait_for_the_stream)
 {
@@ -277,7 +278,10 @@ START_TEST(closing_a_mapped_one_does_not_wait_for_the_stream)
 }
 END_TEST
 
-/* LeakSanitizer asks this when the process ends: children leave things open on purpose, or drivers do. */
+/*
+ * LeakSanitizer asks this when the process ends: children leave things open on purpose, or drivers
+ * do.
+ */
 static bool leaves_all_open;
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
@@ -317,9 +321,10 @@ static struct gate *leave_to_the_stream(gr_vk_device *device, bool has_sync)
 }
 
 /*
- * Freeing the wrap does wait, so that VkDevice can be destroyed next: the layer of a device of the case's own would
- * name what is left in it. In a child, since what ends later than its device ends the process; and the child ends
- * without the fixture's teardown, since NVIDIA's OpenGL makes no context current once a Vulkan instance has ended.
+ * Freeing the wrap does wait, so that VkDevice can be destroyed next: the layer of a device of the
+ * case's own would name what is left in it. In a child, since what ends later than its device ends
+ * the process; and the child ends without the fixture's teardown, since NVIDIA's OpenGL makes no
+ * context current once a Vulkan instance has ended.
  */
 static int free_the_device_of_pending_work(void)
 {
@@ -398,7 +403,10 @@ static int exit_with_all_open(void)
     return 0;
 }
 
-/* A stream waits for a submit that never comes. Only where the host waits: a GPU's driver is not asked. */
+/*
+ * A stream waits for a submit that never comes. Only where the host waits: a GPU's driver is not
+ * asked.
+ */
 static int exit_while_a_stream_waits(void)
 {
     leaves_all_open = true;
@@ -433,8 +441,8 @@ END_TEST
 /* ---- A device that is lost ------------------------------------------------------------------- */
 
 /*
- * Lavapipe loses the device when a timeline is signalled backwards. The stream goes on, the next map is
- * refused with Vulkan's reason, and everything can still be ended.
+ * Lavapipe loses the device when a timeline is signalled backwards. The stream goes on, the next
+ * map is refused with Vulkan's reason, and everything can still be ended.
  */
 static int lose_the_device(void)
 {

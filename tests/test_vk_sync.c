@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan and CUDA in order: each case runs twice. With semaphores the bytes are right though one side is
- * late; without them, while that side is still held up, the other one sees or makes wrong bytes.
- * How semaphores are used is in vk_sync_use.c, what is refused in vk_sync_misuse.c.
+ * Vulkan and CUDA in order: each case runs twice. With semaphores the bytes are right though one
+ * side is late; without them, while that side is still held up, the other one sees or makes wrong
+ * bytes. How semaphores are used is in vk_sync_use.c, what is refused in vk_sync_misuse.c.
  */
 #include "vk_sync_tests.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A random walk over all calls on resources and buffers, in two OpenGL contexts and in none, with right
- * and wrong arguments. A model says for each call what may come of it. Neither the CUDA driver nor
- * OpenGL may ever see an error: grinterop finds each mistake first.
+ * A random walk over all calls on resources and buffers, in two OpenGL contexts and in none, with
+ * right and wrong arguments. A model says for each call what may come of it. Neither the CUDA
+ * driver nor OpenGL may ever see an error: grinterop finds each mistake first.
  */
 #define _GNU_SOURCE
 #include "fault_driver.h"
@@ -280,7 +280,7 @@ static void step_map_many(void)
     gr_status status = gr_map_many(list, n, stream, out);
     expect(status, may);
     for (unsigned i = 0; i < n; i++) {
-        check((!!out[i]) == (status == GR_OK));
+        check((out[i] != NULL) == (status == GR_OK));
         if (status == GR_OK)
             is_mapped_now(picked[i], out[i], stream);
     }
@@ -324,7 +324,7 @@ static void step_release_many(void)
     for (int i = 0; i < MAPPINGS; i++) {
         if (!asked[i])
             continue;
-        check((!!list[i]) == stays[i]);
+        check((list[i] != NULL) == stays[i]);
         if (!stays[i])
             is_released_now(&mappings[i]);
     }
@@ -387,7 +387,9 @@ static void step_write(void)
     r->name->value = r->name->disputed ? NO_VALUE : value;
 }
 
-/* Each time another size, so that a resource never fits again. OpenGL may not touch what CUDA has. */
+/*
+ * Each time another size, so that a resource never fits again. OpenGL may not touch what CUDA has.
+ */
 static void step_storage(void)
 {
     static size_t next = USABLE_SIZE;
@@ -409,7 +411,7 @@ static void check_resource(const struct resource *r)
     if (!r->it || !r->held)
         return;
     char text[8];
-    check(gr_is_mapped(r->it) == (!!r->mapped));
+    check(gr_is_mapped(r->it) == (r->mapped != NULL));
     check(gr_is_closed(r->it) == r->closed);
     check((!gr_handle(r->it)) == r->closed);
     check(gr_resource_describe(r->it, text, sizeof(text)) > 0);

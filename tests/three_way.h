@@ -11,12 +11,16 @@ enum api { VULKAN, OPENGL, CUDA, APIS };
 extern GLuint gl_name, gl_texture;
 
 /*
- * At the start of a case: whether they wait for each other by timelines, or by the best of the rest, which are
- * binary semaphores or, where OpenGL has none, the host. NULL, or why that can't be.
+ * At the start of a case: whether they wait for each other by timelines, or by the best of the
+ * rest, which are binary semaphores or, where OpenGL has none, the host. NULL, or why that can't
+ * be.
  */
 const char *choose_waits(bool timelines);
 
-/* All that the owner was told to do is done before what `to` is told from now on. Vulkan is the first owner. */
+/*
+ * All that the owner was told to do is done before what `to` is told from now on. Vulkan is the
+ * first owner.
+ */
 void give_to(enum api to);
 
 /* For tcase_add_checked_fixture(), after that of Vulkan. */

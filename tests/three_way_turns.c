@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * See three_way.h. Vulkan makes a semaphore for each pair of them and direction, and the others import it: always
- * the same one signals it, and the same other one waits for it.
+ * See three_way.h. Vulkan makes a semaphore for each pair of them and direction, and the others
+ * import it: always the same one signals it, and the same other one waits for it.
  */
 #define _GNU_SOURCE
 #include "three_way.h"
@@ -106,7 +106,9 @@ static const struct turn *next_turn(enum api from, enum api to)
     return turn;
 }
 
-/* The buffer or texture is named, so that OpenGL writes back or drops what it has of it in caches. */
+/*
+ * The buffer or texture is named, so that OpenGL writes back or drops what it has of it in caches.
+ */
 static void gl_takes_turn(const struct turn *turn, bool signals)
 {
     const GLenum layout = GL_LAYOUT_GENERAL_EXT;
@@ -150,7 +152,10 @@ void give_to(enum api to)
     owner = to;
 }
 
-/* A signal that gets lost holds up all that follows, the teardown too: then the program ends before its time. */
+/*
+ * A signal that gets lost holds up all that follows, the teardown too: then the program ends before
+ * its time.
+ */
 #define MOST_SECONDS 30
 
 static unsigned seconds_left;

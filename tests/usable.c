@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A buffer's whole way through CUDA and OpenGL, as a check that an earlier failure left no trace. */
+/*
+ * A buffer's whole way through CUDA and OpenGL, as a check that an earlier failure left no trace.
+ */
 #define _GNU_SOURCE
 #include "usable.h"
 
@@ -71,7 +73,10 @@ static unsigned draw_point(GLuint name)
     return pixel[0];
 }
 
-/* NVIDIA's OpenGL opens descriptors for its first draw and keeps them; the fixture must not count them. */
+/*
+ * NVIDIA's OpenGL opens descriptors for its first draw and keeps them; the fixture must not count
+ * them.
+ */
 static unsigned draw_first_float(GLuint name)
 {
     static bool has_drawn;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether an OpenGL buffer, or a resource, is in order after a call that failed: CUDA can take it, write
- * it and give it back, and OpenGL reads and draws what CUDA wrote. The fixture must be set up.
+ * Whether an OpenGL buffer, or a resource, is in order after a call that failed: CUDA can take it,
+ * write it and give it back, and OpenGL reads and draws what CUDA wrote. The fixture must be set
+ * up.
  */
 #ifndef GR_TESTS_USABLE_H
 #define GR_TESTS_USABLE_H

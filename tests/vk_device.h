@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of test_vk_device share: a device with validation, and a Vulkan that does not tell the truth. */
+/*
+ * What the files of test_vk_device share: a device with validation, and a Vulkan that does not tell
+ * the truth.
+ */
 #ifndef GR_TESTS_VK_DEVICE_H
 #define GR_TESTS_VK_DEVICE_H
 
@@ -34,7 +37,7 @@ void session_end(struct session *session);
 #define need_session(session)                                                                      \
     do {                                                                                           \
         const char *missing_ = session_start(session);                                             \
-        if (missing_)                                                                      \
+        if (missing_)                                                                              \
             skip("%s", missing_);                                                                  \
     } while (0)
 
@@ -75,8 +78,9 @@ void add_missing_cases(Suite *suite);
 void add_headless_cases(Suite *suite);
 
 /*
- * Starts a session that lasts as long as the process: what drivers open on first use and keep must not count as left
- * open, and a driver that is unloaded takes the pointers to its memory with it, which then counts as lost.
+ * Starts a session that lasts as long as the process: what drivers open on first use and keep must
+ * not count as left open, and a driver that is unloaded takes the pointers to its memory with it,
+ * which then counts as lost.
  */
 void keep_vulkan(void);
 

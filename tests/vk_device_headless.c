@@ -155,8 +155,7 @@ START_TEST(validation_speaks)
     need_session(&s);
     do_wrong(s.h);
     ck_assert_int_ge(s.messages.count, 1);
-    ck_assert_msg(strstr(s.messages.first, "VUID-VkBufferCreateInfo-size"), "%s",
-                  s.messages.first);
+    ck_assert_msg(strstr(s.messages.first, "VUID-VkBufferCreateInfo-size"), "%s", s.messages.first);
     s.messages.count = 0;
     session_end(&s);
 }
@@ -197,8 +196,7 @@ START_TEST(validation_at_the_end)
     ck_assert_int_eq(FUNCTION(s.h, vkCreateSemaphore)(s.h->device, &info, NULL, &left), VK_SUCCESS);
     gr_vk_headless_free(s.headless);
     ck_assert_int_ge(s.messages.count, 1);
-    ck_assert_msg(strstr(s.messages.first, "VUID-vkDestroyDevice-device"), "%s",
-                  s.messages.first);
+    ck_assert_msg(strstr(s.messages.first, "VUID-vkDestroyDevice-device"), "%s", s.messages.first);
 }
 END_TEST
 

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What gr_vk_device_wrap() says when functions or extensions are missing, and that those grinterop names are enough. */
+/*
+ * What gr_vk_device_wrap() says when functions or extensions are missing, and that those grinterop
+ * names are enough.
+ */
 #define _GNU_SOURCE
 #include "vk_device.h"
 
-/* A device and an instance of the test's own, of some version, with grinterop's extensions or without any. */
+/*
+ * A device and an instance of the test's own, of some version, with grinterop's extensions or
+ * without any.
+ */
 struct own {
     VkInstance instance;
     gr_vk_device_info info;
@@ -158,7 +164,7 @@ START_TEST(none_enabled)
     for (size_t i = 0; i < sizeof(extensions) / sizeof(*extensions); i++) {
         const char *at = strstr(error.message, extensions[i]);
         bool missing = device_has(&s, extensions[i]) && !there_all_the_same(&own, extensions[i]);
-        ck_assert_msg((!!at) == missing, "%s: %s", extensions[i], error.message);
+        ck_assert_msg((at != NULL) == missing, "%s: %s", extensions[i], error.message);
         ck_assert(!at || !strstr(at + 1, extensions[i])); /* once */
     }
     gr_clear_error();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bytes of Vulkan's images in both directions: every format that CUDA has with every shape, every level
- * and layer, of odd sizes. Differences are noted and the case goes on, so that one run shows them all.
+ * The bytes of Vulkan's images in both directions: every format that CUDA has with every shape,
+ * every level and layer, of odd sizes. Differences are noted and the case goes on, so that one run
+ * shows them all.
  */
 #include "vk_image_tests.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels on Vulkan's images: surfaces of every shape, whose layers are one surface, and textures as
- * Vulkan would sample them.
+ * Kernels on Vulkan's images: surfaces of every shape, whose layers are one surface, and textures
+ * as Vulkan would sample them.
  */
 #include "vk_image_tests.h"
 
@@ -43,7 +43,7 @@ static void end_kernels(void)
 #define need_vulkan_kernels()                                                                      \
     do {                                                                                           \
         need_vulkan();                                                                             \
-        if (!surfaces || !textures)                                                  \
+        if (!surfaces || !textures)                                                                \
             skip("the kernels were not built for this driver");                                    \
     } while (0)
 
@@ -302,8 +302,8 @@ START_TEST(textures_of_levels)
 END_TEST
 
 /*
- * Layers: the loop's number is how many levels the image has, of 3 that it could have. Levels and coordinates are
- * apart, since drivers find a layer's place in different ways for each.
+ * Layers: the loop's number is how many levels the image has, of 3 that it could have. Levels and
+ * coordinates are apart, since drivers find a layer's place in different ways for each.
  */
 #define LAYERS 3
 

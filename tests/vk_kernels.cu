@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels over surfaces of one dimension, of layers and of cubes, which OpenGL's images don't have in CUDA.
- * Elements follow each other in linear memory: rows, then layers or slices. A surface's x counts bytes.
+ * Kernels over surfaces of one dimension, of layers and of cubes, which OpenGL's images don't have
+ * in CUDA. Elements follow each other in linear memory: rows, then layers or slices. A surface's x
+ * counts bytes.
  */
 #include <grinterop/cuhost.h>
 

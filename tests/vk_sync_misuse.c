@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Semaphores used wrongly: each is refused with its reason, and everything works as before afterwards. */
+/*
+ * Semaphores used wrongly: each is refused with its reason, and everything works as before
+ * afterwards.
+ */
 #include "vk_sync_tests.h"
 
 /* The resource and its semaphores still do what they should. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How semaphores are used: values that grow, several resources on one pair, submits that are taken back,
- * points by hand, the application's own semaphores, binary ones, and images with their barriers.
+ * How semaphores are used: values that grow, several resources on one pair, submits that are taken
+ * back, points by hand, the application's own semaphores, binary ones, and images with their
+ * barriers.
  */
 #include "support_vulkan_image.h"
 #include "vk_sync_tests.h"
@@ -432,7 +433,10 @@ END_TEST
 
 /* ---- Images and barriers --------------------------------------------------------------------- */
 
-/* Clears of Vulkan and copies of CUDA in turn, with grinterop's barriers and without a wait of the host. */
+/*
+ * Clears of Vulkan and copies of CUDA in turn, with grinterop's barriers and without a wait of the
+ * host.
+ */
 START_TEST(images_change_hands_with_their_layouts)
 {
     need_vulkan();
@@ -511,7 +515,7 @@ START_TEST(describe_says_what_a_semaphore_is)
     ck_assert(!gr_semaphore_is_timeline(NULL));
     ck_assert(gr_vk_semaphore(pair.drawn) != VK_NULL_HANDLE);
     ck_assert(gr_vk_semaphore(NULL) == VK_NULL_HANDLE);
-    ck_assert((!!gr_semaphore_handle(pair.drawn)) == vk.exports);
+    ck_assert((gr_semaphore_handle(pair.drawn) != NULL) == vk.exports);
     ck_assert_ptr_null(gr_semaphore_handle(NULL));
     CU(cuStreamSynchronize(fx.stream));
     free_pair(&pair);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Barriers between Vulkan and CUDA: who owns the memory (the queue's family or what is outside of Vulkan), and
- * the layout of images. That the other side waits is the semaphores' part.
+ * Barriers between Vulkan and CUDA: who owns the memory (the queue's family or what is outside of
+ * Vulkan), and the layout of images. That the other side waits is the semaphores' part.
  */
 #include "vk/resource.h"
 
@@ -13,7 +13,7 @@ struct direction {
     const gr_vk_use *use;
 };
 
-/* ---- What is checked before anything is recorded -------------------------------------------------- */
+/* ---- What is checked before anything is recorded --------------------------------------------- */
 
 static gr_status check_use(const gr_vk_use *use, const char *name, const char *call)
 {
@@ -84,7 +84,7 @@ static gr_status check(VkCommandBuffer commands, gr_resource *const resources[],
     return status;
 }
 
-/* ---- Recording ------------------------------------------------------------------------------------ */
+/* ---- Recording ------------------------------------------------------------------------------- */
 
 static VkBufferMemoryBarrier buffer_barrier(const struct vk_resource *r,
                                             const struct direction *way)
@@ -131,9 +131,9 @@ static void record_some(VkCommandBuffer commands, gr_resource *const resources[]
             buffers[buffer_count++] = buffer_barrier(r, way);
     }
     /*
-     * Nothing in this queue waits for what goes out; the submit's signal does. What comes in is ordered after
-     * the submit's wait because both name the same stages: with TOP_OF_PIPE here the change of the layout could
-     * come before CUDA is done.
+     * Nothing in this queue waits for what goes out; the submit's signal does. What comes in is
+     * ordered after the submit's wait because both name the same stages: with TOP_OF_PIPE here the
+     * change of the layout could come before CUDA is done.
      */
     VkPipelineStageFlags stages = way->use->stages;
     vk_resource_of(resources[0])

@@ -12,7 +12,7 @@ VkBuffer gr_vk_buffer(const gr_resource *resource)
     return r ? r->buffer : VK_NULL_HANDLE;
 }
 
-/* ---- The application's -------------------------------------------------------------------------- */
+/* ---- The application's ----------------------------------------------------------------------- */
 
 static gr_status check_range(const gr_vk_buffer_info *info, const char *call)
 {
@@ -58,7 +58,7 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_info *in
     return vk_resource_register(r, &part, flags, call);
 }
 
-/* ---- Made here ---------------------------------------------------------------------------------- */
+/* ---- Made here ------------------------------------------------------------------------------- */
 
 static gr_status check_exportable(const gr_vk_device *device, VkBufferUsageFlags usage,
                                   VkExternalMemoryFeatureFlags *features, const char *call)

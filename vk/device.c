@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The application's Vulkan device: checked, matched with its CUDA device, and kept while it is used. */
+/*
+ * The application's Vulkan device: checked, matched with its CUDA device, and kept while it is
+ * used.
+ */
 #include "vk/device.h"
 
 #include <stdio.h>
@@ -24,7 +27,9 @@ static gr_status retain_primary(struct gr_context *context, CUdevice device, con
     return GR_OK;
 }
 
-/* The current context, which has to be the device's; the device's primary one where there is none. */
+/*
+ * The current context, which has to be the device's; the device's primary one where there is none.
+ */
 static gr_status choose_context(gr_vk_device *device, const char *call)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -212,7 +217,10 @@ void vk_device_drop(gr_vk_device *device)
     free(device);
 }
 
-/* What was closed may still wait for a semaphore of the device, which the application is about to destroy. */
+/*
+ * What was closed may still wait for a semaphore of the device, which the application is about to
+ * destroy.
+ */
 void gr_vk_device_free(gr_vk_device *device)
 {
     if (!device)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The application's Vulkan device as the rest of vk/ sees it, and how Vulkan's errors are recorded. */
+/*
+ * The application's Vulkan device as the rest of vk/ sees it, and how Vulkan's errors are recorded.
+ */
 #ifndef GR_VK_DEVICE_H
 #define GR_VK_DEVICE_H
 
@@ -30,15 +32,15 @@ void vk_device_hold(gr_vk_device *device);
 void vk_device_drop(gr_vk_device *device);
 
 /*
- * The device's CUDA context with a hold of its own, for a resource or semaphore that may outlive the wrap.
- * GR_ERR_CUDA.
+ * The device's CUDA context with a hold of its own, for a resource or semaphore that may outlive
+ * the wrap. GR_ERR_CUDA.
  */
 gr_status vk_device_context(const gr_vk_device *device, struct gr_context *context,
                             const char *call);
 
 /*
- * A memory type out of `type_bits` (VkMemoryRequirements.memoryTypeBits) that has all of `wanted`, one that is
- * local to the device if there is such. UINT32_MAX if there is none.
+ * A memory type out of `type_bits` (VkMemoryRequirements.memoryTypeBits) that has all of `wanted`,
+ * one that is local to the device if there is such. UINT32_MAX if there is none.
  */
 uint32_t vk_find_memory_type(const gr_vk_device *device, uint32_t type_bits,
                              VkMemoryPropertyFlags wanted);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matching Vulkan's and CUDA's devices, see identity.h. */
+/* Matching Vulkan's and CUDA's devices, see device_match.h. */
 #include "vk/device_match.h"
 
 #include <stdio.h>
@@ -37,8 +37,8 @@ void vk_identity_text(const struct vk_identity *identity, char *text, size_t siz
 }
 
 /*
- * The software CUDA driver computes on the host's memory, as Mesa's lavapipe does, and knows what lavapipe
- * exports. The UUIDs cannot tell: lavapipe's is Mesa's version.
+ * The software CUDA driver computes on the host's memory, as Mesa's lavapipe does, and knows what
+ * lavapipe exports. The UUIDs cannot tell: lavapipe's is Mesa's version.
  */
 static bool is_lavapipe(const struct vk_identity *identity)
 {

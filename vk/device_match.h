@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which CUDA device a Vulkan device is: they are matched by what they say of themselves, never by index. */
+/*
+ * Which CUDA device a Vulkan device is: they are matched by what they say of themselves, never by
+ * index.
+ */
 #ifndef GR_VK_DEVICE_MATCH_H
 #define GR_VK_DEVICE_MATCH_H
 
@@ -27,8 +30,8 @@ void vk_identity_text(const struct vk_identity *identity, char *text, size_t siz
 bool vk_is_cuda_device(const struct vk_identity *identity, CUdevice device);
 
 /*
- * The CUDA device that the Vulkan device is. GR_ERR_UNSUPPORTED if there is none, naming both sides;
- * GR_ERR_CUDA.
+ * The CUDA device that the Vulkan device is. GR_ERR_UNSUPPORTED if there is none, naming both
+ * sides; GR_ERR_CUDA.
  */
 gr_status vk_find_cuda_device(const struct vk_identity *identity, CUdevice *device, int *ordinal,
                               const char *call);

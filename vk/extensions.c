@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The extensions that grinterop uses, for the application to enable, and those that a device has. */
+/*
+ * The extensions that grinterop uses, for the application to enable, and those that a device has.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one table of Vulkan's formats: what CUDA sees of each, or why it does not and what to use instead. */
+/*
+ * The one table of Vulkan's formats: what CUDA sees of each, or why it does not and what to use
+ * instead.
+ */
 #include <grinterop/vk.h>
 
 #include "lib/error.h"
@@ -22,7 +25,8 @@ struct row {
 
 /* clang-format off */
 #define ROW(vk, type, channels, normalized, srgb, depth, swapped) \
-    {VK_FORMAT_##vk, {"VK_FORMAT_" #vk, type, channels, normalized, srgb, depth, swapped}, NULL, NULL}
+    {VK_FORMAT_##vk,                                                                               \
+     {"VK_FORMAT_" #vk, type, channels, normalized, srgb, depth, swapped}, NULL, NULL}
 #define PLAIN(vk, type, channels)        ROW(vk, type, channels, false, false, false, false)
 #define NORM(vk, type, channels)         ROW(vk, type, channels, true, false, false, false)
 #define SRGB(vk, type, channels)         ROW(vk, type, channels, true, true, false, false)
@@ -36,19 +40,19 @@ struct row {
 #define NO(vk, why, instead) NO_NUMBER(VK_FORMAT_##vk, vk, why, instead)
 /* clang-format on */
 
-#define A_FORMAT    "one that says what a texel is, such as VK_FORMAT_R8G8B8A8_UNORM"
-#define THREE       "CUDA has no arrays of 3 channels"
-#define SCALED      "CUDA has no numbers that are integers in memory and keep their value as floats"
-#define PACKED      "its channels are not whole bytes"
-#define UNUSED_BITS "some bits of its channels are not used, which CUDA does not know"
-#define WIDE        "CUDA has no arrays of 64-bit channels"
-#define DEPTH16     "CUDA takes it for R16, whose texels NVIDIA's driver (580) puts in another order"
-#define DEPTH24     "CUDA has no 24-bit channels"
-#define STENCIL     "CUDA has no stencil"
-#define COMPRESSED  "its texels are compressed in blocks"
-#define YCBCR       "its colours are subsampled, or in planes"
-#define COPY_8      "VK_FORMAT_R8G8B8A8_UNORM that it is decoded into"
-#define COPY_FLOAT  "VK_FORMAT_R16G16B16A16_SFLOAT that it is decoded into"
+#define A_FORMAT   "one that says what a texel is, such as VK_FORMAT_R8G8B8A8_UNORM"
+#define THREE      "CUDA has no arrays of 3 channels"
+#define SCALED     "CUDA has no numbers that are integers in memory and keep their value as floats"
+#define PACKED     "its channels are not whole bytes"
+#define UNUSED     "some bits of its channels are not used, which CUDA does not know"
+#define WIDE       "CUDA has no arrays of 64-bit channels"
+#define DEPTH16    "CUDA takes it for R16, whose texels NVIDIA's driver (580) puts in another order"
+#define DEPTH24    "CUDA has no 24-bit channels"
+#define STENCIL    "CUDA has no stencil"
+#define COMPRESSED "its texels are compressed in blocks"
+#define YCBCR      "its colours are subsampled, or in planes"
+#define COPY_8     "VK_FORMAT_R8G8B8A8_UNORM that it is decoded into"
+#define COPY_FLOAT "VK_FORMAT_R16G16B16A16_SFLOAT that it is decoded into"
 
 /* clang-format off */
 static const struct row rows[] = {
@@ -244,9 +248,9 @@ static const struct row rows[] = {
     NO(G8_B8_R8_3PLANE_422_UNORM, YCBCR, "an image of VK_FORMAT_R8_UNORM for each plane"),
     NO(G8_B8R8_2PLANE_422_UNORM, YCBCR, "an image of VK_FORMAT_R8_UNORM for each plane"),
     NO(G8_B8_R8_3PLANE_444_UNORM, YCBCR, "an image of VK_FORMAT_R8_UNORM for each plane"),
-    NO(R10X6_UNORM_PACK16, UNUSED_BITS, "VK_FORMAT_R16_UNORM"),
-    NO(R10X6G10X6_UNORM_2PACK16, UNUSED_BITS, "VK_FORMAT_R16G16_UNORM"),
-    NO(R10X6G10X6B10X6A10X6_UNORM_4PACK16, UNUSED_BITS, "VK_FORMAT_R16G16B16A16_UNORM"),
+    NO(R10X6_UNORM_PACK16, UNUSED, "VK_FORMAT_R16_UNORM"),
+    NO(R10X6G10X6_UNORM_2PACK16, UNUSED, "VK_FORMAT_R16G16_UNORM"),
+    NO(R10X6G10X6B10X6A10X6_UNORM_4PACK16, UNUSED, "VK_FORMAT_R16G16B16A16_UNORM"),
     NO(G10X6B10X6G10X6R10X6_422_UNORM_4PACK16, YCBCR,
         "VK_FORMAT_R16G16B16A16_UNORM that a shader converts it to"),
     NO(B10X6G10X6R10X6G10X6_422_UNORM_4PACK16, YCBCR,
@@ -261,9 +265,9 @@ static const struct row rows[] = {
         "an image of VK_FORMAT_R16_UNORM for each plane"),
     NO(G10X6_B10X6_R10X6_3PLANE_444_UNORM_3PACK16, YCBCR,
         "an image of VK_FORMAT_R16_UNORM for each plane"),
-    NO(R12X4_UNORM_PACK16, UNUSED_BITS, "VK_FORMAT_R16_UNORM"),
-    NO(R12X4G12X4_UNORM_2PACK16, UNUSED_BITS, "VK_FORMAT_R16G16_UNORM"),
-    NO(R12X4G12X4B12X4A12X4_UNORM_4PACK16, UNUSED_BITS, "VK_FORMAT_R16G16B16A16_UNORM"),
+    NO(R12X4_UNORM_PACK16, UNUSED, "VK_FORMAT_R16_UNORM"),
+    NO(R12X4G12X4_UNORM_2PACK16, UNUSED, "VK_FORMAT_R16G16_UNORM"),
+    NO(R12X4G12X4B12X4A12X4_UNORM_4PACK16, UNUSED, "VK_FORMAT_R16G16B16A16_UNORM"),
     NO(G12X4B12X4G12X4R12X4_422_UNORM_4PACK16, YCBCR,
         "VK_FORMAT_R16G16B16A16_UNORM that a shader converts it to"),
     NO(B12X4G12X4R12X4G12X4_422_UNORM_4PACK16, YCBCR,

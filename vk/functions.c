@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding Vulkan's functions, and saying which extensions have to be enabled for those that are missing. */
+/*
+ * Finding Vulkan's functions, and saying which extensions have to be enabled for those that are
+ * missing.
+ */
 #include "vk/functions.h"
 
 #include <stddef.h>
@@ -8,7 +11,9 @@
 
 #include "lib/error.h"
 
-/* The name that an extension gave a function before Vulkan took it over; "" if it has that one now. */
+/*
+ * The name that an extension gave a function before Vulkan took it over; "" if it has that one now.
+ */
 static void extension_name(const char *name, char text[64])
 {
     size_t length = strlen(name);

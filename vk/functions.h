@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of Vulkan that grinterop calls, each with the extension that it comes from, got through the
- * application's own vkGetInstanceProcAddr.
+ * The functions of Vulkan that grinterop calls, each with the extension that it comes from, got
+ * through the application's own vkGetInstanceProcAddr.
  */
 #ifndef GR_VK_FUNCTIONS_H
 #define GR_VK_FUNCTIONS_H
@@ -16,9 +16,9 @@
 #endif
 
 /*
- * X(name, extension): functions of Vulkan 1.0 have no extension. Later ones are looked for under the core
- * name, then under the one with KHR that the extension gave them, so that they are found whatever
- * version the application asked for.
+ * X(name, extension): functions of Vulkan 1.0 have no extension. Later ones are looked for under
+ * the core name, then under the one with KHR that the extension gave them, so that they are found
+ * whatever version the application asked for.
  */
 #define GR_VK_INSTANCE_FUNCTIONS(X)                                                                \
     X(vkGetDeviceProcAddr, NULL)                                                                   \
@@ -74,8 +74,8 @@
 #endif
 
 /*
- * What gr_vk_instance_extensions() and gr_vk_device_extensions() name, and whether grinterop cannot do without.
- * Most became part of Vulkan 1.1 or 1.2, where enabling them does no harm.
+ * What gr_vk_instance_extensions() and gr_vk_device_extensions() name, and whether grinterop cannot
+ * do without. Most became part of Vulkan 1.1 or 1.2, where enabling them does no harm.
  */
 #define GR_VK_INSTANCE_EXTENSIONS(X)                                                               \
     X("VK_KHR_get_physical_device_properties2", true)                                              \
@@ -92,8 +92,8 @@
     X("VK_KHR_timeline_semaphore", false)
 
 /*
- * The functions of one application's device, under their own names: device->vk.vkCreateBuffer(...). NULL are
- * only those of extensions that the device does not have: for semaphores.
+ * The functions of one application's device, under their own names: device->vk.vkCreateBuffer(...).
+ * NULL are only those of extensions that the device does not have: for semaphores.
  */
 #define GR_VK_MEMBER(name, extension) PFN_##name name;
 struct vk_functions {
@@ -107,8 +107,8 @@ void vk_load_instance(struct vk_functions *vk, PFN_vkGetInstanceProcAddr get, Vk
 void vk_load_device(struct vk_functions *vk, VkDevice device);
 
 /*
- * Whether everything was found that grinterop needs or that the device has. GR_ERR_UNSUPPORTED lists all extensions
- * that are missing at once, GR_ERR_VULKAN names a function of Vulkan 1.0.
+ * Whether everything was found that grinterop needs or that the device has. GR_ERR_UNSUPPORTED
+ * lists all extensions that are missing at once, GR_ERR_VULKAN names a function of Vulkan 1.0.
  */
 gr_status vk_check_functions(const struct vk_functions *vk, VkPhysicalDevice device,
                              const char *call);

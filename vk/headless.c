@@ -25,8 +25,8 @@
 #endif
 
 /*
- * Opened once and never closed: drivers leave threads behind, and functions that are called when a thread
- * ends.
+ * Opened once and never closed: drivers leave threads behind, and functions that are called when a
+ * thread ends.
  */
 static void *open_once(char *why, size_t size)
 {

@@ -70,7 +70,10 @@ static bool has_timeline(const struct gr_vk_headless *h, const char *const names
     return h->identity.api_version >= VK_API_VERSION_1_2;
 }
 
-/* Of what the device has: what grinterop uses, and images that shaders write whatever their format is. */
+/*
+ * Of what the device has: what grinterop uses, and images that shaders write whatever their format
+ * is.
+ */
 static void choose_features(const struct gr_vk_headless *h, bool timeline,
                             VkPhysicalDeviceFeatures2 *features)
 {

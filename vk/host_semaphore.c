@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Timeline semaphores through the host, where they cannot be exported or shall not be: a stream waits and signals
- * by a host function, in stream order. A wait holds up its own stream. (The driver may run host functions of
- * several streams one after the other, so there a wait can hold up others too; the software driver does not.)
+ * Timeline semaphores through the host, where they cannot be exported or shall not be: a stream
+ * waits and signals by a host function, in stream order. A wait holds up its own stream. (The
+ * driver may run host functions of several streams one after the other, so there a wait can hold up
+ * others too; the software driver does not.)
  */
 #include "vk/semaphore.h"
 
@@ -28,12 +29,12 @@ struct host_point {
     struct host_point *next;
 };
 
-/* ---- The end of the process ----------------------------------------------------------------------- */
+/* ---- The end of the process ------------------------------------------------------------------ */
 
 /*
- * A wait for what nobody signals any more must not keep the process, whose CUDA driver may want its streams to
- * end; and no host function may be inside of Vulkan when the libraries' own ends come. This handler runs
- * before those, since it is set later.
+ * A wait for what nobody signals any more must not keep the process, whose CUDA driver may want its
+ * streams to end; and no host function may be inside of Vulkan when the libraries' own ends come.
+ * This handler runs before those, since it is set later.
  */
 static atomic_bool exiting;
 static atomic_uint inside; /* host functions that may call Vulkan */
@@ -53,7 +54,7 @@ static void watch_exit(void)
         gr_log(GR_LOG_WARNING, "waits of the host are not ended when the process exits");
 }
 
-/* ---- Points --------------------------------------------------------------------------------------- */
+/* ---- Points ---------------------------------------------------------------------------------- */
 
 static gr_status refuse_failed(const struct vk_semaphore *s, VkResult failure)
 {
@@ -65,8 +66,8 @@ static gr_status refuse_failed(const struct vk_semaphore *s, VkResult failure)
 }
 
 /*
- * A point for the stream. After a failure there are no more waits, since they would be none. Signals are still
- * taken, for what is mapped has to be released, and are left out.
+ * A point for the stream. After a failure there are no more waits, since they would be none.
+ * Signals are still taken, for what is mapped has to be released, and are left out.
  */
 static gr_status take_point(struct vk_semaphore *s, bool is_signal, const char *call,
                             struct host_point **taken)
@@ -127,7 +128,7 @@ static void give_points(struct host_point *points)
     }
 }
 
-/* ---- On the driver's thread: no CUDA here ----------------------------------------------------------- */
+/* ---- On the driver's thread: no CUDA here ---------------------------------------------------- */
 
 static void note_failure(struct vk_semaphore *s, VkResult result, const char *vulkan_call)
 {
@@ -155,8 +156,8 @@ static void wait_here(struct vk_semaphore *s, uint64_t value)
 }
 
 /*
- * A signal to a value that the timeline is past would lose the device, so it is left out: who waits for it is
- * served. The lock keeps another stream from signalling in between.
+ * A signal to a value that the timeline is past would lose the device, so it is left out: who waits
+ * for it is served. The lock keeps another stream from signalling in between.
  */
 static void signal_here(struct vk_semaphore *s, uint64_t value)
 {
@@ -207,7 +208,7 @@ static void CUDA_CB run_points(void *user)
     atomic_fetch_sub(&inside, 1);
 }
 
-/* ---- Putting points into a stream ------------------------------------------------------------------- */
+/* ---- Putting points into a stream ------------------------------------------------------------ */
 
 static gr_status enqueue(const gr_semaphore_point points[], size_t n, bool is_signal,
                          CUstream stream)

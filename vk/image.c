@@ -12,7 +12,7 @@ VkImage gr_vk_image(const gr_resource *resource)
     return r ? r->image : VK_NULL_HANDLE;
 }
 
-/* ---- What CUDA can see --------------------------------------------------------------------------- */
+/* ---- What CUDA can see ----------------------------------------------------------------------- */
 
 static uint32_t at_least_one(uint32_t count)
 {
@@ -71,7 +71,10 @@ static gr_status check_levels(const gr_vk_image_info *info, const char *call)
                    e->height, e->depth, most, info->mip_levels);
 }
 
-/* An image of several memories, or of memory that nobody may look into, is nothing that CUDA imports. */
+/*
+ * An image of several memories, or of memory that nobody may look into, is nothing that CUDA
+ * imports.
+ */
 static gr_status check_create_flags(VkImageCreateFlags flags, const char *call)
 {
     const VkImageCreateFlags refused =
@@ -123,11 +126,11 @@ static gr_status check_image(const gr_vk_image_info *info, const char *call)
     return status;
 }
 
-/* ---- The image as CUDA sees it -------------------------------------------------------------------- */
+/* ---- The image as CUDA sees it --------------------------------------------------------------- */
 
 /*
- * NVIDIA's Vulkan places the layers of an image that has mip levels as if the chain were whole, but CUDA by the
- * levels that it is told of (seen with driver 580): so it is told of all.
+ * NVIDIA's Vulkan places the layers of an image that has mip levels as if the chain were whole, but
+ * CUDA by the levels that it is told of (seen with driver 580): so it is told of all.
  */
 static uint32_t placed_levels(const gr_vk_image_info *info)
 {
@@ -175,7 +178,7 @@ static gr_resource *register_image(struct vk_resource *r, const gr_vk_image_info
     return vk_resource_register(r, &part, flags, call);
 }
 
-/* ---- The application's ---------------------------------------------------------------------------- */
+/* ---- The application's ----------------------------------------------------------------------- */
 
 gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_info *info, unsigned flags)
 {
@@ -203,7 +206,7 @@ gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_info *info
     return register_image(r, info, &format, info->offset, flags, call);
 }
 
-/* ---- Made here ------------------------------------------------------------------------------------ */
+/* ---- Made here ------------------------------------------------------------------------------- */
 
 static gr_status check_limits(const gr_vk_device *device, const gr_vk_image_info *info,
                               const VkImageFormatProperties *limits, const char *name,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of a Vulkan device on its way to CUDA: allocated so that it can be exported, exported once for each
- * resource, and the exported handle given to the driver or closed.
+ * Memory of a Vulkan device on its way to CUDA: allocated so that it can be exported, exported once
+ * for each resource, and the exported handle given to the driver or closed.
  */
 #include "vk/resource.h"
 
@@ -15,7 +15,7 @@
 /* How much larger than a buffer its memory has to be for Mesa's OpenGL, and some to spare. */
 #define LLVMPIPE_ROOM 64
 
-/* ---- The resource ------------------------------------------------------------------------------ */
+/* ---- The resource ---------------------------------------------------------------------------- */
 
 static void describe(const gr_resource *resource, char *text, size_t size)
 {
@@ -97,7 +97,7 @@ VkDeviceSize gr_vk_memory_size(const gr_resource *resource)
     return r ? r->memory_size : 0;
 }
 
-/* ---- The exported handle ----------------------------------------------------------------------- */
+/* ---- The exported handle --------------------------------------------------------------------- */
 
 #define ALLOCATE_LIKE_THIS                                                                         \
     "Was it allocated with VkExportMemoryAllocateInfo in the pNext of VkMemoryAllocateInfo, its "  \
@@ -220,7 +220,7 @@ gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part 
     return &r->external.base;
 }
 
-/* ---- What the buffer or image needs ------------------------------------------------------------- */
+/* ---- What the buffer or image needs ---------------------------------------------------------- */
 
 struct requirements {
     VkMemoryRequirements memory;
@@ -302,12 +302,13 @@ gr_status vk_memory_check(const struct vk_resource *r, VkDeviceSize offset, cons
     return check_place(r, offset, &need.memory, call);
 }
 
-/* ---- Allocation -------------------------------------------------------------------------------- */
+/* ---- Allocation ------------------------------------------------------------------------------ */
 
 /*
- * llvmpipe, OpenGL's counterpart of lavapipe, takes a buffer in imported memory only if there are 48 bytes more
- * than the buffer, of which lavapipe's own header is 40; so that OpenGL can have it as well, there is more
- * room. Dedicated memory has exactly the size that is required, by the rules of Vulkan.
+ * llvmpipe, OpenGL's counterpart of lavapipe, takes a buffer in imported memory only if there are
+ * 48 bytes more than the buffer, of which lavapipe's own header is 40; so that OpenGL can have it
+ * as well, there is more room. Dedicated memory has exactly the size that is required, by the rules
+ * of Vulkan.
  */
 static VkDeviceSize size_to_allocate(const struct vk_resource *r, const struct requirements *need)
 {

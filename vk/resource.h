@@ -34,8 +34,8 @@ struct vk_resource *vk_resource_begin(gr_vk_device *device, const char *call);
 gr_resource *vk_resource_discard(struct vk_resource *r);
 
 /*
- * Exports the memory, and makes `r` a resource of a part of it. On an error, which is recorded, `r` is ended and
- * NULL returned.
+ * Exports the memory, and makes `r` a resource of a part of it. On an error, which is recorded, `r`
+ * is ended and NULL returned.
  */
 gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part *part,
                                   unsigned flags, const char *call);
@@ -44,8 +44,9 @@ gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part 
 gr_status vk_memory_check(const struct vk_resource *r, VkDeviceSize offset, const char *call);
 
 /*
- * Allocates memory that can be exported for the buffer or image of `r`, and binds it. `features` is what the
- * device says of such external memory; `has_address`: the buffer's device address is going to be asked for.
+ * Allocates memory that can be exported for the buffer or image of `r`, and binds it. `features` is
+ * what the device says of such external memory; `has_address`: the buffer's device address is going
+ * to be asked for.
  */
 gr_status vk_memory_allocate(struct vk_resource *r, VkExternalMemoryFeatureFlags features,
                              bool has_address, const char *call);

@@ -8,7 +8,7 @@
 
 #include "lib/log.h"
 
-/* ---- Exported ------------------------------------------------------------------------------------- */
+/* ---- Exported -------------------------------------------------------------------------------- */
 
 static void describe_exported(const gr_semaphore *semaphore, char *text, size_t size)
 {
@@ -45,7 +45,7 @@ VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore)
     return ((const struct vk_semaphore *)semaphore)->semaphore;
 }
 
-/* ---- The exported handle -------------------------------------------------------------------------- */
+/* ---- The exported handle --------------------------------------------------------------------- */
 
 #define CREATE_LIKE_THIS                                                                           \
     "Was it created with VkExportSemaphoreCreateInfo in its pNext, whose handleTypes are "         \
@@ -138,7 +138,7 @@ static gr_status make_exported(struct vk_semaphore *s, const struct gr_context *
     return status;
 }
 
-/* ---- Both ways ------------------------------------------------------------------------------------ */
+/* ---- Both ways ------------------------------------------------------------------------------- */
 
 static gr_status make_common_part(struct vk_semaphore *s, const gr_vk_semaphore_info *info,
                                   const char *call)
@@ -200,7 +200,7 @@ static gr_status check_type(const gr_vk_device *device, VkSemaphoreType type, co
     return GR_OK;
 }
 
-/* ---- Made here ------------------------------------------------------------------------------------ */
+/* ---- Made here ------------------------------------------------------------------------------- */
 
 static gr_status create_semaphore(const gr_vk_device *device, gr_vk_semaphore_info *info)
 {
@@ -251,7 +251,7 @@ gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type)
     return semaphore;
 }
 
-/* ---- The application's ---------------------------------------------------------------------------- */
+/* ---- The application's ----------------------------------------------------------------------- */
 
 static gr_status check_value(const gr_vk_device *device, const gr_vk_semaphore_info *info,
                              const char *call)

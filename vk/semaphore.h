@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vulkan's semaphores: those that CUDA imports, and those that streams wait for and signal through the host. */
+/*
+ * Vulkan's semaphores: those that CUDA imports, and those that streams wait for and signal through
+ * the host.
+ */
 #ifndef GR_VK_SEMAPHORE_H
 #define GR_VK_SEMAPHORE_H
 
@@ -17,8 +20,8 @@ struct vk_semaphore {
     bool owned; /* the VkSemaphore is destroyed with it */
 
     /*
-     * Through the host only. Host functions may run after the last hold is gone and must not call CUDA, which
-     * dropping the device could do: so they have all that they need here.
+     * Through the host only. Host functions may run after the last hold is gone and must not call
+     * CUDA, which dropping the device could do: so they have all that they need here.
      */
     struct vk_functions vk;
     VkDevice handle;
@@ -35,7 +38,10 @@ extern const struct gr_semaphore_ops vk_host_semaphore_ops;
 gr_status vk_host_semaphore_init(struct vk_semaphore *s, const struct gr_context *context,
                                  uint64_t value, const char *call);
 
-/* The hook export_semaphore() of Vulkan's resources. GR_ERR_UNSUPPORTED: it is not one that was exported. */
+/*
+ * The hook export_semaphore() of Vulkan's resources. GR_ERR_UNSUPPORTED: it is not one that was
+ * exported.
+ */
 gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_info *info);
 
 #endif

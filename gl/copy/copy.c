@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The copy transport's operations. A map takes the bytes out of OpenGL on the calling thread and gives them to the stream;
- * a release takes them out of the stream, waits for that, and puts them into OpenGL. Each only where the flags
- * need it.
+ * The copy transport's operations. A map takes the bytes out of OpenGL on the calling thread and
+ * gives them to the stream; a release takes them out of the stream, waits for that, and puts them
+ * into OpenGL. Each only where the flags need it.
  */
 #include "gl/copy/copy.h"
 
@@ -40,7 +40,7 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
                         gl_object_text(resource).text);
 }
 
-/* ---- OpenGL's side ---------------------------------------------------------------------------------- */
+/* ---- OpenGL's side --------------------------------------------------------------------------- */
 
 /* What is kept aside of OpenGL's state while a batch is moved. */
 struct visit {
@@ -92,7 +92,7 @@ static gr_status check_unlocked(const gr_resource *resource, const char *call)
                    gl_object_text(resource).text);
 }
 
-/* ---- Map -------------------------------------------------------------------------------------------- */
+/* ---- Map ------------------------------------------------------------------------------------- */
 
 /* From OpenGL into the host memory. */
 static gr_status read_object(const struct gl_resource *r, unsigned char *host)
@@ -171,7 +171,7 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
     return status;
 }
 
-/* ---- Release ---------------------------------------------------------------------------------------- */
+/* ---- Release --------------------------------------------------------------------------------- */
 
 static gr_status download(const struct gl_resource *r, CUstream stream)
 {
@@ -246,7 +246,7 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
     return status;
 }
 
-/* ---- Life ------------------------------------------------------------------------------------------- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 /* Unlike CUDA's registration a copy keeps no storage alive, so immutable one is asked for too. */
 static gr_status check_storage(const gr_resource *resource, const char *call)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The copy transport: an OpenGL object and memory of CUDA's, with pinned host memory between them. */
+/*
+ * The copy transport: an OpenGL object and memory of CUDA's, with pinned host memory between them.
+ */
 #ifndef GR_GL_COPY_COPY_H
 #define GR_GL_COPY_COPY_H
 
@@ -16,8 +18,8 @@ struct gl_copy {
     size_t size;               /* bytes of the object as CUDA sees it */
     CUdeviceptr ptr;           /* of a buffer */
     /*
-     * Bytes on their way. A second half only where maps can run ahead of the stream, which is with read_only: the
-     * other releases wait for it.
+     * Bytes on their way. A second half only where maps can run ahead of the stream, which is with
+     * read_only: the other releases wait for it.
      */
     unsigned char *host[2];
     CUevent passed[2]; /* the stream has read what a map left in that half */
@@ -40,7 +42,7 @@ void gl_copy_end(struct gr_retired *retired, bool alive);
 /* The CUDA device to copy to where no context is current: the one that draws, else the first. */
 gr_status gl_find_nearest_device(CUdevice *device);
 
-/* ---- Images (copy_image.c) -------------------------------------------------------------------------- */
+/* ---- Images (image.c) ------------------------------------------------------------------------ */
 
 /* Whether it is of a format that CUDA has, and OpenGL can move it. */
 gr_status gl_copy_image_check(const struct gl_resource *r, const char *call);
@@ -48,7 +50,9 @@ gr_status gl_copy_image_check(const struct gl_resource *r, const char *call);
 /* Where its levels begin; the size of all. */
 size_t gl_copy_image_layout(const struct gl_resource *r, size_t offsets[GL_COPY_MOST_LEVELS]);
 
-/* Makes the arrays. What was made stays in `copy` also after an error. The CUDA context is current. */
+/*
+ * Makes the arrays. What was made stays in `copy` also after an error. The CUDA context is current.
+ */
 gr_status gl_copy_image_allocate(struct gl_resource *r, struct gl_copy *copy, unsigned flags);
 
 /* All levels and layers between OpenGL and host memory, within a pixel state. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images of the copy transport. Each layer has arrays of its own, as a registered image has, so that programs need
- * not care by which transport it comes.
+ * Images of the copy transport. Each layer has arrays of its own, as a registered image has, so
+ * that programs need not care by which transport it comes.
  */
 #include "gl/copy/copy.h"
 
@@ -54,10 +54,11 @@ static struct extent extent_of(const struct gl_resource *r, unsigned level)
 gr_status gl_copy_image_check(const struct gl_resource *r, const char *call)
 {
     if (!r->format)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "OpenGL image %u has a format (0x%x) that grinterop cannot copy to CUDA. Use "
-                       "GL_RGBA8 or another one that docs/formats.md lists.",
-                       r->name, (unsigned)r->level.internal);
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "OpenGL image %u has a format (0x%x) that grinterop cannot copy to CUDA. Use "
+            "GL_RGBA8 or another one that docs/formats.md lists.",
+            r->name, (unsigned)r->level.internal);
     if (!gl_transfer_can(r->target))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "OpenGL renderbuffer %u cannot be copied by this OpenGL, which has no "
@@ -77,7 +78,7 @@ size_t gl_copy_image_layout(const struct gl_resource *r, size_t offsets[GL_COPY_
     return size;
 }
 
-/* ---- Arrays ----------------------------------------------------------------------------------------- */
+/* ---- Arrays ---------------------------------------------------------------------------------- */
 
 static CUDA_ARRAY3D_DESCRIPTOR describe_layer(const struct gl_resource *r, unsigned flags)
 {
@@ -142,7 +143,7 @@ static gr_status copy_part(const CUDA_MEMCPY3D *copy, CUstream stream, const str
                         gl_object_text(&r->base).text);
 }
 
-/* ---- All layers in one ------------------------------------------------------------------------------ */
+/* ---- All layers in one ----------------------------------------------------------------------- */
 
 static gr_status make_whole(const struct gl_resource *r, struct gl_copy *copy)
 {
@@ -206,7 +207,7 @@ gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmapped
     return status;
 }
 
-/* ---- The bytes' way --------------------------------------------------------------------------------- */
+/* ---- The bytes' way -------------------------------------------------------------------------- */
 
 static void move_level(const struct gl_resource *r, const struct gl_texels *texels, unsigned level,
                        unsigned char *host, bool read)

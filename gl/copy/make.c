@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a copy needs of CUDA's: events, pinned host memory, device memory; made when it begins, so that maps allocate nothing. */
+/*
+ * What a copy needs of CUDA's: events, pinned host memory, device memory; made when it begins, so
+ * that maps allocate nothing.
+ */
 #include "gl/copy/copy.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The texels of textures and renderbuffers, see transfer.h. OpenGL has no call that moves a renderbuffer's texels of any
- * format unchanged: they pass through a texture of the same format, by copies that convert nothing.
+ * The texels of textures and renderbuffers, see transfer.h. OpenGL has no call that moves a
+ * renderbuffer's texels of any format unchanged: they pass through a texture of the same format, by
+ * copies that convert nothing.
  */
 #include "gl/copy/transfer.h"
 

@@ -6,7 +6,7 @@
 
 #include "gl/buffer_storage.h"
 
-/* ---- Buffers -------------------------------------------------------------------------------------- */
+/* ---- Buffers --------------------------------------------------------------------------------- */
 
 /* Binding points that no draw looks at. */
 static GLuint bind(GLenum target, GLenum query, GLuint name)
@@ -71,7 +71,7 @@ void gl_buffer_write(unsigned int name, const void *from, size_t size, unsigned 
     glBindBuffer(GL_COPY_READ_BUFFER, before);
 }
 
-/* ---- The state that moving texels depends on -------------------------------------------------------- */
+/* ---- The state that moving texels depends on ------------------------------------------------- */
 
 /* Compressed texels, which have settings of their own, are never moved. */
 static const struct {

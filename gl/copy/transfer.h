@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes between OpenGL objects and host memory, in OpenGL's order: what it was told before happens before, what it
- * is told afterwards happens after. OpenGL's bindings and settings stay as they are.
+ * Bytes between OpenGL objects and host memory, in OpenGL's order: what it was told before happens
+ * before, what it is told afterwards happens after. OpenGL's bindings and settings stay as they
+ * are.
  */
 #ifndef GR_GL_COPY_TRANSFER_H
 #define GR_GL_COPY_TRANSFER_H
@@ -11,18 +12,22 @@
 
 #include "gl/format.h"
 
-/* ---- Buffers -------------------------------------------------------------------------------------- */
+/* ---- Buffers --------------------------------------------------------------------------------- */
 
-/* Whether the application has it mapped, not persistently, so that OpenGL lets nobody else at it. */
+/*
+ * Whether the application has it mapped, not persistently, so that OpenGL lets nobody else at it.
+ */
 bool gl_buffer_is_locked(unsigned int name);
 
 /* `size` bytes from the start. Reading waits until OpenGL has come to it. */
 void gl_buffer_read(unsigned int name, void *to, size_t size);
 
-/* *scratch is a buffer that immutable storage needs to be written to: made where it is 0, and kept. */
+/*
+ * *scratch is a buffer that immutable storage needs to be written to: made where it is 0, and kept.
+ */
 void gl_buffer_write(unsigned int name, const void *from, size_t size, unsigned int *scratch);
 
-/* ---- Images --------------------------------------------------------------------------------------- */
+/* ---- Images ---------------------------------------------------------------------------------- */
 
 /* Format and type that make OpenGL move texels as CUDA has them, unchanged. */
 struct gl_transfer {
@@ -73,7 +78,9 @@ void gl_texels_read(const struct gl_texels *texels, const struct gl_texels_part 
 void gl_texels_write(const struct gl_texels *texels, const struct gl_texels_part *part,
                      const void *from);
 
-/* A texture like a renderbuffer of this internal format, within a pixel state; it is the caller's. */
+/*
+ * A texture like a renderbuffer of this internal format, within a pixel state; it is the caller's.
+ */
 unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfer, int width,
                                int height);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The interop transport's operations. NVIDIA's driver (580) loses a resource that is unmapped or
- * unregistered on a thread without an OpenGL context: it answers CUDA_ERROR_INVALID_GRAPHICS_CONTEXT
- * and afterwards the resource is neither mapped nor unmapped, or freed. Another context passes
- * unnoticed. So this file asks first.
+ * unregistered on a thread without an OpenGL context: it answers
+ * CUDA_ERROR_INVALID_GRAPHICS_CONTEXT and afterwards the resource is neither mapped nor unmapped,
+ * or freed. Another context passes unnoticed. So this file asks first.
  */
 #include "gl/interop/interop.h"
 

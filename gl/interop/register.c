@@ -21,10 +21,11 @@ gr_status gl_context_begin(struct gl_context *context, const char *what, const c
                        "(gr_egl_create() makes one without a window).",
                        what);
     if (context->version < 32)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "The current context is %s. grinterop needs OpenGL 3.2 or newer, as NVIDIA's "
-                       "driver gives to every program that asks for it.",
-                       context->version ? "an older OpenGL" : "one of OpenGL ES");
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "The current context is %s. grinterop needs OpenGL 3.2 or newer, as NVIDIA's "
+            "driver gives to every program that asks for it.",
+            context->version ? "an older OpenGL" : "one of OpenGL ES");
     gl_leftovers_collect(context);
     return GR_OK;
 }

@@ -9,7 +9,10 @@
 #include "gl/saved_state.h"
 #include "gl/buffer_storage.h"
 
-/* llvmpipe takes a buffer in imported memory only if there are 48 bytes more than the buffer; some to spare. */
+/*
+ * llvmpipe takes a buffer in imported memory only if there are 48 bytes more than the buffer; some
+ * to spare.
+ */
 #define LLVMPIPE_ROOM 64
 
 /* llvmpipe says only here that the memory was not to be had. */
@@ -28,8 +31,9 @@ static gr_status make_storage(struct gl_shared *r, size_t size, const char *call
 }
 
 /*
- * OpenGL is told that the memory is dedicated: else NVIDIA's driver (580) takes it for compressible, which memory of
- * CUDA's is not, and each side sees old bytes where the other wrote the same byte many times over.
+ * OpenGL is told that the memory is dedicated: else NVIDIA's driver (580) takes it for
+ * compressible, which memory of CUDA's is not, and each side sees old bytes where the other wrote
+ * the same byte many times over.
  */
 static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const void *info,
                       unsigned flags, const char *call)

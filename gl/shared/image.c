@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Images of the shared transport: memory of grinterop's own Vulkan device, exported into OpenGL and into CUDA. */
+/*
+ * Images of the shared transport: memory of grinterop's own Vulkan device, exported into OpenGL and
+ * into CUDA.
+ */
 #include "gl/shared/shared.h"
 
 #include <unistd.h>
@@ -32,11 +35,11 @@ static bool is_3d(const gr_gl_image_info *info)
     return info->target == GL_TEXTURE_3D;
 }
 
-/* ---- Vulkan's ------------------------------------------------------------------------------------------- */
+/* ---- Vulkan's -------------------------------------------------------------------------------- */
 
 /*
- * OpenGL may use a texture in every way that its format allows, and the driver lays the image out for what it was
- * told: so all usages that the format has, which are fewer for some.
+ * OpenGL may use a texture in every way that its format allows, and the driver lays the image out
+ * for what it was told: so all usages that the format has, which are fewer for some.
  */
 static gr_resource *make_image(gr_vk_device *device, gr_vk_image_info *image, unsigned flags)
 {
@@ -56,7 +59,9 @@ static gr_resource *make_image(gr_vk_device *device, gr_vk_image_info *image, un
     return NULL;
 }
 
-/* The image, of which `r` keeps the memory; CUDA's import of Vulkan's own resource is not needed. */
+/*
+ * The image, of which `r` keeps the memory; CUDA's import of Vulkan's own resource is not needed.
+ */
 static gr_status make_memory(struct gl_shared *r, const struct wish *wish, unsigned *flags,
                              gr_external_memory_info *memory, const char *call)
 {
@@ -90,7 +95,7 @@ static gr_status make_memory(struct gl_shared *r, const struct wish *wish, unsig
     return gr_close(r->vulkan, CU_STREAM_LEGACY);
 }
 
-/* ---- CUDA's --------------------------------------------------------------------------------------------- */
+/* ---- CUDA's ---------------------------------------------------------------------------------- */
 
 static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *cuda,
                                   const struct wish *wish, unsigned flags,
@@ -125,7 +130,7 @@ static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *
     return status;
 }
 
-/* ---- OpenGL's ------------------------------------------------------------------------------------------- */
+/* ---- OpenGL's -------------------------------------------------------------------------------- */
 
 static unsigned int halved(unsigned int extent, unsigned int level)
 {

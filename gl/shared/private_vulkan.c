@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The private Vulkan devices. They are never closed: drivers leave threads behind, and others may need them. */
+/*
+ * The private Vulkan devices. They are never closed: drivers leave threads behind, and others may
+ * need them.
+ */
 #include "gl/shared/private_vulkan.h"
 
 #include <pthread.h>

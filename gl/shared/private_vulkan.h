@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Vulkan device of grinterop's own, on the GPU that CUDA computes on: only Vulkan makes images and semaphores that
- * OpenGL and CUDA both import. One a process and CUDA device, opened at the first need and kept.
+ * A Vulkan device of grinterop's own, on the GPU that CUDA computes on: only Vulkan makes images
+ * and semaphores that OpenGL and CUDA both import. One a process and CUDA device, opened at the
+ * first need and kept.
  */
 #ifndef GR_GL_SHARED_PRIVATE_VULKAN_H
 #define GR_GL_SHARED_PRIVATE_VULKAN_H
@@ -11,18 +12,21 @@
 struct gr_vk_device;
 
 /*
- * The device of the current CUDA context, wrapped for that context. The wrap is the caller's; resources made of it
- * do not keep the CUDA context. NULL, with the error, if Vulkan cannot be had.
+ * The device of the current CUDA context, wrapped for that context. The wrap is the caller's;
+ * resources made of it do not keep the CUDA context. NULL, with the error, if Vulkan cannot be had.
  */
 struct gr_vk_device *gl_vulkan_wrap(const char *call);
 
 /*
- * A semaphore that Vulkan made and the current CUDA context imports, which it does not keep. NULL, with the
- * error, where OpenGL could not import it likewise.
+ * A semaphore that Vulkan made and the current CUDA context imports, which it does not keep. NULL,
+ * with the error, where OpenGL could not import it likewise.
  */
 gr_semaphore *gl_vulkan_semaphore(bool timeline, const char *call);
 
-/* A file descriptor, the caller's, of such a semaphore, or of an image's memory, in the same CUDA context. */
+/*
+ * A file descriptor, the caller's, of such a semaphore, or of an image's memory, in the same CUDA
+ * context.
+ */
 gr_status gl_vulkan_semaphore_fd(const gr_semaphore *semaphore, int *fd);
 gr_status gl_vulkan_memory_fd(const gr_resource *image, int *fd);
 

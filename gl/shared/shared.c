@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shared transport's resources: what buffers and images have in common, and when they change hands. */
+/*
+ * The shared transport's resources: what buffers and images have in common, and when they change
+ * hands.
+ */
 #include "gl/shared/shared.h"
 
 #include <stdio.h>
@@ -29,7 +32,7 @@ unsigned int gl_shared_name(const struct gl_shared *r)
     return r->names->buffer ? r->names->buffer : r->names->texture;
 }
 
-/* ---- Whether it can work ---------------------------------------------------------------------------- */
+/* ---- Whether it can work --------------------------------------------------------------------- */
 
 static gr_status check_opengl(const struct gl_context *context, const char *call)
 {
@@ -140,7 +143,7 @@ gr_status gl_shared_usable(char *reason, size_t size)
     return status;
 }
 
-/* ---- Operations --------------------------------------------------------------------------------------- */
+/* ---- Operations ------------------------------------------------------------------------------ */
 
 static void describe(const gr_resource *resource, char *text, size_t size)
 {
@@ -183,8 +186,8 @@ static void list(struct gl_barriers *barriers, gr_resource *const resources[], s
 }
 
 /*
- * A binary semaphore is signalled again once OpenGL has waited for CUDA's answer. Where that did not come, because a
- * map failed or a ring dropped the frame, the thread waits instead.
+ * A binary semaphore is signalled again once OpenGL has waited for CUDA's answer. Where that did
+ * not come, because a map failed or a ring dropped the frame, the thread waits instead.
  */
 static bool has_to_wait(const struct gl_timeline *t)
 {
@@ -294,7 +297,7 @@ struct gl_shared *gl_shared_of(const gr_resource *resource)
     return external && external->kind == &shared_kind ? (struct gl_shared *)external : NULL;
 }
 
-/* ---- Making one ------------------------------------------------------------------------------------------ */
+/* ---- Making one ------------------------------------------------------------------------------ */
 
 gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool dedicated,
                            const char *call)

@@ -23,7 +23,7 @@ typedef void(EPOXY_CALLSPEC *create_semaphores_fn)(GLsizei n, GLuint *semaphores
 typedef void(EPOXY_CALLSPEC *semaphore_parameter_fn)(GLuint semaphore, GLenum name,
                                                      const GLint *values);
 
-/* ---- OpenGL's side of a semaphore ----------------------------------------------------------------- */
+/* ---- OpenGL's side of a semaphore ------------------------------------------------------------ */
 
 static GLuint make_timeline(const struct gl_context *context)
 {
@@ -63,7 +63,7 @@ static gr_status import_semaphore(struct gl_timeline *t, const gr_semaphore *sem
                         "%s: OpenGL could not import a semaphore of Vulkan's.", call);
 }
 
-/* ---- A pair --------------------------------------------------------------------------------------- */
+/* ---- A pair ---------------------------------------------------------------------------------- */
 
 static void end_pair(struct gl_timeline *t)
 {
@@ -145,7 +145,7 @@ static struct gl_timeline *make(const struct gl_context *context, const struct g
     return t;
 }
 
-/* ---- All of them ---------------------------------------------------------------------------------- */
+/* ---- All of them ----------------------------------------------------------------------------- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gl_timeline *timelines;
@@ -195,7 +195,7 @@ const char *gl_timeline_text(const struct gl_timeline *t)
                                          : "waits of the thread";
 }
 
-/* ---- Use ------------------------------------------------------------------------------------------ */
+/* ---- Use ------------------------------------------------------------------------------------- */
 
 void gl_barriers_add(struct gl_barriers *b, bool is_texture, unsigned int name)
 {

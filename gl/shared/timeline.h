@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How one OpenGL context and one CUDA context wait for each other: a pair of semaphores that all shared resources
- * of both use, OpenGL's to signal that CUDA may begin (acquire) and CUDA's that OpenGL may (release). Binary ones
- * carry one signal at a time, so there each resource has a pair of its own, whose turns follow each other.
+ * How one OpenGL context and one CUDA context wait for each other: a pair of semaphores that all
+ * shared resources of both use, OpenGL's to signal that CUDA may begin (acquire) and CUDA's that
+ * OpenGL may (release). Binary ones carry one signal at a time, so there each resource has a pair
+ * of its own, whose turns follow each other.
  */
 #ifndef GR_GL_SHARED_TIMELINE_H
 #define GR_GL_SHARED_TIMELINE_H
@@ -31,8 +32,9 @@ struct gl_timeline {
 };
 
 /*
- * The pair of both contexts, which are current, made if there is none; the caller may drop its hold anywhere.
- * OpenGL's errors have been begun (errors.h). NULL, with the error, only if there is no memory or CUDA is broken.
+ * The pair of both contexts, which are current, made if there is none; the caller may drop its hold
+ * anywhere. OpenGL's errors have been begun (saved_state.h). NULL, with the error, only if there is
+ * no memory or CUDA is broken.
  */
 struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
                                      const struct gr_context *cuda, const char *call);
@@ -49,7 +51,10 @@ struct gl_barriers {
 
 void gl_barriers_add(struct gl_barriers *barriers, bool is_texture, unsigned int name);
 
-/* Puts a signal of `acquire` into the context's commands, and sends them off; `value` is 0 for a binary one. */
+/*
+ * Puts a signal of `acquire` into the context's commands, and sends them off; `value` is 0 for a
+ * binary one.
+ */
 void gl_timeline_signal(const struct gl_timeline *timeline, uint64_t value,
                         const struct gl_barriers *barriers);
 

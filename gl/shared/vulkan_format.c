@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of formats that OpenGL, Vulkan and CUDA have in common: those of 1, 2 and 4 whole channels. */
+/*
+ * The table of formats that OpenGL, Vulkan and CUDA have in common: those of 1, 2 and 4 whole
+ * channels.
+ */
 #include "gl/shared/vulkan_format.h"
 
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands for grinterop's own Vulkan device, and for what is made of it, in a grinterop that was built without Vulkan. */
+/*
+ * What stands for grinterop's own Vulkan device, and for what is made of it, in a grinterop that
+ * was built without Vulkan.
+ */
 #include "lib/error.h"
 #include "gl/shared/private_vulkan.h"
 #include "gl/shared/shared.h"

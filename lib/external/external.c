@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resources in external memory. The import stays for the life of the resource; a map only waits for the
- * graphics API's semaphore and a release only signals CUDA's.
+ * Resources in external memory. The import stays for the life of the resource; a map only waits for
+ * the graphics API's semaphore and a release only signals CUDA's.
  */
 #include "lib/external/external.h"
 
@@ -16,7 +16,7 @@
 #include "lib/log.h"
 #include "lib/retire.h"
 
-/* ---- Imports -------------------------------------------------------------------------------------- */
+/* ---- Imports --------------------------------------------------------------------------------- */
 
 static void drop_import(struct gr_import *import, bool alive)
 {
@@ -30,8 +30,8 @@ static void drop_import(struct gr_import *import, bool alive)
 }
 
 /*
- * The driver takes a descriptor when the import succeeds, but the caller's is to be taken only when all has
- * succeeded: so the driver gets a copy.
+ * The driver takes a descriptor when the import succeeds, but the caller's is to be taken only when
+ * all has succeeded: so the driver gets a copy.
  */
 static gr_status import_handle(struct gr_import *import, const gr_external_memory_info *info,
                                const char *call)
@@ -73,7 +73,7 @@ static struct gr_import *make_import(const gr_external_memory_info *info, const 
     return import;
 }
 
-/* ---- The part of the memory that the resource is --------------------------------------------------- */
+/* ---- The part of the memory that the resource is --------------------------------------------- */
 
 static gr_status map_buffer(struct gr_external *r, const gr_external_part *part)
 {
@@ -274,7 +274,7 @@ gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part *
     return NULL;
 }
 
-/* ---- The end, which must not overtake the streams --------------------------------------------------- */
+/* ---- The end, which must not overtake the streams -------------------------------------------- */
 
 /* What a closed resource leaves until the streams have passed. */
 struct leftover {
@@ -342,7 +342,7 @@ static gr_status unregister(gr_resource *resource)
     return status;
 }
 
-/* ---- Operations ------------------------------------------------------------------------------------- */
+/* ---- Operations ------------------------------------------------------------------------------ */
 
 /* The operations below are given resources of this backend only. */
 static const struct gr_external *own(const gr_resource *resource)
@@ -463,7 +463,10 @@ static void describe(const gr_resource *resource, char *text, size_t size)
                  r->offset);
 }
 
-/* Any thread may end CUDA's part; what needs the graphics API's own is the kind's, whose end() sees to it. */
+/*
+ * Any thread may end CUDA's part; what needs the graphics API's own is the kind's, whose end() sees
+ * to it.
+ */
 static void park(gr_resource *resource)
 {
     gr_error before;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources in external memory: the import that several may share, and what vk/ and gl/ build on. */
+/*
+ * Resources in external memory: the import that several may share, and what vk/ and gl/ build on.
+ */
 #ifndef GR_LIB_EXTERNAL_EXTERNAL_H
 #define GR_LIB_EXTERNAL_EXTERNAL_H
 
@@ -41,21 +43,24 @@ struct gr_external_kind {
     bool (*same_thread_rule)(const gr_resource *a, const gr_resource *b);
 
     /*
-     * A graphics API that takes commands from its thread, as OpenGL does: signals that it has come here with these
-     * n resources of its kind, before a map; and waits for what was released, after a release. NULL where
-     * the application's submits do that. Record the error.
+     * A graphics API that takes commands from its thread, as OpenGL does: signals that it has come
+     * here with these n resources of its kind, before a map; and waits for what was released, after
+     * a release. NULL where the application's submits do that. Record the error.
      */
     gr_status (*end_use)(gr_resource *const resources[], size_t n);
     gr_status (*begin_use)(gr_resource *const resources[], size_t n);
 
     /*
-     * For another process: the memory's handle, with its description, and the semaphores'. The descriptors are
-     * the caller's. NULL where that cannot be.
+     * For another process: the memory's handle, with its description, and the semaphores'. The
+     * descriptors are the caller's. NULL where that cannot be.
      */
     gr_status (*export_memory)(const gr_resource *resource, struct gr_memory_export *memory);
     gr_status (*export_semaphore)(const gr_semaphore *semaphore, gr_semaphore_info *info);
 
-    /* A new timeline semaphore that can be exported so, for a ring of such resources; NULL, with the error. */
+    /*
+     * A new timeline semaphore that can be exported so, for a ring of such resources; NULL, with
+     * the error.
+     */
     gr_semaphore *(*create_semaphore)(const gr_resource *resource);
 };
 
@@ -74,22 +79,25 @@ struct gr_external {
 extern const struct gr_backend gr_external_backend;
 
 /*
- * Imports `info` with the CUDA context and makes `resource`, which is zeroed memory of the caller's but for
- * `kind`, a resource in it. On success it owns the context's hold; after an error, which is recorded, the
- * caller still has both.
+ * Imports `info` with the CUDA context and makes `resource`, which is zeroed memory of the caller's
+ * but for `kind`, a resource in it. On success it owns the context's hold; after an error, which is
+ * recorded, the caller still has both.
  */
 gr_status gr_external_make(struct gr_external *resource, const struct gr_context *context,
                            const gr_external_memory_info *info, unsigned flags, const char *call);
 
 /*
- * Likewise a buffer in new memory of CUDA's own, or in another process's when `import` is one: that fd stays the
- * caller's, and import->size is what was exported.
+ * Likewise a buffer in new memory of CUDA's own, or in another process's when `import` is one: that
+ * fd stays the caller's, and import->size is what was exported.
  */
 gr_status gr_external_make_vmm(struct gr_external *resource, const struct gr_context *context,
                                size_t size, const struct gr_memory_export *import, unsigned flags,
                                const char *call);
 
-/* The resource as one in external memory; NULL if it is none. Here, since each map asks it many times. */
+/*
+ * The resource as one in external memory; NULL if it is none. Here, since each map asks it many
+ * times.
+ */
 static inline struct gr_external *gr_external_of(const gr_resource *resource)
 {
     return resource && resource->backend == &gr_external_backend ? (struct gr_external *)resource
@@ -102,7 +110,7 @@ static inline struct gr_sync *gr_sync_of(const gr_resource *resource)
     return &((struct gr_external *)resource)->sync;
 }
 
-/* ---- The rules of the handle types (external_rules.c) ------------------------------------------ */
+/* ---- The rules of the handle types (memory_rules.c) ------------------------------------------ */
 
 /* Whether the description obeys the driver's documentation; the message cites the rule. */
 gr_status gr_external_check(const gr_external_memory_info *info, const char *call);
@@ -126,7 +134,10 @@ bool gr_external_has_fd(CUexternalMemoryHandleType type);
 /* "OPAQUE_FD"; a number's text is "unknown". Static. */
 const char *gr_external_type_name(CUexternalMemoryHandleType type);
 
-/* Records the driver's refusal of an import: what the code means for this handle type, and the way out. */
+/*
+ * Records the driver's refusal of an import: what the code means for this handle type, and the way
+ * out.
+ */
 gr_status gr_external_refused(const gr_external_memory_info *info, CUresult code, const char *call);
 
 #endif

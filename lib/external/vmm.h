@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of CUDA's own that can be exported (virtual memory management), for storage that OpenGL shares. */
+/*
+ * Memory of CUDA's own that can be exported (virtual memory management), for storage that OpenGL
+ * shares.
+ */
 #ifndef GR_LIB_EXTERNAL_VMM_H
 #define GR_LIB_EXTERNAL_VMM_H
 
@@ -12,7 +15,9 @@ struct gr_vmm {
     size_t size; /* a multiple of the driver's granularity */
 };
 
-/* At least `bytes` of memory on the current CUDA context's device, mapped for it to read and write. */
+/*
+ * At least `bytes` of memory on the current CUDA context's device, mapped for it to read and write.
+ */
 gr_status gr_vmm_create(struct gr_vmm *vmm, size_t bytes);
 
 /* Another process's: `size` as it was created. The fd stays the caller's. */

@@ -28,18 +28,20 @@ gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned 
 gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info);
 
 /*
- * Gives the mapped image linear memory for one level and layer and, unless it is discarded, its bytes.
- * The CUDA context is current.
+ * Gives the mapped image linear memory for one level and layer and, unless it is discarded, its
+ * bytes. The CUDA context is current.
  */
 gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, const char *call);
 
-/* Puts the copy back into the image, unless the resource is read-only. The CUDA context is current. */
+/*
+ * Puts the copy back into the image, unless the resource is read-only. The CUDA context is current.
+ */
 gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *call);
 
 /* Frees the linear memory when the registration is over, as gr_objects_free() does. */
 void gr_linear_free(gr_resource *resource, bool alive);
 
-/* ---- Surface and texture objects (objects.c) -------------------------------------------------- */
+/* ---- Surface and texture objects (object_life.c) --------------------------------------------- */
 
 enum gr_object_kind { GR_OBJECT_SURFACE, GR_OBJECT_TEXTURE };
 
@@ -55,14 +57,14 @@ void gr_objects_add(gr_buffer *buffer, enum gr_object_kind kind, unsigned long l
                     unsigned level, unsigned layer);
 
 /*
- * Ends the mapping's objects: they are destroyed when the stream has done what it was given so far, since
- * the driver destroys at once and kernels may still use them. The CUDA context is current.
+ * Ends the mapping's objects: they are destroyed when the stream has done what it was given so far,
+ * since the driver destroys at once and kernels may still use them. The CUDA context is current.
  */
 void gr_objects_retire(gr_buffer *buffer, CUstream stream);
 
 /*
- * Destroys all that is left, once the registration is over; `alive` says whether the CUDA context still
- * is, without which there is only memory to free.
+ * Destroys all that is left, once the registration is over; `alive` says whether the CUDA context
+ * still is, without which there is only memory to free.
  */
 void gr_objects_free(gr_resource *resource, bool alive);
 

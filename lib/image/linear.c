@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Images as linear memory: copies out of and into one level and layer, and the memory that stands for one. */
+/*
+ * Images as linear memory: copies out of and into one level and layer, and the memory that stands
+ * for one.
+ */
 #include "lib/image/image.h"
 
 #include "lib/backend.h"
@@ -139,7 +142,7 @@ gr_status gr_buffer_copy_to_image(gr_buffer *buffer, unsigned level, unsigned la
     return copy_image(buffer, level, layer, from, false, stream, __func__);
 }
 
-/* ---- Memory that stands for an image ---------------------------------------------------------------------------- */
+/* ---- Memory that stands for an image --------------------------------------------------------- */
 
 /* Rows of the copy begin at multiples of this, as kernels like them. */
 #define PITCH_ALIGNMENT ((size_t)256)

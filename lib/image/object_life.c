@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Surface and texture objects of a mapping. The driver destroys them at the call, not in stream order, so
- * those of a mapping that has ended wait here, with an event, until the stream has passed.
+ * Surface and texture objects of a mapping. The driver destroys them at the call, not in stream
+ * order, so those of a mapping that has ended wait here, with an event, until the stream has
+ * passed.
  */
 #include "lib/image/image.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Surface and texture objects from a mapped image, with the defaults that the graphics API would take. */
+/*
+ * Surface and texture objects from a mapped image, with the defaults that the graphics API would
+ * take.
+ */
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
@@ -157,8 +160,8 @@ static CUDA_TEXTURE_DESC describe_sampling(const gr_texture_options *o, const gr
 }
 
 /*
- * NVIDIA's driver (580) finds the wrong layers through a texture of one level's array, if the image has more levels;
- * through the whole of it, kept to that level, it finds them.
+ * NVIDIA's driver (580) finds the wrong layers through a texture of one level's array, if the image
+ * has more levels; through the whole of it, kept to that level, it finds them.
  */
 static bool by_whole(const gr_buffer *buffer, const gr_texture_options *o)
 {

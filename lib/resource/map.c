@@ -227,7 +227,7 @@ CUstream gr_buffer_stream(const gr_buffer *buffer)
     return buffer ? buffer->stream : NULL;
 }
 
-/* ---- Images by copy ------------------------------------------------------------------------- */
+/* ---- Images by copy -------------------------------------------------------------------------- */
 
 /* A map that did not become linear ends again, and the cause stays the last error. */
 static gr_buffer *undo(gr_buffer *buffer)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of a mapping: release, unmap and close. Buffers that one call of the driver can unmap go in one
- * call; a single release is the case of one.
+ * The end of a mapping: release, unmap and close. Buffers that one call of the driver can unmap go
+ * in one call; a single release is the case of one.
  */
 #include "lib/backend.h"
 #include "lib/driver.h"
@@ -27,8 +27,8 @@ gr_status gr_stream_order_after(gr_resource *resource, CUstream earlier, CUstrea
 }
 
 /*
- * A release on another stream than the map's must not overtake the map, nor the work that followed it:
- * on NVIDIA's driver (580) a few such releases and the GPU hangs.
+ * A release on another stream than the map's must not overtake the map, nor the work that followed
+ * it: on NVIDIA's driver (580) a few such releases and the GPU hangs.
  */
 static gr_status order_after_maps(gr_resource *const resources[], size_t n, CUstream stream)
 {
@@ -105,7 +105,10 @@ static bool goes_with(const gr_buffer *b, const gr_buffer *first, CUstream strea
            r->backend->same_thread_rule(r, first->resource);
 }
 
-/* The resources of the buffers that can be unmapped together with buffers[0], as far as they follow it. */
+/*
+ * The resources of the buffers that can be unmapped together with buffers[0], as far as they follow
+ * it.
+ */
 static size_t gather(gr_buffer *const buffers[], size_t n, CUstream stream,
                      gr_resource *resources[])
 {

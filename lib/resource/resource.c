@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of a resource. Two kinds of hold keep it: the caller's, until gr_resource_free(), and each
- * buffer's that is out. The registration ends when it is closed, or when the caller has let go and
- * nothing is mapped; the memory goes when no hold is left.
+ * The life of a resource. Two kinds of hold keep it: the caller's, until gr_resource_free(), and
+ * each buffer's that is out. The registration ends when it is closed, or when the caller has let go
+ * and nothing is mapped; the memory goes when no hold is left.
  */
 #include "lib/resource/resource.h"
 

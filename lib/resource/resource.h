@@ -69,7 +69,9 @@ struct gr_resource {
     bool visited;   /* scratch of a call over many resources: met already */
 };
 
-/* Makes the common part ready: held by the caller, open, not mapped. The backend has set its size. */
+/*
+ * Makes the common part ready: held by the caller, open, not mapped. The backend has set its size.
+ */
 void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
                       const struct gr_context *context, void *handle, unsigned flags);
 

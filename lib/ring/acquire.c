@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Acquiring slots of a ring, on either side. The lock is held only for the bookkeeping: what maps or talks to a
- * graphics API runs without it, on slots that were claimed, so that no side waits for the other's driver calls.
+ * Acquiring slots of a ring, on either side. The lock is held only for the bookkeeping: what maps
+ * or talks to a graphics API runs without it, on slots that were claimed, so that no side waits for
+ * the other's driver calls.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "lib/ring/ring.h"
@@ -17,7 +18,7 @@
 /* In a shared ring, at slots that the peer takes first. */
 #define MOST_ATTEMPTS 8
 
-/* ---- Waiting for slots ------------------------------------------------------------------------------- */
+/* ---- Waiting for slots ----------------------------------------------------------------------- */
 
 static struct timespec deadline_of(const gr_ring *ring)
 {
@@ -58,7 +59,9 @@ static gr_status fail_stopped(const gr_ring *ring, bool writing, const char *cal
                    "The ring has been stopped; %u published frames are left to read.", now.ready);
 }
 
-/* Frames can be in slots that leave, so there may be more to read than there are slots to write to. */
+/*
+ * Frames can be in slots that leave, so there may be more to read than there are slots to write to.
+ */
 static gr_status check_number(const gr_ring *ring, bool writing, size_t n, const char *call)
 {
     size_t most = ring->state->slots + (writing ? 0 : ring->state->leaving);
@@ -67,7 +70,10 @@ static gr_status check_number(const gr_ring *ring, bool writing, size_t n, const
     return gr_fail(GR_ERR_INVALID_VALUE, call, "n is %zu, but the ring has %zu slots.", n, most);
 }
 
-/* Claims in the state, and in a shared ring's page, where the peer may be faster; then there may be others. */
+/*
+ * Claims in the state, and in a shared ring's page, where the peer may be faster; then there may be
+ * others.
+ */
 static gr_status claim_slots(gr_ring *ring, bool writing, size_t n, const char *call)
 {
     uint32_t *numbers = ring->scratch[!writing].numbers;
@@ -101,7 +107,10 @@ static gr_status try_to_claim(gr_ring *ring, bool writing, size_t n, const char 
     return status;
 }
 
-/* Likewise; the peer of a shared ring is told first that it is waited for, so that nothing is missed. */
+/*
+ * Likewise; the peer of a shared ring is told first that it is waited for, so that nothing is
+ * missed.
+ */
 static gr_status look(gr_ring *ring, bool writing, size_t n, const char *call)
 {
     gr_status status = try_to_claim(ring, writing, n, call);
@@ -141,7 +150,7 @@ static gr_status claim(gr_ring *ring, bool writing, size_t n, const char *call)
     return status == GR_ERR_TIMEOUT ? fail_timeout(ring, writing, n, call) : status;
 }
 
-/* ---- Acquire ----------------------------------------------------------------------------------------- */
+/* ---- Acquire --------------------------------------------------------------------------------- */
 
 static gr_status check_stream(const gr_ring *ring, bool writing, CUstream stream, const char *call)
 {

@@ -6,7 +6,10 @@
 
 enum outcome { PUBLISHED, DISCARDED, GIVEN_BACK };
 
-/* The number of the caller's slot, or the array's room. Compared only: it may be a copy of one that has ended. */
+/*
+ * The number of the caller's slot, or the array's room. Compared only: it may be a copy of one that
+ * has ended.
+ */
 static uint32_t find(const gr_ring *ring, const gr_slot *slot)
 {
     uint32_t room = ring->state->room;

@@ -1,54 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What orders the two sides of a ring. "map" and "release" are CUDA's, in one call for all slots of a group:
+ * What orders the two sides of a ring. "map" and "release" are CUDA's, in one call for all slots of
+ * a group:
  *
- *     map waits for       the last signal of graphics (sync.drawn), if graphics has had the slot since CUDA's last
- *                         release, else for that release, where it was on another stream
- *     release             signals, and forgets what graphics had signalled
- *     begin (graphics)    begin_use(): OpenGL's commands wait for CUDA's last release (sync.computed);
- *                         gr_submit_begin(): Vulkan's submit is told to, and to signal the next sync.drawn
- *     end (graphics)      end_use(): OpenGL signals the next sync.drawn; Vulkan's submit does it
+ * map waits for       the last signal of graphics (sync.drawn), if graphics has had the slot since
+ *                     CUDA's last release, else for that release, where it was on another stream
+ * release             signals, and forgets what graphics had signalled
+ * begin (graphics)    begin_use(): OpenGL's commands wait for CUDA's last release (sync.computed);
+ *                     gr_submit_begin(): Vulkan's submit is told to, and to signal the next
+ *                     sync.drawn
+ * end (graphics)      end_use(): OpenGL signals the next sync.drawn; Vulkan's submit does it
  *
- * On the transports interop and copy, map and release are barriers between the context's commands and the
- * stream; begin and end do nothing there.
+ * On the transports interop and copy, map and release are barriers between the context's commands
+ * and the stream; begin and end do nothing there.
  *
- *     transition           CUDA writes, graphics reads           graphics writes, CUDA reads
- *     -----------------    ----------------------------------    ---------------------------------------
- *     created -> FREE      OpenGL: end, since it may have        nothing: graphics comes first, and waits
- *                          commands under way that use it        for a release from before the ring
- *     FREE -> WRITING      map: after the last reading, or       begin: after CUDA's last reading; after
- *                          creation                              graphics' own writing by its own order
- *     WRITING -> READY     release                               end (Vulkan: its submit has been made)
- *     READY -> READING     begin: after the release              map: after the writing
- *     READING -> FREE      end                                   release
- *     READING ->           OpenGL: nothing yet. Vulkan: its      is not, nor in GR_RING_NEWEST, with interop
- *       RETURNING          submit has been made                  and copy, or in a shared ring
- *     RETURNING -> FREE    OpenGL: end, once for all of them.    is not
- *                          Vulkan: the last submit's signal is
- *                          now that of all
- *     RETURNING -> ended   nothing: CUDA never gets it again     is not
- *     READY -> FREE        nothing: CUDA has released it and     nothing: graphics has written it last
- *       (dropped)          nobody has had it since: the next     and writes it next, in its own order;
- *                          map waits for that release, which     CUDA's last reading came before that
- *                          came after the last reading           writing
- *     WRITING -> FREE      release; then as dropped              nothing; then as dropped. The signal of a
- *       (discarded)                                              submit that is never made is waited for
- *                                                                by nobody, since the next begin replaces
- *                                                                it, but where the slot leaves: then until
- *                                                                a later submit signals a greater value
- *     leaving -> ended     gr_resource_free(): CUDA's imports end after the last release; OpenGL keeps
- *                          what its commands use; Vulkan's objects are kept until an event after both its
- *                          last signal and CUDA's last release (ring_slots.c)
- *     mapped -> closed     gr_close() on the stream of the map
+ * transition         CUDA writes, graphics reads        graphics writes, CUDA reads
+ * -----------------  ---------------------------------- ---------------------------------------
+ * created -> FREE    OpenGL: end, since it may have     nothing: graphics comes first, and waits
+ *                    commands under way that use it     for a release from before the ring
+ * FREE -> WRITING    map: after the last reading, or    begin: after CUDA's last reading; after
+ *                    creation                           graphics' own writing by its own order
+ * WRITING -> READY   release                            end (Vulkan: its submit has been made)
+ * READY -> READING   begin: after the release           map: after the writing
+ * READING -> FREE    end                                release
+ * READING ->         OpenGL: nothing yet. Vulkan: its   is not, nor in GR_RING_NEWEST, with interop
+ *   RETURNING        submit has been made               and copy, or in a shared ring
+ * RETURNING -> FREE  OpenGL: end, once for all of them. is not
+ *                    Vulkan: the last submit's signal is
+ *                    now that of all
+ * RETURNING -> ended nothing: CUDA never gets it again  is not
+ * READY -> FREE      nothing: CUDA has released it and  nothing: graphics has written it last
+ *   (dropped)        nobody has had it since: the next  and writes it next, in its own order;
+ *                    map waits for that release, which  CUDA's last reading came before that
+ *                    came after the last reading        writing
+ * WRITING -> FREE    release; then as dropped           nothing; then as dropped. The signal of a
+ *   (discarded)                                         submit that is never made is waited for
+ *                                                       by nobody, since the next begin
+ *                                                       replaces it, but where the slot
+ *                                                       leaves: then until a later submit
+ *                                                       signals a greater value
+ * leaving -> ended     gr_resource_free(): CUDA's imports end after the last release; OpenGL keeps
+ *                      what its commands use; Vulkan's objects are kept until an event after
+ *                      both its last signal and CUDA's last release (slot_resources.c)
+ * mapped -> closed     gr_close() on the stream of the map
  *
- * RETURNING lets CUDA wait once for several slots, so that the GPU changes sides less often, and saves OpenGL's
- * signals, each of which costs its queue time in which it does nothing else. They become FREE when half of the slots
- * wait for it; when the consumer finds nothing to read, before it waits, so that the producer gets on as long as the
- * consumer calls; when the producer finds no free slot, with OpenGL only if it is on the context's thread; and before
- * the ring is sent to another process. Where graphics writes, end is not put off: a reader may wait for it.
+ * RETURNING lets CUDA wait once for several slots, so that the GPU changes sides less often, and
+ * saves OpenGL's signals, each of which costs its queue time in which it does nothing else. They
+ * become FREE when half of the slots wait for it; when the consumer finds nothing to read, before
+ * it waits, so that the producer gets on as long as the consumer calls; when the producer finds no
+ * free slot, with OpenGL only if it is on the context's thread; and before the ring is sent to
+ * another process. Where graphics writes, end is not put off: a reader may wait for it.
  *
- * Vulkan's own order is that of submits to one queue, with the application's barriers. A claim whose map or
- * begin fails is undone; a wait that was put into a stream or a context by then does no harm.
+ * Vulkan's own order is that of submits to one queue, with the application's barriers. A claim
+ * whose map or begin fails is undone; a wait that was put into a stream or a context by then does
+ * no harm.
  */
 #include "lib/ring/ring.h"
 
@@ -62,7 +67,10 @@ static const struct gr_external_kind *kind_with_hooks(const gr_resource *resourc
     return external && external->kind && external->kind->begin_use ? external->kind : NULL;
 }
 
-/* What map and release leave to the ring, for the resource is in one; without hooks any thread will do. */
+/*
+ * What map and release leave to the ring, for the resource is in one; without hooks any thread will
+ * do.
+ */
 static gr_status check_thread(const struct gr_external_kind *kind, const gr_resource *resource,
                               const char *call)
 {
@@ -113,7 +121,7 @@ gr_status gr_ring_end_use(gr_ring *ring, bool writing, size_t n, bool discarded,
     return status;
 }
 
-/* ---- Ends that are put off ----------------------------------------------------------------------------- */
+/* ---- Ends that are put off ------------------------------------------------------------------- */
 
 /* Interop and copy are barriers for all that OpenGL has been given, anyway. */
 static bool can_put_off(const gr_ring *ring)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of a shared ring's link. A thread watches the socket: a byte means that there is something new in the
- * page, the end of file that the peer has died, or has freed its ring and all that it had to signal is signalled.
+ * The life of a shared ring's link. A thread watches the socket: a byte means that there is
+ * something new in the page, the end of file that the peer has died, or has freed its ring and all
+ * that it had to signal is signalled.
  */
 #define _GNU_SOURCE
 #include "lib/ring/peer_link.h"
@@ -26,7 +27,7 @@
 /* How often a ring that ends looks whether the peer is done, about 5 milliseconds each. */
 #define MOST_LOOKS 400
 
-/* ---- Waking ------------------------------------------------------------------------------------------------- */
+/* ---- Waking ---------------------------------------------------------------------------------- */
 
 /* Full of bytes that the peer has not taken is as good: they wake it too. */
 void gr_link_wake(struct gr_share_link *link, bool always)
@@ -49,7 +50,7 @@ static void notify(struct gr_share_link *link)
     pthread_mutex_unlock(&link->lock);
 }
 
-/* ---- The watcher ---------------------------------------------------------------------------------------------- */
+/* ---- The watcher ----------------------------------------------------------------------------- */
 
 /* Reads what there is; descriptors that come along are closed by the kernel. False: the end. */
 static bool drain(int socket)
@@ -99,7 +100,7 @@ static void stop_watcher(struct gr_share_link *link)
     pthread_join(link->watcher, NULL);
 }
 
-/* ---- The peer's end -------------------------------------------------------------------------------------------- */
+/* ---- The peer's end -------------------------------------------------------------------------- */
 
 bool gr_link_is_over(const struct gr_share_link *link)
 {
@@ -125,7 +126,7 @@ gr_status gr_link_fail_over(const gr_ring *ring, const char *call)
                    "The other process, the ring's %s, has ended or closed the socket.", peer);
 }
 
-/* ---- The ring's calls -------------------------------------------------------------------------------------------- */
+/* ---- The ring's calls ------------------------------------------------------------------------ */
 
 static bool await(gr_ring *ring)
 {
@@ -156,7 +157,7 @@ static const struct gr_link_ops operations = {
     .end = end,
 };
 
-/* ---- Begin ----------------------------------------------------------------------------------------------------- */
+/* ---- Begin ----------------------------------------------------------------------------------- */
 
 static gr_status make_relays(struct gr_share_link *link)
 {
@@ -243,7 +244,7 @@ gr_status gr_link_begin(gr_ring *ring, const struct gr_link_parts *parts, const 
     return GR_OK;
 }
 
-/* ---- End --------------------------------------------------------------------------------------------------------- */
+/* ---- End ------------------------------------------------------------------------------------- */
 
 static void end_parts(struct gr_share_link *link)
 {
@@ -292,8 +293,9 @@ void gr_link_abandon(gr_ring *ring)
 }
 
 /*
- * The ends of the slots, which follow, may wait in the driver for all of the GPU's work, and so for a peer that lives
- * and does not go on: after its time is over, what it owes is signalled in its place.
+ * The ends of the slots, which follow, may wait in the driver for all of the GPU's work, and so for
+ * a peer that lives and does not go on: after its time is over, what it owes is signalled in its
+ * place.
  */
 static bool passes_in_time(struct gr_share_link *link, CUevent event)
 {
@@ -305,8 +307,9 @@ static bool passes_in_time(struct gr_share_link *link, CUevent event)
 }
 
 /*
- * The socket stays open, and watched, until all that this process signals is signalled and all that it waits for has
- * come: the peer takes its end for the last of our signals, and we the peer's for the last of its.
+ * The socket stays open, and watched, until all that this process signals is signalled and all that
+ * it waits for has come: the peer takes its end for the last of our signals, and we the peer's for
+ * the last of its.
  */
 static void end(gr_ring *ring)
 {

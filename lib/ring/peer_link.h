@@ -16,11 +16,12 @@
 /* The descriptors of a ring's message: the page, and the sender's and the receiver's semaphore. */
 enum { GR_RING_PAGE_FD, GR_RING_SENT_FD, GR_RING_RECEIVED_FD, GR_RING_FD_COUNT };
 
-/* ---- The page (share_page.c) ------------------------------------------------------------------------------ */
+/* ---- The page (peer_page.c) ------------------------------------------------------------------ */
 
 /*
- * Who has a slot, and the frame in it, in one word: frame * 4 + owner. A word is changed by its owner, or by a
- * compare-and-exchange out of READY, so that each frame is read or dropped once. Frames only grow: no word comes twice.
+ * Who has a slot, and the frame in it, in one word: frame * 4 + owner. A word is changed by its
+ * owner, or by a compare-and-exchange out of READY, so that each frame is read or dropped once.
+ * Frames only grow: no word comes twice.
  */
 enum gr_owner {
     GR_OWNER_PRODUCER = 0, /* at first, and when the consumer has read it */
@@ -49,10 +50,12 @@ size_t gr_page_size(uint32_t slots);
 /* A new page's descriptor, the caller's, sealed; -1 and the error. */
 int gr_page_create(uint32_t slots, const char *call);
 
-/* Maps one that may come from a peer: GR_ERR_INVALID_VALUE if it is none, or could be taken away. */
+/*
+ * Maps one that may come from a peer: GR_ERR_INVALID_VALUE if it is none, or could be taken away.
+ */
 gr_status gr_page_map(int fd, uint32_t slots, struct gr_page **page, const char *call);
 
-/* ---- The link ---------------------------------------------------------------------------------------------- */
+/* ---- The link -------------------------------------------------------------------------------- */
 
 /* What this process knows of a slot. */
 struct gr_link_slot {
@@ -72,8 +75,8 @@ struct gr_share_link {
     struct gr_link_slot *slots;
     gr_semaphore *mine, *theirs; /* signalled by this process, and by the peer; held */
     /*
-     * Streams that pass signals on between graphics' own semaphores and those two; NULL where the resources'
-     * semaphores are those two.
+     * Streams that pass signals on between graphics' own semaphores and those two; NULL where the
+     * resources' semaphores are those two.
      */
     CUstream out, in;
     gr_semaphore
@@ -120,14 +123,14 @@ gr_status gr_link_fail_over(const gr_ring *ring, const char *call);
 /* Wakes the peer if it waits, or in any case. */
 void gr_link_wake(struct gr_share_link *link, bool always);
 
-/* ---- In the page (share_page.c), with the ring's lock -------------------------------------------------------- */
+/* ---- In the page (peer_page.c), with the ring's lock ----------------------------------------- */
 
 gr_status gr_link_pull(gr_ring *ring, bool writing, const char *call);
 bool gr_link_claim(gr_ring *ring, bool writing, size_t n);
 void gr_link_conclude(gr_ring *ring, bool writing, size_t n, bool final);
 void gr_link_push(gr_ring *ring, bool writing, size_t n);
 
-/* ---- Semaphores (share_use.c) -------------------------------------------------------------------------------- */
+/* ---- Semaphores (peer_semaphores.c) ---------------------------------------------------------- */
 
 gr_status gr_link_begin_use(gr_ring *ring, bool writing, size_t n, const char *call);
 gr_status gr_link_end_use(gr_ring *ring, bool writing, size_t n, const char *call);
@@ -135,10 +138,16 @@ gr_status gr_link_end_use(gr_ring *ring, bool writing, size_t n, const char *cal
 /* The peer is gone: what is waited for is signalled here, so that no stream waits for ever. */
 void gr_link_serve(struct gr_share_link *link);
 
-/* Whether an event passes within a moment, as one does that was just recorded where there is nothing left to do. */
+/*
+ * Whether an event passes within a moment, as one does that was just recorded where there is
+ * nothing left to do.
+ */
 bool gr_link_has_passed(CUevent event);
 
-/* An event, the caller's, after all that this process waits for and signals; NULL if there is nothing. */
+/*
+ * An event, the caller's, after all that this process waits for and signals; NULL if there is
+ * nothing.
+ */
 gr_status gr_link_last_work(struct gr_share_link *link, CUevent *event);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page that two processes share for a ring: who has which slot. A number from it is read once, checked against
- * what this process knows, and used as a number only; a peer that dies or lies leaves nothing locked.
+ * The page that two processes share for a ring: who has which slot. A number from it is read once,
+ * checked against what this process knows, and used as a number only; a peer that dies or lies
+ * leaves nothing locked.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +20,7 @@
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
                "atomics must work across processes");
 
-/* ---- Making and mapping -------------------------------------------------------------------------------- */
+/* ---- Making and mapping ---------------------------------------------------------------------- */
 
 size_t gr_page_size(uint32_t slots)
 {
@@ -57,7 +58,7 @@ gr_status gr_page_map(int fd, uint32_t slots, struct gr_page **page, const char 
     return GR_OK;
 }
 
-/* ---- Words ----------------------------------------------------------------------------------------------- */
+/* ---- Words ----------------------------------------------------------------------------------- */
 
 static uint64_t word_of(uint64_t frame, enum gr_owner owner)
 {
@@ -90,7 +91,7 @@ static bool take(struct gr_share_link *link, uint32_t i, uint64_t frame, enum gr
     return true;
 }
 
-/* ---- What the peer has done --------------------------------------------------------------------------------- */
+/* ---- What the peer has done ------------------------------------------------------------------ */
 
 /* False: no peer of grinterop's does that. */
 static bool pull_as_producer(struct gr_share_link *link, struct gr_ring_state *state, uint32_t i)
@@ -198,7 +199,7 @@ gr_status gr_link_pull(gr_ring *ring, bool writing, const char *call)
                                                                : GR_OK;
 }
 
-/* ---- What this process does ---------------------------------------------------------------------------------- */
+/* ---- What this process does ------------------------------------------------------------------ */
 
 static const uint32_t *numbers_of(const gr_ring *ring, bool writing)
 {

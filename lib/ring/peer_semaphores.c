@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What orders the two processes of a shared ring: a timeline semaphore of each, `mine` and `theirs`. The page says
- * of each slot which value of which has to come first.
+ * What orders the two processes of a shared ring: a timeline semaphore of each, `mine` and
+ * `theirs`. The page says of each slot which value of which has to come first.
  *
- *     this side is      its use begins                            its use ends
- *     ------------      --------------------------------------    ----------------------------------------
- *     CUDA              the map waits for theirs, as for          the release signals mine, as ever
- *                       graphics' semaphore
- *     graphics,         its submit waits for theirs, as for       its submit signals mine, as ever
- *     direct            CUDA's semaphore
- *     graphics,         the stream `in` waits for theirs and      the stream `out` waits for its submit, as a
- *     relayed           releases, as CUDA would have              map would, and signals mine
+ * this side is      its use begins                            its use ends
+ * ------------      -------------------------------------- --------------------------------------
+ * CUDA              the map waits for theirs, as for          the release signals mine, as ever
+ *                   graphics' semaphore
+ * graphics,         its submit waits for theirs, as for       its submit signals mine, as ever
+ * direct            CUDA's semaphore
+ * graphics,         the stream `in` waits for theirs and      the stream `out` waits for its
+ * submit, relayed           releases, as CUDA would have              as a map would, and signals
+ * mine
  *
- * Direct are semaphores that can be exported and that nobody else uses; the relay is for all others.
+ * Direct are semaphores that can be exported and that nobody else uses; the relay is for all
+ * others.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "lib/ring/peer_link.h"
@@ -26,7 +28,7 @@
 /* How often a look at an event is repeated, and a tenth of a millisecond between. */
 #define MOST_PAUSES 50
 
-/* ---- A peer that is gone ------------------------------------------------------------------------------------- */
+/* ---- A peer that is gone --------------------------------------------------------------------- */
 
 bool gr_link_has_passed(CUevent event)
 {
@@ -49,8 +51,8 @@ static void signal_point(const gr_semaphore_point *point)
 }
 
 /*
- * The peer's own signal may have come; it must not be taken back by a smaller one. If the driver refuses, streams
- * go on waiting, and nothing else can be done. The link's lock is held.
+ * The peer's own signal may have come; it must not be taken back by a smaller one. If the driver
+ * refuses, streams go on waiting, and nothing else can be done. The link's lock is held.
  */
 static void serve(struct gr_share_link *link)
 {
@@ -90,7 +92,7 @@ static void note_awaited(struct gr_share_link *link, uint64_t value)
     gr_error_restore(&before);
 }
 
-/* ---- Begin ----------------------------------------------------------------------------------------------------- */
+/* ---- Begin ----------------------------------------------------------------------------------- */
 
 static gr_status relay_in(struct gr_share_link *link, gr_resource *const resources[], size_t n,
                           uint64_t value)
@@ -134,7 +136,7 @@ gr_status gr_link_begin_use(gr_ring *ring, bool writing, size_t n, const char *c
     return status;
 }
 
-/* ---- End ------------------------------------------------------------------------------------------------------- */
+/* ---- End ------------------------------------------------------------------------------------- */
 
 static gr_status relay_out(struct gr_share_link *link, gr_resource *const resources[], size_t n,
                            uint64_t *value)
@@ -172,7 +174,7 @@ gr_status gr_link_end_use(gr_ring *ring, bool writing, size_t n, const char *cal
     return status;
 }
 
-/* ---- The end of all -------------------------------------------------------------------------------------------- */
+/* ---- The end of all -------------------------------------------------------------------------- */
 
 static uint64_t last_out(const struct gr_share_link *link)
 {

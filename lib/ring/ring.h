@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ring as the library's own files see it: ring.c has its life, ring_acquire.c and ring_hand_over.c what the two
- * sides call, ring_state.c says which slot is next, ring_slots.c makes and ends slots, ring_use.c orders the sides.
+ * A ring as the library's own files see it: ring.c has its life, acquire.c and
+ * hand_over.c what the two sides call, slot_state.c says which slot is next, slot_resources.c
+ * makes and ends slots, order.c orders the sides.
  */
 #ifndef GR_LIB_RING_RING_H
 #define GR_LIB_RING_RING_H
@@ -63,15 +64,15 @@ static inline bool gr_ring_has_left(const gr_ring *ring)
     return ring->state->leaving > 0 || ring->left_count > 0;
 }
 
-/* ---- The slots (ring_slots.c) ----------------------------------------------------------------------- */
+/* ---- The slots (slot_resources.c) ------------------------------------------------------------ */
 
 /* Whether n resources can become slots, together and beside `like`, which may be NULL. */
 gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, gr_resource *like,
                                   const char *call);
 
 /*
- * Makes them slots, and lets the ones that are there leave. The graphics API signals that it is done with them
- * as far as it takes commands from this thread. All or nothing.
+ * Makes them slots, and lets the ones that are there leave. The graphics API signals that it is
+ * done with them as far as it takes commands from this thread. All or nothing.
  */
 gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_t n,
                             const char *call);
@@ -88,21 +89,24 @@ void gr_ring_end_all(gr_ring *ring);
 /* Room for n in a side's scratch. */
 gr_status gr_ring_reserve(struct gr_ring_scratch *scratch, size_t n, const char *call);
 
-/* ---- From side to side (ring_use.c): without the lock -------------------------------------------------- */
+/* ---- From side to side (order.c): without the lock ------------------------------------------- */
 
 /*
- * The side begins to use the n resources of its scratch: CUDA maps them, into its buffers, graphics waits for
- * what was released; *submit is what Vulkan's submit has to do.
+ * The side begins to use the n resources of its scratch: CUDA maps them, into its buffers, graphics
+ * waits for what was released; *submit is what Vulkan's submit has to do.
  */
 gr_status gr_ring_begin_use(gr_ring *ring, bool writing, size_t n, CUstream stream,
                             gr_submit *submit, const char *call);
 
-/* It hands them on. After an error the side still has them; buffers that were released all the same are NULL. */
+/*
+ * It hands them on. After an error the side still has them; buffers that were released all the same
+ * are NULL.
+ */
 gr_status gr_ring_end_use(gr_ring *ring, bool writing, size_t n, bool discarded, const char *call);
 
 /*
- * At give_back, with the lock, for the n slots of the consumer's scratch: 0 if the end of their use is put off, else
- * puts those behind them whose end was, and returns how many there are then.
+ * At give_back, with the lock, for the n slots of the consumer's scratch: 0 if the end of their use
+ * is put off, else puts those behind them whose end was, and returns how many there are then.
  */
 size_t gr_ring_take_returned(gr_ring *ring, size_t n);
 
@@ -110,8 +114,9 @@ size_t gr_ring_take_returned(gr_ring *ring, size_t n);
 gr_status gr_ring_put_off_end(const gr_ring *ring, const char *call);
 
 /*
- * Ends the use of all slots where that was put off, so that they are free. The lock is held, and let go while
- * OpenGL signals; the calling side's scratch is overwritten. GR_OK also if there are none.
+ * Ends the use of all slots where that was put off, so that they are free. The lock is held, and
+ * let go while OpenGL signals; the calling side's scratch is overwritten. GR_OK also if there are
+ * none.
  */
 gr_status gr_ring_end_returned(gr_ring *ring, bool writing, const char *call);
 
@@ -121,7 +126,10 @@ void gr_ring_free_returned(gr_ring *ring);
 /* Whether gr_ring_end_returned() has something to do, and this thread may. The lock is held. */
 bool gr_ring_can_end_returned(const gr_ring *ring, const char *call);
 
-/* The graphics API is done with resources that it had before they came into the ring, and CUDA comes first. */
+/*
+ * The graphics API is done with resources that it had before they came into the ring, and CUDA
+ * comes first.
+ */
 gr_status gr_ring_first_use(const gr_ring *ring, gr_resource *const resources[], size_t n,
                             const char *call);
 

@@ -13,7 +13,7 @@
 /* So that no number of slots overflows; a ring of so many is a mistake. */
 #define MOST_SLOTS 65536
 
-/* ---- Which resources can be slots ------------------------------------------------------------------ */
+/* ---- Which resources can be slots ------------------------------------------------------------ */
 
 static gr_status refuse(size_t i, const char *call, const char *text)
 {
@@ -137,7 +137,7 @@ gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, gr_r
     return status == GR_OK ? resources[0]->backend->check_thread(resources[0], call) : status;
 }
 
-/* ---- Room ------------------------------------------------------------------------------------------ */
+/* ---- Room ------------------------------------------------------------------------------------ */
 
 gr_status gr_ring_reserve(struct gr_ring_scratch *scratch, size_t n, const char *call)
 {
@@ -200,7 +200,7 @@ static gr_status make_room(gr_ring *ring, uint32_t n, const char *call)
     return status == GR_OK && room > ring->state->room ? grow_state(ring, room, call) : status;
 }
 
-/* ---- Begin ----------------------------------------------------------------------------------------- */
+/* ---- Begin ----------------------------------------------------------------------------------- */
 
 gr_resource *gr_ring_any_resource(const gr_ring *ring)
 {
@@ -229,7 +229,7 @@ gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_
     return GR_OK;
 }
 
-/* ---- End ------------------------------------------------------------------------------------------- */
+/* ---- End ------------------------------------------------------------------------------------- */
 
 static bool has_passed(const gr_resource *resource, CUevent event)
 {
@@ -249,7 +249,10 @@ static void end_event(const gr_resource *resource, CUevent event)
     }
 }
 
-/* Vulkan's objects end with the resource, so its submits must be over: an event after all of them, or NULL. */
+/*
+ * Vulkan's objects end with the resource, so its submits must be over: an event after all of them,
+ * or NULL.
+ */
 static CUevent event_after_use(gr_resource *resource)
 {
     CUevent event = NULL;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bookkeeping of a ring's slots. The next slot is looked for: there are few, and no list can go wrong. */
+/*
+ * The bookkeeping of a ring's slots. The next slot is looked for: there are few, and no list can go
+ * wrong.
+ */
 #include "lib/ring/slot_state.h"
 
 size_t gr_ring_state_size(uint32_t room)
@@ -25,7 +28,7 @@ static void drop(struct gr_ring_state *state, struct gr_ring_place *place)
     make_free(state, place);
 }
 
-/* ---- Slots that come and go ------------------------------------------------------------------------ */
+/* ---- Slots that come and go ------------------------------------------------------------------ */
 
 uint32_t gr_ring_state_add(struct gr_ring_state *state)
 {
@@ -61,7 +64,7 @@ bool gr_ring_state_take_left(struct gr_ring_state *state, uint32_t *number)
     return false;
 }
 
-/* ---- Counting -------------------------------------------------------------------------------------- */
+/* ---- Counting -------------------------------------------------------------------------------- */
 
 static uint32_t count(const struct gr_ring_state *state, uint32_t what)
 {
@@ -94,7 +97,7 @@ void gr_ring_state_count(const struct gr_ring_state *state, gr_ring_counts *coun
     };
 }
 
-/* ---- Writing --------------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 /* The slot of that state that has been in it for longest; the array's room if there is none. */
 static uint32_t find_oldest(const struct gr_ring_state *state, uint32_t what, bool leaving_too)
@@ -181,7 +184,7 @@ void gr_ring_state_discard(struct gr_ring_state *state, size_t n, const uint32_t
         make_free(state, &state->places[numbers[i]]);
 }
 
-/* ---- Reading --------------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 /* There is one. */
 static uint32_t find_newest(const struct gr_ring_state *state)
@@ -226,7 +229,7 @@ void gr_ring_state_give_back(struct gr_ring_state *state, size_t n, const uint32
         make_free(state, &state->places[numbers[i]]);
 }
 
-/* ---- Returned first, free later -------------------------------------------------------------------- */
+/* ---- Returned first, free later -------------------------------------------------------------- */
 
 bool gr_ring_state_puts_off(const struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
@@ -236,7 +239,9 @@ bool gr_ring_state_puts_off(const struct gr_ring_state *state, size_t n, const u
     return gr_ring_state_returning(state) + n < state->slots / 2;
 }
 
-/* They have their turn already, so that they are written in the order in which they were returned. */
+/*
+ * They have their turn already, so that they are written in the order in which they were returned.
+ */
 void gr_ring_state_return(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
     gr_ring_state_give_back(state, n, numbers);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who has which slot of a ring, and which one is next: plain integers without pointers, so that the same numbers
- * can lie in a page that two processes share. Nothing here maps, waits or locks; the caller keeps these calls
- * apart from each other.
+ * Who has which slot of a ring, and which one is next: plain integers without pointers, so that the
+ * same numbers can lie in a page that two processes share. Nothing here maps, waits or locks; the
+ * caller keeps these calls apart from each other.
  *
- * An acquire has two steps, because the work in between may fail: a claim takes the slots, then either the commit
- * makes it final or the undo puts everything back. Frames are dropped by the commit only.
+ * An acquire has two steps, because the work in between may fail: a claim takes the slots, then
+ * either the commit makes it final or the undo puts everything back. Frames are dropped by the
+ * commit only.
  */
 #ifndef GR_LIB_RING_SLOT_STATE_H
 #define GR_LIB_RING_SLOT_STATE_H
@@ -23,7 +24,9 @@ enum gr_place_state {
     GR_PLACE_RETURNING /* given back, and free together with others */
 };
 
-/* A slot. Its number is its place in the array, which stays the same as long as there is the slot. */
+/*
+ * A slot. Its number is its place in the array, which stays the same as long as there is the slot.
+ */
 struct gr_ring_place {
     uint32_t state;   /* enum gr_place_state */
     uint32_t before;  /* what it was before it was claimed */
@@ -58,7 +61,9 @@ void gr_ring_state_leave(struct gr_ring_state *state);
 /* A slot that leaves and is free: *number is not a slot any more. False: there is none. */
 bool gr_ring_state_take_left(struct gr_ring_state *state, uint32_t *number);
 
-/* Claims n slots to write to, oldest first. False, and nothing is changed: there are not so many. */
+/*
+ * Claims n slots to write to, oldest first. False, and nothing is changed: there are not so many.
+ */
 bool gr_ring_claim_write(struct gr_ring_state *state, size_t n, uint32_t numbers[]);
 void gr_ring_commit_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 void gr_ring_undo_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
@@ -74,8 +79,8 @@ void gr_ring_state_discard(struct gr_ring_state *state, size_t n, const uint32_t
 void gr_ring_state_give_back(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 
 /*
- * What graphics has read may be returned first, and become free later, with others. That is put off until half of the
- * slots wait for it, and never for one that leaves.
+ * What graphics has read may be returned first, and become free later, with others. That is put off
+ * until half of the slots wait for it, and never for one that leaves.
  */
 bool gr_ring_state_puts_off(const struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 void gr_ring_state_return(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);

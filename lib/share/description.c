@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What messages say of resources and rings: numbers in a fixed order, checked before anything is made of them. */
+/*
+ * What messages say of resources and rings: numbers in a fixed order, checked before anything is
+ * made of them.
+ */
 #include "lib/share/share.h"
 
 #include "lib/error.h"
@@ -36,9 +39,10 @@ static gr_status read_fields(const struct field fields[], size_t n,
     for (size_t i = 0; i < n; i++)
         size += fields[i].bytes;
     if (message->size != size)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The message has %zu bytes, but its kind has %zu: it is not one of grinterop's.",
-                       message->size, size);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The message has %zu bytes, but its kind has %zu: it is not one of grinterop's.",
+            message->size, size);
     const unsigned char *at = message->bytes;
     for (size_t i = 0; i < n; i++) {
         *(uint64_t *)((char *)to + fields[i].at) = gr_unpack(at, fields[i].bytes);
@@ -70,7 +74,7 @@ gr_status gr_ring_description_read(const struct gr_message *message,
     return read_fields(ring_fields, COUNT(ring_fields), message, description, call);
 }
 
-/* ---- Checks ------------------------------------------------------------------------------------------ */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 static gr_status refuse(const char *call, const char *what, uint64_t value)
 {

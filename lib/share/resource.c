@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A resource to and from another process: its memory and semaphores exported, and imported there. */
+/*
+ * A resource to and from another process: its memory and semaphores exported, and imported there.
+ */
 #define _GNU_SOURCE
 #include "lib/share/share.h"
 
@@ -17,7 +19,7 @@
 /* The descriptors of a resource's message: the memory, then those of its semaphores that it has. */
 #define MEMORY_FD 0
 
-/* ---- Which CUDA device --------------------------------------------------------------------------------- */
+/* ---- Which CUDA device ----------------------------------------------------------------------- */
 
 static gr_status get_uuid(CUdevice device, CUuuid *uuid)
 {
@@ -105,7 +107,7 @@ gr_status gr_share_context(const struct gr_description *d, struct gr_context *co
     return GR_OK;
 }
 
-/* ---- Export -------------------------------------------------------------------------------------------- */
+/* ---- Export ---------------------------------------------------------------------------------- */
 
 static const struct gr_external_kind *kind_of(const gr_resource *resource)
 {
@@ -126,12 +128,13 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
         return GR_OK;
     char text[160];
     resource->backend->describe(resource, text, sizeof(text));
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "%s, shared by the transport %s, is in memory that grinterop cannot export. Make it "
-                   "by gr_gl_buffer_create() or gr_gl_image_create() with GR_TRANSPORT_SHARED, by "
-                   "gr_vk_buffer_create() or gr_vk_image_create(), or from a Vulkan object whose "
-                   "memory can be exported.",
-                   text, resource->backend->name);
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "%s, shared by the transport %s, is in memory that grinterop cannot export. Make it "
+        "by gr_gl_buffer_create() or gr_gl_image_create() with GR_TRANSPORT_SHARED, by "
+        "gr_vk_buffer_create() or gr_vk_image_create(), or from a Vulkan object whose "
+        "memory can be exported.",
+        text, resource->backend->name);
 }
 
 static void note_memory(struct gr_description *d, const gr_resource *resource,
@@ -203,11 +206,12 @@ gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
         return status;
     }
     gr_semaphore_describe(semaphore, text, sizeof(text));
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "The resource's semaphore cannot be exported: %s. Send a ring, of which grinterop "
-                   "passes the signals on, or take the semaphores away by "
-                   "gr_resource_set_sync(resource, NULL, NULL) and let the two processes wait.",
-                   text);
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "The resource's semaphore cannot be exported: %s. Send a ring, of which grinterop "
+        "passes the signals on, or take the semaphores away by "
+        "gr_resource_set_sync(resource, NULL, NULL) and let the two processes wait.",
+        text);
 }
 
 static gr_status add_semaphore(const gr_resource *resource, gr_semaphore *semaphore,
@@ -261,11 +265,11 @@ gr_status gr_send_resource(int socket, gr_resource *resource, unsigned timeout_m
     return status;
 }
 
-/* ---- Import -------------------------------------------------------------------------------------------- */
+/* ---- Import ---------------------------------------------------------------------------------- */
 
 /*
- * Memory of a CPU's drivers is a file, whose size can be asked. It has to be sealed: the peer could else take
- * pages away under our hands.
+ * Memory of a CPU's drivers is a file, whose size can be asked. It has to be sealed: the peer could
+ * else take pages away under our hands.
  */
 static gr_status check_file(const struct gr_description *d, int fd, const char *call)
 {
@@ -378,7 +382,7 @@ gr_semaphore *gr_share_import_semaphore(struct gr_message *message, unsigned i, 
     return NULL;
 }
 
-/* ---- Receiving ------------------------------------------------------------------------------------------- */
+/* ---- Receiving ------------------------------------------------------------------------------- */
 
 static gr_status import_semaphores(gr_resource *resource, const struct gr_description *d,
                                    struct gr_message *message, const struct gr_context *context,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A ring to another process: one message for the page and the semaphores, then one for each slot. */
+/*
+ * A ring to another process: one message for the page and the semaphores, then one for each slot.
+ */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -39,7 +41,7 @@ static const struct gr_external_kind *kind_of(const struct sending *s)
     return gr_external_of(s->resources[0])->kind;
 }
 
-/* ---- What can be sent ------------------------------------------------------------------------------------ */
+/* ---- What can be sent ------------------------------------------------------------------------ */
 
 /* The ring's lock is held. */
 static gr_status check_idle(const gr_ring *ring, const char *call)
@@ -96,7 +98,7 @@ static gr_status begin_sending(struct sending *s)
     return status;
 }
 
-/* ---- All work done --------------------------------------------------------------------------------------- */
+/* ---- All work done --------------------------------------------------------------------------- */
 
 static gr_status wait_for(CUevent event, const struct sending *s)
 {
@@ -155,7 +157,7 @@ static gr_status finish_work(const struct sending *s)
     return status;
 }
 
-/* ---- The two semaphores ------------------------------------------------------------------------------------ */
+/* ---- The two semaphores ---------------------------------------------------------------------- */
 
 static gr_status export_own(const struct sending *s, gr_semaphore *semaphore,
                             struct shared_semaphore *shared)
@@ -169,7 +171,9 @@ static gr_status export_own(const struct sending *s, gr_semaphore *semaphore,
     return GR_OK;
 }
 
-/* Nobody but the ring's slots and the application has it: no other resource's release signals it. */
+/*
+ * Nobody but the ring's slots and the application has it: no other resource's release signals it.
+ */
 static bool is_exclusive(const gr_semaphore *semaphore, uint32_t slots)
 {
     return __atomic_load_n(&semaphore->holds, __ATOMIC_RELAXED) <= slots + 1;
@@ -242,7 +246,7 @@ static gr_status make_semaphores(struct sending *s)
                         : make_semaphore(s, &s->theirs);
 }
 
-/* ---- Sending ------------------------------------------------------------------------------------------------ */
+/* ---- Sending --------------------------------------------------------------------------------- */
 
 static uint64_t value_of(gr_semaphore *semaphore)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resources on their way between processes: what a message says of one (share_description.c), sending and
- * receiving one (share_resource.c). Rings are share_send.c's and share_receive.c's, and link.h's once they are shared.
+ * Resources on their way between processes: what a message says of one (description.c),
+ * sending and receiving one (resource.c). Rings are send_ring.c's and receive_ring.c's, and
+ * link.h's once they are shared.
  */
 #ifndef GR_LIB_SHARE_SHARE_H
 #define GR_LIB_SHARE_SHARE_H
@@ -12,8 +13,8 @@
 #include "lib/share/socket.h"
 
 /*
- * X(member, bytes): what a message says of a resource, in this order. Truth values and enums are numbers, for
- * the peer decides what is in them.
+ * X(member, bytes): what a message says of a resource, in this order. Truth values and enums are
+ * numbers, for the peer decides what is in them.
  */
 #define GR_DESCRIPTION_FIELDS(X)                                                                   \
     X(uuid_low, 8)                                                                                 \
@@ -62,7 +63,9 @@ struct gr_ring_description {
 };
 #undef GR_SHARE_MEMBER
 
-/* Into a message and out of it; reading fails with GR_ERR_INVALID_VALUE where the size is another. */
+/*
+ * Into a message and out of it; reading fails with GR_ERR_INVALID_VALUE where the size is another.
+ */
 void gr_description_write(const struct gr_description *description, struct gr_message *message);
 gr_status gr_description_read(const struct gr_message *message, struct gr_description *description,
                               const char *call);
@@ -71,17 +74,20 @@ void gr_ring_description_write(const struct gr_ring_description *description,
 gr_status gr_ring_description_read(const struct gr_message *message,
                                    struct gr_ring_description *description, const char *call);
 
-/* Refuses what no sender of grinterop's says: truth values that are none, an image's fields in a buffer, ... */
+/*
+ * Refuses what no sender of grinterop's says: truth values that are none, an image's fields in a
+ * buffer, ...
+ */
 gr_status gr_description_check(const struct gr_description *description, const char *call);
 
-/* ---- Resources ------------------------------------------------------------------------------------------ */
+/* ---- Resources ------------------------------------------------------------------------------- */
 
 /* Whether it can be sent. */
 gr_status gr_share_check(const gr_resource *resource, const char *call);
 
 /*
- * The memory's part of a message of that kind, with its descriptor, which the caller closes; no semaphores.
- * *description is what is in the message.
+ * The memory's part of a message of that kind, with its descriptor, which the caller closes; no
+ * semaphores. *description is what is in the message.
  */
 gr_status gr_share_describe(const gr_resource *resource, struct gr_description *description,
                             struct gr_message *message, const char *call);
@@ -94,7 +100,10 @@ gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
 gr_status gr_share_context(const struct gr_description *description, struct gr_context *context,
                            const char *call);
 
-/* Imports the memory of a message that was checked, whose descriptor is 0. It takes a hold of the context. */
+/*
+ * Imports the memory of a message that was checked, whose descriptor is 0. It takes a hold of the
+ * context.
+ */
 gr_resource *gr_share_import(const struct gr_description *description, struct gr_message *message,
                              const struct gr_context *context, const char *call);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages between processes, see message.h. The header says how much follows; the descriptors go with it. */
+/*
+ * Messages between processes, see socket.h. The header says how much follows; the descriptors go
+ * with it.
+ */
 #define _GNU_SOURCE
 #include "lib/share/socket.h"
 
@@ -20,7 +23,7 @@ struct header {
     uint32_t magic, version, kind, size, fd_count;
 };
 
-/* ---- Numbers ---------------------------------------------------------------------------------------- */
+/* ---- Numbers --------------------------------------------------------------------------------- */
 
 void gr_pack(unsigned char *bytes, uint64_t value, unsigned width)
 {
@@ -55,7 +58,7 @@ static struct header unpack_header(const unsigned char *bytes)
     };
 }
 
-/* ---- Time ------------------------------------------------------------------------------------------- */
+/* ---- Time ------------------------------------------------------------------------------------ */
 
 static int64_t now(void)
 {
@@ -79,7 +82,7 @@ int gr_deadline_left(const struct gr_deadline *deadline)
     return left < 0 ? 0 : left > 0x7fffffff ? 0x7fffffff : (int)left;
 }
 
-/* ---- The socket ------------------------------------------------------------------------------------- */
+/* ---- The socket ------------------------------------------------------------------------------ */
 
 gr_status gr_socket_check(int socket, const char *call)
 {
@@ -132,7 +135,7 @@ static bool is_temporary(int error)
     return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
 }
 
-/* ---- Sending ---------------------------------------------------------------------------------------- */
+/* ---- Sending --------------------------------------------------------------------------------- */
 
 /* Room for the descriptors, aligned as the macros of cmsg(3) want it. */
 union control {
@@ -181,7 +184,7 @@ gr_status gr_message_send(int socket, const struct gr_message *message,
     return GR_OK;
 }
 
-/* ---- Receiving -------------------------------------------------------------------------------------- */
+/* ---- Receiving ------------------------------------------------------------------------------- */
 
 void gr_message_close_fds(struct gr_message *message)
 {
@@ -239,10 +242,11 @@ static gr_status receive_some(int socket, unsigned char *bytes, size_t size,
     *count = (size_t)received;
     if (keep_fds(&got, message))
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The message has more than %d file descriptors, so it is not one of grinterop's, or "
-                   "this process has no descriptor left.",
-                   GR_MESSAGE_MOST_FDS);
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "The message has more than %d file descriptors, so it is not one of grinterop's, or "
+        "this process has no descriptor left.",
+        GR_MESSAGE_MOST_FDS);
 }
 
 static gr_status receive_all(int socket, unsigned char *bytes, size_t size, bool begun,
@@ -270,10 +274,11 @@ static gr_status check_header(const struct header *header, enum gr_message_kind 
                        "What came is no message of grinterop's (it begins with 0x%08x).",
                        header->magic);
     if (header->version != GR_MESSAGE_VERSION)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The message is of version %u, and this grinterop (%s) knows %u only: use one "
-                       "version of grinterop in both processes.",
-                       header->version, gr_library_version(), GR_MESSAGE_VERSION);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The message is of version %u, and this grinterop (%s) knows %u only: use one "
+            "version of grinterop in both processes.",
+            header->version, gr_library_version(), GR_MESSAGE_VERSION);
     if (header->size > GR_MESSAGE_MOST_BYTES || header->fd_count > GR_MESSAGE_MOST_FDS)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The message says it has %u bytes and %u descriptors, more than any has.",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One message with file descriptors over a Unix stream socket. Whatever arrives may come from a hostile peer:
- * a message has a bounded size and a bounded number of descriptors, and after an error none stays open.
+ * One message with file descriptors over a Unix stream socket. Whatever arrives may come from a
+ * hostile peer: a message has a bounded size and a bounded number of descriptors, and after an
+ * error none stays open.
  */
 #ifndef GR_LIB_SHARE_SOCKET_H
 #define GR_LIB_SHARE_SOCKET_H
@@ -45,8 +46,9 @@ gr_status gr_message_send(int socket, const struct gr_message *message,
                           const struct gr_deadline *deadline, const char *call);
 
 /*
- * Receives one of that kind, whose descriptors are the caller's then. Reads no byte beyond it. Errors: as above;
- * GR_ERR_INVALID_VALUE: it is not one of grinterop's, of another version or kind, or too large.
+ * Receives one of that kind, whose descriptors are the caller's then. Reads no byte beyond it.
+ * Errors: as above; GR_ERR_INVALID_VALUE: it is not one of grinterop's, of another version or kind,
+ * or too large.
  */
 gr_status gr_message_receive(int socket, enum gr_message_kind kind, struct gr_message *message,
                              const struct gr_deadline *deadline, const char *call);
@@ -57,7 +59,7 @@ void gr_message_close_fds(struct gr_message *message);
 /* A descriptor out of the message: the caller's from now on. -1 if it has been taken. */
 int gr_message_take_fd(struct gr_message *message, unsigned i);
 
-/* ---- Numbers, least significant byte first ---------------------------------------------------------- */
+/* ---- Numbers, least significant byte first --------------------------------------------------- */
 
 void gr_pack(unsigned char *bytes, uint64_t value, unsigned width);
 uint64_t gr_unpack(const unsigned char *bytes, unsigned width);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The points at which a resource of external memory changes hands. Each side has a semaphore of its own,
- * since the values of one must grow in the order in which two sides would never agree.
+ * The points at which a resource of external memory changes hands. Each side has a semaphore of its
+ * own, since the values of one must grow in the order in which two sides would never agree.
  */
 #include "lib/sync/acquire_release.h"
 
@@ -44,7 +44,7 @@ static gr_status wait_for_event(CUstream stream, CUevent event)
                               "The stream could not be made to wait for the resource's last use.");
 }
 
-/* ---- Waits, gathered so that those of a batch go in one call ------------------------------------- */
+/* ---- Waits, gathered so that those of a batch go in one call --------------------------------- */
 
 struct waits {
     size_t n;
@@ -120,11 +120,12 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
     return status;
 }
 
-/* ---- Signals ------------------------------------------------------------------------------------ */
+/* ---- Signals --------------------------------------------------------------------------------- */
 
 /*
- * Signals the next value. Values must not overtake each other, so a stream that did not signal the last one
- * waits for it; a binary semaphore whose last signal nobody has waited for is waited for here.
+ * Signals the next value. Values must not overtake each other, so a stream that did not signal the
+ * last one waits for it; a binary semaphore whose last signal nobody has waited for is waited for
+ * here.
  */
 static gr_status signal_next(gr_semaphore *semaphore, CUstream stream, uint64_t *value)
 {
@@ -171,8 +172,8 @@ static gr_status release_group(gr_resource *const resources[], size_t n, size_t 
 }
 
 /*
- * Only a timeline can be asked twice; elsewhere an event says when CUDA is done. So it does where the host waits:
- * the application may destroy its semaphore as soon as its streams have passed.
+ * Only a timeline can be asked twice; elsewhere an event says when CUDA is done. So it does where
+ * the host waits: the application may destroy its semaphore as soon as its streams have passed.
  */
 static bool tells_the_end(const gr_semaphore *release)
 {
@@ -224,7 +225,7 @@ gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n)
     return status;
 }
 
-/* ---- The end ------------------------------------------------------------------------------------ */
+/* ---- The end --------------------------------------------------------------------------------- */
 
 gr_status gr_sync_last_work(struct gr_sync *sync, CUevent *event)
 {

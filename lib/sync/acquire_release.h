@@ -23,22 +23,22 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
 gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream stream);
 
 /*
- * An event, the caller's, after the resource's last work, without making the thread wait; *event is NULL if
- * there was none. The CUDA context is current.
+ * An event, the caller's, after the resource's last work, without making the thread wait; *event is
+ * NULL if there was none. The CUDA context is current.
  */
 gr_status gr_sync_last_work(struct gr_sync *sync, CUevent *event);
 
 /*
- * The two halves of gr_submit_begin(), for resources that were checked and have the same semaphores: which signal
- * the next map waits for, and which of CUDA's the graphics API waits for.
+ * The two halves of gr_submit_begin(), for resources that were checked and have the same
+ * semaphores: which signal the next map waits for, and which of CUDA's the graphics API waits for.
  */
 gr_status gr_sync_begin_signal(gr_resource *const resources[], size_t n, gr_submit *submit,
                                const char *call);
 void gr_sync_begin_wait(gr_resource *const resources[], size_t n, gr_submit *submit);
 
 /*
- * Makes the thread wait for CUDA's last release of n resources of one CUDA context, where no semaphore tells the
- * graphics API of it.
+ * Makes the thread wait for CUDA's last release of n resources of one CUDA context, where no
+ * semaphore tells the graphics API of it.
  */
 gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n);
 

@@ -15,7 +15,7 @@
 /* Points in one call of the driver. */
 #define POINTS_AT_ONCE 64
 
-/* ---- Life ------------------------------------------------------------------------------------- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 gr_status gr_semaphore_init(gr_semaphore *semaphore, const struct gr_semaphore_ops *ops,
                             const struct gr_context *context, bool timeline, uint64_t value)
@@ -152,7 +152,7 @@ int gr_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size
                     gr_cuda_is_software() ? " (software CUDA driver)" : "");
 }
 
-/* ---- The driver's external semaphores ----------------------------------------------------------- */
+/* ---- The driver's external semaphores -------------------------------------------------------- */
 
 gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n, CUstream stream)
 {
@@ -177,9 +177,10 @@ gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n
 }
 
 /*
- * Puts a memory barrier into the stream. Without one, the bytes of a small cuMemset that comes right before the signal
- * may be there only after it, where several processes share the GPU (seen on an H200 with driver 580,
- * docs/verified.md). A driver that refuses, since it or the device has no barriers, is asked once for each semaphore.
+ * Puts a memory barrier into the stream. Without one, the bytes of a small cuMemset that comes
+ * right before the signal may be there only after it, where several processes share the GPU (seen
+ * on an H200 with driver 580, docs/verified.md). A driver that refuses, since it or the device has
+ * no barriers, is asked once for each semaphore.
  */
 static void settle_writes(gr_semaphore *semaphore, CUstream stream)
 {
@@ -219,7 +220,7 @@ gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t
     return GR_OK;
 }
 
-/* ---- Any semaphores ------------------------------------------------------------------------------ */
+/* ---- Any semaphores -------------------------------------------------------------------------- */
 
 gr_status gr_semaphore_enqueue(const gr_semaphore_point points[], size_t n, bool is_wait,
                                CUstream stream)
@@ -258,7 +259,7 @@ gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, 
     return status;
 }
 
-/* ---- Points by hand ----------------------------------------------------------------------------- */
+/* ---- Points by hand -------------------------------------------------------------------------- */
 
 static gr_status check_points(const gr_semaphore_point points[], size_t n, bool is_wait,
                               CUstream stream, const char *call)
@@ -282,7 +283,9 @@ static gr_status check_points(const gr_semaphore_point points[], size_t n, bool 
     return gr_stream_check(stream, false, call);
 }
 
-/* The value before this point: that of an earlier point of the call, else the last one signalled. */
+/*
+ * The value before this point: that of an earlier point of the call, else the last one signalled.
+ */
 static uint64_t value_before(const gr_semaphore_point points[], size_t i)
 {
     gr_semaphore *semaphore = points[i].semaphore;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Semaphores as the library's own files see them: what all have in common, and how streams use them. */
+/*
+ * Semaphores as the library's own files see them: what all have in common, and how streams use
+ * them.
+ */
 #ifndef GR_LIB_SYNC_SEMAPHORE_H
 #define GR_LIB_SYNC_SEMAPHORE_H
 
@@ -16,7 +19,10 @@ struct gr_semaphore_ops {
     gr_status (*signal)(const gr_semaphore_point points[], size_t n, CUstream stream);
     /* What it is, for example "Vulkan timeline semaphore, through the host". */
     void (*describe)(const gr_semaphore *semaphore, char *text, size_t size);
-    /* Ends it and frees its memory; nothing uses it any more. The CUDA context is current if it can be. */
+    /*
+     * Ends it and frees its memory; nothing uses it any more. The CUDA context is current if it can
+     * be.
+     */
     void (*destroy)(gr_semaphore *semaphore);
 };
 
@@ -38,15 +44,16 @@ struct gr_semaphore {
 };
 
 /*
- * Makes the common part ready, held by the caller. On success it owns the context's hold. GR_ERR_NO_MEMORY.
+ * Makes the common part ready, held by the caller. On success it owns the context's hold.
+ * GR_ERR_NO_MEMORY.
  */
 gr_status gr_semaphore_init(gr_semaphore *semaphore, const struct gr_semaphore_ops *ops,
                             const struct gr_context *context, bool timeline, uint64_t value);
 
 /*
- * Imports `info` into `semaphore`, which is zeroed memory of the caller's; `ops` is NULL or a kind's own, whose
- * destroy() is called after the import has ended. On success it owns the context's hold; after an error, which is
- * recorded, the caller still has both.
+ * Imports `info` into `semaphore`, which is zeroed memory of the caller's; `ops` is NULL or a
+ * kind's own, whose destroy() is called after the import has ended. On success it owns the
+ * context's hold; after an error, which is recorded, the caller still has both.
  */
 gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *context,
                             const gr_semaphore_info *info, const struct gr_semaphore_ops *ops,
@@ -64,12 +71,12 @@ gr_status gr_semaphore_enqueue(const gr_semaphore_point points[], size_t n, bool
                                CUstream stream);
 
 /*
- * An event, the caller's, after all of the points, recorded on a stream of its own: those that the points come from
- * may be gone. NULL after an error. The CUDA context is current.
+ * An event, the caller's, after all of the points, recorded on a stream of its own: those that the
+ * points come from may be gone. NULL after an error. The CUDA context is current.
  */
 gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, CUevent *event);
 
-/* ---- The rules of the handle types (semaphore_rules.c) ------------------------------------------ */
+/* ---- The rules of the handle types (semaphore_rules.c) --------------------------------------- */
 
 gr_status gr_semaphore_check(const gr_semaphore_info *info, const char *call);
 bool gr_semaphore_type_counts(CUexternalSemaphoreHandleType type);
@@ -84,7 +91,10 @@ void gr_semaphore_signal_params(const gr_semaphore_point *point,
 void gr_semaphore_wait_params(const gr_semaphore_point *point,
                               CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *params);
 
-/* Records the driver's refusal of an import: what the code means for this handle type, and the way out. */
+/*
+ * Records the driver's refusal of an import: what the code means for this handle type, and the way
+ * out.
+ */
 gr_status gr_semaphore_refused(const gr_semaphore_info *info, CUresult code, const char *call);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The graphics API's side of the points: which semaphores a resource has, and what a submit waits for. */
+/*
+ * The graphics API's side of the points: which semaphores a resource has, and what a submit waits
+ * for.
+ */
 #include "lib/backend.h"
 #include "lib/error.h"
 #include "lib/external/external.h"
@@ -20,7 +23,7 @@ static gr_status check_resource(const gr_resource *resource, const char *call)
     return GR_OK;
 }
 
-/* ---- Which semaphores ----------------------------------------------------------------------------- */
+/* ---- Which semaphores ------------------------------------------------------------------------ */
 
 static bool is_plain(CUexternalSemaphoreHandleType type)
 {
@@ -61,7 +64,7 @@ gr_status gr_resource_set_sync(gr_resource *resource, gr_semaphore *acquire, gr_
     return status == GR_OK ? gr_sync_set(resource, acquire, release, __func__) : status;
 }
 
-/* ---- Submits -------------------------------------------------------------------------------------- */
+/* ---- Submits --------------------------------------------------------------------------------- */
 
 static gr_status check_resources(gr_resource *const resources[], size_t n, const gr_submit *submit,
                                  const char *call)

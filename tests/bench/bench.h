@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What bench_map, bench_vulkan and bench_frames share: clocks and order statistics, options, the facts about the
- * machine, and the files that they write.
+ * What bench_map, bench_vulkan and bench_frames share: clocks and order statistics, options, the
+ * facts about the machine, and the files that they write.
  */
 #ifndef BENCH_H
 #define BENCH_H

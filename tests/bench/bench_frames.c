@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_frames: what a frame costs whose mesh CUDA writes and OpenGL or Vulkan draws, by every way that the mesh
- * can take, side by side in one run. Writes a table, a file of numbers and a chart.
+ * bench_frames: what a frame costs whose mesh CUDA writes and OpenGL or Vulkan draws, by every way
+ * that the mesh can take, side by side in one run. Writes a table, a file of numbers and a chart.
  */
 #define _GNU_SOURCE
 #include <float.h>

@@ -52,9 +52,10 @@ static void write_facts(FILE *file, const struct bench_facts *facts,
             effort->blocks, effort->room_seconds, effort->full_blocks);
     fprintf(file, "  \"buffer_bytes\": %zu, ", bench->bytes);
     bench_json_truth(file, "immutable_storage", !bench->changeable, ",\n");
-    fputs("  \"to_reach\": {\"grinterop_to_raw\": 1.02, \"pairs_to_batch\": 15, \"singly_to_batch\": "
-          "15},\n",
-          file);
+    fputs(
+        "  \"to_reach\": {\"grinterop_to_raw\": 1.02, \"pairs_to_batch\": 15, \"singly_to_batch\": "
+        "15},\n",
+        file);
 }
 
 bool bench_write_json(const char *path, const struct bench_facts *facts,

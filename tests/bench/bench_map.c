@@ -129,10 +129,11 @@ static void gather_facts(const struct bench *bench, struct bench_facts *facts)
 
 static void print_facts(const struct bench_facts *facts, const struct options *o)
 {
-    printf("bench_map: raw CUDA driver calls and grinterop %s, side by side\n", gr_library_version());
+    printf("bench_map: raw CUDA driver calls and grinterop %s, side by side\n",
+           gr_library_version());
     if (facts->machine.software)
-        printf(
-            "SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU or about grinterop on one.\n");
+        printf("SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU or about grinterop on "
+               "one.\n");
     printf("  driver   %s\n  device   %s\n  OpenGL   %s\n  date     %s\n", facts->machine.driver,
            facts->machine.device, facts->opengl, facts->machine.date);
     printf(

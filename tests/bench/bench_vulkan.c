@@ -37,7 +37,8 @@ static const char HELP[] =
     "and\n"
     "                        with a thread that does nothing but submit; --only transfer for "
     "one queue\n"
-    "  --bare-signals        raw calls signal without the memory barrier that grinterop puts before a\n"
+    "  --bare-signals        raw calls signal without the memory barrier that grinterop puts "
+    "before a\n"
     "                        signal, and that a program with small fills needs as well\n"
     "  --json FILE           also write the numbers as JSON\n"
     "  --help                this text\n"
@@ -173,11 +174,12 @@ static void print_queues(const struct vkb *bench)
 static void print_facts(const struct vkb_facts *facts, const struct vkb *bench,
                         const struct options *o)
 {
-    printf("bench_vulkan: raw CUDA driver calls and grinterop %s on Vulkan's memory, side by side\n",
-           gr_library_version());
+    printf(
+        "bench_vulkan: raw CUDA driver calls and grinterop %s on Vulkan's memory, side by side\n",
+        gr_library_version());
     if (facts->machine.software)
-        printf(
-            "SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU or about grinterop on one.\n");
+        printf("SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU or about grinterop on "
+               "one.\n");
     printf("  driver   %s\n  device   %s\n  Vulkan   %s\n  sharing  %s\n  date     %s\n",
            facts->machine.driver, facts->machine.device, facts->vulkan, facts->sharing,
            facts->machine.date);
@@ -187,9 +189,8 @@ static void print_facts(const struct vkb_facts *facts, const struct vkb *bench,
                ? "through the host (cuLaunchHostFunc, vkWaitSemaphores, vkSignalSemaphore)"
                : "exported by Vulkan and imported into CUDA");
     if (!bench->through_host)
-        printf("  signals  %s\n", bench->batch_mem_op
-                                      ? "after a memory barrier on both sides"
-                                      : "without a memory barrier by raw calls");
+        printf("  signals  %s\n", bench->batch_mem_op ? "after a memory barrier on both sides"
+                                                      : "without a memory barrier by raw calls");
     printf("  buffers  %zu bytes each; CUDA fills the first half, Vulkan copies it to the second\n",
            o->bytes);
     if (o->probe)

@@ -131,13 +131,15 @@ gr_resource *vkb_import_grinterop(struct vkb *bench, const struct vkb_object *ob
     return gr_from_vk_buffer(bench->wrap, &info, GR_NONE);
 }
 
-bool vkb_import_buffer_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+bool vkb_import_buffer_grinterop(struct vkb *bench, struct vkb_side *side,
+                                 const struct vkb_kind *kind)
 {
     (void)side, (void)kind;
     return end_resource(vkb_import_grinterop(bench, &bench->spare_buffer), "gr_from_vk_buffer");
 }
 
-bool vkb_import_used_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+bool vkb_import_used_grinterop(struct vkb *bench, struct vkb_side *side,
+                               const struct vkb_kind *kind)
 {
     (void)side, (void)kind;
     gr_resource *resource = vkb_import_grinterop(bench, &bench->spare_buffer);
@@ -150,7 +152,8 @@ bool vkb_import_used_grinterop(struct vkb *bench, struct vkb_side *side, const s
     return end_resource(resource, "gr_from_vk_buffer") && good;
 }
 
-bool vkb_import_image_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
+bool vkb_import_image_grinterop(struct vkb *bench, struct vkb_side *side,
+                                const struct vkb_kind *kind)
 {
     (void)side, (void)kind;
     const struct vkb_object *object = &bench->spare_image;

@@ -42,7 +42,7 @@ bool vkb_map_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind
     return true;
 }
 
-/* ---- By grinterop -------------------------------------------------------------------------------- */
+/* ---- By grinterop ---------------------------------------------------------------------------- */
 
 /* Begins the use by Vulkan that the next map waits for. What its submit would wait for is CUDA's
    last signal: that tells at which value the frame before is done. */

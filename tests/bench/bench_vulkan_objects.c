@@ -49,7 +49,7 @@ bool vkb_load_functions(struct vkb *bench)
         bench->handles->instance, "vkGetDeviceProcAddr");
     const char *missing = !get ? "vkGetDeviceProcAddr" : NULL;
 #define LOAD(name)                                                                                 \
-    if (!missing && !(bench->vk.name = (PFN_##name)get(device, #name)))              \
+    if (!missing && !(bench->vk.name = (PFN_##name)get(device, #name)))                            \
         missing = #name;
     VKB_FUNCTIONS(LOAD)
 #undef LOAD

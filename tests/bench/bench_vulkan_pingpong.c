@@ -42,7 +42,7 @@ void vkb_barrier_raw(struct vkb *bench, VkCommandBuffer commands, VkBuffer buffe
 }
 
 static bool barrier_grinterop(VkCommandBuffer commands, gr_resource *resource, uint32_t family,
-                          bool to_cuda)
+                              bool to_cuda)
 {
     const gr_vk_use copy = {
         .stages = VK_PIPELINE_STAGE_TRANSFER_BIT, .access = COPY_ACCESS, .queue_family = family};

@@ -80,7 +80,8 @@ static void print_row(const struct vkb_row *row)
            bench_spread_text(b, row->wall[VKB_GRINTEROP]),
            bench_number(c, row->wall[VKB_GRINTEROP].median / row->wall[VKB_RAW].median),
            bench_spread_text(d, row->ratio), both ? "<= 1.02" : "",
-           bench_number(e, row->thread_cpu[VKB_RAW]), bench_number(f, row->thread_cpu[VKB_GRINTEROP]));
+           bench_number(e, row->thread_cpu[VKB_RAW]),
+           bench_number(f, row->thread_cpu[VKB_GRINTEROP]));
     if (row->kind->room_frames == 0)
         print_full(row);
     else if (is_import(row))
@@ -97,9 +98,10 @@ static void print_times(const struct vkb_table *table, const char *label, const 
     const struct vkb_row *calls = find(table, many), *one = find(table, batch);
     char a[32], b[32];
     if (calls && one)
-        printf("  %-36s %14s %14s\n", label,
-               bench_number(a, calls->wall[VKB_RAW].median / one->wall[VKB_RAW].median),
-               bench_number(b, calls->wall[VKB_GRINTEROP].median / one->wall[VKB_GRINTEROP].median));
+        printf(
+            "  %-36s %14s %14s\n", label,
+            bench_number(a, calls->wall[VKB_RAW].median / one->wall[VKB_RAW].median),
+            bench_number(b, calls->wall[VKB_GRINTEROP].median / one->wall[VKB_GRINTEROP].median));
 }
 
 static void print_what_batches_save(const struct vkb_table *table)
@@ -166,10 +168,12 @@ static void print_best(const struct vkb_table *table)
         best[s] = best_of(table, "transfer", s);
     if (!best[VKB_RAW])
         return;
-    printf("  transfer queue's round trip, pipelined, the best: raw %s (%s), grinterop %s (%s)   to "
-           "reach: <= 20\n",
-           bench_number(a, best[VKB_RAW]->wall[VKB_RAW].median), best[VKB_RAW]->kind->label,
-           bench_number(b, best[VKB_GRINTEROP]->wall[VKB_GRINTEROP].median), best[VKB_GRINTEROP]->kind->label);
+    printf(
+        "  transfer queue's round trip, pipelined, the best: raw %s (%s), grinterop %s (%s)   to "
+        "reach: <= 20\n",
+        bench_number(a, best[VKB_RAW]->wall[VKB_RAW].median), best[VKB_RAW]->kind->label,
+        bench_number(b, best[VKB_GRINTEROP]->wall[VKB_GRINTEROP].median),
+        best[VKB_GRINTEROP]->kind->label);
 }
 
 static void print_round_trips(const struct vkb_table *table)
@@ -177,8 +181,7 @@ static void print_round_trips(const struct vkb_table *table)
     static const char *const HEADS[] = {"queue",     "CUDA alone", "it alone",  "sum",
                                         "longer",    "in order",   "2 in turn", "4 in turn",
                                         "8 in turn", "8 a call",   "16 a call", "8 a batch"};
-    if (find(table, "graphics/1") || find(table, "transfer/1") ||
-        find(table, "compute/1")) {
+    if (find(table, "graphics/1") || find(table, "transfer/1") || find(table, "compute/1")) {
         printf("\nRound trips by grinterop beside their bounds, us\n  %-10s", HEADS[0]);
         for (size_t i = 1; i < sizeof(HEADS) / sizeof(HEADS[0]); i++)
             printf(" %10s", HEADS[i]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two sides: buffers and a pair of timeline semaphores each, imported by raw calls of the
- * CUDA driver or by grinterop. Where semaphores cannot be exported, the raw side does what grinterop does
- * then: host functions in the stream wait for and signal Vulkan's semaphores.
+ * The two sides: buffers and a pair of timeline semaphores each, imported by raw calls of the CUDA
+ * driver or by grinterop. Where semaphores cannot be exported, the raw side does what grinterop
+ * does then: host functions in the stream wait for and signal Vulkan's semaphores.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -163,7 +163,7 @@ void vkb_close_raw(struct vkb *bench, struct vkb_side *side)
     bench->vk.vkDestroySemaphore(bench->handles->device, side->release, NULL);
 }
 
-/* ---- By grinterop -------------------------------------------------------------------------------- */
+/* ---- By grinterop ---------------------------------------------------------------------------- */
 
 bool vkb_open_grinterop(struct vkb *bench, struct vkb_side *side)
 {

@@ -5,8 +5,9 @@
 #include <grinterop/cuhost.h>
 
 /*
- * Points lie a tenth of a pixel off the middle between two, so that no rounding moves one to its neighbour. The waves
- * are steep enough for gaps between the points of the finest mesh, so that each part of it shows in the picture.
+ * Points lie a tenth of a pixel off the middle between two, so that no rounding moves one to its
+ * neighbour. The waves are steep enough for gaps between the points of the finest mesh, so that
+ * each part of it shows in the picture.
  */
 extern "C" __global__ void mesh(float4 *out, int w, float phase)
 {

@@ -194,8 +194,8 @@ bool frames_python(const char *python, const char *script, int ordinal,
 struct frames_goal {
     const char *key;
     int mesh;
-    bool
-        of_bound; /* the frame's time in bounds, at most; else in-order interop's in frames, at least */
+    /* the frame's time in bounds, at most; else in-order interop's in frames, at least */
+    bool of_bound;
     double wanted;
 };
 extern const struct frames_goal frames_goals[];

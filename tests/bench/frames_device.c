@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every row works with: CUDA, OpenGL without a window, the kernel, and the drawing of a mesh as points
- * into a target of 512 by 512 pixels.
+ * What every row works with: CUDA, OpenGL without a window, the kernel, and the drawing of a mesh
+ * as points into a target of 512 by 512 pixels.
  */
 #define _GNU_SOURCE
 #include "frames.h"
@@ -28,7 +28,7 @@ const unsigned char *frames_kernel(size_t *size)
     return start;
 }
 
-/* ---- Errors: a row that cannot be measured says why in the table ------------------------------- */
+/* ---- Errors: a row that cannot be measured says why in the table ----------------------------- */
 
 static char last_words[500];
 
@@ -73,7 +73,9 @@ bool frames_gl_ok(const char *doing)
 
 /* ---- A frame --------------------------------------------------------------------------------- */
 
-/* Neighbouring frames are far apart, so that an old mesh, or half of one, is seen in the picture. */
+/*
+ * Neighbouring frames are far apart, so that an old mesh, or half of one, is seen in the picture.
+ */
 static float phase_of(unsigned frames_left)
 {
     return (float)(frames_left % 61 * 23 % 61) / 61.0f;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When OpenGL drew each of a row's frames, by timers of the GPU: the frames that it draws in one go, and the
- * pauses in which the GPU does something else, such as switching to CUDA and back.
+ * When OpenGL drew each of a row's frames, by timers of the GPU: the frames that it draws in one
+ * go, and the pauses in which the GPU does something else, such as switching to CUDA and back.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

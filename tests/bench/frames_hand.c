@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames in flight on shared storage by hand: each wait, signal and flush can be left out or made rarer, so that
- * a run tells what it costs. Two timeline semaphores: CUDA signals `release` to the number of the frame that it
- * has written, OpenGL `acquire` to that of the frame that it has drawn; frames count from 1.
+ * Frames in flight on shared storage by hand: each wait, signal and flush can be left out or made
+ * rarer, so that a run tells what it costs. Two timeline semaphores: CUDA signals `release` to the
+ * number of the frame that it has written, OpenGL `acquire` to that of the frame that it has drawn;
+ * frames count from 1.
  *
- * A wait that is made every k frames is for all k; a signal that is made every k frames stands for all k. A wait
- * may thus be for a signal that is enqueued only later, which timelines allow.
+ * A wait that is made every k frames is for all k; a signal that is made every k frames stands for
+ * all k. A wait may thus be for a signal that is enqueued only later, which timelines allow.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

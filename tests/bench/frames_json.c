@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes what was measured as JSON, for scripts that compare runs. A row that was not measured has its reason.
+ * Writes what was measured as JSON, for scripts that compare runs. A row that was not measured has
+ * its reason.
  */
 #define _GNU_SOURCE
 #include <math.h>

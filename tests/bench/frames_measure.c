@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes one row: blocks of raw interop in order and of the row in turn, so that a drift of clocks or temperature
- * meets both alike. A block begins with all queues empty and ends when all APIs are done, and is long enough for
- * the queues to be full nearly all the time: what the GPU has not done when the thread has enqueued the last frame
- * says whether they were. The picture of the block's last frame is compared with one that nothing shared made.
+ * Takes one row: blocks of raw interop in order and of the row in turn, so that a drift of clocks
+ * or temperature meets both alike. A block begins with all queues empty and ends when all APIs are
+ * done, and is long enough for the queues to be full nearly all the time: what the GPU has not done
+ * when the thread has enqueued the last frame says whether they were. The picture of the block's
+ * last frame is compared with one that nothing shared made.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -40,7 +41,7 @@ static bool block(struct frames *f, struct frames_run *run, unsigned frames, str
     return frames_gl_ok("draw");
 }
 
-/* ---- How long ---------------------------------------------------------------------------------- */
+/* ---- How long -------------------------------------------------------------------------------- */
 
 static unsigned round_up(double frames, unsigned unit)
 {
@@ -69,7 +70,7 @@ static unsigned frames_of_block(const struct frames_kind *kind, const struct fra
     return round_up(fmax(frames, warm), unit_of(kind));
 }
 
-/* ---- Blocks ------------------------------------------------------------------------------------ */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 static bool check(struct frames *f, const struct frames_kind *kind, struct frames_result *result)
 {

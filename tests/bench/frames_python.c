@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda.core's row: runs bench_frames.py in a process of its own, before this one opens any device, and takes over
- * what it prints.
+ * cuda.core's row: runs bench_frames.py in a process of its own, before this one opens any device,
+ * and takes over what it prints.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -54,7 +54,10 @@ static bool read_rows(FILE *output, struct frames_table *table, struct frames_fa
     return good;
 }
 
-/* The kernel goes by a file; the shell gets texts and names as variables, so that it takes none apart. */
+/*
+ * The kernel goes by a file; the shell gets texts and names as variables, so that it takes none
+ * apart.
+ */
 static bool run(const char *script, int ordinal, const struct frames_effort *effort,
                 struct frames_table *table, struct frames_facts *facts)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prints what was measured, and beside it what is to be reached; it is never tested here, because a bench on a
- * busy machine would fail for reasons that are not the library's.
+ * Prints what was measured, and beside it what is to be reached; it is never tested here, because a
+ * bench on a busy machine would fail for reasons that are not the library's.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -109,7 +109,7 @@ static void print_rows(const struct frames_table *table)
     }
 }
 
-/* ---- How the numbers came about ------------------------------------------------------------------ */
+/* ---- How the numbers came about -------------------------------------------------------------- */
 
 static void print_details(const struct frames_table *table)
 {

@@ -66,7 +66,7 @@ static bool close_raw(struct frames *f, struct frames_run *run)
 {
     bool good =
         !run->handle || frames_cuda_ok(f, f->cuda->cuGraphicsUnregisterResource(run->handle),
-                                              "cuGraphicsUnregisterResource");
+                                       "cuGraphicsUnregisterResource");
     glDeleteBuffers(1, &run->name);
     return good;
 }
@@ -108,7 +108,7 @@ static bool close_grinterop(struct frames *f, struct frames_run *run)
     return true;
 }
 
-/* ---- Shared storage, in order and in flight ---------------------------------------------------- */
+/* ---- Shared storage, in order and in flight -------------------------------------------------- */
 
 static const gr_gl_options SHARED = {.transport = GR_TRANSPORT_SHARED};
 
@@ -199,7 +199,10 @@ const char *const frames_part_titles[FRAMES_PARTS] = {
     [FRAMES_WHY] = "Shared by hand",
 };
 
-/* In flight are the frames between the one that CUDA writes and the one that is drawn, which have slots too. */
+/*
+ * In flight are the frames between the one that CUDA writes and the one that is drawn, which have
+ * slots too.
+ */
 const struct frames_kind frames_kinds[] = {
     BOUND("kernel", "kernel alone", kernel_alone),
     BOUND("draw", "draw alone", draw_alone),

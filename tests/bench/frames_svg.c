@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Draws what was measured as one SVG chart: a panel for each mesh, a bar for each row, microseconds a frame on a
- * logarithmic axis. A dashed line marks the bound, what both sides take when nobody waits.
+ * Draws what was measured as one SVG chart: a panel for each mesh, a bar for each row, microseconds
+ * a frame on a logarithmic axis. A dashed line marks the bound, what both sides take when nobody
+ * waits.
  */
 #define _GNU_SOURCE
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows in which Vulkan draws: a ring of buffers that grinterop makes, and commands that were recorded before, one
- * command buffer a slot. A group is one submit.
+ * The rows in which Vulkan draws: a ring of buffers that grinterop makes, and commands that were
+ * recorded before, one command buffer a slot. A group is one submit.
  */
 #include "frames_vulkan.h"
 

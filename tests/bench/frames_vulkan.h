@@ -23,7 +23,10 @@ struct frames_vulkan {
     struct vulkan_buffer pixels;
 };
 
-/* frames_vulkan_draw.c: false after an error, which has been printed; either way the free function cleans up. */
+/*
+ * frames_vulkan_draw.c: false after an error, which has been printed; either way the free function
+ * cleans up.
+ */
 bool frames_vulkan_draw_init(const struct vulkan *vulkan, struct frames_vulkan_draw *draw);
 void frames_vulkan_draw_free(const struct vulkan *vulkan, struct frames_vulkan_draw *draw);
 void frames_vulkan_draw_record(const struct vulkan *vulkan, const struct frames_vulkan_draw *draw,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values of options. A wrong one ends the program before it measures anything, since a run can take minutes.
+ * Values of options. A wrong one ends the program before it measures anything, since a run can take
+ * minutes.
  */
 #define _GNU_SOURCE
 #include <getopt.h>
