@@ -35,9 +35,14 @@ struct gl_object_text gl_object_text(const gr_resource *resource)
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 
-gr_status gl_object_check_thread(const gr_resource *resource, const char *call)
+bool gl_object_on_thread(const gr_resource *resource)
 {
-    return gl_context_check(&gl_of(resource)->context, gl_object_text(resource).text, call);
+    return gl_context_is_current(&gl_of(resource)->context);
+}
+
+gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call)
+{
+    return gl_context_refuse(&gl_of(resource)->context, gl_object_text(resource).text, call);
 }
 
 bool gl_object_same_thread_rule(const gr_resource *a, const gr_resource *b)

@@ -53,7 +53,8 @@ struct gl_object_text gl_object_text(const gr_resource *resource);
 
 /* ---- Operations of struct gr_backend --------------------------------------------------------- */
 
-gr_status gl_object_check_thread(const gr_resource *resource, const char *call);
+bool gl_object_on_thread(const gr_resource *resource);
+gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call);
 bool gl_object_same_thread_rule(const gr_resource *a, const gr_resource *b);
 
 /* Asks OpenGL whether the object is there and has the storage that it had. */

@@ -40,8 +40,8 @@ gr_status gl_shared_usable(char *reason, size_t size);
  */
 gr_status gl_context_begin(struct gl_context *context, const char *what, const char *call);
 
-/* Whether it is current; the error names `object`, "OpenGL buffer 3". */
-gr_status gl_context_check(const struct gl_context *context, const char *object, const char *call);
+/* Records that it is not current; the error names `object`, "OpenGL buffer 3". */
+gr_status gl_context_refuse(const struct gl_context *context, const char *object, const char *call);
 
 /*
  * The CUDA device that the current OpenGL context draws on, for gr_context_choose(). Records the

@@ -21,11 +21,14 @@ struct gr_backend {
 
     /*
      * Whether this thread may touch the resource now, for OpenGL: whether its context is current.
-     * Records the error. Asked before every operation below, so they need not ask again.
+     * Asked before every operation below, so they need not ask again; so it formats nothing.
      */
-    gr_status (*check_thread)(const gr_resource *resource, const char *call);
+    bool (*on_thread)(const gr_resource *resource);
 
-    /* Whether check_thread() of one of these answers for the other too. */
+    /* After on_thread() said no: records why, and returns the error. */
+    gr_status (*refuse_thread)(const gr_resource *resource, const char *call);
+
+    /* Whether on_thread() of one of these answers for the other too. */
     bool (*same_thread_rule)(const gr_resource *a, const gr_resource *b);
 
     /* Whether what was registered is still there to be mapped. Records the error. */
@@ -62,5 +65,12 @@ struct gr_backend {
     /* Frees the resource's memory. */
     void (*destroy)(gr_resource *resource);
 };
+
+/* GR_OK where this thread may touch the resource; else the recorded error. */
+static inline gr_status gr_resource_check_thread(const gr_resource *resource, const char *call)
+{
+    const struct gr_backend *backend = resource->backend;
+    return backend->on_thread(resource) ? GR_OK : backend->refuse_thread(resource, call);
+}
 
 #endif

@@ -299,7 +299,8 @@ static void destroy(gr_resource *resource)
 
 const struct gr_backend gl_copy = {
     .name = "copy",
-    .check_thread = gl_object_check_thread,
+    .on_thread = gl_object_on_thread,
+    .refuse_thread = gl_object_refuse_thread,
     .same_thread_rule = gl_object_same_thread_rule,
     .check_storage = check_storage,
     .map = map,

@@ -30,10 +30,8 @@ gr_status gl_context_begin(struct gl_context *context, const char *what, const c
     return GR_OK;
 }
 
-gr_status gl_context_check(const struct gl_context *context, const char *object, const char *call)
+gr_status gl_context_refuse(const struct gl_context *context, const char *object, const char *call)
 {
-    if (gl_context_is_current(context))
-        return GR_OK;
     struct gl_native now;
     if (!gl_native_current(&now))
         return gr_fail(

@@ -160,15 +160,18 @@ static void describe(const gr_resource *resource, char *text, size_t size)
                  image->depth, image->levels, image->layers, waits);
 }
 
-static gr_status check_thread(const gr_resource *resource, const char *call)
+static bool on_thread(const gr_resource *resource)
+{
+    return gl_context_is_current(&((const struct gl_shared *)resource)->context);
+}
+
+static gr_status refuse_thread(const gr_resource *resource, const char *call)
 {
     const struct gl_shared *r = gl_shared_of(resource);
     char object[48];
-    if (gl_context_is_current(&r->context))
-        return GR_OK;
     snprintf(object, sizeof(object), "OpenGL %s %u", resource->is_image ? "texture" : "buffer",
              gl_shared_name(r));
-    return gl_context_check(&r->context, object, call);
+    return gl_context_refuse(&r->context, object, call);
 }
 
 /* One OpenGL context, and one pair of semaphores, with which one signal and one wait serve all. */
@@ -282,7 +285,8 @@ static void end(gr_resource *resource)
 static const struct gr_external_kind shared_kind = {
     .describe = describe,
     .end = end,
-    .check_thread = check_thread,
+    .on_thread = on_thread,
+    .refuse_thread = refuse_thread,
     .same_thread_rule = same_thread_rule,
     .end_use = end_use,
     .begin_use = begin_use,

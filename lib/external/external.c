@@ -357,12 +357,15 @@ static const struct gr_external_kind *kind_of(const gr_resource *resource)
     return kind ? kind : &none;
 }
 
-static gr_status check_thread(const gr_resource *resource, const char *call)
+static bool on_thread(const gr_resource *resource)
 {
-    const struct gr_external_kind *kind = kind_of(resource);
-    if (!kind->check_thread || own(resource)->in_ring)
-        return GR_OK;
-    return kind->check_thread(resource, call);
+    const struct gr_external_kind *kind = own(resource)->kind;
+    return !kind || !kind->on_thread || own(resource)->in_ring || kind->on_thread(resource);
+}
+
+static gr_status refuse_thread(const gr_resource *resource, const char *call)
+{
+    return own(resource)->kind->refuse_thread(resource, call);
 }
 
 static bool same_thread_rule(const gr_resource *a, const gr_resource *b)
@@ -492,7 +495,8 @@ static void destroy(gr_resource *resource)
 
 const struct gr_backend gr_external_backend = {
     .name = "external",
-    .check_thread = check_thread,
+    .on_thread = on_thread,
+    .refuse_thread = refuse_thread,
     .same_thread_rule = same_thread_rule,
     .check_storage = check_storage,
     .map = map,

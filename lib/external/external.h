@@ -38,8 +38,9 @@ struct gr_external_kind {
     /* Ends what it added, before the struct is freed. The CUDA side may still be retired. */
     void (*end)(gr_resource *resource);
 
-    /* Whether this thread may use it; NULL: any may. As in struct gr_backend. */
-    gr_status (*check_thread)(const gr_resource *resource, const char *call);
+    /* Whether this thread may use it; NULL: any may. All three as in struct gr_backend. */
+    bool (*on_thread)(const gr_resource *resource);
+    gr_status (*refuse_thread)(const gr_resource *resource, const char *call);
     bool (*same_thread_rule)(const gr_resource *a, const gr_resource *b);
 
     /*
@@ -77,6 +78,15 @@ struct gr_external {
 };
 
 extern const struct gr_backend gr_external_backend;
+
+/* GR_OK where this thread may use a resource of that kind; else the recorded error. */
+static inline gr_status gr_external_check_thread(const struct gr_external_kind *kind,
+                                                 const gr_resource *resource, const char *call)
+{
+    return !kind || !kind->on_thread || kind->on_thread(resource)
+               ? GR_OK
+               : kind->refuse_thread(resource, call);
+}
 
 /*
  * Imports `info` with the CUDA context and makes `resource`, which is zeroed memory of the caller's

@@ -31,7 +31,7 @@ static gr_status check_mappable(const gr_resource *resource, const gr_resource *
     const struct gr_backend *backend = resource->backend;
     if (resource == first || backend != first->backend ||
         !backend->same_thread_rule(resource, first))
-        status = backend->check_thread(resource, call);
+        status = gr_resource_check_thread(resource, call);
     return status == GR_OK ? backend->check_storage(resource, call) : status;
 }
 

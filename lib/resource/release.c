@@ -91,7 +91,7 @@ static gr_status check_releasable(const gr_buffer *buffer, const char *call)
         return gr_fail(GR_ERR_STATE, call, "The buffer has been released already.");
     if (!gr_buffer_is_live(buffer))
         return GR_OK;
-    return buffer->resource->backend->check_thread(buffer->resource, call);
+    return gr_resource_check_thread(buffer->resource, call);
 }
 
 /* Whether one call of the driver can unmap `b` together with `first`, which was checked. */
@@ -244,7 +244,7 @@ gr_status gr_unmap(gr_resource *resource, CUstream stream)
     if (status == GR_OK)
         status = gr_stream_check(stream, true, __func__);
     if (status == GR_OK)
-        status = resource->backend->check_thread(resource, __func__);
+        status = gr_resource_check_thread(resource, __func__);
     return status == GR_OK ? end_mapping(resource, stream, __func__) : status;
 }
 
@@ -256,7 +256,7 @@ gr_status gr_close(gr_resource *resource, CUstream stream)
         return GR_OK;
     gr_status status = gr_stream_check(stream, true, __func__);
     if (status == GR_OK)
-        status = resource->backend->check_thread(resource, __func__);
+        status = gr_resource_check_thread(resource, __func__);
     if (status == GR_OK && resource->mapped)
         status = end_mapping(resource, stream, __func__);
     return status == GR_OK ? gr_resource_unregister(resource, __func__) : status;

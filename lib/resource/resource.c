@@ -115,7 +115,7 @@ void gr_resource_settle(gr_resource *resource)
     gr_error saved;
     gr_error_save(&saved);
     if (resource->handle) {
-        if (resource->backend->check_thread(resource, "gr_resource_free") != GR_OK) {
+        if (!resource->backend->on_thread(resource)) {
             if (resource->buffers_out) { /* the release of the last one comes here again */
                 gr_error_restore(&saved);
                 return;

@@ -74,7 +74,7 @@ static const struct gr_external_kind *kind_with_hooks(const gr_resource *resourc
 static gr_status check_thread(const struct gr_external_kind *kind, const gr_resource *resource,
                               const char *call)
 {
-    return kind && kind->check_thread ? kind->check_thread(resource, call) : GR_OK;
+    return gr_external_check_thread(kind, resource, call);
 }
 
 static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_submit *submit,

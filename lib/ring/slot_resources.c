@@ -134,7 +134,7 @@ gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, gr_r
     for (size_t i = 0; i < checked; i++)
         if (resources[i])
             resources[i]->visited = false;
-    return status == GR_OK ? resources[0]->backend->check_thread(resources[0], call) : status;
+    return status == GR_OK ? gr_resource_check_thread(resources[0], call) : status;
 }
 
 /* ---- Room ------------------------------------------------------------------------------------ */

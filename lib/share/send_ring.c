@@ -138,7 +138,7 @@ static gr_status end_graphics(const struct sending *s)
     const struct gr_external_kind *kind = kind_of(s);
     if (!s->is_cuda || s->ring->producer == GR_SIDE_CUDA || !kind->end_use)
         return GR_OK;
-    gr_status status = kind->check_thread ? kind->check_thread(s->resources[0], s->call) : GR_OK;
+    gr_status status = gr_external_check_thread(kind, s->resources[0], s->call);
     return status == GR_OK ? kind->end_use(s->resources, s->count) : status;
 }
 
