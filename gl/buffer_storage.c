@@ -6,6 +6,8 @@
 
 #include <epoxy/gl.h>
 
+#include "gl/saved_state.h"
+
 static GLint64 buffer_parameter(GLuint name, GLenum parameter, bool direct)
 {
     GLint64 value = 0;
@@ -13,11 +15,9 @@ static GLint64 buffer_parameter(GLuint name, GLenum parameter, bool direct)
         glGetNamedBufferParameteri64v(name, parameter, &value);
         return value;
     }
-    GLint bound = 0;
-    glGetIntegerv(GL_COPY_READ_BUFFER_BINDING, &bound);
-    glBindBuffer(GL_COPY_READ_BUFFER, name);
+    GLuint bound = gl_bind_buffer(GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER_BINDING, name);
     glGetBufferParameteri64v(GL_COPY_READ_BUFFER, parameter, &value);
-    glBindBuffer(GL_COPY_READ_BUFFER, (GLuint)bound);
+    glBindBuffer(GL_COPY_READ_BUFFER, bound);
     return value;
 }
 

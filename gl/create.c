@@ -10,11 +10,17 @@
 
 #include "lib/backend.h"
 #include "lib/error.h"
+#include "lib/external/part.h"
 #include "lib/flags.h"
 #include "lib/log.h"
 #include "gl/saved_state.h"
 #include "gl/format.h"
+#include "gl/context_check.h"
+#include "gl/copy/copy.h"
 #include "gl/interop/interop.h"
+#include "gl/interop/register.h"
+#include "gl/shared/buffer.h"
+#include "gl/shared/image.h"
 #include "gl/shared/shared.h"
 #include "gl/transport.h"
 

@@ -159,3 +159,8 @@ bool gl_context_is_current(const struct gl_context *context)
     struct gl_native native;
     return gl_native_current(&native) && native.handle == context->native.handle;
 }
+
+bool gl_context_same(const struct gl_context *a, const struct gl_context *b)
+{
+    return a->mark == b->mark && a->native.handle == b->native.handle;
+}

@@ -37,6 +37,9 @@ struct gl_context {
 /* Marks the current context, or finds its mark. False if none is current. Safe from any thread. */
 bool gl_context_remember(struct gl_context *context);
 
+/* Whether two are one context. */
+bool gl_context_same(const struct gl_context *a, const struct gl_context *b);
+
 /* Whether the context is current on the calling thread. Cheap. */
 bool gl_context_is_current(const struct gl_context *context);
 

@@ -9,6 +9,7 @@
 
 #include <epoxy/gl.h>
 
+#include "lib/device_text.h"
 #include "lib/driver.h"
 
 static bool is_wsl(void)

@@ -2,13 +2,16 @@
 /* Resources from OpenGL buffer objects: what is checked before CUDA is asked to register one. */
 #include <grinterop/gl.h>
 
+#include "gl/from_buffer.h"
+
 #include <stdlib.h>
 
 #include <epoxy/gl.h>
 
 #include "lib/error.h"
 #include "lib/flags.h"
-#include "gl/interop/interop.h"
+#include "lib/stream.h"
+#include "gl/interop/register.h"
 #include "gl/buffer_storage.h"
 
 #define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)

@@ -2,13 +2,15 @@
 /* Resources from OpenGL textures and renderbuffers: what is checked before CUDA is asked. */
 #include <grinterop/gl.h>
 
+#include "gl/from_image.h"
+
 #include <stdlib.h>
 
 #include <epoxy/gl.h>
 
 #include "lib/error.h"
 #include "lib/flags.h"
-#include "gl/interop/interop.h"
+#include "gl/interop/register.h"
 
 #define IMAGE_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
 

@@ -15,11 +15,6 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gl_leftover *parked;
 
-bool gl_context_same(const struct gl_context *a, const struct gl_context *b)
-{
-    return a->mark == b->mark && a->native.handle == b->native.handle;
-}
-
 void gl_leftover_park(struct gl_leftover *left)
 {
     pthread_mutex_lock(&lock);

@@ -21,9 +21,6 @@ void gl_leftover_park(struct gl_leftover *left);
 /* Ends what was set aside for this context, which is current. */
 void gl_leftovers_collect(const struct gl_context *context);
 
-/* Whether two are one context. */
-bool gl_context_same(const struct gl_context *a, const struct gl_context *b);
-
 /* ---- Objects that grinterop made ------------------------------------------------------------- */
 
 /* OpenGL objects that belong to a resource; 0 where there is none of the kind. */

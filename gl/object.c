@@ -14,8 +14,9 @@
 
 #include "lib/backend.h"
 #include "lib/error.h"
+#include "lib/resource/resource.h"
 #include "gl/buffer_storage.h"
-#include "gl/transport.h"
+#include "gl/context_check.h"
 
 static const struct gl_resource *gl_of(const gr_resource *resource)
 {
@@ -31,6 +32,23 @@ struct gl_object_text gl_object_text(const gr_resource *resource)
                                                               : "texture";
     snprintf(object.text, sizeof(object.text), "OpenGL %s %u", kind, r->name);
     return object;
+}
+
+struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const char *call)
+{
+    struct gl_context gl;
+    char what[80];
+    snprintf(what, sizeof(what), "OpenGL %s %u was made in", kind, name);
+    if (gl_context_begin(&gl, what, call) != GR_OK)
+        return NULL;
+    struct gl_resource *r = calloc(1, sizeof(*r));
+    if (!r) {
+        gr_fail_memory(call);
+        return NULL;
+    }
+    r->context = gl;
+    r->name = name;
+    return r;
 }
 
 /* ---- Operations ------------------------------------------------------------------------------ */

@@ -6,7 +6,7 @@
 #ifndef GR_GL_OBJECT_H
 #define GR_GL_OBJECT_H
 
-#include "lib/resource/resource.h"
+#include "lib/resource_types.h"
 #include "gl/current_context.h"
 #include "gl/format.h"
 #include "gl/image_storage.h"
@@ -36,14 +36,6 @@ struct gl_resource {
  * names the object by `kind` and `name`.
  */
 struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const char *call);
-
-/*
- * The object as a resource of no transport yet, once the arguments and the object were checked
- * (from_buffer.c, from_image.c); NULL after an error. It is free()d, or made a resource.
- */
-struct gl_resource *gl_buffer_object(unsigned int name, unsigned flags, const char *call);
-struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsigned flags,
-                                    const char *call);
 
 /* "OpenGL texture 3", for messages. */
 struct gl_object_text {

@@ -8,12 +8,14 @@
 
 #include <epoxy/gl.h>
 
+#include "lib/context.h"
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "gl/copy/copy.h"
+#include "gl/context_check.h"
+#include "gl/copy/texels.h"
+#include "gl/cuda_device.h"
 #include "gl/diagnose.h"
-#include "gl/interop/interop.h"
-#include "gl/transport.h"
+#include "gl/shared/usable.h"
 
 #define TRIAL_BYTES 16
 

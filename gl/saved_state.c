@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pending errors of OpenGL. It has no call that puts one back, so the same mistake is made again.
- */
+/* OpenGL's state, put back as the application left it. */
 #include "gl/saved_state.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include <epoxy/gl.h>
+
+/* ---- Bindings -------------------------------------------------------------------------------- */
+
+unsigned int gl_bind_buffer(unsigned int target, unsigned int query, unsigned int name)
+{
+    GLint before = 0;
+    glGetIntegerv(query, &before);
+    glBindBuffer(target, name);
+    return (GLuint)before;
+}
+
+/* ---- Pending errors: none can be put back, so the same mistake is made again ------------------
+ */
 
 /* A context that was lost gives errors without an end. */
 #define MOST_ERRORS 16
@@ -86,4 +97,63 @@ const char *gl_error_name(unsigned int error)
     default:
         return "an unknown error of OpenGL";
     }
+}
+
+/* ---- The settings that moving texels depends on -------------------------------------------------
+ */
+
+/* Compressed texels, which have settings of their own, are never moved. */
+static const struct {
+    GLenum name;
+    GLint neutral;
+} store_parameters[GL_STORE_PARAMETERS] = {
+    {GL_PACK_ALIGNMENT, 1},    {GL_UNPACK_ALIGNMENT, 1},   {GL_PACK_ROW_LENGTH, 0},
+    {GL_UNPACK_ROW_LENGTH, 0}, {GL_PACK_IMAGE_HEIGHT, 0},  {GL_UNPACK_IMAGE_HEIGHT, 0},
+    {GL_PACK_SKIP_PIXELS, 0},  {GL_UNPACK_SKIP_PIXELS, 0}, {GL_PACK_SKIP_ROWS, 0},
+    {GL_UNPACK_SKIP_ROWS, 0},  {GL_PACK_SKIP_IMAGES, 0},   {GL_UNPACK_SKIP_IMAGES, 0},
+    {GL_PACK_SWAP_BYTES, 0},   {GL_UNPACK_SWAP_BYTES, 0},  {GL_PACK_LSB_FIRST, 0},
+    {GL_UNPACK_LSB_FIRST, 0},
+};
+
+/* How a compatibility context calculates with texels. */
+static const struct {
+    GLenum name;
+    GLfloat neutral;
+} transfer_parameters[GL_TRANSFER_PARAMETERS] = {
+    {GL_RED_SCALE, 1}, {GL_GREEN_SCALE, 1}, {GL_BLUE_SCALE, 1},  {GL_ALPHA_SCALE, 1},
+    {GL_RED_BIAS, 0},  {GL_GREEN_BIAS, 0},  {GL_BLUE_BIAS, 0},   {GL_ALPHA_BIAS, 0},
+    {GL_MAP_COLOR, 0}, {GL_MAP_STENCIL, 0}, {GL_INDEX_SHIFT, 0}, {GL_INDEX_OFFSET, 0},
+};
+
+void gl_pixel_state_begin(struct gl_pixel_state *before)
+{
+    GLint profile = 0;
+    before->pack_buffer =
+        (int)gl_bind_buffer(GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING, 0);
+    before->unpack_buffer =
+        (int)gl_bind_buffer(GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING, 0);
+    for (size_t i = 0; i < GL_STORE_PARAMETERS; i++) {
+        glGetIntegerv(store_parameters[i].name, &before->store[i]);
+        if (before->store[i] != store_parameters[i].neutral)
+            glPixelStorei(store_parameters[i].name, store_parameters[i].neutral);
+    }
+    glGetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);
+    before->compatibility = profile & GL_CONTEXT_COMPATIBILITY_PROFILE_BIT;
+    for (size_t i = 0; before->compatibility && i < GL_TRANSFER_PARAMETERS; i++) {
+        glGetFloatv(transfer_parameters[i].name, &before->transfer[i]);
+        if (before->transfer[i] != transfer_parameters[i].neutral)
+            glPixelTransferf(transfer_parameters[i].name, transfer_parameters[i].neutral);
+    }
+}
+
+void gl_pixel_state_end(const struct gl_pixel_state *before)
+{
+    for (size_t i = 0; before->compatibility && i < GL_TRANSFER_PARAMETERS; i++)
+        if (before->transfer[i] != transfer_parameters[i].neutral)
+            glPixelTransferf(transfer_parameters[i].name, before->transfer[i]);
+    for (size_t i = 0; i < GL_STORE_PARAMETERS; i++)
+        if (before->store[i] != store_parameters[i].neutral)
+            glPixelStorei(store_parameters[i].name, before->store[i]);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, (GLuint)before->pack_buffer);
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, (GLuint)before->unpack_buffer);
 }

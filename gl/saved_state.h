@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * OpenGL's pending error, which is the application's, while grinterop makes calls that OpenGL may
- * refuse. The context can be asked by name (gl_context.direct).
- */
+/* OpenGL's state, which is the application's: put aside while grinterop works, and put back. */
 #ifndef GR_GL_SAVED_STATE_H
 #define GR_GL_SAVED_STATE_H
+
+#include <stdbool.h>
+
+/* ---- Bindings -------------------------------------------------------------------------------- */
+
+/* Binds a buffer; what the binding `query` held before is the result, for glBindBuffer(). */
+unsigned int gl_bind_buffer(unsigned int target, unsigned int query, unsigned int name);
+
+/* ---- Pending errors, in a context that can be asked by name (gl_context.direct) ---------------
+ */
 
 struct gl_errors {
     unsigned int before; /* GL_NO_ERROR as a rule */
@@ -24,5 +31,23 @@ void gl_errors_end(const struct gl_errors *errors);
 
 /* "GL_OUT_OF_MEMORY"; static. */
 const char *gl_error_name(unsigned int error);
+
+/* ---- The settings that moving texels depends on -----------------------------------------------
+ */
+
+#define GL_STORE_PARAMETERS    16
+#define GL_TRANSFER_PARAMETERS 12
+
+/* The application's settings that decide how texels are moved, kept aside. */
+struct gl_pixel_state {
+    int pack_buffer, unpack_buffer;
+    int store[GL_STORE_PARAMETERS];
+    bool compatibility; /* which can also calculate with texels */
+    float transfer[GL_TRANSFER_PARAMETERS];
+};
+
+/* From here to the end texels are moved unchanged and without gaps, from and to host memory. */
+void gl_pixel_state_begin(struct gl_pixel_state *before);
+void gl_pixel_state_end(const struct gl_pixel_state *before);
 
 #endif

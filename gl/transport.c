@@ -7,8 +7,10 @@
 
 #include "lib/error.h"
 #include "lib/log.h"
-#include "gl/copy/copy.h"
-#include "gl/interop/interop.h"
+#include "gl/copy/make.h"
+#include "gl/from_buffer.h"
+#include "gl/from_image.h"
+#include "gl/interop/register.h"
 
 gr_resource *gl_copy_buffer(unsigned int name, unsigned flags, const char *call)
 {

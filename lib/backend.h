@@ -7,7 +7,7 @@
 #ifndef GR_LIB_BACKEND_H
 #define GR_LIB_BACKEND_H
 
-#include "lib/resource/resource.h"
+#include "lib/resource_types.h"
 
 /*
  * How many resources go into one call of the driver at the most: an array of that size fits on the

@@ -2,6 +2,7 @@
 /* CUDA contexts: which one a resource gets, and the push and pop round every call. */
 #include "lib/context.h"
 
+#include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/log.h"

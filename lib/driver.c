@@ -6,6 +6,7 @@
 #include "lib/driver.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -249,25 +250,15 @@ void *gr_driver_export(const char *name)
     return gr_driver() ? gr_loader_symbol(library.handle, name) : NULL;
 }
 
-void gr_uuid_text(const unsigned char uuid[16], char *text)
+gr_status gr_fail_cuda(CUresult code, const char *call, const char *format, ...)
 {
-    char *at = text;
-    at += sprintf(at, "GPU-");
-    for (int i = 0; i < 16; i++)
-        at += sprintf(at, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
-}
-
-void gr_device_text(CUdevice device, char *text, size_t size)
-{
+    const char *name = NULL;
     const gr_cuda_api *cu = gr_driver();
-    char name[128] = "?";
-    CUuuid uuid;
-    if (!cu || cu->cuDeviceGetName(name, sizeof(name), device) != CUDA_SUCCESS ||
-        cu->cuDeviceGetUuid(&uuid, device) != CUDA_SUCCESS) {
-        snprintf(text, size, "CUDA device %d", device);
-        return;
-    }
-    char uuid_text[GR_UUID_TEXT_SIZE];
-    gr_uuid_text((const unsigned char *)uuid.bytes, uuid_text);
-    snprintf(text, size, "%s (CUDA device %d, UUID %s)", name, device, uuid_text);
+    if (!cu || cu->cuGetErrorName(code, &name) != CUDA_SUCCESS || !name)
+        name = "CUDA_ERROR (no name known)";
+    va_list arguments;
+    va_start(arguments, format);
+    gr_fail_list(GR_ERR_CUDA, (int)code, name, call, format, arguments);
+    va_end(arguments);
+    return GR_ERR_CUDA;
 }

@@ -5,6 +5,8 @@
 
 #include <grinterop/cuda.h>
 
+#include "lib/printf.h"
+
 /* CU_GL_DEVICE_LIST_ALL of cudaGL.h, which would drag in an OpenGL header. */
 #define GR_GL_DEVICE_LIST_ALL 1
 
@@ -23,11 +25,7 @@ PFN_cuStreamBatchMemOp_v11070 gr_driver_batch_mem_op(void);
  */
 void *gr_driver_export(const char *name);
 
-/* One line about a CUDA device, "NVIDIA H200 (CUDA device 0, UUID GPU-...)", for messages. */
-void gr_device_text(CUdevice device, char *text, size_t size);
-
-/* A device UUID in the form that nvidia-smi prints. `text` holds at least 41 characters. */
-#define GR_UUID_TEXT_SIZE 41
-void gr_uuid_text(const unsigned char uuid[16], char *text);
+/* As gr_fail(), for what the driver refused: GR_ERR_CUDA, with the driver's name for the code. */
+gr_status gr_fail_cuda(CUresult code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 
 #endif

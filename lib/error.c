@@ -2,11 +2,9 @@
 /* The calling thread's last error: its record, and the names of its class and code. */
 #include "lib/error.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/driver.h"
 #include "lib/log.h"
 
 /* In the thread, not on the heap: an error can be that there is no heap left. */
@@ -17,8 +15,8 @@ static void copy_text(char *to, size_t size, const char *from)
     snprintf(to, size, "%s", from ? from : "");
 }
 
-static gr_status record(gr_status status, int code, const char *code_name, const char *call,
-                        const char *format, va_list arguments)
+gr_status gr_fail_list(gr_status status, int code, const char *code_name, const char *call,
+                       const char *format, va_list arguments)
 {
     gr_error *e = &last_error;
     e->status = status;
@@ -37,22 +35,9 @@ gr_status gr_fail(gr_status status, const char *call, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    record(status, 0, NULL, call, format, arguments);
+    gr_fail_list(status, 0, NULL, call, format, arguments);
     va_end(arguments);
     return status;
-}
-
-gr_status gr_fail_cuda(CUresult code, const char *call, const char *format, ...)
-{
-    const char *name = NULL;
-    const gr_cuda_api *cu = gr_driver();
-    if (!cu || cu->cuGetErrorName(code, &name) != CUDA_SUCCESS || !name)
-        name = "CUDA_ERROR (no name known)";
-    va_list arguments;
-    va_start(arguments, format);
-    record(GR_ERR_CUDA, (int)code, name, call, format, arguments);
-    va_end(arguments);
-    return GR_ERR_CUDA;
 }
 
 gr_status gr_fail_code(gr_status status, int code, const char *code_name, const char *call,
@@ -60,7 +45,7 @@ gr_status gr_fail_code(gr_status status, int code, const char *code_name, const 
 {
     va_list arguments;
     va_start(arguments, format);
-    record(status, code, code_name, call, format, arguments);
+    gr_fail_list(status, code, code_name, call, format, arguments);
     va_end(arguments);
     return status;
 }

@@ -3,23 +3,24 @@
 #ifndef GR_LIB_ERROR_H
 #define GR_LIB_ERROR_H
 
+#include <stdarg.h>
+
 #include <grinterop/gr.h>
 
-/* For MinGW printf is Windows's own, which C11 programs there do not get. */
-#ifdef __MINGW32__
-#define GR_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
-#else
-#define GR_PRINTF(text, first) __attribute__((format(printf, text, first)))
-#endif
+#include "lib/printf.h"
 
 /*
  * Each records the calling thread's last error and returns its class, so that a caller can write
- * `return gr_fail(...)`. `call` is the function that failed; the message is a sentence.
+ * `return gr_fail(...)`; gr_fail_cuda() is in driver.h. `call` is the function that failed; the
+ * message is a sentence.
  */
 gr_status gr_fail(gr_status status, const char *call, const char *format, ...) GR_PRINTF(3, 4);
-gr_status gr_fail_cuda(CUresult code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 gr_status gr_fail_code(gr_status status, int code, const char *code_name, const char *call,
                        const char *format, ...) GR_PRINTF(5, 6);
+
+/* For what takes a format itself. */
+gr_status gr_fail_list(gr_status status, int code, const char *code_name, const char *call,
+                       const char *format, va_list arguments) GR_PRINTF(5, 0);
 
 /* Out of memory is reported without formatting, since that could fail for the same reason. */
 gr_status gr_fail_memory(const char *call);

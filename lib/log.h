@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-#include "lib/error.h"
+#include "lib/printf.h"
 
 /* The highest level that goes anywhere. GR_LOG sets it when grinterop is loaded. */
 extern atomic_int gr_log_threshold;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "lib/retire.h"
+#include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/log.h"
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/loader.h"
 #include "lib/log.h"

@@ -2,6 +2,7 @@
 /* Resources from Vulkan's images: the application's, and those that grinterop makes. */
 #include "vk/resource.h"
 
+#include "lib/external/part.h"
 #include "lib/flags.h"
 
 #define IMAGE_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)

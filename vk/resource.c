@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lib/external/make.h"
 #include "lib/log.h"
 #include "vk/semaphore.h"
 

@@ -12,8 +12,10 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/log.h"
+#include "gl/copy/image.h"
+#include "gl/copy/memory.h"
+#include "gl/copy/transfer.h"
 #include "gl/saved_state.h"
-#include "gl/transport.h"
 
 static const struct gl_resource *gl_of(const gr_resource *resource)
 {

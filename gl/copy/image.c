@@ -3,12 +3,14 @@
  * Images of the copy transport. Each layer has arrays of its own, as a registered image has, so
  * that programs need not care by which transport it comes.
  */
-#include "gl/copy/copy.h"
+#include "gl/copy/image.h"
 
 #include <epoxy/gl.h>
 
+#include "lib/array_format.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "gl/copy/texels.h"
 
 /* Levels begin at multiples of it, as copies between host and device like it. */
 #define LEVEL_ALIGNMENT ((size_t)256)
@@ -16,21 +18,6 @@
 static size_t halved(size_t extent, unsigned times)
 {
     return extent >> times ? extent >> times : 1;
-}
-
-static size_t channel_bytes(CUarray_format format)
-{
-    switch (format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-    case CU_AD_FORMAT_SIGNED_INT8:
-        return 1;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-    case CU_AD_FORMAT_SIGNED_INT16:
-    case CU_AD_FORMAT_HALF:
-        return 2;
-    default:
-        return 4;
-    }
 }
 
 /* One layer of a level, in texels and bytes. */
@@ -46,7 +33,7 @@ static struct extent extent_of(const struct gl_resource *r, unsigned level)
         .height = halved(image->height, level),
         .depth = halved(image->depth, level),
     };
-    e.row = e.width * r->format->channels * channel_bytes(r->format->format);
+    e.row = e.width * r->format->channels * gr_channel_bytes(r->format->format);
     e.bytes = e.row * e.height * e.depth;
     return e;
 }

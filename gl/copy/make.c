@@ -1,35 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a copy needs of CUDA's: events, pinned host memory, device memory; made when it begins, so
+ * Making a resource of the copy transport: all that it needs of CUDA's is made when it begins, so
  * that maps allocate nothing.
  */
-#include "gl/copy/copy.h"
+#include "gl/copy/make.h"
 
 #include <stdlib.h>
 
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "gl/transport.h"
-
-void gl_copy_end(struct gr_retired *retired, bool alive)
-{
-    const gr_cuda_api *cu = gr_driver();
-    struct gl_copy *copy = (struct gl_copy *)retired;
-    for (unsigned i = 0; alive && i < copy->layer_count; i++)
-        if (copy->layers[i])
-            cu->cuMipmappedArrayDestroy(copy->layers[i]);
-    if (alive && copy->whole)
-        cu->cuMipmappedArrayDestroy(copy->whole);
-    if (alive && copy->ptr)
-        cu->cuMemFree(copy->ptr);
-    for (int i = 0; alive && i < 2; i++) {
-        if (copy->host[i])
-            cu->cuMemFreeHost(copy->host[i]);
-        if (copy->passed[i])
-            cu->cuEventDestroy(copy->passed[i]);
-    }
-    free(copy);
-}
+#include "lib/resource/resource.h"
+#include "gl/copy/copy.h"
+#include "gl/copy/image.h"
+#include "gl/copy/memory.h"
+#include "gl/cuda_device.h"
 
 static CUresult make_events(struct gl_copy *copy, bool two)
 {
@@ -72,19 +56,6 @@ static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, unsigned 
                             "%s: no %zu bytes of device memory for the copy of %s.", call,
                             copy->size, gl_object_text(&r->base).text);
     return GR_OK;
-}
-
-/* OpenGL may draw anywhere. Where it draws on a device of CUDA's, that one is the nearest. */
-gr_status gl_find_nearest_device(CUdevice *device)
-{
-    const gr_cuda_api *cu = gr_driver();
-    unsigned int count = 0;
-    if (cu->cuGLGetDevices(&count, device, 1, GR_GL_DEVICE_LIST_ALL) == CUDA_SUCCESS && count > 0)
-        return GR_OK;
-    CUresult result = cu->cuDeviceGet(device, 0);
-    return result == CUDA_SUCCESS
-               ? GR_OK
-               : gr_fail_cuda(result, "cuDeviceGet", "There is no CUDA device 0 to copy to.");
 }
 
 static struct gl_copy *begin_copy(const struct gl_resource *r, const char *call)

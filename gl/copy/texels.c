@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The texels of textures and renderbuffers, see transfer.h. OpenGL has no call that moves a
+ * The texels of textures and renderbuffers, see texels.h. OpenGL has no call that moves a
  * renderbuffer's texels of any format unchanged: they pass through a texture of the same format, by
  * copies that convert nothing.
  */
-#include "gl/copy/transfer.h"
+#include "gl/copy/texels.h"
 
 #include <epoxy/gl.h>
 

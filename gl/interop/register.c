@@ -1,95 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What making resources of OpenGL objects has in common. */
-#include "gl/interop/interop.h"
+/* Registering an OpenGL object with CUDA, or saying why it cannot be. */
+#include "gl/interop/register.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "lib/log.h"
+#include "lib/resource/resource.h"
+#include "gl/cuda_device.h"
 #include "gl/diagnose.h"
-#include "gl/transport.h"
+#include "gl/interop/interop.h"
 
-gr_status gl_context_begin(struct gl_context *context, const char *what, const char *call)
-{
-    if (!gr_cuda())
-        return GR_ERR_NO_DRIVER;
-    if (!gl_context_remember(context))
-        return gr_fail(GR_ERR_GL, call,
-                       "No OpenGL context is current on this thread. Make current the one that %s "
-                       "(gr_egl_create() makes one without a window).",
-                       what);
-    if (context->version < 32)
-        return gr_fail(
-            GR_ERR_UNSUPPORTED, call,
-            "The current context is %s. grinterop needs OpenGL 3.2 or newer, as NVIDIA's "
-            "driver gives to every program that asks for it.",
-            context->version ? "an older OpenGL" : "one of OpenGL ES");
-    gl_leftovers_collect(context);
-    return GR_OK;
-}
-
-gr_status gl_context_refuse(const struct gl_context *context, const char *object, const char *call)
-{
-    struct gl_native now;
-    if (!gl_native_current(&now))
-        return gr_fail(
-            GR_ERR_GL, call,
-            "No OpenGL context is current on this thread, but %s needs the one that it was "
-            "registered in (%s context %p). Call from the thread where that is current.",
-            object, context->native.interface, context->native.handle);
-    return gr_fail(
-        GR_ERR_GL, call,
-        "%s was registered in another context (%s context %p) than the one that is current on this "
-        "thread (%s context %p). Make that one current first.",
-        object, context->native.interface, context->native.handle, now.interface, now.handle);
-}
-
-struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const char *call)
-{
-    struct gl_context gl;
-    char what[80];
-    snprintf(what, sizeof(what), "OpenGL %s %u was made in", kind, name);
-    if (gl_context_begin(&gl, what, call) != GR_OK)
-        return NULL;
-    struct gl_resource *r = calloc(1, sizeof(*r));
-    if (!r) {
-        gr_fail_memory(call);
-        return NULL;
-    }
-    r->context = gl;
-    r->name = name;
-    return r;
-}
-
-gr_status gl_find_drawing_device(CUdevice *device)
-{
-    unsigned int count = 0;
-    CUresult result = gr_driver()->cuGLGetDevices(&count, device, 1, GR_GL_DEVICE_LIST_ALL);
-    if (result == CUDA_SUCCESS && count > 0)
-        return GR_OK;
-    char text[600];
-    gl_diagnose(result, text, sizeof(text));
-    return gr_fail_cuda(
-        result ? result : CUDA_ERROR_NO_DEVICE, "cuGLGetDevices",
-        "No CUDA context is current, and the OpenGL context belongs to no CUDA device. %s", text);
-}
-
-bool gl_draws_on(CUdevice device)
-{
-    CUdevice devices[64];
-    unsigned int count = 0;
-    if (gr_driver()->cuGLGetDevices(&count, devices, sizeof(devices) / sizeof(devices[0]),
-                                    GR_GL_DEVICE_LIST_ALL) != CUDA_SUCCESS)
-        return false;
-    for (unsigned int i = 0; i < count; i++)
-        if (devices[i] == device)
-            return true;
-    return false;
-}
-
-bool gl_refuses_device(CUresult code)
+/* Whether this refusal of the driver can come from the device, not from the object. */
+static bool refuses_device(CUresult code)
 {
     switch (code) {
     case CUDA_ERROR_OPERATING_SYSTEM: /* WSL, and OpenGL on the CPU */
@@ -133,7 +57,7 @@ static bool blames_device(CUresult code, const char *driver_call, char *reason, 
     if (!reason)
         return false;
     bool draws = gr_driver()->cuCtxGetDevice(&device) == CUDA_SUCCESS && gl_draws_on(device);
-    if (draws && !gl_refuses_device(code))
+    if (draws && !refuses_device(code))
         return false;
     gr_driver()->cuGetErrorName(code, &name);
     gl_diagnose_who(who, sizeof(who));

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Buffers of the shared transport: memory of CUDA's, exported into OpenGL. */
-#include "gl/shared/shared.h"
+#include "gl/shared/buffer.h"
 
 #include <epoxy/gl.h>
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/external/make.h"
 #include "gl/saved_state.h"
 #include "gl/buffer_storage.h"
-
-/*
- * llvmpipe takes a buffer in imported memory only if there are 48 bytes more than the buffer; some
- * to spare.
- */
-#define LLVMPIPE_ROOM 64
+#include "gl/shared/shared.h"
 
 /* llvmpipe says only here that the memory was not to be had. */
 static gr_status make_storage(struct gl_shared *r, size_t size, const char *call)
@@ -40,7 +36,7 @@ static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const 
 {
     int fd;
     size_t size = *(const size_t *)info;
-    size_t room = gr_cuda_is_software() ? LLVMPIPE_ROOM : 0;
+    size_t room = gr_cuda_is_software() ? GR_MESA_ROOM : 0;
     r->target = GL_ARRAY_BUFFER;
     gr_status status = gr_external_make_vmm(&r->external, cuda, size + room, NULL, flags, call);
     if (status != GR_OK)
@@ -52,12 +48,7 @@ static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const 
     return status == GR_OK ? make_storage(r, size, call) : status;
 }
 
-gr_resource *gl_shared_buffer(size_t size, unsigned flags, const char *call)
-{
-    return gl_shared_create(make, &size, flags, call);
-}
-
-gr_status gl_shared_export_buffer(const struct gl_shared *r, struct gr_memory_export *memory)
+static gr_status export_memory(const struct gl_shared *r, struct gr_memory_export *memory)
 {
     *memory = (struct gr_memory_export){
         .fd = -1,
@@ -67,4 +58,11 @@ gr_status gl_shared_export_buffer(const struct gl_shared *r, struct gr_memory_ex
         .part = {.size = r->external.base.size},
     };
     return gr_vmm_export(r->external.memory->vmm.handle, &memory->fd);
+}
+
+static const struct gl_shared_maker maker = {.make = make, .export_memory = export_memory};
+
+gr_resource *gl_shared_buffer(size_t size, unsigned flags, const char *call)
+{
+    return gl_shared_create(&maker, &size, flags, call);
 }

@@ -3,15 +3,18 @@
  * Images of the shared transport: memory of grinterop's own Vulkan device, exported into OpenGL and
  * into CUDA.
  */
-#include "gl/shared/shared.h"
+#include "gl/shared/image.h"
 
 #include <unistd.h>
 
 #include <epoxy/gl.h>
 
 #include "lib/error.h"
+#include "lib/external/make.h"
+#include "lib/external/part.h"
 #include "gl/saved_state.h"
 #include "gl/shared/private_vulkan.h"
+#include "gl/shared/shared.h"
 #include "gl/shared/vulkan_format.h"
 
 /* What make() is told. */
@@ -192,13 +195,7 @@ static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const 
     return status == GR_OK ? make_storage(r, wish->info, call) : status;
 }
 
-gr_resource *gl_shared_image(const gr_gl_image_info *info, unsigned flags, const char *call)
-{
-    struct wish wish = {info, gl_vulkan_format_of(info->internal_format, call)};
-    return wish.format ? gl_shared_create(make, &wish, flags, call) : NULL;
-}
-
-gr_status gl_shared_export_image(const struct gl_shared *r, struct gr_memory_export *memory)
+static gr_status export_memory(const struct gl_shared *r, struct gr_memory_export *memory)
 {
     *memory = (struct gr_memory_export){
         .fd = -1,
@@ -208,4 +205,12 @@ gr_status gl_shared_export_image(const struct gl_shared *r, struct gr_memory_exp
     };
     memory->part.image = &memory->image;
     return gl_vulkan_memory_fd(r->vulkan, &memory->fd);
+}
+
+static const struct gl_shared_maker maker = {.make = make, .export_memory = export_memory};
+
+gr_resource *gl_shared_image(const gr_gl_image_info *info, unsigned flags, const char *call)
+{
+    struct wish wish = {info, gl_vulkan_format_of(info->internal_format, call)};
+    return wish.format ? gl_shared_create(&maker, &wish, flags, call) : NULL;
 }

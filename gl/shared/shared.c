@@ -13,134 +13,17 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "lib/log.h"
-#include "gl/diagnose.h"
+#include "lib/resource/resource.h"
+#include "gl/context_check.h"
+#include "gl/cuda_device.h"
 #include "gl/saved_state.h"
 #include "gl/format.h"
 #include "gl/shared/private_vulkan.h"
-#include "gl/transport.h"
-
-#define INSTEAD                                                                                    \
-    "Use GR_TRANSPORT_INTEROP, or GR_TRANSPORT_COPY where another device draws than computes; "    \
-    "GR_TRANSPORT_AUTO chooses."
-
-/* The most CUDA devices that one OpenGL context can belong to (SLI). */
-#define DEVICES_MAX 16
+#include "gl/shared/usable.h"
 
 unsigned int gl_shared_name(const struct gl_shared *r)
 {
     return r->names->buffer ? r->names->buffer : r->names->texture;
-}
-
-/* ---- Whether it can work --------------------------------------------------------------------- */
-
-static gr_status check_opengl(const struct gl_context *context, const char *call)
-{
-    const char *memory = epoxy_has_gl_extension("GL_EXT_memory_object") ? "" : "memory_object";
-    const char *fd = epoxy_has_gl_extension("GL_EXT_memory_object_fd") ? "" : "memory_object_fd";
-    if (context->direct && !*memory && !*fd)
-        return GR_OK;
-    const char *renderer = (const char *)glGetString(GL_RENDERER);
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "OpenGL's storage cannot be shared here: %.120s has no%s%s%s%s%s. " INSTEAD,
-                   renderer ? renderer : "this OpenGL", *memory ? " GL_EXT_" : "", memory,
-                   *fd ? " GL_EXT_" : "", fd,
-                   context->direct ? "" : " GL_ARB_direct_state_access (OpenGL 4.5)");
-}
-
-static gr_status check_device(const char *call)
-{
-    CUdevice drawing[DEVICES_MAX], current = -1;
-    unsigned int count = 0;
-    const gr_cuda_api *cu = gr_driver();
-    CUresult result = cu->cuGLGetDevices(&count, drawing, DEVICES_MAX, GR_GL_DEVICE_LIST_ALL);
-    if (result == CUDA_SUCCESS)
-        result = cu->cuCtxGetDevice(&current);
-    for (unsigned int i = 0; result == CUDA_SUCCESS && i < count; i++)
-        if (drawing[i] == current)
-            return GR_OK;
-    char text[560];
-    gl_diagnose(result, text, sizeof(text));
-    return gr_fail_code(GR_ERR_UNSUPPORTED, 0, NULL, call,
-                        "OpenGL's storage cannot be shared between two devices. %s", text);
-}
-
-static gr_status check_driver(const char *call)
-{
-    const gr_cuda_api *cu = gr_driver();
-    CUdevice device = 0;
-    int maps = 0, exports = 0;
-    cu->cuCtxGetDevice(&device);
-    cu->cuDeviceGetAttribute(&maps, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
-                             device);
-    cu->cuDeviceGetAttribute(
-        &exports, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, device);
-    if (maps && exports)
-        return GR_OK;
-    char text[200];
-    gr_device_text(device, text, sizeof(text));
-    return gr_fail(GR_ERR_UNSUPPORTED, call, "%s cannot %s, which sharing needs. " INSTEAD, text,
-                   maps ? "export memory as file descriptors" : "map memory that is exported");
-}
-
-/* With both contexts current. */
-static gr_status check_all(const struct gl_context *context, const char *call)
-{
-    gr_status status = check_opengl(context, call);
-    if (status == GR_OK)
-        status = check_device(call);
-    return status == GR_OK ? check_driver(call) : status;
-}
-
-static void say_usable(const struct gl_timeline *t, char *reason, size_t size)
-{
-    const char *renderer = (const char *)glGetString(GL_RENDERER);
-    snprintf(reason, size, "%.120s imports CUDA's memory; both wait for each other by %s%s%s%s.",
-             renderer ? renderer : "this OpenGL", gl_timeline_text(t), t->why[0] ? " (" : "",
-             t->why, t->why[0] ? ")" : "");
-}
-
-static gr_status probe(char *reason, size_t size)
-{
-    struct gl_context context;
-    struct gr_context cuda;
-    struct gl_errors errors;
-    bool pushed;
-    gr_status status = gl_context_begin(&context, "is to be asked", "gr_gl_probe");
-    if (status == GR_OK)
-        status = gr_context_choose(&cuda, gl_find_drawing_device, "gr_gl_probe");
-    if (status != GR_OK)
-        return status;
-    status = gr_context_enter(&cuda, &pushed, "gr_gl_probe");
-    if (status == GR_OK) {
-        status = check_all(&context, "gr_gl_probe");
-        if (status == GR_OK) {
-            gl_errors_begin(&errors);
-            struct gl_timeline *t = gl_timeline_hold(&context, &cuda, "gr_gl_probe");
-            gl_errors_end(&errors);
-            status = t ? GR_OK : GR_ERR_UNSUPPORTED;
-            if (t)
-                say_usable(t, reason, size);
-            gl_timeline_drop(t);
-        }
-        gr_context_leave(pushed);
-    }
-    gr_context_drop(&cuda);
-    return status;
-}
-
-gr_status gl_shared_usable(char *reason, size_t size)
-{
-    gr_error before, error;
-    gr_error_save(&before);
-    gr_status status = probe(reason, size);
-    if (status != GR_OK) {
-        gr_last_error(&error);
-        snprintf(reason, size, "%s", error.message);
-        status = GR_ERR_UNSUPPORTED;
-    }
-    gr_error_restore(&before);
-    return status;
 }
 
 /* ---- Operations ------------------------------------------------------------------------------ */
@@ -245,8 +128,7 @@ static gr_status export_memory(const gr_resource *resource, struct gr_memory_exp
     gr_status status = gr_context_enter(&resource->context, &pushed, "gr_send_resource");
     if (status != GR_OK)
         return status;
-    status =
-        resource->is_image ? gl_shared_export_image(r, memory) : gl_shared_export_buffer(r, memory);
+    status = r->maker->export_memory(r, memory);
     gr_context_leave(pushed);
     return status;
 }
@@ -321,18 +203,17 @@ gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool ded
                         "%s: OpenGL could not import %zu bytes of memory.", call, size);
 }
 
-static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda,
-                            gl_shared_make_fn *make, const void *info, unsigned flags,
-                            const char *call)
+static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda, const void *info,
+                            unsigned flags, const char *call)
 {
     struct gl_errors errors;
-    gr_status status = check_all(&r->context, call);
+    gr_status status = gl_shared_check(&r->context, call);
     if (status != GR_OK)
         return status;
     gl_errors_begin(&errors);
     r->names = gl_names_make(&r->context, call);
     r->timeline = r->names ? gl_timeline_hold(&r->context, cuda, call) : NULL;
-    status = r->timeline ? make(r, cuda, info, flags, call) : GR_ERR_NO_MEMORY;
+    status = r->timeline ? r->maker->make(r, cuda, info, flags, call) : gr_last_error(NULL);
     gl_errors_end(&errors);
     if (status == GR_OK)
         status = gr_sync_set(&r->external.base, r->timeline->acquire, r->timeline->release, call);
@@ -354,7 +235,7 @@ static void discard(struct gl_shared *r, struct gr_context *cuda)
     gr_error_restore(&cause);
 }
 
-gr_resource *gl_shared_create(gl_shared_make_fn *make, const void *info, unsigned flags,
+gr_resource *gl_shared_create(const struct gl_shared_maker *maker, const void *info, unsigned flags,
                               const char *call)
 {
     struct gl_context context;
@@ -370,10 +251,11 @@ gr_resource *gl_shared_create(gl_shared_make_fn *make, const void *info, unsigne
         return NULL;
     }
     r->external.kind = &shared_kind;
+    r->maker = maker;
     r->context = context;
     gr_status status = gr_context_enter(&cuda, &pushed, call);
     if (status == GR_OK) {
-        status = make_parts(r, &cuda, make, info, flags, call);
+        status = make_parts(r, &cuda, info, flags, call);
         gr_context_leave(pushed);
     }
     if (status != GR_OK) {

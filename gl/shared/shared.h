@@ -12,8 +12,11 @@
 #include "gl/leftover.h"
 #include "gl/shared/timeline.h"
 
+struct gl_shared_maker;
+
 struct gl_shared {
     struct gr_external external;
+    const struct gl_shared_maker *maker;
     struct gl_context context;
     struct gl_names *names; /* the buffer or texture, and its memory object */
     unsigned int target;    /* GL_ARRAY_BUFFER for buffers */
@@ -30,23 +33,22 @@ struct gl_shared *gl_shared_of(const gr_resource *resource);
 /* The OpenGL name of its buffer or texture. */
 unsigned int gl_shared_name(const struct gl_shared *r);
 
-/*
- * gr_gl_buffer_create() and gr_gl_image_create() by this transport, with arguments that were
- * checked.
- */
-gr_resource *gl_shared_buffer(size_t size, unsigned flags, const char *call);
-gr_resource *gl_shared_image(const gr_gl_image_info *info, unsigned flags, const char *call);
+/* What buffers and images do differently. */
+struct gl_shared_maker {
+    /*
+     * Gives the resource memory, with gr_external_make() or gr_external_make_vmm(), and then its
+     * OpenGL object. Both contexts are current, and OpenGL's errors begun. Records an error; what
+     * it has made by then is ended by the caller.
+     */
+    gr_status (*make)(struct gl_shared *r, const struct gr_context *cuda, const void *info,
+                      unsigned flags, const char *call);
 
-/* ---- For the two of them (shared.c) ---------------------------------------------------------- */
+    /* Of struct gr_external_kind, with the CUDA context current. */
+    gr_status (*export_memory)(const struct gl_shared *r, struct gr_memory_export *memory);
+};
 
-/*
- * Makes a resource of the current OpenGL context: `make` gives it memory, with gr_external_make()
- * or gr_external_make_vmm(), and then its OpenGL object. Both contexts are current there, and
- * OpenGL's errors begun; after an error, which it records, all is ended here.
- */
-typedef gr_status gl_shared_make_fn(struct gl_shared *r, const struct gr_context *cuda,
-                                    const void *info, unsigned flags, const char *call);
-gr_resource *gl_shared_create(gl_shared_make_fn *make, const void *info, unsigned flags,
+/* Makes a resource of the current OpenGL context; NULL after an error, which is recorded. */
+gr_resource *gl_shared_create(const struct gl_shared_maker *maker, const void *info, unsigned flags,
                               const char *call);
 
 /*
@@ -55,9 +57,5 @@ gr_resource *gl_shared_create(gl_shared_make_fn *make, const void *info, unsigne
  */
 gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool dedicated,
                            const char *call);
-
-/* The hook export_memory() of both. */
-gr_status gl_shared_export_buffer(const struct gl_shared *r, struct gr_memory_export *memory);
-gr_status gl_shared_export_image(const struct gl_shared *r, struct gr_memory_export *memory);
 
 #endif

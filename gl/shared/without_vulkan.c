@@ -5,7 +5,7 @@
  */
 #include "lib/error.h"
 #include "gl/shared/private_vulkan.h"
-#include "gl/shared/shared.h"
+#include "gl/shared/image.h"
 
 static gr_status refuse(const char *call)
 {
@@ -35,11 +35,4 @@ gr_resource *gl_shared_image(const gr_gl_image_info *info, unsigned flags, const
     (void)flags;
     refuse(call);
     return NULL;
-}
-
-gr_status gl_shared_export_image(const struct gl_shared *r, struct gr_memory_export *memory)
-{
-    (void)r;
-    memory->fd = -1;
-    return refuse(__func__);
 }

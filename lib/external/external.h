@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Resources in external memory: the import that several may share, and what vk/ and gl/ build on.
- */
+/* Resources in external memory, and what a graphics API adds to them. */
 #ifndef GR_LIB_EXTERNAL_EXTERNAL_H
 #define GR_LIB_EXTERNAL_EXTERNAL_H
 
 #include <grinterop/external.h>
 
-#include "lib/resource/resource.h"
+#include "lib/external/import.h"
+#include "lib/resource_types.h"
 #include "lib/sync/acquire_release.h"
-#include "lib/external/vmm.h"
-
-/* Memory as it was imported. Counted: each resource in it holds it. */
-struct gr_import {
-    unsigned holds;          /* changed atomically */
-    CUexternalMemory handle; /* NULL where `vmm` is used */
-    struct gr_vmm vmm;       /* memory of CUDA's own, which has one resource, all of it or less */
-    CUexternalMemoryHandleType type;
-    size_t size;
-    bool dedicated;
-};
 
 /* Memory on its way to another process. */
 struct gr_memory_export {
@@ -89,22 +77,6 @@ static inline gr_status gr_external_check_thread(const struct gr_external_kind *
 }
 
 /*
- * Imports `info` with the CUDA context and makes `resource`, which is zeroed memory of the caller's
- * but for `kind`, a resource in it. On success it owns the context's hold; after an error, which is
- * recorded, the caller still has both.
- */
-gr_status gr_external_make(struct gr_external *resource, const struct gr_context *context,
-                           const gr_external_memory_info *info, unsigned flags, const char *call);
-
-/*
- * Likewise a buffer in new memory of CUDA's own, or in another process's when `import` is one: that
- * fd stays the caller's, and import->size is what was exported.
- */
-gr_status gr_external_make_vmm(struct gr_external *resource, const struct gr_context *context,
-                               size_t size, const struct gr_memory_export *import, unsigned flags,
-                               const char *call);
-
-/*
  * The resource as one in external memory; NULL if it is none. Here, since each map asks it many
  * times.
  */
@@ -113,41 +85,5 @@ static inline struct gr_external *gr_external_of(const gr_resource *resource)
     return resource && resource->backend == &gr_external_backend ? (struct gr_external *)resource
                                                                  : NULL;
 }
-
-/* The points of a resource that is known to be in external memory. */
-static inline struct gr_sync *gr_sync_of(const gr_resource *resource)
-{
-    return &((struct gr_external *)resource)->sync;
-}
-
-/* ---- The rules of the handle types (memory_rules.c) ------------------------------------------ */
-
-/* Whether the description obeys the driver's documentation; the message cites the rule. */
-gr_status gr_external_check(const gr_external_memory_info *info, const char *call);
-
-/* Whether the part lies in memory of `size` bytes, and its image is one that CUDA has. */
-gr_status gr_external_check_part(const gr_external_part *part, size_t size, bool dedicated,
-                                 CUexternalMemoryHandleType type, const char *call);
-
-/* The number of mip levels down to a single texel. */
-unsigned gr_whole_chain(size_t width, size_t height, size_t depth);
-
-/* The driver's forms of descriptions that were checked. */
-void gr_external_handle_desc(const gr_external_memory_info *info,
-                             CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc);
-void gr_external_array_desc(const gr_external_part *part, unsigned flags,
-                            CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc);
-
-/* Whether the handle is a file descriptor. */
-bool gr_external_has_fd(CUexternalMemoryHandleType type);
-
-/* "OPAQUE_FD"; a number's text is "unknown". Static. */
-const char *gr_external_type_name(CUexternalMemoryHandleType type);
-
-/*
- * Records the driver's refusal of an import: what the code means for this handle type, and the way
- * out.
- */
-gr_status gr_external_refused(const gr_external_memory_info *info, CUresult code, const char *call);
 
 #endif

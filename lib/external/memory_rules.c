@@ -3,7 +3,7 @@
  * What CUDA's documentation demands of imported memory, type by type: checked before the driver is
  * called, which would answer with a number, or not at all.
  */
-#include "lib/external/external.h"
+#include "lib/external/memory_rules.h"
 
 #include <string.h>
 

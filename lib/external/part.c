@@ -3,11 +3,12 @@
  * Parts of imported memory: that buffers and images lie in it, and that the images are ones CUDA
  * has.
  */
-#include "lib/external/external.h"
+#include "lib/external/part.h"
 
 #include <stdint.h>
 #include <string.h>
 
+#include "lib/array_format.h"
 #include "lib/error.h"
 #include "lib/import_handle.h"
 
@@ -65,29 +66,9 @@ static gr_status check_cube(const gr_external_image *image, const char *call)
     return GR_OK;
 }
 
-/* 0 for a format that is not one channel's, or that is none. */
-static unsigned channel_bytes(CUarray_format format)
-{
-    switch (format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-    case CU_AD_FORMAT_SIGNED_INT8:
-        return 1;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-    case CU_AD_FORMAT_SIGNED_INT16:
-    case CU_AD_FORMAT_HALF:
-        return 2;
-    case CU_AD_FORMAT_UNSIGNED_INT32:
-    case CU_AD_FORMAT_SIGNED_INT32:
-    case CU_AD_FORMAT_FLOAT:
-        return 4;
-    default:
-        return 0;
-    }
-}
-
 static gr_status check_texel(const gr_external_image *image, const char *call)
 {
-    if (channel_bytes(image->format) == 0)
+    if (gr_channel_bytes(image->format) == 0)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
             "The image's format is 0x%x. " CREATE_CALL ": a format says what one channel "
@@ -153,7 +134,7 @@ static size_t times(size_t a, size_t b)
 /* Whatever the layout, each texel of the first level has its bytes. */
 static size_t least_bytes(const gr_external_image *image)
 {
-    size_t bytes = times(channel_bytes(image->format) * image->channels, image->width);
+    size_t bytes = times(gr_channel_bytes(image->format) * image->channels, image->width);
     bytes = times(bytes, image->height ? image->height : 1);
     bytes = times(bytes, image->depth ? image->depth : 1);
     return times(bytes, image->layers ? image->layers : 1);

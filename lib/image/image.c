@@ -3,6 +3,7 @@
 #include "lib/image/image.h"
 
 #include "lib/backend.h"
+#include "lib/array_format.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 
@@ -39,21 +40,6 @@ gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned 
     return status == GR_OK ? gr_image_check_range(buffer->resource, level, layer, call) : status;
 }
 
-static unsigned channel_bytes(CUarray_format format)
-{
-    switch (format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-    case CU_AD_FORMAT_SIGNED_INT8:
-        return 1;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-    case CU_AD_FORMAT_SIGNED_INT16:
-    case CU_AD_FORMAT_HALF:
-        return 2;
-    default:
-        return 4;
-    }
-}
-
 gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
 {
     const gr_resource *resource = buffer->resource;
@@ -79,7 +65,7 @@ gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
         .normalized = image->normalized,
         .format = described.Format,
         .channels = described.NumChannels,
-        .texel_bytes = described.NumChannels * channel_bytes(described.Format),
+        .texel_bytes = described.NumChannels * gr_channel_bytes(described.Format),
     };
     return GR_OK;
 }

@@ -3,11 +3,13 @@
  * Images as linear memory: copies out of and into one level and layer, and the memory that stands
  * for one.
  */
-#include "lib/image/image.h"
+#include "lib/image/linear.h"
 
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/image/image.h"
+#include "lib/stream.h"
 
 /* One level and layer, in the units of a copy. */
 struct part {

@@ -4,7 +4,7 @@
  * order, so those of a mapping that has ended wait here, with an event, until the stream has
  * passed.
  */
-#include "lib/image/image.h"
+#include "lib/image/object_life.h"
 
 #include <stdlib.h>
 

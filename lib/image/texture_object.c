@@ -7,6 +7,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/image/image.h"
+#include "lib/image/object_life.h"
 
 static gr_status make_surface(gr_buffer *buffer, unsigned level, unsigned layer,
                               CUsurfObject *surface, const char *call)

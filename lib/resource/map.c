@@ -7,7 +7,10 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/image/image.h"
+#include "lib/image/linear.h"
 #include "lib/log.h"
+#include "lib/resource/resource.h"
+#include "lib/stream.h"
 
 static gr_status check_mappable(const gr_resource *resource, const gr_resource *first,
                                 const char *call)

@@ -6,25 +6,11 @@
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "lib/image/image.h"
+#include "lib/image/linear.h"
+#include "lib/image/object_life.h"
 #include "lib/log.h"
-
-gr_status gr_stream_order_after(gr_resource *resource, CUstream earlier, CUstream stream)
-{
-    const gr_cuda_api *cu = gr_driver();
-    CUresult result = CUDA_SUCCESS;
-    if (!resource->order)
-        result = cu->cuEventCreate(&resource->order, CU_EVENT_DISABLE_TIMING);
-    if (result == CUDA_SUCCESS)
-        result = cu->cuEventRecord(resource->order, earlier);
-    if (result == CUDA_SUCCESS)
-        result = cu->cuStreamWaitEvent(stream, resource->order, 0);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuStreamWaitEvent",
-                        "The stream of a release, or one to be in step with the map, could not be "
-                        "made to wait for the map's.");
-}
+#include "lib/resource/resource.h"
+#include "lib/stream.h"
 
 /*
  * A release on another stream than the map's must not overtake the map, nor the work that followed

@@ -13,7 +13,8 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/flags.h"
-#include "lib/image/image.h"
+#include "lib/image/linear.h"
+#include "lib/image/object_life.h"
 #include "lib/log.h"
 
 void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
@@ -154,21 +155,6 @@ gr_status gr_resource_check_open(const gr_resource *resource, const char *call)
         return gr_fail(
             GR_ERR_STATE, call,
             "The resource has been closed. Register the object again to go on using it.");
-    return GR_OK;
-}
-
-gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call)
-{
-    if (!stream)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The stream is NULL. Name it: CU_STREAM_LEGACY or CU_STREAM_PER_THREAD for a default "
-            "stream%s.",
-            of_map_allowed ? ", GR_STREAM_OF_MAP for the one that the map was given" : "");
-    if (stream == GR_STREAM_OF_MAP && !of_map_allowed)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "GR_STREAM_OF_MAP has no meaning before something is mapped: name the stream.");
     return GR_OK;
 }
 

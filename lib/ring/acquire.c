@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "lib/error.h"
-#include "lib/resource/resource.h"
+#include "lib/stream.h"
 
 #define FOR_EVER (~0u)
 

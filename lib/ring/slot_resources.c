@@ -8,6 +8,7 @@
 #include "lib/error.h"
 #include "lib/external/external.h"
 #include "lib/log.h"
+#include "lib/resource/resource.h"
 #include "lib/ring/ring.h"
 
 /* So that no number of slots overflows; a ring of so many is a mistake. */

@@ -12,9 +12,12 @@
 #include <unistd.h>
 
 #include "lib/backend.h"
+#include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/external/make.h"
 #include "lib/log.h"
+#include "lib/resource/resource.h"
 
 /* The descriptors of a resource's message: the memory, then those of its semaphores that it has. */
 #define MEMORY_FD 0

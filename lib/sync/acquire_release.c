@@ -8,7 +8,6 @@
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "lib/external/external.h"
 
 static bool same_stream(CUstream a, CUstream b)
 {
@@ -207,6 +206,73 @@ gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream str
     return status;
 }
 
+/* ---- The graphics API's half of both -----------------------------------------------------------
+ */
+
+/* The next value that the graphics API signals; of a binary semaphore the number of the signal. */
+static gr_status begin_signal(gr_semaphore *acquire, uint64_t *number, const char *call)
+{
+    gr_status status = GR_OK;
+    pthread_mutex_lock(&acquire->lock);
+    if (!acquire->timeline && acquire->signalled > acquire->waited)
+        status =
+            gr_fail(GR_ERR_STATE, call,
+                    "The binary semaphore has been signalled and no map has waited for it yet: "
+                    "map a resource in between, or use timeline semaphores.");
+    else
+        *number = ++acquire->signalled;
+    pthread_mutex_unlock(&acquire->lock);
+    return status;
+}
+
+static void begin_wait(gr_semaphore *release, gr_resource *const resources[], size_t n,
+                       gr_submit *submit)
+{
+    uint64_t last = 0;
+    for (size_t i = 0; i < n; i++)
+        if (gr_sync_of(resources[i])->computed > last)
+            last = gr_sync_of(resources[i])->computed;
+    if (last == 0)
+        return;
+    pthread_mutex_lock(&release->lock);
+    if (release->timeline || last > release->waited) {
+        submit->wait = release;
+        submit->wait_value = release->timeline ? last : 0;
+        if (!release->timeline)
+            release->waited = release->signalled;
+    }
+    pthread_mutex_unlock(&release->lock);
+}
+
+gr_status gr_sync_begin_signal(gr_resource *const resources[], size_t n, gr_submit *submit,
+                               const char *call)
+{
+    uint64_t number = 0;
+    gr_semaphore *acquire = gr_sync_of(resources[0])->acquire;
+    gr_status status = acquire ? begin_signal(acquire, &number, call) : GR_OK;
+    if (status != GR_OK)
+        return status;
+    submit->signal = acquire;
+    submit->signal_value = gr_semaphore_is_timeline(acquire) ? number : 0;
+    for (size_t i = 0; i < n; i++) {
+        struct gr_sync *each = gr_sync_of(resources[i]);
+        if (each->drawn == number)
+            continue; /* it is listed twice */
+        each->drawn_before = each->drawn;
+        each->drawn = number;
+    }
+    return GR_OK;
+}
+
+void gr_sync_begin_wait(gr_resource *const resources[], size_t n, gr_submit *submit)
+{
+    gr_semaphore *release = gr_sync_of(resources[0])->release;
+    submit->wait = NULL;
+    submit->wait_value = 0;
+    if (release)
+        begin_wait(release, resources, n, submit);
+}
+
 gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n)
 {
     bool pushed;
@@ -283,5 +349,5 @@ void gr_sync_end(struct gr_sync *sync, bool alive)
         gr_driver()->cuEventDestroy(sync->done);
     gr_semaphore_free(sync->acquire);
     gr_semaphore_free(sync->release);
-    *sync = (struct gr_sync){0};
+    *sync = (struct gr_sync){.by_commands = sync->by_commands};
 }

@@ -3,10 +3,12 @@
 #ifndef GR_LIB_SYNC_ACQUIRE_RELEASE_H
 #define GR_LIB_SYNC_ACQUIRE_RELEASE_H
 
-#include "lib/resource/resource.h"
+#include "lib/resource_types.h"
 #include "lib/sync/semaphore.h"
 
 struct gr_sync {
+    /* Map and release do the graphics API's part too, which takes commands from their thread. */
+    bool by_commands;
     gr_semaphore *acquire, *release; /* held, or NULL */
     uint64_t drawn;                  /* acquire's value that the next map waits for; 0: nothing */
     uint64_t drawn_before;           /* what `drawn` was before the last submit was begun */
@@ -15,6 +17,12 @@ struct gr_sync {
     CUstream released_on;
     CUevent done; /* recorded at a release that no timeline tells of; NULL until there is one */
 };
+
+/* The points of a resource that has some. */
+static inline struct gr_sync *gr_sync_of(const gr_resource *resource)
+{
+    return resource->sync;
+}
 
 /* For map: puts what n resources of one CUDA context have to wait for into the stream. */
 gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream stream);

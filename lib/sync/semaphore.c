@@ -9,7 +9,7 @@
 #include "lib/error.h"
 #include "lib/flags.h"
 #include "lib/log.h"
-#include "lib/resource/resource.h"
+#include "lib/stream.h"
 #include "lib/retire.h"
 
 /* Points in one call of the driver. */

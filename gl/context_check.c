@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a call checks of the OpenGL context, and the error that says what is wrong with it. */
+#include "gl/context_check.h"
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "gl/leftover.h"
+
+gr_status gl_context_begin(struct gl_context *context, const char *what, const char *call)
+{
+    if (!gr_cuda())
+        return GR_ERR_NO_DRIVER;
+    if (!gl_context_remember(context))
+        return gr_fail(GR_ERR_GL, call,
+                       "No OpenGL context is current on this thread. Make current the one that %s "
+                       "(gr_egl_create() makes one without a window).",
+                       what);
+    if (context->version < 32)
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "The current context is %s. grinterop needs OpenGL 3.2 or newer, as NVIDIA's "
+            "driver gives to every program that asks for it.",
+            context->version ? "an older OpenGL" : "one of OpenGL ES");
+    gl_leftovers_collect(context);
+    return GR_OK;
+}
+
+gr_status gl_context_refuse(const struct gl_context *context, const char *object, const char *call)
+{
+    struct gl_native now;
+    if (!gl_native_current(&now))
+        return gr_fail(
+            GR_ERR_GL, call,
+            "No OpenGL context is current on this thread, but %s needs the one that it was "
+            "registered in (%s context %p). Call from the thread where that is current.",
+            object, context->native.interface, context->native.handle);
+    return gr_fail(
+        GR_ERR_GL, call,
+        "%s was registered in another context (%s context %p) than the one that is current on this "
+        "thread (%s context %p). Make that one current first.",
+        object, context->native.interface, context->native.handle, now.interface, now.handle);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The end of what a copy needs of CUDA's. */
+#include "gl/copy/memory.h"
+
+#include <stdlib.h>
+
+#include "lib/driver.h"
+
+void gl_copy_end(struct gr_retired *retired, bool alive)
+{
+    const gr_cuda_api *cu = gr_driver();
+    struct gl_copy *copy = (struct gl_copy *)retired;
+    for (unsigned i = 0; alive && i < copy->layer_count; i++)
+        if (copy->layers[i])
+            cu->cuMipmappedArrayDestroy(copy->layers[i]);
+    if (alive && copy->whole)
+        cu->cuMipmappedArrayDestroy(copy->whole);
+    if (alive && copy->ptr)
+        cu->cuMemFree(copy->ptr);
+    for (int i = 0; alive && i < 2; i++) {
+        if (copy->host[i])
+            cu->cuMemFreeHost(copy->host[i]);
+        if (copy->passed[i])
+            cu->cuEventDestroy(copy->passed[i]);
+    }
+    free(copy);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CUDA devices in the words of messages. */
+#include "lib/device_text.h"
+
+#include <stdio.h>
+
+#include "lib/driver.h"
+
+void gr_uuid_text(const unsigned char uuid[16], char *text)
+{
+    char *at = text;
+    at += sprintf(at, "GPU-");
+    for (int i = 0; i < 16; i++)
+        at += sprintf(at, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+}
+
+void gr_device_text(CUdevice device, char *text, size_t size)
+{
+    const gr_cuda_api *cu = gr_driver();
+    char name[128] = "?";
+    CUuuid uuid;
+    if (!cu || cu->cuDeviceGetName(name, sizeof(name), device) != CUDA_SUCCESS ||
+        cu->cuDeviceGetUuid(&uuid, device) != CUDA_SUCCESS) {
+        snprintf(text, size, "CUDA device %d", device);
+        return;
+    }
+    char uuid_text[GR_UUID_TEXT_SIZE];
+    gr_uuid_text((const unsigned char *)uuid.bytes, uuid_text);
+    snprintf(text, size, "%s (CUDA device %d, UUID %s)", name, device, uuid_text);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory on its way into CUDA: imported once, and held by each resource that lies in it. */
+#include "lib/external/import.h"
+
+#include <stdlib.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/external/memory_rules.h"
+#include "lib/import_handle.h"
+
+/*
+ * The driver takes a descriptor when the import succeeds, but the caller's is to be taken only when
+ * all has succeeded: so the driver gets a copy.
+ */
+static gr_status import_handle(struct gr_import *import, const gr_external_memory_info *info,
+                               const char *call)
+{
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc;
+    gr_external_handle_desc(info, &desc);
+    if (gr_external_has_fd(info->type)) {
+        desc.handle.fd = gr_fd_copy(info->fd);
+        if (desc.handle.fd < 0)
+            return gr_fail(
+                GR_ERR_INVALID_VALUE, call,
+                "The file descriptor %d is not open, or there is none left for a copy: was "
+                "it closed, or taken by an earlier import?",
+                info->fd);
+    }
+    CUresult result = gr_driver()->cuImportExternalMemory(&import->handle, &desc);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    if (gr_external_has_fd(info->type))
+        gr_fd_close(desc.handle.fd);
+    return gr_external_refused(info, result, call);
+}
+
+struct gr_import *gr_import_memory(const gr_external_memory_info *info, const char *call)
+{
+    struct gr_import *import = calloc(1, sizeof(*import));
+    if (!import) {
+        gr_fail_memory(call);
+        return NULL;
+    }
+    if (import_handle(import, info, call) != GR_OK) {
+        free(import);
+        return NULL;
+    }
+    import->holds = 1;
+    import->type = info->type;
+    import->size = info->size;
+    import->dedicated = info->dedicated;
+    return import;
+}
+
+struct gr_import *gr_import_vmm(int fd, size_t size, const char *call)
+{
+    struct gr_import *import = calloc(1, sizeof(*import));
+    if (!import) {
+        gr_fail_memory(call);
+        return NULL;
+    }
+    gr_status status =
+        fd >= 0 ? gr_vmm_import(&import->vmm, fd, size) : gr_vmm_create(&import->vmm, size);
+    if (status != GR_OK) {
+        free(import);
+        return NULL;
+    }
+    import->holds = 1;
+    import->size = import->vmm.size;
+    import->dedicated = true;
+    return import;
+}
+
+void gr_import_drop(struct gr_import *import, bool alive)
+{
+    if (!import || __atomic_sub_fetch(&import->holds, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    if (alive && import->handle)
+        gr_driver()->cuDestroyExternalMemory(import->handle);
+    else if (alive)
+        gr_vmm_end(&import->vmm);
+    free(import);
+}

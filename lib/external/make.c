@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Making resources in external memory: memory is imported, and the part of it that the resource is
+ * mapped once, for the resource's life.
+ */
+#include "lib/external/make.h"
+
+#include <stdlib.h>
+
+#include "lib/backend.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/external/memory_rules.h"
+#include "lib/external/part.h"
+#include "lib/flags.h"
+#include "lib/import_handle.h"
+#include "lib/resource/resource.h"
+#include "lib/retire.h"
+
+/* For gr_import_vmm(): no descriptor. */
+#define NEW_MEMORY (-1)
+
+/* ---- The part of the memory that the resource is --------------------------------------------- */
+
+static gr_status map_buffer(struct gr_external *r, const gr_external_part *part)
+{
+    CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.offset = part->offset, .size = r->base.size};
+    CUresult result =
+        gr_driver()->cuExternalMemoryGetMappedBuffer(&r->ptr, r->memory->handle, &desc);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(
+        result, "cuExternalMemoryGetMappedBuffer",
+        "%zu bytes at offset %zu of the memory, which has %zu, could not be mapped. "
+        "Is the memory as large as was said, and the offset the one it is bound at?",
+        r->base.size, part->offset, r->memory->size);
+}
+
+static gr_status map_image(struct gr_external *r, const gr_external_part *part)
+{
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC desc;
+    gr_external_array_desc(part, r->base.flags, &desc);
+    CUresult result = gr_driver()->cuExternalMemoryGetMappedMipmappedArray(
+        &r->mipmapped, r->memory->handle, &desc);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(
+        result, "cuExternalMemoryGetMappedMipmappedArray",
+        "The image at offset %zu of the memory, which has %zu bytes, could not be mapped. Is it "
+        "described as it was made: tiling, levels, layers, format, use as an attachment, and "
+        "memory "
+        "dedicated to it or not?",
+        part->offset, r->memory->size);
+}
+
+static void note_image(gr_resource *resource, const gr_external_image *image)
+{
+    resource->is_image = true;
+    resource->image = (struct gr_image){
+        .width = image->width,
+        .height = image->height ? image->height : 1,
+        .depth = image->depth ? image->depth : 1,
+        .levels = image->levels ? image->levels : 1,
+        .layers = image->layers ? image->layers : 1,
+        .is_3d = image->depth > 0,
+        .cube = image->cube,
+        .layered = image->layers > 0,
+        .srgb = image->srgb,
+        .normalized = image->normalized,
+    };
+}
+
+static gr_status map_part(struct gr_external *r, const gr_external_part *part)
+{
+    r->offset = part->offset;
+    if (!part->image) {
+        r->base.size = part->size ? part->size : r->memory->size - part->offset;
+        return map_buffer(r, part);
+    }
+    note_image(&r->base, part->image);
+    return map_image(r, part);
+}
+
+static gr_status check_flags(const gr_external_part *part, unsigned flags, const char *call)
+{
+    unsigned for_buffers = GR_READ_ONLY | GR_WRITE_DISCARD;
+    return gr_flags_check(
+        flags, part->image ? for_buffers | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER : for_buffers,
+        call);
+}
+
+/* The last step, which cannot fail. */
+static void make_ready(struct gr_external *r, const struct gr_context *context, void *handle,
+                       unsigned flags)
+{
+    r->base.sync = &r->sync;
+    r->sync.by_commands = r->kind && r->kind->end_use;
+    gr_resource_init(&r->base, &gr_external_backend, context, handle, flags);
+}
+
+/* Makes the part a resource. The import's hold is the resource's on success. */
+static gr_status make_in(struct gr_external *r, struct gr_import *import,
+                         const struct gr_context *context, const gr_external_part *part,
+                         unsigned flags, const char *call)
+{
+    r->memory = import;
+    r->base.flags = flags;
+    gr_status status = map_part(r, part);
+    if (status != GR_OK)
+        return status;
+    make_ready(r, context, (void *)import->handle, flags);
+    gr_resource *resource = &r->base;
+    gr_resource_log_each(call, &resource, 1);
+    return GR_OK;
+}
+
+gr_status gr_external_make(struct gr_external *r, const struct gr_context *context,
+                           const gr_external_memory_info *info, unsigned flags, const char *call)
+{
+    bool pushed;
+    gr_status status = gr_external_check(info, call);
+    if (status == GR_OK)
+        status = gr_external_check_part(&info->part, info->size, info->dedicated, info->type, call);
+    if (status == GR_OK)
+        status = check_flags(&info->part, flags, call);
+    gr_retired_collect();
+    if (status == GR_OK)
+        status = gr_context_enter(context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    struct gr_import *import = gr_import_memory(info, call);
+    status = import ? make_in(r, import, context, &info->part, flags, call) : gr_last_error(NULL);
+    if (import && status != GR_OK)
+        gr_import_drop(import, true);
+    gr_context_leave(pushed);
+    if (status == GR_OK && gr_external_has_fd(info->type))
+        gr_fd_close(info->fd);
+    return status;
+}
+
+gr_status gr_external_make_vmm(struct gr_external *r, const struct gr_context *context, size_t size,
+                               const struct gr_memory_export *import, unsigned flags,
+                               const char *call)
+{
+    bool pushed;
+    gr_retired_collect();
+    gr_status status = gr_context_enter(context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    r->memory = import ? gr_import_vmm(import->fd, import->size, call)
+                       : gr_import_vmm(NEW_MEMORY, size, call);
+    gr_context_leave(pushed);
+    if (!r->memory)
+        return gr_last_error(NULL);
+    r->base.size = size;
+    r->ptr = r->memory->vmm.ptr;
+    make_ready(r, context, (void *)(uintptr_t)r->ptr, flags);
+    return GR_OK;
+}
+
+gr_resource *gr_from_external_memory(const gr_external_memory_info *info, unsigned flags)
+{
+    struct gr_context context;
+    if (!info) {
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "`info` is NULL: describe the memory.");
+        return NULL;
+    }
+    if (!gr_cuda() || gr_context_choose(&context, gr_context_first_device, __func__) != GR_OK)
+        return NULL;
+    struct gr_external *r = calloc(1, sizeof(*r));
+    if (!r)
+        gr_fail_memory(__func__);
+    if (r && gr_external_make(r, &context, info, flags, __func__) == GR_OK)
+        return &r->base;
+    free(r);
+    gr_context_drop(&context);
+    return NULL;
+}
+
+static gr_status check_sharing(const gr_resource *resource, const gr_external_part *part,
+                               unsigned flags, const char *call)
+{
+    gr_status status = gr_resource_check_open(resource, call);
+    const struct gr_external *r = gr_external_of(resource);
+    if (status == GR_OK && !r)
+        status = gr_fail(GR_ERR_STATE, call, "The resource is not in external memory, but by %s.",
+                         resource->backend->name);
+    if (status == GR_OK && !part)
+        status = gr_fail(GR_ERR_INVALID_VALUE, call, "`part` is NULL: describe the part.");
+    if (status == GR_OK && r->memory->dedicated)
+        status = gr_fail(GR_ERR_INVALID_VALUE, call,
+                         "The memory was allocated for one buffer or image (dedicated): it has no "
+                         "other part.");
+    if (status == GR_OK)
+        status = gr_external_check_part(part, r->memory->size, false, r->memory->type, call);
+    return status == GR_OK ? check_flags(part, flags, call) : status;
+}
+
+gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part *part,
+                                 unsigned flags)
+{
+    struct gr_context context;
+    bool pushed;
+    if (check_sharing(resource, part, flags, __func__) != GR_OK ||
+        gr_context_hold(&resource->context, &context, __func__) != GR_OK)
+        return NULL;
+    struct gr_import *import = gr_external_of(resource)->memory;
+    struct gr_external *r = calloc(1, sizeof(*r));
+    gr_status status = r ? gr_context_enter(&context, &pushed, __func__) : gr_fail_memory(__func__);
+    if (status == GR_OK) {
+        status = make_in(r, import, &context, part, flags, __func__);
+        gr_context_leave(pushed);
+    }
+    if (status == GR_OK) {
+        __atomic_fetch_add(&import->holds, 1, __ATOMIC_RELAXED);
+        return &r->base;
+    }
+    free(r);
+    gr_context_drop(&context);
+    return NULL;
+}

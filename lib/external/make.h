@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making a resource in external memory: what vk/, gl/ and share/ build on. */
+#ifndef GR_LIB_EXTERNAL_MAKE_H
+#define GR_LIB_EXTERNAL_MAKE_H
+
+#include "lib/external/external.h"
+
+/*
+ * Imports `info` with the CUDA context and makes `resource`, which is zeroed memory of the caller's
+ * but for `kind`, a resource in it. On success it owns the context's hold; after an error, which is
+ * recorded, the caller still has both.
+ */
+gr_status gr_external_make(struct gr_external *resource, const struct gr_context *context,
+                           const gr_external_memory_info *info, unsigned flags, const char *call);
+
+/*
+ * Likewise a buffer in new memory of CUDA's own, or in another process's when `import` is one: that
+ * fd stays the caller's, and import->size is what was exported.
+ */
+gr_status gr_external_make_vmm(struct gr_external *resource, const struct gr_context *context,
+                               size_t size, const struct gr_memory_export *import, unsigned flags,
+                               const char *call);
+
+#endif

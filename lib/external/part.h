@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of imported memory: the buffers and images that lie in it. */
+#ifndef GR_LIB_EXTERNAL_PART_H
+#define GR_LIB_EXTERNAL_PART_H
+
+#include <grinterop/external.h>
+
+/* Whether the part lies in memory of `size` bytes, and its image is one that CUDA has. */
+gr_status gr_external_check_part(const gr_external_part *part, size_t size, bool dedicated,
+                                 CUexternalMemoryHandleType type, const char *call);
+
+/* The number of mip levels down to a single texel. */
+unsigned gr_whole_chain(size_t width, size_t height, size_t depth);
+
+/* The driver's form of an image that was checked. */
+void gr_external_array_desc(const gr_external_part *part, unsigned flags,
+                            CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc);
+
+#endif
