@@ -101,17 +101,13 @@ gr_resource *gl_copy_make(struct gl_resource *r, unsigned flags, const char *cal
 {
     struct gr_context context;
     gr_retired_collect();
-    gr_status status = r->base.is_image ? gl_copy_image_check(r, call) : GR_OK;
-    if (status == GR_OK)
-        status = gr_context_choose(&context, gl_find_nearest_device, call);
-    if (status == GR_OK) {
-        status = make_in(r, &context, flags, call);
-        if (status != GR_OK)
-            gr_context_drop(&context);
-    }
-    if (status != GR_OK) {
-        free(r);
-        return NULL;
+    if (r->base.is_image && gl_copy_image_check(r, call) != GR_OK)
+        goto fail;
+    if (gr_context_choose(&context, gl_find_nearest_device, call) != GR_OK)
+        goto fail;
+    if (make_in(r, &context, flags, call) != GR_OK) {
+        gr_context_drop(&context);
+        goto fail;
     }
     gr_resource_init(&r->base, &gl_copy, &context, r->copy, flags);
     if (r->transport[0])
@@ -119,4 +115,7 @@ gr_resource *gl_copy_make(struct gl_resource *r, unsigned flags, const char *cal
     gr_resource *made = &r->base;
     gr_resource_log_each(call, &made, 1);
     return made;
+fail:
+    free(r);
+    return NULL;
 }

@@ -109,16 +109,18 @@ static gr_resource *make(struct gl_resource *r, unsigned flags, char *reason, si
         *reason = '\0';
     if (has_no_device(reason, size))
         return NULL;
-    if (gr_context_choose(&context, gl_find_drawing_device, call) == GR_OK) {
-        if (register_in(r, &context, flags, &handle, reason, size, call) == GR_OK) {
-            gr_resource_init(&r->base, &gl_interop, &context, handle, flags);
-            gr_resource *made = &r->base;
-            gr_resource_log_each(call, &made, 1);
-            return made;
-        }
+    if (gr_context_choose(&context, gl_find_drawing_device, call) != GR_OK)
+        goto fail;
+    if (register_in(r, &context, flags, &handle, reason, size, call) != GR_OK) {
         gr_context_drop(&context);
+        goto fail;
     }
-    if (!reason || !*reason)
+    gr_resource_init(&r->base, &gl_interop, &context, handle, flags);
+    gr_resource *made = &r->base;
+    gr_resource_log_each(call, &made, 1);
+    return made;
+fail:
+    if (!reason || !*reason) /* with a reason it goes to another transport */
         free(r);
     return NULL;
 }

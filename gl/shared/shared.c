@@ -253,17 +253,17 @@ gr_resource *gl_shared_create(const struct gl_shared_maker *maker, const void *i
     r->external.kind = &shared_kind;
     r->maker = maker;
     r->context = context;
-    gr_status status = gr_context_enter(&cuda, &pushed, call);
-    if (status == GR_OK) {
-        status = make_parts(r, &cuda, info, flags, call);
-        gr_context_leave(pushed);
-    }
-    if (status != GR_OK) {
-        discard(r, &cuda);
-        return NULL;
-    }
+    if (gr_context_enter(&cuda, &pushed, call) != GR_OK)
+        goto fail;
+    gr_status status = make_parts(r, &cuda, info, flags, call);
+    gr_context_leave(pushed);
+    if (status != GR_OK)
+        goto fail;
     gr_resource *resource = &r->external.base;
     resource->transport = "shared";
     gr_resource_log_each(call, &resource, 1);
     return resource;
+fail:
+    discard(r, &cuda);
+    return NULL;
 }

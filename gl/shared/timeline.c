@@ -77,19 +77,22 @@ static void end_pair(struct gl_timeline *t)
 static gr_status make_pair(struct gl_timeline *t, const char *call)
 {
     bool counts = t->waits == GL_WAITS_TIMELINE;
-    gr_status status = GR_ERR_UNSUPPORTED;
     t->acquire = gl_vulkan_semaphore(counts, call);
-    if (t->acquire)
-        t->release = gl_vulkan_semaphore(counts, call);
-    if (t->release)
-        t->names = gl_names_make(&t->context, call);
-    if (t->names)
-        status = import_semaphore(t, t->acquire, &t->names->semaphores[0], call);
-    if (status == GR_OK)
-        status = import_semaphore(t, t->release, &t->names->semaphores[1], call);
-    if (status != GR_OK)
-        end_pair(t);
-    return status;
+    if (!t->acquire)
+        goto fail;
+    t->release = gl_vulkan_semaphore(counts, call);
+    if (!t->release)
+        goto fail;
+    t->names = gl_names_make(&t->context, call);
+    if (!t->names)
+        goto fail;
+    if (import_semaphore(t, t->acquire, &t->names->semaphores[0], call) != GR_OK ||
+        import_semaphore(t, t->release, &t->names->semaphores[1], call) != GR_OK)
+        goto fail;
+    return GR_OK;
+fail:
+    end_pair(t);
+    return gr_last_error(NULL);
 }
 
 /* Why it is going to be less than `wanted`. */

@@ -114,23 +114,28 @@ static gr_status make_in(struct gr_external *r, struct gr_import *import,
     return GR_OK;
 }
 
+static gr_status check_info(const gr_external_memory_info *info, unsigned flags, const char *call)
+{
+    gr_status status = gr_external_check(info, call);
+    if (status == GR_OK)
+        status = gr_external_check_part(&info->part, info->size, info->dedicated, info->type, call);
+    return status == GR_OK ? check_flags(&info->part, flags, call) : status;
+}
+
 gr_status gr_external_make(struct gr_external *r, const struct gr_context *context,
                            const gr_external_memory_info *info, unsigned flags, const char *call)
 {
     bool pushed;
-    gr_status status = gr_external_check(info, call);
-    if (status == GR_OK)
-        status = gr_external_check_part(&info->part, info->size, info->dedicated, info->type, call);
-    if (status == GR_OK)
-        status = check_flags(&info->part, flags, call);
+    gr_status status = check_info(info, flags, call);
+    if (status != GR_OK)
+        return status;
     gr_retired_collect();
-    if (status == GR_OK)
-        status = gr_context_enter(context, &pushed, call);
+    status = gr_context_enter(context, &pushed, call);
     if (status != GR_OK)
         return status;
     struct gr_import *import = gr_import_memory(info, call);
     status = import ? make_in(r, import, context, &info->part, flags, call) : gr_last_error(NULL);
-    if (import && status != GR_OK)
+    if (status != GR_OK)
         gr_import_drop(import, true);
     gr_context_leave(pushed);
     if (status == GR_OK && gr_external_has_fd(info->type))
@@ -168,10 +173,14 @@ gr_resource *gr_from_external_memory(const gr_external_memory_info *info, unsign
     if (!gr_cuda() || gr_context_choose(&context, gr_context_first_device, __func__) != GR_OK)
         return NULL;
     struct gr_external *r = calloc(1, sizeof(*r));
-    if (!r)
+    if (!r) {
         gr_fail_memory(__func__);
-    if (r && gr_external_make(r, &context, info, flags, __func__) == GR_OK)
-        return &r->base;
+        goto fail;
+    }
+    if (gr_external_make(r, &context, info, flags, __func__) != GR_OK)
+        goto fail;
+    return &r->base;
+fail:
     free(r);
     gr_context_drop(&context);
     return NULL;
@@ -206,15 +215,19 @@ gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part *
         return NULL;
     struct gr_import *import = gr_external_of(resource)->memory;
     struct gr_external *r = calloc(1, sizeof(*r));
-    gr_status status = r ? gr_context_enter(&context, &pushed, __func__) : gr_fail_memory(__func__);
-    if (status == GR_OK) {
-        status = make_in(r, import, &context, part, flags, __func__);
-        gr_context_leave(pushed);
+    if (!r) {
+        gr_fail_memory(__func__);
+        goto fail;
     }
-    if (status == GR_OK) {
-        __atomic_fetch_add(&import->holds, 1, __ATOMIC_RELAXED);
-        return &r->base;
-    }
+    if (gr_context_enter(&context, &pushed, __func__) != GR_OK)
+        goto fail;
+    gr_status status = make_in(r, import, &context, part, flags, __func__);
+    gr_context_leave(pushed);
+    if (status != GR_OK)
+        goto fail;
+    __atomic_fetch_add(&import->holds, 1, __ATOMIC_RELAXED);
+    return &r->base;
+fail:
     free(r);
     gr_context_drop(&context);
     return NULL;

@@ -18,6 +18,7 @@
 #include "lib/external/make.h"
 #include "lib/log.h"
 #include "lib/resource/resource.h"
+#include "lib/sync/semaphore_rules.h"
 
 /* The descriptors of a resource's message: the memory, then those of its semaphores that it has. */
 #define MEMORY_FD 0

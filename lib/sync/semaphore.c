@@ -10,6 +10,7 @@
 #include "lib/flags.h"
 #include "lib/log.h"
 #include "lib/stream.h"
+#include "lib/sync/semaphore_rules.h"
 #include "lib/retire.h"
 
 /* Points in one call of the driver. */
@@ -54,23 +55,26 @@ gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *co
     bool pushed;
     CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc;
     gr_status status = gr_semaphore_check(info, call);
-    if (status == GR_OK)
-        status = gr_semaphore_init(semaphore, ops ? ops : &imported_ops, context,
-                                   gr_semaphore_type_counts(info->type), info->value);
     if (status != GR_OK)
         return status;
+    status = gr_semaphore_init(semaphore, ops ? ops : &imported_ops, context,
+                               gr_semaphore_type_counts(info->type), info->value);
+    if (status != GR_OK)
+        return status;
+    semaphore->type = info->type;
     gr_retired_collect();
     gr_semaphore_handle_desc(info, &desc);
     status = gr_context_enter(context, &pushed, call);
-    if (status == GR_OK) {
-        CUresult result = gr_driver()->cuImportExternalSemaphore(&semaphore->handle, &desc);
-        if (result != CUDA_SUCCESS)
-            status = gr_semaphore_refused(info, result, call);
-        gr_context_leave(pushed);
-    }
     if (status != GR_OK)
-        pthread_mutex_destroy(&semaphore->lock);
-    semaphore->type = info->type;
+        goto fail;
+    CUresult result = gr_driver()->cuImportExternalSemaphore(&semaphore->handle, &desc);
+    if (result != CUDA_SUCCESS)
+        status = gr_semaphore_refused(info, result, call);
+    gr_context_leave(pushed);
+    if (status == GR_OK)
+        return GR_OK;
+fail:
+    pthread_mutex_destroy(&semaphore->lock);
     return status;
 }
 
@@ -84,10 +88,14 @@ gr_semaphore *gr_semaphore_import(const gr_semaphore_info *info)
     if (!gr_cuda() || gr_context_choose(&context, gr_context_first_device, __func__) != GR_OK)
         return NULL;
     gr_semaphore *semaphore = calloc(1, sizeof(*semaphore));
-    if (!semaphore)
+    if (!semaphore) {
         gr_fail_memory(__func__);
-    if (semaphore && gr_semaphore_make(semaphore, &context, info, NULL, __func__) == GR_OK)
-        return semaphore;
+        goto fail;
+    }
+    if (gr_semaphore_make(semaphore, &context, info, NULL, __func__) != GR_OK)
+        goto fail;
+    return semaphore;
+fail:
     free(semaphore);
     gr_context_drop(&context);
     return NULL;
@@ -244,17 +252,18 @@ gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, 
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuStreamCreate", "A stream could not be made.");
     gr_status status = gr_semaphore_enqueue(points, n, true, stream);
-    if (status == GR_OK) {
-        result = cu->cuEventCreate(event, CU_EVENT_DISABLE_TIMING);
-        if (result == CUDA_SUCCESS)
-            result = cu->cuEventRecord(*event, stream);
-        if (result != CUDA_SUCCESS)
-            status = gr_fail_cuda(result, "cuEventRecord", "An event could not be had.");
-    }
-    if (status != GR_OK && *event) {
+    if (status != GR_OK)
+        goto end;
+    result = cu->cuEventCreate(event, CU_EVENT_DISABLE_TIMING);
+    if (result == CUDA_SUCCESS)
+        result = cu->cuEventRecord(*event, stream);
+    if (result == CUDA_SUCCESS)
+        goto end;
+    status = gr_fail_cuda(result, "cuEventRecord", "An event could not be had.");
+    if (*event)
         cu->cuEventDestroy(*event);
-        *event = NULL;
-    }
+    *event = NULL;
+end:
     cu->cuStreamDestroy(stream); /* what it was given is still done */
     return status;
 }

@@ -3,7 +3,7 @@
  * What CUDA's documentation demands of imported semaphores, of signals and of waits, type by type:
  * checked before the driver is called.
  */
-#include "lib/sync/semaphore.h"
+#include "lib/sync/semaphore_rules.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #include "lib/error.h"
 #include "lib/resource/resource.h"
 #include "lib/sync/acquire_release.h"
+#include "lib/sync/semaphore_rules.h"
 
 static gr_status check_resource(const gr_resource *resource, const char *call)
 {

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Semaphores as the library's own files see them: what all kinds have in common. */
+#ifndef GR_LIB_SYNC_SEMAPHORE_TYPES_H
+#define GR_LIB_SYNC_SEMAPHORE_TYPES_H
+
+#include <pthread.h>
+
+#include <grinterop/semaphore.h>
+
+#include "lib/context.h"
+
+/* How a stream signals and waits. Points of one call have the same operations and CUDA context. */
+struct gr_semaphore_ops {
+    /* Puts n waits or signals into the stream; records the error. The CUDA context is current. */
+    gr_status (*wait)(const gr_semaphore_point points[], size_t n, CUstream stream);
+    gr_status (*signal)(const gr_semaphore_point points[], size_t n, CUstream stream);
+    /* What it is, for example "Vulkan timeline semaphore, through the host". */
+    void (*describe)(const gr_semaphore *semaphore, char *text, size_t size);
+    /*
+     * Ends it and frees its memory; nothing uses it any more. The CUDA context is current if it can
+     * be.
+     */
+    void (*destroy)(gr_semaphore *semaphore);
+};
+
+/* The common part; a kind's own struct begins with one. */
+struct gr_semaphore {
+    const struct gr_semaphore_ops *ops;
+    unsigned holds; /* changed atomically */
+    struct gr_context context;
+    CUexternalSemaphore handle; /* NULL where the host waits */
+    CUexternalSemaphoreHandleType type;
+    bool timeline;
+    bool no_barriers;     /* the driver refused one; changed atomically */
+    pthread_mutex_t lock; /* for what follows, and so that signals are put into streams in order */
+    uint64_t
+        signalled;   /* the value of the last signal that was begun; of a binary one their number */
+    uint64_t waited; /* binary: the number of the last signal that was waited for */
+    CUstream last;   /* the stream of CUDA's last signal, or of a binary one's last wait */
+    CUevent passed;  /* binary: recorded after the last wait; NULL until there is one */
+};
+
+#endif
