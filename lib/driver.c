@@ -7,7 +7,6 @@
 
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,14 +25,14 @@ struct library {
     PFN_cuGetProcAddress_v11030 proc_address;
 };
 
-/* Written under the lock until `loaded` is set, constant afterwards. */
+/* Written under the lock until gr_driver_table is set, constant afterwards. */
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct library library;
 static gr_cuda_api api;
 static PFN_cuStreamBatchMemOp_v11070 batch_mem_op;
 static char driver_path[GR_PATH_SIZE];
 static bool software;
-static atomic_bool loaded;
+const gr_cuda_api *_Atomic gr_driver_table;
 
 static void *function_of(void *pointer_to_object, void *result)
 {
@@ -189,24 +188,19 @@ static gr_status choose(bool allow_software)
 
 gr_status gr_cuda_load(bool allow_software)
 {
-    if (atomic_load_explicit(&loaded, memory_order_acquire))
+    if (gr_driver())
         return GR_OK;
     pthread_mutex_lock(&load_lock);
     gr_status status = GR_OK;
-    if (!atomic_load_explicit(&loaded, memory_order_relaxed)) {
+    if (!gr_driver()) {
         status = choose(allow_software);
         if (status == GR_OK) {
-            atomic_store_explicit(&loaded, true, memory_order_release);
+            atomic_store_explicit(&gr_driver_table, &api, memory_order_release);
             gr_log(GR_LOG_INFO, "the CUDA driver is %s", driver_path);
         }
     }
     pthread_mutex_unlock(&load_lock);
     return status;
-}
-
-const gr_cuda_api *gr_driver(void)
-{
-    return atomic_load_explicit(&loaded, memory_order_acquire) ? &api : NULL;
 }
 
 PFN_cuStreamBatchMemOp_v11070 gr_driver_batch_mem_op(void)

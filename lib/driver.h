@@ -3,6 +3,8 @@
 #ifndef GR_LIB_DRIVER_H
 #define GR_LIB_DRIVER_H
 
+#include <stdatomic.h>
+
 #include <grinterop/cuda.h>
 
 #include "lib/printf.h"
@@ -10,8 +12,17 @@
 /* CU_GL_DEVICE_LIST_ALL of cudaGL.h, which would drag in an OpenGL header. */
 #define GR_GL_DEVICE_LIST_ALL 1
 
-/* The table of the loaded driver, or NULL: never loads, never records an error. */
-const gr_cuda_api *gr_driver(void);
+/* NULL until a driver is loaded, constant afterwards. */
+extern const gr_cuda_api *_Atomic gr_driver_table;
+
+/*
+ * The table of the loaded driver, or NULL: never loads, never records an error. Here, since each
+ * map asks it many times.
+ */
+static inline const gr_cuda_api *gr_driver(void)
+{
+    return atomic_load_explicit(&gr_driver_table, memory_order_acquire);
+}
 
 /*
  * For memory barriers in a stream, which came with CUDA 11.7; an older driver has none (NULL) or

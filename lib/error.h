@@ -23,7 +23,7 @@ gr_status gr_fail_list(gr_status status, int code, const char *code_name, const 
                        const char *format, va_list arguments) GR_PRINTF(5, 0);
 
 /* Out of memory is reported without formatting, since that could fail for the same reason. */
-gr_status gr_fail_memory(const char *call);
+gr_status gr_fail_memory(const char *call) __attribute__((cold));
 
 /*
  * Clean-up that may itself fail stands between these two, so that the cause stays the last error.

@@ -5,9 +5,9 @@
 
 /* For MinGW printf is Windows's own, which C11 programs there do not get. */
 #ifdef __MINGW32__
-#define GR_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#define GR_PRINTF(text, first) __attribute__((format(gnu_printf, text, first), cold))
 #else
-#define GR_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#define GR_PRINTF(text, first) __attribute__((format(printf, text, first), cold))
 #endif
 
 #endif

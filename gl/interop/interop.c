@@ -19,20 +19,30 @@ static gr_status check_storage(const gr_resource *resource, const char *call)
     return gl_object_check_storage(resource, call);
 }
 
-/* The driver's handles in a row. */
-static CUgraphicsResource *handles_of(gr_resource *const resources[], size_t n,
-                                      CUgraphicsResource room[GR_BATCH])
+/* The driver's calls take handles in a row, those that have one resource its own handle. */
+typedef CUresult(CUDAAPI *driver_call)(unsigned n, CUgraphicsResource *handles, CUstream stream);
+
+static CUresult call_for_many(driver_call call, gr_resource *const resources[], size_t n,
+                              CUstream stream)
 {
+    CUgraphicsResource handles[GR_BATCH];
     for (size_t i = 0; i < n; i++)
-        room[i] = resources[i]->handle;
-    return room;
+        handles[i] = resources[i]->handle;
+    return call((unsigned)n, handles, stream);
+}
+
+static CUresult call_for(driver_call call, gr_resource *const resources[], size_t n,
+                         CUstream stream)
+{
+    if (n != 1)
+        return call_for_many(call, resources, n, stream);
+    CUgraphicsResource handle = resources[0]->handle;
+    return call(1, &handle, stream);
 }
 
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    CUgraphicsResource room[GR_BATCH];
-    CUresult result =
-        gr_driver()->cuGraphicsUnmapResources((unsigned)n, handles_of(resources, n, room), stream);
+    CUresult result = call_for(gr_driver()->cuGraphicsUnmapResources, resources, n, stream);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(
@@ -76,11 +86,10 @@ static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 
 static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    CUgraphicsResource room[GR_BATCH];
     for (size_t done = 0; done < n;) {
         size_t count = n - done < GR_BATCH ? n - done : GR_BATCH;
-        CUresult result = gr_driver()->cuGraphicsMapResources(
-            (unsigned)count, handles_of(resources + done, count, room), stream);
+        CUresult result =
+            call_for(gr_driver()->cuGraphicsMapResources, resources + done, count, stream);
         if (result != CUDA_SUCCESS) {
             undo_map(resources, done, stream);
             return gr_fail_cuda(

@@ -109,26 +109,44 @@ static size_t gather(gr_buffer *const buffers[], size_t n, CUstream stream,
     return count;
 }
 
+/* Releases a mapped buffer, whose thread was checked. */
+static gr_status release_mapped(gr_buffer *buffer, CUstream stream, const char *call)
+{
+    return unmap_resources(&buffer->resource, 1, release_stream(buffer, stream), call);
+}
+
+/* Likewise with those that go with it; *done says how many entries that were. */
+static gr_status release_together(gr_buffer *buffers[], size_t n, CUstream stream, size_t *done,
+                                  const char *call)
+{
+    gr_resource *resources[GR_BATCH];
+    *done = gather(buffers, n, stream, resources);
+    return unmap_resources(resources, *done, release_stream(buffers[0], stream), call);
+}
+
 /* Releases buffers[0] and those that go with it; *done says how many entries that were. */
 static gr_status release_run(gr_buffer *buffers[], size_t n, CUstream stream, size_t *done,
                              const char *call)
 {
-    gr_resource *resources[GR_BATCH];
     *done = 1;
     gr_status status = check_releasable(buffers[0], call);
+    if (status == GR_OK && gr_buffer_is_live(buffers[0]))
+        status = n == 1 ? release_mapped(buffers[0], stream, call)
+                        : release_together(buffers, n, stream, done, call);
     if (status != GR_OK)
         return status;
-    if (gr_buffer_is_live(buffers[0])) {
-        *done = gather(buffers, n, stream, resources);
-        status = unmap_resources(resources, *done, release_stream(buffers[0], stream), call);
-        if (status != GR_OK)
-            return status;
-    }
     for (size_t i = 0; i < *done; i++) {
         gr_buffer_give(buffers[i]);
         buffers[i] = NULL;
     }
     return GR_OK;
+}
+
+static gr_status release_one(gr_buffer *buffer, CUstream stream, const char *call)
+{
+    size_t done;
+    gr_status status = gr_stream_check(stream, true, call);
+    return status == GR_OK && buffer ? release_run(&buffer, 1, stream, &done, call) : status;
 }
 
 static gr_status release_buffers(gr_buffer *buffers[], size_t n, CUstream stream, const char *call)
@@ -155,12 +173,12 @@ static gr_status release_buffers(gr_buffer *buffers[], size_t n, CUstream stream
 
 gr_status gr_buffer_release(gr_buffer *buffer)
 {
-    return release_buffers(&buffer, 1, GR_STREAM_OF_MAP, __func__);
+    return release_one(buffer, GR_STREAM_OF_MAP, __func__);
 }
 
 gr_status gr_buffer_release_on(gr_buffer *buffer, CUstream stream)
 {
-    return release_buffers(&buffer, 1, stream, __func__);
+    return release_one(buffer, stream, __func__);
 }
 
 static gr_status wait_for_the_end(gr_buffer *buffer, CUevent event, const char *call)
@@ -193,7 +211,7 @@ gr_status gr_buffer_release_with(gr_buffer *buffer, const gr_release_options *op
         status = wait_for_the_end(buffer, o->event, __func__);
     if (status != GR_OK)
         return status;
-    return release_buffers(&buffer, 1, o->stream ? o->stream : GR_STREAM_OF_MAP, __func__);
+    return release_one(buffer, o->stream ? o->stream : GR_STREAM_OF_MAP, __func__);
 }
 
 gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream)
