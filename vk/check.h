@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every call on a device checks first, and how messages write the handles of Vulkan. */
+/* What every call on a device checks first. */
 #ifndef GR_VK_CHECK_H
 #define GR_VK_CHECK_H
-
-#include <stdint.h>
 
 #include <grinterop/vk.h>
 
 #include "lib/error.h"
-
-/* Handles are pointers or integers, depending on the platform. */
-#define GR_VK_NUMBER(handle) ((unsigned long long)(uint64_t)(handle))
 
 static inline gr_status vk_check_device(const gr_vk_device *device, const char *call)
 {

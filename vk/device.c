@@ -11,6 +11,7 @@
 #include "lib/retire.h"
 #include "lib/device_text.h"
 #include "lib/driver.h"
+#include "lib/error.h"
 #include "lib/log.h"
 
 /* ---- The CUDA context ------------------------------------------------------------------------ */

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The application's Vulkan device as the rest of vk/ sees it, and how Vulkan's errors are recorded.
- */
+/* The application's Vulkan device as the rest of vk/ sees it. */
 #ifndef GR_VK_DEVICE_H
 #define GR_VK_DEVICE_H
 
 #include "lib/context.h"
-#include "lib/error.h"
-#include "vk/functions.h"
 #include "vk/device_match.h"
+#include "vk/functions.h"
 
 struct gr_vk_device {
     unsigned holds; /* changed atomically */
@@ -44,13 +41,5 @@ gr_status vk_device_context(const gr_vk_device *device, struct gr_context *conte
  */
 uint32_t vk_find_memory_type(const gr_vk_device *device, uint32_t type_bits,
                              VkMemoryPropertyFlags wanted);
-
-/* ---- Errors (result.c) ----------------------------------------------------------------------- */
-
-/* Records GR_ERR_VULKAN, as gr_fail() does. */
-gr_status vk_fail(VkResult result, const char *call, const char *format, ...) GR_PRINTF(3, 4);
-
-/* "VK_ERROR_DEVICE_LOST"; static. */
-const char *vk_result_name(VkResult result);
 
 #endif

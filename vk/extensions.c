@@ -2,11 +2,12 @@
 /*
  * The extensions that grinterop uses, for the application to enable, and those that a device has.
  */
+#include "vk/extensions.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/error.h"
-#include "vk/device.h"
+#include "vk/error.h"
 
 static const char *const instance_extensions[] = {
 #define NAME(name, required) name,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/error.h"
+#include "vk/extensions.h"
 
 /*
  * The name that an extension gave a function before Vulkan took it over; "" if it has that one now.

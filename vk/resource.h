@@ -6,6 +6,7 @@
 #include "lib/external/external.h"
 #include "vk/check.h"
 #include "vk/device.h"
+#include "vk/error.h"
 
 /* A resource made from or with a Vulkan buffer or image: one of both is VK_NULL_HANDLE. */
 struct vk_resource {

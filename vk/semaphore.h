@@ -9,6 +9,7 @@
 #include "lib/sync/semaphore.h"
 #include "vk/check.h"
 #include "vk/device.h"
+#include "vk/error.h"
 
 struct host_point;
 

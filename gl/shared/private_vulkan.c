@@ -12,7 +12,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "vk/device.h"
+#include "vk/error.h"
 
 struct private_vulkan {
     struct private_vulkan *next;

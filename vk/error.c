@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Vulkan's result codes: their names, and how one becomes the thread's last error. */
-#include "vk/device.h"
+#include "vk/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>

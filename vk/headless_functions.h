@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two files of Vulkan without a window share. */
-#ifndef GR_VK_HEADLESS_H
-#define GR_VK_HEADLESS_H
+/* The functions of Vulkan that make a device without a window. */
+#ifndef GR_VK_HEADLESS_FUNCTIONS_H
+#define GR_VK_HEADLESS_FUNCTIONS_H
 
-#include "vk/device_match.h"
+#include <grinterop/vk.h>
 
 /* X(name): functions of the loader itself, and of an instance. */
 #define GR_VK_HEADLESS_GLOBAL(X)                                                                   \
@@ -29,15 +29,9 @@ struct vk_headless_functions {
 };
 #undef GR_VK_HEADLESS_MEMBER
 
-struct gr_vk_headless {
-    gr_vk_headless_options options;
-    struct vk_headless_functions vk;
-    VkDebugUtilsMessengerEXT messenger;
-    struct vk_identity identity;
-    gr_vk_headless_handles handles;
-};
-
-/* Makes the device and its queues on handles.physical_device (headless_device.c). */
-gr_status vk_headless_create_device(struct gr_vk_headless *headless, const char *call);
+/* Looks up what the loader itself has, and what the instance has. */
+void vk_headless_load_global(struct vk_headless_functions *vk, PFN_vkGetInstanceProcAddr get);
+void vk_headless_load_instance(struct vk_headless_functions *vk, PFN_vkGetInstanceProcAddr get,
+                               VkInstance instance);
 
 #endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The device of Vulkan without a window: its queues, its features and grinterop's extensions. */
+#ifndef GR_VK_HEADLESS_DEVICE_H
+#define GR_VK_HEADLESS_DEVICE_H
+
+#include "vk/device_match.h"
+#include "vk/headless_functions.h"
+
+/* Makes the device and its queues on handles->physical_device, which `identity` is of. */
+gr_status vk_headless_create_device(const struct vk_headless_functions *vk,
+                                    const struct vk_identity *identity,
+                                    gr_vk_headless_handles *handles, const char *call);
+
+#endif
