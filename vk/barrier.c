@@ -3,6 +3,7 @@
  * Barriers between Vulkan and CUDA: who owns the memory (the queue's family or what is outside of
  * Vulkan), and the layout of images. That the other side waits is the semaphores' part.
  */
+#include "lib/error.h"
 #include "vk/resource.h"
 
 /* Resources in one command: their barriers lie on the stack. */
@@ -42,7 +43,7 @@ static gr_status check_resource(const gr_resource *resource, size_t i, const gr_
                        "Resource %zu is %s: barriers are for those made from Vulkan's buffers and "
                        "images.",
                        i, resource ? "none of Vulkan's" : "NULL");
-    if (device && r->device->device != device->device)
+    if (device && r->binding.device->device != device->device)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "Resource %zu belongs to another VkDevice than the first: record a barrier "
                        "for each device.",
@@ -54,7 +55,7 @@ static gr_status check_layout(const struct vk_resource *r, size_t i, const struc
                               const char *call)
 {
     VkImageLayout layout = way->use->layout;
-    if (!r->image || way->to_cuda ||
+    if (!r->binding.image || way->to_cuda ||
         (layout != VK_IMAGE_LAYOUT_UNDEFINED && layout != VK_IMAGE_LAYOUT_PREINITIALIZED))
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -78,7 +79,7 @@ static gr_status check(VkCommandBuffer commands, gr_resource *const resources[],
         if (status != GR_OK)
             break;
         const struct vk_resource *r = vk_resource_of(resources[i]);
-        device = r->device;
+        device = r->binding.device;
         status = check_layout(r, i, way, call);
     }
     return status;
@@ -96,7 +97,7 @@ static VkBufferMemoryBarrier buffer_barrier(const struct vk_resource *r,
         .dstAccessMask = way->to_cuda ? 0 : use->access,
         .srcQueueFamilyIndex = way->to_cuda ? use->queue_family : VK_QUEUE_FAMILY_EXTERNAL,
         .dstQueueFamilyIndex = way->to_cuda ? VK_QUEUE_FAMILY_EXTERNAL : use->queue_family,
-        .buffer = r->buffer,
+        .buffer = r->binding.buffer,
         .size = VK_WHOLE_SIZE,
     };
 }
@@ -112,7 +113,7 @@ static VkImageMemoryBarrier image_barrier(const struct vk_resource *r, const str
         .newLayout = way->to_cuda ? VK_IMAGE_LAYOUT_GENERAL : use->layout,
         .srcQueueFamilyIndex = way->to_cuda ? use->queue_family : VK_QUEUE_FAMILY_EXTERNAL,
         .dstQueueFamilyIndex = way->to_cuda ? VK_QUEUE_FAMILY_EXTERNAL : use->queue_family,
-        .image = r->image,
+        .image = r->binding.image,
         .subresourceRange = {r->aspect, 0, VK_REMAINING_MIP_LEVELS, 0, VK_REMAINING_ARRAY_LAYERS},
     };
 }
@@ -125,7 +126,7 @@ static void record_some(VkCommandBuffer commands, gr_resource *const resources[]
     uint32_t buffer_count = 0, image_count = 0;
     for (size_t i = 0; i < n; i++) {
         const struct vk_resource *r = vk_resource_of(resources[i]);
-        if (r->image)
+        if (r->binding.image)
             images[image_count++] = image_barrier(r, way);
         else
             buffers[buffer_count++] = buffer_barrier(r, way);
@@ -136,10 +137,10 @@ static void record_some(VkCommandBuffer commands, gr_resource *const resources[]
      * change of the layout could come before CUDA is done.
      */
     VkPipelineStageFlags stages = way->use->stages;
-    vk_resource_of(resources[0])
-        ->device->vk.vkCmdPipelineBarrier(
-            commands, stages, way->to_cuda ? VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT : stages, 0, 0,
-            NULL, buffer_count, buffers, image_count, images);
+    const struct vk_functions *vk = &vk_resource_of(resources[0])->binding.device->vk;
+    vk->vkCmdPipelineBarrier(commands, stages,
+                             way->to_cuda ? VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT : stages, 0, 0,
+                             NULL, buffer_count, buffers, image_count, images);
 }
 
 static void record(VkCommandBuffer commands, gr_resource *const resources[], size_t n,

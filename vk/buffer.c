@@ -2,14 +2,16 @@
 /* Resources from Vulkan's buffers: the application's, and those that grinterop makes. */
 #include "vk/resource.h"
 
+#include "lib/error.h"
 #include "lib/flags.h"
+#include "vk/error.h"
 
 #define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
 
 VkBuffer gr_vk_buffer(const gr_resource *resource)
 {
     const struct vk_resource *r = vk_resource_of(resource);
-    return r ? r->buffer : VK_NULL_HANDLE;
+    return r ? r->binding.buffer : VK_NULL_HANDLE;
 }
 
 /* ---- The application's ----------------------------------------------------------------------- */
@@ -42,14 +44,12 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_info *in
     struct vk_resource *r = vk_resource_begin(device, call);
     if (!r)
         return NULL;
-    r->buffer = info->buffer;
-    r->memory = info->memory;
-    r->memory_size = info->memory_size;
-    r->dedicated = info->dedicated;
-    gr_status status = vk_memory_check(r, info->offset, call);
-    if (status == GR_OK)
-        status = check_range(info, call);
-    if (status != GR_OK)
+    r->binding.buffer = info->buffer;
+    r->binding.memory = info->memory;
+    r->binding.memory_size = info->memory_size;
+    r->binding.dedicated = info->dedicated;
+    if (vk_memory_check(&r->binding, info->offset, call) != GR_OK ||
+        check_range(info, call) != GR_OK)
         return vk_resource_discard(r);
     const gr_external_part part = {
         .offset = (size_t)info->offset,
@@ -94,10 +94,11 @@ static gr_status create_buffer(struct vk_resource *r, VkDeviceSize size, VkBuffe
         .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
     };
     r->owned = true;
-    VkResult result = r->device->vk.vkCreateBuffer(r->device->device, &info, NULL, &r->buffer);
+    VkResult result = r->binding.device->vk.vkCreateBuffer(r->binding.device->device, &info, NULL,
+                                                           &r->binding.buffer);
     if (result == VK_SUCCESS)
         return GR_OK;
-    r->buffer = VK_NULL_HANDLE;
+    r->binding.buffer = VK_NULL_HANDLE;
     return vk_fail(result, "vkCreateBuffer", "A buffer of %llu bytes, usage 0x%x, was refused.",
                    (unsigned long long)size, usage);
 }
@@ -116,7 +117,7 @@ static gr_status check_wish(const gr_vk_device *device, VkDeviceSize size, VkBuf
     if (usage == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`usage` is 0: say what Vulkan does with the buffer, for example "
-                       "VK_BUFFER_USAGE_VERTEX_BUFFER_BIT. Libgr adds none.");
+                       "VK_BUFFER_USAGE_VERTEX_BUFFER_BIT. Grinterop adds none.");
     return GR_OK;
 }
 
@@ -131,11 +132,9 @@ gr_resource *gr_vk_buffer_create(gr_vk_device *device, VkDeviceSize size, VkBuff
     struct vk_resource *r = vk_resource_begin(device, call);
     if (!r)
         return NULL;
-    gr_status status = create_buffer(r, size, usage);
-    if (status == GR_OK)
-        status = vk_memory_allocate(r, features, usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
-                                    call);
-    if (status != GR_OK)
+    bool has_address = usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    if (create_buffer(r, size, usage) != GR_OK ||
+        vk_memory_allocate(&r->binding, features, has_address, call) != GR_OK)
         return vk_resource_discard(r);
     const gr_external_part part = {.size = (size_t)size};
     return vk_resource_register(r, &part, flags, call);

@@ -8,63 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/retire.h"
 #include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/log.h"
-
-/* ---- The CUDA context ------------------------------------------------------------------------ */
-
-static gr_status retain_primary(struct gr_context *context, CUdevice device, const char *call)
-{
-    CUresult result = gr_driver()->cuDevicePrimaryCtxRetain(&context->handle, device);
-    if (result != CUDA_SUCCESS) {
-        char text[200];
-        gr_device_text(device, text, sizeof(text));
-        return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
-                            "%s: the primary context of %s could not be had.", call, text);
-    }
-    context->primary_of = device;
-    return GR_OK;
-}
-
-/*
- * The current context, which has to be the device's; the device's primary one where there is none.
- */
-static gr_status choose_context(gr_vk_device *device, const char *call)
-{
-    const gr_cuda_api *cu = gr_driver();
-    CUdevice current = -1;
-    device->context = (struct gr_context){.primary_of = -1};
-    CUresult result = cu->cuCtxGetCurrent(&device->context.handle);
-    if (result == CUDA_SUCCESS && !device->context.handle)
-        return retain_primary(&device->context, device->cuda, call);
-    if (result == CUDA_SUCCESS)
-        result = cu->cuCtxGetDevice(&current);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuCtxGetDevice",
-                            "%s could not ask for the current CUDA context.", call);
-    if (current == device->cuda)
-        return GR_OK;
-    char vulkan[160], is[200], wrong[200];
-    vk_identity_text(&device->identity, vulkan, sizeof(vulkan));
-    gr_device_text(device->cuda, is, sizeof(is));
-    gr_device_text(current, wrong, sizeof(wrong));
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The current CUDA context is of %s, but the Vulkan device %s is %s. Make a "
-                   "context of that one current, or none.",
-                   wrong, vulkan, is);
-}
-
-gr_status vk_device_context(const gr_vk_device *device, struct gr_context *context,
-                            const char *call)
-{
-    *context = device->context;
-    if (context->primary_of < 0)
-        return GR_OK;
-    return retain_primary(context, context->primary_of, call);
-}
+#include "lib/retire.h"
+#include "vk/cuda_context.h"
 
 /* ---- What the device can do ------------------------------------------------------------------ */
 
@@ -111,24 +60,6 @@ static void ask_capabilities(gr_vk_device *device)
         device->has_timeline && exports_semaphores(device, VK_SEMAPHORE_TYPE_TIMELINE);
 }
 
-uint32_t vk_find_memory_type(const gr_vk_device *device, uint32_t type_bits,
-                             VkMemoryPropertyFlags wanted)
-{
-    /* Those need more than an allocation, or are slow for everything else. */
-    const VkMemoryPropertyFlags special =
-        VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT |
-        VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD | VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD;
-    const VkMemoryPropertyFlags all[] = {wanted | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, wanted};
-    for (size_t pass = 0; pass < sizeof(all) / sizeof(all[0]); pass++)
-        for (uint32_t i = 0; i < device->memory.memoryTypeCount; i++) {
-            VkMemoryPropertyFlags has = device->memory.memoryTypes[i].propertyFlags;
-            if ((type_bits >> i & 1) && (has & all[pass]) == all[pass] &&
-                !(has & special & ~wanted))
-                return i;
-        }
-    return UINT32_MAX;
-}
-
 /* ---- Wrapping -------------------------------------------------------------------------------- */
 
 static gr_status check_info(const gr_vk_device_info *info, const char *call)
@@ -156,26 +87,41 @@ static gr_status check_family(const gr_vk_device *device, const char *call)
                    device->queue_family, device->identity.name, count);
 }
 
+/* Matched with its CUDA device first, because a device of another GPU may lack the extensions too.
+ */
+static gr_status match(gr_vk_device *device, const char *call)
+{
+    if (!device->vk.vkGetPhysicalDeviceProperties2)
+        return GR_OK;
+    vk_identify(device->vk.vkGetPhysicalDeviceProperties2, device->physical_device,
+                &device->identity);
+    return vk_find_cuda_device(&device->identity, &device->cuda, &device->cuda_ordinal, call);
+}
+
 static gr_status wrap(gr_vk_device *device, const gr_vk_device_info *info, const char *call)
 {
-    gr_status status = GR_OK;
     vk_load_instance(&device->vk, info->get_instance_proc_addr, info->instance);
     vk_load_device(&device->vk, info->device);
-    /* First, because a device of another GPU may lack the extensions too. */
-    if (device->vk.vkGetPhysicalDeviceProperties2) {
-        vk_identify(device->vk.vkGetPhysicalDeviceProperties2, info->physical_device,
-                    &device->identity);
-        status = vk_find_cuda_device(&device->identity, &device->cuda, &device->cuda_ordinal, call);
-    }
-    if (status == GR_OK)
-        status = vk_check_functions(&device->vk, info->physical_device, call);
-    if (status == GR_OK)
-        status = check_family(device, call);
-    if (status == GR_OK)
-        ask_capabilities(device);
-    if (status == GR_OK)
-        status = choose_context(device, call);
-    return status;
+    gr_status status = match(device, call);
+    if (status != GR_OK)
+        return status;
+    status = vk_check_functions(&device->vk, info->physical_device, call);
+    if (status != GR_OK)
+        return status;
+    status = check_family(device, call);
+    if (status != GR_OK)
+        return status;
+    ask_capabilities(device);
+    return vk_context_choose(&device->context, &device->identity, device->cuda, call);
+}
+
+static void log_device(const gr_vk_device *device)
+{
+    char text[320];
+    if (!gr_log_wanted(GR_LOG_INFO))
+        return;
+    gr_vk_device_describe(device, text, sizeof(text));
+    gr_log(GR_LOG_INFO, "%s", text);
 }
 
 gr_vk_device *gr_vk_device_wrap(const gr_vk_device_info *info)
@@ -193,16 +139,13 @@ gr_vk_device *gr_vk_device_wrap(const gr_vk_device_info *info)
                              .device = info->device,
                              .queue = info->queue,
                              .queue_family = info->queue_family,
-                             .cuda_ordinal = -1};
+                             .cuda_ordinal = -1,
+                             .context.primary_of = -1};
     if (wrap(device, info, __func__) != GR_OK) {
-        free(device);
+        vk_device_drop(device);
         return NULL;
     }
-    if (gr_log_wanted(GR_LOG_INFO)) {
-        char text[320];
-        gr_vk_device_describe(device, text, sizeof(text));
-        gr_log(GR_LOG_INFO, "%s", text);
-    }
+    log_device(device);
     return device;
 }
 
@@ -229,6 +172,24 @@ void gr_vk_device_free(gr_vk_device *device)
         return;
     gr_retired_finish(&device->context);
     vk_device_drop(device);
+}
+
+/* ---- Checks of every call -------------------------------------------------------------------- */
+
+gr_status vk_check_device(const gr_vk_device *device, const char *call)
+{
+    if (device)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The device is NULL: did gr_vk_device_wrap() fail? See gr_last_error() there.");
+}
+
+gr_status vk_check_arguments(const gr_vk_device *device, const void *info, const char *call)
+{
+    gr_status status = vk_check_device(device, call);
+    if (status != GR_OK || info)
+        return status;
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "`info` is NULL: describe what is shared.");
 }
 
 /* ---- Questions ------------------------------------------------------------------------------- */

@@ -28,18 +28,8 @@ struct gr_vk_device {
 void vk_device_hold(gr_vk_device *device);
 void vk_device_drop(gr_vk_device *device);
 
-/*
- * The device's CUDA context with a hold of its own, for a resource or semaphore that may outlive
- * the wrap. GR_ERR_CUDA.
- */
-gr_status vk_device_context(const gr_vk_device *device, struct gr_context *context,
-                            const char *call);
-
-/*
- * A memory type out of `type_bits` (VkMemoryRequirements.memoryTypeBits) that has all of `wanted`,
- * one that is local to the device if there is such. UINT32_MAX if there is none.
- */
-uint32_t vk_find_memory_type(const gr_vk_device *device, uint32_t type_bits,
-                             VkMemoryPropertyFlags wanted);
+/* What calls check first: that the device is not NULL, and for some that `info` is not. */
+gr_status vk_check_device(const gr_vk_device *device, const char *call);
+gr_status vk_check_arguments(const gr_vk_device *device, const void *info, const char *call);
 
 #endif

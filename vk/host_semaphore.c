@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Timeline semaphores through the host, where they cannot be exported or shall not be: a stream
- * waits and signals by a host function, in stream order. A wait holds up its own stream. (The
- * driver may run host functions of several streams one after the other, so there a wait can hold up
- * others too; the software driver does not.)
- */
-#include "vk/semaphore.h"
+/* Timeline semaphores through the host, see host_semaphore.h. */
+#include "vk/host_semaphore.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "lib/driver.h"
+#include "lib/error.h"
 #include "lib/log.h"
+#include "lib/sync/semaphore.h"
+#include "vk/error.h"
 
 /* How long the host waits before it looks whether the process is ending, in nanoseconds. */
 #define WAIT_SLICE 100000000u
@@ -21,9 +20,27 @@
 /* How long the process's end waits for host functions at the most, in milliseconds. */
 #define EXIT_PAUSES 2000
 
+/*
+ * Host functions may run after the last hold is gone and must not call CUDA, which dropping the
+ * device could do: so the semaphore has all that they need.
+ */
+struct host_semaphore {
+    gr_semaphore base;
+    gr_vk_device *device; /* held */
+    VkSemaphore semaphore;
+    bool owned; /* the VkSemaphore is destroyed with it */
+    struct vk_functions vk;
+    VkDevice handle;
+    pthread_mutex_t lock;     /* for what follows */
+    struct host_point *spare; /* points that no stream has */
+    size_t queued;            /* points that streams have */
+    bool orphaned;            /* the last hold went while there were such */
+    VkResult failure;         /* what a host function met, or VK_SUCCESS */
+};
+
 /* One wait or signal that a stream has, or that is spare. Those of one call are a list. */
 struct host_point {
-    struct vk_semaphore *s;
+    struct host_semaphore *s;
     uint64_t value;
     bool is_signal;
     struct host_point *next;
@@ -56,7 +73,7 @@ static void watch_exit(void)
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
-static gr_status refuse_failed(const struct vk_semaphore *s, VkResult failure)
+static gr_status refuse_failed(const struct host_semaphore *s, VkResult failure)
 {
     return vk_fail(failure, "vkWaitSemaphores",
                    "A stream's earlier wait or signal of the Vulkan semaphore 0x%llx failed, and "
@@ -69,7 +86,7 @@ static gr_status refuse_failed(const struct vk_semaphore *s, VkResult failure)
  * A point for the stream. After a failure there are no more waits, since they would be none.
  * Signals are still taken, for what is mapped has to be released, and are left out.
  */
-static gr_status take_point(struct vk_semaphore *s, bool is_signal, const char *call,
+static gr_status take_point(struct host_semaphore *s, bool is_signal, const char *call,
                             struct host_point **taken)
 {
     struct host_point *point = NULL;
@@ -93,7 +110,7 @@ static gr_status take_point(struct vk_semaphore *s, bool is_signal, const char *
     return GR_OK;
 }
 
-static void end_host_part(struct vk_semaphore *s)
+static void end_host_part(struct host_semaphore *s)
 {
     while (s->spare) {
         struct host_point *next = s->spare->next;
@@ -109,7 +126,7 @@ static void end_host_part(struct vk_semaphore *s)
 /* The semaphore ends with the last point that comes back once nobody holds it. */
 static void give_point(struct host_point *point)
 {
-    struct vk_semaphore *s = point->s;
+    struct host_semaphore *s = point->s;
     pthread_mutex_lock(&s->lock);
     point->next = s->spare;
     s->spare = point;
@@ -130,7 +147,7 @@ static void give_points(struct host_point *points)
 
 /* ---- On the driver's thread: no CUDA here ---------------------------------------------------- */
 
-static void note_failure(struct vk_semaphore *s, VkResult result, const char *vulkan_call)
+static void note_failure(struct host_semaphore *s, VkResult result, const char *vulkan_call)
 {
     pthread_mutex_lock(&s->lock);
     if (s->failure == VK_SUCCESS)
@@ -140,7 +157,7 @@ static void note_failure(struct vk_semaphore *s, VkResult result, const char *vu
            GR_VK_NUMBER(s->semaphore), vk_result_name(result));
 }
 
-static void wait_here(struct vk_semaphore *s, uint64_t value)
+static void wait_here(struct host_semaphore *s, uint64_t value)
 {
     const VkSemaphoreWaitInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
@@ -159,7 +176,7 @@ static void wait_here(struct vk_semaphore *s, uint64_t value)
  * A signal to a value that the timeline is past would lose the device, so it is left out: who waits
  * for it is served. The lock keeps another stream from signalling in between.
  */
-static void signal_here(struct vk_semaphore *s, uint64_t value)
+static void signal_here(struct host_semaphore *s, uint64_t value)
 {
     const VkSemaphoreSignalInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
@@ -216,7 +233,7 @@ static gr_status enqueue(const gr_semaphore_point points[], size_t n, bool is_si
     const char *call = is_signal ? "gr_semaphore_signal" : "gr_semaphore_wait";
     struct host_point *first = NULL, **end = &first;
     for (size_t i = 0; i < n; i++) {
-        struct vk_semaphore *s = (struct vk_semaphore *)points[i].semaphore;
+        struct host_semaphore *s = (struct host_semaphore *)points[i].semaphore;
         struct host_point *point = NULL;
         gr_status status = take_point(s, is_signal, call, &point);
         if (status != GR_OK) {
@@ -249,7 +266,7 @@ static gr_status signal_by_host(const gr_semaphore_point points[], size_t n, CUs
 
 static void describe_host(const gr_semaphore *semaphore, char *text, size_t size)
 {
-    const struct vk_semaphore *s = (const struct vk_semaphore *)semaphore;
+    const struct host_semaphore *s = (const struct host_semaphore *)semaphore;
     snprintf(text, size, "Vulkan timeline semaphore 0x%llx through the host",
              GR_VK_NUMBER(s->semaphore));
 }
@@ -257,7 +274,7 @@ static void describe_host(const gr_semaphore *semaphore, char *text, size_t size
 /* What streams still have of it keeps it; the device need not wait for that. */
 static void destroy_host(gr_semaphore *semaphore)
 {
-    struct vk_semaphore *s = (struct vk_semaphore *)semaphore;
+    struct host_semaphore *s = (struct host_semaphore *)semaphore;
     vk_device_drop(s->device);
     pthread_mutex_lock(&s->lock);
     s->orphaned = true;
@@ -267,24 +284,40 @@ static void destroy_host(gr_semaphore *semaphore)
         end_host_part(s);
 }
 
-const struct gr_semaphore_ops vk_host_semaphore_ops = {
+static const struct gr_semaphore_ops host_ops = {
     .wait = wait_by_host,
     .signal = signal_by_host,
     .describe = describe_host,
     .destroy = destroy_host,
 };
 
-gr_status vk_host_semaphore_init(struct vk_semaphore *s, const struct gr_context *context,
-                                 uint64_t value, const char *call)
+VkSemaphore vk_semaphore_of_host(const gr_semaphore *semaphore)
+{
+    if (!semaphore || semaphore->ops != &host_ops)
+        return VK_NULL_HANDLE;
+    return ((const struct host_semaphore *)semaphore)->semaphore;
+}
+
+gr_semaphore *vk_semaphore_by_host(gr_vk_device *device, const gr_vk_semaphore_info *info,
+                                   bool owned, const struct gr_context *context, const char *call)
 {
     pthread_once(&exit_once, watch_exit);
-    s->vk = s->device->vk;
-    s->handle = s->device->device;
+    struct host_semaphore *s = calloc(1, sizeof(*s));
+    if (!s || pthread_mutex_init(&s->lock, NULL) != 0) {
+        free(s);
+        gr_fail_memory(call);
+        return NULL;
+    }
+    s->device = device;
+    s->semaphore = info->semaphore;
+    s->vk = device->vk;
+    s->handle = device->device;
     s->failure = VK_SUCCESS;
-    if (pthread_mutex_init(&s->lock, NULL) != 0)
-        return gr_fail_memory(call);
-    gr_status status = gr_semaphore_init(&s->base, &vk_host_semaphore_ops, context, true, value);
-    if (status != GR_OK)
-        pthread_mutex_destroy(&s->lock);
-    return status;
+    vk_device_hold(device);
+    if (gr_semaphore_init(&s->base, &host_ops, context, true, info->value) != GR_OK) {
+        destroy_host(&s->base);
+        return NULL;
+    }
+    s->owned = owned;
+    return &s->base;
 }

@@ -3,14 +3,16 @@
 #include "vk/resource.h"
 
 #include "lib/external/part.h"
+#include "lib/error.h"
 #include "lib/flags.h"
+#include "vk/error.h"
 
 #define IMAGE_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
 
 VkImage gr_vk_image(const gr_resource *resource)
 {
     const struct vk_resource *r = vk_resource_of(resource);
-    return r ? r->image : VK_NULL_HANDLE;
+    return r ? r->binding.image : VK_NULL_HANDLE;
 }
 
 /* ---- What CUDA can see ----------------------------------------------------------------------- */
@@ -197,12 +199,12 @@ gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_info *info
     struct vk_resource *r = vk_resource_begin(device, call);
     if (!r)
         return NULL;
-    r->image = info->image;
-    r->memory = info->memory;
-    r->memory_size = info->memory_size;
-    r->dedicated = info->dedicated;
+    r->binding.image = info->image;
+    r->binding.memory = info->memory;
+    r->binding.memory_size = info->memory_size;
+    r->binding.dedicated = info->dedicated;
     note_image(r, info, &format);
-    if (vk_memory_check(r, info->offset, call) != GR_OK)
+    if (vk_memory_check(&r->binding, info->offset, call) != GR_OK)
         return vk_resource_discard(r);
     return register_image(r, info, &format, info->offset, flags, call);
 }
@@ -294,10 +296,11 @@ static gr_status create_image(struct vk_resource *r, const gr_vk_image_info *wis
         .initialLayout = VK_IMAGE_LAYOUT_UNDEFINED,
     };
     r->owned = true;
-    VkResult result = r->device->vk.vkCreateImage(r->device->device, &info, NULL, &r->image);
+    VkResult result = r->binding.device->vk.vkCreateImage(r->binding.device->device, &info, NULL,
+                                                          &r->binding.image);
     if (result == VK_SUCCESS)
         return GR_OK;
-    r->image = VK_NULL_HANDLE;
+    r->binding.image = VK_NULL_HANDLE;
     return vk_fail(result, "vkCreateImage",
                    "An image of %s, %ux%ux%u, %u levels, %u layers, usage 0x%x, was refused.",
                    r->format, info.extent.width, info.extent.height, info.extent.depth, r->levels,
@@ -317,7 +320,7 @@ static gr_status check_wish(const gr_vk_device *device, const gr_vk_image_info *
     if (status == GR_OK && info->usage == 0)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
                          "`usage` is 0: say what Vulkan does with the image, for example "
-                         "VK_IMAGE_USAGE_SAMPLED_BIT. Libgr adds none.");
+                         "VK_IMAGE_USAGE_SAMPLED_BIT. Grinterop adds none.");
     return status;
 }
 
@@ -333,10 +336,8 @@ gr_resource *gr_vk_image_create(gr_vk_device *device, const gr_vk_image_info *in
     if (!r)
         return NULL;
     note_image(r, info, &format);
-    gr_status status = create_image(r, info);
-    if (status == GR_OK)
-        status = vk_memory_allocate(r, features, false, call);
-    if (status != GR_OK)
+    if (create_image(r, info) != GR_OK ||
+        vk_memory_allocate(&r->binding, features, false, call) != GR_OK)
         return vk_resource_discard(r);
     return register_image(r, info, &format, 0, flags, call);
 }

@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources in a Vulkan device's memory: what buffers and images have in common. */
+/* The life of resources in a Vulkan device's memory: what buffers and images have in common. */
 #ifndef GR_VK_RESOURCE_H
 #define GR_VK_RESOURCE_H
 
 #include "lib/external/external.h"
-#include "vk/check.h"
-#include "vk/device.h"
-#include "vk/error.h"
+#include "vk/memory.h"
 
-/* A resource made from or with a Vulkan buffer or image: one of both is VK_NULL_HANDLE. */
+/* A resource made from or with a Vulkan buffer or image. */
 struct vk_resource {
     struct gr_external external;
-    gr_vk_device *device; /* held */
-    VkBuffer buffer;
-    VkImage image;
-    VkDeviceMemory memory;
-    VkDeviceSize memory_size;
-    bool dedicated;               /* the memory is for this buffer or image alone */
+    struct vk_binding binding;    /* its device is held */
     gr_external_image cuda_image; /* of an image, as CUDA was told of it */
     bool owned;                   /* Vulkan's objects are the resource's and destroyed with it */
     VkImageAspectFlags aspect;    /* of an image, as the following are */
@@ -35,21 +28,10 @@ struct vk_resource *vk_resource_begin(gr_vk_device *device, const char *call);
 gr_resource *vk_resource_discard(struct vk_resource *r);
 
 /*
- * Exports the memory, and makes `r` a resource of a part of it. On an error, which is recorded, `r`
+ * Imports the memory, and makes `r` a resource of a part of it. On an error, which is recorded, `r`
  * is ended and NULL returned.
  */
 gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part *part,
                                   unsigned flags, const char *call);
-
-/* Whether the application's buffer or image can be bound at `offset` of its memory, as it says. */
-gr_status vk_memory_check(const struct vk_resource *r, VkDeviceSize offset, const char *call);
-
-/*
- * Allocates memory that can be exported for the buffer or image of `r`, and binds it. `features` is
- * what the device says of such external memory; `has_address`: the buffer's device address is going
- * to be asked for.
- */
-gr_status vk_memory_allocate(struct vk_resource *r, VkExternalMemoryFeatureFlags features,
-                             bool has_address, const char *call);
 
 #endif

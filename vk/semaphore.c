@@ -1,186 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Semaphores of Vulkan's, made here or by the application, and their export to CUDA. */
-#include "vk/semaphore.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
+/* Semaphores of Vulkan's, made here or by the application, in the two ways that CUDA has them. */
+#include "lib/context.h"
+#include "lib/error.h"
 #include "lib/log.h"
-
-/* ---- Exported -------------------------------------------------------------------------------- */
-
-static void describe_exported(const gr_semaphore *semaphore, char *text, size_t size)
-{
-    const struct vk_semaphore *s = (const struct vk_semaphore *)semaphore;
-    snprintf(text, size, "Vulkan %s semaphore 0x%llx by " GR_VK_HANDLE_NAME,
-             semaphore->timeline ? "timeline" : "binary", GR_VK_NUMBER(s->semaphore));
-}
-
-static void destroy_vulkan_part(struct vk_semaphore *s)
-{
-    if (s->owned)
-        s->device->vk.vkDestroySemaphore(s->device->device, s->semaphore, NULL);
-    vk_device_drop(s->device);
-}
-
-static void destroy_exported(gr_semaphore *semaphore)
-{
-    struct vk_semaphore *s = (struct vk_semaphore *)semaphore;
-    destroy_vulkan_part(s);
-    free(s);
-}
-
-static const struct gr_semaphore_ops exported_ops = {
-    .wait = gr_semaphore_wait_imported,
-    .signal = gr_semaphore_signal_imported,
-    .describe = describe_exported,
-    .destroy = destroy_exported,
-};
+#include "lib/sync/semaphore.h"
+#include "vk/device.h"
+#include "vk/error.h"
+#include "vk/host_semaphore.h"
+#include "vk/semaphore_import.h"
 
 VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore)
 {
-    if (!semaphore || (semaphore->ops != &exported_ops && semaphore->ops != &vk_host_semaphore_ops))
-        return VK_NULL_HANDLE;
-    return ((const struct vk_semaphore *)semaphore)->semaphore;
-}
-
-/* ---- The exported handle --------------------------------------------------------------------- */
-
-#define CREATE_LIKE_THIS                                                                           \
-    "Was it created with VkExportSemaphoreCreateInfo in its pNext, whose handleTypes are "         \
-    "VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_" GR_VK_HANDLE_NAME "_BIT? gr_vk_semaphore_create() makes " \
-    "such semaphores; a timeline also works with through_host."
-
-#if defined(_WIN32)
-
-static gr_status export_semaphore(const struct vk_semaphore *s, bool timeline,
-                                  gr_semaphore_info *info)
-{
-    const VkSemaphoreGetWin32HandleInfoKHR get = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_WIN32_HANDLE_INFO_KHR,
-        .semaphore = s->semaphore,
-        .handleType = GR_VK_SEMAPHORE_HANDLE,
-    };
-    HANDLE handle = NULL;
-    VkResult result = s->device->vk.vkGetSemaphoreWin32HandleKHR(s->device->device, &get, &handle);
-    info->type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_WIN32
-                          : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32;
-    info->win32_handle = handle;
-    if (result == VK_SUCCESS && handle)
-        return GR_OK;
-    return vk_fail(result == VK_SUCCESS ? VK_ERROR_UNKNOWN : result, "vkGetSemaphoreWin32HandleKHR",
-                   "The semaphore 0x%llx cannot be exported. " CREATE_LIKE_THIS,
-                   GR_VK_NUMBER(s->semaphore));
-}
-
-/* The driver duplicates a Win32 handle, whatever the import's outcome. */
-static void close_handle(const gr_semaphore_info *info, bool imported)
-{
-    (void)imported;
-    CloseHandle(info->win32_handle);
-}
-
-#else
-
-static gr_status export_semaphore(const struct vk_semaphore *s, bool timeline,
-                                  gr_semaphore_info *info)
-{
-    const VkSemaphoreGetFdInfoKHR get = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
-        .semaphore = s->semaphore,
-        .handleType = GR_VK_SEMAPHORE_HANDLE,
-    };
-    int fd = -1;
-    VkResult result = s->device->vk.vkGetSemaphoreFdKHR(s->device->device, &get, &fd);
-    info->type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
-                          : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD;
-    info->fd = fd;
-    if (result == VK_SUCCESS && fd >= 0)
-        return GR_OK;
-    if (result == VK_SUCCESS)
-        return gr_fail(GR_ERR_VULKAN, "vkGetSemaphoreFdKHR",
-                       "Vulkan succeeded but gave no file descriptor (%d) for the semaphore "
-                       "0x%llx. " CREATE_LIKE_THIS,
-                       fd, GR_VK_NUMBER(s->semaphore));
-    return vk_fail(result, "vkGetSemaphoreFdKHR",
-                   "The semaphore 0x%llx cannot be exported. " CREATE_LIKE_THIS,
-                   GR_VK_NUMBER(s->semaphore));
-}
-
-/* An import that succeeds takes the file descriptor: it may be another file's by now. */
-static void close_handle(const gr_semaphore_info *info, bool imported)
-{
-    if (!imported)
-        close(info->fd);
-}
-
-gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_info *info)
-{
-    if (semaphore->ops == &exported_ops)
-        return export_semaphore((const struct vk_semaphore *)semaphore, semaphore->timeline, info);
-    return gr_fail(GR_ERR_UNSUPPORTED, "gr_send_resource",
-                   "The semaphore was not made from one of Vulkan's by its handle, so it cannot be "
-                   "exported again.");
-}
-
-#endif
-
-static gr_status make_exported(struct vk_semaphore *s, const struct gr_context *context,
-                               bool timeline, uint64_t value, const char *call)
-{
-    gr_semaphore_info info = {.fd = -1, .value = value};
-    gr_status status = export_semaphore(s, timeline, &info);
-    if (status != GR_OK)
-        return status;
-    status = gr_semaphore_make(&s->base, context, &info, &exported_ops, call);
-    close_handle(&info, status == GR_OK);
-    return status;
-}
-
-/* ---- Both ways ------------------------------------------------------------------------------- */
-
-static gr_status make_common_part(struct vk_semaphore *s, const gr_vk_semaphore_info *info,
-                                  const char *call)
-{
-    struct gr_context context;
-    gr_status status = vk_device_context(s->device, &context, call);
-    if (status != GR_OK)
-        return status;
-    status = info->through_host
-                 ? vk_host_semaphore_init(s, &context, info->value, call)
-                 : make_exported(s, &context, info->type == VK_SEMAPHORE_TYPE_TIMELINE, info->value,
-                                 call);
-    if (status != GR_OK)
-        gr_context_drop(&context);
-    return status;
+    VkSemaphore imported = vk_semaphore_imported(semaphore);
+    return imported ? imported : vk_semaphore_of_host(semaphore);
 }
 
 /* Makes a semaphore of the VkSemaphore, which it owns or not; after an error that is as it was. */
 static gr_semaphore *make_semaphore(gr_vk_device *device, const gr_vk_semaphore_info *info,
                                     bool owned, const char *call)
 {
-    struct vk_semaphore *s = calloc(1, sizeof(*s));
-    if (!s) {
-        gr_fail_memory(call);
+    struct gr_context context;
+    if (gr_context_hold(&device->context, &context, call) != GR_OK)
         return NULL;
-    }
-    s->device = device;
-    s->semaphore = info->semaphore;
-    s->owned = owned;
-    vk_device_hold(device);
-    if (make_common_part(s, info, call) != GR_OK) {
-        s->owned = false;
-        destroy_vulkan_part(s);
-        free(s);
+    gr_semaphore *semaphore = info->through_host
+                                  ? vk_semaphore_by_host(device, info, owned, &context, call)
+                                  : vk_semaphore_import(device, info, owned, &context, call);
+    if (!semaphore) {
+        gr_context_drop(&context);
         return NULL;
     }
     if (gr_log_wanted(GR_LOG_DEBUG)) {
         char text[200];
-        gr_semaphore_describe(&s->base, text, sizeof(text));
+        gr_semaphore_describe(semaphore, text, sizeof(text));
         gr_log(GR_LOG_DEBUG, "%s: %s", call, text);
     }
-    return &s->base;
+    return semaphore;
 }
 
 static gr_status check_type(const gr_vk_device *device, VkSemaphoreType type, const char *call)

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choosing the CUDA context of a Vulkan device, see cuda_context.h. */
+#include "vk/cuda_context.h"
+
+#include "lib/device_text.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+
+static gr_status retain_primary(struct gr_context *context, CUdevice device, const char *call)
+{
+    CUresult result = gr_driver()->cuDevicePrimaryCtxRetain(&context->handle, device);
+    if (result != CUDA_SUCCESS) {
+        char text[200];
+        gr_device_text(device, text, sizeof(text));
+        return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
+                            "%s: the primary context of %s could not be had.", call, text);
+    }
+    context->primary_of = device;
+    return GR_OK;
+}
+
+static gr_status refuse_current(CUdevice current, const struct vk_identity *identity,
+                                CUdevice device, const char *call)
+{
+    char vulkan[160], is[200], wrong[200];
+    vk_identity_text(identity, vulkan, sizeof(vulkan));
+    gr_device_text(device, is, sizeof(is));
+    gr_device_text(current, wrong, sizeof(wrong));
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The current CUDA context is of %s, but the Vulkan device %s is %s. Make a "
+                   "context of that one current, or none.",
+                   wrong, vulkan, is);
+}
+
+gr_status vk_context_choose(struct gr_context *context, const struct vk_identity *identity,
+                            CUdevice device, const char *call)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUdevice current = -1;
+    *context = (struct gr_context){.primary_of = -1};
+    CUresult result = cu->cuCtxGetCurrent(&context->handle);
+    if (result == CUDA_SUCCESS && !context->handle)
+        return retain_primary(context, device, call);
+    if (result == CUDA_SUCCESS)
+        result = cu->cuCtxGetDevice(&current);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuCtxGetDevice",
+                            "%s could not ask for the current CUDA context.", call);
+    return current == device ? GR_OK : refuse_current(current, identity, device, call);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Vulkan's memory on its way to CUDA, see memory_import.h. */
+#include "vk/memory_import.h"
+
+#include <unistd.h>
+
+#include "lib/error.h"
+#include "lib/external/make.h"
+#include "vk/error.h"
+
+#define ALLOCATE_LIKE_THIS                                                                         \
+    "Was it allocated with VkExportMemoryAllocateInfo in the pNext of VkMemoryAllocateInfo, its "  \
+    "handleTypes VK_EXTERNAL_MEMORY_HANDLE_TYPE_" GR_VK_HANDLE_NAME "_BIT, and not imported? "     \
+    "gr_vk_buffer_create() and gr_vk_image_create() allocate so."
+
+#if defined(_WIN32)
+
+static gr_status export_handle(const struct vk_binding *b, gr_external_memory_info *info)
+{
+    const VkMemoryGetWin32HandleInfoKHR get = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_GET_WIN32_HANDLE_INFO_KHR,
+        .memory = b->memory,
+        .handleType = GR_VK_MEMORY_HANDLE,
+    };
+    HANDLE handle = NULL;
+    VkResult result = b->device->vk.vkGetMemoryWin32HandleKHR(b->device->device, &get, &handle);
+    info->type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32;
+    info->win32_handle = handle;
+    if (result == VK_SUCCESS && handle)
+        return GR_OK;
+    return vk_fail(result == VK_SUCCESS ? VK_ERROR_UNKNOWN : result, "vkGetMemoryWin32HandleKHR",
+                   "The memory 0x%llx cannot be exported. " ALLOCATE_LIKE_THIS,
+                   GR_VK_NUMBER(b->memory));
+}
+
+/* The driver duplicates a Win32 handle, whatever the import's outcome. */
+static void close_handle(const gr_external_memory_info *info, bool imported)
+{
+    (void)imported;
+    CloseHandle(info->win32_handle);
+}
+
+#else
+
+static gr_status export_handle(const struct vk_binding *b, gr_external_memory_info *info)
+{
+    const VkMemoryGetFdInfoKHR get = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
+        .memory = b->memory,
+        .handleType = GR_VK_MEMORY_HANDLE,
+    };
+    int fd = -1;
+    VkResult result = b->device->vk.vkGetMemoryFdKHR(b->device->device, &get, &fd);
+    info->type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
+    info->fd = fd;
+    if (result == VK_SUCCESS && fd >= 0)
+        return GR_OK;
+    if (result == VK_SUCCESS) /* lavapipe, for memory that was not allocated for export */
+        return gr_fail(GR_ERR_VULKAN, "vkGetMemoryFdKHR",
+                       "Vulkan succeeded but gave no file descriptor (%d) for the memory "
+                       "0x%llx. " ALLOCATE_LIKE_THIS,
+                       fd, GR_VK_NUMBER(b->memory));
+    return vk_fail(result, "vkGetMemoryFdKHR",
+                   "The memory 0x%llx cannot be exported. " ALLOCATE_LIKE_THIS,
+                   GR_VK_NUMBER(b->memory));
+}
+
+/* An import that succeeds takes the file descriptor: it may be another file's by now. */
+static void close_handle(const gr_external_memory_info *info, bool imported)
+{
+    if (!imported)
+        close(info->fd);
+}
+
+gr_status vk_memory_export(const struct vk_binding *b, struct gr_memory_export *memory)
+{
+    gr_external_memory_info info = {.fd = -1};
+    gr_status status = export_handle(b, &info);
+    if (status != GR_OK)
+        return status;
+    *memory = (struct gr_memory_export){
+        .fd = info.fd,
+        .size = (size_t)b->memory_size,
+        .dedicated = b->dedicated,
+    };
+    return GR_OK;
+}
+
+#endif
+
+gr_status vk_memory_import(const struct vk_binding *b, struct gr_external *resource,
+                           const struct gr_context *context, const gr_external_part *part,
+                           unsigned flags, const char *call)
+{
+    gr_external_memory_info info = {
+        .fd = -1,
+        .size = (size_t)b->memory_size,
+        .dedicated = b->dedicated,
+        .part = *part,
+    };
+    gr_status status = export_handle(b, &info);
+    if (status != GR_OK)
+        return status;
+    status = gr_external_make(resource, context, &info, flags, call);
+    close_handle(&info, status == GR_OK);
+    return status;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Vulkan's semaphores on their way to CUDA, see semaphore_import.h. */
+#include "vk/semaphore_import.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/error.h"
+#include "lib/sync/semaphore.h"
+#include "vk/error.h"
+
+struct imported {
+    gr_semaphore base;
+    gr_vk_device *device; /* held */
+    VkSemaphore semaphore;
+    bool owned; /* the VkSemaphore is destroyed with it */
+};
+
+static void describe(const gr_semaphore *semaphore, char *text, size_t size)
+{
+    const struct imported *s = (const struct imported *)semaphore;
+    snprintf(text, size, "Vulkan %s semaphore 0x%llx by " GR_VK_HANDLE_NAME,
+             semaphore->timeline ? "timeline" : "binary", GR_VK_NUMBER(s->semaphore));
+}
+
+static void destroy(gr_semaphore *semaphore)
+{
+    struct imported *s = (struct imported *)semaphore;
+    if (s->owned)
+        s->device->vk.vkDestroySemaphore(s->device->device, s->semaphore, NULL);
+    vk_device_drop(s->device);
+    free(s);
+}
+
+static const struct gr_semaphore_ops imported_ops = {
+    .wait = gr_semaphore_wait_imported,
+    .signal = gr_semaphore_signal_imported,
+    .describe = describe,
+    .destroy = destroy,
+};
+
+VkSemaphore vk_semaphore_imported(const gr_semaphore *semaphore)
+{
+    if (!semaphore || semaphore->ops != &imported_ops)
+        return VK_NULL_HANDLE;
+    return ((const struct imported *)semaphore)->semaphore;
+}
+
+/* ---- The exported handle --------------------------------------------------------------------- */
+
+#define CREATE_LIKE_THIS                                                                           \
+    "Was it created with VkExportSemaphoreCreateInfo in its pNext, whose handleTypes are "         \
+    "VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_" GR_VK_HANDLE_NAME "_BIT? gr_vk_semaphore_create() makes " \
+    "such semaphores; a timeline also works with through_host."
+
+#if defined(_WIN32)
+
+static gr_status export_handle(const struct imported *s, bool timeline, gr_semaphore_info *info)
+{
+    const VkSemaphoreGetWin32HandleInfoKHR get = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_WIN32_HANDLE_INFO_KHR,
+        .semaphore = s->semaphore,
+        .handleType = GR_VK_SEMAPHORE_HANDLE,
+    };
+    HANDLE handle = NULL;
+    VkResult result = s->device->vk.vkGetSemaphoreWin32HandleKHR(s->device->device, &get, &handle);
+    info->type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_WIN32
+                          : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32;
+    info->win32_handle = handle;
+    if (result == VK_SUCCESS && handle)
+        return GR_OK;
+    return vk_fail(result == VK_SUCCESS ? VK_ERROR_UNKNOWN : result, "vkGetSemaphoreWin32HandleKHR",
+                   "The semaphore 0x%llx cannot be exported. " CREATE_LIKE_THIS,
+                   GR_VK_NUMBER(s->semaphore));
+}
+
+/* The driver duplicates a Win32 handle, whatever the import's outcome. */
+static void close_handle(const gr_semaphore_info *info, bool imported)
+{
+    (void)imported;
+    CloseHandle(info->win32_handle);
+}
+
+#else
+
+static gr_status export_handle(const struct imported *s, bool timeline, gr_semaphore_info *info)
+{
+    const VkSemaphoreGetFdInfoKHR get = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
+        .semaphore = s->semaphore,
+        .handleType = GR_VK_SEMAPHORE_HANDLE,
+    };
+    int fd = -1;
+    VkResult result = s->device->vk.vkGetSemaphoreFdKHR(s->device->device, &get, &fd);
+    info->type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
+                          : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD;
+    info->fd = fd;
+    if (result == VK_SUCCESS && fd >= 0)
+        return GR_OK;
+    if (result == VK_SUCCESS)
+        return gr_fail(GR_ERR_VULKAN, "vkGetSemaphoreFdKHR",
+                       "Vulkan succeeded but gave no file descriptor (%d) for the semaphore "
+                       "0x%llx. " CREATE_LIKE_THIS,
+                       fd, GR_VK_NUMBER(s->semaphore));
+    return vk_fail(result, "vkGetSemaphoreFdKHR",
+                   "The semaphore 0x%llx cannot be exported. " CREATE_LIKE_THIS,
+                   GR_VK_NUMBER(s->semaphore));
+}
+
+/* An import that succeeds takes the file descriptor: it may be another file's by now. */
+static void close_handle(const gr_semaphore_info *info, bool imported)
+{
+    if (!imported)
+        close(info->fd);
+}
+
+gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_info *info)
+{
+    if (semaphore->ops == &imported_ops)
+        return export_handle((const struct imported *)semaphore, semaphore->timeline, info);
+    return gr_fail(GR_ERR_UNSUPPORTED, "gr_send_resource",
+                   "The semaphore was not made from one of Vulkan's by its handle, so it cannot be "
+                   "exported again.");
+}
+
+#endif
+
+/* ---- The import ------------------------------------------------------------------------------ */
+
+static gr_status give_to_cuda(struct imported *s, const gr_vk_semaphore_info *given,
+                              const struct gr_context *context, const char *call)
+{
+    gr_semaphore_info info = {.fd = -1, .value = given->value};
+    gr_status status = export_handle(s, given->type == VK_SEMAPHORE_TYPE_TIMELINE, &info);
+    if (status != GR_OK)
+        return status;
+    status = gr_semaphore_make(&s->base, context, &info, &imported_ops, call);
+    close_handle(&info, status == GR_OK);
+    return status;
+}
+
+gr_semaphore *vk_semaphore_import(gr_vk_device *device, const gr_vk_semaphore_info *info,
+                                  bool owned, const struct gr_context *context, const char *call)
+{
+    struct imported *s = calloc(1, sizeof(*s));
+    if (!s) {
+        gr_fail_memory(call);
+        return NULL;
+    }
+    s->device = device;
+    s->semaphore = info->semaphore;
+    vk_device_hold(device);
+    if (give_to_cuda(s, info, context, call) != GR_OK) {
+        destroy(&s->base);
+        return NULL;
+    }
+    s->owned = owned;
+    return &s->base;
+}
