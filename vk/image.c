@@ -2,10 +2,11 @@
 /* Resources from Vulkan's images: the application's, and those that grinterop makes. */
 #include "vk/resource.h"
 
-#include "lib/external/part.h"
 #include "lib/error.h"
+#include "lib/external/part.h"
 #include "lib/flags.h"
 #include "vk/error.h"
+#include "vk/image_rules.h"
 
 #define IMAGE_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
 
@@ -13,120 +14,6 @@ VkImage gr_vk_image(const gr_resource *resource)
 {
     const struct vk_resource *r = vk_resource_of(resource);
     return r ? r->binding.image : VK_NULL_HANDLE;
-}
-
-/* ---- What CUDA can see ----------------------------------------------------------------------- */
-
-static uint32_t at_least_one(uint32_t count)
-{
-    return count ? count : 1;
-}
-
-static gr_status check_extent(const gr_vk_image_info *info, const char *call)
-{
-    const VkExtent3D *e = &info->extent;
-    if (info->type != VK_IMAGE_TYPE_1D && info->type != VK_IMAGE_TYPE_2D &&
-        info->type != VK_IMAGE_TYPE_3D)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "%d is no VkImageType: pass VK_IMAGE_TYPE_1D, _2D or _3D.", info->type);
-    if (e->width == 0 || e->height == 0 || e->depth == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The extent is %ux%ux%u: pass that of VkImageCreateInfo, where 1 stands "
-                       "for a height or depth that there is not.",
-                       e->width, e->height, e->depth);
-    if ((info->type == VK_IMAGE_TYPE_1D && e->height != 1) ||
-        (info->type != VK_IMAGE_TYPE_3D && e->depth != 1))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "A %s image cannot have the extent %ux%ux%u: pass the type and the extent "
-                       "of VkImageCreateInfo.",
-                       info->type == VK_IMAGE_TYPE_1D ? "1D" : "2D", e->width, e->height, e->depth);
-    return GR_OK;
-}
-
-static gr_status check_layers(const gr_vk_image_info *info, const char *call)
-{
-    uint32_t layers = at_least_one(info->array_layers);
-    bool cube = info->flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT;
-    if (info->type == VK_IMAGE_TYPE_3D && layers > 1)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "A 3D image has no layers, but array_layers is %u: pass 1.", layers);
-    if (cube && (info->type != VK_IMAGE_TYPE_2D || info->extent.width != info->extent.height))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The faces of a cube are square 2D images, but the extent is %ux%ux%u: "
-                       "leave VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT out, or make it square.",
-                       info->extent.width, info->extent.height, info->extent.depth);
-    if (cube && layers % 6 != 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "CUDA sees cubes of 6 faces each, but array_layers is %u: pass a multiple "
-                       "of 6, or leave VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT out.",
-                       layers);
-    return GR_OK;
-}
-
-static gr_status check_levels(const gr_vk_image_info *info, const char *call)
-{
-    const VkExtent3D *e = &info->extent;
-    uint32_t most = gr_whole_chain(e->width, e->height, e->depth);
-    if (info->mip_levels <= most)
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "An image of %ux%ux%u texels has at most %u mip levels, not %u.", e->width,
-                   e->height, e->depth, most, info->mip_levels);
-}
-
-/*
- * An image of several memories, or of memory that nobody may look into, is nothing that CUDA
- * imports.
- */
-static gr_status check_create_flags(VkImageCreateFlags flags, const char *call)
-{
-    const VkImageCreateFlags refused =
-        VK_IMAGE_CREATE_SPARSE_BINDING_BIT | VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT |
-        VK_IMAGE_CREATE_SPARSE_ALIASED_BIT | VK_IMAGE_CREATE_DISJOINT_BIT |
-        VK_IMAGE_CREATE_PROTECTED_BIT | VK_IMAGE_CREATE_SPLIT_INSTANCE_BIND_REGIONS_BIT;
-    if (!(flags & refused))
-        return GR_OK;
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "CUDA takes no images that are sparse, disjoint, protected or split over "
-                   "devices (flags 0x%x): make the image without 0x%x.",
-                   flags, flags & refused);
-}
-
-static gr_status check_tiling(const gr_vk_image_info *info, const char *call)
-{
-    if (info->tiling == VK_IMAGE_TILING_OPTIMAL)
-        return GR_OK;
-    if (info->tiling != VK_IMAGE_TILING_LINEAR)
-        return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "CUDA does not know images of the tiling %d: use VK_IMAGE_TILING_OPTIMAL.",
-                       info->tiling);
-    if (info->type == VK_IMAGE_TYPE_2D && info->mip_levels <= 1 && info->array_layers <= 1)
-        return GR_OK;
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, call,
-        "With VK_IMAGE_TILING_LINEAR there is one 2D level and layer at most; this image "
-        "is %ux%ux%u with %u levels and %u layers. Use VK_IMAGE_TILING_OPTIMAL.",
-        info->extent.width, info->extent.height, info->extent.depth, at_least_one(info->mip_levels),
-        at_least_one(info->array_layers));
-}
-
-static gr_status check_image(const gr_vk_image_info *info, const char *call)
-{
-    gr_status status = check_extent(info, call);
-    if (status == GR_OK)
-        status = check_layers(info, call);
-    if (status == GR_OK)
-        status = check_levels(info, call);
-    if (status == GR_OK)
-        status = check_create_flags(info->flags, call);
-    if (status == GR_OK)
-        status = check_tiling(info, call);
-    if (status == GR_OK && info->samples > VK_SAMPLE_COUNT_1_BIT)
-        status = gr_fail(GR_ERR_UNSUPPORTED, call,
-                         "CUDA takes no multisampled images, and this one has %d samples a pixel: "
-                         "share an image with one that vkCmdResolveImage writes to.",
-                         info->samples);
-    return status;
 }
 
 /* ---- The image as CUDA sees it --------------------------------------------------------------- */
@@ -147,7 +34,7 @@ static gr_external_image seen_by_cuda(const gr_vk_image_info *info, const gr_vk_
         .width = info->extent.width,
         .height = info->type == VK_IMAGE_TYPE_1D ? 0 : info->extent.height,
         .depth = info->type == VK_IMAGE_TYPE_3D ? info->extent.depth : 0,
-        .levels = at_least_one(info->mip_levels),
+        .levels = vk_at_least_one(info->mip_levels),
         .placed_levels = placed_levels(info),
         .layers = info->array_layers > 1 ? info->array_layers : 0,
         .cube = info->flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT,
@@ -165,8 +52,8 @@ static void note_image(struct vk_resource *r, const gr_vk_image_info *info,
     r->aspect = format->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
     r->format = format->name;
     r->extent = info->extent;
-    r->levels = at_least_one(info->mip_levels);
-    r->layers = at_least_one(info->array_layers);
+    r->levels = vk_at_least_one(info->mip_levels);
+    r->layers = vk_at_least_one(info->array_layers);
 }
 
 static gr_resource *register_image(struct vk_resource *r, const gr_vk_image_info *info,
@@ -194,7 +81,7 @@ gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_info *info
         gr_fail(GR_ERR_INVALID_VALUE, call, "`image` is VK_NULL_HANDLE: pass the VkImage.");
         return NULL;
     }
-    if (check_image(info, call) != GR_OK || gr_vk_format(info->format, &format) != GR_OK)
+    if (vk_image_check(info, call) != GR_OK || gr_vk_format(info->format, &format) != GR_OK)
         return NULL;
     struct vk_resource *r = vk_resource_begin(device, call);
     if (!r)
@@ -224,7 +111,7 @@ static gr_status check_limits(const gr_vk_device *device, const gr_vk_image_info
                    "%ux%ux%u with %u and %u.",
                    device->identity.name, name, most->width, most->height, most->depth,
                    limits->maxMipLevels, limits->maxArrayLayers, e->width, e->height, e->depth,
-                   at_least_one(info->mip_levels), at_least_one(info->array_layers));
+                   vk_at_least_one(info->mip_levels), vk_at_least_one(info->array_layers));
 }
 
 static gr_status refuse_format(const gr_vk_device *device, const gr_vk_image_info *info,
@@ -314,7 +201,7 @@ static gr_status check_wish(const gr_vk_device *device, const gr_vk_image_info *
     if (status == GR_OK)
         status = gr_flags_check(flags, IMAGE_FLAGS, call);
     if (status == GR_OK)
-        status = check_image(info, call);
+        status = vk_image_check(info, call);
     if (status == GR_OK)
         status = gr_vk_format(info->format, format);
     if (status == GR_OK && info->usage == 0)
