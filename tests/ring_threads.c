@@ -201,9 +201,8 @@ static const struct {
 } speeds[] = {{0, 0}, {4, 0}, {0, 4}};
 
 /* With few slots none is kept back when it is given back, with more some are. */
-START_TEST(every_frame_of_cuda_is_read)
+START_VULKAN_TEST(every_frame_of_cuda_is_read)
 {
-    need_vulkan();
     unsigned cuda_ms = speeds[_i % 3].cuda_ms, vulkan_ms = speeds[_i % 3].vulkan_ms;
     begin_with(_i < 3 ? SLOTS : 3 * SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS, MOST, cuda_ms);
     uint64_t frame = 0;
@@ -224,9 +223,8 @@ END_TEST
  * The one slot that is given back is kept back for others, but CUDA's thread, which waits already,
  * gets it.
  */
-START_TEST(a_thread_that_waits_gets_what_is_given_back)
+START_VULKAN_TEST(a_thread_that_waits_gets_what_is_given_back)
 {
-    need_vulkan();
     enum { MANY = 8 };
     uint64_t frame = 0;
     gr_ring_counts now = {0};
@@ -248,9 +246,8 @@ START_TEST(a_thread_that_waits_gets_what_is_given_back)
 }
 END_TEST
 
-START_TEST(every_frame_of_vulkan_is_read)
+START_VULKAN_TEST(every_frame_of_vulkan_is_read)
 {
-    need_vulkan();
     begin(GR_SIDE_GRAPHICS, GR_RING_LOSSLESS, MOST, speeds[_i].cuda_ms);
     for (uint64_t i = 1; i <= MOST; i++) {
         write_one();
@@ -264,9 +261,8 @@ START_TEST(every_frame_of_vulkan_is_read)
 }
 END_TEST
 
-START_TEST(the_newest_frame_of_cuda_is_read)
+START_VULKAN_TEST(the_newest_frame_of_cuda_is_read)
 {
-    need_vulkan();
     begin(GR_SIDE_CUDA, GR_RING_NEWEST, MOST, speeds[_i].cuda_ms);
     uint64_t frame = 0, last = 0, reads = 0;
     while (last < MOST && read_one(&frame)) {
@@ -283,9 +279,8 @@ START_TEST(the_newest_frame_of_cuda_is_read)
 }
 END_TEST
 
-START_TEST(the_newest_frame_of_vulkan_is_read)
+START_VULKAN_TEST(the_newest_frame_of_vulkan_is_read)
 {
-    need_vulkan();
     begin(GR_SIDE_GRAPHICS, GR_RING_NEWEST, MOST, speeds[_i].cuda_ms);
     for (uint64_t i = 1; i <= MOST; i++)
         write_one();
@@ -406,9 +401,8 @@ END_TEST
 /* ---- Mid-flight ------------------------------------------------------------------------------ */
 
 /* The thread waits for a slot, or for a frame, that never comes. */
-START_TEST(a_thread_that_waits_is_stopped)
+START_VULKAN_TEST(a_thread_that_waits_is_stopped)
 {
-    need_vulkan();
     gr_side side = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
     begin(side, GR_RING_LOSSLESS, MOST, 0);
     gr_slot slot;
@@ -454,9 +448,8 @@ static void resize(size_t n)
  * outside of Vulkan the layer cannot know: it takes the submit for pending until the host has asked
  * for its fence or semaphore.
  */
-START_TEST(slots_are_replaced_under_a_running_thread)
+START_VULKAN_TEST(slots_are_replaced_under_a_running_thread)
 {
-    need_vulkan();
     if (vk.exports)
         vulkan_allow("VUID-vkDestroyBuffer-buffer-00922");
     gr_side side = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
@@ -482,9 +475,8 @@ START_TEST(slots_are_replaced_under_a_running_thread)
 END_TEST
 
 /* Frames that nobody has read, with work under way on both sides. */
-START_TEST(a_ring_ends_with_frames_in_flight)
+START_VULKAN_TEST(a_ring_ends_with_frames_in_flight)
 {
-    need_vulkan();
     gr_side side = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
     begin(side, GR_RING_LOSSLESS, MOST, 0);
     uint64_t frame;

@@ -51,9 +51,8 @@ static void assert_copy(size_t of, int value)
 
 /* ---- CUDA writes, Vulkan reads --------------------------------------------------------------- */
 
-START_TEST(vulkan_reads_after_cuda_has_written)
+START_VULKAN_TEST(vulkan_reads_after_cuda_has_written)
 {
-    need_vulkan();
     gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     gr_slot slots[SLOTS], raw[SLOTS];
     struct gate *gate = gate_put(fx.stream);
@@ -83,9 +82,8 @@ START_TEST(vulkan_reads_after_cuda_has_written)
 }
 END_TEST
 
-START_TEST(cuda_writes_again_after_vulkan_has_read)
+START_VULKAN_TEST(cuda_writes_again_after_vulkan_has_read)
 {
-    need_vulkan();
     gr_ring *ring = begin(1, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     gr_slot slot;
     struct vulkan_gate *gate = vulkan_gate();
@@ -108,9 +106,8 @@ START_TEST(cuda_writes_again_after_vulkan_has_read)
 END_TEST
 
 /* Dropped, or discarded: another stream writes the slot next. */
-START_TEST(cuda_overwrites_what_nobody_read_in_order)
+START_VULKAN_TEST(cuda_overwrites_what_nobody_read_in_order)
 {
-    need_vulkan();
     gr_ring *ring = begin(1, GR_SIDE_CUDA, GR_RING_NEWEST);
     gr_slot slot;
     must_acquire_write(ring, GR_SIDE_CUDA, 1, &slot);
@@ -132,9 +129,8 @@ START_TEST(cuda_overwrites_what_nobody_read_in_order)
 }
 END_TEST
 
-START_TEST(a_group_has_one_wait_and_one_signal)
+START_VULKAN_TEST(a_group_has_one_wait_and_one_signal)
 {
-    need_vulkan();
     gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     gr_slot slots[SLOTS];
     for (uint64_t round = 1; round < 6; round++) {
@@ -174,9 +170,8 @@ static void give_back_in_turn(gr_ring *ring, gr_slot slots[], const struct vulka
  * Slots become free by halves; what is written to the first of a half waits for the reading of its
  * last.
  */
-START_TEST(cuda_waits_once_for_half_of_the_slots)
+START_VULKAN_TEST(cuda_waits_once_for_half_of_the_slots)
 {
-    need_vulkan();
     gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     gr_slot slots[SLOTS];
     struct vulkan_gate *gate = vulkan_gate();
@@ -204,9 +199,8 @@ START_TEST(cuda_waits_once_for_half_of_the_slots)
 END_TEST
 
 /* No thread has to be asked: who needs every slot gets every slot, after the same wait. */
-START_TEST(a_producer_gets_what_vulkan_has_returned)
+START_VULKAN_TEST(a_producer_gets_what_vulkan_has_returned)
 {
-    need_vulkan();
     gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, _i ? GR_RING_NEWEST : GR_RING_LOSSLESS);
     gr_slot slot, all[SLOTS];
     struct vulkan_gate *gate = vulkan_gate();
@@ -236,9 +230,8 @@ END_TEST
 
 /* ---- Vulkan writes, CUDA reads --------------------------------------------------------------- */
 
-START_TEST(cuda_reads_after_vulkan_has_written)
+START_VULKAN_TEST(cuda_reads_after_vulkan_has_written)
 {
-    need_vulkan();
     gr_ring *ring = begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
     gr_slot slots[SLOTS];
     struct vulkan_gate *gate = vulkan_gate();
@@ -265,9 +258,8 @@ START_TEST(cuda_reads_after_vulkan_has_written)
 }
 END_TEST
 
-START_TEST(vulkan_writes_again_after_cuda_has_read)
+START_VULKAN_TEST(vulkan_writes_again_after_cuda_has_read)
 {
-    need_vulkan();
     gr_ring *ring = begin(1, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
     gr_slot slot;
     must_acquire_write(ring, GR_SIDE_GRAPHICS, 1, &slot);
@@ -292,9 +284,8 @@ START_TEST(vulkan_writes_again_after_cuda_has_read)
 END_TEST
 
 /* The submit of a slot that is discarded may be left out. */
-START_TEST(vulkan_drops_and_discards)
+START_VULKAN_TEST(vulkan_drops_and_discards)
 {
-    need_vulkan();
     gr_ring *ring = begin(2, GR_SIDE_GRAPHICS, GR_RING_NEWEST);
     gr_slot slots[2];
     for (int i = 1; i < 6; i++) {
@@ -321,9 +312,8 @@ END_TEST
  * Their buffers are Vulkan's: destroyed while a submit uses them, the validation layer would say
  * so.
  */
-START_TEST(slots_that_leave_outlive_vulkans_submits)
+START_VULKAN_TEST(slots_that_leave_outlive_vulkans_submits)
 {
-    need_vulkan();
     gr_side producer = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
     gr_ring *ring = begin(2, producer, GR_RING_LOSSLESS);
     gr_slot slot;
@@ -368,9 +358,8 @@ END_TEST
 
 /* ---- What is refused ------------------------------------------------------------------------- */
 
-START_TEST(resources_need_the_same_two_semaphores)
+START_VULKAN_TEST(resources_need_the_same_two_semaphores)
 {
-    need_vulkan();
     struct ring_sync one = ring_sync_begin(), two = ring_sync_begin();
     gr_resource *r[2] = {must_create(RING_SIZE, GR_NONE), must_create(RING_SIZE, GR_NONE)};
     assert_null(gr_ring_create(r, 2, NULL), GR_ERR_INVALID_VALUE, 0, "lacks a semaphore");

@@ -38,9 +38,8 @@ static void two_end(struct two *two)
     shared_ring_end(&two->sent);
 }
 
-START_TEST(frames_there_and_back)
+START_VULKAN_TEST(frames_there_and_back)
 {
-    need_vulkan();
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
     for (unsigned i = 1; i <= 4 * SLOTS; i++) {
         assert_ok(cuda_writes(two.received));
@@ -54,9 +53,8 @@ START_TEST(frames_there_and_back)
 }
 END_TEST
 
-START_TEST(newest_frames_are_dropped_on_either_side)
+START_VULKAN_TEST(newest_frames_are_dropped_on_either_side)
 {
-    need_vulkan();
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_NEWEST);
     for (int i = 0; i < 2 * SLOTS; i++)
         assert_ok(cuda_writes(two.received));
@@ -71,9 +69,8 @@ START_TEST(newest_frames_are_dropped_on_either_side)
 }
 END_TEST
 
-START_TEST(groups_and_discarded_slots)
+START_VULKAN_TEST(groups_and_discarded_slots)
 {
-    need_vulkan();
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
     gr_slot slots[SLOTS];
     for (int round = 0; round < 3; round++) {
@@ -120,9 +117,8 @@ static void vulkan_begins_write(gr_ring *ring, gr_slot *slot, const struct vulka
     assert_ok(gr_ring_publish(ring, 1, slot));
 }
 
-START_TEST(vulkan_reads_after_the_peer_has_written)
+START_VULKAN_TEST(vulkan_reads_after_the_peer_has_written)
 {
-    need_vulkan();
     gr_slot slot;
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct gate *gate = gate_put(fx.stream);
@@ -137,9 +133,8 @@ START_TEST(vulkan_reads_after_the_peer_has_written)
 END_TEST
 
 /* The slot that Vulkan is still reading is the only one that is free. */
-START_TEST(the_peer_writes_after_vulkan_has_read)
+START_VULKAN_TEST(the_peer_writes_after_vulkan_has_read)
 {
-    need_vulkan();
     gr_slot slot;
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct vulkan_gate *gate = vulkan_gate();
@@ -158,9 +153,8 @@ START_TEST(the_peer_writes_after_vulkan_has_read)
 }
 END_TEST
 
-START_TEST(the_peer_reads_after_vulkan_has_written)
+START_VULKAN_TEST(the_peer_reads_after_vulkan_has_written)
 {
-    need_vulkan();
     gr_slot slot;
     struct two two = two_begin(GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
     struct vulkan_gate *gate = vulkan_gate();
@@ -176,9 +170,8 @@ START_TEST(the_peer_reads_after_vulkan_has_written)
 }
 END_TEST
 
-START_TEST(vulkan_writes_after_the_peer_has_read)
+START_VULKAN_TEST(vulkan_writes_after_the_peer_has_read)
 {
-    need_vulkan();
     gr_slot slot;
     static unsigned char bytes[SLOT_SIZE];
     CUdeviceptr copy = 0;
@@ -205,9 +198,8 @@ START_TEST(vulkan_writes_after_the_peer_has_read)
 END_TEST
 
 /* A slot that cannot be mapped, because the test has mapped it by hand, stays as it was. */
-START_TEST(a_claim_that_fails_is_undone)
+START_VULKAN_TEST(a_claim_that_fails_is_undone)
 {
-    need_vulkan();
     gr_slot slot;
     struct two two = two_begin(GR_SIDE_GRAPHICS, _i == 0 ? GR_RING_LOSSLESS : GR_RING_NEWEST);
     vulkan_begins_write(two.sent.ring, &slot, NULL);
@@ -229,9 +221,8 @@ END_TEST
 
 /* ---- What each may do ------------------------------------------------------------------------ */
 
-START_TEST(each_side_has_its_own_calls)
+START_VULKAN_TEST(each_side_has_its_own_calls)
 {
-    need_vulkan();
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct pair pair = pair_make();
     gr_slot slot;
@@ -250,9 +241,8 @@ START_TEST(each_side_has_its_own_calls)
 }
 END_TEST
 
-START_TEST(what_cannot_be_sent)
+START_VULKAN_TEST(what_cannot_be_sent)
 {
-    need_vulkan();
     gr_slot slot;
     struct pair pair = pair_make();
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -279,9 +269,8 @@ START_TEST(what_cannot_be_sent)
 END_TEST
 
 /* Graphics is still at it: the call gives up, and the ring is this process's. */
-START_TEST(work_that_does_not_end_in_time)
+START_VULKAN_TEST(work_that_does_not_end_in_time)
 {
-    need_vulkan();
     gr_slot slot;
     struct pair pair = pair_make();
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -322,9 +311,8 @@ static void *wait_for_a_slot(void *user)
     return NULL;
 }
 
-START_TEST(a_stop_or_an_end_wakes_who_waits)
+START_VULKAN_TEST(a_stop_or_an_end_wakes_who_waits)
 {
-    need_vulkan();
     pthread_t thread;
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct waiting waiting = {.ring = two.received};
@@ -394,9 +382,8 @@ static void try_everything(struct two *two, bool cuda_produces)
     gr_ring_count(reader, &counts);
 }
 
-START_TEST(a_page_full_of_noise)
+START_VULKAN_TEST(a_page_full_of_noise)
 {
-    need_vulkan();
     void *page;
     size_t size;
     bool cuda_produces = _i % 2 == 0;
@@ -419,9 +406,8 @@ START_TEST(a_page_full_of_noise)
 END_TEST
 
 /* Someone who has a slot cannot be made to take it again by what the page says of it. */
-START_TEST(a_page_that_takes_a_slot_back)
+START_VULKAN_TEST(a_page_that_takes_a_slot_back)
 {
-    need_vulkan();
     void *page;
     size_t size;
     gr_slot slot, second;

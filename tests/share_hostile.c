@@ -159,9 +159,8 @@ static void try_all(const struct wire *good, const struct mutation mutations[], 
     }
 }
 
-START_TEST(a_buffers_fields)
+START_VULKAN_TEST(a_buffers_fields)
 {
-    need_vulkan();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
     struct wire good = capture(resource), wire = good;
     try_all(&good, of_buffers, COUNT(of_buffers));
@@ -179,9 +178,8 @@ START_TEST(a_buffers_fields)
 }
 END_TEST
 
-START_TEST(an_images_fields)
+START_VULKAN_TEST(an_images_fields)
 {
-    need_vulkan();
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 64, 32, 1, 0, GR_NONE);
     struct wire good = capture(image.resource), wire = good;
     try_all(&good, of_images, COUNT(of_images));
@@ -196,9 +194,8 @@ START_TEST(an_images_fields)
 END_TEST
 
 /* Bytes of any value in any place: refused or taken, but never worse. */
-START_TEST(any_byte)
+START_VULKAN_TEST(any_byte)
 {
-    need_vulkan();
     GR_AUTO(gr_resource) *resource = must_create(4096, GR_NONE);
     struct wire good = capture(resource);
     int fds = open_fds();
@@ -219,9 +216,8 @@ END_TEST
 
 /* ---- Length ---------------------------------------------------------------------------------- */
 
-START_TEST(every_length)
+START_VULKAN_TEST(every_length)
 {
-    need_vulkan();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
     struct wire good = capture(resource);
     for (size_t size = 1; size < good.size; size++) {
@@ -234,9 +230,8 @@ START_TEST(every_length)
 END_TEST
 
 /* One message after the other on one socket; what follows the first is not touched by it. */
-START_TEST(repeated_messages)
+START_VULKAN_TEST(repeated_messages)
 {
-    need_vulkan();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
     struct pair pair = pair_make();
     for (int i = 0; i < 3; i++)
@@ -253,9 +248,8 @@ START_TEST(repeated_messages)
 END_TEST
 
 /* Byte by byte, as a stream may deliver it. */
-START_TEST(a_message_in_pieces)
+START_VULKAN_TEST(a_message_in_pieces)
 {
-    need_vulkan();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
     struct wire good = capture(resource), first = good;
     struct pair pair = pair_make();
@@ -282,9 +276,8 @@ static int sealed_file(size_t size, int seals)
     return fd;
 }
 
-START_TEST(numbers_of_descriptors)
+START_VULKAN_TEST(numbers_of_descriptors)
 {
-    need_vulkan();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
     struct wire good = capture(resource), wire = good;
     wire.fd_count = 0;
@@ -299,9 +292,8 @@ START_TEST(numbers_of_descriptors)
 }
 END_TEST
 
-START_TEST(descriptors_of_other_things)
+START_VULKAN_TEST(descriptors_of_other_things)
 {
-    need_vulkan();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
     struct wire good = capture(resource), wire = good;
     struct pair pair = pair_make();

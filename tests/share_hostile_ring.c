@@ -73,9 +73,8 @@ static void must_refuse(const struct messages *all, gr_status status, const char
     ck_assert_msg(open_fds() == fds, "%s: %d descriptors are open, not %d", what, open_fds(), fds);
 }
 
-START_TEST(numbers)
+START_VULKAN_TEST(numbers)
 {
-    need_vulkan();
     static const struct {
         int wire;
         size_t at;
@@ -124,9 +123,8 @@ static int file_of(size_t size, int seals)
     return fd;
 }
 
-START_TEST(descriptors)
+START_VULKAN_TEST(descriptors)
 {
-    need_vulkan();
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct messages good = capture(&r), changed = good;
     size_t size = (size_t)lseek(good.wires[0].fds[PAGE], 0, SEEK_END);
@@ -160,9 +158,8 @@ START_TEST(descriptors)
 }
 END_TEST
 
-START_TEST(a_page_that_has_had_too_many_frames)
+START_VULKAN_TEST(a_page_that_has_had_too_many_frames)
 {
-    need_vulkan();
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct messages good = capture(&r);
     const unsigned long long frames = 1ull << 61;

@@ -54,9 +54,8 @@ static void must_be_over(gr_status status)
     assert_error(GR_ERR_SYSTEM, -1, "other process");
 }
 
-START_TEST(a_peer_that_dies_before)
+START_VULKAN_TEST(a_peer_that_dies_before)
 {
-    need_vulkan();
     struct peer peer = peer_that_dies_before();
     peer_end_killed(&peer, true);
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -70,9 +69,8 @@ START_TEST(a_peer_that_dies_before)
 }
 END_TEST
 
-START_TEST(a_peer_that_dies_in_a_frame)
+START_VULKAN_TEST(a_peer_that_dies_in_a_frame)
 {
-    need_vulkan();
     gr_slot slot;
     struct peer peer = peer_start("dies_in_a_frame");
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -95,9 +93,8 @@ START_TEST(a_peer_that_dies_in_a_frame)
 }
 END_TEST
 
-START_TEST(a_peer_that_dies_in_a_frame_of_cudas)
+START_VULKAN_TEST(a_peer_that_dies_in_a_frame_of_cudas)
 {
-    need_vulkan();
     gr_slot slot;
     struct peer peer = peer_start("dies_in_a_frame");
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
@@ -117,9 +114,8 @@ START_TEST(a_peer_that_dies_in_a_frame_of_cudas)
 END_TEST
 
 /* Freed at once, while the stream waits for what never comes. */
-START_TEST(a_ring_is_freed_before_its_peer_is_known_dead)
+START_VULKAN_TEST(a_ring_is_freed_before_its_peer_is_known_dead)
 {
-    need_vulkan();
     gr_slot slot;
     struct peer peer = peer_start("dies_in_a_frame");
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
@@ -136,9 +132,8 @@ START_TEST(a_ring_is_freed_before_its_peer_is_known_dead)
 }
 END_TEST
 
-START_TEST(a_peer_that_dies_after)
+START_VULKAN_TEST(a_peer_that_dies_after)
 {
-    need_vulkan();
     gr_slot slot;
     struct peer peer = peer_start("dies_after");
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -152,9 +147,8 @@ START_TEST(a_peer_that_dies_after)
 END_TEST
 
 /* The consumer dies: nobody is going to read. */
-START_TEST(a_consumer_that_dies)
+START_VULKAN_TEST(a_consumer_that_dies)
 {
-    need_vulkan();
     struct peer peer = peer_that_dies_before();
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
     gr_status status = gr_send_ring(peer.socket, r.ring, GR_RING_PRODUCER, SOON);
@@ -169,9 +163,8 @@ START_TEST(a_consumer_that_dies)
 }
 END_TEST
 
-START_TEST(a_peer_that_ends_at_once)
+START_VULKAN_TEST(a_peer_that_ends_at_once)
 {
-    need_vulkan();
     gr_slot slot;
     struct peer peer = peer_start("ends_at_once");
     /* One slot: the end of one that was never used waits for the whole GPU, in the driver. */

@@ -31,9 +31,8 @@ void job_reads_and_writes(int socket)
     close(socket);
 }
 
-START_TEST(bytes_of_a_vulkan_buffer)
+START_VULKAN_TEST(bytes_of_a_vulkan_buffer)
 {
-    need_vulkan();
     struct peer peer = peer_start("reads_and_writes");
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
     vulkan_write_pattern(gr_vk_buffer(resource), SHARE_SIZE, 1);
@@ -47,9 +46,8 @@ START_TEST(bytes_of_a_vulkan_buffer)
 END_TEST
 
 /* A part of the application's own memory, and memory for one buffer alone. */
-START_TEST(bytes_of_the_applications_buffer)
+START_VULKAN_TEST(bytes_of_the_applications_buffer)
 {
-    need_vulkan();
     struct peer peer = peer_start("reads_and_writes");
     struct vulkan_own own = vulkan_own(SHARE_SIZE, _i == 1);
     GR_AUTO(gr_resource) *resource = must_register_own(&own, SHARE_SIZE, GR_NONE);
@@ -114,9 +112,8 @@ void job_reads_an_image(int socket)
 }
 
 /* Written by this process's CUDA, so that Vulkan's own layout lies between the two. */
-START_TEST(texels_of_a_vulkan_image)
+START_VULKAN_TEST(texels_of_a_vulkan_image)
 {
-    need_vulkan();
     static unsigned char bytes[IMAGE_HEIGHT][IMAGE_WIDTH][4];
     struct peer peer = peer_start("reads_an_image");
     struct vulkan_image image =
@@ -165,9 +162,8 @@ void job_takes_turns_by_semaphores(int socket)
     close(socket);
 }
 
-START_TEST(semaphores_go_along)
+START_VULKAN_TEST(semaphores_go_along)
 {
-    need_vulkan();
     if (!vk.exports)
         skip("this Vulkan exports no semaphores");
     gr_submit submit;
@@ -191,9 +187,8 @@ END_TEST
 
 /* ---- What is refused ------------------------------------------------------------------------- */
 
-START_TEST(what_cannot_be_sent)
+START_VULKAN_TEST(what_cannot_be_sent)
 {
-    need_vulkan();
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(64, 1));
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
@@ -213,9 +208,8 @@ START_TEST(what_cannot_be_sent)
 }
 END_TEST
 
-START_TEST(semaphores_of_the_host_are_refused)
+START_VULKAN_TEST(semaphores_of_the_host_are_refused)
 {
-    need_vulkan();
     if (vk.exports)
         skip("this Vulkan exports its semaphores");
     struct pair pair = pair_make();
@@ -227,9 +221,8 @@ START_TEST(semaphores_of_the_host_are_refused)
 }
 END_TEST
 
-START_TEST(time_runs_out)
+START_VULKAN_TEST(time_runs_out)
 {
-    need_vulkan();
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
     assert_null(gr_receive_resource(pair.there, 0), GR_ERR_TIMEOUT, 0, "in time");
@@ -251,9 +244,8 @@ START_TEST(time_runs_out)
 }
 END_TEST
 
-START_TEST(a_peer_that_is_gone)
+START_VULKAN_TEST(a_peer_that_is_gone)
 {
-    need_vulkan();
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
     ck_assert_int_eq(send(pair.there, "grsh", 4, 0), 4);

@@ -150,9 +150,8 @@ void job_consumes_the_newest(int socket)
 
 /* ---- Both directions ------------------------------------------------------------------------- */
 
-START_TEST(a_peer_writes_for_vulkan)
+START_VULKAN_TEST(a_peer_writes_for_vulkan)
 {
-    need_vulkan();
     struct peer peer = peer_start("produces");
     struct shared_ring r = shared_ring_begin(1 + _i * (SLOTS - 1), GR_SIDE_CUDA, GR_RING_LOSSLESS);
     assert_ok(gr_send_ring(peer.socket, r.ring, GR_RING_CONSUMER, SOON));
@@ -165,9 +164,8 @@ START_TEST(a_peer_writes_for_vulkan)
 }
 END_TEST
 
-START_TEST(vulkan_writes_for_a_peer)
+START_VULKAN_TEST(vulkan_writes_for_a_peer)
 {
-    need_vulkan();
     gr_ring_mode mode = _i == 2 ? GR_RING_NEWEST : GR_RING_LOSSLESS;
     struct peer peer =
         peer_start(mode == GR_RING_LOSSLESS ? "consumes_all" : "consumes_the_newest");
@@ -185,9 +183,8 @@ START_TEST(vulkan_writes_for_a_peer)
 END_TEST
 
 /* The sender's side may be CUDA's, too. */
-START_TEST(cuda_writes_for_a_peer)
+START_VULKAN_TEST(cuda_writes_for_a_peer)
 {
-    need_vulkan();
     struct peer peer = peer_start(_i == 0 ? "consumes_all" : "consumes_the_newest");
     struct shared_ring r =
         shared_ring_begin(SLOTS, GR_SIDE_CUDA, _i == 0 ? GR_RING_LOSSLESS : GR_RING_NEWEST);
@@ -200,9 +197,8 @@ START_TEST(cuda_writes_for_a_peer)
 }
 END_TEST
 
-START_TEST(a_peer_writes_for_cuda)
+START_VULKAN_TEST(a_peer_writes_for_cuda)
 {
-    need_vulkan();
     struct peer peer = peer_start("produces");
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
     assert_ok(gr_send_ring(peer.socket, r.ring, GR_RING_CONSUMER, SOON));
@@ -214,9 +210,8 @@ START_TEST(a_peer_writes_for_cuda)
 END_TEST
 
 /* A ring that has been used here goes on as it is. */
-START_TEST(a_ring_that_was_used_before)
+START_VULKAN_TEST(a_ring_that_was_used_before)
 {
-    need_vulkan();
     struct peer peer = peer_start("produces");
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     for (int i = 0; i < 2 * SLOTS + 1; i++) {

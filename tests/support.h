@@ -100,6 +100,23 @@ int child_run(const char *name, char *text, size_t size);
     } while (0)
 void skip_say(const char *function, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * START_TEST() for a case that is skipped where `missing` gives a reason: a text, or NULL where
+ * nothing is missing. A fixture makes what the case needs, but can't end the case: within one
+ * process Check knows only fixtures that pass or fail.
+ */
+#define START_TEST_UNLESS(missing, name)                                                           \
+    static void name##_body(int _i);                                                               \
+    START_TEST(name)                                                                               \
+    {                                                                                              \
+        const char *missing_ = (missing);                                                          \
+        if (missing_)                                                                              \
+            skip("%s", missing_);                                                                  \
+        name##_body(_i);                                                                           \
+    }                                                                                              \
+    END_TEST                                                                                       \
+    static void name##_body(CK_ATTRIBUTE_UNUSED int _i)
+
 /* The sanitizer that the program was built with and that replaces malloc(); else not defined. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)

@@ -24,13 +24,17 @@ extern char **environ;
 
 /* ---- Skipping -------------------------------------------------------------------------------- */
 
-/* Check names the function of test x x_fn. */
+/* Check names the function of test x x_fn, and START_TEST_UNLESS() one x_body. */
+static int length_of_case(const char *function)
+{
+    const char *end = strrchr(function, '_');
+    bool is_ours = end && (strcmp(end, "_fn") == 0 || strcmp(end, "_body") == 0);
+    return (int)(is_ours ? (size_t)(end - function) : strlen(function));
+}
+
 void skip_say(const char *function, const char *format, ...)
 {
-    size_t length = strlen(function);
-    if (length > 3 && strcmp(function + length - 3, "_fn") == 0)
-        length -= 3;
-    printf("skipped: %.*s: ", (int)length, function);
+    printf("skipped: %.*s: ", length_of_case(function), function);
     va_list arguments;
     va_start(arguments, format);
     vprintf(format, arguments);

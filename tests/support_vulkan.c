@@ -187,9 +187,8 @@ static int keep_library(struct dl_phdr_info *info, size_t size, void *user)
  * The drivers stay loaded, so that a leak checker can name whose the memory is that they never
  * free.
  */
-START_TEST(the_device_ends_and_leaves_nothing)
+START_VULKAN_TEST(the_device_ends_and_leaves_nothing)
 {
-    need_vulkan();
     dl_iterate_phdr(keep_library, NULL);
     gr_vk_headless_free(headless);
     headless = NULL;

@@ -79,11 +79,8 @@ void add_vulkan_end(Suite *suite);
 void vulkan_setup(void);
 void vulkan_teardown(void);
 
-#define need_vulkan()                                                                              \
-    do {                                                                                           \
-        if (vk.missing)                                                                            \
-            skip("%s", vk.missing);                                                                \
-    } while (0)
+/* A case that is skipped where there is no Vulkan. */
+#define START_VULKAN_TEST(name) START_TEST_UNLESS(vk.missing, name)
 
 /* A call that gives a VkResult: VK(QueueSubmit(...)). */
 #define VK(call)                                                                                   \

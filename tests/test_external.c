@@ -55,9 +55,8 @@ static bool is_of(int fd, const struct stat *file)
 
 /* ---- What is right --------------------------------------------------------------------------- */
 
-START_TEST(bytes_both_ways)
+START_VULKAN_TEST(bytes_both_ways)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, _i == 1);
     const gr_external_memory_info info = info_of(&own);
     GR_AUTO(gr_resource) *resource = must_import(&info);
@@ -74,9 +73,8 @@ START_TEST(bytes_both_ways)
 }
 END_TEST
 
-START_TEST(a_part_without_a_size_goes_to_the_end)
+START_VULKAN_TEST(a_part_without_a_size_goes_to_the_end)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_info info = info_of(&own);
     info.part = (gr_external_part){.offset = 4096};
@@ -104,9 +102,8 @@ static const struct {
 } images[] = {{"2D", 1, 1, 0}, {"2D", 2, 2, 0},       {"2D array", 1, 1, 3},
               {"2D", 7, 7, 0}, {"2D array", 2, 7, 3}, {"2D array", 7, 7, 3}};
 
-START_TEST(an_image_by_its_description)
+START_VULKAN_TEST(an_image_by_its_description)
 {
-    need_vulkan();
     struct vulkan_image image = vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, images[_i].shape, 101,
                                                  37, images[_i].levels, true, GR_NONE);
     const gr_external_image described = {.width = 101,
@@ -136,9 +133,8 @@ END_TEST
 /* ---- Whose the descriptor is ----------------------------------------------------------------- */
 
 /* The number is free at once, and what takes it next is left alone by all that follows. */
-START_TEST(after_success_the_number_is_not_closed_again)
+START_VULKAN_TEST(after_success_the_number_is_not_closed_again)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     const gr_external_memory_info info = info_of(&own);
     gr_resource *resource = must_import(&info);
@@ -189,9 +185,8 @@ START_TEST(the_test_sees_a_double_close)
 END_TEST
 
 /* Every way in which it can fail, before the driver is asked, in it, and after its import. */
-START_TEST(after_an_error_the_descriptor_is_the_callers)
+START_VULKAN_TEST(after_an_error_the_descriptor_is_the_callers)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_info info = info_of(&own);
     info.part.offset = own.memory_size;
@@ -212,9 +207,8 @@ END_TEST
 
 /* ---- What is wrong --------------------------------------------------------------------------- */
 
-START_TEST(ranges_past_the_end_are_refused)
+START_VULKAN_TEST(ranges_past_the_end_are_refused)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     const gr_external_memory_info good = info_of(&own);
     static const size_t huge = (size_t)-1;
@@ -241,9 +235,8 @@ END_TEST
  * The software driver knows how large the memory is. A GPU's driver may believe what it is told;
  * then at least the descriptor is treated as after any success.
  */
-START_TEST(a_size_that_is_too_large)
+START_VULKAN_TEST(a_size_that_is_too_large)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_info info = info_of(&own);
     info.size = own.memory_size * 64;
@@ -262,9 +255,8 @@ START_TEST(a_size_that_is_too_large)
 END_TEST
 
 /* Likewise: Vulkan's memory is not dedicated, the import says it is, and the other way round. */
-START_TEST(dedicated_that_is_not_so)
+START_VULKAN_TEST(dedicated_that_is_not_so)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, _i == 1);
     gr_external_memory_info info = info_of(&own);
     info.dedicated = _i == 0;
@@ -280,9 +272,8 @@ START_TEST(dedicated_that_is_not_so)
 }
 END_TEST
 
-START_TEST(dedicated_memory_has_no_other_part)
+START_VULKAN_TEST(dedicated_memory_has_no_other_part)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, true);
     gr_external_memory_info info = info_of(&own);
     info.part.offset = 256;
@@ -296,9 +287,8 @@ START_TEST(dedicated_memory_has_no_other_part)
 }
 END_TEST
 
-START_TEST(descriptors_that_are_none_are_refused)
+START_VULKAN_TEST(descriptors_that_are_none_are_refused)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_info info = info_of(&own);
     ck_assert_int_eq(close(info.fd), 0);
@@ -310,9 +300,8 @@ START_TEST(descriptors_that_are_none_are_refused)
 }
 END_TEST
 
-START_TEST(descriptors_of_other_files_are_refused)
+START_VULKAN_TEST(descriptors_of_other_files_are_refused)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_info info = info_of(&own);
     ck_assert_int_eq(close(info.fd), 0);
@@ -326,9 +315,8 @@ START_TEST(descriptors_of_other_files_are_refused)
 }
 END_TEST
 
-START_TEST(wrong_handle_types_are_refused)
+START_VULKAN_TEST(wrong_handle_types_are_refused)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     const gr_external_memory_info good = info_of(&own);
     gr_external_memory_info info = good;
@@ -349,9 +337,8 @@ START_TEST(wrong_handle_types_are_refused)
 END_TEST
 
 /* They are for another system: the driver's own answer is passed on. */
-START_TEST(handle_types_of_another_system_are_refused)
+START_VULKAN_TEST(handle_types_of_another_system_are_refused)
 {
-    need_vulkan();
     static const CUexternalMemoryHandleType types[] = {
         CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32, CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_HEAP,
         CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_KMT};
@@ -365,9 +352,8 @@ START_TEST(handle_types_of_another_system_are_refused)
 }
 END_TEST
 
-START_TEST(impossible_images_are_refused)
+START_VULKAN_TEST(impossible_images_are_refused)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_info info = info_of(&own);
     const gr_external_image good = {
@@ -398,9 +384,8 @@ END_TEST
 
 /* ---- The same memory once more --------------------------------------------------------------- */
 
-START_TEST(another_part_keeps_the_memory)
+START_VULKAN_TEST(another_part_keeps_the_memory)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     const gr_external_memory_info info = info_of(&own);
     gr_resource *first = must_import(&info);
@@ -426,9 +411,8 @@ START_TEST(another_part_keeps_the_memory)
 }
 END_TEST
 
-START_TEST(parts_of_nothing_are_refused)
+START_VULKAN_TEST(parts_of_nothing_are_refused)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     const gr_external_memory_info info = info_of(&own);
     GR_AUTO(gr_resource) *resource = must_import(&info);

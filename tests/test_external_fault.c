@@ -46,9 +46,8 @@ static gr_external_memory_info info_of(const struct vulkan_own *own)
                                      .part = {.size = SIZE}};
 }
 
-START_TEST(an_import_that_fails_leaves_the_descriptor)
+START_VULKAN_TEST(an_import_that_fails_leaves_the_descriptor)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     const gr_external_memory_info info = info_of(&own);
     let_fail("cuImportExternalMemory", CUDA_ERROR_OUT_OF_MEMORY);
@@ -64,9 +63,8 @@ START_TEST(an_import_that_fails_leaves_the_descriptor)
 END_TEST
 
 /* The driver has taken a descriptor by then: it must not be the caller's. */
-START_TEST(a_buffer_that_fails_after_its_import_leaves_the_descriptor)
+START_VULKAN_TEST(a_buffer_that_fails_after_its_import_leaves_the_descriptor)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     const gr_external_memory_info info = info_of(&own);
     let_fail("cuExternalMemoryGetMappedBuffer", CUDA_ERROR_INVALID_VALUE);
@@ -77,9 +75,8 @@ START_TEST(a_buffer_that_fails_after_its_import_leaves_the_descriptor)
 }
 END_TEST
 
-START_TEST(an_image_that_fails_after_its_import_leaves_the_descriptor)
+START_VULKAN_TEST(an_image_that_fails_after_its_import_leaves_the_descriptor)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     const gr_external_image image = {
         .width = 16, .height = 16, .format = CU_AD_FORMAT_UNSIGNED_INT8, .channels = 4};
@@ -93,9 +90,8 @@ START_TEST(an_image_that_fails_after_its_import_leaves_the_descriptor)
 }
 END_TEST
 
-START_TEST(another_part_that_fails_leaves_the_first)
+START_VULKAN_TEST(another_part_that_fails_leaves_the_first)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     const gr_external_memory_info info = info_of(&own);
     const gr_external_part part = {.offset = 256, .size = 256};
@@ -113,9 +109,8 @@ START_TEST(another_part_that_fails_leaves_the_first)
 END_TEST
 
 /* What grinterop made of Vulkan's is destroyed again: the last case sees what is left. */
-START_TEST(a_buffer_or_image_that_cannot_be_imported_is_not_left)
+START_VULKAN_TEST(a_buffer_or_image_that_cannot_be_imported_is_not_left)
 {
-    need_vulkan();
     static const char *const functions[] = {"cuImportExternalMemory",
                                             "cuExternalMemoryGetMappedBuffer"};
     int fds = open_fds();
@@ -135,9 +130,8 @@ START_TEST(a_buffer_or_image_that_cannot_be_imported_is_not_left)
 }
 END_TEST
 
-START_TEST(a_semaphore_that_cannot_be_imported_is_not_left)
+START_VULKAN_TEST(a_semaphore_that_cannot_be_imported_is_not_left)
 {
-    need_vulkan();
     if (!vk.exports)
         skip("this Vulkan device exports no semaphores");
     int fds = open_fds();
@@ -192,9 +186,8 @@ static void assert_vulkan_reads(int value)
     assert_bytes(seen->bytes, SIZE, value);
 }
 
-START_TEST(a_map_whose_wait_fails_can_be_tried_again)
+START_VULKAN_TEST(a_map_whose_wait_fails_can_be_tried_again)
 {
-    need_vulkan();
     make_resource();
     vulkan_fills(0x11);
     let_fail(vk.exports ? "cuWaitExternalSemaphoresAsync" : "cuLaunchHostFunc",
@@ -211,9 +204,8 @@ START_TEST(a_map_whose_wait_fails_can_be_tried_again)
 }
 END_TEST
 
-START_TEST(a_release_whose_signal_fails_can_be_tried_again)
+START_VULKAN_TEST(a_release_whose_signal_fails_can_be_tried_again)
 {
-    need_vulkan();
     make_resource();
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x21);
@@ -233,9 +225,8 @@ START_TEST(a_release_whose_signal_fails_can_be_tried_again)
 }
 END_TEST
 
-START_TEST(a_release_whose_event_fails_can_be_tried_again)
+START_VULKAN_TEST(a_release_whose_event_fails_can_be_tried_again)
 {
-    need_vulkan();
     make_resource();
     assert_ok(gr_resource_set_sync(resource, NULL, NULL));
     gr_buffer *buffer = must_map(resource);
@@ -250,9 +241,8 @@ START_TEST(a_release_whose_event_fails_can_be_tried_again)
 }
 END_TEST
 
-START_TEST(a_point_by_hand_that_fails_has_no_value)
+START_VULKAN_TEST(a_point_by_hand_that_fails_has_no_value)
 {
-    need_vulkan();
     make_resource();
     const gr_semaphore_point point = {.semaphore = drawn, .value = 5};
     let_fail(vk.exports ? "cuSignalExternalSemaphoresAsync" : "cuLaunchHostFunc",

@@ -39,15 +39,13 @@ static const char *why_not(void)
 }
 
 /* Each case runs twice, the second time with timelines. */
-#define need_three()                                                                               \
-    do {                                                                                           \
-        need_vulkan();                                                                             \
-        const char *reason_ = why_not();                                                           \
-        if (!reason_)                                                                              \
-            reason_ = choose_waits(_i == 1);                                                       \
-        if (reason_)                                                                               \
-            skip("%s", reason_);                                                                   \
-    } while (0)
+static const char *missing(int i)
+{
+    const char *reason = vk.missing ? vk.missing : why_not();
+    return reason ? reason : choose_waits(i == 1);
+}
+
+#define START_THREE_WAY_TEST(name) START_TEST_UNLESS(missing(_i), name)
 
 /* One for each resource: Mesa ignores offsets. OpenGL takes the descriptor. */
 static GLuint import_memory(VkDeviceMemory memory, VkDeviceSize size, bool is_dedicated)
@@ -161,9 +159,8 @@ static void assert_cuda_has(unsigned seed)
     must_release(buffer);
 }
 
-START_TEST(a_buffer_of_three)
+START_THREE_WAY_TEST(a_buffer_of_three)
 {
-    need_three();
     share_buffer();
     vulkan_write_pattern(own.buffer, SIZE, 1);
     give_to(OPENGL);
@@ -186,9 +183,8 @@ START_TEST(a_buffer_of_three)
 END_TEST
 
 /* Each of them follows each of the other two, twice. */
-START_TEST(a_buffer_goes_round)
+START_THREE_WAY_TEST(a_buffer_goes_round)
 {
-    need_three();
     share_buffer();
     vulkan_write_pattern(own.buffer, SIZE, 10);
     for (unsigned i = 10; i < 34; i += 6) {
@@ -216,9 +212,8 @@ START_TEST(a_buffer_goes_round)
 END_TEST
 
 /* Each has the bytes as long as it wants, whoever of the others goes. */
-START_TEST(a_buffer_outlives_each_of_three)
+START_THREE_WAY_TEST(a_buffer_outlives_each_of_three)
 {
-    need_three();
     share_buffer();
     vulkan_write_pattern(own.buffer, SIZE, 4);
     give_to(OPENGL);
@@ -239,9 +234,8 @@ START_TEST(a_buffer_outlives_each_of_three)
 END_TEST
 
 /* OpenGL's buffer is also registered with CUDA the other way: both see the same bytes. */
-START_TEST(a_buffer_of_three_by_both_transports)
+START_THREE_WAY_TEST(a_buffer_of_three_by_both_transports)
 {
-    need_three();
     share_buffer();
     gr_resource *through_gl = gr_from_gl_buffer(gl_name, GR_NONE);
     if (!through_gl) {
@@ -317,9 +311,8 @@ static void assert_cuda_sees(const struct vulkan_image *image, unsigned number)
     must_release(buffer);
 }
 
-START_TEST(a_texture_of_three)
+START_THREE_WAY_TEST(a_texture_of_three)
 {
-    need_three();
     struct vulkan_image image =
         vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", WIDTH, HEIGHT, 1, true, GR_NONE);
     GLuint object = import_memory(image.info.memory, image.info.memory_size, true);

@@ -32,18 +32,16 @@ static void check_both_ways(gr_resource *resource, size_t size, unsigned seed)
 
 static const size_t sizes[] = {1, 3, 4, 100, 4096, 65536, 65537, 2097152, 3000001};
 
-START_TEST(bytes_of_a_buffer_that_grinterop_makes)
+START_VULKAN_TEST(bytes_of_a_buffer_that_grinterop_makes)
 {
-    need_vulkan();
     GR_AUTO(gr_resource) *resource = must_create(sizes[_i], GR_NONE);
     check_both_ways(resource, sizes[_i], 1);
     check_both_ways(resource, sizes[_i], 3);
 }
 END_TEST
 
-START_TEST(bytes_of_the_applications_own_buffer)
+START_VULKAN_TEST(bytes_of_the_applications_own_buffer)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(sizes[_i], false);
     GR_AUTO(gr_resource) *resource = must_register_own(&own, sizes[_i], GR_NONE);
     ck_assert(gr_vk_buffer(resource) == own.buffer);
@@ -52,18 +50,16 @@ START_TEST(bytes_of_the_applications_own_buffer)
 }
 END_TEST
 
-START_TEST(bytes_of_a_dedicated_buffer)
+START_VULKAN_TEST(bytes_of_a_dedicated_buffer)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(sizes[_i], true);
     GR_AUTO(gr_resource) *resource = must_register_own(&own, sizes[_i], GR_NONE);
     check_both_ways(resource, sizes[_i], 7);
 }
 END_TEST
 
-START_TEST(bytes_by_kernels)
+START_VULKAN_TEST(bytes_by_kernels)
 {
-    need_vulkan();
     need_kernels();
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_NONE);
     gr_buffer *buffer = must_map(resource);
@@ -143,9 +139,8 @@ static void check_parts(struct shared *shared)
         assert_vulkan_pattern(shared->buffer[i], part_size[i], 30 + i);
 }
 
-START_TEST(several_buffers_in_one_memory)
+START_VULKAN_TEST(several_buffers_in_one_memory)
 {
-    need_vulkan();
     struct shared shared = share_memory();
     for (int i = 0; i < PARTS; i++) {
         const gr_vk_buffer_info info = part_info(&shared, i);
@@ -158,9 +153,8 @@ START_TEST(several_buffers_in_one_memory)
 }
 END_TEST
 
-START_TEST(several_buffers_in_one_import)
+START_VULKAN_TEST(several_buffers_in_one_import)
 {
-    need_vulkan();
     struct shared shared = share_memory();
     const gr_vk_buffer_info first = part_info(&shared, 0);
     shared.resource[0] = gr_from_vk_buffer(vk.wrap, &first, GR_NONE);
@@ -180,9 +174,8 @@ END_TEST
 
 /* ---- Flags, several at once ------------------------------------------------------------------ */
 
-START_TEST(read_only_and_write_discard)
+START_VULKAN_TEST(read_only_and_write_discard)
 {
-    need_vulkan();
     GR_AUTO(gr_resource) *input = must_create(SIZE, GR_READ_ONLY);
     GR_AUTO(gr_resource) *output = must_create(SIZE, GR_WRITE_DISCARD);
     vulkan_write_pattern(gr_vk_buffer(input), SIZE, 40);
@@ -211,9 +204,8 @@ static void free_batch(gr_resource *resources[BATCH])
         gr_resource_free(resources[i]);
 }
 
-START_TEST(map_many_maps_all_or_none)
+START_VULKAN_TEST(map_many_maps_all_or_none)
 {
-    need_vulkan();
     gr_resource *resources[BATCH];
     gr_buffer *buffers[BATCH] = {NULL};
     make_batch(resources);
@@ -237,9 +229,8 @@ START_TEST(map_many_maps_all_or_none)
 END_TEST
 
 /* An application in the middle of a port has both. */
-START_TEST(map_many_takes_vulkan_and_opengl_together)
+START_VULKAN_TEST(map_many_takes_vulkan_and_opengl_together)
 {
-    need_vulkan();
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *gl = must_register(name);
     GR_AUTO(gr_resource) *vulkan = must_create(SIZE, GR_NONE);
@@ -257,9 +248,8 @@ END_TEST
 
 /* ---- Loops ----------------------------------------------------------------------------------- */
 
-START_TEST(map_and_release_allocate_nothing)
+START_VULKAN_TEST(map_and_release_allocate_nothing)
 {
-    need_vulkan();
     need_counting();
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_NONE);
     gr_buffer *buffer = must_map(resource);
@@ -279,9 +269,8 @@ START_TEST(map_and_release_allocate_nothing)
 }
 END_TEST
 
-START_TEST(map_many_and_release_many_allocate_nothing)
+START_VULKAN_TEST(map_many_and_release_many_allocate_nothing)
 {
-    need_vulkan();
     need_counting();
     gr_resource *resources[BATCH];
     gr_buffer *buffers[BATCH];
@@ -320,16 +309,14 @@ static void registered_life(GLuint unused)
 }
 
 /* Making and registering take milliseconds each on a GPU: fewer cycles than for OpenGL. */
-START_TEST(create_and_free_for_ever_need_nothing_more)
+START_VULKAN_TEST(create_and_free_for_ever_need_nothing_more)
 {
-    need_vulkan();
     assert_steady(made_life, 0, sanitizer() ? 50 : 200);
 }
 END_TEST
 
-START_TEST(register_and_close_for_ever_need_nothing_more)
+START_VULKAN_TEST(register_and_close_for_ever_need_nothing_more)
 {
-    need_vulkan();
     steady_own = vulkan_own(4096, false);
     assert_steady(registered_life, 0, sanitizer() ? 50 : 200);
 }
@@ -337,9 +324,8 @@ END_TEST
 
 /* ---- What is said and refused ---------------------------------------------------------------- */
 
-START_TEST(describe_says_what_it_is)
+START_VULKAN_TEST(describe_says_what_it_is)
 {
-    need_vulkan();
     char text[512];
     GR_AUTO(gr_resource) *resource = must_create(12345, GR_NONE);
     ck_assert_int_gt(gr_resource_describe(resource, text, sizeof(text)), 0);
@@ -360,9 +346,8 @@ START_TEST(describe_says_what_it_is)
 }
 END_TEST
 
-START_TEST(other_resources_have_no_vulkan_objects)
+START_VULKAN_TEST(other_resources_have_no_vulkan_objects)
 {
-    need_vulkan();
     GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));
     ck_assert(gr_vk_buffer(gl) == VK_NULL_HANDLE && gr_vk_image(gl) == VK_NULL_HANDLE &&
               gr_vk_memory(gl) == VK_NULL_HANDLE);
@@ -371,9 +356,8 @@ START_TEST(other_resources_have_no_vulkan_objects)
 }
 END_TEST
 
-START_TEST(wrong_sizes_and_flags_are_refused)
+START_VULKAN_TEST(wrong_sizes_and_flags_are_refused)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     const gr_vk_buffer_info good = {
         .buffer = own.buffer, .memory = own.memory, .memory_size = own.memory_size, .size = SIZE};
@@ -399,9 +383,8 @@ START_TEST(wrong_sizes_and_flags_are_refused)
 }
 END_TEST
 
-START_TEST(null_is_refused)
+START_VULKAN_TEST(null_is_refused)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_vk_buffer_info info = {.memory = own.memory, .memory_size = own.memory_size, .size = SIZE};
     assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "buffer");
@@ -419,9 +402,8 @@ END_TEST
  * The application's mistake: newer validation layers see it as well, and NVIDIA's Vulkan exports
  * all the same.
  */
-START_TEST(memory_that_was_not_allocated_for_export_is_refused)
+START_VULKAN_TEST(memory_that_was_not_allocated_for_export_is_refused)
 {
-    need_vulkan();
     vulkan_allow("VUID-VkMemoryGetFdInfoKHR-handleType-00671");
     VkMemoryRequirements needs;
     struct vulkan_host *host = vulkan_host(SIZE);

@@ -11,9 +11,8 @@
 
 /* ---- What a mapped image reports ------------------------------------------------------------- */
 
-START_TEST(info_describes_each_shape)
+START_VULKAN_TEST(info_describes_each_shape)
 {
-    need_vulkan();
     const struct vulkan_shape *shape = &vulkan_shapes[_i];
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R16G16_SFLOAT, shape->name, 26, 14, 3, 0, GR_NONE);
@@ -37,9 +36,8 @@ START_TEST(info_describes_each_shape)
 }
 END_TEST
 
-START_TEST(info_describes_formats)
+START_VULKAN_TEST(info_describes_formats)
 {
-    need_vulkan();
     static const VkFormat formats[] = {VK_FORMAT_R8G8B8A8_SRGB, VK_FORMAT_R8G8B8A8_UINT,
                                        VK_FORMAT_R16_SNORM, VK_FORMAT_D32_SFLOAT};
     for (int i = 0; i < 4; i++) {
@@ -59,9 +57,8 @@ START_TEST(info_describes_formats)
 }
 END_TEST
 
-START_TEST(arrays_are_the_levels)
+START_VULKAN_TEST(arrays_are_the_levels)
 {
-    need_vulkan();
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 26, 14, 2, 0, GR_NONE);
     vulkan_image_hand_over(&image);
@@ -92,9 +89,8 @@ END_TEST
 
 /* ---- Contract -------------------------------------------------------------------------------- */
 
-START_TEST(an_ended_buffer_has_no_arrays)
+START_VULKAN_TEST(an_ended_buffer_has_no_arrays)
 {
-    need_vulkan();
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_NONE);
     vulkan_image_hand_over(&image);
     gr_buffer *buffer = must_map_vulkan(&image);
@@ -109,9 +105,8 @@ START_TEST(an_ended_buffer_has_no_arrays)
 }
 END_TEST
 
-START_TEST(a_read_only_image_takes_no_copy)
+START_VULKAN_TEST(a_read_only_image_takes_no_copy)
 {
-    need_vulkan();
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_ONLY);
     vulkan_image_fill(&image, 1);
@@ -126,9 +121,8 @@ START_TEST(a_read_only_image_takes_no_copy)
 }
 END_TEST
 
-START_TEST(describe_names_the_image)
+START_VULKAN_TEST(describe_names_the_image)
 {
-    need_vulkan();
     struct vulkan_image image = vulkan_image(VK_FORMAT_R16G16B16A16_SFLOAT, "2D array", 101, 37, 1,
                                              VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
     char text[512];
@@ -143,9 +137,8 @@ START_TEST(describe_names_the_image)
 }
 END_TEST
 
-START_TEST(map_and_release_allocate_nothing)
+START_VULKAN_TEST(map_and_release_allocate_nothing)
 {
-    need_vulkan();
     need_counting();
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 64, 64, 1,
                                              VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);

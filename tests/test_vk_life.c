@@ -17,9 +17,8 @@
 
 /* ---- What goes first ------------------------------------------------------------------------- */
 
-START_TEST(vulkans_memory_may_go_first)
+START_VULKAN_TEST(vulkans_memory_may_go_first)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, _i == 1);
     GR_AUTO(gr_resource) *resource = must_register_own(&own, SIZE, GR_NONE);
     vulkan_write_pattern(own.buffer, SIZE, 1);
@@ -34,9 +33,8 @@ START_TEST(vulkans_memory_may_go_first)
 }
 END_TEST
 
-START_TEST(vulkans_memory_may_go_while_mapped)
+START_VULKAN_TEST(vulkans_memory_may_go_while_mapped)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *resource = must_register_own(&own, SIZE, GR_NONE);
     vulkan_write_pattern(own.buffer, SIZE, 3);
@@ -101,9 +99,8 @@ static gr_resource *make_alone(void)
     return resource;
 }
 
-START_TEST(the_wrapped_device_and_the_semaphores_may_go_first)
+START_VULKAN_TEST(the_wrapped_device_and_the_semaphores_may_go_first)
 {
-    need_vulkan();
     gr_resource *resource = make_alone();
     for (int i = 0; i < 3; i++)
         check_round_trip(resource, 0x10 + 2 * i);
@@ -111,9 +108,8 @@ START_TEST(the_wrapped_device_and_the_semaphores_may_go_first)
 }
 END_TEST
 
-START_TEST(semaphores_outlive_their_device)
+START_VULKAN_TEST(semaphores_outlive_their_device)
 {
-    need_vulkan();
     gr_vk_device *device = wrap_again();
     GR_AUTO(gr_semaphore) *semaphore = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_made(semaphore);
@@ -127,9 +123,8 @@ END_TEST
 
 /* ---- Buffers and resources ------------------------------------------------------------------- */
 
-START_TEST(closing_while_mapped_gives_the_bytes_back)
+START_VULKAN_TEST(closing_while_mapped_gives_the_bytes_back)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *resource = must_register_own(&own, SIZE, GR_NONE);
     gr_buffer *buffer = must_map(resource);
@@ -148,9 +143,8 @@ START_TEST(closing_while_mapped_gives_the_bytes_back)
 END_TEST
 
 /* The close signals as a release does: who waits for that is served. */
-START_TEST(closing_while_mapped_signals_vulkan)
+START_VULKAN_TEST(closing_while_mapped_signals_vulkan)
 {
-    need_vulkan();
     GR_AUTO(gr_semaphore) *computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_made(computed);
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_NONE);
@@ -169,9 +163,8 @@ START_TEST(closing_while_mapped_signals_vulkan)
 }
 END_TEST
 
-START_TEST(a_buffer_keeps_its_resource)
+START_VULKAN_TEST(a_buffer_keeps_its_resource)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *resource = must_register_own(&own, SIZE, GR_NONE);
     gr_buffer *buffer = must_map(resource);
@@ -184,9 +177,8 @@ START_TEST(a_buffer_keeps_its_resource)
 END_TEST
 
 /* Buffer and memory are grinterop's: they go with the last buffer, not before. */
-START_TEST(a_buffer_keeps_what_grinterop_made)
+START_VULKAN_TEST(a_buffer_keeps_what_grinterop_made)
 {
-    need_vulkan();
     gr_resource *resource = make_alone();
     check_round_trip(resource, 0x30);
     gr_buffer *buffer = must_map(resource);
@@ -198,9 +190,8 @@ START_TEST(a_buffer_keeps_what_grinterop_made)
 }
 END_TEST
 
-START_TEST(an_unmapped_buffer_is_still_to_be_released)
+START_VULKAN_TEST(an_unmapped_buffer_is_still_to_be_released)
 {
-    need_vulkan();
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_NONE);
     gr_buffer *old = must_map(resource);
     assert_ok(gr_unmap(resource, GR_STREAM_OF_MAP));
@@ -225,9 +216,8 @@ static void collect(void)
  * With semaphores and without, closed and freed or only freed. Nothing that no stream uses ends
  * while the gate is closed: that is done at once, and waits for the whole CUDA context.
  */
-START_TEST(freeing_does_not_wait_for_the_stream)
+START_VULKAN_TEST(freeing_does_not_wait_for_the_stream)
 {
-    need_vulkan();
     collect();
     int fds = open_fds();
     struct vulkan_own own = vulkan_own(SIZE, false);
@@ -259,9 +249,8 @@ START_TEST(freeing_does_not_wait_for_the_stream)
 }
 END_TEST
 
-START_TEST(closing_a_mapped_one_does_not_wait_for_the_stream)
+START_VULKAN_TEST(closing_a_mapped_one_does_not_wait_for_the_stream)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *resource = must_register_own(&own, SIZE, GR_NONE);
     gr_buffer *buffer = must_map(resource);
@@ -350,17 +339,15 @@ static int free_the_device_of_pending_work(void)
     return 0;
 }
 
-START_TEST(freeing_the_device_ends_what_was_freed)
+START_VULKAN_TEST(freeing_the_device_ends_what_was_freed)
 {
-    need_vulkan();
     expect_child("free_the_device_of_pending_work");
 }
 END_TEST
 
 /* The stream may be destroyed before the resource ends. */
-START_TEST(the_stream_may_go_after_the_release)
+START_VULKAN_TEST(the_stream_may_go_after_the_release)
 {
-    need_vulkan();
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *resource = must_register_own(&own, SIZE, GR_NONE);
     GR_AUTO(gr_semaphore) *computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
@@ -422,16 +409,14 @@ static int exit_while_a_stream_waits(void)
     return 0;
 }
 
-START_TEST(a_process_may_end_with_all_open)
+START_VULKAN_TEST(a_process_may_end_with_all_open)
 {
-    need_vulkan();
     expect_child("exit_with_all_open");
 }
 END_TEST
 
-START_TEST(a_process_may_end_while_a_stream_waits)
+START_VULKAN_TEST(a_process_may_end_while_a_stream_waits)
 {
-    need_vulkan();
     if (vk.exports)
         skip("the GPU waits, not the host: how long is its driver's affair");
     expect_child("exit_while_a_stream_waits");
@@ -476,9 +461,8 @@ static int lose_the_device(void)
     return 0;
 }
 
-START_TEST(a_lost_device_is_reported)
+START_VULKAN_TEST(a_lost_device_is_reported)
 {
-    need_vulkan();
     if (vk.exports)
         skip("a GPU is not lost on purpose");
     expect_child("lose_the_device");

@@ -101,9 +101,8 @@ static void assert_copy(int value)
 
 /* ---- Orders ---------------------------------------------------------------------------------- */
 
-START_TEST(cuda_reads_what_vulkan_wrote)
+START_VULKAN_TEST(cuda_reads_what_vulkan_wrote)
 {
-    need_vulkan();
     begin_case(_i);
     struct vulkan_gate *gate = vulkan_gate();
     VkCommandBuffer commands = vulkan_begin();
@@ -118,9 +117,8 @@ START_TEST(cuda_reads_what_vulkan_wrote)
 }
 END_TEST
 
-START_TEST(vulkan_reads_what_cuda_wrote)
+START_VULKAN_TEST(vulkan_reads_what_cuda_wrote)
 {
-    need_vulkan();
     begin_case(_i);
     struct vulkan_host *seen = vulkan_host(SIZE);
     gr_buffer *buffer = must_map(resource);
@@ -139,9 +137,8 @@ START_TEST(vulkan_reads_what_cuda_wrote)
 }
 END_TEST
 
-START_TEST(vulkan_does_not_overwrite_what_cuda_has_yet_to_read)
+START_VULKAN_TEST(vulkan_does_not_overwrite_what_cuda_has_yet_to_read)
 {
-    need_vulkan();
     begin_case(_i);
     gr_buffer *buffer = must_map(resource);
     struct gate *gate = gate_put(fx.stream);
@@ -159,9 +156,8 @@ START_TEST(vulkan_does_not_overwrite_what_cuda_has_yet_to_read)
 }
 END_TEST
 
-START_TEST(cuda_does_not_overwrite_what_vulkan_has_yet_to_read)
+START_VULKAN_TEST(cuda_does_not_overwrite_what_vulkan_has_yet_to_read)
 {
-    need_vulkan();
     begin_case(_i);
     struct vulkan_host *seen = vulkan_host(SIZE);
     struct vulkan_gate *gate = vulkan_gate();
@@ -181,9 +177,8 @@ START_TEST(cuda_does_not_overwrite_what_vulkan_has_yet_to_read)
 END_TEST
 
 /* The library makes the release's stream wait for the map's. */
-START_TEST(a_release_on_another_stream_comes_after_the_maps)
+START_VULKAN_TEST(a_release_on_another_stream_comes_after_the_maps)
 {
-    need_vulkan();
     begin_case(_i);
     struct vulkan_host *seen = vulkan_host(SIZE);
     gr_buffer *buffer = must_map(resource);
@@ -204,9 +199,8 @@ START_TEST(a_release_on_another_stream_comes_after_the_maps)
 END_TEST
 
 /* Between two maps without a submit grinterop keeps the order, with semaphores and without. */
-START_TEST(a_map_on_another_stream_comes_after_the_release)
+START_VULKAN_TEST(a_map_on_another_stream_comes_after_the_release)
 {
-    need_vulkan();
     begin_case(_i);
     gr_buffer *buffer = must_map(resource);
     gate_open_after(gate_put(fx.stream), LATE_MS);
@@ -227,9 +221,8 @@ END_TEST
 #define FRAMES 25
 
 /* Vulkan fills, CUDA adds one, Vulkan reads; the host waits only at the end. */
-START_TEST(frames_without_a_wait_of_the_host)
+START_VULKAN_TEST(frames_without_a_wait_of_the_host)
 {
-    need_vulkan();
     need_kernels();
     begin_case(WITH);
     struct vulkan_host *seen[FRAMES];
@@ -264,9 +257,8 @@ START_TEST(frames_without_a_wait_of_the_host)
 END_TEST
 
 /* The queue of each kind that the device has. */
-START_TEST(frames_on_each_queue)
+START_VULKAN_TEST(frames_on_each_queue)
 {
-    need_vulkan();
     static const char *const names[] = {"graphics", "compute", "transfer"};
     const VkQueue queues[] = {vk.h->graphics, vk.h->compute, vk.h->transfer};
     const uint32_t families[] = {vk.h->graphics_family, vk.h->compute_family,
@@ -302,9 +294,8 @@ END_TEST
 
 /* ---- The calling thread ---------------------------------------------------------------------- */
 
-START_TEST(map_does_not_wait_for_vulkan)
+START_VULKAN_TEST(map_does_not_wait_for_vulkan)
 {
-    need_vulkan();
     begin_case(WITH);
     struct vulkan_gate *gate = vulkan_gate();
     vulkan_gate_open_after(gate, TOO_LATE_MS);
@@ -321,9 +312,8 @@ START_TEST(map_does_not_wait_for_vulkan)
 }
 END_TEST
 
-START_TEST(release_and_submit_do_not_wait_for_the_stream)
+START_VULKAN_TEST(release_and_submit_do_not_wait_for_the_stream)
 {
-    need_vulkan();
     begin_case(WITH);
     struct vulkan_host *seen = vulkan_host(SIZE);
     struct gate *gate = gate_put(fx.stream);

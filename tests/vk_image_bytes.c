@@ -60,9 +60,8 @@ static unsigned check_formats(const struct vulkan_shape *shape, unsigned width, 
     return count;
 }
 
-START_TEST(bytes_of_every_format)
+START_VULKAN_TEST(bytes_of_every_format)
 {
-    need_vulkan();
     const struct vulkan_shape *shape = &vulkan_shapes[_i];
     differences[0] = '\0';
     unsigned count = check_formats(shape, 13, 7, 3);
@@ -83,9 +82,8 @@ static const struct {
     {"3D", 101, 37, 7}, {"1D", 1001, 1, 5}, {"1D array", 1001, 1, 2}, {"cube array", 33, 33, 2},
 };
 
-START_TEST(bytes_of_many_sizes)
+START_VULKAN_TEST(bytes_of_many_sizes)
 {
-    need_vulkan();
     static const VkFormat formats[] = {VK_FORMAT_R8_UNORM, VK_FORMAT_R8G8B8A8_UNORM,
                                        VK_FORMAT_R32G32B32A32_SFLOAT};
     differences[0] = '\0';
@@ -99,9 +97,8 @@ START_TEST(bytes_of_many_sizes)
 }
 END_TEST
 
-START_TEST(bytes_with_each_usage)
+START_VULKAN_TEST(bytes_with_each_usage)
 {
-    need_vulkan();
     static const struct {
         VkFormat format;
         VkImageUsageFlags usage;
@@ -125,9 +122,8 @@ END_TEST
 
 /* ---- The application's own ------------------------------------------------------------------- */
 
-START_TEST(bytes_of_the_applications_own_image)
+START_VULKAN_TEST(bytes_of_the_applications_own_image)
 {
-    need_vulkan();
     differences[0] = '\0';
     for (size_t i = 0; i < vulkan_shape_count; i++) {
         struct vulkan_image image = vulkan_image_own(
@@ -144,9 +140,8 @@ END_TEST
 
 /* ---- Other ways to the bytes ----------------------------------------------------------------- */
 
-START_TEST(bytes_through_map_linear)
+START_VULKAN_TEST(bytes_through_map_linear)
 {
-    need_vulkan();
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 101, 37, 2, 0, GR_NONE);
     static unsigned char got[50 * 18 * 4], wanted[50 * 18 * 4];
@@ -182,9 +177,8 @@ START_TEST(bytes_through_map_linear)
 END_TEST
 
 /* What CUDA wrote into an image that Vulkan has never used. */
-START_TEST(bytes_that_cuda_writes_first)
+START_VULKAN_TEST(bytes_that_cuda_writes_first)
 {
-    need_vulkan();
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 101, 37, 3, 0, GR_WRITE_DISCARD);
     vulkan_image_hand_over(&image);
@@ -197,9 +191,8 @@ START_TEST(bytes_that_cuda_writes_first)
 END_TEST
 
 /* Vulkan's clear, and not only its copies. */
-START_TEST(bytes_of_a_clear)
+START_VULKAN_TEST(bytes_of_a_clear)
 {
-    need_vulkan();
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 101, 37, 1, 0, GR_READ_ONLY);
     const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};

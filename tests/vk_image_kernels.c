@@ -40,12 +40,14 @@ static void end_kernels(void)
         CU(cuModuleUnload(textures));
 }
 
-#define need_vulkan_kernels()                                                                      \
-    do {                                                                                           \
-        need_vulkan();                                                                             \
-        if (!surfaces || !textures)                                                                \
-            skip("the kernels were not built for this driver");                                    \
-    } while (0)
+static const char *missing(void)
+{
+    if (vk.missing)
+        return vk.missing;
+    return surfaces && textures ? NULL : "the kernels were not built for this driver";
+}
+
+#define START_KERNEL_TEST(name) START_TEST_UNLESS(missing(), name)
 
 static void launch(CUmodule module, const char *name, size_t count, void **parameters)
 {
@@ -127,9 +129,8 @@ static void store(int shape, const struct vulkan_image *image, unsigned level, C
     free(texels);
 }
 
-START_TEST(surfaces_of_every_shape)
+START_KERNEL_TEST(surfaces_of_every_shape)
 {
-    need_vulkan_kernels();
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, shaped[_i].shape, 21, 13, 3,
                                              VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
     CUdeviceptr memory = 0;
@@ -147,9 +148,8 @@ START_TEST(surfaces_of_every_shape)
 }
 END_TEST
 
-START_TEST(a_surface_has_all_layers)
+START_VULKAN_TEST(a_surface_has_all_layers)
 {
-    need_vulkan();
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 21, 13, 2,
                                              VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
     vulkan_image_hand_over(&image);
@@ -165,9 +165,8 @@ START_TEST(a_surface_has_all_layers)
 }
 END_TEST
 
-START_TEST(surfaces_want_the_flag)
+START_VULKAN_TEST(surfaces_want_the_flag)
 {
-    need_vulkan();
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_NONE);
     vulkan_image_hand_over(&image);
     buffer = must_map_vulkan(&image);
@@ -273,9 +272,8 @@ static struct colour known(float x, float y, float layer, float level)
     return (struct colour){40 * x / 255, 30 * y / 255, 20 * layer / 255, (50 * level + 5) / 255};
 }
 
-START_TEST(textures_give_texels_as_floats)
+START_KERNEL_TEST(textures_give_texels_as_floats)
 {
-    need_vulkan_kernels();
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D", 1);
     for (unsigned i = 0; i < 16; i++) {
         float x = (float)(i % 4), y = (float)(i / 4);
@@ -287,9 +285,8 @@ START_TEST(textures_give_texels_as_floats)
 }
 END_TEST
 
-START_TEST(textures_of_levels)
+START_KERNEL_TEST(textures_of_levels)
 {
-    need_vulkan_kernels();
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D", 3);
     const gr_texture_options whole = {.whole = true};
     check("sample_2d_lod", &whole, (struct place){0.9f, 0.1f, 0, 0}, known(3, 0, 0, 0));
@@ -336,9 +333,8 @@ static void check_refused(unsigned levels, unsigned level)
     end_map(&image);
 }
 
-START_TEST(layers_of_level_0_by_texels)
+START_KERNEL_TEST(layers_of_level_0_by_texels)
 {
-    need_vulkan_kernels();
     if (_i == 1)
         check_layers(1, 0, false);
     else
@@ -346,30 +342,26 @@ START_TEST(layers_of_level_0_by_texels)
 }
 END_TEST
 
-START_TEST(layers_of_level_0_by_normalized_coordinates)
+START_KERNEL_TEST(layers_of_level_0_by_normalized_coordinates)
 {
-    need_vulkan_kernels();
     check_layers((unsigned)_i, 0, true);
 }
 END_TEST
 
-START_TEST(layers_of_level_1_by_texels)
+START_KERNEL_TEST(layers_of_level_1_by_texels)
 {
-    need_vulkan_kernels();
     check_refused((unsigned)_i, 1);
 }
 END_TEST
 
-START_TEST(layers_of_level_1_by_normalized_coordinates)
+START_KERNEL_TEST(layers_of_level_1_by_normalized_coordinates)
 {
-    need_vulkan_kernels();
     check_layers((unsigned)_i, 1, true);
 }
 END_TEST
 
-START_TEST(layers_of_the_whole_chain)
+START_KERNEL_TEST(layers_of_the_whole_chain)
 {
-    need_vulkan_kernels();
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D array", (unsigned)_i);
     const gr_texture_options whole = {.whole = true};
     differences[0] = '\0';
@@ -385,9 +377,8 @@ START_TEST(layers_of_the_whole_chain)
 END_TEST
 
 /* A cube's colour: the face is told by blue. */
-START_TEST(textures_of_cubes)
+START_KERNEL_TEST(textures_of_cubes)
 {
-    need_vulkan_kernels();
     static const struct place faces[6] = {{1, 0, 0, 0},  {-1, 0, 0, 0}, {0, 1, 0, 0},
                                           {0, -1, 0, 0}, {0, 0, 1, 0},  {0, 0, -1, 0}};
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "cube", 1);
@@ -399,9 +390,8 @@ START_TEST(textures_of_cubes)
 END_TEST
 
 /* Memory has blue first, and so has CUDA: channel x is Vulkan's blue. */
-START_TEST(swapped_formats_have_blue_first)
+START_KERNEL_TEST(swapped_formats_have_blue_first)
 {
-    need_vulkan_kernels();
     struct vulkan_image image = vulkan_image(VK_FORMAT_B8G8R8A8_UNORM, "2D", 4, 4, 1, 0, GR_NONE);
     const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
     const VkClearColorValue colour = {.float32 = {0.2f, 0.4f, 0.6f, 0.8f}};
@@ -423,9 +413,8 @@ START_TEST(swapped_formats_have_blue_first)
 END_TEST
 
 /* 0x80 of the sRGB curve is 0.2159 of light. */
-START_TEST(srgb_formats_are_made_linear)
+START_KERNEL_TEST(srgb_formats_are_made_linear)
 {
-    need_vulkan_kernels();
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_SRGB, "2D", 4, 4, 1, VK_IMAGE_USAGE_SAMPLED_BIT, GR_NONE);
     unsigned char texels[4 * 4 * 4];

@@ -63,9 +63,8 @@ static const struct {
 };
 
 /* The message names the format, and one to use instead. */
-START_TEST(images_of_other_formats_are_refused)
+START_VULKAN_TEST(images_of_other_formats_are_refused)
 {
-    need_vulkan();
     gr_vk_image_info info =
         vulkan_image_info(vulkan_format(VK_FORMAT_R8_UNORM), vulkan_shape("2D"), 8, 8, 1, 0);
     info.format = refused[_i].format;
@@ -84,18 +83,16 @@ static gr_vk_image_info good_info(const char *shape)
                              1, 0);
 }
 
-START_TEST(multisampled_images_are_refused)
+START_VULKAN_TEST(multisampled_images_are_refused)
 {
-    need_vulkan();
     gr_vk_image_info info = good_info("2D");
     info.samples = VK_SAMPLE_COUNT_4_BIT;
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_UNSUPPORTED, 0, "sample");
 }
 END_TEST
 
-START_TEST(linear_images_of_several_levels_or_layers_are_refused)
+START_VULKAN_TEST(linear_images_of_several_levels_or_layers_are_refused)
 {
-    need_vulkan();
     gr_vk_image_info info = good_info("2D array");
     info.tiling = VK_IMAGE_TILING_LINEAR;
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "LINEAR");
@@ -106,9 +103,8 @@ START_TEST(linear_images_of_several_levels_or_layers_are_refused)
 }
 END_TEST
 
-START_TEST(impossible_extents_are_refused)
+START_VULKAN_TEST(impossible_extents_are_refused)
 {
-    need_vulkan();
     gr_vk_image_info info = good_info("2D");
     info.extent.width = 0;
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "extent");
@@ -138,9 +134,8 @@ START_TEST(impossible_extents_are_refused)
 }
 END_TEST
 
-START_TEST(wrong_flags_and_null_are_refused)
+START_VULKAN_TEST(wrong_flags_and_null_are_refused)
 {
-    need_vulkan();
     const gr_vk_image_info info = good_info("2D");
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_ONLY | GR_WRITE_DISCARD),
                 GR_ERR_INVALID_VALUE, 0, "write_discard");
@@ -152,9 +147,8 @@ START_TEST(wrong_flags_and_null_are_refused)
 }
 END_TEST
 
-START_TEST(wrong_places_in_memory_are_refused)
+START_VULKAN_TEST(wrong_places_in_memory_are_refused)
 {
-    need_vulkan();
     struct vulkan_image image =
         vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, false, GR_NONE);
     gr_vk_image_info info = image.info;

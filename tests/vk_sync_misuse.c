@@ -18,9 +18,8 @@ static void assert_works(gr_resource *resource)
     vulkan_finish();
 }
 
-START_TEST(a_value_that_goes_backwards_is_refused)
+START_VULKAN_TEST(a_value_that_goes_backwards_is_refused)
 {
-    need_vulkan();
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_semaphore_point point = {.semaphore = pair.drawn, .value = 5};
     assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
@@ -42,9 +41,8 @@ START_TEST(a_value_that_goes_backwards_is_refused)
 }
 END_TEST
 
-START_TEST(the_value_of_the_applications_timeline_is_checked)
+START_VULKAN_TEST(the_value_of_the_applications_timeline_is_checked)
 {
-    need_vulkan();
     const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                             .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
                                             .initialValue = 5};
@@ -62,9 +60,8 @@ START_TEST(the_value_of_the_applications_timeline_is_checked)
 END_TEST
 
 /* It was made without VkExportSemaphoreCreateInfo; newer layers see that too. */
-START_TEST(a_semaphore_that_cannot_be_exported_is_refused)
+START_VULKAN_TEST(a_semaphore_that_cannot_be_exported_is_refused)
 {
-    need_vulkan();
     vulkan_allow("VUID-VkSemaphoreGetFdInfoKHR-handleType");
     const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                             .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
@@ -81,9 +78,8 @@ START_TEST(a_semaphore_that_cannot_be_exported_is_refused)
 }
 END_TEST
 
-START_TEST(semaphores_of_nothing_are_refused)
+START_VULKAN_TEST(semaphores_of_nothing_are_refused)
 {
-    need_vulkan();
     const gr_vk_semaphore_info nothing = {.type = VK_SEMAPHORE_TYPE_TIMELINE, .through_host = true};
     assert_null(gr_from_vk_semaphore(vk.wrap, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
     assert_null(gr_from_vk_semaphore(vk.wrap, &nothing), GR_ERR_INVALID_VALUE, 0, "semaphore");
@@ -96,9 +92,8 @@ START_TEST(semaphores_of_nothing_are_refused)
 }
 END_TEST
 
-START_TEST(points_that_are_wrong_are_refused)
+START_VULKAN_TEST(points_that_are_wrong_are_refused)
 {
-    need_vulkan();
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     const gr_semaphore_point good = {.semaphore = pair.drawn, .value = 1};
     gr_semaphore_point wrong = good;
@@ -130,9 +125,8 @@ END_TEST
 
 /* ---- set_sync -------------------------------------------------------------------------------- */
 
-START_TEST(set_sync_is_refused_where_it_cannot_be)
+START_VULKAN_TEST(set_sync_is_refused_where_it_cannot_be)
 {
-    need_vulkan();
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
     GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));
@@ -155,9 +149,8 @@ START_TEST(set_sync_is_refused_where_it_cannot_be)
 END_TEST
 
 /* The semaphores' context has to be the resource's. */
-START_TEST(semaphores_of_another_context_are_refused)
+START_VULKAN_TEST(semaphores_of_another_context_are_refused)
 {
-    need_vulkan();
     CUcontext second = NULL;
     CU(cuCtxCreate(&second, 0, fx.device));
     const gr_vk_device_info info = {.get_instance_proc_addr = vk.h->get_instance_proc_addr,
@@ -188,9 +181,8 @@ END_TEST
 
 /* ---- Submits --------------------------------------------------------------------------------- */
 
-START_TEST(submits_that_cannot_be_are_refused)
+START_VULKAN_TEST(submits_that_cannot_be_are_refused)
 {
-    need_vulkan();
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     struct pair other = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_resource *mixed[] = {make_resource(&pair), make_resource(&other), NULL};
@@ -219,9 +211,8 @@ START_TEST(submits_that_cannot_be_are_refused)
 }
 END_TEST
 
-START_TEST(a_resource_twice_in_one_submit_counts_once)
+START_VULKAN_TEST(a_resource_twice_in_one_submit_counts_once)
 {
-    need_vulkan();
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
     gr_resource *twice[] = {resource, resource};
@@ -235,9 +226,8 @@ START_TEST(a_resource_twice_in_one_submit_counts_once)
 }
 END_TEST
 
-START_TEST(barriers_that_cannot_be_are_refused)
+START_VULKAN_TEST(barriers_that_cannot_be_are_refused)
 {
-    need_vulkan();
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_NONE);
     GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));
     const gr_vk_use use = {.stages = VK_PIPELINE_STAGE_TRANSFER_BIT,

@@ -40,9 +40,8 @@ static uint64_t counter(const gr_semaphore *semaphore)
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-START_TEST(values_grow_by_one_with_each_use)
+START_VULKAN_TEST(values_grow_by_one_with_each_use)
 {
-    need_vulkan();
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
     for (uint64_t i = 1; i <= 5; i++) {
@@ -64,9 +63,8 @@ START_TEST(values_grow_by_one_with_each_use)
 }
 END_TEST
 
-START_TEST(maps_without_a_submit_signal_all_the_same)
+START_VULKAN_TEST(maps_without_a_submit_signal_all_the_same)
 {
-    need_vulkan();
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
     for (int i = 1; i <= 3; i++)
@@ -82,9 +80,8 @@ START_TEST(maps_without_a_submit_signal_all_the_same)
 END_TEST
 
 /* Either may be left out; then that direction is the caller's. */
-START_TEST(one_semaphore_of_the_two)
+START_VULKAN_TEST(one_semaphore_of_the_two)
 {
-    need_vulkan();
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(NULL);
     assert_ok(gr_resource_set_sync(resource, NULL, pair.computed));
@@ -120,9 +117,8 @@ END_TEST
 
 /* ---- Several resources ----------------------------------------------------------------------- */
 
-START_TEST(two_resources_on_one_pair_in_one_submit)
+START_VULKAN_TEST(two_resources_on_one_pair_in_one_submit)
 {
-    need_vulkan();
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_resource *both[] = {make_resource(&pair), make_resource(&pair)};
     gr_buffer *buffers[2];
@@ -158,9 +154,8 @@ START_TEST(two_resources_on_one_pair_in_one_submit)
 END_TEST
 
 /* Released one by one, on two streams whose work ends in the other order. */
-START_TEST(two_resources_on_one_pair_and_two_streams)
+START_VULKAN_TEST(two_resources_on_one_pair_and_two_streams)
 {
-    need_vulkan();
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_resource *both[] = {make_resource(&pair), make_resource(&pair)};
     fill_late(both[0], 0x31, fx.stream);
@@ -186,9 +181,8 @@ START_TEST(two_resources_on_one_pair_and_two_streams)
 END_TEST
 
 /* What one resource waits for does not hold up the other. */
-START_TEST(two_pairs_do_not_wait_for_each_other)
+START_VULKAN_TEST(two_pairs_do_not_wait_for_each_other)
 {
-    need_vulkan();
     struct pair slow = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     struct pair quick = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_resource *held = make_resource(&slow), *free = make_resource(&quick);
@@ -220,9 +214,8 @@ END_TEST
 
 /* ---- Submits that did not happen ------------------------------------------------------------- */
 
-START_TEST(a_cancelled_submit_is_not_waited_for)
+START_VULKAN_TEST(a_cancelled_submit_is_not_waited_for)
 {
-    need_vulkan();
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
     gr_submit submit = begin_submit(resource);
@@ -242,9 +235,8 @@ START_TEST(a_cancelled_submit_is_not_waited_for)
 END_TEST
 
 /* What the submit before it does is still waited for. */
-START_TEST(a_cancelled_submit_leaves_the_one_before)
+START_VULKAN_TEST(a_cancelled_submit_leaves_the_one_before)
 {
-    need_vulkan();
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
     struct vulkan_gate *gate = vulkan_gate();
@@ -264,9 +256,8 @@ START_TEST(a_cancelled_submit_leaves_the_one_before)
 }
 END_TEST
 
-START_TEST(only_the_last_submit_can_be_cancelled)
+START_VULKAN_TEST(only_the_last_submit_can_be_cancelled)
 {
-    need_vulkan();
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_resource *both[] = {make_resource(&pair), make_resource(&pair)};
     gr_submit first = begin_submit(both[0]), second = begin_submit(both[1]);
@@ -282,9 +273,8 @@ END_TEST
 
 /* ---- By hand --------------------------------------------------------------------------------- */
 
-START_TEST(points_by_hand_order_two_streams)
+START_VULKAN_TEST(points_by_hand_order_two_streams)
 {
-    need_vulkan();
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     CUdeviceptr memory = 0;
     unsigned char bytes[256];
@@ -307,9 +297,8 @@ START_TEST(points_by_hand_order_two_streams)
 }
 END_TEST
 
-START_TEST(a_point_by_hand_waits_for_vulkans_host)
+START_VULKAN_TEST(a_point_by_hand_waits_for_vulkans_host)
 {
-    need_vulkan();
     GR_AUTO(gr_semaphore) *semaphore = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_made(semaphore);
     const gr_semaphore_point point = {.semaphore = semaphore, .value = 3};
@@ -378,16 +367,14 @@ static void check_own(bool through_host)
     }
 }
 
-START_TEST(the_applications_timelines_through_the_host)
+START_VULKAN_TEST(the_applications_timelines_through_the_host)
 {
-    need_vulkan();
     check_own(true);
 }
 END_TEST
 
-START_TEST(the_applications_timelines_exported)
+START_VULKAN_TEST(the_applications_timelines_exported)
 {
-    need_vulkan();
     if (!vk.exports)
         skip("this Vulkan device exports no semaphores");
     check_own(false);
@@ -396,9 +383,8 @@ END_TEST
 
 /* ---- Binary ---------------------------------------------------------------------------------- */
 
-START_TEST(binary_semaphores)
+START_VULKAN_TEST(binary_semaphores)
 {
-    need_vulkan();
     if (!vk.exports) {
         assert_null(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_BINARY), GR_ERR_UNSUPPORTED,
                     0, "timeline");
@@ -437,9 +423,8 @@ END_TEST
  * Clears of Vulkan and copies of CUDA in turn, with grinterop's barriers and without a wait of the
  * host.
  */
-START_TEST(images_change_hands_with_their_layouts)
+START_VULKAN_TEST(images_change_hands_with_their_layouts)
 {
-    need_vulkan();
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 64, 64, 1, 0, GR_NONE);
     const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
@@ -473,9 +458,8 @@ START_TEST(images_change_hands_with_their_layouts)
 END_TEST
 
 /* A buffer and an image in one barrier. */
-START_TEST(barriers_take_buffers_and_images)
+START_VULKAN_TEST(barriers_take_buffers_and_images)
 {
-    need_vulkan();
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8_UNORM, "2D", 16, 16, 1, 0, GR_NONE);
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_NONE);
     gr_resource *both[] = {resource, image.resource};
@@ -500,9 +484,8 @@ END_TEST
 
 /* ---- What is said ---------------------------------------------------------------------------- */
 
-START_TEST(describe_says_what_a_semaphore_is)
+START_VULKAN_TEST(describe_says_what_a_semaphore_is)
 {
-    need_vulkan();
     char text[256];
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     const gr_semaphore_point point = {.semaphore = pair.drawn, .value = 4711};
