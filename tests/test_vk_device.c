@@ -26,28 +26,23 @@ static bool can_export(const struct session *s)
     return has.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT;
 }
 
-START_TEST(wrapped)
+START_SESSION_TEST(wrapped)
 {
-    struct session s;
-    need_session(&s);
-    gr_vk_device *device = must_wrap(&s.info);
-    bool exports = can_export(&s);
+    gr_vk_device *device = must_wrap(&session.info);
+    bool exports = can_export(&session);
     ck_assert_int_eq(gr_vk_device_has_semaphores(device), exports);
     ck_assert(exports || gr_cuda_is_software()); /* NVIDIA's driver can */
     gr_vk_device_free(device);
-    session_end(&s);
 }
 END_TEST
 
-START_TEST(described)
+START_SESSION_TEST(described)
 {
-    struct session s;
-    need_session(&s);
-    gr_vk_device *device = must_wrap(&s.info);
+    gr_vk_device *device = must_wrap(&session.info);
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceIDProperties id;
     char text[600], cut[16], uuid[41];
-    ask_device(s.h, &properties, &id);
+    ask_device(session.h, &properties, &id);
     uuid_text(id.deviceUUID, uuid);
     int length = gr_vk_device_describe(device, text, sizeof(text));
     ck_assert_int_eq(length, (int)strlen(text));
@@ -63,34 +58,27 @@ START_TEST(described)
     ck_assert_int_eq(strncmp(cut, text, sizeof(cut) - 1), 0);
     ck_assert_int_eq(gr_vk_device_describe(device, NULL, 0), length);
     gr_vk_device_free(device);
-    session_end(&s);
 }
 END_TEST
 
-START_TEST(without_queue)
+START_SESSION_TEST(without_queue)
 {
-    struct session s;
-    need_session(&s);
-    s.info.queue = VK_NULL_HANDLE;
-    gr_vk_device_free(must_wrap(&s.info));
-    session_end(&s);
+    session.info.queue = VK_NULL_HANDLE;
+    gr_vk_device_free(must_wrap(&session.info));
 }
 END_TEST
 
-START_TEST(wrapped_twice)
+START_SESSION_TEST(wrapped_twice)
 {
-    struct session s;
-    need_session(&s);
-    gr_vk_device *first = must_wrap(&s.info), *second = must_wrap(&s.info);
+    gr_vk_device *first = must_wrap(&session.info), *second = must_wrap(&session.info);
     ck_assert_ptr_ne(first, second);
     gr_vk_device_free(first);
     ck_assert_int_eq(gr_vk_device_cuda(second), 0);
     {
-        GR_AUTO(gr_vk_device) *third = must_wrap(&s.info);
+        GR_AUTO(gr_vk_device) *third = must_wrap(&session.info);
         (void)third;
     }
     gr_vk_device_free(second);
-    session_end(&s);
 }
 END_TEST
 
@@ -109,14 +97,12 @@ START_TEST(nulls)
 }
 END_TEST
 
-START_TEST(null_members)
+START_SESSION_TEST(null_members)
 {
-    struct session s;
-    need_session(&s);
     for (int i = 0; i < 4; i++) {
         static const char *const names[] = {"get_instance_proc_addr", "instance", "physical_device",
                                             "device"};
-        gr_vk_device_info info = s.info;
+        gr_vk_device_info info = session.info;
         if (i == 0)
             info.get_instance_proc_addr = NULL;
         if (i == 1)
@@ -129,65 +115,52 @@ START_TEST(null_members)
         snprintf(text, sizeof(text), "`info->%s` is NULL", names[i]);
         assert_null(gr_vk_device_wrap(&info), GR_ERR_INVALID_VALUE, 0, text);
     }
-    session_end(&s);
 }
 END_TEST
 
-START_TEST(wrong_family)
+START_SESSION_TEST(wrong_family)
 {
-    struct session s;
-    need_session(&s);
-    s.info.queue_family = 1000;
-    assert_null(gr_vk_device_wrap(&s.info), GR_ERR_INVALID_VALUE, 0, "no queue family 1000");
-    session_end(&s);
+    session.info.queue_family = 1000;
+    assert_null(gr_vk_device_wrap(&session.info), GR_ERR_INVALID_VALUE, 0, "no queue family 1000");
 }
 END_TEST
 
 /* ---- Which CUDA device ----------------------------------------------------------------------- */
 
-START_TEST(another_device)
+START_SESSION_TEST(another_device)
 {
-    struct session s;
-    need_session(&s);
     CUuuid uuid;
     char cuda[41];
     CU(cuDeviceGetUuid(&uuid, fx.device));
     uuid_text(uuid.bytes, cuda);
-    gr_vk_device_info info = lying(&s, (struct lies){.other_device = true});
+    gr_vk_device_info info = lying(&session, (struct lies){.other_device = true});
     assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0,
                 "GPU-0f0f0f0f-0f0f-0f0f-0f0f-0f0f0f0f0f0f");
     assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0, cuda);
-    info = lying(&s, (struct lies){.other_device = false});
+    info = lying(&session, (struct lies){.other_device = false});
     gr_vk_device_free(must_wrap(&info));
-    session_end(&s);
 }
 END_TEST
 
 /* Another device with extensions missing: which device it is says more. */
-START_TEST(another_device_first)
+START_SESSION_TEST(another_device_first)
 {
-    struct session s;
-    need_session(&s);
     gr_vk_device_info info =
-        lying(&s, (struct lies){.other_device = true, .hidden = {"vkGetMemoryFd"}});
+        lying(&session, (struct lies){.other_device = true, .hidden = {"vkGetMemoryFd"}});
     assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0, "GPU-0f0f0f0f");
-    session_end(&s);
 }
 END_TEST
 
-START_TEST(without_cuda_context)
+START_SESSION_TEST(without_cuda_context)
 {
-    struct session s;
-    need_session(&s);
     CUcontext current = fx.context;
     CU(cuCtxSetCurrent(NULL));
-    gr_vk_device *device = must_wrap(&s.info);
+    gr_vk_device *device = must_wrap(&session.info);
     CU(cuCtxGetCurrent(&current));
     ck_assert_ptr_eq(current, NULL);
     gr_vk_device_free(device);
     CU(cuCtxSetCurrent(fx.context));
     CU(cuStreamSynchronize(fx.stream)); /* the primary context is still there */
-    session_end(&s);
 }
 END_TEST
 
@@ -201,7 +174,8 @@ static int use_primary(void)
     if (gr_cuda_load(true) != GR_OK)
         return 1;
     keep_vulkan();
-    if (session_start(&s))
+    session_start(&s);
+    if (s.missing)
         return 1;
     void *symbol = gr_cuda_symbol("cuDevicePrimaryCtxGetState", 7000);
     state_fn get_state;
@@ -218,33 +192,27 @@ static int use_primary(void)
     return 0;
 }
 
-START_TEST(primary_is_released)
+START_SESSION_TEST(primary_is_released)
 {
-    struct session s;
     char text[2000];
-    need_session(&s);
     int status = child_run("primary", text, sizeof(text));
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %d: %s", status, text);
-    session_end(&s);
 }
 END_TEST
 
-START_TEST(own_cuda_context)
+START_SESSION_TEST(own_cuda_context)
 {
-    struct session s;
-    need_session(&s);
     CUcontext own = NULL, current = NULL;
     CU(cuCtxCreate(&own, 0, fx.device));
-    gr_vk_device_free(must_wrap(&s.info));
+    gr_vk_device_free(must_wrap(&session.info));
     CU(cuCtxGetCurrent(&current));
     ck_assert_ptr_eq(current, own);
     CU(cuCtxDestroy(own));
     CU(cuCtxSetCurrent(fx.context));
-    session_end(&s);
 }
 END_TEST
 
-START_TEST(cuda_context_of_another_device)
+START_SESSION_TEST(cuda_context_of_another_device)
 {
     int count = 0;
     CUdevice second;
@@ -252,15 +220,12 @@ START_TEST(cuda_context_of_another_device)
     CU(cuDeviceGetCount(&count));
     if (count < 2)
         skip("it needs two CUDA devices");
-    struct session s;
-    need_session(&s);
     CU(cuDeviceGet(&second, 1));
     CU(cuCtxCreate(&of_second, 0, second));
-    assert_null(gr_vk_device_wrap(&s.info), GR_ERR_INVALID_VALUE, 0, "CUDA device 1");
-    assert_null(gr_vk_device_wrap(&s.info), GR_ERR_INVALID_VALUE, 0, "CUDA device 0");
+    assert_null(gr_vk_device_wrap(&session.info), GR_ERR_INVALID_VALUE, 0, "CUDA device 1");
+    assert_null(gr_vk_device_wrap(&session.info), GR_ERR_INVALID_VALUE, 0, "CUDA device 0");
     CU(cuCtxDestroy(of_second));
     CU(cuCtxSetCurrent(fx.context));
-    session_end(&s);
 }
 END_TEST
 
@@ -287,15 +252,13 @@ START_TEST(instance_extensions)
 }
 END_TEST
 
-START_TEST(device_extensions)
+START_SESSION_TEST(device_extensions)
 {
-    struct session s;
-    need_session(&s);
     uint32_t count = 0, room;
     const char *names[16] = {NULL};
-    gr_vk_device_info info = {.get_instance_proc_addr = s.info.get_instance_proc_addr,
-                              .instance = s.info.instance,
-                              .physical_device = s.info.physical_device};
+    gr_vk_device_info info = {.get_instance_proc_addr = session.info.get_instance_proc_addr,
+                              .instance = session.info.instance,
+                              .physical_device = session.info.physical_device};
     assert_ok(gr_vk_device_extensions(&info, NULL, &count));
     ck_assert_uint_ge(count, 3);
     room = count - 1;
@@ -307,24 +270,21 @@ START_TEST(device_extensions)
     ck_assert_uint_eq(room, count);
     bool memory = false;
     for (uint32_t i = 0; i < count; i++) {
-        ck_assert_msg(device_has(&s, names[i]), "%s", names[i]);
+        ck_assert_msg(device_has(&session, names[i]), "%s", names[i]);
         memory = memory || strcmp(names[i], "VK_KHR_external_memory_fd") == 0;
     }
     ck_assert(memory);
 
-    info = lying(&s, (struct lies){.not_listed = {"VK_KHR_timeline_semaphore"}});
+    info = lying(&session, (struct lies){.not_listed = {"VK_KHR_timeline_semaphore"}});
     assert_ok(gr_vk_device_extensions(&info, names, &room));
     ck_assert_uint_eq(room, count - 1);
-    session_end(&s);
 }
 END_TEST
 
-START_TEST(device_extensions_nulls)
+START_SESSION_TEST(device_extensions_nulls)
 {
-    struct session s;
-    need_session(&s);
     uint32_t count = 5;
-    gr_vk_device_info info = s.info;
+    gr_vk_device_info info = session.info;
     assert_fails(gr_vk_device_extensions(NULL, NULL, &count), GR_ERR_INVALID_VALUE, 0, "`info`");
     assert_fails(gr_vk_device_extensions(&info, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "`count`");
     info.physical_device = VK_NULL_HANDLE;
@@ -336,7 +296,6 @@ START_TEST(device_extensions_nulls)
     assert_fails(gr_vk_device_extensions(&info, NULL, &count), GR_ERR_INVALID_VALUE, 0,
                  "get_instance_proc_addr");
     ck_assert_uint_eq(count, 5);
-    session_end(&s);
 }
 END_TEST
 

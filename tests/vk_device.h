@@ -14,32 +14,36 @@
 
 /* ---- A device -------------------------------------------------------------------------------- */
 
-/* What the validation layer said, since start(). */
+/* What the validation layer said, since the session's start. */
 struct messages {
     int count;
     char first[1200];
 };
 
-/* A case's own device with validation, and the description of it for gr_vk_device_wrap(). */
+/*
+ * A device with validation, and the description of it for gr_vk_device_wrap(). `missing` says why
+ * there is none; then nothing else is set.
+ */
 struct session {
+    const char *missing;
     gr_vk_headless *headless;
     const gr_vk_headless_handles *h;
     gr_vk_device_info info;
     struct messages messages;
 };
 
-/* NULL, or why a case that needs Vulkan has to be skipped. */
-const char *session_start(struct session *session);
+/* What each case finds: its own. */
+extern struct session session;
 
-/* Ends it; the layer has said nothing. */
-void session_end(struct session *session);
+/* A case group that runs with the fixture of support.h and with a session. */
+TCase *add_vk_case(Suite *suite, const char *name);
 
-#define need_session(session)                                                                      \
-    do {                                                                                           \
-        const char *missing_ = session_start(session);                                             \
-        if (missing_)                                                                              \
-            skip("%s", missing_);                                                                  \
-    } while (0)
+/* A case that is skipped where there is no session. */
+#define START_SESSION_TEST(name) START_TEST_UNLESS(session.missing, name)
+
+/* For a child, which has no fixture: starts one, and ends it; the layer has said nothing. */
+void session_start(struct session *s);
+void session_end(struct session *s);
 
 /* A function of the instance, as FUNCTION(session.h, vkCreateBuffer). */
 #define FUNCTION(h, name) ((PFN_##name)(h)->get_instance_proc_addr((h)->instance, #name))
@@ -52,7 +56,7 @@ void ask_device(const gr_vk_headless_handles *h, VkPhysicalDeviceProperties *pro
                 VkPhysicalDeviceIDProperties *id);
 
 /* Whether it lists the extension. */
-bool device_has(const struct session *session, const char *extension);
+bool device_has(const struct session *s, const char *extension);
 
 /* Wraps it; it is CUDA device 0. */
 gr_vk_device *must_wrap(const gr_vk_device_info *info);
@@ -71,7 +75,7 @@ struct lies {
 };
 
 /* The session's Vulkan with lies; it stays until it is called again. */
-gr_vk_device_info lying(const struct session *session, struct lies lies);
+gr_vk_device_info lying(const struct session *s, struct lies lies);
 
 /* The cases of vk_device_missing.c and vk_device_headless.c. */
 void add_missing_cases(Suite *suite);
@@ -83,8 +87,4 @@ void add_headless_cases(Suite *suite);
  * which then counts as lost.
  */
 void keep_vulkan(void);
-
-/* A case group that runs with the fixture, after keep_vulkan(). */
-TCase *add_vk_case(Suite *suite, const char *name);
-
 #endif

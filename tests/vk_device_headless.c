@@ -16,21 +16,18 @@ static gr_vk_headless *create(const gr_vk_headless_options *options)
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
-START_TEST(is_the_cuda_device)
+START_SESSION_TEST(is_the_cuda_device)
 {
-    struct session s;
-    need_session(&s);
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceIDProperties id;
     CUuuid uuid;
-    ask_device(s.h, &properties, &id);
+    ask_device(session.h, &properties, &id);
     CU(cuDeviceGetUuid(&uuid, fx.device));
     if (gr_cuda_is_software())
         ck_assert_int_eq(properties.deviceType, VK_PHYSICAL_DEVICE_TYPE_CPU);
     else
         ck_assert_int_eq(memcmp(uuid.bytes, id.deviceUUID, sizeof(uuid.bytes)), 0);
     ck_assert_uint_ge(properties.apiVersion, VK_API_VERSION_1_2);
-    session_end(&s);
 }
 END_TEST
 
@@ -52,50 +49,45 @@ static VkQueueFlags family_of(const struct session *s, uint32_t family, VkQueue 
     return families[family].queueFlags;
 }
 
-START_TEST(queues)
+START_SESSION_TEST(queues)
 {
-    struct session s;
-    need_session(&s);
     const VkQueueFlags both = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
-    VkQueueFlags graphics = family_of(&s, s.h->graphics_family, s.h->graphics);
-    VkQueueFlags compute = family_of(&s, s.h->compute_family, s.h->compute);
-    VkQueueFlags transfer = family_of(&s, s.h->transfer_family, s.h->transfer);
+    VkQueueFlags graphics = family_of(&session, session.h->graphics_family, session.h->graphics);
+    VkQueueFlags compute = family_of(&session, session.h->compute_family, session.h->compute);
+    VkQueueFlags transfer = family_of(&session, session.h->transfer_family, session.h->transfer);
     ck_assert(graphics & VK_QUEUE_GRAPHICS_BIT);
     ck_assert(compute == 0 || (compute & both) == VK_QUEUE_COMPUTE_BIT);
     ck_assert(transfer == 0 || ((transfer & VK_QUEUE_TRANSFER_BIT) && !(transfer & both)));
-    session_end(&s);
 }
 END_TEST
 
 /* The feature is enabled: the layer has no objection, and the host can signal one. */
-START_TEST(timeline_semaphores)
+START_SESSION_TEST(timeline_semaphores)
 {
-    struct session s;
-    need_session(&s);
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                       .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
                                       .initialValue = 3};
     VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
     VkSemaphore semaphore = VK_NULL_HANDLE;
     uint64_t value = 0;
-    ck_assert_int_eq(FUNCTION(s.h, vkCreateSemaphore)(s.h->device, &info, NULL, &semaphore),
-                     VK_SUCCESS);
+    ck_assert_int_eq(
+        FUNCTION(session.h, vkCreateSemaphore)(session.h->device, &info, NULL, &semaphore),
+        VK_SUCCESS);
     VkSemaphoreSignalInfo signal = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = semaphore, .value = 9};
-    ck_assert_int_eq(FUNCTION(s.h, vkSignalSemaphore)(s.h->device, &signal), VK_SUCCESS);
-    ck_assert_int_eq(FUNCTION(s.h, vkGetSemaphoreCounterValue)(s.h->device, semaphore, &value),
+    ck_assert_int_eq(FUNCTION(session.h, vkSignalSemaphore)(session.h->device, &signal),
                      VK_SUCCESS);
+    ck_assert_int_eq(
+        FUNCTION(session.h, vkGetSemaphoreCounterValue)(session.h->device, semaphore, &value),
+        VK_SUCCESS);
     ck_assert_uint_eq(value, 9);
-    FUNCTION(s.h, vkDestroySemaphore)(s.h->device, semaphore, NULL);
-    session_end(&s);
+    FUNCTION(session.h, vkDestroySemaphore)(session.h->device, semaphore, NULL);
 }
 END_TEST
 
 /* Without NULL options, and without the layer. */
-START_TEST(defaults)
+START_SESSION_TEST(defaults)
 {
-    struct session s;
-    need_session(&s);
     gr_vk_headless *without = create(NULL), *zeros = create(&(gr_vk_headless_options){0});
     const gr_vk_headless_handles *h = gr_vk_headless_get(without);
     ck_assert_ptr_ne(h->instance, NULL);
@@ -108,7 +100,6 @@ START_TEST(defaults)
     gr_vk_device_free(device);
     gr_vk_headless_free(zeros);
     gr_vk_headless_free(without);
-    session_end(&s);
 }
 END_TEST
 
@@ -123,11 +114,8 @@ START_TEST(nulls)
 END_TEST
 
 /* The fixture finds descriptors that stay open, too. */
-START_TEST(many_in_turn)
+START_SESSION_TEST(many_in_turn)
 {
-    struct session s;
-    need_session(&s);
-    session_end(&s);
     int before = open_fds();
     for (int i = 0; i < 100; i++) {
         GR_AUTO(gr_vk_headless) *headless = create(&(gr_vk_headless_options){0});
@@ -149,15 +137,13 @@ static void do_wrong(const gr_vk_headless_handles *h)
         FUNCTION(h, vkDestroyBuffer)(h->device, buffer, NULL);
 }
 
-START_TEST(validation_speaks)
+START_SESSION_TEST(validation_speaks)
 {
-    struct session s;
-    need_session(&s);
-    do_wrong(s.h);
-    ck_assert_int_ge(s.messages.count, 1);
-    ck_assert_msg(strstr(s.messages.first, "VUID-VkBufferCreateInfo-size"), "%s", s.messages.first);
-    s.messages.count = 0;
-    session_end(&s);
+    do_wrong(session.h);
+    ck_assert_int_ge(session.messages.count, 1);
+    ck_assert_msg(strstr(session.messages.first, "VUID-VkBufferCreateInfo-size"), "%s",
+                  session.messages.first);
+    session.messages.count = 0;
 }
 END_TEST
 
@@ -168,10 +154,8 @@ static void keep_line(void *lines, gr_log_level level, const char *line)
 }
 
 /* Without a receiver the messages are warnings in the log. */
-START_TEST(validation_logged)
+START_SESSION_TEST(validation_logged)
 {
-    struct session s;
-    need_session(&s);
     struct messages lines = {0};
     gr_vk_headless *headless = create(&(gr_vk_headless_options){.validation = true});
     gr_log_set(GR_LOG_WARNING, keep_line, &lines);
@@ -180,23 +164,24 @@ START_TEST(validation_logged)
     ck_assert_int_ge(lines.count, 1);
     ck_assert_msg(strstr(lines.first, "VUID-VkBufferCreateInfo-size"), "%s", lines.first);
     gr_vk_headless_free(headless);
-    session_end(&s);
 }
 END_TEST
 
 /* What is left over is reported while the device ends, so the receiver still hears it. */
-START_TEST(validation_at_the_end)
+START_SESSION_TEST(validation_at_the_end)
 {
-    struct session s;
     if (sanitizer() && strcmp(sanitizer(), "AddressSanitizer") == 0)
         skip("%s counts what is left over as lost", sanitizer());
-    need_session(&s);
     VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
     VkSemaphore left = VK_NULL_HANDLE;
-    ck_assert_int_eq(FUNCTION(s.h, vkCreateSemaphore)(s.h->device, &info, NULL, &left), VK_SUCCESS);
-    gr_vk_headless_free(s.headless);
-    ck_assert_int_ge(s.messages.count, 1);
-    ck_assert_msg(strstr(s.messages.first, "VUID-vkDestroyDevice-device"), "%s", s.messages.first);
+    ck_assert_int_eq(FUNCTION(session.h, vkCreateSemaphore)(session.h->device, &info, NULL, &left),
+                     VK_SUCCESS);
+    gr_vk_headless_free(session.headless);
+    session.headless = NULL;
+    ck_assert_int_ge(session.messages.count, 1);
+    ck_assert_msg(strstr(session.messages.first, "VUID-vkDestroyDevice-device"), "%s",
+                  session.messages.first);
+    session.messages.count = 0;
 }
 END_TEST
 
@@ -240,10 +225,8 @@ static void restore_variable(struct variable *variable)
     free(variable->before);
 }
 
-START_TEST(no_driver)
+START_SESSION_TEST(no_driver)
 {
-    struct session s;
-    need_session(&s);
     struct variable new_name = set_variable("VK_DRIVER_FILES", "/nonexistent.json");
     struct variable old_name = set_variable("VK_ICD_FILENAMES", "/nonexistent.json");
     gr_clear_error();
@@ -261,14 +244,11 @@ START_TEST(no_driver)
     ck_assert_msg(strstr(error.message, hint), "%s", error.message);
     gr_clear_error();
     gr_vk_headless_free(create(NULL));
-    session_end(&s);
 }
 END_TEST
 
-START_TEST(no_layer)
+START_SESSION_TEST(no_layer)
 {
-    struct session s;
-    need_session(&s);
     const gr_vk_headless_options options = {.validation = true};
     struct variable path = set_variable("VK_LAYER_PATH", "/nonexistent");
     gr_clear_error();
@@ -277,7 +257,6 @@ START_TEST(no_layer)
     ck_assert_ptr_eq(headless, NULL);
     assert_error(GR_ERR_UNSUPPORTED, 0, "vulkan-validationlayers");
     gr_vk_headless_free(create(&options));
-    session_end(&s);
 }
 END_TEST
 

@@ -92,14 +92,12 @@ static void own_end(struct own *own)
 }
 
 /* The extensions that grinterop names are enough, whatever version the application asks for. */
-START_TEST(enough_for_each_version)
+START_SESSION_TEST(enough_for_each_version)
 {
     static const uint32_t versions[] = {VK_API_VERSION_1_0, VK_API_VERSION_1_1, VK_API_VERSION_1_2};
-    struct session s;
-    need_session(&s);
     for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
         struct own own;
-        own_start(&own, &s, versions[i], true);
+        own_start(&own, &session, versions[i], true);
         gr_vk_device *device = must_wrap(&own.info);
         char text[600];
         gr_vk_device_describe(device, text, sizeof(text));
@@ -107,12 +105,11 @@ START_TEST(enough_for_each_version)
         gr_vk_device_free(device);
         own_end(&own);
     }
-    session_end(&s);
 }
 END_TEST
 
 /* A Vulkan 1.0 has the functions of later versions only by the extensions' names. */
-START_TEST(extensions_names)
+START_SESSION_TEST(extensions_names)
 {
     static const struct lies old = {
         .later = {"vkGetPhysicalDeviceProperties2", "vkGetPhysicalDeviceFeatures2",
@@ -121,10 +118,8 @@ START_TEST(extensions_names)
                   "vkGetPhysicalDeviceExternalSemaphoreProperties",
                   "vkGetBufferMemoryRequirements2", "vkGetImageMemoryRequirements2",
                   "vkWaitSemaphores", "vkSignalSemaphore", "vkGetSemaphoreCounterValue"}};
-    struct session s;
-    need_session(&s);
     struct own own;
-    own_start(&own, &s, VK_API_VERSION_1_0, true);
+    own_start(&own, &session, VK_API_VERSION_1_0, true);
     gr_vk_headless_handles handles = {.get_instance_proc_addr = own.info.get_instance_proc_addr,
                                       .instance = own.instance,
                                       .physical_device = own.info.physical_device,
@@ -132,7 +127,6 @@ START_TEST(extensions_names)
     gr_vk_device_info info = lying(&(struct session){.h = &handles, .info = own.info}, old);
     gr_vk_device_free(must_wrap(&info));
     own_end(&own);
-    session_end(&s);
 }
 END_TEST
 
@@ -147,14 +141,12 @@ static bool there_all_the_same(const struct own *own, const char *extension)
 }
 
 /* None is enabled: all that there are stand in one message, and none that the device has not. */
-START_TEST(none_enabled)
+START_SESSION_TEST(none_enabled)
 {
     static const char *const extensions[] = {
         "VK_KHR_external_memory_fd", "VK_KHR_external_semaphore_fd", "VK_KHR_timeline_semaphore"};
-    struct session s;
-    need_session(&s);
     struct own own;
-    own_start(&own, &s, VK_API_VERSION_1_1, false);
+    own_start(&own, &session, VK_API_VERSION_1_1, false);
     assert_null(gr_vk_device_wrap(&own.info), GR_ERR_UNSUPPORTED, 0, "ppEnabledExtensionNames");
     ck_assert_ptr_eq(gr_vk_device_wrap(&own.info), NULL);
     gr_error error;
@@ -163,75 +155,64 @@ START_TEST(none_enabled)
     ck_assert_ptr_eq(strstr(error.message, "does not have"), NULL);
     for (size_t i = 0; i < sizeof(extensions) / sizeof(*extensions); i++) {
         const char *at = strstr(error.message, extensions[i]);
-        bool missing = device_has(&s, extensions[i]) && !there_all_the_same(&own, extensions[i]);
+        bool missing =
+            device_has(&session, extensions[i]) && !there_all_the_same(&own, extensions[i]);
         ck_assert_msg((at != NULL) == missing, "%s: %s", extensions[i], error.message);
         ck_assert(!at || !strstr(at + 1, extensions[i])); /* once */
     }
     gr_clear_error();
     own_end(&own);
-    session_end(&s);
 }
 END_TEST
 
-START_TEST(not_there_and_not_enabled)
+START_SESSION_TEST(not_there_and_not_enabled)
 {
-    struct session s;
-    need_session(&s);
     gr_vk_device_info info =
-        lying(&s, (struct lies){.hidden = {"vkGetMemoryFdKHR", "vkWaitSemaphores",
-                                           "vkGetPhysicalDeviceFeatures2"},
-                                .not_listed = {"VK_KHR_external_memory_fd"}});
+        lying(&session, (struct lies){.hidden = {"vkGetMemoryFdKHR", "vkWaitSemaphores",
+                                                 "vkGetPhysicalDeviceFeatures2"},
+                                      .not_listed = {"VK_KHR_external_memory_fd"}});
     assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0,
                 "device does not have VK_KHR_external_memory_fd (vkGetMemoryFdKHR)");
     assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0,
                 "not enabled: VK_KHR_timeline_semaphore (vkWaitSemaphores)");
     assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0,
                 "instance lacks VK_KHR_get_physical_device_properties2");
-    session_end(&s);
 }
 END_TEST
 
 /* Semaphores are what grinterop can do without, if the device has none. */
-START_TEST(no_semaphores_at_all)
+START_SESSION_TEST(no_semaphores_at_all)
 {
-    struct session s;
-    need_session(&s);
-    gr_vk_device_info info =
-        lying(&s, (struct lies){.hidden = {"vkWaitSemaphores", "vkSignalSemaphore",
-                                           "vkGetSemaphoreCounterValue", "vkGetSemaphoreFdKHR"},
-                                .not_listed = {"VK_KHR_timeline_semaphore",
-                                               "VK_KHR_external_semaphore_fd",
-                                               "VK_KHR_external_semaphore"}});
+    gr_vk_device_info info = lying(
+        &session,
+        (struct lies){.hidden = {"vkWaitSemaphores", "vkSignalSemaphore",
+                                 "vkGetSemaphoreCounterValue", "vkGetSemaphoreFdKHR"},
+                      .not_listed = {"VK_KHR_timeline_semaphore", "VK_KHR_external_semaphore_fd",
+                                     "VK_KHR_external_semaphore"}});
     gr_vk_device *device = must_wrap(&info);
     char text[600];
     gr_vk_device_describe(device, text, sizeof(text));
     ck_assert_msg(strstr(text, "no semaphores"), "%s", text);
     ck_assert(!gr_vk_device_has_semaphores(device));
     gr_vk_device_free(device);
-    session_end(&s);
 }
 END_TEST
 
-START_TEST(vulkan_of_another)
+START_SESSION_TEST(vulkan_of_another)
 {
     static const char *const names[] = {"vkCreateBuffer", "vkGetDeviceProcAddr",
                                         "vkGetPhysicalDeviceMemoryProperties",
                                         "vkEnumerateDeviceExtensionProperties"};
-    struct session s;
-    need_session(&s);
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        gr_vk_device_info info = lying(&s, (struct lies){.hidden = {names[i]}});
+        gr_vk_device_info info = lying(&session, (struct lies){.hidden = {names[i]}});
         assert_null(gr_vk_device_wrap(&info), GR_ERR_VULKAN, 0, names[i]);
     }
-    session_end(&s);
 }
 END_TEST
 
-START_TEST(listing_fails)
+START_SESSION_TEST(listing_fails)
 {
-    struct session s;
-    need_session(&s);
-    gr_vk_device_info info = lying(&s, (struct lies){.listing = VK_ERROR_OUT_OF_HOST_MEMORY});
+    gr_vk_device_info info = lying(&session, (struct lies){.listing = VK_ERROR_OUT_OF_HOST_MEMORY});
     assert_null(gr_vk_device_wrap(&info), GR_ERR_VULKAN, VK_ERROR_OUT_OF_HOST_MEMORY, "extensions");
     ck_assert_ptr_eq(gr_vk_device_wrap(&info), NULL);
     gr_error error;
@@ -243,7 +224,6 @@ START_TEST(listing_fails)
     assert_fails(gr_vk_device_extensions(&info, NULL, &count), GR_ERR_VULKAN,
                  VK_ERROR_OUT_OF_HOST_MEMORY, "extensions");
     ck_assert_uint_eq(count, 77);
-    session_end(&s);
 }
 END_TEST
 

@@ -15,36 +15,38 @@ void count_message(void *messages, const char *text)
         snprintf(m->first, sizeof(m->first), "%s", text);
 }
 
-const char *session_start(struct session *session)
+struct session session;
+
+void session_start(struct session *s)
 {
     static char why[800];
-    *session = (struct session){0};
+    *s = (struct session){0};
     gr_vk_headless_options options = {
-        .validation = true, .message = count_message, .user = &session->messages};
-    session->headless = gr_vk_headless_create(&options);
-    if (!session->headless) {
+        .validation = true, .message = count_message, .user = &s->messages};
+    s->headless = gr_vk_headless_create(&options);
+    if (!s->headless) {
         gr_error error;
         gr_status status = gr_last_error(&error);
         ck_assert_msg(status == GR_ERR_UNSUPPORTED || status == GR_ERR_VULKAN, "%s", error_text());
         snprintf(why, sizeof(why), "no Vulkan with validation: %s", error.message);
         gr_clear_error();
-        return why;
+        s->missing = why;
+        return;
     }
-    session->h = gr_vk_headless_get(session->headless);
-    session->info = (gr_vk_device_info){session->h->get_instance_proc_addr,
-                                        session->h->instance,
-                                        session->h->physical_device,
-                                        session->h->device,
-                                        session->h->graphics,
-                                        session->h->graphics_family};
-    return NULL;
+    s->h = gr_vk_headless_get(s->headless);
+    s->info = (gr_vk_device_info){s->h->get_instance_proc_addr,
+                                  s->h->instance,
+                                  s->h->physical_device,
+                                  s->h->device,
+                                  s->h->graphics,
+                                  s->h->graphics_family};
 }
 
-void session_end(struct session *session)
+void session_end(struct session *s)
 {
-    gr_vk_headless_free(session->headless);
-    ck_assert_msg(session->messages.count == 0, "the validation layer said %d times: %s",
-                  session->messages.count, session->messages.first);
+    gr_vk_headless_free(s->headless);
+    ck_assert_msg(s->messages.count == 0, "the validation layer said %d times: %s",
+                  s->messages.count, s->messages.first);
 }
 
 void ask_device(const gr_vk_headless_handles *h, VkPhysicalDeviceProperties *properties,
@@ -74,10 +76,21 @@ void keep_vulkan(void)
     done = true;
 }
 
+static void begin_session(void)
+{
+    session_start(&session);
+}
+
+static void end_session(void)
+{
+    session_end(&session);
+}
+
 TCase *add_vk_case(Suite *suite, const char *name)
 {
     TCase *made = add_case(suite, name);
     tcase_add_unchecked_fixture(made, keep_vulkan, NULL);
+    tcase_add_checked_fixture(made, begin_session, end_session);
     return made;
 }
 
@@ -176,11 +189,11 @@ static PFN_vkVoidFunction of_instance(VkInstance instance, const char *name)
     return truth.h->get_instance_proc_addr(instance, name);
 }
 
-gr_vk_device_info lying(const struct session *session, struct lies lies)
+gr_vk_device_info lying(const struct session *s, struct lies lies)
 {
-    truth = *session;
+    truth = *s;
     told = lies;
-    gr_vk_device_info info = session->info;
+    gr_vk_device_info info = s->info;
     info.get_instance_proc_addr = of_instance;
     return info;
 }
