@@ -120,22 +120,26 @@ bool gate_is_open(struct gate *gate)
     return open;
 }
 
-/* Ends early if the gate is opened otherwise. */
-static void *open_later(void *user)
+void wait_until_open(pthread_mutex_t *lock, pthread_cond_t *changed, const bool *open, unsigned ms)
 {
-    struct gate *gate = user;
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += gate->delay_ms / 1000;
-    until.tv_nsec += (long)(gate->delay_ms % 1000) * 1000000;
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += (long)(ms % 1000) * 1000000;
     if (until.tv_nsec >= 1000000000) {
         until.tv_sec++;
         until.tv_nsec -= 1000000000;
     }
-    pthread_mutex_lock(&gate->lock);
-    while (!gate->open && pthread_cond_timedwait(&gate->changed, &gate->lock, &until) != ETIMEDOUT)
+    pthread_mutex_lock(lock);
+    while (!*open && pthread_cond_timedwait(changed, lock, &until) != ETIMEDOUT)
         continue;
-    pthread_mutex_unlock(&gate->lock);
+    pthread_mutex_unlock(lock);
+}
+
+static void *open_later(void *user)
+{
+    struct gate *gate = user;
+    wait_until_open(&gate->lock, &gate->changed, &gate->open, gate->delay_ms);
     gate_open(gate);
     return NULL;
 }

@@ -10,6 +10,7 @@
 #ifndef GR_TESTS_SUPPORT_H
 #define GR_TESTS_SUPPORT_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -280,6 +281,9 @@ void gate_open(struct gate *gate);
 /* Opens it from another thread after some time, for calls that may wait for the stream. */
 void gate_open_after(struct gate *gate, unsigned ms);
 bool gate_is_open(struct gate *gate);
+
+/* Waits for that time, and ends early if `open`, which `lock` guards, becomes true. */
+void wait_until_open(pthread_mutex_t *lock, pthread_cond_t *changed, const bool *open, unsigned ms);
 
 /* Opens all of them; the teardown does so too. */
 void gates_open(void);

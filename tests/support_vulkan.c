@@ -109,6 +109,19 @@ static void make_device(void)
     load_functions();
 }
 
+gr_vk_device *vulkan_wrap(void)
+{
+    const gr_vk_device_info info = {.get_instance_proc_addr = vk.h->get_instance_proc_addr,
+                                    .instance = vk.h->instance,
+                                    .physical_device = vk.h->physical_device,
+                                    .device = vk.h->device,
+                                    .queue = vk.h->graphics,
+                                    .queue_family = vk.h->graphics_family};
+    gr_vk_device *device = gr_vk_device_wrap(&info);
+    assert_made(device);
+    return device;
+}
+
 /* The wrap may only be freed when nothing of the case is left that it holds. */
 void vulkan_setup(void)
 {
@@ -116,14 +129,7 @@ void vulkan_setup(void)
         make_device();
     if (vk.missing)
         return;
-    const gr_vk_device_info info = {.get_instance_proc_addr = vk.h->get_instance_proc_addr,
-                                    .instance = vk.h->instance,
-                                    .physical_device = vk.h->physical_device,
-                                    .device = vk.h->device,
-                                    .queue = vk.h->graphics,
-                                    .queue_family = vk.h->graphics_family};
-    vk.wrap = gr_vk_device_wrap(&info);
-    assert_made(vk.wrap);
+    vk.wrap = vulkan_wrap();
     vk.exports = gr_vk_device_has_semaphores(vk.wrap);
     vulkan_submits_begin();
 }

@@ -79,6 +79,9 @@ void add_vulkan_end(Suite *suite);
 void vulkan_setup(void);
 void vulkan_teardown(void);
 
+/* Wraps the device, as vk.wrap does; the caller's. */
+gr_vk_device *vulkan_wrap(void);
+
 /* A case that is skipped where there is no Vulkan. */
 #define START_VULKAN_TEST(name) START_TEST_UNLESS(vk.missing, name)
 

@@ -330,6 +330,18 @@ void vulkan_image_fill(struct vulkan_image *image, unsigned number)
     vulkan_host_end(host);
 }
 
+void vulkan_image_clear(struct vulkan_image *image, const VkClearColorValue *colour)
+{
+    const VkImageLayout layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+    const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_from_cuda(commands, image, layout, VK_ACCESS_TRANSFER_WRITE_BIT);
+    vk.CmdClearColorImage(commands, image->image, layout, colour, 1, &all);
+    vulkan_cmd_to_cuda(commands, image, layout, VK_ACCESS_TRANSFER_WRITE_BIT);
+    vulkan_submit(commands, NULL, NULL);
+    vulkan_finish();
+}
+
 static void read_all(struct vulkan_image *image, const VkBufferImageCopy regions[], uint32_t count,
                      const struct vulkan_host *host)
 {

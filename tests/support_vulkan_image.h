@@ -105,6 +105,9 @@ void vulkan_image_hand_over(struct vulkan_image *image);
 /* Writes every level and layer by Vulkan, and leaves the image with CUDA; waits. */
 void vulkan_image_fill(struct vulkan_image *image, unsigned number);
 
+/* All texels of the one level and layer, which was filled before. */
+void vulkan_image_clear(struct vulkan_image *image, const VkClearColorValue *colour);
+
 /* NULL, or how what Vulkan has differs from that pattern. */
 const char *vulkan_image_differs(struct vulkan_image *image, unsigned number);
 #define assert_vulkan_image(image, number) assert_no_difference(vulkan_image_differs(image, number))

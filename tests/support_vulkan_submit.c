@@ -3,12 +3,10 @@
 #define _GNU_SOURCE
 #include "support_vulkan_case.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MOST_SUBMITS 64
@@ -72,22 +70,10 @@ bool vulkan_gate_is_open(const struct vulkan_gate *gate)
     return value != 0;
 }
 
-/* Ends early if the gate is opened otherwise. */
 static void *open_later(void *user)
 {
     struct vulkan_gate *gate = user;
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += gate->delay_ms / 1000;
-    until.tv_nsec += (long)(gate->delay_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    pthread_mutex_lock(&gate->lock);
-    while (!gate->open && pthread_cond_timedwait(&gate->changed, &gate->lock, &until) != ETIMEDOUT)
-        continue;
-    pthread_mutex_unlock(&gate->lock);
+    wait_until_open(&gate->lock, &gate->changed, &gate->open, gate->delay_ms);
     vulkan_gate_open(gate);
     return NULL;
 }

@@ -47,19 +47,6 @@ START_VULKAN_TEST(vulkans_memory_may_go_while_mapped)
 }
 END_TEST
 
-static gr_vk_device *wrap_again(void)
-{
-    const gr_vk_device_info info = {.get_instance_proc_addr = vk.h->get_instance_proc_addr,
-                                    .instance = vk.h->instance,
-                                    .physical_device = vk.h->physical_device,
-                                    .device = vk.h->device,
-                                    .queue = vk.h->graphics,
-                                    .queue_family = vk.h->graphics_family};
-    gr_vk_device *device = gr_vk_device_wrap(&info);
-    assert_made(device);
-    return device;
-}
-
 /* Vulkan's fill is waited for by a map, and CUDA's by Vulkan's read. */
 static void check_round_trip(gr_resource *resource, int value)
 {
@@ -84,7 +71,7 @@ static void check_round_trip(gr_resource *resource, int value)
 /* A resource with semaphores; the caller's hold of all that it needs is dropped. */
 static gr_resource *make_alone(void)
 {
-    gr_vk_device *device = wrap_again();
+    gr_vk_device *device = vulkan_wrap();
     gr_semaphore *drawn = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
     gr_semaphore *computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_made(drawn);
@@ -110,7 +97,7 @@ END_TEST
 
 START_VULKAN_TEST(semaphores_outlive_their_device)
 {
-    gr_vk_device *device = wrap_again();
+    gr_vk_device *device = vulkan_wrap();
     GR_AUTO(gr_semaphore) *semaphore = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_made(semaphore);
     gr_vk_device_free(device);

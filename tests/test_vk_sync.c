@@ -99,6 +99,20 @@ static void assert_copy(int value)
     assert_bytes(bytes, SIZE, value);
 }
 
+/* Vulkan reads what the gate holds up: it waits for that only with semaphores. */
+static void check_read(int without, struct gate *gate, int value)
+{
+    struct vulkan_host *seen = vulkan_host(SIZE);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
+    submit(commands, without, NULL);
+    if (without == WITH)
+        gate_open_after(gate, LATE_MS);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, without == WITH ? value : 0);
+    gate_open(gate);
+}
+
 /* ---- Orders ---------------------------------------------------------------------------------- */
 
 START_VULKAN_TEST(cuda_reads_what_vulkan_wrote)
@@ -120,19 +134,11 @@ END_TEST
 START_VULKAN_TEST(vulkan_reads_what_cuda_wrote)
 {
     begin_case(_i);
-    struct vulkan_host *seen = vulkan_host(SIZE);
     gr_buffer *buffer = must_map(resource);
     struct gate *gate = gate_put(fx.stream);
     cuda_fill(buffer, 0x22);
     assert_ok(gr_buffer_release(buffer));
-    VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
-    submit(commands, _i, NULL);
-    if (_i == WITH)
-        gate_open_after(gate, LATE_MS);
-    vulkan_finish();
-    assert_bytes(seen->bytes, SIZE, _i == WITH ? 0x22 : 0);
-    gate_open(gate);
+    check_read(_i, gate, 0x22);
     end_case(_i);
 }
 END_TEST
@@ -180,19 +186,11 @@ END_TEST
 START_VULKAN_TEST(a_release_on_another_stream_comes_after_the_maps)
 {
     begin_case(_i);
-    struct vulkan_host *seen = vulkan_host(SIZE);
     gr_buffer *buffer = must_map(resource);
     struct gate *gate = gate_put(fx.stream);
     cuda_fill(buffer, 0x55);
     assert_ok(gr_buffer_release_on(buffer, fx.other));
-    VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
-    submit(commands, _i, NULL);
-    if (_i == WITH)
-        gate_open_after(gate, LATE_MS);
-    vulkan_finish();
-    assert_bytes(seen->bytes, SIZE, _i == WITH ? 0x55 : 0);
-    gate_open(gate);
+    check_read(_i, gate, 0x55);
     CU(cuStreamSynchronize(fx.other));
     end_case(_i);
 }

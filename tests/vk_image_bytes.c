@@ -195,20 +195,11 @@ START_VULKAN_TEST(bytes_of_a_clear)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 101, 37, 1, 0, GR_READ_ONLY);
-    const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
     const VkClearColorValue colour = {
         .float32 = {0x40 / 255.0f, 0x40 / 255.0f, 0x40 / 255.0f, 0x40 / 255.0f}};
     static unsigned char got[101 * 37 * 4];
     vulkan_image_fill(&image, 1);
-    VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_from_cuda(commands, &image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
-                         VK_ACCESS_TRANSFER_WRITE_BIT);
-    vk.CmdClearColorImage(commands, image.image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, &colour, 1,
-                          &all);
-    vulkan_cmd_to_cuda(commands, &image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
-                       VK_ACCESS_TRANSFER_WRITE_BIT);
-    vulkan_submit(commands, NULL, NULL);
-    vulkan_finish();
+    vulkan_image_clear(&image, &colour);
     gr_buffer *buffer = must_map_vulkan(&image);
     const gr_linear to = {.host = got};
     assert_ok(gr_buffer_copy_from_image(buffer, 0, 0, &to, fx.stream));

@@ -393,18 +393,9 @@ END_TEST
 START_KERNEL_TEST(swapped_formats_have_blue_first)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_B8G8R8A8_UNORM, "2D", 4, 4, 1, 0, GR_NONE);
-    const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
     const VkClearColorValue colour = {.float32 = {0.2f, 0.4f, 0.6f, 0.8f}};
     vulkan_image_fill(&image, 1);
-    VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_from_cuda(commands, &image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
-                         VK_ACCESS_TRANSFER_WRITE_BIT);
-    vk.CmdClearColorImage(commands, image.image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, &colour, 1,
-                          &all);
-    vulkan_cmd_to_cuda(commands, &image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
-                       VK_ACCESS_TRANSFER_WRITE_BIT);
-    vulkan_submit(commands, NULL, NULL);
-    vulkan_finish();
+    vulkan_image_clear(&image, &colour);
     buffer = must_map_vulkan(&image);
     check("sample_2d", NULL, (struct place){1.5f, 1.5f, 0, 0},
           (struct colour){0.6f, 0.4f, 0.2f, 0.8f});

@@ -153,14 +153,7 @@ START_VULKAN_TEST(semaphores_of_another_context_are_refused)
 {
     CUcontext second = NULL;
     CU(cuCtxCreate(&second, 0, fx.device));
-    const gr_vk_device_info info = {.get_instance_proc_addr = vk.h->get_instance_proc_addr,
-                                    .instance = vk.h->instance,
-                                    .physical_device = vk.h->physical_device,
-                                    .device = vk.h->device,
-                                    .queue = vk.h->graphics,
-                                    .queue_family = vk.h->graphics_family};
-    gr_vk_device *other = gr_vk_device_wrap(&info);
-    assert_made(other);
+    gr_vk_device *other = vulkan_wrap();
     gr_semaphore *foreign = gr_vk_semaphore_create(other, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_made(foreign);
     CU(cuCtxSetCurrent(fx.context));

@@ -117,6 +117,22 @@ END_TEST
 
 /* ---- Several resources ----------------------------------------------------------------------- */
 
+/* Vulkan reads both in one submit, and they end. */
+static void check_both(gr_resource *const both[2], const gr_submit *submit, int first, int second)
+{
+    const int values[] = {first, second};
+    struct vulkan_host *seen[] = {vulkan_host(SIZE), vulkan_host(SIZE)};
+    VkCommandBuffer commands = vulkan_begin();
+    for (int i = 0; i < 2; i++)
+        vulkan_cmd_read(commands, gr_vk_buffer(both[i]), seen[i]);
+    vulkan_submit(commands, submit, NULL);
+    vulkan_finish();
+    for (int i = 0; i < 2; i++) {
+        assert_bytes(seen[i]->bytes, SIZE, values[i]);
+        gr_resource_free(both[i]);
+    }
+}
+
 START_VULKAN_TEST(two_resources_on_one_pair_in_one_submit)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -139,16 +155,7 @@ START_VULKAN_TEST(two_resources_on_one_pair_in_one_submit)
     assert_ok(gr_buffer_release_many(buffers, 2, fx.stream));
     assert_ok(gr_submit_begin(both, 2, &submit));
     ck_assert_uint_eq(submit.wait_value, 1); /* one signal for both */
-    struct vulkan_host *first = vulkan_host(SIZE), *second = vulkan_host(SIZE);
-    commands = vulkan_begin();
-    vulkan_cmd_read(commands, gr_vk_buffer(both[0]), first);
-    vulkan_cmd_read(commands, gr_vk_buffer(both[1]), second);
-    vulkan_submit(commands, &submit, NULL);
-    vulkan_finish();
-    assert_bytes(first->bytes, SIZE, 0x23);
-    assert_bytes(second->bytes, SIZE, 0x24);
-    gr_resource_free(both[0]);
-    gr_resource_free(both[1]);
+    check_both(both, &submit, 0x23, 0x24);
     free_pair(&pair);
 }
 END_TEST
@@ -166,16 +173,7 @@ START_VULKAN_TEST(two_resources_on_one_pair_and_two_streams)
     gr_submit submit;
     assert_ok(gr_submit_begin(both, 2, &submit));
     ck_assert_uint_eq(submit.wait_value, 2);
-    struct vulkan_host *first = vulkan_host(SIZE), *second = vulkan_host(SIZE);
-    VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_read(commands, gr_vk_buffer(both[0]), first);
-    vulkan_cmd_read(commands, gr_vk_buffer(both[1]), second);
-    vulkan_submit(commands, &submit, NULL);
-    vulkan_finish();
-    assert_bytes(first->bytes, SIZE, 0x31);
-    assert_bytes(second->bytes, SIZE, 0x32);
-    gr_resource_free(both[0]);
-    gr_resource_free(both[1]);
+    check_both(both, &submit, 0x31, 0x32);
     free_pair(&pair);
 }
 END_TEST
