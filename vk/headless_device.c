@@ -91,21 +91,10 @@ static void choose_features(const struct vk_headless_functions *vk, VkPhysicalDe
         features->pNext = NULL;
 }
 
-gr_status vk_headless_create_device(const struct vk_headless_functions *vk,
-                                    const struct vk_identity *identity,
-                                    gr_vk_headless_handles *handles, const char *call)
+static gr_status make_device(const struct vk_headless_functions *vk,
+                             const struct vk_identity *identity, const char *const names[],
+                             uint32_t name_count, gr_vk_headless_handles *handles)
 {
-    const char *names[MOST_EXTENSIONS];
-    uint32_t name_count = MOST_EXTENSIONS;
-    gr_vk_device_info device = {.get_instance_proc_addr = handles->get_instance_proc_addr,
-                                .instance = handles->instance,
-                                .physical_device = handles->physical_device};
-    gr_status status = gr_vk_device_extensions(&device, names, &name_count);
-    if (status != GR_OK)
-        return status;
-    status = choose_families(vk, handles, call);
-    if (status != GR_OK)
-        return status;
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES};
     VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
@@ -120,11 +109,28 @@ gr_status vk_headless_create_device(const struct vk_headless_functions *vk,
                                .enabledExtensionCount = name_count,
                                .ppEnabledExtensionNames = names};
     VkResult result = vk->vkCreateDevice(handles->physical_device, &info, NULL, &handles->device);
-    if (result != VK_SUCCESS) {
-        handles->device = VK_NULL_HANDLE;
-        return vk_fail(result, "vkCreateDevice", "A device of %s could not be made.",
-                       identity->name);
-    }
+    if (result == VK_SUCCESS)
+        return GR_OK;
+    handles->device = VK_NULL_HANDLE;
+    return vk_fail(result, "vkCreateDevice", "A device of %s could not be made.", identity->name);
+}
+
+gr_status vk_headless_create_device(const struct vk_headless_functions *vk,
+                                    const struct vk_identity *identity,
+                                    gr_vk_headless_handles *handles, const char *call)
+{
+    const char *names[MOST_EXTENSIONS];
+    uint32_t name_count = MOST_EXTENSIONS;
+    gr_vk_device_info device = {.get_instance_proc_addr = handles->get_instance_proc_addr,
+                                .instance = handles->instance,
+                                .physical_device = handles->physical_device};
+    gr_status status = gr_vk_device_extensions(&device, names, &name_count);
+    if (status == GR_OK)
+        status = choose_families(vk, handles, call);
+    if (status == GR_OK)
+        status = make_device(vk, identity, names, name_count, handles);
+    if (status != GR_OK)
+        return status;
     get_queue(vk, handles->device, handles->graphics_family, &handles->graphics);
     get_queue(vk, handles->device, handles->compute_family, &handles->compute);
     get_queue(vk, handles->device, handles->transfer_family, &handles->transfer);

@@ -67,22 +67,13 @@ static gr_status check_version(uint32_t version, const char *call)
                    "Vulkan's loader is of version 1.0; 1.1 is needed. Install a newer one.");
 }
 
-gr_status vk_headless_create_instance(gr_vk_headless_options *options,
-                                      struct vk_headless_functions *vk,
-                                      gr_vk_headless_handles *handles, const char *call)
+static gr_status make_instance(gr_vk_headless_options *options,
+                               const struct vk_headless_functions *vk, uint32_t version,
+                               VkInstance *instance)
 {
     static const char *const layers[] = {VALIDATION_LAYER};
     static const char *const extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
     uint32_t validation = options->validation;
-    uint32_t version = VK_API_VERSION_1_0;
-    vk_headless_load_global(vk, handles->get_instance_proc_addr);
-    if (vk->vkEnumerateInstanceVersion) /* Vulkan 1.0 has none */
-        vk->vkEnumerateInstanceVersion(&version);
-    gr_status status = check_version(version, call);
-    if (status == GR_OK && validation)
-        status = check_layer(vk, call);
-    if (status != GR_OK)
-        return status;
     VkApplicationInfo application = {
         .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
         .pEngineName = "grinterop",
@@ -96,16 +87,32 @@ gr_status vk_headless_create_instance(gr_vk_headless_options *options,
                                  .ppEnabledLayerNames = layers,
                                  .enabledExtensionCount = validation,
                                  .ppEnabledExtensionNames = extensions};
-    VkResult result = vk->vkCreateInstance(&info, NULL, &handles->instance);
-    if (result != VK_SUCCESS) {
-        handles->instance = VK_NULL_HANDLE;
-        return vk_fail(
-            result, "vkCreateInstance", "An instance could not be made%s. %s",
-            result == VK_ERROR_INCOMPATIBLE_DRIVER ? ": the loader found no driver that works" : "",
-            vk_driver_hint());
-    }
-    vk_headless_load_instance(vk, handles->get_instance_proc_addr, handles->instance);
-    return GR_OK;
+    VkResult result = vk->vkCreateInstance(&info, NULL, instance);
+    if (result == VK_SUCCESS)
+        return GR_OK;
+    *instance = VK_NULL_HANDLE;
+    return vk_fail(
+        result, "vkCreateInstance", "An instance could not be made%s. %s",
+        result == VK_ERROR_INCOMPATIBLE_DRIVER ? ": the loader found no driver that works" : "",
+        vk_driver_hint());
+}
+
+gr_status vk_headless_create_instance(gr_vk_headless_options *options,
+                                      struct vk_headless_functions *vk,
+                                      gr_vk_headless_handles *handles, const char *call)
+{
+    uint32_t version = VK_API_VERSION_1_0;
+    vk_headless_load_global(vk, handles->get_instance_proc_addr);
+    if (vk->vkEnumerateInstanceVersion) /* Vulkan 1.0 has none */
+        vk->vkEnumerateInstanceVersion(&version);
+    gr_status status = check_version(version, call);
+    if (status == GR_OK && options->validation)
+        status = check_layer(vk, call);
+    if (status == GR_OK)
+        status = make_instance(options, vk, version, &handles->instance);
+    if (status == GR_OK)
+        vk_headless_load_instance(vk, handles->get_instance_proc_addr, handles->instance);
+    return status;
 }
 
 gr_status vk_headless_create_messenger(gr_vk_headless_options *options,
