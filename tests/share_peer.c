@@ -272,6 +272,7 @@ TCase *add_share_case(Suite *suite, const char *name)
     TCase *made = add_vulkan_case(suite, name);
     tcase_add_unchecked_fixture(made, serve, NULL);
     tcase_add_unchecked_fixture(made, warm_up_sharing, NULL);
+    tcase_add_checked_fixture(made, NULL, collect_sharing);
     return made;
 }
 
