@@ -101,12 +101,6 @@ VkDeviceMemory gr_vk_memory(const gr_resource *resource)
     return r ? r->binding.memory : VK_NULL_HANDLE;
 }
 
-VkDeviceSize gr_vk_memory_size(const gr_resource *resource)
-{
-    const struct vk_resource *r = vk_resource_of(resource);
-    return r ? r->binding.memory_size : 0;
-}
-
 gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part *part,
                                   unsigned flags, const char *call)
 {
