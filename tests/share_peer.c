@@ -31,21 +31,6 @@
 
 extern char **environ;
 
-struct pair pair_make(void)
-{
-    int ends[2];
-    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-    return (struct pair){ends[0], ends[1]};
-}
-
-void pair_close(struct pair *pair)
-{
-    if (pair->here >= 0)
-        close(pair->here);
-    if (pair->there >= 0)
-        close(pair->there);
-}
-
 void tell(int socket)
 {
     ck_assert_int_eq(send(socket, "!", 1, MSG_NOSIGNAL), 1);

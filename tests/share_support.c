@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sockets and rings of this process for tests that share them, and frames on either side. */
+#define _GNU_SOURCE
+#include "share_ring.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct pair pair_make(void)
+{
+    int ends[2];
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    return (struct pair){ends[0], ends[1]};
+}
+
+void pair_close(struct pair *pair)
+{
+    if (pair->here >= 0)
+        close(pair->here);
+    if (pair->there >= 0)
+        close(pair->there);
+}
+
+/* ---- This process's ring --------------------------------------------------------------------- */
+
+struct shared_ring shared_ring_begin(size_t slots, gr_side producer, gr_ring_mode mode)
+{
+    struct shared_ring r = {.acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE),
+                            .release = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE)};
+    gr_resource *resources[64];
+    ck_assert_uint_le(slots, 64);
+    assert_made(r.acquire);
+    assert_made(r.release);
+    for (size_t i = 0; i < slots; i++) {
+        resources[i] = must_create(SLOT_SIZE, GR_NONE);
+        assert_ok(gr_resource_set_sync(resources[i], r.acquire, r.release));
+    }
+    r.ring = gr_ring_create(
+        resources, slots, &(gr_ring_options){.producer = producer, .mode = mode, .wait_ms = SOON});
+    assert_made(r.ring);
+    r.host = vulkan_host(SLOT_SIZE);
+    return r;
+}
+
+void shared_ring_end(struct shared_ring *r)
+{
+    CU(cuStreamSynchronize(fx.stream));
+    vulkan_finish();
+    gr_ring_free(r->ring);
+    gr_semaphore_free(r->acquire);
+    gr_semaphore_free(r->release);
+}
+
+int value_of_frame(uint64_t frame)
+{
+    return (int)(frame % 251);
+}
+
+/* ---- Frames ---------------------------------------------------------------------------------- */
+
+gr_status cuda_writes(gr_ring *ring)
+{
+    gr_slot slot;
+    gr_status status = gr_ring_acquire_write(ring, fx.stream, 1, &slot);
+    if (status != GR_OK)
+        return status;
+    CU(cuMemsetD8Async(gr_buffer_ptr(slot.buffer), (unsigned char)value_of_frame(slot.frame),
+                       SLOT_SIZE, fx.stream));
+    return gr_ring_publish(ring, 1, &slot);
+}
+
+/* Gives the frame's number, 0 after an error. */
+uint64_t cuda_reads(gr_ring *ring)
+{
+    static unsigned char bytes[SLOT_SIZE];
+    gr_slot slot;
+    if (gr_ring_acquire_read(ring, fx.stream, 1, &slot) != GR_OK)
+        return 0;
+    CU(cuMemcpyDtoHAsync(bytes, gr_buffer_ptr(slot.buffer), SLOT_SIZE, fx.stream));
+    uint64_t frame = slot.frame;
+    gr_status status = gr_ring_give_back(ring, 1, &slot);
+    ck_assert_msg(status == GR_OK, "%s", error_text());
+    CU(cuStreamSynchronize(fx.stream));
+    assert_bytes(bytes, SLOT_SIZE, value_of_frame(frame));
+    return frame;
+}
+
+gr_status vulkan_writes(gr_ring *ring)
+{
+    gr_slot slot;
+    gr_status status = gr_ring_acquire_write(ring, NULL, 1, &slot);
+    if (status != GR_OK)
+        return status;
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(slot.resource), SLOT_SIZE, value_of_frame(slot.frame));
+    vulkan_submit(commands, &slot.submit, NULL);
+    return gr_ring_publish(ring, 1, &slot);
+}
+
+uint64_t vulkan_reads(const struct shared_ring *r)
+{
+    gr_slot slot;
+    if (gr_ring_acquire_read(r->ring, NULL, 1, &slot) != GR_OK)
+        return 0;
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(slot.resource), r->host);
+    vulkan_submit(commands, &slot.submit, NULL);
+    uint64_t frame = slot.frame;
+    assert_ok(gr_ring_give_back(r->ring, 1, &slot));
+    vulkan_finish();
+    assert_bytes(r->host->bytes, SLOT_SIZE, value_of_frame(frame));
+    return frame;
+}
