@@ -56,9 +56,10 @@ gr_status gr_context_hold(const struct gr_context *context, struct gr_context *c
     CUresult result = gr_driver()->cuDevicePrimaryCtxRetain(&copy->handle, copy->primary_of);
     if (result == CUDA_SUCCESS)
         return GR_OK;
+    *copy = (struct gr_context){.primary_of = -1};
     return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
                         "%s: the primary context of CUDA device %d could not be had again.", call,
-                        copy->primary_of);
+                        context->primary_of);
 }
 
 void gr_context_drop(struct gr_context *context)

@@ -23,7 +23,7 @@ gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)
 /* For gr_context_choose(), where nothing names a device: the first one. */
 gr_status gr_context_first_device(CUdevice *device);
 
-/* A second hold of the same context. */
+/* A second hold of the same context; after an error the copy holds nothing. */
 gr_status gr_context_hold(const struct gr_context *context, struct gr_context *copy,
                           const char *call);
 

@@ -44,6 +44,8 @@
     X(cuMipmappedArrayCreate,                                                                      \
       (CUmipmappedArray * array, const CUDA_ARRAY3D_DESCRIPTOR *described, unsigned levels),       \
       (array, described, levels))                                                                  \
+    X(cuStreamCreate, (CUstream * stream, unsigned flags), (stream, flags))                        \
+    X(cuStreamDestroy, (CUstream stream), (stream))                                                \
     X(cuEventSynchronize, (CUevent event), (event))                                                \
     X(cuMemcpyHtoDAsync, (CUdeviceptr to, const void *from, size_t size, CUstream stream),         \
       (to, from, size, stream))                                                                    \
@@ -242,19 +244,31 @@ CUresult CUDAAPI fault_look_up(const char *name, void **found, int version, cuui
 }
 
 /*
- * grinterop knows the software driver by a symbol of this name. An indirect function is there or
- * not as its resolver decides, so that this file has the symbol when the driver behind it has.
+ * What grinterop looks up beside the driver API: it knows the software driver by the first, and
+ * makes semaphores by the second. An indirect function is there or not as its resolver decides, so
+ * that this file has the symbols when the driver behind it has them.
  */
-typedef void (*marker_fn)(void);
-__attribute__((used)) static marker_fn resolve_marker(void)
+typedef void (*any_fn)(void);
+static any_fn find_in_target(const char *name)
 {
     open_target_once();
-    void *symbol = target_driver ? dlsym(target_driver, "gr_softcuda_version") : NULL;
-    marker_fn marker;
-    memcpy(&marker, &symbol, sizeof(marker));
-    return marker;
+    void *symbol = target_driver ? dlsym(target_driver, name) : NULL;
+    any_fn function;
+    memcpy(&function, &symbol, sizeof(function));
+    return function;
+}
+
+__attribute__((used)) static any_fn resolve_marker(void)
+{
+    return find_in_target("gr_softcuda_version");
 }
 EXPORTED void gr_softcuda_version(void) __attribute__((ifunc("resolve_marker")));
+
+__attribute__((used)) static any_fn resolve_semaphore_create(void)
+{
+    return find_in_target("gr_softcuda_semaphore_create");
+}
+EXPORTED void gr_softcuda_semaphore_create(void) __attribute__((ifunc("resolve_semaphore_create")));
 
 /* ---- The test's side ------------------------------------------------------------------------- */
 

@@ -174,18 +174,33 @@ static gr_status make_relays(struct gr_share_link *link)
     return status;
 }
 
-/* What is the link's own but the parts, so far as it was made; the CUDA context may be gone. */
-static void free_link(struct gr_share_link *link)
+static gr_status start(struct gr_share_link *link, const char *call)
+{
+    link->quit = eventfd(0, EFD_CLOEXEC);
+    if (link->quit < 0)
+        return gr_fail(GR_ERR_SYSTEM, call, "eventfd: %s.", strerror(errno));
+    int failed = start_watcher(link);
+    return failed ? gr_fail(GR_ERR_SYSTEM, call, "No thread could be had: %s.", strerror(failed))
+                  : GR_OK;
+}
+
+static void end_relays(struct gr_share_link *link)
 {
     const gr_cuda_api *cu = gr_driver();
     bool pushed;
-    if ((link->out || link->in) && gr_context_enter(&link->context, &pushed, __func__) == GR_OK) {
-        if (link->out)
-            cu->cuStreamDestroy(link->out);
-        if (link->in)
-            cu->cuStreamDestroy(link->in);
-        gr_context_leave(pushed);
-    }
+    if ((!link->out && !link->in) || gr_context_enter(&link->context, &pushed, __func__) != GR_OK)
+        return;
+    if (link->out)
+        cu->cuStreamDestroy(link->out);
+    if (link->in)
+        cu->cuStreamDestroy(link->in);
+    gr_context_leave(pushed);
+}
+
+/* What it has so far, but its parts, the socket and the CUDA context. */
+static void free_link(struct gr_share_link *link)
+{
+    end_relays(link);
     if (link->quit >= 0)
         close(link->quit);
     pthread_mutex_destroy(&link->lock);
@@ -193,46 +208,62 @@ static void free_link(struct gr_share_link *link)
     free(link);
 }
 
-static gr_status prepare(struct gr_share_link *link, const struct gr_link_parts *parts,
-                         const char *call)
+/* Likewise with the context, which all others need for their end. The error stays. */
+static void free_link_and_context(struct gr_share_link *link)
 {
-    gr_status status = parts->relays ? make_relays(link) : GR_OK;
-    link->slots = calloc(parts->count, sizeof(*link->slots));
-    link->quit = eventfd(0, EFD_CLOEXEC);
-    if (status == GR_OK && !link->slots)
-        status = gr_fail_memory(call);
-    if (status == GR_OK && link->quit < 0)
-        status = gr_fail(GR_ERR_SYSTEM, call, "eventfd: %s.", strerror(errno));
-    int failed = status == GR_OK ? start_watcher(link) : 0;
-    return failed ? gr_fail(GR_ERR_SYSTEM, call, "No thread could be had: %s.", strerror(failed))
-                  : status;
+    gr_error cause;
+    struct gr_context context = link->context;
+    gr_error_save(&cause);
+    free_link(link);
+    gr_context_drop(&context);
+    gr_error_restore(&cause);
 }
 
-gr_status gr_link_begin(gr_ring *ring, const struct gr_link_parts *parts, const char *call)
+static void take_parts(struct gr_share_link *link, const struct gr_link_parts *parts)
 {
-    struct gr_share_link *link = calloc(1, sizeof(*link));
-    if (!link || pthread_mutex_init(&link->lock, NULL) != 0) {
-        free(link);
-        return gr_fail_memory(call);
-    }
-    link->base.ops = &operations;
     link->socket = parts->socket;
     link->role = parts->role;
     link->count = parts->count;
     link->page = parts->page;
     link->mine = parts->mine;
     link->theirs = parts->theirs;
+}
+
+static struct gr_share_link *make_link(gr_ring *ring, const struct gr_link_parts *parts,
+                                       const char *call)
+{
+    struct gr_share_link *link = calloc(1, sizeof(*link));
+    if (!link || pthread_mutex_init(&link->lock, NULL) != 0) {
+        free(link);
+        gr_fail_memory(call);
+        return NULL;
+    }
+    link->base.ops = &operations;
+    link->quit = -1;
     link->ring = ring;
-    gr_status status = gr_context_hold(&parts->mine->context, &link->context, call);
-    if (status == GR_OK) {
-        status = prepare(link, parts, call);
-        if (status != GR_OK)
-            gr_context_drop(&link->context);
+    take_parts(link, parts);
+    if (gr_context_hold(&parts->mine->context, &link->context, call) != GR_OK)
+        goto fail;
+    if (parts->relays && make_relays(link) != GR_OK)
+        goto fail;
+    link->slots = calloc(parts->count, sizeof(*link->slots));
+    if (!link->slots) {
+        gr_fail_memory(call);
+        goto fail;
     }
-    if (status != GR_OK) {
-        free_link(link);
-        return status;
-    }
+    if (start(link, call) != GR_OK)
+        goto fail;
+    return link;
+fail:
+    free_link_and_context(link);
+    return NULL;
+}
+
+gr_status gr_link_begin(gr_ring *ring, const struct gr_link_parts *parts, const char *call)
+{
+    struct gr_share_link *link = make_link(ring, parts, call);
+    if (!link)
+        return gr_last_error(NULL);
     for (int i = 0; i < 2; i++) {
         link->relayed[i] = parts->relayed[i];
         if (link->relayed[i])
@@ -269,12 +300,10 @@ static void end_retired(struct gr_retired *retired, bool alive)
 
 static void end_now(struct gr_share_link *link, bool closes)
 {
-    struct gr_context context = link->context;
     end_parts(link);
     if (closes)
         close(link->socket);
-    free_link(link);
-    gr_context_drop(&context);
+    free_link_and_context(link);
 }
 
 static void detach(gr_ring *ring, struct gr_share_link *link)
