@@ -33,7 +33,8 @@ static struct timespec deadline_of(const gr_ring *ring)
     return at;
 }
 
-static gr_status fail_timeout(const gr_ring *ring, bool writing, size_t n, const char *call)
+static gr_status fail_timeout(const gr_ring *ring, const struct gr_ring_side *side, size_t n,
+                              const char *call)
 {
     gr_ring_counts now;
     gr_ring_state_count(ring->state, &now);
@@ -41,19 +42,20 @@ static gr_status fail_timeout(const gr_ring *ring, bool writing, size_t n, const
                    "%zu %s: %u of the ring's %u slots are free, %u are being written, %u are "
                    "published, %u are being read.%s",
                    n,
-                   writing ? "slots to write to were not there in time"
-                           : "frames to read were not there in time",
+                   side->writes ? "slots to write to were not there in time"
+                                : "frames to read were not there in time",
                    now.free, now.slots, now.writing, now.ready, now.reading,
                    gr_ring_state_returning(ring->state)
                        ? " Of the free ones, some stay with the consumer until its next call."
                        : "");
 }
 
-static gr_status fail_stopped(const gr_ring *ring, bool writing, const char *call)
+static gr_status fail_stopped(const gr_ring *ring, const struct gr_ring_side *side,
+                              const char *call)
 {
     gr_ring_counts now;
     gr_ring_state_count(ring->state, &now);
-    if (writing)
+    if (side->writes)
         return gr_fail(GR_ERR_STATE, call, "The ring has been stopped: nothing is written to it.");
     return gr_fail(GR_ERR_STATE, call,
                    "The ring has been stopped; %u published frames are left to read.", now.ready);
@@ -62,9 +64,10 @@ static gr_status fail_stopped(const gr_ring *ring, bool writing, const char *cal
 /*
  * Frames can be in slots that leave, so there may be more to read than there are slots to write to.
  */
-static gr_status check_number(const gr_ring *ring, bool writing, size_t n, const char *call)
+static gr_status check_number(const gr_ring *ring, const struct gr_ring_side *side, size_t n,
+                              const char *call)
 {
-    size_t most = ring->state->slots + (writing ? 0 : ring->state->leaving);
+    size_t most = ring->state->slots + (side->writes ? 0 : ring->state->leaving);
     if (n > 0 && n <= most)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call, "n is %zu, but the ring has %zu slots.", n, most);
@@ -74,36 +77,34 @@ static gr_status check_number(const gr_ring *ring, bool writing, size_t n, const
  * Claims in the state, and in a shared ring's page, where the peer may be faster; then there may be
  * others.
  */
-static gr_status claim_slots(gr_ring *ring, bool writing, size_t n, const char *call)
+static gr_status claim_slots(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
-    uint32_t *numbers = ring->scratch[!writing].numbers;
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-        gr_status status = ring->link ? ring->link->ops->pull(ring, writing, call) : GR_OK;
+        gr_status status = ring->link ? ring->link->ops->pull(ring, side, call) : GR_OK;
         if (status != GR_OK)
             return status;
-        if (writing && ring->state->stopped)
+        if (side->writes && ring->state->stopped)
             return GR_ERR_TIMEOUT;
-        if (!(writing ? gr_ring_claim_write : gr_ring_claim_read)(ring->state, n, numbers))
+        if (!gr_ring_side_claim(side, ring->state, n))
             return GR_ERR_TIMEOUT;
-        if (!ring->link || ring->link->ops->claim(ring, writing, n))
+        if (!ring->link || ring->link->ops->claim(ring, side, n))
             return GR_OK;
-        (writing ? gr_ring_undo_write : gr_ring_undo_read)(ring->state, n, numbers);
+        gr_ring_side_undo(side, ring->state, n);
     }
     return GR_ERR_TIMEOUT;
 }
 
 /* One attempt; GR_ERR_TIMEOUT, without a record, where there are not n. */
-static gr_status try_to_claim(gr_ring *ring, bool writing, size_t n, const char *call)
+static gr_status try_to_claim(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
-    struct gr_ring_scratch *with = &ring->scratch[!writing];
-    gr_status status = check_number(ring, writing, n, call);
+    gr_status status = check_number(ring, side, n, call);
     if (status == GR_OK)
-        status = gr_ring_reserve(with, n, call);
+        status = gr_ring_side_reserve(side, n, call);
     if (status != GR_OK)
         return status;
-    status = claim_slots(ring, writing, n, call);
+    status = claim_slots(ring, side, n, call);
     if (status == GR_ERR_TIMEOUT && ring->state->stopped)
-        return fail_stopped(ring, writing, call);
+        return fail_stopped(ring, side, call);
     return status;
 }
 
@@ -111,30 +112,31 @@ static gr_status try_to_claim(gr_ring *ring, bool writing, size_t n, const char 
  * Likewise; the peer of a shared ring is told first that it is waited for, so that nothing is
  * missed.
  */
-static gr_status look(gr_ring *ring, bool writing, size_t n, const char *call)
+static gr_status look(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
-    gr_status status = try_to_claim(ring, writing, n, call);
+    gr_status status = try_to_claim(ring, side, n, call);
     if (status != GR_ERR_TIMEOUT || !ring->link)
         return status;
     bool over = ring->link->ops->await(ring);
-    status = try_to_claim(ring, writing, n, call);
+    status = try_to_claim(ring, side, n, call);
     return status == GR_ERR_TIMEOUT && over ? ring->link->ops->fail_over(ring, call) : status;
 }
 
 /* Where there are not n, what has been returned is freed first, if this thread may. */
-static gr_status look_once_more(gr_ring *ring, bool writing, size_t n, const char *call)
+static gr_status look_once_more(gr_ring *ring, struct gr_ring_side *side, size_t n,
+                                const char *call)
 {
-    gr_status status = look(ring, writing, n, call);
+    gr_status status = look(ring, side, n, call);
     if (status != GR_ERR_TIMEOUT || !gr_ring_can_end_returned(ring, call))
         return status;
-    status = gr_ring_end_returned(ring, writing, call);
-    return status == GR_OK ? look(ring, writing, n, call) : status;
+    status = gr_ring_end_returned(ring, side, call);
+    return status == GR_OK ? look(ring, side, n, call) : status;
 }
 
-/* Claims n slots for the side's scratch. The lock is held. */
-static gr_status claim(gr_ring *ring, bool writing, size_t n, const char *call)
+/* Claims n slots for the side. The lock is held. */
+static gr_status claim(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
-    gr_status status = look_once_more(ring, writing, n, call);
+    gr_status status = look_once_more(ring, side, n, call);
     if (status != GR_ERR_TIMEOUT)
         return status;
     struct timespec deadline = {0};
@@ -145,17 +147,17 @@ static gr_status claim(gr_ring *ring, bool writing, size_t n, const char *call)
         waited = ring->wait_ms == FOR_EVER
                      ? pthread_cond_wait(&ring->changed, &ring->lock)
                      : pthread_cond_timedwait(&ring->changed, &ring->lock, &deadline);
-        status = look_once_more(ring, writing, n, call);
+        status = look_once_more(ring, side, n, call);
     }
-    return status == GR_ERR_TIMEOUT ? fail_timeout(ring, writing, n, call) : status;
+    return status == GR_ERR_TIMEOUT ? fail_timeout(ring, side, n, call) : status;
 }
 
 /* ---- Acquire --------------------------------------------------------------------------------- */
 
-static gr_status check_stream(const gr_ring *ring, bool writing, CUstream stream, const char *call)
+static gr_status check_stream(const struct gr_ring_side *side, CUstream stream, const char *call)
 {
-    const char *does = writing ? "writes" : "reads";
-    if (!gr_ring_is_cuda(ring, writing))
+    const char *does = side->writes ? "writes" : "reads";
+    if (!side->is_cuda)
         return stream ? gr_fail(GR_ERR_INVALID_VALUE, call,
                                 "A stream is given, but in this ring the graphics API %s: pass "
                                 "NULL.",
@@ -170,60 +172,54 @@ static gr_status check_stream(const gr_ring *ring, bool writing, CUstream stream
 }
 
 /* Makes a claim final, or undoes it. The lock is held. */
-static void conclude(gr_ring *ring, bool writing, size_t n, bool final)
+static void conclude(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool final)
 {
-    const struct gr_ring_scratch *with = &ring->scratch[!writing];
     if (final)
-        (writing ? gr_ring_commit_write : gr_ring_commit_read)(ring->state, n, with->numbers);
+        gr_ring_side_commit(side, ring->state, n);
     else
-        (writing ? gr_ring_undo_write : gr_ring_undo_read)(ring->state, n, with->numbers);
+        gr_ring_side_undo(side, ring->state, n);
     if (ring->link)
-        ring->link->ops->conclude(ring, writing, n, final);
+        ring->link->ops->conclude(ring, side, n, final);
     pthread_cond_broadcast(&ring->changed);
 }
 
 /* What the caller gets to know of the slots. The lock is held. */
-static void give_out(gr_ring *ring, bool writing, size_t n, const gr_submit *submit,
-                     gr_slot slots[])
+static void give_out(gr_ring *ring, const struct gr_ring_side *side, size_t n,
+                     const gr_submit *submit, gr_slot slots[])
 {
-    const struct gr_ring_scratch *with = &ring->scratch[!writing];
     for (size_t i = 0; i < n; i++) {
-        struct gr_ring_slot *slot = &ring->slots[with->numbers[i]];
-        slot->buffer = gr_ring_is_cuda(ring, writing) ? with->buffers[i] : NULL;
+        struct gr_ring_slot *slot = &ring->slots[side->numbers[i]];
+        slot->buffer = side->is_cuda ? side->buffers[i] : NULL;
         slots[i] = (gr_slot){
             .resource = slot->resource,
             .buffer = slot->buffer,
             .submit = *submit,
-            .frame = ring->state->places[with->numbers[i]].frame,
+            .frame = ring->state->places[side->numbers[i]].frame,
             .index = slot->index,
         };
     }
 }
 
-static gr_status acquire(gr_ring *ring, bool writing, CUstream stream, size_t n, gr_slot slots[],
-                         const char *call)
+static gr_status acquire(gr_ring *ring, struct gr_ring_side *side, CUstream stream, size_t n,
+                         gr_slot slots[], const char *call)
 {
-    gr_status status = gr_ring_check(ring, call);
-    if (status == GR_OK && !slots)
-        status = gr_fail(GR_ERR_INVALID_VALUE, call, "`slots` is NULL.");
-    if (status == GR_OK)
-        status = check_stream(ring, writing, stream, call);
+    gr_status status = slots ? check_stream(side, stream, call)
+                             : gr_fail(GR_ERR_INVALID_VALUE, call, "`slots` is NULL.");
     if (status != GR_OK)
         return status;
-    struct gr_ring_scratch *with = &ring->scratch[!writing];
     pthread_mutex_lock(&ring->lock);
-    status = claim(ring, writing, n, call);
+    status = claim(ring, side, n, call);
     for (size_t i = 0; status == GR_OK && i < n; i++)
-        with->resources[i] = ring->slots[with->numbers[i]].resource;
+        side->resources[i] = ring->slots[side->numbers[i]].resource;
     pthread_mutex_unlock(&ring->lock);
     if (status != GR_OK)
         return status;
     gr_submit submit = {0};
-    status = gr_ring_begin_use(ring, writing, n, stream, &submit, call);
+    status = gr_ring_begin_use(ring, side, n, stream, &submit, call);
     pthread_mutex_lock(&ring->lock);
-    conclude(ring, writing, n, status == GR_OK);
+    conclude(ring, side, n, status == GR_OK);
     if (status == GR_OK)
-        give_out(ring, writing, n, &submit, slots);
+        give_out(ring, side, n, &submit, slots);
     bool ends = gr_ring_has_left(ring);
     pthread_mutex_unlock(&ring->lock);
     if (ends)
@@ -233,10 +229,12 @@ static gr_status acquire(gr_ring *ring, bool writing, CUstream stream, size_t n,
 
 gr_status gr_ring_acquire_write(gr_ring *ring, CUstream stream, size_t n, gr_slot slots[])
 {
-    return acquire(ring, true, stream, n, slots, __func__);
+    gr_status status = gr_ring_check(ring, __func__);
+    return status == GR_OK ? acquire(ring, &ring->writer, stream, n, slots, __func__) : status;
 }
 
 gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, size_t n, gr_slot slots[])
 {
-    return acquire(ring, false, stream, n, slots, __func__);
+    gr_status status = gr_ring_check(ring, __func__);
+    return status == GR_OK ? acquire(ring, &ring->reader, stream, n, slots, __func__) : status;
 }

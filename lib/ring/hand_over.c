@@ -21,7 +21,7 @@ static uint32_t find(const gr_ring *ring, const gr_slot *slot)
     return room;
 }
 
-static gr_status check_slot(const gr_ring *ring, const gr_slot *slot, size_t i, bool writing,
+static gr_status check_slot(const gr_ring *ring, const gr_slot *slot, size_t i, bool written,
                             uint32_t number, const char *call)
 {
     if (number == ring->state->room)
@@ -30,39 +30,38 @@ static gr_status check_slot(const gr_ring *ring, const gr_slot *slot, size_t i, 
     if (place->listed)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "Slot %u is listed twice.",
                        ring->slots[number].index);
-    bool right = place->state == (writing ? GR_PLACE_WRITING : GR_PLACE_READING);
+    bool right = place->state == (written ? GR_PLACE_WRITING : GR_PLACE_READING);
     if (right && place->frame == slot->frame)
         return GR_OK;
     return gr_fail(GR_ERR_STATE, call, "Slot %u is not one that is being %s%s.",
-                   ring->slots[number].index, writing ? "written" : "read",
+                   ring->slots[number].index, written ? "written" : "read",
                    right ? " as this frame: the description is of an earlier acquire"
                          : " at the moment");
 }
 
-/* Looks the slots up for the side's scratch. The lock is held. */
-static gr_status look_up(gr_ring *ring, bool writing, size_t n, const gr_slot slots[],
+/* Looks the slots up for the side. The lock is held. */
+static gr_status look_up(gr_ring *ring, struct gr_ring_side *side, size_t n, const gr_slot slots[],
                          const char *call)
 {
-    struct gr_ring_scratch *with = &ring->scratch[!writing];
     if (!slots || n == 0 || n > ring->state->slots + ring->state->leaving)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
                        !slots   ? "`slots` is NULL"
                        : n == 0 ? "n is 0: there is nothing to hand over"
                                 : "n is more than there are slots");
-    gr_status status = gr_ring_reserve(with, ring->state->slots + ring->state->leaving, call);
+    gr_status status = gr_ring_side_reserve(side, ring->state->slots + ring->state->leaving, call);
     size_t found = 0;
     for (; found < n && status == GR_OK; found++) {
         uint32_t number = find(ring, &slots[found]);
-        status = check_slot(ring, &slots[found], found, writing, number, call);
+        status = check_slot(ring, &slots[found], found, side->writes, number, call);
         if (status != GR_OK)
             break;
         ring->state->places[number].listed = 1;
-        with->numbers[found] = number;
-        with->resources[found] = ring->slots[number].resource;
-        with->buffers[found] = ring->slots[number].buffer;
+        side->numbers[found] = number;
+        side->resources[found] = ring->slots[number].resource;
+        side->buffers[found] = ring->slots[number].buffer;
     }
     for (size_t i = 0; i < found; i++)
-        ring->state->places[with->numbers[i]].listed = 0;
+        ring->state->places[side->numbers[i]].listed = 0;
     return status;
 }
 
@@ -75,53 +74,48 @@ static void note_given_back(gr_ring *ring, bool put_off, size_t n, const uint32_
 }
 
 /* Writes down what has become of the slots. The lock is held. */
-static void note(gr_ring *ring, enum outcome outcome, bool put_off, size_t n, gr_slot slots[])
+static void note(gr_ring *ring, const struct gr_ring_side *side, enum outcome outcome, bool put_off,
+                 size_t n, gr_slot slots[])
 {
-    const struct gr_ring_scratch *with = &ring->scratch[outcome == GIVEN_BACK];
     if (outcome == PUBLISHED)
-        gr_ring_state_publish(ring->state, n, with->numbers);
+        gr_ring_state_publish(ring->state, n, side->numbers);
     else if (outcome == DISCARDED)
-        gr_ring_state_discard(ring->state, n, with->numbers);
+        gr_ring_state_discard(ring->state, n, side->numbers);
     else
-        note_given_back(ring, put_off, n, with->numbers);
+        note_given_back(ring, put_off, n, side->numbers);
     if (ring->link && outcome != DISCARDED)
-        ring->link->ops->push(ring, outcome == PUBLISHED, n);
+        ring->link->ops->push(ring, side, n);
     for (size_t i = 0; i < n; i++) {
-        slots[i].frame = outcome == DISCARDED ? 0 : ring->state->places[with->numbers[i]].frame;
+        slots[i].frame = outcome == DISCARDED ? 0 : ring->state->places[side->numbers[i]].frame;
         slots[i].submit = (gr_submit){0};
     }
     pthread_cond_broadcast(&ring->changed);
 }
 
 /* Also after an error, since some of a long list may have been released. */
-static void note_buffers(gr_ring *ring, bool writing, size_t n, gr_slot slots[])
+static void note_buffers(gr_ring *ring, const struct gr_ring_side *side, size_t n, gr_slot slots[])
 {
-    const struct gr_ring_scratch *with = &ring->scratch[!writing];
     for (size_t i = 0; i < n; i++) {
-        ring->slots[with->numbers[i]].buffer = with->buffers[i];
-        slots[i].buffer = with->buffers[i];
+        ring->slots[side->numbers[i]].buffer = side->buffers[i];
+        slots[i].buffer = side->buffers[i];
     }
 }
 
-static gr_status hand_over(gr_ring *ring, enum outcome outcome, size_t n, gr_slot slots[],
-                           const char *call)
+static gr_status hand_over(gr_ring *ring, struct gr_ring_side *side, enum outcome outcome, size_t n,
+                           gr_slot slots[], const char *call)
 {
-    bool writing = outcome != GIVEN_BACK;
-    gr_status status = gr_ring_check(ring, call);
-    if (status != GR_OK)
-        return status;
     pthread_mutex_lock(&ring->lock);
-    status = look_up(ring, writing, n, slots, call);
-    size_t ending = status == GR_OK && !writing ? gr_ring_take_returned(ring, n) : n;
+    gr_status status = look_up(ring, side, n, slots, call);
+    size_t ending = status == GR_OK && outcome == GIVEN_BACK ? gr_ring_take_returned(ring, n) : n;
     pthread_mutex_unlock(&ring->lock);
     if (status != GR_OK)
         return status;
-    status = ending ? gr_ring_end_use(ring, writing, ending, outcome == DISCARDED, call)
+    status = ending ? gr_ring_end_use(ring, side, ending, outcome == DISCARDED, call)
                     : gr_ring_put_off_end(ring, call);
     pthread_mutex_lock(&ring->lock);
-    note_buffers(ring, writing, n, slots);
+    note_buffers(ring, side, n, slots);
     if (status == GR_OK)
-        note(ring, outcome, ending == 0, n, slots);
+        note(ring, side, outcome, ending == 0, n, slots);
     bool ends = gr_ring_has_left(ring);
     pthread_mutex_unlock(&ring->lock);
     if (ends)
@@ -131,15 +125,19 @@ static gr_status hand_over(gr_ring *ring, enum outcome outcome, size_t n, gr_slo
 
 gr_status gr_ring_publish(gr_ring *ring, size_t n, gr_slot slots[])
 {
-    return hand_over(ring, PUBLISHED, n, slots, __func__);
+    gr_status status = gr_ring_check(ring, __func__);
+    return status == GR_OK ? hand_over(ring, &ring->writer, PUBLISHED, n, slots, __func__) : status;
 }
 
 gr_status gr_ring_discard(gr_ring *ring, size_t n, gr_slot slots[])
 {
-    return hand_over(ring, DISCARDED, n, slots, __func__);
+    gr_status status = gr_ring_check(ring, __func__);
+    return status == GR_OK ? hand_over(ring, &ring->writer, DISCARDED, n, slots, __func__) : status;
 }
 
 gr_status gr_ring_give_back(gr_ring *ring, size_t n, gr_slot slots[])
 {
-    return hand_over(ring, GIVEN_BACK, n, slots, __func__);
+    gr_status status = gr_ring_check(ring, __func__);
+    return status == GR_OK ? hand_over(ring, &ring->reader, GIVEN_BACK, n, slots, __func__)
+                           : status;
 }

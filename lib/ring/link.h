@@ -11,14 +11,14 @@
 #ifndef GR_LIB_RING_LINK_H
 #define GR_LIB_RING_LINK_H
 
-#include <grinterop/ring.h>
+#include "lib/ring/side.h"
 
 struct gr_link_ops {
     /*
      * Brings the state up to date. Errors: not this process's role; the peer is gone and nobody
      * would read.
      */
-    gr_status (*pull)(gr_ring *ring, bool writing, const char *call);
+    gr_status (*pull)(gr_ring *ring, const struct gr_ring_side *side, const char *call);
     /*
      * Before a wait: the peer is to wake this process. Then look once more; true: the peer will do
      * nothing any more.
@@ -30,18 +30,20 @@ struct gr_link_ops {
      * Claims in the page what was claimed in the state. False: the peer was faster, and nothing is
      * claimed.
      */
-    bool (*claim)(gr_ring *ring, bool writing, size_t n);
+    bool (*claim)(gr_ring *ring, const struct gr_ring_side *side, size_t n);
     /* A claim has been committed in the state, or undone. */
-    void (*conclude)(gr_ring *ring, bool writing, size_t n, bool final);
+    void (*conclude)(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool final);
     /* What was handed on in the state is the peer's now. */
-    void (*push)(gr_ring *ring, bool writing, size_t n);
+    void (*push)(gr_ring *ring, const struct gr_ring_side *side, size_t n);
     void (*stop)(gr_ring *ring);
     /*
      * Without the ring's lock: before a side's use begins, after it has ended, and when the ring is
      * freed.
      */
-    gr_status (*begin_use)(gr_ring *ring, bool writing, size_t n, const char *call);
-    gr_status (*end_use)(gr_ring *ring, bool writing, size_t n, const char *call);
+    gr_status (*begin_use)(gr_ring *ring, const struct gr_ring_side *side, size_t n,
+                           const char *call);
+    gr_status (*end_use)(gr_ring *ring, const struct gr_ring_side *side, size_t n,
+                         const char *call);
     void (*end)(gr_ring *ring);
 };
 

@@ -96,28 +96,27 @@ static gr_status end_graphics(gr_resource *const resources[], size_t n, const ch
     return status == GR_OK ? kind->end_use(resources, n) : status;
 }
 
-gr_status gr_ring_begin_use(gr_ring *ring, bool writing, size_t n, CUstream stream,
-                            gr_submit *submit, const char *call)
+gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
+                            CUstream stream, gr_submit *submit, const char *call)
 {
-    struct gr_ring_scratch *with = &ring->scratch[!writing];
-    gr_status status = ring->link ? ring->link->ops->begin_use(ring, writing, n, call) : GR_OK;
+    gr_status status = ring->link ? ring->link->ops->begin_use(ring, side, n, call) : GR_OK;
     if (status != GR_OK)
         return status;
-    if (!gr_ring_is_cuda(ring, writing))
-        return begin_graphics(with->resources, n, submit, call);
-    return gr_map_many(with->resources, n, stream, with->buffers);
+    if (!side->is_cuda)
+        return begin_graphics(side->resources, n, submit, call);
+    return gr_map_many(side->resources, n, stream, side->buffers);
 }
 
-gr_status gr_ring_end_use(gr_ring *ring, bool writing, size_t n, bool discarded, const char *call)
+gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool discarded,
+                          const char *call)
 {
-    struct gr_ring_scratch *with = &ring->scratch[!writing];
     gr_status status = GR_OK;
-    if (gr_ring_is_cuda(ring, writing))
-        status = gr_buffer_release_many(with->buffers, n, GR_STREAM_OF_MAP);
+    if (side->is_cuda)
+        status = gr_buffer_release_many(side->buffers, n, GR_STREAM_OF_MAP);
     else if (!discarded)
-        status = end_graphics(with->resources, n, call);
+        status = end_graphics(side->resources, n, call);
     if (status == GR_OK && ring->link && !discarded)
-        status = ring->link->ops->end_use(ring, writing, n, call);
+        status = ring->link->ops->end_use(ring, side, n, call);
     return status;
 }
 
@@ -126,7 +125,7 @@ gr_status gr_ring_end_use(gr_ring *ring, bool writing, size_t n, bool discarded,
 /* Interop and copy are barriers for all that OpenGL has been given, anyway. */
 static bool can_put_off(const gr_ring *ring)
 {
-    return !ring->state->newest && !ring->link && !gr_ring_is_cuda(ring, false) &&
+    return !ring->state->newest && !ring->link && !ring->reader.is_cuda &&
            gr_external_of(gr_ring_any_resource(ring));
 }
 
@@ -151,39 +150,38 @@ void gr_ring_free_returned(gr_ring *ring)
 }
 
 /* Puts all that is returning behind n slots. There is room. */
-static size_t list_returning(const gr_ring *ring, struct gr_ring_scratch *with, size_t n)
+static size_t list_returning(const gr_ring *ring, const struct gr_ring_side *side, size_t n)
 {
-    size_t all = n + gr_ring_state_list_returning(ring->state, with->numbers + n);
+    size_t all = n + gr_ring_state_list_returning(ring->state, side->numbers + n);
     for (size_t i = n; i < all; i++)
-        with->resources[i] = ring->slots[with->numbers[i]].resource;
+        side->resources[i] = ring->slots[side->numbers[i]].resource;
     return all;
 }
 
 size_t gr_ring_take_returned(gr_ring *ring, size_t n)
 {
-    struct gr_ring_scratch *with = &ring->scratch[1];
-    if (can_put_off(ring) && gr_ring_state_puts_off(ring->state, n, with->numbers))
+    const struct gr_ring_side *side = &ring->reader;
+    if (can_put_off(ring) && gr_ring_state_puts_off(ring->state, n, side->numbers))
         return 0;
-    return list_returning(ring, with, n);
+    return list_returning(ring, side, n);
 }
 
 gr_status gr_ring_put_off_end(const gr_ring *ring, const char *call)
 {
-    const gr_resource *resource = ring->scratch[1].resources[0];
+    const gr_resource *resource = ring->reader.resources[0];
     return check_thread(kind_with_hooks(resource), resource, call);
 }
 
-gr_status gr_ring_end_returned(gr_ring *ring, bool writing, const char *call)
+gr_status gr_ring_end_returned(gr_ring *ring, struct gr_ring_side *side, const char *call)
 {
-    struct gr_ring_scratch *with = &ring->scratch[!writing];
-    gr_status status = gr_ring_reserve(with, gr_ring_state_returning(ring->state), call);
-    size_t n = status == GR_OK ? list_returning(ring, with, 0) : 0;
+    gr_status status = gr_ring_side_reserve(side, gr_ring_state_returning(ring->state), call);
+    size_t n = status == GR_OK ? list_returning(ring, side, 0) : 0;
     if (n == 0)
         return status;
     /* Only one thread may, so that they stay as they are. */
-    if (kind_with_hooks(with->resources[0])) {
+    if (kind_with_hooks(side->resources[0])) {
         pthread_mutex_unlock(&ring->lock);
-        status = end_graphics(with->resources, n, call);
+        status = end_graphics(side->resources, n, call);
         pthread_mutex_lock(&ring->lock);
     }
     if (status == GR_OK) {
@@ -208,5 +206,5 @@ bool gr_ring_can_end_returned(const gr_ring *ring, const char *call)
 gr_status gr_ring_first_use(const gr_ring *ring, gr_resource *const resources[], size_t n,
                             const char *call)
 {
-    return ring->producer == GR_SIDE_CUDA ? end_graphics(resources, n, call) : GR_OK;
+    return ring->writer.is_cuda ? end_graphics(resources, n, call) : GR_OK;
 }

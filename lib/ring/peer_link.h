@@ -125,15 +125,17 @@ void gr_link_wake(struct gr_share_link *link, bool always);
 
 /* ---- In the page (peer_page.c), with the ring's lock ----------------------------------------- */
 
-gr_status gr_link_pull(gr_ring *ring, bool writing, const char *call);
-bool gr_link_claim(gr_ring *ring, bool writing, size_t n);
-void gr_link_conclude(gr_ring *ring, bool writing, size_t n, bool final);
-void gr_link_push(gr_ring *ring, bool writing, size_t n);
+gr_status gr_link_pull(gr_ring *ring, const struct gr_ring_side *side, const char *call);
+bool gr_link_claim(gr_ring *ring, const struct gr_ring_side *side, size_t n);
+void gr_link_conclude(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool final);
+void gr_link_push(gr_ring *ring, const struct gr_ring_side *side, size_t n);
 
 /* ---- Semaphores (peer_semaphores.c) ---------------------------------------------------------- */
 
-gr_status gr_link_begin_use(gr_ring *ring, bool writing, size_t n, const char *call);
-gr_status gr_link_end_use(gr_ring *ring, bool writing, size_t n, const char *call);
+gr_status gr_link_begin_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
+                            const char *call);
+gr_status gr_link_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
+                          const char *call);
 
 /* The peer is gone: what is waited for is signalled here, so that no stream waits for ever. */
 void gr_link_serve(struct gr_share_link *link);

@@ -165,46 +165,42 @@ static bool pull_as_consumer(struct gr_share_link *link, struct gr_ring_state *s
     return true;
 }
 
-static gr_status check_role(const struct gr_share_link *link, bool writing, const char *call)
+static gr_status check_role(const struct gr_share_link *link, const struct gr_ring_side *side,
+                            const char *call)
 {
-    if (writing == (link->role == GR_RING_PRODUCER))
+    if (side->writes == (link->role == GR_RING_PRODUCER))
         return GR_OK;
     return gr_fail(GR_ERR_STATE, call,
                    "The ring is shared with another process, and this one is its %s.",
-                   writing ? "consumer" : "producer");
+                   side->writes ? "consumer" : "producer");
 }
 
-gr_status gr_link_pull(gr_ring *ring, bool writing, const char *call)
+gr_status gr_link_pull(gr_ring *ring, const struct gr_ring_side *side, const char *call)
 {
     struct gr_share_link *link = gr_link_of(ring);
     struct gr_ring_state *state = ring->state;
-    gr_status status = check_role(link, writing, call);
+    gr_status status = check_role(link, side, call);
     if (status != GR_OK)
         return status;
     bool sound = !atomic_load(&link->spoiled);
-    if (!writing) {
+    if (!side->writes) {
         uint64_t published = atomic_load(&link->page->published);
         sound = sound && published >= state->published;
         state->published = published;
     }
     for (uint32_t i = 0; i < link->count && sound; i++)
-        sound = writing ? pull_as_producer(link, state, i) : pull_as_consumer(link, state, i);
+        sound = side->writes ? pull_as_producer(link, state, i) : pull_as_consumer(link, state, i);
     if (atomic_load(&link->page->stopped))
         state->stopped = 1;
     if (!sound) {
         atomic_store(&link->spoiled, true);
         return gr_link_fail_over(ring, call);
     }
-    return writing && !state->stopped && gr_link_is_over(link) ? gr_link_fail_over(ring, call)
-                                                               : GR_OK;
+    return side->writes && !state->stopped && gr_link_is_over(link) ? gr_link_fail_over(ring, call)
+                                                                    : GR_OK;
 }
 
 /* ---- What this process does ------------------------------------------------------------------ */
-
-static const uint32_t *numbers_of(const gr_ring *ring, bool writing)
-{
-    return ring->scratch[!writing].numbers;
-}
 
 /* A frame that was taken goes back to where it was. */
 static void untake(struct gr_share_link *link, const struct gr_ring_place *place, uint32_t i)
@@ -213,51 +209,48 @@ static void untake(struct gr_share_link *link, const struct gr_ring_place *place
         put(link, i, word_of(place->frame, GR_OWNER_READY));
 }
 
-bool gr_link_claim(gr_ring *ring, bool writing, size_t n)
+bool gr_link_claim(gr_ring *ring, const struct gr_ring_side *side, size_t n)
 {
     struct gr_share_link *link = gr_link_of(ring);
-    const uint32_t *numbers = numbers_of(ring, writing);
     const struct gr_ring_place *places = ring->state->places;
-    enum gr_owner to = writing ? GR_OWNER_PRODUCER : GR_OWNER_CONSUMER;
+    enum gr_owner to = side->writes ? GR_OWNER_PRODUCER : GR_OWNER_CONSUMER;
     for (size_t i = 0; i < n; i++) {
-        const struct gr_ring_place *place = &places[numbers[i]];
-        if (place->before != GR_PLACE_READY || take(link, numbers[i], place->frame, to))
+        const struct gr_ring_place *place = &places[side->numbers[i]];
+        if (place->before != GR_PLACE_READY || take(link, side->numbers[i], place->frame, to))
             continue;
         while (i-- > 0)
-            untake(link, &places[numbers[i]], numbers[i]);
+            untake(link, &places[side->numbers[i]], side->numbers[i]);
         return false;
     }
     return true;
 }
 
-void gr_link_conclude(gr_ring *ring, bool writing, size_t n, bool final)
+void gr_link_conclude(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool final)
 {
     struct gr_share_link *link = gr_link_of(ring);
-    const uint32_t *numbers = numbers_of(ring, writing);
     for (size_t i = 0; i < n; i++)
         if (final)
-            link->slots[numbers[i]].in = 0; /* waited for, once */
+            link->slots[side->numbers[i]].in = 0; /* waited for, once */
         else
-            untake(link, &ring->state->places[numbers[i]], numbers[i]);
+            untake(link, &ring->state->places[side->numbers[i]], side->numbers[i]);
     /* Frames that the commit has dropped, because a newer one is read. */
-    for (uint32_t i = 0; i < link->count && final && !writing; i++)
+    for (uint32_t i = 0; i < link->count && final && !side->writes; i++)
         if (ring->state->places[i].state == GR_PLACE_FREE &&
             owner_of(link->slots[i].word) == GR_OWNER_READY)
             take(link, i, frame_of(link->slots[i].word), GR_OWNER_DROPPED);
 }
 
-void gr_link_push(gr_ring *ring, bool writing, size_t n)
+void gr_link_push(gr_ring *ring, const struct gr_ring_side *side, size_t n)
 {
     struct gr_share_link *link = gr_link_of(ring);
-    const uint32_t *numbers = numbers_of(ring, writing);
     for (size_t i = 0; i < n; i++) {
-        uint32_t number = numbers[i];
+        uint32_t number = side->numbers[i];
         struct gr_page_slot *slot = &link->page->slots[number];
         uint64_t frame = ring->state->places[number].frame;
-        atomic_store(writing ? &slot->written : &slot->given_back, link->slots[number].out);
-        put(link, number, word_of(frame, writing ? GR_OWNER_READY : GR_OWNER_PRODUCER));
+        atomic_store(side->writes ? &slot->written : &slot->given_back, link->slots[number].out);
+        put(link, number, word_of(frame, side->writes ? GR_OWNER_READY : GR_OWNER_PRODUCER));
     }
-    if (writing)
+    if (side->writes)
         atomic_store(&link->page->published, ring->state->published);
     gr_link_wake(link, false);
 }

@@ -113,25 +113,24 @@ static void wait_directly(bool is_cuda, gr_resource *resource, uint64_t value)
         sync->computed = value;
 }
 
-gr_status gr_link_begin_use(gr_ring *ring, bool writing, size_t n, const char *call)
+gr_status gr_link_begin_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
+                            const char *call)
 {
     struct gr_share_link *link = gr_link_of(ring);
-    const struct gr_ring_scratch *with = &ring->scratch[!writing];
     uint64_t last = 0;
     bool pushed;
     for (size_t i = 0; i < n; i++)
-        if (link->slots[with->numbers[i]].in > last)
-            last = link->slots[with->numbers[i]].in;
+        if (link->slots[side->numbers[i]].in > last)
+            last = link->slots[side->numbers[i]].in;
     if (last)
         note_awaited(link, last);
     gr_status status = gr_context_enter(&link->context, &pushed, call);
     if (status != GR_OK)
         return status;
     if (link->in)
-        status = relay_in(link, with->resources, n, last);
+        status = relay_in(link, side->resources, n, last);
     for (size_t i = 0; i < n && !link->in; i++)
-        wait_directly(gr_ring_is_cuda(ring, writing), with->resources[i],
-                      link->slots[with->numbers[i]].in);
+        wait_directly(side->is_cuda, side->resources[i], link->slots[side->numbers[i]].in);
     gr_context_leave(pushed);
     return status;
 }
@@ -153,22 +152,22 @@ static gr_status relay_out(struct gr_share_link *link, gr_resource *const resour
     return status;
 }
 
-gr_status gr_link_end_use(gr_ring *ring, bool writing, size_t n, const char *call)
+gr_status gr_link_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
+                          const char *call)
 {
     struct gr_share_link *link = gr_link_of(ring);
-    const struct gr_ring_scratch *with = &ring->scratch[!writing];
-    bool is_cuda = gr_ring_is_cuda(ring, writing), pushed;
+    bool pushed;
     uint64_t value = 0;
     gr_status status = gr_context_enter(&link->context, &pushed, call);
     if (status != GR_OK)
         return status;
     if (link->out)
-        status = relay_out(link, with->resources, n, &value);
+        status = relay_out(link, side->resources, n, &value);
     for (size_t i = 0; i < n && status == GR_OK; i++) {
-        const struct gr_sync *sync = gr_sync_of(with->resources[i]);
+        const struct gr_sync *sync = gr_sync_of(side->resources[i]);
         if (!link->out)
-            value = is_cuda ? sync->computed : sync->drawn;
-        link->slots[with->numbers[i]].out = value;
+            value = side->is_cuda ? sync->computed : sync->drawn;
+        link->slots[side->numbers[i]].out = value;
     }
     gr_context_leave(pushed);
     return status;

@@ -34,11 +34,8 @@ static bool init_lock(gr_ring *ring)
 /* What is left of a ring without slots. */
 static void free_memory(gr_ring *ring)
 {
-    for (int side = 0; side < 2; side++) {
-        free(ring->scratch[side].resources);
-        free(ring->scratch[side].buffers);
-        free(ring->scratch[side].numbers);
-    }
+    gr_ring_side_end(&ring->writer);
+    gr_ring_side_end(&ring->reader);
     free(ring->state);
     free(ring->slots);
     free(ring->left);
@@ -57,7 +54,9 @@ static gr_ring *make_empty(const gr_ring_options *options, const char *call)
         return NULL;
     }
     gr_ring_state_init(ring->state, 0, options->mode == GR_RING_NEWEST);
-    ring->producer = options->producer;
+    ring->writer.writes = true;
+    ring->writer.is_cuda = options->producer == GR_SIDE_CUDA;
+    ring->reader.is_cuda = !ring->writer.is_cuda;
     ring->wait_ms = options->wait_ms;
     return ring;
 }
@@ -88,9 +87,9 @@ gr_ring *gr_ring_create(gr_resource *const resources[], size_t n, const gr_ring_
     gr_ring *ring = make_empty(o, __func__);
     if (!ring)
         return NULL;
-    gr_status status = gr_ring_reserve(&ring->scratch[0], n, __func__);
+    gr_status status = gr_ring_side_reserve(&ring->writer, n, __func__);
     if (status == GR_OK)
-        status = gr_ring_reserve(&ring->scratch[1], n, __func__);
+        status = gr_ring_side_reserve(&ring->reader, n, __func__);
     if (status == GR_OK)
         status = gr_ring_add_slots(ring, resources, n, __func__);
     if (status == GR_OK)

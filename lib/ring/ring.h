@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ring as the library's own files see it: ring.c has its life, acquire.c and
- * hand_over.c what the two sides call, slot_state.c says which slot is next, slot_resources.c
- * makes and ends slots, order.c orders the sides.
+ * A ring as the library's own files see it: ring.c has its life, acquire.c and hand_over.c what the
+ * two sides call, side.c what a side has in hand, slot_state.c says which slot is next,
+ * slot_resources.c makes and ends slots, order.c orders the sides.
  */
 #ifndef GR_LIB_RING_RING_H
 #define GR_LIB_RING_RING_H
@@ -12,6 +12,7 @@
 #include <grinterop/ring.h>
 
 #include "lib/ring/link.h"
+#include "lib/ring/side.h"
 #include "lib/ring/slot_state.h"
 
 /* What a slot is made of, at the place that the state has for it. */
@@ -27,33 +28,18 @@ struct gr_ring_left {
     CUevent after;
 };
 
-/* What one side works with in a call, so that it allocates nothing: n of each. */
-struct gr_ring_scratch {
-    size_t room;
-    gr_resource **resources;
-    gr_buffer **buffers;
-    uint32_t *numbers;
-};
-
 struct gr_ring {
-    pthread_mutex_t lock; /* for all but what is fixed, and the scratch, which is its side's */
+    pthread_mutex_t lock; /* for all but what is fixed, and a side's arrays, which it uses alone */
     pthread_cond_t changed;
     int clock; /* of the condition's deadlines, for clock_gettime() */
-    gr_side producer;
     unsigned wait_ms;
     struct gr_ring_state *state;
     struct gr_ring_slot *slots; /* state->room of them */
     struct gr_ring_left *left;  /* room for all slots that there have been at once */
     uint32_t left_count, left_room;
-    struct gr_ring_scratch scratch[2]; /* of the producer, of the consumer */
+    struct gr_ring_side writer, reader; /* the producer's side, and the consumer's */
     struct gr_link *link; /* to the process that has the other side; NULL: there is none */
 };
-
-/* Whether the producer, or the consumer, is CUDA. */
-static inline bool gr_ring_is_cuda(const gr_ring *ring, bool writing)
-{
-    return (ring->producer == GR_SIDE_CUDA) == writing;
-}
 
 /* Refuses NULL. */
 gr_status gr_ring_check(const gr_ring *ring, const char *call);
@@ -86,27 +72,25 @@ void gr_ring_end_left(gr_ring *ring);
 /* Ends all slots, whoever has them. */
 void gr_ring_end_all(gr_ring *ring);
 
-/* Room for n in a side's scratch. */
-gr_status gr_ring_reserve(struct gr_ring_scratch *scratch, size_t n, const char *call);
-
 /* ---- From side to side (order.c): without the lock ------------------------------------------- */
 
 /*
- * The side begins to use the n resources of its scratch: CUDA maps them, into its buffers, graphics
+ * The side begins to use its n resources: CUDA maps them, into its buffers, graphics
  * waits for what was released; *submit is what Vulkan's submit has to do.
  */
-gr_status gr_ring_begin_use(gr_ring *ring, bool writing, size_t n, CUstream stream,
-                            gr_submit *submit, const char *call);
+gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
+                            CUstream stream, gr_submit *submit, const char *call);
 
 /*
  * It hands them on. After an error the side still has them; buffers that were released all the same
  * are NULL.
  */
-gr_status gr_ring_end_use(gr_ring *ring, bool writing, size_t n, bool discarded, const char *call);
+gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool discarded,
+                          const char *call);
 
 /*
- * At give_back, with the lock, for the n slots of the consumer's scratch: 0 if the end of their use
- * is put off, else puts those behind them whose end was, and returns how many there are then.
+ * At give_back, with the lock, for the n slots that the consumer has in hand: 0 if the end of their
+ * use is put off, else puts those behind them whose end was, and returns how many there are then.
  */
 size_t gr_ring_take_returned(gr_ring *ring, size_t n);
 
@@ -115,10 +99,10 @@ gr_status gr_ring_put_off_end(const gr_ring *ring, const char *call);
 
 /*
  * Ends the use of all slots where that was put off, so that they are free. The lock is held, and
- * let go while OpenGL signals; the calling side's scratch is overwritten. GR_OK also if there are
+ * let go while OpenGL signals; the calling side's arrays are overwritten. GR_OK also if there are
  * none.
  */
-gr_status gr_ring_end_returned(gr_ring *ring, bool writing, const char *call);
+gr_status gr_ring_end_returned(gr_ring *ring, struct gr_ring_side *side, const char *call);
 
 /* What has been returned is free: its use has ended. The lock is held. */
 void gr_ring_free_returned(gr_ring *ring);

@@ -140,27 +140,6 @@ gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, gr_r
 
 /* ---- Room ------------------------------------------------------------------------------------ */
 
-gr_status gr_ring_reserve(struct gr_ring_scratch *scratch, size_t n, const char *call)
-{
-    if (n <= scratch->room)
-        return GR_OK;
-    struct gr_ring_scratch larger = {
-        .room = n,
-        .resources = calloc(n, sizeof(*larger.resources)),
-        .buffers = calloc(n, sizeof(*larger.buffers)),
-        .numbers = calloc(n, sizeof(*larger.numbers)),
-    };
-    bool made = larger.resources && larger.buffers && larger.numbers;
-    struct gr_ring_scratch *goes = made ? scratch : &larger;
-    free(goes->resources);
-    free(goes->buffers);
-    free(goes->numbers);
-    if (!made)
-        return gr_fail_memory(call);
-    *scratch = larger;
-    return GR_OK;
-}
-
 static gr_status grow_state(gr_ring *ring, uint32_t room, const char *call)
 {
     struct gr_ring_state *state = calloc(1, gr_ring_state_size(room));

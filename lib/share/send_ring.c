@@ -24,9 +24,9 @@ struct shared_semaphore {
 /* What a ring is sent with. */
 struct sending {
     gr_ring *ring;
-    gr_ring_role role; /* of this process */
-    bool is_cuda;      /* its side */
-    bool is_direct;    /* the resources' own semaphores */
+    gr_ring_role role;         /* of this process */
+    struct gr_ring_side *side; /* of this process */
+    bool is_direct;            /* the resources' own semaphores */
     uint32_t count;
     gr_resource **resources;
     struct shared_semaphore mine, theirs;
@@ -82,7 +82,7 @@ static gr_status begin_sending(struct sending *s)
     pthread_mutex_lock(&ring->lock);
     gr_status status = check_idle(ring, s->call);
     if (status == GR_OK)
-        status = gr_ring_end_returned(ring, false, s->call);
+        status = gr_ring_end_returned(ring, &ring->reader, s->call);
     if (status == GR_OK) {
         close_gaps(ring);
         s->count = ring->state->slots;
@@ -136,7 +136,7 @@ static gr_status wait_on(CUstream stream, const struct sending *s)
 static gr_status end_graphics(const struct sending *s)
 {
     const struct gr_external_kind *kind = kind_of(s);
-    if (!s->is_cuda || s->ring->producer == GR_SIDE_CUDA || !kind->end_use)
+    if (!s->side->is_cuda || s->ring->writer.is_cuda || !kind->end_use)
         return GR_OK;
     gr_status status = gr_external_check_thread(kind, s->resources[0], s->call);
     return status == GR_OK ? kind->end_use(s->resources, s->count) : status;
@@ -237,13 +237,14 @@ static gr_status make_semaphores(struct sending *s)
 {
     const struct gr_sync *sync = gr_sync_of(s->resources[0]);
     s->is_direct = can_be_direct(s);
-    gr_status status = s->is_direct
-                           ? export_own(s, s->is_cuda ? sync->release : sync->acquire, &s->mine)
-                           : make_semaphore(s, &s->mine);
+    gr_status status =
+        s->is_direct ? export_own(s, s->side->is_cuda ? sync->release : sync->acquire, &s->mine)
+                     : make_semaphore(s, &s->mine);
     if (status != GR_OK)
         return status;
-    return s->is_direct ? export_own(s, s->is_cuda ? sync->acquire : sync->release, &s->theirs)
-                        : make_semaphore(s, &s->theirs);
+    return s->is_direct
+               ? export_own(s, s->side->is_cuda ? sync->acquire : sync->release, &s->theirs)
+               : make_semaphore(s, &s->theirs);
 }
 
 /* ---- Sending --------------------------------------------------------------------------------- */
@@ -299,7 +300,7 @@ static gr_status send_all(const struct sending *s)
     for (uint32_t i = 0; i < s->count && status == GR_OK; i++)
         status = send_slot(s, i);
     /* From here on it is the peer, and not this process's graphics, that CUDA takes turns with. */
-    for (uint32_t i = 0; i < s->count && status == GR_OK && s->is_cuda && !s->is_direct; i++)
+    for (uint32_t i = 0; i < s->count && status == GR_OK && s->side->is_cuda && !s->is_direct; i++)
         status = gr_sync_set(s->resources[i], s->theirs.semaphore, s->mine.semaphore, s->call);
     return status;
 }
@@ -318,7 +319,7 @@ static gr_status make_page(struct sending *s)
 static gr_status link_and_send(struct sending *s, int socket)
 {
     const struct gr_sync *sync = gr_sync_of(s->resources[0]);
-    bool relays = !s->is_cuda && !s->is_direct;
+    bool relays = !s->side->is_cuda && !s->is_direct;
     const struct gr_link_parts parts = {
         .socket = socket,
         .role = s->role,
@@ -400,7 +401,7 @@ gr_status gr_send_ring(int socket, gr_ring *ring, gr_ring_role role, unsigned ti
     struct sending s = {
         .ring = ring,
         .role = role,
-        .is_cuda = gr_ring_is_cuda(ring, role == GR_RING_PRODUCER),
+        .side = role == GR_RING_PRODUCER ? &ring->writer : &ring->reader,
         .mine.fd = -1,
         .theirs.fd = -1,
         .page_fd = -1,
