@@ -73,83 +73,108 @@ static gr_status check_number(const gr_ring *ring, const struct gr_ring_side *si
     return gr_fail(GR_ERR_INVALID_VALUE, call, "n is %zu, but the ring has %zu slots.", n, most);
 }
 
+/* What a claim found. */
+enum claim {
+    CLAIM_MADE,
+    CLAIM_NONE_READY, /* there are not so many slots yet */
+    CLAIM_STOPPED,    /* and there will be no more */
+    CLAIM_FAILED      /* the error is recorded */
+};
+
+static enum claim none_ready(const gr_ring *ring)
+{
+    return ring->state->stopped ? CLAIM_STOPPED : CLAIM_NONE_READY;
+}
+
 /*
  * Claims in the state, and in a shared ring's page, where the peer may be faster; then there may be
  * others.
  */
-static gr_status claim_slots(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
+static enum claim claim_slots(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-        gr_status status = ring->link ? ring->link->ops->pull(ring, side, call) : GR_OK;
-        if (status != GR_OK)
-            return status;
+        if (ring->link && ring->link->ops->pull(ring, side, call) != GR_OK)
+            return CLAIM_FAILED;
         if (side->writes && ring->state->stopped)
-            return GR_ERR_TIMEOUT;
+            return CLAIM_STOPPED;
         if (!gr_ring_side_claim(side, ring->state, n))
-            return GR_ERR_TIMEOUT;
+            return none_ready(ring);
         if (!ring->link || ring->link->ops->claim(ring, side, n))
-            return GR_OK;
+            return CLAIM_MADE;
         gr_ring_side_undo(side, ring->state, n);
     }
-    return GR_ERR_TIMEOUT;
+    return none_ready(ring);
 }
 
-/* One attempt; GR_ERR_TIMEOUT, without a record, where there are not n. */
-static gr_status try_to_claim(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
+static enum claim try_to_claim(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
-    gr_status status = check_number(ring, side, n, call);
-    if (status == GR_OK)
-        status = gr_ring_side_reserve(side, n, call);
-    if (status != GR_OK)
-        return status;
-    status = claim_slots(ring, side, n, call);
-    if (status == GR_ERR_TIMEOUT && ring->state->stopped)
-        return fail_stopped(ring, side, call);
-    return status;
+    if (check_number(ring, side, n, call) != GR_OK || gr_ring_side_reserve(side, n, call) != GR_OK)
+        return CLAIM_FAILED;
+    return claim_slots(ring, side, n, call);
 }
 
 /*
  * Likewise; the peer of a shared ring is told first that it is waited for, so that nothing is
  * missed.
  */
-static gr_status look(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
+static enum claim look(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
-    gr_status status = try_to_claim(ring, side, n, call);
-    if (status != GR_ERR_TIMEOUT || !ring->link)
-        return status;
+    enum claim found = try_to_claim(ring, side, n, call);
+    if (found != CLAIM_NONE_READY || !ring->link)
+        return found;
     bool over = ring->link->ops->await(ring);
-    status = try_to_claim(ring, side, n, call);
-    return status == GR_ERR_TIMEOUT && over ? ring->link->ops->fail_over(ring, call) : status;
+    found = try_to_claim(ring, side, n, call);
+    if (found != CLAIM_NONE_READY || !over)
+        return found;
+    ring->link->ops->fail_over(ring, call);
+    return CLAIM_FAILED;
 }
 
 /* Where there are not n, what has been returned is freed first, if this thread may. */
-static gr_status look_once_more(gr_ring *ring, struct gr_ring_side *side, size_t n,
-                                const char *call)
+static enum claim look_once_more(gr_ring *ring, struct gr_ring_side *side, size_t n,
+                                 const char *call)
 {
-    gr_status status = look(ring, side, n, call);
-    if (status != GR_ERR_TIMEOUT || !gr_ring_can_end_returned(ring, call))
-        return status;
-    status = gr_ring_end_returned(ring, side, call);
-    return status == GR_OK ? look(ring, side, n, call) : status;
+    enum claim found = look(ring, side, n, call);
+    if (found != CLAIM_NONE_READY || !gr_ring_can_end_returned(ring, call))
+        return found;
+    if (gr_ring_end_returned(ring, side, call) != GR_OK)
+        return CLAIM_FAILED;
+    return look(ring, side, n, call);
+}
+
+/* Until there is something else than none ready, or for as long as the ring waits. */
+static enum claim look_until_deadline(gr_ring *ring, struct gr_ring_side *side, size_t n,
+                                      const char *call)
+{
+    enum claim found = look_once_more(ring, side, n, call);
+    if (found != CLAIM_NONE_READY || ring->wait_ms == 0)
+        return found;
+    struct timespec deadline = {0};
+    if (ring->wait_ms != FOR_EVER)
+        deadline = deadline_of(ring);
+    int waited = 0;
+    while (found == CLAIM_NONE_READY && waited == 0) {
+        waited = ring->wait_ms == FOR_EVER
+                     ? pthread_cond_wait(&ring->changed, &ring->lock)
+                     : pthread_cond_timedwait(&ring->changed, &ring->lock, &deadline);
+        found = look_once_more(ring, side, n, call);
+    }
+    return found;
 }
 
 /* Claims n slots for the side. The lock is held. */
 static gr_status claim(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
-    gr_status status = look_once_more(ring, side, n, call);
-    if (status != GR_ERR_TIMEOUT)
-        return status;
-    struct timespec deadline = {0};
-    if (ring->wait_ms && ring->wait_ms != FOR_EVER)
-        deadline = deadline_of(ring);
-    int waited = ring->wait_ms ? 0 : ETIMEDOUT;
-    while (status == GR_ERR_TIMEOUT && waited == 0) {
-        waited = ring->wait_ms == FOR_EVER
-                     ? pthread_cond_wait(&ring->changed, &ring->lock)
-                     : pthread_cond_timedwait(&ring->changed, &ring->lock, &deadline);
-        status = look_once_more(ring, side, n, call);
+    switch (look_until_deadline(ring, side, n, call)) {
+    case CLAIM_MADE:
+        return GR_OK;
+    case CLAIM_NONE_READY:
+        return fail_timeout(ring, side, n, call);
+    case CLAIM_STOPPED:
+        return fail_stopped(ring, side, call);
+    default:
+        return gr_last_error(NULL);
     }
-    return status == GR_ERR_TIMEOUT ? fail_timeout(ring, side, n, call) : status;
 }
 
 /* ---- Acquire --------------------------------------------------------------------------------- */
