@@ -93,13 +93,13 @@ static enum claim none_ready(const gr_ring *ring)
 static enum claim claim_slots(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-        if (ring->link && ring->link->ops->pull(ring, side, call) != GR_OK)
+        if (gr_link_pull(ring->link, side, call) != GR_OK)
             return CLAIM_FAILED;
         if (side->writes && ring->state->stopped)
             return CLAIM_STOPPED;
         if (!gr_ring_side_claim(side, ring->state, n))
             return none_ready(ring);
-        if (!ring->link || ring->link->ops->claim(ring, side, n))
+        if (gr_link_claim(ring->link, side, n))
             return CLAIM_MADE;
         gr_ring_side_undo(side, ring->state, n);
     }
@@ -122,11 +122,11 @@ static enum claim look(gr_ring *ring, struct gr_ring_side *side, size_t n, const
     enum claim found = try_to_claim(ring, side, n, call);
     if (found != CLAIM_NONE_READY || !ring->link)
         return found;
-    bool over = ring->link->ops->await(ring);
+    bool over = gr_link_await(ring->link);
     found = try_to_claim(ring, side, n, call);
     if (found != CLAIM_NONE_READY || !over)
         return found;
-    ring->link->ops->fail_over(ring, call);
+    gr_link_fail_over(ring->link, call);
     return CLAIM_FAILED;
 }
 
@@ -203,8 +203,7 @@ static void conclude(gr_ring *ring, const struct gr_ring_side *side, size_t n, b
         gr_ring_side_commit(side, ring->state, n);
     else
         gr_ring_side_undo(side, ring->state, n);
-    if (ring->link)
-        ring->link->ops->conclude(ring, side, n, final);
+    gr_link_conclude(ring->link, side, n, final);
     pthread_cond_broadcast(&ring->changed);
 }
 

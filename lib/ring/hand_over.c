@@ -83,8 +83,8 @@ static void note(gr_ring *ring, const struct gr_ring_side *side, enum outcome ou
         gr_ring_state_discard(ring->state, n, side->numbers);
     else
         note_given_back(ring, put_off, n, side->numbers);
-    if (ring->link && outcome != DISCARDED)
-        ring->link->ops->push(ring, side, n);
+    if (outcome != DISCARDED)
+        gr_link_push(ring->link, side, n);
     for (size_t i = 0; i < n; i++) {
         slots[i].frame = outcome == DISCARDED ? 0 : ring->state->places[side->numbers[i]].frame;
         slots[i].submit = (gr_submit){0};

@@ -99,7 +99,7 @@ static gr_status end_graphics(gr_resource *const resources[], size_t n, const ch
 gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
                             CUstream stream, gr_submit *submit, const char *call)
 {
-    gr_status status = ring->link ? ring->link->ops->begin_use(ring, side, n, call) : GR_OK;
+    gr_status status = gr_link_begin_use(ring->link, side, n, call);
     if (status != GR_OK)
         return status;
     if (!side->is_cuda)
@@ -115,8 +115,8 @@ gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t
         status = gr_buffer_release_many(side->buffers, n, GR_STREAM_OF_MAP);
     else if (!discarded)
         status = end_graphics(side->resources, n, call);
-    if (status == GR_OK && ring->link && !discarded)
-        status = ring->link->ops->end_use(ring, side, n, call);
+    if (status == GR_OK && !discarded)
+        status = gr_link_end_use(ring->link, side, n, call);
     return status;
 }
 

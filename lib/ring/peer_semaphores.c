@@ -17,7 +17,7 @@
  * others.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "lib/ring/peer_link.h"
+#include "lib/ring/peer_semaphores.h"
 
 #include <time.h>
 
@@ -28,9 +28,81 @@
 /* How often a look at an event is repeated, and a tenth of a millisecond between. */
 #define MOST_PAUSES 50
 
+/* How often a ring that ends looks whether the peer is done, about 5 milliseconds each. */
+#define MOST_LOOKS 400
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+static void hold(gr_semaphore *semaphore)
+{
+    if (semaphore)
+        gr_semaphore_hold(semaphore);
+}
+
+void gr_peer_semaphores_init(struct gr_peer_semaphores *semaphores,
+                             const struct gr_context *context, gr_semaphore *mine,
+                             gr_semaphore *theirs, gr_semaphore *const relayed[2])
+{
+    *semaphores = (struct gr_peer_semaphores){
+        .context = context,
+        .mine = mine,
+        .theirs = theirs,
+        .relayed = {relayed[0], relayed[1]},
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+    };
+    hold(mine);
+    hold(theirs);
+    hold(relayed[0]);
+    hold(relayed[1]);
+}
+
+gr_status gr_peer_semaphores_relay(struct gr_peer_semaphores *semaphores, const char *call)
+{
+    bool pushed;
+    gr_status status = gr_context_enter(semaphores->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    CUresult result = gr_driver()->cuStreamCreate(&semaphores->out, CU_STREAM_NON_BLOCKING);
+    if (result == CUDA_SUCCESS)
+        result = gr_driver()->cuStreamCreate(&semaphores->in, CU_STREAM_NON_BLOCKING);
+    if (result != CUDA_SUCCESS)
+        status = gr_fail_cuda(result, "cuStreamCreate", "A stream could not be made.");
+    gr_context_leave(pushed);
+    return status;
+}
+
+static void end_relay(struct gr_peer_semaphores *semaphores)
+{
+    const gr_cuda_api *cu = gr_driver();
+    bool pushed;
+    if ((!semaphores->out && !semaphores->in) ||
+        gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
+        return;
+    if (semaphores->out)
+        cu->cuStreamDestroy(semaphores->out);
+    if (semaphores->in)
+        cu->cuStreamDestroy(semaphores->in);
+    gr_context_leave(pushed);
+}
+
+void gr_peer_semaphores_finish(struct gr_peer_semaphores *semaphores, bool alive)
+{
+    if (alive)
+        end_relay(semaphores);
+    gr_semaphore_free(semaphores->mine);
+    gr_semaphore_free(semaphores->theirs);
+    gr_semaphore_free(semaphores->relayed[0]);
+    gr_semaphore_free(semaphores->relayed[1]);
+    pthread_mutex_destroy(&semaphores->lock);
+}
+
 /* ---- A peer that is gone --------------------------------------------------------------------- */
 
-bool gr_link_has_passed(CUevent event)
+/*
+ * Whether an event passes within a moment, as one does that was just recorded where there is
+ * nothing left to do.
+ */
+static bool has_passed(CUevent event)
 {
     const struct timespec pause = {.tv_nsec = 100000};
     for (int i = 0; i < MOST_PAUSES; i++) {
@@ -52,54 +124,55 @@ static void signal_point(const gr_semaphore_point *point)
 
 /*
  * The peer's own signal may have come; it must not be taken back by a smaller one. If the driver
- * refuses, streams go on waiting, and nothing else can be done. The link's lock is held.
+ * refuses, streams go on waiting, and nothing else can be done. The lock is held.
  */
-static void serve(struct gr_share_link *link)
+static void serve(struct gr_peer_semaphores *semaphores)
 {
-    const gr_semaphore_point point = {.semaphore = link->theirs, .value = link->awaited};
+    const gr_semaphore_point point = {.semaphore = semaphores->theirs,
+                                      .value = semaphores->awaited};
     bool pushed;
-    if (!link->serving || link->awaited <= link->served ||
-        gr_context_enter(&link->context, &pushed, __func__) != GR_OK)
+    if (!semaphores->serving || semaphores->awaited <= semaphores->served ||
+        gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
         return;
     CUevent event;
     gr_semaphore_event_after(&point, 1, &event);
-    if (!event || !gr_link_has_passed(event))
+    if (!event || !has_passed(event))
         signal_point(&point);
     if (event)
         gr_driver()->cuEventDestroy(event);
-    link->served = link->awaited;
+    semaphores->served = semaphores->awaited;
     gr_context_leave(pushed);
 }
 
-void gr_link_serve(struct gr_share_link *link)
+void gr_peer_semaphores_serve(struct gr_peer_semaphores *semaphores)
 {
-    pthread_mutex_lock(&link->lock);
-    link->serving = true;
-    serve(link);
-    pthread_mutex_unlock(&link->lock);
+    pthread_mutex_lock(&semaphores->lock);
+    semaphores->serving = true;
+    serve(semaphores);
+    pthread_mutex_unlock(&semaphores->lock);
 }
 
 /* Before anything is made to wait for it. */
-static void note_awaited(struct gr_share_link *link, uint64_t value)
+static void note_awaited(struct gr_peer_semaphores *semaphores, uint64_t value)
 {
     gr_error before;
     gr_error_save(&before);
-    pthread_mutex_lock(&link->lock);
-    if (value > link->awaited)
-        link->awaited = value;
-    serve(link);
-    pthread_mutex_unlock(&link->lock);
+    pthread_mutex_lock(&semaphores->lock);
+    if (value > semaphores->awaited)
+        semaphores->awaited = value;
+    serve(semaphores);
+    pthread_mutex_unlock(&semaphores->lock);
     gr_error_restore(&before);
 }
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
-static gr_status relay_in(struct gr_share_link *link, gr_resource *const resources[], size_t n,
-                          uint64_t value)
+static gr_status relay_in(struct gr_peer_semaphores *semaphores, gr_resource *const resources[],
+                          size_t n, uint64_t value)
 {
-    const gr_semaphore_point point = {.semaphore = link->theirs, .value = value};
-    gr_status status = value ? link->theirs->ops->wait(&point, 1, link->in) : GR_OK;
-    return status == GR_OK ? gr_sync_release(resources, n, link->in) : status;
+    const gr_semaphore_point point = {.semaphore = semaphores->theirs, .value = value};
+    gr_status status = value ? semaphores->theirs->ops->wait(&point, 1, semaphores->in) : GR_OK;
+    return status == GR_OK ? gr_sync_release(resources, n, semaphores->in) : status;
 }
 
 static void wait_directly(bool is_cuda, gr_resource *resource, uint64_t value)
@@ -113,61 +186,62 @@ static void wait_directly(bool is_cuda, gr_resource *resource, uint64_t value)
         sync->computed = value;
 }
 
-gr_status gr_link_begin_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
-                            const char *call)
+gr_status gr_peer_semaphores_begin_use(struct gr_peer_semaphores *semaphores,
+                                       const struct gr_page_view *view,
+                                       const struct gr_ring_side *side, size_t n, const char *call)
 {
-    struct gr_share_link *link = gr_link_of(ring);
     uint64_t last = 0;
     bool pushed;
     for (size_t i = 0; i < n; i++)
-        if (link->slots[side->numbers[i]].in > last)
-            last = link->slots[side->numbers[i]].in;
+        if (view->seen[side->numbers[i]].in > last)
+            last = view->seen[side->numbers[i]].in;
     if (last)
-        note_awaited(link, last);
-    gr_status status = gr_context_enter(&link->context, &pushed, call);
+        note_awaited(semaphores, last);
+    gr_status status = gr_context_enter(semaphores->context, &pushed, call);
     if (status != GR_OK)
         return status;
-    if (link->in)
-        status = relay_in(link, side->resources, n, last);
-    for (size_t i = 0; i < n && !link->in; i++)
-        wait_directly(side->is_cuda, side->resources[i], link->slots[side->numbers[i]].in);
+    if (semaphores->in)
+        status = relay_in(semaphores, side->resources, n, last);
+    for (size_t i = 0; i < n && !semaphores->in; i++)
+        wait_directly(side->is_cuda, side->resources[i], view->seen[side->numbers[i]].in);
     gr_context_leave(pushed);
     return status;
 }
 
 /* ---- End ------------------------------------------------------------------------------------- */
 
-static gr_status relay_out(struct gr_share_link *link, gr_resource *const resources[], size_t n,
-                           uint64_t *value)
+static gr_status relay_out(struct gr_peer_semaphores *semaphores, gr_resource *const resources[],
+                           size_t n, uint64_t *value)
 {
-    gr_status status = gr_sync_acquire(resources, n, link->out);
+    gr_status status = gr_sync_acquire(resources, n, semaphores->out);
     if (status != GR_OK)
         return status;
-    pthread_mutex_lock(&link->mine->lock);
-    gr_semaphore_point point = {.semaphore = link->mine, .value = link->mine->signalled + 1};
-    status = link->mine->ops->signal(&point, 1, link->out);
+    pthread_mutex_lock(&semaphores->mine->lock);
+    gr_semaphore_point point = {.semaphore = semaphores->mine,
+                                .value = semaphores->mine->signalled + 1};
+    status = semaphores->mine->ops->signal(&point, 1, semaphores->out);
     if (status == GR_OK)
-        *value = ++link->mine->signalled;
-    pthread_mutex_unlock(&link->mine->lock);
+        *value = ++semaphores->mine->signalled;
+    pthread_mutex_unlock(&semaphores->mine->lock);
     return status;
 }
 
-gr_status gr_link_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
-                          const char *call)
+gr_status gr_peer_semaphores_end_use(struct gr_peer_semaphores *semaphores,
+                                     const struct gr_page_view *view,
+                                     const struct gr_ring_side *side, size_t n, const char *call)
 {
-    struct gr_share_link *link = gr_link_of(ring);
     bool pushed;
     uint64_t value = 0;
-    gr_status status = gr_context_enter(&link->context, &pushed, call);
+    gr_status status = gr_context_enter(semaphores->context, &pushed, call);
     if (status != GR_OK)
         return status;
-    if (link->out)
-        status = relay_out(link, side->resources, n, &value);
+    if (semaphores->out)
+        status = relay_out(semaphores, side->resources, n, &value);
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         const struct gr_sync *sync = gr_sync_of(side->resources[i]);
-        if (!link->out)
+        if (!semaphores->out)
             value = side->is_cuda ? sync->computed : sync->drawn;
-        link->slots[side->numbers[i]].out = value;
+        view->seen[side->numbers[i]].out = value;
     }
     gr_context_leave(pushed);
     return status;
@@ -175,24 +249,53 @@ gr_status gr_link_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t
 
 /* ---- The end of all -------------------------------------------------------------------------- */
 
-static uint64_t last_out(const struct gr_share_link *link)
+static uint64_t last_out(const struct gr_page_view *view)
 {
     uint64_t last = 0;
-    for (uint32_t i = 0; i < link->count; i++)
-        if (link->slots[i].out > last)
-            last = link->slots[i].out;
+    for (uint32_t i = 0; i < view->count; i++)
+        if (view->seen[i].out > last)
+            last = view->seen[i].out;
     return last;
 }
 
-gr_status gr_link_last_work(struct gr_share_link *link, CUevent *event)
+/* NULL: there is nothing, or the driver has no event to give. */
+static CUevent event_after_all(const struct gr_peer_semaphores *semaphores,
+                               const struct gr_page_view *view)
 {
-    const gr_semaphore_point all[] = {{.semaphore = link->mine, .value = last_out(link)},
-                                      {.semaphore = link->theirs, .value = link->awaited}};
+    const gr_semaphore_point all[] = {
+        {.semaphore = semaphores->mine, .value = last_out(view)},
+        {.semaphore = semaphores->theirs, .value = semaphores->awaited}};
     gr_semaphore_point points[2];
     size_t n = 0;
     for (size_t i = 0; i < 2; i++)
         if (all[i].value)
             points[n++] = all[i];
-    *event = NULL;
-    return n ? gr_semaphore_event_after(points, n, event) : GR_OK;
+    CUevent event = NULL;
+    if (n)
+        gr_semaphore_event_after(points, n, &event);
+    return event;
+}
+
+/*
+ * The ends of the slots, which follow, may wait in the driver for all of the GPU's work, and so for
+ * a peer that lives and does not go on: after its time is over, what it owes is signalled in its
+ * place.
+ */
+static bool passes_in_time(struct gr_peer_semaphores *semaphores, CUevent event)
+{
+    for (int i = 0; i < MOST_LOOKS; i++)
+        if (has_passed(event))
+            return true;
+    gr_peer_semaphores_serve(semaphores);
+    return has_passed(event);
+}
+
+CUevent gr_peer_semaphores_last_work(struct gr_peer_semaphores *semaphores,
+                                     const struct gr_page_view *view)
+{
+    CUevent event = event_after_all(semaphores, view);
+    if (!event || !passes_in_time(semaphores, event))
+        return event;
+    gr_driver()->cuEventDestroy(event);
+    return NULL;
 }

@@ -103,8 +103,8 @@ void gr_ring_free(gr_ring *ring)
 {
     if (!ring)
         return;
-    if (ring->link) /* first: the driver may end slots only when no stream waits for the peer */
-        ring->link->ops->end(ring);
+    /* First: the driver may end slots only when no stream waits for the peer. */
+    gr_link_end(ring->link);
     gr_ring_end_all(ring);
     end_lock(ring);
     free_memory(ring);
@@ -149,8 +149,7 @@ void gr_ring_stop(gr_ring *ring)
         return;
     pthread_mutex_lock(&ring->lock);
     ring->state->stopped = 1;
-    if (ring->link)
-        ring->link->ops->stop(ring);
+    gr_link_stop(ring->link);
     pthread_cond_broadcast(&ring->changed);
     pthread_mutex_unlock(&ring->lock);
 }

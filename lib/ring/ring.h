@@ -11,7 +11,7 @@
 
 #include <grinterop/ring.h>
 
-#include "lib/ring/link.h"
+#include "lib/ring/peer_link.h"
 #include "lib/ring/side.h"
 #include "lib/ring/slot_state.h"
 

@@ -2,12 +2,13 @@
 /* A ring from another process: its message, its slots', and the ring that is made of them. */
 #define _GNU_SOURCE
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "lib/error.h"
 #include "lib/external/external.h"
-#include "lib/share/share.h"
 #include "lib/ring/peer_link.h"
+#include "lib/ring/peer_page.h"
+#include "lib/ring/ring.h"
+#include "lib/share/share.h"
 
 #define MOST_SLOTS 65536
 
@@ -116,41 +117,57 @@ static gr_status receive_all(struct receiving *r)
     return gr_page_map(r->message.fds[GR_RING_PAGE_FD], (uint32_t)r->d.slots, &r->page, r->call);
 }
 
-/* The resources are the ring's on success, the rest the link's. */
-static gr_ring *make_ring(struct receiving *r)
+static gr_status check_frames(const struct receiving *r, uint64_t frames)
 {
-    const gr_ring_role role = (gr_ring_role)r->d.role;
-    const gr_ring_options options = {
-        .producer = role == GR_RING_PRODUCER ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS,
-        .mode = (gr_ring_mode)r->d.mode,
-        .wait_ms = (unsigned)r->d.wait_ms,
-    };
+    if (frames <= MOST_FRAMES)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, r->call,
+                   "The ring's page says that it has had %llu frames.", (unsigned long long)frames);
+}
+
+static gr_status begin_link(struct receiving *r, gr_ring *ring)
+{
     const struct gr_link_parts parts = {
         .socket = r->socket,
-        .role = role,
-        .count = r->arrived,
+        .role = (gr_ring_role)r->d.role,
+        .count = (uint32_t)r->d.slots,
         .page = r->page,
         .mine = r->mine,
         .theirs = r->theirs,
+        .state = ring->state,
+        .lock = &ring->lock,
+        .changed = &ring->changed,
+    };
+    ring->link = gr_link_begin(&parts, r->call);
+    if (!ring->link)
+        return gr_last_error(NULL);
+    r->page = NULL; /* the link's now */
+    return GR_OK;
+}
+
+/* The resources are the ring's once there is one. */
+static gr_ring *make_ring(struct receiving *r)
+{
+    const gr_ring_options options = {
+        .producer = r->d.role == GR_RING_PRODUCER ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS,
+        .mode = (gr_ring_mode)r->d.mode,
+        .wait_ms = (unsigned)r->d.wait_ms,
     };
     uint64_t frames = atomic_load(&r->page->published);
-    if (frames > MOST_FRAMES) {
-        gr_fail(GR_ERR_INVALID_VALUE, r->call, "The ring's page says that it has had %llu frames.",
-                (unsigned long long)frames);
+    if (check_frames(r, frames) != GR_OK)
         return NULL;
-    }
     gr_ring *ring = gr_ring_create(r->resources, r->arrived, &options);
     if (!ring)
         return NULL;
     r->arrived = 0;
     ring->state->published = ring->state->last_read = frames;
-    if (gr_link_begin(ring, &parts, r->call) == GR_OK)
+    if (begin_link(r, ring) == GR_OK)
         return ring;
     gr_ring_free(ring);
     return NULL;
 }
 
-static void end_receiving(struct receiving *r, bool made)
+static void end_receiving(struct receiving *r)
 {
     gr_error cause;
     gr_error_save(&cause);
@@ -158,12 +175,9 @@ static void end_receiving(struct receiving *r, bool made)
     for (uint32_t i = 0; i < r->arrived; i++)
         gr_resource_free(r->resources[i]);
     free(r->resources);
-    if (!made) {
-        gr_semaphore_free(r->mine);
-        gr_semaphore_free(r->theirs);
-        if (r->page)
-            munmap(r->page, gr_page_size((uint32_t)r->d.slots));
-    }
+    gr_semaphore_free(r->mine);
+    gr_semaphore_free(r->theirs);
+    gr_page_unmap(r->page, (uint32_t)r->d.slots);
     gr_context_drop(&r->context);
     gr_error_restore(&cause);
 }
@@ -179,6 +193,6 @@ gr_ring *gr_receive_ring(int socket, unsigned timeout_ms)
     gr_ring *ring = NULL;
     if (receive_all(&r) == GR_OK)
         ring = make_ring(&r);
-    end_receiving(&r, ring);
+    end_receiving(&r);
     return ring;
 }

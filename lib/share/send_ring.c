@@ -4,7 +4,6 @@
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,8 +11,10 @@
 #include "lib/error.h"
 #include "lib/external/external.h"
 #include "lib/import_handle.h"
-#include "lib/share/share.h"
 #include "lib/ring/peer_link.h"
+#include "lib/ring/peer_page.h"
+#include "lib/ring/ring.h"
+#include "lib/share/share.h"
 
 /* A semaphore on its way: held here, and its descriptor. */
 struct shared_semaphore {
@@ -23,6 +24,7 @@ struct shared_semaphore {
 
 /* What a ring is sent with. */
 struct sending {
+    int socket;
     gr_ring *ring;
     gr_ring_role role;         /* of this process */
     struct gr_ring_side *side; /* of this process */
@@ -259,7 +261,7 @@ static uint64_t value_of(gr_semaphore *semaphore)
 
 static gr_status send_message(const struct sending *s, const struct gr_message *message)
 {
-    return gr_message_send(gr_link_of(s->ring)->socket, message, &s->deadline, s->call);
+    return gr_message_send(s->socket, message, &s->deadline, s->call);
 }
 
 static gr_status send_head(const struct sending *s)
@@ -316,12 +318,19 @@ static gr_status make_page(struct sending *s)
     return status;
 }
 
-static gr_status link_and_send(struct sending *s, int socket)
+static void set_link(gr_ring *ring, struct gr_link *link)
+{
+    pthread_mutex_lock(&ring->lock);
+    ring->link = link;
+    pthread_mutex_unlock(&ring->lock);
+}
+
+static gr_status link_and_send(struct sending *s)
 {
     const struct gr_sync *sync = gr_sync_of(s->resources[0]);
     bool relays = !s->side->is_cuda && !s->is_direct;
     const struct gr_link_parts parts = {
-        .socket = socket,
+        .socket = s->socket,
         .role = s->role,
         .count = s->count,
         .page = s->page,
@@ -329,23 +338,24 @@ static gr_status link_and_send(struct sending *s, int socket)
         .theirs = s->theirs.semaphore,
         .relays = relays,
         .relayed = {relays ? sync->acquire : NULL, relays ? sync->release : NULL},
+        .state = s->ring->state,
+        .lock = &s->ring->lock,
+        .changed = &s->ring->changed,
     };
-    gr_status status = gr_link_begin(s->ring, &parts, s->call);
-    if (status != GR_OK)
-        return status;
-    s->page = NULL; /* the link's now, as are the semaphores */
-    gr_error cause;
-    status = send_all(s);
+    struct gr_link *link = gr_link_begin(&parts, s->call);
+    if (!link)
+        return gr_last_error(NULL);
+    s->page = NULL; /* the link's now */
+    set_link(s->ring, link);
+    gr_status status = send_all(s);
     if (status == GR_OK)
         return GR_OK;
-    gr_error_save(&cause);
-    gr_link_abandon(s->ring);
-    gr_error_restore(&cause);
-    s->mine.semaphore = s->theirs.semaphore = NULL;
+    set_link(s->ring, NULL);
+    gr_link_abandon(link);
     return status;
 }
 
-static gr_status send_ring(struct sending *s, int socket)
+static gr_status send_ring(struct sending *s)
 {
     bool pushed;
     gr_status status = begin_sending(s);
@@ -360,7 +370,7 @@ static gr_status send_ring(struct sending *s, int socket)
     if (status == GR_OK)
         status = make_page(s);
     if (status == GR_OK)
-        status = link_and_send(s, socket);
+        status = link_and_send(s);
     gr_context_leave(pushed);
     return status;
 }
@@ -371,20 +381,14 @@ static void close_if(int fd)
         close(fd);
 }
 
-static void end_sending(struct sending *s, gr_status status)
+static void end_sending(struct sending *s)
 {
     close_if(s->page_fd);
     close_if(s->mine.fd);
     close_if(s->theirs.fd);
-    if (s->page)
-        munmap(s->page, gr_page_size(s->count));
-    if (status != GR_OK) {
-        gr_error cause;
-        gr_error_save(&cause);
-        gr_semaphore_free(s->mine.semaphore);
-        gr_semaphore_free(s->theirs.semaphore);
-        gr_error_restore(&cause);
-    }
+    gr_page_unmap(s->page, s->count);
+    gr_semaphore_free(s->mine.semaphore);
+    gr_semaphore_free(s->theirs.semaphore);
     free(s->resources);
 }
 
@@ -399,6 +403,7 @@ gr_status gr_send_ring(int socket, gr_ring *ring, gr_ring_role role, unsigned ti
     if (status != GR_OK)
         return status;
     struct sending s = {
+        .socket = socket,
         .ring = ring,
         .role = role,
         .side = role == GR_RING_PRODUCER ? &ring->writer : &ring->reader,
@@ -408,7 +413,7 @@ gr_status gr_send_ring(int socket, gr_ring *ring, gr_ring_role role, unsigned ti
         .deadline = gr_deadline_in(timeout_ms),
         .call = __func__,
     };
-    status = send_ring(&s, socket);
-    end_sending(&s, status);
+    status = send_ring(&s);
+    end_sending(&s);
     return status;
 }

@@ -2,7 +2,7 @@
 /*
  * Resources on their way between processes: what a message says of one (description.c),
  * sending and receiving one (resource.c). Rings are send_ring.c's and receive_ring.c's, and
- * link.h's once they are shared.
+ * peer_link.h's once they are shared.
  */
 #ifndef GR_LIB_SHARE_SHARE_H
 #define GR_LIB_SHARE_SHARE_H
@@ -53,6 +53,9 @@
     X(wait_ms, 4)                                                                                  \
     X(sent_value, 8)     /* of the semaphore that the sender signals */                            \
     X(received_value, 8) /* and the receiver */
+
+/* The descriptors of a ring's message: the page, and the sender's and the receiver's semaphore. */
+enum { GR_RING_PAGE_FD, GR_RING_SENT_FD, GR_RING_RECEIVED_FD, GR_RING_FD_COUNT };
 
 #define GR_SHARE_MEMBER(name, bytes) uint64_t name;
 struct gr_description {

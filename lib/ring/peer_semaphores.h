@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The semaphores that order the two processes of a shared ring, and the relay to graphics' own. */
+#ifndef GR_LIB_RING_PEER_SEMAPHORES_H
+#define GR_LIB_RING_PEER_SEMAPHORES_H
+
+#include "lib/ring/peer_page.h"
+#include "lib/sync/semaphore.h"
+
+struct gr_peer_semaphores {
+    const struct gr_context *context; /* whoever has this struct holds it */
+    gr_semaphore *mine, *theirs;      /* signalled by this process, and by the peer; held */
+
+    /* Graphics' own semaphores, held for as long as the streams may use them; each may be NULL. */
+    gr_semaphore *relayed[2];
+
+    /*
+     * Streams that pass signals on between graphics' own semaphores and those two; NULL where the
+     * resources' semaphores are those two.
+     */
+    CUstream out, in;
+
+    pthread_mutex_t lock; /* for what follows */
+    uint64_t awaited;     /* the largest value of `theirs` that anything here waits for */
+    uint64_t served; /* up to which this process has signalled `theirs` in the dead peer's stead */
+    bool serving;
+};
+
+/* Takes a hold of each semaphore. */
+void gr_peer_semaphores_init(struct gr_peer_semaphores *semaphores,
+                             const struct gr_context *context, gr_semaphore *mine,
+                             gr_semaphore *theirs, gr_semaphore *const relayed[2]);
+
+/* Makes the two streams. */
+gr_status gr_peer_semaphores_relay(struct gr_peer_semaphores *semaphores, const char *call);
+
+/* Ends what there is so far; `alive` says whether the CUDA context still is. */
+void gr_peer_semaphores_finish(struct gr_peer_semaphores *semaphores, bool alive);
+
+/* Before the side's use of n slots begins, and after it has ended; without the ring's lock. */
+gr_status gr_peer_semaphores_begin_use(struct gr_peer_semaphores *semaphores,
+                                       const struct gr_page_view *view,
+                                       const struct gr_ring_side *side, size_t n, const char *call);
+gr_status gr_peer_semaphores_end_use(struct gr_peer_semaphores *semaphores,
+                                     const struct gr_page_view *view,
+                                     const struct gr_ring_side *side, size_t n, const char *call);
+
+/* The peer is gone: what is waited for is signalled here, so that no stream waits for ever. */
+void gr_peer_semaphores_serve(struct gr_peer_semaphores *semaphores);
+
+/*
+ * Waits until all that this process waits for and signals is done, but not for ever: after the
+ * peer's time is over, what it owes is signalled in its place. Gives an event, the caller's, that
+ * has still not passed; NULL if all is done. The CUDA context is current.
+ */
+CUevent gr_peer_semaphores_last_work(struct gr_peer_semaphores *semaphores,
+                                     const struct gr_page_view *view);
+
+#endif

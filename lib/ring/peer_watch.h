@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread that watches the socket of a shared ring. */
+#ifndef GR_LIB_RING_PEER_WATCH_H
+#define GR_LIB_RING_PEER_WATCH_H
+
+#include "lib/ring/peer_semaphores.h"
+
+struct gr_peer_watch {
+    int socket;
+    int quit; /* an eventfd that ends the thread; -1: there is none */
+    bool runs;
+    pthread_t thread;
+    atomic_bool gone;                      /* the socket has ended: nobody signals `theirs` */
+    struct gr_peer_semaphores *semaphores; /* which are served then */
+
+    pthread_mutex_t lock; /* for what follows; taken before the ring's */
+    pthread_mutex_t *ring_lock;
+    pthread_cond_t *ring_changed; /* NULL once the ring has been freed */
+};
+
+/* Nothing is watched yet; the socket stays the caller's. */
+void gr_peer_watch_init(struct gr_peer_watch *watch, int socket,
+                        struct gr_peer_semaphores *semaphores, pthread_mutex_t *ring_lock,
+                        pthread_cond_t *ring_changed);
+
+gr_status gr_peer_watch_start(struct gr_peer_watch *watch, const char *call);
+
+/* Ends what there is so far. */
+void gr_peer_watch_finish(struct gr_peer_watch *watch);
+
+/* From now on nobody in this process is woken: the ring may be freed. */
+void gr_peer_watch_forget_ring(struct gr_peer_watch *watch);
+
+/* Whether the peer has died, or has closed its socket since all that it had to signal is done. */
+bool gr_peer_watch_saw_end(const struct gr_peer_watch *watch);
+
+#endif

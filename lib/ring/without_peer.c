@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where there are no Unix sockets: no ring is shared, so the link is always NULL. */
+#include "lib/ring/peer_link.h"
+
+gr_status gr_link_pull(struct gr_link *link, const struct gr_ring_side *side, const char *call)
+{
+    (void)link, (void)side, (void)call;
+    return GR_OK;
+}
+
+bool gr_link_await(struct gr_link *link)
+{
+    (void)link;
+    return false;
+}
+
+gr_status gr_link_fail_over(const struct gr_link *link, const char *call)
+{
+    (void)link, (void)call;
+    return GR_OK;
+}
+
+bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n)
+{
+    (void)link, (void)side, (void)n;
+    return true;
+}
+
+void gr_link_conclude(struct gr_link *link, const struct gr_ring_side *side, size_t n, bool final)
+{
+    (void)link, (void)side, (void)n, (void) final;
+}
+
+void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n)
+{
+    (void)link, (void)side, (void)n;
+}
+
+void gr_link_stop(struct gr_link *link)
+{
+    (void)link;
+}
+
+gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                            const char *call)
+{
+    (void)link, (void)side, (void)n, (void)call;
+    return GR_OK;
+}
+
+gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                          const char *call)
+{
+    (void)link, (void)side, (void)n, (void)call;
+    return GR_OK;
+}
+
+void gr_link_end(struct gr_link *link)
+{
+    (void)link;
+}
