@@ -5,12 +5,13 @@
  * the other's driver calls.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "lib/ring/ring.h"
-
 #include <errno.h>
 #include <time.h>
 
 #include "lib/error.h"
+#include "lib/ring/order.h"
+#include "lib/ring/peer_link.h"
+#include "lib/ring/slot_resources.h"
 #include "lib/stream.h"
 
 #define FOR_EVER (~0u)

@@ -55,10 +55,11 @@
  * whose map or begin fails is undone; a wait that was put into a stream or a context by then does
  * no harm.
  */
-#include "lib/ring/ring.h"
+#include "lib/ring/order.h"
 
 #include "lib/error.h"
 #include "lib/external/external.h"
+#include "lib/ring/peer_link.h"
 
 /* The hooks of resources whose graphics API takes commands from this thread; NULL for others. */
 static const struct gr_external_kind *kind_with_hooks(const gr_resource *resource)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The slots of a ring: which resources can be some, and their begin and end. */
+#include "lib/ring/slot_resources.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +11,7 @@
 #include "lib/external/external.h"
 #include "lib/log.h"
 #include "lib/resource/resource.h"
-#include "lib/ring/ring.h"
+#include "lib/ring/order.h"
 
 /* So that no number of slots overflows; a ring of so many is a mistake. */
 #define MOST_SLOTS 65536
@@ -182,14 +184,6 @@ static gr_status make_room(gr_ring *ring, uint32_t n, const char *call)
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
-gr_resource *gr_ring_any_resource(const gr_ring *ring)
-{
-    uint32_t i = 0;
-    while (!ring->slots[i].resource || ring->state->places[i].leaving)
-        i++;
-    return ring->slots[i].resource;
-}
-
 gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_t n,
                             const char *call)
 {
@@ -291,6 +285,11 @@ static gr_resource *take_left(gr_ring *ring)
     }
     pthread_mutex_unlock(&ring->lock);
     return resource;
+}
+
+bool gr_ring_has_left(const gr_ring *ring)
+{
+    return ring->state->leaving > 0 || ring->left_count > 0;
 }
 
 void gr_ring_end_left(gr_ring *ring)
