@@ -3,7 +3,7 @@
  * What messages say of resources and rings: numbers in a fixed order, checked before anything is
  * made of them.
  */
-#include "lib/share/share.h"
+#include "lib/share/description.h"
 
 #include "lib/error.h"
 #include "lib/flags.h"

@@ -8,7 +8,8 @@
 #include "lib/ring/peer_link.h"
 #include "lib/ring/peer_page.h"
 #include "lib/ring/ring.h"
-#include "lib/share/share.h"
+#include "lib/share/device.h"
+#include "lib/share/import.h"
 
 #define MOST_SLOTS 65536
 

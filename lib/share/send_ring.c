@@ -15,7 +15,8 @@
 #include "lib/ring/peer_link.h"
 #include "lib/ring/peer_page.h"
 #include "lib/ring/ring.h"
-#include "lib/share/share.h"
+#include "lib/share/export.h"
+#include "lib/share/import.h"
 
 /* A semaphore on its way: held here, and its descriptor. */
 struct shared_semaphore {

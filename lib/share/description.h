@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Resources on their way between processes: what a message says of one (description.c),
- * sending and receiving one (resource.c). Rings are send_ring.c's and receive_ring.c's, and
- * peer_link.h's once they are shared.
- */
-#ifndef GR_LIB_SHARE_SHARE_H
-#define GR_LIB_SHARE_SHARE_H
+/* What messages say of resources and rings. */
+#ifndef GR_LIB_SHARE_DESCRIPTION_H
+#define GR_LIB_SHARE_DESCRIPTION_H
 
-#include <grinterop/share.h>
-
-#include "lib/external/external.h"
 #include "lib/share/socket.h"
 
 /*
@@ -54,6 +47,9 @@
     X(sent_value, 8)     /* of the semaphore that the sender signals */                            \
     X(received_value, 8) /* and the receiver */
 
+/* The descriptors of a resource's message: the memory, then those of its semaphores that it has. */
+enum { GR_MEMORY_FD };
+
 /* The descriptors of a ring's message: the page, and the sender's and the receiver's semaphore. */
 enum { GR_RING_PAGE_FD, GR_RING_SENT_FD, GR_RING_RECEIVED_FD, GR_RING_FD_COUNT };
 
@@ -82,37 +78,5 @@ gr_status gr_ring_description_read(const struct gr_message *message,
  * buffer, ...
  */
 gr_status gr_description_check(const struct gr_description *description, const char *call);
-
-/* ---- Resources ------------------------------------------------------------------------------- */
-
-/* Whether it can be sent. */
-gr_status gr_share_check(const gr_resource *resource, const char *call);
-
-/*
- * The memory's part of a message of that kind, with its descriptor, which the caller closes; no
- * semaphores. *description is what is in the message.
- */
-gr_status gr_share_describe(const gr_resource *resource, struct gr_description *description,
-                            struct gr_message *message, const char *call);
-
-/* A semaphore's handle, the caller's. GR_ERR_UNSUPPORTED: it cannot be had. */
-gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
-                          gr_semaphore_info *info, const char *call);
-
-/* The CUDA context for what comes from the device with that UUID; its hold is the caller's. */
-gr_status gr_share_context(const struct gr_description *description, struct gr_context *context,
-                           const char *call);
-
-/*
- * Imports the memory of a message that was checked, whose descriptor is 0. It takes a hold of the
- * context.
- */
-gr_resource *gr_share_import(const struct gr_description *description, struct gr_message *message,
-                             const struct gr_context *context, const char *call);
-
-/* Imports descriptor i of a message as a semaphore. It takes a hold of the context. */
-gr_semaphore *gr_share_import_semaphore(struct gr_message *message, unsigned i, bool timeline,
-                                        uint64_t value, const struct gr_context *context,
-                                        const char *call);
 
 #endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CUDA devices by their UUID, which is the same in all processes. */
+#include "lib/share/device.h"
+
+#include "lib/device_text.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+
+static gr_status get_uuid(CUdevice device, CUuuid *uuid)
+{
+    CUresult result = gr_driver()->cuDeviceGetUuid(uuid, device);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuDeviceGetUuid", "The CUDA device does not say which one it is.");
+}
+
+/* Of the current context's device. */
+static gr_status get_own_uuid(CUuuid *uuid)
+{
+    CUdevice device;
+    CUresult result = gr_driver()->cuCtxGetDevice(&device);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuCtxGetDevice", "The CUDA context has no device.");
+    return get_uuid(device, uuid);
+}
+
+static void note_uuid(struct gr_description *d, const CUuuid *uuid)
+{
+    d->uuid_low = gr_unpack((const unsigned char *)uuid->bytes, 8);
+    d->uuid_high = gr_unpack((const unsigned char *)uuid->bytes + 8, 8);
+}
+
+gr_status gr_share_note_device(struct gr_description *d)
+{
+    CUuuid uuid;
+    gr_status status = get_own_uuid(&uuid);
+    if (status == GR_OK)
+        note_uuid(d, &uuid);
+    return status;
+}
+
+static bool has_uuid(const struct gr_description *d, const CUuuid *uuid)
+{
+    struct gr_description other;
+    note_uuid(&other, uuid);
+    return d->uuid_low == other.uuid_low && d->uuid_high == other.uuid_high;
+}
+
+static gr_status fail_no_device(const struct gr_description *d, int count, const char *call)
+{
+    unsigned char uuid[16];
+    char text[GR_UUID_TEXT_SIZE];
+    gr_pack(uuid, d->uuid_low, 8);
+    gr_pack(uuid + 8, d->uuid_high, 8);
+    gr_uuid_text(uuid, text);
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "The memory belongs to the CUDA device %s, which is none of the %d that this "
+                   "process sees with the driver %s: use the same driver in both, and look at "
+                   "CUDA_VISIBLE_DEVICES.",
+                   text, count, gr_cuda_driver_path());
+}
+
+static gr_status find_device(const struct gr_description *d, CUdevice *device, const char *call)
+{
+    const gr_cuda_api *cu = gr_driver();
+    int count = 0;
+    CUresult result = cu->cuDeviceGetCount(&count);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuDeviceGetCount", "The CUDA devices could not be counted.");
+    for (int i = 0; i < count; i++) {
+        CUuuid uuid;
+        if (cu->cuDeviceGet(device, i) == CUDA_SUCCESS &&
+            cu->cuDeviceGetUuid(&uuid, *device) == CUDA_SUCCESS && has_uuid(d, &uuid))
+            return GR_OK;
+    }
+    return fail_no_device(d, count, call);
+}
+
+gr_status gr_share_context(const struct gr_description *d, struct gr_context *context,
+                           const char *call)
+{
+    CUuuid uuid;
+    CUdevice device;
+    *context = (struct gr_context){.primary_of = -1};
+    if (!gr_cuda())
+        return gr_last_error(NULL);
+    const gr_cuda_api *cu = gr_driver();
+    if (cu->cuCtxGetCurrent(&context->handle) == CUDA_SUCCESS && context->handle) {
+        if (get_own_uuid(&uuid) == GR_OK && has_uuid(d, &uuid))
+            return GR_OK;
+    }
+    gr_status status = find_device(d, &device, call);
+    if (status != GR_OK)
+        return status;
+    CUresult result = cu->cuDevicePrimaryCtxRetain(&context->handle, device);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
+                            "%s: the primary context of CUDA device %d could not be had.", call,
+                            device);
+    context->primary_of = device;
+    return GR_OK;
+}

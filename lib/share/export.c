@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a resource is exported as, and whether it can be. */
+#include "lib/share/export.h"
+
+#include "lib/backend.h"
+#include "lib/error.h"
+#include "lib/external/external.h"
+#include "lib/resource/resource.h"
+#include "lib/share/device.h"
+
+static const struct gr_external_kind *kind_of(const gr_resource *resource)
+{
+    const struct gr_external *external = gr_external_of(resource);
+    return external ? external->kind : NULL;
+}
+
+gr_status gr_share_check(const gr_resource *resource, const char *call)
+{
+    gr_status status = gr_resource_check_open(resource, call);
+    if (status != GR_OK)
+        return status;
+    if (resource->mapped)
+        return gr_fail(GR_ERR_STATE, call,
+                       "The resource is mapped: release its buffer before it is sent.");
+    const struct gr_external_kind *kind = kind_of(resource);
+    if (kind && kind->export_memory)
+        return GR_OK;
+    char text[160];
+    resource->backend->describe(resource, text, sizeof(text));
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "%s, shared by the transport %s, is in memory that grinterop cannot export. Make it "
+        "by gr_gl_buffer_create() or gr_gl_image_create() with GR_TRANSPORT_SHARED, by "
+        "gr_vk_buffer_create() or gr_vk_image_create(), or from a Vulkan object whose "
+        "memory can be exported.",
+        text, resource->backend->name);
+}
+
+static void note_memory(struct gr_description *d, const gr_resource *resource,
+                        const struct gr_memory_export *memory)
+{
+    d->vmm = memory->vmm;
+    d->dedicated = memory->dedicated;
+    d->memory_size = memory->size;
+    d->offset = memory->part.offset;
+    d->flags = resource->flags;
+    d->is_image = resource->is_image;
+    d->size = resource->is_image ? 0 : resource->size;
+}
+
+static void note_image(struct gr_description *d, const gr_external_image *image)
+{
+    d->width = image->width;
+    d->height = image->height;
+    d->depth = image->depth;
+    d->levels = image->levels;
+    d->layers = image->layers;
+    d->cube = image->cube;
+    d->format = image->format;
+    d->channels = image->channels;
+    d->color_attachment = image->color_attachment;
+    d->depth_texture = image->depth_texture;
+    d->srgb = image->srgb;
+    d->normalized = image->normalized;
+}
+
+gr_status gr_share_describe(const gr_resource *resource, struct gr_description *d,
+                            struct gr_message *message, const char *call)
+{
+    bool pushed;
+    struct gr_memory_export memory = {.fd = -1};
+    *d = (struct gr_description){0};
+    message->fd_count = 0;
+    gr_status status = gr_context_enter(&resource->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    status = gr_share_note_device(d);
+    if (status == GR_OK)
+        status = kind_of(resource)->export_memory(resource, &memory);
+    gr_context_leave(pushed);
+    if (status != GR_OK)
+        return status;
+    note_memory(d, resource, &memory);
+    if (resource->is_image)
+        note_image(d, &memory.image);
+    message->fds[GR_MEMORY_FD] = memory.fd;
+    message->fd_count = 1;
+    gr_description_write(d, message);
+    return GR_OK;
+}
+
+gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
+                          gr_semaphore_info *info, const char *call)
+{
+    const struct gr_external_kind *kind = kind_of(resource);
+    char text[160];
+    *info = (gr_semaphore_info){.fd = -1};
+    if (kind->export_semaphore && semaphore->handle) {
+        gr_status status = kind->export_semaphore(semaphore, info);
+        pthread_mutex_lock(&semaphore->lock);
+        info->value = semaphore->timeline ? semaphore->signalled : 0;
+        pthread_mutex_unlock(&semaphore->lock);
+        return status;
+    }
+    gr_semaphore_describe(semaphore, text, sizeof(text));
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "The resource's semaphore cannot be exported: %s. Send a ring, of which grinterop "
+        "passes the signals on, or take the semaphores away by "
+        "gr_resource_set_sync(resource, NULL, NULL) and let the two processes wait.",
+        text);
+}

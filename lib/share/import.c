@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What has come is imported, once it is sure that nothing can be taken away from it. */
+#define _GNU_SOURCE
+#include "lib/share/import.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/error.h"
+#include "lib/external/make.h"
+
+/*
+ * Memory of a CPU's drivers is a file, whose size can be asked. It has to be sealed: the peer could
+ * else take pages away under our hands.
+ */
+static gr_status check_file(const struct gr_description *d, int fd, const char *call)
+{
+    struct stat file;
+    if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode))
+        return S_ISSOCK(file.st_mode) || S_ISDIR(file.st_mode) || S_ISFIFO(file.st_mode)
+                   ? gr_fail(GR_ERR_INVALID_VALUE, call,
+                             "The descriptor that came for the memory is none of memory.")
+                   : GR_OK;
+    if ((uint64_t)file.st_size < d->memory_size)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The message says that the memory has %llu bytes, but its file has %llu.",
+                       (unsigned long long)d->memory_size, (unsigned long long)file.st_size);
+    int seals = fcntl(fd, F_GET_SEALS);
+    if (seals < 0 || !(seals & F_SEAL_SHRINK))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The memory's file is not sealed against shrinking, so its pages could be "
+                       "taken away.");
+    return GR_OK;
+}
+
+static gr_external_image image_of(const struct gr_description *d)
+{
+    return (gr_external_image){
+        .width = (size_t)d->width,
+        .height = (size_t)d->height,
+        .depth = (size_t)d->depth,
+        .levels = (unsigned)d->levels,
+        .layers = (unsigned)d->layers,
+        .cube = d->cube,
+        .format = (CUarray_format)d->format,
+        .channels = (unsigned)d->channels,
+        .color_attachment = d->color_attachment,
+        .depth_texture = d->depth_texture,
+        .srgb = d->srgb,
+        .normalized = d->normalized,
+    };
+}
+
+static gr_status import_opaque(struct gr_external *r, const struct gr_description *d,
+                               struct gr_message *message, const struct gr_context *context,
+                               const char *call)
+{
+    gr_external_image image = image_of(d);
+    const gr_external_memory_info info = {
+        .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+        .fd = message->fds[GR_MEMORY_FD],
+        .size = (size_t)d->memory_size,
+        .dedicated = d->dedicated,
+        .part = {.offset = (size_t)d->offset,
+                 .size = (size_t)d->size,
+                 .image = d->is_image ? &image : NULL},
+    };
+    gr_status status = gr_external_make(r, context, &info, (unsigned)d->flags, call);
+    if (status == GR_OK)
+        gr_message_take_fd(message, GR_MEMORY_FD);
+    return status;
+}
+
+static gr_status import_vmm(struct gr_external *r, const struct gr_description *d,
+                            const struct gr_message *message, const struct gr_context *context,
+                            const char *call)
+{
+    const struct gr_memory_export memory = {
+        .fd = message->fds[GR_MEMORY_FD], .vmm = true, .size = (size_t)d->memory_size};
+    return gr_external_make_vmm(r, context, (size_t)d->size, &memory, (unsigned)d->flags, call);
+}
+
+gr_resource *gr_share_import(const struct gr_description *d, struct gr_message *message,
+                             const struct gr_context *context, const char *call)
+{
+    struct gr_context held;
+    if (check_file(d, message->fds[GR_MEMORY_FD], call) != GR_OK ||
+        gr_context_hold(context, &held, call) != GR_OK)
+        return NULL;
+    struct gr_external *r = calloc(1, sizeof(*r));
+    gr_status status = r ? GR_OK : gr_fail_memory(call);
+    if (status == GR_OK)
+        status = d->vmm ? import_vmm(r, d, message, &held, call)
+                        : import_opaque(r, d, message, &held, call);
+    if (status == GR_OK)
+        return &r->base;
+    free(r);
+    gr_context_drop(&held);
+    return NULL;
+}
+
+gr_semaphore *gr_share_import_semaphore(struct gr_message *message, unsigned i, bool timeline,
+                                        uint64_t value, const struct gr_context *context,
+                                        const char *call)
+{
+    struct gr_context held;
+    const gr_semaphore_info info = {
+        .type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
+                         : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
+        .fd = message->fds[i],
+        .value = value,
+    };
+    if (gr_context_hold(context, &held, call) != GR_OK)
+        return NULL;
+    gr_semaphore *semaphore = calloc(1, sizeof(*semaphore));
+    if (semaphore && gr_semaphore_make(semaphore, &held, &info, NULL, call) == GR_OK) {
+        gr_message_take_fd(message, i);
+        return semaphore;
+    }
+    if (!semaphore)
+        gr_fail_memory(call);
+    free(semaphore);
+    gr_context_drop(&held);
+    return NULL;
+}
