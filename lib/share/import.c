@@ -90,12 +90,16 @@ gr_resource *gr_share_import(const struct gr_description *d, struct gr_message *
         gr_context_hold(context, &held, call) != GR_OK)
         return NULL;
     struct gr_external *r = calloc(1, sizeof(*r));
-    gr_status status = r ? GR_OK : gr_fail_memory(call);
-    if (status == GR_OK)
-        status = d->vmm ? import_vmm(r, d, message, &held, call)
-                        : import_opaque(r, d, message, &held, call);
-    if (status == GR_OK)
-        return &r->base;
+    if (!r) {
+        gr_fail_memory(call);
+        goto fail;
+    }
+    gr_status status =
+        d->vmm ? import_vmm(r, d, message, &held, call) : import_opaque(r, d, message, &held, call);
+    if (status != GR_OK)
+        goto fail;
+    return &r->base;
+fail:
     free(r);
     gr_context_drop(&held);
     return NULL;
@@ -115,12 +119,15 @@ gr_semaphore *gr_share_import_semaphore(struct gr_message *message, unsigned i, 
     if (gr_context_hold(context, &held, call) != GR_OK)
         return NULL;
     gr_semaphore *semaphore = calloc(1, sizeof(*semaphore));
-    if (semaphore && gr_semaphore_make(semaphore, &held, &info, NULL, call) == GR_OK) {
-        gr_message_take_fd(message, i);
-        return semaphore;
-    }
-    if (!semaphore)
+    if (!semaphore) {
         gr_fail_memory(call);
+        goto fail;
+    }
+    if (gr_semaphore_make(semaphore, &held, &info, NULL, call) != GR_OK)
+        goto fail;
+    gr_message_take_fd(message, i);
+    return semaphore;
+fail:
     free(semaphore);
     gr_context_drop(&held);
     return NULL;

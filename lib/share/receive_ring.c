@@ -68,6 +68,19 @@ static gr_status check_slot(struct receiving *r, const struct gr_description *d,
     return status;
 }
 
+static gr_status import_slot(struct receiving *r, const struct gr_description *d,
+                             struct gr_message *message)
+{
+    gr_status status = r->arrived == 0 ? gr_share_context(d, &r->context, r->call) : GR_OK;
+    if (status != GR_OK)
+        return status;
+    gr_resource *resource = gr_share_import(d, message, &r->context, r->call);
+    if (!resource)
+        return gr_last_error(NULL);
+    r->resources[r->arrived++] = resource;
+    return GR_OK;
+}
+
 static gr_status receive_slot(struct receiving *r)
 {
     struct gr_description d;
@@ -78,15 +91,8 @@ static gr_status receive_slot(struct receiving *r)
         status = gr_description_read(&message, &d, r->call);
     if (status == GR_OK)
         status = check_slot(r, &d, &message);
-    if (status == GR_OK && r->arrived == 0)
-        status = gr_share_context(&d, &r->context, r->call);
-    if (status == GR_OK) {
-        gr_resource *resource = gr_share_import(&d, &message, &r->context, r->call);
-        if (resource)
-            r->resources[r->arrived++] = resource;
-        else
-            status = gr_last_error(NULL);
-    }
+    if (status == GR_OK)
+        status = import_slot(r, &d, &message);
     gr_message_close_fds(&message);
     return status;
 }
@@ -95,9 +101,10 @@ static gr_status import_semaphores(struct receiving *r)
 {
     r->theirs = gr_share_import_semaphore(&r->message, GR_RING_SENT_FD, true, r->d.sent_value,
                                           &r->context, r->call);
-    if (r->theirs)
-        r->mine = gr_share_import_semaphore(&r->message, GR_RING_RECEIVED_FD, true,
-                                            r->d.received_value, &r->context, r->call);
+    if (!r->theirs)
+        return gr_last_error(NULL);
+    r->mine = gr_share_import_semaphore(&r->message, GR_RING_RECEIVED_FD, true, r->d.received_value,
+                                        &r->context, r->call);
     gr_status status = r->mine ? GR_OK : gr_last_error(NULL);
     for (uint32_t i = 0; i < r->arrived && status == GR_OK; i++)
         status = gr_sync_set(r->resources[i], r->theirs, r->mine, r->call);

@@ -80,6 +80,23 @@ static void close_gaps(gr_ring *ring)
     }
 }
 
+/* The ring's lock is held. */
+static gr_status list_resources(struct sending *s)
+{
+    close_gaps(s->ring);
+    s->count = s->ring->state->slots;
+    s->resources = calloc(s->count, sizeof(gr_resource *));
+    if (!s->resources)
+        return gr_fail_memory(s->call);
+    for (uint32_t i = 0; i < s->count; i++) {
+        s->resources[i] = s->ring->slots[i].resource;
+        gr_status status = gr_share_check(s->resources[i], s->call);
+        if (status != GR_OK)
+            return status;
+    }
+    return GR_OK;
+}
+
 static gr_status begin_sending(struct sending *s)
 {
     gr_ring *ring = s->ring;
@@ -87,17 +104,8 @@ static gr_status begin_sending(struct sending *s)
     gr_status status = check_idle(ring, s->call);
     if (status == GR_OK)
         status = gr_ring_end_returned(ring, &ring->reader, s->call);
-    if (status == GR_OK) {
-        close_gaps(ring);
-        s->count = ring->state->slots;
-        s->resources = calloc(s->count, sizeof(gr_resource *));
-        if (!s->resources)
-            status = gr_fail_memory(s->call);
-    }
-    for (uint32_t i = 0; status == GR_OK && i < s->count; i++) {
-        s->resources[i] = ring->slots[i].resource;
-        status = gr_share_check(s->resources[i], s->call);
-    }
+    if (status == GR_OK)
+        status = list_resources(s);
     pthread_mutex_unlock(&ring->lock);
     return status;
 }
