@@ -167,6 +167,10 @@ START_TEST(a_returned_slot_is_not_written_before_its_signal)
 }
 END_TEST
 
+/*
+ * Catches: a slot that a resize let leave between the two steps of a give-back waited for others to
+ * be free.
+ */
 START_TEST(returned_slots_that_leave_need_no_signal)
 {
     uint32_t left;

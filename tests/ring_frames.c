@@ -208,8 +208,8 @@ int frames_in_a_crowd(void)
 
 /*
  * The GPU then goes from process to process in the midst of frames. What CUDA writes here are small
- * fills, which without a memory barrier before the signal OpenGL did not always find; the software
- * driver finds them anyway.
+ * fills; the software driver finds them anyway.
+ * Catches: without a memory barrier before the signal OpenGL did not always find them.
  */
 START_TEST(frames_beside_other_processes)
 {

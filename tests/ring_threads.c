@@ -222,6 +222,7 @@ END_TEST
 /*
  * The one slot that is given back is kept back for others, but CUDA's thread, which waits already,
  * gets it.
+ * Catches: it slept on until the consumer's next call.
  */
 START_VULKAN_TEST(a_thread_that_waits_gets_what_is_given_back)
 {

@@ -20,12 +20,16 @@ struct two {
     gr_ring *received;
 };
 
+static struct shared_ring send_ring(const struct pair *pair, gr_side producer, gr_ring_mode mode)
+{
+    gr_ring_role role = producer == GR_SIDE_CUDA ? GR_RING_CONSUMER : GR_RING_PRODUCER;
+    return shared_ring_sent(pair->here, SLOTS, producer, mode, role);
+}
+
 static struct two two_begin(gr_side producer, gr_ring_mode mode)
 {
     struct pair pair = pair_make();
-    struct two two = {.sent = shared_ring_begin(SLOTS, producer, mode)};
-    gr_ring_role role = producer == GR_SIDE_CUDA ? GR_RING_CONSUMER : GR_RING_PRODUCER;
-    assert_ok(gr_send_ring(pair.here, two.sent.ring, role, SOON));
+    struct two two = {.sent = send_ring(&pair, producer, mode)};
     two.received = gr_receive_ring(pair.there, SOON);
     assert_made(two.received);
     return two;
@@ -347,9 +351,7 @@ static struct two two_begin_with_page(gr_side producer, void **page, size_t *siz
     } control;
     static unsigned char bytes[65536];
     struct pair pair = pair_make();
-    struct two two = {.sent = shared_ring_begin(SLOTS, producer, GR_RING_NEWEST)};
-    gr_ring_role role = producer == GR_SIDE_CUDA ? GR_RING_CONSUMER : GR_RING_PRODUCER;
-    assert_ok(gr_send_ring(pair.here, two.sent.ring, role, SOON));
+    struct two two = {.sent = send_ring(&pair, producer, GR_RING_NEWEST)};
     struct iovec part = {bytes, sizeof(bytes)};
     struct msghdr got = {.msg_iov = &part,
                          .msg_iovlen = 1,

@@ -18,6 +18,10 @@ struct shared_ring {
 };
 struct shared_ring shared_ring_begin(size_t slots, gr_side producer, gr_ring_mode mode);
 
+/* Such a ring, sent to a peer as whose role this process takes part. */
+struct shared_ring shared_ring_sent(int socket, size_t slots, gr_side producer, gr_ring_mode mode,
+                                    gr_ring_role role);
+
 /* Once all work is done. */
 void shared_ring_end(struct shared_ring *r);
 

@@ -62,8 +62,8 @@ void job_consumes_the_newest(int socket)
 START_VULKAN_TEST(a_peer_writes_for_vulkan)
 {
     struct peer peer = peer_start("produces");
-    struct shared_ring r = shared_ring_begin(1 + _i * (SLOTS - 1), GR_SIDE_CUDA, GR_RING_LOSSLESS);
-    assert_ok(gr_send_ring(peer.socket, r.ring, GR_RING_CONSUMER, SOON));
+    struct shared_ring r = shared_ring_sent(peer.socket, 1 + _i * (SLOTS - 1), GR_SIDE_CUDA,
+                                            GR_RING_LOSSLESS, GR_RING_CONSUMER);
     for (uint64_t i = 1; i <= FRAMES; i++) {
         uint64_t frame = vulkan_reads(&r);
         ck_assert_msg(frame == i, "frame %d, not %d: %s", (int)frame, (int)i, error_text());
@@ -78,8 +78,8 @@ START_VULKAN_TEST(vulkan_writes_for_a_peer)
     gr_ring_mode mode = _i == 2 ? GR_RING_NEWEST : GR_RING_LOSSLESS;
     struct peer peer =
         peer_start(mode == GR_RING_LOSSLESS ? "consumes_all" : "consumes_the_newest");
-    struct shared_ring r = shared_ring_begin(_i == 0 ? 1 : SLOTS, GR_SIDE_GRAPHICS, mode);
-    assert_ok(gr_send_ring(peer.socket, r.ring, GR_RING_PRODUCER, SOON));
+    struct shared_ring r = shared_ring_sent(peer.socket, _i == 0 ? 1 : SLOTS, GR_SIDE_GRAPHICS,
+                                            mode, GR_RING_PRODUCER);
     for (int i = 0; i < FRAMES; i++) {
         assert_ok(vulkan_writes(r.ring));
         if (i % SUBMITS == 0)
@@ -96,8 +96,8 @@ START_VULKAN_TEST(cuda_writes_for_a_peer)
 {
     struct peer peer = peer_start(_i == 0 ? "consumes_all" : "consumes_the_newest");
     struct shared_ring r =
-        shared_ring_begin(SLOTS, GR_SIDE_CUDA, _i == 0 ? GR_RING_LOSSLESS : GR_RING_NEWEST);
-    assert_ok(gr_send_ring(peer.socket, r.ring, GR_RING_PRODUCER, SOON));
+        shared_ring_sent(peer.socket, SLOTS, GR_SIDE_CUDA,
+                         _i == 0 ? GR_RING_LOSSLESS : GR_RING_NEWEST, GR_RING_PRODUCER);
     for (int i = 0; i < FRAMES; i++)
         assert_ok(cuda_writes(r.ring));
     gr_ring_stop(r.ring);
@@ -109,8 +109,8 @@ END_TEST
 START_VULKAN_TEST(a_peer_writes_for_cuda)
 {
     struct peer peer = peer_start("produces");
-    struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
-    assert_ok(gr_send_ring(peer.socket, r.ring, GR_RING_CONSUMER, SOON));
+    struct shared_ring r =
+        shared_ring_sent(peer.socket, SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS, GR_RING_CONSUMER);
     for (uint64_t i = 1; i <= FRAMES; i++)
         ck_assert_uint_eq(cuda_reads(r.ring), i);
     peer_end(&peer, true);

@@ -42,6 +42,14 @@ struct shared_ring shared_ring_begin(size_t slots, gr_side producer, gr_ring_mod
     return r;
 }
 
+struct shared_ring shared_ring_sent(int socket, size_t slots, gr_side producer, gr_ring_mode mode,
+                                    gr_ring_role role)
+{
+    struct shared_ring r = shared_ring_begin(slots, producer, mode);
+    assert_ok(gr_send_ring(socket, r.ring, role, SOON));
+    return r;
+}
+
 void shared_ring_end(struct shared_ring *r)
 {
     CU(cuStreamSynchronize(fx.stream));

@@ -3,7 +3,9 @@
 #define _GNU_SOURCE
 #include "share_wire.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -59,4 +61,21 @@ void wire_change(struct wire *wire, size_t at, unsigned bytes, unsigned long lon
 {
     for (unsigned i = 0; i < bytes; i++)
         wire->bytes[at + i] = (unsigned char)(value >> 8 * i);
+}
+
+int wire_file(size_t size, int seals)
+{
+    int fd = memfd_create("hostile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(ftruncate(fd, (off_t)size), 0);
+    ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, seals), 0);
+    return fd;
+}
+
+void wire_assert_refused(gr_status status, const char *text, const char *what, int fds_before)
+{
+    const char *wrong = error_mismatch(status, -1, text);
+    ck_assert_msg(!wrong, "%s: %s", what, wrong);
+    ck_assert_msg(open_fds() == fds_before, "%s: %d descriptors are open, not %d", what, open_fds(),
+                  fds_before);
 }

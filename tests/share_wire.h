@@ -22,6 +22,12 @@ struct wire wire_take(int socket);
 void wire_put(int socket, const struct wire *wire);
 void wire_close(struct wire *wire);
 
+/* What it was for was refused so, and no descriptor is open beyond those that were before. */
+void wire_assert_refused(gr_status status, const char *text, const char *what, int fds_before);
+
+/* A file in memory with those seals, which stands for a descriptor of a message. */
+int wire_file(size_t size, int seals);
+
 /* Writes a number of some bytes into it. */
 void wire_change(struct wire *wire, size_t at, unsigned bytes, unsigned long long value);
 
