@@ -49,6 +49,16 @@ static void assert_copy(size_t of, int value)
     assert_bytes(bytes, RING_SIZE, value);
 }
 
+/* A frame of CUDA's, copied to the host and given back; the gate, if there is one, holds it up. */
+static void vulkan_reads(gr_ring *ring, struct vulkan_host *const to[],
+                         const struct vulkan_gate *gate)
+{
+    gr_slot slot;
+    must_acquire_read(ring, GR_SIDE_CUDA, 1, &slot);
+    submit_read(&slot, 1, to, gate);
+    assert_ok(gr_ring_give_back(ring, 1, &slot));
+}
+
 /* ---- CUDA writes, Vulkan reads --------------------------------------------------------------- */
 
 START_VULKAN_TEST(vulkan_reads_after_cuda_has_written)
@@ -85,16 +95,11 @@ END_TEST
 START_VULKAN_TEST(cuda_writes_again_after_vulkan_has_read)
 {
     gr_ring *ring = begin(1, GR_SIDE_CUDA, GR_RING_LOSSLESS);
-    gr_slot slot;
     struct vulkan_gate *gate = vulkan_gate();
     write_frame(ring, GR_SIDE_CUDA, 1);
-    must_acquire_read(ring, GR_SIDE_CUDA, 1, &slot);
-    submit_read(&slot, 1, hosts, gate);
-    assert_ok(gr_ring_give_back(ring, 1, &slot));
+    vulkan_reads(ring, hosts, gate);
     write_frame(ring, GR_SIDE_CUDA, 2);
-    must_acquire_read(ring, GR_SIDE_CUDA, 1, &slot);
-    submit_read(&slot, 1, hosts + 1, NULL);
-    assert_ok(gr_ring_give_back(ring, 1, &slot));
+    vulkan_reads(ring, hosts + 1, NULL);
     sleep_ms(20);
     CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.stream));
     vulkan_gate_open(gate);
@@ -117,9 +122,7 @@ START_VULKAN_TEST(cuda_overwrites_what_nobody_read_in_order)
     assert_ok(gr_ring_acquire_write(ring, fx.other, 1, &slot));
     slot_fill(&slot, 2);
     assert_ok(gr_ring_publish(ring, 1, &slot));
-    must_acquire_read(ring, GR_SIDE_CUDA, 1, &slot);
-    submit_read(&slot, 1, hosts, NULL);
-    assert_ok(gr_ring_give_back(ring, 1, &slot));
+    vulkan_reads(ring, hosts, NULL);
     sleep_ms(20);
     CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.other));
     gate_open(gate);
@@ -202,12 +205,10 @@ END_TEST
 START_VULKAN_TEST(a_producer_gets_what_vulkan_has_returned)
 {
     gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, _i ? GR_RING_NEWEST : GR_RING_LOSSLESS);
-    gr_slot slot, all[SLOTS];
+    gr_slot all[SLOTS];
     struct vulkan_gate *gate = vulkan_gate();
     write_frame(ring, GR_SIDE_CUDA, 1);
-    must_acquire_read(ring, GR_SIDE_CUDA, 1, &slot);
-    submit_read(&slot, 1, hosts, gate);
-    assert_ok(gr_ring_give_back(ring, 1, &slot));
+    vulkan_reads(ring, hosts, gate);
     assert_slots(ring, SLOTS, 0, 0, 0);
     must_acquire_write(ring, GR_SIDE_CUDA, SLOTS, all);
     for (int i = 0; i < SLOTS; i++)
