@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels that look at the host's threads, for the tests of the software CUDA driver alone. */
+/* Kernels that look at the host's threads, or meet at barriers, for the tests of the software CUDA
+ * driver alone. */
 #include <grinterop/cuhost.h>
 
 #ifndef __CUDACC__
@@ -24,3 +25,100 @@ extern "C" __global__ void meet(unsigned *arrived, unsigned long long *threads)
 #endif
 }
 GR_KERNEL(meet)
+
+/* ---- Barriers -------------------------------------------------------------------------------- */
+
+static __device__ unsigned block_threads()
+{
+    return blockDim.x * blockDim.y * blockDim.z;
+}
+
+static __device__ unsigned thread_in_block()
+{
+    return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+}
+
+static __device__ unsigned block_in_grid()
+{
+    return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+}
+
+extern "C" __global__ void block_sum(const unsigned *in, unsigned *sums)
+{
+    __shared__ unsigned part[1024];
+    const unsigned me = thread_in_block();
+    part[me] = in[block_in_grid() * block_threads() + me];
+    __syncthreads();
+    for (unsigned n = block_threads(); n > 1; n = (n + 1) / 2) {
+        const unsigned half = (n + 1) / 2;
+        if (me + half < n)
+            part[me] += part[me + half];
+        __syncthreads();
+    }
+    if (me == 0)
+        sums[block_in_grid()] = part[0];
+}
+GR_KERNEL_SYNC(block_sum)
+
+extern __shared__ unsigned ring[];
+
+/* Each round hands every value to the next thread. */
+extern "C" __global__ void rotate(unsigned *values, unsigned rounds)
+{
+    const unsigned me = thread_in_block(), n = block_threads();
+    unsigned *mine = values + block_in_grid() * n + me;
+    unsigned value = *mine;
+    for (unsigned i = 0; i < rounds; i++) {
+        ring[me] = value;
+        __syncthreads();
+        value = ring[(me + n - 1) % n];
+        __syncthreads();
+    }
+    *mine = value;
+}
+GR_KERNEL_SYNC(rotate)
+GR_SHARED(ring)
+
+/* Threads from `stay` on go before the first barrier, one more goes after each round. */
+extern "C" __global__ void leave(unsigned *counts, unsigned stay)
+{
+    const unsigned me = thread_in_block();
+    if (me >= stay)
+        return;
+    for (unsigned round = 0; round <= me; round++)
+        counts[me] = (unsigned)__syncthreads_count(1);
+}
+GR_KERNEL_SYNC(leave)
+
+/* What all threads get to know of who has an odd number, of who is below `limit`, and of nobody. */
+extern "C" __global__ void vote(int *results, unsigned limit)
+{
+    const unsigned me = thread_in_block();
+    int *mine = results + 5 * me;
+    mine[0] = __syncthreads_count(me % 2);
+    mine[1] = __syncthreads_and(me < limit);
+    mine[2] = __syncthreads_and(me < limit - 1);
+    mine[3] = __syncthreads_or(me == limit - 1);
+    mine[4] = __syncthreads_or(me >= limit);
+}
+GR_KERNEL_SYNC(vote)
+
+/* Each thread keeps what it was given across barriers. */
+extern "C" __global__ void who(uint3 *seen)
+{
+    const uint3 before = threadIdx;
+    __syncthreads();
+    uint3 *mine = seen + 3 * (block_in_grid() * block_threads() + thread_in_block());
+    mine[0] = before;
+    __syncthreads();
+    mine[1] = threadIdx;
+    mine[2] = blockIdx;
+}
+GR_KERNEL_SYNC(who)
+
+extern "C" __global__ void barrier_unannounced(unsigned *out)
+{
+    __syncthreads();
+    *out = 1;
+}
+GR_KERNEL(barrier_unannounced)

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the test programs of the software CUDA driver share, see soft_launch.h. */
+#include "soft_launch.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+KERNEL_IMAGE(soft_kernels);
+
+static CUmodule module;
+
+const struct kernel_image *soft_kernels(void)
+{
+    return &soft_kernels_image;
+}
+
+void soft_kernels_load(void)
+{
+    ck_assert(kernel_image_load(&soft_kernels_image, &module));
+}
+
+static void begin_kernels(void)
+{
+    module = NULL;
+    if (gr_cuda_is_software())
+        soft_kernels_load();
+}
+
+static void end_kernels(void)
+{
+    CU(cuCtxSynchronize());
+    if (module)
+        CU(cuModuleUnload(module));
+}
+
+TCase *add_soft_case(Suite *suite, const char *name)
+{
+    TCase *made = add_case(suite, name);
+    tcase_add_checked_fixture(made, begin_kernels, end_kernels);
+    return made;
+}
+
+static struct extents at_least_1(struct extents e)
+{
+    return (struct extents){e.x ? e.x : 1, e.y ? e.y : 1, e.z ? e.z : 1};
+}
+
+void soft_launch(const char *name, struct extents grid, struct extents block, CUstream stream,
+                 void **parameters)
+{
+    CUfunction function = NULL;
+    grid = at_least_1(grid);
+    block = at_least_1(block);
+    unsigned shared = block.x * block.y * block.z * (unsigned)sizeof(unsigned);
+    CU(cuModuleGetFunction(&function, module, name));
+    CU(cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream,
+                      parameters, NULL));
+}
+
+CUresult soft_run(const char *name, void **parameters)
+{
+    soft_launch(name, (struct extents){1, 1, 1}, (struct extents){1, 1, 1}, fx.stream, parameters);
+    return fx.cu->cuStreamSynchronize(fx.stream);
+}
+
+CUdeviceptr soft_memory(const void *bytes, size_t size)
+{
+    CUdeviceptr memory = 0;
+    CU(cuMemAlloc(&memory, size));
+    CU(cuMemcpyHtoD(memory, bytes, size));
+    CU(cuCtxSynchronize()); /* it may be done later, and fx.stream would not wait for it */
+    return memory;
+}
+
+void *soft_bytes(CUdeviceptr memory, size_t size)
+{
+    void *bytes = malloc(size);
+    ck_assert(bytes);
+    CU(cuMemcpyDtoH(bytes, memory, size));
+    return bytes;
+}
+
+/* A sanitizer turns the signal into an exit. */
+void expect_death(const char *child, const char *text, const char *also)
+{
+    char said[16384];
+    int status = child_run(child, said, sizeof(said));
+    ck_assert_msg(status != 0 && status != CHILD_FAILED << 8, "%s ended with 0x%x: %s", child,
+                  (unsigned)status, said);
+    ck_assert_msg(sanitizer() || (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV),
+                  "%s ended with 0x%x: %s", child, (unsigned)status, said);
+    ck_assert_msg(strstr(said, text), "%s said: %s, not: %s", child, said, text);
+    ck_assert_msg(strstr(said, also), "%s said: %s, not: %s", child, said, also);
+}
