@@ -174,11 +174,11 @@ bool soft_array_lay_out(const CUDA_ARRAY3D_DESCRIPTOR *d, soft_array_place *plac
            !__builtin_mul_overflow(place->slice_pitch, depth, size);
 }
 
-CUresult soft_array_pages_new(soft_context *context, void *owner, size_t size,
+CUresult soft_array_pages_new(soft_context *context, void *owner, size_t size, const char *what,
                               unsigned char **pages)
 {
     soft_range range = {
-        .size = size, .kind = SOFT_MEMORY_DEVICE, .context = context, .owner = owner};
+        .size = size, .kind = SOFT_MEMORY_DEVICE, .what = what, .context = context, .owner = owner};
     CUresult result = soft_device_memory_new(&range);
     *pages = range.base;
     return result;
@@ -214,7 +214,7 @@ static CUresult create_own(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
     soft_array *array = soft_array_new(context, descriptor, &place, "a CUDA array");
     if (!array)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult result = soft_array_pages_new(context, array, size, &array->place.base);
+    CUresult result = soft_array_pages_new(context, array, size, array->what, &array->place.base);
     if (result != CUDA_SUCCESS) {
         soft_array_unwrap(array);
         return result;

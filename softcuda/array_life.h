@@ -17,8 +17,8 @@ bool soft_array_lay_out(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, soft_array_pl
                         size_t *size);
 
 /* The memory of the driver's own arrays, known as a range that has them as its owner. what names it
- * in the message of a late access. */
-CUresult soft_array_pages_new(soft_context *context, void *owner, size_t size,
+ * in the message of a fault: while it lives, and after that. */
+CUresult soft_array_pages_new(soft_context *context, void *owner, size_t size, const char *what,
                               unsigned char **pages);
 void soft_array_pages_free(unsigned char *pages, const char *what);
 

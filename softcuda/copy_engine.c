@@ -4,6 +4,7 @@
  * what is only allowed to be late there is late here, so that a program that lacks a wait shows it.
  */
 #include "softcuda/copy.h"
+#include "softcuda/fault.h"
 
 #include <string.h>
 
@@ -40,11 +41,13 @@ CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
 static void run_copy(void *payload)
 {
     const copy_block *block = payload;
+    soft_work_begin("a copy", NULL);
     for (size_t z = 0; z < block->depth; z++)
         for (size_t y = 0; y < block->height; y++)
             memmove(block->to.address + z * block->to.slice + y * block->to.pitch,
                     block->from.address + z * block->from.slice + y * block->from.pitch,
                     block->width);
+    soft_work_end();
 }
 
 static CUresult push_plain(soft_stream *stream, const copy_block *block)

@@ -77,8 +77,12 @@ CUresult soft_external_map(const soft_external *external, uint64_t offset, uint6
 {
     if (size == 0 || offset > external->size || size > external->size - offset)
         return CUDA_ERROR_INVALID_VALUE;
-    soft_range range = {
-        .size = size, .kind = SOFT_MEMORY_EXTERNAL, .context = external->context, .owner = owner};
+    soft_range range = {.size = size,
+                        .kind = SOFT_MEMORY_EXTERNAL,
+                        .what =
+                            owner ? "an array over external memory" : "a buffer of external memory",
+                        .context = external->context,
+                        .owner = owner};
     range.base = soft_memfd_map(&external->file, offset, size);
     if (!range.base)
         return CUDA_ERROR_OUT_OF_MEMORY;

@@ -5,8 +5,10 @@
  * one round every thread that still runs has reached the barrier, and the next round goes on behind
  * it. A host thread keeps its fibres for later blocks.
  */
+#include "softcuda/fault.h"
 #include "softcuda/kernel_run.h"
 #include "softcuda/module.h"
+#include "softcuda/soft.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -38,7 +40,12 @@
 /* The sanitizers' frames are larger. */
 #define STACK_SIZE (WITH_ASAN || WITH_TSAN ? 256 * 1024 : 64 * 1024)
 
-/* At the far end of each stack; a kernel that runs over it has used more stack than there is. */
+/* Inaccessible addresses below each stack: a frame larger than these would step over them. */
+#define STACK_GUARD ((size_t)1024 * 1024)
+#define STACK_SPAN  (STACK_GUARD + STACK_SIZE)
+
+/* At the far end of each stack, for those that have no guard because there are too many (soft.h): a
+ * kernel that runs over it has used more stack than there is. */
 #define CANARY UINT64_C(0x6b63617473206e6f)
 
 struct fibres;
@@ -62,7 +69,8 @@ typedef struct {
 typedef struct fibres {
     fibre *all;
     unsigned count;
-    unsigned char *stacks;
+    unsigned char *stacks; /* each above its guard */
+    bool guarded;
     place host;
     fibre *current;
     const gr_cuhost_kernel *kernel;
@@ -116,16 +124,17 @@ static int barrier(void *set_of_fibres, int predicate)
 static void free_set(void *set_of_fibres)
 {
     fibres *set = set_of_fibres;
-    for (unsigned i = 0; i < set->count; i++) {
+    for (unsigned i = 0; set->all && i < set->count && set->all[i].set; i++) {
+#if WITH_ASAN
+        __asan_unpoison_memory_region(set->all[i].place.stack, STACK_SIZE);
+#endif
 #if WITH_TSAN
         __tsan_destroy_fiber(set->all[i].place.tsan);
 #endif
     }
     if (set->stacks) {
-#if WITH_ASAN
-        __asan_unpoison_memory_region(set->stacks, (size_t)set->count * STACK_SIZE);
-#endif
-        munmap(set->stacks, (size_t)set->count * STACK_SIZE);
+        munmap(set->stacks, (size_t)set->count * STACK_SPAN);
+        soft_guards_unbook(set->count);
     }
     free(set->all);
     free(set);
@@ -139,7 +148,7 @@ static void make_key(void)
 static void make_fibre(fibres *set, unsigned index)
 {
     fibre *f = &set->all[index];
-    unsigned char *stack = set->stacks + (size_t)index * STACK_SIZE;
+    unsigned char *stack = set->stacks + (size_t)index * STACK_SPAN + STACK_GUARD;
     f->set = set;
     f->canary = (uint64_t *)(void *)stack;
     *f->canary = CANARY;
@@ -157,22 +166,43 @@ static void make_fibre(fibres *set, unsigned index)
                 (unsigned)self);
 }
 
+static bool open_stacks(const fibres *set)
+{
+    for (unsigned char *guard = set->stacks, *end = guard + set->count * STACK_SPAN; guard < end;
+         guard += STACK_SPAN)
+        if (mprotect(guard + STACK_GUARD, STACK_SIZE, PROT_READ | PROT_WRITE) != 0)
+            return false;
+    return true;
+}
+
+/* Without guards if memory maps are scarce: it is then one for all stacks, with no huge pages,
+ * which would fill the guards with memory. */
+static bool make_stacks(fibres *set)
+{
+    size_t span = set->count * STACK_SPAN;
+    void *stacks =
+        mmap(NULL, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (stacks == MAP_FAILED)
+        return false;
+    set->stacks = stacks;
+    set->guarded = soft_guards_book(set->count) && open_stacks(set);
+    if (set->guarded)
+        return true;
+    madvise(stacks, span, MADV_NOHUGEPAGE);
+    return mprotect(stacks, span, PROT_READ | PROT_WRITE) == 0;
+}
+
 static fibres *new_set(unsigned count)
 {
     fibres *set = calloc(1, sizeof(*set));
     if (!set)
         return NULL;
-    void *stacks = mmap(NULL, (size_t)count * STACK_SIZE, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    set->count = count;
     set->all = calloc(count, sizeof(*set->all));
-    if (stacks == MAP_FAILED || !set->all) {
-        if (stacks != MAP_FAILED)
-            munmap(stacks, (size_t)count * STACK_SIZE);
+    if (!set->all || !make_stacks(set)) {
         free_set(set);
         return NULL;
     }
-    set->stacks = stacks;
-    set->count = count;
     for (unsigned i = 0; i < count; i++)
         make_fibre(set, i);
     return set;
@@ -211,12 +241,16 @@ static void check_canary(const fibre *f)
 static unsigned run_round(fibres *set, unsigned count)
 {
     unsigned running = 0;
+    const soft_stack host = soft_this_work.stack;
     for (unsigned i = 0; i < count; i++) {
         fibre *f = &set->all[i];
         if (!f->running)
             continue;
         set->current = f;
+        soft_this_work.stack =
+            (soft_stack){f->place.stack, STACK_SIZE, set->guarded ? STACK_GUARD : 0};
         switch_to(&set->host, &f->place);
+        soft_this_work.stack = host;
         check_canary(f);
         running += f->running;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fills with 1-, 2- and 4-byte elements, linear and 2D. */
 #include "softcuda/copy.h"
+#include "softcuda/fault.h"
 
 #include <string.h>
 
@@ -31,8 +32,10 @@ static void fill_row(unsigned char *row, const fill_block *block)
 static void run_fill(void *copy)
 {
     const fill_block *block = copy;
+    soft_work_begin("a fill", NULL);
     for (size_t y = 0; y < block->height; y++)
         fill_row(block->address + y * block->pitch, block);
+    soft_work_end();
 }
 
 /* Checks the block, and finds out where its memory is. */

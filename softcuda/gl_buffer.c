@@ -27,7 +27,8 @@ typedef struct {
     size_t backed;           /* how much of that GL has now */
     unsigned char *pages;
     unsigned char *fetched; /* GL's bytes on their way; allocated by the first map that needs it */
-    char what[160];         /* for the message of a fault */
+    char live[40];          /* for the message of a fault, while it is mapped */
+    char what[160];         /* the same while it is not */
 } gl_buffer;
 
 static void *of(soft_graphics *resource)
@@ -86,6 +87,7 @@ static CUresult open_pages(soft_graphics *resource)
     const soft_range range = {.base = buffer->pages,
                               .size = buffer->backed,
                               .kind = SOFT_MEMORY_GRAPHICS,
+                              .what = buffer->live,
                               .context = resource->context,
                               .owner = buffer};
     result = soft_range_add(&range);
@@ -161,13 +163,14 @@ static CUresult register_buffer(soft_context *context, const soft_gl_context *gl
     buffer->name = name;
     buffer->context = *gl;
     buffer->size = size;
+    snprintf(buffer->live, sizeof(buffer->live), "OpenGL buffer %u", name);
     snprintf(
         buffer->what, sizeof(buffer->what),
         "OpenGL buffer %u, which is not mapped: the pointer was used after its unmap, or before "
         "its next map",
         name);
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
-    buffer->pages = soft_pages_new(size, false);
+    buffer->pages = soft_pages_new(size, SOFT_ALIGNMENT, false);
     if (buffer->pages)
         result = soft_pages_guard(buffer->pages, size, buffer->what);
     if (result == CUDA_SUCCESS)

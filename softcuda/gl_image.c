@@ -324,7 +324,7 @@ static CUresult allocate(soft_gl_image *image)
         "%s, which is not mapped: an array of it was used after its unmap, or before its next map",
         image->name_text);
     image->arrays = calloc((size_t)image->level_count * image->layers, sizeof(soft_array *));
-    image->pages = soft_pages_new(image->size, false);
+    image->pages = soft_pages_new(image->size, SOFT_ALIGNMENT, false);
     if (!image->arrays || !image->pages)
         return CUDA_ERROR_OUT_OF_MEMORY;
     return soft_pages_guard(image->pages, image->size, image->what);

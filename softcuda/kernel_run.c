@@ -5,6 +5,7 @@
  * busy or has no threads at all.
  */
 #include "softcuda/kernel_run.h"
+#include "softcuda/fault.h"
 #include "softcuda/image_object.h"
 
 #include <pthread.h>
@@ -48,15 +49,17 @@ static bool run_one(const soft_grid *grid, uint64_t number)
 
 static void run_blocks(job *j)
 {
+    soft_work_begin("kernel", j->grid->kernel->name);
     for (;;) {
         uint64_t first = atomic_fetch_add_explicit(&j->taken, j->chunk, memory_order_relaxed);
         if (first >= j->total)
-            return;
+            break;
         uint64_t end = j->total - first > j->chunk ? first + j->chunk : j->total;
         for (uint64_t number = first; number < end; number++)
             if (!run_one(j->grid, number))
                 atomic_store(&j->failed, true);
     }
+    soft_work_end();
 }
 
 static bool has_blocks(job *j)
@@ -67,6 +70,7 @@ static bool has_blocks(job *j)
 static void *help(void *unused)
 {
     (void)unused;
+    soft_fault_begin_thread();
     pthread_mutex_lock(&lock);
     for (;;) {
         job *j = jobs;
@@ -133,9 +137,10 @@ bool soft_grid_run(const soft_grid *grid)
 {
     job j = {
         .grid = grid, .total = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2], .chunk = 1};
-    if (j.total == 1)
-        return run_one(grid, 0);
-
+    if (j.total == 1) {
+        run_blocks(&j);
+        return !atomic_load(&j.failed);
+    }
     pthread_once(&start_once, start_pool);
     /* About eight turns for each thread: few enough to be cheap, many enough to end together. */
     j.chunk = j.total / (8 * (uint64_t)(pool_size + 1)) + 1;

@@ -34,7 +34,7 @@ CUresult soft_device_memory_new(soft_range *range)
 {
     if (!soft_device_memory_book(range->size))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    range->base = soft_pages_new(range->size, true);
+    range->base = soft_pages_new(range->size, SOFT_ALIGNMENT, true);
     if (!range->base) {
         soft_device_memory_unbook(range->size);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -54,13 +54,16 @@ void soft_device_memory_free(const soft_range *range, const char *what)
 
 static CUresult allocate(CUdeviceptr *pointer, size_t size, enum soft_memory kind, unsigned flags)
 {
+    const char *what = kind == SOFT_MEMORY_MANAGED ? "managed memory of cuMemAllocManaged"
+                                                   : "device memory of cuMemAlloc";
     soft_context *context;
     CUresult result = soft_check_context(&context);
     if (result != CUDA_SUCCESS)
         return result;
     if (!pointer || size == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    soft_range range = {.size = size, .kind = kind, .flags = flags, .context = context};
+    soft_range range = {
+        .size = size, .kind = kind, .what = what, .flags = flags, .context = context};
     result = soft_device_memory_new(&range);
     if (result == CUDA_SUCCESS)
         *pointer = (CUdeviceptr)(uintptr_t)range.base;

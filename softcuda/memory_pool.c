@@ -268,7 +268,10 @@ static CUresult allocate(CUdeviceptr *pointer, size_t size, CUmemoryPool handle)
     if (!booked)
         return pool || !handle ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
 
-    soft_range range = {.size = size, .kind = SOFT_MEMORY_POOL, .owner = pool};
+    soft_range range = {.size = size,
+                        .kind = SOFT_MEMORY_POOL,
+                        .what = "stream-ordered memory of cuMemAllocAsync",
+                        .owner = pool};
     CUresult result = soft_device_memory_new(&range);
     if (result != CUDA_SUCCESS)
         unbook(pool, size);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The memory ranges that argument checks know: an array sorted by address. */
 #include "softcuda/device_memory.h"
+#include "softcuda/fault.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,4 +131,45 @@ bool soft_range_holds(const void *address, size_t size)
 {
     size_t reach = soft_range_reach(address);
     return reach > 0 && size <= reach;
+}
+
+/* ---- Faults ---------------------------------------------------------------------------------- */
+
+/* How far the address is from the range: 0 inside. */
+static size_t distance_to(const soft_range *range, const unsigned char *address)
+{
+    if (address < range->base)
+        return (size_t)(range->base - address);
+    size_t offset = (size_t)(address - range->base);
+    return offset < range->size ? 0 : offset - range->size + 1;
+}
+
+/* The ranges before and behind the address are the nearest ones. */
+static bool find_near(const unsigned char *address, size_t distance, soft_object *object)
+{
+    const soft_range *nearest = NULL;
+    size_t index = starts_up_to(address);
+    for (size_t i = index > 0 ? index - 1 : 0; i < count && i <= index; i++) {
+        size_t far = distance_to(&ranges[i], address);
+        if (ranges[i].what && far < distance) {
+            nearest = &ranges[i];
+            distance = far;
+        }
+    }
+    if (nearest)
+        *object = (soft_object){nearest->base, nearest->size, nearest->what};
+    return nearest;
+}
+
+/* The signal handler can't wait for a thread that it may have interrupted. */
+bool soft_range_near(const unsigned char *address, size_t distance, soft_object *object)
+{
+    bool locked = false;
+    for (int i = 0; i < 1000 && !(locked = pthread_rwlock_tryrdlock(&lock) == 0); i++)
+        sched_yield();
+    if (!locked)
+        return false;
+    bool found = find_near(address, distance, object);
+    pthread_rwlock_unlock(&lock);
+    return found;
 }

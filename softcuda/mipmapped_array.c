@@ -157,7 +157,7 @@ static CUresult create_own(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
     if (result != CUDA_SUCCESS)
         return result;
     unsigned char *pages;
-    result = soft_array_pages_new(context, mipmap, size, &pages);
+    result = soft_array_pages_new(context, mipmap, size, "a CUDA mipmapped array", &pages);
     if (result != CUDA_SUCCESS) {
         soft_mipmap_unwrap(mipmap);
         return result;

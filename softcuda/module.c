@@ -130,6 +130,7 @@ static CUresult add_global(soft_module *module, void *address, size_t size)
     const soft_range range = {.base = address,
                               .size = size,
                               .kind = SOFT_MEMORY_DEVICE,
+                              .what = "a variable of a module",
                               .context = module->context,
                               .owner = module};
     CUresult result = soft_range_add(&range);

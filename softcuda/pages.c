@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pages that the device's memory is made of. Freed pages, and those of a graphics resource that
- * isn't mapped or of virtual memory without access, are kept inaccessible, and a fault in one
- * prints what it was before the process dies of it.
+ * Pages that the device's memory is made of, with guards around them. Freed pages, and those of a
+ * graphics resource that isn't mapped or of virtual memory without access, are kept inaccessible,
+ * and a fault in one prints what it was before the process dies of it.
  */
+#include "softcuda/fault.h"
 #include "softcuda/soft.h"
 
-#include <signal.h>
-#include <stdio.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,10 +17,11 @@
 #define MAX_RETIRED 64
 #define MAX_GUARDED 512
 
+/* Pages, and the object in them. */
 typedef struct {
-    unsigned char *base; /* NULL: unused */
-    size_t size;
-    const char *what;
+    unsigned char *start; /* NULL: unused */
+    size_t length;
+    soft_object object;
 } guarded_range;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -28,182 +29,245 @@ static guarded_range guarded[MAX_GUARDED];
 static guarded_range retired[MAX_RETIRED];
 static unsigned next_retired;
 static unsigned next_guarded;
-static struct sigaction before_segv, before_bus;
-static pthread_once_t handler_once = PTHREAD_ONCE_INIT;
+static _Atomic size_t guards;
 
 static size_t page_size(void)
 {
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static size_t whole_pages(size_t size)
+static size_t round_up(size_t size, size_t multiple)
 {
-    return (size + page_size() - 1) & ~(page_size() - 1);
+    return (size + multiple - 1) & ~(multiple - 1);
+}
+
+/* The whole pages that hold the object. */
+static guarded_range pages_of(void *base, size_t size, const char *what)
+{
+    size_t lead = (uintptr_t)base % page_size();
+    return (guarded_range){
+        (unsigned char *)base - lead, round_up(lead + size, page_size()), {base, size, what}};
 }
 
 /* ---- Faults ---------------------------------------------------------------------------------- */
 
-/* The smallest range that holds the address. */
-static const guarded_range *find_guarded(const guarded_range *table, size_t length,
-                                         const unsigned char *address)
+/* The smallest range that is within that distance of the address. */
+static const guarded_range *find(const guarded_range *table, size_t length,
+                                 const unsigned char *address, size_t distance)
 {
     const guarded_range *found = NULL;
     for (const guarded_range *range = table; range < table + length; range++)
-        if (range->base && address >= range->base && address < range->base + range->size &&
-            (!found || range->size < found->size))
+        if (range->start && address + distance >= range->start &&
+            address < range->start + range->length + distance &&
+            (!found || range->length < found->length))
             found = range;
     return found;
 }
 
-static size_t append(char *line, size_t length, size_t capacity, const char *text)
+bool soft_pages_find(const unsigned char *address, size_t distance, soft_object *object)
 {
-    while (*text && length < capacity)
-        line[length++] = *text++;
-    return length;
-}
-
-static size_t append_hex(char *line, size_t length, size_t capacity, uintptr_t number)
-{
-    int shift = 60;
-    while (shift > 0 && !(number >> shift & 15))
-        shift -= 4;
-    for (; shift >= 0 && length < capacity; shift -= 4)
-        line[length++] = "0123456789abcdef"[number >> shift & 15];
-    return length;
-}
-
-/* Runs in a signal handler: no lock and no stdio. A table that changes meanwhile costs the right
- * message. */
-static void explain(const unsigned char *address)
-{
-    const guarded_range *range = find_guarded(guarded, MAX_GUARDED, address);
+    const guarded_range *range = find(guarded, MAX_GUARDED, address, distance);
     if (!range)
-        range = find_guarded(retired, MAX_RETIRED, address);
-    if (!range)
-        return;
-    char line[256];
-    size_t length = append(line, 0, sizeof(line), "grinterop software CUDA driver: access at 0x");
-    length = append_hex(line, length, sizeof(line), (uintptr_t)address);
-    length = append(line, length, sizeof(line), ", byte 0x");
-    length = append_hex(line, length, sizeof(line), (uintptr_t)(address - range->base));
-    length = append(line, length, sizeof(line), " of ");
-    length = append(line, length, sizeof(line), range->what);
-    length = append(line, length, sizeof(line), "\n");
-    if (write(STDERR_FILENO, line, length) < 0)
-        return;
+        range = find(retired, MAX_RETIRED, address, 0);
+    if (range)
+        *object = range->object;
+    return range;
 }
 
-/* Whoever handled faults before gets this one too. With the default action back in place, returning
- * runs the instruction again, and the process ends as it would have. */
-static void on_fault(int number, siginfo_t *info, void *machine)
+/* ---- Guards ---------------------------------------------------------------------------------- */
+
+bool soft_guards_book(size_t count)
 {
-    explain(info->si_addr);
-    const struct sigaction *before = number == SIGBUS ? &before_bus : &before_segv;
-    if (before->sa_flags & SA_SIGINFO)
-        before->sa_sigaction(number, info, machine);
-    else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN)
-        before->sa_handler(number);
-    else
-        sigaction(number, before, NULL);
+    return atomic_fetch_add(&guards, count) + count <= SOFT_MOST_GUARDED;
 }
 
-static void install_handler(void)
+void soft_guards_unbook(size_t count)
 {
-    struct sigaction action;
-    memset(&action, 0, sizeof(action));
-    action.sa_sigaction = on_fault;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGSEGV, &action, &before_segv);
-    sigaction(SIGBUS, &action, &before_bus);
+    atomic_fetch_sub(&guards, count);
+}
+
+/* Addresses for length bytes of pages between guards; NULL if there are none. */
+static unsigned char *map_block(void *hint, size_t length, int protection)
+{
+    if (length > SIZE_MAX / 2)
+        return NULL;
+    unsigned char *start = hint ? (unsigned char *)hint - SOFT_GUARD_SIZE : NULL;
+    void *block =
+        mmap(start, length + 2 * SOFT_GUARD_SIZE, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return block == MAP_FAILED ? NULL : (unsigned char *)block + SOFT_GUARD_SIZE;
+}
+
+static void unmap_block(unsigned char *pages, size_t length)
+{
+    munmap(pages - SOFT_GUARD_SIZE, length + 2 * SOFT_GUARD_SIZE);
+}
+
+static unsigned char *map_guarded(size_t length)
+{
+    unsigned char *pages = map_block(NULL, length, PROT_NONE);
+    if (!pages || mprotect(pages, length, PROT_READ | PROT_WRITE) == 0)
+        return pages;
+    unmap_block(pages, length);
+    return NULL;
+}
+
+/* Where memory maps are scarce, accessible guards make one map of neighbours. No huge pages: they
+ * would fill the guards with memory. */
+static unsigned char *map_unguarded(size_t length)
+{
+    unsigned char *pages = map_block(NULL, length, PROT_READ | PROT_WRITE);
+    if (pages)
+        madvise(pages - SOFT_GUARD_SIZE, length + 2 * SOFT_GUARD_SIZE, MADV_NOHUGEPAGE);
+    return pages;
 }
 
 /* ---- Pages ----------------------------------------------------------------------------------- */
 
-void *soft_pages_new(size_t size, bool poison)
+void *soft_pages_new(size_t size, size_t alignment, bool poison)
 {
-    size_t length = whole_pages(size);
-    if (length < size || length + page_size() < length)
+    size_t rounded = round_up(size, alignment);
+    size_t length = round_up(size, page_size());
+    if (length < size)
         return NULL;
-    void *pages = mmap(NULL, length + page_size(), PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED)
+    soft_fault_watch();
+    unsigned char *pages = soft_guards_book(1) ? map_guarded(length) : NULL;
+    if (!pages)
+        pages = map_unguarded(length);
+    if (!pages) {
+        soft_guards_unbook(1);
         return NULL;
-    mprotect((unsigned char *)pages + length, page_size(), PROT_NONE);
+    }
     if (poison)
         memset(pages, SOFT_POISON, length);
-    return pages;
+    return pages + length - rounded;
 }
 
 void *soft_pages_map(int fd, size_t offset, size_t size)
 {
     size_t lead = offset % page_size();
-    size_t length = whole_pages(lead + size);
-    unsigned char *pages = mmap(NULL, length + page_size(), PROT_NONE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (pages == MAP_FAILED)
+    size_t length = round_up(lead + size, page_size());
+    soft_fault_watch();
+    unsigned char *pages = map_block(NULL, length, PROT_NONE);
+    if (!pages)
         return NULL;
     if (mmap(pages, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
              (off_t)(offset - lead)) == MAP_FAILED) {
-        munmap(pages, length + page_size());
+        unmap_block(pages, length);
         return NULL;
     }
+    soft_guards_book(1);
     return pages + lead;
 }
 
+static unsigned char *reserve_at(unsigned char *hint, size_t size)
+{
+    unsigned char *pages = map_block(hint, size, PROT_NONE);
+    if (!pages || pages == hint)
+        return pages;
+    unmap_block(pages, size);
+    return NULL;
+}
+
+static unsigned char *reserve_aligned(size_t size, size_t alignment)
+{
+    size_t all;
+    if (__builtin_add_overflow(size, alignment, &all))
+        return NULL;
+    unsigned char *pages = map_block(NULL, all, PROT_NONE);
+    if (!pages)
+        return NULL;
+    size_t lead = (alignment - (uintptr_t)pages % alignment) % alignment;
+    if (lead > 0)
+        munmap(pages - SOFT_GUARD_SIZE, lead);
+    munmap(pages + lead + size + SOFT_GUARD_SIZE, alignment - lead);
+    return pages + lead;
+}
+
+void *soft_pages_reserve(void *hint, size_t size, size_t alignment)
+{
+    unsigned char *pages = NULL;
+    if (hint && (uintptr_t)hint % alignment == 0)
+        pages = reserve_at(hint, size);
+    if (!pages)
+        pages = reserve_aligned(size, alignment);
+    if (pages)
+        soft_guards_book(1);
+    return pages;
+}
+
 /* The slot of exactly these pages, or MAX_GUARDED. */
-static size_t find_exactly_locked(const void *pages, size_t length)
+static size_t find_exactly_locked(const guarded_range *range)
 {
     size_t slot = 0;
     while (slot < MAX_GUARDED &&
-           !(guarded[slot].base == (const unsigned char *)pages && guarded[slot].size == length))
+           !(guarded[slot].start == range->start && guarded[slot].length == range->length))
         slot++;
     return slot;
 }
 
-static void forget_guarded_locked(const void *pages, size_t length)
+static void forget_guarded_locked(const guarded_range *range)
 {
-    size_t slot = find_exactly_locked(pages, length);
+    size_t slot = find_exactly_locked(range);
     if (slot < MAX_GUARDED)
-        guarded[slot].base = NULL;
+        guarded[slot].start = NULL;
+}
+
+/* The kernel may lack a memory map for the hole. */
+static void give_back(const guarded_range *range)
+{
+    if (munmap(range->start, range->length) != 0)
+        madvise(range->start, range->length, MADV_DONTNEED);
+}
+
+static void forget_guarded(const guarded_range *range)
+{
+    pthread_mutex_lock(&lock);
+    forget_guarded_locked(range);
+    pthread_mutex_unlock(&lock);
+}
+
+/* The range that had the slot before. */
+static guarded_range note_retired(const guarded_range *range)
+{
+    pthread_mutex_lock(&lock);
+    guarded_range evicted = retired[next_retired];
+    retired[next_retired] = *range;
+    next_retired = (next_retired + 1) % MAX_RETIRED;
+    pthread_mutex_unlock(&lock);
+    return evicted;
 }
 
 void soft_pages_retire(void *pages, size_t size, const char *what)
 {
-    size_t lead = (uintptr_t)pages % page_size();
-    size_t length = whole_pages(lead + size) + page_size();
-    pages = (unsigned char *)pages - lead;
-    pthread_once(&handler_once, install_handler);
+    guarded_range range = pages_of(pages, size, what);
+    soft_fault_watch();
+    soft_guards_unbook(1);
+    forget_guarded(&range);
+    range.start -= SOFT_GUARD_SIZE;
+    range.length += 2 * SOFT_GUARD_SIZE;
     /* A new mapping over the old one gives the memory back and leaves the addresses taken. */
-    if (mmap(pages, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
-             0) == MAP_FAILED) {
-        munmap(pages, length);
-        return;
-    }
-    pthread_mutex_lock(&lock);
-    forget_guarded_locked(pages, length - page_size());
-    guarded_range evicted = retired[next_retired];
-    retired[next_retired] = (guarded_range){pages, length, what};
-    next_retired = (next_retired + 1) % MAX_RETIRED;
-    pthread_mutex_unlock(&lock);
-    if (evicted.base)
-        munmap(evicted.base, evicted.size);
+    if (mmap(range.start, range.length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+             0) != MAP_FAILED)
+        range = note_retired(&range);
+    if (range.start)
+        give_back(&range);
 }
 
 static CUresult guard(void *pages, size_t size, const char *what, int protection)
 {
-    pthread_once(&handler_once, install_handler);
-    size_t length = whole_pages(size);
+    const guarded_range range = pages_of(pages, size, what);
+    soft_fault_watch();
     pthread_mutex_lock(&lock);
-    size_t slot = find_exactly_locked(pages, length);
+    size_t slot = find_exactly_locked(&range);
     if (slot == MAX_GUARDED)
-        for (slot = 0; slot < MAX_GUARDED && guarded[slot].base;)
+        for (slot = 0; slot < MAX_GUARDED && guarded[slot].start;)
             slot++;
     if (slot == MAX_GUARDED) /* the oldest loses its message, not its protection */
         slot = next_guarded++ % MAX_GUARDED;
-    guarded[slot] = (guarded_range){pages, length, what};
+    guarded[slot] = range;
     pthread_mutex_unlock(&lock);
-    return mprotect(pages, length, protection) == 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    int failed = mprotect(range.start, range.length, protection);
+    return failed ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
 CUresult soft_pages_guard(void *pages, size_t size, const char *what)
@@ -218,9 +282,8 @@ CUresult soft_pages_guard_writes(void *pages, size_t size, const char *what)
 
 CUresult soft_pages_unguard(void *pages, size_t size)
 {
-    pthread_mutex_lock(&lock);
-    forget_guarded_locked(pages, whole_pages(size));
-    pthread_mutex_unlock(&lock);
-    int failed = mprotect(pages, whole_pages(size), PROT_READ | PROT_WRITE);
+    const guarded_range range = pages_of(pages, size, NULL);
+    forget_guarded(&range);
+    int failed = mprotect(range.start, range.length, PROT_READ | PROT_WRITE);
     return failed ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }

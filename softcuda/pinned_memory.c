@@ -2,6 +2,8 @@
 /* Pinned host memory, allocated here or registered by the application. */
 #include "softcuda/device_memory.h"
 
+#include <unistd.h>
+
 #define ALLOC_FLAGS                                                                                \
     (CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED)
 #define REGISTER_FLAGS                                                                             \
@@ -19,9 +21,13 @@ SOFT_API cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
     if (!bytesize)
         return CUDA_SUCCESS;
 
-    soft_range range = {
-        .size = bytesize, .kind = SOFT_MEMORY_HOST, .flags = Flags, .context = context};
-    range.base = soft_pages_new(bytesize, false);
+    soft_range range = {.size = bytesize,
+                        .kind = SOFT_MEMORY_HOST,
+                        .what = "pinned memory of cuMemHostAlloc",
+                        .flags = Flags,
+                        .context = context};
+    /* As the real driver's, it begins at a page. */
+    range.base = soft_pages_new(bytesize, (size_t)sysconf(_SC_PAGESIZE), false);
     if (!range.base)
         return CUDA_ERROR_OUT_OF_MEMORY;
     result = soft_range_add(&range);

@@ -5,6 +5,7 @@
  * its queue while it runs, so a queue's head is always the oldest task that hasn't completed.
  */
 #include "softcuda/scheduler.h"
+#include "softcuda/fault.h"
 
 #include <signal.h>
 #include <stdalign.h>
@@ -119,6 +120,7 @@ static void *stream_main(void *argument)
 {
     soft_stream *stream = argument;
     pthread_setname_np(pthread_self(), "cuda-stream");
+    void *signal_stack = soft_fault_begin_thread();
     pthread_mutex_lock(&soft_lock);
     while (stream->open || stream->head) {
         if (!head_is_ready(stream)) {
@@ -135,6 +137,7 @@ static void *stream_main(void *argument)
     }
     recycle(stream);
     pthread_mutex_unlock(&soft_lock);
+    soft_fault_end_thread(signal_stack);
     return NULL;
 }
 

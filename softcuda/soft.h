@@ -183,6 +183,7 @@ typedef struct {
     unsigned char *base;
     size_t size; /* as asked for, in bytes */
     enum soft_memory kind;
+    const char *what;      /* for the message of a fault; NULL: no memory of the driver's */
     unsigned flags;        /* of the call that made it; of virtual memory, its handle types */
     soft_context *context; /* may be NULL */
     void *owner;           /* for the file that added it, e.g. the pool or the resource */
@@ -208,25 +209,47 @@ size_t soft_range_reach(const void *address);
  * The argument check of launches and copies. */
 bool soft_range_holds(const void *address, size_t size);
 
-/* Anonymous pages for at least size bytes, page-aligned, with an inaccessible page behind them,
- * filled with the byte SOFT_POISON if asked; NULL when there is no memory. */
-#define SOFT_POISON 0xCB
-void *soft_pages_new(size_t size, bool poison);
+/*
+ * The functions below make memory with SOFT_GUARD_SIZE inaccessible bytes before its first page and
+ * behind its last one, so that most accesses that miss it fault. Such memory takes two of the
+ * process's memory maps (vm.max_map_count). Past SOFT_MOST_GUARDED of them memory has no guards.
+ */
+#define SOFT_GUARD_SIZE   ((size_t)64 * 1024)
+#define SOFT_MOST_GUARDED 28000
 
-/* Pages that show size bytes of the file from offset on, for reading and writing, with an
- * inaccessible page behind them. The result is the address of the first byte, which is as far into
- * its page as offset is; NULL when there is no memory. */
+/* Books guards that are made elsewhere; false if there are enough. They are booked in both cases.
+ */
+bool soft_guards_book(size_t count);
+void soft_guards_unbook(size_t count);
+
+/* What addresses of device memory are multiples of: what texture objects ask for. */
+#define SOFT_ALIGNMENT 512
+
+/*
+ * size bytes, filled with the byte SOFT_POISON if asked; NULL when there is no memory. They begin
+ * at a multiple of alignment, a power of 2, and end as near to the end of their last page as that
+ * allows. A page is the largest alignment.
+ */
+#define SOFT_POISON 0xCB
+void *soft_pages_new(size_t size, size_t alignment, bool poison);
+
+/* Pages that show size bytes of the file from offset on, for reading and writing. The result is the
+ * address of the first byte, which is as far into its page as offset is; NULL when there is no
+ * memory. */
 void *soft_pages_map(int fd, size_t offset, size_t size);
+
+/* Inaccessible pages at the hint, if it is a multiple of alignment and they are free there, or else
+ * at another multiple; NULL when there is no memory. */
+void *soft_pages_reserve(void *hint, size_t size, size_t alignment);
 
 /* Makes the pages inaccessible and gives their memory back. The addresses stay unused for a while,
  * so that a late access faults; the message then names what (a string constant, e.g. "device memory
- * after cuMemFree"). size is the one given to soft_pages_new or
- * soft_pages_map. */
+ * after cuMemFree"). size is the one that they were made with. */
 void soft_pages_retire(void *pages, size_t size, const char *what);
 
-/* Makes pages (page-aligned, whole) inaccessible, or only unwritable, and accessible again; until
- * then an access that faults prints a line first that names what. Where guarded pages are part of
- * others, theirs is the name. CUDA_ERROR_OUT_OF_MEMORY if the kernel refuses. */
+/* Makes the pages that hold size bytes inaccessible, or only unwritable, and accessible again;
+ * until then an access that faults prints a line first that names what. Where guarded pages are
+ * part of others, theirs is the name. CUDA_ERROR_OUT_OF_MEMORY if the kernel refuses. */
 CUresult soft_pages_guard(void *pages, size_t size, const char *what);
 CUresult soft_pages_guard_writes(void *pages, size_t size, const char *what);
 CUresult soft_pages_unguard(void *pages, size_t size);

@@ -48,43 +48,12 @@ static size_t page_size(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static unsigned char *reserve_pages(void *hint, size_t size)
-{
-    void *pages = mmap(hint, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return pages == MAP_FAILED ? NULL : pages;
-}
-
-/* Inaccessible pages at the hint, if they are free there, or else at a multiple of alignment; with
- * one more behind, as soft_pages_retire wants it. */
-static unsigned char *reserve_aligned(unsigned char *hint, size_t size, size_t alignment)
-{
-    size_t length = size + page_size();
-    if (hint && (uintptr_t)hint % alignment == 0) {
-        unsigned char *pages = reserve_pages(hint, length);
-        if (!pages || pages == hint)
-            return pages;
-        munmap(pages, length);
-    }
-    size_t all;
-    if (__builtin_add_overflow(length, alignment, &all))
-        return NULL;
-    unsigned char *pages = reserve_pages(NULL, all);
-    if (!pages)
-        return NULL;
-    size_t lead = (alignment - (uintptr_t)pages % alignment) % alignment;
-    if (lead > 0)
-        munmap(pages, lead);
-    if (all > lead + length)
-        munmap(pages + lead + length, all - lead - length);
-    return pages + lead;
-}
-
 static CUresult reserve(unsigned char *hint, size_t size, size_t alignment, CUdeviceptr *pointer)
 {
     reservation *r = calloc(1, sizeof(*r));
     if (!r)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    r->base = reserve_aligned(hint, size, alignment);
+    r->base = soft_pages_reserve(hint, size, alignment);
     r->size = size;
     if (!r->base || soft_pages_guard(r->base, size, NOT_MAPPED) != CUDA_SUCCESS) {
         if (r->base)
@@ -241,6 +210,7 @@ static CUresult set_access_locked(mapping *m, unsigned access)
     const soft_range range = {.base = m->base,
                               .size = m->size,
                               .kind = SOFT_MEMORY_VIRTUAL,
+                              .what = "a mapping of cuMemMap",
                               .flags = (unsigned)m->allocation->prop.requestedHandleTypes,
                               .owner = m->allocation};
     if (!m->access && access)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels that look at the host's threads, or meet at barriers, for the tests of the software CUDA
- * driver alone. */
+/* Kernels that look at the host's threads and stacks, meet at barriers, or access what they must
+ * not: for the tests of the software CUDA driver alone. */
 #include <grinterop/cuhost.h>
 
 #ifndef __CUDACC__
@@ -25,6 +25,57 @@ extern "C" __global__ void meet(unsigned *arrived, unsigned long long *threads)
 #endif
 }
 GR_KERNEL(meet)
+
+/* ---- Accesses -------------------------------------------------------------------------------- */
+
+extern "C" __global__ void write_at(unsigned char *base, long long offset)
+{
+    base[offset] = 0x5a;
+}
+GR_KERNEL(write_at)
+
+extern "C" __global__ void write_to_address_in(unsigned char *const *address)
+{
+    **address = 0x5a;
+}
+GR_KERNEL(write_to_address_in)
+
+/* ---- Stacks ---------------------------------------------------------------------------------- */
+
+/* The far end of the frame is all that is touched. */
+template <unsigned Size> static __device__ unsigned char use_frame(unsigned char value)
+{
+    volatile unsigned char frame[Size];
+    frame[0] = value;
+    return frame[0];
+}
+
+#define FRAME_KERNEL(size)                                                                         \
+    extern "C" __global__ void frame_##size(unsigned char *out)                                    \
+    {                                                                                              \
+        __syncthreads();                                                                           \
+        out[threadIdx.x] = use_frame<size>((unsigned char)threadIdx.x);                            \
+    }                                                                                              \
+    GR_KERNEL_SYNC(frame_##size)
+
+FRAME_KERNEL(16000)
+FRAME_KERNEL(66000)
+FRAME_KERNEL(300000)
+
+/* The depth is a parameter, so that no compiler makes a loop of it. */
+static __device__ unsigned descend(unsigned depth)
+{
+    volatile unsigned frame[1000];
+    frame[0] = depth;
+    const unsigned below = depth > 0 ? descend(depth - 1) : 0;
+    return below + frame[0];
+}
+
+extern "C" __global__ void recurse(unsigned *out, unsigned depth)
+{
+    *out = descend(depth);
+}
+GR_KERNEL(recurse)
 
 /* ---- Barriers -------------------------------------------------------------------------------- */
 

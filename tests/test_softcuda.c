@@ -208,9 +208,11 @@ START_TEST(pointers_that_have_ended)
 {
     need_software();
     need_kernels();
-    expect_death("use_after_unmap", "access at 0x", "cuGraphicsUnregisterResource");
-    expect_death("use_between_maps", "access at 0x", "used after its unmap");
-    expect_death("use_after_free", "access at 0x", "device memory after cuMemFree");
+    expect_death("use_after_unmap", "kernel add_one accessed address 0x",
+                 ", which is byte 0 of an OpenGL buffer, after cuGraphicsUnregisterResource\n");
+    expect_death("use_between_maps", "kernel add_one accessed address 0x", "used after its unmap");
+    expect_death("use_after_free", "kernel add_one accessed address 0x",
+                 ", which is byte 0 of device memory after cuMemFree\n");
 }
 END_TEST
 
