@@ -139,7 +139,7 @@ static void append_nobody(line *l, const siginfo_t *info)
         append_number(l, (uintptr_t)info->si_addr, 10);
         append(l, " bytes: was a parameter not set?");
     } else {
-        append(l, ", which is no memory of this driver");
+        append(l, ", which is no memory of this driver, or no longer");
     }
 }
 
