@@ -125,12 +125,9 @@ static void close_pages(soft_graphics *resource)
 static void free_buffer(soft_graphics *resource)
 {
     gl_buffer *buffer = of(resource);
-    if (buffer->pages) {
-        /* The guard's text is about to go. */
-        soft_pages_unguard(buffer->pages, buffer->size);
+    if (buffer->pages)
         soft_pages_retire(buffer->pages, buffer->size,
                           "an OpenGL buffer, after cuGraphicsUnregisterResource");
-    }
     free(buffer->fetched);
     free(buffer);
 }
@@ -171,12 +168,17 @@ static CUresult register_buffer(soft_context *context, const soft_gl_context *gl
         name);
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
     buffer->pages = soft_pages_new(size, SOFT_ALIGNMENT, false);
-    if (buffer->pages)
-        result = soft_pages_guard(buffer->pages, size, buffer->what);
-    if (result == CUDA_SUCCESS)
-        result = soft_graphics_register(&buffer->base, &ops, context, flags, handle);
+    if (!buffer->pages)
+        goto fail;
+    result = soft_pages_guard(buffer->pages, size, buffer->what);
     if (result != CUDA_SUCCESS)
-        free_buffer(&buffer->base);
+        goto fail;
+    result = soft_graphics_register(&buffer->base, &ops, context, flags, handle);
+    if (result != CUDA_SUCCESS)
+        goto fail;
+    return CUDA_SUCCESS;
+fail:
+    free_buffer(&buffer->base);
     return result;
 }
 

@@ -129,12 +129,9 @@ static void free_image(soft_graphics *resource)
     soft_mipmap_unwrap(image->mipmap);
     for (size_t i = 0; image->arrays && i < (size_t)image->level_count * image->layers; i++)
         soft_array_unwrap(image->arrays[i]);
-    if (image->pages) {
-        /* The guard's text is about to go. */
-        soft_pages_unguard(image->pages, image->size);
+    if (image->pages)
         soft_pages_retire(image->pages, image->size,
                           "an OpenGL image, after cuGraphicsUnregisterResource");
-    }
     pthread_mutex_destroy(&image->lock);
     free(image->arrays);
     free(image->fetched);
@@ -330,6 +327,16 @@ static CUresult allocate(soft_gl_image *image)
     return soft_pages_guard(image->pages, image->size, image->what);
 }
 
+/* Both directions at once is no promise to the driver at all. */
+static unsigned first_map_flags(unsigned flags)
+{
+    unsigned directions =
+        flags & (CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY | CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD);
+    return directions <= CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD
+               ? directions
+               : CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE;
+}
+
 static CUresult register_image(soft_context *context, const soft_gl_context *gl, unsigned name,
                                unsigned target, unsigned flags, CUgraphicsResource *handle)
 {
@@ -341,17 +348,17 @@ static CUresult register_image(soft_context *context, const soft_gl_context *gl,
     image->context = *gl;
     pthread_mutex_init(&image->lock, NULL);
     CUresult result = inspect(image, flags);
-    if (result == CUDA_SUCCESS)
-        result = allocate(image);
-    /* Both directions at once is no promise to the driver at all. */
-    unsigned map_flags =
-        flags & (CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY | CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD);
-    if (map_flags > CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD)
-        map_flags = CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE;
-    if (result == CUDA_SUCCESS)
-        result = soft_graphics_register(&image->base, &ops, context, map_flags, handle);
     if (result != CUDA_SUCCESS)
-        free_image(&image->base);
+        goto fail;
+    result = allocate(image);
+    if (result != CUDA_SUCCESS)
+        goto fail;
+    result = soft_graphics_register(&image->base, &ops, context, first_map_flags(flags), handle);
+    if (result != CUDA_SUCCESS)
+        goto fail;
+    return CUDA_SUCCESS;
+fail:
+    free_image(&image->base);
     return result;
 }
 
