@@ -208,77 +208,66 @@ SOFT_API cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
+/* The stream, and room for the answer. */
+static CUresult query(CUstream handle, const void *answer, soft_stream **stream)
+{
+    CUresult result = soft_stream_get(handle, stream);
+    return result == CUDA_SUCCESS && !answer ? CUDA_ERROR_INVALID_VALUE : result;
+}
+
 SOFT_API cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
 {
     soft_stream *stream;
-    CUresult result = soft_stream_get(hStream, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!pctx)
-        return CUDA_ERROR_INVALID_VALUE;
-    *pctx = soft_context_handle(stream->context);
-    return CUDA_SUCCESS;
+    CUresult result = query(hStream, pctx, &stream);
+    if (result == CUDA_SUCCESS)
+        *pctx = soft_context_handle(stream->context);
+    return result;
 }
 
 SOFT_API cuStreamGetDevice(CUstream hStream, CUdevice *device)
 {
     soft_stream *stream;
-    CUresult result = soft_stream_get(hStream, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!device)
-        return CUDA_ERROR_INVALID_VALUE;
-    *device = 0;
-    return CUDA_SUCCESS;
+    CUresult result = query(hStream, device, &stream);
+    if (result == CUDA_SUCCESS)
+        *device = 0;
+    return result;
 }
 
 SOFT_API cuStreamGetFlags(CUstream hStream, unsigned int *flags)
 {
     soft_stream *stream;
-    CUresult result = soft_stream_get(hStream, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!flags)
-        return CUDA_ERROR_INVALID_VALUE;
-    *flags = stream->flags;
-    return CUDA_SUCCESS;
+    CUresult result = query(hStream, flags, &stream);
+    if (result == CUDA_SUCCESS)
+        *flags = stream->flags;
+    return result;
 }
 
 SOFT_API cuStreamGetPriority(CUstream hStream, int *priority)
 {
     soft_stream *stream;
-    CUresult result = soft_stream_get(hStream, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!priority)
-        return CUDA_ERROR_INVALID_VALUE;
-    *priority = stream->priority;
-    return CUDA_SUCCESS;
+    CUresult result = query(hStream, priority, &stream);
+    if (result == CUDA_SUCCESS)
+        *priority = stream->priority;
+    return result;
 }
 
 SOFT_API cuStreamGetId(CUstream hStream, unsigned long long *streamId)
 {
     soft_stream *stream;
-    CUresult result = soft_stream_get(hStream, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!streamId)
-        return CUDA_ERROR_INVALID_VALUE;
-    *streamId = stream->id;
-    return CUDA_SUCCESS;
+    CUresult result = query(hStream, streamId, &stream);
+    if (result == CUDA_SUCCESS)
+        *streamId = stream->id;
+    return result;
 }
 
 /* Streams never capture: beginning a capture is one of the entry points that aren't implemented. */
 SOFT_API cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
 {
     soft_stream *stream;
-    CUresult result = soft_stream_get(hStream, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!captureStatus)
-        return CUDA_ERROR_INVALID_VALUE;
-    *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;
-    return CUDA_SUCCESS;
+    CUresult result = query(hStream, captureStatus, &stream);
+    if (result == CUDA_SUCCESS)
+        *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;
+    return result;
 }
 
 /* ---- Per-thread twins ------------------------------------------------------------------------ */
