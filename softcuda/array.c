@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CUDA arrays: what descriptors are allowed, and the life of arrays, own and wrapped. */
-#include "softcuda/array_life.h"
+#include "softcuda/array.h"
 
 #include "softcuda/device_memory.h"
 

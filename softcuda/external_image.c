@@ -12,7 +12,7 @@
  *
  * So offset + the sum of the levels is also what VkMemoryRequirements says.
  */
-#include "softcuda/array_life.h"
+#include "softcuda/array.h"
 #include "softcuda/device_memory.h"
 #include "softcuda/external_memory.h"
 

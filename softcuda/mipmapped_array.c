@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Mipmapped arrays: their levels are arrays, in one piece of memory if it is the driver's. */
-#include "softcuda/array_life.h"
+#include "softcuda/array.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
