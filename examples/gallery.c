@@ -50,7 +50,7 @@ static bool share_images(struct show *show)
         show->shared[i] = gr_from_gl_image(show->collection.names[i], image_kinds[i].target,
                                            GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE);
         if (!show->shared[i])
-            return gr_failed("register an image with CUDA");
+            return failed_to("register an image with CUDA");
     }
     return true;
 }
@@ -62,7 +62,7 @@ static bool paint(struct show *show, int image, gr_buffer *buffer, int level, in
     const struct session *s = &show->session;
     CUsurfObject surface = gr_buffer_surface(buffer, (unsigned)level, (unsigned)layer);
     if (surface == 0)
-        return gr_failed("make a surface of an image");
+        return failed_to("make a surface of an image");
 
     int width = kind->width >> level, height = kind->height >> level;
     int index = level + layer, count = kind->levels * kind->layers * kind->depth;
@@ -89,10 +89,10 @@ static bool paint_images(struct show *show)
 {
     gr_buffer *buffers[IMAGES];
     if (gr_map_many(show->shared, IMAGES, show->session.stream, buffers) != GR_OK)
-        return gr_failed("map the images");
+        return failed_to("map the images");
     const bool done = paint_all(show, buffers);
     if (gr_buffer_release_many(buffers, IMAGES, GR_STREAM_OF_MAP) != GR_OK)
-        return gr_failed("release the images");
+        return failed_to("release the images");
     return done;
 }
 

@@ -51,7 +51,7 @@ struct show {
 static bool share_vertices(struct show *show)
 {
     show->vertices = gr_from_gl_buffer(show->scene.vertex_buffer, GR_WRITE_DISCARD);
-    return show->vertices || gr_failed("register the vertex buffer with CUDA");
+    return show->vertices || failed_to("register the vertex buffer with CUDA");
 }
 
 /* One thread for each place of a grid, in blocks of 16 by 16. */
@@ -69,7 +69,7 @@ static bool write_vertices(struct show *show)
 {
     GR_AUTO(gr_buffer) *buffer = gr_map(show->vertices, show->session.stream);
     if (!buffer)
-        return gr_failed("map the vertex buffer");
+        return failed_to("map the vertex buffer");
 
     CUdeviceptr vertices = gr_buffer_ptr(buffer);
     struct picture *picture = &show->picture;

@@ -114,7 +114,7 @@ static bool frame_in_order(struct show *show)
     {
         GR_AUTO(gr_buffer) *buffer = gr_map(show->sparks, show->session.stream);
         if (!buffer)
-            return gr_failed("map the buffer");
+            return failed_to("map the buffer");
         if (!advance(show, gr_buffer_ptr(buffer), STEP))
             return false;
     }
@@ -130,16 +130,16 @@ static bool frame_in_flight(struct show *show)
 {
     gr_slot slot;
     if (gr_ring_acquire_write(show->ring, show->session.stream, 1, &slot) != GR_OK)
-        return gr_failed("take a slot to write to");
+        return failed_to("take a slot to write to");
     if (!advance(show, gr_buffer_ptr(slot.buffer), STEP))
         return false;
     if (gr_ring_publish(show->ring, 1, &slot) != GR_OK)
-        return gr_failed("hand a frame on");
+        return failed_to("hand a frame on");
 
     if (gr_ring_acquire_read(show->ring, NULL, 1, &slot) != GR_OK)
-        return gr_failed("take a frame to draw");
+        return failed_to("take a frame to draw");
     draw(show, show->arrays[slot.index]);
-    return gr_ring_give_back(show->ring, 1, &slot) == GR_OK || gr_failed("give a slot back");
+    return gr_ring_give_back(show->ring, 1, &slot) == GR_OK || failed_to("give a slot back");
 }
 
 /* Storage of the application's own, as it would have it without CUDA. */
@@ -150,7 +150,7 @@ static bool share_in_order(struct show *show, size_t size)
     glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)size, NULL, GL_DYNAMIC_DRAW);
     show->array = particles_view_array(show->buffer);
     show->sparks = gr_from_gl_buffer_with(show->buffer, GR_WRITE_DISCARD, NULL);
-    return show->sparks || gr_failed("share a buffer with CUDA");
+    return show->sparks || failed_to("share a buffer with CUDA");
 }
 
 /* Storage that grinterop makes, in the best way that works here. */
@@ -160,7 +160,7 @@ static bool share_in_flight(struct show *show, size_t size, int in_flight)
     for (int i = 0; i < in_flight; i++) {
         slots[i] = gr_gl_buffer_create(size, GR_WRITE_DISCARD, NULL);
         if (!slots[i]) {
-            gr_failed("make a buffer that CUDA shares");
+            failed_to("make a buffer that CUDA shares");
             while (i-- > 0)
                 gr_resource_free(slots[i]);
             return false;
@@ -173,7 +173,7 @@ static bool share_in_flight(struct show *show, size_t size, int in_flight)
         gr_ring_create(slots, (size_t)in_flight, &(gr_ring_options){.producer = GR_SIDE_CUDA});
     if (show->ring)
         return true;
-    gr_failed("make a ring");
+    failed_to("make a ring");
     for (int i = 0; i < in_flight; i++)
         gr_resource_free(slots[i]);
     return false;

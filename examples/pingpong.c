@@ -47,7 +47,7 @@ static bool compute(const struct show *show, int frame)
     GR_AUTO(gr_buffer) *buffer = gr_map(show->vk.images[frame % 2], s->stream);
     CUsurfObject image = buffer ? gr_buffer_surface(buffer, 0, 0) : 0;
     if (image == 0)
-        return gr_failed("map an image");
+        return failed_to("map an image");
     /* Along the rim of the Mandelbrot set's heart, a little outside of it. */
     const float angle = 3.0f * (float)(frame % TILES + 1) / (float)TILES;
     float cx = 1.04f * (0.5f * cosf(angle) - 0.25f * cosf(2.0f * angle));

@@ -24,11 +24,11 @@ static bool share(struct pingpong_vk *p)
     p->used = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
     p->written = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
     if (!p->used || !p->written)
-        return gr_failed("share semaphores with CUDA");
+        return failed_to("share semaphores with CUDA");
     for (int i = 0; i < 2; i++) {
         p->images[i] = gr_vk_image_create(device, &info, GR_SURFACE_LOAD_STORE);
         if (!p->images[i] || gr_resource_set_sync(p->images[i], p->used, p->written) != GR_OK)
-            return gr_failed("share an image with CUDA");
+            return failed_to("share an image with CUDA");
     }
     return true;
 }
@@ -75,11 +75,11 @@ static bool record_tile(struct pingpong_vk *p, int tile)
     if (!commands)
         return false;
     if (gr_vk_cmd_from_cuda(commands, image, 1, &all) != GR_OK)
-        return gr_failed("record a barrier");
+        return failed_to("record a barrier");
     pingpong_draw_record(p, commands, tile);
     record_return(p, commands, gr_vk_image(*image));
     if (gr_vk_cmd_to_cuda(commands, image, 1, &all) != GR_OK)
-        return gr_failed("record a barrier");
+        return failed_to("record a barrier");
     p->tiles[tile] = commands;
     return vulkan_ok(p->vulkan.EndCommandBuffer(commands), "record commands");
 }
@@ -90,7 +90,7 @@ static bool submit(const struct pingpong_vk *p, gr_resource *const images[], siz
 {
     gr_submit submit;
     if (gr_submit_begin(images, n, &submit) != GR_OK)
-        return gr_failed("begin a submit");
+        return failed_to("begin a submit");
     if (vulkan_submit(&p->vulkan, commands, &submit, false))
         return true;
     gr_submit_cancel(images, n, &submit);
@@ -130,7 +130,7 @@ static bool prepare(struct pingpong_vk *p)
     vulkan_change_layout(v, commands, p->picture.image, VK_IMAGE_LAYOUT_GENERAL,
                          VK_IMAGE_LAYOUT_GENERAL);
     if (gr_vk_cmd_to_cuda(commands, p->images, 2, &nothing) != GR_OK)
-        return gr_failed("record a barrier");
+        return failed_to("record a barrier");
     return vulkan_ok(v->EndCommandBuffer(commands), "record commands") &&
            submit(p, p->images, 2, commands);
 }

@@ -44,7 +44,7 @@ static bool run_kernels(const struct port_cuda *p, gr_buffer *const mapped[PORT_
     CUdeviceptr vertices = gr_buffer_ptr(mapped[PORT_VERTICES]);
     CUsurfObject texture = gr_buffer_surface(mapped[PORT_TEXTURE], 0, 0);
     if (vertices == 0 || texture == 0)
-        return gr_failed("use the vertices and the texture in kernels");
+        return failed_to("use the vertices and the texture in kernels");
     return launch(p, p->wave_sheet, PORT_COLUMNS, PORT_ROWS, (void *[]){&vertices, &time}) &&
            launch(p, p->marble, PORT_TEXTURE_WIDTH, PORT_TEXTURE_HEIGHT,
                   (void *[]){&texture, &time});
@@ -55,10 +55,10 @@ bool port_cuda_write(const struct port_cuda *p, gr_resource *const shared[PORT_S
 {
     gr_buffer *mapped[PORT_SHARED];
     if (gr_map_many(shared, PORT_SHARED, p->session.stream, mapped) != GR_OK)
-        return gr_failed("map the vertices and the texture");
+        return failed_to("map the vertices and the texture");
     const bool done = run_kernels(p, mapped, time);
     if (gr_buffer_release_many(mapped, PORT_SHARED, GR_STREAM_OF_MAP) != GR_OK)
-        return gr_failed("release the vertices and the texture");
+        return failed_to("release the vertices and the texture");
     return done;
 }
 

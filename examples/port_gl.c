@@ -38,7 +38,7 @@ static bool share(struct renderer *r)
     r->shared[PORT_TEXTURE] =
         gr_from_gl_image(r->texture, GL_TEXTURE_2D, GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE);
     return (r->shared[PORT_VERTICES] && r->shared[PORT_TEXTURE]) ||
-           gr_failed("share OpenGL's vertices and texture with CUDA");
+           failed_to("share OpenGL's vertices and texture with CUDA");
 }
 
 static bool draw(void *renderer, const struct port_view *view, unsigned char *pixels)
@@ -156,7 +156,7 @@ static bool make_context(struct renderer *r)
 {
     r->egl = gr_egl_create(NULL);
     if (!r->egl)
-        return gr_failed("make an OpenGL context");
+        return failed_to("make an OpenGL context");
     char text[512] = "";
     gr_egl_describe(r->egl, text, sizeof(text));
     printf("OpenGL   %s\n", text);

@@ -49,10 +49,10 @@ static bool share(struct renderer *r)
     r->drawn = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
     r->computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
     if (!r->shared[PORT_VERTICES] || !r->shared[PORT_TEXTURE] || !r->drawn || !r->computed)
-        return gr_failed("share Vulkan's vertices and texture with CUDA");
+        return failed_to("share Vulkan's vertices and texture with CUDA");
     for (int i = 0; i < PORT_SHARED; i++)
         if (gr_resource_set_sync(r->shared[i], r->drawn, r->computed) != GR_OK)
-            return gr_failed("agree with CUDA whose turn it is");
+            return failed_to("agree with CUDA whose turn it is");
     return true;
 }
 
@@ -61,7 +61,7 @@ static bool submit(const struct renderer *r, VkCommandBuffer commands, bool wait
 {
     gr_submit submit;
     if (gr_submit_begin(r->shared, PORT_SHARED, &submit) != GR_OK)
-        return gr_failed("begin a submit");
+        return failed_to("begin a submit");
     if (vulkan_submit(&r->vulkan, commands, &submit, wait))
         return true;
     gr_submit_cancel(r->shared, PORT_SHARED, &submit);
@@ -84,7 +84,7 @@ static bool hand_over(struct renderer *r)
     if (!commands)
         return false;
     if (gr_vk_cmd_to_cuda(commands, r->shared, PORT_SHARED, &nothing) != GR_OK)
-        return gr_failed("record a barrier");
+        return failed_to("record a barrier");
     return finish(r, commands) && submit(r, commands, false);
 }
 
@@ -118,10 +118,10 @@ static bool record(struct renderer *r)
     if (!r->commands)
         return false;
     if (gr_vk_cmd_from_cuda(r->commands, r->shared, PORT_SHARED, &drawing) != GR_OK)
-        return gr_failed("record a barrier");
+        return failed_to("record a barrier");
     record_drawing(r, r->commands);
     if (gr_vk_cmd_to_cuda(r->commands, r->shared, PORT_SHARED, &drawing) != GR_OK)
-        return gr_failed("record a barrier");
+        return failed_to("record a barrier");
     return finish(r, r->commands);
 }
 

@@ -85,7 +85,7 @@ static bool share_textures(struct show *show)
     show->shared[FILTERED] = gr_from_gl_image(show->textures[FILTERED], GL_TEXTURE_2D,
                                               GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE);
     return (show->shared[DRAWN] && show->shared[FILTERED]) ||
-           gr_failed("register the textures with CUDA");
+           failed_to("register the textures with CUDA");
 }
 
 /* One thread a pixel, in blocks of 32 by 8. */
@@ -104,7 +104,7 @@ static bool run_filter(struct show *show, gr_buffer *drawn, gr_buffer *filtered,
     CUtexObject picture = gr_buffer_texture(drawn, NULL);
     CUsurfObject out = gr_buffer_surface(filtered, 0, 0);
     if (picture == 0 || out == 0)
-        return gr_failed("use the textures in a kernel");
+        return failed_to("use the textures in a kernel");
 
     int *width = &show->target.width, *height = &show->target.height;
     if (filter == SOBEL)
@@ -120,10 +120,10 @@ static bool filter_picture(struct show *show, enum filter filter)
 {
     gr_buffer *images[SHARED];
     if (gr_map_many(show->shared, SHARED, show->session.stream, images) != GR_OK)
-        return gr_failed("map the textures");
+        return failed_to("map the textures");
     const bool done = run_filter(show, images[DRAWN], images[FILTERED], filter);
     if (gr_buffer_release_many(images, SHARED, GR_STREAM_OF_MAP) != GR_OK)
-        return gr_failed("release the textures");
+        return failed_to("release the textures");
     return done;
 }
 

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-bool gr_failed(const char *doing)
+bool failed_to(const char *doing)
 {
     gr_error error;
     gr_last_error(&error);
@@ -57,7 +57,7 @@ static bool load_driver(struct session *s)
 {
     *s = (struct session){0};
     if (gr_cuda_load(true) != GR_OK)
-        return gr_failed("load a CUDA driver");
+        return failed_to("load a CUDA driver");
     s->cuda = gr_cuda();
     return true;
 }
@@ -73,7 +73,7 @@ bool session_open(struct session *s)
         return false;
     s->egl = gr_egl_create(NULL);
     if (!s->egl)
-        return gr_failed("make an OpenGL context");
+        return failed_to("make an OpenGL context");
     if (!open_cuda(s))
         return false;
     char opengl[512] = "";

@@ -31,6 +31,6 @@ void session_close(struct session *session);
 bool cuda_ok(CUresult result, const char *doing);
 
 /* Prints grinterop's last error and returns false. */
-bool gr_failed(const char *doing);
+bool failed_to(const char *doing);
 
 #endif

@@ -46,7 +46,7 @@ struct show {
 static bool share_vertices(struct show *show)
 {
     show->vertices = gr_from_gl_buffer(show->scene.vertex_buffer, GR_WRITE_DISCARD);
-    return show->vertices || gr_failed("register the vertex buffer with CUDA");
+    return show->vertices || failed_to("register the vertex buffer with CUDA");
 }
 
 /*
@@ -56,7 +56,7 @@ static bool write_vertices(struct show *show, float time)
 {
     GR_AUTO(gr_buffer) *buffer = gr_map(show->vertices, show->session.stream);
     if (!buffer)
-        return gr_failed("map the vertex buffer");
+        return failed_to("map the vertex buffer");
 
     CUdeviceptr vertices = gr_buffer_ptr(buffer);
     int mesh = show->scene.columns;

@@ -29,7 +29,7 @@ static bool open_computer(struct computer *c, int socket)
                  "find the kernel"))
         return false;
     c->ring = gr_receive_ring(socket, 20000);
-    return c->ring || gr_failed("receive the ring");
+    return c->ring || failed_to("receive the ring");
 }
 
 /* A slot is free, or becomes so when the other process has drawn what is in it. */
@@ -37,7 +37,7 @@ static bool compute_frame(struct computer *c, const struct twoproc_options *opti
 {
     gr_slot slot;
     if (gr_ring_acquire_write(c->ring, c->session.stream, 1, &slot) != GR_OK)
-        return gr_failed("get a slot to write to");
+        return failed_to("get a slot to write to");
     CUdeviceptr vertices = gr_buffer_ptr(slot.buffer);
     int mesh = options->mesh;
     float time = (float)(slot.frame - 1) / 30.0f;
@@ -46,7 +46,7 @@ static bool compute_frame(struct computer *c, const struct twoproc_options *opti
     return cuda_ok(c->session.cuda->cuLaunchKernel(c->kernel, blocks, blocks, 1, 16, 16, 1, 0,
                                                    c->session.stream, arguments, NULL),
                    "start the kernel") &&
-           (gr_ring_publish(c->ring, 1, &slot) == GR_OK || gr_failed("publish a frame"));
+           (gr_ring_publish(c->ring, 1, &slot) == GR_OK || failed_to("publish a frame"));
 }
 
 static void close_computer(struct computer *c)

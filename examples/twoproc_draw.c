@@ -45,20 +45,20 @@ static bool make_ring(struct drawer *d, int mesh)
     bool made = true;
     for (int i = 0; i < SLOTS && made; i++) {
         buffers[i] = gr_gl_buffer_create(size, GR_WRITE_DISCARD, &shared);
-        made = buffers[i] || gr_failed("make a vertex buffer that can be shared");
+        made = buffers[i] || failed_to("make a vertex buffer that can be shared");
     }
     if (made)
         d->ring = gr_ring_create(buffers, SLOTS, &options);
     for (int i = 0; i < SLOTS && !d->ring; i++)
         gr_resource_free(buffers[i]);
-    return d->ring || (made && gr_failed("make a ring"));
+    return d->ring || (made && failed_to("make a ring"));
 }
 
 /* From here on this process reads from the ring, and only the other one writes to it. */
 static bool share_ring(struct drawer *d, int socket)
 {
     d->shared = gr_send_ring(socket, d->ring, GR_RING_CONSUMER, 20000) == GR_OK;
-    return d->shared || gr_failed("send the ring to the other process");
+    return d->shared || failed_to("send the ring to the other process");
 }
 
 /* ---- Drawing --------------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ static bool draw_all(struct drawer *d, const struct twoproc_options *options, pi
     printf("Drawn    %d frames of the other process\n", drawn);
     if (status == GR_OK)
         return true;
-    gr_failed("draw another frame");
+    failed_to("draw another frame");
     return options->kill && status == GR_ERR_SYSTEM && drawn > 0;
 }
 

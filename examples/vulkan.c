@@ -99,7 +99,7 @@ bool vulkan_open(struct vulkan *v, enum vulkan_queue kind, bool validate)
         .validation = validate, .message = print_message, .user = v};
     v->headless = gr_vk_headless_create(&options);
     if (!v->headless)
-        return gr_failed("open Vulkan");
+        return failed_to("open Vulkan");
     const gr_vk_headless_handles *on = gr_vk_headless_get(v->headless);
     v->device = on->device;
     if (!find_functions(v, on))
@@ -114,7 +114,7 @@ bool vulkan_open(struct vulkan *v, enum vulkan_queue kind, bool validate)
                                     v->family};
     v->shared = gr_vk_device_wrap(&info);
     if (!v->shared)
-        return gr_failed("share Vulkan's device with CUDA");
+        return failed_to("share Vulkan's device with CUDA");
 
     const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                           .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
@@ -196,6 +196,6 @@ bool vulkan_submit(const struct vulkan *v, VkCommandBuffer commands, const gr_su
 void vulkan_resource_free(gr_resource *resource)
 {
     if (resource && gr_resource_set_sync(resource, NULL, NULL) != GR_OK)
-        gr_failed("wait for CUDA's last use of a resource");
+        failed_to("wait for CUDA's last use of a resource");
     gr_resource_free(resource);
 }

@@ -96,7 +96,7 @@ extern const char *const bench_part_titles[BENCH_PARTS];
 bool bench_is_full(const struct bench_kind *kind);
 bool bench_drain(struct bench *bench);
 bool bench_cuda_failed(const struct bench *bench, CUresult result, const char *call);
-bool bench_gr_failed(const char *call);
+bool bench_grinterop_failed(const char *call);
 
 /* map_objects.c */
 bool bench_open(struct bench *bench);

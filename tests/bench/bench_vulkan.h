@@ -201,7 +201,7 @@ void vkb_close(struct vkb *bench);
 bool vkb_drain(struct vkb *bench);
 bool vkb_cuda_failed(const struct vkb *bench, CUresult result, const char *call);
 bool vkb_vulkan_failed(VkResult result, const char *call);
-bool vkb_gr_failed(const char *call);
+bool vkb_grinterop_failed(const char *call);
 bool vkb_make_buffer(struct vkb *bench, struct vkb_object *object);
 bool vkb_make_image(struct vkb *bench, struct vkb_object *object);
 void vkb_end_object(struct vkb *bench, struct vkb_object *object);

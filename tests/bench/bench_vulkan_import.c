@@ -116,10 +116,10 @@ bool vkb_import_image_raw(struct vkb *bench, struct vkb_side *side, const struct
 static bool end_resource(gr_resource *resource, const char *made_by)
 {
     if (!resource)
-        return vkb_gr_failed(made_by);
+        return vkb_grinterop_failed(made_by);
     gr_status status = gr_close(resource, GR_STREAM_OF_MAP);
     gr_resource_free(resource);
-    return status == GR_OK || vkb_gr_failed("gr_close");
+    return status == GR_OK || vkb_grinterop_failed("gr_close");
 }
 
 gr_resource *vkb_import_grinterop(struct vkb *bench, const struct vkb_object *object)
@@ -144,11 +144,11 @@ bool vkb_import_used_grinterop(struct vkb *bench, struct vkb_side *side,
     (void)side, (void)kind;
     gr_resource *resource = vkb_import_grinterop(bench, &bench->spare_buffer);
     if (!resource)
-        return vkb_gr_failed("gr_from_vk_buffer");
+        return vkb_grinterop_failed("gr_from_vk_buffer");
     gr_buffer *buffer = gr_map(resource, bench->stream);
-    bool good = buffer ? use_once(bench, gr_buffer_ptr(buffer)) : vkb_gr_failed("gr_map");
+    bool good = buffer ? use_once(bench, gr_buffer_ptr(buffer)) : vkb_grinterop_failed("gr_map");
     if (gr_buffer_release(buffer) != GR_OK)
-        good = vkb_gr_failed("gr_buffer_release");
+        good = vkb_grinterop_failed("gr_buffer_release");
     return end_resource(resource, "gr_from_vk_buffer") && good;
 }
 

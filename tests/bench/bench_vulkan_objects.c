@@ -23,7 +23,7 @@ bool vkb_vulkan_failed(VkResult result, const char *call)
     return false;
 }
 
-bool vkb_gr_failed(const char *call)
+bool vkb_grinterop_failed(const char *call)
 {
     gr_error error;
     gr_last_error(&error);
@@ -63,7 +63,7 @@ static bool open_vulkan(struct vkb *bench)
     bench->headless =
         gr_vk_headless_create(&(gr_vk_headless_options){.cuda_device = bench->ordinal});
     if (!bench->headless)
-        return vkb_gr_failed("gr_vk_headless_create");
+        return vkb_grinterop_failed("gr_vk_headless_create");
     const gr_vk_headless_handles *h = bench->handles = gr_vk_headless_get(bench->headless);
     if (!vkb_load_functions(bench))
         return false;
@@ -78,7 +78,7 @@ static bool open_vulkan(struct vkb *bench)
                                                          h->physical_device, h->device, h->graphics,
                                                          h->graphics_family});
     if (!bench->wrap)
-        return vkb_gr_failed("gr_vk_device_wrap");
+        return vkb_grinterop_failed("gr_vk_device_wrap");
     bench->through_host = !gr_vk_device_has_semaphores(bench->wrap);
     return true;
 }
@@ -102,7 +102,7 @@ bool vkb_open(struct vkb *bench)
 {
     bench->cuda = gr_cuda();
     if (!bench->cuda)
-        return vkb_gr_failed("gr_cuda");
+        return vkb_grinterop_failed("gr_cuda");
     bench->points = calloc(VKB_POINTS, sizeof(*bench->points));
     if (!bench->points) {
         fputs("bench_vulkan: out of memory\n", stderr);

@@ -48,7 +48,7 @@ static bool barrier_grinterop(VkCommandBuffer commands, gr_resource *resource, u
         .stages = VK_PIPELINE_STAGE_TRANSFER_BIT, .access = COPY_ACCESS, .queue_family = family};
     if ((to_cuda ? gr_vk_cmd_to_cuda : gr_vk_cmd_from_cuda)(commands, &resource, 1, &copy) == GR_OK)
         return true;
-    return vkb_gr_failed(to_cuda ? "gr_vk_cmd_to_cuda" : "gr_vk_cmd_from_cuda");
+    return vkb_grinterop_failed(to_cuda ? "gr_vk_cmd_to_cuda" : "gr_vk_cmd_from_cuda");
 }
 
 static bool barrier(struct vkb *bench, struct vkb_side *side, VkCommandBuffer commands,
@@ -177,14 +177,14 @@ bool vkb_ping_pong_grinterop(struct vkb *bench, struct vkb_side *side, const str
     unsigned i = (unsigned)(side->frames % kind->resources);
     gr_buffer *buffer = gr_map(side->resources[i], bench->stream);
     if (!buffer)
-        return vkb_gr_failed("gr_map");
+        return vkb_grinterop_failed("gr_map");
     side->pointers[i] = gr_buffer_ptr(buffer);
     bool filled = vkb_fill(bench, side, i);
     if (gr_buffer_release(buffer) != GR_OK)
-        return vkb_gr_failed("gr_buffer_release");
+        return vkb_grinterop_failed("gr_buffer_release");
     gr_submit points;
     if (gr_submit_begin(&side->resources[i], 1, &points) != GR_OK)
-        return vkb_gr_failed("gr_submit_begin");
+        return vkb_grinterop_failed("gr_submit_begin");
     side->drawn = points.signal_value;
     side->done[side->frames % VKB_FRAMES] = points.signal_value;
     return filled && submit(bench, side, kind, gr_vk_semaphore(points.wait), points.wait_value,
@@ -236,17 +236,17 @@ bool vkb_batch_grinterop(struct vkb *bench, struct vkb_side *side, const struct 
         return true;
     gr_buffer **mapped = side->mapped + first;
     if (gr_map_many(side->resources + first, n, bench->stream, mapped) != GR_OK)
-        return vkb_gr_failed("gr_map_many");
+        return vkb_grinterop_failed("gr_map_many");
     for (unsigned i = 0; i < n; i++)
         side->pointers[first + i] = gr_buffer_ptr(mapped[i]);
     bool filled = fill_batch(bench, side, kind, first);
     gr_status released = gr_buffer_release_many(mapped, n, GR_STREAM_OF_MAP);
     memset(mapped, 0, n * sizeof(*mapped));
     if (released != GR_OK)
-        return vkb_gr_failed("gr_buffer_release_many");
+        return vkb_grinterop_failed("gr_buffer_release_many");
     gr_submit points;
     if (gr_submit_begin(side->resources + first, n, &points) != GR_OK)
-        return vkb_gr_failed("gr_submit_begin");
+        return vkb_grinterop_failed("gr_submit_begin");
     side->drawn = points.signal_value;
     batch_is_done_at(side, kind, points.signal_value);
     return filled && submit(bench, side, kind, gr_vk_semaphore(points.wait), points.wait_value,

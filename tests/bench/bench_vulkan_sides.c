@@ -170,7 +170,7 @@ bool vkb_open_grinterop(struct vkb *bench, struct vkb_side *side)
     side->gr_acquire = gr_vk_semaphore_create(bench->wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     side->gr_release = gr_vk_semaphore_create(bench->wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     if (!side->gr_acquire || !side->gr_release)
-        return vkb_gr_failed("gr_vk_semaphore_create");
+        return vkb_grinterop_failed("gr_vk_semaphore_create");
     side->acquire = gr_vk_semaphore(side->gr_acquire);
     side->release = gr_vk_semaphore(side->gr_release);
     for (unsigned i = 0; i < VKB_RESOURCES; i++) {
@@ -178,7 +178,7 @@ bool vkb_open_grinterop(struct vkb *bench, struct vkb_side *side)
             return false;
         side->resources[i] = vkb_import_grinterop(bench, &side->buffers[i]);
         if (!side->resources[i])
-            return vkb_gr_failed("gr_from_vk_buffer");
+            return vkb_grinterop_failed("gr_from_vk_buffer");
     }
     return true;
 }

@@ -140,7 +140,7 @@ void frames_close(struct frames *frames);
 bool frames_set_mesh(struct frames *frames, int mesh);
 bool frames_drain(struct frames *frames);
 bool frames_cuda_ok(const struct frames *frames, CUresult result, const char *call);
-bool frames_gr_failed(const char *call);
+bool frames_grinterop_failed(const char *call);
 bool frames_gl_ok(const char *doing);
 bool frames_launch(struct frames *frames, CUdeviceptr vertices); /* the next frame's mesh */
 void frames_draw(struct frames *frames, unsigned name);

@@ -55,7 +55,7 @@ bool frames_cuda_ok(const struct frames *f, CUresult result, const char *call)
     return false;
 }
 
-bool frames_gr_failed(const char *call)
+bool frames_grinterop_failed(const char *call)
 {
     gr_error error;
     gr_last_error(&error);
@@ -225,7 +225,7 @@ bool frames_open(struct frames *f)
 {
     f->cuda = gr_cuda();
     if (!f->cuda)
-        return frames_gr_failed("gr_cuda");
+        return frames_grinterop_failed("gr_cuda");
     f->reference = malloc(FRAMES_PIXELS);
     f->pixels = malloc(FRAMES_PIXELS);
     if (!f->reference || !f->pixels) {
@@ -234,7 +234,7 @@ bool frames_open(struct frames *f)
     }
     f->egl = gr_egl_create(&(gr_egl_options){.cuda_device = f->ordinal});
     if (!f->egl)
-        return frames_gr_failed("gr_egl_create");
+        return frames_grinterop_failed("gr_egl_create");
     if (!open_cuda(f) || !open_target(f))
         return false;
     frames_vulkan_open(f);

@@ -86,7 +86,7 @@ static bool open_semaphores(struct hand *h)
     h->acquire = gr_vk_semaphore_create(h->vulkan->shared, VK_SEMAPHORE_TYPE_TIMELINE);
     h->release = gr_vk_semaphore_create(h->vulkan->shared, VK_SEMAPHORE_TYPE_TIMELINE);
     if (!h->acquire || !h->release)
-        return frames_gr_failed("gr_vk_semaphore_create");
+        return frames_grinterop_failed("gr_vk_semaphore_create");
     return import(h, h->acquire, &h->gl_acquire) && import(h, h->release, &h->gl_release);
 }
 
@@ -97,14 +97,14 @@ static bool open_buffers(struct frames *f, struct hand *h, unsigned slots)
     for (unsigned i = 0; i < slots; i++) {
         h->resources[i] = gr_gl_buffer_create(f->bytes, GR_WRITE_DISCARD, &shared);
         if (!h->resources[i])
-            return frames_gr_failed("gr_gl_buffer_create");
+            return frames_grinterop_failed("gr_gl_buffer_create");
         gr_buffer *buffer = gr_map(h->resources[i], f->stream);
         if (!buffer)
-            return frames_gr_failed("gr_map");
+            return frames_grinterop_failed("gr_map");
         h->pointers[i] = gr_buffer_ptr(buffer);
         bool written = frames_launch(f, h->pointers[i]); /* for rows that only draw */
         if (gr_buffer_release(buffer) != GR_OK)
-            return frames_gr_failed("gr_buffer_release");
+            return frames_grinterop_failed("gr_buffer_release");
         if (!written)
             return false;
         h->names[i] = gr_gl_name(h->resources[i]);
@@ -116,7 +116,7 @@ static bool signal_cuda(struct frames *f, const struct hand *h, uint64_t value)
 {
     const gr_semaphore_point point = {.semaphore = h->release, .value = value};
     return gr_semaphore_signal(&point, 1, f->stream) == GR_OK ||
-           frames_gr_failed("gr_semaphore_signal");
+           frames_grinterop_failed("gr_semaphore_signal");
 }
 
 static void signal_gl(const struct hand *h, uint64_t value, unsigned count, const GLuint *buffer)
@@ -183,7 +183,7 @@ static bool cuda_waits(struct frames *f, const struct hand *h, const struct fram
     const gr_semaphore_point point = {.semaphore = h->acquire,
                                       .value = how->satisfied || value < 64 ? 64 : value};
     return gr_semaphore_wait(&point, 1, f->stream) == GR_OK ||
-           frames_gr_failed("gr_semaphore_wait");
+           frames_grinterop_failed("gr_semaphore_wait");
 }
 
 static bool write_frame(struct frames *f, const struct hand *h, const struct frames_kind *kind,

@@ -76,7 +76,7 @@ static bool open_grinterop(struct frames *f, struct frames_run *run)
     if (!make_buffer(f, run))
         return false;
     run->resource = gr_from_gl_buffer(run->name, GR_WRITE_DISCARD);
-    return run->resource || frames_gr_failed("gr_from_gl_buffer");
+    return run->resource || frames_grinterop_failed("gr_from_gl_buffer");
 }
 
 static bool open_copy(struct frames *f, struct frames_run *run)
@@ -85,17 +85,17 @@ static bool open_copy(struct frames *f, struct frames_run *run)
     if (!make_buffer(f, run))
         return false;
     run->resource = gr_from_gl_buffer_with(run->name, GR_WRITE_DISCARD, &by_copy);
-    return run->resource || frames_gr_failed("gr_from_gl_buffer_with");
+    return run->resource || frames_grinterop_failed("gr_from_gl_buffer_with");
 }
 
 static bool grinterop(struct frames *f, struct frames_run *run)
 {
     gr_buffer *buffer = gr_map(run->resource, f->stream);
     if (!buffer)
-        return frames_gr_failed("gr_map");
+        return frames_grinterop_failed("gr_map");
     bool launched = frames_launch(f, gr_buffer_ptr(buffer));
     if (gr_buffer_release(buffer) != GR_OK)
-        return frames_gr_failed("gr_buffer_release");
+        return frames_grinterop_failed("gr_buffer_release");
     frames_draw(f, gr_gl_name(run->resource));
     return launched;
 }
@@ -115,7 +115,7 @@ static const gr_gl_options SHARED = {.transport = GR_TRANSPORT_SHARED};
 static bool open_shared(struct frames *f, struct frames_run *run)
 {
     run->resource = gr_gl_buffer_create(f->bytes, GR_WRITE_DISCARD, &SHARED);
-    return run->resource || frames_gr_failed("gr_gl_buffer_create");
+    return run->resource || frames_grinterop_failed("gr_gl_buffer_create");
 }
 
 /* The ring owns the resources once it is made. */
@@ -128,9 +128,9 @@ static bool open_ring(struct frames *f, struct frames_run *run)
            (resources[made] = gr_gl_buffer_create(f->bytes, GR_WRITE_DISCARD, &SHARED)))
         made++;
     if (made < run->kind->slots)
-        frames_gr_failed("gr_gl_buffer_create");
+        frames_grinterop_failed("gr_gl_buffer_create");
     else if (!(run->ring = gr_ring_create(resources, made, &options)))
-        frames_gr_failed("gr_ring_create");
+        frames_grinterop_failed("gr_ring_create");
     if (!run->ring)
         while (made-- > 0)
             gr_resource_free(resources[made]);
@@ -141,18 +141,18 @@ static bool ring(struct frames *f, struct frames_run *run)
 {
     const unsigned n = run->kind->group;
     if (gr_ring_acquire_write(run->ring, f->stream, n, run->slots) != GR_OK)
-        return frames_gr_failed("gr_ring_acquire_write");
+        return frames_grinterop_failed("gr_ring_acquire_write");
     for (unsigned i = 0; i < n; i++)
         if (!frames_launch(f, gr_buffer_ptr(run->slots[i].buffer)))
             return false;
     if (gr_ring_publish(run->ring, n, run->slots) != GR_OK)
-        return frames_gr_failed("gr_ring_publish");
+        return frames_grinterop_failed("gr_ring_publish");
     if (gr_ring_acquire_read(run->ring, NULL, n, run->slots) != GR_OK)
-        return frames_gr_failed("gr_ring_acquire_read");
+        return frames_grinterop_failed("gr_ring_acquire_read");
     for (unsigned i = 0; i < n; i++)
         frames_draw(f, gr_gl_name(run->slots[i].resource));
     return gr_ring_give_back(run->ring, n, run->slots) == GR_OK ||
-           frames_gr_failed("gr_ring_give_back");
+           frames_grinterop_failed("gr_ring_give_back");
 }
 
 static bool close_ring(struct frames *f, struct frames_run *run)

@@ -71,11 +71,11 @@ static bool record(struct frames *f, gr_resource *vertices, VkCommandBuffer *com
         return false;
     }
     if (gr_vk_cmd_from_cuda(*commands, &vertices, 1, &drawing) != GR_OK)
-        return frames_gr_failed("gr_vk_cmd_from_cuda");
+        return frames_grinterop_failed("gr_vk_cmd_from_cuda");
     frames_vulkan_draw_record(v, &f->vulkan->draw, *commands, gr_vk_buffer(vertices),
                               (uint32_t)(f->mesh * f->mesh));
     if (gr_vk_cmd_to_cuda(*commands, &vertices, 1, &drawing) != GR_OK)
-        return frames_gr_failed("gr_vk_cmd_to_cuda");
+        return frames_grinterop_failed("gr_vk_cmd_to_cuda");
     return v->EndCommandBuffer(*commands) == VK_SUCCESS;
 }
 
@@ -135,17 +135,17 @@ static bool open_resources(struct frames *f, struct frames_run *run, gr_resource
     gr_vk_device *device = f->vulkan->vulkan.shared;
     gr_semaphore *drawn = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
     gr_semaphore *computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    bool good = (drawn && computed) || frames_gr_failed("gr_vk_semaphore_create");
+    bool good = (drawn && computed) || frames_grinterop_failed("gr_vk_semaphore_create");
     for (unsigned i = 0; good && i < run->kind->slots; i++) {
         resources[i] = gr_vk_buffer_create(device, f->bytes, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT,
                                            GR_WRITE_DISCARD);
         if (!resources[i]) {
-            good = frames_gr_failed("gr_vk_buffer_create");
+            good = frames_grinterop_failed("gr_vk_buffer_create");
             break;
         }
         ++*made;
         good = (gr_resource_set_sync(resources[i], drawn, computed) == GR_OK ||
-                frames_gr_failed("gr_resource_set_sync")) &&
+                frames_grinterop_failed("gr_resource_set_sync")) &&
                record(f, resources[i], &run->commands[i]);
     }
     /* The resources hold them. */
@@ -159,10 +159,10 @@ static bool write_once(struct frames *f, gr_resource *resource)
 {
     gr_buffer *buffer = gr_map(resource, f->stream);
     if (!buffer)
-        return frames_gr_failed("gr_map");
+        return frames_grinterop_failed("gr_map");
     bool launched = frames_launch(f, gr_buffer_ptr(buffer));
     if (gr_buffer_release(buffer) != GR_OK)
-        return frames_gr_failed("gr_buffer_release");
+        return frames_grinterop_failed("gr_buffer_release");
     return launched && frames_drain(f);
 }
 
@@ -183,7 +183,7 @@ bool frames_vulkan_open_ring(struct frames *f, struct frames_run *run)
     if (open_resources(f, run, resources, &made) &&
         (!run->kind->unchecked || write_once(f, resources[0])) &&
         !(run->ring = gr_ring_create(resources, made, &options)))
-        frames_gr_failed("gr_ring_create");
+        frames_grinterop_failed("gr_ring_create");
     if (!run->ring)
         while (made-- > 0)
             gr_resource_free(resources[made]);
@@ -209,18 +209,18 @@ bool frames_vulkan_frame(struct frames *f, struct frames_run *run)
     const unsigned n = run->kind->group;
     VkCommandBuffer commands[FRAMES_MOST_GROUP];
     if (gr_ring_acquire_write(run->ring, f->stream, n, run->slots) != GR_OK)
-        return frames_gr_failed("gr_ring_acquire_write");
+        return frames_grinterop_failed("gr_ring_acquire_write");
     for (unsigned i = 0; i < n; i++)
         if (!frames_launch(f, gr_buffer_ptr(run->slots[i].buffer)))
             return false;
     if (gr_ring_publish(run->ring, n, run->slots) != GR_OK)
-        return frames_gr_failed("gr_ring_publish");
+        return frames_grinterop_failed("gr_ring_publish");
     if (gr_ring_acquire_read(run->ring, NULL, n, run->slots) != GR_OK)
-        return frames_gr_failed("gr_ring_acquire_read");
+        return frames_grinterop_failed("gr_ring_acquire_read");
     for (unsigned i = 0; i < n; i++)
         commands[i] = run->commands[run->slots[i].index];
     if (!submit(f, commands, n, &run->slots[n - 1].submit))
         return false;
     return gr_ring_give_back(run->ring, n, run->slots) == GR_OK ||
-           frames_gr_failed("gr_ring_give_back");
+           frames_grinterop_failed("gr_ring_give_back");
 }

@@ -26,7 +26,7 @@ bool bench_cuda_failed(const struct bench *bench, CUresult result, const char *c
     return false;
 }
 
-bool bench_gr_failed(const char *call)
+bool bench_grinterop_failed(const char *call)
 {
     gr_error error;
     gr_last_error(&error);
@@ -146,7 +146,7 @@ static bool gr_map_one(struct bench *bench, unsigned i)
 {
     bench->buffers[i] = gr_map(bench->resources[i], bench->stream);
     if (!bench->buffers[i])
-        return bench_gr_failed("gr_map");
+        return bench_grinterop_failed("gr_map");
     bench->pointers[i] = gr_buffer_ptr(bench->buffers[i]);
     return true;
 }
@@ -154,7 +154,7 @@ static bool gr_map_one(struct bench *bench, unsigned i)
 static bool gr_release_one(struct bench *bench, unsigned i)
 {
     if (gr_buffer_release(bench->buffers[i]) != GR_OK)
-        return bench_gr_failed("gr_buffer_release");
+        return bench_grinterop_failed("gr_buffer_release");
     return true;
 }
 
@@ -187,13 +187,13 @@ static bool gr_singly(struct bench *bench, unsigned resources, bool work)
 static bool gr_batch(struct bench *bench, unsigned resources, bool work)
 {
     if (gr_map_many(bench->resources, resources, bench->stream, bench->buffers) != GR_OK)
-        return bench_gr_failed("gr_map_many");
+        return bench_grinterop_failed("gr_map_many");
     for (unsigned i = 0; i < resources; i++)
         bench->pointers[i] = gr_buffer_ptr(bench->buffers[i]);
     if (work && !fill(bench, resources))
         return false;
     if (gr_buffer_release_many(bench->buffers, resources, GR_STREAM_OF_MAP) != GR_OK)
-        return bench_gr_failed("gr_buffer_release_many");
+        return bench_grinterop_failed("gr_buffer_release_many");
     if (work)
         copy(bench, resources);
     return true;
@@ -218,11 +218,11 @@ static bool gr_register(struct bench *bench, unsigned resources, bool work)
     (void)resources, (void)work;
     gr_resource *resource = gr_from_gl_buffer(bench->spare, GR_WRITE_DISCARD);
     if (!resource)
-        return bench_gr_failed("gr_from_gl_buffer");
+        return bench_grinterop_failed("gr_from_gl_buffer");
     gr_status status = gr_close(resource, GR_STREAM_OF_MAP);
     gr_resource_free(resource);
     if (status != GR_OK)
-        return bench_gr_failed("gr_close");
+        return bench_grinterop_failed("gr_close");
     return true;
 }
 

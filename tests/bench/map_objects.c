@@ -58,7 +58,7 @@ static bool open_buffers(struct bench *bench)
         bench->names[i] = make_buffer(bench);
         bench->resources[i] = gr_from_gl_buffer(bench->names[i], GR_WRITE_DISCARD);
         if (!bench->resources[i])
-            return bench_gr_failed("gr_from_gl_buffer");
+            return bench_grinterop_failed("gr_from_gl_buffer");
         bench->handles[i] = gr_handle(bench->resources[i]);
     }
     bench->spare = make_buffer(bench);
@@ -77,10 +77,10 @@ bool bench_open(struct bench *bench)
 {
     bench->cuda = gr_cuda();
     if (!bench->cuda)
-        return bench_gr_failed("gr_cuda");
+        return bench_grinterop_failed("gr_cuda");
     bench->egl = gr_egl_create(&(gr_egl_options){.cuda_device = bench->ordinal});
     if (!bench->egl)
-        return bench_gr_failed("gr_egl_create");
+        return bench_grinterop_failed("gr_egl_create");
     return open_cuda(bench) && open_buffers(bench);
 }
 
