@@ -4,11 +4,8 @@
  * driver.
  */
 #define _GNU_SOURCE
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <grinterop/gr.h>
 
 #include "options.h"
 #include "png_file.h"
@@ -22,8 +19,9 @@ struct difference {
 
 /* A limit below 0 is none. */
 struct options {
-    float largest, mean, share;
-    float tolerance;
+    double largest, mean, share;
+    double tolerance;
+    const char *one, *other;
 };
 
 static struct difference compare(const struct picture *a, const struct picture *b, double tolerance)
@@ -47,11 +45,11 @@ static struct difference compare(const struct picture *a, const struct picture *
     return d;
 }
 
-static bool within(const char *what, double value, float limit)
+static bool within(const char *what, double value, double limit)
 {
-    if (limit < 0.0f || value <= (double)limit)
+    if (limit < 0.0 || value <= limit)
         return true;
-    printf("%s is more than %g\n", what, (double)limit);
+    printf("%s is more than %g\n", what, limit);
     return false;
 }
 
@@ -61,79 +59,46 @@ static bool judge(const struct picture *a, const struct picture *b, const struct
         printf("the sizes differ: %dx%d and %dx%d\n", a->width, a->height, b->width, b->height);
         return false;
     }
-    const struct difference d = compare(a, b, (double)o->tolerance);
+    const struct difference d = compare(a, b, o->tolerance);
     printf("largest difference %g, mean %.4f, %.3f %% of the pixels differ by more than %g\n",
-           d.largest, d.mean, d.share, (double)o->tolerance);
+           d.largest, d.mean, d.share, o->tolerance);
     const bool largest = within("the largest difference", d.largest, o->largest);
     const bool mean = within("the mean difference", d.mean, o->mean);
     const bool share = within("the share of differing pixels", d.share, o->share);
     return largest && mean && share;
 }
 
-static void print_help(FILE *stream)
+static void read_options(int argc, char **argv, struct options *o)
 {
-    fputs("Usage: compare_png [OPTION]... ONE.png OTHER.png\n"
-          "Prints how far two pictures are apart, in steps of 8 bit colour (0 to 255).\n"
-          "\n"
-          "  --max STEPS         fail if any value differs by more\n"
-          "  --mean STEPS        fail if the values differ by more in the mean\n"
-          "  --share PERCENT     fail if more of the pixels differ\n"
-          "  --tolerance STEPS   differences up to this do not count for the share (default 0)\n"
-          "  --help, --version\n"
-          "\n"
-          "Exit status: 0 within the limits, 1 beyond them or of different size, 2 could not "
-          "compare.\n",
-          stream);
-}
-
-/* The exit status where the program is to end at once, else -1. */
-static int parse(int argc, char **argv, struct options *options)
-{
-    static const struct option names[] = {
-        {"max", required_argument, NULL, 'm'},
-        {"mean", required_argument, NULL, 'e'},
-        {"share", required_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},
-        {"tolerance", required_argument, NULL, 't'},
-        {"version", no_argument, NULL, 'V'},
-        {NULL, 0, NULL, 0},
+    const struct option_row rows[] = {
+        {"max", 0, "STEPS", "fail if any value differs by more", .real = {&o->largest, 0, 255}},
+        {"mean", 0, "STEPS", "fail if the values differ by more in the mean",
+         .real = {&o->mean, 0, 255}},
+        {"share", 0, "PERCENT", "fail if more of the pixels differ", .real = {&o->share, 0, 100}},
+        {"tolerance", 0, "STEPS", "differences up to this do not count for the share",
+         .real = {&o->tolerance, 0, 255}},
+        {0},
     };
-    bool fine = true;
-    for (int c; fine && (c = getopt_long(argc, argv, "hV", names, NULL)) != -1;) {
-        if (c == 'm')
-            fine = option_float("--max", optarg, 0.0f, 255.0f, &options->largest);
-        else if (c == 'e')
-            fine = option_float("--mean", optarg, 0.0f, 255.0f, &options->mean);
-        else if (c == 's')
-            fine = option_float("--share", optarg, 0.0f, 100.0f, &options->share);
-        else if (c == 't')
-            fine = option_float("--tolerance", optarg, 0.0f, 255.0f, &options->tolerance);
-        else if (c == 'h')
-            return print_help(stdout), 0;
-        else if (c == 'V')
-            return printf("compare_png (grinterop) %s\n", gr_library_version()), 0;
-        else
-            fine = false;
-    }
-    if (fine && optind + 2 == argc)
-        return -1;
-    if (fine)
-        print_help(stderr);
-    else
-        fprintf(stderr, "Try compare_png --help.\n");
-    return 2;
+    const struct option_table table = {
+        .program = "compare_png",
+        .about = "Prints how far two pictures are apart, in steps of 8 bit colour (0 to 255).",
+        .notes = "Exit status: 0 within the limits, 1 beyond them or of different size, 2 could "
+                 "not compare.",
+        .operands = "ONE.png OTHER.png",
+        .operand = {&o->one, &o->other},
+        .rows = rows,
+    };
+    options_read(argc, argv, &table);
 }
 
 int main(int argc, char **argv)
 {
-    struct options options = {.largest = -1.0f, .mean = -1.0f, .share = -1.0f};
-    int status = parse(argc, argv, &options);
-    if (status >= 0)
-        return status;
+    struct options options = {.largest = -1.0, .mean = -1.0, .share = -1.0};
+    read_options(argc, argv, &options);
 
     struct picture one = {0}, other = {0};
-    status = 2;
-    if (png_file_read(argv[optind], &one) && png_file_read(argv[optind + 1], &other))
+    int status = 2;
+    if (png_file_read(options.one, &one) && png_file_read(options.other, &other))
         status = judge(&one, &other, &options) ? 0 : 1;
     picture_free(&one);
     picture_free(&other);

@@ -5,7 +5,6 @@
  * paint_images().
  */
 #define _GNU_SOURCE
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -191,54 +190,28 @@ static void close_show(struct show *show)
     free(show->pixels);
 }
 
-static void print_help(void)
+static void read_options(int argc, char **argv, struct options *o)
 {
-    puts(
-        "Usage: gallery [OPTION]...\n"
-        "CUDA paints an OpenGL image of each kind that it can share: 2D, cube map, mip levels, 2D\n"
-        "array, rectangle, 3D and renderbuffer. OpenGL hangs them up in one PNG file.\n"
-        "\n"
-        "  -o, --output FILE   the picture (default gallery.png)\n"
-        "  -k, --shrink N      make it N times smaller than 1280x720, 1 to 16 (default 1)\n"
-        "  -h, --help          this text\n"
-        "  -V, --version       the version of grinterop\n"
-        "\n"
-        "It runs on the first CUDA device, or without a GPU on the software CUDA driver, which\n"
-        "GR_CUDA_DRIVER=soft in the environment also asks for.");
-}
-
-/* The exit status where the program is to end at once, else -1. */
-static int parse(int argc, char **argv, struct options *options)
-{
-    static const struct option names[] = {
-        {"output", required_argument, NULL, 'o'},
-        {"shrink", required_argument, NULL, 'k'},
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},
-        {NULL, 0, NULL, 0},
+    const struct option_row rows[] = {
+        {"output", 'o', "FILE", "the picture", .text = &o->output},
+        {"shrink", 'k', "N", "make it N times smaller than 1280x720", .whole = {&o->shrink, 1, 16}},
+        {0},
     };
-    bool fine = true;
-    for (int c; fine && (c = getopt_long(argc, argv, "o:k:hV", names, NULL)) != -1;) {
-        if (c == 'o')
-            options->output = optarg;
-        else if (c == 'k')
-            fine = option_int("--shrink", optarg, 1, 16, &options->shrink);
-        else if (c == 'h')
-            return print_help(), 0;
-        else if (c == 'V')
-            return printf("gallery (grinterop) %s\n", gr_library_version()), 0;
-        else
-            fine = false;
-    }
-    return options_end("gallery", argc, argv, fine);
+    const struct option_table table = {
+        .program = "gallery",
+        .about =
+            "CUDA paints an OpenGL image of each kind that it can share: 2D, cube map, mip levels, "
+            "2D array, rectangle, 3D and renderbuffer. OpenGL hangs them up in one PNG file.",
+        .notes = OPTIONS_CUDA_NOTES,
+        .rows = rows,
+    };
+    options_read(argc, argv, &table);
 }
 
 int main(int argc, char **argv)
 {
     struct options options = {.output = "gallery.png", .shrink = 1};
-    const int status = parse(argc, argv, &options);
-    if (status >= 0)
-        return status;
+    read_options(argc, argv, &options);
 
     struct show show = {0};
     const bool done = open_show(&show) && make_sheet(&show, &options);

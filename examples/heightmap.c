@@ -5,7 +5,6 @@
  * and write_vertices().
  */
 #define _GNU_SOURCE
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +28,8 @@ struct options {
     const char *input, *output;
     int width, height;
     int mesh;
-    float height_scale;
-    float rotate;
+    double height_scale;
+    double rotate;
 };
 
 struct show {
@@ -128,7 +127,7 @@ static void choose_terrain(struct show *show, const struct options *options)
     t->half_z = fmaxf(height / longer, 0.05f);
     t->columns = (int)fmaxf(t->half_x * (float)options->mesh, 2.0f);
     t->rows = (int)fmaxf(t->half_z * (float)options->mesh, 2.0f);
-    t->height = options->height_scale;
+    t->height = (float)options->height_scale;
     t->base = -0.12f;
     find_range(&show->picture, t);
 }
@@ -136,7 +135,7 @@ static void choose_terrain(struct show *show, const struct options *options)
 /* The camera goes round the terrain and takes the sun along. */
 static void choose_view(struct show *show, const struct options *options)
 {
-    const float angle = options->rotate * 0.01745329f;
+    const float angle = (float)options->rotate * 0.01745329f;
     const float light[3] = {-0.75f, 0.52f, -0.30f}, eye[3] = {0.0f, 2.0f, 3.0f};
     const float length = sqrtf(light[0] * light[0] + light[1] * light[1] + light[2] * light[2]);
     const float c = cosf(angle), s = sinf(angle);
@@ -214,70 +213,28 @@ static void close_show(struct show *show)
     free(show->pixels);
 }
 
-static void print_help(FILE *stream)
+static void read_options(int argc, char **argv, struct options *o)
 {
-    fputs(
-        "Usage: heightmap [OPTION]... FILE.png\n"
-        "Makes a landscape of a picture: the brighter, the higher. CUDA computes the terrain into\n"
-        "OpenGL's vertex buffer, OpenGL draws it into a PNG file.\n"
-        "\n"
-        "  -o, --output FILE      the picture of the landscape (default terrain.png)\n"
-        "  -s, --size WxH         its size in pixels (default 1280x720)\n"
-        "  -m, --mesh N           vertices along the longer side, 16 to 2048 (default 768)\n"
-        "  -z, --height-scale H   height of the highest place, as a part of half the longer side,\n"
-        "                         0 to 2 (default 0.3)\n"
-        "  -r, --rotate DEGREES   look from another side (default 30)\n"
-        "  -h, --help             this text\n"
-        "  -V, --version          the version of grinterop\n"
-        "\n"
-        "FILE.png may be of any kind: grey, colour, palette, up to 16 bits. It runs on the first\n"
-        "CUDA device, or without a GPU on the software CUDA driver, which GR_CUDA_DRIVER=soft in\n"
-        "the environment also asks for.\n",
-        stream);
-}
-
-/* The name of the input, which has to be there; and the output must not overwrite it. */
-static bool check_names(int argc, char **argv, struct options *options)
-{
-    if (optind + 1 != argc) {
-        print_help(stderr);
-        return false;
-    }
-    options->input = argv[optind];
-    return output_spares_input(options->output, options->input);
-}
-
-/* The exit status where the program is to end at once, else -1. */
-static int parse(int argc, char **argv, struct options *options)
-{
-    static const struct option names[] = {
-        {"output", required_argument, NULL, 'o'}, {"size", required_argument, NULL, 's'},
-        {"mesh", required_argument, NULL, 'm'},   {"height-scale", required_argument, NULL, 'z'},
-        {"rotate", required_argument, NULL, 'r'}, {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0},
+    const struct option_row rows[] = {
+        {"output", 'o', "FILE", "the picture of the landscape", .text = &o->output},
+        {"size", 's', "WxH", "its size in pixels", .size = {&o->width, &o->height}},
+        {"mesh", 'm', "N", "vertices along the longer side", .whole = {&o->mesh, 16, 2048}},
+        {"height-scale", 'z', "H", "height of the highest place, as a part of half the longer side",
+         .real = {&o->height_scale, 0, 2}},
+        {"rotate", 'r', "DEGREES", "look from another side", .real = {&o->rotate, -360, 360}},
+        {0},
     };
-    bool fine = true;
-    for (int c; fine && (c = getopt_long(argc, argv, "o:s:m:z:r:hV", names, NULL)) != -1;) {
-        if (c == 'o')
-            options->output = optarg;
-        else if (c == 's')
-            fine = option_size("--size", optarg, &options->width, &options->height);
-        else if (c == 'm')
-            fine = option_int("--mesh", optarg, 16, 2048, &options->mesh);
-        else if (c == 'z')
-            fine = option_float("--height-scale", optarg, 0.0f, 2.0f, &options->height_scale);
-        else if (c == 'r')
-            fine = option_float("--rotate", optarg, -360.0f, 360.0f, &options->rotate);
-        else if (c == 'h')
-            return print_help(stdout), 0;
-        else if (c == 'V')
-            return printf("heightmap (grinterop) %s\n", gr_library_version()), 0;
-        else
-            fine = false;
-    }
-    if (!fine)
-        fprintf(stderr, "Try heightmap --help.\n");
-    return fine && check_names(argc, argv, options) ? -1 : 2;
+    const struct option_table table = {
+        .program = "heightmap",
+        .about = "Makes a landscape of a picture: the brighter, the higher. CUDA computes the "
+                 "terrain into OpenGL's vertex buffer, OpenGL draws it into a PNG file.",
+        .notes = "FILE.png may be of any kind: grey, colour, palette, up to 16 "
+                 "bits. " OPTIONS_CUDA_NOTES,
+        .operands = "FILE.png",
+        .operand = {&o->input},
+        .rows = rows,
+    };
+    options_read(argc, argv, &table);
 }
 
 int main(int argc, char **argv)
@@ -286,11 +243,11 @@ int main(int argc, char **argv)
                               .width = 1280,
                               .height = 720,
                               .mesh = 768,
-                              .height_scale = 0.3f,
-                              .rotate = 30.0f};
-    const int status = parse(argc, argv, &options);
-    if (status >= 0)
-        return status;
+                              .height_scale = 0.3,
+                              .rotate = 30.0};
+    read_options(argc, argv, &options);
+    if (!output_spares_input(options.output, options.input))
+        return 2;
 
     struct show show = {0};
     const bool done = open_show(&show, &options) && draw_picture(&show, options.output);

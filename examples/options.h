@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values on a command line, checked.
+ * The options of a program, in one table: the help, the reading of the command line and the words
+ * about a wrong one all come from it.
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H
@@ -8,17 +9,62 @@
 #include <stdbool.h>
 
 /*
- * Each returns false where the option's text does not fit, prints what would and leaves the value
- * alone.
+ * One option. It names the place that its value goes to, and the kind of that place says what the
+ * option takes. What lies there beforehand is the default; one beyond the limits is none.
  */
-bool option_int(const char *option, const char *text, int least, int most, int *value);
-bool option_float(const char *option, const char *text, float least, float most, float *value);
-bool option_size(const char *option, const char *text, int *width, int *height);
+struct option_row {
+    const char *name;     /* of --name */
+    char letter;          /* of -l; 0: none */
+    const char *argument; /* what the help calls it, such as "FILE"; NULL: there is none */
+    const char *help;     /* limits and default follow it; NULL: not in the help */
+
+    bool *flag; /* set to true */
+    const char **text;
+    struct {
+        int *value;
+        int least, most;
+    } whole;
+    struct {
+        unsigned *value;
+        int least, most;
+    } count;
+    struct {
+        double *value;
+        double least, most;
+    } real;
+    struct {
+        int *width, *height;
+    } size;
+    struct {
+        int *value; /* which of the words it is */
+        const char *const *words;
+    } choice; /* a NULL ends them */
+    struct {
+        bool (*take)(const char *text, void *into); /* false after an error, which it has printed */
+        void *into;
+    } own;
+};
+
+struct option_table {
+    const char *program;
+    const char *about;             /* what the program does */
+    const char *notes;             /* what the help ends with */
+    const struct option_row *rows; /* one without a name ends them */
+
+    /* What else the command line has: all of it, in this order, or NULL. */
+    const char *operands; /* what the help calls them, such as "IN.png OUT.png" */
+    const char **operand[2];
+};
+
+/* The notes of programs that work with CUDA. */
+#define OPTIONS_CUDA_NOTES                                                                         \
+    "It runs on the first CUDA device, or without a GPU on the software CUDA driver, which "       \
+    "GR_CUDA_DRIVER=soft in the environment also asks for."
 
 /*
- * After getopt_long(), for a program that takes nothing else: -1 if all was `fine` and nothing is
- * left, else the status to exit with, and --help has been pointed to.
+ * Reads the command line. After --help and --version the program ends with status 0, and with 2
+ * after what is wrong there, which has been printed.
  */
-int options_end(const char *program, int argc, char **argv, bool fine);
+void options_read(int argc, char **argv, const struct option_table *table);
 
 #endif

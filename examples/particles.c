@@ -7,7 +7,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -313,61 +312,29 @@ static void close_show(struct show *show)
     free(show->pixels);
 }
 
-static void print_help(void)
+static void read_options(int argc, char **argv, struct options *o)
 {
-    puts("Usage: particles [OPTION]...\n"
-         "CUDA moves particles in a turbulent flow, OpenGL draws them; several frames are in "
-         "flight\n"
-         "between the two. Writes an animation as numbered PNG files and prints frames a second.\n"
-         "\n"
-         "  -o, --output DIR      the folder of the pictures (default particles.frames)\n"
-         "  -f, --frames N        pictures, 60 to a second; 0 makes none (default 90)\n"
-         "  -s, --size WxH        their size in pixels (default 1280x720)\n"
-         "  -n, --particles N     1 to 4194304 (default 131072)\n"
-         "  -r, --in-flight N     buffers in the ring, 1 to 64 (default 16)\n"
-         "  -b, --measure N       frames to measure in order and in flight; 0: none (default 600)\n"
-         "      --in-order        make the pictures without the ring; they are the same\n"
-         "  -h, --help            this text\n"
-         "  -V, --version         the version of grinterop\n"
-         "\n"
-         "It runs on the first CUDA device, or without a GPU on the software CUDA driver, which\n"
-         "GR_CUDA_DRIVER=soft in the environment also asks for.");
-}
-
-/* The exit status where the program is to end at once, else -1. */
-static int parse(int argc, char **argv, struct options *options)
-{
-    static const struct option names[] = {
-        {"output", required_argument, NULL, 'o'},    {"frames", required_argument, NULL, 'f'},
-        {"size", required_argument, NULL, 's'},      {"particles", required_argument, NULL, 'n'},
-        {"in-flight", required_argument, NULL, 'r'}, {"measure", required_argument, NULL, 'b'},
-        {"in-order", no_argument, NULL, 'O'},        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},         {NULL, 0, NULL, 0},
+    const struct option_row rows[] = {
+        {"output", 'o', "DIR", "the folder of the pictures", .text = &o->output},
+        {"frames", 'f', "N", "pictures, 60 to a second; 0: none", .whole = {&o->frames, 0, 9999}},
+        {"size", 's', "WxH", "their size in pixels", .size = {&o->width, &o->height}},
+        {"particles", 'n', "N", "how many", .whole = {&o->particles, 1, 4194304}},
+        {"in-flight", 'r', "N", "buffers in the ring", .whole = {&o->in_flight, 1, MOST_IN_FLIGHT}},
+        {"measure", 'b', "N", "frames to measure in order and in flight; 0: none",
+         .whole = {&o->measured, 0, 1000000}},
+        {"in-order", 0, NULL, "make the pictures without the ring; they are the same",
+         .flag = &o->in_order},
+        {0},
     };
-    bool fine = true;
-    for (int c; fine && (c = getopt_long(argc, argv, "o:f:s:n:r:b:hV", names, NULL)) != -1;) {
-        if (c == 'o')
-            options->output = optarg;
-        else if (c == 'f')
-            fine = option_int("--frames", optarg, 0, 9999, &options->frames);
-        else if (c == 's')
-            fine = option_size("--size", optarg, &options->width, &options->height);
-        else if (c == 'n')
-            fine = option_int("--particles", optarg, 1, 4194304, &options->particles);
-        else if (c == 'r')
-            fine = option_int("--in-flight", optarg, 1, MOST_IN_FLIGHT, &options->in_flight);
-        else if (c == 'b')
-            fine = option_int("--measure", optarg, 0, 1000000, &options->measured);
-        else if (c == 'O')
-            options->in_order = true;
-        else if (c == 'h')
-            return print_help(), 0;
-        else if (c == 'V')
-            return printf("particles (grinterop) %s\n", gr_library_version()), 0;
-        else
-            fine = false;
-    }
-    return options_end("particles", argc, argv, fine);
+    const struct option_table table = {
+        .program = "particles",
+        .about = "CUDA moves particles in a turbulent flow, OpenGL draws them; several frames are "
+                 "in flight between the two. Writes an animation as numbered PNG files and prints "
+                 "frames a second.",
+        .notes = OPTIONS_CUDA_NOTES,
+        .rows = rows,
+    };
+    options_read(argc, argv, &table);
 }
 
 int main(int argc, char **argv)
@@ -379,9 +346,7 @@ int main(int argc, char **argv)
                               .measured = 600,
                               .in_flight = 16,
                               .output = "particles.frames"};
-    const int status = parse(argc, argv, &options);
-    if (status >= 0)
-        return status;
+    read_options(argc, argv, &options);
 
     struct show show = {0};
     const bool done = open_show(&show, &options) && start(&show) &&

@@ -5,7 +5,6 @@
  * waits: see run().
  */
 #define _GNU_SOURCE
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +23,7 @@
 KERNEL_IMAGE(pingpong);
 
 struct options {
-    enum vulkan_queue queue;
+    int queue; /* an enum vulkan_queue */
     int frames;
     bool validate;
     const char *output;
@@ -150,7 +149,7 @@ static bool open_show(struct show *show, const struct options *options)
         return false;
     }
     if (!session_open_cuda(&show->session) ||
-        !pingpong_vk_open(&show->vk, options->queue, options->validate))
+        !pingpong_vk_open(&show->vk, (enum vulkan_queue)options->queue, options->validate))
         return false;
     const gr_cuda_api *cuda = show->session.cuda;
     if (!kernel_image_load(&pingpong_image, &show->module) ||
@@ -176,78 +175,33 @@ static bool close_show(struct show *show)
     return silent;
 }
 
-static void print_help(void)
+static void read_options(int argc, char **argv, struct options *o)
 {
-    puts(
-        "Usage: pingpong [OPTION]...\n"
-        "CUDA writes one of two shared images while Vulkan puts the other one into a picture, and\n"
-        "then they swap, without the program ever waiting for either. It checks that each frame\n"
-        "has arrived, on both sides.\n"
-        "\n"
-        "  -q, --queue NAME    Vulkan's part: graphics draws, compute computes, transfer copies\n"
-        "                      (default graphics)\n"
-        "  -f, --frames N      how many, 1 to 100000 (default 48, which fills the picture)\n"
-        "  -o, --output FILE   the picture (default pingpong.png)\n"
-        "      --validate      with the validation layer; the program fails if it speaks\n"
-        "  -h, --help          this text\n"
-        "  -V, --version       the version of grinterop\n"
-        "\n"
-        "It runs on the first CUDA device, or without a GPU on the software CUDA driver, which\n"
-        "GR_CUDA_DRIVER=soft in the environment also asks for.");
-}
-
-static bool choose(const char *name, enum vulkan_queue *queue)
-{
-    static const char *const names[] = {"graphics", "compute", "transfer"};
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(name, names[i]) == 0) {
-            *queue = (enum vulkan_queue)i;
-            return true;
-        }
-    }
-    fprintf(stderr, "--queue takes graphics, compute or transfer, not \"%s\".\n", name);
-    return false;
-}
-
-static const struct option option_names[] = {
-    {"queue", required_argument, NULL, 'q'},
-    {"frames", required_argument, NULL, 'f'},
-    {"output", required_argument, NULL, 'o'},
-    {"validate", no_argument, NULL, 'v'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
-
-/* The exit status where the program is to end at once, else -1. */
-static int parse(int argc, char **argv, struct options *options)
-{
-    bool fine = true;
-    for (int c; fine && (c = getopt_long(argc, argv, "q:f:o:hV", option_names, NULL)) != -1;) {
-        if (c == 'q')
-            fine = choose(optarg, &options->queue);
-        else if (c == 'f')
-            fine = option_int("--frames", optarg, 1, 100000, &options->frames);
-        else if (c == 'o')
-            options->output = optarg;
-        else if (c == 'v')
-            options->validate = true;
-        else if (c == 'h')
-            return print_help(), 0;
-        else if (c == 'V')
-            return printf("pingpong (grinterop) %s\n", gr_library_version()), 0;
-        else
-            fine = false;
-    }
-    return options_end("pingpong", argc, argv, fine);
+    static const char *const queues[] = {"graphics", "compute", "transfer", NULL};
+    const struct option_row rows[] = {
+        {"queue", 'q', "NAME", "Vulkan's part: graphics draws, compute computes, transfer copies",
+         .choice = {&o->queue, queues}},
+        {"frames", 'f', "N", "how many; 48 fill the picture", .whole = {&o->frames, 1, 100000}},
+        {"output", 'o', "FILE", "the picture", .text = &o->output},
+        {"validate", 0, NULL, "with the validation layer; the program fails if it speaks",
+         .flag = &o->validate},
+        {0},
+    };
+    const struct option_table table = {
+        .program = "pingpong",
+        .about = "CUDA writes one of two shared images while Vulkan puts the other one into a "
+                 "picture, and then they swap, without the program ever waiting for either. It "
+                 "checks that each frame has arrived, on both sides.",
+        .notes = OPTIONS_CUDA_NOTES,
+        .rows = rows,
+    };
+    options_read(argc, argv, &table);
 }
 
 int main(int argc, char **argv)
 {
     struct options options = {.frames = TILES, .output = "pingpong.png"};
-    const int status = parse(argc, argv, &options);
-    if (status >= 0)
-        return status;
+    read_options(argc, argv, &options);
 
     struct show show = {0};
     const bool done = open_show(&show, &options) && run(&show, options.frames) &&

@@ -5,12 +5,10 @@
  * written anew for Vulkan is share() in port_gl.c and in port_vk.c, and the submit.
  */
 #define _GNU_SOURCE
-#include <getopt.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "options.h"
 #include "output.h"
@@ -27,7 +25,7 @@ struct options {
     const struct port_renderer *renderer;
     int width, height;
     int frames; /* 0: one picture, without a number in its name */
-    float time;
+    double time;
     bool validate;
     const char *output;
 };
@@ -96,7 +94,7 @@ static bool draw_sequence(struct show *show, const struct options *options)
     char path[PATH_MAX];
     for (int i = 0; i < options->frames; i++) {
         if (!output_numbered(path, sizeof(path), options->output, i + 1) ||
-            !draw_frame(show, options, options->time + (float)i / 30.0f, path))
+            !draw_frame(show, options, (float)options->time + (float)i / 30.0f, path))
             return false;
         if (i == 0 || i + 1 == options->frames)
             output_report(path, options->width, options->height);
@@ -106,7 +104,7 @@ static bool draw_sequence(struct show *show, const struct options *options)
 
 static bool draw_one(struct show *show, const struct options *options)
 {
-    if (!draw_frame(show, options, options->time, options->output))
+    if (!draw_frame(show, options, (float)options->time, options->output))
         return false;
     output_report(options->output, options->width, options->height);
     return true;
@@ -137,85 +135,38 @@ static bool close_show(struct show *show, const struct options *options)
     return silent;
 }
 
-static void print_help(void)
+static void read_options(int argc, char **argv, struct options *o)
 {
-    puts("Usage: port [OPTION]...\n"
-         "One application with an OpenGL and a Vulkan renderer, and one CUDA side, which writes "
-         "the\n"
-         "vertices and the texture and does not know which of the two draws them.\n"
-         "\n"
-         "  -b, --backend NAME  gl or vk: who draws (default gl)\n"
-         "  -o, --output FILE   the picture (default port.png)\n"
-         "  -s, --size WxH      its size in pixels (default 1280x720)\n"
-         "  -t, --time T        the moment to show, in seconds (default 0)\n"
-         "  -f, --frames N      a sequence, FILE-0001.png and so on, 30 pictures to a second\n"
-         "      --validate      Vulkan: with the validation layer; the program fails if it speaks\n"
-         "  -h, --help          this text\n"
-         "  -V, --version       the version of grinterop\n"
-         "\n"
-         "It runs on the first CUDA device, or without a GPU on the software CUDA driver, which\n"
-         "GR_CUDA_DRIVER=soft in the environment also asks for.");
-}
-
-static bool choose(const char *name, const struct port_renderer **renderer)
-{
-    static const struct port_renderer *const all[] = {&port_gl, &port_vk};
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-        if (strcmp(name, all[i]->name) == 0) {
-            *renderer = all[i];
-            return true;
-        }
-    }
-    fprintf(stderr, "--backend takes gl or vk, not \"%s\".\n", name);
-    return false;
-}
-
-static const struct option option_names[] = {
-    {"backend", required_argument, NULL, 'b'},
-    {"output", required_argument, NULL, 'o'},
-    {"size", required_argument, NULL, 's'},
-    {"time", required_argument, NULL, 't'},
-    {"frames", required_argument, NULL, 'f'},
-    {"validate", no_argument, NULL, 'v'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
-
-/* The exit status where the program is to end at once, else -1. */
-static int parse(int argc, char **argv, struct options *options)
-{
-    bool fine = true;
-    for (int c; fine && (c = getopt_long(argc, argv, "b:o:s:t:f:hV", option_names, NULL)) != -1;) {
-        if (c == 'b')
-            fine = choose(optarg, &options->renderer);
-        else if (c == 'o')
-            options->output = optarg;
-        else if (c == 's')
-            fine = option_size("--size", optarg, &options->width, &options->height);
-        else if (c == 't')
-            fine = option_float("--time", optarg, -1000.0f, 1000.0f, &options->time);
-        else if (c == 'f')
-            fine = option_int("--frames", optarg, 1, 9999, &options->frames);
-        else if (c == 'v')
-            options->validate = true;
-        else if (c == 'h')
-            return print_help(), 0;
-        else if (c == 'V')
-            return printf("port (grinterop) %s\n", gr_library_version()), 0;
-        else
-            fine = false;
-    }
-    return options_end("port", argc, argv, fine);
+    static const struct port_renderer *const renderers[] = {&port_gl, &port_vk};
+    const char *const names[] = {port_gl.name, port_vk.name, NULL};
+    int backend = 0;
+    const struct option_row rows[] = {
+        {"backend", 'b', "NAME", "gl or vk: who draws", .choice = {&backend, names}},
+        {"output", 'o', "FILE", "the picture", .text = &o->output},
+        {"size", 's', "WxH", "its size in pixels", .size = {&o->width, &o->height}},
+        {"time", 't', "T", "the moment to show, in seconds", .real = {&o->time, -1000, 1000}},
+        {"frames", 'f', "N", "a sequence, FILE-0001.png and so on, 30 pictures to a second",
+         .whole = {&o->frames, 1, 9999}},
+        {"validate", 0, NULL, "Vulkan: with the validation layer; the program fails if it speaks",
+         .flag = &o->validate},
+        {0},
+    };
+    const struct option_table table = {
+        .program = "port",
+        .about =
+            "One application with an OpenGL and a Vulkan renderer, and one CUDA side, which writes "
+            "the vertices and the texture and does not know which of the two draws them.",
+        .notes = OPTIONS_CUDA_NOTES,
+        .rows = rows,
+    };
+    options_read(argc, argv, &table);
+    o->renderer = renderers[backend];
 }
 
 int main(int argc, char **argv)
 {
-    struct options options = {
-        .renderer = &port_gl, .width = 1280, .height = 720, .output = "port.png"};
-    const int status = parse(argc, argv, &options);
-    if (status >= 0)
-        return status;
+    struct options options = {.width = 1280, .height = 720, .output = "port.png"};
+    read_options(argc, argv, &options);
 
     struct show show = {0};
     const bool done =

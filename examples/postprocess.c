@@ -5,11 +5,9 @@
  * filter_picture().
  */
 #define _GNU_SOURCE
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <epoxy/gl.h>
 #include <grinterop/gl.h>
@@ -33,10 +31,10 @@ enum filter { BLUR, SOBEL };
 struct options {
     const char *input, *output;
     int width, height;
-    enum filter filter;
+    int filter; /* an enum filter */
     int radius;
-    float rotate;
-    float split; /* percent of the width that stay as they were drawn */
+    double rotate;
+    double split; /* percent of the width that stay as they were drawn */
 };
 
 /* The two textures that OpenGL and CUDA share. */
@@ -161,10 +159,10 @@ static void draw_composite(const struct show *show, float split)
 static bool make_result(struct show *show, const struct options *options)
 {
     const struct offscreen *target = &show->target;
-    draw_picture(show, options->rotate);
-    if (!filter_picture(show, options->filter))
+    draw_picture(show, (float)options->rotate);
+    if (!filter_picture(show, (enum filter)options->filter))
         return false;
-    draw_composite(show, options->split);
+    draw_composite(show, (float)options->split);
     offscreen_read(target, show->pixels);
 
     /* The picture is there, so this waits for nothing; it reports a kernel that failed. */
@@ -275,95 +273,40 @@ static void close_show(struct show *show)
     free(show->pixels);
 }
 
-static void print_help(FILE *stream)
+static void read_options(int argc, char **argv, struct options *o)
 {
-    fputs(
-        "Usage: postprocess [OPTION]... IN.png OUT.png\n"
-        "OpenGL draws a picture in space, CUDA filters what was drawn, from texture to texture,\n"
-        "and OpenGL shows both side by side.\n"
-        "\n"
-        "  -f, --filter NAME      blur or sobel (default blur)\n"
-        "  -d, --radius N         pixels that the blur reaches each way, 0 to 64 (default 12)\n"
-        "  -p, --split PERCENT    how much of the width stays as it was drawn, 0 to 100: the\n"
-        "                         filter begins right of that (default 50)\n"
-        "  -r, --rotate DEGREES   look at it from another side, -75 to 75 (default 24)\n"
-        "  -s, --size WxH         the size of OUT.png in pixels (default 1280x720)\n"
-        "  -h, --help             this text\n"
-        "  -V, --version          the version of grinterop\n"
-        "\n"
-        "IN.png may be of any kind: grey, colour, palette, transparent, up to 16 bits. It runs on\n"
-        "the first CUDA device, or without a GPU on the software CUDA driver, which\n"
-        "GR_CUDA_DRIVER=soft in the environment also asks for.\n",
-        stream);
-}
-
-static bool parse_filter(const char *text, enum filter *filter)
-{
-    const bool sobel = strcmp(text, "sobel") == 0;
-    if (!sobel && strcmp(text, "blur") != 0) {
-        fprintf(stderr, "--filter takes blur or sobel, not \"%s\".\n", text);
-        return false;
-    }
-    *filter = sobel ? SOBEL : BLUR;
-    return true;
-}
-
-/* The names of both files; the output must not overwrite the input. */
-static bool check_names(int argc, char **argv, struct options *options)
-{
-    if (optind + 2 != argc) {
-        print_help(stderr);
-        return false;
-    }
-    options->input = argv[optind];
-    options->output = argv[optind + 1];
-    return output_spares_input(options->output, options->input);
-}
-
-/* The exit status where the program is to end at once, else -1. */
-static int parse(int argc, char **argv, struct options *options)
-{
-    static const struct option names[] = {
-        {"filter", required_argument, NULL, 'f'}, {"radius", required_argument, NULL, 'd'},
-        {"split", required_argument, NULL, 'p'},  {"rotate", required_argument, NULL, 'r'},
-        {"size", required_argument, NULL, 's'},   {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0},
+    static const char *const filters[] = {[BLUR] = "blur", [SOBEL] = "sobel", NULL};
+    const struct option_row rows[] = {
+        {"filter", 'f', "NAME", "blur or sobel", .choice = {&o->filter, filters}},
+        {"radius", 'd', "N", "pixels that the blur reaches each way",
+         .whole = {&o->radius, 0, LARGEST_RADIUS}},
+        {"split", 'p', "PERCENT",
+         "how much of the width stays as it was drawn; the filter begins right of that",
+         .real = {&o->split, 0, 100}},
+        {"rotate", 'r', "DEGREES", "look at it from another side", .real = {&o->rotate, -75, 75}},
+        {"size", 's', "WxH", "the size of OUT.png in pixels", .size = {&o->width, &o->height}},
+        {0},
     };
-    bool fine = true;
-    for (int c; fine && (c = getopt_long(argc, argv, "f:d:p:r:s:hV", names, NULL)) != -1;) {
-        if (c == 'f')
-            fine = parse_filter(optarg, &options->filter);
-        else if (c == 'd')
-            fine = option_int("--radius", optarg, 0, LARGEST_RADIUS, &options->radius);
-        else if (c == 'p')
-            fine = option_float("--split", optarg, 0.0f, 100.0f, &options->split);
-        else if (c == 'r')
-            fine = option_float("--rotate", optarg, -75.0f, 75.0f, &options->rotate);
-        else if (c == 's')
-            fine = option_size("--size", optarg, &options->width, &options->height);
-        else if (c == 'h')
-            return print_help(stdout), 0;
-        else if (c == 'V')
-            return printf("postprocess (grinterop) %s\n", gr_library_version()), 0;
-        else
-            fine = false;
-    }
-    if (!fine)
-        fprintf(stderr, "Try postprocess --help.\n");
-    return fine && check_names(argc, argv, options) ? -1 : 2;
+    const struct option_table table = {
+        .program = "postprocess",
+        .about = "OpenGL draws a picture in space, CUDA filters what was drawn, from texture to "
+                 "texture, and OpenGL shows both side by side.",
+        .notes = "IN.png may be of any kind: grey, colour, palette, transparent, up to 16 "
+                 "bits. " OPTIONS_CUDA_NOTES,
+        .operands = "IN.png OUT.png",
+        .operand = {&o->input, &o->output},
+        .rows = rows,
+    };
+    options_read(argc, argv, &table);
 }
 
 int main(int argc, char **argv)
 {
-    struct options options = {.width = 1280,
-                              .height = 720,
-                              .filter = BLUR,
-                              .radius = 12,
-                              .rotate = 24.0f,
-                              .split = 50.0f};
-    const int status = parse(argc, argv, &options);
-    if (status >= 0)
-        return status;
+    struct options options = {
+        .width = 1280, .height = 720, .filter = BLUR, .radius = 12, .rotate = 24.0, .split = 50.0};
+    read_options(argc, argv, &options);
+    if (!output_spares_input(options.output, options.input))
+        return 2;
 
     struct show show = {0};
     const bool done = open_show(&show, &options) && make_result(&show, &options);

@@ -4,7 +4,6 @@
  * keeps the picture. The hand-over between the two is in share_vertices() and write_vertices().
  */
 #define _GNU_SOURCE
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +25,7 @@ struct options {
     int width, height;
     int mesh;
     int frames; /* 0: one picture, without a number in its name */
-    float time;
+    double time;
     const char *output;
 };
 
@@ -99,7 +98,7 @@ static bool draw_sequence(struct show *show, const struct options *options)
         if (progress)
             fprintf(stderr, "\rpicture %d of %d ", i + 1, options->frames);
         if (!output_numbered(path, sizeof(path), options->output, i + 1) ||
-            !draw_frame(show, options->time + (float)i / 30.0f, path))
+            !draw_frame(show, (float)options->time + (float)i / 30.0f, path))
             return false;
         if (progress)
             fprintf(stderr, "\r%40s\r", "");
@@ -111,7 +110,7 @@ static bool draw_sequence(struct show *show, const struct options *options)
 
 static bool draw_one(struct show *show, const struct options *options)
 {
-    if (!draw_frame(show, options->time, options->output))
+    if (!draw_frame(show, (float)options->time, options->output))
         return false;
     output_report(options->output, options->width, options->height);
     return true;
@@ -146,61 +145,31 @@ static void close_show(struct show *show)
     free(show->pixels);
 }
 
-static void print_help(void)
+static void read_options(int argc, char **argv, struct options *o)
 {
-    puts("Usage: sinewave [OPTION]...\n"
-         "CUDA writes a moving surface into OpenGL's vertex buffer, OpenGL draws it into a PNG "
-         "file.\n"
-         "\n"
-         "  -o, --output FILE   the picture (default sinewave.png)\n"
-         "  -s, --size WxH      its size in pixels (default 1280x720)\n"
-         "  -m, --mesh N        vertices along each side of the surface, 2 to 2048 (default 512)\n"
-         "  -t, --time T        the moment to show, in seconds (default 0)\n"
-         "  -f, --frames N      a sequence, FILE-0001.png and so on, 30 pictures to a second\n"
-         "  -h, --help          this text\n"
-         "  -V, --version       the version of grinterop\n"
-         "\n"
-         "It runs on the first CUDA device, or without a GPU on the software CUDA driver, which\n"
-         "GR_CUDA_DRIVER=soft in the environment also asks for.");
-}
-
-/* The exit status where the program is to end at once, else -1. */
-static int parse(int argc, char **argv, struct options *options)
-{
-    static const struct option names[] = {
-        {"output", required_argument, NULL, 'o'}, {"size", required_argument, NULL, 's'},
-        {"mesh", required_argument, NULL, 'm'},   {"time", required_argument, NULL, 't'},
-        {"frames", required_argument, NULL, 'f'}, {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0},
+    const struct option_row rows[] = {
+        {"output", 'o', "FILE", "the picture", .text = &o->output},
+        {"size", 's', "WxH", "its size in pixels", .size = {&o->width, &o->height}},
+        {"mesh", 'm', "N", "vertices along each side of the surface", .whole = {&o->mesh, 2, 2048}},
+        {"time", 't', "T", "the moment to show, in seconds", .real = {&o->time, -1000, 1000}},
+        {"frames", 'f', "N", "a sequence, FILE-0001.png and so on, 30 pictures to a second",
+         .whole = {&o->frames, 1, 9999}},
+        {0},
     };
-    bool fine = true;
-    for (int c; fine && (c = getopt_long(argc, argv, "o:s:m:t:f:hV", names, NULL)) != -1;) {
-        if (c == 'o')
-            options->output = optarg;
-        else if (c == 's')
-            fine = option_size("--size", optarg, &options->width, &options->height);
-        else if (c == 'm')
-            fine = option_int("--mesh", optarg, 2, 2048, &options->mesh);
-        else if (c == 't')
-            fine = option_float("--time", optarg, -1000.0f, 1000.0f, &options->time);
-        else if (c == 'f')
-            fine = option_int("--frames", optarg, 1, 9999, &options->frames);
-        else if (c == 'h')
-            return print_help(), 0;
-        else if (c == 'V')
-            return printf("sinewave (grinterop) %s\n", gr_library_version()), 0;
-        else
-            fine = false;
-    }
-    return options_end("sinewave", argc, argv, fine);
+    const struct option_table table = {
+        .program = "sinewave",
+        .about = "CUDA writes a moving surface into OpenGL's vertex buffer, OpenGL draws it into a "
+                 "PNG file.",
+        .notes = OPTIONS_CUDA_NOTES,
+        .rows = rows,
+    };
+    options_read(argc, argv, &table);
 }
 
 int main(int argc, char **argv)
 {
     struct options options = {.width = 1280, .height = 720, .mesh = 512, .output = "sinewave.png"};
-    const int status = parse(argc, argv, &options);
-    if (status >= 0)
-        return status;
+    read_options(argc, argv, &options);
 
     struct show show = {0};
     const bool done =

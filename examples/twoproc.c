@@ -8,7 +8,6 @@
 #include "twoproc.h"
 
 #include <fcntl.h>
-#include <getopt.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +15,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <grinterop/gr.h>
 
 #include "options.h"
 
@@ -72,63 +69,27 @@ static bool run_both(const struct twoproc_options *options)
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static void print_help(void)
+/* *socket: of the process that computes. */
+static void read_options(int argc, char **argv, struct twoproc_options *o, int *socket)
 {
-    puts("Usage: twoproc [OPTION]...\n"
-         "One process draws with OpenGL, another writes the vertices with CUDA; a ring of buffers\n"
-         "goes from one to the other through a socket.\n"
-         "\n"
-         "  -o, --output FILE   the picture of the last frame (default twoproc.png)\n"
-         "  -s, --size WxH      its size in pixels (default 1280x720)\n"
-         "  -m, --mesh N        vertices along each side of the surface, 2 to 2048 (default 512)\n"
-         "  -f, --frames N      how many frames there are, 1 to 100000 (default 90)\n"
-         "  -k, --kill          kill the process that computes in the middle of its frames\n"
-         "  -h, --help          this text\n"
-         "  -V, --version       the version of grinterop\n"
-         "\n"
-         "It runs on the first CUDA device, or without a GPU on the software CUDA driver, which\n"
-         "GR_CUDA_DRIVER=soft in the environment also asks for.");
-}
-
-/*
- * The exit status where the program is to end at once, else -1. *socket: of the process that
- * computes.
- */
-static int parse(int argc, char **argv, struct twoproc_options *options, int *socket)
-{
-    static const struct option names[] = {
-        {"output", required_argument, NULL, 'o'},
-        {"size", required_argument, NULL, 's'},
-        {"mesh", required_argument, NULL, 'm'},
-        {"frames", required_argument, NULL, 'f'},
-        {"kill", no_argument, NULL, 'k'},
-        {"compute", required_argument, NULL, 'c'},
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},
-        {NULL, 0, NULL, 0},
+    const struct option_row rows[] = {
+        {"output", 'o', "FILE", "the picture of the last frame", .text = &o->output},
+        {"size", 's', "WxH", "its size in pixels", .size = {&o->width, &o->height}},
+        {"mesh", 'm', "N", "vertices along each side of the surface", .whole = {&o->mesh, 2, 2048}},
+        {"frames", 'f', "N", "how many frames there are", .whole = {&o->frames, 1, 100000}},
+        {"kill", 'k', NULL, "kill the process that computes in the middle of its frames",
+         .flag = &o->kill},
+        {"compute", 0, "SOCKET", NULL, .whole = {socket, 0, 1 << 20}},
+        {0},
     };
-    bool fine = true;
-    for (int c; fine && (c = getopt_long(argc, argv, "o:s:m:f:khV", names, NULL)) != -1;) {
-        if (c == 'o')
-            options->output = optarg;
-        else if (c == 's')
-            fine = option_size("--size", optarg, &options->width, &options->height);
-        else if (c == 'm')
-            fine = option_int("--mesh", optarg, 2, 2048, &options->mesh);
-        else if (c == 'f')
-            fine = option_int("--frames", optarg, 1, 100000, &options->frames);
-        else if (c == 'k')
-            options->kill = true;
-        else if (c == 'c')
-            fine = option_int("--compute", optarg, 0, 1 << 20, socket);
-        else if (c == 'h')
-            return print_help(), 0;
-        else if (c == 'V')
-            return printf("twoproc (grinterop) %s\n", gr_library_version()), 0;
-        else
-            fine = false;
-    }
-    return options_end("twoproc", argc, argv, fine);
+    const struct option_table table = {
+        .program = "twoproc",
+        .about = "One process draws with OpenGL, another writes the vertices with CUDA; a ring of "
+                 "buffers goes from one to the other through a socket.",
+        .notes = OPTIONS_CUDA_NOTES,
+        .rows = rows,
+    };
+    options_read(argc, argv, &table);
 }
 
 int main(int argc, char **argv)
@@ -136,9 +97,7 @@ int main(int argc, char **argv)
     struct twoproc_options options = {
         .width = 1280, .height = 720, .mesh = 512, .frames = 90, .output = "twoproc.png"};
     int socket = -1;
-    const int status = parse(argc, argv, &options, &socket);
-    if (status >= 0)
-        return status;
+    read_options(argc, argv, &options, &socket);
     setvbuf(stdout, NULL, _IOLBF, 0); /* two processes write to it */
     const bool done = socket >= 0 ? twoproc_compute(&options, socket) : run_both(&options);
     return done ? EXIT_SUCCESS : EXIT_FAILURE;
