@@ -26,12 +26,12 @@ struct bench_machine {
     bool software;
 };
 
-/* bench_timing.c */
+/* timing.c */
 double bench_now_us(void);
 double bench_thread_cpu_us(void);
 struct bench_spread bench_spread_of(double *values, size_t count); /* sorts them */
 
-/* number.c: "-" for one that does not exist; a spread has its quartiles in brackets */
+/* number_text.c: "-" for one that does not exist; a spread has its quartiles in brackets */
 const char *bench_number(char text[32], double value);
 const char *bench_spread_text(char text[128], struct bench_spread value);
 
@@ -48,11 +48,11 @@ bool bench_find_script(const char *given, char *path, size_t size);
 void bench_describe_machine(const gr_cuda_api *cuda, CUdevice device,
                             struct bench_machine *machine);
 
-/* output.c: NULL or false after an error, which they have printed. */
+/* output_file.c: NULL or false after an error, which they have printed. */
 FILE *bench_create(const char *path);
 bool bench_finish(FILE *file, const char *path);
 
-/* json_write.c: a member of an object, and what follows it, a comma for example. */
+/* json.c: a member of an object, and what follows it, a comma for example. */
 void bench_json_text(FILE *file, const char *name, const char *value, const char *end);
 void bench_json_number(FILE *file, const char *name, double value, const char *end);
 void bench_json_truth(FILE *file, const char *name, bool value, const char *end);

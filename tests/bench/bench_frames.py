@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """bench_frames for Python: a frame whose mesh CUDA writes through cuda.core and OpenGL draws, in order.
 
-The same kernel, drawing and blocks as bench_frames.c, in turn with raw interop through cuda.bindings. It is run by
+The same kernel, drawing and blocks as bench_frames, in turn with raw interop through cuda.bindings. It is run by
 bench_frames --with-python, which hands it the kernel and the shaders. Needs cuda-core, cuda-bindings and bench_map.py
 beside it.
 """

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """bench_map for Python: what a map and release cost through cuda.bindings and cuda.core.
 
-The same rows, blocks and medians as bench_map.c, so that the tables can stand beside each other.
+The same rows, blocks and medians as bench_map, so that the tables can stand beside each other.
 Needs cuda-bindings, and cuda-core for its column; OpenGL and EGL are called through ctypes.
 """
 
@@ -348,7 +348,7 @@ PAIRS = (Bench.bindings_pairs, Bench.core_pairs)
 SINGLY = (Bench.bindings_singly, Bench.core_singly)
 BATCH = (Bench.bindings_batch, None)  # cuda.core maps one resource at a time
 REGISTER = (Bench.bindings_register, Bench.core_register)
-# The same numbers as bench_kinds in map_frames.c, where the reasons are.
+# The same numbers as bench_kinds in map/rows.c, where the reasons are.
 KINDS = [
     Kind("room/one", "one resource", 1, 1, 16, 0, PAIRS),
     Kind("room/pairs", "32 pairs", RESOURCES, RESOURCES, 1, 0, PAIRS),

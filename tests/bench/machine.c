@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include <time.h>
 
-#include "bench.h"
+#include "tests/bench/bench.h"
 
 void bench_describe_machine(const gr_cuda_api *cuda, CUdevice device, struct bench_machine *machine)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "bench.h"
+#include "tests/bench/bench.h"
 
 unsigned long bench_whole_number(const char *option, const char *text, unsigned long least,
                                  unsigned long most)

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every row works with: CUDA, OpenGL without a window, the kernel, and the drawing of a mesh
+ * as points into a target of 512 by 512 pixels.
+ */
+#define _GNU_SOURCE
+#include "tests/bench/frames/frames.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <epoxy/gl.h>
+
+#include "examples/glsl.h"
+#include "examples/kernel_image.h"
+#include "examples/shader.h"
+
+KERNEL_IMAGE(mesh);
+GLSL(mesh, vert);
+GLSL(mesh, frag);
+
+const unsigned char *frames_kernel(size_t *size)
+{
+    const bool software = gr_cuda() && gr_cuda_is_software();
+    const unsigned char *start = software ? mesh_image.host : mesh_image.gpu;
+    *size = (size_t)((software ? mesh_image.host_end : mesh_image.gpu_end) - start);
+    return start;
+}
+
+/* ---- Errors: a row that cannot be measured says why in the table ----------------------------- */
+
+static char last_words[500];
+
+void frames_say(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(last_words, sizeof(last_words), format, arguments);
+    va_end(arguments);
+}
+
+const char *frames_last_words(void)
+{
+    return last_words;
+}
+
+bool frames_cuda_ok(const struct frames *f, CUresult result, const char *call)
+{
+    const char *name = "unknown error";
+    if (result == CUDA_SUCCESS)
+        return true;
+    f->cuda->cuGetErrorName(result, &name);
+    frames_say("%s: %s", call, name);
+    return false;
+}
+
+bool frames_grinterop_failed(const char *call)
+{
+    gr_error error;
+    gr_last_error(&error);
+    frames_say("%s: %s", call, error.message);
+    return false;
+}
+
+bool frames_gl_ok(const char *doing)
+{
+    GLenum error = glGetError();
+    if (error != GL_NO_ERROR)
+        frames_say("%s: OpenGL error 0x%04x", doing, error);
+    return error == GL_NO_ERROR;
+}
+
+/* ---- A frame --------------------------------------------------------------------------------- */
+
+/*
+ * Neighbouring frames are far apart, so that an old mesh, or half of one, is seen in the picture.
+ */
+static float phase_of(unsigned frames_left)
+{
+    return (float)(frames_left % 61 * 23 % 61) / 61.0f;
+}
+
+static bool launch(const struct frames *f, CUdeviceptr vertices, float phase)
+{
+    int mesh = f->mesh;
+    void *arguments[] = {&vertices, &mesh, &phase};
+    const unsigned count = (unsigned)(mesh * mesh);
+    return frames_cuda_ok(f,
+                          f->cuda->cuLaunchKernel(f->kernel, (count + 255) / 256, 1, 1, 256, 1, 1,
+                                                  0, f->stream, arguments, NULL),
+                          "cuLaunchKernel");
+}
+
+bool frames_launch(struct frames *f, CUdeviceptr vertices)
+{
+    f->frames_left--;
+    return launch(f, vertices, phase_of(f->frames_left));
+}
+
+void frames_draw(struct frames *f, unsigned name)
+{
+    glClear(GL_COLOR_BUFFER_BIT);
+    glBindVertexBuffer(0, name, 0, 16);
+    glDrawArrays(GL_POINTS, 0, f->mesh * f->mesh);
+    if (f->queries)
+        glQueryCounter(f->queries[f->drawn++], GL_TIMESTAMP);
+}
+
+bool frames_drain(struct frames *f)
+{
+    glFinish();
+    CUresult result = f->cuda->cuStreamSynchronize(f->stream);
+    if (!frames_cuda_ok(f, result, "cuStreamSynchronize"))
+        return false;
+    glFinish();
+    return frames_vulkan_drain(f);
+}
+
+void frames_read(struct frames *f)
+{
+    glReadPixels(0, 0, FRAMES_TARGET, FRAMES_TARGET, GL_RGBA, GL_UNSIGNED_BYTE, f->pixels);
+}
+
+int frames_wrong_pixels(struct frames *f, unsigned tolerance)
+{
+    int wrong = 0;
+    for (size_t i = 0; i < FRAMES_PIXELS; i += 4) {
+        bool same = true;
+        for (size_t c = 0; c < 4; c++)
+            same = same && (unsigned)abs(f->pixels[i + c] - f->reference[i + c]) <= tolerance;
+        wrong += !same;
+    }
+    return wrong;
+}
+
+/* ---- A mesh ---------------------------------------------------------------------------------- */
+
+/* The last frame's picture, by a way that nothing shared takes part in. */
+static bool make_reference(struct frames *f)
+{
+    void *vertices = malloc(f->bytes);
+    if (!vertices) {
+        frames_say("out of memory");
+        return false;
+    }
+    bool good =
+        launch(f, f->scratch[0], phase_of(0)) && frames_drain(f) &&
+        frames_cuda_ok(f, f->cuda->cuMemcpyDtoH(vertices, f->scratch[0], f->bytes), "cuMemcpyDtoH");
+    if (good) {
+        glGenBuffers(FRAMES_ALONE, f->plain);
+        for (int i = 0; i < FRAMES_ALONE; i++) {
+            glBindBuffer(GL_ARRAY_BUFFER, f->plain[i]);
+            glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)f->bytes, vertices, GL_STATIC_DRAW);
+        }
+        frames_draw(f, f->plain[0]);
+        frames_read(f);
+        memcpy(f->reference, f->pixels, FRAMES_PIXELS);
+        good = frames_gl_ok("draw the reference");
+    }
+    free(vertices);
+    return good;
+}
+
+static void end_mesh(struct frames *f)
+{
+    glDeleteBuffers(FRAMES_ALONE, f->plain);
+    for (int i = 0; i < FRAMES_ALONE; i++) {
+        if (f->scratch[i] != 0)
+            f->cuda->cuMemFree(f->scratch[i]);
+        f->plain[i] = 0;
+        f->scratch[i] = 0;
+    }
+}
+
+bool frames_set_mesh(struct frames *f, int mesh)
+{
+    end_mesh(f);
+    f->mesh = mesh;
+    f->bytes = (size_t)mesh * (size_t)mesh * 16;
+    for (int i = 0; i < FRAMES_ALONE; i++)
+        if (!frames_cuda_ok(f, f->cuda->cuMemAlloc(&f->scratch[i], f->bytes), "cuMemAlloc"))
+            return false;
+    return make_reference(f);
+}
+
+/* ---- Devices --------------------------------------------------------------------------------- */
+
+static bool open_cuda(struct frames *f)
+{
+    const gr_cuda_api *cuda = f->cuda;
+    return frames_cuda_ok(f, cuda->cuDeviceGet(&f->device, f->ordinal), "cuDeviceGet") &&
+           frames_cuda_ok(f, cuda->cuDevicePrimaryCtxRetain(&f->context, f->device),
+                          "cuDevicePrimaryCtxRetain") &&
+           frames_cuda_ok(f, cuda->cuCtxSetCurrent(f->context), "cuCtxSetCurrent") &&
+           frames_cuda_ok(f, cuda->cuStreamCreate(&f->stream, CU_STREAM_NON_BLOCKING),
+                          "cuStreamCreate") &&
+           kernel_image_load(&mesh_image, &f->module) &&
+           frames_cuda_ok(f, cuda->cuModuleGetFunction(&f->kernel, f->module, "mesh"),
+                          "cuModuleGetFunction");
+}
+
+static bool open_target(struct frames *f)
+{
+    glGenRenderbuffers(1, &f->colour);
+    glBindRenderbuffer(GL_RENDERBUFFER, f->colour);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, FRAMES_TARGET, FRAMES_TARGET);
+    glGenFramebuffers(1, &f->framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, f->framebuffer);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, f->colour);
+    glViewport(0, 0, FRAMES_TARGET, FRAMES_TARGET);
+    glClearColor(0, 0, 0, 1);
+
+    glGenVertexArrays(1, &f->vertex_array);
+    glBindVertexArray(f->vertex_array);
+    glEnableVertexAttribArray(0);
+    glVertexAttribFormat(0, 4, GL_FLOAT, GL_FALSE, 0);
+    glVertexAttribBinding(0, 0);
+    f->program = shader_program(mesh_vert.text, mesh_frag.text);
+    glUseProgram(f->program);
+    return f->program != 0 && frames_gl_ok("make a target");
+}
+
+bool frames_open(struct frames *f)
+{
+    f->cuda = gr_cuda();
+    if (!f->cuda)
+        return frames_grinterop_failed("gr_cuda");
+    f->reference = malloc(FRAMES_PIXELS);
+    f->pixels = malloc(FRAMES_PIXELS);
+    if (!f->reference || !f->pixels) {
+        frames_say("out of memory");
+        return false;
+    }
+    f->egl = gr_egl_create(&(gr_egl_options){.cuda_device = f->ordinal});
+    if (!f->egl)
+        return frames_grinterop_failed("gr_egl_create");
+    if (!open_cuda(f) || !open_target(f))
+        return false;
+    frames_vulkan_open(f);
+    return true;
+}
+
+void frames_close(struct frames *f)
+{
+    frames_vulkan_close(f);
+    if (f->egl) {
+        end_mesh(f);
+        glDeleteProgram(f->program);
+        glDeleteVertexArrays(1, &f->vertex_array);
+        glDeleteFramebuffers(1, &f->framebuffer);
+        glDeleteRenderbuffers(1, &f->colour);
+    }
+    if (f->module)
+        f->cuda->cuModuleUnload(f->module);
+    if (f->stream)
+        f->cuda->cuStreamDestroy(f->stream);
+    if (f->context) {
+        f->cuda->cuCtxSetCurrent(NULL);
+        f->cuda->cuDevicePrimaryCtxRelease(f->device);
+    }
+    gr_egl_free(f->egl);
+    free(f->reference);
+    free(f->pixels);
+}

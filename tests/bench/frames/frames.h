@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of bench_frames share: the devices, the rows of the table, and what was measured.
+ */
+#ifndef FRAMES_H
+#define FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <grinterop/cuda.h>
+#include <grinterop/egl.h>
+#include <grinterop/gl.h>
+#include <grinterop/ring.h>
+#include <grinterop/vk.h>
+
+#include "examples/glsl.h"
+#include "tests/bench/bench.h"
+
+enum {
+    FRAMES_TARGET = 512, /* pixels each way */
+    FRAMES_PIXELS = FRAMES_TARGET * FRAMES_TARGET * 4,
+    FRAMES_ALONE = 16, /* buffers in turn where nobody waits, so that no cache has them */
+    FRAMES_MOST_GROUP = 64,
+    FRAMES_MOST_SLOTS = 256,
+    FRAMES_MESHES = 3,
+    FRAMES_ROWS = 64
+};
+
+struct frames_vulkan;
+
+/* One OpenGL context, one stream, a target, and what is drawn where nothing is shared. */
+struct frames {
+    const gr_cuda_api *cuda;
+    int ordinal;
+    CUdevice device;
+    CUcontext context;
+    CUstream stream;
+    CUmodule module;
+    CUfunction kernel;
+    gr_egl *egl;
+    unsigned framebuffer, colour, program, vertex_array;
+    struct frames_vulkan *vulkan; /* NULL where there is none, for this reason: */
+    char no_vulkan[400];
+
+    int mesh;                          /* points along each side */
+    size_t bytes;                      /* of a mesh's vertices */
+    unsigned plain[FRAMES_ALONE];      /* OpenGL's alone; each holds the last frame's mesh */
+    CUdeviceptr scratch[FRAMES_ALONE]; /* CUDA's alone */
+    unsigned plain_turn;               /* which is drawn next */
+    unsigned
+        frames_left; /* in the block: says which mesh a frame has, the last one always the same */
+    unsigned char *reference, *pixels; /* of the last frame: as it should be, and as it is */
+    unsigned *queries;                 /* if not NULL, one of OpenGL's timers after each drawing */
+    unsigned drawn;                    /* since there are queries */
+};
+
+struct frames_kind;
+
+/* A row while it is measured. */
+struct frames_run {
+    const struct frames_kind *kind;
+    gr_resource *resource;     /* of rows with one resource */
+    CUgraphicsResource handle; /* of raw interop */
+    unsigned name;             /* of its buffer */
+    gr_ring *ring;
+    VkCommandBuffer *commands; /* of each slot */
+    void *hand;                /* by_hand.c's */
+    gr_slot slots[FRAMES_MOST_GROUP];
+};
+
+typedef bool (*frames_fn)(struct frames *, struct frames_run *);
+
+enum frames_part {
+    FRAMES_BOUND,
+    FRAMES_IN_ORDER,
+    FRAMES_IN_FLIGHT,
+    FRAMES_VULKAN,
+    FRAMES_WHY,
+    FRAMES_PARTS
+};
+
+/* How by_hand.c hands frames over: every so many frames, 0: never. */
+struct frames_hand_kind {
+    bool kernel, draw;
+    unsigned cuda_waits, cuda_signals, gl_waits, gl_signals, flushes;
+    bool barriers;  /* OpenGL's waits and signals name the buffer */
+    bool satisfied; /* waits are for what was signalled long ago */
+};
+
+/* One row of the table, as it is to be measured. */
+struct frames_kind {
+    const char *key; /* the row's name for machines */
+    const char *label;
+    enum frames_part part;
+    unsigned slots, group;
+    frames_fn open, frame,
+        close;      /* frame: `group` frames at once; close: also after a failed open */
+    bool unchecked; /* its picture is not CUDA's */
+    struct frames_hand_kind hand;
+};
+
+/* How long and how often. */
+struct frames_effort {
+    unsigned rounds, frames, most_frames;
+    double block_seconds, most_seconds, base_seconds; /* what a block takes, at most, the base's */
+    bool progress;                                    /* on the standard error stream */
+};
+
+/* One row as measured for one mesh; times are microseconds a frame. */
+struct frames_result {
+    bool measured;
+    char reason[500];                /* why not, or "" */
+    unsigned frames;                 /* in a block; 0: unknown */
+    struct bench_spread wall, times; /* times: in order / this, of neighbouring blocks */
+    double cpu;                      /* of the thread */
+    double waiting;                  /* frames not done when the thread had enqueued the last */
+    bool full;                       /* the queues set the pace, not the thread */
+    int wrong;                       /* pixels that differ, at most; -1: not looked at */
+    char gaps[160];                  /* how the drawing is spread over time, where asked for */
+};
+
+struct frames_table {
+    size_t rows, meshes;
+    int mesh[FRAMES_MESHES];
+    const struct frames_kind *kinds[FRAMES_ROWS];
+    struct frames_result results[FRAMES_ROWS][FRAMES_MESHES];
+};
+
+struct frames_facts {
+    struct bench_machine machine;
+    char opengl[512], vulkan[512], transport[700], python[300];
+};
+
+/* device.c: errors are printed; drain waits for all APIs. */
+bool frames_open(struct frames *frames);
+void frames_close(struct frames *frames);
+bool frames_set_mesh(struct frames *frames, int mesh);
+bool frames_drain(struct frames *frames);
+bool frames_cuda_ok(const struct frames *frames, CUresult result, const char *call);
+bool frames_grinterop_failed(const char *call);
+bool frames_gl_ok(const char *doing);
+bool frames_launch(struct frames *frames, CUdeviceptr vertices); /* the next frame's mesh */
+void frames_draw(struct frames *frames, unsigned name);
+int frames_wrong_pixels(struct frames *frames, unsigned tolerance);
+void frames_read(struct frames *frames);
+const char *frames_last_words(void); /* what the functions that failed said last */
+void frames_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What draws the points, for OpenGL and for Vulkan. */
+extern const struct glsl mesh_vert, mesh_frag;
+
+/* The kernel as the CUDA driver in use takes it. */
+const unsigned char *frames_kernel(size_t *size);
+
+/* rows.c */
+extern const char *const frames_part_titles[FRAMES_PARTS];
+extern const struct frames_kind frames_kinds[];
+extern const size_t frames_kind_count;
+extern const struct frames_kind *const frames_base; /* raw interop in order */
+extern const struct frames_kind frames_core;        /* measured by Python */
+
+/* vulkan_rows.c */
+void frames_vulkan_open(struct frames *frames);
+void frames_vulkan_close(struct frames *frames);
+bool frames_vulkan_drain(const struct frames *frames);
+void frames_vulkan_describe(const struct frames *frames, char *text, size_t size);
+bool frames_vulkan_read(struct frames *frames);
+bool frames_vulkan_open_ring(struct frames *, struct frames_run *);
+bool frames_vulkan_frame(struct frames *, struct frames_run *);
+bool frames_vulkan_draw_only(struct frames *, struct frames_run *);
+bool frames_vulkan_close_ring(struct frames *, struct frames_run *);
+
+/* by_hand.c: the shared transport by hand, to learn what its parts cost */
+bool frames_hand_open(struct frames *, struct frames_run *);
+bool frames_hand_frame(struct frames *, struct frames_run *);
+bool frames_hand_close(struct frames *, struct frames_run *);
+
+/* gaps.c: how the drawing of a row's frames is spread over time, as a sentence. */
+bool frames_gaps(struct frames *frames, struct frames_run *run, char text[160]);
+
+/* measure.c */
+void frames_measure(struct frames *frames, struct frames_run *base, const struct frames_kind *kind,
+                    const struct frames_effort *effort, bool gaps, struct frames_result *result);
+
+/* python.c: fills in the row of cuda.core. */
+bool frames_python(const char *python, const char *script, int ordinal,
+                   const struct frames_effort *effort, struct frames_table *table,
+                   struct frames_facts *facts);
+
+/* report.c */
+struct frames_goal {
+    const char *key;
+    int mesh;
+    /* the frame's time in bounds, at most; else in-order interop's in frames, at least */
+    bool of_bound;
+    double wanted;
+};
+extern const struct frames_goal frames_goals[];
+extern const size_t frames_goal_count;
+double frames_reached(const struct frames_table *table, const struct frames_goal *goal);
+bool frames_is_reached(const struct frames_goal *goal, double reached);
+bool frames_pictures_right(const struct frames_table *table);
+bool frames_is_wrong(const struct frames_kind *kind, const struct frames_result *result);
+void frames_print(const struct frames_table *table);
+void frames_print_goals(const struct frames_table *table, bool software);
+
+/* json.c, svg.c */
+bool frames_write_json(const char *path, const struct frames_facts *facts,
+                       const struct frames_effort *effort, const struct frames_table *table);
+bool frames_write_svg(const char *path, const struct frames_facts *facts,
+                      const struct frames_table *table);
+
+#endif

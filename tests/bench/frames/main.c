@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_frames: what a frame costs whose mesh CUDA writes and OpenGL or Vulkan draws, by every way
+ * that the mesh can take, side by side in one run. Writes a table, a file of numbers and a chart.
+ */
+#define _GNU_SOURCE
+#include <float.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <epoxy/gl.h>
+
+#include "tests/bench/frames/frames.h"
+
+const char bench_program[] = "bench_frames";
+
+static const char HELP[] =
+    "Usage: bench_frames [OPTION]...\n"
+    "A CUDA kernel writes a mesh of w by w points, OpenGL or Vulkan draws it into 512 by 512\n"
+    "pixels: raw interop in order, grinterop in order, grinterop's ring with frames in flight.\n"
+    "\n"
+    "  --device N            the CUDA device to use, as CUDA counts (0)\n"
+    "  --meshes A,B,C        points along each side, up to three meshes (64,256,1024)\n"
+    "  --rounds N            blocks of each row (3)\n"
+    "  --frames N            frames in a block, at least (1200; fewer where they take long)\n"
+    "  --block-seconds S     how long a block lasts, at least (0.25); one of interop\n"
+    "                        that a row is compared with lasts half of it\n"
+    "  --most-seconds S      and at most (0.45)\n"
+    "  --only A,B            only rows whose key begins with A or B, for example ring/ or bound\n"
+    "  --why                 also take the shared transport apart, by hand, and look when frames\n"
+    "                        are drawn\n"
+    "  --quick               tiny meshes (16,32,64) and blocks: a test of this program\n"
+    "  --json FILE           also write the numbers as JSON\n"
+    "  --svg FILE            also draw a chart\n"
+    "  --with-python PYTHON  run bench_frames.py with that interpreter first, for cuda.core's row\n"
+    "  --script FILE         bench_frames.py, where it is neither beside this program nor in "
+    "../share\n"
+    "  --help                this text\n"
+    "\n"
+    "GR_CUDA_DRIVER=soft measures the software CUDA driver: a test of this program, nothing "
+    "more.\n";
+
+struct options {
+    int ordinal;
+    struct frames_effort effort;
+    size_t meshes;
+    int mesh[FRAMES_MESHES];
+    bool why;
+    const char *only, *json, *svg, *python, *script;
+};
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+static double seconds(const char *option, const char *text)
+{
+    return bench_real_number(option, text, DBL_TRUE_MIN, 60, "seconds up to 60");
+}
+
+static void read_meshes(struct options *o, char *text)
+{
+    o->meshes = 0;
+    for (char *part; (part = strsep(&text, ",")); o->meshes++) {
+        if (o->meshes == FRAMES_MESHES) {
+            fprintf(stderr, "bench_frames: --meshes takes up to %d meshes\n", FRAMES_MESHES);
+            exit(2);
+        }
+        o->mesh[o->meshes] = (int)bench_whole_number("meshes", part, 2, 4096);
+    }
+}
+
+static const struct frames_effort USUAL_EFFORT = {.rounds = 3,
+                                                  .frames = 1200,
+                                                  .most_frames = 20000,
+                                                  .block_seconds = 0.25,
+                                                  .most_seconds = 0.45,
+                                                  .base_seconds = 0.125};
+static const struct frames_effort QUICK_EFFORT = {.rounds = 2,
+                                                  .frames = 24,
+                                                  .most_frames = 48,
+                                                  .block_seconds = 0.01,
+                                                  .most_seconds = 0.05,
+                                                  .base_seconds = 0.01};
+
+static void be_quick(struct options *o)
+{
+    char meshes[] = "16,32,64";
+    o->effort = QUICK_EFFORT;
+    read_meshes(o, meshes);
+}
+
+static void take_option(struct options *o, int c)
+{
+    if (c == 'd')
+        o->ordinal = (int)bench_whole_number("device", optarg, 0, 1000);
+    else if (c == 'm')
+        read_meshes(o, optarg);
+    else if (c == 'r')
+        o->effort.rounds = (unsigned)bench_whole_number("rounds", optarg, 1, 64);
+    else if (c == 'f')
+        o->effort.frames = (unsigned)bench_whole_number("frames", optarg, 1, 20000);
+    else if (c == 'b')
+        o->effort.block_seconds = seconds("block-seconds", optarg),
+        o->effort.base_seconds = o->effort.block_seconds / 2;
+    else if (c == 'B')
+        o->effort.most_seconds = seconds("most-seconds", optarg);
+    else if (c == 'o')
+        o->only = optarg;
+    else if (c == 'w')
+        o->why = true;
+    else if (c == 'q')
+        be_quick(o);
+    else if (c == 'j')
+        o->json = optarg;
+    else if (c == 's')
+        o->svg = optarg;
+    else if (c == 'p')
+        o->python = optarg;
+    else if (c == 'S')
+        o->script = optarg;
+    else if (c == 'h')
+        fputs(HELP, stdout), exit(0);
+    else
+        exit(2);
+}
+
+static struct options read_options(int argc, char *argv[])
+{
+    static const struct option LONG[] = {
+        {"device", 1, NULL, 'd'}, {"meshes", 1, NULL, 'm'},        {"rounds", 1, NULL, 'r'},
+        {"frames", 1, NULL, 'f'}, {"block-seconds", 1, NULL, 'b'}, {"most-seconds", 1, NULL, 'B'},
+        {"only", 1, NULL, 'o'},   {"why", 0, NULL, 'w'},           {"quick", 0, NULL, 'q'},
+        {"json", 1, NULL, 'j'},   {"svg", 1, NULL, 's'},           {"with-python", 1, NULL, 'p'},
+        {"script", 1, NULL, 'S'}, {"help", 0, NULL, 'h'},          {NULL, 0, NULL, 0},
+    };
+    struct options o = {.effort = USUAL_EFFORT, .meshes = 3, .mesh = {64, 256, 1024}, .only = ""};
+    for (int c; (c = getopt_long(argc, argv, "h", LONG, NULL)) != -1;)
+        take_option(&o, c);
+    bench_end_options(argc, argv);
+    o.effort.progress = isatty(STDERR_FILENO) != 0;
+    return o;
+}
+
+/* ---- What it runs on ------------------------------------------------------------------------- */
+
+/* By which transport a buffer of the ring is shared, or why none is. */
+static void describe_transport(char *text, size_t size)
+{
+    gr_transport_report reports[3];
+    bool known = gr_gl_probe(reports) == GR_OK || frames_grinterop_failed("gr_gl_probe");
+    snprintf(text, size, "%s", known ? reports[1].reason : frames_last_words());
+}
+
+static void gather_facts(struct frames *f, struct frames_facts *facts)
+{
+    bench_describe_machine(f->cuda, f->device, &facts->machine);
+    snprintf(facts->opengl, sizeof(facts->opengl), "%s, %s", (const char *)glGetString(GL_RENDERER),
+             (const char *)glGetString(GL_VERSION));
+    frames_vulkan_describe(f, facts->vulkan, sizeof(facts->vulkan));
+    describe_transport(facts->transport, sizeof(facts->transport));
+}
+
+static void print_facts(const struct frames_facts *facts, const struct frames_effort *effort)
+{
+    if (facts->machine.software)
+        printf("SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU.\n");
+    printf("  driver   %s\n  device   %s\n  OpenGL   %s\n  shared   %s\n"
+           "  date     %s\n",
+           facts->machine.driver, facts->machine.device, facts->opengl, facts->transport,
+           facts->machine.date);
+    printf("  frames   CUDA writes w x w points of 16 bytes, drawn into %d x %d pixels\n",
+           FRAMES_TARGET, FRAMES_TARGET);
+    printf("  blocks   %u of each row, in turn with raw interop in order; from empty queues until "
+           "all APIs are done\n",
+           effort->rounds);
+    fflush(stdout);
+}
+
+/* ---- The run --------------------------------------------------------------------------------- */
+
+/* Whether the row's key begins with one of the beginnings, which commas separate. */
+static bool begins(const char *key, const char *beginnings)
+{
+    for (const char *begin = beginnings;; begin++) {
+        size_t length = strcspn(begin, ",");
+        if (strncmp(key, begin, length) == 0)
+            return true;
+        begin += length;
+        if (*begin == '\0')
+            return false;
+    }
+}
+
+static bool wanted(const struct options *o, const struct frames_kind *kind)
+{
+    return (kind->part != FRAMES_WHY || o->why) && begins(kind->key, o->only);
+}
+
+static void choose_rows(const struct options *o, struct frames_table *table)
+{
+    table->meshes = o->meshes;
+    memcpy(table->mesh, o->mesh, sizeof(table->mesh));
+    for (size_t i = 0; i < frames_kind_count; i++) {
+        if (!wanted(o, &frames_kinds[i]))
+            continue;
+        table->kinds[table->rows++] = &frames_kinds[i];
+        if (&frames_kinds[i] == frames_base && o->python)
+            table->kinds[table->rows++] = &frames_core;
+    }
+}
+
+static bool measure_mesh(struct frames *f, const struct options *o, struct frames_table *table,
+                         size_t m)
+{
+    struct frames_run base = {.kind = frames_base};
+    if (!frames_set_mesh(f, table->mesh[m]) || !frames_base->open(f, &base))
+        return false;
+    for (size_t i = 0; i < table->rows; i++) {
+        const struct frames_kind *kind = table->kinds[i];
+        if (kind == &frames_core)
+            continue;
+        if (o->effort.progress)
+            fprintf(stderr, "\r\033[Kbench_frames: mesh %d, row %zu of %zu, %s", table->mesh[m],
+                    i + 1, table->rows, kind->key);
+        bool gaps = o->why && kind->part != FRAMES_BOUND && kind->part != FRAMES_VULKAN &&
+                    (kind->part != FRAMES_WHY || kind->hand.draw);
+        frames_measure(f, &base, kind, &o->effort, gaps, &table->results[i][m]);
+    }
+    if (o->effort.progress)
+        fputs("\r\033[K", stderr);
+    return frames_base->close(f, &base);
+}
+
+static bool run(const struct options *o, struct frames_facts *facts, struct frames_table *table)
+{
+    struct frames f = {.ordinal = o->ordinal};
+    printf("bench_frames: frames that CUDA writes and OpenGL or Vulkan draws, grinterop %s\n",
+           gr_library_version());
+    bool good = frames_open(&f);
+    if (good) {
+        gather_facts(&f, facts);
+        print_facts(facts, &o->effort);
+        for (size_t m = 0; good && m < table->meshes; m++)
+            good = measure_mesh(&f, o, table, m);
+    }
+    if (!good)
+        fprintf(stderr, "bench_frames: %s\n", frames_last_words());
+    frames_close(&f);
+    return good;
+}
+
+int main(int argc, char *argv[])
+{
+    struct options o = read_options(argc, argv);
+    static struct frames_table table;
+    struct frames_facts facts = {0};
+    char script[PATH_MAX];
+    if (o.python && !bench_find_script(o.script, script, sizeof(script)))
+        return 2;
+    choose_rows(&o, &table);
+    if (o.python && !frames_python(o.python, script, o.ordinal, &o.effort, &table, &facts))
+        fprintf(stderr, "bench_frames: %s %s failed\n", o.python, script);
+    if (!run(&o, &facts, &table))
+        return EXIT_FAILURE;
+    frames_print(&table);
+    frames_print_goals(&table, facts.machine.software);
+    bool good = !o.json || frames_write_json(o.json, &facts, &o.effort, &table);
+    good = (!o.svg || frames_write_svg(o.svg, &facts, &table)) && good;
+    return good && frames_pictures_right(&table) ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rows of bench_frames: how a frame's mesh gets from CUDA to what draws it.
+ */
+#define _GNU_SOURCE
+#include <epoxy/gl.h>
+
+#include "tests/bench/frames/frames.h"
+
+/* ---- The bound: nobody waits for anybody ----------------------------------------------------- */
+
+static bool kernel_alone(struct frames *f, struct frames_run *run)
+{
+    (void)run;
+    return frames_launch(f, f->scratch[f->frames_left % FRAMES_ALONE]);
+}
+
+static bool draw_alone(struct frames *f, struct frames_run *run)
+{
+    (void)run;
+    frames_draw(f, f->plain[f->plain_turn++ % FRAMES_ALONE]);
+    return true;
+}
+
+static bool unsynchronised(struct frames *f, struct frames_run *run)
+{
+    return kernel_alone(f, run) && draw_alone(f, run);
+}
+
+/* ---- In order: one buffer -------------------------------------------------------------------- */
+
+static bool make_buffer(struct frames *f, struct frames_run *run)
+{
+    glGenBuffers(1, &run->name);
+    glBindBuffer(GL_ARRAY_BUFFER, run->name);
+    glBufferStorage(GL_ARRAY_BUFFER, (GLsizeiptr)f->bytes, NULL, 0);
+    return frames_gl_ok("glBufferStorage");
+}
+
+static bool open_raw(struct frames *f, struct frames_run *run)
+{
+    return make_buffer(f, run) &&
+           frames_cuda_ok(
+               f, f->cuda->cuGraphicsGLRegisterBuffer(&run->handle, run->name, GR_WRITE_DISCARD),
+               "cuGraphicsGLRegisterBuffer");
+}
+
+static bool raw(struct frames *f, struct frames_run *run)
+{
+    CUdeviceptr vertices;
+    size_t size;
+    if (!frames_cuda_ok(f, f->cuda->cuGraphicsMapResources(1, &run->handle, f->stream),
+                        "cuGraphicsMapResources") ||
+        !frames_cuda_ok(f,
+                        f->cuda->cuGraphicsResourceGetMappedPointer(&vertices, &size, run->handle),
+                        "cuGraphicsResourceGetMappedPointer") ||
+        !frames_launch(f, vertices) ||
+        !frames_cuda_ok(f, f->cuda->cuGraphicsUnmapResources(1, &run->handle, f->stream),
+                        "cuGraphicsUnmapResources"))
+        return false;
+    frames_draw(f, run->name);
+    return true;
+}
+
+static bool close_raw(struct frames *f, struct frames_run *run)
+{
+    bool good =
+        !run->handle || frames_cuda_ok(f, f->cuda->cuGraphicsUnregisterResource(run->handle),
+                                       "cuGraphicsUnregisterResource");
+    glDeleteBuffers(1, &run->name);
+    return good;
+}
+
+static bool open_grinterop(struct frames *f, struct frames_run *run)
+{
+    if (!make_buffer(f, run))
+        return false;
+    run->resource = gr_from_gl_buffer(run->name, GR_WRITE_DISCARD);
+    return run->resource || frames_grinterop_failed("gr_from_gl_buffer");
+}
+
+static bool open_copy(struct frames *f, struct frames_run *run)
+{
+    const gr_gl_options by_copy = {.transport = GR_TRANSPORT_COPY};
+    if (!make_buffer(f, run))
+        return false;
+    run->resource = gr_from_gl_buffer_with(run->name, GR_WRITE_DISCARD, &by_copy);
+    return run->resource || frames_grinterop_failed("gr_from_gl_buffer_with");
+}
+
+static bool grinterop(struct frames *f, struct frames_run *run)
+{
+    gr_buffer *buffer = gr_map(run->resource, f->stream);
+    if (!buffer)
+        return frames_grinterop_failed("gr_map");
+    bool launched = frames_launch(f, gr_buffer_ptr(buffer));
+    if (gr_buffer_release(buffer) != GR_OK)
+        return frames_grinterop_failed("gr_buffer_release");
+    frames_draw(f, gr_gl_name(run->resource));
+    return launched;
+}
+
+static bool close_grinterop(struct frames *f, struct frames_run *run)
+{
+    (void)f;
+    gr_resource_free(run->resource);
+    glDeleteBuffers(1, &run->name);
+    return true;
+}
+
+/* ---- Shared storage, in order and in flight -------------------------------------------------- */
+
+static const gr_gl_options SHARED = {.transport = GR_TRANSPORT_SHARED};
+
+static bool open_shared(struct frames *f, struct frames_run *run)
+{
+    run->resource = gr_gl_buffer_create(f->bytes, GR_WRITE_DISCARD, &SHARED);
+    return run->resource || frames_grinterop_failed("gr_gl_buffer_create");
+}
+
+/* The ring owns the resources once it is made. */
+static bool open_ring(struct frames *f, struct frames_run *run)
+{
+    gr_resource *resources[FRAMES_MOST_SLOTS];
+    const gr_ring_options options = {.producer = GR_SIDE_CUDA};
+    unsigned made = 0;
+    while (made < run->kind->slots &&
+           (resources[made] = gr_gl_buffer_create(f->bytes, GR_WRITE_DISCARD, &SHARED)))
+        made++;
+    if (made < run->kind->slots)
+        frames_grinterop_failed("gr_gl_buffer_create");
+    else if (!(run->ring = gr_ring_create(resources, made, &options)))
+        frames_grinterop_failed("gr_ring_create");
+    if (!run->ring)
+        while (made-- > 0)
+            gr_resource_free(resources[made]);
+    return run->ring;
+}
+
+static bool ring(struct frames *f, struct frames_run *run)
+{
+    const unsigned n = run->kind->group;
+    if (gr_ring_acquire_write(run->ring, f->stream, n, run->slots) != GR_OK)
+        return frames_grinterop_failed("gr_ring_acquire_write");
+    for (unsigned i = 0; i < n; i++)
+        if (!frames_launch(f, gr_buffer_ptr(run->slots[i].buffer)))
+            return false;
+    if (gr_ring_publish(run->ring, n, run->slots) != GR_OK)
+        return frames_grinterop_failed("gr_ring_publish");
+    if (gr_ring_acquire_read(run->ring, NULL, n, run->slots) != GR_OK)
+        return frames_grinterop_failed("gr_ring_acquire_read");
+    for (unsigned i = 0; i < n; i++)
+        frames_draw(f, gr_gl_name(run->slots[i].resource));
+    return gr_ring_give_back(run->ring, n, run->slots) == GR_OK ||
+           frames_grinterop_failed("gr_ring_give_back");
+}
+
+static bool close_ring(struct frames *f, struct frames_run *run)
+{
+    (void)f;
+    gr_ring_free(run->ring);
+    return true;
+}
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+#define BOUND(key, label, frame)                                                                   \
+    {                                                                                              \
+        key, label, FRAMES_BOUND, 1, 1, NULL, frame, NULL, .unchecked = true                       \
+    }
+#define IN_ORDER(key, label, open, frame, close)                                                   \
+    {                                                                                              \
+        key, label, FRAMES_IN_ORDER, 1, 1, open, frame, close, .unchecked = false                  \
+    }
+#define RING(key, label, slots, group)                                                             \
+    {                                                                                              \
+        key, label, FRAMES_IN_FLIGHT, slots, group, open_ring, ring, close_ring,                   \
+            .unchecked = false                                                                     \
+    }
+#define VULKAN(key, label, slots, group)                                                           \
+    {                                                                                              \
+        key, label, FRAMES_VULKAN, slots, group, frames_vulkan_open_ring, frames_vulkan_frame,     \
+            frames_vulkan_close_ring, .unchecked = false                                           \
+    }
+/* What is not named is 0: never. */
+#define HAND(key, label, slots, ...)                                                               \
+    {                                                                                              \
+        key, label, FRAMES_WHY, slots, 1, frames_hand_open, frames_hand_frame, frames_hand_close,  \
+            .unchecked = true, .hand = {                                                           \
+                __VA_ARGS__                                                                        \
+            }                                                                                      \
+    }
+#define BOTH .kernel = true, .draw = true
+#define EACH .cuda_waits = 1, .cuda_signals = 1, .gl_waits = 1, .gl_signals = 1, .flushes = 1
+
+const char *const frames_part_titles[FRAMES_PARTS] = {
+    [FRAMES_BOUND] = "Nobody waits",        [FRAMES_IN_ORDER] = "OpenGL, in order",
+    [FRAMES_IN_FLIGHT] = "OpenGL, gr_ring", [FRAMES_VULKAN] = "Vulkan, gr_ring",
+    [FRAMES_WHY] = "Shared by hand",
+};
+
+/*
+ * In flight are the frames between the one that CUDA writes and the one that is drawn, which have
+ * slots too.
+ */
+const struct frames_kind frames_kinds[] = {
+    BOUND("kernel", "kernel alone", kernel_alone),
+    BOUND("draw", "draw alone", draw_alone),
+    BOUND("bound", "both, unsynchronised", unsynchronised),
+    IN_ORDER("raw", "interop, raw calls", open_raw, raw, close_raw),
+    IN_ORDER("grinterop", "interop, grinterop", open_grinterop, grinterop, close_grinterop),
+    IN_ORDER("copy", "copy, grinterop", open_copy, grinterop, close_grinterop),
+    IN_ORDER("shared", "shared, grinterop", open_shared, grinterop, close_grinterop),
+    RING("ring/1", "1 in flight", 3, 1),
+    RING("ring/2", "2 in flight", 4, 1),
+    RING("ring/4", "4 in flight", 6, 1),
+    RING("ring/8", "8 in flight", 10, 1),
+    RING("ring/16", "16 in flight", 18, 1),
+    RING("group/8-two", "groups of 8, two in turn", 16, 8),
+    RING("group/8", "groups of 8, three in turn", 24, 8),
+    RING("group/16", "groups of 16, two in turn", 32, 16),
+    RING("group/64", "groups of 64, two in turn", 128, 64),
+    {"vulkan/draw", "draw alone", FRAMES_VULKAN, 1, 1, frames_vulkan_open_ring,
+     frames_vulkan_draw_only, frames_vulkan_close_ring, .unchecked = true},
+    VULKAN("vulkan/1", "1 in flight", 3, 1),
+    VULKAN("vulkan/16", "16 in flight", 18, 1),
+    VULKAN("vulkan/64", "groups of 64", 128, 64),
+
+    HAND("why/kernel", "kernel, no semaphore", 1, .kernel = true),
+    HAND("why/kernel-signal", "kernel, signal", 1, .kernel = true, .cuda_signals = 1),
+    HAND("why/kernel-wait", "kernel, wait satisfied", 1, .kernel = true, .cuda_waits = 1,
+         .satisfied = true),
+    HAND("why/draw", "draw, no semaphore", 16, .draw = true),
+    HAND("why/draw-flush", "draw, flush", 16, .draw = true, .flushes = 1),
+    HAND("why/draw-signal", "draw, signal", 16, .draw = true, .gl_signals = 1, .flushes = 64),
+    HAND("why/draw-signal-flush", "draw, signal, flush", 16, .draw = true, .gl_signals = 1,
+         .flushes = 1),
+    HAND("why/draw-wait", "draw, wait satisfied", 16, .draw = true, .gl_waits = 1, .flushes = 64,
+         .satisfied = true),
+    HAND("why/draw-barriers", "draw, wait and signal name the buffer", 16, .draw = true,
+         .gl_waits = 1, .gl_signals = 1, .flushes = 1, .satisfied = true, .barriers = true),
+    HAND("why/both", "both, no semaphore", 16, BOTH),
+    HAND("why/16", "16 slots, each by each", 16, BOTH, EACH),
+    HAND("why/64", "64 slots, each by each", 64, BOTH, EACH),
+    HAND("why/128", "128 slots, each by each", 128, BOTH, EACH),
+    HAND("why/128-barriers", "128, each by each, buffer named", 128, BOTH, EACH, .barriers = true),
+    HAND("why/128-flush16", "128, flush every 16", 128, BOTH, .cuda_waits = 1, .cuda_signals = 1,
+         .gl_waits = 1, .gl_signals = 1, .flushes = 16),
+    HAND("why/128-gl-signal64", "128, OpenGL signals every 64", 128, BOTH, .cuda_waits = 1,
+         .cuda_signals = 1, .gl_waits = 1, .gl_signals = 64, .flushes = 1),
+    HAND("why/16-cuda-wait8", "16, CUDA waits every 8", 16, BOTH, .cuda_waits = 8,
+         .cuda_signals = 1, .gl_waits = 1, .gl_signals = 1, .flushes = 1),
+    HAND("why/128-cuda-wait64", "128, CUDA waits every 64", 128, BOTH, .cuda_waits = 64,
+         .cuda_signals = 1, .gl_waits = 1, .gl_signals = 1, .flushes = 1),
+    HAND("why/128-cuda-wait16", "128, CUDA waits every 16", 128, BOTH, .cuda_waits = 16,
+         .cuda_signals = 1, .gl_waits = 1, .gl_signals = 1, .flushes = 1),
+    HAND("why/128-gl-wait64", "128, OpenGL waits every 64", 128, BOTH, .cuda_waits = 1,
+         .cuda_signals = 1, .gl_waits = 64, .gl_signals = 1, .flushes = 1),
+    HAND("why/128-cuda-only", "128, only CUDA waits", 128, BOTH, .cuda_waits = 1, .gl_signals = 1,
+         .flushes = 1),
+    HAND("why/128-gl-only", "128, only OpenGL waits", 128, BOTH, .cuda_signals = 1, .gl_waits = 1,
+         .flushes = 1),
+    HAND("why/16-all8", "16, all every 8", 16, BOTH, .cuda_waits = 8, .cuda_signals = 8,
+         .gl_waits = 8, .gl_signals = 8, .flushes = 8),
+    HAND("why/32-all8", "32, all every 8", 32, BOTH, .cuda_waits = 8, .cuda_signals = 8,
+         .gl_waits = 8, .gl_signals = 8, .flushes = 8),
+    HAND("why/128-all64", "128, all every 64", 128, BOTH, .cuda_waits = 64, .cuda_signals = 64,
+         .gl_waits = 64, .gl_signals = 64, .flushes = 64),
+};
+const size_t frames_kind_count = sizeof(frames_kinds) / sizeof(frames_kinds[0]);
+const struct frames_kind *const frames_base = &frames_kinds[3];
+const struct frames_kind frames_core = IN_ORDER("core", "interop, cuda.core", NULL, NULL, NULL);

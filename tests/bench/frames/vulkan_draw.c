@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What Vulkan draws with: the target, and a pipeline that draws points as OpenGL does.
+ */
+#include "tests/bench/frames/vulkan.h"
+
+#include <stdio.h>
+
+static bool make_pass(const struct vulkan *v, VkRenderPass *pass)
+{
+    const VkAttachmentDescription colour = {.format = VK_FORMAT_R8G8B8A8_UNORM,
+                                            .samples = VK_SAMPLE_COUNT_1_BIT,
+                                            .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+                                            .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
+                                            .finalLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL};
+    const VkAttachmentReference reference = {0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
+    const VkSubpassDescription subpass = {.pipelineBindPoint = VK_PIPELINE_BIND_POINT_GRAPHICS,
+                                          .colorAttachmentCount = 1,
+                                          .pColorAttachments = &reference};
+    const VkPipelineStageFlags drawing = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
+    const VkAccessFlags written = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
+    /* The last frame's drawing comes before this one's, and that before a copy. */
+    const VkSubpassDependency order[2] = {
+        {VK_SUBPASS_EXTERNAL, 0, drawing | VK_PIPELINE_STAGE_TRANSFER_BIT, drawing, written,
+         written, 0},
+        {0, VK_SUBPASS_EXTERNAL, drawing, VK_PIPELINE_STAGE_TRANSFER_BIT, written,
+         VK_ACCESS_TRANSFER_READ_BIT, 0},
+    };
+    const VkRenderPassCreateInfo info = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO,
+                                         .attachmentCount = 1,
+                                         .pAttachments = &colour,
+                                         .subpassCount = 1,
+                                         .pSubpasses = &subpass,
+                                         .dependencyCount = 2,
+                                         .pDependencies = order};
+    return vulkan_ok(v->CreateRenderPass(v->device, &info, NULL, pass), "describe the drawing");
+}
+
+static VkShaderModule module_of(const struct vulkan *v, const struct glsl *shader)
+{
+    const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                           .codeSize = (size_t)(shader->spirv_end - shader->spirv),
+                                           .pCode = (const uint32_t *)(const void *)shader->spirv};
+    VkShaderModule module = VK_NULL_HANDLE;
+    if (info.codeSize == 0)
+        fprintf(stderr, "bench_frames was built without glslangValidator\n");
+    else
+        vulkan_ok(v->CreateShaderModule(v->device, &info, NULL, &module), "load a shader");
+    return module;
+}
+
+/* Clip space upside down, so that the rows lie in memory as OpenGL's do. */
+static const VkViewport VIEWPORT = {0, 0, FRAMES_TARGET, FRAMES_TARGET, 0, 1};
+static const VkRect2D ALL = {.extent = {FRAMES_TARGET, FRAMES_TARGET}};
+
+static bool make_pipeline(const struct vulkan *v, struct frames_vulkan_draw *d,
+                          const VkPipelineShaderStageCreateInfo stages[2])
+{
+    const VkVertexInputBindingDescription binding = {.stride = 16};
+    const VkVertexInputAttributeDescription attribute = {.format = VK_FORMAT_R32G32B32A32_SFLOAT};
+    const VkPipelineVertexInputStateCreateInfo vertices = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
+        .vertexBindingDescriptionCount = 1,
+        .pVertexBindingDescriptions = &binding,
+        .vertexAttributeDescriptionCount = 1,
+        .pVertexAttributeDescriptions = &attribute};
+    const VkPipelineInputAssemblyStateCreateInfo points = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
+        .topology = VK_PRIMITIVE_TOPOLOGY_POINT_LIST};
+    const VkPipelineViewportStateCreateInfo viewport = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
+        .viewportCount = 1,
+        .pViewports = &VIEWPORT,
+        .scissorCount = 1,
+        .pScissors = &ALL};
+    const VkPipelineRasterizationStateCreateInfo raster = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO, .lineWidth = 1};
+    const VkPipelineMultisampleStateCreateInfo samples = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
+        .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT};
+    const VkPipelineColorBlendAttachmentState colours = {.colorWriteMask = 0xf};
+    const VkPipelineColorBlendStateCreateInfo blend = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
+        .attachmentCount = 1,
+        .pAttachments = &colours};
+    const VkGraphicsPipelineCreateInfo info = {.sType =
+                                                   VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
+                                               .stageCount = 2,
+                                               .pStages = stages,
+                                               .pVertexInputState = &vertices,
+                                               .pInputAssemblyState = &points,
+                                               .pViewportState = &viewport,
+                                               .pRasterizationState = &raster,
+                                               .pMultisampleState = &samples,
+                                               .pColorBlendState = &blend,
+                                               .layout = d->layout,
+                                               .renderPass = d->pass};
+    return vulkan_ok(
+        v->CreateGraphicsPipelines(v->device, VK_NULL_HANDLE, 1, &info, NULL, &d->pipeline),
+        "make a pipeline");
+}
+
+static bool open_pipeline(const struct vulkan *v, struct frames_vulkan_draw *d)
+{
+    const VkPipelineLayoutCreateInfo layout = {.sType =
+                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+    if (!vulkan_ok(v->CreatePipelineLayout(v->device, &layout, NULL, &d->layout), "make a layout"))
+        return false;
+    VkPipelineShaderStageCreateInfo stages[2] = {
+        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+         .stage = VK_SHADER_STAGE_VERTEX_BIT,
+         .module = module_of(v, &mesh_vert),
+         .pName = "main"},
+        {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+         .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
+         .module = module_of(v, &mesh_frag),
+         .pName = "main"},
+    };
+    bool good = stages[0].module != VK_NULL_HANDLE && stages[1].module != VK_NULL_HANDLE &&
+                make_pipeline(v, d, stages);
+    v->DestroyShaderModule(v->device, stages[0].module, NULL);
+    v->DestroyShaderModule(v->device, stages[1].module, NULL);
+    return good;
+}
+
+bool frames_vulkan_draw_init(const struct vulkan *v, struct frames_vulkan_draw *d)
+{
+    if (!vulkan_image_init(v, VK_FORMAT_R8G8B8A8_UNORM, FRAMES_TARGET, FRAMES_TARGET,
+                           VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
+                           &d->image) ||
+        !make_pass(v, &d->pass))
+        return false;
+    const VkFramebufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
+                                          .renderPass = d->pass,
+                                          .attachmentCount = 1,
+                                          .pAttachments = &d->image.view,
+                                          .width = FRAMES_TARGET,
+                                          .height = FRAMES_TARGET,
+                                          .layers = 1};
+    return vulkan_ok(v->CreateFramebuffer(v->device, &info, NULL, &d->framebuffer),
+                     "make a framebuffer") &&
+           open_pipeline(v, d);
+}
+
+void frames_vulkan_draw_free(const struct vulkan *v, struct frames_vulkan_draw *d)
+{
+    if (d->pipeline != VK_NULL_HANDLE)
+        v->DestroyPipeline(v->device, d->pipeline, NULL);
+    if (d->layout != VK_NULL_HANDLE)
+        v->DestroyPipelineLayout(v->device, d->layout, NULL);
+    if (d->framebuffer != VK_NULL_HANDLE)
+        v->DestroyFramebuffer(v->device, d->framebuffer, NULL);
+    if (d->pass != VK_NULL_HANDLE)
+        v->DestroyRenderPass(v->device, d->pass, NULL);
+    vulkan_image_free(v, &d->image);
+}
+
+void frames_vulkan_draw_record(const struct vulkan *v, const struct frames_vulkan_draw *d,
+                               VkCommandBuffer commands, VkBuffer vertices, uint32_t count)
+{
+    const VkClearValue black = {.color.float32 = {0, 0, 0, 1}};
+    const VkRenderPassBeginInfo info = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
+                                        .renderPass = d->pass,
+                                        .framebuffer = d->framebuffer,
+                                        .renderArea = ALL,
+                                        .clearValueCount = 1,
+                                        .pClearValues = &black};
+    const VkDeviceSize start = 0;
+    v->CmdBeginRenderPass(commands, &info, VK_SUBPASS_CONTENTS_INLINE);
+    v->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, d->pipeline);
+    v->CmdBindVertexBuffers(commands, 0, 1, &vertices, &start);
+    v->CmdDraw(commands, count, 1, 0, 0);
+    v->CmdEndRenderPass(commands);
+}

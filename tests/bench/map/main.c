@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_map: what a map and release cost, by the driver's own calls and by the library, measured
+ * side by side in one run. Says how the numbers were made, since OpenGL's and CUDA's queues are
+ * deep enough to hide the GPU from a short loop.
+ */
+#define _GNU_SOURCE
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <epoxy/gl.h>
+
+#include "tests/bench/map/map.h"
+
+const char bench_program[] = "bench_map";
+
+static const char HELP[] =
+    "Usage: bench_map [OPTION]...\n"
+    "Measures map, pointer and release of registered OpenGL buffers, by raw driver calls and by\n"
+    "grinterop, in turn: CPU time with room in the queues, sustained time with the queues full.\n"
+    "\n"
+    "  --device N            the CUDA device to use, as CUDA counts (0)\n"
+    "  --blocks N            drained blocks of each subject in a row, at most (601)\n"
+    "  --room-seconds S      after which a row of drained blocks ends early (4)\n"
+    "  --full-blocks N       blocks of each subject in a row with the queues full (11)\n"
+    "  --frames N            frames in such a block, at most (100; fewer where they take long)\n"
+    "  --bytes N             size of each buffer (65536)\n"
+    "  --mutable             buffers by glBufferData (default: glBufferStorage, immutable)\n"
+    "  --quick               61 drained blocks, 3 full ones of up to 20 frames\n"
+    "  --json FILE           also write the numbers as JSON\n"
+    "  --with-python PYTHON  then run bench_map.py with that interpreter (cuda.core, "
+    "cuda.bindings)\n"
+    "  --script FILE         bench_map.py, where it is neither beside this program nor in "
+    "../share\n"
+    "  --help                this text\n"
+    "\n"
+    "GR_CUDA_DRIVER=soft measures the software CUDA driver: a test of this program, nothing "
+    "more.\n";
+
+struct options {
+    int ordinal;
+    size_t bytes;
+    bool changeable;
+    struct bench_effort effort;
+    const char *json, *python, *script;
+};
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+static const struct bench_effort USUAL_EFFORT = {.blocks = 601,
+                                                 .room_seconds = 4,
+                                                 .full_blocks = 11,
+                                                 .frames = 100,
+                                                 .fill_frames = 1500,
+                                                 .fill_seconds = 0.5};
+static const struct bench_effort QUICK_EFFORT = {.blocks = 61,
+                                                 .room_seconds = 0.5,
+                                                 .full_blocks = 3,
+                                                 .frames = 20,
+                                                 .fill_frames = 600,
+                                                 .fill_seconds = 0.2};
+
+static void take_option(struct options *o, int c)
+{
+    if (c == 'd')
+        o->ordinal = (int)bench_whole_number("device", optarg, 0, 1000);
+    else if (c == 'b')
+        o->effort.blocks = (unsigned)bench_whole_number("blocks", optarg, 2, 10000);
+    else if (c == 'r')
+        o->effort.room_seconds =
+            bench_real_number("room-seconds", optarg, 0, 3600, "seconds from 0 to 3600");
+    else if (c == 'F')
+        o->effort.full_blocks = (unsigned)bench_whole_number("full-blocks", optarg, 2, 10000);
+    else if (c == 'f')
+        o->effort.frames = (unsigned)bench_whole_number("frames", optarg, 2, 100000);
+    else if (c == 's')
+        o->bytes = bench_whole_number("bytes", optarg, 4, 1ul << 30);
+    else if (c == 'm')
+        o->changeable = true;
+    else if (c == 'q')
+        o->effort = QUICK_EFFORT;
+    else if (c == 'j')
+        o->json = optarg;
+    else if (c == 'p')
+        o->python = optarg;
+    else if (c == 'S')
+        o->script = optarg;
+    else if (c == 'h')
+        fputs(HELP, stdout), exit(0);
+    else
+        exit(2);
+}
+
+static struct options read_options(int argc, char *argv[])
+{
+    static const struct option LONG[] = {
+        {"device", 1, NULL, 'd'},
+        {"blocks", 1, NULL, 'b'},
+        {"room-seconds", 1, NULL, 'r'},
+        {"full-blocks", 1, NULL, 'F'},
+        {"frames", 1, NULL, 'f'},
+        {"bytes", 1, NULL, 's'},
+        {"mutable", 0, NULL, 'm'},
+        {"quick", 0, NULL, 'q'},
+        {"json", 1, NULL, 'j'},
+        {"help", 0, NULL, 'h'},
+        {"with-python", 1, NULL, 'p'},
+        {"script", 1, NULL, 'S'},
+        {NULL, 0, NULL, 0},
+    };
+    struct options o = {.bytes = 65536, .effort = USUAL_EFFORT};
+    for (int c; (c = getopt_long(argc, argv, "h", LONG, NULL)) != -1;)
+        take_option(&o, c);
+    bench_end_options(argc, argv);
+    o.effort.progress = isatty(STDERR_FILENO) != 0;
+    return o;
+}
+
+/* ---- The run --------------------------------------------------------------------------------- */
+
+static void gather_facts(const struct bench *bench, struct bench_facts *facts)
+{
+    bench_describe_machine(bench->cuda, bench->device, &facts->machine);
+    snprintf(facts->opengl, sizeof(facts->opengl), "%s, %s", (const char *)glGetString(GL_RENDERER),
+             (const char *)glGetString(GL_VERSION));
+}
+
+static void print_facts(const struct bench_facts *facts, const struct options *o)
+{
+    printf("bench_map: raw CUDA driver calls and grinterop %s, side by side\n",
+           gr_library_version());
+    if (facts->machine.software)
+        printf("SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU or about grinterop on "
+               "one.\n");
+    printf("  driver   %s\n  device   %s\n  OpenGL   %s\n  date     %s\n", facts->machine.driver,
+           facts->machine.device, facts->opengl, facts->machine.date);
+    printf(
+        "  buffers  %zu bytes each, %s, registered for write_discard; both map the same objects\n",
+        o->bytes,
+        o->changeable ? "mutable storage (glBufferData)" : "immutable storage (glBufferStorage)");
+    printf(
+        "  blocks   of each subject, in turn (A B B A): drained, up to %u or %g s a row; with the "
+        "queues full, %u\n",
+        o->effort.blocks, o->effort.room_seconds, o->effort.full_blocks);
+    fflush(stdout);
+}
+
+static bool measure_all(struct bench *bench, const struct bench_effort *effort,
+                        struct bench_table *table)
+{
+    *table = (struct bench_table){.subjects = {"raw", "grinterop"}};
+    for (size_t i = 0; i < bench_kind_count; i++, table->count++)
+        if (!bench_measure(bench, &bench_kinds[i], effort, &table->rows[i]))
+            return false;
+    return true;
+}
+
+static bool run_native(const struct options *o, const struct bench *wanted,
+                       struct bench_facts *facts, struct bench_table *table)
+{
+    struct bench bench = *wanted;
+    bool good = bench_open(&bench);
+    if (good) {
+        gather_facts(&bench, facts);
+        print_facts(facts, o);
+        good = measure_all(&bench, &o->effort, table);
+    }
+    bench_close(&bench);
+    return good;
+}
+
+int main(int argc, char *argv[])
+{
+    struct options o = read_options(argc, argv);
+    const struct bench wanted = {
+        .ordinal = o.ordinal, .bytes = o.bytes, .changeable = o.changeable};
+    struct bench_facts facts = {0};
+    struct bench_table tables[2];
+    size_t count = 1;
+    char script[PATH_MAX];
+    if (o.python && !bench_find_script(o.script, script, sizeof(script)))
+        return 2;
+    if (!run_native(&o, &wanted, &facts, &tables[0]))
+        return EXIT_FAILURE;
+    bench_print(&tables[0], true);
+    bool good = true;
+    if (o.python) {
+        printf("\n");
+        good = bench_run_python(o.python, script, &wanted, &o.effort, &tables[1]);
+        if (good) {
+            count = 2;
+            bench_print(&tables[1], false);
+            bench_print_beside(&tables[0], &tables[1]);
+        }
+    }
+    if (o.json)
+        good = bench_write_json(o.json, &facts, &o.effort, &wanted, tables, count) && good;
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
