@@ -35,12 +35,11 @@ struct bench_spread bench_spread_of(double *values, size_t count); /* sorts them
 const char *bench_number(char text[32], double value);
 const char *bench_spread_text(char text[128], struct bench_spread value);
 
-/* options.c: what is not understood is said, and ends the program. */
-unsigned long bench_whole_number(const char *option, const char *text, unsigned long least,
-                                 unsigned long most);
-double bench_real_number(const char *option, const char *text, double least, double most,
-                         const char *what); /* what the option takes, in words */
-void bench_end_options(int argc, char *argv[]);
+/* The end of each program's help. */
+#define BENCH_NOTES                                                                                \
+    "GR_CUDA_DRIVER=soft measures the software CUDA driver: a test of this program, nothing more."
+
+/* python_script.c */
 /* Finds the Python script of the program's name; false after an error, which it has printed. */
 bool bench_find_script(const char *given, char *path, size_t size);
 

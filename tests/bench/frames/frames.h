@@ -105,8 +105,9 @@ struct frames_kind {
 /* How long and how often. */
 struct frames_effort {
     unsigned rounds, frames, most_frames;
-    double block_seconds, most_seconds, base_seconds; /* what a block takes, at most, the base's */
-    bool progress;                                    /* on the standard error stream */
+    double block_seconds, most_seconds; /* what a block takes, at least and at most; half of the
+                                           first: one of raw interop */
+    bool progress;                      /* on the standard error stream */
 };
 
 /* One row as measured for one mesh; times are microseconds a frame. */

@@ -4,8 +4,6 @@
  * that the mesh can take, side by side in one run. Writes a table, a file of numbers and a chart.
  */
 #define _GNU_SOURCE
-#include <float.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,35 +11,10 @@
 
 #include <epoxy/gl.h>
 
+#include "examples/options.h"
 #include "tests/bench/frames/frames.h"
 
 const char bench_program[] = "bench_frames";
-
-static const char HELP[] =
-    "Usage: bench_frames [OPTION]...\n"
-    "A CUDA kernel writes a mesh of w by w points, OpenGL or Vulkan draws it into 512 by 512\n"
-    "pixels: raw interop in order, grinterop in order, grinterop's ring with frames in flight.\n"
-    "\n"
-    "  --device N            the CUDA device to use, as CUDA counts (0)\n"
-    "  --meshes A,B,C        points along each side, up to three meshes (64,256,1024)\n"
-    "  --rounds N            blocks of each row (3)\n"
-    "  --frames N            frames in a block, at least (1200; fewer where they take long)\n"
-    "  --block-seconds S     how long a block lasts, at least (0.25); one of interop\n"
-    "                        that a row is compared with lasts half of it\n"
-    "  --most-seconds S      and at most (0.45)\n"
-    "  --only A,B            only rows whose key begins with A or B, for example ring/ or bound\n"
-    "  --why                 also take the shared transport apart, by hand, and look when frames\n"
-    "                        are drawn\n"
-    "  --quick               tiny meshes (16,32,64) and blocks: a test of this program\n"
-    "  --json FILE           also write the numbers as JSON\n"
-    "  --svg FILE            also draw a chart\n"
-    "  --with-python PYTHON  run bench_frames.py with that interpreter first, for cuda.core's row\n"
-    "  --script FILE         bench_frames.py, where it is neither beside this program nor in "
-    "../share\n"
-    "  --help                this text\n"
-    "\n"
-    "GR_CUDA_DRIVER=soft measures the software CUDA driver: a test of this program, nothing "
-    "more.\n";
 
 struct options {
     int ordinal;
@@ -54,92 +27,80 @@ struct options {
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static double seconds(const char *option, const char *text)
+static bool take_meshes(const char *text, void *options)
 {
-    return bench_real_number(option, text, DBL_TRUE_MIN, 60, "seconds up to 60");
-}
-
-static void read_meshes(struct options *o, char *text)
-{
+    struct options *o = options;
+    const char *whole = text;
     o->meshes = 0;
-    for (char *part; (part = strsep(&text, ",")); o->meshes++) {
-        if (o->meshes == FRAMES_MESHES) {
-            fprintf(stderr, "bench_frames: --meshes takes up to %d meshes\n", FRAMES_MESHES);
-            exit(2);
-        }
-        o->mesh[o->meshes] = (int)bench_whole_number("meshes", part, 2, 4096);
+    for (char *end; o->meshes < FRAMES_MESHES; text = end + 1) {
+        const long mesh = strtol(text, &end, 10);
+        if (mesh < 2 || mesh > 4096 || (*end != ',' && *end != '\0'))
+            break;
+        o->mesh[o->meshes++] = (int)mesh;
+        if (*end == '\0')
+            return true;
     }
+    fprintf(stderr, "--meshes takes up to %d numbers from 2 to 4096, not \"%s\".\n", FRAMES_MESHES,
+            whole);
+    return false;
 }
 
-static const struct frames_effort USUAL_EFFORT = {.rounds = 3,
-                                                  .frames = 1200,
-                                                  .most_frames = 20000,
-                                                  .block_seconds = 0.25,
-                                                  .most_seconds = 0.45,
-                                                  .base_seconds = 0.125};
-static const struct frames_effort QUICK_EFFORT = {.rounds = 2,
-                                                  .frames = 24,
-                                                  .most_frames = 48,
-                                                  .block_seconds = 0.01,
-                                                  .most_seconds = 0.05,
-                                                  .base_seconds = 0.01};
+static const struct frames_effort USUAL_EFFORT = {
+    .rounds = 3, .frames = 1200, .most_frames = 20000, .block_seconds = 0.25, .most_seconds = 0.45};
+static const struct frames_effort QUICK_EFFORT = {
+    .rounds = 2, .frames = 24, .most_frames = 48, .block_seconds = 0.01, .most_seconds = 0.05};
 
-static void be_quick(struct options *o)
+static bool be_quick(const char *text, void *options)
 {
-    char meshes[] = "16,32,64";
+    (void)text;
+    struct options *o = options;
     o->effort = QUICK_EFFORT;
-    read_meshes(o, meshes);
-}
-
-static void take_option(struct options *o, int c)
-{
-    if (c == 'd')
-        o->ordinal = (int)bench_whole_number("device", optarg, 0, 1000);
-    else if (c == 'm')
-        read_meshes(o, optarg);
-    else if (c == 'r')
-        o->effort.rounds = (unsigned)bench_whole_number("rounds", optarg, 1, 64);
-    else if (c == 'f')
-        o->effort.frames = (unsigned)bench_whole_number("frames", optarg, 1, 20000);
-    else if (c == 'b')
-        o->effort.block_seconds = seconds("block-seconds", optarg),
-        o->effort.base_seconds = o->effort.block_seconds / 2;
-    else if (c == 'B')
-        o->effort.most_seconds = seconds("most-seconds", optarg);
-    else if (c == 'o')
-        o->only = optarg;
-    else if (c == 'w')
-        o->why = true;
-    else if (c == 'q')
-        be_quick(o);
-    else if (c == 'j')
-        o->json = optarg;
-    else if (c == 's')
-        o->svg = optarg;
-    else if (c == 'p')
-        o->python = optarg;
-    else if (c == 'S')
-        o->script = optarg;
-    else if (c == 'h')
-        fputs(HELP, stdout), exit(0);
-    else
-        exit(2);
+    return take_meshes("16,32,64", o);
 }
 
 static struct options read_options(int argc, char *argv[])
 {
-    static const struct option LONG[] = {
-        {"device", 1, NULL, 'd'}, {"meshes", 1, NULL, 'm'},        {"rounds", 1, NULL, 'r'},
-        {"frames", 1, NULL, 'f'}, {"block-seconds", 1, NULL, 'b'}, {"most-seconds", 1, NULL, 'B'},
-        {"only", 1, NULL, 'o'},   {"why", 0, NULL, 'w'},           {"quick", 0, NULL, 'q'},
-        {"json", 1, NULL, 'j'},   {"svg", 1, NULL, 's'},           {"with-python", 1, NULL, 'p'},
-        {"script", 1, NULL, 'S'}, {"help", 0, NULL, 'h'},          {NULL, 0, NULL, 0},
-    };
     struct options o = {.effort = USUAL_EFFORT, .meshes = 3, .mesh = {64, 256, 1024}, .only = ""};
-    for (int c; (c = getopt_long(argc, argv, "h", LONG, NULL)) != -1;)
-        take_option(&o, c);
-    bench_end_options(argc, argv);
-    o.effort.progress = isatty(STDERR_FILENO) != 0;
+    struct frames_effort *e = &o.effort;
+    const struct option_row rows[] = {
+        {"device", 0, "N", "the CUDA device to use, as CUDA counts",
+         .whole = {&o.ordinal, 0, 1000}},
+        {"meshes", 0, "A,B,C", "points along each side, up to three meshes (default 64,256,1024)",
+         .own = {take_meshes, &o}},
+        {"rounds", 0, "N", "blocks of each row", .count = {&e->rounds, 1, 64}},
+        {"frames", 0, "N", "frames in a block, at least; fewer where they take long",
+         .count = {&e->frames, 1, 20000}},
+        {"block-seconds", 0, "S",
+         "how long a block lasts, at least; one of interop that a row is compared with lasts half "
+         "of it",
+         .real = {&e->block_seconds, 1e-6, 60}},
+        {"most-seconds", 0, "S", "and at most", .real = {&e->most_seconds, 1e-6, 60}},
+        {"only", 0, "A,B", "only rows whose key begins with A or B, for example ring/ or bound",
+         .text = &o.only},
+        {"why", 0, NULL,
+         "also take the shared transport apart, by hand, and look when frames are drawn",
+         .flag = &o.why},
+        {"quick", 0, NULL, "tiny meshes (16,32,64) and blocks: a test of this program",
+         .own = {be_quick, &o}},
+        {"json", 0, "FILE", "also write the numbers as JSON", .text = &o.json},
+        {"svg", 0, "FILE", "also draw a chart", .text = &o.svg},
+        {"with-python", 0, "PYTHON",
+         "run bench_frames.py with that interpreter first, for cuda.core's row", .text = &o.python},
+        {"script", 0, "FILE",
+         "bench_frames.py, where it is neither beside this program nor in ../share",
+         .text = &o.script},
+        {0},
+    };
+    const struct option_table table = {
+        .program = bench_program,
+        .about = "A CUDA kernel writes a mesh of w by w points, OpenGL or Vulkan draws it into 512 "
+                 "by 512 pixels: raw interop in order, grinterop in order, grinterop's ring with "
+                 "frames in flight.",
+        .notes = BENCH_NOTES,
+        .rows = rows,
+    };
+    options_read(argc, argv, &table);
+    e->progress = isatty(STDERR_FILENO) != 0;
     return o;
 }
 

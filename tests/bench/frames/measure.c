@@ -133,9 +133,10 @@ static bool measure(struct frames *f, struct frames_run *base, struct frames_run
         if (!block(f, run, frames, &warm) || !block(f, base, LEAST_FRAMES, &in_order))
             return false;
     result->frames = frames_of_block(run->kind, effort, warm.wall);
-    unsigned base_frames = round_up(
-        fmin(fmax(effort->base_seconds * 1e6 / in_order.wall, LEAST_FRAMES), effort->most_frames),
-        1);
+    unsigned base_frames =
+        round_up(fmin(fmax(effort->block_seconds / 2 * 1e6 / in_order.wall, LEAST_FRAMES),
+                      effort->most_frames),
+                 1);
     if (!take_rounds(f, base, run, effort, base_frames, result, &samples))
         return false;
     summarise(&samples, effort->rounds, result);

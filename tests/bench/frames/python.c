@@ -71,7 +71,7 @@ static bool run(const char *script, int ordinal, const struct frames_effort *eff
              "--meshes %s --rounds %u --frames %u --block-seconds %g --most-seconds %g "
              "--base-seconds %g --most-frames %u",
              ordinal, meshes, effort->rounds, effort->frames, effort->block_seconds,
-             effort->most_seconds, effort->base_seconds, effort->most_frames);
+             effort->most_seconds, effort->block_seconds / 2, effort->most_frames);
     setenv("BENCH_SCRIPT", script, 1);
     setenv("BENCH_VERTEX", mesh_vert.text, 1);
     setenv("BENCH_FRAGMENT", mesh_frag.text, 1);

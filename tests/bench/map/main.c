@@ -5,43 +5,20 @@
  * deep enough to hide the GPU from a short loop.
  */
 #define _GNU_SOURCE
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <epoxy/gl.h>
 
+#include "examples/options.h"
 #include "tests/bench/map/map.h"
 
 const char bench_program[] = "bench_map";
 
-static const char HELP[] =
-    "Usage: bench_map [OPTION]...\n"
-    "Measures map, pointer and release of registered OpenGL buffers, by raw driver calls and by\n"
-    "grinterop, in turn: CPU time with room in the queues, sustained time with the queues full.\n"
-    "\n"
-    "  --device N            the CUDA device to use, as CUDA counts (0)\n"
-    "  --blocks N            drained blocks of each subject in a row, at most (601)\n"
-    "  --room-seconds S      after which a row of drained blocks ends early (4)\n"
-    "  --full-blocks N       blocks of each subject in a row with the queues full (11)\n"
-    "  --frames N            frames in such a block, at most (100; fewer where they take long)\n"
-    "  --bytes N             size of each buffer (65536)\n"
-    "  --mutable             buffers by glBufferData (default: glBufferStorage, immutable)\n"
-    "  --quick               61 drained blocks, 3 full ones of up to 20 frames\n"
-    "  --json FILE           also write the numbers as JSON\n"
-    "  --with-python PYTHON  then run bench_map.py with that interpreter (cuda.core, "
-    "cuda.bindings)\n"
-    "  --script FILE         bench_map.py, where it is neither beside this program nor in "
-    "../share\n"
-    "  --help                this text\n"
-    "\n"
-    "GR_CUDA_DRIVER=soft measures the software CUDA driver: a test of this program, nothing "
-    "more.\n";
-
 struct options {
     int ordinal;
-    size_t bytes;
+    unsigned bytes;
     bool changeable;
     struct bench_effort effort;
     const char *json, *python, *script;
@@ -62,59 +39,52 @@ static const struct bench_effort QUICK_EFFORT = {.blocks = 61,
                                                  .fill_frames = 600,
                                                  .fill_seconds = 0.2};
 
-static void take_option(struct options *o, int c)
+static bool be_quick(const char *text, void *effort)
 {
-    if (c == 'd')
-        o->ordinal = (int)bench_whole_number("device", optarg, 0, 1000);
-    else if (c == 'b')
-        o->effort.blocks = (unsigned)bench_whole_number("blocks", optarg, 2, 10000);
-    else if (c == 'r')
-        o->effort.room_seconds =
-            bench_real_number("room-seconds", optarg, 0, 3600, "seconds from 0 to 3600");
-    else if (c == 'F')
-        o->effort.full_blocks = (unsigned)bench_whole_number("full-blocks", optarg, 2, 10000);
-    else if (c == 'f')
-        o->effort.frames = (unsigned)bench_whole_number("frames", optarg, 2, 100000);
-    else if (c == 's')
-        o->bytes = bench_whole_number("bytes", optarg, 4, 1ul << 30);
-    else if (c == 'm')
-        o->changeable = true;
-    else if (c == 'q')
-        o->effort = QUICK_EFFORT;
-    else if (c == 'j')
-        o->json = optarg;
-    else if (c == 'p')
-        o->python = optarg;
-    else if (c == 'S')
-        o->script = optarg;
-    else if (c == 'h')
-        fputs(HELP, stdout), exit(0);
-    else
-        exit(2);
+    (void)text;
+    *(struct bench_effort *)effort = QUICK_EFFORT;
+    return true;
 }
 
 static struct options read_options(int argc, char *argv[])
 {
-    static const struct option LONG[] = {
-        {"device", 1, NULL, 'd'},
-        {"blocks", 1, NULL, 'b'},
-        {"room-seconds", 1, NULL, 'r'},
-        {"full-blocks", 1, NULL, 'F'},
-        {"frames", 1, NULL, 'f'},
-        {"bytes", 1, NULL, 's'},
-        {"mutable", 0, NULL, 'm'},
-        {"quick", 0, NULL, 'q'},
-        {"json", 1, NULL, 'j'},
-        {"help", 0, NULL, 'h'},
-        {"with-python", 1, NULL, 'p'},
-        {"script", 1, NULL, 'S'},
-        {NULL, 0, NULL, 0},
-    };
     struct options o = {.bytes = 65536, .effort = USUAL_EFFORT};
-    for (int c; (c = getopt_long(argc, argv, "h", LONG, NULL)) != -1;)
-        take_option(&o, c);
-    bench_end_options(argc, argv);
-    o.effort.progress = isatty(STDERR_FILENO) != 0;
+    struct bench_effort *e = &o.effort;
+    const struct option_row rows[] = {
+        {"device", 0, "N", "the CUDA device to use, as CUDA counts",
+         .whole = {&o.ordinal, 0, 1000}},
+        {"blocks", 0, "N", "drained blocks of each subject in a row, at most",
+         .count = {&e->blocks, 2, 10000}},
+        {"room-seconds", 0, "S", "after which a row of drained blocks ends early",
+         .real = {&e->room_seconds, 0, 3600}},
+        {"full-blocks", 0, "N", "blocks of each subject in a row with the queues full",
+         .count = {&e->full_blocks, 2, 10000}},
+        {"frames", 0, "N", "frames in such a block, at most; fewer where they take long",
+         .count = {&e->frames, 2, 100000}},
+        {"bytes", 0, "N", "size of each buffer", .count = {&o.bytes, 4, 1 << 30}},
+        {"mutable", 0, NULL, "buffers by glBufferData, not by glBufferStorage, which is immutable",
+         .flag = &o.changeable},
+        {"quick", 0, NULL, "61 drained blocks, 3 full ones of up to 20 frames",
+         .own = {be_quick, e}},
+        {"json", 0, "FILE", "also write the numbers as JSON", .text = &o.json},
+        {"with-python", 0, "PYTHON",
+         "then run bench_map.py with that interpreter (cuda.core, cuda.bindings)",
+         .text = &o.python},
+        {"script", 0, "FILE",
+         "bench_map.py, where it is neither beside this program nor in ../share",
+         .text = &o.script},
+        {0},
+    };
+    const struct option_table table = {
+        .program = bench_program,
+        .about = "Measures map, pointer and release of registered OpenGL buffers, by raw driver "
+                 "calls and by grinterop, in turn: CPU time with room in the queues, sustained "
+                 "time with the queues full.",
+        .notes = BENCH_NOTES,
+        .rows = rows,
+    };
+    options_read(argc, argv, &table);
+    e->progress = isatty(STDERR_FILENO) != 0;
     return o;
 }
 
@@ -137,7 +107,7 @@ static void print_facts(const struct bench_facts *facts, const struct options *o
     printf("  driver   %s\n  device   %s\n  OpenGL   %s\n  date     %s\n", facts->machine.driver,
            facts->machine.device, facts->opengl, facts->machine.date);
     printf(
-        "  buffers  %zu bytes each, %s, registered for write_discard; both map the same objects\n",
+        "  buffers  %u bytes each, %s, registered for write_discard; both map the same objects\n",
         o->bytes,
         o->changeable ? "mutable storage (glBufferData)" : "immutable storage (glBufferStorage)");
     printf(

@@ -4,51 +4,18 @@
  * drivers' own calls and by the library, measured side by side in one run.
  */
 #define _GNU_SOURCE
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "examples/options.h"
 #include "tests/bench/vulkan/vulkan.h"
 
 const char bench_program[] = "bench_vulkan";
 
-static const char HELP[] =
-    "Usage: bench_vulkan [OPTION]...\n"
-    "Measures, by raw calls of the CUDA driver and by grinterop in turn: import and destroy of "
-    "Vulkan's\n"
-    "memory; map and release with timeline semaphores; round trips between CUDA and each kind of\n"
-    "queue, with one resource in order and with several in turn.\n"
-    "\n"
-    "  --device N            the CUDA device to use, as CUDA counts (0)\n"
-    "  --blocks N            drained blocks of each side in a row, at most (601)\n"
-    "  --room-seconds S      after which a row of drained blocks ends early (2)\n"
-    "  --full-blocks N       blocks of each side in a row with the queues full (11)\n"
-    "  --block-ms T          how long such a block lasts, roughly, in milliseconds (20)\n"
-    "  --in-flight N         frames that the thread is ahead of the GPU there (64)\n"
-    "  --bytes N             size of each buffer, a multiple of 8 (65536)\n"
-    "  --full-bytes N        size where CUDA's fills are to keep the queues full (67108864;\n"
-    "                        1048576 on the software driver)\n"
-    "  --only TEXT           only the rows whose key begins with it, for example transfer or "
-    "both/\n"
-    "  --quick               31 drained blocks, 3 full ones of 2 ms, 16 frames in flight, large\n"
-    "                        fills of 256 KiB\n"
-    "  --probe               instead: what parts of a submit cost on each queue, by raw calls, "
-    "and\n"
-    "                        with a thread that does nothing but submit; --only transfer for "
-    "one queue\n"
-    "  --bare-signals        raw calls signal without the memory barrier that grinterop puts "
-    "before a\n"
-    "                        signal, and that a program with small fills needs as well\n"
-    "  --json FILE           also write the numbers as JSON\n"
-    "  --help                this text\n"
-    "\n"
-    "GR_CUDA_DRIVER=soft measures the software CUDA driver: a test of this program, nothing "
-    "more.\n";
-
 struct options {
     int ordinal;
-    size_t bytes, full_bytes;
+    unsigned bytes, full_bytes; /* full_bytes: 0: as fits the driver */
     struct vkb_effort effort;
     bool quick, probe, bare_signals;
     const char *only, *json;
@@ -56,79 +23,75 @@ struct options {
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static double real_number(const char *option, const char *text)
-{
-    return bench_real_number(option, text, 0, 3600, "a number from 0 to 3600");
-}
-
 static const struct vkb_effort USUAL_EFFORT = {
     .blocks = 601, .room_seconds = 2, .full_blocks = 11, .block_ms = 20, .in_flight = 64};
 static const struct vkb_effort QUICK_EFFORT = {
     .blocks = 31, .room_seconds = 0.2, .full_blocks = 3, .block_ms = 2, .in_flight = 16};
 
-static void take_option(struct options *o, int c)
+static bool be_quick(const char *text, void *options)
 {
-    if (c == 'd')
-        o->ordinal = (int)bench_whole_number("device", optarg, 0, 1000);
-    else if (c == 'b')
-        o->effort.blocks = (unsigned)bench_whole_number("blocks", optarg, 2, 10000);
-    else if (c == 'r')
-        o->effort.room_seconds = real_number("room-seconds", optarg);
-    else if (c == 'F')
-        o->effort.full_blocks = (unsigned)bench_whole_number("full-blocks", optarg, 2, 10000);
-    else if (c == 't')
-        o->effort.block_ms = real_number("block-ms", optarg);
-    else if (c == 'i')
-        o->effort.in_flight =
-            (unsigned)bench_whole_number("in-flight", optarg, 4, VKB_MOST_IN_FLIGHT);
-    else if (c == 's')
-        o->bytes = bench_whole_number("bytes", optarg, 8, 1ul << 30) / 8 * 8;
-    else if (c == 'S')
-        o->full_bytes = bench_whole_number("full-bytes", optarg, 8, 1ul << 30) / 8 * 8;
-    else if (c == 'o')
-        o->only = optarg;
-    else if (c == 'q')
-        o->effort = QUICK_EFFORT, o->full_bytes = 1 << 18, o->quick = true;
-    else if (c == 'p')
-        o->probe = true;
-    else if (c == 'B')
-        o->bare_signals = true;
-    else if (c == 'j')
-        o->json = optarg;
-    else if (c == 'h')
-        fputs(HELP, stdout), exit(0);
-    else
-        exit(2);
+    (void)text;
+    struct options *o = options;
+    o->effort = QUICK_EFFORT;
+    o->full_bytes = 1 << 18;
+    return o->quick = true;
 }
 
 static struct options read_options(int argc, char *argv[])
 {
-    static const struct option LONG[] = {
-        {"device", 1, NULL, 'd'},
-        {"blocks", 1, NULL, 'b'},
-        {"room-seconds", 1, NULL, 'r'},
-        {"bytes", 1, NULL, 's'},
-        {"full-blocks", 1, NULL, 'F'},
-        {"block-ms", 1, NULL, 't'},
-        {"only", 1, NULL, 'o'},
-        {"in-flight", 1, NULL, 'i'},
-        {"quick", 0, NULL, 'q'},
-        {"json", 1, NULL, 'j'},
-        {"full-bytes", 1, NULL, 'S'},
-        {"probe", 0, NULL, 'p'},
-        {"bare-signals", 0, NULL, 'B'},
-        {"help", 0, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
     struct options o = {.bytes = 65536, .effort = USUAL_EFFORT, .only = ""};
-    for (int c; (c = getopt_long(argc, argv, "h", LONG, NULL)) != -1;)
-        take_option(&o, c);
-    bench_end_options(argc, argv);
+    struct vkb_effort *e = &o.effort;
+    const struct option_row rows[] = {
+        {"device", 0, "N", "the CUDA device to use, as CUDA counts",
+         .whole = {&o.ordinal, 0, 1000}},
+        {"blocks", 0, "N", "drained blocks of each side in a row, at most",
+         .count = {&e->blocks, 2, 10000}},
+        {"room-seconds", 0, "S", "after which a row of drained blocks ends early",
+         .real = {&e->room_seconds, 0, 3600}},
+        {"full-blocks", 0, "N", "blocks of each side in a row with the queues full",
+         .count = {&e->full_blocks, 2, 10000}},
+        {"block-ms", 0, "T", "how long such a block lasts, roughly, in milliseconds",
+         .real = {&e->block_ms, 0, 3600}},
+        {"in-flight", 0, "N", "frames that the thread is ahead of the GPU there",
+         .count = {&e->in_flight, 4, VKB_MOST_IN_FLIGHT}},
+        {"bytes", 0, "N", "size of each buffer, a multiple of 8", .count = {&o.bytes, 8, 1 << 30}},
+        {"full-bytes", 0, "N",
+         "size where CUDA's fills are to keep the queues full: by itself 67108864, and 1048576 on "
+         "the software driver",
+         .count = {&o.full_bytes, 8, 1 << 30}},
+        {"only", 0, "TEXT", "only the rows whose key begins with it, for example transfer or both/",
+         .text = &o.only},
+        {"quick", 0, NULL,
+         "31 drained blocks, 3 full ones of 2 ms, 16 frames in flight, large fills of 256 KiB",
+         .own = {be_quick, &o}},
+        {"probe", 0, NULL,
+         "instead: what parts of a submit cost on each queue, by raw calls, and with a thread that "
+         "does nothing but submit; --only transfer for one queue",
+         .flag = &o.probe},
+        {"bare-signals", 0, NULL,
+         "raw calls signal without the memory barrier that grinterop puts before a signal, and "
+         "that a program with small fills needs as well",
+         .flag = &o.bare_signals},
+        {"json", 0, "FILE", "also write the numbers as JSON", .text = &o.json},
+        {0},
+    };
+    const struct option_table table = {
+        .program = bench_program,
+        .about = "Measures, by raw calls of the CUDA driver and by grinterop in turn: import and "
+                 "destroy of Vulkan's memory; map and release with timeline semaphores; round "
+                 "trips between CUDA and each kind of queue, with one resource in order and with "
+                 "several in turn.",
+        .notes = BENCH_NOTES,
+        .rows = rows,
+    };
+    options_read(argc, argv, &table);
     if (o.probe && o.json) {
         fputs("bench_vulkan: --probe prints only: it writes no JSON\n", stderr);
         exit(2);
     }
-    o.effort.progress = isatty(STDERR_FILENO) != 0;
+    o.bytes -= o.bytes % 8;
+    o.full_bytes -= o.full_bytes % 8;
+    e->progress = isatty(STDERR_FILENO) != 0;
     return o;
 }
 
@@ -191,7 +154,7 @@ static void print_facts(const struct vkb_facts *facts, const struct vkb *bench,
     if (!bench->through_host)
         printf("  signals  %s\n", bench->batch_mem_op ? "after a memory barrier on both sides"
                                                       : "without a memory barrier by raw calls");
-    printf("  buffers  %zu bytes each; CUDA fills the first half, Vulkan copies it to the second\n",
+    printf("  buffers  %u bytes each; CUDA fills the first half, Vulkan copies it to the second\n",
            o->bytes);
     if (o->probe)
         return;
