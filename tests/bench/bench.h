@@ -51,11 +51,4 @@ void bench_describe_machine(const gr_cuda_api *cuda, CUdevice device,
 FILE *bench_create(const char *path);
 bool bench_finish(FILE *file, const char *path);
 
-/* json.c: a member of an object, and what follows it, a comma for example. */
-void bench_json_text(FILE *file, const char *name, const char *value, const char *end);
-void bench_json_number(FILE *file, const char *name, double value, const char *end);
-void bench_json_truth(FILE *file, const char *name, bool value, const char *end);
-void bench_json_spread(FILE *file, const char *name, struct bench_spread value, const char *end);
-void bench_json_machine(FILE *file, const struct bench_machine *machine, const char *end);
-
 #endif

@@ -4,91 +4,104 @@
  * its reason.
  */
 #define _GNU_SOURCE
+#include "tests/bench/json.h"
+
 #include <math.h>
 
 #include "tests/bench/frames/frames.h"
 
-static void write_result(FILE *file, int mesh, const struct frames_result *r)
+static void write_result(struct json *json, int mesh, const struct frames_result *r)
 {
-    fprintf(file, "{\"mesh\": %d, ", mesh);
-    bench_json_truth(file, "measured", r->measured, ", ");
+    json_object(json, NULL);
+    json_whole(json, "mesh", mesh);
+    json_truth(json, "measured", r->measured);
     if (r->measured) {
-        fprintf(file, "\"frames\": %u, ", r->frames);
-        bench_json_spread(file, "us_a_frame", r->wall, ", ");
+        json_whole(json, "frames", r->frames);
+        json_spread(json, "us_a_frame", r->wall);
         if (isfinite(r->times.median))
-            bench_json_spread(file, "times_in_order", r->times, ", ");
-        bench_json_number(file, "thread_cpu_us", r->cpu, ", ");
-        bench_json_number(file, "frames_waiting", r->waiting, ", ");
-        bench_json_truth(file, "queues_full", r->full, ", ");
-        fprintf(file, "\"wrong_pixels\": %d, ", r->wrong);
+            json_spread(json, "times_in_order", r->times);
+        json_number(json, "thread_cpu_us", r->cpu);
+        json_number(json, "frames_waiting", r->waiting);
+        json_truth(json, "queues_full", r->full);
+        json_whole(json, "wrong_pixels", r->wrong);
     }
-    bench_json_text(file, "gaps", r->gaps, ", ");
-    bench_json_text(file, "reason", r->reason, "}");
+    json_text(json, "gaps", r->gaps);
+    json_text(json, "reason", r->reason);
+    json_end_object(json);
 }
 
-static void write_rows(FILE *file, const struct frames_table *table)
+static void write_rows(struct json *json, const struct frames_table *table)
 {
-    fputs("  \"rows\": [\n", file);
+    json_line(json, 2);
+    json_list(json, "rows");
     for (size_t i = 0; i < table->rows; i++) {
-        fputs("    {", file);
-        bench_json_text(file, "row", table->kinds[i]->key, ", ");
-        bench_json_text(file, "label", table->kinds[i]->label, ", ");
-        bench_json_text(file, "part", frames_part_titles[table->kinds[i]->part],
-                        ", \"results\": [\n");
+        json_line(json, 4);
+        json_object(json, NULL);
+        json_text(json, "row", table->kinds[i]->key);
+        json_text(json, "label", table->kinds[i]->label);
+        json_text(json, "part", frames_part_titles[table->kinds[i]->part]);
+        json_list(json, "results");
         for (size_t m = 0; m < table->meshes; m++) {
-            fputs("      ", file);
-            write_result(file, table->mesh[m], &table->results[i][m]);
-            fputs(m + 1 < table->meshes ? ",\n" : "]}", file);
+            json_line(json, 6);
+            write_result(json, table->mesh[m], &table->results[i][m]);
         }
-        fputs(i + 1 < table->rows ? ",\n" : "\n  ],\n", file);
+        json_end_list(json);
+        json_end_object(json);
     }
+    json_line(json, 2);
+    json_end_list(json);
 }
 
-static void write_goals(FILE *file, const struct frames_table *table)
+static void write_goals(struct json *json, const struct frames_table *table)
 {
-    const char *before = "\n    ";
-    fputs("  \"goals\": [", file);
+    json_line(json, 2);
+    json_list(json, "goals");
     for (size_t i = 0; i < frames_goal_count; i++) {
         const struct frames_goal *goal = &frames_goals[i];
-        double reached = frames_reached(table, goal);
+        const double reached = frames_reached(table, goal);
         if (isnan(reached))
             continue;
-        fprintf(file, "%s{", before);
-        before = ",\n    ";
-        bench_json_text(file, "row", goal->key, ", ");
-        fprintf(file, "\"mesh\": %d, \"%s\": %g, ", goal->mesh,
-                goal->of_bound ? "times_bound_at_most" : "times_in_order_at_least", goal->wanted);
-        bench_json_number(file, "reached", reached, ", ");
-        bench_json_truth(file, "good", frames_is_reached(goal, reached), "}");
+        json_line(json, 4);
+        json_object(json, NULL);
+        json_text(json, "row", goal->key);
+        json_whole(json, "mesh", goal->mesh);
+        json_number(json, goal->of_bound ? "times_bound_at_most" : "times_in_order_at_least",
+                    goal->wanted);
+        json_number(json, "reached", reached);
+        json_truth(json, "good", frames_is_reached(goal, reached));
+        json_end_object(json);
     }
-    fputs("]\n", file);
+    json_end_list(json);
 }
 
-static void write_facts(FILE *file, const struct frames_facts *facts,
+static void write_facts(struct json *json, const struct frames_facts *facts,
                         const struct frames_effort *effort)
 {
-    fputs("  ", file);
-    bench_json_machine(file, &facts->machine, ",\n  ");
-    bench_json_text(file, "opengl", facts->opengl, ",\n  ");
-    bench_json_text(file, "vulkan", facts->vulkan, ",\n  ");
-    bench_json_text(file, "shared", facts->transport, ",\n  ");
-    bench_json_text(file, "python", facts->python, ",\n");
-    fprintf(
-        file,
-        "  \"rounds\": %u, \"block_seconds\": %g, \"most_seconds\": %g, \"target_pixels\": %d,\n",
-        effort->rounds, effort->block_seconds, effort->most_seconds, FRAMES_TARGET);
+    const char *const texts[][2] = {{"opengl", facts->opengl},
+                                    {"vulkan", facts->vulkan},
+                                    {"shared", facts->transport},
+                                    {"python", facts->python}};
+    json_line(json, 2);
+    json_machine(json, &facts->machine);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        json_line(json, 2);
+        json_text(json, texts[i][0], texts[i][1]);
+    }
+    json_line(json, 2);
+    json_whole(json, "rounds", effort->rounds);
+    json_number(json, "block_seconds", effort->block_seconds);
+    json_number(json, "most_seconds", effort->most_seconds);
+    json_whole(json, "target_pixels", FRAMES_TARGET);
 }
 
 bool frames_write_json(const char *path, const struct frames_facts *facts,
                        const struct frames_effort *effort, const struct frames_table *table)
 {
-    FILE *file = bench_create(path);
-    if (!file)
+    struct json json;
+    if (!json_create(&json, path))
         return false;
-    fputs("{\n", file);
-    write_facts(file, facts, effort);
-    write_rows(file, table);
-    write_goals(file, table);
-    fputs("}\n", file);
-    return bench_finish(file, path);
+    write_facts(&json, facts, effort);
+    write_rows(&json, table);
+    write_goals(&json, table);
+    return json_finish(&json);
 }
