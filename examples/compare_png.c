@@ -77,18 +77,14 @@ static void read_options(int argc, char **argv, struct options *o)
         {"share", 0, "PERCENT", "fail if more of the pixels differ", .real = {&o->share, 0, 100}},
         {"tolerance", 0, "STEPS", "differences up to this do not count for the share",
          .real = {&o->tolerance, 0, 255}},
+        {"ONE.png", .operand = &o->one},
+        {"OTHER.png", .operand = &o->other},
         {0},
     };
-    const struct option_table table = {
-        .program = "compare_png",
-        .about = "Prints how far two pictures are apart, in steps of 8 bit colour (0 to 255).",
-        .notes = "Exit status: 0 within the limits, 1 beyond them or of different size, 2 could "
-                 "not compare.",
-        .operands = "ONE.png OTHER.png",
-        .operand = {&o->one, &o->other},
-        .rows = rows,
-    };
-    options_read(argc, argv, &table);
+    options_read(argc, argv, "compare_png", rows,
+                 "Prints how far two pictures are apart, in steps of 8 bit colour (0 to 255).",
+                 "Exit status: 0 within the limits, 1 beyond them or of different size, 2 could "
+                 "not compare.");
 }
 
 int main(int argc, char **argv)

@@ -197,15 +197,11 @@ static void read_options(int argc, char **argv, struct options *o)
         {"shrink", 'k', "N", "make it N times smaller than 1280x720", .whole = {&o->shrink, 1, 16}},
         {0},
     };
-    const struct option_table table = {
-        .program = "gallery",
-        .about =
-            "CUDA paints an OpenGL image of each kind that it can share: 2D, cube map, mip levels, "
-            "2D array, rectangle, 3D and renderbuffer. OpenGL hangs them up in one PNG file.",
-        .notes = OPTIONS_CUDA_NOTES,
-        .rows = rows,
-    };
-    options_read(argc, argv, &table);
+    options_read(
+        argc, argv, "gallery", rows,
+        "CUDA paints an OpenGL image of each kind that it can share: 2D, cube map, mip levels, 2D "
+        "array, rectangle, 3D and renderbuffer. OpenGL hangs them up in one PNG file.",
+        OPTIONS_CUDA_NOTES);
 }
 
 int main(int argc, char **argv)

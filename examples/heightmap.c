@@ -178,11 +178,9 @@ static bool open_show(struct show *show, const struct options *options)
 {
     if (!png_file_read(options->input, &show->picture))
         return false;
-    show->pixels = malloc(3 * (size_t)options->width * (size_t)options->height);
-    if (!show->pixels) {
-        fprintf(stderr, "Not enough memory for the picture: choose a smaller --size.\n");
+    show->pixels = output_pixels(options->width, options->height);
+    if (!show->pixels)
         return false;
-    }
     choose_terrain(show, options);
     choose_view(show, options);
     if (!session_open(&show->session))
@@ -222,19 +220,14 @@ static void read_options(int argc, char **argv, struct options *o)
         {"height-scale", 'z', "H", "height of the highest place, as a part of half the longer side",
          .real = {&o->height_scale, 0, 2}},
         {"rotate", 'r', "DEGREES", "look from another side", .real = {&o->rotate, -360, 360}},
+        {"FILE.png", .operand = &o->input},
         {0},
     };
-    const struct option_table table = {
-        .program = "heightmap",
-        .about = "Makes a landscape of a picture: the brighter, the higher. CUDA computes the "
-                 "terrain into OpenGL's vertex buffer, OpenGL draws it into a PNG file.",
-        .notes = "FILE.png may be of any kind: grey, colour, palette, up to 16 "
-                 "bits. " OPTIONS_CUDA_NOTES,
-        .operands = "FILE.png",
-        .operand = {&o->input},
-        .rows = rows,
-    };
-    options_read(argc, argv, &table);
+    options_read(
+        argc, argv, "heightmap", rows,
+        "Makes a landscape of a picture: the brighter, the higher. CUDA computes the terrain into "
+        "OpenGL's vertex buffer, OpenGL draws it into a PNG file.",
+        "FILE.png may be of any kind: grey, colour, palette, up to 16 bits. " OPTIONS_CUDA_NOTES);
 }
 
 int main(int argc, char **argv)

@@ -15,6 +15,11 @@
 
 enum { SMALLEST_PICTURE = 16, LARGEST_PICTURE = 16384, MOST_ROWS = 24, HELP_WIDTH = 92 };
 
+struct option_table {
+    const char *program, *about, *notes;
+    const struct option_row *rows;
+};
+
 /* What every program has. */
 static const struct option_row HELP = {"help", 'h', NULL, "this text", .flag = NULL};
 static const struct option_row VERSION = {"version", 'V', NULL, "the version of grinterop",
@@ -198,8 +203,11 @@ static void print_help(FILE *stream, const struct option_table *table)
             indent = width_of_names(row);
     indent += 2;
 
-    fprintf(stream, "Usage: %s [OPTION]...%s%s\n", table->program, table->operands ? " " : "",
-            table->operands ? table->operands : "");
+    fprintf(stream, "Usage: %s [OPTION]...", table->program);
+    for (const struct option_row *row = table->rows; row->name; row++)
+        if (row->operand)
+            fprintf(stream, " %s", row->name);
+    fputc('\n', stream);
     print_words(stream, table->about, 0);
     fputc('\n', stream);
     for (const struct option_row *row = table->rows; row->name; row++)
@@ -237,7 +245,8 @@ static void list_names(const struct option_table *table, struct getopt_names *na
 {
     size_t count = 0;
     for (const struct option_row *row = table->rows; row->name && count < MOST_ROWS; row++)
-        add_name(names, count++, row, code_of(table, row));
+        if (!row->operand)
+            add_name(names, count++, row, code_of(table, row));
     add_name(names, count++, &HELP, HELP.letter);
     add_name(names, count, &VERSION, VERSION.letter);
 }
@@ -258,33 +267,38 @@ static bool take_code(const struct option_table *table, int code)
     return false;
 }
 
-/* False if there are too few or too many. */
-static bool take_operands(const struct option_table *table, int argc, char **argv)
+/* Whether all that have to be there are; *any: whether there are such. */
+static bool take_operands(const struct option_table *table, int argc, char **argv, bool *any)
 {
-    const int most = sizeof(table->operand) / sizeof(*table->operand);
-    for (int i = 0; i < most && table->operand[i]; i++) {
+    *any = false;
+    for (const struct option_row *row = table->rows; row->name; row++) {
+        if (!row->operand)
+            continue;
+        *any = true;
         if (optind == argc)
             return false;
-        *table->operand[i] = argv[optind++];
+        *row->operand = argv[optind++];
     }
     return optind == argc;
 }
 
-void options_read(int argc, char **argv, const struct option_table *table)
+void options_read(int argc, char **argv, const char *program, const struct option_row *rows,
+                  const char *about, const char *notes)
 {
+    const struct option_table table = {program, about, notes, rows};
     struct getopt_names names = {0};
-    list_names(table, &names);
-    bool good = true;
+    bool good = true, any;
+    list_names(&table, &names);
     for (int code; good && (code = getopt_long(argc, argv, names.letters, names.list, NULL)) != -1;)
-        good = take_code(table, code);
-    if (good && take_operands(table, argc, argv))
+        good = take_code(&table, code);
+    if (good && take_operands(&table, argc, argv, &any))
         return;
-    if (good && table->operands) {
-        print_help(stderr, table);
+    if (good && any) {
+        print_help(stderr, &table);
         exit(2);
     }
     if (good)
-        fprintf(stderr, "%s takes options only, not \"%s\".\n", table->program, argv[optind]);
-    fprintf(stderr, "Try %s --help.\n", table->program);
+        fprintf(stderr, "%s takes options only, not \"%s\".\n", program, argv[optind]);
+    fprintf(stderr, "Try %s --help.\n", program);
     exit(2);
 }

@@ -18,6 +18,9 @@ struct option_row {
     const char *argument; /* what the help calls it, such as "FILE"; NULL: there is none */
     const char *help;     /* limits and default follow it; NULL: not in the help */
 
+    /* No option, but an argument that has to be there and is called by the name. */
+    const char **operand;
+
     bool *flag; /* set to true */
     const char **text;
     struct {
@@ -45,26 +48,17 @@ struct option_row {
     } own;
 };
 
-struct option_table {
-    const char *program;
-    const char *about;             /* what the program does */
-    const char *notes;             /* what the help ends with */
-    const struct option_row *rows; /* one without a name ends them */
-
-    /* What else the command line has: all of it, in this order, or NULL. */
-    const char *operands; /* what the help calls them, such as "IN.png OUT.png" */
-    const char **operand[2];
-};
-
 /* The notes of programs that work with CUDA. */
 #define OPTIONS_CUDA_NOTES                                                                         \
     "It runs on the first CUDA device, or without a GPU on the software CUDA driver, which "       \
     "GR_CUDA_DRIVER=soft in the environment also asks for."
 
 /*
- * Reads the command line. After --help and --version the program ends with status 0, and with 2
- * after what is wrong there, which has been printed.
+ * Reads the command line of a program. The rows end with one that has no name; in the help they
+ * stand between what it is about and the notes. After --help and --version the program ends with
+ * status 0, and with 2 after what is wrong there, which has been printed.
  */
-void options_read(int argc, char **argv, const struct option_table *table);
+void options_read(int argc, char **argv, const char *program, const struct option_row *rows,
+                  const char *about, const char *notes);
 
 #endif

@@ -22,6 +22,14 @@ bool output_numbered(char *path, size_t size, const char *output, int number)
     return false;
 }
 
+unsigned char *output_pixels(int width, int height)
+{
+    unsigned char *pixels = malloc(3 * (size_t)width * (size_t)height);
+    if (!pixels)
+        fprintf(stderr, "Not enough memory for the picture: choose a smaller --size.\n");
+    return pixels;
+}
+
 void output_report(const char *path, int width, int height)
 {
     char *full = realpath(path, NULL);

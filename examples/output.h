@@ -11,6 +11,9 @@
 /* name.png becomes name-0001.png. False, with a message, if that does not fit. */
 bool output_numbered(char *path, size_t size, const char *output, int number);
 
+/* Room for a picture's red, green and blue bytes. NULL, with a message, if there is none. */
+unsigned char *output_pixels(int width, int height);
+
 /* Prints where a picture lies, in full, and how large it is. */
 void output_report(const char *path, int width, int height);
 

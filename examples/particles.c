@@ -281,11 +281,9 @@ static bool open_show(struct show *show, const struct options *options)
 {
     const size_t size = (size_t)options->particles * sizeof(struct spark);
     show->count = options->particles;
-    show->pixels = malloc(3 * (size_t)options->width * (size_t)options->height);
-    if (!show->pixels) {
-        fprintf(stderr, "Not enough memory for the picture: choose a smaller --size.\n");
+    show->pixels = output_pixels(options->width, options->height);
+    if (!show->pixels)
         return false;
-    }
     return session_open(&show->session) &&
            particles_view_init(&show->view, options->width, options->height, show->count) &&
            share_in_order(show, size) && share_in_flight(show, size, options->in_flight) &&
@@ -326,15 +324,11 @@ static void read_options(int argc, char **argv, struct options *o)
          .flag = &o->in_order},
         {0},
     };
-    const struct option_table table = {
-        .program = "particles",
-        .about = "CUDA moves particles in a turbulent flow, OpenGL draws them; several frames are "
-                 "in flight between the two. Writes an animation as numbered PNG files and prints "
-                 "frames a second.",
-        .notes = OPTIONS_CUDA_NOTES,
-        .rows = rows,
-    };
-    options_read(argc, argv, &table);
+    options_read(
+        argc, argv, "particles", rows,
+        "CUDA moves particles in a turbulent flow, OpenGL draws them; several frames are in flight "
+        "between the two. Writes an animation as numbered PNG files and prints frames a second.",
+        OPTIONS_CUDA_NOTES);
 }
 
 int main(int argc, char **argv)

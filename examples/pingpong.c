@@ -187,15 +187,11 @@ static void read_options(int argc, char **argv, struct options *o)
          .flag = &o->validate},
         {0},
     };
-    const struct option_table table = {
-        .program = "pingpong",
-        .about = "CUDA writes one of two shared images while Vulkan puts the other one into a "
+    options_read(argc, argv, "pingpong", rows,
+                 "CUDA writes one of two shared images while Vulkan puts the other one into a "
                  "picture, and then they swap, without the program ever waiting for either. It "
                  "checks that each frame has arrived, on both sides.",
-        .notes = OPTIONS_CUDA_NOTES,
-        .rows = rows,
-    };
-    options_read(argc, argv, &table);
+                 OPTIONS_CUDA_NOTES);
 }
 
 int main(int argc, char **argv)

@@ -151,15 +151,11 @@ static void read_options(int argc, char **argv, struct options *o)
          .flag = &o->validate},
         {0},
     };
-    const struct option_table table = {
-        .program = "port",
-        .about =
-            "One application with an OpenGL and a Vulkan renderer, and one CUDA side, which writes "
-            "the vertices and the texture and does not know which of the two draws them.",
-        .notes = OPTIONS_CUDA_NOTES,
-        .rows = rows,
-    };
-    options_read(argc, argv, &table);
+    options_read(
+        argc, argv, "port", rows,
+        "One application with an OpenGL and a Vulkan renderer, and one CUDA side, which writes the "
+        "vertices and the texture and does not know which of the two draws them.",
+        OPTIONS_CUDA_NOTES);
     o->renderer = renderers[backend];
 }
 

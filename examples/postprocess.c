@@ -232,11 +232,9 @@ static bool open_show(struct show *show, const struct options *options)
 {
     if (!png_file_read(options->input, &show->picture))
         return false;
-    show->pixels = malloc(3 * (size_t)options->width * (size_t)options->height);
-    if (!show->pixels) {
-        fprintf(stderr, "Not enough memory for the picture: choose a smaller --size.\n");
+    show->pixels = output_pixels(options->width, options->height);
+    if (!show->pixels)
         return false;
-    }
     choose_gaussian(&show->gaussian, options->radius);
     if (!session_open(&show->session))
         return false;
@@ -285,19 +283,15 @@ static void read_options(int argc, char **argv, struct options *o)
          .real = {&o->split, 0, 100}},
         {"rotate", 'r', "DEGREES", "look at it from another side", .real = {&o->rotate, -75, 75}},
         {"size", 's', "WxH", "the size of OUT.png in pixels", .size = {&o->width, &o->height}},
+        {"IN.png", .operand = &o->input},
+        {"OUT.png", .operand = &o->output},
         {0},
     };
-    const struct option_table table = {
-        .program = "postprocess",
-        .about = "OpenGL draws a picture in space, CUDA filters what was drawn, from texture to "
+    options_read(argc, argv, "postprocess", rows,
+                 "OpenGL draws a picture in space, CUDA filters what was drawn, from texture to "
                  "texture, and OpenGL shows both side by side.",
-        .notes = "IN.png may be of any kind: grey, colour, palette, transparent, up to 16 "
-                 "bits. " OPTIONS_CUDA_NOTES,
-        .operands = "IN.png OUT.png",
-        .operand = {&o->input, &o->output},
-        .rows = rows,
-    };
-    options_read(argc, argv, &table);
+                 "IN.png may be of any kind: grey, colour, palette, transparent, up to 16 "
+                 "bits. " OPTIONS_CUDA_NOTES);
 }
 
 int main(int argc, char **argv)

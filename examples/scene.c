@@ -12,6 +12,7 @@
 
 #include "matrix.h"
 #include "mesh.h"
+#include "screen.h"
 #include "shader.h"
 #include "vertex.h"
 
@@ -23,14 +24,6 @@
     "    float n = fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715))));" \
     "    return (n - 0.5) / 255.0;\n"                                                              \
     "}\n"
-
-static const char background_vertex[] =
-    "#version 330 core\n"
-    "out vec2 place;\n"
-    "void main() {\n"
-    "    place = vec2(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0);\n"
-    "    gl_Position = vec4(place, 0.0, 1.0);\n"
-    "}\n";
 
 static const char background_fragment[] =
     "#version 330 core\n"
@@ -127,7 +120,7 @@ bool scene_init(struct scene *scene, int columns, int rows)
     while (glGetError() != GL_NO_ERROR)
         ;
     scene->surface_program = shader_program(surface_vertex, surface_fragment);
-    scene->background_program = shader_program(background_vertex, background_fragment);
+    scene->background_program = shader_program(screen_vertex, background_fragment);
     if (scene->surface_program == 0 || scene->background_program == 0)
         return false;
     glGenVertexArrays(1, &scene->empty_array);

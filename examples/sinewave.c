@@ -118,12 +118,9 @@ static bool draw_one(struct show *show, const struct options *options)
 
 static bool open_show(struct show *show, const struct options *options)
 {
-    const size_t size = 3 * (size_t)options->width * (size_t)options->height;
-    show->pixels = malloc(size);
-    if (!show->pixels) {
-        fprintf(stderr, "Not enough memory for the picture: choose a smaller --size.\n");
+    show->pixels = output_pixels(options->width, options->height);
+    if (!show->pixels)
         return false;
-    }
     if (!session_open(&show->session) ||
         !offscreen_init(&show->target, options->width, options->height) ||
         !scene_init(&show->scene, options->mesh, options->mesh) || !share_vertices(show))
@@ -156,14 +153,10 @@ static void read_options(int argc, char **argv, struct options *o)
          .whole = {&o->frames, 1, 9999}},
         {0},
     };
-    const struct option_table table = {
-        .program = "sinewave",
-        .about = "CUDA writes a moving surface into OpenGL's vertex buffer, OpenGL draws it into a "
+    options_read(argc, argv, "sinewave", rows,
+                 "CUDA writes a moving surface into OpenGL's vertex buffer, OpenGL draws it into a "
                  "PNG file.",
-        .notes = OPTIONS_CUDA_NOTES,
-        .rows = rows,
-    };
-    options_read(argc, argv, &table);
+                 OPTIONS_CUDA_NOTES);
 }
 
 int main(int argc, char **argv)

@@ -82,14 +82,10 @@ static void read_options(int argc, char **argv, struct twoproc_options *o, int *
         {"compute", 0, "SOCKET", NULL, .whole = {socket, 0, 1 << 20}},
         {0},
     };
-    const struct option_table table = {
-        .program = "twoproc",
-        .about = "One process draws with OpenGL, another writes the vertices with CUDA; a ring of "
+    options_read(argc, argv, "twoproc", rows,
+                 "One process draws with OpenGL, another writes the vertices with CUDA; a ring of "
                  "buffers goes from one to the other through a socket.",
-        .notes = OPTIONS_CUDA_NOTES,
-        .rows = rows,
-    };
-    options_read(argc, argv, &table);
+                 OPTIONS_CUDA_NOTES);
 }
 
 int main(int argc, char **argv)

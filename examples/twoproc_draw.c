@@ -132,11 +132,9 @@ static bool write_picture(struct drawer *d, const char *path)
 
 static bool open_drawer(struct drawer *d, const struct twoproc_options *options)
 {
-    d->pixels = malloc(3 * (size_t)options->width * (size_t)options->height);
-    if (!d->pixels) {
-        fprintf(stderr, "Not enough memory for the picture: choose a smaller --size.\n");
+    d->pixels = output_pixels(options->width, options->height);
+    if (!d->pixels)
         return false;
-    }
     return session_open(&d->session) &&
            offscreen_init(&d->target, options->width, options->height) &&
            scene_init(&d->scene, options->mesh, options->mesh) && make_ring(d, options->mesh);

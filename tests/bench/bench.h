@@ -15,6 +15,14 @@
 /* The program's own name, which begins what it prints about errors; each program defines it. */
 extern const char bench_program[];
 
+/* What a program opens of CUDA; the context is the device's primary one, and current. */
+struct bench_device {
+    int ordinal; /* as CUDA counts */
+    CUdevice device;
+    CUcontext context;
+    CUstream stream;
+};
+
 /* The middle half of a set of samples. */
 struct bench_spread {
     double q1, median, q3;
@@ -42,6 +50,16 @@ const char *bench_spread_text(char text[128], struct bench_spread value);
 /* python_script.c */
 /* Finds the Python script of the program's name; false after an error, which it has printed. */
 bool bench_find_script(const char *given, char *path, size_t size);
+
+/* device.c: errors are printed. Closing takes what was opened in part, and what was not. */
+bool bench_device_open(struct bench_device *device);
+void bench_device_close(struct bench_device *device);
+bool bench_cuda_failed(CUresult result, const char *call);
+bool bench_grinterop_failed(const char *call);
+static inline bool bench_cuda_ok(CUresult result, const char *call)
+{
+    return result == CUDA_SUCCESS || bench_cuda_failed(result, call);
+}
 
 /* machine.c */
 void bench_describe_machine(const gr_cuda_api *cuda, CUdevice device,

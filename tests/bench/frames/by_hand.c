@@ -98,7 +98,7 @@ static bool open_buffers(struct frames *f, struct hand *h, unsigned slots)
         h->resources[i] = gr_gl_buffer_create(f->bytes, GR_WRITE_DISCARD, &shared);
         if (!h->resources[i])
             return frames_grinterop_failed("gr_gl_buffer_create");
-        gr_buffer *buffer = gr_map(h->resources[i], f->stream);
+        gr_buffer *buffer = gr_map(h->resources[i], f->on.stream);
         if (!buffer)
             return frames_grinterop_failed("gr_map");
         h->pointers[i] = gr_buffer_ptr(buffer);
@@ -115,7 +115,7 @@ static bool open_buffers(struct frames *f, struct hand *h, unsigned slots)
 static bool signal_cuda(struct frames *f, const struct hand *h, uint64_t value)
 {
     const gr_semaphore_point point = {.semaphore = h->release, .value = value};
-    return gr_semaphore_signal(&point, 1, f->stream) == GR_OK ||
+    return gr_semaphore_signal(&point, 1, f->on.stream) == GR_OK ||
            frames_grinterop_failed("gr_semaphore_signal");
 }
 
@@ -182,7 +182,7 @@ static bool cuda_waits(struct frames *f, const struct hand *h, const struct fram
     uint64_t value = last > kind->slots ? signal_for(last - kind->slots, how->gl_signals) : 0;
     const gr_semaphore_point point = {.semaphore = h->acquire,
                                       .value = how->satisfied || value < 64 ? 64 : value};
-    return gr_semaphore_wait(&point, 1, f->stream) == GR_OK ||
+    return gr_semaphore_wait(&point, 1, f->on.stream) == GR_OK ||
            frames_grinterop_failed("gr_semaphore_wait");
 }
 

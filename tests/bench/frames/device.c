@@ -88,7 +88,7 @@ static bool launch(const struct frames *f, CUdeviceptr vertices, float phase)
     const unsigned count = (unsigned)(mesh * mesh);
     return frames_cuda_ok(f,
                           f->cuda->cuLaunchKernel(f->kernel, (count + 255) / 256, 1, 1, 256, 1, 1,
-                                                  0, f->stream, arguments, NULL),
+                                                  0, f->on.stream, arguments, NULL),
                           "cuLaunchKernel");
 }
 
@@ -110,7 +110,7 @@ void frames_draw(struct frames *f, unsigned name)
 bool frames_drain(struct frames *f)
 {
     glFinish();
-    CUresult result = f->cuda->cuStreamSynchronize(f->stream);
+    CUresult result = f->cuda->cuStreamSynchronize(f->on.stream);
     if (!frames_cuda_ok(f, result, "cuStreamSynchronize"))
         return false;
     glFinish();
@@ -188,15 +188,8 @@ bool frames_set_mesh(struct frames *f, int mesh)
 
 static bool open_cuda(struct frames *f)
 {
-    const gr_cuda_api *cuda = f->cuda;
-    return frames_cuda_ok(f, cuda->cuDeviceGet(&f->device, f->ordinal), "cuDeviceGet") &&
-           frames_cuda_ok(f, cuda->cuDevicePrimaryCtxRetain(&f->context, f->device),
-                          "cuDevicePrimaryCtxRetain") &&
-           frames_cuda_ok(f, cuda->cuCtxSetCurrent(f->context), "cuCtxSetCurrent") &&
-           frames_cuda_ok(f, cuda->cuStreamCreate(&f->stream, CU_STREAM_NON_BLOCKING),
-                          "cuStreamCreate") &&
-           kernel_image_load(&mesh_image, &f->module) &&
-           frames_cuda_ok(f, cuda->cuModuleGetFunction(&f->kernel, f->module, "mesh"),
+    return bench_device_open(&f->on) && kernel_image_load(&mesh_image, &f->module) &&
+           frames_cuda_ok(f, f->cuda->cuModuleGetFunction(&f->kernel, f->module, "mesh"),
                           "cuModuleGetFunction");
 }
 
@@ -232,7 +225,7 @@ bool frames_open(struct frames *f)
         frames_say("out of memory");
         return false;
     }
-    f->egl = gr_egl_create(&(gr_egl_options){.cuda_device = f->ordinal});
+    f->egl = gr_egl_create(&(gr_egl_options){.cuda_device = f->on.ordinal});
     if (!f->egl)
         return frames_grinterop_failed("gr_egl_create");
     if (!open_cuda(f) || !open_target(f))
@@ -253,12 +246,7 @@ void frames_close(struct frames *f)
     }
     if (f->module)
         f->cuda->cuModuleUnload(f->module);
-    if (f->stream)
-        f->cuda->cuStreamDestroy(f->stream);
-    if (f->context) {
-        f->cuda->cuCtxSetCurrent(NULL);
-        f->cuda->cuDevicePrimaryCtxRelease(f->device);
-    }
+    bench_device_close(&f->on);
     gr_egl_free(f->egl);
     free(f->reference);
     free(f->pixels);

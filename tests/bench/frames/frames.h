@@ -34,10 +34,7 @@ struct frames_vulkan;
 /* One OpenGL context, one stream, a target, and what is drawn where nothing is shared. */
 struct frames {
     const gr_cuda_api *cuda;
-    int ordinal;
-    CUdevice device;
-    CUcontext context;
-    CUstream stream;
+    struct bench_device on;
     CUmodule module;
     CUfunction kernel;
     gr_egl *egl;
@@ -156,7 +153,14 @@ extern const struct glsl mesh_vert, mesh_frag;
 /* The kernel as the CUDA driver in use takes it. */
 const unsigned char *frames_kernel(size_t *size);
 
-/* rows.c */
+/* rows.c: one mesh, written by CUDA from map to release. */
+bool frames_write_mapped(struct frames *frames, gr_resource *resource);
+
+/* A group of frames that goes through the ring: written by CUDA and taken for drawing; then back.
+ */
+bool frames_ring_write(struct frames *frames, struct frames_run *run);
+bool frames_ring_give_back(struct frames_run *run);
+
 extern const char *const frames_part_titles[FRAMES_PARTS];
 extern const struct frames_kind frames_kinds[];
 extern const size_t frames_kind_count;

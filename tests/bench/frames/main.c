@@ -91,15 +91,11 @@ static struct options read_options(int argc, char *argv[])
          .text = &o.script},
         {0},
     };
-    const struct option_table table = {
-        .program = bench_program,
-        .about = "A CUDA kernel writes a mesh of w by w points, OpenGL or Vulkan draws it into 512 "
-                 "by 512 pixels: raw interop in order, grinterop in order, grinterop's ring with "
-                 "frames in flight.",
-        .notes = BENCH_NOTES,
-        .rows = rows,
-    };
-    options_read(argc, argv, &table);
+    options_read(
+        argc, argv, bench_program, rows,
+        "A CUDA kernel writes a mesh of w by w points, OpenGL or Vulkan draws it into 512 by 512 "
+        "pixels: raw interop in order, grinterop in order, grinterop's ring with frames in flight.",
+        BENCH_NOTES);
     e->progress = isatty(STDERR_FILENO) != 0;
     return o;
 }
@@ -116,7 +112,7 @@ static void describe_transport(char *text, size_t size)
 
 static void gather_facts(struct frames *f, struct frames_facts *facts)
 {
-    bench_describe_machine(f->cuda, f->device, &facts->machine);
+    bench_describe_machine(f->cuda, f->on.device, &facts->machine);
     snprintf(facts->opengl, sizeof(facts->opengl), "%s, %s", (const char *)glGetString(GL_RENDERER),
              (const char *)glGetString(GL_VERSION));
     frames_vulkan_describe(f, facts->vulkan, sizeof(facts->vulkan));
@@ -196,7 +192,7 @@ static bool measure_mesh(struct frames *f, const struct options *o, struct frame
 
 static bool run(const struct options *o, struct frames_facts *facts, struct frames_table *table)
 {
-    struct frames f = {.ordinal = o->ordinal};
+    struct frames f = {.on.ordinal = o->ordinal};
     printf("bench_frames: frames that CUDA writes and OpenGL or Vulkan draws, grinterop %s\n",
            gr_library_version());
     bool good = frames_open(&f);
@@ -206,7 +202,7 @@ static bool run(const struct options *o, struct frames_facts *facts, struct fram
         for (size_t m = 0; good && m < table->meshes; m++)
             good = measure_mesh(&f, o, table, m);
     }
-    if (!good)
+    if (!good && *frames_last_words() != '\0')
         fprintf(stderr, "bench_frames: %s\n", frames_last_words());
     frames_close(&f);
     return good;

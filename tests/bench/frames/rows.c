@@ -49,13 +49,13 @@ static bool raw(struct frames *f, struct frames_run *run)
 {
     CUdeviceptr vertices;
     size_t size;
-    if (!frames_cuda_ok(f, f->cuda->cuGraphicsMapResources(1, &run->handle, f->stream),
+    if (!frames_cuda_ok(f, f->cuda->cuGraphicsMapResources(1, &run->handle, f->on.stream),
                         "cuGraphicsMapResources") ||
         !frames_cuda_ok(f,
                         f->cuda->cuGraphicsResourceGetMappedPointer(&vertices, &size, run->handle),
                         "cuGraphicsResourceGetMappedPointer") ||
         !frames_launch(f, vertices) ||
-        !frames_cuda_ok(f, f->cuda->cuGraphicsUnmapResources(1, &run->handle, f->stream),
+        !frames_cuda_ok(f, f->cuda->cuGraphicsUnmapResources(1, &run->handle, f->on.stream),
                         "cuGraphicsUnmapResources"))
         return false;
     frames_draw(f, run->name);
@@ -88,16 +88,23 @@ static bool open_copy(struct frames *f, struct frames_run *run)
     return run->resource || frames_grinterop_failed("gr_from_gl_buffer_with");
 }
 
-static bool grinterop(struct frames *f, struct frames_run *run)
+bool frames_write_mapped(struct frames *f, gr_resource *resource)
 {
-    gr_buffer *buffer = gr_map(run->resource, f->stream);
+    gr_buffer *buffer = gr_map(resource, f->on.stream);
     if (!buffer)
         return frames_grinterop_failed("gr_map");
     bool launched = frames_launch(f, gr_buffer_ptr(buffer));
     if (gr_buffer_release(buffer) != GR_OK)
         return frames_grinterop_failed("gr_buffer_release");
-    frames_draw(f, gr_gl_name(run->resource));
     return launched;
+}
+
+static bool grinterop(struct frames *f, struct frames_run *run)
+{
+    if (!frames_write_mapped(f, run->resource))
+        return false;
+    frames_draw(f, gr_gl_name(run->resource));
+    return true;
 }
 
 static bool close_grinterop(struct frames *f, struct frames_run *run)
@@ -137,22 +144,33 @@ static bool open_ring(struct frames *f, struct frames_run *run)
     return run->ring;
 }
 
-static bool ring(struct frames *f, struct frames_run *run)
+bool frames_ring_write(struct frames *f, struct frames_run *run)
 {
     const unsigned n = run->kind->group;
-    if (gr_ring_acquire_write(run->ring, f->stream, n, run->slots) != GR_OK)
+    if (gr_ring_acquire_write(run->ring, f->on.stream, n, run->slots) != GR_OK)
         return frames_grinterop_failed("gr_ring_acquire_write");
     for (unsigned i = 0; i < n; i++)
         if (!frames_launch(f, gr_buffer_ptr(run->slots[i].buffer)))
             return false;
     if (gr_ring_publish(run->ring, n, run->slots) != GR_OK)
         return frames_grinterop_failed("gr_ring_publish");
-    if (gr_ring_acquire_read(run->ring, NULL, n, run->slots) != GR_OK)
-        return frames_grinterop_failed("gr_ring_acquire_read");
-    for (unsigned i = 0; i < n; i++)
-        frames_draw(f, gr_gl_name(run->slots[i].resource));
-    return gr_ring_give_back(run->ring, n, run->slots) == GR_OK ||
+    return gr_ring_acquire_read(run->ring, NULL, n, run->slots) == GR_OK ||
+           frames_grinterop_failed("gr_ring_acquire_read");
+}
+
+bool frames_ring_give_back(struct frames_run *run)
+{
+    return gr_ring_give_back(run->ring, run->kind->group, run->slots) == GR_OK ||
            frames_grinterop_failed("gr_ring_give_back");
+}
+
+static bool ring(struct frames *f, struct frames_run *run)
+{
+    if (!frames_ring_write(f, run))
+        return false;
+    for (unsigned i = 0; i < run->kind->group; i++)
+        frames_draw(f, gr_gl_name(run->slots[i].resource));
+    return frames_ring_give_back(run);
 }
 
 static bool close_ring(struct frames *f, struct frames_run *run)

@@ -154,18 +154,6 @@ static bool open_resources(struct frames *f, struct frames_run *run, gr_resource
     return good;
 }
 
-/* For the row that only draws: something to draw. */
-static bool write_once(struct frames *f, gr_resource *resource)
-{
-    gr_buffer *buffer = gr_map(resource, f->stream);
-    if (!buffer)
-        return frames_grinterop_failed("gr_map");
-    bool launched = frames_launch(f, gr_buffer_ptr(buffer));
-    if (gr_buffer_release(buffer) != GR_OK)
-        return frames_grinterop_failed("gr_buffer_release");
-    return launched && frames_drain(f);
-}
-
 bool frames_vulkan_open_ring(struct frames *f, struct frames_run *run)
 {
     gr_resource *resources[FRAMES_MOST_SLOTS];
@@ -180,8 +168,9 @@ bool frames_vulkan_open_ring(struct frames *f, struct frames_run *run)
         frames_say("out of memory");
         return false;
     }
+    /* The row that only draws needs something to draw. */
     if (open_resources(f, run, resources, &made) &&
-        (!run->kind->unchecked || write_once(f, resources[0])) &&
+        (!run->kind->unchecked || (frames_write_mapped(f, resources[0]) && frames_drain(f))) &&
         !(run->ring = gr_ring_create(resources, made, &options)))
         frames_grinterop_failed("gr_ring_create");
     if (!run->ring)
@@ -208,19 +197,9 @@ bool frames_vulkan_frame(struct frames *f, struct frames_run *run)
 {
     const unsigned n = run->kind->group;
     VkCommandBuffer commands[FRAMES_MOST_GROUP];
-    if (gr_ring_acquire_write(run->ring, f->stream, n, run->slots) != GR_OK)
-        return frames_grinterop_failed("gr_ring_acquire_write");
-    for (unsigned i = 0; i < n; i++)
-        if (!frames_launch(f, gr_buffer_ptr(run->slots[i].buffer)))
-            return false;
-    if (gr_ring_publish(run->ring, n, run->slots) != GR_OK)
-        return frames_grinterop_failed("gr_ring_publish");
-    if (gr_ring_acquire_read(run->ring, NULL, n, run->slots) != GR_OK)
-        return frames_grinterop_failed("gr_ring_acquire_read");
+    if (!frames_ring_write(f, run))
+        return false;
     for (unsigned i = 0; i < n; i++)
         commands[i] = run->commands[run->slots[i].index];
-    if (!submit(f, commands, n, &run->slots[n - 1].submit))
-        return false;
-    return gr_ring_give_back(run->ring, n, run->slots) == GR_OK ||
-           frames_grinterop_failed("gr_ring_give_back");
+    return submit(f, commands, n, &run->slots[n - 1].submit) && frames_ring_give_back(run);
 }

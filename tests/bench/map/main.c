@@ -75,15 +75,11 @@ static struct options read_options(int argc, char *argv[])
          .text = &o.script},
         {0},
     };
-    const struct option_table table = {
-        .program = bench_program,
-        .about = "Measures map, pointer and release of registered OpenGL buffers, by raw driver "
+    options_read(argc, argv, bench_program, rows,
+                 "Measures map, pointer and release of registered OpenGL buffers, by raw driver "
                  "calls and by grinterop, in turn: CPU time with room in the queues, sustained "
                  "time with the queues full.",
-        .notes = BENCH_NOTES,
-        .rows = rows,
-    };
-    options_read(argc, argv, &table);
+                 BENCH_NOTES);
     e->progress = isatty(STDERR_FILENO) != 0;
     return o;
 }
@@ -92,7 +88,7 @@ static struct options read_options(int argc, char *argv[])
 
 static void gather_facts(const struct bench *bench, struct bench_facts *facts)
 {
-    bench_describe_machine(bench->cuda, bench->device, &facts->machine);
+    bench_describe_machine(bench->cuda, bench->on.device, &facts->machine);
     snprintf(facts->opengl, sizeof(facts->opengl), "%s, %s", (const char *)glGetString(GL_RENDERER),
              (const char *)glGetString(GL_VERSION));
 }
@@ -145,7 +141,7 @@ int main(int argc, char *argv[])
 {
     struct options o = read_options(argc, argv);
     const struct bench wanted = {
-        .ordinal = o.ordinal, .bytes = o.bytes, .changeable = o.changeable};
+        .on.ordinal = o.ordinal, .bytes = o.bytes, .changeable = o.changeable};
     struct bench_facts facts = {0};
     struct bench_table tables[2];
     size_t count = 1;

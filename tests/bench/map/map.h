@@ -23,10 +23,7 @@ enum { BENCH_RESOURCES = 32, BENCH_SUBJECTS = 2 };
 struct bench {
     const gr_cuda_api *cuda;
     gr_egl *egl;
-    int ordinal;
-    CUdevice device;
-    CUcontext context;
-    CUstream stream;
+    struct bench_device on;
     size_t bytes;
     bool changeable; /* storage by glBufferData, not glBufferStorage */
     unsigned names[BENCH_RESOURCES], sink, spare;
@@ -95,8 +92,6 @@ extern const size_t bench_kind_count;
 extern const char *const bench_part_titles[BENCH_PARTS];
 bool bench_is_full(const struct bench_kind *kind);
 bool bench_drain(struct bench *bench);
-bool bench_cuda_failed(const struct bench *bench, CUresult result, const char *call);
-bool bench_grinterop_failed(const char *call);
 
 /* objects.c */
 bool bench_open(struct bench *bench);

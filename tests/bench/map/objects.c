@@ -10,23 +10,6 @@
 
 #include "tests/bench/map/map.h"
 
-static bool open_cuda(struct bench *bench)
-{
-    CUresult result = bench->cuda->cuDeviceGet(&bench->device, bench->ordinal);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuDeviceGet");
-    result = bench->cuda->cuDevicePrimaryCtxRetain(&bench->context, bench->device);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuDevicePrimaryCtxRetain");
-    result = bench->cuda->cuCtxSetCurrent(bench->context);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuCtxSetCurrent");
-    result = bench->cuda->cuStreamCreate(&bench->stream, CU_STREAM_NON_BLOCKING);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuStreamCreate");
-    return true;
-}
-
 static bool have_buffer_storage(void)
 {
     if (epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage"))
@@ -78,10 +61,10 @@ bool bench_open(struct bench *bench)
     bench->cuda = gr_cuda();
     if (!bench->cuda)
         return bench_grinterop_failed("gr_cuda");
-    bench->egl = gr_egl_create(&(gr_egl_options){.cuda_device = bench->ordinal});
+    bench->egl = gr_egl_create(&(gr_egl_options){.cuda_device = bench->on.ordinal});
     if (!bench->egl)
         return bench_grinterop_failed("gr_egl_create");
-    return open_cuda(bench) && open_buffers(bench);
+    return bench_device_open(&bench->on) && open_buffers(bench);
 }
 
 void bench_close(struct bench *bench)
@@ -93,12 +76,7 @@ void bench_close(struct bench *bench)
         glDeleteBuffers(1, &bench->spare);
         glDeleteBuffers(1, &bench->sink);
     }
-    if (bench->stream)
-        bench->cuda->cuStreamDestroy(bench->stream);
-    if (bench->context) {
-        bench->cuda->cuCtxSetCurrent(NULL);
-        bench->cuda->cuDevicePrimaryCtxRelease(bench->device);
-    }
+    bench_device_close(&bench->on);
     gr_egl_free(bench->egl);
     *bench = (struct bench){0};
 }

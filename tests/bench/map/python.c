@@ -100,7 +100,7 @@ bool bench_run_python(const char *python, const char *script, const struct bench
 {
     char device[16], size[24], blocks[16], room_seconds[32], full_blocks[16], frames[16],
         fill_frames[16], fill_seconds[32];
-    snprintf(device, sizeof(device), "%d", bench->ordinal);
+    snprintf(device, sizeof(device), "%d", bench->on.ordinal);
     snprintf(size, sizeof(size), "%zu", bench->bytes);
     snprintf(blocks, sizeof(blocks), "%u", effort->blocks);
     snprintf(room_seconds, sizeof(room_seconds), "%g", effort->room_seconds);

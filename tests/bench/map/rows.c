@@ -18,38 +18,20 @@
 
 static const unsigned FILL_VALUE = 0x3f800000u;
 
-bool bench_cuda_failed(const struct bench *bench, CUresult result, const char *call)
-{
-    const char *name = NULL;
-    bench->cuda->cuGetErrorName(result, &name);
-    fprintf(stderr, "bench_map: %s: %s\n", call, name ? name : "unknown error");
-    return false;
-}
-
-bool bench_grinterop_failed(const char *call)
-{
-    gr_error error;
-    gr_last_error(&error);
-    fprintf(stderr, "bench_map: %s: %s\n", call, error.message);
-    return false;
-}
-
 bool bench_drain(struct bench *bench)
 {
-    CUresult result = bench->cuda->cuStreamSynchronize(bench->stream);
+    CUresult result = bench->cuda->cuStreamSynchronize(bench->on.stream);
     if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuStreamSynchronize");
+        return bench_cuda_failed(result, "cuStreamSynchronize");
     glFinish();
     return true;
 }
 
 static bool fill_one(struct bench *bench, unsigned i)
 {
-    CUresult result = bench->cuda->cuMemsetD32Async(bench->pointers[i], FILL_VALUE,
-                                                    bench->bytes / 4, bench->stream);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuMemsetD32Async");
-    return true;
+    return bench_cuda_ok(bench->cuda->cuMemsetD32Async(bench->pointers[i], FILL_VALUE,
+                                                       bench->bytes / 4, bench->on.stream),
+                         "cuMemsetD32Async");
 }
 
 static bool fill(struct bench *bench, unsigned resources)
@@ -75,27 +57,24 @@ static void copy(const struct bench *bench, unsigned resources)
 static bool raw_pointer(struct bench *bench, unsigned i)
 {
     size_t size;
-    CUresult result = bench->cuda->cuGraphicsResourceGetMappedPointer(&bench->pointers[i], &size,
-                                                                      bench->handles[i]);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuGraphicsResourceGetMappedPointer");
-    return true;
+    return bench_cuda_ok(bench->cuda->cuGraphicsResourceGetMappedPointer(&bench->pointers[i], &size,
+                                                                         bench->handles[i]),
+                         "cuGraphicsResourceGetMappedPointer");
 }
 
 static bool raw_map(struct bench *bench, unsigned i)
 {
-    CUresult result = bench->cuda->cuGraphicsMapResources(1, &bench->handles[i], bench->stream);
+    CUresult result = bench->cuda->cuGraphicsMapResources(1, &bench->handles[i], bench->on.stream);
     if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuGraphicsMapResources");
+        return bench_cuda_failed(result, "cuGraphicsMapResources");
     return raw_pointer(bench, i);
 }
 
 static bool raw_release(struct bench *bench, unsigned i)
 {
-    CUresult result = bench->cuda->cuGraphicsUnmapResources(1, &bench->handles[i], bench->stream);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuGraphicsUnmapResources");
-    return true;
+    return bench_cuda_ok(
+        bench->cuda->cuGraphicsUnmapResources(1, &bench->handles[i], bench->on.stream),
+        "cuGraphicsUnmapResources");
 }
 
 static bool raw_pairs(struct bench *bench, unsigned resources, bool work)
@@ -126,17 +105,18 @@ static bool raw_singly(struct bench *bench, unsigned resources, bool work)
 
 static bool raw_batch(struct bench *bench, unsigned resources, bool work)
 {
-    CUresult result = bench->cuda->cuGraphicsMapResources(resources, bench->handles, bench->stream);
+    CUresult result =
+        bench->cuda->cuGraphicsMapResources(resources, bench->handles, bench->on.stream);
     if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuGraphicsMapResources");
+        return bench_cuda_failed(result, "cuGraphicsMapResources");
     for (unsigned i = 0; i < resources; i++)
         if (!raw_pointer(bench, i))
             return false;
     if (work && !fill(bench, resources))
         return false;
-    result = bench->cuda->cuGraphicsUnmapResources(resources, bench->handles, bench->stream);
+    result = bench->cuda->cuGraphicsUnmapResources(resources, bench->handles, bench->on.stream);
     if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuGraphicsUnmapResources");
+        return bench_cuda_failed(result, "cuGraphicsUnmapResources");
     if (work)
         copy(bench, resources);
     return true;
@@ -144,7 +124,7 @@ static bool raw_batch(struct bench *bench, unsigned resources, bool work)
 
 static bool gr_map_one(struct bench *bench, unsigned i)
 {
-    bench->buffers[i] = gr_map(bench->resources[i], bench->stream);
+    bench->buffers[i] = gr_map(bench->resources[i], bench->on.stream);
     if (!bench->buffers[i])
         return bench_grinterop_failed("gr_map");
     bench->pointers[i] = gr_buffer_ptr(bench->buffers[i]);
@@ -186,7 +166,7 @@ static bool gr_singly(struct bench *bench, unsigned resources, bool work)
 
 static bool gr_batch(struct bench *bench, unsigned resources, bool work)
 {
-    if (gr_map_many(bench->resources, resources, bench->stream, bench->buffers) != GR_OK)
+    if (gr_map_many(bench->resources, resources, bench->on.stream, bench->buffers) != GR_OK)
         return bench_grinterop_failed("gr_map_many");
     for (unsigned i = 0; i < resources; i++)
         bench->pointers[i] = gr_buffer_ptr(bench->buffers[i]);
@@ -206,11 +186,9 @@ static bool raw_register(struct bench *bench, unsigned resources, bool work)
     CUresult result =
         bench->cuda->cuGraphicsGLRegisterBuffer(&handle, bench->spare, GR_WRITE_DISCARD);
     if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuGraphicsGLRegisterBuffer");
-    result = bench->cuda->cuGraphicsUnregisterResource(handle);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(bench, result, "cuGraphicsUnregisterResource");
-    return true;
+        return bench_cuda_failed(result, "cuGraphicsGLRegisterBuffer");
+    return bench_cuda_ok(bench->cuda->cuGraphicsUnregisterResource(handle),
+                         "cuGraphicsUnregisterResource");
 }
 
 static bool gr_register(struct bench *bench, unsigned resources, bool work)

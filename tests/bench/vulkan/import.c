@@ -32,27 +32,26 @@ bool vkb_import_memory(struct vkb *bench, const struct vkb_object *object, bool 
     if (result == CUDA_SUCCESS)
         return true;
     close(fd);
-    return vkb_cuda_failed(bench, result, "cuImportExternalMemory");
+    return bench_cuda_failed(result, "cuImportExternalMemory");
 }
 
 static bool destroy_memory(struct vkb *bench, CUexternalMemory memory)
 {
-    CUresult result = bench->cuda->cuDestroyExternalMemory(memory);
-    return result == CUDA_SUCCESS || vkb_cuda_failed(bench, result, "cuDestroyExternalMemory");
+    return bench_cuda_ok(bench->cuda->cuDestroyExternalMemory(memory), "cuDestroyExternalMemory");
 }
 
 static bool use_once(struct vkb *bench, CUdeviceptr pointer)
 {
-    CUresult result = bench->cuda->cuMemsetD32Async(pointer, 1, bench->bytes / 8, bench->stream);
-    return result == CUDA_SUCCESS || vkb_cuda_failed(bench, result, "cuMemsetD32Async");
+    return bench_cuda_ok(
+        bench->cuda->cuMemsetD32Async(pointer, 1, bench->bytes / 8, bench->on.stream),
+        "cuMemsetD32Async");
 }
 
 static bool use_and_wait(struct vkb *bench, CUdeviceptr pointer)
 {
     if (!use_once(bench, pointer))
         return false;
-    CUresult result = bench->cuda->cuStreamSynchronize(bench->stream);
-    return result == CUDA_SUCCESS || vkb_cuda_failed(bench, result, "cuStreamSynchronize");
+    return bench_cuda_ok(bench->cuda->cuStreamSynchronize(bench->on.stream), "cuStreamSynchronize");
 }
 
 static bool import_buffer_raw(struct vkb *bench, bool used)
@@ -64,12 +63,12 @@ static bool import_buffer_raw(struct vkb *bench, bool used)
     CUdeviceptr pointer;
     CUresult result = bench->cuda->cuExternalMemoryGetMappedBuffer(&pointer, memory, &desc);
     if (result != CUDA_SUCCESS)
-        return vkb_cuda_failed(bench, result, "cuExternalMemoryGetMappedBuffer");
+        return bench_cuda_failed(result, "cuExternalMemoryGetMappedBuffer");
     if (used && !use_and_wait(bench, pointer))
         return false;
     result = bench->cuda->cuMemFree(pointer);
     if (result != CUDA_SUCCESS)
-        return vkb_cuda_failed(bench, result, "cuMemFree");
+        return bench_cuda_failed(result, "cuMemFree");
     return destroy_memory(bench, memory);
 }
 
@@ -103,23 +102,23 @@ bool vkb_import_image_raw(struct vkb *bench, struct vkb_side *side, const struct
     CUresult result =
         bench->cuda->cuExternalMemoryGetMappedMipmappedArray(&mipmapped, memory, &desc);
     if (result != CUDA_SUCCESS)
-        return vkb_cuda_failed(bench, result, "cuExternalMemoryGetMappedMipmappedArray");
+        return bench_cuda_failed(result, "cuExternalMemoryGetMappedMipmappedArray");
     result = bench->cuda->cuMipmappedArrayGetLevel(&level, mipmapped, 0);
     if (result != CUDA_SUCCESS)
-        return vkb_cuda_failed(bench, result, "cuMipmappedArrayGetLevel");
+        return bench_cuda_failed(result, "cuMipmappedArrayGetLevel");
     result = bench->cuda->cuMipmappedArrayDestroy(mipmapped);
     if (result != CUDA_SUCCESS)
-        return vkb_cuda_failed(bench, result, "cuMipmappedArrayDestroy");
+        return bench_cuda_failed(result, "cuMipmappedArrayDestroy");
     return destroy_memory(bench, memory);
 }
 
 static bool end_resource(gr_resource *resource, const char *made_by)
 {
     if (!resource)
-        return vkb_grinterop_failed(made_by);
+        return bench_grinterop_failed(made_by);
     gr_status status = gr_close(resource, GR_STREAM_OF_MAP);
     gr_resource_free(resource);
-    return status == GR_OK || vkb_grinterop_failed("gr_close");
+    return status == GR_OK || bench_grinterop_failed("gr_close");
 }
 
 gr_resource *vkb_import_grinterop(struct vkb *bench, const struct vkb_object *object)
@@ -144,11 +143,11 @@ bool vkb_import_used_grinterop(struct vkb *bench, struct vkb_side *side,
     (void)side, (void)kind;
     gr_resource *resource = vkb_import_grinterop(bench, &bench->spare_buffer);
     if (!resource)
-        return vkb_grinterop_failed("gr_from_vk_buffer");
-    gr_buffer *buffer = gr_map(resource, bench->stream);
-    bool good = buffer ? use_once(bench, gr_buffer_ptr(buffer)) : vkb_grinterop_failed("gr_map");
+        return bench_grinterop_failed("gr_from_vk_buffer");
+    gr_buffer *buffer = gr_map(resource, bench->on.stream);
+    bool good = buffer ? use_once(bench, gr_buffer_ptr(buffer)) : bench_grinterop_failed("gr_map");
     if (gr_buffer_release(buffer) != GR_OK)
-        good = vkb_grinterop_failed("gr_buffer_release");
+        good = bench_grinterop_failed("gr_buffer_release");
     return end_resource(resource, "gr_from_vk_buffer") && good;
 }
 

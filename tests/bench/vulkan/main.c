@@ -75,16 +75,12 @@ static struct options read_options(int argc, char *argv[])
         {"json", 0, "FILE", "also write the numbers as JSON", .text = &o.json},
         {0},
     };
-    const struct option_table table = {
-        .program = bench_program,
-        .about = "Measures, by raw calls of the CUDA driver and by grinterop in turn: import and "
-                 "destroy of Vulkan's memory; map and release with timeline semaphores; round "
-                 "trips between CUDA and each kind of queue, with one resource in order and with "
-                 "several in turn.",
-        .notes = BENCH_NOTES,
-        .rows = rows,
-    };
-    options_read(argc, argv, &table);
+    options_read(
+        argc, argv, bench_program, rows,
+        "Measures, by raw calls of the CUDA driver and by grinterop in turn: import and destroy of "
+        "Vulkan's memory; map and release with timeline semaphores; round trips between CUDA and "
+        "each kind of queue, with one resource in order and with several in turn.",
+        BENCH_NOTES);
     if (o.probe && o.json) {
         fputs("bench_vulkan: --probe prints only: it writes no JSON\n", stderr);
         exit(2);
@@ -116,7 +112,7 @@ static void describe_vulkan(const struct vkb *bench, char *text, size_t size)
 
 static void gather_facts(const struct vkb *bench, struct vkb_facts *facts)
 {
-    bench_describe_machine(bench->cuda, bench->device, &facts->machine);
+    bench_describe_machine(bench->cuda, bench->on.device, &facts->machine);
     describe_vulkan(bench, facts->vulkan, sizeof(facts->vulkan));
     gr_vk_device_describe(bench->wrap, facts->sharing, sizeof(facts->sharing));
 }
@@ -207,7 +203,7 @@ int main(int argc, char *argv[])
     static struct vkb bench;
     static struct vkb_table table;
     struct vkb_facts facts = {0};
-    bench.ordinal = o.ordinal;
+    bench.on.ordinal = o.ordinal;
     bench.bytes = bench.usual_bytes = o.bytes;
     bool good = vkb_open(&bench);
     if (good) {

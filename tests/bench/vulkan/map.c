@@ -50,7 +50,7 @@ static bool begin_use(struct vkb_side *side, unsigned first, unsigned n)
 {
     gr_submit submit;
     if (gr_submit_begin(side->resources + first, n, &submit) != GR_OK)
-        return vkb_grinterop_failed("gr_submit_begin");
+        return bench_grinterop_failed("gr_submit_begin");
     side->drawn = submit.signal_value;
     if (side->frames > 0)
         side->done[(side->frames - 1) % VKB_FRAMES] = submit.wait_value;
@@ -59,9 +59,9 @@ static bool begin_use(struct vkb_side *side, unsigned first, unsigned n)
 
 static bool map_one(struct vkb *bench, struct vkb_side *side, unsigned i)
 {
-    side->mapped[i] = gr_map(side->resources[i], bench->stream);
+    side->mapped[i] = gr_map(side->resources[i], bench->on.stream);
     if (!side->mapped[i])
-        return vkb_grinterop_failed("gr_map");
+        return bench_grinterop_failed("gr_map");
     side->pointers[i] = gr_buffer_ptr(side->mapped[i]);
     return true;
 }
@@ -75,7 +75,7 @@ bool vkb_map_singly_grinterop(struct vkb *bench, struct vkb_side *side, const st
         return false;
     for (unsigned i = 0; i < kind->resources; i++) {
         if (gr_buffer_release(side->mapped[i]) != GR_OK)
-            return vkb_grinterop_failed("gr_buffer_release");
+            return bench_grinterop_failed("gr_buffer_release");
         side->mapped[i] = NULL;
     }
     return true;
@@ -85,13 +85,13 @@ bool vkb_map_batch_grinterop(struct vkb *bench, struct vkb_side *side, const str
 {
     if (has_waits(kind) && !begin_use(side, 0, kind->resources))
         return false;
-    if (gr_map_many(side->resources, kind->resources, bench->stream, side->mapped) != GR_OK)
-        return vkb_grinterop_failed("gr_map_many");
+    if (gr_map_many(side->resources, kind->resources, bench->on.stream, side->mapped) != GR_OK)
+        return bench_grinterop_failed("gr_map_many");
     for (unsigned i = 0; i < kind->resources; i++)
         side->pointers[i] = gr_buffer_ptr(side->mapped[i]);
     if (vkb_has_fills(kind) && !fill_all(bench, side, kind))
         return false;
     if (gr_buffer_release_many(side->mapped, kind->resources, GR_STREAM_OF_MAP) != GR_OK)
-        return vkb_grinterop_failed("gr_buffer_release_many");
+        return bench_grinterop_failed("gr_buffer_release_many");
     return true;
 }

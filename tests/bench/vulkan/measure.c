@@ -255,7 +255,7 @@ static bool begin_row(struct run *run)
     gr_semaphore *acquire = run->kind->part == VKB_ROOM_RELEASE ? NULL : side->gr_acquire;
     for (unsigned i = 0; i < VKB_RESOURCES; i++)
         if (gr_resource_set_sync(side->resources[i], acquire, side->gr_release) != GR_OK)
-            return vkb_grinterop_failed("gr_resource_set_sync");
+            return bench_grinterop_failed("gr_resource_set_sync");
     choose_ahead(run);
     return run->kind->part < VKB_PING_PONG || vkb_record(bench, run->kind);
 }

@@ -9,33 +9,17 @@
 
 #include "tests/bench/vulkan/vulkan.h"
 
-bool vkb_cuda_failed(const struct vkb *bench, CUresult result, const char *call)
-{
-    const char *name = NULL;
-    bench->cuda->cuGetErrorName(result, &name);
-    fprintf(stderr, "bench_vulkan: %s: %s\n", call, name ? name : "unknown error");
-    return false;
-}
-
 bool vkb_vulkan_failed(VkResult result, const char *call)
 {
     fprintf(stderr, "bench_vulkan: %s: VkResult %d\n", call, (int)result);
     return false;
 }
 
-bool vkb_grinterop_failed(const char *call)
-{
-    gr_error error;
-    gr_last_error(&error);
-    fprintf(stderr, "bench_vulkan: %s: %s\n", call, error.message);
-    return false;
-}
-
 bool vkb_drain(struct vkb *bench)
 {
-    CUresult result = bench->cuda->cuStreamSynchronize(bench->stream);
+    CUresult result = bench->cuda->cuStreamSynchronize(bench->on.stream);
     if (result != CUDA_SUCCESS)
-        return vkb_cuda_failed(bench, result, "cuStreamSynchronize");
+        return bench_cuda_failed(result, "cuStreamSynchronize");
     VkResult idle = bench->vk.vkDeviceWaitIdle(bench->handles->device);
     return idle == VK_SUCCESS || vkb_vulkan_failed(idle, "vkDeviceWaitIdle");
 }
@@ -61,9 +45,9 @@ bool vkb_load_functions(struct vkb *bench)
 static bool open_vulkan(struct vkb *bench)
 {
     bench->headless =
-        gr_vk_headless_create(&(gr_vk_headless_options){.cuda_device = bench->ordinal});
+        gr_vk_headless_create(&(gr_vk_headless_options){.cuda_device = bench->on.ordinal});
     if (!bench->headless)
-        return vkb_grinterop_failed("gr_vk_headless_create");
+        return bench_grinterop_failed("gr_vk_headless_create");
     const gr_vk_headless_handles *h = bench->handles = gr_vk_headless_get(bench->headless);
     if (!vkb_load_functions(bench))
         return false;
@@ -78,37 +62,23 @@ static bool open_vulkan(struct vkb *bench)
                                                          h->physical_device, h->device, h->graphics,
                                                          h->graphics_family});
     if (!bench->wrap)
-        return vkb_grinterop_failed("gr_vk_device_wrap");
+        return bench_grinterop_failed("gr_vk_device_wrap");
     bench->through_host = !gr_vk_device_has_semaphores(bench->wrap);
     return true;
-}
-
-static bool open_cuda(struct vkb *bench)
-{
-    CUresult result = bench->cuda->cuDeviceGet(&bench->device, bench->ordinal);
-    if (result != CUDA_SUCCESS)
-        return vkb_cuda_failed(bench, result, "cuDeviceGet");
-    result = bench->cuda->cuDevicePrimaryCtxRetain(&bench->context, bench->device);
-    if (result != CUDA_SUCCESS)
-        return vkb_cuda_failed(bench, result, "cuDevicePrimaryCtxRetain");
-    result = bench->cuda->cuCtxSetCurrent(bench->context);
-    if (result != CUDA_SUCCESS)
-        return vkb_cuda_failed(bench, result, "cuCtxSetCurrent");
-    result = bench->cuda->cuStreamCreate(&bench->stream, CU_STREAM_NON_BLOCKING);
-    return result == CUDA_SUCCESS || vkb_cuda_failed(bench, result, "cuStreamCreate");
 }
 
 bool vkb_open(struct vkb *bench)
 {
     bench->cuda = gr_cuda();
     if (!bench->cuda)
-        return vkb_grinterop_failed("gr_cuda");
+        return bench_grinterop_failed("gr_cuda");
     bench->points = calloc(VKB_POINTS, sizeof(*bench->points));
     if (!bench->points) {
         fputs("bench_vulkan: out of memory\n", stderr);
         return false;
     }
-    return open_cuda(bench) && open_vulkan(bench) && vkb_make_buffer(bench, &bench->spare_buffer) &&
+    return bench_device_open(&bench->on) && open_vulkan(bench) &&
+           vkb_make_buffer(bench, &bench->spare_buffer) &&
            vkb_make_image(bench, &bench->spare_image) &&
            vkb_open_raw(bench, &bench->sides[VKB_RAW]) &&
            vkb_open_grinterop(bench, &bench->sides[VKB_GRINTEROP]);
@@ -127,12 +97,7 @@ void vkb_close(struct vkb *bench)
     }
     gr_vk_device_free(bench->wrap);
     gr_vk_headless_free(bench->headless);
-    if (bench->stream)
-        bench->cuda->cuStreamDestroy(bench->stream);
-    if (bench->context) {
-        bench->cuda->cuCtxSetCurrent(NULL);
-        bench->cuda->cuDevicePrimaryCtxRelease(bench->device);
-    }
+    bench_device_close(&bench->on);
     free(bench->points);
     *bench = (struct vkb){0};
 }

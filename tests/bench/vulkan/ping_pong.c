@@ -48,7 +48,7 @@ static bool barrier_grinterop(VkCommandBuffer commands, gr_resource *resource, u
         .stages = VK_PIPELINE_STAGE_TRANSFER_BIT, .access = COPY_ACCESS, .queue_family = family};
     if ((to_cuda ? gr_vk_cmd_to_cuda : gr_vk_cmd_from_cuda)(commands, &resource, 1, &copy) == GR_OK)
         return true;
-    return vkb_grinterop_failed(to_cuda ? "gr_vk_cmd_to_cuda" : "gr_vk_cmd_from_cuda");
+    return bench_grinterop_failed(to_cuda ? "gr_vk_cmd_to_cuda" : "gr_vk_cmd_from_cuda");
 }
 
 static bool barrier(struct vkb *bench, struct vkb_side *side, VkCommandBuffer commands,
@@ -175,16 +175,16 @@ bool vkb_ping_pong_raw(struct vkb *bench, struct vkb_side *side, const struct vk
 bool vkb_ping_pong_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
 {
     unsigned i = (unsigned)(side->frames % kind->resources);
-    gr_buffer *buffer = gr_map(side->resources[i], bench->stream);
+    gr_buffer *buffer = gr_map(side->resources[i], bench->on.stream);
     if (!buffer)
-        return vkb_grinterop_failed("gr_map");
+        return bench_grinterop_failed("gr_map");
     side->pointers[i] = gr_buffer_ptr(buffer);
     bool filled = vkb_fill(bench, side, i);
     if (gr_buffer_release(buffer) != GR_OK)
-        return vkb_grinterop_failed("gr_buffer_release");
+        return bench_grinterop_failed("gr_buffer_release");
     gr_submit points;
     if (gr_submit_begin(&side->resources[i], 1, &points) != GR_OK)
-        return vkb_grinterop_failed("gr_submit_begin");
+        return bench_grinterop_failed("gr_submit_begin");
     side->drawn = points.signal_value;
     side->done[side->frames % VKB_FRAMES] = points.signal_value;
     return filled && submit(bench, side, kind, gr_vk_semaphore(points.wait), points.wait_value,
@@ -235,18 +235,18 @@ bool vkb_batch_grinterop(struct vkb *bench, struct vkb_side *side, const struct 
     if (!ends_batch(side, kind, &first))
         return true;
     gr_buffer **mapped = side->mapped + first;
-    if (gr_map_many(side->resources + first, n, bench->stream, mapped) != GR_OK)
-        return vkb_grinterop_failed("gr_map_many");
+    if (gr_map_many(side->resources + first, n, bench->on.stream, mapped) != GR_OK)
+        return bench_grinterop_failed("gr_map_many");
     for (unsigned i = 0; i < n; i++)
         side->pointers[first + i] = gr_buffer_ptr(mapped[i]);
     bool filled = fill_batch(bench, side, kind, first);
     gr_status released = gr_buffer_release_many(mapped, n, GR_STREAM_OF_MAP);
     memset(mapped, 0, n * sizeof(*mapped));
     if (released != GR_OK)
-        return vkb_grinterop_failed("gr_buffer_release_many");
+        return bench_grinterop_failed("gr_buffer_release_many");
     gr_submit points;
     if (gr_submit_begin(side->resources + first, n, &points) != GR_OK)
-        return vkb_grinterop_failed("gr_submit_begin");
+        return bench_grinterop_failed("gr_submit_begin");
     side->drawn = points.signal_value;
     batch_is_done_at(side, kind, points.signal_value);
     return filled && submit(bench, side, kind, gr_vk_semaphore(points.wait), points.wait_value,
@@ -276,7 +276,7 @@ static bool check_one(struct vkb *bench, const struct vkb_side *side, unsigned i
     if (result == CUDA_SUCCESS)
         result = bench->cuda->cuMemcpyDtoH(&words[1], side->pointers[i] + 2 * half - 4, 4);
     if (result != CUDA_SUCCESS)
-        return vkb_cuda_failed(bench, result, "cuMemcpyDtoH");
+        return bench_cuda_failed(result, "cuMemcpyDtoH");
     if (words[0] == wanted && words[1] == wanted)
         return true;
     fprintf(

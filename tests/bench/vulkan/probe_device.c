@@ -54,7 +54,7 @@ static bool make_device(struct probe *probe, const struct vkb *bench)
                                       .instance = bench->handles->instance,
                                       .physical_device = bench->handles->physical_device};
     if (gr_vk_device_extensions(&device, names, &count) != GR_OK)
-        return vkb_grinterop_failed("gr_vk_device_extensions");
+        return bench_grinterop_failed("gr_vk_device_extensions");
     VkPhysicalDeviceSynchronization2FeaturesKHR submit2 = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES_KHR,
         .synchronization2 = VK_TRUE};

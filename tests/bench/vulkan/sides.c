@@ -48,7 +48,7 @@ static bool import_semaphore(struct vkb *bench, VkSemaphore semaphore,
     if (result == CUDA_SUCCESS)
         return true;
     close(fd);
-    return vkb_cuda_failed(bench, result, "cuImportExternalSemaphore");
+    return bench_cuda_failed(result, "cuImportExternalSemaphore");
 }
 
 static bool import_buffer(struct vkb *bench, struct vkb_side *side, unsigned i)
@@ -57,10 +57,9 @@ static bool import_buffer(struct vkb *bench, struct vkb_side *side, unsigned i)
         !vkb_import_memory(bench, &side->buffers[i], false, &side->imports[i]))
         return false;
     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.size = bench->bytes};
-    CUresult result =
-        bench->cuda->cuExternalMemoryGetMappedBuffer(&side->pointers[i], side->imports[i], &desc);
-    return result == CUDA_SUCCESS ||
-           vkb_cuda_failed(bench, result, "cuExternalMemoryGetMappedBuffer");
+    return bench_cuda_ok(
+        bench->cuda->cuExternalMemoryGetMappedBuffer(&side->pointers[i], side->imports[i], &desc),
+        "cuExternalMemoryGetMappedBuffer");
 }
 
 bool vkb_open_raw(struct vkb *bench, struct vkb_side *side)
@@ -101,8 +100,8 @@ static bool put_on_host(struct vkb *bench, void (*function)(void *), VkSemaphore
 {
     struct vkb_point *point = &bench->points[bench->point++ % VKB_POINTS];
     *point = (struct vkb_point){bench, semaphore, value};
-    CUresult result = bench->cuda->cuLaunchHostFunc(bench->stream, function, point);
-    return result == CUDA_SUCCESS || vkb_cuda_failed(bench, result, "cuLaunchHostFunc");
+    return bench_cuda_ok(bench->cuda->cuLaunchHostFunc(bench->on.stream, function, point),
+                         "cuLaunchHostFunc");
 }
 
 bool vkb_raw_wait(struct vkb *bench, const struct vkb_side *side, uint64_t value)
@@ -110,10 +109,9 @@ bool vkb_raw_wait(struct vkb *bench, const struct vkb_side *side, uint64_t value
     if (bench->through_host)
         return put_on_host(bench, wait_on_host, side->acquire, value);
     const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params = {.params.fence.value = value};
-    CUresult result =
-        bench->cuda->cuWaitExternalSemaphoresAsync(&side->cuda_acquire, &params, 1, bench->stream);
-    return result == CUDA_SUCCESS ||
-           vkb_cuda_failed(bench, result, "cuWaitExternalSemaphoresAsync");
+    return bench_cuda_ok(bench->cuda->cuWaitExternalSemaphoresAsync(&side->cuda_acquire, &params, 1,
+                                                                    bench->on.stream),
+                         "cuWaitExternalSemaphoresAsync");
 }
 
 /* As grinterop does: a small fill right before a signal may be there only after it, else. */
@@ -122,7 +120,7 @@ static CUresult raw_barrier(struct vkb *bench)
     CUstreamBatchMemOpParams barrier = {
         .memoryBarrier = {.operation = CU_STREAM_MEM_OP_BARRIER,
                           .flags = CU_STREAM_MEMORY_BARRIER_TYPE_SYS}};
-    return bench->batch_mem_op(bench->stream, 1, &barrier, 0);
+    return bench->batch_mem_op(bench->on.stream, 1, &barrier, 0);
 }
 
 void vkb_try_barriers(struct vkb *bench)
@@ -139,12 +137,11 @@ bool vkb_raw_signal(struct vkb *bench, const struct vkb_side *side, uint64_t val
         return put_on_host(bench, signal_on_host, side->release, value);
     CUresult result = bench->batch_mem_op ? raw_barrier(bench) : CUDA_SUCCESS;
     if (result != CUDA_SUCCESS)
-        return vkb_cuda_failed(bench, result, "cuStreamBatchMemOp");
+        return bench_cuda_failed(result, "cuStreamBatchMemOp");
     const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params = {.params.fence.value = value};
-    result = bench->cuda->cuSignalExternalSemaphoresAsync(&side->cuda_release, &params, 1,
-                                                          bench->stream);
-    return result == CUDA_SUCCESS ||
-           vkb_cuda_failed(bench, result, "cuSignalExternalSemaphoresAsync");
+    return bench_cuda_ok(bench->cuda->cuSignalExternalSemaphoresAsync(&side->cuda_release, &params,
+                                                                      1, bench->on.stream),
+                         "cuSignalExternalSemaphoresAsync");
 }
 
 void vkb_close_raw(struct vkb *bench, struct vkb_side *side)
@@ -170,7 +167,7 @@ bool vkb_open_grinterop(struct vkb *bench, struct vkb_side *side)
     side->gr_acquire = gr_vk_semaphore_create(bench->wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     side->gr_release = gr_vk_semaphore_create(bench->wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     if (!side->gr_acquire || !side->gr_release)
-        return vkb_grinterop_failed("gr_vk_semaphore_create");
+        return bench_grinterop_failed("gr_vk_semaphore_create");
     side->acquire = gr_vk_semaphore(side->gr_acquire);
     side->release = gr_vk_semaphore(side->gr_release);
     for (unsigned i = 0; i < VKB_RESOURCES; i++) {
@@ -178,7 +175,7 @@ bool vkb_open_grinterop(struct vkb *bench, struct vkb_side *side)
             return false;
         side->resources[i] = vkb_import_grinterop(bench, &side->buffers[i]);
         if (!side->resources[i])
-            return vkb_grinterop_failed("gr_from_vk_buffer");
+            return bench_grinterop_failed("gr_from_vk_buffer");
     }
     return true;
 }
@@ -223,7 +220,7 @@ bool vkb_fill(struct vkb *bench, struct vkb_side *side, unsigned resource)
 {
     unsigned number = (unsigned)side->frames + 1;
     CUresult result = bench->cuda->cuMemsetD32Async(side->pointers[resource], number,
-                                                    bench->fill / 4, bench->stream);
+                                                    bench->fill / 4, bench->on.stream);
     side->written[resource] = number;
-    return result == CUDA_SUCCESS || vkb_cuda_failed(bench, result, "cuMemsetD32Async");
+    return bench_cuda_ok(result, "cuMemsetD32Async");
 }

@@ -111,10 +111,7 @@ struct vkb_side {
 
 struct vkb {
     const gr_cuda_api *cuda;
-    int ordinal;
-    CUdevice device;
-    CUcontext context;
-    CUstream stream;
+    struct bench_device on;
     size_t usual_bytes,
         full_bytes; /* of each buffer: in most rows, and in those with large fills */
     size_t bytes;   /* of each buffer now */
@@ -199,9 +196,7 @@ bool vkb_open(struct vkb *bench);
 bool vkb_load_functions(struct vkb *bench);
 void vkb_close(struct vkb *bench);
 bool vkb_drain(struct vkb *bench);
-bool vkb_cuda_failed(const struct vkb *bench, CUresult result, const char *call);
 bool vkb_vulkan_failed(VkResult result, const char *call);
-bool vkb_grinterop_failed(const char *call);
 bool vkb_make_buffer(struct vkb *bench, struct vkb_object *object);
 bool vkb_make_image(struct vkb *bench, struct vkb_object *object);
 void vkb_end_object(struct vkb *bench, struct vkb_object *object);
