@@ -40,6 +40,7 @@
     X(cuGraphicsUnmapResources, (unsigned count, CUgraphicsResource *resources, CUstream stream),  \
       (count, resources, stream))                                                                  \
     X(cuMemAlloc, (CUdeviceptr * pointer, size_t size), (pointer, size))                           \
+    X(cuMemFree, (CUdeviceptr pointer), (pointer))                                                 \
     X(cuMemAllocHost, (void **pointer, size_t size), (pointer, size))                              \
     X(cuMipmappedArrayCreate,                                                                      \
       (CUmipmappedArray * array, const CUDA_ARRAY3D_DESCRIPTOR *described, unsigned levels),       \
