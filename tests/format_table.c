@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the table of formats, see format_table.h. */
-#define _GNU_SOURCE
 #include "format_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define FILE_NAME    "formats-h200.txt"
 #define MOST_FORMATS 128
@@ -17,33 +15,6 @@ static struct target_facts facts[MOST_TARGETS];
 static struct format_cell cells[MOST_FORMATS][MOST_TARGETS];
 static const struct image_target *columns[MOST_COLUMNS];
 static bool was_read;
-
-/* ---- Where it is ----------------------------------------------------------------------------- */
-
-/* The folder that GR_TEST_DATA names, or beside a bundle's programs, or beside this source. */
-static FILE *open_table(void)
-{
-    char path[4096 + 64], program[4096];
-    const char *folder = getenv("GR_TEST_DATA");
-    if (folder) {
-        snprintf(path, sizeof(path), "%s/" FILE_NAME, folder);
-        return fopen(path, "r");
-    }
-    ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
-    program[length > 0 ? length : 0] = '\0';
-    char *end = strrchr(program, '/');
-    if (end)
-        *end = '\0';
-    snprintf(path, sizeof(path), "%s/../share/" FILE_NAME, program);
-    FILE *file = fopen(path, "r");
-    if (file)
-        return file;
-    end = strrchr(strcpy(program, __FILE__), '/');
-    if (end)
-        *end = '\0';
-    snprintf(path, sizeof(path), "%s/reference/" FILE_NAME, end ? program : ".");
-    return fopen(path, "r");
-}
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
@@ -121,8 +92,12 @@ void format_table_read(void)
         return;
     ck_assert_uint_le(image_format_count, MOST_FORMATS);
     ck_assert_uint_le(image_target_count, MOST_TARGETS);
-    FILE *file = open_table();
-    ck_assert_msg(file, "no " FILE_NAME "; GR_TEST_DATA can name its folder");
+    char path[4096];
+    const char *folder = getenv("GR_TEST_DATA");
+    ck_assert_msg(folder, "GR_TEST_DATA names no folder; tests/run-test sets it");
+    snprintf(path, sizeof(path), "%s/" FILE_NAME, folder);
+    FILE *file = fopen(path, "r");
+    ck_assert_msg(file, "no %s", path);
     read_lines(file);
     fclose(file);
     for (size_t i = 0; i < image_format_count; i++)
