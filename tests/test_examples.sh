@@ -5,8 +5,8 @@
 # messages. It takes the CUDA driver that the environment names; run-test sets it.
 #
 # GR_EXAMPLES      the folder of the programs; default examples, as in the build folder
-# GR_EXAMPLE_DATA  the folder of island.png, lake.png and the reference pictures; default: beside this
-#                  script and in ../examples
+# GR_EXAMPLE_DATA  the folder of island.png, lake.png and the reference pictures; default: beside
+#                  this script and in ../examples
 # GR_MAKE_PNG      the program make_png; default tests/make_png
 #
 # It is an ordinary script because it tests what a shell sees. `test_examples.sh --reference FOLDER`
@@ -76,8 +76,8 @@ fail() {
     sed 's/^/    /' out err 2>/dev/null
 }
 
-# check NAME STATUS COMMAND...: runs it; one check, passed if it ends with that status. Its output is
-# in the files out and err. The caller's further questions belong to the same check.
+# check NAME STATUS COMMAND...: runs it; one check, passed if it ends with that status. Its output
+# is in the files out and err. The caller's further questions belong to the same check.
 check() {
     checks=$((checks + 1))
     name=$1 line=$checks wanted=$2
@@ -108,7 +108,8 @@ skip() {
     echo "skipped: $1: $2"
 }
 
-# like NAME LIMITS PICTURE REFERENCE: one check, that the picture is like its reference, if it has one.
+# like NAME LIMITS PICTURE REFERENCE: one check, that the picture is like its reference, if it has
+# one.
 like() {
     if [ -e "$references/$4" ]; then
         check "$1" 0 "$compare" $2 "$3" "$references/$4"
@@ -134,8 +135,10 @@ check numbers 0 "$compare" flat.png spot.png &&
 check max_kept 0 "$compare" --max 3 flat.png spot.png
 check max_exceeded 1 "$compare" --max 2.9 flat.png spot.png &&
     says out 'largest difference is more than 2.9'
-check mean_exceeded 1 "$compare" --mean 0.001 flat.png spot.png && says out 'mean difference is more than'
-check share_exceeded 1 "$compare" --share 0.06 flat.png spot.png && says out 'share of differing pixels'
+check mean_exceeded 1 "$compare" --mean 0.001 flat.png spot.png &&
+    says out 'mean difference is more than'
+check share_exceeded 1 "$compare" --share 0.06 flat.png spot.png &&
+    says out 'share of differing pixels'
 check share_tolerant 0 "$compare" --share 0 --tolerance 3 flat.png spot.png
 check other_size 1 "$compare" flat.png row.png && says out 'the sizes differ: 48x32 and 48x1'
 check compare_usage 2 "$compare" flat.png && says err Usage
@@ -167,7 +170,8 @@ check time 0 "$sinewave" $wave --time 0.0666667 -o later.png
 check sequence_time 0 "$compare" $limits later.png film-0003.png
 # The limits tell one wave from another.
 check limits_tell 1 "$compare" $limits later.png "$references/sinewave.png"
-check no_suffix 0 "$sinewave" $wave --frames 1 -o plain && check no_suffix_name 0 test -s plain-0001.png
+check no_suffix 0 "$sinewave" $wave --frames 1 -o plain &&
+    check no_suffix_name 0 test -s plain-0001.png
 check odd_size 0 "$sinewave" --size 33x17 --mesh 2 -o odd.png
 check odd_size_kept 0 test "$(size odd.png)" = 33x17
 
@@ -186,7 +190,8 @@ for kind in grey16 grey-alpha rgb rgba palette interlaced; do
     check "same_$kind" 0 "$compare" --max 0 hill.png kind_hill.png
 done
 for kind in coloured transparent; do "$make_png" $kind $kind.png || exit 99; done
-check own_colours 0 "$heightmap" $hill coloured.png -o green.png && says out 'drawn in its own colours'
+check own_colours 0 "$heightmap" $hill coloured.png -o green.png &&
+    says out 'drawn in its own colours'
 check own_colours_seen 1 "$compare" --share 5 hill.png green.png
 check transparent 0 "$heightmap" $hill transparent.png -o nothing.png
 check transparent_is_low 0 "$compare" --max 0 nothing.png terrain.png
@@ -271,8 +276,8 @@ check port_time 0 "$compare" $limits later.png port-0003.png
 
 # ---- port and pingpong on Vulkan ----
 
-# vulkan OPTION: whether Vulkan can be opened; else $missing says why not. Anything else that fails does so in the
-# checks below.
+# vulkan OPTION: whether Vulkan can be opened; else $missing says why not. Anything else that fails
+# does so in the checks below.
 vulkan() {
     ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0" \
         "$port" --backend vk $1 --size 16x16 -o probe.png >out 2>err && return
@@ -285,21 +290,22 @@ if ! vulkan --validate; then
     validate=
 fi
 
-# Both draw the same bytes where one software draws for both. A GPU's two drivers have two compilers, which may
-# round the last bit of a colour differently.
+# Both draw the same bytes where one software draws for both. A GPU's two drivers have two
+# compilers, which may round the last bit of a colour differently.
 same='--max 0'
 if [ "${GR_CUDA_DRIVER-}" != soft ]; then same='--max 2 --share 1'; fi
 
 # Three kinds of queue do the same, and each frame is checked by the program itself.
 pingpong_on() {
     check "pingpong_$1" 0 "$pingpong" $validate --queue "$1" $tiles -o "$1.png" &&
-        says out CUDA 'queue ' 'frames   12' '10 frames went to Vulkan and back, 0 texels of them wrong' \
+        says out CUDA 'queue ' 'frames   12' \
+            '10 frames went to Vulkan and back, 0 texels of them wrong' \
             '0 of 12 tiles wrong' "$(pwd -P)/$1.png, 1920x1080"
 }
 
 if vulkan ''; then
-    # Mesa's Vulkan is unloaded with its last instance, and what it keeps till then looks lost to the leak check,
-    # which can no longer tell whose it was.
+    # Mesa's Vulkan is unloaded with its last instance, and what it keeps till then looks lost to
+    # the leak check, which can no longer tell whose it was.
     asan=${ASAN_OPTIONS-}
     export ASAN_OPTIONS="$asan:detect_leaks=0"
     check port_vk 0 "$port" --backend vk $validate $sheet -o vulkan.png &&
@@ -322,7 +328,8 @@ if vulkan ''; then
     # More frames than tiles, so that tiles are used again, and fewer than images.
     check pingpong_many 0 "$pingpong" $validate --frames 60 -o many.png &&
         says out '58 frames went to Vulkan and back, 0 texels' '0 of 48 tiles wrong'
-    check pingpong_one 0 "$pingpong" $validate --frames 1 -o one.png && says out '0 of 1 tiles wrong'
+    check pingpong_one 0 "$pingpong" $validate --frames 1 -o one.png &&
+        says out '0 of 1 tiles wrong'
     check pingpong_nowhere 1 "$pingpong" --frames 1 -o nowhere/new.png &&
         says err nowhere/new.png 'No such file'
     export ASAN_OPTIONS="$asan"
@@ -345,12 +352,14 @@ check particles_move 1 "$compare" --share 5 sparks/particles-0001.png sparks/par
 check particles_in_order 0 "$particles" $sparks --frames 6 --in-order -o order
 for buffers in 1 3 64; do
     check "particles_$buffers" 0 "$particles" $sparks --frames 6 --in-flight $buffers -o ring
-    check "particles_same_$buffers" 0 "$compare" --max 0 order/particles-0006.png ring/particles-0006.png
+    check "particles_same_$buffers" 0 "$compare" --max 0 \
+        order/particles-0006.png ring/particles-0006.png
 done
 check particles_measure 0 "$particles" --size 96x64 -n 4096 --frames 0 --measure 20 -o none &&
     says out 'in order' 'in flight' 'frames a second'
 check particles_no_folder 1 test -e none
-check particles_nowhere 1 "$particles" $sparks -o nowhere/sparks && says err nowhere/sparks 'No such file'
+check particles_nowhere 1 "$particles" $sparks -o nowhere/sparks &&
+    says err nowhere/sparks 'No such file'
 
 # ---- twoproc ----
 
@@ -387,7 +396,8 @@ check particles_argument 2 "$particles" what && says err '"what"' --help
 check port_argument 2 "$port" what && says err '"what"' --help
 check pingpong_argument 2 "$pingpong" what && says err '"what"' --help
 check no_output 2 "$postprocess" grey.png && says err Usage
-check filter_unknown 2 "$postprocess" --filter sharp grey.png new.png && says err '"sharp"' 'blur or sobel'
+check filter_unknown 2 "$postprocess" --filter sharp grey.png new.png &&
+    says err '"sharp"' 'blur or sobel'
 check radius_huge 2 "$postprocess" --radius 65 grey.png new.png && says err 'from 0 to 64'
 check radius_word 2 "$postprocess" --radius wide grey.png new.png && says err '"wide"'
 check split_huge 2 "$postprocess" --split 101 grey.png new.png && says err --split
@@ -422,21 +432,26 @@ check half_png 1 "$heightmap" half.png && says err half.png 'cannot be read as a
 check empty_png 1 "$heightmap" empty.png && says err empty.png
 check folder_input 1 "$heightmap" . && says err 'cannot be'
 check easel_missing 1 "$postprocess" missing.png new.png && says err missing.png 'No such file'
-check easel_no_png 1 "$postprocess" text.png new.png && says err text.png 'cannot be read as a PNG file'
+check easel_no_png 1 "$postprocess" text.png new.png &&
+    says err text.png 'cannot be read as a PNG file'
 head -c 20000 "$lake" >half.png
-check easel_half_png 1 "$postprocess" half.png new.png && says err half.png 'cannot be read as a PNG file'
+check easel_half_png 1 "$postprocess" half.png new.png &&
+    says err half.png 'cannot be read as a PNG file'
 check easel_folder 1 "$postprocess" . new.png && says err 'cannot be'
 check easel_nothing_new 1 test -e new.png
-check easel_nowhere 1 "$postprocess" $easel grey.png nowhere/new.png && says err nowhere/new.png 'No such file'
+check easel_nowhere 1 "$postprocess" $easel grey.png nowhere/new.png &&
+    says err nowhere/new.png 'No such file'
 check gallery_nowhere 1 "$gallery" -o nowhere/new.png && says err nowhere/new.png 'No such file'
-check output_nowhere 1 "$sinewave" $wave -o nowhere/wave.png && says err nowhere/wave.png 'No such file'
+check output_nowhere 1 "$sinewave" $wave -o nowhere/wave.png &&
+    says err nowhere/wave.png 'No such file'
 mkdir folder
 check output_folder 1 "$heightmap" $hill grey.png -o folder && says err folder 'cannot be written'
 if [ -c /dev/full ]; then
     check disk_full 1 "$sinewave" $wave -o /dev/full && says err 'No space left'
     check device_stays 0 test -c /dev/full
 fi
-# A file that can't be finished doesn't stay half there. The limit leaves room for what drivers write.
+# A file that can't be finished doesn't stay half there. The limit leaves room for what drivers
+# write.
 if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     check file_limit 1 sh -c 'trap "" XFSZ; ulimit -f 400; exec "$@"' sh \
         "$sinewave" --size 1600x900 --mesh 2 -o limit.png && says err 'limit.png cannot be written'
