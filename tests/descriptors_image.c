@@ -156,7 +156,7 @@ static const char *reaches_driver(const void *row)
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
 
-static const struct rule {
+static const struct image_rule {
     const char *name;
     gr_external_image image;
     const char *cited, *words;
@@ -235,7 +235,7 @@ static const char *refused(const gr_external_memory_info *info, const char *cite
 
 static const char *rule_broken(const void *row)
 {
-    const struct rule *rule = row;
+    const struct image_rule *rule = row;
     gr_external_memory_info info = make(&rule->image);
     return refused(&info, rule->cited, rule->words);
 }

@@ -96,13 +96,7 @@ static const char *points_are(const struct recorded *call, const enum kind kinds
     return NULL;
 }
 
-static gr_semaphore *import(const struct semaphore_type *type)
-{
-    gr_semaphore_info info = semaphore_info(type);
-    return gr_semaphore_import(&info);
-}
-
-static const char *one_point(const struct semaphore_type *type, gr_semaphore_point *point,
+static const char *one_point(const struct external_type *type, gr_semaphore_point *point,
                              bool is_wait)
 {
     gr_error error;
@@ -112,13 +106,14 @@ static const char *one_point(const struct semaphore_type *type, gr_semaphore_poi
         FAIL("%s: %s", call_name(is_wait), error.message);
     }
     REQUIRE(recorder->calls(call_name(is_wait)) == 1);
-    return points_are(recorder->nth(call_name(is_wait), 0), &type->kind, point, 1, is_wait);
+    const enum kind kind = (enum kind)type->kind;
+    return points_are(recorder->nth(call_name(is_wait), 0), &kind, point, 1, is_wait);
 }
 
 static const char *signal_and_wait(const void *row)
 {
-    const struct semaphore_type *type = row;
-    gr_semaphore *semaphore = import(type);
+    const struct external_type *type = row;
+    gr_semaphore *semaphore = semaphore_of(type);
     REQUIRE(semaphore);
     for (int is_wait = 0; is_wait <= 1; is_wait++) {
         gr_semaphore_point point = full_point(type->kind, semaphore, is_wait);
@@ -143,8 +138,8 @@ static const char *many(const void *row)
     gr_semaphore_point points[COUNT(chosen)];
     enum kind kinds[COUNT(chosen)];
     for (size_t i = 0; i < COUNT(chosen); i++) {
-        const struct semaphore_type *type = &semaphore_types[chosen[i]];
-        gr_semaphore *semaphore = import(type);
+        const struct external_type *type = &semaphore_types[chosen[i]];
+        gr_semaphore *semaphore = semaphore_of(type);
         REQUIRE(semaphore);
         kinds[i] = type->kind;
         points[i] = full_point(type->kind, semaphore, is_wait);
@@ -187,7 +182,7 @@ static gr_semaphore_point with_field(gr_semaphore_point point, const struct fiel
 }
 
 struct wrong_field {
-    const struct semaphore_type *type;
+    const struct external_type *type;
     const struct field *field;
     bool is_wait;
 };
@@ -195,7 +190,7 @@ struct wrong_field {
 static const char *field_refused(const void *row)
 {
     const struct wrong_field *wrong = row;
-    gr_semaphore *semaphore = import(wrong->type);
+    gr_semaphore *semaphore = semaphore_of(wrong->type);
     REQUIRE(semaphore);
     gr_semaphore_point point = full_point(wrong->type->kind, semaphore, wrong->is_wait);
     point = with_field(point, wrong->field);
@@ -209,7 +204,7 @@ static const char *field_refused(const void *row)
 static const char *no_nvsci_fence(const void *row)
 {
     const bool is_wait = *(const bool *)row;
-    gr_semaphore *semaphore = import(&semaphore_types[5]);
+    gr_semaphore *semaphore = semaphore_of(&semaphore_types[5]);
     gr_semaphore_point point = {.semaphore = semaphore};
     REQUIRE(enqueue(&point, 1, is_wait) == GR_ERR_INVALID_VALUE);
     PASS_ON(refused_by_rule(call_name(is_wait), "nvsci_fence is NULL"));
@@ -222,7 +217,7 @@ static const char *no_nvsci_fence(const void *row)
 static const char *value_goes_backwards(const void *row)
 {
     static const uint64_t values[] = {0, 16, 17};
-    gr_semaphore *semaphore = import(row);
+    gr_semaphore *semaphore = semaphore_of(row);
     for (size_t i = 0; i < COUNT(values); i++) {
         gr_semaphore_point point = {.semaphore = semaphore, .value = values[i]};
         REQUIRE(enqueue(&point, 1, false) == GR_ERR_INVALID_VALUE);
@@ -239,7 +234,7 @@ static const char *value_goes_backwards(const void *row)
 static const char *driver_refuses(const void *row)
 {
     const bool is_wait = *(const bool *)row;
-    gr_semaphore *semaphore = import(&semaphore_types[8]);
+    gr_semaphore *semaphore = semaphore_of(&semaphore_types[8]);
     gr_semaphore_point point = {.semaphore = semaphore, .value = 18};
     recorder->answer(call_name(is_wait), CUDA_ERROR_ILLEGAL_ADDRESS);
     REQUIRE(enqueue(&point, 1, is_wait) == GR_ERR_CUDA);
@@ -253,8 +248,8 @@ static const char *driver_refuses(const void *row)
 static const char *barrier_before_signal(const void *row)
 {
     (void)row;
-    gr_semaphore_point points[2] = {{.semaphore = import(&semaphore_types[8]), .value = 18},
-                                    {.semaphore = import(&semaphore_types[8]), .value = 19}};
+    gr_semaphore_point points[2] = {{.semaphore = semaphore_of(&semaphore_types[8]), .value = 18},
+                                    {.semaphore = semaphore_of(&semaphore_types[8]), .value = 19}};
     REQUIRE(enqueue(points, 2, true) == GR_OK);
     REQUIRE(recorder->calls(BARRIER) == 0);
     REQUIRE(enqueue(points, 2, false) == GR_OK);
@@ -273,7 +268,7 @@ static const char *barrier_before_signal(const void *row)
 static const char *no_barriers(const void *row)
 {
     (void)row;
-    gr_semaphore_point point = {.semaphore = import(&semaphore_types[8]), .value = 18};
+    gr_semaphore_point point = {.semaphore = semaphore_of(&semaphore_types[8]), .value = 18};
     recorder->answer(BARRIER, CUDA_ERROR_NOT_SUPPORTED);
     REQUIRE(enqueue(&point, 1, false) == GR_OK);
     point.value = 19;
@@ -294,7 +289,7 @@ void point_cases(void)
 {
     static const bool directions[] = {false, true};
     for (size_t i = 0; i < SEMAPHORE_TYPES; i++) {
-        const struct semaphore_type *type = &semaphore_types[i];
+        const struct external_type *type = &semaphore_types[i];
         run_case(type->name, "signal and wait", signal_and_wait, type);
         if (type->kind == KIND_FENCE)
             run_case(type->name, "backwards", value_goes_backwards, type);

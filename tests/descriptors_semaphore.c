@@ -8,8 +8,9 @@
 #include <string.h>
 
 #define IMPORT "cuImportExternalSemaphore"
+#define SIGNAL "cuSignalExternalSemaphoresAsync"
 
-const struct semaphore_type semaphore_types[SEMAPHORE_TYPES] = {
+const struct external_type semaphore_types[SEMAPHORE_TYPES] = {
     {1, "OPAQUE_FD", FORM_FD, KIND_BINARY},
     {2, "OPAQUE_WIN32", FORM_NT, KIND_BINARY},
     {3, "OPAQUE_WIN32_KMT", FORM_KMT, KIND_BINARY},
@@ -22,29 +23,41 @@ const struct semaphore_type semaphore_types[SEMAPHORE_TYPES] = {
     {10, "TIMELINE_SEMAPHORE_WIN32", FORM_NT, KIND_FENCE},
 };
 
-static enum system system_of(const struct semaphore_type *type)
+static struct description good(const struct external_type *type)
 {
-    if (type->form == FORM_FD)
-        return SYSTEM_FD;
-    return type->form == FORM_NVSCI ? SYSTEM_NVSCI : SYSTEM_WINDOWS;
+    struct description described = describe_handle(type);
+    described.value = type->kind == KIND_FENCE ? 17 : 0;
+    return described;
 }
 
-gr_semaphore_info semaphore_info(const struct semaphore_type *type)
+static gr_semaphore *import(const struct description *described)
 {
-    gr_semaphore_info info = {.type = (CUexternalSemaphoreHandleType)type->number,
-                              .fd = type->form == FORM_FD ? fd_make() : -1,
-                              .value = type->kind == KIND_FENCE ? 17 : 0};
-    if (type->form == FORM_NT || type->form == FORM_KMT)
-        info.win32_handle = SOME_HANDLE;
-    if (type->form == FORM_NVSCI)
-        info.nvscisync = SOME_NVSCI;
-    return info;
+    const gr_semaphore_info info = {
+        .type = (CUexternalSemaphoreHandleType)described->type,
+        .fd = described->fd,
+        .win32_handle = described->win32_handle,
+        .win32_name = described->win32_name,
+        .nvscisync = described->nvsci,
+        .value = described->value,
+    };
+    return gr_semaphore_import(&info);
+}
+
+static bool is_imported(const struct description *described)
+{
+    return import(described);
+}
+
+gr_semaphore *semaphore_of(const struct external_type *type)
+{
+    struct description described = good(type);
+    return import(&described);
 }
 
 /* ---- What reaches the driver ----------------------------------------------------------------- */
 
-static const char *import_is(const struct recorded *call, const struct semaphore_type *type,
-                             const gr_semaphore_info *info)
+static const char *import_is(const struct recorded *call, const struct external_type *type,
+                             const struct description *info)
 {
     CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC wanted;
     REQUIRE(call);
@@ -53,7 +66,7 @@ static const char *import_is(const struct recorded *call, const struct semaphore
     if (type->form == FORM_FD) {
         wanted.handle.fd = info->fd;
     } else if (type->form == FORM_NVSCI) {
-        wanted.handle.nvSciSyncObj = info->nvscisync;
+        wanted.handle.nvSciSyncObj = info->nvsci;
     } else {
         wanted.handle.win32.handle = info->win32_handle;
         wanted.handle.win32.name = info->win32_name;
@@ -63,10 +76,10 @@ static const char *import_is(const struct recorded *call, const struct semaphore
     return NULL;
 }
 
-static const char *import_and_end(const struct semaphore_type *type, const gr_semaphore_info *info)
+static const char *import_and_end(const struct external_type *type, const struct description *info)
 {
     gr_error error;
-    gr_semaphore *semaphore = gr_semaphore_import(info);
+    gr_semaphore *semaphore = import(info);
     if (!semaphore) {
         gr_last_error(&error);
         FAIL("refused: %s", error.message);
@@ -86,193 +99,47 @@ static const char *import_and_end(const struct semaphore_type *type, const gr_se
     return NULL;
 }
 
-static const char *with_handle(const void *row)
-{
-    gr_semaphore_info info = semaphore_info(row);
-    return import_and_end(row, &info);
-}
-
-static const char *with_name(const void *row)
-{
-    gr_semaphore_info info = semaphore_info(row);
-    info.win32_handle = NULL;
-    info.win32_name = SOME_NAME;
-    return import_and_end(row, &info);
-}
-
 /* ---- Rules ----------------------------------------------------------------------------------- */
 
-static unsigned bit(int number)
-{
-    return 1u << number;
-}
+#define IS_FD    BIT(FORM_FD)
+#define IS_NVSCI BIT(FORM_NVSCI)
+#define IS_FENCE BIT(KIND_FENCE)
 
-/* Which types a rule is for, as sets of their forms and kinds. */
-static const struct rule {
-    const char *name;
-    unsigned forms, kinds;
-    gr_semaphore_info wrong; /* the values that are set; -2 and NULL mean that they are left */
-    bool no_handle, no_nvsci;
-    const char *cited, *words;
-} rules[] = {
-    {"fd -1", 1 << FORM_FD, ~0u, {.fd = -1}, false, false, IMPORT, "fd -1"},
+static const struct rule rules[] = {
     {"fd and handle",
-     1 << FORM_FD,
-     ~0u,
-     {.fd = -2, .win32_handle = SOME_HANDLE},
-     false,
-     false,
+     IS_FD,
+     ANY,
+     SET_HANDLE,
+     {.win32_handle = SOME_HANDLE},
      IMPORT,
      "file descriptor"},
-    {"fd for another type", ~(1u << FORM_FD), ~0u, {.fd = 5}, false, false, IMPORT, "fd 5"},
-    {"handle and name",
-     1 << FORM_NT,
-     ~0u,
-     {.fd = -2, .win32_name = SOME_NAME},
-     false,
-     false,
-     IMPORT,
-     "both"},
-    {"neither handle nor name", 1 << FORM_NT, ~0u, {.fd = -2}, true, false, IMPORT, "neither"},
-    {"KMT handle and name",
-     1 << FORM_KMT,
-     ~0u,
-     {.fd = -2, .win32_name = SOME_NAME},
-     false,
-     false,
-     IMPORT,
-     "win32_name"},
-    {"no KMT handle", 1 << FORM_KMT, ~0u, {.fd = -2}, true, false, IMPORT, "no win32_handle"},
-    {"no NvSciSync", 1 << FORM_NVSCI, ~0u, {.fd = -2}, false, true, IMPORT, "nvscisync is NULL"},
-    {"NvSciSync and handle",
-     1 << FORM_NVSCI,
-     ~0u,
-     {.fd = -2, .win32_handle = SOME_HANDLE},
-     false,
-     false,
-     IMPORT,
-     "handle"},
-    {"NvSciSync for another type",
-     ~(1u << FORM_NVSCI),
-     ~0u,
-     {.fd = -2, .nvscisync = SOME_NVSCI},
-     false,
-     false,
-     IMPORT,
-     "NvSci"},
-    {"value of what does not count",
-     ~0u,
-     ~(1u << KIND_FENCE),
-     {.fd = -2, .value = 3},
-     false,
-     false,
-     "cuSignalExternalSemaphoresAsync",
-     "value 3"},
-    {"type 0",
-     ~0u,
-     ~0u,
-     {.fd = -2, .type = (CUexternalSemaphoreHandleType)0},
-     false,
-     false,
-     IMPORT,
-     "type is 0"},
-    {"type 11",
-     ~0u,
-     ~0u,
-     {.fd = -2, .type = (CUexternalSemaphoreHandleType)11},
-     false,
-     false,
-     IMPORT,
-     "type is 11"},
+    {"no NvSciSync", IS_NVSCI, ANY, SET_NVSCI, {.nvsci = NULL}, IMPORT, "nvscisync is NULL"},
+    {"value of what does not count", ANY, ~IS_FENCE, SET_VALUE, {.value = 3}, SIGNAL, "value 3"},
+    {"type 11", ANY, ANY, SET_TYPE, {.type = 11}, IMPORT, "type is 11"},
 };
 
-static void spoil(gr_semaphore_info *info, const struct rule *rule)
+/* ---- The walk -------------------------------------------------------------------------------- */
+
+static gr_status class_of(const struct external_type *type, const struct refusal *refusal)
 {
-    if (rule->wrong.fd != -2)
-        info->fd = rule->wrong.fd;
-    if (rule->wrong.win32_handle || rule->no_handle)
-        info->win32_handle = rule->wrong.win32_handle;
-    if (rule->wrong.win32_name)
-        info->win32_name = rule->wrong.win32_name;
-    if (rule->wrong.nvscisync || rule->no_nvsci)
-        info->nvscisync = rule->wrong.nvscisync;
-    if (rule->wrong.value)
-        info->value = rule->wrong.value;
-    if (strncmp(rule->name, "type ", 5) == 0)
-        info->type = rule->wrong.type;
+    return class_of_refusal(refusal, system_of(type));
 }
 
-struct pair {
-    const struct semaphore_type *type;
-    const void *other; /* a rule or a refusal */
+static const struct subject semaphores = {
+    .types = semaphore_types,
+    .type_count = SEMAPHORE_TYPES,
+    .rules = rules,
+    .rule_count = COUNT(rules),
+    .import = IMPORT,
+    .later = {SIGNAL, "cuDestroyExternalSemaphore"},
+    .good = good,
+    .is_imported = is_imported,
+    .import_is = import_is,
+    .import_and_end = import_and_end,
+    .class_of = class_of,
 };
-
-static const char *rule_broken(const void *row)
-{
-    const struct pair *pair = row;
-    const struct rule *rule = pair->other;
-    gr_semaphore_info good = semaphore_info(pair->type);
-    gr_semaphore_info info = good;
-    spoil(&info, rule);
-    REQUIRE(!gr_semaphore_import(&info));
-    PASS_ON(refused_by_rule(rule->cited, rule->words));
-    REQUIRE(recorder->calls(IMPORT) == 0);
-    if (good.fd >= 0) {
-        REQUIRE(fd_is_open(good.fd));
-        fd_end(good.fd);
-    }
-    return NULL;
-}
-
-#ifndef _WIN32
-static const char *closed_fd(const void *row)
-{
-    gr_semaphore_info info = semaphore_info(row);
-    fd_end(info.fd);
-    REQUIRE(!gr_semaphore_import(&info));
-    PASS_ON(refused_by_rule(IMPORT, "not open"));
-    REQUIRE(recorder->calls(IMPORT) == 0);
-    return NULL;
-}
-#endif
-
-/* ---- The driver's refusals ------------------------------------------------------------------- */
-
-static const char *import_refused(const void *row)
-{
-    const struct pair *pair = row;
-    const struct refusal *refusal = pair->other;
-    gr_semaphore_info info = semaphore_info(pair->type);
-    recorder->answer(IMPORT, refusal->code);
-    REQUIRE(!gr_semaphore_import(&info));
-    PASS_ON(refused_by_driver(class_of_refusal(refusal, system_of(pair->type)), refusal->code,
-                              IMPORT, refusal->words));
-    PASS_ON(import_is(recorder->nth(IMPORT, 0), pair->type, &info));
-    REQUIRE(recorder->calls(IMPORT) == 1);
-    REQUIRE(recorder->calls("cuDestroyExternalSemaphore") == 0);
-    REQUIRE(info.fd < 0 || fd_is_open(info.fd));
-    recorder->reset();
-    return import_and_end(pair->type, &info);
-}
-
-static void cases_of(const struct semaphore_type *type)
-{
-    run_case(type->name, "semaphore", with_handle, type);
-    if (type->form == FORM_NT)
-        run_case(type->name, "name", with_name, type);
-    for (size_t i = 0; i < COUNT(rules); i++)
-        if ((rules[i].forms & bit(type->form)) && (rules[i].kinds & bit(type->kind)))
-            run_case(type->name, rules[i].name, rule_broken, &(struct pair){type, &rules[i]});
-#ifndef _WIN32
-    if (type->form == FORM_FD)
-        run_case(type->name, "closed fd", closed_fd, type);
-#endif
-    for (size_t i = 0; i < REFUSAL_COUNT; i++)
-        run_case(type->name, refusals[i].name, import_refused, &(struct pair){type, &refusals[i]});
-}
 
 void semaphore_cases(void)
 {
-    for (size_t i = 0; i < SEMAPHORE_TYPES; i++)
-        cases_of(&semaphore_types[i]);
+    walk_types(&semaphores);
 }

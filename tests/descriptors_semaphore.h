@@ -5,20 +5,12 @@
 
 #include "descriptors.h"
 
-enum form { FORM_FD, FORM_NT, FORM_KMT, FORM_NVSCI };
 enum kind { KIND_BINARY, KIND_FENCE, KIND_KEYED, KIND_NVSCI };
 
-struct semaphore_type {
-    int number; /* of the driver API's enumeration */
-    const char *name;
-    enum form form;
-    enum kind kind;
-};
-
 #define SEMAPHORE_TYPES 10
-extern const struct semaphore_type semaphore_types[SEMAPHORE_TYPES];
+extern const struct external_type semaphore_types[SEMAPHORE_TYPES];
 
-/* A description that obeys all rules; a fence has the value 17. */
-gr_semaphore_info semaphore_info(const struct semaphore_type *type);
+/* One of that type; a fence has the value 17. */
+gr_semaphore *semaphore_of(const struct external_type *type);
 
 #endif
