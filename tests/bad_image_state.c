@@ -307,8 +307,7 @@ END_TEST
 
 void add_state_cases(Suite *suite)
 {
-    TCase *state = add_image_case(suite, "state");
-    tcase_add_test(state, the_queries_see_a_change);
-    tcase_add_test(state, no_call_changes_bindings_or_raises_an_error);
-    tcase_add_test(state, an_error_from_before_stays_pending_over_each_call);
+    add_tests(add_image_case(suite, "state"), the_queries_see_a_change,
+              no_call_changes_bindings_or_raises_an_error,
+              an_error_from_before_stays_pending_over_each_call);
 }

@@ -177,11 +177,6 @@ END_TEST
 
 void add_external_cases(Suite *suite)
 {
-    TCase *external_memory = add_conformance_case(suite, "external memory");
-    tcase_add_test(external_memory, imports_that_fail);
-    tcase_add_test(external_memory, dedicated_memory);
-    tcase_add_test(external_memory, buffer_codes);
-    tcase_add_test(external_memory, bytes_of_buffers);
-    tcase_add_test(external_memory, kernels_on_buffers);
-    tcase_add_test(external_memory, context_with_imports);
+    add_tests(add_conformance_case(suite, "external memory"), imports_that_fail, dedicated_memory,
+              buffer_codes, bytes_of_buffers, kernels_on_buffers, context_with_imports);
 }

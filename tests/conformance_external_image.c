@@ -300,9 +300,6 @@ END_TEST
 
 void add_external_image_cases(Suite *suite)
 {
-    TCase *images = add_conformance_case(suite, "images in external memory");
-    tcase_add_test(images, layout_of_images);
-    tcase_add_test(images, image_codes);
-    tcase_add_test(images, one_layer_of_an_image);
-    tcase_add_test(images, surface_of_an_image);
+    add_tests(add_conformance_case(suite, "images in external memory"), layout_of_images,
+              image_codes, one_layer_of_an_image, surface_of_an_image);
 }

@@ -338,22 +338,13 @@ END_TEST
 
 void add_device_cases(Suite *suite)
 {
-    TCase *devices_and_contexts = add_conformance_case(suite, "devices and contexts");
-    tcase_add_test(devices_and_contexts, devices);
-    tcase_add_test(devices_and_contexts, names_of_codes);
-    tcase_add_test(devices_and_contexts, contexts);
-    tcase_add_test(devices_and_contexts, limits);
+    add_tests(add_conformance_case(suite, "devices and contexts"), devices, names_of_codes,
+              contexts, limits);
 }
 
 void add_memory_cases(Suite *suite)
 {
-    TCase *memory = add_conformance_case(suite, "memory");
-    tcase_add_test(memory, device_memory);
-    tcase_add_test(memory, memory_in_stream_order);
-    tcase_add_test(memory, pinned_memory);
-    tcase_add_test(memory, copies);
-    tcase_add_test(memory, fills);
-    tcase_add_test(memory, copies_in_two_and_three_dimensions);
-    tcase_add_test(memory, beyond_the_end);
-    tcase_add_test(memory, pointers);
+    add_tests(add_conformance_case(suite, "memory"), device_memory, memory_in_stream_order,
+              pinned_memory, copies, fills, copies_in_two_and_three_dimensions, beyond_the_end,
+              pointers);
 }

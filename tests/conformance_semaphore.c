@@ -47,7 +47,6 @@ END_TEST
 
 void add_semaphore_cases(Suite *suite)
 {
-    TCase *arguments = add_conformance_case(suite, "external semaphores");
-    tcase_add_test(arguments, import_arguments);
-    tcase_add_test(arguments, signal_and_wait_arguments);
+    add_tests(add_conformance_case(suite, "external semaphores"), import_arguments,
+              signal_and_wait_arguments);
 }

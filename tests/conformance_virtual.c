@@ -373,16 +373,7 @@ END_TEST
 
 void add_virtual_cases(Suite *suite)
 {
-    TCase *virtual_memory = add_conformance_case(suite, "virtual memory");
-    tcase_add_test(virtual_memory, granularity);
-    tcase_add_test(virtual_memory, allocations);
-    tcase_add_test(virtual_memory, reservations);
-    tcase_add_test(virtual_memory, mappings);
-    tcase_add_test(virtual_memory, accesses);
-    tcase_add_test(virtual_memory, bytes_of_mappings);
-    tcase_add_test(virtual_memory, life_of_allocations);
-    tcase_add_test(virtual_memory, virtual_pointers);
-    tcase_add_test(virtual_memory, kernels_in_virtual_memory);
-    tcase_add_test(virtual_memory, shareable_handles);
-    tcase_add_test(virtual_memory, access_that_was_not_given);
+    add_tests(add_conformance_case(suite, "virtual memory"), granularity, allocations, reservations,
+              mappings, accesses, bytes_of_mappings, life_of_allocations, virtual_pointers,
+              kernels_in_virtual_memory, shareable_handles, access_that_was_not_given);
 }

@@ -318,16 +318,10 @@ END_TEST
 
 void add_work_cases(Suite *suite)
 {
-    TCase *order = add_conformance_case(suite, "streams and events");
-    tcase_add_test(order, streams);
-    tcase_add_test(order, events);
-    tcase_add_test(order, event_of_another_context);
-    tcase_add_test(order, memory_operations);
-    tcase_add_test(order, host_functions);
+    add_tests(add_conformance_case(suite, "streams and events"), streams, events,
+              event_of_another_context, memory_operations, host_functions);
 
-    TCase *kernels = add_conformance_case(suite, "modules and launches");
-    tcase_add_test(kernels, modules);
-    tcase_add_test(kernels, launches);
-    tcase_add_test(kernels, launch_in_another_context);
+    add_tests(add_conformance_case(suite, "modules and launches"), modules, launches,
+              launch_in_another_context);
     tcase_add_test(add_conformance_case(suite, "look-ups"), look_ups);
 }

@@ -299,20 +299,13 @@ END_TEST
 
 void add_buffer_cases(Suite *suite, enum copy_gl gl)
 {
-    TCase *bytes = add_copy_case(suite, "buffers by copy", gl);
-    tcase_add_test(bytes, bytes_both_ways);
-    tcase_add_test(bytes, what_gl_was_told_before_the_map_is_there);
-    tcase_add_test(bytes, none_copies_once_in_each_direction);
-    tcase_add_test(bytes, read_only_copies_nothing_back);
-    tcase_add_test(bytes, write_discard_copies_nothing_in);
-    tcase_add_test(bytes, immutable_storage);
-    tcase_add_test(bytes, a_persistent_mapping_may_stay);
+    add_tests(add_copy_case(suite, "buffers by copy", gl), bytes_both_ways,
+              what_gl_was_told_before_the_map_is_there, none_copies_once_in_each_direction,
+              read_only_copies_nothing_back, write_discard_copies_nothing_in, immutable_storage,
+              a_persistent_mapping_may_stay);
 
-    TCase *order = add_copy_case(suite, "order of copies", gl);
-    tcase_add_test(order, release_waits_for_the_stream);
-    tcase_add_test(order, release_on_another_stream_comes_after_the_maps);
-    tcase_add_test(order, read_only_maps_run_ahead_of_the_stream);
-    tcase_add_test(order, no_map_overtakes_the_bytes_of_an_earlier_one);
-    tcase_add_test(order, the_end_does_not_wait_for_the_stream);
-    tcase_add_test(order, a_batch_waits_once);
+    add_tests(add_copy_case(suite, "order of copies", gl), release_waits_for_the_stream,
+              release_on_another_stream_comes_after_the_maps,
+              read_only_maps_run_ahead_of_the_stream, no_map_overtakes_the_bytes_of_an_earlier_one,
+              the_end_does_not_wait_for_the_stream, a_batch_waits_once);
 }

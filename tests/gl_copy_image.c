@@ -276,10 +276,8 @@ END_TEST
 void add_copy_image_cases(Suite *suite, enum copy_gl gl)
 {
     TCase *images = add_copy_case(suite, "images by copy", gl);
-    tcase_add_loop_test(images, bytes_of_every_format, 0, (int)image_target_count);
-    tcase_add_test(images, refused_formats_are_refused);
-    tcase_add_test(images, only_the_directions_that_the_flags_need);
-    tcase_add_test(images, surfaces_textures_and_linear_maps);
-    tcase_add_test(images, all_layers_in_one_array_to_read);
-    tcase_add_test(images, a_batch_of_images_and_buffers);
+    add_loop_tests(images, image_target_count, bytes_of_every_format);
+    add_tests(images, refused_formats_are_refused, only_the_directions_that_the_flags_need,
+              surfaces_textures_and_linear_maps, all_layers_in_one_array_to_read,
+              a_batch_of_images_and_buffers);
 }

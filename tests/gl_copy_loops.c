@@ -93,9 +93,7 @@ END_TEST
 void add_copy_loop_cases(Suite *suite)
 {
     TCase *loops = add_copy_case(suite, "loops of copies", GL_OF_THE_FIXTURE);
-    tcase_add_loop_test(loops, map_and_release_allocate_nothing, 0,
-                        (int)(sizeof(kinds) / sizeof(*kinds)));
-    tcase_add_test(loops, frames_for_ever_need_nothing_more);
-    tcase_add_test(loops, lives_for_ever_need_nothing_more);
-    tcase_add_test(loops, lives_of_images_for_ever_need_nothing_more);
+    add_loop_tests(loops, sizeof(kinds) / sizeof(*kinds), map_and_release_allocate_nothing);
+    add_tests(loops, frames_for_ever_need_nothing_more, lives_for_ever_need_nothing_more,
+              lives_of_images_for_ever_need_nothing_more);
 }

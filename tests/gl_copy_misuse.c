@@ -414,24 +414,18 @@ END_TEST
 
 void add_misuse_cases(Suite *suite, enum copy_gl gl)
 {
-    TCase *objects = add_copy_case(suite, "objects and contexts of copies", gl);
-    tcase_add_test(objects, a_deleted_buffer_is_not_mapped);
-    tcase_add_test(objects, deleted_while_mapped_it_can_be_released);
-    tcase_add_test(objects, other_storage_is_refused);
-    tcase_add_test(objects, a_level_of_another_size_is_refused);
-    tcase_add_test(objects, a_buffer_that_the_application_has_mapped);
-    tcase_add_test(objects, another_context_is_refused);
-    tcase_add_test(objects, freed_elsewhere_it_ends_later);
+    add_tests(add_copy_case(suite, "objects and contexts of copies", gl),
+              a_deleted_buffer_is_not_mapped, deleted_while_mapped_it_can_be_released,
+              other_storage_is_refused, a_level_of_another_size_is_refused,
+              a_buffer_that_the_application_has_mapped, another_context_is_refused,
+              freed_elsewhere_it_ends_later);
 
-    TCase *faults = add_copy_case(suite, "copies that the driver refuses", gl);
-    tcase_add_test(faults, no_memory_for_the_copy);
-    tcase_add_test(faults, a_map_that_fails_midway_maps_nothing);
-    tcase_add_test(faults, copies_of_a_failed_map_outlive_their_resources);
-    tcase_add_test(faults, a_batch_of_two_transports);
-    tcase_add_test(faults, a_release_that_fails_can_be_tried_again);
+    add_tests(add_copy_case(suite, "copies that the driver refuses", gl), no_memory_for_the_copy,
+              a_map_that_fails_midway_maps_nothing, copies_of_a_failed_map_outlive_their_resources,
+              a_batch_of_two_transports, a_release_that_fails_can_be_tried_again);
 
     TCase *state = add_copy_case(suite, "OpenGL's state over copies", gl);
-    tcase_add_test(state, state_and_pending_errors_stay);
+    add_tests(state, state_and_pending_errors_stay);
     if (gl == GL_OF_THE_FIXTURE)
         tcase_add_test(state, a_compatibility_context_does_not_change_texels);
 }

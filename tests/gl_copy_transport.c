@@ -351,24 +351,19 @@ END_TEST
 
 void add_transport_cases(Suite *suite)
 {
-    TCase *forced = add_copy_case(suite, "forced transports", GL_OF_THE_FIXTURE);
-    tcase_add_test(forced, a_forced_transport_is_taken);
-    tcase_add_test(forced, a_forced_transport_does_not_fall_back);
-    tcase_add_test(forced, a_copy_refuses_what_interop_refuses);
+    add_tests(add_copy_case(suite, "forced transports", GL_OF_THE_FIXTURE),
+              a_forced_transport_is_taken, a_forced_transport_does_not_fall_back,
+              a_copy_refuses_what_interop_refuses);
 
     TCase *choice = add_copy_case(suite, "choice of a transport", GL_OF_THE_FIXTURE);
-    tcase_add_test(choice, auto_takes_interop);
-    tcase_add_test(choice, auto_falls_back_where_another_device_draws);
-    tcase_add_test(choice, auto_asks_whose_fault_it_was);
-    tcase_add_test(choice, auto_without_a_cuda_context);
-    tcase_add_test(choice, auto_does_not_fall_back_on_wrong_arguments);
+    add_tests(choice, auto_takes_interop, auto_falls_back_where_another_device_draws,
+              auto_asks_whose_fault_it_was, auto_without_a_cuda_context,
+              auto_does_not_fall_back_on_wrong_arguments);
 
-    TCase *probe = add_copy_case(suite, "probe", GL_OF_THE_FIXTURE);
-    tcase_add_test(probe, probe_says_what_works_and_why);
-    tcase_add_test(probe, probe_says_why_interop_does_not_work);
-    tcase_add_test(probe, probe_leaves_nothing_behind);
-    tcase_add_test(probe, probe_needs_a_context_and_a_place);
+    add_tests(add_copy_case(suite, "probe", GL_OF_THE_FIXTURE), probe_says_what_works_and_why,
+              probe_says_why_interop_does_not_work, probe_leaves_nothing_behind,
+              probe_needs_a_context_and_a_place);
 
-    TCase *mesa = add_copy_case(suite, "choice with Mesa", GL_OF_MESA);
-    tcase_add_test(mesa, auto_with_an_opengl_on_the_processor);
+    add_tests(add_copy_case(suite, "choice with Mesa", GL_OF_MESA),
+              auto_with_an_opengl_on_the_processor);
 }

@@ -284,12 +284,10 @@ END_TEST
 void build_gl_shared_image(Suite *suite)
 {
     TCase *images = add_shared_case(suite, "images");
-    tcase_add_loop_test(images, bytes_of_each_format, 0, SHAPES);
-    tcase_add_test(images, bytes_of_large_images);
-    tcase_add_loop_test(images, an_image_says_what_it_is, 0, SHAPES);
-    tcase_add_test(images, opengl_draws_into_it);
-    tcase_add_test(images, buffers_and_images_in_one_batch);
-    tcase_add_test(images, images_by_interop);
-    tcase_add_loop_test(images, wrong_images, 0, (int)(sizeof(wrong) / sizeof(wrong[0])));
-    tcase_add_test(images, no_image);
+    add_loop_tests(images, SHAPES, bytes_of_each_format);
+    add_tests(images, bytes_of_large_images);
+    add_loop_tests(images, SHAPES, an_image_says_what_it_is);
+    add_tests(images, opengl_draws_into_it, buffers_and_images_in_one_batch, images_by_interop);
+    add_loop_tests(images, sizeof(wrong) / sizeof(wrong[0]), wrong_images);
+    add_tests(images, no_image);
 }

@@ -276,20 +276,13 @@ END_TEST
 
 void build_gl_shared_life(Suite *suite)
 {
-    TCase *ends = add_shared_case(suite, "ends");
-    tcase_add_loop_test(ends, the_name_ends_with_the_resource, 0, WAYS);
-    tcase_add_loop_test(ends, closed_while_mapped, 0, WAYS);
-    tcase_add_loop_test(ends, freed_while_mapped, 0, WAYS);
-    tcase_add_loop_test(ends, freed_while_the_stream_works, 0, WAYS);
-    tcase_add_loop_test(ends, the_second_of_two_goes_on, 0, WAYS);
-    tcase_add_loop_test(ends, without_a_cuda_context, 0, WAYS);
+    add_loop_tests(add_shared_case(suite, "ends"), WAYS, the_name_ends_with_the_resource,
+                   closed_while_mapped, freed_while_mapped, freed_while_the_stream_works,
+                   the_second_of_two_goes_on, without_a_cuda_context);
 
     TCase *contexts = add_shared_case(suite, "contexts");
     tcase_add_checked_fixture(contexts, make_stranger, end_stranger);
-    tcase_add_loop_test(contexts, refused_in_the_wrong_context, 0, WAYS);
-    tcase_add_loop_test(contexts, freed_in_the_wrong_context, 0, WAYS);
-    tcase_add_loop_test(contexts, freed_on_another_thread, 0, WAYS);
-    tcase_add_loop_test(contexts, the_context_ends_first, 0, WAYS);
-    tcase_add_loop_test(contexts, two_contexts_in_turns, 0, WAYS);
-    tcase_add_loop_test(contexts, two_contexts_in_one_batch, 0, WAYS);
+    add_loop_tests(contexts, WAYS, refused_in_the_wrong_context, freed_in_the_wrong_context,
+                   freed_on_another_thread, the_context_ends_first, two_contexts_in_turns,
+                   two_contexts_in_one_batch);
 }

@@ -385,22 +385,13 @@ END_TEST
 
 void build_gl_shared_order(Suite *suite)
 {
-    TCase *order = add_shared_case(suite, "order");
-    tcase_add_loop_test(order, the_best_waits_are_taken, 0, WAYS);
-    tcase_add_loop_test(order, opengl_reads_after_cuda_wrote, 0, WAYS);
-    tcase_add_loop_test(order, opengl_writes_after_cuda_read, 0, WAYS);
-    tcase_add_loop_test(order, cuda_reads_after_opengl_wrote, 0, WAYS);
-    tcase_add_loop_test(order, cuda_writes_after_opengl_read, 0, WAYS);
-    tcase_add_loop_test(order, turns_lose_nothing, 0, WAYS);
-    tcase_add_loop_test(order, cuda_after_cuda, 0, WAYS);
-    tcase_add_loop_test(order, resources_handed_over_one_by_one, 0, WAYS);
-    tcase_add_loop_test(order, a_batch, 0, WAYS);
-    tcase_add_loop_test(order, a_batch_costs_one_signal_and_one_wait, 0, WAYS);
-    tcase_add_loop_test(order, a_batch_of_very_many, 0, WAYS);
+    add_loop_tests(add_shared_case(suite, "order"), WAYS, the_best_waits_are_taken,
+                   opengl_reads_after_cuda_wrote, opengl_writes_after_cuda_read,
+                   cuda_reads_after_opengl_wrote, cuda_writes_after_opengl_read, turns_lose_nothing,
+                   cuda_after_cuda, resources_handed_over_one_by_one, a_batch,
+                   a_batch_costs_one_signal_and_one_wait, a_batch_of_very_many);
 
-    TCase *rings = add_shared_case(suite, "rings");
-    tcase_add_loop_test(rings, a_ring_signals_once_for_half_of_its_slots, 0, WAYS);
-    tcase_add_loop_test(rings, a_signal_that_is_missed_is_made_up_for, 0, WAYS);
-    tcase_add_loop_test(rings, cuda_writes_a_ring_after_opengl_read_it, 0, WAYS);
-    tcase_add_loop_test(rings, what_opengl_read_is_given_back_on_its_thread, 0, WAYS);
+    add_loop_tests(add_shared_case(suite, "rings"), WAYS, a_ring_signals_once_for_half_of_its_slots,
+                   a_signal_that_is_missed_is_made_up_for, cuda_writes_a_ring_after_opengl_read_it,
+                   what_opengl_read_is_given_back_on_its_thread);
 }

@@ -177,7 +177,6 @@ END_TEST
 void add_byte_cases(Suite *suite)
 {
     TCase *bytes = add_image_case(suite, "bytes");
-    tcase_add_loop_test(bytes, bytes_of_every_format, 0, (int)image_target_count);
-    tcase_add_test(bytes, bytes_through_the_array);
-    tcase_add_test(bytes, bytes_without_waiting);
+    add_loop_tests(bytes, image_target_count, bytes_of_every_format);
+    add_tests(bytes, bytes_through_the_array, bytes_without_waiting);
 }

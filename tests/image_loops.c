@@ -95,10 +95,9 @@ END_TEST
 
 void add_loop_cases(Suite *suite)
 {
-    TCase *loops = add_image_case(suite, "loops");
-    tcase_add_test(loops, registering_an_image_is_counted);
-    tcase_add_test(loops, map_and_release_allocate_nothing);
-    tcase_add_test(loops, map_and_release_with_surface_and_textures_allocate_nothing);
-    tcase_add_test(loops, map_and_release_with_objects_for_ever_need_nothing_more);
-    tcase_add_test(loops, register_and_close_for_ever_need_nothing_more);
+    add_tests(add_image_case(suite, "loops"), registering_an_image_is_counted,
+              map_and_release_allocate_nothing,
+              map_and_release_with_surface_and_textures_allocate_nothing,
+              map_and_release_with_objects_for_ever_need_nothing_more,
+              register_and_close_for_ever_need_nothing_more);
 }

@@ -169,11 +169,9 @@ END_TEST
 
 void add_many_cases(Suite *suite)
 {
-    TCase *many = add_image_case(suite, "many");
-    tcase_add_test(many, buffers_and_images_are_mapped_together);
-    tcase_add_test(many, they_are_released_together_on_another_stream);
-    tcase_add_test(many, a_closed_image_in_the_middle_lets_none_be_mapped);
-    tcase_add_test(many, a_mapped_image_in_the_middle_lets_none_be_mapped);
-    tcase_add_test(many, a_deleted_image_in_the_middle_lets_none_be_mapped);
-    tcase_add_test(many, an_image_listed_twice_is_refused);
+    add_tests(add_image_case(suite, "many"), buffers_and_images_are_mapped_together,
+              they_are_released_together_on_another_stream,
+              a_closed_image_in_the_middle_lets_none_be_mapped,
+              a_mapped_image_in_the_middle_lets_none_be_mapped,
+              a_deleted_image_in_the_middle_lets_none_be_mapped, an_image_listed_twice_is_refused);
 }

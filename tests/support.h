@@ -45,6 +45,12 @@ void fixture_teardown(void);
 /* A case of the suite that runs with the fixture. */
 TCase *add_case(Suite *suite, const char *name);
 
+/* Adds tests to a case, in this order; each once, or `count` times, with _i from 0. */
+#define add_tests(tcase, ...) add_loop_tests(tcase, 1, __VA_ARGS__)
+#define add_loop_tests(tcase, count, ...)                                                          \
+    add_test_list(tcase, (int)(count), (const TTest *const[]){__VA_ARGS__, NULL})
+void add_test_list(TCase *tcase, int count, const TTest *const tests[]);
+
 /* ---- The program ----------------------------------------------------------------------------- */
 
 /* Something that a child does; what it returns is the child's exit status. */

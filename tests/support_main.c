@@ -146,7 +146,7 @@ static int run_this_child(void)
         unsetenv(parents[i]);
     Suite *suite = suite_create("child");
     TCase *only = tcase_create(this_child->name);
-    tcase_add_test(only, child);
+    add_tests(only, child);
     suite_add_tcase(suite, only);
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_NOFORK);
@@ -236,6 +236,12 @@ TCase *add_case(Suite *suite, const char *name)
     tcase_add_checked_fixture(made, fixture_setup, fixture_teardown);
     suite_add_tcase(suite, made);
     return made;
+}
+
+void add_test_list(TCase *tcase, int count, const TTest *const tests[])
+{
+    for (size_t i = 0; tests[i]; i++)
+        tcase_add_loop_test(tcase, tests[i], 0, count);
 }
 
 int test_main(int argc, char **argv, const char *name, void (*build)(Suite *suite),

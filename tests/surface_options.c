@@ -135,11 +135,7 @@ END_TEST
 
 void add_option_cases(Suite *suite)
 {
-    TCase *options = add_image_case(suite, "options");
-    tcase_add_test(options, values_that_are_none);
-    tcase_add_test(options, values_that_do_not_go_together);
-    tcase_add_test(options, values_that_do_not_go_with_the_format);
-    tcase_add_test(options, all_options_are_taken);
-    tcase_add_test(options, options_need_not_stay);
-    tcase_add_test(options, many_textures_of_one_mapping);
+    add_tests(add_image_case(suite, "options"), values_that_are_none,
+              values_that_do_not_go_together, values_that_do_not_go_with_the_format,
+              all_options_are_taken, options_need_not_stay, many_textures_of_one_mapping);
 }

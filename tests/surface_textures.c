@@ -430,21 +430,13 @@ int use_texture_after_release(void)
 void add_texture_cases(Suite *suite)
 {
     TCase *textures = add_kernel_case(suite, "textures");
-    tcase_add_test(textures, no_options_give_texels_as_floats);
-    tcase_add_test(textures, linear_filtering_mixes_neighbours);
-    tcase_add_test(textures, addresses_beyond_the_edge);
-    tcase_add_test(textures, channels_that_an_image_lacks_are_0);
-    tcase_add_test(textures, borders_have_the_format_of_the_image);
-    tcase_add_test(textures, levels_layers_and_faces_by_number);
-    tcase_add_test(textures, slices_of_a_3d_image);
-    tcase_add_test(textures, integers_are_read_as_opengl_samples_them);
-    tcase_add_test(textures, wide_integers_and_floats_are_read_as_they_are);
-    tcase_add_test(textures, srgb_colours_are_linear_as_in_opengl);
+    add_tests(textures, no_options_give_texels_as_floats, linear_filtering_mixes_neighbours,
+              addresses_beyond_the_edge, channels_that_an_image_lacks_are_0,
+              borders_have_the_format_of_the_image, levels_layers_and_faces_by_number,
+              slices_of_a_3d_image, integers_are_read_as_opengl_samples_them,
+              wide_integers_and_floats_are_read_as_they_are, srgb_colours_are_linear_as_in_opengl);
 
-    TCase *whole = add_kernel_case(suite, "whole textures");
-    tcase_add_test(whole, whole_takes_levels);
-    tcase_add_test(whole, whole_keeps_to_the_levels_of_the_storage);
-    tcase_add_test(whole, whole_takes_layers);
-    tcase_add_test(whole, whole_refuses_cubes_whose_faces_are_taken_by_number);
-    tcase_add_test(whole, whole_takes_slices);
+    add_tests(add_kernel_case(suite, "whole textures"), whole_takes_levels,
+              whole_keeps_to_the_levels_of_the_storage, whole_takes_layers,
+              whole_refuses_cubes_whose_faces_are_taken_by_number, whole_takes_slices);
 }

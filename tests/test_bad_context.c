@@ -432,28 +432,18 @@ static void build(Suite *suite)
 {
     TCase *wrong = add_case(suite, "wrong context");
     tcase_add_checked_fixture(wrong, make_resource, end_resource);
-    tcase_add_test(wrong, register_in_wrong_context);
-    tcase_add_test(wrong, map_in_wrong_context);
-    tcase_add_test(wrong, release_in_wrong_context);
-    tcase_add_test(wrong, close_in_wrong_context);
-    tcase_add_test(wrong, closed_in_wrong_context);
-    tcase_add_test(wrong, unmapped_release_in_wrong_context);
-    tcase_add_test(wrong, many_with_one_of_another_context);
-    tcase_add_test(wrong, release_many_of_two_contexts);
-    tcase_add_test(wrong, sharing_context);
+    add_tests(wrong, register_in_wrong_context, map_in_wrong_context, release_in_wrong_context,
+              close_in_wrong_context, closed_in_wrong_context, unmapped_release_in_wrong_context,
+              many_with_one_of_another_context, release_many_of_two_contexts, sharing_context);
 
-    tcase_add_test(wrong, contexts_are_told_apart_though_they_have_names_in_use);
+    add_tests(wrong, contexts_are_told_apart_though_they_have_names_in_use);
 
     TCase *freed = add_case(suite, "freed in the wrong context");
     tcase_add_checked_fixture(freed, make_resource, end_resource);
-    tcase_add_test(freed, freed_then_register);
-    tcase_add_test(freed, many_freed_then_register);
-    tcase_add_test(freed, freed_then_close);
-    tcase_add_test(freed, freed_then_register_elsewhere);
-    tcase_add_test(freed, freed_while_mapped);
+    add_tests(freed, freed_then_register, many_freed_then_register, freed_then_close,
+              freed_then_register_elsewhere, freed_while_mapped);
 
-    TCase *first = add_case(suite, "first call");
-    tcase_add_test(first, wrong_in_first_call);
+    add_tests(add_case(suite, "first call"), wrong_in_first_call);
 }
 
 int main(int argc, char **argv)

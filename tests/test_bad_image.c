@@ -420,32 +420,21 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *names = add_image_case(suite, "names and targets");
-    tcase_add_test(names, names_that_are_none);
-    tcase_add_test(names, names_that_were_deleted);
-    tcase_add_test(names, a_texture_is_no_renderbuffer);
-    tcase_add_test(names, a_target_that_is_not_the_textures);
-    tcase_add_test(names, values_that_are_no_target);
+    add_tests(add_image_case(suite, "names and targets"), names_that_are_none,
+              names_that_were_deleted, a_texture_is_no_renderbuffer,
+              a_target_that_is_not_the_textures, values_that_are_no_target);
 
-    TCase *refusals = add_image_case(suite, "what CUDA does not take");
-    tcase_add_test(refusals, targets_that_cuda_refuses);
-    tcase_add_test(refusals, formats_that_cuda_refuses);
+    add_tests(add_image_case(suite, "what CUDA does not take"), targets_that_cuda_refuses,
+              formats_that_cuda_refuses);
 
-    TCase *storage = add_image_case(suite, "storage");
-    tcase_add_test(storage, images_without_storage);
-    tcase_add_test(storage, textures_that_are_not_complete);
-    tcase_add_test(storage, other_storage_after_the_registration);
-    tcase_add_test(storage, deleted_after_the_registration);
-    tcase_add_test(storage, immutable_storage_outlives_its_name);
+    add_tests(add_image_case(suite, "storage"), images_without_storage,
+              textures_that_are_not_complete, other_storage_after_the_registration,
+              deleted_after_the_registration, immutable_storage_outlives_its_name);
 
-    TCase *arguments = add_image_case(suite, "arguments");
-    tcase_add_test(arguments, flags_that_are_none);
-    tcase_add_test(arguments, null_everywhere);
+    add_tests(add_image_case(suite, "arguments"), flags_that_are_none, null_everywhere);
 
-    TCase *contexts = add_image_case(suite, "contexts");
-    tcase_add_test(contexts, no_context);
-    tcase_add_test(contexts, another_context);
-    tcase_add_test(contexts, freed_in_another_context);
+    add_tests(add_image_case(suite, "contexts"), no_context, another_context,
+              freed_in_another_context);
 
     add_state_cases(suite);
 }

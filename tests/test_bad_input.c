@@ -478,37 +478,21 @@ static TCase *add_watched_case(Suite *suite, const char *name)
 
 static void build(Suite *suite)
 {
-    TCase *names = add_watched_case(suite, "names");
-    tcase_add_test(names, name_zero);
-    tcase_add_test(names, name_never_generated);
-    tcase_add_test(names, buffer_without_storage);
-    tcase_add_test(names, deleted_buffer);
+    add_tests(add_watched_case(suite, "names"), name_zero, name_never_generated,
+              buffer_without_storage, deleted_buffer);
 
-    TCase *arguments = add_watched_case(suite, "flags and streams");
-    tcase_add_test(arguments, flags_of_buffers);
-    tcase_add_test(arguments, flags_that_exclude_each_other);
-    tcase_add_test(arguments, flags_for_images);
-    tcase_add_test(arguments, flags_unknown);
-    tcase_add_test(arguments, stream_null);
-    tcase_add_test(arguments, stream_of_map_too_early);
+    add_tests(add_watched_case(suite, "flags and streams"), flags_of_buffers,
+              flags_that_exclude_each_other, flags_for_images, flags_unknown, stream_null,
+              stream_of_map_too_early);
 
-    TCase *states = add_watched_case(suite, "states");
-    tcase_add_test(states, storage_given_again);
-    tcase_add_test(states, deleted_while_registered);
-    tcase_add_test(states, deleted_while_mapped);
-    tcase_add_test(states, mapped_already);
-    tcase_add_test(states, unmapped_already);
-    tcase_add_test(states, closed_already);
+    add_tests(add_watched_case(suite, "states"), storage_given_again, deleted_while_registered,
+              deleted_while_mapped, mapped_already, unmapped_already, closed_already);
 
-    TCase *many = add_watched_case(suite, "several at once");
-    tcase_add_test(many, many_with_one_that_is_wrong);
-    tcase_add_test(many, many_with_one_that_is_mapped);
-    tcase_add_test(many, many_release_with_gaps);
+    add_tests(add_watched_case(suite, "several at once"), many_with_one_that_is_wrong,
+              many_with_one_that_is_mapped, many_release_with_gaps);
 
-    TCase *null = add_watched_case(suite, "NULL");
-    tcase_add_test(null, null_in_gr_h);
-    tcase_add_test(null, null_in_egl_h_and_cuda_h);
-    tcase_add_test(null, values_out_of_range);
+    add_tests(add_watched_case(suite, "NULL"), null_in_gr_h, null_in_egl_h_and_cuda_h,
+              values_out_of_range);
 }
 
 int main(int argc, char **argv)

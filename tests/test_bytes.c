@@ -368,37 +368,26 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *cuda = add_case(suite, "CUDA writes");
-    tcase_add_test(cuda, gl_reads_what_a_fill_wrote);
-    tcase_add_test(cuda, gl_reads_what_a_copy_from_the_host_wrote);
-    tcase_add_test(cuda, gl_reads_what_a_copy_from_device_memory_wrote);
-    tcase_add_test(cuda, gl_reads_what_a_kernel_wrote);
-    tcase_add_test(cuda, bytes_that_cuda_does_not_write_stay);
+    add_tests(add_case(suite, "CUDA writes"), gl_reads_what_a_fill_wrote,
+              gl_reads_what_a_copy_from_the_host_wrote,
+              gl_reads_what_a_copy_from_device_memory_wrote, gl_reads_what_a_kernel_wrote,
+              bytes_that_cuda_does_not_write_stay);
 
-    TCase *gl = add_case(suite, "OpenGL writes");
-    tcase_add_test(gl, cuda_reads_what_gl_wrote_before_it_was_registered);
-    tcase_add_test(gl, cuda_reads_what_gl_wrote_between_two_maps);
-    tcase_add_test(gl, cuda_reads_what_gl_copied_on_its_own_side);
-    tcase_add_test(gl, a_kernel_changes_what_gl_wrote);
-    tcase_add_test(gl, a_kernel_copies_between_two_mapped_buffers);
+    add_tests(add_case(suite, "OpenGL writes"), cuda_reads_what_gl_wrote_before_it_was_registered,
+              cuda_reads_what_gl_wrote_between_two_maps, cuda_reads_what_gl_copied_on_its_own_side,
+              a_kernel_changes_what_gl_wrote, a_kernel_copies_between_two_mapped_buffers);
 
-    TCase *flags = add_case(suite, "flags");
-    tcase_add_test(flags, read_only_gives_cuda_gls_bytes_and_keeps_them);
-    tcase_add_test(flags, write_discard_gives_gl_all_that_cuda_wrote);
-    tcase_add_test(flags, write_discard_hides_the_old_bytes_on_the_software_driver);
+    add_tests(add_case(suite, "flags"), read_only_gives_cuda_gls_bytes_and_keeps_them,
+              write_discard_gives_gl_all_that_cuda_wrote,
+              write_discard_hides_the_old_bytes_on_the_software_driver);
 
-    TCase *sizes = add_case(suite, "sizes");
-    tcase_add_test(sizes, one_byte_goes_both_ways);
-    tcase_add_test(sizes, odd_sizes_go_both_ways);
-    tcase_add_test(sizes, a_large_buffer_goes_both_ways);
-    tcase_add_test(sizes, immutable_storage_goes_both_ways);
+    add_tests(add_case(suite, "sizes"), one_byte_goes_both_ways, odd_sizes_go_both_ways,
+              a_large_buffer_goes_both_ways, immutable_storage_goes_both_ways);
 
-    TCase *streams = add_case(suite, "streams");
-    tcase_add_test(streams, bytes_pass_on_the_legacy_stream);
-    tcase_add_test(streams, bytes_pass_on_the_per_thread_stream);
-    tcase_add_test(streams, bytes_pass_on_a_blocking_stream);
-    tcase_add_test(streams, two_resources_on_two_streams_do_not_mix);
-    tcase_add_test(streams, two_resources_of_one_buffer_see_the_same_bytes);
+    add_tests(add_case(suite, "streams"), bytes_pass_on_the_legacy_stream,
+              bytes_pass_on_the_per_thread_stream, bytes_pass_on_a_blocking_stream,
+              two_resources_on_two_streams_do_not_mix,
+              two_resources_of_one_buffer_see_the_same_bytes);
 }
 
 int main(int argc, char **argv)

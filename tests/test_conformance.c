@@ -380,18 +380,10 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *graphics = add_conformance_case(suite, "graphics");
-    tcase_add_test(graphics, register_names);
-    tcase_add_test(graphics, register_flags);
-    tcase_add_test(graphics, contexts_are_missing);
-    tcase_add_test(graphics, map_and_unmap);
-    tcase_add_test(graphics, lists);
-    tcase_add_test(graphics, two_resources_of_one_buffer);
-    tcase_add_test(graphics, map_flags);
-    tcase_add_test(graphics, what_a_mapped_buffer_is_not);
-    tcase_add_test(graphics, calls_with_consequences);
-    tcase_add_test(graphics, stale_handles);
-    tcase_add_test(graphics, another_cuda_context);
+    add_tests(add_conformance_case(suite, "graphics"), register_names, register_flags,
+              contexts_are_missing, map_and_unmap, lists, two_resources_of_one_buffer, map_flags,
+              what_a_mapped_buffer_is_not, calls_with_consequences, stale_handles,
+              another_cuda_context);
     add_device_cases(suite);
     add_external_cases(suite);
     add_external_image_cases(suite);

@@ -423,40 +423,28 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *life = add_case(suite, "register and close");
-    tcase_add_test(life, a_new_resource_is_open_and_not_mapped);
-    tcase_add_test(life, write_discard_and_read_only_register_too);
-    tcase_add_test(life, the_handle_is_the_drivers_resource);
-    tcase_add_test(life, close_ends_the_registration_and_the_handle);
-    tcase_add_test(life, close_is_idempotent);
-    tcase_add_test(life, close_while_mapped_empties_the_buffer);
-    tcase_add_test(life, close_while_mapped_takes_another_stream);
-    tcase_add_test(life, a_closed_buffer_object_can_be_registered_again);
-    tcase_add_test(life, map_and_unmap_after_close_say_so);
-    tcase_add_test(life, null_is_nothing_to_release_and_an_error_elsewhere);
+    add_tests(add_case(suite, "register and close"), a_new_resource_is_open_and_not_mapped,
+              write_discard_and_read_only_register_too, the_handle_is_the_drivers_resource,
+              close_ends_the_registration_and_the_handle, close_is_idempotent,
+              close_while_mapped_empties_the_buffer, close_while_mapped_takes_another_stream,
+              a_closed_buffer_object_can_be_registered_again, map_and_unmap_after_close_say_so,
+              null_is_nothing_to_release_and_an_error_elsewhere);
 
-    TCase *map = add_case(suite, "map, release, unmap");
-    tcase_add_test(map, map_gives_pointer_size_and_stream);
-    tcase_add_test(map, release_unmaps);
-    tcase_add_test(map, release_on_another_stream_unmaps);
-    tcase_add_test(map, release_on_the_stream_of_the_map_by_name);
-    tcase_add_test(map, map_twice_is_refused_and_keeps_the_first);
-    tcase_add_test(map, unmap_when_not_mapped_is_refused);
-    tcase_add_test(map, unmap_empties_the_buffer_but_leaves_it_to_be_released);
-    tcase_add_test(map, unmap_takes_another_stream);
-    tcase_add_test(map, map_again_while_the_old_buffer_is_still_out);
-    tcase_add_test(map, many_old_buffers_may_be_out_at_once);
-    tcase_add_test(map, a_second_release_is_an_error_while_the_resource_lives);
-    tcase_add_test(map, the_default_streams_are_streams_when_they_are_named);
+    add_tests(add_case(suite, "map, release, unmap"), map_gives_pointer_size_and_stream,
+              release_unmaps, release_on_another_stream_unmaps,
+              release_on_the_stream_of_the_map_by_name, map_twice_is_refused_and_keeps_the_first,
+              unmap_when_not_mapped_is_refused,
+              unmap_empties_the_buffer_but_leaves_it_to_be_released, unmap_takes_another_stream,
+              map_again_while_the_old_buffer_is_still_out, many_old_buffers_may_be_out_at_once,
+              a_second_release_is_an_error_while_the_resource_lives,
+              the_default_streams_are_streams_when_they_are_named);
 
-    TCase *streams = add_case(suite, "the stream is named");
-    tcase_add_test(streams, a_null_stream_is_refused_at_map);
-    tcase_add_test(streams, a_null_stream_is_refused_at_release_unmap_and_close);
-    tcase_add_test(streams, the_stream_of_the_map_means_nothing_at_map);
+    add_tests(add_case(suite, "the stream is named"), a_null_stream_is_refused_at_map,
+              a_null_stream_is_refused_at_release_unmap_and_close,
+              the_stream_of_the_map_means_nothing_at_map);
 
-    TCase *text = add_case(suite, "describe");
-    tcase_add_test(text, describe_says_what_it_is_and_its_state);
-    tcase_add_test(text, describe_counts_and_cuts_like_snprintf);
+    add_tests(add_case(suite, "describe"), describe_says_what_it_is_and_its_state,
+              describe_counts_and_cuts_like_snprintf);
 }
 
 int main(int argc, char **argv)

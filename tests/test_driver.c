@@ -432,26 +432,16 @@ static TCase *add_environment_case(Suite *suite, const char *name)
 
 static void build(Suite *suite)
 {
-    TCase *none = add_environment_case(suite, "no driver");
-    tcase_add_test(none, file_is_missing);
-    tcase_add_test(none, file_is_no_library);
-    tcase_add_test(none, file_is_empty);
-    tcase_add_test(none, file_is_another_library);
+    add_tests(add_environment_case(suite, "no driver"), file_is_missing, file_is_no_library,
+              file_is_empty, file_is_another_library);
 
-    TCase *choice = add_environment_case(suite, "which driver");
-    tcase_add_test(choice, driver_without_look_up);
-    tcase_add_test(choice, software_by_name);
-    tcase_add_test(choice, no_gpu);
-    tcase_add_test(choice, empty_name_is_none);
+    add_tests(add_environment_case(suite, "which driver"), driver_without_look_up, software_by_name,
+              no_gpu, empty_name_is_none);
 
-    TCase *names = add_environment_case(suite, "symbols");
-    tcase_add_test(names, symbols);
-    tcase_add_test(names, table_is_full);
-    tcase_add_test(names, first_load_from_threads);
+    add_tests(add_environment_case(suite, "symbols"), symbols, table_is_full,
+              first_load_from_threads);
 
-    TCase *logged = add_environment_case(suite, "GR_LOG");
-    tcase_add_test(logged, log_levels);
-    tcase_add_test(logged, log_set_goes_first);
+    add_tests(add_environment_case(suite, "GR_LOG"), log_levels, log_set_goes_first);
 }
 
 int main(int argc, char **argv)

@@ -349,33 +349,16 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *options = add_case(suite, "options");
-    tcase_add_test(options, defaults);
-    tcase_add_test(options, versions);
-    tcase_add_test(options, compatibility);
-    tcase_add_test(options, debug);
-    tcase_add_test(options, share);
+    add_tests(add_case(suite, "options"), defaults, versions, compatibility, debug, share);
 
-    TCase *failures = add_case(suite, "failures");
-    tcase_add_test(failures, version_that_is_not_there);
-    tcase_add_test(failures, version_below_zero);
-    tcase_add_test(failures, device_out_of_range);
-    tcase_add_test(failures, failure_without_current_context);
-    tcase_add_test(failures, failure_with_another_api);
+    add_tests(add_case(suite, "failures"), version_that_is_not_there, version_below_zero,
+              device_out_of_range, failure_without_current_context, failure_with_another_api);
 
-    TCase *current = add_case(suite, "what is current");
-    tcase_add_test(current, make_current);
-    tcase_add_test(current, free_while_current);
-    tcase_add_test(current, free_while_not_current);
-    tcase_add_test(current, free_null);
-    tcase_add_test(current, scope_end);
-    tcase_add_test(current, two_alternately);
-    tcase_add_test(current, current_on_another_thread);
+    add_tests(add_case(suite, "what is current"), make_current, free_while_current,
+              free_while_not_current, free_null, scope_end, two_alternately,
+              current_on_another_thread);
 
-    TCase *queries = add_case(suite, "queries");
-    tcase_add_test(queries, handles);
-    tcase_add_test(queries, describe);
-    tcase_add_test(queries, many_in_turn);
+    add_tests(add_case(suite, "queries"), handles, describe, many_in_turn);
 }
 
 int main(int argc, char **argv)

@@ -218,19 +218,14 @@ static TCase *add_event_case(Suite *suite, const char *name)
 
 static void build(Suite *suite)
 {
-    TCase *map = add_event_case(suite, "map");
-    tcase_add_loop_test(map, a_map_waits_for_an_event, 0, TRANSPORTS);
-    tcase_add_loop_test(map, a_stream_is_in_step_with_the_map, 0, TRANSPORTS);
-    tcase_add_loop_test(map, a_batch_takes_the_options_too, 0, TRANSPORTS);
+    add_loop_tests(add_event_case(suite, "map"), TRANSPORTS, a_map_waits_for_an_event,
+                   a_stream_is_in_step_with_the_map, a_batch_takes_the_options_too);
 
-    TCase *release = add_event_case(suite, "release");
-    tcase_add_loop_test(release, a_release_comes_after_an_event, 0, TRANSPORTS);
-    tcase_add_loop_test(release, a_map_comes_after_the_event_of_the_release, 0, TRANSPORTS);
+    add_loop_tests(add_event_case(suite, "release"), TRANSPORTS, a_release_comes_after_an_event,
+                   a_map_comes_after_the_event_of_the_release);
 
-    TCase *options = add_event_case(suite, "options");
-    tcase_add_loop_test(options, zeroed_options_are_the_plain_calls, 0, TRANSPORTS);
-    tcase_add_loop_test(options, what_is_refused_changes_nothing, 0, TRANSPORTS);
-    tcase_add_loop_test(options, an_event_that_is_gone_is_refused, 0, TRANSPORTS);
+    add_loop_tests(add_event_case(suite, "options"), TRANSPORTS, zeroed_options_are_the_plain_calls,
+                   what_is_refused_changes_nothing, an_event_that_is_gone_is_refused);
 }
 
 int main(int argc, char **argv)

@@ -430,30 +430,23 @@ END_TEST
 static void build(Suite *suite)
 {
     TCase *right = add_vulkan_case(suite, "what is right");
-    tcase_add_loop_test(right, bytes_both_ways, 0, 2);
-    tcase_add_test(right, a_part_without_a_size_goes_to_the_end);
-    tcase_add_loop_test(right, an_image_by_its_description, 0,
-                        (int)(sizeof(images) / sizeof(images[0])));
+    add_loop_tests(right, 2, bytes_both_ways);
+    add_tests(right, a_part_without_a_size_goes_to_the_end);
+    add_loop_tests(right, sizeof(images) / sizeof(images[0]), an_image_by_its_description);
 
-    TCase *descriptors = add_vulkan_case(suite, "whose the descriptor is");
-    tcase_add_test(descriptors, after_success_the_number_is_not_closed_again);
-    tcase_add_test(descriptors, the_test_sees_a_double_close);
-    tcase_add_test(descriptors, after_an_error_the_descriptor_is_the_callers);
+    add_tests(add_vulkan_case(suite, "whose the descriptor is"),
+              after_success_the_number_is_not_closed_again, the_test_sees_a_double_close,
+              after_an_error_the_descriptor_is_the_callers);
 
     TCase *wrong = add_vulkan_case(suite, "what is wrong");
-    tcase_add_test(wrong, ranges_past_the_end_are_refused);
-    tcase_add_test(wrong, a_size_that_is_too_large);
-    tcase_add_loop_test(wrong, dedicated_that_is_not_so, 0, 2);
-    tcase_add_test(wrong, dedicated_memory_has_no_other_part);
-    tcase_add_test(wrong, descriptors_that_are_none_are_refused);
-    tcase_add_test(wrong, descriptors_of_other_files_are_refused);
-    tcase_add_test(wrong, wrong_handle_types_are_refused);
-    tcase_add_test(wrong, handle_types_of_another_system_are_refused);
-    tcase_add_test(wrong, impossible_images_are_refused);
+    add_tests(wrong, ranges_past_the_end_are_refused, a_size_that_is_too_large);
+    add_loop_tests(wrong, 2, dedicated_that_is_not_so);
+    add_tests(wrong, dedicated_memory_has_no_other_part, descriptors_that_are_none_are_refused,
+              descriptors_of_other_files_are_refused, wrong_handle_types_are_refused,
+              handle_types_of_another_system_are_refused, impossible_images_are_refused);
 
-    TCase *same = add_vulkan_case(suite, "the same memory once more");
-    tcase_add_test(same, another_part_keeps_the_memory);
-    tcase_add_test(same, parts_of_nothing_are_refused);
+    add_tests(add_vulkan_case(suite, "the same memory once more"), another_part_keeps_the_memory,
+              parts_of_nothing_are_refused);
     add_vulkan_end(suite);
 }
 

@@ -258,19 +258,17 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *imports = add_vulkan_case(suite, "imports");
-    tcase_add_test(imports, an_import_that_fails_leaves_the_descriptor);
-    tcase_add_test(imports, a_buffer_that_fails_after_its_import_leaves_the_descriptor);
-    tcase_add_test(imports, an_image_that_fails_after_its_import_leaves_the_descriptor);
-    tcase_add_test(imports, another_part_that_fails_leaves_the_first);
-    tcase_add_test(imports, a_buffer_or_image_that_cannot_be_imported_is_not_left);
-    tcase_add_test(imports, a_semaphore_that_cannot_be_imported_is_not_left);
+    add_tests(add_vulkan_case(suite, "imports"), an_import_that_fails_leaves_the_descriptor,
+              a_buffer_that_fails_after_its_import_leaves_the_descriptor,
+              an_image_that_fails_after_its_import_leaves_the_descriptor,
+              another_part_that_fails_leaves_the_first,
+              a_buffer_or_image_that_cannot_be_imported_is_not_left,
+              a_semaphore_that_cannot_be_imported_is_not_left);
 
-    TCase *use = add_vulkan_case(suite, "maps and releases");
-    tcase_add_test(use, a_map_whose_wait_fails_can_be_tried_again);
-    tcase_add_test(use, a_release_whose_signal_fails_can_be_tried_again);
-    tcase_add_test(use, a_release_whose_event_fails_can_be_tried_again);
-    tcase_add_test(use, a_point_by_hand_that_fails_has_no_value);
+    add_tests(
+        add_vulkan_case(suite, "maps and releases"), a_map_whose_wait_fails_can_be_tried_again,
+        a_release_whose_signal_fails_can_be_tried_again,
+        a_release_whose_event_fails_can_be_tried_again, a_point_by_hand_that_fails_has_no_value);
     add_vulkan_end(suite);
 }
 

@@ -424,29 +424,17 @@ static TCase *add_fault_case(Suite *suite, const char *title)
 
 static void build(Suite *suite)
 {
-    TCase *map = add_fault_case(suite, "map");
-    tcase_add_test(map, map_fails);
-    tcase_add_test(map, map_fails_in_second_call);
-    tcase_add_test(map, map_fails_and_its_undoing_too);
-    tcase_add_test(map, map_many_fails_at_each);
-    tcase_add_test(map, map_on_entry_fails);
+    add_tests(add_fault_case(suite, "map"), map_fails, map_fails_in_second_call,
+              map_fails_and_its_undoing_too, map_many_fails_at_each, map_on_entry_fails);
 
-    TCase *unmap = add_fault_case(suite, "unmap");
-    tcase_add_test(unmap, release_fails);
-    tcase_add_test(unmap, unmap_fails);
-    tcase_add_test(unmap, release_many_fails);
-    tcase_add_test(unmap, close_fails_to_unmap);
+    add_tests(add_fault_case(suite, "unmap"), release_fails, unmap_fails, release_many_fails,
+              close_fails_to_unmap);
 
-    TCase *life = add_fault_case(suite, "register and unregister");
-    tcase_add_test(life, register_fails);
-    tcase_add_test(life, unregister_fails);
-    tcase_add_test(life, free_fails);
+    add_tests(add_fault_case(suite, "register and unregister"), register_fails, unregister_fails,
+              free_fails);
 
-    TCase *others = add_fault_case(suite, "contexts and names");
-    tcase_add_test(others, push_fails);
-    tcase_add_test(others, register_without_context_fails);
-    tcase_add_test(others, name_of_code_fails);
-    tcase_add_test(others, start_fails);
+    add_tests(add_fault_case(suite, "contexts and names"), push_fails,
+              register_without_context_fails, name_of_code_fails, start_fails);
 }
 
 int main(int argc, char **argv)

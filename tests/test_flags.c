@@ -159,20 +159,14 @@ static void build(Suite *suite)
 {
     TCase *text = tcase_create("text");
     suite_add_tcase(suite, text);
-    tcase_add_test(text, each_name_gives_the_drivers_flag);
-    tcase_add_test(text, the_constants_are_the_drivers);
-    tcase_add_test(text, names_are_combined_by_comma_and_bar);
-    tcase_add_test(text, blanks_around_names_do_not_count);
-    tcase_add_test(text, null_and_empty_text_mean_none);
-    tcase_add_test(text, an_unknown_name_is_refused_and_named);
-    tcase_add_test(text, a_missing_name_is_refused);
-    tcase_add_test(text, a_long_unknown_name_keeps_the_valid_names_in_the_message);
-    tcase_add_test(text, null_for_the_result_is_refused);
-    tcase_add_test(text, success_leaves_the_last_error_alone);
+    add_tests(text, each_name_gives_the_drivers_flag, the_constants_are_the_drivers,
+              names_are_combined_by_comma_and_bar, blanks_around_names_do_not_count,
+              null_and_empty_text_mean_none, an_unknown_name_is_refused_and_named,
+              a_missing_name_is_refused, a_long_unknown_name_keeps_the_valid_names_in_the_message,
+              null_for_the_result_is_refused, success_leaves_the_last_error_alone);
 
-    TCase *registered = add_case(suite, "registered");
-    tcase_add_test(registered, a_resource_has_the_flags_that_were_parsed);
-    tcase_add_test(registered, a_buffer_refuses_the_flags_of_images);
+    add_tests(add_case(suite, "registered"), a_resource_has_the_flags_that_were_parsed,
+              a_buffer_refuses_the_flags_of_images);
 }
 
 int main(int argc, char **argv)

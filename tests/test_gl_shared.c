@@ -290,26 +290,20 @@ END_TEST
 static void build(Suite *suite)
 {
     TCase *bytes = add_shared_case(suite, "bytes");
-    tcase_add_loop_test(bytes, bytes_both_ways, 0, (int)SIZE_COUNT);
-    tcase_add_test(bytes, each_side_sees_the_others_last_bytes);
+    add_loop_tests(bytes, SIZE_COUNT, bytes_both_ways);
+    add_tests(bytes, each_side_sees_the_others_last_bytes);
 
     TCase *reports = add_shared_case(suite, "reports");
-    tcase_add_test(reports, a_buffer_says_what_it_is);
-    tcase_add_test(reports, other_resources_have_no_opengl_name);
-    tcase_add_test(reports, the_best_transport_is_the_shared_one);
-    tcase_add_loop_test(reports, another_transport_by_wish, 0, 2);
+    add_tests(reports, a_buffer_says_what_it_is, other_resources_have_no_opengl_name,
+              the_best_transport_is_the_shared_one);
+    add_loop_tests(reports, 2, another_transport_by_wish);
 
-    TCase *errors = add_shared_case(suite, "errors");
-    tcase_add_test(errors, semaphores_of_its_own_are_refused);
-    tcase_add_test(errors, wrong_arguments);
-    tcase_add_test(errors, a_buffer_that_memory_does_not_hold);
-    tcase_add_test(errors, an_opengl_without_memory_objects);
-    tcase_add_test(errors, pending_errors_and_bindings_stay);
+    add_tests(add_shared_case(suite, "errors"), semaphores_of_its_own_are_refused, wrong_arguments,
+              a_buffer_that_memory_does_not_hold, an_opengl_without_memory_objects,
+              pending_errors_and_bindings_stay);
 
-    TCase *loops = add_shared_case(suite, "steady");
-    tcase_add_loop_test(loops, map_and_release_allocate_nothing, 0, WAYS);
-    tcase_add_loop_test(loops, a_life_for_ever_needs_nothing_more, 0, WAYS);
-    tcase_add_loop_test(loops, map_and_release_for_ever_need_nothing_more, 0, WAYS);
+    add_loop_tests(add_shared_case(suite, "steady"), WAYS, map_and_release_allocate_nothing,
+                   a_life_for_ever_needs_nothing_more, map_and_release_for_ever_need_nothing_more);
 
     build_gl_shared_order(suite);
     build_gl_shared_life(suite);

@@ -303,11 +303,10 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *state = add_case(suite, "state");
-    tcase_add_test(state, the_queries_see_a_change);
-    tcase_add_test(state, no_call_changes_bindings_or_raises_an_error);
-    tcase_add_test(state, an_error_from_before_stays_pending_over_each_call);
-    tcase_add_test(state, an_application_may_have_the_buffer_bound);
+    add_tests(add_case(suite, "state"), the_queries_see_a_change,
+              no_call_changes_bindings_or_raises_an_error,
+              an_error_from_before_stays_pending_over_each_call,
+              an_application_may_have_the_buffer_bound);
 }
 
 int main(int argc, char **argv)

@@ -323,23 +323,16 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *info = add_image_case(suite, "what a mapped image reports");
-    tcase_add_test(info, info_describes_each_target);
-    tcase_add_test(info, levels_are_those_of_the_storage);
-    tcase_add_test(info, arrays_are_the_drivers);
-    tcase_add_test(info, a_level_or_layer_out_of_range_is_refused_with_the_numbers);
-    tcase_add_test(info, an_image_has_no_pointer_and_says_what_it_has);
-    tcase_add_test(info, a_buffer_is_no_image);
+    add_tests(add_image_case(suite, "what a mapped image reports"), info_describes_each_target,
+              levels_are_those_of_the_storage, arrays_are_the_drivers,
+              a_level_or_layer_out_of_range_is_refused_with_the_numbers,
+              an_image_has_no_pointer_and_says_what_it_has, a_buffer_is_no_image);
 
-    TCase *contract = add_image_case(suite, "contract");
-    tcase_add_test(contract, release_unmaps_and_it_maps_again);
-    tcase_add_test(contract, map_twice_is_refused_and_keeps_the_first);
-    tcase_add_test(contract, unmap_ends_the_buffer_without_releasing_it);
-    tcase_add_test(contract, close_while_mapped_gives_the_bytes_back);
-    tcase_add_test(contract, free_while_mapped_keeps_the_mapping);
-    tcase_add_test(contract, a_closed_image_can_be_registered_again);
-    tcase_add_test(contract, a_chained_life_ends_with_the_buffer);
-    tcase_add_test(contract, describe_names_the_image);
+    add_tests(add_image_case(suite, "contract"), release_unmaps_and_it_maps_again,
+              map_twice_is_refused_and_keeps_the_first, unmap_ends_the_buffer_without_releasing_it,
+              close_while_mapped_gives_the_bytes_back, free_while_mapped_keeps_the_mapping,
+              a_closed_image_can_be_registered_again, a_chained_life_ends_with_the_buffer,
+              describe_names_the_image);
 
     add_byte_cases(suite);
     add_many_cases(suite);

@@ -540,11 +540,10 @@ static void build(Suite *suite)
     int targets = (int)image_target_count;
     TCase *table = add_image_case(suite, "table");
     tcase_add_checked_fixture(table, prepare, NULL);
-    tcase_add_loop_test(table, the_driver_gives_what_the_table_says, 0, targets);
-    tcase_add_loop_test(table, grinterop_gives_what_the_table_says, 0, targets);
-    tcase_add_test(table, the_driver_takes_all_known_flags);
-    tcase_add_test(table, grinterop_takes_the_flags_that_make_sense);
-    tcase_add_loop_test(table, every_image_is_compared, 0, targets);
+    add_loop_tests(table, targets, the_driver_gives_what_the_table_says,
+                   grinterop_gives_what_the_table_says);
+    add_tests(table, the_driver_takes_all_known_flags, grinterop_takes_the_flags_that_make_sense);
+    add_loop_tests(table, targets, every_image_is_compared);
     if (getenv("IMAGE_TABLE_SHOW"))
         tcase_add_test(table, show);
 }

@@ -283,25 +283,21 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *holds = add_case(suite, "who keeps whom alive");
-    tcase_add_test(holds, a_chained_map_keeps_the_resource_alive);
-    tcase_add_test(holds, free_without_a_mapping_ends_the_registration_now);
-    tcase_add_test(holds, free_leaves_a_buffer_that_was_unmapped_to_be_released);
-    tcase_add_test(holds, free_after_close_leaves_a_buffer_to_be_released);
-    tcase_add_test(holds, free_with_old_and_new_buffers_out_ends_with_the_mapped_one);
-    tcase_add_test(holds, map_on_entry_closes_what_it_opened);
-    tcase_add_test(holds, map_on_entry_releases_on_another_stream);
+    add_tests(add_case(suite, "who keeps whom alive"), a_chained_map_keeps_the_resource_alive,
+              free_without_a_mapping_ends_the_registration_now,
+              free_leaves_a_buffer_that_was_unmapped_to_be_released,
+              free_after_close_leaves_a_buffer_to_be_released,
+              free_with_old_and_new_buffers_out_ends_with_the_mapped_one,
+              map_on_entry_closes_what_it_opened, map_on_entry_releases_on_another_stream);
 
-    TCase *scope = add_case(suite, "end of scope");
-    tcase_add_test(scope, scope_exit_releases_the_buffer_and_then_the_resource);
-    tcase_add_test(scope, scope_exit_by_an_early_return_does_too);
-    tcase_add_test(scope, an_inner_scope_unmaps_and_leaves_the_resource_open);
-    tcase_add_test(scope, scope_exit_takes_null);
+    add_tests(add_case(suite, "end of scope"), scope_exit_releases_the_buffer_and_then_the_resource,
+              scope_exit_by_an_early_return_does_too,
+              an_inner_scope_unmaps_and_leaves_the_resource_open, scope_exit_takes_null);
 
-    TCase *contexts = add_case(suite, "CUDA contexts");
-    tcase_add_test(contexts, the_resources_context_is_used_and_the_callers_put_back);
-    tcase_add_test(contexts, calls_work_with_no_context_current);
-    tcase_add_test(contexts, without_a_context_the_drawing_devices_primary_one_is_retained);
+    add_tests(add_case(suite, "CUDA contexts"),
+              the_resources_context_is_used_and_the_callers_put_back,
+              calls_work_with_no_context_current,
+              without_a_context_the_drawing_devices_primary_one_is_retained);
 }
 
 int main(int argc, char **argv)

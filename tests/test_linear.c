@@ -575,33 +575,23 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *copies = add_image_case(suite, "copies");
-    tcase_add_test(copies, copies_with_a_pitch);
-    tcase_add_test(copies, copies_of_slices_with_a_pitch);
-    tcase_add_test(copies, copies_of_layers_and_faces);
-    tcase_add_test(copies, copies_are_in_order_on_their_stream);
-    tcase_add_test(copies, memory_that_does_not_fit_is_refused);
+    add_tests(add_image_case(suite, "copies"), copies_with_a_pitch, copies_of_slices_with_a_pitch,
+              copies_of_layers_and_faces, copies_are_in_order_on_their_stream,
+              memory_that_does_not_fit_is_refused);
 
-    TCase *linear = add_image_case(suite, "gr_map_linear");
-    tcase_add_test(linear, each_part_is_read_and_written_back);
-    tcase_add_test(linear, each_size_of_texel);
-    tcase_add_test(linear, read_only_is_not_written_back);
-    tcase_add_test(linear, write_discard_is_not_read);
-    tcase_add_test(linear, flags_save_copies);
-    tcase_add_test(linear, image_flags_go_with_it);
-    tcase_add_test(linear, a_buffer_is_mapped_without_a_copy);
+    add_tests(add_image_case(suite, "gr_map_linear"), each_part_is_read_and_written_back,
+              each_size_of_texel, read_only_is_not_written_back, write_discard_is_not_read,
+              flags_save_copies, image_flags_go_with_it, a_buffer_is_mapped_without_a_copy);
 
     TCase *ends = add_image_case(suite, "errors and ends");
-    tcase_add_test(ends, a_wrong_part_leaves_nothing_mapped);
-    tcase_add_test(ends, a_wrong_part_of_an_image_to_discard_leaves_its_bytes);
-    tcase_add_test(ends, a_mapped_image_stays_mapped);
-    tcase_add_loop_test(ends, each_end_writes_back, 0, WAYS);
-    tcase_add_test(ends, scope_end_writes_back);
+    add_tests(ends, a_wrong_part_leaves_nothing_mapped,
+              a_wrong_part_of_an_image_to_discard_leaves_its_bytes, a_mapped_image_stays_mapped);
+    add_loop_tests(ends, WAYS, each_end_writes_back);
+    add_tests(ends, scope_end_writes_back);
 
-    TCase *loops = add_image_case(suite, "loops");
-    tcase_add_test(loops, the_memory_is_used_again);
-    tcase_add_test(loops, map_linear_for_ever_needs_nothing_more);
-    tcase_add_test(loops, register_and_map_linear_for_ever_need_nothing_more);
+    add_tests(add_image_case(suite, "loops"), the_memory_is_used_again,
+              map_linear_for_ever_needs_nothing_more,
+              register_and_map_linear_for_ever_need_nothing_more);
 }
 
 int main(int argc, char **argv)

@@ -405,32 +405,23 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *counts = add_case(suite, "counts");
-    tcase_add_test(counts, one_resource_is_mapped);
-    tcase_add_test(counts, two_resources_are_mapped);
-    tcase_add_test(counts, thirty_two_resources_are_mapped);
-    tcase_add_test(counts, fifteen_hundred_resources_are_mapped);
-    tcase_add_test(counts, the_same_batch_is_mapped_again_and_again);
-    tcase_add_test(counts, bytes_of_gl_arrive_in_each_buffer);
+    add_tests(add_case(suite, "counts"), one_resource_is_mapped, two_resources_are_mapped,
+              thirty_two_resources_are_mapped, fifteen_hundred_resources_are_mapped,
+              the_same_batch_is_mapped_again_and_again, bytes_of_gl_arrive_in_each_buffer);
 
-    TCase *nothing = add_case(suite, "all or nothing");
-    tcase_add_test(nothing, nothing_is_mapped_if_one_is_null);
-    tcase_add_test(nothing, nothing_is_mapped_if_one_is_mapped_already);
-    tcase_add_test(nothing, nothing_is_mapped_if_one_is_closed);
-    tcase_add_test(nothing, nothing_is_mapped_if_one_buffer_was_deleted);
-    tcase_add_test(nothing, nothing_is_mapped_if_one_is_of_another_cuda_context);
-    tcase_add_test(nothing, nothing_is_mapped_if_one_is_of_another_gl_context);
-    tcase_add_test(nothing, nothing_is_mapped_if_one_is_listed_twice);
-    tcase_add_test(nothing, arguments_that_name_nothing_are_refused);
+    add_tests(add_case(suite, "all or nothing"), nothing_is_mapped_if_one_is_null,
+              nothing_is_mapped_if_one_is_mapped_already, nothing_is_mapped_if_one_is_closed,
+              nothing_is_mapped_if_one_buffer_was_deleted,
+              nothing_is_mapped_if_one_is_of_another_cuda_context,
+              nothing_is_mapped_if_one_is_of_another_gl_context,
+              nothing_is_mapped_if_one_is_listed_twice, arguments_that_name_nothing_are_refused);
 
-    TCase *release = add_case(suite, "release");
-    tcase_add_test(release, each_buffer_is_released_on_the_stream_of_its_map);
-    tcase_add_test(release, all_buffers_are_released_on_a_stream_that_waits_for_the_work);
-    tcase_add_test(release, null_entries_are_skipped);
-    tcase_add_test(release, buffers_whose_mapping_has_ended_are_released_too);
-    tcase_add_test(release, what_can_be_released_is_though_one_was_released_before);
-    tcase_add_test(release, a_buffer_that_is_listed_twice_is_released_once);
-    tcase_add_test(release, chained_buffers_end_their_registrations);
+    add_tests(add_case(suite, "release"), each_buffer_is_released_on_the_stream_of_its_map,
+              all_buffers_are_released_on_a_stream_that_waits_for_the_work,
+              null_entries_are_skipped, buffers_whose_mapping_has_ended_are_released_too,
+              what_can_be_released_is_though_one_was_released_before,
+              a_buffer_that_is_listed_twice_is_released_once,
+              chained_buffers_end_their_registrations);
 }
 
 int main(int argc, char **argv)

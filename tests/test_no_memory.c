@@ -252,12 +252,8 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *heap = add_case(suite, "no memory");
-    tcase_add_test(heap, register_without_memory);
-    tcase_add_test(heap, map_on_entry_without_memory);
-    tcase_add_test(heap, second_map_without_memory);
-    tcase_add_test(heap, many_without_memory);
-    tcase_add_test(heap, context_without_memory);
+    add_tests(add_case(suite, "no memory"), register_without_memory, map_on_entry_without_memory,
+              second_map_without_memory, many_without_memory, context_without_memory);
 }
 
 int main(int argc, char **argv)

@@ -429,31 +429,25 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *reader = add_case(suite, "OpenGL reads");
-    tcase_add_test(reader, a_read_comes_after_the_kernel_before_the_release);
-    tcase_add_test(reader, a_draw_comes_after_the_kernel_before_the_release);
-    tcase_add_test(reader, a_compute_shader_comes_after_the_kernel_before_the_release);
-    tcase_add_test(reader, a_copy_on_gls_side_comes_after_the_kernel_before_the_release);
+    add_tests(add_case(suite, "OpenGL reads"), a_read_comes_after_the_kernel_before_the_release,
+              a_draw_comes_after_the_kernel_before_the_release,
+              a_compute_shader_comes_after_the_kernel_before_the_release,
+              a_copy_on_gls_side_comes_after_the_kernel_before_the_release);
 
-    TCase *writer = add_case(suite, "OpenGL writes");
-    tcase_add_test(writer, a_kernel_comes_after_the_dispatches_before_the_map);
-    tcase_add_test(writer, a_kernel_comes_after_the_draw_before_the_map);
-    tcase_add_test(writer, a_late_read_by_cuda_comes_before_what_gl_copies_after_the_release);
-    tcase_add_test(writer, a_late_read_by_cuda_comes_before_what_the_host_sends_after_the_release);
+    add_tests(add_case(suite, "OpenGL writes"), a_kernel_comes_after_the_dispatches_before_the_map,
+              a_kernel_comes_after_the_draw_before_the_map,
+              a_late_read_by_cuda_comes_before_what_gl_copies_after_the_release,
+              a_late_read_by_cuda_comes_before_what_the_host_sends_after_the_release);
 
-    TCase *streams = add_case(suite, "two streams");
-    tcase_add_test(streams, release_on_b_comes_after_what_a_was_given_before);
-    tcase_add_test(streams, release_on_b_waits_for_no_third_stream);
-    tcase_add_test(streams, unmap_and_close_on_b_order_as_release_does);
-    tcase_add_test(streams, a_map_on_b_comes_after_the_release_on_a);
-    tcase_add_test(streams, a_busy_stream_does_not_hold_up_another_resource);
+    add_tests(add_case(suite, "two streams"), release_on_b_comes_after_what_a_was_given_before,
+              release_on_b_waits_for_no_third_stream, unmap_and_close_on_b_order_as_release_does,
+              a_map_on_b_comes_after_the_release_on_a,
+              a_busy_stream_does_not_hold_up_another_resource);
 
-    TCase *host = add_case(suite, "the calling thread");
-    tcase_add_test(host, map_does_not_wait_for_the_stream);
-    tcase_add_test(host, release_does_not_wait_for_the_stream);
+    add_tests(add_case(suite, "the calling thread"), map_does_not_wait_for_the_stream,
+              release_does_not_wait_for_the_stream);
 
-    TCase *missing = add_case(suite, "a missing wait");
-    tcase_add_test(missing, a_missing_wait_faults_on_the_software_driver);
+    add_tests(add_case(suite, "a missing wait"), a_missing_wait_faults_on_the_software_driver);
 }
 
 int main(int argc, char **argv)

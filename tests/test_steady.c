@@ -145,17 +145,12 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *heap = add_case(suite, "heap");
-    tcase_add_test(heap, registering_is_counted);
-    tcase_add_test(heap, map_and_release_allocate_nothing);
-    tcase_add_test(heap, release_on_another_stream_and_unmap_allocate_nothing);
-    tcase_add_test(heap, map_many_and_release_many_allocate_nothing);
-    tcase_add_test(heap, a_map_that_is_refused_allocates_nothing);
+    add_tests(add_case(suite, "heap"), registering_is_counted, map_and_release_allocate_nothing,
+              release_on_another_stream_and_unmap_allocate_nothing,
+              map_many_and_release_many_allocate_nothing, a_map_that_is_refused_allocates_nothing);
 
-    TCase *cycle = add_case(suite, "cycles");
-    tcase_add_test(cycle, register_map_release_close_for_ever_needs_nothing_more);
-    tcase_add_test(cycle, map_on_entry_for_ever_needs_nothing_more);
-    tcase_add_test(cycle, map_and_release_for_ever_need_nothing_more);
+    add_tests(add_case(suite, "cycles"), register_map_release_close_for_ever_needs_nothing_more,
+              map_on_entry_for_ever_needs_nothing_more, map_and_release_for_ever_need_nothing_more);
 }
 
 int main(int argc, char **argv)

@@ -378,18 +378,14 @@ static const struct child children[] = {
 
 static void build(Suite *suite)
 {
-    TCase *bytes = add_kernel_case(suite, "surfaces");
-    tcase_add_test(bytes, each_element_type_is_read_and_written);
-    tcase_add_test(bytes, each_target_level_and_layer_is_read_and_written);
-    tcase_add_test(bytes, slices_of_a_3d_image_are_written);
+    add_tests(add_kernel_case(suite, "surfaces"), each_element_type_is_read_and_written,
+              each_target_level_and_layer_is_read_and_written, slices_of_a_3d_image_are_written);
 
-    TCase *life = add_kernel_case(suite, "life");
-    tcase_add_test(life, a_surface_needs_its_flag);
-    tcase_add_test(life, the_same_part_has_the_same_surface);
-    tcase_add_test(life, objects_are_gone_after_the_resource);
-    tcase_add_test(life, work_that_is_pending_keeps_its_objects);
-    tcase_add_test(life, objects_that_are_used_after_the_release_are_caught);
-    tcase_add_test(life, an_array_that_is_used_after_the_release_is_refused);
+    add_tests(add_kernel_case(suite, "life"), a_surface_needs_its_flag,
+              the_same_part_has_the_same_surface, objects_are_gone_after_the_resource,
+              work_that_is_pending_keeps_its_objects,
+              objects_that_are_used_after_the_release_are_caught,
+              an_array_that_is_used_after_the_release_is_refused);
 
     add_texture_cases(suite);
     add_option_cases(suite);

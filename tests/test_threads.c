@@ -386,20 +386,14 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *strays = add_case(suite, "the wrong thread");
-    tcase_add_test(strays, map_without_context);
-    tcase_add_test(strays, release_on_wrong_thread);
-    tcase_add_test(strays, context_moves_to_a_thread);
+    add_tests(add_case(suite, "the wrong thread"), map_without_context, release_on_wrong_thread,
+              context_moves_to_a_thread);
 
-    TCase *both = add_case(suite, "at once");
-    tcase_add_test(both, two_threads_two_contexts);
-    tcase_add_test(both, two_threads_one_stream);
-    tcase_add_test(both, threads_without_cuda_context);
+    add_tests(add_case(suite, "at once"), two_threads_two_contexts, two_threads_one_stream,
+              threads_without_cuda_context);
 
-    TCase *said = add_case(suite, "errors and the log");
-    tcase_add_test(said, errors_are_the_threads_own);
-    tcase_add_test(said, log_from_several_threads);
-    tcase_add_test(said, log_switched_while_in_use);
+    add_tests(add_case(suite, "errors and the log"), errors_are_the_threads_own,
+              log_from_several_threads, log_switched_while_in_use);
 }
 
 int main(int argc, char **argv)
