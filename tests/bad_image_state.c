@@ -5,123 +5,7 @@
  * before.
  */
 #include "bad_image.h"
-
-#include <string.h>
-
-/* ---- A state that would show a change -------------------------------------------------------- */
-
-static const struct {
-    GLenum what;
-    const char *name;
-    GLint value; /* that is set by glPixelStorei; 0: something is bound */
-} queries[] = {
-    {GL_ACTIVE_TEXTURE, "texture unit", 0},
-    {GL_TEXTURE_BINDING_1D, "GL_TEXTURE_1D", 0},
-    {GL_TEXTURE_BINDING_2D, "GL_TEXTURE_2D", 0},
-    {GL_TEXTURE_BINDING_3D, "GL_TEXTURE_3D", 0},
-    {GL_TEXTURE_BINDING_RECTANGLE, "GL_TEXTURE_RECTANGLE", 0},
-    {GL_TEXTURE_BINDING_CUBE_MAP, "GL_TEXTURE_CUBE_MAP", 0},
-    {GL_TEXTURE_BINDING_1D_ARRAY, "GL_TEXTURE_1D_ARRAY", 0},
-    {GL_TEXTURE_BINDING_2D_ARRAY, "GL_TEXTURE_2D_ARRAY", 0},
-    {GL_TEXTURE_BINDING_CUBE_MAP_ARRAY, "GL_TEXTURE_CUBE_MAP_ARRAY", 0},
-    {GL_TEXTURE_BINDING_2D_MULTISAMPLE, "GL_TEXTURE_2D_MULTISAMPLE", 0},
-    {GL_SAMPLER_BINDING, "sampler", 0},
-    {GL_RENDERBUFFER_BINDING, "renderbuffer", 0},
-    {GL_DRAW_FRAMEBUFFER_BINDING, "draw framebuffer", 0},
-    {GL_READ_FRAMEBUFFER_BINDING, "read framebuffer", 0},
-    {GL_PIXEL_PACK_BUFFER_BINDING, "GL_PIXEL_PACK_BUFFER", 0},
-    {GL_PIXEL_UNPACK_BUFFER_BINDING, "GL_PIXEL_UNPACK_BUFFER", 0},
-    {GL_PACK_ALIGNMENT, "GL_PACK_ALIGNMENT", 2},
-    {GL_PACK_ROW_LENGTH, "GL_PACK_ROW_LENGTH", 33},
-    {GL_PACK_IMAGE_HEIGHT, "GL_PACK_IMAGE_HEIGHT", 44},
-    {GL_PACK_SKIP_PIXELS, "GL_PACK_SKIP_PIXELS", 1},
-    {GL_PACK_SKIP_ROWS, "GL_PACK_SKIP_ROWS", 2},
-    {GL_PACK_SKIP_IMAGES, "GL_PACK_SKIP_IMAGES", 3},
-    {GL_PACK_SWAP_BYTES, "GL_PACK_SWAP_BYTES", 1},
-    {GL_UNPACK_ALIGNMENT, "GL_UNPACK_ALIGNMENT", 8},
-    {GL_UNPACK_ROW_LENGTH, "GL_UNPACK_ROW_LENGTH", 55},
-    {GL_UNPACK_IMAGE_HEIGHT, "GL_UNPACK_IMAGE_HEIGHT", 66},
-    {GL_UNPACK_SKIP_PIXELS, "GL_UNPACK_SKIP_PIXELS", 4},
-    {GL_UNPACK_SKIP_ROWS, "GL_UNPACK_SKIP_ROWS", 5},
-    {GL_UNPACK_SKIP_IMAGES, "GL_UNPACK_SKIP_IMAGES", 6},
-    {GL_UNPACK_SWAP_BYTES, "GL_UNPACK_SWAP_BYTES", 1},
-};
-#define QUERY_COUNT (sizeof(queries) / sizeof(queries[0]))
-#define UNITS       3
-
-/*
- * Of the application's unit, of unit 0 and of the last one, which grinterop may use for a moment.
- */
-struct state {
-    GLint values[UNITS][QUERY_COUNT];
-};
-
-static GLenum units[UNITS];
-
-static void read_state(struct state *state)
-{
-    GLint active = 0;
-    glGetIntegerv(GL_ACTIVE_TEXTURE, &active);
-    memset(state, 0, sizeof(*state));
-    for (int u = 0; u < UNITS; u++) {
-        if (u > 0)
-            glActiveTexture(units[u]);
-        for (size_t i = 0; i < QUERY_COUNT; i++)
-            glGetIntegerv(queries[i].what, &state->values[u][i]);
-    }
-    glActiveTexture((GLenum)active);
-}
-
-/* Some texture of its own on each target of the unit. */
-static void bind_textures(GLenum unit)
-{
-    glActiveTexture(unit);
-    for (size_t i = 0; i < image_target_count; i++) {
-        GLuint name = 0;
-        if (image_targets[i].target == GL_RENDERBUFFER)
-            continue;
-        glGenTextures(1, &name);
-        glBindTexture(image_targets[i].target, name);
-    }
-    GLuint sampler = 0;
-    glGenSamplers(1, &sampler);
-    glBindSampler(unit - GL_TEXTURE0, sampler);
-}
-
-static void bind_everything(void)
-{
-    GLint count = 0;
-    GLuint framebuffers[2], renderbuffer = 0;
-    glGetIntegerv(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, &count);
-    units[0] = GL_TEXTURE3;
-    units[1] = GL_TEXTURE0;
-    units[2] = GL_TEXTURE0 + (GLenum)count - 1;
-    for (int u = UNITS - 1; u >= 0; u--)
-        bind_textures(units[u]);
-    glGenRenderbuffers(1, &renderbuffer);
-    glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
-    glGenFramebuffers(2, framebuffers);
-    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffers[0]);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffers[1]);
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, gl_buffer_filled(64, 1));
-    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, gl_buffer_filled(64, 2));
-    for (size_t i = 0; i < QUERY_COUNT; i++)
-        if (queries[i].value != 0)
-            glPixelStorei(queries[i].what, queries[i].value);
-}
-
-/* The texels are checked with OpenGL as it begins. */
-static void bind_nothing(void)
-{
-    for (size_t i = 0; i < QUERY_COUNT; i++)
-        if (queries[i].value != 0)
-            glPixelStorei(queries[i].what, queries[i].what == GL_PACK_ALIGNMENT ||
-                                                   queries[i].what == GL_UNPACK_ALIGNMENT
-                                               ? 4
-                                               : 0);
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
-}
+#include "support_state.h"
 
 /* ---- The calls ------------------------------------------------------------------------------- */
 
@@ -219,10 +103,7 @@ static bool free_all(void)
     return true;
 }
 
-static const struct {
-    const char *name;
-    bool (*run)(void);
-} steps[] = {
+static const struct state_step steps[] = {
     {"register_all", register_all},
     {"register_bad_ones", register_bad_ones},
     {"map_all", map_all},
@@ -249,65 +130,19 @@ static void prepare(void)
     image_delete(&missing);
     glGenTextures(1, &unspecified);
     glBindTexture(GL_TEXTURE_2D, unspecified);
-    bind_everything();
     assert_gl_clean();
 }
 
-static void run_steps(GLenum pending)
+static void check_texels(void)
 {
-    static struct state before, after;
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        read_state(&before);
-        if (pending != GL_NO_ERROR)
-            glEnable(0xFFFF);
-        bool good = steps[i].run();
-        GLenum error = glGetError();
-        ck_assert_msg(good, "%s went wrong: %s", steps[i].name, error_text());
-        ck_assert_msg(error == pending, "%s: OpenGL error 0x%04x, not 0x%04x", steps[i].name, error,
-                      pending);
-        ck_assert_msg(glGetError() == GL_NO_ERROR, "%s raised another error", steps[i].name);
-        read_state(&after);
-        for (size_t k = 0; k < UNITS * QUERY_COUNT; k++) {
-            GLint was = before.values[k / QUERY_COUNT][k % QUERY_COUNT];
-            GLint is = after.values[k / QUERY_COUNT][k % QUERY_COUNT];
-            ck_assert_msg(was == is, "%s: %s is %d, not %d", steps[i].name,
-                          queries[k % QUERY_COUNT].name, is, was);
-        }
-    }
-    bind_nothing();
     for (int i = 0; i < COUNT; i++)
         assert_image(&images[i], (unsigned)i);
 }
 
-START_TEST(no_call_changes_bindings_or_raises_an_error)
-{
-    prepare();
-    run_steps(GL_NO_ERROR);
-}
-END_TEST
-
-START_TEST(an_error_from_before_stays_pending_over_each_call)
-{
-    prepare();
-    run_steps(GL_INVALID_ENUM);
-}
-END_TEST
-
-START_TEST(the_queries_see_a_change)
-{
-    static struct state state;
-    prepare();
-    read_state(&state);
-    for (int u = 0; u < UNITS; u++)
-        for (size_t i = 0; i < QUERY_COUNT; i++)
-            ck_assert_msg(state.values[u][i] != 0, "%s has nothing bound", queries[i].name);
-    bind_nothing();
-}
-END_TEST
+static const struct state_steps all = {prepare, check_texels, sizeof(steps) / sizeof(steps[0]),
+                                       steps};
 
 void add_state_cases(Suite *suite)
 {
-    add_tests(add_image_case(suite, "state"), the_queries_see_a_change,
-              no_call_changes_bindings_or_raises_an_error,
-              an_error_from_before_stays_pending_over_each_call);
+    add_state_tests(add_image_case(suite, "state"), &all);
 }

@@ -72,27 +72,19 @@ static void check_bytes(const struct image *image)
         note(image, difference);
 }
 
+/* Every second one with mip levels. */
+static struct image make_small(const struct image_format *format, const struct image_target *target)
+{
+    unsigned width = target->target == GL_TEXTURE_CUBE_MAP ? 5 : 7;
+    return image_make_of(format, target, width, 5, 3, 2, (format - image_formats) % 2 ? 2 : 1);
+}
+
 START_TEST(bytes_of_every_format)
 {
     need_gl();
-    const struct image_target *target = &image_targets[_i];
-    unsigned count = 0;
     differences[0] = '\0';
-    for (size_t i = 0; i < image_format_count && target->taken; i++) {
-        if (image_formats[i].kind == IMAGE_REFUSED)
-            continue;
-        bool cube = target->target == GL_TEXTURE_CUBE_MAP;
-        struct image image =
-            image_make_of(&image_formats[i], target, cube ? 5 : 7, 5, 3, 2, i % 2 ? 2 : 1);
-        if (image.name == 0)
-            continue; /* not this OpenGL's */
-        count++;
-        check_bytes(&image);
-        image_delete(&image);
-    }
+    image_each_format(&image_targets[_i], make_small, check_bytes);
     ck_assert_msg(differences[0] == '\0', "%s", differences);
-    if (target->taken)
-        ck_assert_uint_ge(count, 30);
 }
 END_TEST
 
@@ -261,7 +253,7 @@ START_TEST(a_batch_of_images_and_buffers)
     for (int i = 0; i < 3; i++) {
         assert_ok(gr_map_many(resources, 2, fx.stream, buffers));
         cuda_write(buffers[0], &image, 0, 0, (unsigned)i + 5);
-        cuda_pattern(buffers[1], (unsigned)i + 6);
+        cuda_write_pattern(buffers[1], (unsigned)i + 6);
         unsigned long waits = fault->calls("cuEventSynchronize");
         assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP));
         assert_calls("cuEventSynchronize", waits + 1);

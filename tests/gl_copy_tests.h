@@ -32,10 +32,6 @@ gr_resource *must_copy_image(const struct image *image, unsigned flags);
 /* The driver's function has been called that often since fault->reset(). */
 #define assert_calls(function, count) ck_assert_uint_eq(fault->calls(function), count)
 
-/* Writes the pattern by CUDA, on the map's stream; what CUDA has is the pattern. */
-void cuda_pattern(const gr_buffer *buffer, unsigned seed);
-const char *cuda_pattern_differs(const gr_buffer *buffer, unsigned seed);
-
 void add_buffer_cases(Suite *suite, enum copy_gl gl);
 void add_copy_image_cases(Suite *suite, enum copy_gl gl);
 void add_misuse_cases(Suite *suite, enum copy_gl gl);

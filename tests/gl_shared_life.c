@@ -105,9 +105,7 @@ START_TEST(the_second_of_two_goes_on)
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(first);
     for (int i = 0; i < 5; i++) {
-        buffer = must_map(second);
-        cuda_fill(buffer, i);
-        assert_ok(gr_buffer_release(buffer));
+        fill_mapped(second, i);
         assert_gl_bytes(gr_gl_name(second), SIZE, i);
     }
     gr_resource_free(second);
@@ -179,9 +177,7 @@ START_TEST(freed_on_another_thread)
     need_way();
     gr_resource *resource = must_share(SIZE, GR_NONE);
     GLuint name = gr_gl_name(resource);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 1);
-    assert_ok(gr_buffer_release(buffer));
+    fill_mapped(resource, 1);
     pthread_t thread;
     ck_assert_int_eq(pthread_create(&thread, NULL, free_it, resource), 0);
     pthread_join(thread, NULL);
@@ -200,9 +196,7 @@ START_TEST(the_context_ends_first)
         gr_egl *egl = gr_egl_create(NULL);
         assert_made(egl);
         gr_resource *resource = must_share(SIZE, GR_NONE), *freed = must_share(SIZE, GR_NONE);
-        gr_buffer *buffer = must_map(resource);
-        cuda_fill(buffer, 1);
-        assert_ok(gr_buffer_release(buffer));
+        fill_mapped(resource, 1);
         assert_ok(gr_egl_make_current(fx.egl));
         gr_resource_free(freed);
         gr_egl_free(egl);
@@ -227,9 +221,7 @@ START_TEST(two_contexts_in_turns)
     for (int round = 0; round < 60; round++) {
         int i = round % 3 == 0;
         assert_ok(gr_egl_make_current(contexts[i]));
-        gr_buffer *buffer = must_map(resources[i]);
-        cuda_fill(buffer, round);
-        assert_ok(gr_buffer_release(buffer));
+        fill_mapped(resources[i], round);
         assert_gl_bytes(gr_gl_name(resources[i]), SIZE, round);
     }
     for (int i = 0; i < 2; i++) {

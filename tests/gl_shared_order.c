@@ -96,14 +96,10 @@ START_TEST(cuda_writes_after_opengl_read)
     need_both();
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
     GLuint name = gr_gl_name(resource);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 0x21);
-    assert_ok(gr_buffer_release(buffer));
+    fill_mapped(resource, 0x21);
     gl_keep_busy();
     GLuint copy = gl_copy_of(name, SIZE);
-    buffer = must_map(resource);
-    cuda_fill(buffer, 0x22);
-    assert_ok(gr_buffer_release(buffer));
+    fill_mapped(resource, 0x22);
     CU(cuStreamSynchronize(fx.stream));
     assert_gl_bytes(copy, SIZE, 0x21);
     assert_gl_bytes(name, SIZE, 0x22);

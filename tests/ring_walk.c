@@ -45,10 +45,7 @@ static uint32_t state = SEED;
 
 static unsigned pick(unsigned n)
 {
-    state ^= state << 13;
-    state ^= state >> 17;
-    state ^= state << 5;
-    return state % n;
+    return walk_random(&state, n);
 }
 
 static unsigned count(enum state what, bool leaving_too)
@@ -316,11 +313,7 @@ static void step_resize(void)
         is_slot_now(places[i], fresh[i]);
 }
 
-static const struct kind {
-    const char *name;
-    unsigned weight;
-    void (*run)(void);
-} kinds[] = {
+static const struct walk_kind kinds[] = {
     {"acquire to write", 10, step_acquire_write},
     {"acquire to read", 10, step_acquire_read},
     {"write", 3, step_write},
@@ -349,13 +342,7 @@ static void check_counts(void)
 
 static void take_step(void)
 {
-    unsigned all = 0;
-    for (size_t i = 0; i < KINDS; i++)
-        all += kinds[i].weight;
-    unsigned at = pick(all);
-    size_t kind = 0;
-    while (at >= kinds[kind].weight)
-        at -= kinds[kind++].weight;
+    size_t kind = walk_pick(kinds, KINDS, pick);
     doing = kinds[kind].name;
     kinds[kind].run();
     check_counts();

@@ -84,6 +84,22 @@ void sleep_ms(unsigned ms)
         continue;
 }
 
+void wait_for_flag(pthread_mutex_t *lock, pthread_cond_t *changed, const bool *flag, unsigned ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(lock);
+    while (!*flag && pthread_cond_timedwait(changed, lock, &until) != ETIMEDOUT)
+        continue;
+    pthread_mutex_unlock(lock);
+}
+
 static void CUDA_CB wait_at(void *user)
 {
     struct gate *gate = user;
@@ -120,26 +136,10 @@ bool gate_is_open(struct gate *gate)
     return open;
 }
 
-void wait_until_open(pthread_mutex_t *lock, pthread_cond_t *changed, const bool *open, unsigned ms)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    pthread_mutex_lock(lock);
-    while (!*open && pthread_cond_timedwait(changed, lock, &until) != ETIMEDOUT)
-        continue;
-    pthread_mutex_unlock(lock);
-}
-
 static void *open_later(void *user)
 {
     struct gate *gate = user;
-    wait_until_open(&gate->lock, &gate->changed, &gate->open, gate->delay_ms);
+    wait_for_flag(&gate->lock, &gate->changed, &gate->open, gate->delay_ms);
     gate_open(gate);
     return NULL;
 }

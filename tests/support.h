@@ -13,8 +13,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <check.h>
+#include <pthread.h>
 #include <epoxy/gl.h>
 
 #include <grinterop/cuda.h>
@@ -33,6 +35,10 @@ struct fixture {
     CUstream stream;   /* both non-blocking: the legacy stream does not order them */
     CUstream other;
     int fds; /* how many descriptors were open before the set-up; -1: the teardown does not ask */
+
+    /* In a case of add_resource_case(): a buffer object, and what it is registered as. */
+    GLuint name;
+    gr_resource *resource;
 };
 
 extern struct fixture fx;
@@ -44,6 +50,13 @@ void fixture_teardown(void);
 
 /* A case of the suite that runs with the fixture. */
 TCase *add_case(Suite *suite, const char *name);
+
+/*
+ * The same, with a new buffer object in fx.name, registered with GR_NONE as fx.resource, for each
+ * test. A program says once how large its buffers are and which value their bytes have.
+ */
+TCase *add_resource_case(Suite *suite, const char *name);
+void resource_case_buffer(size_t size, int value);
 
 /* Adds tests to a case, in this order; each once, or `count` times, with _i from 0. */
 #define add_tests(tcase, ...) add_loop_tests(tcase, 1, __VA_ARGS__)
@@ -140,6 +153,11 @@ void skip_say(const char *function, const char *format, ...) __attribute__((form
 /* Its name, or NULL. */
 const char *sanitizer(void);
 
+/*
+ * Under the lock, which it takes: waits until the condition's flag is set, but no longer than that.
+ */
+void wait_for_flag(pthread_mutex_t *lock, pthread_cond_t *changed, const bool *flag, unsigned ms);
+
 int open_fds(void);
 void sleep_ms(unsigned ms);
 
@@ -225,6 +243,11 @@ void pattern_fill(void *bytes, size_t size, unsigned seed);
 
 const char *pattern_differs(const void *bytes, size_t size, unsigned seed);
 const char *bytes_differ(const void *bytes, size_t size, int value);
+
+/* Memory for bytes that are looked at once: the comparisons free it. */
+void *must_allocate(size_t size);
+const char *pattern_differs_once(void *bytes, size_t size, unsigned seed);
+const char *bytes_differ_once(void *bytes, size_t size, int value);
 const char *gl_pattern_differs(GLuint name, size_t size, unsigned seed);
 const char *gl_bytes_differ(GLuint name, size_t size, int value);
 
@@ -232,6 +255,12 @@ const char *gl_bytes_differ(GLuint name, size_t size, int value);
 GLuint gl_buffer(const void *bytes, size_t size);
 GLuint gl_buffer_pattern(size_t size, unsigned seed);
 GLuint gl_buffer_filled(size_t size, int value);
+
+/* Copies the first bytes within OpenGL, when it comes to it. */
+void gl_copy_buffer(GLuint from, GLuint to, size_t size);
+
+/* Makes a program of shaders current that does nothing. */
+void gl_use_some_program(void);
 
 /* Reads and writes a buffer's bytes through OpenGL. Bindings stay as they are. */
 void gl_read(GLuint name, void *bytes, size_t size);
@@ -245,6 +274,23 @@ gr_buffer *must_map(gr_resource *resource);
 
 /* Sets all bytes by CUDA, on the stream of the map. */
 void cuda_fill(const gr_buffer *buffer, int value);
+
+/* Maps as must_map(), fills by cuda_fill(), and releases. */
+void fill_mapped(gr_resource *resource, int value);
+
+/*
+ * Bytes of a mapped buffer through CUDA: after the stream's work, and done when the call is back.
+ * By synchronous copies, so that the fault driver's counts of the library's own stay true.
+ */
+void cuda_write_pattern(const gr_buffer *buffer, unsigned seed);
+#define assert_cuda_pattern(buffer, seed) assert_no_difference(cuda_pattern_differs(buffer, seed))
+#define assert_cuda_bytes(buffer, value)  assert_no_difference(cuda_bytes_differ(buffer, value))
+const char *cuda_pattern_differs(const gr_buffer *buffer, unsigned seed);
+const char *cuda_bytes_differ(const gr_buffer *buffer, int value);
+
+/* The same between a map and a release of their own. */
+void write_mapped(gr_resource *resource, unsigned seed);
+void assert_mapped(gr_resource *resource, unsigned seed);
 
 /* It is open, and neither grinterop nor the driver takes it for mapped. */
 void assert_not_mapped(const gr_resource *resource);
@@ -273,6 +319,21 @@ void kernel_fill_pattern(CUdeviceptr out, size_t size, unsigned seed, CUstream s
 void kernel_add_one(CUdeviceptr bytes, size_t size, CUstream stream);
 void kernel_copy(CUdeviceptr out, CUdeviceptr in, size_t size, CUstream stream);
 
+/* ---- Random walks ---------------------------------------------------------------------------- */
+
+/* A number below n; the state is not 0. */
+unsigned walk_random(uint32_t *state, unsigned n);
+
+/* A kind of step, and how often it comes beside the others. */
+struct walk_kind {
+    const char *name;
+    unsigned weight;
+    void (*run)(void);
+};
+
+/* Picks one of them; pick() gives a number below the one that it is given. */
+size_t walk_pick(const struct walk_kind *kinds, size_t count, unsigned (*pick)(unsigned n));
+
 /* ---- Gates ----------------------------------------------------------------------------------- */
 
 /*
@@ -287,9 +348,6 @@ void gate_open(struct gate *gate);
 /* Opens it from another thread after some time, for calls that may wait for the stream. */
 void gate_open_after(struct gate *gate, unsigned ms);
 bool gate_is_open(struct gate *gate);
-
-/* Waits for that time, and ends early if `open`, which `lock` guards, becomes true. */
-void wait_until_open(pthread_mutex_t *lock, pthread_cond_t *changed, const bool *open, unsigned ms);
 
 /* Opens all of them; the teardown does so too. */
 void gates_open(void);

@@ -85,29 +85,42 @@ const char *bytes_differ(const void *bytes, size_t size, int value)
     return NULL;
 }
 
-static void *allocate(size_t size)
+void *must_allocate(size_t size)
 {
     void *bytes = malloc(size > 0 ? size : 1);
     ck_assert_msg(bytes, "no memory for %zu bytes", size);
     return bytes;
 }
 
-const char *gl_pattern_differs(GLuint name, size_t size, unsigned seed)
+const char *pattern_differs_once(void *bytes, size_t size, unsigned seed)
 {
-    void *bytes = allocate(size);
-    gl_read(name, bytes, size);
     const char *text = pattern_differs(bytes, size, seed);
     free(bytes);
     return text;
 }
 
-const char *gl_bytes_differ(GLuint name, size_t size, int value)
+const char *bytes_differ_once(void *bytes, size_t size, int value)
 {
-    void *bytes = allocate(size);
-    gl_read(name, bytes, size);
     const char *text = bytes_differ(bytes, size, value);
     free(bytes);
     return text;
+}
+
+static void *gl_bytes(GLuint name, size_t size)
+{
+    void *bytes = must_allocate(size);
+    gl_read(name, bytes, size);
+    return bytes;
+}
+
+const char *gl_pattern_differs(GLuint name, size_t size, unsigned seed)
+{
+    return pattern_differs_once(gl_bytes(name, size), size, seed);
+}
+
+const char *gl_bytes_differ(GLuint name, size_t size, int value)
+{
+    return bytes_differ_once(gl_bytes(name, size), size, value);
 }
 
 static GLuint bind_copy_read(GLuint name)
@@ -128,22 +141,37 @@ GLuint gl_buffer(const void *bytes, size_t size)
     return name;
 }
 
-GLuint gl_buffer_pattern(size_t size, unsigned seed)
+/* A buffer of the bytes, which are freed then. */
+static GLuint gl_buffer_once(void *bytes, size_t size)
 {
-    void *bytes = allocate(size);
-    pattern_fill(bytes, size, seed);
     GLuint name = gl_buffer(bytes, size);
     free(bytes);
     return name;
 }
 
+GLuint gl_buffer_pattern(size_t size, unsigned seed)
+{
+    void *bytes = must_allocate(size);
+    pattern_fill(bytes, size, seed);
+    return gl_buffer_once(bytes, size);
+}
+
 GLuint gl_buffer_filled(size_t size, int value)
 {
-    void *bytes = allocate(size);
+    void *bytes = must_allocate(size);
     memset(bytes, value, size);
-    GLuint name = gl_buffer(bytes, size);
-    free(bytes);
-    return name;
+    return gl_buffer_once(bytes, size);
+}
+
+void gl_copy_buffer(GLuint from, GLuint to, size_t size)
+{
+    GLint target = 0;
+    glGetIntegerv(GL_COPY_WRITE_BUFFER_BINDING, &target);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, to);
+    GLuint source = bind_copy_read(from);
+    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, (GLsizeiptr)size);
+    glBindBuffer(GL_COPY_READ_BUFFER, source);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, (GLuint)target);
 }
 
 /*
@@ -154,18 +182,14 @@ GLuint gl_buffer_filled(size_t size, int value)
  */
 void gl_read(GLuint name, void *bytes, size_t size)
 {
-    GLint target = 0;
-    GLuint fresh = 0;
     memset(bytes, 0xEE, size);
-    glGetIntegerv(GL_COPY_WRITE_BUFFER_BINDING, &target);
+    GLuint fresh = 0;
     glGenBuffers(1, &fresh);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, fresh);
-    glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)size, bytes, GL_STREAM_READ);
-    GLuint source = bind_copy_read(name);
-    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, (GLsizeiptr)size);
-    glGetBufferSubData(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)size, bytes);
-    glBindBuffer(GL_COPY_READ_BUFFER, source);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, (GLuint)target);
+    GLuint before = bind_copy_read(fresh);
+    glBufferData(GL_COPY_READ_BUFFER, (GLsizeiptr)size, bytes, GL_STREAM_READ);
+    gl_copy_buffer(name, fresh, size);
+    glGetBufferSubData(GL_COPY_READ_BUFFER, 0, (GLsizeiptr)size, bytes);
+    glBindBuffer(GL_COPY_READ_BUFFER, before);
     glDeleteBuffers(1, &fresh);
 }
 
@@ -174,4 +198,15 @@ void gl_write(GLuint name, const void *bytes, size_t size)
     GLuint before = bind_copy_read(name);
     glBufferSubData(GL_COPY_READ_BUFFER, 0, (GLsizeiptr)size, bytes);
     glBindBuffer(GL_COPY_READ_BUFFER, before);
+}
+
+void gl_use_some_program(void)
+{
+    static const char *const source = "#version 330\nvoid main() { gl_Position = vec4(0); }\n";
+    GLuint program = glCreateProgram(), shader = glCreateShader(GL_VERTEX_SHADER);
+    glShaderSource(shader, 1, &source, NULL);
+    glCompileShader(shader);
+    glAttachShader(program, shader);
+    glLinkProgram(program);
+    glUseProgram(program);
 }

@@ -228,6 +228,26 @@ void image_delete(const struct image *image)
         glDeleteTextures(1, &image->name);
 }
 
+void image_each_format(const struct image_target *target,
+                       struct image (*make)(const struct image_format *format,
+                                            const struct image_target *target),
+                       void (*look)(const struct image *image))
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < image_format_count && target->taken; i++) {
+        if (image_formats[i].kind == IMAGE_REFUSED)
+            continue;
+        struct image image = make(&image_formats[i], target);
+        if (image.name == 0)
+            continue; /* test_image_table names those that this OpenGL refuses */
+        count++;
+        look(&image);
+        image_delete(&image);
+    }
+    if (target->taken)
+        ck_assert_uint_ge(count, 30);
+}
+
 static unsigned halved(unsigned size, unsigned level)
 {
     return size >> level ? size >> level : 1;

@@ -84,6 +84,15 @@ struct image image_make_of(const struct image_format *format, const struct image
                            unsigned levels);
 void image_delete(const struct image *image);
 
+/*
+ * Makes an image of each format that CUDA takes, and has it looked at; a target that CUDA does not
+ * take is passed over. At least 30 have to be there: no OpenGL has all.
+ */
+void image_each_format(const struct image_target *target,
+                       struct image (*make)(const struct image_format *format,
+                                            const struct image_target *target),
+                       void (*look)(const struct image *image));
+
 /* One level's size, and the bytes of one layer of it in CUDA. */
 unsigned image_width(const struct image *image, unsigned level);
 unsigned image_height(const struct image *image, unsigned level);

@@ -165,6 +165,28 @@ static int be_child(const struct child *children, const char *name)
     return CHILD_FAILED;
 }
 
+/* ---- Random walks ---------------------------------------------------------------------------- */
+
+unsigned walk_random(uint32_t *state, unsigned n)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
+    return *state % n;
+}
+
+size_t walk_pick(const struct walk_kind *kinds, size_t count, unsigned (*pick)(unsigned n))
+{
+    unsigned all = 0;
+    for (size_t i = 0; i < count; i++)
+        all += kinds[i].weight;
+    unsigned at = pick(all);
+    size_t kind = 0;
+    while (at >= kinds[kind].weight)
+        at -= kinds[kind++].weight;
+    return kind;
+}
+
 /* ---- main ------------------------------------------------------------------------------------ */
 
 static const char *program_name = "";
@@ -180,22 +202,10 @@ static void say_what_runs(void)
     fflush(stdout);
 }
 
-/* NVIDIA's OpenGL opens its cache of shaders with the first one. */
-static void use_a_shader(void)
-{
-    static const char *const source = "#version 330\nvoid main() { gl_Position = vec4(0); }\n";
-    GLuint program = glCreateProgram(), shader = glCreateShader(GL_VERTEX_SHADER);
-    glShaderSource(shader, 1, &source, NULL);
-    glCompileShader(shader);
-    glAttachShader(program, shader);
-    glLinkProgram(program);
-    glUseProgram(program);
-    glFinish();
-}
-
 static void use_everything_once(void)
 {
-    use_a_shader();
+    gl_use_some_program(); /* NVIDIA's OpenGL opens its cache of shaders with the first one */
+    glFinish();
     CUevent event = NULL;
     CU(cuEventCreate(&event, CU_EVENT_DEFAULT));
     gate_open_after(gate_put(fx.stream), 1);

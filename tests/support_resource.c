@@ -5,11 +5,41 @@
  */
 #include "support.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 gr_resource *must_register(GLuint name)
 {
     gr_resource *resource = gr_from_gl_buffer(name, GR_NONE);
     assert_made(resource);
     return resource;
+}
+
+static size_t buffer_size;
+static int buffer_value;
+
+void resource_case_buffer(size_t size, int value)
+{
+    buffer_size = size;
+    buffer_value = value;
+}
+
+static void make_resource(void)
+{
+    fx.name = gl_buffer_filled(buffer_size, buffer_value);
+    fx.resource = must_register(fx.name);
+}
+
+static void end_resource(void)
+{
+    gr_resource_free(fx.resource);
+}
+
+TCase *add_resource_case(Suite *suite, const char *name)
+{
+    TCase *made = add_case(suite, name);
+    tcase_add_checked_fixture(made, make_resource, end_resource);
+    return made;
 }
 
 gr_buffer *must_map(gr_resource *resource)
@@ -25,6 +55,62 @@ void cuda_fill(const gr_buffer *buffer, int value)
     CU(cuMemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, gr_buffer_size(buffer),
                        gr_buffer_stream(buffer)));
 }
+
+void fill_mapped(gr_resource *resource, int value)
+{
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, value);
+    assert_ok(gr_buffer_release(buffer));
+}
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+void cuda_write_pattern(const gr_buffer *buffer, unsigned seed)
+{
+    size_t size = gr_buffer_size(buffer);
+    void *bytes = must_allocate(size);
+    pattern_fill(bytes, size, seed);
+    CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
+    CU(cuMemcpyHtoD(gr_buffer_ptr(buffer), bytes, size));
+    CU(cuStreamSynchronize(CU_STREAM_LEGACY)); /* the copy may still be on its way otherwise */
+    free(bytes);
+}
+
+static void *cuda_bytes(const gr_buffer *buffer)
+{
+    size_t size = gr_buffer_size(buffer);
+    void *bytes = must_allocate(size);
+    memset(bytes, 0xEE, size);
+    CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
+    CU(cuMemcpyDtoH(bytes, gr_buffer_ptr(buffer), size));
+    return bytes;
+}
+
+const char *cuda_pattern_differs(const gr_buffer *buffer, unsigned seed)
+{
+    return pattern_differs_once(cuda_bytes(buffer), gr_buffer_size(buffer), seed);
+}
+
+const char *cuda_bytes_differ(const gr_buffer *buffer, int value)
+{
+    return bytes_differ_once(cuda_bytes(buffer), gr_buffer_size(buffer), value);
+}
+
+void write_mapped(gr_resource *resource, unsigned seed)
+{
+    gr_buffer *buffer = must_map(resource);
+    cuda_write_pattern(buffer, seed);
+    assert_ok(gr_buffer_release(buffer));
+}
+
+void assert_mapped(gr_resource *resource, unsigned seed)
+{
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_pattern(buffer, seed);
+    assert_ok(gr_buffer_release(buffer));
+}
+
+/* ---- What holds ------------------------------------------------------------------------------ */
 
 void assert_not_mapped(const gr_resource *resource)
 {

@@ -181,19 +181,13 @@ void vulkan_fill(VkBuffer buffer, VkDeviceSize size, int value);
 void vulkan_write(VkBuffer buffer, const void *bytes, size_t size);
 void vulkan_read(VkBuffer buffer, void *bytes, size_t size);
 void vulkan_write_pattern(VkBuffer buffer, size_t size, unsigned seed);
-const char *vulkan_pattern_differs(VkBuffer buffer, size_t size, unsigned seed);
-const char *vulkan_bytes_differ(VkBuffer buffer, size_t size, int value);
 #define assert_vulkan_pattern(buffer, size, seed)                                                  \
-    assert_no_difference(vulkan_pattern_differs(buffer, size, seed))
+    assert_no_difference(pattern_differs_once(vulkan_bytes(buffer, size), size, seed))
 #define assert_vulkan_bytes(buffer, size, value)                                                   \
-    assert_no_difference(vulkan_bytes_differ(buffer, size, value))
+    assert_no_difference(bytes_differ_once(vulkan_bytes(buffer, size), size, value))
 
-/* Bytes of a mapped buffer through CUDA, at once. */
-void cuda_write_pattern(const gr_buffer *buffer, unsigned seed);
-const char *cuda_pattern_differs(const gr_buffer *buffer, unsigned seed);
-const char *cuda_bytes_differ(const gr_buffer *buffer, int value);
-#define assert_cuda_pattern(buffer, seed) assert_no_difference(cuda_pattern_differs(buffer, seed))
-#define assert_cuda_bytes(buffer, value)  assert_no_difference(cuda_bytes_differ(buffer, value))
+/* What is in the buffer, in memory of its own. */
+void *vulkan_bytes(VkBuffer buffer, size_t size);
 
 /* Releases, and waits for the stream of the map. */
 void must_release(gr_buffer *buffer);

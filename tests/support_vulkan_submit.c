@@ -73,7 +73,7 @@ bool vulkan_gate_is_open(const struct vulkan_gate *gate)
 static void *open_later(void *user)
 {
     struct vulkan_gate *gate = user;
-    wait_until_open(&gate->lock, &gate->changed, &gate->open, gate->delay_ms);
+    wait_for_flag(&gate->lock, &gate->changed, &gate->open, gate->delay_ms);
     vulkan_gate_open(gate);
     return NULL;
 }
@@ -307,76 +307,22 @@ void vulkan_read(VkBuffer buffer, void *bytes, size_t size)
     vulkan_host_end(host);
 }
 
-static void *allocate(size_t size)
-{
-    void *bytes = malloc(size);
-    ck_assert_msg(bytes, "no memory for %zu bytes", size);
-    return bytes;
-}
-
 void vulkan_write_pattern(VkBuffer buffer, size_t size, unsigned seed)
 {
-    void *bytes = allocate(size);
+    void *bytes = must_allocate(size);
     pattern_fill(bytes, size, seed);
     vulkan_write(buffer, bytes, size);
     free(bytes);
 }
 
-const char *vulkan_pattern_differs(VkBuffer buffer, size_t size, unsigned seed)
+void *vulkan_bytes(VkBuffer buffer, size_t size)
 {
-    void *bytes = allocate(size);
+    void *bytes = must_allocate(size);
     vulkan_read(buffer, bytes, size);
-    const char *text = pattern_differs(bytes, size, seed);
-    free(bytes);
-    return text;
-}
-
-const char *vulkan_bytes_differ(VkBuffer buffer, size_t size, int value)
-{
-    void *bytes = allocate(size);
-    vulkan_read(buffer, bytes, size);
-    const char *text = bytes_differ(bytes, size, value);
-    free(bytes);
-    return text;
-}
-
-/* ---- Through CUDA ---------------------------------------------------------------------------- */
-
-void cuda_write_pattern(const gr_buffer *buffer, unsigned seed)
-{
-    size_t size = gr_buffer_size(buffer);
-    void *bytes = allocate(size);
-    pattern_fill(bytes, size, seed);
-    CU(cuMemcpyHtoDAsync(gr_buffer_ptr(buffer), bytes, size, gr_buffer_stream(buffer)));
-    CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
-    free(bytes);
-}
-
-static void *cuda_read(const gr_buffer *buffer)
-{
-    size_t size = gr_buffer_size(buffer);
-    void *bytes = allocate(size);
-    memset(bytes, 0xEE, size);
-    CU(cuMemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), size, gr_buffer_stream(buffer)));
-    CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
     return bytes;
 }
 
-const char *cuda_pattern_differs(const gr_buffer *buffer, unsigned seed)
-{
-    void *bytes = cuda_read(buffer);
-    const char *text = pattern_differs(bytes, gr_buffer_size(buffer), seed);
-    free(bytes);
-    return text;
-}
-
-const char *cuda_bytes_differ(const gr_buffer *buffer, int value)
-{
-    void *bytes = cuda_read(buffer);
-    const char *text = bytes_differ(bytes, gr_buffer_size(buffer), value);
-    free(bytes);
-    return text;
-}
+/* ---- Through CUDA ---------------------------------------------------------------------------- */
 
 void must_release(gr_buffer *buffer)
 {

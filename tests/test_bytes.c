@@ -10,75 +10,35 @@
 
 #define SIZE 10007
 
-static void *allocate(size_t size)
-{
-    void *bytes = malloc(size);
-    ck_assert_ptr_nonnull(bytes);
-    return bytes;
-}
-
-/* What CUDA sees in the mapped buffer, after all that was put into the stream. */
-static void assert_cuda_pattern(const gr_buffer *buffer, unsigned seed)
-{
-    size_t size = gr_buffer_size(buffer);
-    unsigned char *bytes = allocate(size);
-    memset(bytes, 0xEE, size);
-    CU(cuMemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), size, gr_buffer_stream(buffer)));
-    CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
-    const char *difference = pattern_differs(bytes, size, seed);
-    free(bytes);
-    assert_no_difference(difference);
-}
-
-static void cuda_write_pattern(const gr_buffer *buffer, unsigned seed)
-{
-    size_t size = gr_buffer_size(buffer);
-    unsigned char *bytes = allocate(size);
-    pattern_fill(bytes, size, seed);
-    CU(cuMemcpyHtoDAsync(gr_buffer_ptr(buffer), bytes, size, gr_buffer_stream(buffer)));
-    CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
-    free(bytes);
-}
-
 /* ---- CUDA writes, OpenGL reads --------------------------------------------------------------- */
 
 START_TEST(gl_reads_what_a_fill_wrote)
 {
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_register(name);
     for (int value = 2; value < 6; value++) {
-        gr_buffer *buffer = must_map(resource);
-        cuda_fill(buffer, value);
-        assert_ok(gr_buffer_release(buffer));
-        assert_gl_bytes(name, SIZE, value);
+        fill_mapped(fx.resource, value);
+        assert_gl_bytes(fx.name, SIZE, value);
     }
 }
 END_TEST
 
 START_TEST(gl_reads_what_a_copy_from_the_host_wrote)
 {
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_register(name);
-    gr_buffer *buffer = must_map(resource);
-    cuda_write_pattern(buffer, 1);
-    assert_ok(gr_buffer_release(buffer));
-    assert_gl_pattern(name, SIZE, 1);
+    write_mapped(fx.resource, 1);
+    assert_gl_pattern(fx.name, SIZE, 1);
 }
 END_TEST
 
 START_TEST(gl_reads_what_a_copy_from_device_memory_wrote)
 {
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_register(name);
     unsigned char bytes[SIZE];
     pattern_fill(bytes, SIZE, 2);
     CUdeviceptr memory = 0;
     CU(cuMemAlloc(&memory, SIZE));
     CU(cuMemcpyHtoDAsync(memory, bytes, SIZE, fx.stream));
-    gr_buffer *buffer = must_map(resource);
+    gr_buffer *buffer = must_map(fx.resource);
     CU(cuMemcpyDtoDAsync(gr_buffer_ptr(buffer), memory, SIZE, fx.stream));
     assert_ok(gr_buffer_release(buffer));
-    assert_gl_pattern(name, SIZE, 2);
+    assert_gl_pattern(fx.name, SIZE, 2);
     CU(cuMemFree(memory));
 }
 END_TEST
@@ -86,24 +46,20 @@ END_TEST
 START_TEST(gl_reads_what_a_kernel_wrote)
 {
     need_kernels();
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_register(name);
-    gr_buffer *buffer = must_map(resource);
+    gr_buffer *buffer = must_map(fx.resource);
     kernel_fill_pattern(gr_buffer_ptr(buffer), SIZE, 3, fx.stream);
     assert_ok(gr_buffer_release(buffer));
-    assert_gl_pattern(name, SIZE, 3);
+    assert_gl_pattern(fx.name, SIZE, 3);
 }
 END_TEST
 
 START_TEST(bytes_that_cuda_does_not_write_stay)
 {
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_register(name);
-    gr_buffer *buffer = must_map(resource);
+    gr_buffer *buffer = must_map(fx.resource);
     CU(cuMemsetD8Async(gr_buffer_ptr(buffer) + 100, 2, 1000, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     unsigned char bytes[SIZE];
-    gl_read(name, bytes, SIZE);
+    gl_read(fx.name, bytes, SIZE);
     assert_bytes(bytes, 100, 1);
     assert_bytes(bytes + 100, 1000, 2);
     assert_bytes(bytes + 1100, SIZE - 1100, 1);
@@ -122,13 +78,11 @@ END_TEST
 
 START_TEST(cuda_reads_what_gl_wrote_between_two_maps)
 {
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_register(name);
     unsigned char bytes[SIZE];
     for (unsigned seed = 5; seed < 10; seed++) {
         pattern_fill(bytes, SIZE, seed);
-        gl_write(name, bytes, SIZE);
-        GR_AUTO(gr_buffer) *buffer = must_map(resource);
+        gl_write(fx.name, bytes, SIZE);
+        GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
         assert_cuda_pattern(buffer, seed);
     }
 }
@@ -138,9 +92,7 @@ START_TEST(cuda_reads_what_gl_copied_on_its_own_side)
 {
     GLuint source = gl_buffer_pattern(SIZE, 10), name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_register(name);
-    glBindBuffer(GL_COPY_READ_BUFFER, source);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
-    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, SIZE);
+    gl_copy_buffer(source, name, SIZE);
     GR_AUTO(gr_buffer) *buffer = must_map(resource);
     assert_cuda_pattern(buffer, 10);
 }
@@ -184,9 +136,7 @@ START_TEST(read_only_gives_cuda_gls_bytes_and_keeps_them)
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer(name, GR_READ_ONLY);
     assert_made(resource);
     for (int i = 0; i < 2; i++) {
-        gr_buffer *buffer = must_map(resource);
-        assert_cuda_pattern(buffer, 12);
-        assert_ok(gr_buffer_release(buffer));
+        assert_mapped(resource, 12);
         assert_gl_pattern(name, SIZE, 12);
     }
 }
@@ -198,9 +148,7 @@ START_TEST(write_discard_gives_gl_all_that_cuda_wrote)
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer(name, GR_WRITE_DISCARD);
     assert_made(resource);
     for (unsigned seed = 13; seed < 16; seed++) {
-        gr_buffer *buffer = must_map(resource);
-        cuda_write_pattern(buffer, seed);
-        assert_ok(gr_buffer_release(buffer));
+        write_mapped(resource, seed);
         assert_gl_pattern(name, SIZE, seed);
     }
 }
@@ -357,34 +305,32 @@ START_TEST(two_resources_of_one_buffer_see_the_same_bytes)
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *first = must_register(name);
     GR_AUTO(gr_resource) *second = must_register(name);
-    gr_buffer *buffer = must_map(first);
-    cuda_write_pattern(buffer, 27);
-    assert_ok(gr_buffer_release(buffer));
-    buffer = must_map(second);
-    assert_cuda_pattern(buffer, 27);
-    assert_ok(gr_buffer_release(buffer));
+    write_mapped(first, 27);
+    assert_mapped(second, 27);
 }
 END_TEST
 
 static void build(Suite *suite)
 {
-    add_tests(add_case(suite, "CUDA writes"), gl_reads_what_a_fill_wrote,
+    resource_case_buffer(SIZE, 1);
+    add_tests(add_resource_case(suite, "CUDA writes"), gl_reads_what_a_fill_wrote,
               gl_reads_what_a_copy_from_the_host_wrote,
               gl_reads_what_a_copy_from_device_memory_wrote, gl_reads_what_a_kernel_wrote,
               bytes_that_cuda_does_not_write_stay);
 
-    add_tests(add_case(suite, "OpenGL writes"), cuda_reads_what_gl_wrote_before_it_was_registered,
+    add_tests(add_resource_case(suite, "OpenGL writes"),
+              cuda_reads_what_gl_wrote_before_it_was_registered,
               cuda_reads_what_gl_wrote_between_two_maps, cuda_reads_what_gl_copied_on_its_own_side,
               a_kernel_changes_what_gl_wrote, a_kernel_copies_between_two_mapped_buffers);
 
-    add_tests(add_case(suite, "flags"), read_only_gives_cuda_gls_bytes_and_keeps_them,
+    add_tests(add_resource_case(suite, "flags"), read_only_gives_cuda_gls_bytes_and_keeps_them,
               write_discard_gives_gl_all_that_cuda_wrote,
               write_discard_hides_the_old_bytes_on_the_software_driver);
 
-    add_tests(add_case(suite, "sizes"), one_byte_goes_both_ways, odd_sizes_go_both_ways,
+    add_tests(add_resource_case(suite, "sizes"), one_byte_goes_both_ways, odd_sizes_go_both_ways,
               a_large_buffer_goes_both_ways, immutable_storage_goes_both_ways);
 
-    add_tests(add_case(suite, "streams"), bytes_pass_on_the_legacy_stream,
+    add_tests(add_resource_case(suite, "streams"), bytes_pass_on_the_legacy_stream,
               bytes_pass_on_the_per_thread_stream, bytes_pass_on_a_blocking_stream,
               two_resources_on_two_streams_do_not_mix,
               two_resources_of_one_buffer_see_the_same_bytes);

@@ -35,11 +35,10 @@ END_TEST
 
 START_TEST(the_handle_is_the_drivers_resource)
 {
-    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
-    GR_AUTO(gr_buffer) *buffer = must_map(resource);
+    GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
     CUdeviceptr pointer = 0;
     size_t size = 0;
-    CU(cuGraphicsResourceGetMappedPointer(&pointer, &size, gr_handle(resource)));
+    CU(cuGraphicsResourceGetMappedPointer(&pointer, &size, gr_handle(fx.resource)));
     ck_assert_uint_eq(pointer, gr_buffer_ptr(buffer));
     ck_assert_uint_eq(size, gr_buffer_size(buffer));
 }
@@ -47,54 +46,48 @@ END_TEST
 
 START_TEST(close_ends_the_registration_and_the_handle)
 {
-    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
-    void *handle = gr_handle(resource);
-    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
-    ck_assert(gr_is_closed(resource));
-    ck_assert(!gr_is_mapped(resource));
-    ck_assert_ptr_null(gr_handle(resource));
+    void *handle = gr_handle(fx.resource);
+    assert_ok(gr_close(fx.resource, GR_STREAM_OF_MAP));
+    ck_assert(gr_is_closed(fx.resource));
+    ck_assert(!gr_is_mapped(fx.resource));
+    ck_assert_ptr_null(gr_handle(fx.resource));
     assert_unregistered(handle);
 }
 END_TEST
 
 START_TEST(close_is_idempotent)
 {
-    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
-    assert_ok(gr_close(resource, fx.stream));
-    assert_ok(gr_close(resource, fx.stream));
-    assert_ok(gr_close(resource, fx.other));
-    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
-    ck_assert(gr_is_closed(resource));
+    assert_ok(gr_close(fx.resource, fx.stream));
+    assert_ok(gr_close(fx.resource, fx.stream));
+    assert_ok(gr_close(fx.resource, fx.other));
+    assert_ok(gr_close(fx.resource, GR_STREAM_OF_MAP));
+    ck_assert(gr_is_closed(fx.resource));
 }
 END_TEST
 
 START_TEST(close_while_mapped_empties_the_buffer)
 {
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_register(name);
-    void *handle = gr_handle(resource);
-    gr_buffer *buffer = must_map(resource);
+    void *handle = gr_handle(fx.resource);
+    gr_buffer *buffer = must_map(fx.resource);
     cuda_fill(buffer, 0x42);
-    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
-    ck_assert(gr_is_closed(resource));
-    ck_assert(!gr_is_mapped(resource));
+    assert_ok(gr_close(fx.resource, GR_STREAM_OF_MAP));
+    ck_assert(gr_is_closed(fx.resource));
+    ck_assert(!gr_is_mapped(fx.resource));
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
     ck_assert_uint_eq(gr_buffer_size(buffer), 0);
     assert_unregistered(handle);
-    assert_gl_bytes(name, SIZE, 0x42);
+    assert_gl_bytes(fx.name, SIZE, 0x42);
     assert_ok(gr_buffer_release(buffer));
 }
 END_TEST
 
 START_TEST(close_while_mapped_takes_another_stream)
 {
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_register(name);
-    gr_buffer *buffer = must_map(resource);
+    gr_buffer *buffer = must_map(fx.resource);
     cuda_fill(buffer, 0x43);
     CU(cuStreamSynchronize(fx.stream));
-    assert_ok(gr_close(resource, fx.other));
-    assert_gl_bytes(name, SIZE, 0x43);
+    assert_ok(gr_close(fx.resource, fx.other));
+    assert_gl_bytes(fx.name, SIZE, 0x43);
     assert_ok(gr_buffer_release_on(buffer, fx.stream));
 }
 END_TEST
@@ -112,11 +105,10 @@ END_TEST
 
 START_TEST(map_and_unmap_after_close_say_so)
 {
-    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
-    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
-    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
-    assert_fails(gr_unmap(resource, fx.stream), GR_ERR_STATE, 0, "closed");
-    ck_assert(gr_is_closed(resource));
+    assert_ok(gr_close(fx.resource, GR_STREAM_OF_MAP));
+    assert_null(gr_map(fx.resource, fx.stream), GR_ERR_STATE, 0, "closed");
+    assert_fails(gr_unmap(fx.resource, fx.stream), GR_ERR_STATE, 0, "closed");
+    ck_assert(gr_is_closed(fx.resource));
 }
 END_TEST
 
@@ -141,149 +133,134 @@ END_TEST
 
 START_TEST(map_gives_pointer_size_and_stream)
 {
-    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
-    GR_AUTO(gr_buffer) *buffer = must_map(resource);
+    GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
     ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
     ck_assert_ptr_eq(gr_buffer_stream(buffer), fx.stream);
-    ck_assert(gr_is_mapped(resource));
+    ck_assert(gr_is_mapped(fx.resource));
 }
 END_TEST
 
 START_TEST(release_unmaps)
 {
-    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
     for (int i = 0; i < 3; i++) {
-        gr_buffer *buffer = must_map(resource);
-        ck_assert(gr_is_mapped(resource));
+        gr_buffer *buffer = must_map(fx.resource);
+        ck_assert(gr_is_mapped(fx.resource));
         assert_ok(gr_buffer_release(buffer));
-        assert_not_mapped(resource);
+        assert_not_mapped(fx.resource);
     }
 }
 END_TEST
 
 START_TEST(release_on_another_stream_unmaps)
 {
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_register(name);
-    gr_buffer *buffer = must_map(resource);
+    gr_buffer *buffer = must_map(fx.resource);
     cuda_fill(buffer, 0x51);
     CU(cuStreamSynchronize(fx.stream));
     assert_ok(gr_buffer_release_on(buffer, fx.other));
-    assert_not_mapped(resource);
-    assert_gl_bytes(name, SIZE, 0x51);
+    assert_not_mapped(fx.resource);
+    assert_gl_bytes(fx.name, SIZE, 0x51);
 }
 END_TEST
 
 START_TEST(release_on_the_stream_of_the_map_by_name)
 {
-    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
-    assert_ok(gr_buffer_release_on(must_map(resource), GR_STREAM_OF_MAP));
-    assert_not_mapped(resource);
+    assert_ok(gr_buffer_release_on(must_map(fx.resource), GR_STREAM_OF_MAP));
+    assert_not_mapped(fx.resource);
 }
 END_TEST
 
 START_TEST(map_twice_is_refused_and_keeps_the_first)
 {
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_register(name);
-    gr_buffer *buffer = must_map(resource);
+    gr_buffer *buffer = must_map(fx.resource);
     CUdeviceptr pointer = gr_buffer_ptr(buffer);
-    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "already mapped");
-    assert_null(gr_map(resource, fx.other), GR_ERR_STATE, 0, "already mapped");
-    ck_assert(gr_is_mapped(resource));
+    assert_null(gr_map(fx.resource, fx.stream), GR_ERR_STATE, 0, "already mapped");
+    assert_null(gr_map(fx.resource, fx.other), GR_ERR_STATE, 0, "already mapped");
+    ck_assert(gr_is_mapped(fx.resource));
     ck_assert_uint_eq(gr_buffer_ptr(buffer), pointer);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
     cuda_fill(buffer, 0x52);
     assert_ok(gr_buffer_release(buffer));
-    assert_gl_bytes(name, SIZE, 0x52);
+    assert_gl_bytes(fx.name, SIZE, 0x52);
 }
 END_TEST
 
 START_TEST(unmap_when_not_mapped_is_refused)
 {
-    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
-    assert_fails(gr_unmap(resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
-    assert_fails(gr_unmap(resource, GR_STREAM_OF_MAP), GR_ERR_STATE, 0, "not mapped");
-    assert_not_mapped(resource);
-    assert_ok(gr_buffer_release(must_map(resource)));
-    assert_fails(gr_unmap(resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
+    assert_fails(gr_unmap(fx.resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
+    assert_fails(gr_unmap(fx.resource, GR_STREAM_OF_MAP), GR_ERR_STATE, 0, "not mapped");
+    assert_not_mapped(fx.resource);
+    assert_ok(gr_buffer_release(must_map(fx.resource)));
+    assert_fails(gr_unmap(fx.resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
 }
 END_TEST
 
 START_TEST(unmap_empties_the_buffer_but_leaves_it_to_be_released)
 {
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_register(name);
-    gr_buffer *buffer = must_map(resource);
+    gr_buffer *buffer = must_map(fx.resource);
     cuda_fill(buffer, 0x53);
-    assert_ok(gr_unmap(resource, GR_STREAM_OF_MAP));
-    assert_not_mapped(resource);
+    assert_ok(gr_unmap(fx.resource, GR_STREAM_OF_MAP));
+    assert_not_mapped(fx.resource);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
     ck_assert_uint_eq(gr_buffer_size(buffer), 0);
-    assert_gl_bytes(name, SIZE, 0x53);
+    assert_gl_bytes(fx.name, SIZE, 0x53);
     assert_ok(gr_buffer_release(buffer));
-    assert_not_mapped(resource);
+    assert_not_mapped(fx.resource);
 }
 END_TEST
 
 START_TEST(unmap_takes_another_stream)
 {
-    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
-    GR_AUTO(gr_buffer) *buffer = must_map(resource);
-    assert_ok(gr_unmap(resource, fx.other));
-    assert_not_mapped(resource);
+    GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
+    assert_ok(gr_unmap(fx.resource, fx.other));
+    assert_not_mapped(fx.resource);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
 }
 END_TEST
 
 START_TEST(map_again_while_the_old_buffer_is_still_out)
 {
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_register(name);
-    gr_buffer *old = must_map(resource);
-    assert_ok(gr_unmap(resource, fx.stream));
-    gr_buffer *new = must_map(resource);
+    gr_buffer *old = must_map(fx.resource);
+    assert_ok(gr_unmap(fx.resource, fx.stream));
+    gr_buffer *new = must_map(fx.resource);
     ck_assert_ptr_ne(old, new);
     ck_assert_uint_eq(gr_buffer_ptr(old), 0);
     ck_assert_uint_eq(gr_buffer_size(new), SIZE);
     assert_ok(gr_buffer_release(old));
-    ck_assert(gr_is_mapped(resource));
+    ck_assert(gr_is_mapped(fx.resource));
     ck_assert_uint_ne(gr_buffer_ptr(new), 0);
     cuda_fill(new, 0x54);
     assert_ok(gr_buffer_release(new));
-    assert_not_mapped(resource);
-    assert_gl_bytes(name, SIZE, 0x54);
+    assert_not_mapped(fx.resource);
+    assert_gl_bytes(fx.name, SIZE, 0x54);
 }
 END_TEST
 
 START_TEST(many_old_buffers_may_be_out_at_once)
 {
     enum { COUNT = 20 };
-    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
     gr_buffer *old[COUNT];
     for (int i = 0; i < COUNT; i++) {
-        old[i] = must_map(resource);
-        assert_ok(gr_unmap(resource, fx.stream));
+        old[i] = must_map(fx.resource);
+        assert_ok(gr_unmap(fx.resource, fx.stream));
     }
     for (int i = 0; i < COUNT; i++)
         for (int j = 0; j < i; j++)
             ck_assert_ptr_ne(old[i], old[j]);
     for (int i = 0; i < COUNT; i++)
         assert_ok(gr_buffer_release(old[i]));
-    assert_not_mapped(resource);
+    assert_not_mapped(fx.resource);
 }
 END_TEST
 
 START_TEST(a_second_release_is_an_error_while_the_resource_lives)
 {
-    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
-    gr_buffer *buffer = must_map(resource);
+    gr_buffer *buffer = must_map(fx.resource);
     assert_ok(gr_buffer_release(buffer));
     assert_fails(gr_buffer_release(buffer), GR_ERR_STATE, 0, "released already");
     assert_fails(gr_buffer_release_on(buffer, fx.other), GR_ERR_STATE, 0, "released already");
-    assert_not_mapped(resource);
-    assert_ok(gr_close(resource, fx.stream));
+    assert_not_mapped(fx.resource);
+    assert_ok(gr_close(fx.resource, fx.stream));
     assert_fails(gr_buffer_release(buffer), GR_ERR_STATE, 0, "released already");
 }
 END_TEST
@@ -291,15 +268,13 @@ END_TEST
 START_TEST(the_default_streams_are_streams_when_they_are_named)
 {
     static const CUstream streams[] = {CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_register(name);
     for (int i = 0; i < 2; i++) {
-        gr_buffer *buffer = gr_map(resource, streams[i]);
+        gr_buffer *buffer = gr_map(fx.resource, streams[i]);
         assert_made(buffer);
         ck_assert_ptr_eq(gr_buffer_stream(buffer), streams[i]);
         cuda_fill(buffer, 0x60 + i);
         assert_ok(gr_buffer_release(buffer));
-        assert_gl_bytes(name, SIZE, 0x60 + i);
+        assert_gl_bytes(fx.name, SIZE, 0x60 + i);
     }
 }
 END_TEST
@@ -314,51 +289,46 @@ static void assert_names_streams(void)
 
 START_TEST(a_null_stream_is_refused_at_map)
 {
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_register(name);
-    ck_assert_ptr_null(gr_map(resource, NULL));
+    ck_assert_ptr_null(gr_map(fx.resource, NULL));
     assert_names_streams();
-    assert_not_mapped(resource);
-    ck_assert_ptr_null(gr_map_gl_buffer(name, GR_NONE, NULL));
+    assert_not_mapped(fx.resource);
+    ck_assert_ptr_null(gr_map_gl_buffer(fx.name, GR_NONE, NULL));
     assert_names_streams();
     gr_buffer *out[1] = {NULL};
-    ck_assert_int_eq(gr_map_many(&resource, 1, NULL, out), GR_ERR_INVALID_VALUE);
+    ck_assert_int_eq(gr_map_many(&fx.resource, 1, NULL, out), GR_ERR_INVALID_VALUE);
     assert_names_streams();
-    assert_not_mapped(resource);
+    assert_not_mapped(fx.resource);
 }
 END_TEST
 
 START_TEST(a_null_stream_is_refused_at_release_unmap_and_close)
 {
-    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
-    gr_buffer *buffer = must_map(resource);
+    gr_buffer *buffer = must_map(fx.resource);
     CUdeviceptr pointer = gr_buffer_ptr(buffer);
     ck_assert_int_eq(gr_buffer_release_on(buffer, NULL), GR_ERR_INVALID_VALUE);
     assert_names_streams();
     ck_assert_int_eq(gr_buffer_release_many(&buffer, 1, NULL), GR_ERR_INVALID_VALUE);
     assert_names_streams();
-    ck_assert_int_eq(gr_unmap(resource, NULL), GR_ERR_INVALID_VALUE);
+    ck_assert_int_eq(gr_unmap(fx.resource, NULL), GR_ERR_INVALID_VALUE);
     assert_names_streams();
-    ck_assert_int_eq(gr_close(resource, NULL), GR_ERR_INVALID_VALUE);
+    ck_assert_int_eq(gr_close(fx.resource, NULL), GR_ERR_INVALID_VALUE);
     assert_names_streams();
-    ck_assert(gr_is_mapped(resource));
+    ck_assert(gr_is_mapped(fx.resource));
     ck_assert_ptr_nonnull(buffer);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), pointer);
     assert_ok(gr_buffer_release(buffer));
-    ck_assert_int_eq(gr_close(resource, NULL), GR_ERR_INVALID_VALUE);
+    ck_assert_int_eq(gr_close(fx.resource, NULL), GR_ERR_INVALID_VALUE);
     assert_names_streams();
-    assert_not_mapped(resource);
+    assert_not_mapped(fx.resource);
 }
 END_TEST
 
 START_TEST(the_stream_of_the_map_means_nothing_at_map)
 {
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_register(name);
-    assert_null(gr_map(resource, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
-    assert_null(gr_map_gl_buffer(name, GR_NONE, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0,
+    assert_null(gr_map(fx.resource, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
+    assert_null(gr_map_gl_buffer(fx.name, GR_NONE, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0,
                 "GR_STREAM_OF_MAP");
-    assert_not_mapped(resource);
+    assert_not_mapped(fx.resource);
 }
 END_TEST
 
@@ -407,12 +377,11 @@ END_TEST
 
 START_TEST(describe_counts_and_cuts_like_snprintf)
 {
-    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
     char whole[512], part[10];
-    int length = gr_resource_describe(resource, whole, sizeof(whole));
-    ck_assert_int_eq(gr_resource_describe(resource, NULL, 0), length);
+    int length = gr_resource_describe(fx.resource, whole, sizeof(whole));
+    ck_assert_int_eq(gr_resource_describe(fx.resource, NULL, 0), length);
     memset(part, 'x', sizeof(part));
-    ck_assert_int_eq(gr_resource_describe(resource, part, sizeof(part) - 1), length);
+    ck_assert_int_eq(gr_resource_describe(fx.resource, part, sizeof(part) - 1), length);
     ck_assert_int_eq(strncmp(part, whole, sizeof(part) - 2), 0);
     ck_assert_int_eq(part[sizeof(part) - 2], '\0');
     ck_assert_int_eq(part[sizeof(part) - 1], 'x');
@@ -423,14 +392,15 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    add_tests(add_case(suite, "register and close"), a_new_resource_is_open_and_not_mapped,
+    resource_case_buffer(SIZE, 1);
+    add_tests(add_resource_case(suite, "register and close"), a_new_resource_is_open_and_not_mapped,
               write_discard_and_read_only_register_too, the_handle_is_the_drivers_resource,
               close_ends_the_registration_and_the_handle, close_is_idempotent,
               close_while_mapped_empties_the_buffer, close_while_mapped_takes_another_stream,
               a_closed_buffer_object_can_be_registered_again, map_and_unmap_after_close_say_so,
               null_is_nothing_to_release_and_an_error_elsewhere);
 
-    add_tests(add_case(suite, "map, release, unmap"), map_gives_pointer_size_and_stream,
+    add_tests(add_resource_case(suite, "map, release, unmap"), map_gives_pointer_size_and_stream,
               release_unmaps, release_on_another_stream_unmaps,
               release_on_the_stream_of_the_map_by_name, map_twice_is_refused_and_keeps_the_first,
               unmap_when_not_mapped_is_refused,
@@ -439,11 +409,11 @@ static void build(Suite *suite)
               a_second_release_is_an_error_while_the_resource_lives,
               the_default_streams_are_streams_when_they_are_named);
 
-    add_tests(add_case(suite, "the stream is named"), a_null_stream_is_refused_at_map,
+    add_tests(add_resource_case(suite, "the stream is named"), a_null_stream_is_refused_at_map,
               a_null_stream_is_refused_at_release_unmap_and_close,
               the_stream_of_the_map_means_nothing_at_map);
 
-    add_tests(add_case(suite, "describe"), describe_says_what_it_is_and_its_state,
+    add_tests(add_resource_case(suite, "describe"), describe_says_what_it_is_and_its_state,
               describe_counts_and_cuts_like_snprintf);
 }
 

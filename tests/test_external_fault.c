@@ -4,8 +4,8 @@
  * caller's, nothing that was begun is left, and what was there before works again.
  */
 #define _GNU_SOURCE
+#include "external_import.h"
 #include "fault_driver.h"
-#include "support_vulkan_image.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -25,53 +25,39 @@ static void assert_refused(CUresult code)
     assert_error(GR_ERR_CUDA, (int)code, "");
 }
 
-static bool is_open(int fd)
-{
-    return fcntl(fd, F_GETFD) != -1;
-}
-
-static void must_close(int fd)
-{
-    ck_assert_msg(is_open(fd), "descriptor %d was closed", fd);
-    ck_assert_int_eq(close(fd), 0);
-}
-
 /* ---- Imports --------------------------------------------------------------------------------- */
-
-static gr_external_memory_info info_of(const struct vulkan_own *own)
-{
-    return (gr_external_memory_info){.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
-                                     .fd = vulkan_memory_fd(own->memory),
-                                     .size = own->memory_size,
-                                     .part = {.size = SIZE}};
-}
 
 START_VULKAN_TEST(an_import_that_fails_leaves_the_descriptor)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    const gr_external_memory_info info = info_of(&own);
+    gr_external_memory_info info = external_info(&own, SIZE);
     let_fail("cuImportExternalMemory", CUDA_ERROR_OUT_OF_MEMORY);
     ck_assert_ptr_null(gr_from_external_memory(&info, GR_NONE));
     assert_refused(CUDA_ERROR_OUT_OF_MEMORY);
     ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 0);
     ck_assert(is_open(info.fd));
-    gr_resource *resource = gr_from_external_memory(&info, GR_NONE);
-    assert_made(resource);
+    gr_resource *resource = must_import(&info);
     ck_assert(!is_open(info.fd));
     gr_resource_free(resource);
 }
 END_TEST
 
 /* The driver has taken a descriptor by then: it must not be the caller's. */
+static void assert_taken_back(const gr_external_memory_info *info, const char *function,
+                              CUresult code)
+{
+    let_fail(function, code);
+    ck_assert_ptr_null(gr_from_external_memory(info, GR_NONE));
+    assert_refused(code);
+    ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 1);
+    assert_mine(info->fd);
+}
+
 START_VULKAN_TEST(a_buffer_that_fails_after_its_import_leaves_the_descriptor)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    const gr_external_memory_info info = info_of(&own);
-    let_fail("cuExternalMemoryGetMappedBuffer", CUDA_ERROR_INVALID_VALUE);
-    ck_assert_ptr_null(gr_from_external_memory(&info, GR_NONE));
-    assert_refused(CUDA_ERROR_INVALID_VALUE);
-    ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 1);
-    must_close(info.fd);
+    gr_external_memory_info info = external_info(&own, SIZE);
+    assert_taken_back(&info, "cuExternalMemoryGetMappedBuffer", CUDA_ERROR_INVALID_VALUE);
 }
 END_TEST
 
@@ -80,23 +66,18 @@ START_VULKAN_TEST(an_image_that_fails_after_its_import_leaves_the_descriptor)
     struct vulkan_own own = vulkan_own(SIZE, false);
     const gr_external_image image = {
         .width = 16, .height = 16, .format = CU_AD_FORMAT_UNSIGNED_INT8, .channels = 4};
-    gr_external_memory_info info = info_of(&own);
+    gr_external_memory_info info = external_info(&own, SIZE);
     info.part = (gr_external_part){.image = &image};
-    let_fail("cuExternalMemoryGetMappedMipmappedArray", CUDA_ERROR_NOT_SUPPORTED);
-    ck_assert_ptr_null(gr_from_external_memory(&info, GR_NONE));
-    assert_refused(CUDA_ERROR_NOT_SUPPORTED);
-    ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 1);
-    must_close(info.fd);
+    assert_taken_back(&info, "cuExternalMemoryGetMappedMipmappedArray", CUDA_ERROR_NOT_SUPPORTED);
 }
 END_TEST
 
 START_VULKAN_TEST(another_part_that_fails_leaves_the_first)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    const gr_external_memory_info info = info_of(&own);
+    gr_external_memory_info info = external_info(&own, SIZE);
     const gr_external_part part = {.offset = 256, .size = 256};
-    GR_AUTO(gr_resource) *resource = gr_from_external_memory(&info, GR_NONE);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_import(&info);
     let_fail("cuExternalMemoryGetMappedBuffer", CUDA_ERROR_INVALID_VALUE);
     ck_assert_ptr_null(gr_from_same_memory(resource, &part, GR_NONE));
     assert_refused(CUDA_ERROR_INVALID_VALUE);

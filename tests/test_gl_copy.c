@@ -152,28 +152,6 @@ gr_resource *must_copy_image(const struct image *image, unsigned flags)
     return resource;
 }
 
-void cuda_pattern(const gr_buffer *buffer, unsigned seed)
-{
-    size_t size = gr_buffer_size(buffer);
-    unsigned char *bytes = malloc(size);
-    pattern_fill(bytes, size, seed);
-    CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
-    CU(cuMemcpyHtoD(gr_buffer_ptr(buffer), bytes, size));
-    CU(cuStreamSynchronize(CU_STREAM_LEGACY)); /* the copy may still be on its way otherwise */
-    free(bytes);
-}
-
-const char *cuda_pattern_differs(const gr_buffer *buffer, unsigned seed)
-{
-    size_t size = gr_buffer_size(buffer);
-    unsigned char *bytes = malloc(size);
-    CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
-    CU(cuMemcpyDtoH(bytes, gr_buffer_ptr(buffer), size));
-    const char *difference = pattern_differs(bytes, size, seed);
-    free(bytes);
-    return difference;
-}
-
 static void build(Suite *suite)
 {
     add_buffer_cases(suite, GL_OF_THE_FIXTURE);

@@ -117,9 +117,7 @@ START_TEST(another_transport_by_wish)
     assert_made(resource);
     GLuint name = gr_gl_name(resource);
     ck_assert_int_eq(gr_gl_transport(resource), others[_i]);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 0x77);
-    assert_ok(gr_buffer_release(buffer));
+    fill_mapped(resource, 0x77);
     assert_gl_bytes(name, SIZE, 0x77);
     gr_resource_free(resource);
     ck_assert(!glIsBuffer(name));
@@ -245,9 +243,7 @@ static void life(GLuint unused)
 {
     (void)unused;
     gr_resource *resource = must_share(SIZE, GR_NONE);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 1);
-    assert_ok(gr_buffer_release(buffer));
+    fill_mapped(resource, 1);
     gr_resource_free(resource);
 }
 
@@ -263,9 +259,7 @@ static gr_resource *steady;
 static void frame(GLuint unused)
 {
     (void)unused;
-    gr_buffer *buffer = must_map(steady);
-    cuda_fill(buffer, 3);
-    assert_ok(gr_buffer_release(buffer));
+    fill_mapped(steady, 3);
 }
 
 START_TEST(map_and_release_for_ever_need_nothing_more)
@@ -277,7 +271,9 @@ START_TEST(map_and_release_for_ever_need_nothing_more)
 }
 END_TEST
 
-/* Whose semaphores the transport signals, nobody else is to. */
+/*
+ * Whose semaphores the transport signals, nobody else is to.
+ */
 START_TEST(semaphores_of_its_own_are_refused)
 {
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);

@@ -125,20 +125,17 @@ static void write_late(gr_resource *resource, unsigned seed)
 START_TEST(a_read_comes_after_the_kernel_before_the_release)
 {
     need_kernels();
-    GLuint name = gl_buffer_filled(SIZE, 0);
-    GR_AUTO(gr_resource) *resource = must_register(name);
-    write_late(resource, 1);
-    assert_gl_pattern(name, SIZE, 1);
+    write_late(fx.resource, 1);
+    assert_gl_pattern(fx.name, SIZE, 1);
 }
 END_TEST
 
 START_TEST(a_draw_comes_after_the_kernel_before_the_release)
 {
     need_kernels();
-    GLuint name = gl_buffer_filled(SIZE, 0), seen = gl_buffer_filled(SIZE, 0);
-    GR_AUTO(gr_resource) *resource = must_register(name);
-    write_late(resource, 2);
-    copy_by_drawing(seen, name, SIZE);
+    GLuint seen = gl_buffer_filled(SIZE, 0);
+    write_late(fx.resource, 2);
+    copy_by_drawing(seen, fx.name, SIZE);
     assert_gl_pattern(seen, SIZE, 2);
 }
 END_TEST
@@ -148,11 +145,10 @@ START_TEST(a_compute_shader_comes_after_the_kernel_before_the_release)
     need_kernels();
     if (epoxy_gl_version() < 43)
         skip("compute shaders need OpenGL 4.3");
-    GLuint name = gl_buffer_filled(SIZE, 0), seen = gl_buffer_filled(SIZE, 0);
+    GLuint seen = gl_buffer_filled(SIZE, 0);
     GLuint program = copy_program();
-    GR_AUTO(gr_resource) *resource = must_register(name);
-    write_late(resource, 3);
-    copy_by_compute(program, seen, name, SIZE);
+    write_late(fx.resource, 3);
+    copy_by_compute(program, seen, fx.name, SIZE);
     assert_gl_pattern(seen, SIZE, 3);
 }
 END_TEST
@@ -160,12 +156,9 @@ END_TEST
 START_TEST(a_copy_on_gls_side_comes_after_the_kernel_before_the_release)
 {
     need_kernels();
-    GLuint name = gl_buffer_filled(SIZE, 0), seen = gl_buffer_filled(SIZE, 0);
-    GR_AUTO(gr_resource) *resource = must_register(name);
-    write_late(resource, 4);
-    glBindBuffer(GL_COPY_READ_BUFFER, name);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, seen);
-    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, SIZE);
+    GLuint seen = gl_buffer_filled(SIZE, 0);
+    write_late(fx.resource, 4);
+    gl_copy_buffer(fx.name, seen, SIZE);
     assert_gl_pattern(seen, SIZE, 4);
 }
 END_TEST
@@ -187,17 +180,16 @@ START_TEST(a_kernel_comes_after_the_dispatches_before_the_map)
     need_kernels();
     if (epoxy_gl_version() < 43)
         skip("compute shaders need OpenGL 4.3");
-    GLuint name = gl_buffer_filled(SIZE, 0), other = gl_buffer_filled(SIZE, 0);
+    GLuint other = gl_buffer_filled(SIZE, 0);
     GLuint source = gl_buffer_pattern(SIZE, 5), program = copy_program();
-    GR_AUTO(gr_resource) *resource = must_register(name);
     CUdeviceptr copy = 0;
     CU(cuMemAlloc(&copy, SIZE));
     for (int i = 0; i < 200; i++) {
-        copy_by_compute(program, name, other, SIZE);
-        copy_by_compute(program, other, name, SIZE);
+        copy_by_compute(program, fx.name, other, SIZE);
+        copy_by_compute(program, other, fx.name, SIZE);
     }
-    copy_by_compute(program, name, source, SIZE);
-    gr_buffer *buffer = must_map(resource);
+    copy_by_compute(program, fx.name, source, SIZE);
+    gr_buffer *buffer = must_map(fx.resource);
     kernel_copy(copy, gr_buffer_ptr(buffer), SIZE, fx.stream);
     assert_ok(gr_buffer_release(buffer));
     CU(cuStreamSynchronize(fx.stream));
@@ -209,12 +201,11 @@ END_TEST
 START_TEST(a_kernel_comes_after_the_draw_before_the_map)
 {
     need_kernels();
-    GLuint name = gl_buffer_filled(SIZE, 0), source = gl_buffer_pattern(SIZE, 6);
-    GR_AUTO(gr_resource) *resource = must_register(name);
+    GLuint source = gl_buffer_pattern(SIZE, 6);
     CUdeviceptr copy = 0;
     CU(cuMemAlloc(&copy, SIZE));
-    copy_by_drawing(name, source, SIZE);
-    gr_buffer *buffer = must_map(resource);
+    copy_by_drawing(fx.name, source, SIZE);
+    gr_buffer *buffer = must_map(fx.resource);
     kernel_copy(copy, gr_buffer_ptr(buffer), SIZE, fx.stream);
     assert_ok(gr_buffer_release(buffer));
     CU(cuStreamSynchronize(fx.stream));
@@ -243,9 +234,7 @@ static void overwrite_after_release(void (*write)(GLuint name))
 
 static void copy_zeros(GLuint name)
 {
-    glBindBuffer(GL_COPY_READ_BUFFER, gl_buffer_filled(SIZE, 0));
-    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
-    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, SIZE);
+    gl_copy_buffer(gl_buffer_filled(SIZE, 0), name, SIZE);
 }
 
 static void send_zeros(GLuint name)
@@ -276,28 +265,24 @@ END_TEST
 START_TEST(release_on_b_comes_after_what_a_was_given_before)
 {
     need_kernels();
-    GLuint name = gl_buffer_filled(SIZE, 0);
-    GR_AUTO(gr_resource) *resource = must_register(name);
-    gr_buffer *buffer = must_map(resource);
+    gr_buffer *buffer = must_map(fx.resource);
     gate_open_after(gate_put(fx.stream), LATE_MS);
     kernel_fill_pattern(gr_buffer_ptr(buffer), SIZE, 8, fx.stream);
     assert_ok(gr_buffer_release_on(buffer, fx.other));
-    assert_gl_pattern(name, SIZE, 8);
+    assert_gl_pattern(fx.name, SIZE, 8);
 }
 END_TEST
 
 START_TEST(release_on_b_waits_for_no_third_stream)
 {
-    GLuint name = gl_buffer_filled(SIZE, 0);
-    GR_AUTO(gr_resource) *resource = must_register(name);
     CUstream third = NULL;
     CU(cuStreamCreate(&third, CU_STREAM_NON_BLOCKING));
-    gr_buffer *buffer = must_map(resource);
+    gr_buffer *buffer = must_map(fx.resource);
     cuda_fill(buffer, 9);
     struct gate *gate = gate_put(third);
     gate_open_after(gate, TOO_LATE_MS);
     assert_ok(gr_buffer_release_on(buffer, fx.other));
-    assert_gl_bytes(name, SIZE, 9);
+    assert_gl_bytes(fx.name, SIZE, 9);
     ck_assert_msg(!gate_is_open(gate), "the release or OpenGL waited for a stream of no concern");
     CU(cuStreamSynchronize(third));
     CU(cuStreamDestroy(third));
@@ -306,14 +291,12 @@ END_TEST
 
 START_TEST(unmap_and_close_on_b_order_as_release_does)
 {
-    GLuint name = gl_buffer_filled(SIZE, 0);
-    GR_AUTO(gr_resource) *resource = must_register(name);
     for (int value = 10; value < 12; value++) {
-        GR_AUTO(gr_buffer) *buffer = must_map(resource);
+        GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
         gate_open_after(gate_put(fx.stream), LATE_MS);
         cuda_fill(buffer, value);
-        assert_ok(value == 10 ? gr_unmap(resource, fx.other) : gr_close(resource, fx.other));
-        assert_gl_bytes(name, SIZE, value);
+        assert_ok(value == 10 ? gr_unmap(fx.resource, fx.other) : gr_close(fx.resource, fx.other));
+        assert_gl_bytes(fx.name, SIZE, value);
     }
 }
 END_TEST
@@ -321,17 +304,15 @@ END_TEST
 START_TEST(a_map_on_b_comes_after_the_release_on_a)
 {
     need_kernels();
-    GLuint name = gl_buffer_filled(SIZE, 0);
-    GR_AUTO(gr_resource) *resource = must_register(name);
-    gr_buffer *buffer = must_map(resource);
+    gr_buffer *buffer = must_map(fx.resource);
     gate_open_after(gate_put(fx.stream), LATE_MS);
     cuda_fill(buffer, 12);
     assert_ok(gr_buffer_release(buffer));
-    buffer = gr_map(resource, fx.other);
+    buffer = gr_map(fx.resource, fx.other);
     assert_made(buffer);
     kernel_add_one(gr_buffer_ptr(buffer), SIZE, fx.other);
     assert_ok(gr_buffer_release(buffer));
-    assert_gl_bytes(name, SIZE, 13);
+    assert_gl_bytes(fx.name, SIZE, 13);
 }
 END_TEST
 
@@ -360,16 +341,14 @@ END_TEST
 
 START_TEST(map_does_not_wait_for_the_stream)
 {
-    GLuint name = gl_buffer_filled(SIZE, 0);
-    GR_AUTO(gr_resource) *resource = must_register(name);
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, TOO_LATE_MS);
-    gr_buffer *buffer = must_map(resource);
+    gr_buffer *buffer = must_map(fx.resource);
     cuda_fill(buffer, 16);
     ck_assert_msg(!gate_is_open(gate), "the map waited for the stream");
     gate_open(gate);
     assert_ok(gr_buffer_release(buffer));
-    assert_gl_bytes(name, SIZE, 16);
+    assert_gl_bytes(fx.name, SIZE, 16);
 }
 END_TEST
 
@@ -377,16 +356,14 @@ START_TEST(release_does_not_wait_for_the_stream)
 {
     if (gr_cuda_is_software())
         skip("the software driver's unmap waits: OpenGL has no queue that could wait for it");
-    GLuint name = gl_buffer_filled(SIZE, 0);
-    GR_AUTO(gr_resource) *resource = must_register(name);
-    gr_buffer *buffer = must_map(resource);
+    gr_buffer *buffer = must_map(fx.resource);
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, TOO_LATE_MS);
     cuda_fill(buffer, 17);
     assert_ok(gr_buffer_release(buffer));
     ck_assert_msg(!gate_is_open(gate), "the release waited for the stream");
     gate_open(gate);
-    assert_gl_bytes(name, SIZE, 17);
+    assert_gl_bytes(fx.name, SIZE, 17);
 }
 END_TEST
 
@@ -429,25 +406,29 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    add_tests(add_case(suite, "OpenGL reads"), a_read_comes_after_the_kernel_before_the_release,
+    resource_case_buffer(SIZE, 0);
+    add_tests(add_resource_case(suite, "OpenGL reads"),
+              a_read_comes_after_the_kernel_before_the_release,
               a_draw_comes_after_the_kernel_before_the_release,
               a_compute_shader_comes_after_the_kernel_before_the_release,
               a_copy_on_gls_side_comes_after_the_kernel_before_the_release);
 
-    add_tests(add_case(suite, "OpenGL writes"), a_kernel_comes_after_the_dispatches_before_the_map,
+    add_tests(add_resource_case(suite, "OpenGL writes"),
+              a_kernel_comes_after_the_dispatches_before_the_map,
               a_kernel_comes_after_the_draw_before_the_map,
               a_late_read_by_cuda_comes_before_what_gl_copies_after_the_release,
               a_late_read_by_cuda_comes_before_what_the_host_sends_after_the_release);
 
-    add_tests(add_case(suite, "two streams"), release_on_b_comes_after_what_a_was_given_before,
-              release_on_b_waits_for_no_third_stream, unmap_and_close_on_b_order_as_release_does,
-              a_map_on_b_comes_after_the_release_on_a,
-              a_busy_stream_does_not_hold_up_another_resource);
+    add_tests(
+        add_resource_case(suite, "two streams"), release_on_b_comes_after_what_a_was_given_before,
+        release_on_b_waits_for_no_third_stream, unmap_and_close_on_b_order_as_release_does,
+        a_map_on_b_comes_after_the_release_on_a, a_busy_stream_does_not_hold_up_another_resource);
 
-    add_tests(add_case(suite, "the calling thread"), map_does_not_wait_for_the_stream,
+    add_tests(add_resource_case(suite, "the calling thread"), map_does_not_wait_for_the_stream,
               release_does_not_wait_for_the_stream);
 
-    add_tests(add_case(suite, "a missing wait"), a_missing_wait_faults_on_the_software_driver);
+    add_tests(add_resource_case(suite, "a missing wait"),
+              a_missing_wait_faults_on_the_software_driver);
 }
 
 int main(int argc, char **argv)

@@ -26,9 +26,7 @@ START_TEST(map_and_release_allocate_nothing)
     GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
     need_counting();
     for (int i = 0; i < LOOPS; i++) {
-        gr_buffer *buffer = must_map(resource);
-        cuda_fill(buffer, i);
-        assert_ok(gr_buffer_release(buffer));
+        fill_mapped(resource, i);
     }
     ck_assert_uint_eq(allocations, 0);
 }
@@ -98,9 +96,7 @@ static int cycles(void)
 static void life(GLuint name)
 {
     gr_resource *resource = must_register(name);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 1);
-    assert_ok(gr_buffer_release(buffer));
+    fill_mapped(resource, 1);
     assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
     gr_resource_free(resource);
 }
@@ -130,9 +126,7 @@ static gr_resource *steady;
 static void frame(GLuint name)
 {
     (void)name;
-    gr_buffer *buffer = must_map(steady);
-    cuda_fill(buffer, 3);
-    assert_ok(gr_buffer_release(buffer));
+    fill_mapped(steady, 3);
 }
 
 START_TEST(map_and_release_for_ever_need_nothing_more)

@@ -83,10 +83,7 @@ static uint32_t state = SEED;
 
 static unsigned pick(unsigned n)
 {
-    state ^= state << 13;
-    state ^= state >> 17;
-    state ^= state << 5;
-    return state % n;
+    return walk_random(&state, n);
 }
 
 /* Wrong ones are rare, so that the walk gets somewhere. */
@@ -432,11 +429,7 @@ static void check_all(void)
     check(current == CONTEXTS || glGetError() == GL_NO_ERROR);
 }
 
-static const struct kind {
-    const char *name;
-    unsigned weight;
-    void (*run)(void);
-} kinds[] = {
+static const struct walk_kind kinds[] = {
     {"register", 6, step_register}, {"map on entry", 3, step_map_on_entry},
     {"map", 12, step_map},          {"map many", 8, step_map_many},
     {"release", 12, step_release},  {"release many", 2, step_release_many},
@@ -453,13 +446,7 @@ static struct {
 
 static void take_step(void)
 {
-    unsigned all = 0;
-    for (size_t i = 0; i < KINDS; i++)
-        all += kinds[i].weight;
-    unsigned at = pick(all);
-    size_t kind = 0;
-    while (at >= kinds[kind].weight)
-        at -= kinds[kind++].weight;
+    size_t kind = walk_pick(kinds, KINDS, pick);
     doing = kinds[kind].name;
     succeeded = refused = 0;
     kinds[kind].run();

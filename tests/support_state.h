@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * OpenGL's state as the application has it, and calls that have to leave it alone: bindings of
+ * buffers and of three texture units, pixel storage, framebuffers, the current contexts, and an
+ * error that was pending from before.
+ */
+#ifndef GR_TESTS_SUPPORT_STATE_H
+#define GR_TESTS_SUPPORT_STATE_H
+
+#include "support.h"
+
+/* Puts something of its own in each place, so that a 0 put there is a change. */
+void state_bind(void);
+
+/* There is something in each place. */
+void state_assert_bound(void);
+
+struct state_step {
+    const char *name;
+    bool (*run)(void); /* whether the calls gave what they have to */
+};
+
+struct state_steps {
+    void (*prepare)(void); /* makes what the steps work on */
+    void (*finish)(void);  /* looks at it in the end, with pixel storage as OpenGL begins */
+    size_t count;
+    const struct state_step *steps;
+};
+
+/*
+ * Adds two tests to a case: they run the steps, each without and with an error pending, and each
+ * has to be good and to leave the state and the error as they were. One list in a program.
+ */
+void add_state_tests(TCase *tcase, const struct state_steps *steps);
+
+#endif
