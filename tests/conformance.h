@@ -8,32 +8,28 @@
 
 #include "support.h"
 
-/* Functions that grinterop's own table has not. */
+/* Functions that grinterop's own table has not, with the version of CUDA that they are of. */
 #define MORE_FUNCTIONS(X)                                                                          \
-    X(cuArrayDestroy, 2000, PFN_cuArrayDestroy_v2000)                                              \
-    X(cuCtxGetLimit, 3010, PFN_cuCtxGetLimit_v3010)                                                \
-    X(cuGraphicsResourceGetMappedMipmappedArray, 5000,                                             \
-      PFN_cuGraphicsResourceGetMappedMipmappedArray_v5000)                                         \
-    X(cuGraphicsResourceSetMapFlags, 6050, PFN_cuGraphicsResourceSetMapFlags_v6050)                \
-    X(cuGraphicsSubResourceGetMappedArray, 3000, PFN_cuGraphicsSubResourceGetMappedArray_v3000)    \
-    X(cuMemAllocManaged, 6000, PFN_cuMemAllocManaged_v6000)                                        \
-    X(cuMemGetAccess, 10020, PFN_cuMemGetAccess_v10020)                                            \
-    X(cuMemGetAddressRange, 3020, PFN_cuMemGetAddressRange_v3020)                                  \
-    X(cuMemGetAllocationPropertiesFromHandle, 10020,                                               \
-      PFN_cuMemGetAllocationPropertiesFromHandle_v10020)                                           \
-    X(cuMemHostAlloc, 2020, PFN_cuMemHostAlloc_v2020)                                              \
-    X(cuMemHostGetDevicePointer, 3020, PFN_cuMemHostGetDevicePointer_v3020)                        \
-    X(cuMemRetainAllocationHandle, 11000, PFN_cuMemRetainAllocationHandle_v11000)                  \
-    X(cuMemcpy, 4000, PFN_cuMemcpy_v4000)                                                          \
-    X(cuMemcpyDtoD, 3020, PFN_cuMemcpyDtoD_v3020)                                                  \
-    X(cuMemsetD2D8Async, 3020, PFN_cuMemsetD2D8Async_v3020)                                        \
-    X(cuMemsetD32, 3020, PFN_cuMemsetD32_v3020)                                                    \
-    X(cuStreamBatchMemOp, 11070, PFN_cuStreamBatchMemOp_v11070)                                    \
-    X(cuStreamGetFlags, 5050, PFN_cuStreamGetFlags_v5050)                                          \
-    X(cuStreamWaitValue32, 11070, PFN_cuStreamWaitValue32_v11070)                                  \
-    X(cuStreamWriteValue32, 11070, PFN_cuStreamWriteValue32_v11070)
+    X(cuArrayDestroy, 2000)                                                                        \
+    X(cuCtxGetLimit, 3010)                                                                         \
+    X(cuGraphicsResourceSetMapFlags, 6050)                                                         \
+    X(cuMemAllocManaged, 6000)                                                                     \
+    X(cuMemGetAccess, 10020)                                                                       \
+    X(cuMemGetAddressRange, 3020)                                                                  \
+    X(cuMemGetAllocationPropertiesFromHandle, 10020)                                               \
+    X(cuMemHostAlloc, 2020)                                                                        \
+    X(cuMemHostGetDevicePointer, 3020)                                                             \
+    X(cuMemRetainAllocationHandle, 11000)                                                          \
+    X(cuMemcpy, 4000)                                                                              \
+    X(cuMemcpyDtoD, 3020)                                                                          \
+    X(cuMemsetD2D8Async, 3020)                                                                     \
+    X(cuMemsetD32, 3020)                                                                           \
+    X(cuStreamBatchMemOp, 11070)                                                                   \
+    X(cuStreamGetFlags, 5050)                                                                      \
+    X(cuStreamWaitValue32, 11070)                                                                  \
+    X(cuStreamWriteValue32, 11070)
 
-#define MORE_MEMBER(name, version, type) type name;
+#define MORE_MEMBER(name, version) PFN_##name##_v##version name;
 struct more {
     MORE_FUNCTIONS(MORE_MEMBER)
 };
@@ -47,6 +43,14 @@ extern struct more more;
  */
 #define CALL(code, call) conformance_note(#call, fx.cu->call, CUDA_##code)
 #define MORE(code, call) conformance_note(#call, more.call, CUDA_##code)
+
+/* The same with a description that is as `good` but for one field; in the call it is `changed`. */
+#define CALL_WITH(code, change, call)                                                              \
+    do {                                                                                           \
+        __typeof__(good) changed = good;                                                           \
+        changed.change;                                                                            \
+        conformance_note(#call " with " #change, fx.cu->call, CUDA_##code);                        \
+    } while (0)
 
 /* For what ends the process on NVIDIA's driver, the software driver has to have a code. */
 #define CALL_SOFT(code, call)                                                                      \

@@ -70,6 +70,13 @@ END_TEST
 
 /* ---- External memory: buffers ---------------------------------------------------------------- */
 
+#define MAP_BUFFER(code, ...)                                                                      \
+    do {                                                                                           \
+        const CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc_ = {__VA_ARGS__};                              \
+        conformance_note("cuExternalMemoryGetMappedBuffer with " #__VA_ARGS__,                     \
+                         fx.cu->cuExternalMemoryGetMappedBuffer(&p, memory, &desc_), CUDA_##code); \
+    } while (0)
+
 START_TEST(buffer_codes)
 {
     need_imports();
@@ -80,16 +87,11 @@ START_TEST(buffer_codes)
     CALL(ERROR_INVALID_VALUE, cuExternalMemoryGetMappedBuffer(NULL, memory, &d));
     CALL(ERROR_INVALID_VALUE, cuExternalMemoryGetMappedBuffer(&p, memory, NULL));
     CALL(ERROR_INVALID_HANDLE, cuExternalMemoryGetMappedBuffer(&p, NULL, &d));
-    d.flags = 1;
-    CALL(ERROR_INVALID_VALUE, cuExternalMemoryGetMappedBuffer(&p, memory, &d));
-    d = (CUDA_EXTERNAL_MEMORY_BUFFER_DESC){.size = 0};
-    CALL(ERROR_INVALID_VALUE, cuExternalMemoryGetMappedBuffer(&p, memory, &d));
-    d = (CUDA_EXTERNAL_MEMORY_BUFFER_DESC){.size = SHARE_SIZE - 4095};
-    CALL(ERROR_INVALID_VALUE, cuExternalMemoryGetMappedBuffer(&p, memory, &d));
-    d = (CUDA_EXTERNAL_MEMORY_BUFFER_DESC){.offset = SHARE_SIZE - 8192, .size = 4097};
-    CALL(ERROR_INVALID_VALUE, cuExternalMemoryGetMappedBuffer(&p, memory, &d));
-    d = (CUDA_EXTERNAL_MEMORY_BUFFER_DESC){.offset = UINT64_MAX - 15, .size = 4096};
-    CALL(ERROR_INVALID_VALUE, cuExternalMemoryGetMappedBuffer(&p, memory, &d));
+    MAP_BUFFER(ERROR_INVALID_VALUE, .size = 4096, .flags = 1);
+    MAP_BUFFER(ERROR_INVALID_VALUE, .size = 0);
+    MAP_BUFFER(ERROR_INVALID_VALUE, .size = SHARE_SIZE - 4095);
+    MAP_BUFFER(ERROR_INVALID_VALUE, .offset = SHARE_SIZE - 8192, .size = 4097);
+    MAP_BUFFER(ERROR_INVALID_VALUE, .offset = UINT64_MAX - 15, .size = 4096);
     d = (CUDA_EXTERNAL_MEMORY_BUFFER_DESC){.offset = SHARE_SIZE - 8192, .size = 4096};
     CALL(SUCCESS, cuExternalMemoryGetMappedBuffer(&p, memory, &d));
     CALL(SUCCESS, cuMemFree(p));

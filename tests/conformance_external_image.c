@@ -173,27 +173,23 @@ START_TEST(image_codes)
     need_imports();
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
     CUexternalMemory memory = share_import(handle, SHARE_SIZE);
-    const image_description good = describe(&shapes[2], 0);
+    image_description good = describe(&shapes[2], 0);
     image_description d = good;
     CUmipmappedArray mipmap = NULL;
     CUarray array = NULL;
     CALL(ERROR_INVALID_VALUE, cuExternalMemoryGetMappedMipmappedArray(NULL, memory, &d));
     CALL(ERROR_INVALID_VALUE, cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, NULL));
     CALL(ERROR_INVALID_HANDLE, cuExternalMemoryGetMappedMipmappedArray(&mipmap, NULL, &d));
-    d.numLevels = 0;
-    CALL(ERROR_INVALID_VALUE, cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &d));
-    d = good;
-    d.offset = 8;
-    CALL(ERROR_INVALID_VALUE, cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &d));
-    d.offset = SHARE_SIZE;
-    CALL(ERROR_INVALID_VALUE, cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &d));
-    d = good;
-    d.arrayDesc.NumChannels = 3;
-    CALL(ERROR_INVALID_VALUE, cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &d));
-    d = good;
-    d.arrayDesc.Width = 0;
-    CALL(ERROR_INVALID_VALUE, cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &d));
-    d = good;
+    CALL_WITH(ERROR_INVALID_VALUE, numLevels = 0,
+              cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &changed));
+    CALL_WITH(ERROR_INVALID_VALUE, offset = 8,
+              cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &changed));
+    CALL_WITH(ERROR_INVALID_VALUE, offset = SHARE_SIZE,
+              cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &changed));
+    CALL_WITH(ERROR_INVALID_VALUE, arrayDesc.NumChannels = 3,
+              cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &changed));
+    CALL_WITH(ERROR_INVALID_VALUE, arrayDesc.Width = 0,
+              cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &changed));
     d.arrayDesc.Flags = CUDA_ARRAY3D_COLOR_ATTACHMENT | CUDA_ARRAY3D_SURFACE_LDST;
     CALL(SUCCESS, cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &d));
     CU(cuMipmappedArrayGetLevel(&array, mipmap, 1));

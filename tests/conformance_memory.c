@@ -226,36 +226,23 @@ START_TEST(copies_in_two_and_three_dimensions)
     char b[256] = "";
     CUdeviceptr q = 0;
     CU(cuMemAlloc(&q, 256));
-    const CUDA_MEMCPY2D good = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                                .srcHost = b,
-                                .srcPitch = 16,
-                                .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                                .dstDevice = q,
-                                .dstPitch = 32,
-                                .WidthInBytes = 16,
-                                .Height = 4};
-    CUDA_MEMCPY2D c = good;
-    CALL(SUCCESS, cuMemcpy2DAsync(&c, fx.stream));
-    c.WidthInBytes = 0;
-    CALL(SUCCESS, cuMemcpy2DAsync(&c, fx.stream));
-    c = good;
-    c.Height = 0;
-    CALL(SUCCESS, cuMemcpy2DAsync(&c, fx.stream));
-    c = good;
-    c.srcPitch = 8;
-    CALL(ERROR_INVALID_VALUE, cuMemcpy2DAsync(&c, fx.stream));
-    c = good;
-    c.dstPitch = 8;
-    CALL(ERROR_INVALID_VALUE, cuMemcpy2DAsync(&c, fx.stream));
-    c = good;
-    c.dstDevice = 0;
-    CALL(ERROR_INVALID_VALUE, cuMemcpy2DAsync(&c, fx.stream));
-    c = good;
-    c.srcHost = NULL;
-    CALL(ERROR_INVALID_VALUE, cuMemcpy2DAsync(&c, fx.stream));
-    c = good;
-    c.dstMemoryType = (CUmemorytype)9;
-    CALL(ERROR_INVALID_VALUE, cuMemcpy2DAsync(&c, fx.stream));
+    CUDA_MEMCPY2D good = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                          .srcHost = b,
+                          .srcPitch = 16,
+                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .dstDevice = q,
+                          .dstPitch = 32,
+                          .WidthInBytes = 16,
+                          .Height = 4};
+    CALL(SUCCESS, cuMemcpy2DAsync(&good, fx.stream));
+    CALL_WITH(SUCCESS, WidthInBytes = 0, cuMemcpy2DAsync(&changed, fx.stream));
+    CALL_WITH(SUCCESS, Height = 0, cuMemcpy2DAsync(&changed, fx.stream));
+    CALL_WITH(ERROR_INVALID_VALUE, srcPitch = 8, cuMemcpy2DAsync(&changed, fx.stream));
+    CALL_WITH(ERROR_INVALID_VALUE, dstPitch = 8, cuMemcpy2DAsync(&changed, fx.stream));
+    CALL_WITH(ERROR_INVALID_VALUE, dstDevice = 0, cuMemcpy2DAsync(&changed, fx.stream));
+    CALL_WITH(ERROR_INVALID_VALUE, srcHost = NULL, cuMemcpy2DAsync(&changed, fx.stream));
+    CALL_WITH(ERROR_INVALID_VALUE, dstMemoryType = (CUmemorytype)9,
+              cuMemcpy2DAsync(&changed, fx.stream));
     CALL(ERROR_INVALID_VALUE, cuMemcpy2DAsync(NULL, fx.stream));
 
     CUDA_MEMCPY3D d = {.srcMemoryType = CU_MEMORYTYPE_HOST,

@@ -164,26 +164,26 @@ static CUresult CUDAAPI map_array(CUmipmappedArray *array, CUexternalMemory memo
     return code;
 }
 
+static CUresult note_end(const char *name, void *handle)
+{
+    note(name)->handle = handle;
+    return answer_of(name);
+}
+
 static CUresult CUDAAPI destroy_memory(CUexternalMemory memory)
 {
-    struct recorded *call = note("cuDestroyExternalMemory");
-    call->handle = memory;
     end_fd(memory);
-    return answer_of(call->call);
+    return note_end("cuDestroyExternalMemory", memory);
 }
 
 static CUresult CUDAAPI free_pointer(CUdeviceptr pointer)
 {
-    struct recorded *call = note("cuMemFree");
-    call->handle = (void *)(uintptr_t)pointer;
-    return answer_of(call->call);
+    return note_end("cuMemFree", (void *)(uintptr_t)pointer);
 }
 
 static CUresult CUDAAPI destroy_array(CUmipmappedArray array)
 {
-    struct recorded *call = note("cuMipmappedArrayDestroy");
-    call->handle = array;
-    return answer_of(call->call);
+    return note_end("cuMipmappedArrayDestroy", array);
 }
 
 static CUresult CUDAAPI import_semaphore(CUexternalSemaphore *semaphore,
@@ -203,10 +203,8 @@ static CUresult CUDAAPI import_semaphore(CUexternalSemaphore *semaphore,
 
 static CUresult CUDAAPI destroy_semaphore(CUexternalSemaphore semaphore)
 {
-    struct recorded *call = note("cuDestroyExternalSemaphore");
-    call->handle = semaphore;
     end_fd(semaphore);
-    return answer_of(call->call);
+    return note_end("cuDestroyExternalSemaphore", semaphore);
 }
 
 static struct recorded *note_points(const char *name, const CUexternalSemaphore *semaphores,

@@ -55,10 +55,13 @@ static struct colour known(float x, float y, float layer, float level)
 static gr_resource *resource;
 static gr_buffer *buffer;
 
-static void map_known(const struct image *image)
+/* An image whose texels say where they are, registered and mapped; it ends with the context. */
+static void map_known(const char *format, const char *target, unsigned width, unsigned height,
+                      unsigned levels)
 {
-    fill_known(image);
-    resource = must_register_image(image, GR_READ_ONLY);
+    struct image image = image_make(format, target, width, height, levels);
+    fill_known(&image);
+    resource = must_register_image(&image, GR_READ_ONLY);
     buffer = must_map_image(resource);
 }
 
@@ -104,8 +107,7 @@ static void check(const char *kernel, const gr_texture_options *options, struct 
 START_TEST(no_options_give_texels_as_floats)
 {
     need_image_kernels();
-    struct image image = image_make("RGBA8", "2D", 4, 4, 1);
-    map_known(&image);
+    map_known("RGBA8", "2D", 4, 4, 1);
     static const gr_texture_options zero;
     for (unsigned i = 0; i < 16; i++) {
         float x = (float)(i % 4), y = (float)(i / 4);
@@ -124,8 +126,7 @@ END_TEST
 START_TEST(linear_filtering_mixes_neighbours)
 {
     need_image_kernels();
-    struct image image = image_make("RGBA8", "2D", 4, 4, 1);
-    map_known(&image);
+    map_known("RGBA8", "2D", 4, 4, 1);
     const gr_texture_options linear = {.filter = GR_FILTER_LINEAR};
     check("sample_2d", &linear, (struct place){1.5f, 2.5f, 0, 0}, known(1, 2, 0, 0));
     check("sample_2d", &linear, (struct place){2, 2.5f, 0, 0}, known(1.5f, 2, 0, 0));
@@ -141,8 +142,7 @@ END_TEST
 START_TEST(addresses_beyond_the_edge)
 {
     need_image_kernels();
-    struct image image = image_make("RGBA8", "2D", 4, 4, 1);
-    map_known(&image);
+    map_known("RGBA8", "2D", 4, 4, 1);
     gr_texture_options o = {.address = {GR_ADDRESS_BORDER, GR_ADDRESS_BORDER, GR_ADDRESS_BORDER},
                             .border = {0.25f, 0.5f, 0.75f, 1}};
     check("sample_2d", &o, (struct place){-0.5f, 1.5f, 0, 0},
@@ -219,8 +219,7 @@ START_TEST(levels_layers_and_faces_by_number)
     } parts[] = {{"2D", 1, 0},   {"2D_ARRAY", 0, 2}, {"2D_ARRAY", 1, 1},    {"CUBE", 0, 4},
                  {"CUBE", 1, 5}, {"RECT", 0, 0},     {"RENDERBUFFER", 0, 0}};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        struct image image = image_make("RGBA8", parts[i].target, 4, 4, 2);
-        map_known(&image);
+        map_known("RGBA8", parts[i].target, 4, 4, 2);
         const gr_texture_options o = {.level = parts[i].level, .layer = parts[i].layer};
         check("sample_2d", &o, (struct place){1.5f, 0.5f, 0, 0},
               known(1, 0, (float)parts[i].layer, (float)parts[i].level));
@@ -232,8 +231,7 @@ END_TEST
 START_TEST(slices_of_a_3d_image)
 {
     need_image_kernels();
-    struct image image = image_make("RGBA8", "3D", 4, 4, 2);
-    map_known(&image);
+    map_known("RGBA8", "3D", 4, 4, 2);
     const gr_texture_options linear = {.filter = GR_FILTER_LINEAR}, second = {.level = 1};
     check("sample_3d", NULL, (struct place){1.5f, 2.5f, 3.5f, 0}, known(1, 2, 3, 0));
     check("sample_3d", &linear, (struct place){1.5f, 2.5f, 3, 0}, known(1, 2, 2.5f, 0));
@@ -260,14 +258,12 @@ START_TEST(integers_are_read_as_opengl_samples_them)
     need_image_kernels();
     const struct place at = {1.5f, 2.5f, 0, 0};
     const gr_texture_options as_float = {.as_float = GR_YES}, as_integer = {.as_float = GR_NO};
-    struct image plain = image_make("RGBA8", "2D", 4, 4, 1);
-    map_known(&plain);
+    map_known("RGBA8", "2D", 4, 4, 1);
     check("sample_2d", &as_float, at, known(1, 2, 0, 0));
     check_integers(&as_integer, at, (struct bytes4){{40, 60, 0, 5}});
     end_map();
 
-    struct image integer = image_make("RGBA8UI", "2D", 4, 4, 1);
-    map_known(&integer);
+    map_known("RGBA8UI", "2D", 4, 4, 1);
     check_integers(NULL, at, (struct bytes4){{40, 60, 0, 5}});
     check_integers(&as_integer, at, (struct bytes4){{40, 60, 0, 5}});
     check("sample_2d", &as_float, at, known(1, 2, 0, 0));
@@ -327,8 +323,7 @@ END_TEST
 START_TEST(whole_takes_levels)
 {
     need_image_kernels();
-    struct image image = image_make("RGBA8", "2D", 8, 8, 4);
-    map_known(&image);
+    map_known("RGBA8", "2D", 8, 8, 4);
     gr_texture_options o = {.whole = true};
     struct place at = {0.0625f, 0.0625f, 0, 0};
     for (int level = 0; level < 4; level++) {
@@ -353,8 +348,7 @@ END_TEST
 START_TEST(whole_keeps_to_the_levels_of_the_storage)
 {
     need_image_kernels();
-    struct image image = image_make("RGBA8", "2D", 8, 8, 2);
-    map_known(&image);
+    map_known("RGBA8", "2D", 8, 8, 2);
     gr_texture_options o = {.whole = true};
     const struct place at = {0.0625f, 0.0625f, 0, 3};
     check("sample_2d_lod", &o, at, known(0, 0, 0, 1));
@@ -367,8 +361,7 @@ END_TEST
 START_TEST(whole_takes_layers)
 {
     need_image_kernels();
-    struct image image = image_make("RGBA8", "2D_ARRAY", 4, 4, 2);
-    map_known(&image);
+    map_known("RGBA8", "2D_ARRAY", 4, 4, 2);
     const gr_texture_options o = {.whole = true};
     for (int layer = 0; layer < 3; layer++) {
         struct place at = {0.375f, 0.625f, (float)layer, 0};
@@ -385,8 +378,7 @@ END_TEST
 START_TEST(whole_refuses_cubes_whose_faces_are_taken_by_number)
 {
     need_image_kernels();
-    struct image image = image_make("RGBA8", "CUBE", 5, 5, 3);
-    map_known(&image);
+    map_known("RGBA8", "CUBE", 5, 5, 3);
     const gr_texture_options whole = {.whole = true};
     ck_assert(gr_buffer_texture(buffer, &whole) == 0);
     assert_error(GR_ERR_UNSUPPORTED, 0, "each face");
@@ -401,8 +393,7 @@ END_TEST
 START_TEST(whole_takes_slices)
 {
     need_image_kernels();
-    struct image image = image_make("RGBA8", "3D", 4, 4, 1);
-    map_known(&image);
+    map_known("RGBA8", "3D", 4, 4, 1);
     const gr_texture_options o = {.whole = true};
     check("sample_3d", &o, (struct place){0.375f, 0.625f, 0.7f, 0}, known(1, 2, 3, 0));
     end_map();

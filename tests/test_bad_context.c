@@ -170,12 +170,18 @@ START_TEST(unmapped_release_in_wrong_context)
 }
 END_TEST
 
-START_TEST(many_with_one_of_another_context)
+/* Makes the other context current, and a resource in it. */
+static gr_resource *make_other(GLuint *other_name)
 {
     assert_ok(gr_egl_make_current(stranger));
-    GLuint other_name = gl_buffer_filled(SIZE, 1);
-    gr_resource *other = gr_from_gl_buffer(other_name, GR_NONE);
-    assert_made(other);
+    *other_name = gl_buffer_filled(SIZE, 1);
+    return must_register(*other_name);
+}
+
+START_TEST(many_with_one_of_another_context)
+{
+    GLuint other_name;
+    gr_resource *other = make_other(&other_name);
     assert_ok(gr_egl_make_current(fx.egl));
     gr_resource *orders[2][2] = {{resource, other}, {other, resource}};
     for (int i = 0; i < 2; i++) {
@@ -194,10 +200,8 @@ END_TEST
 /* Those that can be released are; the rest stays with the caller. */
 START_TEST(release_many_of_two_contexts)
 {
-    assert_ok(gr_egl_make_current(stranger));
-    GLuint other_name = gl_buffer_filled(SIZE, 1);
-    gr_resource *other = gr_from_gl_buffer(other_name, GR_NONE);
-    assert_made(other);
+    GLuint other_name;
+    gr_resource *other = make_other(&other_name);
     gr_buffer *list[2] = {gr_map(other, fx.stream), NULL};
     assert_made(list[0]);
     gr_buffer *stays = list[0];
@@ -282,8 +286,8 @@ START_TEST(freed_then_register)
 END_TEST
 
 /*
- * grinterop knows a context by a name in it, which must be another one however many the application
- * has.
+ * grinterop knows a context by a name in it, which must be another one however many the
+ * application has.
  */
 START_TEST(contexts_are_told_apart_though_they_have_names_in_use)
 {
@@ -312,7 +316,9 @@ START_TEST(contexts_are_told_apart_though_they_have_names_in_use)
 }
 END_TEST
 
-/* However many were set aside, ending them needs no more stack than one. */
+/*
+ * However many were set aside, ending them needs no more stack than one.
+ */
 START_TEST(many_freed_then_register)
 {
     enum { MANY = 7000 };

@@ -34,7 +34,7 @@ void conformance_note(const char *call, CUresult got, CUresult wanted)
 
 static void load_more(void)
 {
-#define LOAD(name, version, type)                                                                  \
+#define LOAD(name, version)                                                                        \
     {                                                                                              \
         void *symbol = gr_cuda_symbol(#name, version);                                             \
         ck_assert_msg(symbol, "%s", error_text());                                                 \
@@ -256,8 +256,8 @@ START_TEST(what_a_mapped_buffer_is_not)
     size_t size = 0;
     CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
     CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
-    MORE(ERROR_NOT_MAPPED_AS_ARRAY, cuGraphicsSubResourceGetMappedArray(&array, g, 0, 0));
-    MORE(ERROR_NOT_MAPPED_AS_ARRAY, cuGraphicsResourceGetMappedMipmappedArray(&mipmapped, g));
+    CALL(ERROR_NOT_MAPPED_AS_ARRAY, cuGraphicsSubResourceGetMappedArray(&array, g, 0, 0));
+    CALL(ERROR_NOT_MAPPED_AS_ARRAY, cuGraphicsResourceGetMappedMipmappedArray(&mipmapped, g));
     CALL(SUCCESS, cuMemsetD8(pointer, 1, size));
     CALL(ERROR_INVALID_VALUE, cuMemsetD8(pointer, 1, size + 1));
     CU(cuCtxSynchronize()); /* the fill is not ordered with a non-blocking stream */

@@ -135,47 +135,37 @@ START_TEST(an_image_has_no_pointer_and_says_what_it_has)
 }
 END_TEST
 
+/* Everything that asks for a part of an image is refused, with this text. */
+static void assert_no_image(gr_buffer *buffer, const char *text)
+{
+    unsigned char bytes[256];
+    const gr_linear host = {.host = bytes};
+    gr_image_info info;
+    assert_fails(gr_buffer_image_info(buffer, &info), GR_ERR_STATE, 0, text);
+    assert_null(gr_buffer_array(buffer, 0, 0), GR_ERR_STATE, 0, text);
+    assert_null(gr_buffer_mipmapped_array(buffer), GR_ERR_STATE, 0, text);
+    ck_assert_uint_eq(gr_buffer_surface(buffer, 0, 0), 0);
+    assert_error(GR_ERR_STATE, 0, text);
+    ck_assert_uint_eq(gr_buffer_texture(buffer, NULL), 0);
+    assert_error(GR_ERR_STATE, 0, text);
+    assert_fails(gr_buffer_copy_from_image(buffer, 0, 0, &host, fx.stream), GR_ERR_STATE, 0, text);
+    assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, &host, fx.stream), GR_ERR_STATE, 0, text);
+}
+
 START_TEST(a_buffer_is_no_image)
 {
     GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(256, 1));
     GR_AUTO(gr_buffer) *buffer = must_map(resource);
-    unsigned char bytes[256];
-    const gr_linear host = {.host = bytes};
-    gr_image_info info;
-    assert_fails(gr_buffer_image_info(buffer, &info), GR_ERR_STATE, 0, "gr_buffer_ptr");
-    assert_null(gr_buffer_array(buffer, 0, 0), GR_ERR_STATE, 0, "gr_buffer_ptr");
-    assert_null(gr_buffer_mipmapped_array(buffer), GR_ERR_STATE, 0, "gr_buffer_ptr");
-    ck_assert_uint_eq(gr_buffer_surface(buffer, 0, 0), 0);
-    assert_error(GR_ERR_STATE, 0, "gr_buffer_ptr");
-    ck_assert_uint_eq(gr_buffer_texture(buffer, NULL), 0);
-    assert_error(GR_ERR_STATE, 0, "gr_buffer_ptr");
-    assert_fails(gr_buffer_copy_from_image(buffer, 0, 0, &host, fx.stream), GR_ERR_STATE, 0,
-                 "gr_buffer_ptr");
-    assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, &host, fx.stream), GR_ERR_STATE, 0,
-                 "gr_buffer_ptr");
+    assert_no_image(buffer, "gr_buffer_ptr");
     ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
 }
 END_TEST
 
 /* ---- The contract ---------------------------------------------------------------------------- */
 
-/* Everything that asks for a part of the image, of a mapping that has ended. */
 static void assert_ended(gr_buffer *buffer)
 {
-    unsigned char bytes[8 * 8 * 4];
-    const gr_linear host = {.host = bytes};
-    gr_image_info info;
-    assert_fails(gr_buffer_image_info(buffer, &info), GR_ERR_STATE, 0, "not mapped");
-    assert_null(gr_buffer_array(buffer, 0, 0), GR_ERR_STATE, 0, "not mapped");
-    assert_null(gr_buffer_mipmapped_array(buffer), GR_ERR_STATE, 0, "not mapped");
-    ck_assert_uint_eq(gr_buffer_surface(buffer, 0, 0), 0);
-    assert_error(GR_ERR_STATE, 0, "not mapped");
-    ck_assert_uint_eq(gr_buffer_texture(buffer, NULL), 0);
-    assert_error(GR_ERR_STATE, 0, "not mapped");
-    assert_fails(gr_buffer_copy_from_image(buffer, 0, 0, &host, fx.stream), GR_ERR_STATE, 0,
-                 "not mapped");
-    assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, &host, fx.stream), GR_ERR_STATE, 0,
-                 "not mapped");
+    assert_no_image(buffer, "not mapped");
     gr_clear_error();
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
     ck_assert_uint_eq(gr_buffer_size(buffer), 0);

@@ -63,28 +63,30 @@ static void check_pitches(const struct image *image, unsigned level, unsigned la
     CU(cuMemFree(device));
 }
 
+/* On the host and on the device. */
+static void check_both(const struct image *image, unsigned level, size_t pitch, size_t slice)
+{
+    check_pitches(image, level, 0, pitch, slice, false);
+    check_pitches(image, level, 0, pitch, slice, true);
+}
+
 START_TEST(copies_with_a_pitch)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 2);
-    for (int on_device = 0; on_device < 2; on_device++) {
-        check_pitches(&image, 0, 0, 13 * 4, 13 * 4 * 7, on_device);
-        check_pitches(&image, 0, 0, 13 * 4 + 12, (13 * 4 + 12) * 7, on_device);
-        check_pitches(&image, 1, 0, 512, 512 * 3, on_device);
-    }
+    check_both(&image, 0, 13 * 4, 13 * 4 * 7);
+    check_both(&image, 0, 13 * 4 + 12, (13 * 4 + 12) * 7);
+    check_both(&image, 1, 512, 512 * 3);
     struct image narrow = image_make("R8", "2D", 13, 7, 1);
-    check_pitches(&narrow, 0, 0, 17, 17 * 7, true);
-    check_pitches(&narrow, 0, 0, 17, 17 * 7, false);
+    check_both(&narrow, 0, 17, 17 * 7);
 }
 END_TEST
 
 START_TEST(copies_of_slices_with_a_pitch)
 {
     struct image image = image_make("RG16", "3D", 13, 7, 2);
-    for (int on_device = 0; on_device < 2; on_device++) {
-        check_pitches(&image, 0, 0, 64, 64 * 7, on_device);
-        check_pitches(&image, 0, 0, 64, 64 * 9, on_device);
-        check_pitches(&image, 1, 0, 32, 32 * 4, on_device);
-    }
+    check_both(&image, 0, 64, 64 * 7);
+    check_both(&image, 0, 64, 64 * 9);
+    check_both(&image, 1, 32, 32 * 4);
 }
 END_TEST
 
@@ -169,8 +171,9 @@ END_TEST
 
 /* ---- gr_map_linear: what it gives ------------------------------------------------------------ */
 
-/* Reads what the map gave, row by row. */
-static void read_rows(const gr_buffer *mapped, const struct image *image, unsigned level)
+/* The map gave this pattern of the image's, row by row. */
+static void assert_reads(const gr_buffer *mapped, const struct image *image, unsigned level,
+                         unsigned layer, unsigned number)
 {
     size_t row = (size_t)image_width(image, level) * image_texel_bytes(image->format);
     size_t count = (size_t)image_height(image, level) * image_slices(image, level);
@@ -182,13 +185,18 @@ static void read_rows(const gr_buffer *mapped, const struct image *image, unsign
     CU(cuStreamSynchronize(fx.stream));
     for (size_t y = 0; y < count; y++)
         memcpy(got + y * row, rows + y * pitch, row);
+    image_pattern(image->format, texels, row * count, image_seed(number, level, layer));
+    ck_assert_mem_eq(got, texels, row * count);
 }
 
-static void write_rows(const gr_buffer *mapped, const struct image *image, unsigned level)
+/* Writes one where the map is. */
+static void write_pattern(const gr_buffer *mapped, const struct image *image, unsigned level,
+                          unsigned layer, unsigned number)
 {
     size_t row = (size_t)image_width(image, level) * image_texel_bytes(image->format);
     size_t count = (size_t)image_height(image, level) * image_slices(image, level);
     size_t pitch = gr_buffer_pitch(mapped);
+    image_pattern(image->format, texels, row * count, image_seed(number, level, layer));
     memset(rows, GUARD, sizeof(rows));
     for (size_t y = 0; y < count; y++)
         memcpy(rows + y * pitch, texels + y * row, row);
@@ -208,15 +216,11 @@ static gr_buffer *must_map_linear(gr_resource *resource, unsigned level, unsigne
 
 static void go_round(const struct image *image, unsigned level, unsigned layer)
 {
-    size_t bytes = image_bytes(image, level);
     image_fill(image, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(image, GR_NONE);
     gr_buffer *mapped = must_map_linear(resource, level, layer);
-    read_rows(mapped, image, level);
-    image_pattern(image->format, texels, bytes, image_seed(1, level, layer));
-    ck_assert_mem_eq(got, texels, bytes);
-    image_pattern(image->format, texels, bytes, image_seed(2, level, layer));
-    write_rows(mapped, image, level);
+    assert_reads(mapped, image, level, layer, 1);
+    write_pattern(mapped, image, level, layer, 2);
     assert_ok(gr_buffer_release(mapped));
     assert_no_difference(image_level_differs(image, level, layer, 2));
     for (unsigned k = 0; k < image->levels; k++)
@@ -261,9 +265,7 @@ START_TEST(read_only_is_not_written_back)
     image_fill(&image, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_ONLY);
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
-    read_rows(mapped, &image, 0);
-    image_pattern(image.format, texels, image_bytes(&image, 0), image_seed(1, 0, 0));
-    ck_assert_mem_eq(got, texels, image_bytes(&image, 0));
+    assert_reads(mapped, &image, 0, 0, 1);
     /* The copy is the library's own, so writing to it harms nobody. */
     CU(cuMemsetD8Async(gr_buffer_ptr(mapped), 0x77, gr_buffer_size(mapped), fx.stream));
     assert_ok(gr_buffer_release(mapped));
@@ -301,23 +303,18 @@ END_TEST
 START_TEST(write_discard_is_not_read)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
-    size_t bytes = image_bytes(&image, 0);
     image_fill(&image, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_WRITE_DISCARD);
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
     CUdeviceptr where = gr_buffer_ptr(mapped);
-    image_pattern(image.format, texels, bytes, image_seed(2, 0, 0));
-    write_rows(mapped, &image, 0);
+    write_pattern(mapped, &image, 0, 0, 2);
     assert_ok(gr_buffer_release(mapped));
     assert_image(&image, 2);
     image_fill(&image, 3);
     mapped = must_map_linear(resource, 0, 0);
     ck_assert_uint_eq(gr_buffer_ptr(mapped), where);
-    read_rows(mapped, &image, 0);
-    image_pattern(image.format, texels, bytes, image_seed(2, 0, 0));
-    ck_assert_mem_eq(got, texels, bytes);
-    image_pattern(image.format, texels, bytes, image_seed(4, 0, 0));
-    write_rows(mapped, &image, 0);
+    assert_reads(mapped, &image, 0, 0, 2);
+    write_pattern(mapped, &image, 0, 0, 4);
     assert_ok(gr_buffer_release(mapped));
     assert_image(&image, 4);
 }
@@ -326,7 +323,6 @@ END_TEST
 START_TEST(image_flags_go_with_it)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
-    size_t bytes = image_bytes(&image, 0);
     GR_AUTO(gr_resource) *resource =
         must_register_image(&image, GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER);
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
@@ -337,8 +333,7 @@ START_TEST(image_flags_go_with_it)
     ck_assert_ptr_nonnull(gr_buffer_array(mapped, 0, 0));
     ck_assert_uint_ne(gr_buffer_surface(mapped, 0, 0), 0);
     ck_assert_uint_ne(gr_buffer_texture(mapped, NULL), 0);
-    image_pattern(image.format, texels, bytes, image_seed(1, 0, 0));
-    write_rows(mapped, &image, 0);
+    write_pattern(mapped, &image, 0, 0, 1);
     assert_ok(gr_buffer_release(mapped));
     assert_image(&image, 1);
 }
@@ -390,7 +385,6 @@ START_TEST(a_wrong_part_leaves_nothing_mapped)
 }
 END_TEST
 
-/* A bad part of an image that is mapped already has to leave that mapping alone. */
 START_TEST(a_wrong_part_of_an_image_to_discard_leaves_its_bytes)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
@@ -401,6 +395,7 @@ START_TEST(a_wrong_part_of_an_image_to_discard_leaves_its_bytes)
 }
 END_TEST
 
+/* A bad part of an image that is mapped already has to leave that mapping alone. */
 START_TEST(a_mapped_image_stays_mapped)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
@@ -457,8 +452,7 @@ START_TEST(each_end_writes_back)
     gr_resource *resource = must_register_image(&image, GR_NONE);
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
     unsigned number = 3 + (unsigned)_i;
-    image_pattern(image.format, texels, image_bytes(&image, 0), image_seed(number, 0, 0));
-    write_rows(mapped, &image, 0);
+    write_pattern(mapped, &image, 0, 0, number);
     CUdeviceptr kept = 0;
     size_t size = gr_buffer_size(mapped);
     CU(cuMemAlloc(&kept, size));
@@ -478,11 +472,10 @@ END_TEST
 START_TEST(scope_end_writes_back)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
-    image_pattern(image.format, texels, image_bytes(&image, 0), image_seed(8, 0, 0));
     {
         GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
         GR_AUTO(gr_buffer) *mapped = must_map_linear(resource, 0, 0);
-        write_rows(mapped, &image, 0);
+        write_pattern(mapped, &image, 0, 0, 8);
     }
     assert_image(&image, 8);
 }

@@ -120,17 +120,6 @@ static bool try_register(void)
     return made;
 }
 
-START_TEST(register_without_memory)
-{
-    const char *reason = no_interposer();
-    if (reason)
-        skip("%s", reason);
-    name = gl_buffer_filled(SIZE, 1);
-    ck_assert_int_ge(try_each(try_register), 1);
-    assert_buffer_usable(name);
-}
-END_TEST
-
 static bool try_map_on_entry(void)
 {
     gr_buffer *buffer = gr_map_gl_buffer(name, GR_NONE, fx.stream);
@@ -138,17 +127,6 @@ static bool try_map_on_entry(void)
     assert_ok(gr_buffer_release(buffer));
     return made;
 }
-
-START_TEST(map_on_entry_without_memory)
-{
-    const char *reason = no_interposer();
-    if (reason)
-        skip("%s", reason);
-    name = gl_buffer_filled(SIZE, 1);
-    ck_assert_int_ge(try_each(try_map_on_entry), 1);
-    assert_buffer_usable(name);
-}
-END_TEST
 
 /* A buffer that is kept after its mapping has ended makes the next map need another. */
 static bool try_second_map(void)
@@ -164,21 +142,6 @@ static bool try_second_map(void)
     assert_ok(gr_buffer_release(first));
     return made;
 }
-
-START_TEST(second_map_without_memory)
-{
-    const char *reason = no_interposer();
-    if (reason)
-        skip("%s", reason);
-    name = gl_buffer_filled(SIZE, 1);
-    resource = gr_from_gl_buffer(name, GR_NONE);
-    assert_made(resource);
-    ck_assert_int_ge(try_each(try_second_map), 1);
-    assert_resource_usable(resource, name);
-    gr_resource_free(resource);
-    assert_buffer_usable(name);
-}
-END_TEST
 
 /* A failed map keeps no buffer back, so that the next map needs no memory for another. */
 static void assert_maps_without_memory(gr_resource *one)
@@ -219,21 +182,6 @@ static bool try_many(void)
     return made;
 }
 
-START_TEST(many_without_memory)
-{
-    const char *reason = no_interposer();
-    if (reason)
-        skip("%s", reason);
-    name = gl_buffer_filled(SIZE, 1);
-    resource = gr_from_gl_buffer(name, GR_NONE);
-    assert_made(resource);
-    ck_assert_int_ge(try_each(try_many), 2);
-    assert_resource_usable(resource, name);
-    gr_resource_free(resource);
-    assert_buffer_usable(name);
-}
-END_TEST
-
 static bool try_context(void)
 {
     gr_egl *egl = gr_egl_create(NULL);
@@ -241,19 +189,36 @@ static bool try_context(void)
     return egl;
 }
 
-START_TEST(context_without_memory)
+static const struct {
+    bool (*attempt)(void);
+    int failures; /* at least */
+    bool with_resource;
+} attempts[] = {{try_register, 1, false},
+                {try_map_on_entry, 1, false},
+                {try_second_map, 1, true},
+                {try_many, 2, true},
+                {try_context, 1, false}};
+#define ATTEMPTS (sizeof(attempts) / sizeof(attempts[0]))
+
+START_TEST(without_memory_all_stays_usable)
 {
     const char *reason = no_interposer();
     if (reason)
         skip("%s", reason);
-    ck_assert_int_ge(try_each(try_context), 1);
+    name = gl_buffer_filled(SIZE, 1);
+    resource = attempts[_i].with_resource ? must_register(name) : NULL;
+    ck_assert_int_ge(try_each(attempts[_i].attempt), attempts[_i].failures);
+    assert_ok(gr_egl_make_current(fx.egl)); /* an attempt may have made another current */
+    if (resource)
+        assert_resource_usable(resource, name);
+    gr_resource_free(resource);
+    assert_buffer_usable(name);
 }
 END_TEST
 
 static void build(Suite *suite)
 {
-    add_tests(add_case(suite, "no memory"), register_without_memory, map_on_entry_without_memory,
-              second_map_without_memory, many_without_memory, context_without_memory);
+    add_loop_tests(add_case(suite, "no memory"), ATTEMPTS, without_memory_all_stays_usable);
 }
 
 int main(int argc, char **argv)

@@ -233,25 +233,28 @@ START_TEST(the_same_part_has_the_same_surface)
 }
 END_TEST
 
-/* Only the software driver tells: on a GPU a handle that has ended may be given out again. */
-static bool surface_is_known(CUsurfObject surface)
+/*
+ * Whether this function of the driver can say what the object is of. Only the software driver
+ * tells: on a GPU a handle that has ended may be given out again.
+ */
+static bool is_known(const char *function, unsigned long long object)
 {
-    PFN_cuSurfObjectGetResourceDesc_v5000 describe = NULL;
+    CUresult(CUDAAPI * describe)(CUDA_RESOURCE_DESC *, unsigned long long) = NULL;
     CUDA_RESOURCE_DESC resource;
-    void *symbol = gr_cuda_symbol("cuSurfObjectGetResourceDesc", 5000);
+    void *symbol = gr_cuda_symbol(function, 5000);
     ck_assert_ptr_nonnull(symbol);
     memcpy(&describe, &symbol, sizeof(symbol));
-    return describe(&resource, surface) == CUDA_SUCCESS;
+    return describe(&resource, object) == CUDA_SUCCESS;
+}
+
+static bool surface_is_known(CUsurfObject surface)
+{
+    return is_known("cuSurfObjectGetResourceDesc", surface);
 }
 
 static bool texture_is_known(CUtexObject texture)
 {
-    PFN_cuTexObjectGetResourceDesc_v5000 describe = NULL;
-    CUDA_RESOURCE_DESC resource;
-    void *symbol = gr_cuda_symbol("cuTexObjectGetResourceDesc", 5000);
-    ck_assert_ptr_nonnull(symbol);
-    memcpy(&describe, &symbol, sizeof(symbol));
-    return describe(&resource, texture) == CUDA_SUCCESS;
+    return is_known("cuTexObjectGetResourceDesc", texture);
 }
 
 START_TEST(objects_are_gone_after_the_resource)

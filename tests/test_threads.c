@@ -73,6 +73,20 @@ struct work {
     GLuint name;
 };
 
+static struct work make_work(void)
+{
+    GLuint name = gl_buffer_filled(SIZE, 3);
+    return (struct work){.name = name, .resource = must_register(name)};
+}
+
+/* OpenGL has that value, and all goes on. */
+static void end_work(struct work *work, int value)
+{
+    assert_gl_bytes(work->name, SIZE, value);
+    assert_resource_usable(work->resource, work->name);
+    gr_resource_free(work->resource);
+}
+
 static bool last_is(gr_status status)
 {
     gr_status last = gr_last_error(NULL);
@@ -94,9 +108,7 @@ static const char *use_without_context(void *user)
 
 START_TEST(map_without_context)
 {
-    struct work work = {.name = gl_buffer_filled(SIZE, 3)};
-    work.resource = gr_from_gl_buffer(work.name, GR_NONE);
-    assert_made(work.resource);
+    struct work work = make_work();
     gr_clear_error();
     run_thread(use_without_context, &work);
     ck_assert_int_eq(gr_last_error(NULL), GR_OK);
@@ -117,17 +129,13 @@ static const char *release_without_context(void *user)
 
 START_TEST(release_on_wrong_thread)
 {
-    struct work work = {.name = gl_buffer_filled(SIZE, 3)};
-    work.resource = gr_from_gl_buffer(work.name, GR_NONE);
-    assert_made(work.resource);
+    struct work work = make_work();
     work.buffer = gr_map(work.resource, fx.stream);
     assert_made(work.buffer);
     CU(cuMemsetD8Async(gr_buffer_ptr(work.buffer), 0x66, SIZE, fx.stream));
     run_thread(release_without_context, &work);
     assert_ok(gr_buffer_release(work.buffer));
-    assert_gl_bytes(work.name, SIZE, 0x66);
-    assert_resource_usable(work.resource, work.name);
-    gr_resource_free(work.resource);
+    end_work(&work, 0x66);
 }
 END_TEST
 
@@ -147,15 +155,11 @@ static const char *use_with_context(void *user)
 
 START_TEST(context_moves_to_a_thread)
 {
-    struct work work = {.name = gl_buffer_filled(SIZE, 3)};
-    work.resource = gr_from_gl_buffer(work.name, GR_NONE);
-    assert_made(work.resource);
+    struct work work = make_work();
     assert_ok(gr_egl_make_current(NULL));
     run_thread(use_with_context, &work);
     assert_ok(gr_egl_make_current(fx.egl));
-    assert_gl_bytes(work.name, SIZE, 0x77);
-    assert_resource_usable(work.resource, work.name);
-    gr_resource_free(work.resource);
+    end_work(&work, 0x77);
 }
 END_TEST
 
@@ -201,22 +205,24 @@ static const char *paint_in_own_context(void *user)
     return result;
 }
 
-START_TEST(two_threads_two_contexts)
+/* The second puts its work into this stream. */
+static void paint_on_two_threads(size_t first, size_t second, CUstream stream)
 {
-    struct painter painters[2] = {{1, 4096, fx.stream}, {100, 333, fx.other}};
+    struct painter painters[2] = {{1, first, fx.stream}, {100, second, stream}};
     struct job jobs[2] = {{.body = paint_in_own_context, .user = &painters[0]},
                           {.body = paint_in_own_context, .user = &painters[1]}};
     run_threads(jobs, 2);
 }
+
+START_TEST(two_threads_two_contexts)
+{
+    paint_on_two_threads(4096, 333, fx.other);
+}
 END_TEST
 
-/* Both put their work into one stream. */
 START_TEST(two_threads_one_stream)
 {
-    struct painter painters[2] = {{1, 64, fx.stream}, {100, 8192, fx.stream}};
-    struct job jobs[2] = {{.body = paint_in_own_context, .user = &painters[0]},
-                          {.body = paint_in_own_context, .user = &painters[1]}};
-    run_threads(jobs, 2);
+    paint_on_two_threads(64, 8192, fx.stream);
 }
 END_TEST
 
