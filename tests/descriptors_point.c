@@ -244,7 +244,11 @@ static const char *driver_refuses(const void *row)
     return NULL;
 }
 
-/* What was written comes before the signal; in one call with it are no more barriers than one. */
+/*
+ * What was written comes before the signal; in one call with it are no more barriers than one.
+ *
+ * Catches: where several processes used a GPU, OpenGL read old bytes after a wait that was right.
+ */
 static const char *barrier_before_signal(const void *row)
 {
     (void)row;
@@ -264,7 +268,11 @@ static const char *barrier_before_signal(const void *row)
     return NULL;
 }
 
-/* A driver that has no barriers is asked once for a semaphore. */
+/*
+ * A driver that has no barriers is asked once for a semaphore.
+ *
+ * Catches: a refusal by one device's driver switched the barriers off for every other.
+ */
 static const char *no_barriers(const void *row)
 {
     (void)row;
@@ -275,6 +283,10 @@ static const char *no_barriers(const void *row)
     REQUIRE(enqueue(&point, 1, false) == GR_OK);
     REQUIRE(recorder->calls(BARRIER) == 1);
     REQUIRE(recorder->calls(SIGNAL) == 2);
+    gr_semaphore_point other = {.semaphore = semaphore_of(&semaphore_types[8]), .value = 18};
+    REQUIRE(enqueue(&other, 1, false) == GR_OK);
+    REQUIRE(recorder->calls(BARRIER) == 2);
+    gr_semaphore_free(other.semaphore);
     gr_semaphore_free(point.semaphore);
     return NULL;
 }

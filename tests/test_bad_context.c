@@ -288,6 +288,8 @@ END_TEST
 /*
  * grinterop knows a context by a name in it, which must be another one however many the
  * application has.
+ *
+ * Catches: two contexts got the same mark if the application had program pipelines.
  */
 START_TEST(contexts_are_told_apart_though_they_have_names_in_use)
 {
@@ -318,6 +320,8 @@ END_TEST
 
 /*
  * However many were set aside, ending them needs no more stack than one.
+ *
+ * Catches: many resources that were set aside ended in a recursion.
  */
 START_TEST(many_freed_then_register)
 {

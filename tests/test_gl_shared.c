@@ -273,6 +273,9 @@ END_TEST
 
 /*
  * Whose semaphores the transport signals, nobody else is to.
+ *
+ * Catches: semaphores of a caller's were taken, whose values disagreed with those of the
+ * transport.
  */
 START_TEST(semaphores_of_its_own_are_refused)
 {

@@ -385,6 +385,7 @@ START_TEST(a_wrong_part_leaves_nothing_mapped)
 }
 END_TEST
 
+/* Catches: a refused gr_map_linear() lost the contents of an image to discard. */
 START_TEST(a_wrong_part_of_an_image_to_discard_leaves_its_bytes)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
