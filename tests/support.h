@@ -51,6 +51,9 @@ void fixture_teardown(void);
 /* A case of the suite that runs with the fixture. */
 TCase *add_case(Suite *suite, const char *name);
 
+/* Runs these around each of the case's tests, too, and returns it. */
+TCase *with_fixture(TCase *tcase, void (*setup)(void), void (*teardown)(void));
+
 /*
  * The same, with a new buffer object in fx.name, registered with GR_NONE as fx.resource, for each
  * test. A program says once how large its buffers are and which value their bytes have.

@@ -248,6 +248,12 @@ TCase *add_case(Suite *suite, const char *name)
     return made;
 }
 
+TCase *with_fixture(TCase *tcase, void (*setup)(void), void (*teardown)(void))
+{
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    return tcase;
+}
+
 void add_test_list(TCase *tcase, int count, const TTest *const tests[])
 {
     for (size_t i = 0; tests[i]; i++)

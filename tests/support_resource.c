@@ -37,9 +37,7 @@ static void end_resource(void)
 
 TCase *add_resource_case(Suite *suite, const char *name)
 {
-    TCase *made = add_case(suite, name);
-    tcase_add_checked_fixture(made, make_resource, end_resource);
-    return made;
+    return with_fixture(add_case(suite, name), make_resource, end_resource);
 }
 
 gr_buffer *must_map(gr_resource *resource)

@@ -131,15 +131,21 @@ START_TEST(flags_unknown)
 }
 END_TEST
 
+/* No call maps on this stream; the message names another or this one. */
+static void no_map_on(CUstream stream, const char *text, gr_resource *resource, GLuint name)
+{
+    gr_buffer *none = NULL;
+    assert_null(gr_map(resource, stream), GR_ERR_INVALID_VALUE, 0, text);
+    assert_null(gr_map_gl_buffer(name, GR_NONE, stream), GR_ERR_INVALID_VALUE, 0, text);
+    assert_fails(gr_map_many(&resource, 1, stream, &none), GR_ERR_INVALID_VALUE, 0, text);
+    ck_assert_ptr_eq(none, NULL);
+}
+
 START_TEST(stream_null)
 {
     GLuint name = new_buffer();
     gr_resource *resource = new_resource(name);
-    gr_buffer *none = NULL;
-    assert_null(gr_map(resource, NULL), GR_ERR_INVALID_VALUE, 0, "CU_STREAM_LEGACY");
-    assert_null(gr_map_gl_buffer(name, GR_NONE, NULL), GR_ERR_INVALID_VALUE, 0, "CU_STREAM_LEGACY");
-    assert_fails(gr_map_many(&resource, 1, NULL, &none), GR_ERR_INVALID_VALUE, 0, "STREAM_LEGACY");
-    ck_assert_ptr_eq(none, NULL);
+    no_map_on(NULL, "CU_STREAM_LEGACY", resource, name);
     assert_fails(gr_close(resource, NULL), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
     assert_resource_usable(resource, name);
 
@@ -163,12 +169,7 @@ START_TEST(stream_of_map_too_early)
 {
     GLuint name = new_buffer();
     gr_resource *resource = new_resource(name);
-    gr_buffer *none = NULL;
-    assert_null(gr_map(resource, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
-    assert_fails(gr_map_many(&resource, 1, GR_STREAM_OF_MAP, &none), GR_ERR_INVALID_VALUE, 0,
-                 "GR_STREAM_OF_MAP");
-    assert_null(gr_map_gl_buffer(name, GR_NONE, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0,
-                "GR_STREAM_OF_MAP");
+    no_map_on(GR_STREAM_OF_MAP, "GR_STREAM_OF_MAP", resource, name);
     assert_resource_usable(resource, name);
     gr_resource_free(resource);
     assert_buffer_usable(name);
@@ -471,9 +472,7 @@ END_TEST
 
 static TCase *add_watched_case(Suite *suite, const char *name)
 {
-    TCase *made = add_case(suite, name);
-    tcase_add_checked_fixture(made, watch_driver, check_driver);
-    return made;
+    return with_fixture(add_case(suite, name), watch_driver, check_driver);
 }
 
 static void build(Suite *suite)

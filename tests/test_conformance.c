@@ -54,9 +54,7 @@ static void check_differences(void)
 
 TCase *add_conformance_case(Suite *suite, const char *name)
 {
-    TCase *made = add_case(suite, name);
-    tcase_add_checked_fixture(made, load_more, check_differences);
-    return made;
+    return with_fixture(add_case(suite, name), load_more, check_differences);
 }
 
 /* ---- Registration ---------------------------------------------------------------------------- */

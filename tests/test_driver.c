@@ -425,9 +425,7 @@ static const struct child children[] = {
 
 static TCase *add_environment_case(Suite *suite, const char *name)
 {
-    TCase *made = add_case(suite, name);
-    tcase_add_checked_fixture(made, remember_environment, restore_environment);
-    return made;
+    return with_fixture(add_case(suite, name), remember_environment, restore_environment);
 }
 
 static void build(Suite *suite)

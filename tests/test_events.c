@@ -57,6 +57,13 @@ static CUdeviceptr late_bytes(int value, CUevent event)
     return bytes;
 }
 
+static void end_late(CUdeviceptr bytes, CUevent event)
+{
+    gates_open();
+    CU(cuMemFree(bytes));
+    CU(cuEventDestroy(event));
+}
+
 /* ---- At the map ------------------------------------------------------------------------------ */
 
 START_TEST(a_map_waits_for_an_event)
@@ -69,9 +76,7 @@ START_TEST(a_map_waits_for_an_event)
     CU(cuMemcpyDtoDAsync(gr_buffer_ptr(buffer), bytes, SIZE, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x5A);
-    gates_open();
-    CU(cuMemFree(bytes));
-    CU(cuEventDestroy(event));
+    end_late(bytes, event);
 }
 END_TEST
 
@@ -105,25 +110,29 @@ START_TEST(a_batch_takes_the_options_too)
     assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP));
     assert_gl_bytes(gr_gl_name(first), SIZE, 0x21);
     assert_gl_bytes(gr_gl_name(second), SIZE, 0x21);
-    gates_open();
-    CU(cuMemFree(bytes));
-    CU(cuEventDestroy(event));
+    end_late(bytes, event);
 }
 END_TEST
 
 /* ---- At the release -------------------------------------------------------------------------- */
 
+/* The other stream writes the value, late; the release is to come after it by the event. */
+static void release_late(gr_resource *resource, int value, CUevent event)
+{
+    const gr_map_options on_other = {.sync_stream = fx.other};
+    gr_buffer *buffer = gr_map_with(resource, fx.stream, &on_other);
+    assert_made(buffer);
+    gate_open_after(gate_put(fx.other), LATE_MS);
+    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, SIZE, fx.other));
+    CU(cuEventRecord(event, fx.other));
+    assert_ok(gr_buffer_release_with(buffer, &(gr_release_options){.event = event}));
+}
+
 START_TEST(a_release_comes_after_an_event)
 {
     need(resource, _i);
     CUevent event = make_event();
-    gr_buffer *buffer =
-        gr_map_with(resource, fx.stream, &(gr_map_options){.sync_stream = fx.other});
-    assert_made(buffer);
-    gate_open_after(gate_put(fx.other), LATE_MS);
-    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 0x44, SIZE, fx.other));
-    CU(cuEventRecord(event, fx.other));
-    assert_ok(gr_buffer_release_with(buffer, &(gr_release_options){.event = event}));
+    release_late(resource, 0x44, event);
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x44);
     CU(cuEventDestroy(event));
 }
@@ -135,14 +144,8 @@ START_TEST(a_map_comes_after_the_event_of_the_release)
     need(resource, _i);
     CUevent event = make_event();
     unsigned char bytes[SIZE];
-    gr_buffer *buffer =
-        gr_map_with(resource, fx.stream, &(gr_map_options){.sync_stream = fx.other});
-    assert_made(buffer);
-    gate_open_after(gate_put(fx.other), LATE_MS);
-    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 0x45, SIZE, fx.other));
-    CU(cuEventRecord(event, fx.other));
-    assert_ok(gr_buffer_release_with(buffer, &(gr_release_options){.event = event}));
-    buffer = must_map(resource);
+    release_late(resource, 0x45, event);
+    gr_buffer *buffer = must_map(resource);
     CU(cuMemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), SIZE, fx.stream));
     CU(cuStreamSynchronize(fx.stream));
     assert_bytes(bytes, SIZE, 0x45);

@@ -417,9 +417,7 @@ END_TEST
 
 static TCase *add_fault_case(Suite *suite, const char *title)
 {
-    TCase *made = add_case(suite, title);
-    tcase_add_checked_fixture(made, make_resource, end_resource);
-    return made;
+    return with_fixture(add_case(suite, title), make_resource, end_resource);
 }
 
 static void build(Suite *suite)

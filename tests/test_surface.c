@@ -58,9 +58,7 @@ static void end_kernels(void)
 
 TCase *add_kernel_case(Suite *suite, const char *name)
 {
-    TCase *made = add_image_case(suite, name);
-    tcase_add_checked_fixture(made, begin_kernels, end_kernels);
-    return made;
+    return with_fixture(add_image_case(suite, name), begin_kernels, end_kernels);
 }
 
 void image_kernel(const char *name, size_t count, void **parameters)
