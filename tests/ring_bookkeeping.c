@@ -197,12 +197,10 @@ END_TEST
 
 void build_ring_bookkeeping(Suite *suite)
 {
-    TCase *steps = add_ring_case(suite, "bookkeeping");
-    tcase_add_test(steps, what_a_claim_took_comes_back);
-    tcase_add_test(steps, a_frame_that_comes_back_too_late_is_dropped);
-    tcase_add_test(steps, a_frame_that_was_not_read_after_all_is_still_there);
-    tcase_add_test(steps, claimed_slots_leave_when_they_come_back);
-    tcase_add_test(steps, half_of_the_slots_may_wait_for_a_signal);
-    tcase_add_test(steps, a_returned_slot_is_not_written_before_its_signal);
-    tcase_add_test(steps, returned_slots_that_leave_need_no_signal);
+    add_tests(add_ring_case(suite, "bookkeeping"), what_a_claim_took_comes_back,
+              a_frame_that_comes_back_too_late_is_dropped,
+              a_frame_that_was_not_read_after_all_is_still_there,
+              claimed_slots_leave_when_they_come_back, half_of_the_slots_may_wait_for_a_signal,
+              a_returned_slot_is_not_written_before_its_signal,
+              returned_slots_that_leave_need_no_signal);
 }

@@ -418,30 +418,24 @@ END_TEST
 
 void build_ring_calls(Suite *suite)
 {
-    TCase *modes = add_ring_case(suite, "modes");
-    tcase_add_loop_test(modes, every_frame_is_read_in_order, 0, 2);
-    tcase_add_loop_test(modes, the_newest_frame_is_read, 0, 2);
-    tcase_add_loop_test(modes, the_producer_of_the_newest_goes_round_a_frame_that_is_read, 0, 2);
-    tcase_add_loop_test(modes, groups_keep_the_order, 0, 2);
-    tcase_add_loop_test(modes, slots_are_published_and_given_back_in_any_order, 0, 2);
-    tcase_add_loop_test(modes, discarded_slots_hold_no_frame, 0, 2);
+    add_loop_tests(
+        add_ring_case(suite, "modes"), 2, every_frame_is_read_in_order, the_newest_frame_is_read,
+        the_producer_of_the_newest_goes_round_a_frame_that_is_read, groups_keep_the_order,
+        slots_are_published_and_given_back_in_any_order, discarded_slots_hold_no_frame);
 
     TCase *refused = add_ring_case(suite, "refused");
-    tcase_add_test(refused, resources_that_cannot_be_slots_are_refused);
-    tcase_add_test(refused, a_resource_is_in_one_ring_only);
-    tcase_add_test(refused, options_that_mean_nothing_are_refused);
-    tcase_add_test(refused, the_resources_context_has_to_be_current);
-    tcase_add_test(refused, nothing_is_done_with_null);
-    tcase_add_test(refused, streams_are_for_the_side_that_is_cuda);
-    tcase_add_test(refused, numbers_that_the_ring_does_not_have_are_refused);
-    tcase_add_loop_test(refused, slots_that_are_not_the_sides_are_refused, 0, 2);
+    add_tests(refused, resources_that_cannot_be_slots_are_refused, a_resource_is_in_one_ring_only,
+              options_that_mean_nothing_are_refused, the_resources_context_has_to_be_current,
+              nothing_is_done_with_null, streams_are_for_the_side_that_is_cuda,
+              numbers_that_the_ring_does_not_have_are_refused);
+    add_loop_tests(refused, 2, slots_that_are_not_the_sides_are_refused);
 
     TCase *half = add_ring_case(suite, "half-way");
-    tcase_add_test(half, a_map_that_fails_leaves_the_ring_as_it_was);
-    tcase_add_loop_test(half, frames_stay_where_a_map_to_read_fails, 0, 2);
-    tcase_add_test(half, slots_stay_where_a_release_fails);
+    add_tests(half, a_map_that_fails_leaves_the_ring_as_it_was);
+    add_loop_tests(half, 2, frames_stay_where_a_map_to_read_fails);
+    add_tests(half, slots_stay_where_a_release_fails);
 
     TCase *waiting = add_ring_case(suite, "waiting");
-    tcase_add_test(waiting, an_acquire_waits_as_long_as_the_options_say);
-    tcase_add_loop_test(waiting, a_stopped_ring_can_be_read_to_its_end, 0, 2);
+    add_tests(waiting, an_acquire_waits_as_long_as_the_options_say);
+    add_loop_tests(waiting, 2, a_stopped_ring_can_be_read_to_its_end);
 }

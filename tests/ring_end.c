@@ -222,16 +222,14 @@ END_TEST
 void build_ring_end(Suite *suite)
 {
     TCase *resize = add_ring_case(suite, "resize");
-    tcase_add_loop_test(resize, what_was_published_before_a_resize_is_read_first, 0, 2);
-    tcase_add_test(resize, free_slots_end_at_a_resize);
-    tcase_add_test(resize, slots_take_another_size);
-    tcase_add_loop_test(resize, a_discarded_slot_that_leaves_ends, 0, 2);
-    tcase_add_loop_test(resize, old_slots_are_dropped_for_a_newer_frame, 0, 2);
-    tcase_add_loop_test(resize, resizes_follow_each_other, 0, 2);
-    tcase_add_test(resize, a_resize_that_is_refused_changes_nothing);
+    add_loop_tests(resize, 2, what_was_published_before_a_resize_is_read_first);
+    add_tests(resize, free_slots_end_at_a_resize, slots_take_another_size);
+    add_loop_tests(resize, 2, a_discarded_slot_that_leaves_ends,
+                   old_slots_are_dropped_for_a_newer_frame, resizes_follow_each_other);
+    add_tests(resize, a_resize_that_is_refused_changes_nothing);
 
     TCase *end = add_ring_case(suite, "end");
-    tcase_add_loop_test(end, a_ring_ends_with_slots_in_every_state, 0, 2);
-    tcase_add_loop_test(end, a_ring_ends_with_slots_that_leave, 0, 2);
-    tcase_add_test(end, a_ring_is_freed_without_its_context);
+    add_loop_tests(end, 2, a_ring_ends_with_slots_in_every_state,
+                   a_ring_ends_with_slots_that_leave);
+    add_tests(end, a_ring_is_freed_without_its_context);
 }

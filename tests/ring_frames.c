@@ -287,12 +287,11 @@ END_TEST
 void build_ring_frames(Suite *suite)
 {
     TCase *sequence = add_ring_case(suite, "sequences");
-    tcase_add_loop_test(sequence, a_long_sequence_in_groups, 0, 2 * RING_TRANSPORTS);
-    tcase_add_loop_test(sequence, a_sequence_of_single_frames, 0, 2 * RING_TRANSPORTS);
-    tcase_add_loop_test(sequence, the_newest_of_a_sequence, 0, 2 * RING_TRANSPORTS);
-    tcase_add_test(sequence, frames_beside_other_processes);
+    add_loop_tests(sequence, 2 * RING_TRANSPORTS, a_long_sequence_in_groups,
+                   a_sequence_of_single_frames, the_newest_of_a_sequence);
+    add_tests(sequence, frames_beside_other_processes);
 
     TCase *steady = add_ring_case(suite, "steady");
-    tcase_add_loop_test(steady, frames_allocate_nothing, 0, 2 * RING_TRANSPORTS);
-    tcase_add_loop_test(steady, rings_for_ever_need_nothing_more, 0, 2);
+    add_loop_tests(steady, 2 * RING_TRANSPORTS, frames_allocate_nothing);
+    add_loop_tests(steady, 2, rings_for_ever_need_nothing_more);
 }

@@ -161,11 +161,10 @@ END_TEST
 void build_ring_order(Suite *suite)
 {
     TCase *order = add_ring_case(suite, "order");
-    tcase_add_loop_test(order, a_reader_comes_after_the_kernels, 0, 2 * RING_TRANSPORTS);
-    tcase_add_loop_test(order, readers_of_a_group_come_after_all_of_it, 0, RING_TRANSPORTS);
-    tcase_add_loop_test(order, each_slot_is_published_on_the_stream_of_its_acquire, 0,
-                        RING_TRANSPORTS);
-    tcase_add_loop_test(order, a_dropped_frame_is_overwritten_in_order, 0, 2 * RING_TRANSPORTS);
-    tcase_add_test(order, the_end_comes_after_the_kernels);
-    tcase_add_loop_test(order, a_writer_comes_after_the_kernels_that_read, 0, RING_TRANSPORTS);
+    add_loop_tests(order, 2 * RING_TRANSPORTS, a_reader_comes_after_the_kernels);
+    add_loop_tests(order, RING_TRANSPORTS, readers_of_a_group_come_after_all_of_it,
+                   each_slot_is_published_on_the_stream_of_its_acquire);
+    add_loop_tests(order, 2 * RING_TRANSPORTS, a_dropped_frame_is_overwritten_in_order);
+    add_tests(order, the_end_comes_after_the_kernels);
+    add_loop_tests(order, RING_TRANSPORTS, a_writer_comes_after_the_kernels_that_read);
 }

@@ -505,19 +505,16 @@ END_TEST
 void build_ring_threads(Suite *suite)
 {
     TCase *speed = add_vulkan_case(suite, "speeds");
-    tcase_add_loop_test(speed, every_frame_of_cuda_is_read, 0, 6);
-    tcase_add_test(speed, a_thread_that_waits_gets_what_is_given_back);
-    tcase_add_loop_test(speed, every_frame_of_vulkan_is_read, 0, 3);
-    tcase_add_loop_test(speed, the_newest_frame_of_cuda_is_read, 0, 3);
-    tcase_add_loop_test(speed, the_newest_frame_of_vulkan_is_read, 0, 2);
+    add_loop_tests(speed, 6, every_frame_of_cuda_is_read);
+    add_tests(speed, a_thread_that_waits_gets_what_is_given_back);
+    add_loop_tests(speed, 3, every_frame_of_vulkan_is_read, the_newest_frame_of_cuda_is_read);
+    add_loop_tests(speed, 2, the_newest_frame_of_vulkan_is_read);
 
     TCase *opengl = add_ring_case(suite, "OpenGL and a thread");
-    tcase_add_loop_test(opengl, opengl_has_the_other_thread, 0, 4);
-    tcase_add_test(opengl, a_consumer_that_stops_keeps_less_than_half);
-    tcase_add_test(opengl, a_consumer_that_finds_nothing_lets_go_of_all);
+    add_loop_tests(opengl, 4, opengl_has_the_other_thread);
+    add_tests(opengl, a_consumer_that_stops_keeps_less_than_half,
+              a_consumer_that_finds_nothing_lets_go_of_all);
 
-    TCase *flight = add_vulkan_case(suite, "mid-flight");
-    tcase_add_loop_test(flight, a_thread_that_waits_is_stopped, 0, 2);
-    tcase_add_loop_test(flight, slots_are_replaced_under_a_running_thread, 0, 2);
-    tcase_add_loop_test(flight, a_ring_ends_with_frames_in_flight, 0, 2);
+    add_loop_tests(add_vulkan_case(suite, "mid-flight"), 2, a_thread_that_waits_is_stopped,
+                   slots_are_replaced_under_a_running_thread, a_ring_ends_with_frames_in_flight);
 }

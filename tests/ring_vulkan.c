@@ -382,15 +382,12 @@ END_TEST
 void build_ring_vulkan(Suite *suite)
 {
     TCase *order = add_vulkan_case(suite, "Vulkan");
-    tcase_add_test(order, vulkan_reads_after_cuda_has_written);
-    tcase_add_test(order, cuda_writes_again_after_vulkan_has_read);
-    tcase_add_loop_test(order, cuda_overwrites_what_nobody_read_in_order, 0, 2);
-    tcase_add_test(order, a_group_has_one_wait_and_one_signal);
-    tcase_add_test(order, cuda_waits_once_for_half_of_the_slots);
-    tcase_add_loop_test(order, a_producer_gets_what_vulkan_has_returned, 0, 2);
-    tcase_add_test(order, cuda_reads_after_vulkan_has_written);
-    tcase_add_test(order, vulkan_writes_again_after_cuda_has_read);
-    tcase_add_test(order, vulkan_drops_and_discards);
-    tcase_add_loop_test(order, slots_that_leave_outlive_vulkans_submits, 0, 2);
-    tcase_add_test(order, resources_need_the_same_two_semaphores);
+    add_tests(order, vulkan_reads_after_cuda_has_written, cuda_writes_again_after_vulkan_has_read);
+    add_loop_tests(order, 2, cuda_overwrites_what_nobody_read_in_order);
+    add_tests(order, a_group_has_one_wait_and_one_signal, cuda_waits_once_for_half_of_the_slots);
+    add_loop_tests(order, 2, a_producer_gets_what_vulkan_has_returned);
+    add_tests(order, cuda_reads_after_vulkan_has_written, vulkan_writes_again_after_cuda_has_read,
+              vulkan_drops_and_discards);
+    add_loop_tests(order, 2, slots_that_leave_outlive_vulkans_submits);
+    add_tests(order, resources_need_the_same_two_semaphores);
 }

@@ -438,19 +438,15 @@ END_TEST
 void add_shared_call_cases(Suite *suite)
 {
     TCase *calls = add_vulkan_case(suite, "both sides here");
-    tcase_add_test(calls, frames_there_and_back);
-    tcase_add_test(calls, newest_frames_are_dropped_on_either_side);
-    tcase_add_test(calls, groups_and_discarded_slots);
-    tcase_add_test(calls, vulkan_reads_after_the_peer_has_written);
-    tcase_add_test(calls, the_peer_writes_after_vulkan_has_read);
-    tcase_add_test(calls, the_peer_reads_after_vulkan_has_written);
-    tcase_add_test(calls, vulkan_writes_after_the_peer_has_read);
-    tcase_add_loop_test(calls, a_claim_that_fails_is_undone, 0, 2);
-    tcase_add_test(calls, each_side_has_its_own_calls);
-    tcase_add_test(calls, what_cannot_be_sent);
-    tcase_add_test(calls, work_that_does_not_end_in_time);
-    tcase_add_loop_test(calls, a_stop_or_an_end_wakes_who_waits, 0, 3);
+    add_tests(calls, frames_there_and_back, newest_frames_are_dropped_on_either_side,
+              groups_and_discarded_slots, vulkan_reads_after_the_peer_has_written,
+              the_peer_writes_after_vulkan_has_read, the_peer_reads_after_vulkan_has_written,
+              vulkan_writes_after_the_peer_has_read);
+    add_loop_tests(calls, 2, a_claim_that_fails_is_undone);
+    add_tests(calls, each_side_has_its_own_calls, what_cannot_be_sent,
+              work_that_does_not_end_in_time);
+    add_loop_tests(calls, 3, a_stop_or_an_end_wakes_who_waits);
     TCase *pages = add_vulkan_case(suite, "a page that is overwritten");
-    tcase_add_loop_test(pages, a_page_full_of_noise, 0, 8);
-    tcase_add_test(pages, a_page_that_takes_a_slot_back);
+    add_loop_tests(pages, 8, a_page_full_of_noise);
+    add_tests(pages, a_page_that_takes_a_slot_back);
 }

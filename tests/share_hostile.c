@@ -315,14 +315,8 @@ END_TEST
 
 void add_hostile_cases(Suite *suite)
 {
-    TCase *hostile = add_vulkan_case(suite, "hostile messages");
-    tcase_add_test(hostile, a_buffers_fields);
-    tcase_add_test(hostile, an_images_fields);
-    tcase_add_test(hostile, any_byte);
-    tcase_add_test(hostile, every_length);
-    tcase_add_test(hostile, repeated_messages);
-    tcase_add_test(hostile, a_message_in_pieces);
-    tcase_add_test(hostile, numbers_of_descriptors);
-    tcase_add_test(hostile, descriptors_of_other_things);
+    add_tests(add_vulkan_case(suite, "hostile messages"), a_buffers_fields, an_images_fields,
+              any_byte, every_length, repeated_messages, a_message_in_pieces,
+              numbers_of_descriptors, descriptors_of_other_things);
     add_hostile_ring_cases(suite);
 }

@@ -161,8 +161,6 @@ END_TEST
 
 void add_hostile_ring_cases(Suite *suite)
 {
-    TCase *hostile = add_vulkan_case(suite, "hostile rings");
-    tcase_add_test(hostile, numbers);
-    tcase_add_test(hostile, descriptors);
-    tcase_add_test(hostile, a_page_that_has_had_too_many_frames);
+    add_tests(add_vulkan_case(suite, "hostile rings"), numbers, descriptors,
+              a_page_that_has_had_too_many_frames);
 }

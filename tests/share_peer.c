@@ -277,6 +277,6 @@ END_TEST
 void add_share_end(Suite *suite)
 {
     TCase *end = tcase_create("end of the child");
-    tcase_add_test(end, the_child_ends_well);
+    add_tests(end, the_child_ends_well);
     suite_add_tcase(suite, end);
 }

@@ -184,11 +184,8 @@ END_TEST
 void add_peer_cases(Suite *suite)
 {
     TCase *peers = add_share_case(suite, "peers that end");
-    tcase_add_test(peers, a_peer_that_dies_before);
-    tcase_add_loop_test(peers, a_peer_that_dies_in_a_frame, 0, 2);
-    tcase_add_loop_test(peers, a_peer_that_dies_in_a_frame_of_cudas, 0, 2);
-    tcase_add_test(peers, a_ring_is_freed_before_its_peer_is_known_dead);
-    tcase_add_test(peers, a_peer_that_dies_after);
-    tcase_add_test(peers, a_consumer_that_dies);
-    tcase_add_test(peers, a_peer_that_ends_at_once);
+    add_tests(peers, a_peer_that_dies_before);
+    add_loop_tests(peers, 2, a_peer_that_dies_in_a_frame, a_peer_that_dies_in_a_frame_of_cudas);
+    add_tests(peers, a_ring_is_freed_before_its_peer_is_known_dead, a_peer_that_dies_after,
+              a_consumer_that_dies, a_peer_that_ends_at_once);
 }

@@ -260,14 +260,10 @@ END_TEST
 void add_share_cases(Suite *suite)
 {
     TCase *bytes = add_share_case(suite, "bytes between processes");
-    tcase_add_test(bytes, bytes_of_a_vulkan_buffer);
-    tcase_add_loop_test(bytes, bytes_of_the_applications_buffer, 0, 2);
-    tcase_add_test(bytes, bytes_of_a_shared_opengl_buffer);
-    tcase_add_test(bytes, texels_of_a_vulkan_image);
-    tcase_add_test(bytes, semaphores_go_along);
-    TCase *refused = add_vulkan_case(suite, "what is refused");
-    tcase_add_test(refused, what_cannot_be_sent);
-    tcase_add_test(refused, semaphores_of_the_host_are_refused);
-    tcase_add_test(refused, time_runs_out);
-    tcase_add_test(refused, a_peer_that_is_gone);
+    add_tests(bytes, bytes_of_a_vulkan_buffer);
+    add_loop_tests(bytes, 2, bytes_of_the_applications_buffer);
+    add_tests(bytes, bytes_of_a_shared_opengl_buffer, texels_of_a_vulkan_image,
+              semaphores_go_along);
+    add_tests(add_vulkan_case(suite, "what is refused"), what_cannot_be_sent,
+              semaphores_of_the_host_are_refused, time_runs_out, a_peer_that_is_gone);
 }

@@ -196,12 +196,10 @@ END_TEST
 void add_shared_ring_cases(Suite *suite)
 {
     TCase *rings = add_share_case(suite, "rings between processes");
-    tcase_add_loop_test(rings, a_peer_writes_for_vulkan, 0, 2);
-    tcase_add_loop_test(rings, vulkan_writes_for_a_peer, 0, 3);
-    tcase_add_loop_test(rings, cuda_writes_for_a_peer, 0, 2);
-    tcase_add_test(rings, a_peer_writes_for_cuda);
-    tcase_add_test(rings, a_ring_that_was_used_before);
-    tcase_add_test(rings, a_peer_writes_for_opengl);
-    tcase_add_test(rings, slots_that_opengl_gave_back_go_along);
+    add_loop_tests(rings, 2, a_peer_writes_for_vulkan);
+    add_loop_tests(rings, 3, vulkan_writes_for_a_peer);
+    add_loop_tests(rings, 2, cuda_writes_for_a_peer);
+    add_tests(rings, a_peer_writes_for_cuda, a_ring_that_was_used_before, a_peer_writes_for_opengl,
+              slots_that_opengl_gave_back_go_along);
     add_shared_call_cases(suite);
 }

@@ -152,8 +152,6 @@ END_TEST
 
 void add_end_cases(Suite *suite)
 {
-    TCase *ends = add_case(suite, "ends");
-    tcase_add_test(ends, destroyed_with_work_pending);
-    tcase_add_test(ends, a_timeline_never_goes_back);
-    tcase_add_test(ends, nothing_hangs);
+    add_tests(add_case(suite, "ends"), destroyed_with_work_pending, a_timeline_never_goes_back,
+              nothing_hangs);
 }

@@ -276,13 +276,7 @@ END_TEST
 
 void add_order_cases(Suite *suite)
 {
-    TCase *orders = add_case(suite, "orders");
-    tcase_add_test(orders, writer_before_reader);
-    tcase_add_test(orders, timeline_values);
-    tcase_add_test(orders, binary_resets);
-    tcase_add_test(orders, many_at_once);
-    tcase_add_test(orders, default_streams);
-    tcase_add_test(orders, per_thread_variants);
-    tcase_add_test(orders, two_streams_take_turns);
-    tcase_add_test(orders, the_host_signals_and_waits);
+    add_tests(add_case(suite, "orders"), writer_before_reader, timeline_values, binary_resets,
+              many_at_once, default_streams, per_thread_variants, two_streams_take_turns,
+              the_host_signals_and_waits);
 }

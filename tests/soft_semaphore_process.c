@@ -276,9 +276,6 @@ END_TEST
 
 void add_process_cases(Suite *suite)
 {
-    TCase *processes = add_case(suite, "two processes");
-    tcase_add_test(processes, two_processes_take_turns);
-    tcase_add_test(processes, a_peer_that_dies);
-    tcase_add_test(processes, a_value_that_nobody_announces);
-    tcase_add_test(processes, a_hostile_peer);
+    add_tests(add_case(suite, "two processes"), two_processes_take_turns, a_peer_that_dies,
+              a_value_that_nobody_announces, a_hostile_peer);
 }

@@ -231,9 +231,8 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *steps_case = add_vulkan_case(suite, "steps that fail");
-    tcase_add_loop_test(steps_case, a_step_that_fails_leaves_nothing, 0,
-                        sizeof(steps) / sizeof(*steps));
+    add_loop_tests(add_vulkan_case(suite, "steps that fail"), sizeof(steps) / sizeof(*steps),
+                   a_step_that_fails_leaves_nothing);
     add_vulkan_end(suite);
 }
 

@@ -282,19 +282,15 @@ static void build(Suite *suite)
 {
     int count = sizeof(shapes) / sizeof(*shapes);
     TCase *bytes = add_soft_case(suite, "barriers");
-    tcase_add_loop_test(bytes, sums_of_blocks, 0, count);
-    tcase_add_loop_test(bytes, barriers_in_a_loop, 0, count);
-    tcase_add_loop_test(bytes, threads_keep_their_place, 0, count);
-    tcase_add_loop_test(bytes, threads_that_leave_early, 0, 4);
-    tcase_add_loop_test(bytes, votes, 0, count);
+    add_loop_tests(bytes, count, sums_of_blocks, barriers_in_a_loop, threads_keep_their_place);
+    add_loop_tests(bytes, 4, threads_that_leave_early);
+    add_loop_tests(bytes, count, votes);
 
-    TCase *launches = add_soft_case(suite, "launches");
-    tcase_add_test(launches, blocks_of_all_sizes_after_each_other);
-    tcase_add_test(launches, two_launches_at_once);
+    add_tests(add_soft_case(suite, "launches"), blocks_of_all_sizes_after_each_other,
+              two_launches_at_once);
 
-    TCase *refused = add_soft_case(suite, "what is refused");
-    tcase_add_test(refused, a_barrier_needs_its_line);
-    tcase_add_test(refused, no_memory_for_the_stacks);
+    add_tests(add_soft_case(suite, "what is refused"), a_barrier_needs_its_line,
+              no_memory_for_the_stacks);
 }
 
 int main(int argc, char **argv)

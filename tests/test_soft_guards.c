@@ -622,25 +622,18 @@ static const struct child children[] = {
 
 static void build(Suite *suite)
 {
-    TCase *missing = add_case(suite, "accesses that miss");
-    tcase_add_test(missing, allocations);
-    tcase_add_test(missing, mapped_buffers);
-    tcase_add_test(missing, shared_memory);
-    tcase_add_test(missing, pointers_to_nothing);
-    tcase_add_test(missing, others_than_kernels);
-    tcase_add_test(missing, faults_are_handed_on);
-    tcase_add_test(missing, signals_that_are_sent_end_the_process);
+    add_tests(add_case(suite, "accesses that miss"), allocations, mapped_buffers, shared_memory,
+              pointers_to_nothing, others_than_kernels, faults_are_handed_on,
+              signals_that_are_sent_end_the_process);
 
-    TCase *stacks = add_soft_case(suite, "stacks");
-    tcase_add_test(stacks, stacks_of_threads_with_barriers);
-    tcase_add_test(stacks, stacks_of_threads_without);
-    tcase_add_test(stacks, a_frame_that_fits);
+    add_tests(add_soft_case(suite, "stacks"), stacks_of_threads_with_barriers,
+              stacks_of_threads_without, a_frame_that_fits);
 
     TCase *good = add_soft_case(suite, "accesses that do not");
     int count = sizeof(sizes) / sizeof(*sizes);
-    tcase_add_loop_test(good, first_and_last_bytes_of_allocations, 0, count);
-    tcase_add_loop_test(good, first_and_last_bytes_of_mapped_buffers, 0, count);
-    tcase_add_test(good, tens_of_thousands_of_allocations);
+    add_loop_tests(good, count, first_and_last_bytes_of_allocations,
+                   first_and_last_bytes_of_mapped_buffers);
+    add_tests(good, tens_of_thousands_of_allocations);
 }
 
 int main(int argc, char **argv)

@@ -260,12 +260,7 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *codes = add_case(suite, "codes");
-    tcase_add_test(codes, making);
-    tcase_add_test(codes, imports);
-    tcase_add_test(codes, foreign_descriptors);
-    tcase_add_test(codes, bad_calls);
-    tcase_add_test(codes, contexts);
+    add_tests(add_case(suite, "codes"), making, imports, foreign_descriptors, bad_calls, contexts);
 
     add_order_cases(suite);
     add_end_cases(suite);

@@ -417,26 +417,16 @@ static const struct child children[] = {
 
 static void build(Suite *suite)
 {
-    TCase *waits = add_case(suite, "missing waits");
-    tcase_add_test(waits, missing_wait_for_a_writer);
-    tcase_add_test(waits, missing_wait_for_the_map);
-    tcase_add_test(waits, missing_wait_before_the_release);
-    tcase_add_test(waits, legacy_stream);
+    add_tests(add_case(suite, "missing waits"), missing_wait_for_a_writer, missing_wait_for_the_map,
+              missing_wait_before_the_release, legacy_stream);
 
-    TCase *memory = add_case(suite, "memory");
-    tcase_add_test(memory, fresh_memory);
-    tcase_add_test(memory, discarded_bytes);
-    tcase_add_test(memory, pointers_that_have_ended);
-    tcase_add_test(memory, copies_with_a_pointer_that_has_ended);
+    add_tests(add_case(suite, "memory"), fresh_memory, discarded_bytes, pointers_that_have_ended,
+              copies_with_a_pointer_that_has_ended);
 
-    TCase *kernels = add_case(suite, "kernels");
-    tcase_add_test(kernels, kernels_run_on_all_cores);
-    tcase_add_test(kernels, images_for_a_gpu);
+    add_tests(add_case(suite, "kernels"), kernels_run_on_all_cores, images_for_a_gpu);
 
-    TCase *rest = add_case(suite, "what it is");
-    tcase_add_test(rest, entry_points_that_are_missing);
-    tcase_add_test(rest, device_is_no_gpu);
-    tcase_add_test(rest, exit_does_not_hang);
+    add_tests(add_case(suite, "what it is"), entry_points_that_are_missing, device_is_no_gpu,
+              exit_does_not_hang);
 }
 
 int main(int argc, char **argv)

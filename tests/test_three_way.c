@@ -345,11 +345,9 @@ static void build(Suite *suite)
 {
     TCase *three = add_vulkan_case(suite, "Vulkan, OpenGL and CUDA");
     tcase_add_checked_fixture(three, begin_turns, end_turns);
-    tcase_add_loop_test(three, a_buffer_of_three, 0, 2);
-    tcase_add_loop_test(three, a_buffer_goes_round, 0, 2);
-    tcase_add_loop_test(three, a_buffer_outlives_each_of_three, 0, 2);
-    tcase_add_loop_test(three, a_buffer_of_three_by_both_transports, 0, 2);
-    tcase_add_loop_test(three, a_texture_of_three, 0, 2);
+    add_loop_tests(three, 2, a_buffer_of_three, a_buffer_goes_round,
+                   a_buffer_outlives_each_of_three, a_buffer_of_three_by_both_transports,
+                   a_texture_of_three);
     add_vulkan_end(suite);
 }
 

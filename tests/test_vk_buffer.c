@@ -426,30 +426,22 @@ static void build(Suite *suite)
 {
     int count = (int)(sizeof(sizes) / sizeof(sizes[0]));
     TCase *bytes = add_vulkan_case(suite, "bytes");
-    tcase_add_loop_test(bytes, bytes_of_a_buffer_that_grinterop_makes, 0, count);
-    tcase_add_loop_test(bytes, bytes_of_the_applications_own_buffer, 0, count);
-    tcase_add_loop_test(bytes, bytes_of_a_dedicated_buffer, 0, count);
-    tcase_add_test(bytes, bytes_by_kernels);
-    tcase_add_test(bytes, several_buffers_in_one_memory);
-    tcase_add_test(bytes, several_buffers_in_one_import);
+    add_loop_tests(bytes, count, bytes_of_a_buffer_that_grinterop_makes,
+                   bytes_of_the_applications_own_buffer, bytes_of_a_dedicated_buffer);
+    add_tests(bytes, bytes_by_kernels, several_buffers_in_one_memory,
+              several_buffers_in_one_import);
 
-    TCase *contract = add_vulkan_case(suite, "contract");
-    tcase_add_test(contract, read_only_and_write_discard);
-    tcase_add_test(contract, map_many_maps_all_or_none);
-    tcase_add_test(contract, map_many_takes_vulkan_and_opengl_together);
+    add_tests(add_vulkan_case(suite, "contract"), read_only_and_write_discard,
+              map_many_maps_all_or_none, map_many_takes_vulkan_and_opengl_together);
 
-    TCase *loops = add_vulkan_case(suite, "loops");
-    tcase_add_test(loops, map_and_release_allocate_nothing);
-    tcase_add_test(loops, map_many_and_release_many_allocate_nothing);
-    tcase_add_test(loops, create_and_free_for_ever_need_nothing_more);
-    tcase_add_test(loops, register_and_close_for_ever_need_nothing_more);
+    add_tests(add_vulkan_case(suite, "loops"), map_and_release_allocate_nothing,
+              map_many_and_release_many_allocate_nothing,
+              create_and_free_for_ever_need_nothing_more,
+              register_and_close_for_ever_need_nothing_more);
 
-    TCase *words = add_vulkan_case(suite, "what is said and refused");
-    tcase_add_test(words, describe_says_what_it_is);
-    tcase_add_test(words, other_resources_have_no_vulkan_objects);
-    tcase_add_test(words, wrong_sizes_and_flags_are_refused);
-    tcase_add_test(words, null_is_refused);
-    tcase_add_test(words, memory_that_was_not_allocated_for_export_is_refused);
+    add_tests(add_vulkan_case(suite, "what is said and refused"), describe_says_what_it_is,
+              other_resources_have_no_vulkan_objects, wrong_sizes_and_flags_are_refused,
+              null_is_refused, memory_that_was_not_allocated_for_export_is_refused);
     add_vulkan_end(suite);
 }
 

@@ -301,29 +301,17 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *wrapping = add_vk_case(suite, "wrapping");
-    tcase_add_test(wrapping, wrapped);
-    tcase_add_test(wrapping, described);
-    tcase_add_test(wrapping, without_queue);
-    tcase_add_test(wrapping, wrapped_twice);
-    tcase_add_test(wrapping, nulls);
-    tcase_add_test(wrapping, null_members);
-    tcase_add_test(wrapping, wrong_family);
+    add_tests(add_vk_case(suite, "wrapping"), wrapped, described, without_queue, wrapped_twice,
+              nulls, null_members, wrong_family);
 
-    TCase *which = add_vk_case(suite, "which CUDA device");
-    tcase_add_test(which, another_device);
-    tcase_add_test(which, another_device_first);
-    tcase_add_test(which, without_cuda_context);
-    tcase_add_test(which, primary_is_released);
-    tcase_add_test(which, own_cuda_context);
-    tcase_add_test(which, cuda_context_of_another_device);
+    add_tests(add_vk_case(suite, "which CUDA device"), another_device, another_device_first,
+              without_cuda_context, primary_is_released, own_cuda_context,
+              cuda_context_of_another_device);
 
     add_missing_cases(suite);
 
-    TCase *lists = add_vk_case(suite, "extensions");
-    tcase_add_test(lists, instance_extensions);
-    tcase_add_test(lists, device_extensions);
-    tcase_add_test(lists, device_extensions_nulls);
+    add_tests(add_vk_case(suite, "extensions"), instance_extensions, device_extensions,
+              device_extensions_nulls);
 
     add_headless_cases(suite);
 }

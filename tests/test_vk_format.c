@@ -324,11 +324,7 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *table = add_case(suite, "table");
-    tcase_add_test(table, all_formats);
-    tcase_add_test(table, some_by_hand);
-    tcase_add_test(table, reasons);
-    tcase_add_test(table, unknown);
+    add_tests(add_case(suite, "table"), all_formats, some_by_hand, reasons, unknown);
 }
 
 int main(int argc, char **argv)

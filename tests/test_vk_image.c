@@ -162,15 +162,12 @@ END_TEST
 static void build(Suite *suite)
 {
     TCase *info = add_vulkan_case(suite, "what a mapped image reports");
-    tcase_add_loop_test(info, info_describes_each_shape, 0, (int)vulkan_shape_count);
-    tcase_add_test(info, info_describes_formats);
-    tcase_add_test(info, arrays_are_the_levels);
+    add_loop_tests(info, vulkan_shape_count, info_describes_each_shape);
+    add_tests(info, info_describes_formats, arrays_are_the_levels);
 
-    TCase *contract = add_vulkan_case(suite, "contract");
-    tcase_add_test(contract, an_ended_buffer_has_no_arrays);
-    tcase_add_test(contract, a_read_only_image_takes_no_copy);
-    tcase_add_test(contract, describe_names_the_image);
-    tcase_add_test(contract, map_and_release_allocate_nothing);
+    add_tests(add_vulkan_case(suite, "contract"), an_ended_buffer_has_no_arrays,
+              a_read_only_image_takes_no_copy, describe_names_the_image,
+              map_and_release_allocate_nothing);
 
     add_vulkan_byte_cases(suite);
     add_vulkan_kernel_cases(suite);

@@ -466,28 +466,24 @@ static const struct child children[] = {
 static void build(Suite *suite)
 {
     TCase *first = add_vulkan_case(suite, "what goes first");
-    tcase_add_loop_test(first, vulkans_memory_may_go_first, 0, 2);
-    tcase_add_test(first, vulkans_memory_may_go_while_mapped);
-    tcase_add_test(first, the_wrapped_device_and_the_semaphores_may_go_first);
-    tcase_add_test(first, semaphores_outlive_their_device);
+    add_loop_tests(first, 2, vulkans_memory_may_go_first);
+    add_tests(first, vulkans_memory_may_go_while_mapped,
+              the_wrapped_device_and_the_semaphores_may_go_first, semaphores_outlive_their_device);
 
-    TCase *holds = add_vulkan_case(suite, "buffers and resources");
-    tcase_add_test(holds, closing_while_mapped_gives_the_bytes_back);
-    tcase_add_test(holds, closing_while_mapped_signals_vulkan);
-    tcase_add_test(holds, a_buffer_keeps_its_resource);
-    tcase_add_test(holds, a_buffer_keeps_what_grinterop_made);
-    tcase_add_test(holds, an_unmapped_buffer_is_still_to_be_released);
+    add_tests(add_vulkan_case(suite, "buffers and resources"),
+              closing_while_mapped_gives_the_bytes_back, closing_while_mapped_signals_vulkan,
+              a_buffer_keeps_its_resource, a_buffer_keeps_what_grinterop_made,
+              an_unmapped_buffer_is_still_to_be_released);
 
     TCase *pending = add_vulkan_case(suite, "work that is still pending");
-    tcase_add_loop_test(pending, freeing_does_not_wait_for_the_stream, 0, 4);
-    tcase_add_test(pending, closing_a_mapped_one_does_not_wait_for_the_stream);
-    tcase_add_test(pending, freeing_the_device_ends_what_was_freed);
-    tcase_add_loop_test(pending, the_stream_may_go_after_the_release, 0, 2);
+    add_loop_tests(pending, 4, freeing_does_not_wait_for_the_stream);
+    add_tests(pending, closing_a_mapped_one_does_not_wait_for_the_stream,
+              freeing_the_device_ends_what_was_freed);
+    add_loop_tests(pending, 2, the_stream_may_go_after_the_release);
 
-    TCase *end = add_vulkan_case(suite, "the end of the process, and of the device");
-    tcase_add_test(end, a_process_may_end_with_all_open);
-    tcase_add_test(end, a_process_may_end_while_a_stream_waits);
-    tcase_add_test(end, a_lost_device_is_reported);
+    add_tests(add_vulkan_case(suite, "the end of the process, and of the device"),
+              a_process_may_end_with_all_open, a_process_may_end_while_a_stream_waits,
+              a_lost_device_is_reported);
     add_vulkan_end(suite);
 }
 

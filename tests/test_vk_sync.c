@@ -332,21 +332,19 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    TCase *order = add_vulkan_case(suite, "order, with semaphores and without");
-    tcase_add_loop_test(order, cuda_reads_what_vulkan_wrote, 0, 2);
-    tcase_add_loop_test(order, vulkan_reads_what_cuda_wrote, 0, 2);
-    tcase_add_loop_test(order, vulkan_does_not_overwrite_what_cuda_has_yet_to_read, 0, 2);
-    tcase_add_loop_test(order, cuda_does_not_overwrite_what_vulkan_has_yet_to_read, 0, 2);
-    tcase_add_loop_test(order, a_release_on_another_stream_comes_after_the_maps, 0, 2);
-    tcase_add_loop_test(order, a_map_on_another_stream_comes_after_the_release, 0, 2);
+    add_loop_tests(add_vulkan_case(suite, "order, with semaphores and without"), 2,
+                   cuda_reads_what_vulkan_wrote, vulkan_reads_what_cuda_wrote,
+                   vulkan_does_not_overwrite_what_cuda_has_yet_to_read,
+                   cuda_does_not_overwrite_what_vulkan_has_yet_to_read,
+                   a_release_on_another_stream_comes_after_the_maps,
+                   a_map_on_another_stream_comes_after_the_release);
 
     TCase *frames = add_vulkan_case(suite, "frames");
-    tcase_add_test(frames, frames_without_a_wait_of_the_host);
-    tcase_add_loop_test(frames, frames_on_each_queue, 0, 3);
+    add_tests(frames, frames_without_a_wait_of_the_host);
+    add_loop_tests(frames, 3, frames_on_each_queue);
 
-    TCase *thread = add_vulkan_case(suite, "the calling thread");
-    tcase_add_test(thread, map_does_not_wait_for_vulkan);
-    tcase_add_test(thread, release_and_submit_do_not_wait_for_the_stream);
+    add_tests(add_vulkan_case(suite, "the calling thread"), map_does_not_wait_for_vulkan,
+              release_and_submit_do_not_wait_for_the_stream);
 
     add_use_cases(suite);
     add_misuse_cases(suite);

@@ -262,21 +262,12 @@ END_TEST
 
 void add_headless_cases(Suite *suite)
 {
-    TCase *device = add_vk_case(suite, "without a window");
-    tcase_add_test(device, is_the_cuda_device);
-    tcase_add_test(device, queues);
-    tcase_add_test(device, timeline_semaphores);
-    tcase_add_test(device, defaults);
-    tcase_add_test(device, nulls);
-    tcase_add_test(device, many_in_turn);
+    add_tests(add_vk_case(suite, "without a window"), is_the_cuda_device, queues,
+              timeline_semaphores, defaults, nulls, many_in_turn);
 
-    TCase *validation = add_vk_case(suite, "validation");
-    tcase_add_test(validation, validation_speaks);
-    tcase_add_test(validation, validation_logged);
-    tcase_add_test(validation, validation_at_the_end);
+    add_tests(add_vk_case(suite, "validation"), validation_speaks, validation_logged,
+              validation_at_the_end);
 
-    TCase *failures = add_vk_case(suite, "failures without a window");
-    tcase_add_test(failures, device_out_of_range);
-    tcase_add_test(failures, no_driver);
-    tcase_add_test(failures, no_layer);
+    add_tests(add_vk_case(suite, "failures without a window"), device_out_of_range, no_driver,
+              no_layer);
 }

@@ -229,12 +229,7 @@ END_TEST
 
 void add_missing_cases(Suite *suite)
 {
-    TCase *missing = add_vk_case(suite, "what is missing");
-    tcase_add_test(missing, enough_for_each_version);
-    tcase_add_test(missing, extensions_names);
-    tcase_add_test(missing, none_enabled);
-    tcase_add_test(missing, not_there_and_not_enabled);
-    tcase_add_test(missing, no_semaphores_at_all);
-    tcase_add_test(missing, vulkan_of_another);
-    tcase_add_test(missing, listing_fails);
+    add_tests(add_vk_case(suite, "what is missing"), enough_for_each_version, extensions_names,
+              none_enabled, not_there_and_not_enabled, no_semaphores_at_all, vulkan_of_another,
+              listing_fails);
 }

@@ -212,11 +212,9 @@ END_TEST
 void add_vulkan_byte_cases(Suite *suite)
 {
     TCase *bytes = add_vulkan_case(suite, "bytes");
-    tcase_add_loop_test(bytes, bytes_of_every_format, 0, (int)vulkan_shape_count);
-    tcase_add_loop_test(bytes, bytes_of_many_sizes, 0, (int)(sizeof(sizes) / sizeof(sizes[0])));
-    tcase_add_test(bytes, bytes_with_each_usage);
-    tcase_add_loop_test(bytes, bytes_of_the_applications_own_image, 0, 2);
-    tcase_add_test(bytes, bytes_through_map_linear);
-    tcase_add_test(bytes, bytes_that_cuda_writes_first);
-    tcase_add_test(bytes, bytes_of_a_clear);
+    add_loop_tests(bytes, vulkan_shape_count, bytes_of_every_format);
+    add_loop_tests(bytes, sizeof(sizes) / sizeof(sizes[0]), bytes_of_many_sizes);
+    add_tests(bytes, bytes_with_each_usage);
+    add_loop_tests(bytes, 2, bytes_of_the_applications_own_image);
+    add_tests(bytes, bytes_through_map_linear, bytes_that_cuda_writes_first, bytes_of_a_clear);
 }

@@ -435,19 +435,16 @@ static TCase *add_case_with_kernels(Suite *suite, const char *name)
 void add_vulkan_kernel_cases(Suite *suite)
 {
     TCase *surface = add_case_with_kernels(suite, "surfaces");
-    tcase_add_loop_test(surface, surfaces_of_every_shape, 0, 7);
-    tcase_add_test(surface, a_surface_has_all_layers);
-    tcase_add_test(surface, surfaces_want_the_flag);
+    add_loop_tests(surface, 7, surfaces_of_every_shape);
+    add_tests(surface, a_surface_has_all_layers, surfaces_want_the_flag);
 
     TCase *texture = add_case_with_kernels(suite, "textures");
-    tcase_add_test(texture, textures_give_texels_as_floats);
-    tcase_add_test(texture, textures_of_levels);
+    add_tests(texture, textures_give_texels_as_floats, textures_of_levels);
     tcase_add_loop_test(texture, layers_of_level_0_by_texels, 1, 4);
     tcase_add_loop_test(texture, layers_of_level_0_by_normalized_coordinates, 1, 4);
     tcase_add_loop_test(texture, layers_of_level_1_by_texels, 2, 4);
     tcase_add_loop_test(texture, layers_of_level_1_by_normalized_coordinates, 2, 4);
     tcase_add_loop_test(texture, layers_of_the_whole_chain, 1, 4);
-    tcase_add_test(texture, textures_of_cubes);
-    tcase_add_test(texture, swapped_formats_have_blue_first);
-    tcase_add_test(texture, srgb_formats_are_made_linear);
+    add_tests(texture, textures_of_cubes, swapped_formats_have_blue_first,
+              srgb_formats_are_made_linear);
 }

@@ -167,15 +167,12 @@ END_TEST
 void add_vulkan_refusal_cases(Suite *suite)
 {
     TCase *formats = add_vulkan_case(suite, "formats");
-    tcase_add_test(formats, every_format_is_cudas_or_refused_with_its_reason);
-    tcase_add_test(formats, unknown_formats_are_refused);
-    tcase_add_loop_test(formats, images_of_other_formats_are_refused, 0,
-                        (int)(sizeof(refused) / sizeof(refused[0])));
+    add_tests(formats, every_format_is_cudas_or_refused_with_its_reason,
+              unknown_formats_are_refused);
+    add_loop_tests(formats, sizeof(refused) / sizeof(refused[0]),
+                   images_of_other_formats_are_refused);
 
-    TCase *images = add_vulkan_case(suite, "images that are refused");
-    tcase_add_test(images, multisampled_images_are_refused);
-    tcase_add_test(images, linear_images_of_several_levels_or_layers_are_refused);
-    tcase_add_test(images, impossible_extents_are_refused);
-    tcase_add_test(images, wrong_flags_and_null_are_refused);
-    tcase_add_test(images, wrong_places_in_memory_are_refused);
+    add_tests(add_vulkan_case(suite, "images that are refused"), multisampled_images_are_refused,
+              linear_images_of_several_levels_or_layers_are_refused, impossible_extents_are_refused,
+              wrong_flags_and_null_are_refused, wrong_places_in_memory_are_refused);
 }

@@ -241,17 +241,14 @@ END_TEST
 
 void add_misuse_cases(Suite *suite)
 {
-    TCase *semaphores = add_vulkan_case(suite, "semaphores used wrongly");
-    tcase_add_test(semaphores, a_value_that_goes_backwards_is_refused);
-    tcase_add_test(semaphores, the_value_of_the_applications_timeline_is_checked);
-    tcase_add_test(semaphores, a_semaphore_that_cannot_be_exported_is_refused);
-    tcase_add_test(semaphores, semaphores_of_nothing_are_refused);
-    tcase_add_test(semaphores, points_that_are_wrong_are_refused);
+    add_tests(add_vulkan_case(suite, "semaphores used wrongly"),
+              a_value_that_goes_backwards_is_refused,
+              the_value_of_the_applications_timeline_is_checked,
+              a_semaphore_that_cannot_be_exported_is_refused, semaphores_of_nothing_are_refused,
+              points_that_are_wrong_are_refused);
 
-    TCase *sync = add_vulkan_case(suite, "resources and submits used wrongly");
-    tcase_add_test(sync, set_sync_is_refused_where_it_cannot_be);
-    tcase_add_test(sync, semaphores_of_another_context_are_refused);
-    tcase_add_test(sync, submits_that_cannot_be_are_refused);
-    tcase_add_test(sync, a_resource_twice_in_one_submit_counts_once);
-    tcase_add_test(sync, barriers_that_cannot_be_are_refused);
+    add_tests(add_vulkan_case(suite, "resources and submits used wrongly"),
+              set_sync_is_refused_where_it_cannot_be, semaphores_of_another_context_are_refused,
+              submits_that_cannot_be_are_refused, a_resource_twice_in_one_submit_counts_once,
+              barriers_that_cannot_be_are_refused);
 }

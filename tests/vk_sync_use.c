@@ -505,30 +505,21 @@ END_TEST
 
 void add_use_cases(Suite *suite)
 {
-    TCase *values = add_vulkan_case(suite, "values");
-    tcase_add_test(values, values_grow_by_one_with_each_use);
-    tcase_add_test(values, maps_without_a_submit_signal_all_the_same);
-    tcase_add_test(values, one_semaphore_of_the_two);
+    add_tests(add_vulkan_case(suite, "values"), values_grow_by_one_with_each_use,
+              maps_without_a_submit_signal_all_the_same, one_semaphore_of_the_two);
 
-    TCase *several = add_vulkan_case(suite, "several resources");
-    tcase_add_test(several, two_resources_on_one_pair_in_one_submit);
-    tcase_add_test(several, two_resources_on_one_pair_and_two_streams);
-    tcase_add_test(several, two_pairs_do_not_wait_for_each_other);
+    add_tests(add_vulkan_case(suite, "several resources"), two_resources_on_one_pair_in_one_submit,
+              two_resources_on_one_pair_and_two_streams, two_pairs_do_not_wait_for_each_other);
 
-    TCase *cancel = add_vulkan_case(suite, "submits that did not happen");
-    tcase_add_test(cancel, a_cancelled_submit_is_not_waited_for);
-    tcase_add_test(cancel, a_cancelled_submit_leaves_the_one_before);
-    tcase_add_test(cancel, only_the_last_submit_can_be_cancelled);
+    add_tests(add_vulkan_case(suite, "submits that did not happen"),
+              a_cancelled_submit_is_not_waited_for, a_cancelled_submit_leaves_the_one_before,
+              only_the_last_submit_can_be_cancelled);
 
-    TCase *points = add_vulkan_case(suite, "points by hand, own semaphores, binary ones");
-    tcase_add_test(points, points_by_hand_order_two_streams);
-    tcase_add_test(points, a_point_by_hand_waits_for_vulkans_host);
-    tcase_add_test(points, the_applications_timelines_through_the_host);
-    tcase_add_test(points, the_applications_timelines_exported);
-    tcase_add_test(points, binary_semaphores);
-    tcase_add_test(points, describe_says_what_a_semaphore_is);
+    add_tests(add_vulkan_case(suite, "points by hand, own semaphores, binary ones"),
+              points_by_hand_order_two_streams, a_point_by_hand_waits_for_vulkans_host,
+              the_applications_timelines_through_the_host, the_applications_timelines_exported,
+              binary_semaphores, describe_says_what_a_semaphore_is);
 
-    TCase *barriers = add_vulkan_case(suite, "barriers");
-    tcase_add_test(barriers, images_change_hands_with_their_layouts);
-    tcase_add_test(barriers, barriers_take_buffers_and_images);
+    add_tests(add_vulkan_case(suite, "barriers"), images_change_hands_with_their_layouts,
+              barriers_take_buffers_and_images);
 }
