@@ -371,7 +371,8 @@ check twoproc_nowhere 1 "$twoproc" $wave --frames 2 -o nowhere/two.png && says e
 
 # ---- Usage ----
 
-check sinewave_help 0 "$sinewave" --help && says out Usage --mesh '(2 to 2048, default 512)' GR_CUDA_DRIVER
+check sinewave_help 0 "$sinewave" --help &&
+    says out Usage --mesh '(2 to 2048, default 512)' GR_CUDA_DRIVER
 check heightmap_help 0 "$heightmap" -h && says out Usage --height-scale GR_CUDA_DRIVER
 check sinewave_version 0 "$sinewave" --version && says out 'sinewave (grinterop) '
 check heightmap_version 0 "$heightmap" -V && says out 'heightmap (grinterop) '
