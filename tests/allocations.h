@@ -171,15 +171,14 @@ static inline struct growth measure_growth(void (*cycle)(GLuint name), GLuint na
 
 /*
  * The first tenth fills what is kept for re-use: free lists, caches, the drivers' pools, which may
- * still grow later, in pieces of some MiB. Memory of the device is also taken by other processes,
- * and what was closed may keep its descriptor until the stream has passed. A leak however grows
- * each time: one round of five that is quiet on all sides is enough.
+ * still grow later, in pieces of some MiB. What was closed may keep its descriptor until the stream
+ * has passed. A leak however grows each time: one round of five that is quiet on all sides is
+ * enough.
  *
- * `device` says whether the device's memory is looked at: a program that counts the driver's calls
- * knows better which of it is its own.
+ * Of the device's memory only the software driver knows what is this process's own: a GPU's is also
+ * taken by others.
  */
-static inline void assert_steady_with(void (*cycle)(GLuint name), GLuint name, int count,
-                                      bool device)
+static inline void assert_steady(void (*cycle)(GLuint name), GLuint name, int count)
 {
     for (int i = 0; i < count / 10; i++)
         cycle(name);
@@ -188,7 +187,7 @@ static inline void assert_steady_with(void (*cycle)(GLuint name), GLuint name, i
         more = measure_growth(cycle, name, count);
         if (sanitizer())
             more.host = 0; /* it keeps what was freed */
-        if (!device)
+        if (!gr_cuda_is_software())
             more.device = 0;
         if (more.fds <= 0 && more.host < MOST_GROWTH && more.device < MOST_GROWTH)
             return;
@@ -198,11 +197,6 @@ static inline void assert_steady_with(void (*cycle)(GLuint name), GLuint name, i
                   count);
     ck_assert_msg(more.device < MOST_GROWTH, "%zu more bytes of the device after %d cycles",
                   more.device, count);
-}
-
-static inline void assert_steady(void (*cycle)(GLuint name), GLuint name, int count)
-{
-    assert_steady_with(cycle, name, count, true);
 }
 
 #endif
