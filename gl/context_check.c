@@ -4,7 +4,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "gl/leftover.h"
+#include "gl/delete_later.h"
 
 gr_status gl_context_begin(struct gl_context *context, const char *what, const char *call)
 {
@@ -21,7 +21,7 @@ gr_status gl_context_begin(struct gl_context *context, const char *what, const c
             "The current context is %s. grinterop needs OpenGL 3.2 or newer, as NVIDIA's "
             "driver gives to every program that asks for it.",
             context->version ? "an older OpenGL" : "one of OpenGL ES");
-    gl_leftovers_collect(context);
+    gl_later_collect(context);
     return GR_OK;
 }
 

@@ -114,7 +114,7 @@ gr_status gl_object_check_storage(const gr_resource *resource, const char *call)
 }
 
 /* Its context is current. */
-static void settle(struct gl_leftover *left)
+static void settle(struct gl_later *left)
 {
     struct gl_resource *r =
         (struct gl_resource *)((char *)left - offsetof(struct gl_resource, parked));
@@ -125,8 +125,8 @@ static void settle(struct gl_leftover *left)
 void gl_object_park(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
-    r->parked = (struct gl_leftover){.context = r->context, .end = settle};
-    gl_leftover_park(&r->parked);
+    r->parked = (struct gl_later){.context = r->context, .end = settle};
+    gl_later_park(&r->parked);
 }
 
 void gl_object_describe(const gr_resource *resource, char *text, size_t size)

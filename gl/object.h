@@ -10,7 +10,7 @@
 #include "gl/current_context.h"
 #include "gl/format.h"
 #include "gl/image_storage.h"
-#include "gl/leftover.h"
+#include "gl/delete_later.h"
 
 struct gl_copy;
 
@@ -23,11 +23,11 @@ struct gl_resource {
     /* Of images; NULL for buffers, `format` also for one that the table does not know. */
     const struct gl_target *target;
     const struct gl_format *format;
-    struct gl_level level;     /* the largest, when it was registered */
-    struct gl_copy *copy;      /* of the copy transport's resources */
-    struct gl_leftover parked; /* while it is set aside */
-    struct gl_names *owned;    /* what grinterop made and deletes with the resource, or NULL */
-    char transport[340];       /* its transport with the reason, where there is one to tell */
+    struct gl_level level;  /* the largest, when it was registered */
+    struct gl_copy *copy;   /* of the copy transport's resources */
+    struct gl_later parked; /* while it is set aside */
+    struct gl_names *owned; /* what grinterop made and deletes with the resource, or NULL */
+    char transport[340];    /* its transport with the reason, where there is one to tell */
 };
 
 /*

@@ -3,7 +3,7 @@
 #include "vk/resource.h"
 
 #include "lib/error.h"
-#include "lib/external/part.h"
+#include "lib/external/memory_part.h"
 #include "lib/flags.h"
 #include "vk/error.h"
 #include "vk/image_rules.h"

@@ -3,7 +3,7 @@
 #include "vk/image_rules.h"
 
 #include "lib/error.h"
-#include "lib/external/part.h"
+#include "lib/external/memory_part.h"
 #include "lib/external/external.h"
 
 static gr_status check_extent(const gr_vk_image_info *info, const char *call)

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "lib/error.h"
-#include "lib/external/make.h"
+#include "lib/external/make_resource.h"
 #include "vk/error.h"
 
 #define ALLOCATE_LIKE_THIS                                                                         \

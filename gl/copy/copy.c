@@ -14,7 +14,7 @@
 #include "lib/log.h"
 #include "gl/copy/image.h"
 #include "gl/copy/memory.h"
-#include "gl/copy/transfer.h"
+#include "gl/copy/buffer_bytes.h"
 #include "gl/saved_state.h"
 
 static const struct gl_resource *gl_of(const gr_resource *resource)
@@ -284,7 +284,7 @@ static gr_status unregister(gr_resource *resource)
         gl_copy_end(&copy->retired, true);
     }
     gr_retired_collect();
-    gl_leftovers_collect(&r->context);
+    gl_later_collect(&r->context);
     return GR_OK;
 }
 

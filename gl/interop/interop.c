@@ -137,7 +137,7 @@ static gr_status unregister(gr_resource *resource)
         status = gr_fail_cuda(result, "cuGraphicsUnregisterResource",
                               "The registration of %s ended with an error.",
                               gl_object_text(resource).text);
-    gl_leftovers_collect(&((struct gl_resource *)resource)->context);
+    gl_later_collect(&((struct gl_resource *)resource)->context);
     return status;
 }
 

@@ -6,7 +6,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "lib/external/make.h"
+#include "lib/external/make_resource.h"
 #include "gl/saved_state.h"
 #include "gl/buffer_storage.h"
 #include "gl/shared/shared.h"

@@ -10,8 +10,8 @@
 #include <epoxy/gl.h>
 
 #include "lib/error.h"
-#include "lib/external/make.h"
-#include "lib/external/part.h"
+#include "lib/external/make_resource.h"
+#include "lib/external/memory_part.h"
 #include "gl/saved_state.h"
 #include "gl/shared/private_vulkan.h"
 #include "gl/shared/shared.h"

@@ -9,7 +9,7 @@
 #include <grinterop/gl.h>
 
 #include "lib/external/external.h"
-#include "gl/leftover.h"
+#include "gl/delete_later.h"
 #include "gl/shared/timeline.h"
 
 struct gl_shared_maker;

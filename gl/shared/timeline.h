@@ -10,7 +10,7 @@
 
 #include "lib/backend.h"
 #include "lib/sync/semaphore.h"
-#include "gl/leftover.h"
+#include "gl/delete_later.h"
 
 enum gl_waits {
     GL_WAITS_TIMELINE, /* GL_NV_timeline_semaphore: any number of signals under way */

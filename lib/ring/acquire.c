@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "lib/error.h"
-#include "lib/ring/order.h"
+#include "lib/ring/side_order.h"
 #include "lib/ring/peer_link.h"
 #include "lib/ring/slot_resources.h"
 #include "lib/stream.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Handing slots of a ring on: published, discarded, given back. The lock as for an acquire. */
 #include "lib/error.h"
-#include "lib/ring/order.h"
+#include "lib/ring/side_order.h"
 #include "lib/ring/peer_link.h"
 #include "lib/ring/slot_resources.h"
 

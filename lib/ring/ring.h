@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A ring as the library's own files see it. slot_state.c says which slot is next, side.c has what a
- * side has in hand, order.c orders the sides, slot_resources.c makes and ends slots; life.c,
+ * side has in hand, side_order.c orders the sides, slot_resources.c makes and ends slots; life.c,
  * acquire.c and hand_over.c are what the application calls.
  */
 #ifndef GR_LIB_RING_RING_H

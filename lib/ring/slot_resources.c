@@ -11,7 +11,7 @@
 #include "lib/external/external.h"
 #include "lib/log.h"
 #include "lib/resource/resource.h"
-#include "lib/ring/order.h"
+#include "lib/ring/side_order.h"
 
 /* So that no number of slots overflows; a ring of so many is a mistake. */
 #define MOST_SLOTS 65536

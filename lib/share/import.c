@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "lib/error.h"
-#include "lib/external/make.h"
+#include "lib/external/make_resource.h"
 
 /*
  * Memory of a CPU's drivers is a file, whose size can be asked. It has to be sealed: the peer could

@@ -11,7 +11,7 @@
 #include "lib/error.h"
 #include "lib/external/external.h"
 #include "lib/import_handle.h"
-#include "lib/ring/order.h"
+#include "lib/ring/side_order.h"
 #include "lib/ring/peer_link.h"
 #include "lib/ring/peer_page.h"
 #include "lib/ring/ring.h"

@@ -4,8 +4,8 @@
  * before, what it is told afterwards happens after. OpenGL's bindings and settings stay as they
  * are.
  */
-#ifndef GR_GL_COPY_TRANSFER_H
-#define GR_GL_COPY_TRANSFER_H
+#ifndef GR_GL_COPY_BUFFER_BYTES_H
+#define GR_GL_COPY_BUFFER_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>

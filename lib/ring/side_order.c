@@ -55,7 +55,7 @@
  * whose map or begin fails is undone; a wait that was put into a stream or a context by then does
  * no harm.
  */
-#include "lib/ring/order.h"
+#include "lib/ring/side_order.h"
 
 #include "lib/error.h"
 #include "lib/external/external.h"

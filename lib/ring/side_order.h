@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From one side of a ring to the other: without the ring's lock, where nothing else is said. */
-#ifndef GR_LIB_RING_ORDER_H
-#define GR_LIB_RING_ORDER_H
+#ifndef GR_LIB_RING_SIDE_ORDER_H
+#define GR_LIB_RING_SIDE_ORDER_H
 
 #include "lib/ring/ring.h"
 

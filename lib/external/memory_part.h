@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of imported memory: the buffers and images that lie in it. */
-#ifndef GR_LIB_EXTERNAL_PART_H
-#define GR_LIB_EXTERNAL_PART_H
+#ifndef GR_LIB_EXTERNAL_MEMORY_PART_H
+#define GR_LIB_EXTERNAL_MEMORY_PART_H
 
 #include <grinterop/external.h>
 

@@ -10,7 +10,7 @@
 
 #include "lib/backend.h"
 #include "lib/error.h"
-#include "lib/external/part.h"
+#include "lib/external/memory_part.h"
 #include "lib/flags.h"
 #include "lib/log.h"
 #include "gl/saved_state.h"

@@ -3,7 +3,7 @@
  * Parts of imported memory: that buffers and images lie in it, and that the images are ones CUDA
  * has.
  */
-#include "lib/external/part.h"
+#include "lib/external/memory_part.h"
 
 #include <stdint.h>
 #include <string.h>

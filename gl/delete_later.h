@@ -3,29 +3,29 @@
  * What can only be ended with its OpenGL context current, and was let go of elsewhere: set aside
  * until the next call to grinterop in that context that makes or ends a resource.
  */
-#ifndef GR_GL_LEFTOVER_H
-#define GR_GL_LEFTOVER_H
+#ifndef GR_GL_DELETE_LATER_H
+#define GR_GL_DELETE_LATER_H
 
 #include "gl/current_context.h"
 
 /* Part of the struct of what is set aside. */
-struct gl_leftover {
-    struct gl_leftover *next;
+struct gl_later {
+    struct gl_later *next;
     struct gl_context context;
-    void (*end)(struct gl_leftover *left); /* called once, with the context current */
+    void (*end)(struct gl_later *left); /* called once, with the context current */
 };
 
 /* Sets it aside. It must have no other place in the list. Any thread. */
-void gl_leftover_park(struct gl_leftover *left);
+void gl_later_park(struct gl_later *left);
 
 /* Ends what was set aside for this context, which is current. */
-void gl_leftovers_collect(const struct gl_context *context);
+void gl_later_collect(const struct gl_context *context);
 
 /* ---- Objects that grinterop made ------------------------------------------------------------- */
 
 /* OpenGL objects that belong to a resource; 0 where there is none of the kind. */
 struct gl_names {
-    struct gl_leftover left;
+    struct gl_later left;
     unsigned int buffer, texture, memory;
     unsigned int semaphores[2];
 };

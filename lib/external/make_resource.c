@@ -3,7 +3,7 @@
  * Making resources in external memory: memory is imported, and the part of it that the resource is
  * mapped once, for the resource's life.
  */
-#include "lib/external/make.h"
+#include "lib/external/make_resource.h"
 
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/external/memory_rules.h"
-#include "lib/external/part.h"
+#include "lib/external/memory_part.h"
 #include "lib/flags.h"
 #include "lib/import_handle.h"
 #include "lib/resource/resource.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making a resource in external memory: what vk/, gl/ and share/ build on. */
-#ifndef GR_LIB_EXTERNAL_MAKE_H
-#define GR_LIB_EXTERNAL_MAKE_H
+#ifndef GR_LIB_EXTERNAL_MAKE_RESOURCE_H
+#define GR_LIB_EXTERNAL_MAKE_RESOURCE_H
 
 #include "lib/external/external.h"
 

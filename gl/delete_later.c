@@ -3,7 +3,7 @@
  * The list of what is set aside until its OpenGL context is current, and the objects that grinterop
  * made.
  */
-#include "gl/leftover.h"
+#include "gl/delete_later.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #include "lib/error.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct gl_leftover *parked;
+static struct gl_later *parked;
 
-void gl_leftover_park(struct gl_leftover *left)
+void gl_later_park(struct gl_later *left)
 {
     pthread_mutex_lock(&lock);
     left->next = parked;
@@ -24,12 +24,12 @@ void gl_leftover_park(struct gl_leftover *left)
 }
 
 /* Takes all of the context's off the list: ending one may come here again, and finds none. */
-static struct gl_leftover *take_all(const struct gl_context *context)
+static struct gl_later *take_all(const struct gl_context *context)
 {
-    struct gl_leftover *mine = NULL;
+    struct gl_later *mine = NULL;
     pthread_mutex_lock(&lock);
-    for (struct gl_leftover **link = &parked; *link;) {
-        struct gl_leftover *left = *link;
+    for (struct gl_later **link = &parked; *link;) {
+        struct gl_later *left = *link;
         if (!gl_context_same(&left->context, context)) {
             link = &left->next;
             continue;
@@ -42,11 +42,11 @@ static struct gl_leftover *take_all(const struct gl_context *context)
     return mine;
 }
 
-void gl_leftovers_collect(const struct gl_context *context)
+void gl_later_collect(const struct gl_context *context)
 {
-    struct gl_leftover *mine = take_all(context);
+    struct gl_later *mine = take_all(context);
     while (mine) {
-        struct gl_leftover *left = mine;
+        struct gl_later *left = mine;
         mine = left->next;
         left->end(left);
     }
@@ -65,7 +65,7 @@ struct gl_names *gl_names_make(const struct gl_context *context, const char *cal
 }
 
 /* Extensions are only called where an object says that they are there. */
-static void delete_names(struct gl_leftover *left)
+static void delete_names(struct gl_later *left)
 {
     struct gl_names *names = (struct gl_names *)left;
     if (names->buffer)
@@ -88,5 +88,5 @@ void gl_names_end(struct gl_names *names)
     if (gl_context_is_current(&names->left.context))
         delete_names(&names->left);
     else
-        gl_leftover_park(&names->left);
+        gl_later_park(&names->left);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes of OpenGL's buffers, moved through bindings that are put back. */
-#include "gl/copy/transfer.h"
+#include "gl/copy/buffer_bytes.h"
 
 #include <epoxy/gl.h>
 
