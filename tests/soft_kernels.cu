@@ -42,12 +42,15 @@ GR_KERNEL(write_to_address_in)
 
 /* ---- Stacks ---------------------------------------------------------------------------------- */
 
-/* The far end of the frame is all that is touched. */
+/*
+ * The far end of the frame is all that is touched, at a place that the compiler does not know, so
+ * that it keeps the rest.
+ */
 template <unsigned Size> static __device__ unsigned char use_frame(unsigned char value)
 {
     volatile unsigned char frame[Size];
-    frame[0] = value;
-    return frame[0];
+    frame[value % 2] = value;
+    return frame[value % 2];
 }
 
 #define FRAME_KERNEL(size)                                                                         \
@@ -66,9 +69,9 @@ FRAME_KERNEL(300000)
 static __device__ unsigned descend(unsigned depth)
 {
     volatile unsigned frame[1000];
-    frame[0] = depth;
+    frame[depth % 2] = depth;
     const unsigned below = depth > 0 ? descend(depth - 1) : 0;
-    return below + frame[0];
+    return below + frame[depth % 2];
 }
 
 extern "C" __global__ void recurse(unsigned *out, unsigned depth)
