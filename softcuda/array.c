@@ -116,7 +116,7 @@ soft_array *soft_array_new(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
     soft_array *array = calloc(1, sizeof(*array));
     if (!array)
         return NULL;
-    array->context = context;
+    array->owned.context = context;
     array->descriptor = *descriptor;
     array->element = soft_array_element(descriptor->Format, descriptor->NumChannels);
     array->width = descriptor->Width;
@@ -124,8 +124,8 @@ soft_array *soft_array_new(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
     array->depth = descriptor->Depth ? descriptor->Depth : 1;
     array->place = *place;
     array->what = what;
-    array->handle = soft_handle_new(SOFT_KIND_ARRAY, array);
-    if (!array->handle) {
+    array->owned.handle = soft_handle_new(SOFT_KIND_ARRAY, array);
+    if (!array->owned.handle) {
         free(array);
         return NULL;
     }
@@ -136,7 +136,7 @@ void soft_array_unwrap(soft_array *array)
 {
     if (!array)
         return;
-    soft_handle_drop(SOFT_KIND_ARRAY, array->handle);
+    soft_handle_drop(SOFT_KIND_ARRAY, array->owned.handle);
     free(array);
 }
 
@@ -161,9 +161,9 @@ void soft_array_set_mapped(soft_array *array, bool mapped)
 
 /* ---- The driver's own ------------------------------------------------------------------------ */
 
-/* The driver's own arrays, to end with their context. */
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static soft_array *own;
+static void end_with_context(void *array);
+static soft_owned_list own = {
+    .kind = SOFT_KIND_ARRAY, .end = end_with_context, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 bool soft_array_lay_out(const CUDA_ARRAY3D_DESCRIPTOR *d, soft_array_place *place, size_t *size)
 {
@@ -193,15 +193,14 @@ void soft_array_pages_free(unsigned char *pages, const char *what)
 
 static void free_own(soft_array *array, const char *what)
 {
-    pthread_mutex_lock(&list_lock);
-    soft_array **at = &own;
-    while (*at && *at != array)
-        at = &(*at)->next;
-    if (*at)
-        *at = array->next;
-    pthread_mutex_unlock(&list_lock);
+    soft_owned_remove(&own, &array->owned);
     soft_array_pages_free(array->place.base, what);
     free(array);
+}
+
+static void end_with_context(void *array)
+{
+    free_own(array, "a CUDA array of a destroyed context");
 }
 
 static CUresult create_own(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
@@ -221,31 +220,14 @@ static CUresult create_own(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
     }
     array->size = size;
     soft_array_set_mapped(array, true);
-    *handle = array->handle;
-    pthread_mutex_lock(&list_lock);
-    array->next = own;
-    own = array;
-    pthread_mutex_unlock(&list_lock);
+    *handle = array->owned.handle;
+    soft_owned_add(&own, &array->owned);
     return CUDA_SUCCESS;
-}
-
-static soft_array *next_of_context(const soft_context *context)
-{
-    pthread_mutex_lock(&list_lock);
-    soft_array *array = own;
-    while (array && array->context != context)
-        array = array->next;
-    pthread_mutex_unlock(&list_lock);
-    return array;
 }
 
 static void end_arrays(soft_context *context)
 {
-    soft_array *array;
-    while ((array = next_of_context(context))) {
-        soft_handle_drop(SOFT_KIND_ARRAY, array->handle);
-        free_own(array, "a CUDA array of a destroyed context");
-    }
+    soft_owned_end_all(&own, context);
 }
 
 __attribute__((constructor)) static void hook_contexts(void)
@@ -329,7 +311,7 @@ SOFT_API cuArrayDestroy(CUarray hArray)
                                                              : CUDA_ERROR_ARRAY_IS_MAPPED;
     if (!soft_handle_drop(SOFT_KIND_ARRAY, hArray))
         return CUDA_ERROR_INVALID_HANDLE;
-    result = soft_context_wait(array->context);
+    result = soft_context_wait(array->owned.context);
     free_own(array, "a CUDA array after cuArrayDestroy");
     return result;
 }

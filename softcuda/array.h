@@ -8,7 +8,7 @@
 #ifndef GR_SOFTCUDA_ARRAY_H
 #define GR_SOFTCUDA_ARRAY_H
 
-#include "softcuda/soft.h"
+#include "softcuda/owned.h"
 
 typedef struct soft_mipmap soft_mipmap;
 
@@ -25,29 +25,25 @@ typedef struct {
 } soft_array_place;
 
 typedef struct soft_array {
-    CUarray handle;
-    soft_context *context;
+    soft_owned owned;                   /* listed if it is the driver's own */
     CUDA_ARRAY3D_DESCRIPTOR descriptor; /* as the application sees it: 0 for what it hasn't */
     unsigned element;                   /* bytes */
     size_t width;                       /* elements */
     size_t height;                      /* rows, at least 1 */
     size_t depth;                       /* slices, at least 1 */
     soft_array_place place;
-    size_t size;             /* bytes of the pages, if they are the array's own; else 0 */
-    soft_mipmap *mipmap;     /* whose level it is, or NULL */
-    const char *what;        /* for messages, e.g. "OpenGL texture 3" */
-    _Atomic bool mapped;     /* the elements may be accessed; always true for the driver's own */
-    struct soft_array *next; /* in the list of the driver's own */
+    size_t size;         /* bytes of the pages, if they are the array's own; else 0 */
+    soft_mipmap *mipmap; /* whose level it is, or NULL */
+    const char *what;    /* for messages, e.g. "OpenGL texture 3" */
+    _Atomic bool mapped; /* the elements may be accessed; always true for the driver's own */
 } soft_array;
 
 struct soft_mipmap {
-    CUmipmappedArray handle;
-    soft_context *context;
+    soft_owned owned;                   /* listed if it is the driver's own */
     CUDA_ARRAY3D_DESCRIPTOR descriptor; /* of level 0 */
     unsigned level_count;
     soft_array *levels[SOFT_MAX_LEVELS];
     unsigned char *pages; /* the driver's own, or NULL */
-    soft_mipmap *next;    /* in the list of the driver's own */
 };
 
 /* Bytes of an element; 0 if the device has no arrays of this format and number of channels. */

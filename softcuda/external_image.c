@@ -70,7 +70,7 @@ static CUresult wrap(const soft_external *external, const CUDA_ARRAY3D_DESCRIPTO
         size += bytes;
     }
     soft_mipmap *mipmap;
-    CUresult result = soft_mipmap_wrap(external->context, descriptor, count, places,
+    CUresult result = soft_mipmap_wrap(external->owned.context, descriptor, count, places,
                                        "an array over external memory", &mipmap);
     if (result != CUDA_SUCCESS)
         return result;
@@ -82,7 +82,7 @@ static CUresult wrap(const soft_external *external, const CUDA_ARRAY3D_DESCRIPTO
     }
     for (unsigned i = 0; i < count; i++)
         mipmap->levels[i]->place.base = bytes + offsets[i];
-    *handle = mipmap->handle;
+    *handle = mipmap->owned.handle;
     soft_mipmap_adopt(mipmap, bytes);
     return CUDA_SUCCESS;
 }

@@ -10,52 +10,24 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static soft_external *externals;
-
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-static void add_to_list(soft_external *external)
-{
-    pthread_mutex_lock(&list_lock);
-    external->next = externals;
-    externals = external;
-    pthread_mutex_unlock(&list_lock);
-}
+static void end_external(void *object);
+static soft_owned_list externals = {
+    .kind = SOFT_KIND_EXTERNAL_MEMORY, .end = end_external, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Ends one whose handle has ended. */
-static void end_external(soft_external *external)
+static void end_external(void *object)
 {
-    pthread_mutex_lock(&list_lock);
-    soft_external **at = &externals;
-    while (*at && *at != external)
-        at = &(*at)->next;
-    if (*at)
-        *at = external->next;
-    pthread_mutex_unlock(&list_lock);
+    soft_external *external = object;
+    soft_owned_remove(&externals, &external->owned);
     soft_memfd_close(&external->file);
     free(external);
 }
 
-static CUexternalMemory next_of_context(const soft_context *context)
-{
-    pthread_mutex_lock(&list_lock);
-    const soft_external *external = externals;
-    while (external && external->context != context)
-        external = external->next;
-    CUexternalMemory handle = external ? external->handle : NULL;
-    pthread_mutex_unlock(&list_lock);
-    return handle;
-}
-
 static void end_externals(soft_context *context)
 {
-    CUexternalMemory handle;
-    while ((handle = next_of_context(context))) {
-        soft_external *external = soft_handle_drop(SOFT_KIND_EXTERNAL_MEMORY, handle);
-        if (external)
-            end_external(external);
-    }
+    soft_owned_end_all(&externals, context);
 }
 
 __attribute__((constructor)) static void hook_contexts(void)
@@ -81,7 +53,7 @@ CUresult soft_external_map(const soft_external *external, uint64_t offset, uint6
                         .kind = SOFT_MEMORY_EXTERNAL,
                         .what =
                             owner ? "an array over external memory" : "a buffer of external memory",
-                        .context = external->context,
+                        .context = external->owned.context,
                         .owner = owner};
     range.base = soft_memfd_map(&external->file, offset, size);
     if (!range.base)
@@ -132,16 +104,16 @@ static CUresult import(soft_context *context, const CUDA_EXTERNAL_MEMORY_HANDLE_
         free(external);
         return result;
     }
-    external->context = context;
+    external->owned.context = context;
     external->size = descriptor->size;
-    external->handle = soft_handle_new(SOFT_KIND_EXTERNAL_MEMORY, external);
-    if (!external->handle) {
+    external->owned.handle = soft_handle_new(SOFT_KIND_EXTERNAL_MEMORY, external);
+    if (!external->owned.handle) {
         end_external(external);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    add_to_list(external);
+    soft_owned_add(&externals, &external->owned);
     close(descriptor->handle.fd);
-    *handle = external->handle;
+    *handle = external->owned.handle;
     return CUDA_SUCCESS;
 }
 

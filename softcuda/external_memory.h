@@ -4,13 +4,12 @@
 #define GR_SOFTCUDA_EXTERNAL_MEMORY_H
 
 #include "softcuda/memfd.h"
+#include "softcuda/owned.h"
 
-typedef struct soft_external {
-    CUexternalMemory handle;
-    soft_context *context;
+typedef struct {
+    soft_owned owned;
     soft_memfd file;
     size_t size; /* as the application gave it */
-    struct soft_external *next;
 } soft_external;
 
 /*

@@ -4,6 +4,7 @@
  * driver's own kind (shared_semaphore.h). Signals and waits are tasks of their stream, whose thread
  * is the only one that a wait holds up.
  */
+#include "softcuda/owned.h"
 #include "softcuda/scheduler.h"
 #include "softcuda/shared_semaphore.h"
 
@@ -16,10 +17,8 @@
 #define MOST_SECONDS_AT_END 2
 
 /* An import. */
-typedef struct external_semaphore {
-    struct external_semaphore *next;
-    CUexternalSemaphore handle;
-    soft_context *context;
+typedef struct {
+    soft_owned owned;
     gr_softcuda_semaphore *semaphore;
 } external_semaphore;
 
@@ -33,9 +32,11 @@ typedef struct {
     } points[];
 } batch;
 
-/* Of the list, and of what a handle stands for. */
+/* Of what a handle stands for; taken before the list's. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static external_semaphore *all;
+static void end_import(void *object);
+static soft_owned_list imports = {
+    .kind = SOFT_KIND_SEMAPHORE, .end = end_import, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
@@ -74,13 +75,11 @@ static CUresult list(soft_context *context, gr_softcuda_semaphore *semaphore,
     if (!import)
         return CUDA_ERROR_OUT_OF_MEMORY;
     pthread_mutex_lock(&lock);
-    import->handle = soft_handle_new(SOFT_KIND_SEMAPHORE, import);
-    import->context = context;
+    import->owned.context = context;
     import->semaphore = semaphore;
-    import->next = all;
-    *handle = import->handle;
-    if (import->handle)
-        all = import;
+    import->owned.handle = *handle = soft_handle_new(SOFT_KIND_SEMAPHORE, import);
+    if (*handle)
+        soft_owned_add(&imports, &import->owned);
     pthread_mutex_unlock(&lock);
     if (*handle)
         return CUDA_SUCCESS;
@@ -116,22 +115,16 @@ SOFT_API cuImportExternalSemaphore(CUexternalSemaphore *extSem_out,
     return CUDA_SUCCESS;
 }
 
-/* Work that is queued has holds of its own. */
-static bool destroy(CUexternalSemaphore handle)
+/* Work that is queued has holds of its own. A call that has found the import by its handle takes
+ * its hold under the lock, before the import goes. */
+static void end_import(void *object)
 {
+    external_semaphore *import = object;
     pthread_mutex_lock(&lock);
-    external_semaphore *import = soft_handle_drop(SOFT_KIND_SEMAPHORE, handle);
-    external_semaphore **link = &all;
-    while (import && *link != import)
-        link = &(*link)->next;
-    if (import)
-        *link = import->next;
+    soft_owned_remove(&imports, &import->owned);
     pthread_mutex_unlock(&lock);
-    if (!import)
-        return false;
     gr_softcuda_semaphore_close(import->semaphore);
     free(import);
-    return true;
 }
 
 SOFT_API cuDestroyExternalSemaphore(CUexternalSemaphore extSem)
@@ -141,25 +134,16 @@ SOFT_API cuDestroyExternalSemaphore(CUexternalSemaphore extSem)
         return result;
     if (!extSem)
         return CUDA_ERROR_INVALID_VALUE;
-    return destroy(extSem) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
-
-static CUexternalSemaphore next_of_context(const soft_context *context)
-{
-    pthread_mutex_lock(&lock);
-    const external_semaphore *import = all;
-    while (import && import->context != context)
-        import = import->next;
-    CUexternalSemaphore handle = import ? import->handle : NULL;
-    pthread_mutex_unlock(&lock);
-    return handle;
+    external_semaphore *import = soft_handle_drop(SOFT_KIND_SEMAPHORE, extSem);
+    if (!import)
+        return CUDA_ERROR_INVALID_HANDLE;
+    end_import(import);
+    return CUDA_SUCCESS;
 }
 
 static void end_semaphores(soft_context *context)
 {
-    CUexternalSemaphore handle;
-    while ((handle = next_of_context(context)))
-        destroy(handle);
+    soft_owned_end_all(&imports, context);
 }
 
 __attribute__((constructor)) static void hook_contexts(void)
@@ -243,7 +227,7 @@ static CUresult add(batch *work, CUexternalSemaphore handle, uint64_t value)
 {
     pthread_mutex_lock(&lock);
     const external_semaphore *import = soft_handle_get(SOFT_KIND_SEMAPHORE, handle);
-    bool is_good = import && import->context == work->context;
+    bool is_good = import && import->owned.context == work->context;
     if (is_good) {
         soft_semaphore_hold(import->semaphore);
         work->points[work->count].semaphore = import->semaphore;

@@ -41,9 +41,9 @@ static soft_function *new_function(soft_module *module, const gr_cuhost_kernel *
     function->max_dynamic_shared = SOFT_SHARED;
     function->carveout = -1;
     function->function_handle = soft_handle_new(SOFT_KIND_FUNCTION, function);
-    if (!module->context)
+    if (!module->owned.context)
         function->kernel_handle = soft_handle_new(SOFT_KIND_KERNEL, function);
-    if (!function->function_handle || (!module->context && !function->kernel_handle)) {
+    if (!function->function_handle || (!module->owned.context && !function->kernel_handle)) {
         soft_handle_drop(SOFT_KIND_FUNCTION, function->function_handle);
         free(function);
         return NULL;
@@ -125,9 +125,9 @@ SOFT_API cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
     if (!hmod)
         return CUDA_ERROR_INVALID_VALUE;
     /* A library's kernels are in no CUmodule. */
-    if (!function->module->context)
+    if (!function->module->owned.context)
         return CUDA_ERROR_NOT_SUPPORTED;
-    *hmod = function->module->handle;
+    *hmod = function->module->owned.handle;
     return CUDA_SUCCESS;
 }
 

@@ -88,7 +88,7 @@ static CUresult open_pages(soft_graphics *resource)
                               .size = buffer->backed,
                               .kind = SOFT_MEMORY_GRAPHICS,
                               .what = buffer->live,
-                              .context = resource->context,
+                              .context = resource->owned.context,
                               .owner = buffer};
     result = soft_range_add(&range);
     if (result != CUDA_SUCCESS)

@@ -159,7 +159,7 @@ static CUresult make_array(soft_gl_image *image, unsigned layer, unsigned l, sof
     descriptor.Flags &= ~(unsigned)(CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
     const soft_array_place place = place_of(image, layer, l);
     CUresult result =
-        soft_array_wrap(image->base.context, &descriptor, &place, image->name_text, array);
+        soft_array_wrap(image->base.owned.context, &descriptor, &place, image->name_text, array);
     if (result == CUDA_SUCCESS)
         soft_array_set_mapped(*array, image->is_open);
     return result;
@@ -176,7 +176,7 @@ static CUresult get_array(soft_graphics *resource, unsigned layer, unsigned leve
     if (!*array)
         result = make_array(image, layer, level, array);
     if (result == CUDA_SUCCESS)
-        *handle = (*array)->handle;
+        *handle = (*array)->owned.handle;
     pthread_mutex_unlock(&image->lock);
     return result;
 }
@@ -186,8 +186,9 @@ static CUresult make_mipmap(soft_gl_image *image)
     soft_array_place places[SOFT_MAX_LEVELS];
     for (unsigned l = 0; l < image->level_count; l++)
         places[l] = place_of(image, 0, l);
-    CUresult result = soft_mipmap_wrap(image->base.context, &image->descriptor, image->level_count,
-                                       places, image->name_text, &image->mipmap);
+    CUresult result =
+        soft_mipmap_wrap(image->base.owned.context, &image->descriptor, image->level_count, places,
+                         image->name_text, &image->mipmap);
     if (result != CUDA_SUCCESS)
         return result;
     /* The descriptor of a cube's level has no depth, as in NVIDIA's driver, though it has six
@@ -206,7 +207,7 @@ static CUresult get_mipmap(soft_graphics *resource, CUmipmappedArray *handle)
     if (!image->mipmap)
         result = make_mipmap(image);
     if (result == CUDA_SUCCESS)
-        *handle = image->mipmap->handle;
+        *handle = image->mipmap->owned.handle;
     pthread_mutex_unlock(&image->lock);
     return result;
 }

@@ -23,21 +23,11 @@ typedef struct {
     soft_graphics *resources[];
 } batch;
 
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static soft_graphics *all;
-
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-static void unlist(const soft_graphics *resource)
-{
-    pthread_mutex_lock(&list_lock);
-    soft_graphics **at = &all;
-    while (*at && *at != resource)
-        at = &(*at)->next;
-    if (*at)
-        *at = resource->next;
-    pthread_mutex_unlock(&list_lock);
-}
+static void end_with_context(void *resource);
+static soft_owned_list all = {
+    .kind = SOFT_KIND_GRAPHICS, .end = end_with_context, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void release(soft_graphics *resource)
 {
@@ -51,43 +41,32 @@ CUresult soft_graphics_register(soft_graphics *resource, const soft_graphics_ops
                                 soft_context *context, unsigned flags, CUgraphicsResource *handle)
 {
     resource->ops = ops;
-    resource->context = context;
+    resource->owned.context = context;
     resource->flags = flags;
     resource->state = UNMAPPED;
     resource->holds = 1;
-    resource->handle = soft_handle_new(SOFT_KIND_GRAPHICS, resource);
-    if (!resource->handle)
+    resource->owned.handle = soft_handle_new(SOFT_KIND_GRAPHICS, resource);
+    if (!resource->owned.handle)
         return CUDA_ERROR_OUT_OF_MEMORY;
     pthread_mutex_init(&resource->lock, NULL);
-    pthread_mutex_lock(&list_lock);
-    resource->next = all;
-    all = resource;
-    pthread_mutex_unlock(&list_lock);
-    *handle = resource->handle;
+    soft_owned_add(&all, &resource->owned);
+    *handle = resource->owned.handle;
     return CUDA_SUCCESS;
 }
 
-static soft_graphics *next_of_context(const soft_context *context)
+/* The bytes of a resource that is mapped are lost. */
+static void end_with_context(void *object)
 {
-    pthread_mutex_lock(&list_lock);
-    soft_graphics *resource = all;
-    while (resource && resource->context != context)
-        resource = resource->next;
-    pthread_mutex_unlock(&list_lock);
-    return resource;
+    soft_graphics *resource = object;
+    soft_owned_remove(&all, &resource->owned);
+    if (atomic_load(&resource->state) == MAPPED)
+        resource->ops->close(resource);
+    release(resource);
 }
 
-/* A resource ends with its context; the bytes of one that is mapped are lost. */
 static void end_resources(soft_context *context)
 {
-    soft_graphics *resource;
-    while ((resource = next_of_context(context))) {
-        unlist(resource);
-        soft_handle_drop(SOFT_KIND_GRAPHICS, resource->handle);
-        if (atomic_load(&resource->state) == MAPPED)
-            resource->ops->close(resource);
-        release(resource);
-    }
+    soft_owned_end_all(&all, context);
 }
 
 __attribute__((constructor)) static void hook_contexts(void)
@@ -112,7 +91,7 @@ SOFT_API cuGraphicsUnregisterResource(CUgraphicsResource handle)
         return result;
     }
     soft_handle_drop(SOFT_KIND_GRAPHICS, handle);
-    unlist(resource);
+    soft_owned_remove(&all, &resource->owned);
     release(resource);
     return CUDA_SUCCESS;
 }
@@ -148,7 +127,7 @@ static CUresult batch_new(unsigned count, const CUgraphicsResource *handles, voi
 static bool batch_is_of(const batch *b, const soft_context *context)
 {
     for (size_t i = 0; i < b->count; i++)
-        if (b->resources[i]->context != context)
+        if (b->resources[i]->owned.context != context)
             return false;
     return true;
 }

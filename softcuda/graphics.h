@@ -7,7 +7,7 @@
 #ifndef GR_SOFTCUDA_GRAPHICS_H
 #define GR_SOFTCUDA_GRAPHICS_H
 
-#include "softcuda/soft.h"
+#include "softcuda/owned.h"
 
 typedef struct soft_graphics soft_graphics;
 
@@ -48,9 +48,7 @@ typedef struct {
 /* The first member of each kind's own record. */
 struct soft_graphics {
     const soft_graphics_ops *ops;
-    soft_graphics *next; /* in the list of all */
-    soft_context *context;
-    void *handle;
+    soft_owned owned;
     _Atomic int state;
     _Atomic unsigned holds; /* the handle's, and one for each task that may still look at it */
     unsigned flags;         /* CUgraphicsMapResourceFlags of the next map */

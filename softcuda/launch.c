@@ -131,7 +131,7 @@ static CUresult start_launch(CUfunction f, const unsigned grid[3], const unsigne
     if (result != CUDA_SUCCESS)
         return result;
     soft_module *module = function->module;
-    if (module->context && module->context != soft_stream_context(stream))
+    if (module->owned.context && module->owned.context != soft_stream_context(stream))
         return CUDA_ERROR_INVALID_HANDLE;
 
     launch l = {.module = module, .kernel = function->kernel};

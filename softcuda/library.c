@@ -9,7 +9,7 @@ static CUresult finish_load(void *object, CUlibrary *library)
     soft_module *module;
     CUresult result = soft_module_new(NULL, SOFT_KIND_LIBRARY, object, &module);
     if (result == CUDA_SUCCESS)
-        *library = module->handle;
+        *library = module->owned.handle;
     return result;
 }
 

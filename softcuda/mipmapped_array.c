@@ -5,8 +5,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static soft_mipmap *own;
+static void end_with_context(void *mipmap);
+static soft_owned_list own = {
+    .kind = SOFT_KIND_MIPMAP, .end = end_with_context, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static size_t halved(size_t extent, unsigned times)
 {
@@ -42,7 +43,7 @@ void soft_mipmap_unwrap(soft_mipmap *mipmap)
 {
     if (!mipmap)
         return;
-    soft_handle_drop(SOFT_KIND_MIPMAP, mipmap->handle);
+    soft_handle_drop(SOFT_KIND_MIPMAP, mipmap->owned.handle);
     for (unsigned i = 0; i < mipmap->level_count; i++)
         soft_array_unwrap(mipmap->levels[i]);
     free(mipmap);
@@ -53,7 +54,7 @@ static bool add_levels(soft_mipmap *mipmap, unsigned count, const soft_array_pla
 {
     for (unsigned i = 0; i < count; i++) {
         const CUDA_ARRAY3D_DESCRIPTOR level = soft_array_level_descriptor(&mipmap->descriptor, i);
-        mipmap->levels[i] = soft_array_new(mipmap->context, &level, &places[i], what);
+        mipmap->levels[i] = soft_array_new(mipmap->owned.context, &level, &places[i], what);
         if (!mipmap->levels[i])
             return false;
         mipmap->levels[i]->mipmap = mipmap;
@@ -72,10 +73,10 @@ CUresult soft_mipmap_wrap(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *
     soft_mipmap *m = calloc(1, sizeof(*m));
     if (!m)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    m->context = context;
+    m->owned.context = context;
     m->descriptor = *descriptor;
-    m->handle = soft_handle_new(SOFT_KIND_MIPMAP, m);
-    if (!m->handle || !add_levels(m, level_count, places, what)) {
+    m->owned.handle = soft_handle_new(SOFT_KIND_MIPMAP, m);
+    if (!m->owned.handle || !add_levels(m, level_count, places, what)) {
         soft_mipmap_unwrap(m);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -123,25 +124,21 @@ static bool lay_out(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned count,
 
 static void free_own(soft_mipmap *mipmap, const char *what)
 {
-    pthread_mutex_lock(&list_lock);
-    soft_mipmap **at = &own;
-    while (*at && *at != mipmap)
-        at = &(*at)->next;
-    if (*at)
-        *at = mipmap->next;
-    pthread_mutex_unlock(&list_lock);
+    soft_owned_remove(&own, &mipmap->owned);
     soft_array_pages_free(mipmap->pages, what);
     soft_mipmap_unwrap(mipmap);
+}
+
+static void end_with_context(void *mipmap)
+{
+    free_own(mipmap, "a CUDA mipmapped array of a destroyed context");
 }
 
 void soft_mipmap_adopt(soft_mipmap *mipmap, unsigned char *pages)
 {
     mipmap->pages = pages;
     soft_mipmap_set_mapped(mipmap, true);
-    pthread_mutex_lock(&list_lock);
-    mipmap->next = own;
-    own = mipmap;
-    pthread_mutex_unlock(&list_lock);
+    soft_owned_add(&own, &mipmap->owned);
 }
 
 static CUresult create_own(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
@@ -164,26 +161,14 @@ static CUresult create_own(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
     }
     for (unsigned i = 0; i < count; i++)
         mipmap->levels[i]->place.base = pages + offsets[i];
-    *handle = mipmap->handle;
+    *handle = mipmap->owned.handle;
     soft_mipmap_adopt(mipmap, pages);
     return CUDA_SUCCESS;
 }
 
-static soft_mipmap *next_of_context(const soft_context *context)
-{
-    pthread_mutex_lock(&list_lock);
-    soft_mipmap *mipmap = own;
-    while (mipmap && mipmap->context != context)
-        mipmap = mipmap->next;
-    pthread_mutex_unlock(&list_lock);
-    return mipmap;
-}
-
 static void end_mipmaps(soft_context *context)
 {
-    soft_mipmap *mipmap;
-    while ((mipmap = next_of_context(context)))
-        free_own(mipmap, "a CUDA mipmapped array of a destroyed context");
+    soft_owned_end_all(&own, context);
 }
 
 __attribute__((constructor)) static void hook_contexts(void)
@@ -230,7 +215,7 @@ SOFT_API cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmap
         return result;
     if (!pLevelArray || level >= mipmap->level_count)
         return CUDA_ERROR_INVALID_VALUE;
-    *pLevelArray = mipmap->levels[level]->handle;
+    *pLevelArray = mipmap->levels[level]->owned.handle;
     return CUDA_SUCCESS;
 }
 
@@ -246,7 +231,7 @@ SOFT_API cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
                                                        : CUDA_ERROR_INVALID_HANDLE;
     if (!soft_handle_drop(SOFT_KIND_MIPMAP, hMipmappedArray))
         return CUDA_ERROR_INVALID_HANDLE;
-    result = soft_context_wait(mipmap->context);
+    result = soft_context_wait(mipmap->owned.context);
     free_own(mipmap, "a CUDA mipmapped array after cuMipmappedArrayDestroy");
     return result;
 }

@@ -14,8 +14,13 @@ typedef struct soft_global {
     void *address;
 } soft_global;
 
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static soft_module *modules;
+static void unload(void *module)
+{
+    soft_module_close(module);
+}
+
+static soft_owned_list modules = {
+    .kind = SOFT_KIND_MODULE, .end = unload, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 CUresult soft_module_new(soft_context *context, enum soft_kind kind, void *object,
                          soft_module **module)
@@ -27,33 +32,19 @@ CUresult soft_module_new(soft_context *context, enum soft_kind kind, void *objec
         dlclose(object);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    m->context = context;
+    m->owned.context = context;
     m->holds = 1;
-    m->handle = handle;
+    m->owned.handle = handle;
     m->object = object;
     pthread_mutex_init(&m->lock, NULL);
-    pthread_mutex_lock(&list_lock);
-    m->next = modules;
-    modules = m;
-    pthread_mutex_unlock(&list_lock);
+    soft_owned_add(&modules, &m->owned);
     *module = m;
     return CUDA_SUCCESS;
 }
 
-static void unlink_module(soft_module *module)
-{
-    pthread_mutex_lock(&list_lock);
-    soft_module **at = &modules;
-    while (*at && *at != module)
-        at = &(*at)->next;
-    if (*at)
-        *at = module->next;
-    pthread_mutex_unlock(&list_lock);
-}
-
 void soft_module_close(soft_module *module)
 {
-    unlink_module(module);
+    soft_owned_remove(&modules, &module->owned);
     soft_function_free_all(module);
     while (module->globals) {
         soft_global *global = module->globals;
@@ -78,23 +69,9 @@ void soft_module_release(soft_module *module)
     free(module);
 }
 
-static soft_module *next_of_context(const soft_context *context)
-{
-    pthread_mutex_lock(&list_lock);
-    soft_module *module = modules;
-    while (module && module->context != context)
-        module = module->next;
-    pthread_mutex_unlock(&list_lock);
-    return module;
-}
-
 static void unload_modules(soft_context *context)
 {
-    soft_module *module;
-    while ((module = next_of_context(context))) {
-        soft_handle_drop(SOFT_KIND_MODULE, module->handle);
-        soft_module_close(module);
-    }
+    soft_owned_end_all(&modules, context);
 }
 
 __attribute__((constructor)) static void hook_contexts(void)
@@ -131,7 +108,7 @@ static CUresult add_global(soft_module *module, void *address, size_t size)
                               .size = size,
                               .kind = SOFT_MEMORY_DEVICE,
                               .what = "a variable of a module",
-                              .context = module->context,
+                              .context = module->owned.context,
                               .owner = module};
     CUresult result = soft_range_add(&range);
     if (result != CUDA_SUCCESS) {
@@ -170,7 +147,7 @@ static CUresult finish_load(soft_context *context, void *object, CUmodule *modul
     soft_module *made;
     CUresult result = soft_module_new(context, SOFT_KIND_MODULE, object, &made);
     if (result == CUDA_SUCCESS)
-        *module = made->handle;
+        *module = made->owned.handle;
     return result;
 }
 
@@ -254,7 +231,7 @@ SOFT_API cuModuleUnload(CUmodule hmod)
      * Copies to its globals may be queued. The context's own error, if it has one, is none of this
      * call's.
      */
-    (void)soft_context_wait(module->context);
+    (void)soft_context_wait(module->owned.context);
     soft_module_close(module);
     return CUDA_SUCCESS;
 }

@@ -6,7 +6,7 @@
 #ifndef GR_SOFTCUDA_MODULE_H
 #define GR_SOFTCUDA_MODULE_H
 
-#include "softcuda/soft.h"
+#include "softcuda/owned.h"
 
 #include <grinterop/cuhost.h>
 
@@ -27,11 +27,9 @@ typedef struct soft_function {
 } soft_function;
 
 struct soft_module {
-    soft_module *next;      /* in the list of all */
-    soft_context *context;  /* NULL for a library */
+    soft_owned owned;       /* the context is NULL for a library */
     _Atomic unsigned holds; /* the handle's, and one for each launch that is queued or running */
-    void *handle;
-    void *object; /* of dlopen */
+    void *object;           /* of dlopen */
     pthread_mutex_t lock;
     soft_function *functions;    /* those that were asked for */
     struct soft_global *globals; /* the same */
