@@ -53,8 +53,12 @@ static soft_function *new_function(soft_module *module, const gr_cuhost_kernel *
     return function;
 }
 
-CUresult soft_function_find(soft_module *module, const char *name, soft_function **function)
+CUresult soft_function_find(enum soft_kind kind, const void *handle, const char *name,
+                            soft_function **function)
 {
+    soft_module *module = soft_handle_get(kind, handle);
+    if (!module)
+        return CUDA_ERROR_INVALID_HANDLE;
     const gr_cuhost_kernel *record = find_record(module, name);
     if (!record)
         return CUDA_ERROR_NOT_FOUND;

@@ -4,15 +4,6 @@
  */
 #include "softcuda/module.h"
 
-static CUresult finish_load(void *object, CUlibrary *library)
-{
-    soft_module *module;
-    CUresult result = soft_module_new(NULL, SOFT_KIND_LIBRARY, object, &module);
-    if (result == CUDA_SUCCESS)
-        *library = module->owned.handle;
-    return result;
-}
-
 /*
  * The options steer a compiler that isn't here, or when code is loaded; their arrays must exist all
  * the same.
@@ -23,22 +14,34 @@ static bool options_are_there(unsigned jit, const void *jit_options, void **jit_
     return (jit == 0 || (jit_options && jit_values)) && (library == 0 || library_options);
 }
 
+/* The image lies in memory, or in the file of that path. */
+static CUresult load(CUlibrary *library, const void *image, const char *path, bool has_options)
+{
+    CUresult result = soft_check_init();
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!library || (!image && !path) || !has_options)
+        return CUDA_ERROR_INVALID_VALUE;
+    void *object;
+    result = path ? soft_image_open_file(path, &object) : soft_image_open(image, &object);
+    if (result != CUDA_SUCCESS)
+        return result;
+    soft_module *module;
+    result = soft_module_new(NULL, SOFT_KIND_LIBRARY, object, &module);
+    if (result == CUDA_SUCCESS)
+        *library = module->owned.handle;
+    return result;
+}
+
 SOFT_API cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions,
                            void **jitOptionsValues, unsigned int numJitOptions,
                            CUlibraryOption *libraryOptions, void **libraryOptionValues,
                            unsigned int numLibraryOptions)
 {
     (void)libraryOptionValues;
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!library || !code ||
-        !options_are_there(numJitOptions, jitOptions, jitOptionsValues, numLibraryOptions,
-                           libraryOptions))
-        return CUDA_ERROR_INVALID_VALUE;
-    void *object;
-    result = soft_image_open(code, &object);
-    return result == CUDA_SUCCESS ? finish_load(object, library) : result;
+    return load(library, code, NULL,
+                options_are_there(numJitOptions, jitOptions, jitOptionsValues, numLibraryOptions,
+                                  libraryOptions));
 }
 
 SOFT_API cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_option *jitOptions,
@@ -47,16 +50,9 @@ SOFT_API cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_o
                                unsigned int numLibraryOptions)
 {
     (void)libraryOptionValues;
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!library || !fileName ||
-        !options_are_there(numJitOptions, jitOptions, jitOptionsValues, numLibraryOptions,
-                           libraryOptions))
-        return CUDA_ERROR_INVALID_VALUE;
-    void *object;
-    result = soft_image_open_file(fileName, &object);
-    return result == CUDA_SUCCESS ? finish_load(object, library) : result;
+    return load(library, NULL, fileName,
+                options_are_there(numJitOptions, jitOptions, jitOptionsValues, numLibraryOptions,
+                                  libraryOptions));
 }
 
 SOFT_API cuLibraryUnload(CUlibrary library)
@@ -78,11 +74,8 @@ SOFT_API cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *na
         return result;
     if (!pKernel || !name)
         return CUDA_ERROR_INVALID_VALUE;
-    soft_module *module = soft_handle_get(SOFT_KIND_LIBRARY, library);
-    if (!module)
-        return CUDA_ERROR_INVALID_HANDLE;
     soft_function *function;
-    result = soft_function_find(module, name, &function);
+    result = soft_function_find(SOFT_KIND_LIBRARY, library, name, &function);
     if (result == CUDA_SUCCESS)
         *pKernel = function->kernel_handle;
     return result;
@@ -90,11 +83,7 @@ SOFT_API cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *na
 
 SOFT_API cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
-    soft_module *module = soft_handle_get(SOFT_KIND_LIBRARY, library);
-    return module ? soft_module_global(module, name, dptr, bytes) : CUDA_ERROR_INVALID_HANDLE;
+    return soft_module_global(SOFT_KIND_LIBRARY, library, name, dptr, bytes);
 }
 
 SOFT_API cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)

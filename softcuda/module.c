@@ -121,9 +121,15 @@ static CUresult add_global(soft_module *module, void *address, size_t size)
     return CUDA_SUCCESS;
 }
 
-CUresult soft_module_global(soft_module *module, const char *name, CUdeviceptr *address,
-                            size_t *size)
+CUresult soft_module_global(enum soft_kind kind, const void *handle, const char *name,
+                            CUdeviceptr *address, size_t *size)
 {
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
+    soft_module *module = soft_handle_get(kind, handle);
+    if (!module)
+        return CUDA_ERROR_INVALID_HANDLE;
     if (!name || (!address && !size))
         return CUDA_ERROR_INVALID_VALUE;
     void *found;
@@ -131,7 +137,7 @@ CUresult soft_module_global(soft_module *module, const char *name, CUdeviceptr *
     if (!find_variable(module, name, &found, &bytes))
         return CUDA_ERROR_NOT_FOUND;
     pthread_mutex_lock(&module->lock);
-    CUresult result = add_global(module, found, bytes);
+    result = add_global(module, found, bytes);
     pthread_mutex_unlock(&module->lock);
     if (result != CUDA_SUCCESS)
         return result;
@@ -243,11 +249,8 @@ SOFT_API cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
         return result;
     if (!hfunc || !name || !*name)
         return CUDA_ERROR_INVALID_VALUE;
-    soft_module *module = soft_handle_get(SOFT_KIND_MODULE, hmod);
-    if (!module)
-        return CUDA_ERROR_INVALID_HANDLE;
     soft_function *function;
-    result = soft_function_find(module, name, &function);
+    result = soft_function_find(SOFT_KIND_MODULE, hmod, name, &function);
     if (result == CUDA_SUCCESS)
         *hfunc = function->function_handle;
     return result;
@@ -255,11 +258,7 @@ SOFT_API cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
 
 SOFT_API cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
 {
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
-    soft_module *module = soft_handle_get(SOFT_KIND_MODULE, hmod);
-    return module ? soft_module_global(module, name, dptr, bytes) : CUDA_ERROR_INVALID_HANDLE;
+    return soft_module_global(SOFT_KIND_MODULE, hmod, name, dptr, bytes);
 }
 
 /* Kernels are in the module from the start. */

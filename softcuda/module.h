@@ -64,13 +64,16 @@ void soft_module_hold(soft_module *module);
 /* The last one unloads the code. */
 void soft_module_release(soft_module *module);
 
-CUresult soft_module_global(soft_module *module, const char *name, CUdeviceptr *address,
-                            size_t *size);
+/* A variable of the module or library of that handle, in the current context. */
+CUresult soft_module_global(enum soft_kind kind, const void *handle, const char *name,
+                            CUdeviceptr *address, size_t *size);
 
 /* ---- Functions (function.c) ------------------------------------------------------------------ */
 
-/* The module's kernel of that name. CUDA_ERROR_NOT_FOUND if it has none. */
-CUresult soft_function_find(soft_module *module, const char *name, soft_function **function);
+/* The kernel of that name in the module or library of that handle. CUDA_ERROR_NOT_FOUND if it has
+ * none. */
+CUresult soft_function_find(enum soft_kind kind, const void *handle, const char *name,
+                            soft_function **function);
 
 /*
  * The function behind a CUfunction, or a CUkernel in a CUfunction's place as the driver allows;
