@@ -271,26 +271,28 @@ static CUresult find(CUarray handle, soft_array **array)
     return *array ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
+/* The array, and room for the answer. */
+static CUresult query(CUarray handle, const void *answer, soft_array **array)
+{
+    CUresult result = find(handle, array);
+    return result == CUDA_SUCCESS && !answer ? CUDA_ERROR_INVALID_VALUE : result;
+}
+
 SOFT_API cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
 {
     soft_array *array;
-    CUresult result = find(hArray, &array);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!pArrayDescriptor)
-        return CUDA_ERROR_INVALID_VALUE;
-    *pArrayDescriptor = array->descriptor;
-    return CUDA_SUCCESS;
+    CUresult result = query(hArray, pArrayDescriptor, &array);
+    if (result == CUDA_SUCCESS)
+        *pArrayDescriptor = array->descriptor;
+    return result;
 }
 
 SOFT_API cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
 {
     soft_array *array;
-    CUresult result = find(hArray, &array);
+    CUresult result = query(hArray, pArrayDescriptor, &array);
     if (result != CUDA_SUCCESS)
         return result;
-    if (!pArrayDescriptor)
-        return CUDA_ERROR_INVALID_VALUE;
     *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR){.Width = array->descriptor.Width,
                                                 .Height = array->descriptor.Height,
                                                 .Format = array->descriptor.Format,

@@ -21,12 +21,19 @@ void soft_device_uuid(CUuuid *uuid)
     memcpy(uuid->bytes, bytes, sizeof(uuid->bytes));
 }
 
-static CUresult check_device(CUdevice dev)
+CUresult soft_check_device(CUdevice dev)
 {
     CUresult result = soft_check_init();
     if (result != CUDA_SUCCESS)
         return result;
     return dev == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+/* The device, and room for the answer. */
+static CUresult query(CUdevice dev, bool has_room)
+{
+    CUresult result = soft_check_device(dev);
+    return result == CUDA_SUCCESS && !has_room ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
 SOFT_API cuDeviceGetCount(int *count)
@@ -55,24 +62,18 @@ SOFT_API cuDeviceGet(CUdevice *device, int ordinal)
 
 SOFT_API cuDeviceGetName(char *name, int len, CUdevice dev)
 {
-    CUresult result = check_device(dev);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!name || len <= 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    snprintf(name, (size_t)len, "%s", DEVICE_NAME);
-    return CUDA_SUCCESS;
+    CUresult result = query(dev, name && len > 0);
+    if (result == CUDA_SUCCESS)
+        snprintf(name, (size_t)len, "%s", DEVICE_NAME);
+    return result;
 }
 
 SOFT_API cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
 {
-    CUresult result = check_device(dev);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!uuid)
-        return CUDA_ERROR_INVALID_VALUE;
-    soft_device_uuid(uuid);
-    return CUDA_SUCCESS;
+    CUresult result = query(dev, uuid);
+    if (result == CUDA_SUCCESS)
+        soft_device_uuid(uuid);
+    return result;
 }
 
 SOFT_API cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
@@ -84,30 +85,24 @@ SOFT_API cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 SOFT_API cuDeviceGetLuid(char *luid, unsigned int *deviceNodeMask, CUdevice dev)
 {
     (void)luid, (void)deviceNodeMask;
-    CUresult result = check_device(dev);
+    CUresult result = soft_check_device(dev);
     return result != CUDA_SUCCESS ? result : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 SOFT_API cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 {
-    CUresult result = check_device(dev);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!bytes)
-        return CUDA_ERROR_INVALID_VALUE;
-    *bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    return CUDA_SUCCESS;
+    CUresult result = query(dev, bytes);
+    if (result == CUDA_SUCCESS)
+        *bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    return result;
 }
 
 SOFT_API cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 {
-    CUresult result = check_device(dev);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!pciBusId || len < (int)sizeof(PCI_BUS_ID))
-        return CUDA_ERROR_INVALID_VALUE;
-    memcpy(pciBusId, PCI_BUS_ID, sizeof(PCI_BUS_ID));
-    return CUDA_SUCCESS;
+    CUresult result = query(dev, pciBusId && len >= (int)sizeof(PCI_BUS_ID));
+    if (result == CUDA_SUCCESS)
+        memcpy(pciBusId, PCI_BUS_ID, sizeof(PCI_BUS_ID));
+    return result;
 }
 
 SOFT_API cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
@@ -125,11 +120,9 @@ SOFT_API cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
 
 SOFT_API cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
 {
-    CUresult result = check_device(dev);
+    CUresult result = query(dev, major && minor);
     if (result != CUDA_SUCCESS)
         return result;
-    if (!major || !minor)
-        return CUDA_ERROR_INVALID_VALUE;
     *major = COMPUTE_MAJOR;
     *minor = COMPUTE_MINOR;
     return CUDA_SUCCESS;
@@ -137,7 +130,7 @@ SOFT_API cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
 
 SOFT_API cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev)
 {
-    CUresult result = check_device(dev);
+    CUresult result = soft_check_device(dev);
     if (result != CUDA_SUCCESS)
         return result;
     if (peerDev != 0)
@@ -212,11 +205,9 @@ static const struct {
 
 SOFT_API cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
 {
-    CUresult result = check_device(dev);
+    CUresult result = query(dev, pi && (int)attrib >= 1 && (int)attrib <= LAST_ATTRIBUTE);
     if (result != CUDA_SUCCESS)
         return result;
-    if (!pi || (int)attrib < 1 || (int)attrib > LAST_ATTRIBUTE)
-        return CUDA_ERROR_INVALID_VALUE;
 
     *pi = 0;
     if (attrib == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) {

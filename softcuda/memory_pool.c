@@ -165,11 +165,9 @@ SOFT_API cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
     return get_pool(pool, &found);
 }
 
-/* Where an attribute lives; *is_int tells which of the two types it has. NULL if there is no such
- * one. */
-static void *attribute_of(memory_pool *pool, CUmemPool_attribute attribute, bool *is_int)
+/* Where an attribute lives; NULL if there is no such one. */
+static void *place_of(memory_pool *pool, CUmemPool_attribute attribute)
 {
-    *is_int = attribute <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES;
     switch (attribute) {
     case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
         return &pool->reuse[0];
@@ -191,18 +189,33 @@ static void *attribute_of(memory_pool *pool, CUmemPool_attribute attribute, bool
     }
 }
 
-SOFT_API cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
+typedef struct {
+    memory_pool *pool;
+    void *place;
+    size_t size; /* of one of two types */
+} pool_attribute;
+
+/* The attribute of a call, which has a value for it or room for one. */
+static CUresult get_attribute(CUmemoryPool handle, CUmemPool_attribute attr, const void *value,
+                              pool_attribute *attribute)
 {
-    memory_pool *found;
-    bool is_int;
-    CUresult result = get_pool(pool, &found);
+    CUresult result = get_pool(handle, &attribute->pool);
     if (result != CUDA_SUCCESS)
         return result;
-    void *place = attribute_of(found, attr, &is_int);
-    if (!place || !value)
-        return CUDA_ERROR_INVALID_VALUE;
+    bool is_int = attr <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES;
+    attribute->size = is_int ? sizeof(int) : sizeof(cuuint64_t);
+    attribute->place = place_of(attribute->pool, attr);
+    return attribute->place && value ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+SOFT_API cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
+{
+    pool_attribute attribute;
+    CUresult result = get_attribute(pool, attr, value, &attribute);
+    if (result != CUDA_SUCCESS)
+        return result;
     pthread_mutex_lock(&lock);
-    memcpy(value, place, is_int ? sizeof(int) : sizeof(cuuint64_t));
+    memcpy(value, attribute.place, attribute.size);
     pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
 }
@@ -210,24 +223,23 @@ SOFT_API cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
 /* A high-water mark can only be set to 0, and starts again from what is in use. */
 SOFT_API cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
 {
-    memory_pool *found;
-    bool is_int;
-    CUresult result = get_pool(pool, &found);
+    pool_attribute attribute;
+    CUresult result = get_attribute(pool, attr, value, &attribute);
     if (result != CUDA_SUCCESS)
         return result;
-    void *place = attribute_of(found, attr, &is_int);
-    if (!place || !value || place == &found->used)
+    const memory_pool *found = attribute.pool;
+    if (attribute.place == &found->used)
         return CUDA_ERROR_INVALID_VALUE;
 
     cuuint64_t number = 0;
-    memcpy(&number, value, is_int ? sizeof(int) : sizeof(number));
-    bool is_mark = place == &found->used_high || place == &found->reserved_high;
+    memcpy(&number, value, attribute.size);
+    bool is_mark = attribute.place == &found->used_high || attribute.place == &found->reserved_high;
     if (is_mark && number != 0)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&lock);
     if (is_mark)
         number = found->used;
-    memcpy(place, &number, is_int ? sizeof(int) : sizeof(number));
+    memcpy(attribute.place, &number, attribute.size);
     pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
 }

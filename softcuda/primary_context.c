@@ -7,14 +7,6 @@ static soft_context *primary;
 static unsigned wanted_flags;
 static unsigned retained;
 
-static CUresult check_device(CUdevice dev)
-{
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
-    return dev == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
-}
-
 static void reset_locked(void)
 {
     if (primary && primary->alive)
@@ -24,7 +16,7 @@ static void reset_locked(void)
 
 SOFT_API cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 {
-    CUresult result = check_device(dev);
+    CUresult result = soft_check_device(dev);
     if (result != CUDA_SUCCESS)
         return result;
     if (!pctx)
@@ -43,7 +35,7 @@ SOFT_API cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 
 SOFT_API cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 {
-    CUresult result = check_device(dev);
+    CUresult result = soft_check_device(dev);
     if (result != CUDA_SUCCESS)
         return result;
 
@@ -59,7 +51,7 @@ SOFT_API cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 /* Whoever retained it still has to release it. */
 SOFT_API cuDevicePrimaryCtxReset_v2(CUdevice dev)
 {
-    CUresult result = check_device(dev);
+    CUresult result = soft_check_device(dev);
     if (result != CUDA_SUCCESS)
         return result;
 
@@ -71,7 +63,7 @@ SOFT_API cuDevicePrimaryCtxReset_v2(CUdevice dev)
 
 SOFT_API cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 {
-    CUresult result = check_device(dev);
+    CUresult result = soft_check_device(dev);
     if (result != CUDA_SUCCESS)
         return result;
     if (soft_context_check_flags(flags) != CUDA_SUCCESS || (flags & CU_CTX_MAP_HOST))
@@ -89,7 +81,7 @@ SOFT_API cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 
 SOFT_API cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active)
 {
-    CUresult result = check_device(dev);
+    CUresult result = soft_check_device(dev);
     if (result != CUDA_SUCCESS)
         return result;
     if (!flags || !active)

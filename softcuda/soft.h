@@ -64,6 +64,9 @@ CUresult soft_unsupported(int *logged, const char *what);
 /* The one device's UUID. */
 void soft_device_uuid(CUuuid *uuid);
 
+/* As soft_check_init, then CUDA_ERROR_INVALID_DEVICE for any other device. */
+CUresult soft_check_device(CUdevice dev);
+
 /* ---- Handles (handle_table.c) ---------------------------------------------------------------- */
 
 /*
