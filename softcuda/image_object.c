@@ -41,22 +41,22 @@ static uint32_t take_slot(void)
     return used++;
 }
 
-uint64_t soft_image_new(const soft_image *image, enum gr_cuhost_kind kind)
+CUresult soft_image_new(const soft_image *image, enum gr_cuhost_kind kind, unsigned long long *made)
 {
-    uint64_t handle = 0;
     pthread_mutex_lock(&lock);
     uint32_t slot = take_slot();
     if (slot) {
         soft_image *record = record_of(slot);
-        handle = (uint64_t)kind << GR_CUHOST_KIND_SHIFT |
-                 (uint64_t)++generations[slot] << GR_CUHOST_SLOT_BITS | slot;
+        uint64_t handle = (uint64_t)kind << GR_CUHOST_KIND_SHIFT |
+                          (uint64_t)++generations[slot] << GR_CUHOST_SLOT_BITS | slot;
         /* Kernels that hold a dead handle of this slot may look at the first member meanwhile. */
         const size_t first = sizeof(record->image.handle);
         memcpy((char *)record + first, (const char *)image + first, sizeof(*record) - first);
         __atomic_store_n(&record->image.handle, handle, __ATOMIC_RELEASE);
+        *made = handle;
     }
     pthread_mutex_unlock(&lock);
-    return handle;
+    return slot ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* The slot of a live handle, or 0. */
@@ -68,14 +68,18 @@ static uint32_t find(uint64_t handle, enum gr_cuhost_kind kind)
     return is_live ? slot : 0;
 }
 
-bool soft_image_get(uint64_t handle, enum gr_cuhost_kind kind, soft_image *image)
+CUresult soft_image_query(uint64_t handle, enum gr_cuhost_kind kind, const void *answer,
+                          soft_image *image)
 {
+    CUresult result = soft_check_context(NULL);
+    if (result != CUDA_SUCCESS)
+        return result;
     pthread_mutex_lock(&lock);
     uint32_t slot = find(handle, kind);
     if (slot)
         *image = *record_of(slot);
     pthread_mutex_unlock(&lock);
-    return slot != 0;
+    return slot && answer ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 bool soft_image_drop(uint64_t handle, enum gr_cuhost_kind kind)

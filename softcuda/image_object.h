@@ -19,14 +19,17 @@ typedef struct {
 /* What a launch hands to its kernel. */
 const gr_cuhost_images *soft_images(void);
 
-/* Copies the image to a record and makes a handle of the kind for it, which is never 0; 0 when
- * there is no room for more objects. */
-uint64_t soft_image_new(const soft_image *image, enum gr_cuhost_kind kind);
+/* Copies the image to a record and makes a handle of the kind for it, which is never 0.
+ * CUDA_ERROR_OUT_OF_MEMORY when there is no room for more objects. */
+CUresult soft_image_new(const soft_image *image, enum gr_cuhost_kind kind,
+                        unsigned long long *handle);
 
-/* A copy of the object's record; false if the handle isn't (or is no longer) one of this kind. */
-bool soft_image_get(uint64_t handle, enum gr_cuhost_kind kind, soft_image *image);
+/* For an entry point that asks for something of an object: a copy of its record, if there is room
+ * for the answer and the handle is one of this kind. */
+CUresult soft_image_query(uint64_t handle, enum gr_cuhost_kind kind, const void *answer,
+                          soft_image *image);
 
-/* Ends the handle; false as soft_image_get. */
+/* Ends the handle; false if it isn't (or is no longer) one of this kind. */
 bool soft_image_drop(uint64_t handle, enum gr_cuhost_kind kind);
 
 /* Fills in format and level 0, or all levels, of an image. False if the format is none. */

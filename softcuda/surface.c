@@ -25,11 +25,7 @@ SOFT_API cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC 
                  array->what);
     object.resource = *pResDesc;
     soft_image_set_array(&object.image, array);
-    uint64_t handle = soft_image_new(&object, GR_CUHOST_SURFACE);
-    if (!handle)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    *pSurfObject = handle;
-    return CUDA_SUCCESS;
+    return soft_image_new(&object, GR_CUHOST_SURFACE, pSurfObject);
 }
 
 /* As the driver, takes any number. One that is no object is worth a line. */
@@ -47,11 +43,8 @@ SOFT_API cuSurfObjectDestroy(CUsurfObject surfObject)
 SOFT_API cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject surfObject)
 {
     soft_image object;
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!pResDesc || !soft_image_get(surfObject, GR_CUHOST_SURFACE, &object))
-        return CUDA_ERROR_INVALID_VALUE;
-    *pResDesc = object.resource;
-    return CUDA_SUCCESS;
+    CUresult result = soft_image_query(surfObject, GR_CUHOST_SURFACE, pResDesc, &object);
+    if (result == CUDA_SUCCESS)
+        *pResDesc = object.resource;
+    return result;
 }

@@ -277,13 +277,7 @@ SOFT_API cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pR
     if (pResViewDesc)
         object.view = *pResViewDesc;
     result = describe(&object);
-    if (result != CUDA_SUCCESS)
-        return result;
-    uint64_t handle = soft_image_new(&object, GR_CUHOST_TEXTURE);
-    if (!handle)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    *pTexObject = handle;
-    return CUDA_SUCCESS;
+    return result == CUDA_SUCCESS ? soft_image_new(&object, GR_CUHOST_TEXTURE, pTexObject) : result;
 }
 
 /* As the driver, takes any number. One that is no object is worth a line. */
@@ -297,19 +291,10 @@ SOFT_API cuTexObjectDestroy(CUtexObject texObject)
     return CUDA_SUCCESS;
 }
 
-static CUresult get(CUtexObject handle, const void *to, soft_image *object)
-{
-    CUresult result = soft_check_context(NULL);
-    if (result != CUDA_SUCCESS)
-        return result;
-    return to && soft_image_get(handle, GR_CUHOST_TEXTURE, object) ? CUDA_SUCCESS
-                                                                   : CUDA_ERROR_INVALID_VALUE;
-}
-
 SOFT_API cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUtexObject texObject)
 {
     soft_image object;
-    CUresult result = get(texObject, pResDesc, &object);
+    CUresult result = soft_image_query(texObject, GR_CUHOST_TEXTURE, pResDesc, &object);
     if (result == CUDA_SUCCESS)
         *pResDesc = object.resource;
     return result;
@@ -318,7 +303,7 @@ SOFT_API cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUtexObject te
 SOFT_API cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texObject)
 {
     soft_image object;
-    CUresult result = get(texObject, pTexDesc, &object);
+    CUresult result = soft_image_query(texObject, GR_CUHOST_TEXTURE, pTexDesc, &object);
     if (result == CUDA_SUCCESS)
         *pTexDesc = object.texture;
     return result;
@@ -329,7 +314,7 @@ SOFT_API cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *pResViewDesc,
                                         CUtexObject texObject)
 {
     soft_image object;
-    CUresult result = get(texObject, pResViewDesc, &object);
+    CUresult result = soft_image_query(texObject, GR_CUHOST_TEXTURE, pResViewDesc, &object);
     if (result != CUDA_SUCCESS)
         return result;
     if (!object.has_view)
