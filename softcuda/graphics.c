@@ -138,17 +138,20 @@ static void set_states(const batch *b, size_t count, enum state state)
         atomic_store(&b->resources[i]->state, state);
 }
 
-/* False, with nothing changed, if a resource isn't in the state, or is in the list twice. */
-static bool claim(const batch *b, enum state from)
+/* All of the stream's context and in that state, or nothing is changed. A resource that is in the
+ * list twice is in another state the second time. */
+static CUresult claim(const batch *b, const soft_stream *stream, enum state from)
 {
+    if (!batch_is_of(b, soft_stream_context(stream)))
+        return CUDA_ERROR_INVALID_HANDLE;
     for (size_t i = 0; i < b->count; i++) {
         int expected = from;
         if (!atomic_compare_exchange_strong(&b->resources[i]->state, &expected, CHANGING)) {
             set_states(b, i, from);
-            return false;
+            return from == MAPPED ? CUDA_ERROR_NOT_MAPPED : CUDA_ERROR_ALREADY_MAPPED;
         }
     }
-    return true;
+    return CUDA_SUCCESS;
 }
 
 /* ---- Map ------------------------------------------------------------------------------------- */
@@ -223,11 +226,9 @@ static CUresult open_all(const batch *b, soft_stream *stream)
  */
 static CUresult map_batch(const batch *b, soft_stream *stream)
 {
-    if (!batch_is_of(b, soft_stream_context(stream)))
-        return CUDA_ERROR_INVALID_HANDLE;
-    if (!claim(b, UNMAPPED))
-        return CUDA_ERROR_ALREADY_MAPPED;
-    CUresult result = CUDA_SUCCESS;
+    CUresult result = claim(b, stream, UNMAPPED);
+    if (result != CUDA_SUCCESS)
+        return result;
     for (size_t i = 0; i < b->count && result == CUDA_SUCCESS; i++)
         result = b->resources[i]->ops->fetch(b->resources[i]);
     if (result == CUDA_SUCCESS)
@@ -256,11 +257,9 @@ static void unmap_one(soft_graphics *resource)
  */
 static CUresult unmap_batch(const batch *b, soft_stream *stream)
 {
-    if (!batch_is_of(b, soft_stream_context(stream)))
-        return CUDA_ERROR_INVALID_HANDLE;
-    if (!claim(b, MAPPED))
-        return CUDA_ERROR_NOT_MAPPED;
-    CUresult result = CUDA_SUCCESS;
+    CUresult result = claim(b, stream, MAPPED);
+    if (result != CUDA_SUCCESS)
+        return result;
     for (size_t i = 0; i < b->count && result == CUDA_SUCCESS; i++)
         result = b->resources[i]->ops->can_store(b->resources[i]);
     if (result == CUDA_SUCCESS)
