@@ -61,7 +61,8 @@ static CUresult read_part(soft_gl_image *image, soft_gl_pixels *pixels, unsigned
         return CUDA_ERROR_OUT_OF_MEMORY;
     soft_gl_pixels_read(pixels, l, face, image->format, whole);
     finish(image, whole, their_row * theirs->height * theirs->slices);
-    unsigned char *to = image->fetched + level->offset + face * soft_gl_image_slice(image, level);
+    unsigned char *to =
+        image->gl.fetched + level->offset + face * soft_gl_image_slice(image, level);
     for (unsigned z = 0; z < part->slices; z++)
         for (unsigned y = 0; y < part->height; y++)
             memcpy(to + z * soft_gl_image_slice(image, level) + y * our_row,
@@ -78,7 +79,7 @@ static CUresult read_face(soft_gl_image *image, soft_gl_pixels *pixels, unsigned
     soft_gl_pixels_look(pixels, l, face, &theirs);
     soft_gl_level part = common_part(image, level, &theirs);
     size_t size = soft_gl_image_slice(image, level);
-    unsigned char *to = image->fetched + level->offset + face * size;
+    unsigned char *to = image->gl.fetched + level->offset + face * size;
     bool is_whole = part.width == level->width && part.height == level->height &&
                     part.width == theirs.width && part.height == theirs.height &&
                     part.slices == theirs.slices;
@@ -112,7 +113,7 @@ void soft_gl_image_write(const soft_gl_image *image, soft_gl_pixels *pixels)
             if (part.slices > 0)
                 soft_gl_pixels_write(
                     pixels, l, face, image->format, &part, level->width, level->height,
-                    image->pages + level->offset + face * soft_gl_image_slice(image, level));
+                    image->gl.pages + level->offset + face * soft_gl_image_slice(image, level));
         }
     }
 }

@@ -15,7 +15,6 @@
 
 #include <cudaGL.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +31,7 @@ static void *of(soft_graphics *resource)
 /* False if the name is gone, or stands for a texture of another kind now. */
 static bool begin(const soft_gl_image *image, soft_gl_pixels *pixels)
 {
-    if (soft_gl_pixels_begin(pixels, image->name, image->target) != SOFT_GL_FOUND)
+    if (soft_gl_pixels_begin(pixels, image->gl.name, image->target) != SOFT_GL_FOUND)
         return false;
     if (pixels->target == image->own_target)
         return true;
@@ -41,36 +40,28 @@ static bool begin(const soft_gl_image *image, soft_gl_pixels *pixels)
 }
 
 /* For one whose name is gone there are no bytes to see, as with buffers. */
-static CUresult fetch_pixels(soft_gl_image *image)
+static CUresult fetch_pixels(soft_graphics *resource)
 {
-    if (image->base.flags == CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD)
+    soft_gl_image *image = of(resource);
+    if (!soft_gl_resource_is_read(&image->gl))
         return CUDA_SUCCESS;
-    if (!image->fetched) {
-        image->fetched = malloc(image->size);
-        if (!image->fetched)
-            return CUDA_ERROR_OUT_OF_MEMORY;
-        memset(image->fetched, SOFT_GL_NO_BYTES, image->size);
-    }
+    CUresult result = soft_gl_resource_make_room(&image->gl);
+    if (result != CUDA_SUCCESS)
+        return result;
     soft_gl_pixels pixels;
     if (!begin(image, &pixels)) {
-        soft_log(SOFT_DEBUG, "%s is mapped, though it was deleted", image->name_text);
-        memset(image->fetched, SOFT_GL_NO_BYTES, image->size);
+        soft_log(SOFT_DEBUG, "%s is mapped, though it was deleted", image->gl.name_text);
+        memset(image->gl.fetched, SOFT_GL_NO_BYTES, image->gl.size);
         return CUDA_SUCCESS;
     }
-    CUresult result = soft_gl_image_read(image, &pixels);
+    result = soft_gl_image_read(image, &pixels);
     soft_gl_pixels_end(&pixels);
     return result;
 }
 
 static CUresult fetch(soft_graphics *resource)
 {
-    soft_gl_image *image = of(resource);
-    soft_gl_visit visit;
-    if (!soft_gl_enter(&image->context, &visit))
-        return CUDA_ERROR_INVALID_GRAPHICS_CONTEXT;
-    CUresult result = fetch_pixels(image);
-    soft_gl_leave(&visit);
-    return result;
+    return soft_gl_resource_visit(resource, fetch_pixels);
 }
 
 static void set_open(soft_gl_image *image, bool is_open)
@@ -85,42 +76,36 @@ static void set_open(soft_gl_image *image, bool is_open)
     pthread_mutex_unlock(&image->lock);
 }
 
-static CUresult open_pages(soft_graphics *resource)
+static CUresult open_image(soft_graphics *resource)
 {
     soft_gl_image *image = of(resource);
-    CUresult result = soft_pages_unguard(image->pages, image->size);
-    if (result != CUDA_SUCCESS)
-        return result;
-    memset(image->pages, SOFT_GL_NO_BYTES, image->size);
-    set_open(image, true);
-    return CUDA_SUCCESS;
+    CUresult result = soft_gl_resource_open(&image->gl);
+    if (result == CUDA_SUCCESS)
+        set_open(image, true);
+    return result;
 }
 
-static void fill(soft_graphics *resource)
+static CUresult store_pixels(soft_graphics *resource)
 {
-    soft_gl_image *image = of(resource);
-    memcpy(image->pages, image->fetched, image->size);
-}
-
-static void store(soft_graphics *resource)
-{
-    soft_gl_image *image = of(resource);
-    soft_gl_visit visit;
-    if (!soft_gl_enter(&image->context, &visit))
-        return;
+    const soft_gl_image *image = of(resource);
     soft_gl_pixels pixels;
     if (begin(image, &pixels)) {
         soft_gl_image_write(image, &pixels);
         soft_gl_pixels_end(&pixels);
     }
-    soft_gl_leave(&visit);
+    return CUDA_SUCCESS;
 }
 
-static void close_pages(soft_graphics *resource)
+static void store(soft_graphics *resource)
+{
+    (void)soft_gl_resource_visit(resource, store_pixels);
+}
+
+static void close_image(soft_graphics *resource)
 {
     soft_gl_image *image = of(resource);
     set_open(image, false);
-    soft_pages_guard(image->pages, image->size, image->what);
+    soft_gl_resource_close(&image->gl);
 }
 
 static void free_image(soft_graphics *resource)
@@ -129,13 +114,9 @@ static void free_image(soft_graphics *resource)
     soft_mipmap_unwrap(image->mipmap);
     for (size_t i = 0; image->arrays && i < (size_t)image->level_count * image->layers; i++)
         soft_array_unwrap(image->arrays[i]);
-    if (image->pages)
-        soft_pages_retire(image->pages, image->size,
-                          "an OpenGL image, after cuGraphicsUnregisterResource");
     pthread_mutex_destroy(&image->lock);
     free(image->arrays);
-    free(image->fetched);
-    free(image);
+    soft_gl_resource_free(&image->gl, "an OpenGL image, after cuGraphicsUnregisterResource");
 }
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
@@ -144,7 +125,7 @@ static soft_array_place place_of(const soft_gl_image *image, unsigned layer, uns
 {
     const soft_gl_image_level *level = &image->levels[l];
     size_t slice = soft_gl_image_slice(image, level);
-    return (soft_array_place){.base = image->pages + level->offset + layer * slice,
+    return (soft_array_place){.base = image->gl.pages + level->offset + layer * slice,
                               .row_pitch = level->width * image->element,
                               .slice_pitch = slice};
 }
@@ -158,8 +139,8 @@ static CUresult make_array(soft_gl_image *image, unsigned layer, unsigned l, sof
     descriptor.Depth = image->target == GL_TEXTURE_3D ? image->levels[l].slices : 0;
     descriptor.Flags &= ~(unsigned)(CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
     const soft_array_place place = place_of(image, layer, l);
-    CUresult result =
-        soft_array_wrap(image->base.owned.context, &descriptor, &place, image->name_text, array);
+    CUresult result = soft_array_wrap(image->gl.base.owned.context, &descriptor, &place,
+                                      image->gl.name_text, array);
     if (result == CUDA_SUCCESS)
         soft_array_set_mapped(*array, image->is_open);
     return result;
@@ -187,8 +168,8 @@ static CUresult make_mipmap(soft_gl_image *image)
     for (unsigned l = 0; l < image->level_count; l++)
         places[l] = place_of(image, 0, l);
     CUresult result =
-        soft_mipmap_wrap(image->base.owned.context, &image->descriptor, image->level_count, places,
-                         image->name_text, &image->mipmap);
+        soft_mipmap_wrap(image->gl.base.owned.context, &image->descriptor, image->level_count,
+                         places, image->gl.name_text, &image->mipmap);
     if (result != CUDA_SUCCESS)
         return result;
     /* The descriptor of a cube's level has no depth, as in NVIDIA's driver, though it has six
@@ -216,11 +197,11 @@ static CUresult get_mipmap(soft_graphics *resource, CUmipmappedArray *handle)
 
 static const soft_graphics_ops ops = {
     .fetch = fetch,
-    .open = open_pages,
-    .fill = fill,
+    .open = open_image,
+    .fill = soft_gl_resource_fill,
     .can_store = soft_gl_has_context,
     .store = store,
-    .close = close_pages,
+    .close = close_image,
     .can_end = soft_gl_has_context,
     .free = free_image,
     .array = get_array,
@@ -285,16 +266,16 @@ static void lay_out(soft_gl_image *image, const soft_gl_level *base)
         level->width = halved(base->width, l);
         level->height = halved(base->height, l);
         level->slices = image->target == GL_TEXTURE_3D ? halved(base->slices, l) : image->layers;
-        level->offset = image->size;
+        level->offset = image->gl.size;
         size_t size = level->slices * soft_gl_image_slice(image, level);
-        image->size += (size + LEVEL_ALIGNMENT - 1) / LEVEL_ALIGNMENT * LEVEL_ALIGNMENT;
+        image->gl.size += (size + LEVEL_ALIGNMENT - 1) / LEVEL_ALIGNMENT * LEVEL_ALIGNMENT;
     }
 }
 
 static CUresult inspect(soft_gl_image *image, unsigned flags)
 {
     soft_gl_pixels pixels;
-    enum soft_gl_found found = soft_gl_pixels_begin(&pixels, image->name, image->target);
+    enum soft_gl_found found = soft_gl_pixels_begin(&pixels, image->gl.name, image->target);
     if (found != SOFT_GL_FOUND)
         return found == SOFT_GL_NO_SUCH_NAME ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
     soft_gl_level base;
@@ -315,17 +296,12 @@ static CUresult inspect(soft_gl_image *image, unsigned flags)
 
 static CUresult allocate(soft_gl_image *image)
 {
-    snprintf(image->name_text, sizeof(image->name_text), "OpenGL %s %u",
-             image->target == GL_RENDERBUFFER ? "renderbuffer" : "texture", image->name);
-    snprintf(
-        image->what, sizeof(image->what),
-        "%s, which is not mapped: an array of it was used after its unmap, or before its next map",
-        image->name_text);
     image->arrays = calloc((size_t)image->level_count * image->layers, sizeof(soft_array *));
-    image->pages = soft_pages_new(image->size, SOFT_ALIGNMENT, false);
-    if (!image->arrays || !image->pages)
+    if (!image->arrays)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    return soft_pages_guard(image->pages, image->size, image->what);
+    return soft_gl_resource_make(&image->gl,
+                                 image->target == GL_RENDERBUFFER ? "renderbuffer" : "texture",
+                                 "an array of it");
 }
 
 /* Both directions at once is no promise to the driver at all. */
@@ -344,22 +320,18 @@ static CUresult register_image(soft_context *context, const soft_gl_context *gl,
     soft_gl_image *image = calloc(1, sizeof(*image));
     if (!image)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    image->name = name;
+    image->gl.name = name;
     image->target = target;
-    image->context = *gl;
+    image->gl.context = *gl;
     pthread_mutex_init(&image->lock, NULL);
     CUresult result = inspect(image, flags);
+    if (result == CUDA_SUCCESS)
+        result = allocate(image);
+    if (result == CUDA_SUCCESS)
+        result =
+            soft_graphics_register(&image->gl.base, &ops, context, first_map_flags(flags), handle);
     if (result != CUDA_SUCCESS)
-        goto fail;
-    result = allocate(image);
-    if (result != CUDA_SUCCESS)
-        goto fail;
-    result = soft_graphics_register(&image->base, &ops, context, first_map_flags(flags), handle);
-    if (result != CUDA_SUCCESS)
-        goto fail;
-    return CUDA_SUCCESS;
-fail:
-    free_image(&image->base);
+        free_image(&image->gl.base);
     return result;
 }
 

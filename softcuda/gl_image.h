@@ -7,12 +7,8 @@
 #define GR_SOFTCUDA_GL_IMAGE_H
 
 #include "softcuda/array.h"
-#include "softcuda/gl.h"
 #include "softcuda/gl_pixels.h"
-#include "softcuda/graphics.h"
-
-/* What memory holds where there are no bytes of OpenGL's, or not yet; as for buffers. */
-#define SOFT_GL_NO_BYTES 0xCD
+#include "softcuda/gl_resource.h"
 
 /* Rows and slices of a level follow each other without gaps. */
 typedef struct {
@@ -21,33 +17,26 @@ typedef struct {
 } soft_gl_image_level;
 
 typedef struct {
-    soft_graphics base;
-    unsigned name;
-    unsigned target;         /* as claimed */
-    unsigned own_target;     /* as OpenGL has it */
-    soft_gl_context context; /* in which the name was given */
+    soft_gl_resource gl;
+    unsigned target;     /* as claimed */
+    unsigned own_target; /* as OpenGL has it */
     const soft_gl_format *format;
     size_t element;                     /* bytes */
     CUDA_ARRAY3D_DESCRIPTOR descriptor; /* of the mipmapped array */
     unsigned layers;                    /* that have arrays of their own */
     unsigned level_count;
     soft_gl_image_level levels[SOFT_MAX_LEVELS];
-    size_t size;
-    unsigned char *pages;
-    unsigned char *fetched; /* OpenGL's bytes on their way; NULL until a map needs it */
-    pthread_mutex_t lock;   /* for what follows */
+    pthread_mutex_t lock; /* for what follows */
     bool is_open;
     soft_mipmap *mipmap; /* NULL until it is asked for */
     soft_array **arrays; /* likewise each: the layers of level 0, then those of level 1, ... */
-    char name_text[40];
-    char what[160]; /* for the message of a fault */
 } soft_gl_image;
 
 /* The bytes of one slice of a level. */
 size_t soft_gl_image_slice(const soft_gl_image *image, const soft_gl_image_level *level);
 
-/* All that both sides have: into image->fetched, with SOFT_GL_NO_BYTES for the rest; and from
- * image->pages. */
+/* All that both sides have: into image->gl.fetched, with SOFT_GL_NO_BYTES for the rest; and from
+ * image->gl.pages. */
 CUresult soft_gl_image_read(soft_gl_image *image, soft_gl_pixels *pixels);
 void soft_gl_image_write(const soft_gl_image *image, soft_gl_pixels *pixels);
 
