@@ -10,16 +10,12 @@
 #include <string.h>
 
 #define MAX_DEPTH   64
-#define MAX_HOOKS   8
 #define API_VERSION 3020
 
 soft_context *soft_contexts;
 
 static _Thread_local CUcontext stack[MAX_DEPTH];
 static _Thread_local unsigned depth;
-
-static void (*hooks[MAX_HOOKS])(soft_context *);
-static unsigned hook_count;
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
@@ -77,38 +73,13 @@ CUresult soft_context_start(soft_context **context, unsigned flags, bool primary
     return result;
 }
 
-void soft_context_end(soft_context *context)
-{
-    pthread_mutex_lock(&soft_lock);
-    context->alive = false;
-    soft_context_drain(context);
-    pthread_mutex_unlock(&soft_lock);
-
-    for (unsigned i = 0; i < hook_count; i++)
-        hooks[i](context);
-    soft_event_destroy_all(context);
-
-    pthread_mutex_lock(&soft_lock);
-    soft_context_drain(context);
-    context->legacy = NULL;
-    soft_stream *next;
-    for (soft_stream *stream = context->streams; stream; stream = next) {
-        next = stream->next;
-        soft_stream_close(stream);
-    }
-    if (!context->primary)
-        context->handle = NULL;
-    pthread_mutex_unlock(&soft_lock);
-    soft_memory_destroy_all(context);
-}
-
-void soft_context_at_destroy(void (*hook)(soft_context *context))
-{
-    if (hook_count < MAX_HOOKS)
-        hooks[hook_count++] = hook;
-}
-
 /* ---- The current one ------------------------------------------------------------------------- */
+
+void soft_context_leave_if_current(CUcontext handle)
+{
+    if (depth && stack[depth - 1] == handle)
+        depth--;
+}
 
 CUresult soft_context_get(CUcontext handle, soft_context **context)
 {
@@ -226,27 +197,6 @@ SOFT_API cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, uns
                           ctxCreateParams ? ctxCreateParams->numExecAffinityParams : 0, flags, dev);
 }
 #endif
-
-SOFT_API cuCtxDestroy_v2(CUcontext ctx)
-{
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!ctx)
-        return CUDA_ERROR_INVALID_VALUE;
-    soft_context *context = soft_handle_get(SOFT_KIND_CONTEXT, ctx);
-    if (!context || context->primary || !soft_handle_drop(SOFT_KIND_CONTEXT, ctx))
-        return CUDA_ERROR_INVALID_CONTEXT;
-    soft_context_end(context);
-    if (depth && stack[depth - 1] == ctx)
-        depth--;
-    return CUDA_SUCCESS;
-}
-
-SOFT_API cuCtxDestroy(CUcontext ctx)
-{
-    return cuCtxDestroy_v2(ctx);
-}
 
 SOFT_API cuCtxPushCurrent_v2(CUcontext ctx)
 {

@@ -12,14 +12,20 @@
  * one life to the next. */
 CUresult soft_context_start(soft_context **context, unsigned flags, bool primary);
 
-/* Waits for the context's work, then ends it with all that belongs to it. */
-void soft_context_end(soft_context *context);
-
 /* CUDA_ERROR_INVALID_CONTEXT if it isn't one, CUDA_ERROR_CONTEXT_IS_DESTROYED if it isn't alive, or
  * its sticky error. *context is set unless it isn't one. */
 CUresult soft_context_get(CUcontext handle, soft_context **context);
 
+/* Takes it off the thread's stack if it is on top. */
+void soft_context_leave_if_current(CUcontext handle);
+
 /* CUDA_ERROR_INVALID_VALUE for flags that cuCtxCreate and cuDevicePrimaryCtxSetFlags refuse. */
 CUresult soft_context_check_flags(unsigned flags);
+
+/* ---- The end (context_end.c) ------------------------------------------------------------------
+ */
+
+/* Waits for the context's work, then ends it with all that belongs to it. */
+void soft_context_end(soft_context *context);
 
 #endif

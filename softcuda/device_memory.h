@@ -20,6 +20,9 @@ void soft_device_memory_free(const soft_range *range, const char *what);
 bool soft_device_memory_book(size_t size);
 void soft_device_memory_unbook(size_t size);
 
+/* The bytes of the device's memory, and those of them that are not in use. */
+void soft_device_memory_count(size_t *unused, size_t *total);
+
 /* For calls that find the context by the pointer: fine without a current context, not with a dead
  * one. */
 CUresult soft_check_no_dead_context(void);

@@ -4,6 +4,7 @@
  * signal on. It runs in a thread that may be anywhere, so there is no lock, no memory and no stdio.
  */
 #include "softcuda/fault.h"
+#include "softcuda/object_at.h"
 #include "softcuda/soft.h"
 
 #include <signal.h>

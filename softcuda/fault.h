@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages for accesses that end the process: what a thread was doing, and what lies at the
- * address. Whoever knows objects and their addresses answers here (pages.c, memory_range.c).
+ * address (object_at.h).
  */
 #ifndef GR_SOFTCUDA_FAULT_H
 #define GR_SOFTCUDA_FAULT_H
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* ---- Threads (fault.c) ----------------------------------------------------------------------- */
 
 /* A stack and the inaccessible bytes below it. */
 typedef struct {
@@ -41,26 +39,5 @@ void soft_fault_end_thread(void *signal_stack);
 
 /* From the first call on, faults are explained. Whoever handled them before gets them too. */
 void soft_fault_watch(void);
-
-/* ---- Objects --------------------------------------------------------------------------------- */
-
-/* What a message says of an address. */
-typedef struct {
-    const unsigned char *base;
-    size_t size;
-    const char *what;
-} soft_object;
-
-/*
- * These are called by the signal handler; they neither wait nor allocate. False if no object is
- * within that distance of the address.
- */
-
-/* The smallest of the inaccessible objects. A table that changes meanwhile costs the right answer.
- * (pages.c) */
-bool soft_pages_find(const unsigned char *address, size_t distance, soft_object *object);
-
-/* The nearest of the known ranges. (memory_range.c) */
-bool soft_range_near(const unsigned char *address, size_t distance, soft_object *object);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include "softcuda/soft.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* Layout of a handle, from the lowest bit: kind 4, slot 24, generation 32; the top bits stay 0. */
@@ -101,4 +102,10 @@ void *soft_handle_drop(enum soft_kind kind, const void *handle)
     }
     pthread_mutex_unlock(&lock);
     return object;
+}
+
+uint64_t soft_next_id(void)
+{
+    static _Atomic uint64_t last;
+    return atomic_fetch_add(&last, 1) + 1;
 }

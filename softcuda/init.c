@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 
+#include "softcuda/fault.h"
+
 #define DRIVER_VERSION 13000
 
 enum state {
@@ -37,6 +39,7 @@ static void stay_loaded(void)
 static void start(void)
 {
     stay_loaded();
+    soft_fault_watch();
     pthread_atfork(NULL, NULL, after_fork);
     atomic_store(&state, STATE_READY);
 }
@@ -52,12 +55,6 @@ __attribute__((destructor)) static void begin_exit(void)
 bool soft_is_exiting(void)
 {
     return atomic_load_explicit(&state, memory_order_relaxed) == STATE_EXITING;
-}
-
-uint64_t soft_next_id(void)
-{
-    static _Atomic uint64_t last;
-    return atomic_fetch_add(&last, 1) + 1;
 }
 
 CUresult soft_check_init(void)

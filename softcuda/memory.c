@@ -1,56 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device memory: plain pages of the process, filled with a poison byte and out of reach once
- * freed. */
+/* cuMemAlloc, cuMemFree and their relatives. */
 #include "softcuda/device_memory.h"
 
-#include <stdatomic.h>
-
 #define PITCH_ALIGNMENT 512
-
-static _Atomic size_t in_use;
-
-static CUresult total_memory(size_t *total)
-{
-    return cuDeviceTotalMem_v2(total, 0);
-}
-
-bool soft_device_memory_book(size_t size)
-{
-    size_t total = 0;
-    total_memory(&total);
-    size_t before = atomic_fetch_add(&in_use, size);
-    if (size <= total && before <= total - size)
-        return true;
-    soft_device_memory_unbook(size);
-    return false;
-}
-
-void soft_device_memory_unbook(size_t size)
-{
-    atomic_fetch_sub(&in_use, size);
-}
-
-CUresult soft_device_memory_new(soft_range *range)
-{
-    if (!soft_device_memory_book(range->size))
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    range->base = soft_pages_new(range->size, SOFT_ALIGNMENT, true);
-    if (!range->base) {
-        soft_device_memory_unbook(range->size);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    CUresult result = soft_range_add(range);
-    if (result != CUDA_SUCCESS)
-        soft_device_memory_free(range, "device memory that was never given out");
-    return result;
-}
-
-void soft_device_memory_free(const soft_range *range, const char *what)
-{
-    soft_pages_retire(range->base, range->size, what);
-    if (range->kind != SOFT_MEMORY_EXTERNAL)
-        soft_device_memory_unbook(range->size);
-}
 
 static CUresult allocate(CUdeviceptr *pointer, size_t size, enum soft_memory kind, unsigned flags)
 {
@@ -154,10 +106,10 @@ SOFT_API cuMemGetInfo_v2(size_t *free, size_t *total)
     CUresult result = soft_check_context(NULL);
     if (result != CUDA_SUCCESS)
         return result;
-    size_t all = 0, used = atomic_load(&in_use);
-    total_memory(&all);
+    size_t unused, all;
+    soft_device_memory_count(&unused, &all);
     if (free)
-        *free = all > used ? all - used : 0;
+        *free = unused;
     if (total)
         *total = all;
     return CUDA_SUCCESS;

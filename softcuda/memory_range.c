@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The memory ranges that argument checks know: an array sorted by address. */
 #include "softcuda/device_memory.h"
-#include "softcuda/fault.h"
+#include "softcuda/object_at.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * graphics resource that isn't mapped or of virtual memory without access, are kept inaccessible,
  * and a fault in one prints what it was before the process dies of it.
  */
-#include "softcuda/fault.h"
+#include "softcuda/object_at.h"
 #include "softcuda/soft.h"
 
 #include <stdatomic.h>
@@ -129,7 +129,6 @@ void *soft_pages_new(size_t size, size_t alignment, bool poison)
     size_t length = round_up(size, page_size());
     if (length < size)
         return NULL;
-    soft_fault_watch();
     unsigned char *pages = soft_guards_book(1) ? map_guarded(length) : NULL;
     if (!pages)
         pages = map_unguarded(length);
@@ -146,7 +145,6 @@ void *soft_pages_map(int fd, size_t offset, size_t size)
 {
     size_t lead = offset % page_size();
     size_t length = round_up(lead + size, page_size());
-    soft_fault_watch();
     unsigned char *pages = map_block(NULL, length, PROT_NONE);
     if (!pages)
         return NULL;
@@ -240,7 +238,6 @@ static guarded_range note_retired(const guarded_range *range)
 void soft_pages_retire(void *pages, size_t size, const char *what)
 {
     guarded_range range = pages_of(pages, size, what);
-    soft_fault_watch();
     soft_guards_unbook(1);
     forget_guarded(&range);
     range.start -= SOFT_GUARD_SIZE;
@@ -256,7 +253,6 @@ void soft_pages_retire(void *pages, size_t size, const char *what)
 static CUresult guard(void *pages, size_t size, const char *what, int protection)
 {
     const guarded_range range = pages_of(pages, size, what);
-    soft_fault_watch();
     pthread_mutex_lock(&lock);
     size_t slot = find_exactly_locked(&range);
     if (slot == MAX_GUARDED)

@@ -104,7 +104,4 @@ void soft_event_destroy_all(soft_context *context);
 /* Frees the memory of a context. */
 void soft_memory_destroy_all(soft_context *context);
 
-/* An unused number for a context, stream or thread. Needs no lock. */
-uint64_t soft_next_id(void);
-
 #endif

@@ -69,6 +69,9 @@ CUresult soft_check_device(CUdevice dev);
 
 /* ---- Handles (handle_table.c) ---------------------------------------------------------------- */
 
+/* An unused number for a context, stream or thread. Needs no lock. */
+uint64_t soft_next_id(void);
+
 /*
  * What an application gets as CUstream, CUevent, ... is a number made of a slot, a generation and a
  * kind, not an address, so that a handle that is garbage, of another kind or of something destroyed
