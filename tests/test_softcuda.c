@@ -163,6 +163,9 @@ END_TEST
 
 /* ---- Faults ---------------------------------------------------------------------------------- */
 
+/* In one block, so that its first thread is the first to access the memory. */
+#define ONE_BLOCK 256
+
 static int use_after_unmap(void)
 {
     fixture_setup();
@@ -172,7 +175,7 @@ static int use_after_unmap(void)
     CUdeviceptr stale = gr_buffer_ptr(buffer);
     child_check(gr_unmap(NULL, fx.stream) != GR_OK);
     child_check(gr_buffer_release(buffer) == GR_OK);
-    kernel_add_one(stale, SIZE, fx.stream);
+    kernel_add_one(stale, ONE_BLOCK, fx.stream);
     fx.cu->cuStreamSynchronize(fx.stream);
     return 0;
 }
@@ -187,7 +190,7 @@ static int use_between_maps(void)
     child_check(buffer);
     CUdeviceptr stale = gr_buffer_ptr(buffer);
     child_check(gr_buffer_release(buffer) == GR_OK);
-    kernel_add_one(stale, SIZE, fx.stream);
+    kernel_add_one(stale, ONE_BLOCK, fx.stream);
     fx.cu->cuStreamSynchronize(fx.stream);
     return 0;
 }
@@ -199,7 +202,7 @@ static int use_after_free(void)
     CUdeviceptr memory = 0;
     CU(cuMemAlloc(&memory, SIZE));
     CU(cuMemFree(memory));
-    kernel_add_one(memory, SIZE, fx.stream);
+    kernel_add_one(memory, ONE_BLOCK, fx.stream);
     fx.cu->cuStreamSynchronize(fx.stream);
     return 0;
 }
