@@ -27,10 +27,9 @@ static void go_round(gr_resource *resource, size_t size, unsigned round)
     assert_gl_pattern(gr_gl_name(resource), size, round + 1);
 }
 
-START_TEST(bytes_both_ways)
+START_COPY_TEST(bytes_both_ways)
 {
     static const size_t sizes[] = {1, 3, 4096, 777777};
-    need_gl();
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         GLuint name = gl_buffer_pattern(sizes[i], 1);
         GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
@@ -41,9 +40,8 @@ START_TEST(bytes_both_ways)
 END_TEST
 
 /* Bytes that only stand in OpenGL's queue count, too. */
-START_TEST(what_gl_was_told_before_the_map_is_there)
+START_COPY_TEST(what_gl_was_told_before_the_map_is_there)
 {
-    need_gl();
     GLuint name = gl_buffer_filled(SIZE, 1), source = gl_buffer_pattern(SIZE, 7);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_ONLY);
     gl_copy_buffer(source, name, SIZE);
@@ -52,9 +50,8 @@ START_TEST(what_gl_was_told_before_the_map_is_there)
 }
 END_TEST
 
-START_TEST(none_copies_once_in_each_direction)
+START_COPY_TEST(none_copies_once_in_each_direction)
 {
-    need_gl();
     GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(SIZE, 1), GR_NONE);
     gr_buffer *buffer = must_map(resource);
     assert_calls(IN, 1);
@@ -66,9 +63,8 @@ START_TEST(none_copies_once_in_each_direction)
 END_TEST
 
 /* What CUDA writes all the same does not reach OpenGL. */
-START_TEST(read_only_copies_nothing_back)
+START_COPY_TEST(read_only_copies_nothing_back)
 {
-    need_gl();
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_ONLY);
     for (int i = 0; i < 3; i++) {
@@ -84,9 +80,8 @@ START_TEST(read_only_copies_nothing_back)
 END_TEST
 
 /* CUDA still has what it wrote last, not what OpenGL has. */
-START_TEST(write_discard_copies_nothing_in)
+START_COPY_TEST(write_discard_copies_nothing_in)
 {
-    need_gl();
     GLuint name = gl_buffer_filled(SIZE, 0x11);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_WRITE_DISCARD);
     write_mapped(resource, 5);
@@ -115,11 +110,10 @@ static GLuint stored(GLbitfield flags)
     return name;
 }
 
-START_TEST(immutable_storage)
+START_COPY_TEST(immutable_storage)
 {
     static const GLbitfield flags[] = {0, GL_DYNAMIC_STORAGE_BIT, GL_MAP_READ_BIT,
                                        GL_MAP_WRITE_BIT | GL_DYNAMIC_STORAGE_BIT};
-    need_gl();
     for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
         GLuint name = stored(flags[i]);
         GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
@@ -130,9 +124,8 @@ START_TEST(immutable_storage)
 }
 END_TEST
 
-START_TEST(a_persistent_mapping_may_stay)
+START_COPY_TEST(a_persistent_mapping_may_stay)
 {
-    need_gl();
     const GLbitfield access = GL_MAP_READ_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
     GLuint name = stored(access);
     const unsigned char *seen = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, SIZE, access);
@@ -157,9 +150,8 @@ static unsigned char *pinned(void)
     return memory;
 }
 
-START_TEST(release_waits_for_the_stream)
+START_COPY_TEST(release_waits_for_the_stream)
 {
-    need_gl();
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_WRITE_DISCARD);
     gr_buffer *buffer = must_map(resource);
@@ -173,9 +165,8 @@ START_TEST(release_waits_for_the_stream)
 }
 END_TEST
 
-START_TEST(release_on_another_stream_comes_after_the_maps)
+START_COPY_TEST(release_on_another_stream_comes_after_the_maps)
 {
-    need_gl();
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
     gr_buffer *buffer = must_map(resource);
@@ -187,9 +178,8 @@ START_TEST(release_on_another_stream_comes_after_the_maps)
 END_TEST
 
 /* While a kernel of the first mapping runs the second map takes OpenGL's newer bytes, for later. */
-START_TEST(read_only_maps_run_ahead_of_the_stream)
+START_COPY_TEST(read_only_maps_run_ahead_of_the_stream)
 {
-    need_gl();
     GLuint name = gl_buffer_pattern(SIZE, 1);
     unsigned char bytes[SIZE], *first = pinned(), *second = pinned();
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_ONLY);
@@ -218,9 +208,8 @@ END_TEST
 /*
  * Two maps may be on their way; the third waits until the stream has taken the first one's bytes.
  */
-START_TEST(no_map_overtakes_the_bytes_of_an_earlier_one)
+START_COPY_TEST(no_map_overtakes_the_bytes_of_an_earlier_one)
 {
-    need_gl();
     GLuint name = gl_buffer_pattern(SIZE, 1);
     unsigned char bytes[SIZE], *got[3] = {pinned(), pinned(), pinned()};
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_ONLY);
@@ -242,9 +231,8 @@ START_TEST(no_map_overtakes_the_bytes_of_an_earlier_one)
 }
 END_TEST
 
-START_TEST(the_end_does_not_wait_for_the_stream)
+START_COPY_TEST(the_end_does_not_wait_for_the_stream)
 {
-    need_gl();
     unsigned char *got = pinned();
     gr_resource *resource = must_copy(gl_buffer_pattern(SIZE, 4), GR_READ_ONLY);
     gr_buffer *buffer = must_map(resource);
@@ -264,9 +252,8 @@ END_TEST
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-START_TEST(a_batch_waits_once)
+START_COPY_TEST(a_batch_waits_once)
 {
-    need_gl();
     GLuint names[MANY];
     gr_resource *resources[MANY];
     gr_buffer *buffers[MANY];

@@ -79,9 +79,8 @@ static struct image make_small(const struct image_format *format, const struct i
     return image_make_of(format, target, width, 5, 3, 2, (format - image_formats) % 2 ? 2 : 1);
 }
 
-START_TEST(bytes_of_every_format)
+START_COPY_TEST(bytes_of_every_format)
 {
-    need_gl();
     differences[0] = '\0';
     image_each_format(&image_targets[_i], make_small, check_bytes);
     ck_assert_msg(differences[0] == '\0', "%s", differences);
@@ -89,9 +88,8 @@ START_TEST(bytes_of_every_format)
 END_TEST
 
 /* By the same words as for interop. */
-START_TEST(refused_formats_are_refused)
+START_COPY_TEST(refused_formats_are_refused)
 {
-    need_gl();
     const gr_gl_options by_copy = {.transport = GR_TRANSPORT_COPY};
     for (size_t i = 0; i < image_format_count; i++) {
         if (image_formats[i].kind != IMAGE_REFUSED)
@@ -122,10 +120,9 @@ END_TEST
 
 /* ---- Directions ------------------------------------------------------------------------------ */
 
-START_TEST(only_the_directions_that_the_flags_need)
+START_COPY_TEST(only_the_directions_that_the_flags_need)
 {
     static const char *const targets[] = {"2D", "CUBE", "3D", "RENDERBUFFER"};
-    need_gl();
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
         struct image image = image_make("RGBA8", targets[i], 8, 8, 1);
         image_fill(&image, 1);
@@ -168,9 +165,8 @@ END_TEST
 
 /* ---- What a mapped image gives --------------------------------------------------------------- */
 
-START_TEST(surfaces_textures_and_linear_maps)
+START_COPY_TEST(surfaces_textures_and_linear_maps)
 {
-    need_gl();
     struct image image = image_make("RGBA8", "2D_ARRAY", 13, 7, 2);
     image_fill(&image, 1);
     GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_SURFACE_LOAD_STORE);
@@ -215,10 +211,9 @@ static void get_layer(CUmipmappedArray whole, const struct image *image, unsigne
     CU(cuStreamSynchronize(fx.stream));
 }
 
-START_TEST(all_layers_in_one_array_to_read)
+START_COPY_TEST(all_layers_in_one_array_to_read)
 {
     static const char *const targets[] = {"2D", "2D_ARRAY", "CUBE"};
-    need_gl();
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
         struct image image = image_make("RGBA8", targets[i], 8, 8, 2);
         GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_READ_ONLY);
@@ -242,9 +237,8 @@ END_TEST
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-START_TEST(a_batch_of_images_and_buffers)
+START_COPY_TEST(a_batch_of_images_and_buffers)
 {
-    need_gl();
     struct image image = image_make("R32F", "2D", 16, 16, 1);
     image_fill(&image, 1);
     GLuint name = gl_buffer_pattern(1000, 1);

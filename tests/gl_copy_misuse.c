@@ -16,9 +16,8 @@
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
-START_TEST(a_deleted_buffer_is_not_mapped)
+START_COPY_TEST(a_deleted_buffer_is_not_mapped)
 {
-    need_gl();
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
     glDeleteBuffers(1, &name);
@@ -28,9 +27,8 @@ START_TEST(a_deleted_buffer_is_not_mapped)
 END_TEST
 
 /* Nobody can have the bytes any more; the release must not hang on that. */
-START_TEST(deleted_while_mapped_it_can_be_released)
+START_COPY_TEST(deleted_while_mapped_it_can_be_released)
 {
-    need_gl();
     GLuint name = gl_buffer_filled(SIZE, 1);
     struct image image = image_make("RGBA8", "2D", 8, 8, 2);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
@@ -45,9 +43,8 @@ START_TEST(deleted_while_mapped_it_can_be_released)
 }
 END_TEST
 
-START_TEST(other_storage_is_refused)
+START_COPY_TEST(other_storage_is_refused)
 {
-    need_gl();
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
     glBindBuffer(GL_COPY_WRITE_BUFFER, name);
@@ -64,9 +61,8 @@ static void store_level(GLint level, GLsizei size)
 }
 
 /* OpenGL would write more bytes than there is room for. */
-START_TEST(a_level_of_another_size_is_refused)
+START_COPY_TEST(a_level_of_another_size_is_refused)
 {
-    need_gl();
     GLuint name = 0;
     glGenTextures(1, &name);
     glBindTexture(GL_TEXTURE_2D, name);
@@ -84,9 +80,8 @@ START_TEST(a_level_of_another_size_is_refused)
 }
 END_TEST
 
-START_TEST(a_buffer_that_the_application_has_mapped)
+START_COPY_TEST(a_buffer_that_the_application_has_mapped)
 {
-    need_gl();
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
     glBindBuffer(GL_ARRAY_BUFFER, name);
@@ -120,9 +115,8 @@ static void enter_context(void)
     ck_assert(eglMakeCurrent(current_display, EGL_NO_SURFACE, EGL_NO_SURFACE, current_context));
 }
 
-START_TEST(another_context_is_refused)
+START_COPY_TEST(another_context_is_refused)
 {
-    need_gl();
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
     gr_buffer *buffer = must_map(resource);
@@ -139,9 +133,8 @@ START_TEST(another_context_is_refused)
 }
 END_TEST
 
-START_TEST(freed_elsewhere_it_ends_later)
+START_COPY_TEST(freed_elsewhere_it_ends_later)
 {
-    need_gl();
     GLuint name = gl_buffer_pattern(SIZE, 1);
     gr_resource *resource = must_copy(name, GR_NONE);
     leave_context();
@@ -160,10 +153,9 @@ static void let_fail(const char *function, CUresult code, long after)
     ck_assert_msg(fault->set(function, (int)code, after), "%s can't fail", function);
 }
 
-START_TEST(no_memory_for_the_copy)
+START_COPY_TEST(no_memory_for_the_copy)
 {
     static const char *const functions[] = {"cuMemAllocHost", "cuMemAlloc"};
-    need_gl();
     const gr_gl_options by_copy = {.transport = GR_TRANSPORT_COPY};
     GLuint name = gl_buffer_pattern(SIZE, 1);
     for (int i = 0; i < 2; i++) {
@@ -182,9 +174,8 @@ START_TEST(no_memory_for_the_copy)
 }
 END_TEST
 
-START_TEST(a_map_that_fails_midway_maps_nothing)
+START_COPY_TEST(a_map_that_fails_midway_maps_nothing)
 {
-    need_gl();
     GLuint names[MANY];
     gr_resource *resources[MANY];
     gr_buffer *buffers[MANY] = {NULL};
@@ -213,9 +204,8 @@ START_TEST(a_map_that_fails_midway_maps_nothing)
 END_TEST
 
 /* What a failed map has put into the stream is still on its way when the resources go. */
-START_TEST(copies_of_a_failed_map_outlive_their_resources)
+START_COPY_TEST(copies_of_a_failed_map_outlive_their_resources)
 {
-    need_gl();
     gr_resource *resources[2] = {must_copy(gl_buffer_filled(SIZE, 1), GR_NONE),
                                  must_copy(gl_buffer_filled(SIZE, 2), GR_NONE)};
     gr_buffer *buffers[2];
@@ -234,9 +224,8 @@ START_TEST(copies_of_a_failed_map_outlive_their_resources)
 END_TEST
 
 /* One call for resources of two transports: what the first has mapped goes back. */
-START_TEST(a_batch_of_two_transports)
+START_COPY_TEST(a_batch_of_two_transports)
 {
-    need_gl();
     GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
     gr_resource *resources[2] = {gr_from_gl_buffer_with(names[0], GR_NONE, NULL),
                                  must_copy(names[1], GR_NONE)};
@@ -260,10 +249,9 @@ START_TEST(a_batch_of_two_transports)
 }
 END_TEST
 
-START_TEST(a_release_that_fails_can_be_tried_again)
+START_COPY_TEST(a_release_that_fails_can_be_tried_again)
 {
     static const char *const functions[] = {OUT, "cuEventSynchronize"};
-    need_gl();
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
     for (int i = 0; i < 2; i++) {
@@ -357,11 +345,10 @@ static void one_life(const struct image *image, GLuint name)
     gr_resource_free(resources[1]);
 }
 
-START_TEST(state_and_pending_errors_stay)
+START_COPY_TEST(state_and_pending_errors_stay)
 {
     static const char *const targets[] = {"2D", "3D", "CUBE", "RENDERBUFFER"};
     static const GLenum errors[] = {GL_NO_ERROR, GL_INVALID_ENUM};
-    need_gl();
     GLuint name = gl_buffer_pattern(100, 3);
     for (size_t i = 0; i < 4; i++)
         for (size_t k = 0; k < 2; k++) {
@@ -387,9 +374,8 @@ START_TEST(state_and_pending_errors_stay)
 END_TEST
 
 /* Such a context calculates with texels that it moves. */
-START_TEST(a_compatibility_context_does_not_change_texels)
+START_COPY_TEST(a_compatibility_context_does_not_change_texels)
 {
-    need_gl();
     leave_context();
     gr_egl *egl = gr_egl_create(&(gr_egl_options){.compatibility = true});
     assert_made(egl);

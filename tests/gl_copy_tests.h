@@ -16,13 +16,8 @@ enum copy_gl {
 
 TCase *add_copy_case(Suite *suite, const char *name, enum copy_gl gl);
 
-/* At the start of each case: whether its OpenGL is there. */
-#define need_gl()                                                                                  \
-    do {                                                                                           \
-        const char *missing_gl_ = copy_gl_missing();                                               \
-        if (missing_gl_)                                                                           \
-            skip("%s", missing_gl_);                                                               \
-    } while (0)
+/* A case is skipped where its OpenGL is not there. */
+#define START_COPY_TEST(name) START_TEST_UNLESS(copy_gl_missing(), name)
 const char *copy_gl_missing(void);
 
 /* By GR_TRANSPORT_COPY. */

@@ -324,9 +324,8 @@ END_TEST
 /* ---- Mesa's OpenGL --------------------------------------------------------------------------- */
 
 /* CUDA of a GPU cannot follow there; the software driver can. */
-START_TEST(auto_with_an_opengl_on_the_processor)
+START_COPY_TEST(auto_with_an_opengl_on_the_processor)
 {
-    need_gl();
     gr_transport_report reports[3];
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_NONE, NULL);

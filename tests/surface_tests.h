@@ -8,12 +8,7 @@
 /* Loads the kernels of image_kernels.cu for the case. NULL, or why the case has to be skipped. */
 const char *image_kernels_load(void);
 
-#define need_image_kernels()                                                                       \
-    do {                                                                                           \
-        const char *missing_ = image_kernels_load();                                               \
-        if (missing_)                                                                              \
-            skip("%s", missing_);                                                                  \
-    } while (0)
+#define START_IMAGE_KERNEL_TEST(name) START_TEST_UNLESS(image_kernels_load(), name)
 
 /* Launches one of them on fx.stream, a thread for each of `count` elements. */
 void image_kernel(const char *name, size_t count, void **parameters);

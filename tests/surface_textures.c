@@ -104,9 +104,8 @@ static void check(const char *kernel, const gr_texture_options *options, struct 
 
 /* ---- Two dimensions -------------------------------------------------------------------------- */
 
-START_TEST(no_options_give_texels_as_floats)
+START_IMAGE_KERNEL_TEST(no_options_give_texels_as_floats)
 {
-    need_image_kernels();
     map_known("RGBA8", "2D", 4, 4, 1);
     static const gr_texture_options zero;
     for (unsigned i = 0; i < 16; i++) {
@@ -123,9 +122,8 @@ START_TEST(no_options_give_texels_as_floats)
 }
 END_TEST
 
-START_TEST(linear_filtering_mixes_neighbours)
+START_IMAGE_KERNEL_TEST(linear_filtering_mixes_neighbours)
 {
-    need_image_kernels();
     map_known("RGBA8", "2D", 4, 4, 1);
     const gr_texture_options linear = {.filter = GR_FILTER_LINEAR};
     check("sample_2d", &linear, (struct place){1.5f, 2.5f, 0, 0}, known(1, 2, 0, 0));
@@ -139,9 +137,8 @@ START_TEST(linear_filtering_mixes_neighbours)
 }
 END_TEST
 
-START_TEST(addresses_beyond_the_edge)
+START_IMAGE_KERNEL_TEST(addresses_beyond_the_edge)
 {
-    need_image_kernels();
     map_known("RGBA8", "2D", 4, 4, 1);
     gr_texture_options o = {.address = {GR_ADDRESS_BORDER, GR_ADDRESS_BORDER, GR_ADDRESS_BORDER},
                             .border = {0.25f, 0.5f, 0.75f, 1}};
@@ -189,9 +186,8 @@ static void check_exactly(const char *format, bool beyond, struct colour wanted)
     end_map();
 }
 
-START_TEST(channels_that_an_image_lacks_are_0)
+START_IMAGE_KERNEL_TEST(channels_that_an_image_lacks_are_0)
 {
-    need_image_kernels();
     check_exactly("R8", false, (struct colour){1, 0, 0, 0});
     check_exactly("RG8", false, (struct colour){1, 1, 0, 0});
     check_exactly("R32F", false, (struct colour){1, 0, 0, 0});
@@ -199,9 +195,8 @@ START_TEST(channels_that_an_image_lacks_are_0)
 }
 END_TEST
 
-START_TEST(borders_have_the_format_of_the_image)
+START_IMAGE_KERNEL_TEST(borders_have_the_format_of_the_image)
 {
-    need_image_kernels();
     check_exactly("RGBA8", true, (struct colour){64 / 255.f, 0, 191 / 255.f, 1});
     check_exactly("R8", true, (struct colour){64 / 255.f, 0, 0, 0});
     check_exactly("RGBA16", true, (struct colour){16384 / 65535.f, 0, 49151 / 65535.f, 1});
@@ -210,9 +205,8 @@ START_TEST(borders_have_the_format_of_the_image)
 }
 END_TEST
 
-START_TEST(levels_layers_and_faces_by_number)
+START_IMAGE_KERNEL_TEST(levels_layers_and_faces_by_number)
 {
-    need_image_kernels();
     static const struct {
         const char *target;
         unsigned level, layer;
@@ -228,9 +222,8 @@ START_TEST(levels_layers_and_faces_by_number)
 }
 END_TEST
 
-START_TEST(slices_of_a_3d_image)
+START_IMAGE_KERNEL_TEST(slices_of_a_3d_image)
 {
-    need_image_kernels();
     map_known("RGBA8", "3D", 4, 4, 2);
     const gr_texture_options linear = {.filter = GR_FILTER_LINEAR}, second = {.level = 1};
     check("sample_3d", NULL, (struct place){1.5f, 2.5f, 3.5f, 0}, known(1, 2, 3, 0));
@@ -253,9 +246,8 @@ static void check_integers(const gr_texture_options *options, struct place at, s
     ck_assert_mem_eq(&got, &wanted, sizeof(got));
 }
 
-START_TEST(integers_are_read_as_opengl_samples_them)
+START_IMAGE_KERNEL_TEST(integers_are_read_as_opengl_samples_them)
 {
-    need_image_kernels();
     const struct place at = {1.5f, 2.5f, 0, 0};
     const gr_texture_options as_float = {.as_float = GR_YES}, as_integer = {.as_float = GR_NO};
     map_known("RGBA8", "2D", 4, 4, 1);
@@ -271,9 +263,8 @@ START_TEST(integers_are_read_as_opengl_samples_them)
 }
 END_TEST
 
-START_TEST(wide_integers_and_floats_are_read_as_they_are)
+START_IMAGE_KERNEL_TEST(wide_integers_and_floats_are_read_as_they_are)
 {
-    need_image_kernels();
     static const unsigned integers[4] = {1, 0x80000001u, 0xFFFFFFFFu, 77};
     static const float floats[4] = {-1.5f, 1e10f, 0.25f, 3};
     struct image image = image_make("RGBA32UI", "2D", 1, 1, 1);
@@ -297,9 +288,8 @@ START_TEST(wide_integers_and_floats_are_read_as_they_are)
 END_TEST
 
 /* 188 is a half by the sRGB curve; alpha has none. */
-START_TEST(srgb_colours_are_linear_as_in_opengl)
+START_IMAGE_KERNEL_TEST(srgb_colours_are_linear_as_in_opengl)
 {
-    need_image_kernels();
     static const unsigned char grey[4] = {188, 0, 255, 188};
     const struct colour linear = {0.5029f, 0, 1, 188 / 255.f};
     const struct colour stored = {188 / 255.f, 0, 1, 188 / 255.f};
@@ -320,9 +310,8 @@ END_TEST
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-START_TEST(whole_takes_levels)
+START_IMAGE_KERNEL_TEST(whole_takes_levels)
 {
-    need_image_kernels();
     map_known("RGBA8", "2D", 8, 8, 4);
     gr_texture_options o = {.whole = true};
     struct place at = {0.0625f, 0.0625f, 0, 0};
@@ -345,9 +334,8 @@ START_TEST(whole_takes_levels)
 END_TEST
 
 /* CUDA counts 4 levels, but OpenGL gave storage to 2: the others must not be seen. */
-START_TEST(whole_keeps_to_the_levels_of_the_storage)
+START_IMAGE_KERNEL_TEST(whole_keeps_to_the_levels_of_the_storage)
 {
-    need_image_kernels();
     map_known("RGBA8", "2D", 8, 8, 2);
     gr_texture_options o = {.whole = true};
     const struct place at = {0.0625f, 0.0625f, 0, 3};
@@ -358,9 +346,8 @@ START_TEST(whole_keeps_to_the_levels_of_the_storage)
 }
 END_TEST
 
-START_TEST(whole_takes_layers)
+START_IMAGE_KERNEL_TEST(whole_takes_layers)
 {
-    need_image_kernels();
     map_known("RGBA8", "2D_ARRAY", 4, 4, 2);
     const gr_texture_options o = {.whole = true};
     for (int layer = 0; layer < 3; layer++) {
@@ -375,9 +362,8 @@ END_TEST
 
 /* Each face's middle texel, of an odd size, in OpenGL's order: +x, -x, +y, -y, +z, -z. */
 /* The driver makes a texture object of a whole cube, and on an H200 it gives zeros. */
-START_TEST(whole_refuses_cubes_whose_faces_are_taken_by_number)
+START_IMAGE_KERNEL_TEST(whole_refuses_cubes_whose_faces_are_taken_by_number)
 {
-    need_image_kernels();
     map_known("RGBA8", "CUBE", 5, 5, 3);
     const gr_texture_options whole = {.whole = true};
     ck_assert(gr_buffer_texture(buffer, &whole) == 0);
@@ -390,9 +376,8 @@ START_TEST(whole_refuses_cubes_whose_faces_are_taken_by_number)
 }
 END_TEST
 
-START_TEST(whole_takes_slices)
+START_IMAGE_KERNEL_TEST(whole_takes_slices)
 {
-    need_image_kernels();
     map_known("RGBA8", "3D", 4, 4, 1);
     const gr_texture_options o = {.whole = true};
     check("sample_3d", &o, (struct place){0.375f, 0.625f, 0.7f, 0}, known(1, 2, 3, 0));

@@ -138,7 +138,7 @@ static void go_through_surface(const struct image *image, unsigned level, unsign
     assert_no_difference(image_level_differs(image, level, layer, 2));
 }
 
-START_TEST(each_element_type_is_read_and_written)
+START_IMAGE_KERNEL_TEST(each_element_type_is_read_and_written)
 {
     static const char *const formats[] = {
         "R8",       "RG8",     "RGBA8",   "R16",          "RG16",   "RGBA16",  "R8UI",
@@ -147,7 +147,6 @@ START_TEST(each_element_type_is_read_and_written)
         "R32I",     "RG32I",   "RGBA32I", "R16F",         "RG16F",  "RGBA16F", "R32F",
         "RG32F",    "RGBA32F", "RGB8",    "SRGB8_ALPHA8",
     };
-    need_image_kernels();
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
         struct image image = image_make(formats[i], "2D", 13, 7, 1);
         go_through_surface(&image, 0, 0);
@@ -156,7 +155,7 @@ START_TEST(each_element_type_is_read_and_written)
 }
 END_TEST
 
-START_TEST(each_target_level_and_layer_is_read_and_written)
+START_IMAGE_KERNEL_TEST(each_target_level_and_layer_is_read_and_written)
 {
     static const struct {
         const char *target;
@@ -165,7 +164,6 @@ START_TEST(each_target_level_and_layer_is_read_and_written)
         {"2D", 1, 0},       {"2D", 2, 0},   {"RECT", 0, 0},     {"RENDERBUFFER", 0, 0},
         {"2D_ARRAY", 0, 2}, {"CUBE", 0, 0}, {"2D_ARRAY", 1, 1}, {"CUBE", 1, 5},
     };
-    need_image_kernels();
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         bool cube = strcmp(parts[i].target, "CUBE") == 0;
         struct image image = image_make("RGBA8", parts[i].target, cube ? 7 : 13, 7, 3);
@@ -175,9 +173,8 @@ START_TEST(each_target_level_and_layer_is_read_and_written)
 }
 END_TEST
 
-START_TEST(slices_of_a_3d_image_are_written)
+START_IMAGE_KERNEL_TEST(slices_of_a_3d_image_are_written)
 {
-    need_image_kernels();
     struct image image = image_make("RGBA8", "3D", 13, 7, 2);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
     gr_buffer *buffer = must_map_image(resource);
@@ -286,9 +283,8 @@ START_TEST(objects_are_gone_after_the_resource)
 END_TEST
 
 /* The stream stands still while the release, the next map and new objects are asked for. */
-START_TEST(work_that_is_pending_keeps_its_objects)
+START_IMAGE_KERNEL_TEST(work_that_is_pending_keeps_its_objects)
 {
-    need_image_kernels();
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
     image_fill(&image, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -340,11 +336,10 @@ static void expect_death(const char *child)
                   "%s said: %s", child, text);
 }
 
-START_TEST(objects_that_are_used_after_the_release_are_caught)
+START_IMAGE_KERNEL_TEST(objects_that_are_used_after_the_release_are_caught)
 {
     if (!gr_cuda_is_software())
         skip("only the software driver catches it");
-    need_image_kernels();
     expect_death("use_surface_after_release");
     expect_death("use_texture_after_release");
 }
