@@ -8,6 +8,7 @@
 #include "recorder_driver.h"
 
 #include <cudaTypedefs.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -81,6 +82,14 @@ static struct recorded *note(const char *call)
     return place;
 }
 
+/* With a description, which is one of `given`. */
+static struct recorded *note_with(const char *call, const void *desc, size_t size)
+{
+    struct recorded *place = note(call);
+    memcpy(&place->given, desc, size);
+    return place;
+}
+
 static void *new_handle(void)
 {
     return (void *)(last_handle += 0x10);
@@ -126,42 +135,53 @@ static void end_fd(void *handle)
 
 /* ---- External memory and semaphores ---------------------------------------------------------- */
 
+/* Where the call succeeds, `place`, which is a handle's or a device pointer's, gets a new one. */
+static CUresult answer_with_handle(const struct recorded *call, void *place)
+{
+    CUresult code = answer_of(call->call);
+    if (code == CUDA_SUCCESS) {
+        void *made = new_handle();
+        memcpy(place, &made, sizeof(made));
+    }
+    return code;
+}
+
+/* The driver owns `fd` from then on; -1: the handle is none. */
+static CUresult answer_import(struct recorded *call, void *place, int fd)
+{
+    CUresult code = answer_with_handle(call, place);
+    if (code != CUDA_SUCCESS)
+        return code;
+    memcpy(&call->handle, place, sizeof(call->handle));
+    if (fd >= 0)
+        own_fd(call->handle, fd);
+    return code;
+}
+
 static CUresult CUDAAPI import_memory(CUexternalMemory *memory,
                                       const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
 {
-    struct recorded *call = note("cuImportExternalMemory");
-    memcpy(&call->given.memory, desc, sizeof(*desc));
-    CUresult code = answer_of(call->call);
-    if (code != CUDA_SUCCESS)
-        return code;
-    *memory = call->handle = new_handle();
-    if (desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD || (int)desc->type == DMABUF_FD)
-        own_fd(*memory, desc->handle.fd);
-    return code;
+    struct recorded *call = note_with("cuImportExternalMemory", desc, sizeof(*desc));
+    bool is_fd =
+        desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD || (int)desc->type == DMABUF_FD;
+    return answer_import(call, memory, is_fd ? desc->handle.fd : -1);
 }
 
 static CUresult CUDAAPI map_buffer(CUdeviceptr *pointer, CUexternalMemory memory,
                                    const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc)
 {
-    struct recorded *call = note("cuExternalMemoryGetMappedBuffer");
-    memcpy(&call->given.buffer, desc, sizeof(*desc));
+    struct recorded *call = note_with("cuExternalMemoryGetMappedBuffer", desc, sizeof(*desc));
     call->handle = memory;
-    CUresult code = answer_of(call->call);
-    if (code == CUDA_SUCCESS)
-        *pointer = (CUdeviceptr)(uintptr_t)new_handle();
-    return code;
+    return answer_with_handle(call, pointer);
 }
 
 static CUresult CUDAAPI map_array(CUmipmappedArray *array, CUexternalMemory memory,
                                   const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc)
 {
-    struct recorded *call = note("cuExternalMemoryGetMappedMipmappedArray");
-    memcpy(&call->given.array, desc, sizeof(*desc));
+    struct recorded *call =
+        note_with("cuExternalMemoryGetMappedMipmappedArray", desc, sizeof(*desc));
     call->handle = memory;
-    CUresult code = answer_of(call->call);
-    if (code == CUDA_SUCCESS)
-        *array = new_handle();
-    return code;
+    return answer_with_handle(call, array);
 }
 
 static CUresult note_end(const char *name, void *handle)
@@ -189,16 +209,10 @@ static CUresult CUDAAPI destroy_array(CUmipmappedArray array)
 static CUresult CUDAAPI import_semaphore(CUexternalSemaphore *semaphore,
                                          const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc)
 {
-    struct recorded *call = note("cuImportExternalSemaphore");
-    memcpy(&call->given.semaphore, desc, sizeof(*desc));
-    CUresult code = answer_of(call->call);
-    if (code != CUDA_SUCCESS)
-        return code;
-    *semaphore = call->handle = new_handle();
-    if (desc->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD ||
-        desc->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD)
-        own_fd(*semaphore, desc->handle.fd);
-    return code;
+    struct recorded *call = note_with("cuImportExternalSemaphore", desc, sizeof(*desc));
+    bool is_fd = desc->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD ||
+                 desc->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD;
+    return answer_import(call, semaphore, is_fd ? desc->handle.fd : -1);
 }
 
 static CUresult CUDAAPI destroy_semaphore(CUexternalSemaphore semaphore)
