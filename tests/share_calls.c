@@ -121,6 +121,14 @@ static void vulkan_begins_write(gr_ring *ring, gr_slot *slot, const struct vulka
     assert_ok(gr_ring_publish(ring, 1, slot));
 }
 
+/* CUDA waits for what the gate holds up, and goes on. */
+static void open_while_cuda_waits(struct vulkan_gate *gate)
+{
+    sleep_ms(50);
+    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.stream));
+    vulkan_gate_open(gate);
+}
+
 START_VULKAN_TEST(vulkan_reads_after_the_peer_has_written)
 {
     gr_slot slot;
@@ -147,9 +155,7 @@ START_VULKAN_TEST(the_peer_writes_after_vulkan_has_read)
     vulkan_begins_read(&two.sent, &slot, gate);
     cuda_begins_write(two.received, &slot);
     ck_assert_uint_eq(slot.frame, SLOTS + 1);
-    sleep_ms(50);
-    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.stream));
-    vulkan_gate_open(gate);
+    open_while_cuda_waits(gate);
     vulkan_finish();
     assert_bytes(two.sent.host->bytes, SLOT_SIZE, value_of_frame(1));
     CU(cuStreamSynchronize(fx.stream));
@@ -164,9 +170,7 @@ START_VULKAN_TEST(the_peer_reads_after_vulkan_has_written)
     struct vulkan_gate *gate = vulkan_gate();
     vulkan_begins_write(two.sent.ring, &slot, gate);
     assert_ok(gr_ring_acquire_read(two.received, fx.stream, 1, &slot));
-    sleep_ms(50);
-    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.stream));
-    vulkan_gate_open(gate);
+    open_while_cuda_waits(gate);
     const char *difference = cuda_bytes_differ(slot.buffer, value_of_frame(1));
     ck_assert_msg(!difference, "%s", difference);
     assert_ok(gr_ring_give_back(two.received, 1, &slot));

@@ -211,6 +211,14 @@ START_VULKAN_TEST(any_byte)
 }
 END_TEST
 
+/* Receives what is good. */
+static void take(int socket)
+{
+    gr_resource *taken = gr_receive_resource(socket, SOON);
+    assert_made(taken);
+    gr_resource_free(taken);
+}
+
 /* ---- Length ---------------------------------------------------------------------------------- */
 
 START_VULKAN_TEST(every_length)
@@ -235,9 +243,7 @@ START_VULKAN_TEST(repeated_messages)
         assert_ok(gr_send_resource(pair.here, resource, SOON));
     tell(pair.here);
     for (int i = 0; i < 3; i++) {
-        gr_resource *taken = gr_receive_resource(pair.there, SOON);
-        assert_made(taken);
-        gr_resource_free(taken);
+        take(pair.there);
     }
     hear(pair.there);
     pair_close(&pair);
@@ -254,9 +260,7 @@ START_VULKAN_TEST(a_message_in_pieces)
     wire_put(pair.here, &first);
     for (size_t i = 1; i < good.size; i++)
         ck_assert_int_eq(send(pair.here, good.bytes + i, 1, 0), 1);
-    gr_resource *taken = gr_receive_resource(pair.there, SOON);
-    assert_made(taken);
-    gr_resource_free(taken);
+    take(pair.there);
     pair_close(&pair);
     wire_close(&good);
 }

@@ -54,6 +54,13 @@ static void must_be_over(gr_status status)
     assert_error(GR_ERR_SYSTEM, -1, "other process");
 }
 
+/* A ring that this process reads and a new one, which does the job, writes; or the reverse. */
+static struct shared_ring ring_with(struct peer *peer, const char *job, gr_side producer)
+{
+    *peer = peer_start(job);
+    return shared_ring_sent(peer->socket, SLOTS, producer, GR_RING_LOSSLESS, GR_RING_CONSUMER);
+}
+
 START_VULKAN_TEST(a_peer_that_dies_before)
 {
     struct peer peer = peer_that_dies_before();
@@ -72,9 +79,8 @@ END_TEST
 START_VULKAN_TEST(a_peer_that_dies_in_a_frame)
 {
     gr_slot slot;
-    struct peer peer = peer_start("dies_in_a_frame");
-    struct shared_ring r =
-        shared_ring_sent(peer.socket, SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS, GR_RING_CONSUMER);
+    struct peer peer;
+    struct shared_ring r = ring_with(&peer, "dies_in_a_frame", GR_SIDE_CUDA);
     ck_assert_uint_eq(vulkan_reads(&r), 1);
     /* This one is waited for before the peer's death is known, or after it. */
     if (_i == 1)
@@ -96,9 +102,8 @@ END_TEST
 START_VULKAN_TEST(a_peer_that_dies_in_a_frame_of_cudas)
 {
     gr_slot slot;
-    struct peer peer = peer_start("dies_in_a_frame");
-    struct shared_ring r =
-        shared_ring_sent(peer.socket, SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS, GR_RING_CONSUMER);
+    struct peer peer;
+    struct shared_ring r = ring_with(&peer, "dies_in_a_frame", GR_SIDE_GRAPHICS);
     ck_assert_uint_eq(cuda_reads(r.ring), 1);
     assert_ok(gr_ring_acquire_read(r.ring, fx.stream, 1, &slot));
     peer_end_killed(&peer, true);
@@ -121,9 +126,8 @@ END_TEST
 START_VULKAN_TEST(a_ring_is_freed_before_its_peer_is_known_dead)
 {
     gr_slot slot;
-    struct peer peer = peer_start("dies_in_a_frame");
-    struct shared_ring r =
-        shared_ring_sent(peer.socket, SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS, GR_RING_CONSUMER);
+    struct peer peer;
+    struct shared_ring r = ring_with(&peer, "dies_in_a_frame", GR_SIDE_GRAPHICS);
     ck_assert_uint_eq(cuda_reads(r.ring), 1);
     assert_ok(gr_ring_acquire_read(r.ring, fx.stream, 1, &slot));
     assert_ok(gr_ring_give_back(r.ring, 1, &slot));
@@ -139,9 +143,8 @@ END_TEST
 START_VULKAN_TEST(a_peer_that_dies_after)
 {
     gr_slot slot;
-    struct peer peer = peer_start("dies_after");
-    struct shared_ring r =
-        shared_ring_sent(peer.socket, SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS, GR_RING_CONSUMER);
+    struct peer peer;
+    struct shared_ring r = ring_with(&peer, "dies_after", GR_SIDE_CUDA);
     peer_end_killed(&peer, true);
     sleep_ms(300);
     ck_assert_uint_eq(vulkan_reads(&r), 1);

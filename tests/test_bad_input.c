@@ -25,6 +25,13 @@ static gr_resource *new_resource(GLuint name)
     return resource;
 }
 
+static void end_usable(gr_resource *resource, GLuint name)
+{
+    assert_resource_usable(resource, name);
+    gr_resource_free(resource);
+    assert_buffer_usable(name);
+}
+
 /* Runs behind the fixture's set-up, and before its teardown. */
 static void watch_driver(void)
 {
@@ -158,9 +165,7 @@ START_TEST(stream_null)
     ck_assert(gr_is_mapped(resource));
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
     assert_ok(gr_buffer_release(buffer));
-    assert_resource_usable(resource, name);
-    gr_resource_free(resource);
-    assert_buffer_usable(name);
+    end_usable(resource, name);
 }
 END_TEST
 
@@ -170,9 +175,7 @@ START_TEST(stream_of_map_too_early)
     GLuint name = new_buffer();
     gr_resource *resource = new_resource(name);
     no_map_on(GR_STREAM_OF_MAP, "GR_STREAM_OF_MAP", resource, name);
-    assert_resource_usable(resource, name);
-    gr_resource_free(resource);
-    assert_buffer_usable(name);
+    end_usable(resource, name);
 }
 END_TEST
 
@@ -249,9 +252,7 @@ START_TEST(mapped_already)
     ck_assert(gr_is_mapped(resource));
     ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
     assert_ok(gr_buffer_release(buffer));
-    assert_resource_usable(resource, name);
-    gr_resource_free(resource);
-    assert_buffer_usable(name);
+    end_usable(resource, name);
 }
 END_TEST
 
@@ -265,9 +266,7 @@ START_TEST(unmapped_already)
     assert_ok(gr_unmap(resource, fx.stream));
     assert_fails(gr_unmap(resource, GR_STREAM_OF_MAP), GR_ERR_STATE, 0, "not mapped");
     assert_ok(gr_buffer_release(buffer));
-    assert_resource_usable(resource, name);
-    gr_resource_free(resource);
-    assert_buffer_usable(name);
+    end_usable(resource, name);
 }
 END_TEST
 
@@ -429,9 +428,7 @@ START_TEST(null_in_gr_h)
     gr_buffer_at_scope_end(&buffer);
     gr_resource_at_scope_end(&no_resource);
 
-    assert_resource_usable(resource, name);
-    gr_resource_free(resource);
-    assert_buffer_usable(name);
+    end_usable(resource, name);
 }
 END_TEST
 

@@ -270,10 +270,11 @@ END_TEST
  * After these calls the next one for the same resource may end the process, or never succeed, so
  * each has a process of its own, which ends without looking back.
  */
-static void begin_child(void)
+static CUgraphicsResource begin_child(void)
 {
     fixture_setup();
     load_more();
+    return make(SIZE);
 }
 
 static int end_child(void)
@@ -283,37 +284,37 @@ static int end_child(void)
     _exit(differences[0] == '\0' ? 0 : 1);
 }
 
+static int end_mapped_child(CUgraphicsResource g)
+{
+    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.stream));
+    CALL_SOFT(SUCCESS, cuGraphicsUnregisterResource(g));
+    return end_child();
+}
+
 static int unregister_while_mapped(void)
 {
-    begin_child();
-    CUgraphicsResource g = make(SIZE);
+    CUgraphicsResource g = begin_child();
     CUdeviceptr pointer;
     size_t size;
     CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
     CALL(ERROR_ALREADY_MAPPED, cuGraphicsUnregisterResource(g));
     CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
-    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.stream));
-    CALL_SOFT(SUCCESS, cuGraphicsUnregisterResource(g));
-    return end_child();
+    return end_mapped_child(g);
 }
 
 static int unregister_without_gl(void)
 {
-    begin_child();
-    CUgraphicsResource g = make(SIZE);
+    CUgraphicsResource g = begin_child();
     assert_ok(gr_egl_make_current(NULL));
     CALL(ERROR_INVALID_GRAPHICS_CONTEXT, cuGraphicsUnregisterResource(g));
     assert_ok(gr_egl_make_current(fx.egl));
     CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
-    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.stream));
-    CALL_SOFT(SUCCESS, cuGraphicsUnregisterResource(g));
-    return end_child();
+    return end_mapped_child(g);
 }
 
 static int unmap_without_gl(void)
 {
-    begin_child();
-    CUgraphicsResource g = make(SIZE);
+    CUgraphicsResource g = begin_child();
     CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
     assert_ok(gr_egl_make_current(NULL));
     CALL(ERROR_INVALID_GRAPHICS_CONTEXT, cuGraphicsUnmapResources(1, &g, fx.stream));

@@ -178,8 +178,7 @@ END_TEST
 
 START_TEST(unmap_fails)
 {
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_map(resource);
     let_fail(UNMAP, CUDA_ERROR_UNMAP_FAILED, 0);
     ck_assert_int_eq(gr_unmap(resource, GR_STREAM_OF_MAP), GR_ERR_CUDA);
     assert_cuda_error(UNMAP, CUDA_ERROR_UNMAP_FAILED, "CUDA_ERROR_UNMAP_FAILED");
@@ -214,8 +213,7 @@ END_TEST
 
 START_TEST(close_fails_to_unmap)
 {
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_map(resource);
     let_fail(UNMAP, CUDA_ERROR_UNMAP_FAILED, 0);
     ck_assert_int_eq(gr_close(resource, GR_STREAM_OF_MAP), GR_ERR_CUDA);
     assert_cuda_error(UNMAP, CUDA_ERROR_UNMAP_FAILED, "CUDA_ERROR_UNMAP_FAILED");

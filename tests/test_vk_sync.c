@@ -83,6 +83,22 @@ static void submit(VkCommandBuffer commands, int without, const struct vulkan_ga
     vulkan_submit(commands, &points, gate);
 }
 
+static void vulkan_fills(int without, int value, const struct vulkan_gate *gate)
+{
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, value);
+    submit(commands, without, gate);
+}
+
+static struct vulkan_host *vulkan_reads(int without, const struct vulkan_gate *gate)
+{
+    struct vulkan_host *seen = vulkan_host(SIZE);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
+    submit(commands, without, gate);
+    return seen;
+}
+
 /* CUDA's copy of the resource, put into the stream between a map and a release. */
 static void cuda_copies(void)
 {
@@ -102,15 +118,22 @@ static void assert_copy(int value)
 /* Vulkan reads what the gate holds up: it waits for that only with semaphores. */
 static void check_read(int without, struct gate *gate, int value)
 {
-    struct vulkan_host *seen = vulkan_host(SIZE);
-    VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
-    submit(commands, without, NULL);
+    struct vulkan_host *seen = vulkan_reads(without, NULL);
     if (without == WITH)
         gate_open_after(gate, LATE_MS);
     vulkan_finish();
     assert_bytes(seen->bytes, SIZE, without == WITH ? value : 0);
     gate_open(gate);
+}
+
+/* CUDA fills behind a gate, and Vulkan reads; `release` is the release's stream. */
+static void check_filled(int without, CUstream release, int value)
+{
+    gr_buffer *buffer = must_map(resource);
+    struct gate *gate = gate_put(fx.stream);
+    cuda_fill(buffer, value);
+    assert_ok(gr_buffer_release_on(buffer, release));
+    check_read(without, gate, value);
 }
 
 /* ---- Orders ---------------------------------------------------------------------------------- */
@@ -119,9 +142,7 @@ START_VULKAN_TEST(cuda_reads_what_vulkan_wrote)
 {
     begin_case(_i);
     struct vulkan_gate *gate = vulkan_gate();
-    VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x11);
-    submit(commands, _i, gate);
+    vulkan_fills(_i, 0x11, gate);
     if (_i == WITH)
         vulkan_gate_open_after(gate, LATE_MS);
     cuda_copies();
@@ -134,11 +155,7 @@ END_TEST
 START_VULKAN_TEST(vulkan_reads_what_cuda_wrote)
 {
     begin_case(_i);
-    gr_buffer *buffer = must_map(resource);
-    struct gate *gate = gate_put(fx.stream);
-    cuda_fill(buffer, 0x22);
-    assert_ok(gr_buffer_release(buffer));
-    check_read(_i, gate, 0x22);
+    check_filled(_i, GR_STREAM_OF_MAP, 0x22);
     end_case(_i);
 }
 END_TEST
@@ -150,9 +167,7 @@ START_VULKAN_TEST(vulkan_does_not_overwrite_what_cuda_has_yet_to_read)
     struct gate *gate = gate_put(fx.stream);
     CU(cuMemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
     assert_ok(gr_buffer_release(buffer));
-    VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x33);
-    submit(commands, _i, NULL);
+    vulkan_fills(_i, 0x33, NULL);
     if (_i == WITH)
         gate_open_after(gate, LATE_MS);
     vulkan_finish();
@@ -165,11 +180,8 @@ END_TEST
 START_VULKAN_TEST(cuda_does_not_overwrite_what_vulkan_has_yet_to_read)
 {
     begin_case(_i);
-    struct vulkan_host *seen = vulkan_host(SIZE);
     struct vulkan_gate *gate = vulkan_gate();
-    VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
-    submit(commands, _i, gate);
+    struct vulkan_host *seen = vulkan_reads(_i, gate);
     if (_i == WITH)
         vulkan_gate_open_after(gate, LATE_MS);
     gr_buffer *buffer = must_map(resource);
@@ -186,11 +198,7 @@ END_TEST
 START_VULKAN_TEST(a_release_on_another_stream_comes_after_the_maps)
 {
     begin_case(_i);
-    gr_buffer *buffer = must_map(resource);
-    struct gate *gate = gate_put(fx.stream);
-    cuda_fill(buffer, 0x55);
-    assert_ok(gr_buffer_release_on(buffer, fx.other));
-    check_read(_i, gate, 0x55);
+    check_filled(_i, fx.other, 0x55);
     CU(cuStreamSynchronize(fx.other));
     end_case(_i);
 }

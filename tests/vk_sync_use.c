@@ -31,6 +31,13 @@ static struct vulkan_host *read_after(gr_resource *resource, const gr_submit *su
     return seen;
 }
 
+static void check_read_after(gr_resource *resource, const gr_submit *submit, int value)
+{
+    struct vulkan_host *seen = read_after(resource, submit);
+    vulkan_finish();
+    assert_bytes(seen->bytes, SIZE, value);
+}
+
 static uint64_t counter(const gr_semaphore *semaphore)
 {
     uint64_t value = 0;
@@ -72,9 +79,7 @@ START_VULKAN_TEST(maps_without_a_submit_signal_all_the_same)
     gr_submit submit = begin_submit(resource);
     ck_assert_uint_eq(submit.wait_value, 3);
     ck_assert_uint_eq(submit.signal_value, 1);
-    struct vulkan_host *seen = read_after(resource, &submit);
-    vulkan_finish();
-    assert_bytes(seen->bytes, SIZE, 3);
+    check_read_after(resource, &submit, 3);
     free_pair(&pair);
 }
 END_TEST
@@ -89,9 +94,7 @@ START_VULKAN_TEST(one_semaphore_of_the_two)
     gr_submit submit = begin_submit(resource);
     ck_assert_ptr_null(submit.signal);
     ck_assert_ptr_eq(submit.wait, pair.computed);
-    struct vulkan_host *seen = read_after(resource, &submit);
-    vulkan_finish();
-    assert_bytes(seen->bytes, SIZE, 0x11);
+    check_read_after(resource, &submit, 0x11);
 
     assert_ok(gr_resource_set_sync(resource, pair.drawn, NULL));
     submit = begin_submit(resource);
@@ -194,15 +197,11 @@ START_VULKAN_TEST(two_pairs_do_not_wait_for_each_other)
     cuda_fill(buffer, 0x42);
     assert_ok(gr_buffer_release(buffer));
     gr_submit submit = begin_submit(free);
-    struct vulkan_host *seen = read_after(free, &submit);
-    vulkan_finish();
-    assert_bytes(seen->bytes, SIZE, 0x42);
+    check_read_after(free, &submit, 0x42);
     ck_assert_msg(!gate_is_open(gate), "the second resource waited for the first one's stream");
     gate_open(gate);
     submit = begin_submit(held);
-    seen = read_after(held, &submit);
-    vulkan_finish();
-    assert_bytes(seen->bytes, SIZE, 0x41);
+    check_read_after(held, &submit, 0x41);
     gr_resource_free(held);
     gr_resource_free(free);
     free_pair(&slow);
@@ -225,9 +224,7 @@ START_VULKAN_TEST(a_cancelled_submit_is_not_waited_for)
     /* The values that it would have had are the next one's. */
     gr_submit again = begin_submit(resource);
     ck_assert_uint_eq(again.signal_value, submit.signal_value);
-    struct vulkan_host *seen = read_after(resource, &again);
-    vulkan_finish();
-    assert_bytes(seen->bytes, SIZE, 0x51);
+    check_read_after(resource, &again, 0x51);
     free_pair(&pair);
 }
 END_TEST
@@ -354,9 +351,7 @@ static void check_own(bool through_host)
     fill_late(resource, 0x72, fx.stream);
     submit = begin_submit(resource);
     ck_assert_uint_eq(submit.wait_value, 21);
-    struct vulkan_host *seen = read_after(resource, &submit);
-    vulkan_finish();
-    assert_bytes(seen->bytes, SIZE, 0x72);
+    check_read_after(resource, &submit, 0x72);
     CU(cuStreamSynchronize(fx.stream));
     gr_resource_free(resource);
     for (int i = 0; i < 2; i++) {
@@ -407,9 +402,7 @@ START_VULKAN_TEST(binary_semaphores)
         assert_ok(gr_buffer_release(buffer));
     }
     gr_submit submit = begin_submit(resource);
-    struct vulkan_host *seen = read_after(resource, &submit);
-    vulkan_finish();
-    assert_bytes(seen->bytes, SIZE, 0x44);
+    check_read_after(resource, &submit, 0x44);
     must_release(must_map(resource)); /* takes the last signal */
     free_pair(&pair);
 }
