@@ -121,8 +121,7 @@ static void prepare(void)
     static const char *const targets[COUNT] = {"2D",   "3D",       "RECT",
                                                "CUBE", "2D_ARRAY", "RENDERBUFFER"};
     for (int i = 0; i < COUNT; i++) {
-        images[i] = image_make("RGBA8", targets[i], SIZE, SIZE, 2);
-        image_fill(&images[i], (unsigned)i);
+        images[i] = image_filled("RGBA8", targets[i], SIZE, SIZE, 2, (unsigned)i);
     }
     depth = image_make("DEPTH_COMPONENT24", "2D", SIZE, SIZE, 1);
     layered = image_make("RGBA8", "1D_ARRAY", SIZE, 1, 1);

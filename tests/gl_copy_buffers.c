@@ -16,6 +16,12 @@
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
+static void assert_copies(unsigned in, unsigned out)
+{
+    assert_calls(IN, in);
+    assert_calls(OUT, out);
+}
+
 /* CUDA reads the pattern of this round and writes the next one's, which OpenGL reads. */
 static void go_round(gr_resource *resource, size_t size, unsigned round)
 {
@@ -54,11 +60,9 @@ START_COPY_TEST(none_copies_once_in_each_direction)
 {
     GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(SIZE, 1), GR_NONE);
     gr_buffer *buffer = must_map(resource);
-    assert_calls(IN, 1);
-    assert_calls(OUT, 0);
+    assert_copies(1, 0);
     assert_ok(gr_buffer_release(buffer));
-    assert_calls(IN, 1);
-    assert_calls(OUT, 1);
+    assert_copies(1, 1);
 }
 END_TEST
 
@@ -74,8 +78,7 @@ START_COPY_TEST(read_only_copies_nothing_back)
         assert_ok(gr_buffer_release(buffer));
         assert_gl_pattern(name, SIZE, 1);
     }
-    assert_calls(IN, 3);
-    assert_calls(OUT, 0);
+    assert_copies(3, 0);
 }
 END_TEST
 
@@ -91,8 +94,7 @@ START_COPY_TEST(write_discard_copies_nothing_in)
     gl_write(name, poison, SIZE);
     assert_mapped(resource, 5);
     assert_gl_pattern(name, SIZE, 5);
-    assert_calls(IN, 0);
-    assert_calls(OUT, 2);
+    assert_copies(0, 2);
 }
 END_TEST
 
@@ -190,8 +192,7 @@ START_COPY_TEST(read_only_maps_run_ahead_of_the_stream)
     assert_ok(gr_buffer_release(buffer));
     pattern_fill(bytes, SIZE, 2);
     gl_write(name, bytes, SIZE);
-    buffer = gr_map(resource, fx.other);
-    assert_made(buffer);
+    buffer = must_map_on(resource, fx.other);
     CU(cuMemcpyDtoHAsync(second, gr_buffer_ptr(buffer), SIZE, fx.other));
     assert_ok(gr_buffer_release(buffer));
     ck_assert(!gate_is_open(gate));

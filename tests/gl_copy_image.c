@@ -124,8 +124,7 @@ START_COPY_TEST(only_the_directions_that_the_flags_need)
 {
     static const char *const targets[] = {"2D", "CUBE", "3D", "RENDERBUFFER"};
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
-        struct image image = image_make("RGBA8", targets[i], 8, 8, 1);
-        image_fill(&image, 1);
+        struct image image = image_filled("RGBA8", targets[i], 8, 8, 1, 1);
         GR_AUTO(gr_resource) *reader = must_copy_image(&image, GR_READ_ONLY);
         gr_buffer *buffer = must_map_image(reader);
         ck_assert(cuda_has(buffer, &image, 0, 0, 1));
@@ -167,8 +166,7 @@ END_TEST
 
 START_COPY_TEST(surfaces_textures_and_linear_maps)
 {
-    struct image image = image_make("RGBA8", "2D_ARRAY", 13, 7, 2);
-    image_fill(&image, 1);
+    struct image image = image_filled("RGBA8", "2D_ARRAY", 13, 7, 2, 1);
     GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_SURFACE_LOAD_STORE);
     gr_buffer *buffer = must_map_image(resource);
     for (unsigned layer = 0; layer < image.layers; layer++) {
@@ -239,8 +237,7 @@ END_TEST
 
 START_COPY_TEST(a_batch_of_images_and_buffers)
 {
-    struct image image = image_make("R32F", "2D", 16, 16, 1);
-    image_fill(&image, 1);
+    struct image image = image_filled("R32F", "2D", 16, 16, 1, 1);
     GLuint name = gl_buffer_pattern(1000, 1);
     gr_resource *resources[2] = {must_copy_image(&image, GR_NONE), must_copy(name, GR_NONE)};
     gr_buffer *buffers[2];

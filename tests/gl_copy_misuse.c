@@ -353,8 +353,7 @@ START_COPY_TEST(state_and_pending_errors_stay)
     for (size_t i = 0; i < 4; i++)
         for (size_t k = 0; k < 2; k++) {
             GLint before[SETTING_COUNT], after[SETTING_COUNT];
-            struct image image = image_make("RGBA8", targets[i], 7, 7, 1);
-            image_fill(&image, 1);
+            struct image image = image_filled("RGBA8", targets[i], 7, 7, 1, 1);
             disturb();
             read_settings(before);
             if (errors[k] != GL_NO_ERROR)

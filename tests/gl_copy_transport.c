@@ -152,8 +152,7 @@ START_TEST(auto_falls_back_where_another_device_draws)
     };
     for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
         GLuint name = gl_buffer_pattern(SIZE, 1);
-        struct image image = image_make("RGBA8", "2D", 8, 8, 1);
-        image_fill(&image, 1);
+        struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
         gr_clear_error();
         logged[0] = '\0';
         gr_log_set(GR_LOG_INFO, keep_line, NULL);

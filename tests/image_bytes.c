@@ -92,8 +92,7 @@ END_TEST
 /* The driver's own copies take the arrays, here those of the last level and layer. */
 START_TEST(bytes_through_the_array)
 {
-    struct image image = image_make("RGBA8", "2D_ARRAY", 13, 7, 2);
-    image_fill(&image, 1);
+    struct image image = image_filled("RGBA8", "2D_ARRAY", 13, 7, 2, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
     gr_buffer *buffer = must_map_image(resource);
     unsigned char got[6 * 3 * 4], wanted[6 * 3 * 4];

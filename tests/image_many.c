@@ -23,8 +23,7 @@ static void make(void)
     static const char *const targets[] = {"2D", "CUBE", "RENDERBUFFER"};
     for (int i = 0; i < COUNT; i++) {
         if (is_image(i)) {
-            images[i] = image_make("RGBA8", targets[i / 2], 8, 8, 1);
-            image_fill(&images[i], (unsigned)i);
+            images[i] = image_filled("RGBA8", targets[i / 2], 8, 8, 1, (unsigned)i);
             resources[i] = must_register_image(&images[i], GR_NONE);
         } else {
             names[i] = gl_buffer_filled(SIZE, i);

@@ -35,14 +35,11 @@ static void publish(size_t n)
     gr_ring_state_publish(state, n, others);
 }
 
-static void assert_counts(unsigned free, unsigned writing, unsigned ready, unsigned reading)
+static void assert_state(unsigned free, unsigned writing, unsigned ready, unsigned reading)
 {
     gr_ring_counts now;
     gr_ring_state_count(state, &now);
-    ck_assert_uint_eq(now.free, free);
-    ck_assert_uint_eq(now.writing, writing);
-    ck_assert_uint_eq(now.ready, ready);
-    ck_assert_uint_eq(now.reading, reading);
+    assert_counts(&now, free, writing, ready, reading);
     ck_assert_uint_eq(now.published, now.read + now.dropped + ready + reading);
 }
 
@@ -53,7 +50,7 @@ START_TEST(what_a_claim_took_comes_back)
     ck_assert(gr_ring_claim_write(state, 3, numbers));
     ck_assert(!gr_ring_claim_read(state, 1, others));
     gr_ring_undo_write(state, 3, numbers);
-    assert_counts(1, 0, 2, 0);
+    assert_state(1, 0, 2, 0);
     ck_assert_uint_eq(state->dropped, 0);
     ck_assert(gr_ring_claim_read(state, 2, numbers));
     ck_assert_uint_eq(state->places[numbers[0]].frame, 1);
@@ -73,7 +70,7 @@ START_TEST(a_frame_that_comes_back_too_late_is_dropped)
     ck_assert_uint_eq(state->places[others[0]].frame, 2);
     gr_ring_commit_read(state, 1, others);
     gr_ring_undo_write(state, 1, numbers);
-    assert_counts(1, 0, 0, 1);
+    assert_state(1, 0, 0, 1);
     ck_assert_uint_eq(state->dropped, 1);
     end();
 }
@@ -88,11 +85,11 @@ START_TEST(a_frame_that_was_not_read_after_all_is_still_there)
     publish(1);
     publish(1);
     gr_ring_undo_read(state, 1, numbers);
-    assert_counts(0, 0, 2, 0);
+    assert_state(0, 0, 2, 0);
     ck_assert(gr_ring_claim_read(state, 1, numbers));
     ck_assert_uint_eq(state->places[numbers[0]].frame, 3);
     gr_ring_commit_read(state, 1, numbers);
-    assert_counts(1, 0, 0, 1);
+    assert_state(1, 0, 0, 1);
     end();
 }
 END_TEST
@@ -108,7 +105,7 @@ START_TEST(claimed_slots_leave_when_they_come_back)
     ck_assert_uint_eq(left, 1);
     ck_assert(!gr_ring_state_take_left(state, &left));
     gr_ring_undo_write(state, 1, numbers);
-    assert_counts(1, 0, 0, 0);
+    assert_state(1, 0, 0, 0);
     ck_assert(gr_ring_state_take_left(state, &left));
     ck_assert_uint_eq(left, 0);
     ck_assert_uint_eq(state->leaving, 0);
@@ -148,7 +145,7 @@ START_TEST(a_returned_slot_is_not_written_before_its_signal)
     read_frames(8);
     gr_ring_state_return(state, 1, numbers + 5);
     gr_ring_state_return(state, 2, numbers + 1);
-    assert_counts(3, 0, 0, 5);
+    assert_state(3, 0, 0, 5);
     ck_assert_uint_eq(state->read, 3);
     ck_assert(!gr_ring_claim_write(state, 1, others));
     ck_assert(!gr_ring_claim_read(state, 1, others));
@@ -157,7 +154,7 @@ START_TEST(a_returned_slot_is_not_written_before_its_signal)
         ck_assert_uint_eq(state->places[others[i]].state, GR_PLACE_RETURNING);
     gr_ring_state_end_returning(state);
     ck_assert_uint_eq(gr_ring_state_returning(state), 0);
-    assert_counts(3, 0, 0, 5);
+    assert_state(3, 0, 0, 5);
     ck_assert(!gr_ring_claim_write(state, 4, others));
     ck_assert(gr_ring_claim_write(state, 3, others));
     ck_assert_uint_eq(others[0], numbers[5]); /* in the order in which they were returned */
@@ -185,10 +182,10 @@ START_TEST(returned_slots_that_leave_need_no_signal)
     for (int i = 0; i < 4; i++)
         gr_ring_state_add(state);
     ck_assert(!gr_ring_state_puts_off(state, 1, numbers + 1));
-    assert_counts(4, 0, 0, 7);
+    assert_state(4, 0, 0, 7);
     gr_ring_state_return(state, 1, numbers + 1); /* as decided before they left */
     ck_assert_uint_eq(gr_ring_state_returning(state), 0);
-    assert_counts(4, 0, 0, 6);
+    assert_state(4, 0, 0, 6);
     ck_assert(gr_ring_state_take_left(state, &left));
     ck_assert_uint_eq(left, numbers[1]);
     end();

@@ -38,14 +38,8 @@ static void end_leftovers(void)
         gr_resource_free(ring_resource(RING_SIZE));
 }
 
-/* What the transports open at their first use and keep must not count in the first case. */
-static void use_transports_once(void)
+static void use_transports(void)
 {
-    static bool done;
-    if (done)
-        return;
-    done = true;
-    fixture_setup();
     for (int i = 0; i < RING_TRANSPORTS; i++)
         if (!ring_use_transport(i)) {
             gr_ring *ring = must_make_ring(2, NULL);
@@ -54,8 +48,13 @@ static void use_transports_once(void)
             gr_ring_free(ring);
         }
     end_leftovers();
-    fx.fds = -1;
-    fixture_teardown();
+}
+
+/* What the transports open at their first use and keep must not count in the first case. */
+static void use_transports_once(void)
+{
+    static bool done;
+    use_once(&done, use_transports);
 }
 
 TCase *add_ring_case(Suite *suite, const char *name)
@@ -163,14 +162,20 @@ uint64_t read_frame(gr_ring *ring, gr_side producer, int value)
     return slot.frame;
 }
 
+void assert_counts(const gr_ring_counts *counts, unsigned free, unsigned writing, unsigned ready,
+                   unsigned reading)
+{
+    ck_assert_uint_eq(counts->free, free);
+    ck_assert_uint_eq(counts->writing, writing);
+    ck_assert_uint_eq(counts->ready, ready);
+    ck_assert_uint_eq(counts->reading, reading);
+}
+
 void assert_slots(gr_ring *ring, unsigned free, unsigned writing, unsigned ready, unsigned reading)
 {
     gr_ring_counts now;
     gr_ring_count(ring, &now);
-    ck_assert_uint_eq(now.free, free);
-    ck_assert_uint_eq(now.writing, writing);
-    ck_assert_uint_eq(now.ready, ready);
-    ck_assert_uint_eq(now.reading, reading);
+    assert_counts(&now, free, writing, ready, reading);
 }
 
 void assert_frames(gr_ring *ring, uint64_t published, uint64_t read, uint64_t dropped)

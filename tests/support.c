@@ -205,6 +205,14 @@ int open_fds(void)
     return count;
 }
 
+int device_past_last(char *text, size_t size)
+{
+    int count = 0;
+    CU(cuDeviceGetCount(&count));
+    snprintf(text, size, "CUDA device %d", count);
+    return count;
+}
+
 /* What each descriptor is, to name those that were left open. */
 static char fd_names[MOST_FDS][64], new_fds[512];
 

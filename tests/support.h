@@ -48,7 +48,19 @@ extern struct fixture fx;
 void fixture_setup(void);
 void fixture_teardown(void);
 
+/*
+ * Between a fixture's set-up and teardown `use` does what makes drivers open files and keep them,
+ * so that these don't count in the first case; not if *done, which is true afterwards.
+ */
+void use_once(bool *done, void (*use)(void));
+
 /* A case of the suite that runs with the fixture. */
+/*
+ * Runs what drivers open something for and keep it, before a case's own descriptors are counted;
+ * once, while `done` is false.
+ */
+void use_once(bool *done, void (*use)(void));
+
 TCase *add_case(Suite *suite, const char *name);
 
 /* Runs these around each of the case's tests, too, and returns it. */
@@ -164,6 +176,9 @@ void wait_for_flag(pthread_mutex_t *lock, pthread_cond_t *changed, const bool *f
 int open_fds(void);
 void sleep_ms(unsigned ms);
 
+/* The first number that no device of CUDA's has, and what messages call that device. */
+int device_past_last(char *text, size_t size);
+
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
 /* A driver call through the fixture's table: CU(cuStreamSynchronize(fx.stream)). */
@@ -273,7 +288,9 @@ void gl_write(GLuint name, const void *bytes, size_t size);
 
 /* Registers with GR_NONE and maps on fx.stream. */
 gr_resource *must_register(GLuint name);
+gr_resource *must_register_as(GLuint name, unsigned flags);
 gr_buffer *must_map(gr_resource *resource);
+gr_buffer *must_map_on(gr_resource *resource, CUstream stream);
 
 /* Sets all bytes by CUDA, on the stream of the map. */
 void cuda_fill(const gr_buffer *buffer, int value);

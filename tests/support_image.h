@@ -116,6 +116,11 @@ void image_download(const struct image *image, unsigned level, unsigned layer, v
 
 /* Fills every level and layer with a pattern: that of image_seed() and the number given. */
 void image_fill(const struct image *image, unsigned number);
+
+/* Made by image_make(), and filled. */
+struct image image_filled(const char *format, const char *target, unsigned width, unsigned height,
+                          unsigned levels, unsigned number);
+
 unsigned image_seed(unsigned number, unsigned level, unsigned layer);
 
 /*

@@ -202,8 +202,11 @@ static void say_what_runs(void)
     fflush(stdout);
 }
 
-static void use_everything_once(void)
+static void use_everything(void)
 {
+    say_what_runs();
+    CUcontext kept = NULL;
+    CU(cuDevicePrimaryCtxRetain(&kept, fx.device));
     gl_use_some_program(); /* NVIDIA's OpenGL opens its cache of shaders with the first one */
     glFinish();
     CUevent event = NULL;
@@ -218,6 +221,17 @@ static void use_everything_once(void)
     CU(cuEventDestroy(event));
 }
 
+void use_once(bool *done, void (*use)(void))
+{
+    if (*done)
+        return;
+    fixture_setup();
+    use();
+    fx.fds = -1;
+    fixture_teardown();
+    *done = true;
+}
+
 /*
  * What drivers open on first use and keep (device files, worker threads, caches) must not count in
  * the first case. The primary context stays retained, so that not each case makes a new one on the
@@ -227,16 +241,7 @@ static void warm_up(void)
 {
     static bool done;
     signal(SIGALRM, too_late);
-    if (done)
-        return;
-    fixture_setup();
-    say_what_runs();
-    CUcontext kept = NULL;
-    CU(cuDevicePrimaryCtxRetain(&kept, fx.device));
-    use_everything_once();
-    fx.fds = -1;
-    fixture_teardown();
-    done = true;
+    use_once(&done, use_everything);
 }
 
 TCase *add_case(Suite *suite, const char *name)

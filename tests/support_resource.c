@@ -8,11 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-gr_resource *must_register(GLuint name)
+gr_resource *must_register_as(GLuint name, unsigned flags)
 {
-    gr_resource *resource = gr_from_gl_buffer(name, GR_NONE);
+    gr_resource *resource = gr_from_gl_buffer(name, flags);
     assert_made(resource);
     return resource;
+}
+
+gr_resource *must_register(GLuint name)
+{
+    return must_register_as(name, GR_NONE);
 }
 
 static size_t buffer_size;
@@ -40,12 +45,17 @@ TCase *add_resource_case(Suite *suite, const char *name)
     return with_fixture(add_case(suite, name), make_resource, end_resource);
 }
 
-gr_buffer *must_map(gr_resource *resource)
+gr_buffer *must_map_on(gr_resource *resource, CUstream stream)
 {
-    gr_buffer *buffer = gr_map(resource, fx.stream);
+    gr_buffer *buffer = gr_map(resource, stream);
     assert_made(buffer);
     ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
     return buffer;
+}
+
+gr_buffer *must_map(gr_resource *resource)
+{
+    return must_map_on(resource, fx.stream);
 }
 
 void cuda_fill(const gr_buffer *buffer, int value)

@@ -156,6 +156,14 @@ void image_fill(const struct image *image, unsigned number)
         }
 }
 
+struct image image_filled(const char *format, const char *target, unsigned width, unsigned height,
+                          unsigned levels, unsigned number)
+{
+    struct image image = image_make(format, target, width, height, levels);
+    image_fill(&image, number);
+    return image;
+}
+
 const char *image_level_differs(const struct image *image, unsigned level, unsigned layer,
                                 unsigned number)
 {
@@ -187,18 +195,12 @@ const char *image_differs(const struct image *image, unsigned number)
 
 /* ---- Cases ----------------------------------------------------------------------------------- */
 
-/* What drivers open on first use and keep must not count in the first case: see support_main.c. */
-static void use_images_once(void)
+static void use_images(void)
 {
-    static bool done;
     static unsigned char texels[IMAGE_MOST_BYTES];
     static const char *const targets[] = {"2D", "3D", "CUBE", "RENDERBUFFER"};
-    if (done)
-        return;
-    fixture_setup();
     for (int i = 0; i < 4; i++) {
-        struct image image = image_make("RGBA8", targets[i], 8, 8, 1);
-        image_fill(&image, 1);
+        struct image image = image_filled("RGBA8", targets[i], 8, 8, 1, 1);
         GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
         gr_buffer *buffer = must_map_image(resource);
         image_get(buffer, 0, 0, texels);
@@ -208,9 +210,13 @@ static void use_images_once(void)
         assert_ok(gr_buffer_release(buffer));
         assert_image(&image, 1);
     }
-    fx.fds = -1;
-    fixture_teardown();
-    done = true;
+}
+
+/* What drivers open on first use and keep must not count in the first case: see support_main.c. */
+static void use_images_once(void)
+{
+    static bool done;
+    use_once(&done, use_images);
 }
 
 TCase *add_image_case(Suite *suite, const char *name)

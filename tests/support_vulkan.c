@@ -151,13 +151,8 @@ void vulkan_teardown(void)
     assert_silence();
 }
 
-/* What drivers open on first use and keep must not count in the first case: see support_main.c. */
-static void use_vulkan_once(void)
+static void use_vulkan(void)
 {
-    static bool done;
-    if (done)
-        return;
-    fixture_setup();
     vulkan_setup();
     if (!vk.missing) {
         char text[512] = "";
@@ -173,9 +168,13 @@ static void use_vulkan_once(void)
         assert_made(drawn);
     }
     vulkan_teardown();
-    fx.fds = -1;
-    fixture_teardown();
-    done = true;
+}
+
+/* What drivers open on first use and keep must not count in the first case: see support_main.c. */
+static void use_vulkan_once(void)
+{
+    static bool done;
+    use_once(&done, use_vulkan);
 }
 
 TCase *add_vulkan_case(Suite *suite, const char *name)

@@ -256,14 +256,6 @@ void vulkan_cmd_to_cuda(VkCommandBuffer commands, struct vulkan_image *image, Vk
     image->cudas = true;
 }
 
-void vulkan_image_hand_over(struct vulkan_image *image)
-{
-    VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_to_cuda(commands, image, VK_IMAGE_LAYOUT_UNDEFINED, 0);
-    vulkan_submit(commands, NULL, NULL);
-    vulkan_finish();
-}
-
 /* An image that is new has not been CUDA's: its first use has to make its layout. */
 static void begin_use(VkCommandBuffer commands, struct vulkan_image *image, VkImageLayout layout,
                       VkAccessFlags access)
@@ -409,6 +401,21 @@ gr_buffer *must_map_vulkan(const struct vulkan_image *image)
     gr_buffer *buffer = gr_map(image->resource, fx.stream);
     assert_made(buffer);
     return buffer;
+}
+
+gr_buffer *must_hand_over(struct vulkan_image *image)
+{
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_to_cuda(commands, image, VK_IMAGE_LAYOUT_UNDEFINED, 0);
+    vulkan_submit(commands, NULL, NULL);
+    vulkan_finish();
+    return must_map_vulkan(image);
+}
+
+void vulkan_image_end(const struct vulkan_image *image, gr_buffer *buffer)
+{
+    must_release(buffer);
+    gr_resource_free(image->resource);
 }
 
 void cuda_image_fill(gr_buffer *buffer, const struct vulkan_image *image, unsigned number)

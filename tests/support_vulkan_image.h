@@ -99,9 +99,6 @@ void vulkan_cmd_from_cuda(VkCommandBuffer commands, struct vulkan_image *image,
 void vulkan_cmd_to_cuda(VkCommandBuffer commands, struct vulkan_image *image, VkImageLayout layout,
                         VkAccessFlags access);
 
-/* Gives an image that is new to CUDA, without contents. */
-void vulkan_image_hand_over(struct vulkan_image *image);
-
 /* Writes every level and layer by Vulkan, and leaves the image with CUDA; waits. */
 void vulkan_image_fill(struct vulkan_image *image, unsigned number);
 
@@ -114,6 +111,12 @@ const char *vulkan_image_differs(struct vulkan_image *image, unsigned number);
 
 /* Maps on fx.stream. */
 gr_buffer *must_map_vulkan(const struct vulkan_image *image);
+
+/* First gives the image, which is new and has no contents, to CUDA. */
+gr_buffer *must_hand_over(struct vulkan_image *image);
+
+/* Releases the buffer and frees the resource. */
+void vulkan_image_end(const struct vulkan_image *image, gr_buffer *buffer);
 
 /* The same through CUDA, of a mapped image. */
 void cuda_image_fill(gr_buffer *buffer, const struct vulkan_image *image, unsigned number);

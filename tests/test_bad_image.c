@@ -353,8 +353,7 @@ static void enter(gr_egl *stranger)
 /* Calls that need no OpenGL work without it, the others say so and work again where they belong. */
 static void check_wrong_context(gr_egl *stranger, const char *text)
 {
-    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
-    image_fill(&image, 1);
+    struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
     enter(stranger);
     assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, text);

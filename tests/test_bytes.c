@@ -133,8 +133,7 @@ END_TEST
 START_TEST(read_only_gives_cuda_gls_bytes_and_keeps_them)
 {
     GLuint name = gl_buffer_pattern(SIZE, 12);
-    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer(name, GR_READ_ONLY);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_register_as(name, GR_READ_ONLY);
     for (int i = 0; i < 2; i++) {
         assert_mapped(resource, 12);
         assert_gl_pattern(name, SIZE, 12);
@@ -145,8 +144,7 @@ END_TEST
 START_TEST(write_discard_gives_gl_all_that_cuda_wrote)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer(name, GR_WRITE_DISCARD);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_register_as(name, GR_WRITE_DISCARD);
     for (unsigned seed = 13; seed < 16; seed++) {
         write_mapped(resource, seed);
         assert_gl_pattern(name, SIZE, seed);
@@ -163,8 +161,7 @@ START_TEST(write_discard_hides_the_old_bytes_on_the_software_driver)
     if (!gr_cuda_is_software())
         skip("a GPU's driver may show the old bytes, and NVIDIA's does");
     GLuint name = gl_buffer_pattern(SIZE, 16);
-    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer(name, GR_WRITE_DISCARD);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_register_as(name, GR_WRITE_DISCARD);
     GR_AUTO(gr_buffer) *buffer = must_map(resource);
     unsigned char bytes[SIZE];
     CU(cuMemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), SIZE, fx.stream));

@@ -24,8 +24,7 @@ END_TEST
 START_TEST(write_discard_and_read_only_register_too)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *discard = gr_from_gl_buffer(name, GR_WRITE_DISCARD);
-    assert_made(discard);
+    GR_AUTO(gr_resource) *discard = must_register_as(name, GR_WRITE_DISCARD);
     assert_not_mapped(discard);
     GR_AUTO(gr_resource) *read = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_ONLY);
     assert_made(read);
@@ -351,8 +350,7 @@ static void assert_says(const char *text, const char *part)
 START_TEST(describe_says_what_it_is_and_its_state)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer(name, GR_WRITE_DISCARD);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_register_as(name, GR_WRITE_DISCARD);
     char what[64], where[64];
     snprintf(what, sizeof(what), "buffer %u", name);
     assert_says(description(resource), what);

@@ -148,10 +148,8 @@ END_TEST
 
 START_TEST(device_out_of_range)
 {
-    int count = 0;
     char text[32];
-    CU(cuDeviceGetCount(&count));
-    snprintf(text, sizeof(text), "CUDA device %d", count);
+    int count = device_past_last(text, sizeof(text));
     assert_refused(OPTIONS(.cuda_device = count), GR_ERR_INVALID_VALUE, text);
     assert_refused(OPTIONS(.cuda_device = -1), GR_ERR_INVALID_VALUE, "CUDA device -1");
     assert_refused(OPTIONS(.cuda_device = INT_MAX), GR_ERR_INVALID_VALUE, "2147483647");

@@ -173,8 +173,7 @@ static void assert_ended(gr_buffer *buffer)
 
 START_TEST(release_unmaps_and_it_maps_again)
 {
-    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
-    image_fill(&image, 1);
+    struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
     ck_assert_ptr_nonnull(gr_handle(resource));
     ck_assert(!gr_is_mapped(resource));
@@ -272,8 +271,7 @@ END_TEST
 /* Register, map and drop the resource in one breath: the buffer is all that is left to care for. */
 START_TEST(a_chained_life_ends_with_the_buffer)
 {
-    struct image image = image_make("R32F", "2D", 8, 8, 1);
-    image_fill(&image, 6);
+    struct image image = image_filled("R32F", "2D", 8, 8, 1, 6);
     for (int i = 0; i < 3; i++) {
         gr_resource *resource = must_register_image(&image, GR_READ_ONLY);
         GR_AUTO(gr_buffer) *buffer = must_map_image(resource);

@@ -261,8 +261,7 @@ END_TEST
 
 START_TEST(read_only_is_not_written_back)
 {
-    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
-    image_fill(&image, 1);
+    struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_ONLY);
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
     assert_reads(mapped, &image, 0, 0, 1);
@@ -302,8 +301,7 @@ END_TEST
 /* The memory is used again, and still has what the last map left there. */
 START_TEST(write_discard_is_not_read)
 {
-    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
-    image_fill(&image, 1);
+    struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_WRITE_DISCARD);
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
     CUdeviceptr where = gr_buffer_ptr(mapped);
@@ -365,8 +363,7 @@ END_TEST
 
 START_TEST(a_wrong_part_leaves_nothing_mapped)
 {
-    struct image image = image_make("RGBA8", "2D_ARRAY", 13, 7, 2);
-    image_fill(&image, 1);
+    struct image image = image_filled("RGBA8", "2D_ARRAY", 13, 7, 2, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
     static const unsigned wrong[][2] = {{2, 0}, {0, 3}, {~0u, ~0u}};
     for (int i = 0; i < 3; i++) {
@@ -388,8 +385,7 @@ END_TEST
 /* Catches: a refused gr_map_linear() lost the contents of an image to discard. */
 START_TEST(a_wrong_part_of_an_image_to_discard_leaves_its_bytes)
 {
-    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
-    image_fill(&image, 1);
+    struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_WRITE_DISCARD);
     assert_null(gr_map_linear(resource, 1, 0, fx.stream), GR_ERR_INVALID_VALUE, 0, "1 level");
     assert_no_difference(image_differs(&image, 1));

@@ -72,8 +72,7 @@ START_TEST(missing_wait_for_the_map)
     need_software();
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
     unsigned char *copy = pinned(SIZE);
-    gr_resource *resource = gr_from_gl_buffer(name, GR_READ_ONLY);
-    assert_made(resource);
+    gr_resource *resource = must_register_as(name, GR_READ_ONLY);
     struct gate *gate = gate_put(fx.stream);
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
@@ -95,8 +94,7 @@ START_TEST(missing_wait_before_the_release)
 {
     need_software();
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
-    gr_resource *resource = gr_from_gl_buffer(name, GR_NONE);
-    assert_made(resource);
+    gr_resource *resource = must_register(name);
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
     CU(cuStreamSynchronize(fx.stream));

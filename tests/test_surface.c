@@ -285,8 +285,7 @@ END_TEST
 /* The stream stands still while the release, the next map and new objects are asked for. */
 START_IMAGE_KERNEL_TEST(work_that_is_pending_keeps_its_objects)
 {
-    struct image image = image_make("RGBA8", "2D", 13, 7, 1);
-    image_fill(&image, 1);
+    struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
     for (unsigned i = 0; i < 3; i++) {
         gr_buffer *buffer = must_map_image(resource);

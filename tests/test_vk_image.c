@@ -16,8 +16,7 @@ START_VULKAN_TEST(info_describes_each_shape)
     const struct vulkan_shape *shape = &vulkan_shapes[_i];
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R16G16_SFLOAT, shape->name, 26, 14, 3, 0, GR_NONE);
-    vulkan_image_hand_over(&image);
-    gr_buffer *buffer = must_map_vulkan(&image);
+    gr_buffer *buffer = must_hand_over(&image);
     gr_image_info info;
     assert_ok(gr_buffer_image_info(buffer, &info));
     ck_assert_uint_eq(info.width, 26);
@@ -31,8 +30,7 @@ START_VULKAN_TEST(info_describes_each_shape)
     ck_assert_uint_eq(info.channels, 2);
     ck_assert_uint_eq(info.texel_bytes, 4);
     ck_assert(!info.srgb && !info.normalized);
-    must_release(buffer);
-    gr_resource_free(image.resource);
+    vulkan_image_end(&image, buffer);
 }
 END_TEST
 
@@ -42,8 +40,7 @@ START_VULKAN_TEST(info_describes_formats)
                                        VK_FORMAT_R16_SNORM, VK_FORMAT_D32_SFLOAT};
     for (int i = 0; i < 4; i++) {
         struct vulkan_image image = vulkan_image(formats[i], "2D", 8, 8, 1, 0, GR_NONE);
-        vulkan_image_hand_over(&image);
-        gr_buffer *buffer = must_map_vulkan(&image);
+        gr_buffer *buffer = must_hand_over(&image);
         gr_image_info info;
         assert_ok(gr_buffer_image_info(buffer, &info));
         ck_assert_int_eq(info.format, image.format->cuda);
@@ -51,8 +48,7 @@ START_VULKAN_TEST(info_describes_formats)
         ck_assert_uint_eq(info.texel_bytes, image.format->texel_bytes);
         ck_assert_int_eq(info.srgb, (image.format->is & FORMAT_SRGB) != 0);
         ck_assert_int_eq(info.normalized, (image.format->is & FORMAT_NORMALIZED) != 0);
-        must_release(buffer);
-        gr_resource_free(image.resource);
+        vulkan_image_end(&image, buffer);
     }
 }
 END_TEST
@@ -61,8 +57,7 @@ START_VULKAN_TEST(arrays_are_the_levels)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 26, 14, 2, 0, GR_NONE);
-    vulkan_image_hand_over(&image);
-    gr_buffer *buffer = must_map_vulkan(&image);
+    gr_buffer *buffer = must_hand_over(&image);
     CUmipmappedArray all = gr_buffer_mipmapped_array(buffer);
     assert_made(all);
     for (unsigned level = 0; level < 2; level++) {
@@ -82,8 +77,7 @@ START_VULKAN_TEST(arrays_are_the_levels)
     assert_error(GR_ERR_INVALID_VALUE, 0, "layer");
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
     assert_error(GR_ERR_STATE, 0, "image");
-    must_release(buffer);
-    gr_resource_free(image.resource);
+    vulkan_image_end(&image, buffer);
 }
 END_TEST
 
@@ -92,8 +86,7 @@ END_TEST
 START_VULKAN_TEST(an_ended_buffer_has_no_arrays)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_NONE);
-    vulkan_image_hand_over(&image);
-    gr_buffer *buffer = must_map_vulkan(&image);
+    gr_buffer *buffer = must_hand_over(&image);
     assert_null(gr_map(image.resource, fx.stream), GR_ERR_STATE, 0, "already mapped");
     assert_ok(gr_unmap(image.resource, GR_STREAM_OF_MAP));
     ck_assert_ptr_null(gr_buffer_array(buffer, 0, 0));
@@ -142,8 +135,7 @@ START_VULKAN_TEST(map_and_release_allocate_nothing)
     need_counting();
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 64, 64, 1,
                                              VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
-    vulkan_image_hand_over(&image);
-    gr_buffer *buffer = must_map_vulkan(&image);
+    gr_buffer *buffer = must_hand_over(&image);
     ck_assert_uint_ne(gr_buffer_surface(buffer, 0, 0), 0);
     must_release(buffer);
     int fds = open_fds();

@@ -212,8 +212,7 @@ START_VULKAN_TEST(a_map_on_another_stream_comes_after_the_release)
     gate_open_after(gate_put(fx.stream), LATE_MS);
     cuda_fill(buffer, 0x66);
     assert_ok(gr_buffer_release(buffer));
-    buffer = gr_map(resource, fx.other);
-    assert_made(buffer);
+    buffer = must_map_on(resource, fx.other);
     CU(cuMemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.other));
     assert_ok(gr_buffer_release(buffer));
     CU(cuStreamSynchronize(fx.other));

@@ -189,10 +189,8 @@ END_TEST
 
 START_TEST(device_out_of_range)
 {
-    int count = 0;
     char text[32];
-    CU(cuDeviceGetCount(&count));
-    snprintf(text, sizeof(text), "CUDA device %d", count);
+    int count = device_past_last(text, sizeof(text));
     const gr_vk_headless_options past = {.cuda_device = count}, below = {.cuda_device = -1},
                                  least = {.cuda_device = INT_MIN};
     assert_null(gr_vk_headless_create(&past), GR_ERR_INVALID_VALUE, 0, text);

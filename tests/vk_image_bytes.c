@@ -171,8 +171,7 @@ START_VULKAN_TEST(bytes_through_map_linear)
     CU(cuStreamSynchronize(fx.stream));
     vulkan_image_pattern(&image, 1, 1, 1, wanted);
     ck_assert_mem_eq(got, wanted, sizeof(got));
-    must_release(buffer);
-    gr_resource_free(image.resource);
+    vulkan_image_end(&image, buffer);
 }
 END_TEST
 
@@ -181,8 +180,7 @@ START_VULKAN_TEST(bytes_that_cuda_writes_first)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 101, 37, 3, 0, GR_WRITE_DISCARD);
-    vulkan_image_hand_over(&image);
-    gr_buffer *buffer = must_map_vulkan(&image);
+    gr_buffer *buffer = must_hand_over(&image);
     cuda_image_fill(buffer, &image, 3);
     must_release(buffer);
     assert_vulkan_image(&image, 3);

@@ -152,28 +152,24 @@ START_VULKAN_TEST(a_surface_has_all_layers)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 21, 13, 2,
                                              VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
-    vulkan_image_hand_over(&image);
-    buffer = must_map_vulkan(&image);
+    buffer = must_hand_over(&image);
     CUsurfObject surface = gr_buffer_surface(buffer, 0, 0);
     ck_assert_uint_ne(surface, 0);
     ck_assert_uint_eq(gr_buffer_surface(buffer, 0, 2), surface);
     ck_assert_uint_ne(gr_buffer_surface(buffer, 1, 0), surface);
     ck_assert_uint_eq(gr_buffer_surface(buffer, 0, 3), 0);
     assert_error(GR_ERR_INVALID_VALUE, 0, "layer");
-    must_release(buffer);
-    gr_resource_free(image.resource);
+    vulkan_image_end(&image, buffer);
 }
 END_TEST
 
 START_VULKAN_TEST(surfaces_want_the_flag)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_NONE);
-    vulkan_image_hand_over(&image);
-    buffer = must_map_vulkan(&image);
+    buffer = must_hand_over(&image);
     ck_assert_uint_eq(gr_buffer_surface(buffer, 0, 0), 0);
     assert_error(GR_ERR_STATE, 0, "GR_SURFACE_LOAD_STORE");
-    must_release(buffer);
-    gr_resource_free(image.resource);
+    vulkan_image_end(&image, buffer);
 }
 END_TEST
 
@@ -255,16 +251,9 @@ static struct vulkan_image map_known(VkFormat format, const char *shape, unsigne
 {
     struct vulkan_image image =
         vulkan_image(format, shape, 4, 4, levels, VK_IMAGE_USAGE_SAMPLED_BIT, GR_NONE);
-    vulkan_image_hand_over(&image);
-    buffer = must_map_vulkan(&image);
+    buffer = must_hand_over(&image);
     put_known(&image);
     return image;
-}
-
-static void end_map(const struct vulkan_image *image)
-{
-    must_release(buffer);
-    gr_resource_free(image->resource);
 }
 
 static struct colour known(float x, float y, float layer, float level)
@@ -281,7 +270,7 @@ START_KERNEL_TEST(textures_give_texels_as_floats)
     }
     const gr_texture_options linear = {.filter = GR_FILTER_LINEAR};
     check("sample_2d", &linear, (struct place){2, 1.5f, 0, 0}, known(1.5f, 1, 0, 0));
-    end_map(&image);
+    vulkan_image_end(&image, buffer);
 }
 END_TEST
 
@@ -294,7 +283,7 @@ START_KERNEL_TEST(textures_of_levels)
     check("sample_2d_lod", &whole, (struct place){0.9f, 0.1f, 0, 2}, known(0, 0, 0, 2));
     const gr_texture_options second = {.level = 1};
     check("sample_2d", &second, (struct place){1.5f, 0.5f, 0, 0}, known(1, 0, 0, 1));
-    end_map(&image);
+    vulkan_image_end(&image, buffer);
 }
 END_TEST
 
@@ -318,7 +307,7 @@ static void check_layers(unsigned levels, unsigned level, bool normalized)
             const struct place at = {(x + 0.5f) / unit, (y + 0.5f) / unit, z, 0};
             compare("sample_layer", &options, at, known(x, y, z, (float)level));
         }
-    end_map(&image);
+    vulkan_image_end(&image, buffer);
     ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
 
@@ -330,7 +319,7 @@ static void check_refused(unsigned levels, unsigned level)
     gr_clear_error();
     ck_assert_uint_eq(gr_buffer_texture(buffer, &options), 0);
     assert_error(GR_ERR_UNSUPPORTED, 0, "normalized_coordinates");
-    end_map(&image);
+    vulkan_image_end(&image, buffer);
 }
 
 START_KERNEL_TEST(layers_of_level_0_by_texels)
@@ -371,7 +360,7 @@ START_KERNEL_TEST(layers_of_the_whole_chain)
             const struct place at = {0.95f, 0.05f, z, (float)level};
             compare("sample_layer_lod", &whole, at, known(last, 0, z, (float)level));
         }
-    end_map(&image);
+    vulkan_image_end(&image, buffer);
     ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
 END_TEST
@@ -385,7 +374,7 @@ START_KERNEL_TEST(textures_of_cubes)
     const gr_texture_options options = {.normalized_coordinates = true, .filter = GR_FILTER_LINEAR};
     for (unsigned face = 0; face < 6; face++)
         check("sample_cube", &options, faces[face], known(1.5f, 1.5f, (float)face, 0));
-    end_map(&image);
+    vulkan_image_end(&image, buffer);
 }
 END_TEST
 
@@ -399,7 +388,7 @@ START_KERNEL_TEST(swapped_formats_have_blue_first)
     buffer = must_map_vulkan(&image);
     check("sample_2d", NULL, (struct place){1.5f, 1.5f, 0, 0},
           (struct colour){0.6f, 0.4f, 0.2f, 0.8f});
-    end_map(&image);
+    vulkan_image_end(&image, buffer);
 }
 END_TEST
 
@@ -412,8 +401,7 @@ START_KERNEL_TEST(srgb_formats_are_made_linear)
     memset(texels, 0x80, sizeof(texels));
     const gr_linear from = {.host = texels};
     const gr_texture_options raw = {.srgb = GR_NO};
-    vulkan_image_hand_over(&image);
-    buffer = must_map_vulkan(&image);
+    buffer = must_hand_over(&image);
     assert_ok(gr_buffer_copy_to_image(buffer, 0, 0, &from, fx.stream));
     CU(cuStreamSynchronize(fx.stream));
     float linear = 0.2158605f, half = 128 / 255.0f;
@@ -421,7 +409,7 @@ START_KERNEL_TEST(srgb_formats_are_made_linear)
           (struct colour){linear, linear, linear, half});
     check("sample_2d", &raw, (struct place){1.5f, 1.5f, 0, 0},
           (struct colour){half, half, half, half});
-    end_map(&image);
+    vulkan_image_end(&image, buffer);
 }
 END_TEST
 

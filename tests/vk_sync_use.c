@@ -192,8 +192,7 @@ START_VULKAN_TEST(two_pairs_do_not_wait_for_each_other)
     gate_open_after(gate, 5000);
     cuda_fill(first, 0x41);
     assert_ok(gr_buffer_release(first));
-    gr_buffer *buffer = gr_map(free, fx.other);
-    assert_made(buffer);
+    gr_buffer *buffer = must_map_on(free, fx.other);
     cuda_fill(buffer, 0x42);
     assert_ok(gr_buffer_release(buffer));
     gr_submit submit = begin_submit(free);
@@ -468,8 +467,7 @@ START_VULKAN_TEST(barriers_take_buffers_and_images)
     vulkan_finish();
     gr_buffer *buffer = must_map(resource);
     assert_cuda_bytes(buffer, 0x81);
-    must_release(buffer);
-    gr_resource_free(image.resource);
+    vulkan_image_end(&image, buffer);
 }
 END_TEST
 
