@@ -231,6 +231,14 @@ END_TEST
 
 /* ---- Vulkan writes, CUDA reads --------------------------------------------------------------- */
 
+static void vulkan_writes(gr_ring *ring, int value)
+{
+    gr_slot slot;
+    must_acquire_write(ring, GR_SIDE_GRAPHICS, 1, &slot);
+    submit_fill(&slot, 1, value, NULL);
+    assert_ok(gr_ring_publish(ring, 1, &slot));
+}
+
 START_VULKAN_TEST(cuda_reads_after_vulkan_has_written)
 {
     gr_ring *ring = begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
@@ -263,16 +271,12 @@ START_VULKAN_TEST(vulkan_writes_again_after_cuda_has_read)
 {
     gr_ring *ring = begin(1, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
     gr_slot slot;
-    must_acquire_write(ring, GR_SIDE_GRAPHICS, 1, &slot);
-    submit_fill(&slot, 1, 1, NULL);
-    assert_ok(gr_ring_publish(ring, 1, &slot));
+    vulkan_writes(ring, 1);
     must_acquire_read(ring, GR_SIDE_GRAPHICS, 1, &slot);
     struct gate *gate = gate_put(fx.stream);
     copy_slot(&slot, 0);
     assert_ok(gr_ring_give_back(ring, 1, &slot));
-    must_acquire_write(ring, GR_SIDE_GRAPHICS, 1, &slot);
-    submit_fill(&slot, 1, 2, NULL);
-    assert_ok(gr_ring_publish(ring, 1, &slot));
+    vulkan_writes(ring, 2);
     must_acquire_read(ring, GR_SIDE_GRAPHICS, 1, &slot);
     copy_slot(&slot, 1);
     assert_ok(gr_ring_give_back(ring, 1, &slot));
