@@ -18,15 +18,9 @@ static GLuint new_buffer(void)
     return gl_buffer_filled(SIZE, 0x11);
 }
 
-static gr_resource *new_resource(GLuint name)
+static void end_usable(gr_resource *resource)
 {
-    gr_resource *resource = gr_from_gl_buffer(name, GR_NONE);
-    assert_made(resource);
-    return resource;
-}
-
-static void end_usable(gr_resource *resource, GLuint name)
-{
+    GLuint name = gr_gl_name(resource);
     assert_resource_usable(resource, name);
     gr_resource_free(resource);
     assert_buffer_usable(name);
@@ -139,11 +133,12 @@ START_TEST(flags_unknown)
 END_TEST
 
 /* No call maps on this stream; the message names another or this one. */
-static void no_map_on(CUstream stream, const char *text, gr_resource *resource, GLuint name)
+static void no_map_on(CUstream stream, const char *text, gr_resource *resource)
 {
     gr_buffer *none = NULL;
     assert_null(gr_map(resource, stream), GR_ERR_INVALID_VALUE, 0, text);
-    assert_null(gr_map_gl_buffer(name, GR_NONE, stream), GR_ERR_INVALID_VALUE, 0, text);
+    assert_null(gr_map_gl_buffer(gr_gl_name(resource), GR_NONE, stream), GR_ERR_INVALID_VALUE, 0,
+                text);
     assert_fails(gr_map_many(&resource, 1, stream, &none), GR_ERR_INVALID_VALUE, 0, text);
     ck_assert_ptr_eq(none, NULL);
 }
@@ -151,8 +146,8 @@ static void no_map_on(CUstream stream, const char *text, gr_resource *resource, 
 START_TEST(stream_null)
 {
     GLuint name = new_buffer();
-    gr_resource *resource = new_resource(name);
-    no_map_on(NULL, "CU_STREAM_LEGACY", resource, name);
+    gr_resource *resource = must_register(name);
+    no_map_on(NULL, "CU_STREAM_LEGACY", resource);
     assert_fails(gr_close(resource, NULL), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
     assert_resource_usable(resource, name);
 
@@ -165,17 +160,16 @@ START_TEST(stream_null)
     ck_assert(gr_is_mapped(resource));
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
     assert_ok(gr_buffer_release(buffer));
-    end_usable(resource, name);
+    end_usable(resource);
 }
 END_TEST
 
 /* There is no stream of a map before the map. */
 START_TEST(stream_of_map_too_early)
 {
-    GLuint name = new_buffer();
-    gr_resource *resource = new_resource(name);
-    no_map_on(GR_STREAM_OF_MAP, "GR_STREAM_OF_MAP", resource, name);
-    end_usable(resource, name);
+    gr_resource *resource = must_register(new_buffer());
+    no_map_on(GR_STREAM_OF_MAP, "GR_STREAM_OF_MAP", resource);
+    end_usable(resource);
 }
 END_TEST
 
@@ -193,7 +187,7 @@ START_TEST(storage_given_again)
     GLuint name = new_buffer();
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         give_storage(name, SIZE);
-        gr_resource *resource = new_resource(name);
+        gr_resource *resource = must_register(name);
         give_storage(name, sizes[i]);
         assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "storage");
         gr_buffer *none = NULL;
@@ -211,7 +205,7 @@ END_TEST
 START_TEST(deleted_while_registered)
 {
     GLuint name = new_buffer();
-    gr_resource *resource = new_resource(name);
+    gr_resource *resource = must_register(name);
     glDeleteBuffers(1, &name);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
     ck_assert(!gr_is_mapped(resource));
@@ -224,7 +218,7 @@ END_TEST
 START_TEST(deleted_while_mapped)
 {
     GLuint name = new_buffer();
-    gr_resource *resource = new_resource(name);
+    gr_resource *resource = must_register(name);
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
     CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 1, SIZE, fx.stream));
@@ -241,8 +235,7 @@ END_TEST
 
 START_TEST(mapped_already)
 {
-    GLuint name = new_buffer();
-    gr_resource *resource = new_resource(name);
+    gr_resource *resource = must_register(new_buffer());
     gr_buffer *buffer = gr_map(resource, fx.stream), *none = NULL;
     assert_made(buffer);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "already mapped");
@@ -252,28 +245,27 @@ START_TEST(mapped_already)
     ck_assert(gr_is_mapped(resource));
     ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
     assert_ok(gr_buffer_release(buffer));
-    end_usable(resource, name);
+    end_usable(resource);
 }
 END_TEST
 
 START_TEST(unmapped_already)
 {
-    GLuint name = new_buffer();
-    gr_resource *resource = new_resource(name);
+    gr_resource *resource = must_register(new_buffer());
     assert_fails(gr_unmap(resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
     assert_ok(gr_unmap(resource, fx.stream));
     assert_fails(gr_unmap(resource, GR_STREAM_OF_MAP), GR_ERR_STATE, 0, "not mapped");
     assert_ok(gr_buffer_release(buffer));
-    end_usable(resource, name);
+    end_usable(resource);
 }
 END_TEST
 
 START_TEST(closed_already)
 {
     GLuint name = new_buffer();
-    gr_resource *resource = new_resource(name), *open = new_resource(name);
+    gr_resource *resource = must_register(name), *open = must_register(name);
     assert_ok(gr_close(resource, fx.stream));
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
     assert_fails(gr_unmap(resource, fx.stream), GR_ERR_STATE, 0, "closed");
@@ -299,7 +291,7 @@ END_TEST
 static void make_many(GLuint names[MANY], gr_resource *resources[MANY])
 {
     for (int i = 0; i < MANY; i++)
-        resources[i] = new_resource(names[i] = new_buffer());
+        resources[i] = must_register(names[i] = new_buffer());
 }
 
 static void end_many(const GLuint names[MANY], gr_resource *resources[MANY])
@@ -336,7 +328,7 @@ START_TEST(many_with_one_that_is_wrong)
         assert_many_fails(list, GR_ERR_INVALID_VALUE, "NULL");
         list[wrong] = resources[(wrong + 1) % MANY];
         assert_many_fails(list, GR_ERR_INVALID_VALUE, "twice");
-        list[wrong] = new_resource(names[wrong]);
+        list[wrong] = must_register(names[wrong]);
         assert_ok(gr_close(list[wrong], fx.stream));
         assert_many_fails(list, GR_ERR_STATE, "closed");
         gr_resource_free(list[wrong]);
@@ -390,8 +382,7 @@ END_TEST
 
 START_TEST(null_in_gr_h)
 {
-    GLuint name = new_buffer();
-    gr_resource *resource = new_resource(name);
+    gr_resource *resource = must_register(new_buffer());
     gr_buffer *buffer = NULL;
     char text[8] = "";
     unsigned flags = 77;
@@ -428,7 +419,7 @@ START_TEST(null_in_gr_h)
     gr_buffer_at_scope_end(&buffer);
     gr_resource_at_scope_end(&no_resource);
 
-    end_usable(resource, name);
+    end_usable(resource);
 }
 END_TEST
 

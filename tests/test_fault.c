@@ -56,6 +56,18 @@ static void assert_cuda_error(const char *function, CUresult code, const char *c
     gr_clear_error();
 }
 
+/* The driver refuses the next call to unmap. */
+static void refuse_unmap(void)
+{
+    let_fail(UNMAP, CUDA_ERROR_UNMAP_FAILED, 0);
+}
+
+static void assert_unmap_refused(gr_status status)
+{
+    ck_assert_int_eq(status, GR_ERR_CUDA);
+    assert_cuda_error(UNMAP, CUDA_ERROR_UNMAP_FAILED, "CUDA_ERROR_UNMAP_FAILED");
+}
+
 /* As many resources were mapped as unmapped, in the driver's own eyes. */
 static void assert_balanced(void)
 {
@@ -164,9 +176,8 @@ START_TEST(release_fails)
     assert_made(buffer);
     CUdeviceptr where = gr_buffer_ptr(buffer);
     CU(cuMemsetD8Async(where, 0x55, SIZE, fx.stream));
-    let_fail(UNMAP, CUDA_ERROR_UNMAP_FAILED, 0);
-    ck_assert_int_eq(gr_buffer_release(buffer), GR_ERR_CUDA);
-    assert_cuda_error(UNMAP, CUDA_ERROR_UNMAP_FAILED, "CUDA_ERROR_UNMAP_FAILED");
+    refuse_unmap();
+    assert_unmap_refused(gr_buffer_release(buffer));
     ck_assert(gr_is_mapped(resource));
     ck_assert_uint_eq(gr_buffer_ptr(buffer), where);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
@@ -179,9 +190,8 @@ END_TEST
 START_TEST(unmap_fails)
 {
     gr_buffer *buffer = must_map(resource);
-    let_fail(UNMAP, CUDA_ERROR_UNMAP_FAILED, 0);
-    ck_assert_int_eq(gr_unmap(resource, GR_STREAM_OF_MAP), GR_ERR_CUDA);
-    assert_cuda_error(UNMAP, CUDA_ERROR_UNMAP_FAILED, "CUDA_ERROR_UNMAP_FAILED");
+    refuse_unmap();
+    assert_unmap_refused(gr_unmap(resource, GR_STREAM_OF_MAP));
     ck_assert(gr_is_mapped(resource));
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
     assert_ok(gr_unmap(resource, GR_STREAM_OF_MAP));
@@ -198,9 +208,8 @@ START_TEST(release_many_fails)
     assert_made(resources[1]);
     gr_buffer *out[2];
     assert_ok(gr_map_many(resources, 2, fx.stream, out));
-    let_fail(UNMAP, CUDA_ERROR_UNMAP_FAILED, 0);
-    ck_assert_int_eq(gr_buffer_release_many(out, 2, fx.stream), GR_ERR_CUDA);
-    assert_cuda_error(UNMAP, CUDA_ERROR_UNMAP_FAILED, "CUDA_ERROR_UNMAP_FAILED");
+    refuse_unmap();
+    assert_unmap_refused(gr_buffer_release_many(out, 2, fx.stream));
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(gr_is_mapped(resources[i]), out[i] != NULL);
         ck_assert_uint_eq(gr_buffer_size(out[i]), out[i] ? SIZE : 0);
@@ -214,9 +223,8 @@ END_TEST
 START_TEST(close_fails_to_unmap)
 {
     gr_buffer *buffer = must_map(resource);
-    let_fail(UNMAP, CUDA_ERROR_UNMAP_FAILED, 0);
-    ck_assert_int_eq(gr_close(resource, GR_STREAM_OF_MAP), GR_ERR_CUDA);
-    assert_cuda_error(UNMAP, CUDA_ERROR_UNMAP_FAILED, "CUDA_ERROR_UNMAP_FAILED");
+    refuse_unmap();
+    assert_unmap_refused(gr_close(resource, GR_STREAM_OF_MAP));
     ck_assert(!gr_is_closed(resource));
     ck_assert(gr_is_mapped(resource));
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
