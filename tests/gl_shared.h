@@ -16,12 +16,7 @@
 TCase *add_shared_case(Suite *suite, const char *name);
 
 /* At the start of a case: it is skipped where this OpenGL cannot share storage with CUDA. */
-#define need_shared()                                                                              \
-    do {                                                                                           \
-        const char *missing_ = shared_missing();                                                   \
-        if (missing_)                                                                              \
-            skip("%s", missing_);                                                                  \
-    } while (0)
+#define START_SHARED_TEST(name) START_TEST_UNLESS(shared_missing(), name)
 const char *shared_missing(void);
 
 extern const gr_gl_options by_sharing;
@@ -46,12 +41,9 @@ struct way {
 extern const struct way ways[];
 #define WAYS 3
 
-#define need_way()                                                                                 \
-    do {                                                                                           \
-        need_shared();                                                                             \
-        denied_extensions = ways[_i].denied;                                                       \
-        pretend_semaphores(true);                                                                  \
-    } while (0)
+/* In a loop test: chooses the way of this number. NULL, or why a case has to be skipped. */
+const char *way_missing(int way);
+#define START_WAY_TEST(name) START_TEST_UNLESS(way_missing(_i), name)
 
 /* Gives OpenGL's queue some milliseconds of work on a GPU, so that what comes next comes late. */
 void gl_keep_busy(void);

@@ -106,18 +106,16 @@ static void check_bytes(const char *format, int shape)
     ck_assert(!glIsTexture(image.name));
 }
 
-START_TEST(bytes_of_each_format)
+START_SHARED_TEST(bytes_of_each_format)
 {
-    need_shared();
     for (int format = 0; format < FORMATS; format++)
         check_bytes(formats[format], _i);
     assert_gl_clean();
 }
 END_TEST
 
-START_TEST(bytes_of_large_images)
+START_SHARED_TEST(bytes_of_large_images)
 {
-    need_shared();
     const unsigned width = 401, height = 203, texel = 4;
     const gr_gl_image_info info = {GL_TEXTURE_2D, GL_RGBA8, width, height, 1, 9};
     GR_AUTO(gr_resource) *resource = gr_gl_image_create(&info, GR_NONE, &by_sharing);
@@ -142,9 +140,8 @@ END_TEST
 
 /* ---- What is reported ------------------------------------------------------------------------ */
 
-START_TEST(an_image_says_what_it_is)
+START_SHARED_TEST(an_image_says_what_it_is)
 {
-    need_shared();
     char text[500];
     GR_AUTO(gr_resource) *resource = must_share_image("RGBA16F", _i, GR_SURFACE_LOAD_STORE);
     struct image image = image_of(resource, "RGBA16F", _i);
@@ -170,9 +167,8 @@ START_TEST(an_image_says_what_it_is)
 }
 END_TEST
 
-START_TEST(opengl_draws_into_it)
+START_SHARED_TEST(opengl_draws_into_it)
 {
-    need_shared();
     GR_AUTO(gr_resource) *resource = must_share_image("RGBA8", 1, GR_NONE);
     GLuint framebuffer = 0;
     unsigned char seen[37 * 21 * 4];
@@ -194,9 +190,8 @@ START_TEST(opengl_draws_into_it)
 }
 END_TEST
 
-START_TEST(buffers_and_images_in_one_batch)
+START_SHARED_TEST(buffers_and_images_in_one_batch)
 {
-    need_shared();
     gr_resource *resources[3] = {must_share(4096, GR_NONE), must_share_image("RGBA8", 0, GR_NONE),
                                  must_share_image("R32F", 3, GR_NONE)};
     gr_buffer *buffers[3];
@@ -258,9 +253,8 @@ static const struct {
     {{GL_TEXTURE_2D, GL_RGBA8, 1 << 20, 4, 1, 1}, GR_ERR_INVALID_VALUE, "1048576"},
 };
 
-START_TEST(wrong_images)
+START_SHARED_TEST(wrong_images)
 {
-    need_shared();
     assert_null(gr_gl_image_create(&wrong[_i].info, GR_NONE, &by_sharing), wrong[_i].status, -1,
                 wrong[_i].text);
     assert_gl_clean();

@@ -33,9 +33,8 @@ static void collect(void)
 
 /* ---- Ends ------------------------------------------------------------------------------------ */
 
-START_TEST(the_name_ends_with_the_resource)
+START_WAY_TEST(the_name_ends_with_the_resource)
 {
-    need_way();
     gr_resource *resource = must_share(SIZE, GR_NONE);
     GLuint name = gr_gl_name(resource);
     ck_assert(glIsBuffer(name));
@@ -50,9 +49,8 @@ START_TEST(the_name_ends_with_the_resource)
 }
 END_TEST
 
-START_TEST(closed_while_mapped)
+START_WAY_TEST(closed_while_mapped)
 {
-    need_way();
     gr_resource *resource = must_share(SIZE, GR_NONE);
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x13);
@@ -64,9 +62,8 @@ START_TEST(closed_while_mapped)
 }
 END_TEST
 
-START_TEST(freed_while_mapped)
+START_WAY_TEST(freed_while_mapped)
 {
-    need_way();
     gr_resource *resource = must_share(SIZE, GR_NONE);
     GLuint name = gr_gl_name(resource);
     gr_buffer *buffer = must_map(resource);
@@ -79,9 +76,8 @@ START_TEST(freed_while_mapped)
 END_TEST
 
 /* The stream still writes when the resource goes. */
-START_TEST(freed_while_the_stream_works)
+START_WAY_TEST(freed_while_the_stream_works)
 {
-    need_way();
     need_kernels();
     for (int i = 0; i < 3; i++) {
         gr_resource *resource = must_share(SIZE, GR_NONE);
@@ -96,9 +92,8 @@ START_TEST(freed_while_the_stream_works)
 }
 END_TEST
 
-START_TEST(the_second_of_two_goes_on)
+START_WAY_TEST(the_second_of_two_goes_on)
 {
-    need_way();
     gr_resource *first = must_share(SIZE, GR_NONE), *second = must_share(SIZE, GR_NONE);
     gr_buffer *buffer = must_map(first);
     cuda_fill(buffer, 1);
@@ -130,9 +125,8 @@ static void assert_refused(gr_resource *resource, gr_buffer *mapped, const char 
     ck_assert(!gr_is_closed(resource));
 }
 
-START_TEST(refused_in_the_wrong_context)
+START_WAY_TEST(refused_in_the_wrong_context)
 {
-    need_way();
     gr_resource *resource = must_share(SIZE, GR_NONE);
     for (int round = 0; round < 4; round++) {
         gr_buffer *buffer = round % 2 ? must_map(resource) : NULL;
@@ -150,9 +144,8 @@ START_TEST(refused_in_the_wrong_context)
 }
 END_TEST
 
-START_TEST(freed_in_the_wrong_context)
+START_WAY_TEST(freed_in_the_wrong_context)
 {
-    need_way();
     for (int round = 0; round < 2; round++) {
         gr_resource *resource = must_share(SIZE, GR_NONE);
         GLuint name = gr_gl_name(resource);
@@ -172,9 +165,8 @@ static void *free_it(void *resource)
     return NULL;
 }
 
-START_TEST(freed_on_another_thread)
+START_WAY_TEST(freed_on_another_thread)
 {
-    need_way();
     gr_resource *resource = must_share(SIZE, GR_NONE);
     GLuint name = gr_gl_name(resource);
     fill_mapped(resource, 1);
@@ -189,9 +181,8 @@ END_TEST
 
 /* ---- Contexts that are gone ------------------------------------------------------------------ */
 
-START_TEST(the_context_ends_first)
+START_WAY_TEST(the_context_ends_first)
 {
-    need_way();
     for (int round = 0; round < 3; round++) {
         gr_egl *egl = gr_egl_create(NULL);
         assert_made(egl);
@@ -209,9 +200,8 @@ START_TEST(the_context_ends_first)
 }
 END_TEST
 
-START_TEST(two_contexts_in_turns)
+START_WAY_TEST(two_contexts_in_turns)
 {
-    need_way();
     gr_resource *resources[2];
     gr_egl *const contexts[2] = {fx.egl, stranger};
     for (int i = 0; i < 2; i++) {
@@ -232,9 +222,8 @@ START_TEST(two_contexts_in_turns)
 END_TEST
 
 /* One driver call could not serve both. */
-START_TEST(two_contexts_in_one_batch)
+START_WAY_TEST(two_contexts_in_one_batch)
 {
-    need_way();
     gr_buffer *buffers[2] = {NULL, NULL};
     gr_resource *resources[2] = {must_share(SIZE, GR_NONE), NULL};
     assert_ok(gr_egl_make_current(stranger));
@@ -249,9 +238,8 @@ START_TEST(two_contexts_in_one_batch)
 END_TEST
 
 /* The resource holds the primary context itself. */
-START_TEST(without_a_cuda_context)
+START_WAY_TEST(without_a_cuda_context)
 {
-    need_way();
     CU(cuCtxSetCurrent(NULL));
     gr_resource *resource = gr_gl_buffer_create(SIZE, GR_NONE, &by_sharing);
     assert_made(resource);

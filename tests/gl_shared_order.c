@@ -14,15 +14,16 @@
 #define LATE_MS 60
 #define MANY    300 /* more than go into one call of the driver */
 
-#define need_both()                                                                                \
-    do {                                                                                           \
-        need_kernels();                                                                            \
-        need_way();                                                                                \
-    } while (0)
-
-START_TEST(the_best_waits_are_taken)
+static const char *missing(int way)
 {
-    need_both();
+    const char *reason = kernels_load();
+    return reason ? reason : way_missing(way);
+}
+
+#define START_ORDER_TEST(name) START_TEST_UNLESS(missing(_i), name)
+
+START_ORDER_TEST(the_best_waits_are_taken)
+{
     char text[400];
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
     gr_resource_describe(resource, text, sizeof(text));
@@ -32,9 +33,8 @@ END_TEST
 
 /* ---- CUDA is late ---------------------------------------------------------------------------- */
 
-START_TEST(opengl_reads_after_cuda_wrote)
+START_ORDER_TEST(opengl_reads_after_cuda_wrote)
 {
-    need_both();
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
     GLuint name = gr_gl_name(resource);
     for (unsigned seed = 1; seed <= 3; seed++) {
@@ -47,9 +47,8 @@ START_TEST(opengl_reads_after_cuda_wrote)
 }
 END_TEST
 
-START_TEST(opengl_writes_after_cuda_read)
+START_ORDER_TEST(opengl_writes_after_cuda_read)
 {
-    need_both();
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_ONLY);
     GLuint name = gr_gl_name(resource), next = gl_buffer_filled(SIZE, 0x99);
     CUdeviceptr out = 0;
@@ -71,9 +70,8 @@ END_TEST
 
 /* ---- OpenGL is late -------------------------------------------------------------------------- */
 
-START_TEST(cuda_reads_after_opengl_wrote)
+START_ORDER_TEST(cuda_reads_after_opengl_wrote)
 {
-    need_both();
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
     GLuint name = gr_gl_name(resource);
     unsigned char bytes[SIZE];
@@ -91,9 +89,8 @@ START_TEST(cuda_reads_after_opengl_wrote)
 }
 END_TEST
 
-START_TEST(cuda_writes_after_opengl_read)
+START_ORDER_TEST(cuda_writes_after_opengl_read)
 {
-    need_both();
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
     GLuint name = gr_gl_name(resource);
     fill_mapped(resource, 0x21);
@@ -109,9 +106,8 @@ END_TEST
 /* ---- In turns -------------------------------------------------------------------------------- */
 
 /* Each adds to what the other left; a turn that comes too early or too late loses a one. */
-START_TEST(turns_lose_nothing)
+START_ORDER_TEST(turns_lose_nothing)
 {
-    need_both();
     const int turns = 200;
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
     GLuint name = gr_gl_name(resource), spare = gl_buffer_filled(SIZE, 0xEE);
@@ -132,25 +128,22 @@ START_TEST(turns_lose_nothing)
 END_TEST
 
 /* A map that is not followed by OpenGL's work, and maps one after the other on two streams. */
-START_TEST(cuda_after_cuda)
+START_ORDER_TEST(cuda_after_cuda)
 {
-    need_both();
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
     gr_buffer *buffer = must_map(resource);
     gate_open_after(gate_put(fx.stream), LATE_MS);
     cuda_fill(buffer, 1);
     assert_ok(gr_buffer_release(buffer));
-    buffer = gr_map(resource, fx.other);
-    assert_made(buffer);
+    buffer = must_map_on(resource, fx.other);
     kernel_add_one(gr_buffer_ptr(buffer), SIZE, fx.other);
     assert_ok(gr_buffer_release(buffer));
     assert_gl_bytes(gr_gl_name(resource), SIZE, 2);
 }
 END_TEST
 
-START_TEST(resources_handed_over_one_by_one)
+START_ORDER_TEST(resources_handed_over_one_by_one)
 {
-    need_both();
     enum { COUNT = 4 };
     gr_resource *resources[COUNT];
     gr_buffer *buffers[COUNT];
@@ -192,17 +185,15 @@ static void batch(size_t n)
         gr_resource_free(resources[i]);
 }
 
-START_TEST(a_batch)
+START_ORDER_TEST(a_batch)
 {
-    need_both();
     batch(32);
 }
 END_TEST
 
 /* Semaphores are signalled and waited for once a batch, with all of it in the barriers. */
-START_TEST(a_batch_costs_one_signal_and_one_wait)
+START_ORDER_TEST(a_batch_costs_one_signal_and_one_wait)
 {
-    need_both();
     if (!gr_cuda_is_software())
         skip("a GPU's driver does not say how often it was called");
     enum { COUNT = 10, ROUNDS = 5 };
@@ -229,9 +220,8 @@ START_TEST(a_batch_costs_one_signal_and_one_wait)
 }
 END_TEST
 
-START_TEST(a_batch_of_very_many)
+START_ORDER_TEST(a_batch_of_very_many)
 {
-    need_both();
     batch(MANY);
 }
 END_TEST
@@ -269,9 +259,8 @@ static unsigned long signals_of(gr_ring *ring, int frames)
 }
 
 /* OpenGL says once for half of the slots that it has read them, but in GR_RING_NEWEST. */
-START_TEST(a_ring_signals_once_for_half_of_its_slots)
+START_ORDER_TEST(a_ring_signals_once_for_half_of_its_slots)
 {
-    need_both();
     static const struct {
         size_t slots;
         gr_ring_mode mode;
@@ -293,9 +282,8 @@ START_TEST(a_ring_signals_once_for_half_of_its_slots)
 END_TEST
 
 /* Who finds no slot to write to, or nothing to read, makes OpenGL signal for what was put off. */
-START_TEST(a_signal_that_is_missed_is_made_up_for)
+START_ORDER_TEST(a_signal_that_is_missed_is_made_up_for)
 {
-    need_both();
     if (_i == 1)
         skip("a ring with binary semaphores has one slot, whose signal is never put off");
     gr_slot slots[8], none;
@@ -326,9 +314,8 @@ END_TEST
 /*
  * OpenGL is late with what it read, and one signal after all of it holds CUDA's next writing back.
  */
-START_TEST(cuda_writes_a_ring_after_opengl_read_it)
+START_ORDER_TEST(cuda_writes_a_ring_after_opengl_read_it)
 {
-    need_both();
     size_t n = _i == 1 ? 1 : 4;
     GLuint copies[16];
     gr_slot slot;
@@ -350,9 +337,8 @@ START_TEST(cuda_writes_a_ring_after_opengl_read_it)
 END_TEST
 
 /* No other thread may give it back, also where that would only be noted. */
-START_TEST(what_opengl_read_is_given_back_on_its_thread)
+START_ORDER_TEST(what_opengl_read_is_given_back_on_its_thread)
 {
-    need_both();
     gr_slot slot;
     gr_ring *ring = must_make_ring_of(_i == 1 ? 1 : 8, GR_RING_LOSSLESS);
     assert_ok(gr_ring_acquire_write(ring, fx.stream, 1, &slot));

@@ -78,6 +78,16 @@ const char *shared_missing(void)
     return NULL;
 }
 
+const char *way_missing(int way)
+{
+    const char *reason = shared_missing();
+    if (reason)
+        return reason;
+    denied_extensions = ways[way].denied;
+    pretend_semaphores(true);
+    return NULL;
+}
+
 gr_resource *must_share(size_t size, unsigned flags)
 {
     gr_resource *resource = gr_gl_buffer_create(size, flags, &by_sharing);

@@ -20,9 +20,8 @@
 static const size_t sizes[] = {1, 3, 64, 4096, 65536 + 7, (2 << 20) - 48, 2 << 20, (2 << 20) + 1};
 #define SIZE_COUNT (sizeof(sizes) / sizeof(sizes[0]))
 
-START_TEST(bytes_both_ways)
+START_SHARED_TEST(bytes_both_ways)
 {
-    need_shared();
     need_kernels();
     size_t size = sizes[_i];
     GR_AUTO(gr_resource) *resource = must_share(size, GR_NONE);
@@ -43,9 +42,8 @@ START_TEST(bytes_both_ways)
 }
 END_TEST
 
-START_TEST(each_side_sees_the_others_last_bytes)
+START_SHARED_TEST(each_side_sees_the_others_last_bytes)
 {
-    need_shared();
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
     for (int i = 0; i < 50; i++) {
         unsigned char host[SIZE];
@@ -64,9 +62,8 @@ END_TEST
 
 /* ---- What is reported ------------------------------------------------------------------------ */
 
-START_TEST(a_buffer_says_what_it_is)
+START_SHARED_TEST(a_buffer_says_what_it_is)
 {
-    need_shared();
     char text[400];
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_WRITE_DISCARD);
     GLint64 size = 0;
@@ -84,9 +81,8 @@ START_TEST(a_buffer_says_what_it_is)
 }
 END_TEST
 
-START_TEST(other_resources_have_no_opengl_name)
+START_SHARED_TEST(other_resources_have_no_opengl_name)
 {
-    need_shared();
     ck_assert_uint_eq(gr_gl_name(NULL), 0);
     ck_assert_uint_eq(gr_gl_target(NULL), 0);
     ck_assert_int_eq(gr_gl_transport(NULL), GR_TRANSPORT_AUTO);
@@ -98,9 +94,8 @@ START_TEST(other_resources_have_no_opengl_name)
 }
 END_TEST
 
-START_TEST(the_best_transport_is_the_shared_one)
+START_SHARED_TEST(the_best_transport_is_the_shared_one)
 {
-    need_shared();
     GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(SIZE, GR_NONE, NULL);
     assert_made(resource);
     ck_assert_int_eq(gr_gl_transport(resource), GR_TRANSPORT_SHARED);
@@ -143,9 +138,8 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-START_TEST(a_buffer_that_memory_does_not_hold)
+START_SHARED_TEST(a_buffer_that_memory_does_not_hold)
 {
-    need_shared();
     gr_clear_error();
     int fds = open_fds();
     ck_assert_ptr_null(gr_gl_buffer_create((size_t)1 << 50, GR_NONE, &by_sharing));
@@ -188,9 +182,8 @@ static void raise_error(GLenum error)
         glUnmapNamedBuffer(0);
 }
 
-START_TEST(pending_errors_and_bindings_stay)
+START_SHARED_TEST(pending_errors_and_bindings_stay)
 {
-    need_shared();
     static const GLenum errors[] = {GL_NO_ERROR, GL_INVALID_ENUM, GL_INVALID_VALUE,
                                     GL_INVALID_OPERATION};
     GLuint bound = gl_buffer_filled(16, 1);
@@ -215,9 +208,8 @@ END_TEST
 
 /* ---- Steady ---------------------------------------------------------------------------------- */
 
-START_TEST(map_and_release_allocate_nothing)
+START_WAY_TEST(map_and_release_allocate_nothing)
 {
-    need_way();
     need_counting();
     gr_resource *resources[8];
     gr_buffer *buffers[8];
@@ -247,9 +239,8 @@ static void life(GLuint unused)
     gr_resource_free(resource);
 }
 
-START_TEST(a_life_for_ever_needs_nothing_more)
+START_WAY_TEST(a_life_for_ever_needs_nothing_more)
 {
-    need_way();
     assert_steady(life, 0, sanitizer() ? 50 : 300);
 }
 END_TEST
@@ -262,9 +253,8 @@ static void frame(GLuint unused)
     fill_mapped(steady, 3);
 }
 
-START_TEST(map_and_release_for_ever_need_nothing_more)
+START_WAY_TEST(map_and_release_for_ever_need_nothing_more)
 {
-    need_way();
     steady = must_share(SIZE, GR_NONE);
     assert_steady(frame, 0, sanitizer() ? 500 : 3000);
     gr_resource_free(steady);
