@@ -27,6 +27,13 @@ static struct wire capture(gr_resource *resource)
     return wire;
 }
 
+/* Of a buffer, which is gone afterwards. */
+static struct wire capture_buffer(VkDeviceSize size)
+{
+    GR_AUTO(gr_resource) *resource = must_create(size, GR_NONE);
+    return capture(resource);
+}
+
 /* Receives it; the sender is gone, so that nothing more can come. */
 static gr_resource *receive(const struct wire *wire, bool as_ring)
 {
@@ -158,8 +165,7 @@ static void try_all(const struct wire *good, const struct mutation mutations[], 
 
 START_VULKAN_TEST(a_buffers_fields)
 {
-    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
-    struct wire good = capture(resource), wire = good;
+    struct wire good = capture_buffer(SHARE_SIZE), wire = good;
     try_all(&good, of_buffers, COUNT(of_buffers));
     change_length(&wire, 0);
     must_refuse(&wire, GR_ERR_INVALID_VALUE, "within the memory", "no bytes");
@@ -193,8 +199,7 @@ END_TEST
 /* Bytes of any value in any place: refused or taken, but never worse. */
 START_VULKAN_TEST(any_byte)
 {
-    GR_AUTO(gr_resource) *resource = must_create(4096, GR_NONE);
-    struct wire good = capture(resource);
+    struct wire good = capture_buffer(4096);
     int fds = open_fds();
     unsigned seed = 12345;
     for (int i = 0; i < 2000; i++) {
@@ -223,8 +228,7 @@ static void take(int socket)
 
 START_VULKAN_TEST(every_length)
 {
-    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
-    struct wire good = capture(resource);
+    struct wire good = capture_buffer(SHARE_SIZE);
     for (size_t size = 1; size < good.size; size++) {
         struct wire wire = good;
         wire.size = size;
@@ -253,8 +257,7 @@ END_TEST
 /* Byte by byte, as a stream may deliver it. */
 START_VULKAN_TEST(a_message_in_pieces)
 {
-    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
-    struct wire good = capture(resource), first = good;
+    struct wire good = capture_buffer(SHARE_SIZE), first = good;
     struct pair pair = pair_make();
     first.size = 1;
     wire_put(pair.here, &first);
@@ -270,8 +273,7 @@ END_TEST
 
 START_VULKAN_TEST(numbers_of_descriptors)
 {
-    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
-    struct wire good = capture(resource), wire = good;
+    struct wire good = capture_buffer(SHARE_SIZE), wire = good;
     wire.fd_count = 0;
     must_refuse(&wire, GR_ERR_INVALID_VALUE, "descriptors", "no descriptor");
     for (size_t n = 2; n <= WIRE_MOST_FDS; n *= 2) {
@@ -286,8 +288,7 @@ END_TEST
 
 START_VULKAN_TEST(descriptors_of_other_things)
 {
-    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
-    struct wire good = capture(resource), wire = good;
+    struct wire good = capture_buffer(SHARE_SIZE), wire = good;
     struct pair pair = pair_make();
     int ends[2];
     ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
