@@ -4,24 +4,34 @@
  */
 #include "shader.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <epoxy/gl.h>
+
+/* Says what OpenGL does not do, and why. */
+static bool is_done(GLuint object, GLenum status, PFNGLGETPROGRAMIVPROC get,
+                    PFNGLGETPROGRAMINFOLOGPROC get_log, const char *what)
+{
+    GLint done = GL_FALSE;
+    get(object, status, &done);
+    if (done)
+        return true;
+    char words[1024] = "";
+    get_log(object, sizeof(words), NULL, words);
+    fprintf(stderr, "OpenGL does not %s: %s\n", what, words);
+    return false;
+}
 
 static GLuint compile(GLenum kind, const char *source)
 {
     const GLuint shader = glCreateShader(kind);
     glShaderSource(shader, 1, &source, NULL);
     glCompileShader(shader);
-    GLint done = GL_FALSE;
-    glGetShaderiv(shader, GL_COMPILE_STATUS, &done);
-    if (done)
+    if (is_done(shader, GL_COMPILE_STATUS, glGetShaderiv, glGetShaderInfoLog,
+                kind == GL_VERTEX_SHADER ? "compile the vertex shader"
+                                         : "compile the fragment shader"))
         return shader;
-
-    char words[1024] = "";
-    glGetShaderInfoLog(shader, sizeof(words), NULL, words);
-    fprintf(stderr, "OpenGL does not compile the %s shader: %s\n",
-            kind == GL_VERTEX_SHADER ? "vertex" : "fragment", words);
     glDeleteShader(shader);
     return 0;
 }
@@ -32,14 +42,8 @@ static GLuint link_program(GLuint vertex, GLuint fragment)
     glAttachShader(program, vertex);
     glAttachShader(program, fragment);
     glLinkProgram(program);
-    GLint done = GL_FALSE;
-    glGetProgramiv(program, GL_LINK_STATUS, &done);
-    if (done)
+    if (is_done(program, GL_LINK_STATUS, glGetProgramiv, glGetProgramInfoLog, "link the shaders"))
         return program;
-
-    char words[1024] = "";
-    glGetProgramInfoLog(program, sizeof(words), NULL, words);
-    fprintf(stderr, "OpenGL does not link the shaders: %s\n", words);
     glDeleteProgram(program);
     return 0;
 }

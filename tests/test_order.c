@@ -21,27 +21,29 @@
 
 /* ---- OpenGL as a reader ---------------------------------------------------------------------- */
 
+static void assert_good(GLuint object, GLenum status, PFNGLGETPROGRAMIVPROC get,
+                        PFNGLGETPROGRAMINFOLOGPROC get_log)
+{
+    GLint good = 0;
+    get(object, status, &good);
+    char text[512] = "";
+    get_log(object, sizeof(text), NULL, text);
+    ck_assert_msg(good, "%s", text);
+}
+
 static GLuint shader(GLenum kind, const char *source)
 {
     GLuint made = glCreateShader(kind);
     glShaderSource(made, 1, &source, NULL);
     glCompileShader(made);
-    GLint good = 0;
-    glGetShaderiv(made, GL_COMPILE_STATUS, &good);
-    char text[512] = "";
-    glGetShaderInfoLog(made, sizeof(text), NULL, text);
-    ck_assert_msg(good, "%s", text);
+    assert_good(made, GL_COMPILE_STATUS, glGetShaderiv, glGetShaderInfoLog);
     return made;
 }
 
 static void link(GLuint program)
 {
     glLinkProgram(program);
-    GLint good = 0;
-    glGetProgramiv(program, GL_LINK_STATUS, &good);
-    char text[512] = "";
-    glGetProgramInfoLog(program, sizeof(text), NULL, text);
-    ck_assert_msg(good, "%s", text);
+    assert_good(program, GL_LINK_STATUS, glGetProgramiv, glGetProgramInfoLog);
 }
 
 static GLuint copy_program(void)
@@ -324,8 +326,7 @@ START_TEST(a_busy_stream_does_not_hold_up_another_resource)
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, TOO_LATE_MS);
     cuda_fill(held, 14);
-    gr_buffer *buffer = gr_map(second, fx.other);
-    assert_made(buffer);
+    gr_buffer *buffer = must_map_on(second, fx.other);
     cuda_fill(buffer, 15);
     assert_ok(gr_buffer_release(buffer));
     assert_gl_bytes(quick, SIZE, 15);
