@@ -61,6 +61,15 @@ static struct shared_ring ring_with(struct peer *peer, const char *job, gr_side 
     return shared_ring_sent(peer->socket, SLOTS, producer, GR_RING_LOSSLESS, GR_RING_CONSUMER);
 }
 
+/* CUDA here has the slot of the frame in which the peer dies. */
+static struct shared_ring ring_in_a_frame_of_cudas(struct peer *peer, gr_slot *slot)
+{
+    struct shared_ring r = ring_with(peer, "dies_in_a_frame", GR_SIDE_GRAPHICS);
+    ck_assert_uint_eq(cuda_reads(r.ring), 1);
+    assert_ok(gr_ring_acquire_read(r.ring, fx.stream, 1, slot));
+    return r;
+}
+
 START_VULKAN_TEST(a_peer_that_dies_before)
 {
     struct peer peer = peer_that_dies_before();
@@ -103,9 +112,7 @@ START_VULKAN_TEST(a_peer_that_dies_in_a_frame_of_cudas)
 {
     gr_slot slot;
     struct peer peer;
-    struct shared_ring r = ring_with(&peer, "dies_in_a_frame", GR_SIDE_GRAPHICS);
-    ck_assert_uint_eq(cuda_reads(r.ring), 1);
-    assert_ok(gr_ring_acquire_read(r.ring, fx.stream, 1, &slot));
+    struct shared_ring r = ring_in_a_frame_of_cudas(&peer, &slot);
     peer_end_killed(&peer, true);
     if (_i == 0) {
         CU(cuStreamSynchronize(fx.stream));
@@ -127,9 +134,7 @@ START_VULKAN_TEST(a_ring_is_freed_before_its_peer_is_known_dead)
 {
     gr_slot slot;
     struct peer peer;
-    struct shared_ring r = ring_with(&peer, "dies_in_a_frame", GR_SIDE_GRAPHICS);
-    ck_assert_uint_eq(cuda_reads(r.ring), 1);
-    assert_ok(gr_ring_acquire_read(r.ring, fx.stream, 1, &slot));
+    struct shared_ring r = ring_in_a_frame_of_cudas(&peer, &slot);
     assert_ok(gr_ring_give_back(r.ring, 1, &slot));
     gr_ring_free(r.ring);
     r.ring = NULL;
