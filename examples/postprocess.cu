@@ -37,13 +37,20 @@ static __device__ float4 pixel_at(cudaTextureObject_t picture, int x, int y)
     return tex2D<float4>(picture, (float)x + 0.5f, (float)y + 0.5f);
 }
 
+/* The pixel that is this thread's; false for a thread beside the picture. */
+static __device__ bool find_pixel(int width, int height, int *x, int *y)
+{
+    *x = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    *y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+    return *x < width && *y < height;
+}
+
 /* The first half of the blur: along the rows, into plain memory with all the bits of a float. */
 extern "C" __global__ void blur_rows(cudaTextureObject_t picture, float4 *rows, int width,
                                      int height, gaussian g)
 {
-    const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
-    if (x >= width || y >= height)
+    int x, y;
+    if (!find_pixel(width, height, &x, &y))
         return;
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     for (int i = -g.radius; i <= g.radius; i++)
@@ -55,9 +62,8 @@ extern "C" __global__ void blur_rows(cudaTextureObject_t picture, float4 *rows, 
 extern "C" __global__ void blur_columns(const float4 *rows, cudaSurfaceObject_t out, int width,
                                         int height, gaussian g)
 {
-    const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
-    if (x >= width || y >= height)
+    int x, y;
+    if (!find_pixel(width, height, &x, &y))
         return;
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     for (int i = -g.radius; i <= g.radius; i++) {
@@ -76,9 +82,8 @@ static __device__ float length_of(float across, float down)
 extern "C" __global__ void sobel(cudaTextureObject_t picture, cudaSurfaceObject_t out, int width,
                                  int height)
 {
-    const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
-    if (x >= width || y >= height)
+    int x, y;
+    if (!find_pixel(width, height, &x, &y))
         return;
     float4 across = make_float4(0.0f, 0.0f, 0.0f, 0.0f), down = across;
     for (int i = -1; i <= 1; i++) {

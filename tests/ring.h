@@ -56,6 +56,9 @@ void assert_slot(const gr_slot *slot, int value);
  * number.
  */
 uint64_t write_frame(gr_ring *ring, gr_side producer, int value);
+
+/* Those frames in a row, each with its number in it. */
+void write_frames(gr_ring *ring, gr_side producer, int first, int last);
 uint64_t read_frame(gr_ring *ring, gr_side producer, int value);
 
 /* The numbers of slots in each state, and the frames so far. */

@@ -44,8 +44,7 @@ START_TEST(the_newest_frame_is_read)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = make(3, producer, GR_RING_NEWEST);
-    for (int i = 1; i <= 10; i++)
-        ck_assert_uint_eq(write_frame(ring, producer, i), (uint64_t)i);
+    write_frames(ring, producer, 1, 10);
     assert_slots(ring, 0, 0, 3, 0);
     assert_frames(ring, 10, 0, 7);
     ck_assert_uint_eq(read_frame(ring, producer, 10), 10);
@@ -64,8 +63,7 @@ START_TEST(the_producer_of_the_newest_goes_round_a_frame_that_is_read)
     gr_slot reading, two[2];
     write_frame(ring, producer, 1);
     must_acquire_read(ring, producer, 1, &reading);
-    for (int i = 2; i < 10; i++)
-        write_frame(ring, producer, i);
+    write_frames(ring, producer, 2, 9);
     assert_slot(&reading, 1);
     assert_fails(gr_ring_acquire_write(ring, ring_stream(producer, true), 2, two), GR_ERR_TIMEOUT,
                  0, "1 are being read");
@@ -314,8 +312,7 @@ START_TEST(a_map_that_fails_leaves_the_ring_as_it_was)
 {
     GR_AUTO(gr_ring) *ring = make(3, GR_SIDE_CUDA, GR_RING_NEWEST);
     gr_slot slots[3] = {{.index = 9}};
-    for (int i = 1; i <= 4; i++)
-        write_frame(ring, GR_SIDE_CUDA, i);
+    write_frames(ring, GR_SIDE_CUDA, 1, 4);
     gr_slot reading;
     must_acquire_read(ring, GR_SIDE_CUDA, 1, &reading);
     write_frame(ring, GR_SIDE_CUDA, 5);
@@ -336,8 +333,7 @@ START_TEST(frames_stay_where_a_map_to_read_fails)
 {
     GR_AUTO(gr_ring) *ring = make(3, GR_SIDE_GRAPHICS, _i ? GR_RING_NEWEST : GR_RING_LOSSLESS);
     gr_slot slots[2];
-    for (int i = 1; i <= 3; i++)
-        write_frame(ring, GR_SIDE_GRAPHICS, i);
+    write_frames(ring, GR_SIDE_GRAPHICS, 1, 3);
     assert_ok(gr_egl_make_current(NULL));
     assert_fails(gr_ring_acquire_read(ring, fx.stream, 2, slots), GR_ERR_GL, 0, "");
     assert_ok(gr_egl_make_current(fx.egl));

@@ -22,8 +22,7 @@ START_TEST(what_was_published_before_a_resize_is_read_first)
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = must_make_ring(4, &(gr_ring_options){.producer = producer});
     gr_slot writing, reading, all[3];
-    for (int i = 1; i <= 3; i++)
-        write_frame(ring, producer, i);
+    write_frames(ring, producer, 1, 3);
     must_acquire_read(ring, producer, 1, &reading);
     must_acquire_write(ring, producer, 1, &writing);
     void *handle = gr_handle(reading.resource);
@@ -159,8 +158,7 @@ START_TEST(a_ring_ends_with_slots_in_every_state)
     gr_ring *ring = must_make_ring(5, &(gr_ring_options){.producer = producer});
     gr_slot reading, writing[2];
     void *handles[4];
-    for (int i = 1; i <= 2; i++)
-        write_frame(ring, producer, i);
+    write_frames(ring, producer, 1, 2);
     must_acquire_read(ring, producer, 1, &reading);
     must_acquire_write(ring, producer, 2, writing);
     handles[0] = gr_handle(reading.resource);

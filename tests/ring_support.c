@@ -152,6 +152,12 @@ uint64_t write_frame(gr_ring *ring, gr_side producer, int value)
     return slot.frame;
 }
 
+void write_frames(gr_ring *ring, gr_side producer, int first, int last)
+{
+    for (int i = first; i <= last; i++)
+        ck_assert_uint_eq(write_frame(ring, producer, i), (uint64_t)i);
+}
+
 uint64_t read_frame(gr_ring *ring, gr_side producer, int value)
 {
     gr_slot slot;

@@ -170,6 +170,13 @@ END_TEST
 
 /* ---- Unmap ----------------------------------------------------------------------------------- */
 
+/* By `buffer`, after a call that failed. */
+static void assert_still_mapped(const gr_buffer *buffer)
+{
+    ck_assert(gr_is_mapped(resource));
+    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+}
+
 START_TEST(release_fails)
 {
     gr_buffer *buffer = gr_map(resource, fx.stream);
@@ -178,9 +185,8 @@ START_TEST(release_fails)
     CU(cuMemsetD8Async(where, 0x55, SIZE, fx.stream));
     refuse_unmap();
     assert_unmap_refused(gr_buffer_release(buffer));
-    ck_assert(gr_is_mapped(resource));
+    assert_still_mapped(buffer);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), where);
-    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
     assert_ok(gr_buffer_release(buffer));
     assert_gl_bytes(name, SIZE, 0x55);
     assert_resource_usable(resource, name);
@@ -192,8 +198,7 @@ START_TEST(unmap_fails)
     gr_buffer *buffer = must_map(resource);
     refuse_unmap();
     assert_unmap_refused(gr_unmap(resource, GR_STREAM_OF_MAP));
-    ck_assert(gr_is_mapped(resource));
-    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+    assert_still_mapped(buffer);
     assert_ok(gr_unmap(resource, GR_STREAM_OF_MAP));
     ck_assert_uint_eq(gr_buffer_size(buffer), 0);
     assert_ok(gr_buffer_release(buffer));
@@ -226,8 +231,7 @@ START_TEST(close_fails_to_unmap)
     refuse_unmap();
     assert_unmap_refused(gr_close(resource, GR_STREAM_OF_MAP));
     ck_assert(!gr_is_closed(resource));
-    ck_assert(gr_is_mapped(resource));
-    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
+    assert_still_mapped(buffer);
     assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
     ck_assert(gr_is_closed(resource) && !gr_is_mapped(resource));
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);

@@ -60,6 +60,15 @@ static void assert_number(const unsigned *values, unsigned i, unsigned wanted)
     ck_assert_msg(values[i] == wanted, "number %u is %u, not %u", i, values[i], wanted);
 }
 
+/* What the stream's work has left in the memory, which ends with it. free() them. */
+static void *take_bytes(CUdeviceptr memory, size_t size)
+{
+    CU(cuStreamSynchronize(fx.stream));
+    void *bytes = soft_bytes(memory, size);
+    CU(cuMemFree(memory));
+    return bytes;
+}
+
 /* ---- What threads hand to each other --------------------------------------------------------- */
 
 START_TEST(sums_of_blocks)
@@ -116,8 +125,7 @@ START_TEST(threads_keep_their_place)
     unsigned threads = volume(shape->block), count = volume(shape->grid) * threads;
     CUdeviceptr out = numbers(9 * count);
     launch("who", shape, fx.stream, (void *[]){&out});
-    CU(cuStreamSynchronize(fx.stream));
-    unsigned *seen = soft_bytes(out, 9 * count * sizeof(*seen));
+    unsigned *seen = take_bytes(out, 9 * count * sizeof(*seen));
     for (unsigned i = 0; i < count; i++) {
         unsigned t = i % threads, b = i / threads;
         const unsigned wanted[9] = {t % x,     t / x % y, t / x / y,   t % x,      t / x % y,
@@ -125,7 +133,6 @@ START_TEST(threads_keep_their_place)
         ck_assert_mem_eq(seen + 9 * (size_t)i, wanted, sizeof(wanted));
     }
     free(seen);
-    CU(cuMemFree(out));
 }
 END_TEST
 
@@ -140,13 +147,11 @@ START_TEST(threads_that_leave_early)
     CUdeviceptr memory = numbers(THREADS);
     soft_launch("leave", (struct extents){.x = 1}, (struct extents){.x = THREADS}, fx.stream,
                 (void *[]){&memory, &stay});
-    CU(cuStreamSynchronize(fx.stream));
-    unsigned *counts = soft_bytes(memory, THREADS * sizeof(*counts));
+    unsigned *counts = take_bytes(memory, THREADS * sizeof(*counts));
     /* Thread i has its last barrier together with those behind it. */
     for (unsigned i = 0; i < THREADS; i++)
         assert_number(counts, i, i < stay ? stay - i : number_at(i));
     free(counts);
-    CU(cuMemFree(memory));
 }
 END_TEST
 
@@ -157,13 +162,11 @@ START_TEST(votes)
     struct shape shape = {.grid = {.x = 1}, .block = shapes[_i].block};
     CUdeviceptr memory = numbers(5 * threads);
     launch("vote", &shape, fx.stream, (void *[]){&memory, &threads});
-    CU(cuStreamSynchronize(fx.stream));
-    int *results = soft_bytes(memory, 5 * threads * sizeof(*results));
+    int *results = take_bytes(memory, 5 * threads * sizeof(*results));
     const int wanted[5] = {(int)threads / 2, 1, 0, 1, 0};
     for (unsigned i = 0; i < threads; i++)
         ck_assert_mem_eq(results + 5 * (size_t)i, wanted, sizeof(wanted));
     free(results);
-    CU(cuMemFree(memory));
 }
 END_TEST
 
