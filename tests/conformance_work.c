@@ -109,6 +109,7 @@ START_TEST(memory_operations)
     uint32_t found = 0;
     CU(cuMemAlloc(&word, 8));
     CU(cuMemsetD8(word, 0, 8));
+    CU(cuCtxSynchronize()); /* the stream below does not wait for the default one */
     CUstreamBatchMemOpParams all[3] = {
         {.waitValue = {.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32,
                        .address = word,
