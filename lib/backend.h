@@ -21,7 +21,7 @@ struct gr_backend {
 
     /*
      * Whether this thread may touch the resource now, for OpenGL: whether its context is current.
-     * Asked before every operation below, so they need not ask again; so it formats nothing.
+     * Asked before every operation below, which need not ask again. It formats nothing.
      */
     bool (*on_thread)(const gr_resource *resource);
 

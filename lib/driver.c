@@ -155,12 +155,13 @@ static gr_status load_software(void)
         if (length < (int)sizeof(path) && gr_loader_can_read(path))
             return load_file(path);
     }
-    return gr_fail(
-        GR_ERR_NO_DRIVER, GR_LOADER_CALL,
-        "The software CUDA driver " SOFT_DRIVER " is neither in %.250s, beside grinterop, nor in "
-        "its folder gr, nor in " GR_PKGLIBDIR ". Install it with grinterop, or name the file in "
-        "GR_CUDA_DRIVER.",
-        beside);
+    return gr_fail(GR_ERR_NO_DRIVER, GR_LOADER_CALL,
+                   "The software CUDA driver " SOFT_DRIVER
+                   " is neither in %.250s, beside grinterop, nor in "
+                   "its folder grinterop, nor in " GR_PKGLIBDIR
+                   ". Install it with grinterop, or name the file in "
+                   "GR_CUDA_DRIVER.",
+                   beside);
 }
 #endif
 

@@ -87,7 +87,8 @@ static gr_status check_family(const gr_vk_device *device, const char *call)
                    device->queue_family, device->identity.name, count);
 }
 
-/* Matched with its CUDA device first, because a device of another GPU may lack the extensions too.
+/*
+ * Matched with its CUDA device first, because a device of another GPU may lack the extensions too.
  */
 static gr_status match(gr_vk_device *device, const char *call)
 {

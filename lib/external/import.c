@@ -53,15 +53,8 @@ struct gr_import *gr_import_memory(const gr_external_memory_info *info, const ch
     return import;
 }
 
-struct gr_import *gr_import_vmm(int fd, size_t size, const char *call)
+static struct gr_import *finish_vmm(struct gr_import *import, gr_status status)
 {
-    struct gr_import *import = calloc(1, sizeof(*import));
-    if (!import) {
-        gr_fail_memory(call);
-        return NULL;
-    }
-    gr_status status =
-        fd >= 0 ? gr_vmm_import(&import->vmm, fd, size) : gr_vmm_create(&import->vmm, size);
     if (status != GR_OK) {
         free(import);
         return NULL;
@@ -70,6 +63,26 @@ struct gr_import *gr_import_vmm(int fd, size_t size, const char *call)
     import->size = import->vmm.size;
     import->dedicated = true;
     return import;
+}
+
+static struct gr_import *begin_vmm(const char *call)
+{
+    struct gr_import *import = calloc(1, sizeof(*import));
+    if (!import)
+        gr_fail_memory(call);
+    return import;
+}
+
+struct gr_import *gr_import_new(size_t size, const char *call)
+{
+    struct gr_import *import = begin_vmm(call);
+    return import ? finish_vmm(import, gr_vmm_create(&import->vmm, size)) : NULL;
+}
+
+struct gr_import *gr_import_vmm(int fd, size_t size, const char *call)
+{
+    struct gr_import *import = begin_vmm(call);
+    return import ? finish_vmm(import, gr_vmm_import(&import->vmm, fd, size)) : NULL;
 }
 
 void gr_import_drop(struct gr_import *import, bool alive)

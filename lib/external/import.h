@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Imported memory, which several resources may lie in, and memory of CUDA's own that is exported.
+/*
+ * Imported memory, which several resources may lie in, and memory of CUDA's own that is exported.
  */
 #ifndef GR_LIB_EXTERNAL_IMPORT_H
 #define GR_LIB_EXTERNAL_IMPORT_H
@@ -30,13 +31,14 @@ struct gr_import {
  */
 struct gr_import *gr_import_memory(const gr_external_memory_info *info, const char *call);
 
-/*
- * Likewise new memory of CUDA's own, of at least `size` bytes; or another process's, where `fd` is
- * 0 or more, of exactly `size` bytes as they were exported.
- */
+/* Likewise new memory of CUDA's own, of at least `size` bytes. */
+struct gr_import *gr_import_new(size_t size, const char *call);
+
+/* Likewise memory of another process's CUDA: `size` as it was exported. */
 struct gr_import *gr_import_vmm(int fd, size_t size, const char *call);
 
-/* Lets go of one hold; `alive` says whether the CUDA context, then current, still is. NULL is fine.
+/*
+ * Lets go of one hold; `alive` says whether the CUDA context, then current, still is. NULL is fine.
  */
 void gr_import_drop(struct gr_import *import, bool alive);
 

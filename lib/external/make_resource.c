@@ -17,9 +17,6 @@
 #include "lib/resource/resource.h"
 #include "lib/retire.h"
 
-/* For gr_import_vmm(): no descriptor. */
-#define NEW_MEMORY (-1)
-
 /* ---- The part of the memory that the resource is --------------------------------------------- */
 
 static gr_status map_buffer(struct gr_external *r, const gr_external_part *part)
@@ -48,8 +45,7 @@ static gr_status map_image(struct gr_external *r, const gr_external_part *part)
         result, "cuExternalMemoryGetMappedMipmappedArray",
         "The image at offset %zu of the memory, which has %zu bytes, could not be mapped. Is it "
         "described as it was made: tiling, levels, layers, format, use as an attachment, and "
-        "memory "
-        "dedicated to it or not?",
+        "memory dedicated to it or not?",
         part->offset, r->memory->size);
 }
 
@@ -152,8 +148,7 @@ gr_status gr_external_make_vmm(struct gr_external *r, const struct gr_context *c
     gr_status status = gr_context_enter(context, &pushed, call);
     if (status != GR_OK)
         return status;
-    r->memory = import ? gr_import_vmm(import->fd, import->size, call)
-                       : gr_import_vmm(NEW_MEMORY, size, call);
+    r->memory = import ? gr_import_vmm(import->fd, import->size, call) : gr_import_new(size, call);
     gr_context_leave(pushed);
     if (!r->memory)
         return gr_last_error(NULL);

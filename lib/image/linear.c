@@ -32,6 +32,12 @@ static gr_status find_part(const gr_buffer *buffer, unsigned level, unsigned lay
     gr_status status = gr_image_query(buffer, &info);
     if (status != GR_OK)
         return status;
+    if (info.texel_bytes == 0)
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, "gr_map_linear",
+            "CUDA describes the image by format 0x%x, which is not of plain channels: it "
+            "has no linear form. Use gr_buffer_array().",
+            (unsigned)info.format);
     part->row_bytes = shrink(info.width, level) * info.texel_bytes;
     part->rows = shrink(info.height, level);
     part->slices = buffer->resource->image.is_3d ? shrink(info.depth, level) : 1;

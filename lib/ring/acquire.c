@@ -136,7 +136,7 @@ static enum claim look_once_more(gr_ring *ring, struct gr_ring_side *side, size_
                                  const char *call)
 {
     enum claim found = look(ring, side, n, call);
-    if (found != CLAIM_NONE_READY || !gr_ring_can_end_returned(ring, call))
+    if (found != CLAIM_NONE_READY || !gr_ring_can_end_returned(ring))
         return found;
     if (gr_ring_end_returned(ring, side, call) != GR_OK)
         return CLAIM_FAILED;

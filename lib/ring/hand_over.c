@@ -22,8 +22,8 @@ static uint32_t find(const gr_ring *ring, const gr_slot *slot)
     return room;
 }
 
-static gr_status check_slot(const gr_ring *ring, const gr_slot *slot, size_t i, bool written,
-                            uint32_t number, const char *call)
+static gr_status check_slot(const gr_ring *ring, const struct gr_ring_side *side,
+                            const gr_slot *slot, size_t i, uint32_t number, const char *call)
 {
     if (number == ring->state->room)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "Slot %zu of the list is not of this ring.", i);
@@ -31,11 +31,11 @@ static gr_status check_slot(const gr_ring *ring, const gr_slot *slot, size_t i, 
     if (place->listed)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "Slot %u is listed twice.",
                        ring->slots[number].index);
-    bool right = place->state == (written ? GR_PLACE_WRITING : GR_PLACE_READING);
+    bool right = place->state == (side->writes ? GR_PLACE_WRITING : GR_PLACE_READING);
     if (right && place->frame == slot->frame)
         return GR_OK;
     return gr_fail(GR_ERR_STATE, call, "Slot %u is not one that is being %s%s.",
-                   ring->slots[number].index, written ? "written" : "read",
+                   ring->slots[number].index, side->writes ? "written" : "read",
                    right ? " as this frame: the description is of an earlier acquire"
                          : " at the moment");
 }
@@ -53,7 +53,7 @@ static gr_status look_up(gr_ring *ring, struct gr_ring_side *side, size_t n, con
     size_t found = 0;
     for (; found < n && status == GR_OK; found++) {
         uint32_t number = find(ring, &slots[found]);
-        status = check_slot(ring, &slots[found], found, side->writes, number, call);
+        status = check_slot(ring, side, &slots[found], found, number, call);
         if (status != GR_OK)
             break;
         ring->state->places[number].listed = 1;

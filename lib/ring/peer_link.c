@@ -55,9 +55,7 @@ gr_status gr_link_fail_over(const struct gr_link *link, const char *call)
                        peer);
     if (atomic_load(&link->view.page->ended[!link->role]))
         return gr_fail(GR_ERR_SYSTEM, call,
-                       "The other process has freed its ring, as whose %s it "
-                       "was.",
-                       peer);
+                       "The other process has freed its ring, as whose %s it was.", peer);
     return gr_fail(GR_ERR_SYSTEM, call,
                    "The other process, the ring's %s, has ended or closed the socket.", peer);
 }

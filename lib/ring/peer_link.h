@@ -5,8 +5,8 @@
  * (peer_page.c), a semaphore each (peer_semaphores.c) and the socket, which wakes and says when the
  * peer is gone (peer_watch.c).
  *
- * The link is NULL where a ring is not shared: all may be called with it, and then do nothing. On
- * systems without Unix sockets there never is one (without_peer.c).
+ * The link is NULL where a ring is not shared. The ring's calls and gr_link_end() then do nothing.
+ * On systems without Unix sockets there never is one (without_peer.c).
  */
 #ifndef GR_LIB_RING_PEER_LINK_H
 #define GR_LIB_RING_PEER_LINK_H
@@ -25,19 +25,19 @@ struct gr_page;
 
 /* What a new link is made of. */
 struct gr_link_parts {
-    int socket; /* closed when the link ends */
+    int socket; /* closed when the link has ended */
     gr_ring_role role;
     struct gr_page *page; /* the link's on success */
     uint32_t count;       /* of its slots */
 
-    /* Signalled by this process, and by the peer. The link takes a hold of each. */
+    /* Signalled by this process, and by the peer. The link takes holds of its own. */
     gr_semaphore *mine, *theirs;
 
     /* The resources' own, if they are relayed; each may be NULL, and gets a hold. */
     bool relays;
     gr_semaphore *relayed[2];
 
-    /* The ring's: they stay as they are until the link ends. */
+    /* The ring's: they stay as they are until gr_link_end(). */
     struct gr_ring_state *state;
     pthread_mutex_t *lock;
     pthread_cond_t *changed;

@@ -3,15 +3,15 @@
  * What orders the two processes of a shared ring: a timeline semaphore of each, `mine` and
  * `theirs`. The page says of each slot which value of which has to come first.
  *
- * this side is      its use begins                            its use ends
- * ------------      -------------------------------------- --------------------------------------
- * CUDA              the map waits for theirs, as for          the release signals mine, as ever
- *                   graphics' semaphore
- * graphics,         its submit waits for theirs, as for       its submit signals mine, as ever
- * direct            CUDA's semaphore
- * graphics,         the stream `in` waits for theirs and      the stream `out` waits for its
- * submit, relayed           releases, as CUDA would have              as a map would, and signals
- * mine
+ *     this side is       its use begins                        its use ends
+ *     -----------------  ------------------------------------  ----------------------------------
+ *     CUDA               the map waits for theirs, as for      the release signals mine, as ever
+ *                        graphics' semaphore
+ *     graphics, direct   its submit waits for theirs, as for   its submit signals mine, as ever
+ *                        CUDA's semaphore
+ *     graphics, relayed  the stream `in` waits for theirs and  the stream `out` waits for its
+ *                        releases, as CUDA would have          submit, as a map would, and
+ *                                                              signals mine
  *
  * Direct are semaphores that can be exported and that nobody else uses; the relay is for all
  * others.

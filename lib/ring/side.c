@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is the same for both sides of a ring but for who writes. */
+/* What both sides of a ring do, each in its own direction. */
 #include "lib/ring/side.h"
 
 #include <stdlib.h>

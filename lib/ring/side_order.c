@@ -39,10 +39,10 @@
  *                                                       replaces it, but where the slot
  *                                                       leaves: then until a later submit
  *                                                       signals a greater value
- * leaving -> ended     gr_resource_free(): CUDA's imports end after the last release; OpenGL keeps
- *                      what its commands use; Vulkan's objects are kept until an event after
- *                      both its last signal and CUDA's last release (slot_resources.c)
- * mapped -> closed     gr_close() on the stream of the map
+ * leaving -> ended   gr_resource_free(): CUDA's imports end after the last release; OpenGL keeps
+ *                    what its commands use; Vulkan's objects are kept until an event after both
+ *                    its last signal and CUDA's last release (slot_resources.c)
+ * mapped -> closed   gr_close() on the stream of the map
  *
  * RETURNING lets CUDA wait once for several slots, so that the GPU changes sides less often, and
  * saves OpenGL's signals, each of which costs its queue time in which it does nothing else. They
@@ -192,16 +192,13 @@ gr_status gr_ring_end_returned(gr_ring *ring, struct gr_ring_side *side, const c
     return status;
 }
 
-bool gr_ring_can_end_returned(const gr_ring *ring, const char *call)
+bool gr_ring_can_end_returned(const gr_ring *ring)
 {
     if (gr_ring_state_returning(ring->state) == 0)
         return false;
-    gr_error before;
-    gr_error_save(&before);
     const gr_resource *resource = gr_ring_any_resource(ring);
-    bool can = check_thread(kind_with_hooks(resource), resource, call) == GR_OK;
-    gr_error_restore(&before);
-    return can;
+    const struct gr_external_kind *kind = kind_with_hooks(resource);
+    return !kind || !kind->on_thread || kind->on_thread(resource);
 }
 
 gr_status gr_ring_first_use(const gr_ring *ring, gr_resource *const resources[], size_t n,

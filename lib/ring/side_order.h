@@ -39,7 +39,7 @@ gr_status gr_ring_end_returned(gr_ring *ring, struct gr_ring_side *side, const c
 void gr_ring_free_returned(gr_ring *ring);
 
 /* Whether gr_ring_end_returned() has something to do, and this thread may. The lock is held. */
-bool gr_ring_can_end_returned(const gr_ring *ring, const char *call);
+bool gr_ring_can_end_returned(const gr_ring *ring);
 
 /*
  * The graphics API is done with resources that it had before they came into the ring, and CUDA

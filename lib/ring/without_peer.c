@@ -2,6 +2,8 @@
 /* Where there are no Unix sockets: no ring is shared, so the link is always NULL. */
 #include "lib/ring/peer_link.h"
 
+#include "lib/error.h"
+
 gr_status gr_link_pull(struct gr_link *link, const struct gr_ring_side *side, const char *call)
 {
     (void)link, (void)side, (void)call;
@@ -16,8 +18,8 @@ bool gr_link_await(struct gr_link *link)
 
 gr_status gr_link_fail_over(const struct gr_link *link, const char *call)
 {
-    (void)link, (void)call;
-    return GR_OK;
+    (void)link;
+    return gr_fail(GR_ERR_SYSTEM, call, "There is no other process here.");
 }
 
 bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What has come is imported, once it is sure that nothing can be taken away from it. */
+/* Imports what another process has sent, if that process cannot take it away again. */
 #define _GNU_SOURCE
 #include "lib/share/import.h"
 

@@ -206,8 +206,7 @@ gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream str
     return status;
 }
 
-/* ---- The graphics API's half of both -----------------------------------------------------------
- */
+/* ---- The graphics API's half of both --------------------------------------------------------- */
 
 /* The next value that the graphics API signals; of a binary semaphore the number of the signal. */
 static gr_status begin_signal(gr_semaphore *acquire, uint64_t *number, const char *call)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What CUDA's documentation demands of imported semaphores, of signals and of waits, type by type.
+/*
+ * What CUDA's documentation demands of imported semaphores, of signals and of waits, type by type.
  */
 #ifndef GR_LIB_SYNC_SEMAPHORE_RULES_H
 #define GR_LIB_SYNC_SEMAPHORE_RULES_H
