@@ -17,8 +17,7 @@ unsigned int gl_bind_buffer(unsigned int target, unsigned int query, unsigned in
     return (GLuint)before;
 }
 
-/* ---- Pending errors: none can be put back, so the same mistake is made again ------------------
- */
+/* ---- Pending errors: none can be put back, so the same mistake is made again ----------------- */
 
 /* A context that was lost gives errors without an end. */
 #define MOST_ERRORS 16
@@ -99,8 +98,7 @@ const char *gl_error_name(unsigned int error)
     }
 }
 
-/* ---- The settings that moving texels depends on -------------------------------------------------
- */
+/* ---- The settings that moving texels depends on ---------------------------------------------- */
 
 /* Compressed texels, which have settings of their own, are never moved. */
 static const struct {

@@ -10,8 +10,7 @@
 /* Binds a buffer; what the binding `query` held before is the result, for glBindBuffer(). */
 unsigned int gl_bind_buffer(unsigned int target, unsigned int query, unsigned int name);
 
-/* ---- Pending errors, in a context that can be asked by name (gl_context.direct) ---------------
- */
+/* ---- Pending errors, in a context that can be asked by name (gl_context.direct) -------------- */
 
 struct gl_errors {
     unsigned int before; /* GL_NO_ERROR as a rule */
@@ -32,8 +31,7 @@ void gl_errors_end(const struct gl_errors *errors);
 /* "GL_OUT_OF_MEMORY"; static. */
 const char *gl_error_name(unsigned int error);
 
-/* ---- The settings that moving texels depends on -----------------------------------------------
- */
+/* ---- The settings that moving texels depends on ---------------------------------------------- */
 
 #define GL_STORE_PARAMETERS    16
 #define GL_TRANSFER_PARAMETERS 12

@@ -82,8 +82,7 @@ void soft_mipmap_unwrap(soft_mipmap *mipmap);
 soft_array *soft_array_get(CUarray handle);
 soft_mipmap *soft_mipmap_get(CUmipmappedArray handle);
 
-/* ---- What arrays and mipmapped arrays have in common when they begin and end --------------------
- */
+/* ---- What arrays and mipmapped arrays have in common when they begin and end ----------------- */
 
 /* What cuArray3DCreate allows. */
 CUresult soft_array_check(const CUDA_ARRAY3D_DESCRIPTOR *descriptor);

@@ -22,8 +22,7 @@ void soft_context_leave_if_current(CUcontext handle);
 /* CUDA_ERROR_INVALID_VALUE for flags that cuCtxCreate and cuDevicePrimaryCtxSetFlags refuse. */
 CUresult soft_context_check_flags(unsigned flags);
 
-/* ---- The end (context_end.c) ------------------------------------------------------------------
- */
+/* ---- The end (context_end.c) ----------------------------------------------------------------- */
 
 /* Waits for the context's work, then ends it with all that belongs to it. */
 void soft_context_end(soft_context *context);

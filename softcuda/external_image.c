@@ -40,7 +40,7 @@ static size_t lay_out(const CUDA_ARRAY3D_DESCRIPTOR *level, soft_array_place *pl
 typedef CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image_description;
 
 /* Spare bytes at the end of a memory that holds an image of less levels exactly. */
-#define SPARE 64
+#define MOST_SPARE 64
 
 /*
  * NVIDIA's Vulkan places layers as if the chain of levels were whole, and CUDA has to be told so;
@@ -51,7 +51,7 @@ static bool ends_here(const soft_external *external, const CUDA_ARRAY3D_DESCRIPT
                       uint64_t end)
 {
     bool layered = descriptor->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
-    return layered && end <= external->size && external->size - end < SPARE;
+    return layered && end <= external->size && external->size - end < MOST_SPARE;
 }
 
 static CUresult wrap(const soft_external *external, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,

@@ -124,7 +124,8 @@ static bool append_object(line *l, const unsigned char *address)
     return true;
 }
 
-/* An address of which the driver knows nothing; x86-64 does not tell one that no memory can have.
+/*
+ * An address of which the driver knows nothing; x86-64 does not tell one that no memory can have.
  */
 static void append_nobody(line *l, const siginfo_t *info)
 {
@@ -230,7 +231,8 @@ static void note_stack(soft_stack *stack)
     pthread_attr_destroy(&attributes);
 }
 
-/* AddressSanitizer has given each thread such a stack already, and frees what it finds at the end.
+/*
+ * AddressSanitizer has given each thread such a stack already, and frees what it finds at the end.
  */
 void *soft_fault_begin_thread(void)
 {

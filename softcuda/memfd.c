@@ -25,14 +25,14 @@ static const unsigned char mesa_uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 
                                             0x01, 0x2e, 0x1b, 0xe9, 0x69, 0x7e, 0x53, 0x0f};
 
 /* Data begin at a page. llvmpipe wants some bytes more than a buffer has. */
-#define DATA_OFFSET 4096
-#define SPARE       64
+#define DATA_OFFSET   4096
+#define ROOM_FOR_MESA 64
 
 /* ---- The driver's own ------------------------------------------------------------------------ */
 
 static bool fill(int fd, size_t size)
 {
-    size_t whole = DATA_OFFSET + size + SPARE;
+    size_t whole = DATA_OFFSET + size + ROOM_FOR_MESA;
     /* All pages now: a page that is missing at an access would end the process. */
     if (posix_fallocate(fd, 0, (off_t)whole) != 0)
         return false;

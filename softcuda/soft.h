@@ -223,7 +223,8 @@ bool soft_range_holds(const void *address, size_t size);
 #define SOFT_GUARD_SIZE   ((size_t)64 * 1024)
 #define SOFT_MOST_GUARDED 28000
 
-/* Books guards that are made elsewhere; false if there are enough. They are booked in both cases.
+/*
+ * Books guards that are made elsewhere; false if there are enough. They are booked in both cases.
  */
 bool soft_guards_book(size_t count);
 void soft_guards_unbook(size_t count);

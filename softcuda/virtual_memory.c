@@ -170,7 +170,8 @@ SOFT_API cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
 
 /* ---- Whole mappings -------------------------------------------------------------------------- */
 
-/* The link to the first of the mappings that fill [base, base + size) end to end; NULL if none do.
+/*
+ * The link to the first of the mappings that fill [base, base + size) end to end; NULL if none do.
  */
 static mapping **find_run_locked(const unsigned char *base, size_t size)
 {
@@ -308,7 +309,8 @@ SOFT_API cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
 
 /* ---- Unmap ----------------------------------------------------------------------------------- */
 
-/* The pages' own name goes; that of the reservation's pages remains, unless they are the same ones.
+/*
+ * The pages' own name goes; that of the reservation's pages remains, unless they are the same ones.
  */
 static void unmap_locked(mapping **link)
 {

@@ -59,7 +59,8 @@ static const struct {
 #define QUERY_COUNT (sizeof(queries) / sizeof(queries[0]))
 #define UNITS       3
 
-/* Of the application's unit, of unit 0 and of the last one, which grinterop may use for a moment.
+/*
+ * Of the application's unit, of unit 0 and of the last one, which grinterop may use for a moment.
  */
 static GLenum units[UNITS];
 

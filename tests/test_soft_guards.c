@@ -274,6 +274,7 @@ static int by_a_copy(void)
 
 #define KERNEL "driver: kernel write_at accessed address 0x"
 
+/* Catches: a write past an allocation went unseen, unlike one after its free. */
 START_TEST(allocations)
 {
     need_software();
@@ -296,6 +297,7 @@ START_TEST(allocations)
 }
 END_TEST
 
+/* Catches: a write past a mapped buffer went unseen, unlike one after its unmap. */
 START_TEST(mapped_buffers)
 {
     need_software();
@@ -323,6 +325,7 @@ START_TEST(shared_memory)
 }
 END_TEST
 
+/* Catches: an access through NULL ended the program without a word. */
 START_TEST(pointers_to_nothing)
 {
     need_software();
@@ -440,6 +443,7 @@ static int endless_recursion(void)
     return 0;
 }
 
+/* Catches: 66,000 bytes on the stack stepped over the canary unseen. */
 START_TEST(stacks_of_threads_with_barriers)
 {
     need_software();

@@ -156,7 +156,8 @@ const unsigned char *frames_kernel(size_t *size);
 /* rows.c: one mesh, written by CUDA from map to release. */
 bool frames_write_mapped(struct frames *frames, gr_resource *resource);
 
-/* A group of frames that goes through the ring: written by CUDA and taken for drawing; then back.
+/*
+ * A group of frames that goes through the ring: written by CUDA and taken for drawing; then back.
  */
 bool frames_ring_write(struct frames *frames, struct frames_run *run);
 bool frames_ring_give_back(struct frames_run *run);

@@ -122,7 +122,7 @@ static bool raw_batch(struct bench *bench, unsigned resources, bool work)
     return true;
 }
 
-static bool gr_map_one(struct bench *bench, unsigned i)
+static bool grinterop_map_one(struct bench *bench, unsigned i)
 {
     bench->buffers[i] = gr_map(bench->resources[i], bench->on.stream);
     if (!bench->buffers[i])
@@ -131,17 +131,18 @@ static bool gr_map_one(struct bench *bench, unsigned i)
     return true;
 }
 
-static bool gr_release_one(struct bench *bench, unsigned i)
+static bool grinterop_release_one(struct bench *bench, unsigned i)
 {
     if (gr_buffer_release(bench->buffers[i]) != GR_OK)
         return bench_grinterop_failed("gr_buffer_release");
     return true;
 }
 
-static bool gr_pairs(struct bench *bench, unsigned resources, bool work)
+static bool grinterop_pairs(struct bench *bench, unsigned resources, bool work)
 {
     for (unsigned i = 0; i < resources; i++) {
-        if (!gr_map_one(bench, i) || (work && !fill_one(bench, i)) || !gr_release_one(bench, i))
+        if (!grinterop_map_one(bench, i) || (work && !fill_one(bench, i)) ||
+            !grinterop_release_one(bench, i))
             return false;
         if (work)
             copy_one(bench, i);
@@ -149,22 +150,22 @@ static bool gr_pairs(struct bench *bench, unsigned resources, bool work)
     return true;
 }
 
-static bool gr_singly(struct bench *bench, unsigned resources, bool work)
+static bool grinterop_singly(struct bench *bench, unsigned resources, bool work)
 {
     for (unsigned i = 0; i < resources; i++)
-        if (!gr_map_one(bench, i))
+        if (!grinterop_map_one(bench, i))
             return false;
     if (work && !fill(bench, resources))
         return false;
     for (unsigned i = 0; i < resources; i++)
-        if (!gr_release_one(bench, i))
+        if (!grinterop_release_one(bench, i))
             return false;
     if (work)
         copy(bench, resources);
     return true;
 }
 
-static bool gr_batch(struct bench *bench, unsigned resources, bool work)
+static bool grinterop_batch(struct bench *bench, unsigned resources, bool work)
 {
     if (gr_map_many(bench->resources, resources, bench->on.stream, bench->buffers) != GR_OK)
         return bench_grinterop_failed("gr_map_many");
@@ -191,7 +192,7 @@ static bool raw_register(struct bench *bench, unsigned resources, bool work)
                          "cuGraphicsUnregisterResource");
 }
 
-static bool gr_register(struct bench *bench, unsigned resources, bool work)
+static bool grinterop_register(struct bench *bench, unsigned resources, bool work)
 {
     (void)resources, (void)work;
     gr_resource *resource = gr_from_gl_buffer(bench->spare, GR_WRITE_DISCARD);
@@ -216,19 +217,26 @@ const char *const bench_part_titles[BENCH_PARTS] = {
    Full blocks need few frames, since the GPU keeps its pace to a thousandth; 32 pairs need fewest,
    because each of them makes the GPU switch between OpenGL and CUDA. */
 const struct bench_kind bench_kinds[] = {
-    {"room/one", "one resource", BENCH_ROOM, 1, 1, 16, 0, {raw_pairs, gr_pairs}},
-    {"room/pairs", "32 pairs", BENCH_ROOM, 32, 32, 1, 0, {raw_pairs, gr_pairs}},
-    {"room/singly", "32 singly", BENCH_ROOM, 32, 32, 1, 0, {raw_singly, gr_singly}},
-    {"room/batch", "32 in one batch", BENCH_ROOM, 32, 1, 4, 0, {raw_batch, gr_batch}},
-    {"map/one", "one resource", BENCH_MAP, 1, 1, 16, 100, {raw_pairs, gr_pairs}},
-    {"map/pairs", "32 pairs", BENCH_MAP, 32, 32, 1, 5, {raw_pairs, gr_pairs}},
-    {"map/singly", "32 singly", BENCH_MAP, 32, 32, 1, 50, {raw_singly, gr_singly}},
-    {"map/batch", "32 in one batch", BENCH_MAP, 32, 1, 4, 100, {raw_batch, gr_batch}},
-    {"frame/one", "one resource", BENCH_FRAME, 1, 1, 16, 100, {raw_pairs, gr_pairs}},
-    {"frame/pairs", "32 pairs", BENCH_FRAME, 32, 32, 1, 5, {raw_pairs, gr_pairs}},
-    {"frame/singly", "32 singly", BENCH_FRAME, 32, 32, 1, 50, {raw_singly, gr_singly}},
-    {"frame/batch", "32 in one batch", BENCH_FRAME, 32, 1, 2, 50, {raw_batch, gr_batch}},
-    {"register/one", "one resource", BENCH_REGISTER, 1, 1, 8, 0, {raw_register, gr_register}},
+    {"room/one", "one resource", BENCH_ROOM, 1, 1, 16, 0, {raw_pairs, grinterop_pairs}},
+    {"room/pairs", "32 pairs", BENCH_ROOM, 32, 32, 1, 0, {raw_pairs, grinterop_pairs}},
+    {"room/singly", "32 singly", BENCH_ROOM, 32, 32, 1, 0, {raw_singly, grinterop_singly}},
+    {"room/batch", "32 in one batch", BENCH_ROOM, 32, 1, 4, 0, {raw_batch, grinterop_batch}},
+    {"map/one", "one resource", BENCH_MAP, 1, 1, 16, 100, {raw_pairs, grinterop_pairs}},
+    {"map/pairs", "32 pairs", BENCH_MAP, 32, 32, 1, 5, {raw_pairs, grinterop_pairs}},
+    {"map/singly", "32 singly", BENCH_MAP, 32, 32, 1, 50, {raw_singly, grinterop_singly}},
+    {"map/batch", "32 in one batch", BENCH_MAP, 32, 1, 4, 100, {raw_batch, grinterop_batch}},
+    {"frame/one", "one resource", BENCH_FRAME, 1, 1, 16, 100, {raw_pairs, grinterop_pairs}},
+    {"frame/pairs", "32 pairs", BENCH_FRAME, 32, 32, 1, 5, {raw_pairs, grinterop_pairs}},
+    {"frame/singly", "32 singly", BENCH_FRAME, 32, 32, 1, 50, {raw_singly, grinterop_singly}},
+    {"frame/batch", "32 in one batch", BENCH_FRAME, 32, 1, 2, 50, {raw_batch, grinterop_batch}},
+    {"register/one",
+     "one resource",
+     BENCH_REGISTER,
+     1,
+     1,
+     8,
+     0,
+     {raw_register, grinterop_register}},
 };
 
 const size_t bench_kind_count = sizeof(bench_kinds) / sizeof(bench_kinds[0]);
