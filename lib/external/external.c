@@ -101,8 +101,7 @@ static const struct gr_external_kind *kind_of(const gr_resource *resource)
 
 static bool on_thread(const gr_resource *resource)
 {
-    const struct gr_external_kind *kind = own(resource)->kind;
-    return !kind || !kind->on_thread || own(resource)->in_ring || kind->on_thread(resource);
+    return own(resource)->in_ring || gr_external_on_thread(own(resource)->kind, resource);
 }
 
 static gr_status refuse_thread(const gr_resource *resource, const char *call)

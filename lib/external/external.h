@@ -67,13 +67,18 @@ struct gr_external {
 
 extern const struct gr_backend gr_external_backend;
 
-/* GR_OK where this thread may use a resource of that kind; else the recorded error. */
+/* Whether this thread may use a resource of that kind, which may be NULL. */
+static inline bool gr_external_on_thread(const struct gr_external_kind *kind,
+                                         const gr_resource *resource)
+{
+    return !kind || !kind->on_thread || kind->on_thread(resource);
+}
+
+/* GR_OK where it may; else the recorded error. */
 static inline gr_status gr_external_check_thread(const struct gr_external_kind *kind,
                                                  const gr_resource *resource, const char *call)
 {
-    return !kind || !kind->on_thread || kind->on_thread(resource)
-               ? GR_OK
-               : kind->refuse_thread(resource, call);
+    return gr_external_on_thread(kind, resource) ? GR_OK : kind->refuse_thread(resource, call);
 }
 
 /*

@@ -9,6 +9,14 @@
 #include "lib/external/memory_rules.h"
 #include "lib/import_handle.h"
 
+static struct gr_import *allocate(const char *call)
+{
+    struct gr_import *import = calloc(1, sizeof(*import));
+    if (!import)
+        gr_fail_memory(call);
+    return import;
+}
+
 /*
  * The driver takes a descriptor when the import succeeds, but the caller's is to be taken only when
  * all has succeeded: so the driver gets a copy.
@@ -37,11 +45,9 @@ static gr_status import_handle(struct gr_import *import, const gr_external_memor
 
 struct gr_import *gr_import_memory(const gr_external_memory_info *info, const char *call)
 {
-    struct gr_import *import = calloc(1, sizeof(*import));
-    if (!import) {
-        gr_fail_memory(call);
+    struct gr_import *import = allocate(call);
+    if (!import)
         return NULL;
-    }
     if (import_handle(import, info, call) != GR_OK) {
         free(import);
         return NULL;
@@ -65,23 +71,15 @@ static struct gr_import *finish_vmm(struct gr_import *import, gr_status status)
     return import;
 }
 
-static struct gr_import *begin_vmm(const char *call)
-{
-    struct gr_import *import = calloc(1, sizeof(*import));
-    if (!import)
-        gr_fail_memory(call);
-    return import;
-}
-
 struct gr_import *gr_import_new(size_t size, const char *call)
 {
-    struct gr_import *import = begin_vmm(call);
+    struct gr_import *import = allocate(call);
     return import ? finish_vmm(import, gr_vmm_create(&import->vmm, size)) : NULL;
 }
 
 struct gr_import *gr_import_vmm(int fd, size_t size, const char *call)
 {
-    struct gr_import *import = begin_vmm(call);
+    struct gr_import *import = allocate(call);
     return import ? finish_vmm(import, gr_vmm_import(&import->vmm, fd, size)) : NULL;
 }
 

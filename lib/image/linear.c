@@ -26,7 +26,7 @@ static size_t shrink(size_t extent, unsigned level)
 
 /* The CUDA context is current. */
 static gr_status find_part(const gr_buffer *buffer, unsigned level, unsigned layer,
-                           struct part *part)
+                           struct part *part, const char *call)
 {
     gr_image_info info;
     gr_status status = gr_image_query(buffer, &info);
@@ -34,7 +34,7 @@ static gr_status find_part(const gr_buffer *buffer, unsigned level, unsigned lay
         return status;
     if (info.texel_bytes == 0)
         return gr_fail(
-            GR_ERR_UNSUPPORTED, "gr_map_linear",
+            GR_ERR_UNSUPPORTED, call,
             "CUDA describes the image by format 0x%x, which is not of plain channels: it "
             "has no linear form. Use gr_buffer_array().",
             (unsigned)info.format);
@@ -130,7 +130,7 @@ static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
         status = gr_context_enter(&buffer->resource->context, &pushed, call);
     if (status != GR_OK)
         return status;
-    status = find_part(buffer, level, layer, &part);
+    status = find_part(buffer, level, layer, &part, call);
     if (status == GR_OK)
         status = copy_part(&part, memory, out, stream == GR_STREAM_OF_MAP ? buffer->stream : stream,
                            call);
@@ -198,7 +198,7 @@ gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, cons
 {
     gr_resource *resource = buffer->resource;
     struct part part;
-    gr_status status = find_part(buffer, level, layer, &part);
+    gr_status status = find_part(buffer, level, layer, &part, call);
     if (status != GR_OK)
         return status;
     size_t pitch = (part.row_bytes + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
@@ -230,7 +230,7 @@ gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *c
     gr_status status = GR_OK;
     gr_linear memory = staging_of(buffer);
     if (!(buffer->resource->flags & GR_READ_ONLY))
-        status = find_part(buffer, buffer->level, buffer->layer, &part);
+        status = find_part(buffer, buffer->level, buffer->layer, &part, call);
     if (status == GR_OK && !(buffer->resource->flags & GR_READ_ONLY))
         status = copy_part(&part, &memory, false, stream, call);
     if (status != GR_OK)

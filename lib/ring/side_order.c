@@ -61,21 +61,14 @@
 #include "lib/external/external.h"
 #include "lib/ring/peer_link.h"
 
-/* The hooks of resources whose graphics API takes commands from this thread; NULL for others. */
+/*
+ * The hooks of resources whose graphics API takes commands from this thread; NULL for others, which
+ * any thread may use. For what is in a ring, map and release leave the question to the ring.
+ */
 static const struct gr_external_kind *kind_with_hooks(const gr_resource *resource)
 {
     const struct gr_external *external = gr_external_of(resource);
     return external && external->kind && external->kind->begin_use ? external->kind : NULL;
-}
-
-/*
- * What map and release leave to the ring, for the resource is in one; without hooks any thread will
- * do.
- */
-static gr_status check_thread(const struct gr_external_kind *kind, const gr_resource *resource,
-                              const char *call)
-{
-    return gr_external_check_thread(kind, resource, call);
 }
 
 static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_submit *submit,
@@ -84,7 +77,7 @@ static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_sub
     const struct gr_external_kind *kind = kind_with_hooks(resources[0]);
     if (!kind)
         return gr_external_of(resources[0]) ? gr_submit_begin(resources, n, submit) : GR_OK;
-    gr_status status = check_thread(kind, resources[0], call);
+    gr_status status = gr_external_check_thread(kind, resources[0], call);
     return status == GR_OK ? kind->begin_use(resources, n) : status;
 }
 
@@ -93,7 +86,7 @@ static gr_status end_graphics(gr_resource *const resources[], size_t n, const ch
     const struct gr_external_kind *kind = kind_with_hooks(resources[0]);
     if (!kind)
         return GR_OK;
-    gr_status status = check_thread(kind, resources[0], call);
+    gr_status status = gr_external_check_thread(kind, resources[0], call);
     return status == GR_OK ? kind->end_use(resources, n) : status;
 }
 
@@ -170,7 +163,7 @@ size_t gr_ring_take_returned(gr_ring *ring, size_t n)
 gr_status gr_ring_put_off_end(const gr_ring *ring, const char *call)
 {
     const gr_resource *resource = ring->reader.resources[0];
-    return check_thread(kind_with_hooks(resource), resource, call);
+    return gr_external_check_thread(kind_with_hooks(resource), resource, call);
 }
 
 gr_status gr_ring_end_returned(gr_ring *ring, struct gr_ring_side *side, const char *call)
@@ -197,8 +190,7 @@ bool gr_ring_can_end_returned(const gr_ring *ring)
     if (gr_ring_state_returning(ring->state) == 0)
         return false;
     const gr_resource *resource = gr_ring_any_resource(ring);
-    const struct gr_external_kind *kind = kind_with_hooks(resource);
-    return !kind || !kind->on_thread || kind->on_thread(resource);
+    return gr_external_on_thread(kind_with_hooks(resource), resource);
 }
 
 gr_status gr_ring_first_use(const gr_ring *ring, gr_resource *const resources[], size_t n,
