@@ -67,9 +67,8 @@ static bool paint(struct show *show, int image, gr_buffer *buffer, int level, in
     int index = level + layer, count = kind->levels * kind->layers * kind->depth;
     void *arguments[] = {&surface, &width, &height, &index, &count};
     const unsigned across = ((unsigned)width + 31) / 32, down = ((unsigned)height + 7) / 8;
-    return cuda_ok(s->cuda->cuLaunchKernel(show->painters[image], across, down,
-                                           (unsigned)kind->depth, 32, 8, 1, 0, s->stream, arguments,
-                                           NULL),
+    return cuda_ok(s->cuda->LaunchKernel(show->painters[image], across, down, (unsigned)kind->depth,
+                                         32, 8, 1, 0, s->stream, arguments, NULL),
                    "start a kernel");
 }
 
@@ -123,8 +122,7 @@ static bool make_sheet(struct show *show, const struct options *options)
     shrink_picture(show->pixels, options->shrink);
 
     /* The picture is there, so this waits for nothing; it reports a kernel that failed. */
-    if (!cuda_ok(show->session.cuda->cuStreamSynchronize(show->session.stream),
-                 "run the kernels") ||
+    if (!cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernels") ||
         !png_file_write(options->output, width, height, show->pixels))
         return false;
     output_report(options->output, width, height);
@@ -136,8 +134,8 @@ static bool load_kernels(struct show *show)
     if (!kernel_image_load(&gallery_image, &show->module))
         return false;
     for (int i = 0; i < IMAGES; i++)
-        if (!cuda_ok(show->session.cuda->cuModuleGetFunction(&show->painters[i], show->module,
-                                                             painter_names[i]),
+        if (!cuda_ok(show->session.cuda->ModuleGetFunction(&show->painters[i], show->module,
+                                                           painter_names[i]),
                      "find a kernel"))
             return false;
     return true;
@@ -183,7 +181,7 @@ static void close_show(struct show *show)
     for (int i = 0; i < IMAGES; i++)
         gr_resource_free(show->shared[i]);
     if (show->module)
-        show->session.cuda->cuModuleUnload(show->module);
+        show->session.cuda->ModuleUnload(show->module);
     sheet_free(&show->sheet);
     collection_free(&show->collection);
     session_close(&show->session);

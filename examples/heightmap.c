@@ -59,7 +59,7 @@ static bool launch(const struct session *s, CUfunction kernel, int columns, int 
 {
     const unsigned across = ((unsigned)columns + 15) / 16, down = ((unsigned)rows + 15) / 16;
     return cuda_ok(
-        s->cuda->cuLaunchKernel(kernel, across, down, 1, 16, 16, 1, 0, s->stream, arguments, NULL),
+        s->cuda->LaunchKernel(kernel, across, down, 1, 16, 16, 1, 0, s->stream, arguments, NULL),
         "start a kernel");
 }
 
@@ -92,8 +92,7 @@ static bool draw_picture(struct show *show, const char *path)
     /*
      * The picture is there, so this waits for nothing; it reports a kernel that failed on its way.
      */
-    if (!cuda_ok(show->session.cuda->cuStreamSynchronize(show->session.stream),
-                 "run the kernels") ||
+    if (!cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernels") ||
         !png_file_write(path, target->width, target->height, show->pixels))
         return false;
     output_report(path, target->width, target->height);
@@ -154,9 +153,9 @@ static bool load_kernels(struct show *show)
 {
     const gr_cuda_api *cuda = show->session.cuda;
     return kernel_image_load(&heightmap_image, &show->module) &&
-           cuda_ok(cuda->cuModuleGetFunction(&show->sample_picture, show->module, "sample_picture"),
+           cuda_ok(cuda->ModuleGetFunction(&show->sample_picture, show->module, "sample_picture"),
                    "find a kernel") &&
-           cuda_ok(cuda->cuModuleGetFunction(&show->make_terrain, show->module, "make_terrain"),
+           cuda_ok(cuda->ModuleGetFunction(&show->make_terrain, show->module, "make_terrain"),
                    "find a kernel");
 }
 
@@ -165,12 +164,12 @@ static bool upload_picture(struct show *show)
     const struct session *s = &show->session;
     const size_t size = (size_t)show->picture.width * (size_t)show->picture.height * 8;
     const size_t samples = (size_t)show->terrain.columns * (size_t)show->terrain.rows;
-    return cuda_ok(s->cuda->cuMemAlloc(&show->picture_memory, size),
+    return cuda_ok(s->cuda->MemAlloc(&show->picture_memory, size),
                    "allocate memory for the picture") &&
-           cuda_ok(s->cuda->cuMemAlloc(&show->samples, samples * sizeof(float4)),
+           cuda_ok(s->cuda->MemAlloc(&show->samples, samples * sizeof(float4)),
                    "allocate memory for the heights") &&
-           cuda_ok(s->cuda->cuMemcpyHtoDAsync(show->picture_memory, show->picture.pixels, size,
-                                              s->stream),
+           cuda_ok(s->cuda->MemcpyHtoDAsync(show->picture_memory, show->picture.pixels, size,
+                                            s->stream),
                    "upload the picture");
 }
 
@@ -199,11 +198,11 @@ static void close_show(struct show *show)
     const gr_cuda_api *cuda = show->session.cuda;
     gr_resource_free(show->vertices);
     if (show->samples != 0)
-        cuda->cuMemFree(show->samples);
+        cuda->MemFree(show->samples);
     if (show->picture_memory != 0)
-        cuda->cuMemFree(show->picture_memory);
+        cuda->MemFree(show->picture_memory);
     if (show->module)
-        cuda->cuModuleUnload(show->module);
+        cuda->ModuleUnload(show->module);
     scene_free(&show->scene);
     offscreen_free(&show->target);
     session_close(&show->session);

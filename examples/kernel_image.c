@@ -37,8 +37,8 @@ static bool not_built(const char *name, bool software)
 static bool refused(const char *name, const gr_cuda_api *cuda, CUresult result)
 {
     const char *code = "unknown error", *text = "";
-    cuda->cuGetErrorName(result, &code);
-    cuda->cuGetErrorString(result, &text);
+    cuda->GetErrorName(result, &code);
+    cuda->GetErrorString(result, &text);
     fprintf(stderr, "The CUDA driver (%s) does not load the kernels of %s: %s (%s).\n",
             gr_cuda_driver_path(), name, code, text);
     if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
@@ -62,7 +62,7 @@ bool kernel_image_load(const struct kernel_image *image, CUmodule *module)
         return not_built(image->name, software);
 
     CUmodule loaded = NULL;
-    const CUresult result = cuda->cuModuleLoadData(&loaded, start);
+    const CUresult result = cuda->ModuleLoadData(&loaded, start);
     if (result != CUDA_SUCCESS)
         return refused(image->name, cuda, result);
     *module = loaded;

@@ -70,8 +70,8 @@ typedef bool (*frame_fn)(struct show *);
 static bool launch(const struct show *show, CUfunction kernel, void *arguments[])
 {
     const unsigned blocks = ((unsigned)show->count + 255) / 256;
-    return cuda_ok(show->session.cuda->cuLaunchKernel(kernel, blocks, 1, 1, 256, 1, 1, 0,
-                                                      show->session.stream, arguments, NULL),
+    return cuda_ok(show->session.cuda->LaunchKernel(kernel, blocks, 1, 1, 256, 1, 1, 0,
+                                                    show->session.stream, arguments, NULL),
                    "start a kernel");
 }
 
@@ -228,8 +228,7 @@ static double now(void)
 static bool wait_for_all(const struct show *show)
 {
     glFinish();
-    return cuda_ok(show->session.cuda->cuStreamSynchronize(show->session.stream),
-                   "run the kernels");
+    return cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernels");
 }
 
 static bool measure(struct show *show, frame_fn frame, int frames, double *rate)
@@ -269,11 +268,11 @@ static bool load_kernels(struct show *show)
 {
     const gr_cuda_api *cuda = show->session.cuda;
     return kernel_image_load(&particles_image, &show->module) &&
-           cuda_ok(cuda->cuModuleGetFunction(&show->scatter, show->module, "scatter"),
+           cuda_ok(cuda->ModuleGetFunction(&show->scatter, show->module, "scatter"),
                    "find a kernel") &&
-           cuda_ok(cuda->cuModuleGetFunction(&show->advance, show->module, "advance"),
+           cuda_ok(cuda->ModuleGetFunction(&show->advance, show->module, "advance"),
                    "find a kernel") &&
-           cuda_ok(cuda->cuMemAlloc(&show->particles, (size_t)show->count * sizeof(float4)),
+           cuda_ok(cuda->MemAlloc(&show->particles, (size_t)show->count * sizeof(float4)),
                    "allocate memory for the particles");
 }
 
@@ -297,9 +296,9 @@ static void close_show(struct show *show)
     gr_ring_free(show->ring);
     gr_resource_free(show->sparks);
     if (show->particles != 0)
-        cuda->cuMemFree(show->particles);
+        cuda->MemFree(show->particles);
     if (show->module)
-        cuda->cuModuleUnload(show->module);
+        cuda->ModuleUnload(show->module);
     if (show->buffer != 0) {
         glDeleteVertexArrays(show->slots, show->arrays);
         glDeleteVertexArrays(1, &show->array);

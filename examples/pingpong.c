@@ -54,8 +54,8 @@ static bool compute(const struct show *show, int frame)
     CUdeviceptr sums = show->sums, lost = show->lost;
     void *arguments[] = {&image, &frame, &cx, &cy, &sums, &lost};
     const unsigned across = (TILE_WIDTH + 31) / 32, down = (IMAGE_HEIGHT + 7) / 8;
-    return cuda_ok(s->cuda->cuLaunchKernel(show->julia, across, down, 1, 32, 8, 1, 0, s->stream,
-                                           arguments, NULL),
+    return cuda_ok(s->cuda->LaunchKernel(show->julia, across, down, 1, 32, 8, 1, 0, s->stream,
+                                         arguments, NULL),
                    "start the kernel");
 }
 
@@ -78,7 +78,7 @@ static bool run(struct show *show, int frames)
             return false;
     const double issued = milliseconds();
     if (!pingpong_vk_finish(&show->vk) ||
-        !cuda_ok(show->session.cuda->cuStreamSynchronize(show->session.stream), "run the kernels"))
+        !cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernels"))
         return false;
     const double done = milliseconds();
     printf("frames   %d, %.1f us each; the loop issued them in %.1f of %.1f ms\n", frames,
@@ -108,7 +108,7 @@ static unsigned sum_of_tile(const struct show *show, int tile)
 static bool check(struct show *show, int frames)
 {
     const size_t size = ((size_t)frames + 1) * sizeof(*show->found);
-    if (!cuda_ok(show->session.cuda->cuMemcpyDtoH(show->found, show->sums, size),
+    if (!cuda_ok(show->session.cuda->MemcpyDtoH(show->found, show->sums, size),
                  "read the kernel's sums"))
         return false;
     const unsigned lost = show->found[frames];
@@ -153,12 +153,11 @@ static bool open_show(struct show *show, const struct options *options)
         return false;
     const gr_cuda_api *cuda = show->session.cuda;
     if (!kernel_image_load(&pingpong_image, &show->module) ||
-        !cuda_ok(cuda->cuModuleGetFunction(&show->julia, show->module, "julia"),
-                 "find the kernel") ||
-        !cuda_ok(cuda->cuMemAlloc(&show->sums, size), "allocate memory for the sums"))
+        !cuda_ok(cuda->ModuleGetFunction(&show->julia, show->module, "julia"), "find the kernel") ||
+        !cuda_ok(cuda->MemAlloc(&show->sums, size), "allocate memory for the sums"))
         return false;
     show->lost = show->sums + size - sizeof(*show->found);
-    return cuda_ok(cuda->cuMemsetD8Async(show->sums, 0, size, show->session.stream),
+    return cuda_ok(cuda->MemsetD8Async(show->sums, 0, size, show->session.stream),
                    "clear the sums");
 }
 
@@ -167,9 +166,9 @@ static bool close_show(struct show *show)
     const gr_cuda_api *cuda = show->session.cuda;
     const bool silent = pingpong_vk_close(&show->vk);
     if (show->sums != 0)
-        cuda->cuMemFree(show->sums);
+        cuda->MemFree(show->sums);
     if (show->module)
-        cuda->cuModuleUnload(show->module);
+        cuda->ModuleUnload(show->module);
     session_close(&show->session);
     free(show->found);
     return silent;

@@ -17,15 +17,15 @@ bool port_cuda_open(struct port_cuda *p)
     if (!session_open_cuda(&p->session) || !kernel_image_load(&port_image, &p->module))
         return false;
     const gr_cuda_api *cuda = p->session.cuda;
-    return cuda_ok(cuda->cuModuleGetFunction(&p->wave_sheet, p->module, "wave_sheet"),
+    return cuda_ok(cuda->ModuleGetFunction(&p->wave_sheet, p->module, "wave_sheet"),
                    "find a kernel") &&
-           cuda_ok(cuda->cuModuleGetFunction(&p->marble, p->module, "marble"), "find a kernel");
+           cuda_ok(cuda->ModuleGetFunction(&p->marble, p->module, "marble"), "find a kernel");
 }
 
 void port_cuda_close(struct port_cuda *p)
 {
     if (p->module)
-        p->session.cuda->cuModuleUnload(p->module);
+        p->session.cuda->ModuleUnload(p->module);
     session_close(&p->session);
 }
 
@@ -34,8 +34,8 @@ static bool launch(const struct port_cuda *p, CUfunction kernel, int width, int 
                    void *arguments[])
 {
     const unsigned across = ((unsigned)width + 31) / 32, down = ((unsigned)height + 7) / 8;
-    return cuda_ok(p->session.cuda->cuLaunchKernel(kernel, across, down, 1, 32, 8, 1, 0,
-                                                   p->session.stream, arguments, NULL),
+    return cuda_ok(p->session.cuda->LaunchKernel(kernel, across, down, 1, 32, 8, 1, 0,
+                                                 p->session.stream, arguments, NULL),
                    "start a kernel");
 }
 
@@ -64,5 +64,5 @@ bool port_cuda_write(const struct port_cuda *p, gr_resource *const shared[PORT_S
 
 bool port_cuda_finish(const struct port_cuda *p)
 {
-    return cuda_ok(p->session.cuda->cuStreamSynchronize(p->session.stream), "run the kernels");
+    return cuda_ok(p->session.cuda->StreamSynchronize(p->session.stream), "run the kernels");
 }

@@ -93,7 +93,7 @@ static bool launch(const struct show *show, CUfunction kernel, void *arguments[]
     const unsigned across = ((unsigned)show->target.width + 31) / 32;
     const unsigned down = ((unsigned)show->target.height + 7) / 8;
     return cuda_ok(
-        s->cuda->cuLaunchKernel(kernel, across, down, 1, 32, 8, 1, 0, s->stream, arguments, NULL),
+        s->cuda->LaunchKernel(kernel, across, down, 1, 32, 8, 1, 0, s->stream, arguments, NULL),
         "start a kernel");
 }
 
@@ -166,8 +166,7 @@ static bool make_result(struct show *show, const struct options *options)
     offscreen_read(target, show->pixels);
 
     /* The picture is there, so this waits for nothing; it reports a kernel that failed. */
-    if (!cuda_ok(show->session.cuda->cuStreamSynchronize(show->session.stream),
-                 "run the kernels") ||
+    if (!cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernels") ||
         !png_file_write(options->output, target->width, target->height, show->pixels))
         return false;
     output_report(options->output, target->width, target->height);
@@ -219,13 +218,12 @@ static bool load_kernels(struct show *show)
     const size_t size =
         (size_t)show->target.width * (size_t)show->target.height * 4 * sizeof(float);
     return kernel_image_load(&postprocess_image, &show->module) &&
-           cuda_ok(cuda->cuModuleGetFunction(&show->blur_rows, show->module, "blur_rows"),
+           cuda_ok(cuda->ModuleGetFunction(&show->blur_rows, show->module, "blur_rows"),
                    "find a kernel") &&
-           cuda_ok(cuda->cuModuleGetFunction(&show->blur_columns, show->module, "blur_columns"),
+           cuda_ok(cuda->ModuleGetFunction(&show->blur_columns, show->module, "blur_columns"),
                    "find a kernel") &&
-           cuda_ok(cuda->cuModuleGetFunction(&show->sobel, show->module, "sobel"),
-                   "find a kernel") &&
-           cuda_ok(cuda->cuMemAlloc(&show->rows, size), "allocate memory for the blur");
+           cuda_ok(cuda->ModuleGetFunction(&show->sobel, show->module, "sobel"), "find a kernel") &&
+           cuda_ok(cuda->MemAlloc(&show->rows, size), "allocate memory for the blur");
 }
 
 static bool open_show(struct show *show, const struct options *options)
@@ -255,9 +253,9 @@ static void close_show(struct show *show)
     for (int i = 0; i < SHARED; i++)
         gr_resource_free(show->shared[i]);
     if (show->rows != 0)
-        cuda->cuMemFree(show->rows);
+        cuda->MemFree(show->rows);
     if (show->module)
-        cuda->cuModuleUnload(show->module);
+        cuda->ModuleUnload(show->module);
     if (show->framebuffer != 0) {
         glDeleteFramebuffers(1, &show->framebuffer);
         glDeleteTextures(SHARED, show->textures);

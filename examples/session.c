@@ -19,8 +19,8 @@ bool cuda_ok(CUresult result, const char *doing)
     if (result == CUDA_SUCCESS)
         return true;
     const char *name = "unknown error", *text = "no description";
-    gr_cuda()->cuGetErrorName(result, &name);
-    gr_cuda()->cuGetErrorString(result, &text);
+    gr_cuda()->GetErrorName(result, &name);
+    gr_cuda()->GetErrorString(result, &text);
     fprintf(stderr, "Cannot %s: the CUDA driver says %s (%s).\n", doing, name, text);
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
         fprintf(stderr, "Make the mesh or the picture smaller, or take another GPU with "
@@ -33,8 +33,8 @@ static bool introduce(const struct session *s)
 {
     char device[256] = "";
     int version = 0;
-    if (!cuda_ok(s->cuda->cuDeviceGetName(device, sizeof(device), s->device), "name the device") ||
-        !cuda_ok(s->cuda->cuDriverGetVersion(&version), "ask for the driver's version"))
+    if (!cuda_ok(s->cuda->DeviceGetName(device, sizeof(device), s->device), "name the device") ||
+        !cuda_ok(s->cuda->DriverGetVersion(&version), "ask for the driver's version"))
         return false;
     printf("CUDA     %s\n", device);
     printf("         driver %s, CUDA %d.%d%s\n", gr_cuda_driver_path(), version / 1000,
@@ -44,11 +44,11 @@ static bool introduce(const struct session *s)
 
 static bool open_cuda(struct session *s)
 {
-    return cuda_ok(s->cuda->cuDeviceGet(&s->device, 0), "find a CUDA device") &&
-           cuda_ok(s->cuda->cuDevicePrimaryCtxRetain(&s->context, s->device),
+    return cuda_ok(s->cuda->DeviceGet(&s->device, 0), "find a CUDA device") &&
+           cuda_ok(s->cuda->DevicePrimaryCtxRetain(&s->context, s->device),
                    "make a CUDA context") &&
-           cuda_ok(s->cuda->cuCtxSetCurrent(s->context), "make the CUDA context current") &&
-           cuda_ok(s->cuda->cuStreamCreate(&s->stream, CU_STREAM_NON_BLOCKING),
+           cuda_ok(s->cuda->CtxSetCurrent(s->context), "make the CUDA context current") &&
+           cuda_ok(s->cuda->StreamCreate(&s->stream, CU_STREAM_NON_BLOCKING),
                    "make a CUDA stream") &&
            introduce(s);
 }
@@ -85,10 +85,10 @@ bool session_open(struct session *s)
 void session_close(struct session *s)
 {
     if (s->stream)
-        s->cuda->cuStreamDestroy(s->stream);
+        s->cuda->StreamDestroy(s->stream);
     if (s->context) {
-        s->cuda->cuCtxSetCurrent(NULL);
-        s->cuda->cuDevicePrimaryCtxRelease(s->device);
+        s->cuda->CtxSetCurrent(NULL);
+        s->cuda->DevicePrimaryCtxRelease(s->device);
     }
     gr_egl_free(s->egl);
     *s = (struct session){0};

@@ -61,8 +61,8 @@ static bool write_vertices(struct show *show, float time)
     int mesh = show->scene.columns;
     void *arguments[] = {&vertices, &mesh, &time};
     const unsigned blocks = ((unsigned)mesh + 15) / 16;
-    return cuda_ok(show->session.cuda->cuLaunchKernel(show->kernel, blocks, blocks, 1, 16, 16, 1, 0,
-                                                      show->session.stream, arguments, NULL),
+    return cuda_ok(show->session.cuda->LaunchKernel(show->kernel, blocks, blocks, 1, 16, 16, 1, 0,
+                                                    show->session.stream, arguments, NULL),
                    "start the kernel");
 }
 
@@ -85,8 +85,7 @@ static bool draw_frame(struct show *show, float time, const char *path)
     /*
      * The picture is there, so this waits for nothing; it reports a kernel that failed on its way.
      */
-    return cuda_ok(show->session.cuda->cuStreamSynchronize(show->session.stream),
-                   "run the kernel") &&
+    return cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernel") &&
            png_file_write(path, target->width, target->height, show->pixels);
 }
 
@@ -126,7 +125,7 @@ static bool open_show(struct show *show, const struct options *options)
         !scene_init(&show->scene, options->mesh, options->mesh) || !share_vertices(show))
         return false;
     return kernel_image_load(&sinewave_image, &show->module) &&
-           cuda_ok(show->session.cuda->cuModuleGetFunction(&show->kernel, show->module, "sinewave"),
+           cuda_ok(show->session.cuda->ModuleGetFunction(&show->kernel, show->module, "sinewave"),
                    "find the kernel");
 }
 
@@ -135,7 +134,7 @@ static void close_show(struct show *show)
 {
     gr_resource_free(show->vertices);
     if (show->module)
-        show->session.cuda->cuModuleUnload(show->module);
+        show->session.cuda->ModuleUnload(show->module);
     scene_free(&show->scene);
     offscreen_free(&show->target);
     session_close(&show->session);

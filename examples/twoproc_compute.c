@@ -25,7 +25,7 @@ struct computer {
 static bool open_computer(struct computer *c, int socket)
 {
     if (!session_open_cuda(&c->session) || !kernel_image_load(&sinewave_image, &c->module) ||
-        !cuda_ok(c->session.cuda->cuModuleGetFunction(&c->kernel, c->module, "sinewave"),
+        !cuda_ok(c->session.cuda->ModuleGetFunction(&c->kernel, c->module, "sinewave"),
                  "find the kernel"))
         return false;
     c->ring = gr_receive_ring(socket, 20000);
@@ -43,8 +43,8 @@ static bool compute_frame(struct computer *c, const struct twoproc_options *opti
     float time = (float)(slot.frame - 1) / 30.0f;
     void *arguments[] = {&vertices, &mesh, &time};
     const unsigned blocks = ((unsigned)mesh + 15) / 16;
-    return cuda_ok(c->session.cuda->cuLaunchKernel(c->kernel, blocks, blocks, 1, 16, 16, 1, 0,
-                                                   c->session.stream, arguments, NULL),
+    return cuda_ok(c->session.cuda->LaunchKernel(c->kernel, blocks, blocks, 1, 16, 16, 1, 0,
+                                                 c->session.stream, arguments, NULL),
                    "start the kernel") &&
            (gr_ring_publish(c->ring, 1, &slot) == GR_OK || failed_to("publish a frame"));
 }
@@ -52,10 +52,10 @@ static bool compute_frame(struct computer *c, const struct twoproc_options *opti
 static void close_computer(struct computer *c)
 {
     if (c->session.stream)
-        c->session.cuda->cuStreamSynchronize(c->session.stream);
+        c->session.cuda->StreamSynchronize(c->session.stream);
     gr_ring_free(c->ring);
     if (c->module)
-        c->session.cuda->cuModuleUnload(c->module);
+        c->session.cuda->ModuleUnload(c->module);
     session_close(&c->session);
 }
 

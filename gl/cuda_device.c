@@ -9,7 +9,7 @@
 gr_status gl_find_drawing_device(CUdevice *device)
 {
     unsigned int count = 0;
-    CUresult result = gr_driver()->cuGLGetDevices(&count, device, 1, GR_GL_DEVICE_LIST_ALL);
+    CUresult result = gr_driver()->GLGetDevices(&count, device, 1, GR_GL_DEVICE_LIST_ALL);
     if (result == CUDA_SUCCESS && count > 0)
         return GR_OK;
     char text[600];
@@ -24,9 +24,9 @@ gr_status gl_find_nearest_device(CUdevice *device)
 {
     const gr_cuda_api *cu = gr_driver();
     unsigned int count = 0;
-    if (cu->cuGLGetDevices(&count, device, 1, GR_GL_DEVICE_LIST_ALL) == CUDA_SUCCESS && count > 0)
+    if (cu->GLGetDevices(&count, device, 1, GR_GL_DEVICE_LIST_ALL) == CUDA_SUCCESS && count > 0)
         return GR_OK;
-    CUresult result = cu->cuDeviceGet(device, 0);
+    CUresult result = cu->DeviceGet(device, 0);
     return result == CUDA_SUCCESS
                ? GR_OK
                : gr_fail_cuda(result, "cuDeviceGet", "There is no CUDA device 0 to copy to.");
@@ -36,8 +36,8 @@ bool gl_draws_on(CUdevice device)
 {
     CUdevice devices[64];
     unsigned int count = 0;
-    if (gr_driver()->cuGLGetDevices(&count, devices, sizeof(devices) / sizeof(devices[0]),
-                                    GR_GL_DEVICE_LIST_ALL) != CUDA_SUCCESS)
+    if (gr_driver()->GLGetDevices(&count, devices, sizeof(devices) / sizeof(devices[0]),
+                                  GR_GL_DEVICE_LIST_ALL) != CUDA_SUCCESS)
         return false;
     for (unsigned int i = 0; i < count; i++)
         if (devices[i] == device)

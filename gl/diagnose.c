@@ -69,7 +69,7 @@ static const char *advice(const char *vendor, const char *renderer, CUresult cod
 static void say_computing(char *text, size_t size)
 {
     CUdevice device;
-    if (gr_driver()->cuCtxGetDevice(&device) == CUDA_SUCCESS)
+    if (gr_driver()->CtxGetDevice(&device) == CUDA_SUCCESS)
         gr_device_text(device, text, size);
     else
         snprintf(text, size, "no CUDA device");

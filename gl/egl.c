@@ -139,9 +139,9 @@ static gr_status check_device(int cuda_device, const char *origin)
     const gr_cuda_api *cu = gr_driver();
     CUdevice devices[room], wanted;
     unsigned int count = 0;
-    CUresult result = cu->cuDeviceGet(&wanted, cuda_device);
+    CUresult result = cu->DeviceGet(&wanted, cuda_device);
     if (result == CUDA_SUCCESS)
-        result = cu->cuGLGetDevices(&count, devices, room, GR_GL_DEVICE_LIST_ALL);
+        result = cu->GLGetDevices(&count, devices, room, GR_GL_DEVICE_LIST_ALL);
     for (unsigned int i = 0; i < count && result == CUDA_SUCCESS; i++)
         if (devices[i] == wanted)
             return GR_OK;
@@ -186,7 +186,7 @@ static gr_status try_candidate(gr_egl *egl, const gr_egl_options *o, const struc
 static gr_status check_options(const gr_egl_options *o, const char *call)
 {
     int count = 0;
-    CUresult result = gr_driver()->cuDeviceGetCount(&count);
+    CUresult result = gr_driver()->DeviceGetCount(&count);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuDeviceGetCount", "%s could not count the CUDA devices.",
                             call);

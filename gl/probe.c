@@ -29,9 +29,9 @@ static CUresult try_to_register(void)
     glGenBuffers(1, &name);
     glBindBuffer(GL_COPY_WRITE_BUFFER, name);
     glBufferData(GL_COPY_WRITE_BUFFER, TRIAL_BYTES, NULL, GL_STATIC_DRAW);
-    CUresult result = cu->cuGraphicsGLRegisterBuffer(&handle, name, GR_NONE);
+    CUresult result = cu->GraphicsGLRegisterBuffer(&handle, name, GR_NONE);
     if (result == CUDA_SUCCESS)
-        result = cu->cuGraphicsUnregisterResource(handle);
+        result = cu->GraphicsUnregisterResource(handle);
     glBindBuffer(GL_COPY_WRITE_BUFFER, (GLuint)before);
     glDeleteBuffers(1, &name);
     return result;
@@ -51,8 +51,8 @@ static void probe_interop(gr_transport_report *report)
         gl_diagnose_who(text + length, size - length);
         return;
     }
-    gr_driver()->cuGetErrorName(result, &code);
-    bool named = gr_driver()->cuCtxGetDevice(&device) == CUDA_SUCCESS && gl_draws_on(device);
+    gr_driver()->GetErrorName(result, &code);
+    bool named = gr_driver()->CtxGetDevice(&device) == CUDA_SUCCESS && gl_draws_on(device);
     length = (size_t)snprintf(text, size, "CUDA cannot register a buffer (%.60s%s). ",
                               code ? code : "unknown error",
                               named ? "" : ", and cuGLGetDevices does not name its device");

@@ -13,7 +13,7 @@ gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)
     const gr_cuda_api *cu = gr_driver();
     context->handle = NULL;
     context->primary_of = -1;
-    CUresult result = cu->cuCtxGetCurrent(&context->handle);
+    CUresult result = cu->CtxGetCurrent(&context->handle);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuCtxGetCurrent",
                             "%s could not ask for the current CUDA context.", call);
@@ -23,7 +23,7 @@ gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)
     gr_status status = find_device(&device);
     if (status != GR_OK)
         return status;
-    result = cu->cuDevicePrimaryCtxRetain(&context->handle, device);
+    result = cu->DevicePrimaryCtxRetain(&context->handle, device);
     if (result != CUDA_SUCCESS) {
         char text[200];
         gr_device_text(device, text, sizeof(text));
@@ -41,7 +41,7 @@ gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)
 
 gr_status gr_context_first_device(CUdevice *device)
 {
-    CUresult result = gr_driver()->cuDeviceGet(device, 0);
+    CUresult result = gr_driver()->DeviceGet(device, 0);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuDeviceGet", "There is no CUDA device.");
@@ -53,7 +53,7 @@ gr_status gr_context_hold(const struct gr_context *context, struct gr_context *c
     *copy = *context;
     if (copy->primary_of < 0)
         return GR_OK;
-    CUresult result = gr_driver()->cuDevicePrimaryCtxRetain(&copy->handle, copy->primary_of);
+    CUresult result = gr_driver()->DevicePrimaryCtxRetain(&copy->handle, copy->primary_of);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     *copy = (struct gr_context){.primary_of = -1};
@@ -65,7 +65,7 @@ gr_status gr_context_hold(const struct gr_context *context, struct gr_context *c
 void gr_context_drop(struct gr_context *context)
 {
     if (context->primary_of >= 0)
-        gr_driver()->cuDevicePrimaryCtxRelease(context->primary_of);
+        gr_driver()->DevicePrimaryCtxRelease(context->primary_of);
     context->handle = NULL;
     context->primary_of = -1;
 }
@@ -75,9 +75,9 @@ gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const
     const gr_cuda_api *cu = gr_driver();
     CUcontext current = NULL;
     *pushed = false;
-    if (cu->cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == context->handle)
+    if (cu->CtxGetCurrent(&current) == CUDA_SUCCESS && current == context->handle)
         return GR_OK;
-    CUresult result = cu->cuCtxPushCurrent(context->handle);
+    CUresult result = cu->CtxPushCurrent(context->handle);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuCtxPushCurrent",
                             "%s could not make the resource's CUDA context current. Has it been "
@@ -91,5 +91,5 @@ void gr_context_leave(bool pushed)
 {
     CUcontext popped;
     if (pushed)
-        gr_driver()->cuCtxPopCurrent(&popped);
+        gr_driver()->CtxPopCurrent(&popped);
 }

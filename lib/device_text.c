@@ -19,8 +19,8 @@ void gr_device_text(CUdevice device, char *text, size_t size)
     const gr_cuda_api *cu = gr_driver();
     char name[128] = "?";
     CUuuid uuid;
-    if (!cu || cu->cuDeviceGetName(name, sizeof(name), device) != CUDA_SUCCESS ||
-        cu->cuDeviceGetUuid(&uuid, device) != CUDA_SUCCESS) {
+    if (!cu || cu->DeviceGetName(name, sizeof(name), device) != CUDA_SUCCESS ||
+        cu->DeviceGetUuid(&uuid, device) != CUDA_SUCCESS) {
         snprintf(text, size, "CUDA device %d", device);
         return;
     }

@@ -66,8 +66,8 @@ static const char *fill_api(const struct library *lib, gr_cuda_api *table)
 {
     const char *missing = NULL;
 #define FILL(name, version, type)                                                                  \
-    if (!function_of(find_symbol(lib, #name, version), &table->name) && !missing)                  \
-        missing = #name;
+    if (!function_of(find_symbol(lib, "cu" #name, version), &table->name) && !missing)             \
+        missing = "cu" #name;
     GR_CUDA_FUNCTIONS(FILL)
 #undef FILL
     return missing;
@@ -87,7 +87,7 @@ static gr_status refuse_init(CUresult code, const char *path)
         hint =
             " Often the device nodes are missing: is /dev/nvidia-uvm there (nvidia-modprobe -u)?";
     const char *name = NULL;
-    api.cuGetErrorName(code, &name);
+    api.GetErrorName(code, &name);
     return gr_fail_code(
         GR_ERR_NO_DRIVER, (int)code, name, "cuInit",
         "The CUDA driver %s was loaded but does not start.%s GR_CUDA_DRIVER=soft takes "
@@ -117,7 +117,7 @@ static gr_status load_file(const char *path)
             "needed.",
             path, missing);
     }
-    CUresult code = api.cuInit(0);
+    CUresult code = api.Init(0);
     if (code != CUDA_SUCCESS) {
         gr_status status = refuse_init(code, path);
         gr_loader_close(lib.handle);
@@ -249,7 +249,7 @@ gr_status gr_fail_cuda(CUresult code, const char *call, const char *format, ...)
 {
     const char *name = NULL;
     const gr_cuda_api *cu = gr_driver();
-    if (!cu || cu->cuGetErrorName(code, &name) != CUDA_SUCCESS || !name)
+    if (!cu || cu->GetErrorName(code, &name) != CUDA_SUCCESS || !name)
         name = "CUDA_ERROR (no name known)";
     va_list arguments;
     va_start(arguments, format);

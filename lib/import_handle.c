@@ -204,7 +204,7 @@ static const char *code_name(CUresult code)
 {
     const char *name = NULL;
     const gr_cuda_api *cu = gr_driver();
-    if (!cu || cu->cuGetErrorName(code, &name) != CUDA_SUCCESS || !name)
+    if (!cu || cu->GetErrorName(code, &name) != CUDA_SUCCESS || !name)
         return "CUDA_ERROR (no name known)";
     return name;
 }

@@ -26,13 +26,13 @@ static bool try_to_end(struct gr_retired *retired, bool wait)
     bool pushed;
     bool alive = gr_context_enter(&context, &pushed, __func__) == GR_OK;
     if (alive && wait)
-        cu->cuEventSynchronize(retired->after);
-    else if (alive && cu->cuEventQuery(retired->after) == CUDA_ERROR_NOT_READY) {
+        cu->EventSynchronize(retired->after);
+    else if (alive && cu->EventQuery(retired->after) == CUDA_ERROR_NOT_READY) {
         gr_context_leave(pushed);
         return false;
     }
     if (alive)
-        cu->cuEventDestroy(retired->after);
+        cu->EventDestroy(retired->after);
     retired->end(retired, alive);
     gr_context_leave(pushed);
     gr_context_drop(&context);

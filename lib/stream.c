@@ -25,11 +25,11 @@ gr_status gr_stream_order_after(gr_resource *resource, CUstream earlier, CUstrea
     const gr_cuda_api *cu = gr_driver();
     CUresult result = CUDA_SUCCESS;
     if (!resource->order)
-        result = cu->cuEventCreate(&resource->order, CU_EVENT_DISABLE_TIMING);
+        result = cu->EventCreate(&resource->order, CU_EVENT_DISABLE_TIMING);
     if (result == CUDA_SUCCESS)
-        result = cu->cuEventRecord(resource->order, earlier);
+        result = cu->EventRecord(resource->order, earlier);
     if (result == CUDA_SUCCESS)
-        result = cu->cuStreamWaitEvent(stream, resource->order, 0);
+        result = cu->StreamWaitEvent(stream, resource->order, 0);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuStreamWaitEvent",

@@ -141,8 +141,8 @@ static inline size_t resident(void)
 static inline size_t device_memory(void)
 {
     size_t free_bytes = 0, total = 0;
-    CU(cuCtxSynchronize());
-    CU(cuMemGetInfo(&free_bytes, &total));
+    CU(CtxSynchronize());
+    CU(MemGetInfo(&free_bytes, &total));
     return free_bytes;
 }
 

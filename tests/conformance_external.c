@@ -18,39 +18,39 @@ START_TEST(imports_that_fail)
     int fd = share_export(handle), file = memfd_create("no memory", MFD_CLOEXEC);
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC good = share_description(fd, SHARE_SIZE), d = good;
     CUexternalMemory memory = NULL;
-    CALL(ERROR_INVALID_VALUE, cuImportExternalMemory(NULL, &good));
-    CALL(ERROR_INVALID_VALUE, cuImportExternalMemory(&memory, NULL));
+    CALL(ERROR_INVALID_VALUE, ImportExternalMemory(NULL, &good));
+    CALL(ERROR_INVALID_VALUE, ImportExternalMemory(&memory, NULL));
     d.type = (CUexternalMemoryHandleType)0;
-    CALL(ERROR_INVALID_VALUE, cuImportExternalMemory(&memory, &d));
+    CALL(ERROR_INVALID_VALUE, ImportExternalMemory(&memory, &d));
     d.type = (CUexternalMemoryHandleType)99;
-    CALL(ERROR_INVALID_VALUE, cuImportExternalMemory(&memory, &d));
+    CALL(ERROR_INVALID_VALUE, ImportExternalMemory(&memory, &d));
     d = good;
     d.flags = 2;
-    CALL(ERROR_INVALID_VALUE, cuImportExternalMemory(&memory, &d));
+    CALL(ERROR_INVALID_VALUE, ImportExternalMemory(&memory, &d));
     for (int type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32; type <= 9; type++) {
         d = good;
         d.type = (CUexternalMemoryHandleType)type;
-        CALL_SOFT(ERROR_NOT_SUPPORTED, cuImportExternalMemory(&memory, &d));
+        CALL_SOFT(ERROR_NOT_SUPPORTED, ImportExternalMemory(&memory, &d));
     }
     d = share_description(fd, 0);
-    CALL_SOFT(ERROR_INVALID_VALUE, cuImportExternalMemory(&memory, &d));
+    CALL_SOFT(ERROR_INVALID_VALUE, ImportExternalMemory(&memory, &d));
     d = share_description(fd, 2 * SHARE_SIZE);
-    CALL_SOFT(ERROR_INVALID_VALUE, cuImportExternalMemory(&memory, &d));
+    CALL_SOFT(ERROR_INVALID_VALUE, ImportExternalMemory(&memory, &d));
     d = share_description(-1, SHARE_SIZE);
-    CALL_SOFT(ERROR_INVALID_VALUE, cuImportExternalMemory(&memory, &d));
+    CALL_SOFT(ERROR_INVALID_VALUE, ImportExternalMemory(&memory, &d));
     ck_assert_int_eq(ftruncate(file, 2 * SHARE_SIZE), 0);
     d = share_description(file, SHARE_SIZE);
-    CALL_SOFT(ERROR_INVALID_VALUE, cuImportExternalMemory(&memory, &d));
+    CALL_SOFT(ERROR_INVALID_VALUE, ImportExternalMemory(&memory, &d));
     /* After a failure they are still the caller's. */
     ck_assert(share_is_open(file) && share_is_open(fd));
     ck_assert_ptr_null(memory);
-    CU(cuCtxSetCurrent(NULL));
-    CALL(ERROR_INVALID_CONTEXT, cuImportExternalMemory(&memory, &good));
-    CU(cuCtxSetCurrent(fx.context));
-    CALL_SOFT(ERROR_INVALID_HANDLE, cuDestroyExternalMemory(NULL));
+    CU(CtxSetCurrent(NULL));
+    CALL(ERROR_INVALID_CONTEXT, ImportExternalMemory(&memory, &good));
+    CU(CtxSetCurrent(fx.context));
+    CALL_SOFT(ERROR_INVALID_HANDLE, DestroyExternalMemory(NULL));
     close(file);
     close(fd);
-    CU(cuMemRelease(handle));
+    CU(MemRelease(handle));
 }
 END_TEST
 
@@ -61,10 +61,10 @@ START_TEST(dedicated_memory)
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = share_description(share_export(handle), SHARE_SIZE);
     CUexternalMemory memory = NULL;
     d.flags = CUDA_EXTERNAL_MEMORY_DEDICATED;
-    CALL(SUCCESS, cuImportExternalMemory(&memory, &d));
-    CALL(SUCCESS, cuDestroyExternalMemory(memory));
-    CALL(ERROR_INVALID_HANDLE, cuDestroyExternalMemory(memory));
-    CU(cuMemRelease(handle));
+    CALL(SUCCESS, ImportExternalMemory(&memory, &d));
+    CALL(SUCCESS, DestroyExternalMemory(memory));
+    CALL(ERROR_INVALID_HANDLE, DestroyExternalMemory(memory));
+    CU(MemRelease(handle));
 }
 END_TEST
 
@@ -74,7 +74,7 @@ END_TEST
     do {                                                                                           \
         const CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc_ = {__VA_ARGS__};                              \
         conformance_note("cuExternalMemoryGetMappedBuffer with " #__VA_ARGS__,                     \
-                         fx.cu->cuExternalMemoryGetMappedBuffer(&p, memory, &desc_), CUDA_##code); \
+                         fx.cu->ExternalMemoryGetMappedBuffer(&p, memory, &desc_), CUDA_##code);   \
     } while (0)
 
 START_TEST(buffer_codes)
@@ -84,21 +84,21 @@ START_TEST(buffer_codes)
     CUexternalMemory memory = share_import(handle, SHARE_SIZE - 4096);
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC d = {.size = 4096};
     CUdeviceptr p = 0;
-    CALL(ERROR_INVALID_VALUE, cuExternalMemoryGetMappedBuffer(NULL, memory, &d));
-    CALL(ERROR_INVALID_VALUE, cuExternalMemoryGetMappedBuffer(&p, memory, NULL));
-    CALL(ERROR_INVALID_HANDLE, cuExternalMemoryGetMappedBuffer(&p, NULL, &d));
+    CALL(ERROR_INVALID_VALUE, ExternalMemoryGetMappedBuffer(NULL, memory, &d));
+    CALL(ERROR_INVALID_VALUE, ExternalMemoryGetMappedBuffer(&p, memory, NULL));
+    CALL(ERROR_INVALID_HANDLE, ExternalMemoryGetMappedBuffer(&p, NULL, &d));
     MAP_BUFFER(ERROR_INVALID_VALUE, .size = 4096, .flags = 1);
     MAP_BUFFER(ERROR_INVALID_VALUE, .size = 0);
     MAP_BUFFER(ERROR_INVALID_VALUE, .size = SHARE_SIZE - 4095);
     MAP_BUFFER(ERROR_INVALID_VALUE, .offset = SHARE_SIZE - 8192, .size = 4097);
     MAP_BUFFER(ERROR_INVALID_VALUE, .offset = UINT64_MAX - 15, .size = 4096);
     d = (CUDA_EXTERNAL_MEMORY_BUFFER_DESC){.offset = SHARE_SIZE - 8192, .size = 4096};
-    CALL(SUCCESS, cuExternalMemoryGetMappedBuffer(&p, memory, &d));
-    CALL(SUCCESS, cuMemFree(p));
-    CALL(ERROR_INVALID_VALUE, cuMemFree(p));
-    CALL(SUCCESS, cuDestroyExternalMemory(memory));
-    CALL(ERROR_INVALID_HANDLE, cuExternalMemoryGetMappedBuffer(&p, memory, &d));
-    CU(cuMemRelease(handle));
+    CALL(SUCCESS, ExternalMemoryGetMappedBuffer(&p, memory, &d));
+    CALL(SUCCESS, MemFree(p));
+    CALL(ERROR_INVALID_VALUE, MemFree(p));
+    CALL(SUCCESS, DestroyExternalMemory(memory));
+    CALL(ERROR_INVALID_HANDLE, ExternalMemoryGetMappedBuffer(&p, memory, &d));
+    CU(MemRelease(handle));
 }
 END_TEST
 
@@ -119,27 +119,27 @@ START_TEST(bytes_of_buffers)
     share_assert(p + 65536 + 256, 1000, 22);
     ck_assert_uint_eq(q % 256, 0);
 
-    CALL(ERROR_INVALID_VALUE, cuMemcpyDtoH(b, q, 1001));
-    CALL(ERROR_INVALID_VALUE, cuMemcpyDtoH(b, q + 999, 2));
-    CALL(ERROR_INVALID_VALUE, cuMemFree(q + 4));
-    CALL(SUCCESS, cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, q + 999));
+    CALL(ERROR_INVALID_VALUE, MemcpyDtoH(b, q, 1001));
+    CALL(ERROR_INVALID_VALUE, MemcpyDtoH(b, q + 999, 2));
+    CALL(ERROR_INVALID_VALUE, MemFree(q + 4));
+    CALL(SUCCESS, PointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, q + 999));
     ck_assert_int_eq(value, CU_MEMORYTYPE_DEVICE);
-    CALL(SUCCESS, cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, q));
+    CALL(SUCCESS, PointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, q));
     ck_assert_int_eq(value, fx.device);
     MORE(SUCCESS, cuMemGetAddressRange(&base, &extent, q + 999));
     ck_assert_uint_eq(base, q);
     ck_assert_uint_eq(extent, 1000);
 
-    CALL(SUCCESS, cuDestroyExternalMemory(memory));
+    CALL(SUCCESS, DestroyExternalMemory(memory));
     share_unmap(all, SHARE_SIZE);
-    CU(cuMemRelease(handle));
+    CU(MemRelease(handle));
     share_assert(q, 1000, 22);
-    CALL(SUCCESS, cuMemcpyDtoDAsync(p, q, 1000, fx.stream));
-    CALL(SUCCESS, cuMemFree(q));
-    CU(cuStreamSynchronize(fx.stream));
+    CALL(SUCCESS, MemcpyDtoDAsync(p, q, 1000, fx.stream));
+    CALL(SUCCESS, MemFree(q));
+    CU(StreamSynchronize(fx.stream));
     share_assert(p, 1000, 22);
-    CALL(SUCCESS, cuMemFree(p));
-    CALL(ERROR_INVALID_VALUE, cuMemcpyDtoH(b, p, 4));
+    CALL(SUCCESS, MemFree(p));
+    CALL(ERROR_INVALID_VALUE, MemcpyDtoH(b, p, 4));
 }
 END_TEST
 
@@ -151,13 +151,13 @@ START_TEST(kernels_on_buffers)
     CUexternalMemory memory = share_import(handle, SHARE_SIZE);
     CUdeviceptr p = share_map_buffer(memory, 4096, 10000),
                 q = share_map_buffer(memory, 0, SHARE_SIZE);
-    CU(cuDestroyExternalMemory(memory));
-    CU(cuMemRelease(handle));
+    CU(DestroyExternalMemory(memory));
+    CU(MemRelease(handle));
     kernel_fill_pattern(p, 10000, 31, fx.stream);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     share_assert(q + 4096, 10000, 31);
-    CU(cuMemFree(p));
-    CU(cuMemFree(q));
+    CU(MemFree(p));
+    CU(MemFree(q));
 }
 END_TEST
 
@@ -167,13 +167,13 @@ START_TEST(context_with_imports)
     need_imports();
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
     CUcontext second = NULL;
-    CU(cuCtxCreate(&second, 0, fx.device));
+    CU(CtxCreate(&second, 0, fx.device));
     CUexternalMemory memory = share_import(handle, SHARE_SIZE);
     CUdeviceptr p = share_map_buffer(memory, 0, 4096);
-    CU(cuCtxDestroy(second));
-    CALL(ERROR_INVALID_HANDLE, cuDestroyExternalMemory(memory));
-    CALL(ERROR_INVALID_VALUE, cuMemFree(p));
-    CU(cuMemRelease(handle));
+    CU(CtxDestroy(second));
+    CALL(ERROR_INVALID_HANDLE, DestroyExternalMemory(memory));
+    CALL(ERROR_INVALID_VALUE, MemFree(p));
+    CU(MemRelease(handle));
 }
 END_TEST
 

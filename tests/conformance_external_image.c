@@ -87,8 +87,8 @@ static void copy_level(CUarray array, const struct level *level, void *bytes, bo
         c.dstMemoryType = CU_MEMORYTYPE_HOST, c.dstHost = bytes, c.dstPitch = level->row;
         c.dstHeight = level->rows, c.srcMemoryType = CU_MEMORYTYPE_ARRAY, c.srcArray = array;
     }
-    CU(cuMemcpy3DAsync(&c, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(Memcpy3DAsync(&c, fx.stream));
+    CU(StreamSynchronize(fx.stream));
 }
 
 /* The rows of a level in linear memory, at lavapipe's places, are those of the packed bytes. */
@@ -98,7 +98,7 @@ static void assert_rows(CUdeviceptr memory, const struct level *level, const uns
     size_t size = level->slice_pitch * level->slices;
     unsigned char *linear = malloc(size);
     ck_assert_ptr_nonnull(linear);
-    CU(cuMemcpyDtoH(linear, memory, size));
+    CU(MemcpyDtoH(linear, memory, size));
     for (size_t z = 0; z < level->slices; z++)
         for (size_t y = 0; y < level->rows; y++)
             ck_assert_msg(memcmp(linear + z * level->slice_pitch + y * level->pitch,
@@ -118,7 +118,7 @@ static size_t check_levels(CUmipmappedArray mipmap, const struct shape *shape, C
         CUarray array = NULL;
         ck_assert_ptr_nonnull(bytes);
         pattern_fill(bytes, size, i + 1);
-        CU(cuMipmappedArrayGetLevel(&array, mipmap, i));
+        CU(MipmappedArrayGetLevel(&array, mipmap, i));
         copy_level(array, &level, bytes, true);
         assert_rows(memory + offset, &level, bytes, shape->name, i);
         memset(bytes, 0, size);
@@ -142,29 +142,29 @@ START_TEST(layout_of_images)
         CUmipmappedArray mipmap = NULL;
         CUDA_ARRAY3D_DESCRIPTOR seen;
         CUarray top = NULL;
-        CALL(SUCCESS, cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &d));
-        CU(cuDestroyExternalMemory(memory));
+        CALL(SUCCESS, ExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &d));
+        CU(DestroyExternalMemory(memory));
         size_t size = check_levels(mipmap, &shapes[i], linear);
-        CU(cuMipmappedArrayGetLevel(&top, mipmap, 0));
-        CU(cuArray3DGetDescriptor(&seen, top));
+        CU(MipmappedArrayGetLevel(&top, mipmap, 0));
+        CU(Array3DGetDescriptor(&seen, top));
         ck_assert_uint_eq(seen.Width, shapes[i].width);
         ck_assert_uint_eq(seen.Height, shapes[i].height);
         ck_assert_uint_eq(seen.Depth, shapes[i].depth);
         ck_assert_uint_eq(seen.Flags, shapes[i].flags);
-        CALL(ERROR_INVALID_VALUE, cuMipmappedArrayGetLevel(&top, mipmap, shapes[i].levels));
-        CALL(SUCCESS, cuMipmappedArrayDestroy(mipmap));
-        CU(cuMemFree(linear));
+        CALL(ERROR_INVALID_VALUE, MipmappedArrayGetLevel(&top, mipmap, shapes[i].levels));
+        CALL(SUCCESS, MipmappedArrayDestroy(mipmap));
+        CU(MemFree(linear));
 
         /* It fits just so. */
         exact = share_import(handle, offset + size - 1);
-        CALL(ERROR_INVALID_VALUE, cuExternalMemoryGetMappedMipmappedArray(&mipmap, exact, &d));
-        CU(cuDestroyExternalMemory(exact));
+        CALL(ERROR_INVALID_VALUE, ExternalMemoryGetMappedMipmappedArray(&mipmap, exact, &d));
+        CU(DestroyExternalMemory(exact));
         exact = share_import(handle, offset + size);
-        CALL(SUCCESS, cuExternalMemoryGetMappedMipmappedArray(&mipmap, exact, &d));
-        CALL(SUCCESS, cuMipmappedArrayDestroy(mipmap));
-        CU(cuDestroyExternalMemory(exact));
+        CALL(SUCCESS, ExternalMemoryGetMappedMipmappedArray(&mipmap, exact, &d));
+        CALL(SUCCESS, MipmappedArrayDestroy(mipmap));
+        CU(DestroyExternalMemory(exact));
     }
-    CU(cuMemRelease(handle));
+    CU(MemRelease(handle));
 }
 END_TEST
 
@@ -177,27 +177,27 @@ START_TEST(image_codes)
     image_description d = good;
     CUmipmappedArray mipmap = NULL;
     CUarray array = NULL;
-    CALL(ERROR_INVALID_VALUE, cuExternalMemoryGetMappedMipmappedArray(NULL, memory, &d));
-    CALL(ERROR_INVALID_VALUE, cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, NULL));
-    CALL(ERROR_INVALID_HANDLE, cuExternalMemoryGetMappedMipmappedArray(&mipmap, NULL, &d));
+    CALL(ERROR_INVALID_VALUE, ExternalMemoryGetMappedMipmappedArray(NULL, memory, &d));
+    CALL(ERROR_INVALID_VALUE, ExternalMemoryGetMappedMipmappedArray(&mipmap, memory, NULL));
+    CALL(ERROR_INVALID_HANDLE, ExternalMemoryGetMappedMipmappedArray(&mipmap, NULL, &d));
     CALL_WITH(ERROR_INVALID_VALUE, numLevels = 0,
-              cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &changed));
+              ExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &changed));
     CALL_WITH(ERROR_INVALID_VALUE, offset = 8,
-              cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &changed));
+              ExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &changed));
     CALL_WITH(ERROR_INVALID_VALUE, offset = SHARE_SIZE,
-              cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &changed));
+              ExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &changed));
     CALL_WITH(ERROR_INVALID_VALUE, arrayDesc.NumChannels = 3,
-              cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &changed));
+              ExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &changed));
     CALL_WITH(ERROR_INVALID_VALUE, arrayDesc.Width = 0,
-              cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &changed));
+              ExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &changed));
     d.arrayDesc.Flags = CUDA_ARRAY3D_COLOR_ATTACHMENT | CUDA_ARRAY3D_SURFACE_LDST;
-    CALL(SUCCESS, cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &d));
-    CU(cuMipmappedArrayGetLevel(&array, mipmap, 1));
+    CALL(SUCCESS, ExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &d));
+    CU(MipmappedArrayGetLevel(&array, mipmap, 1));
     MORE(ERROR_INVALID_HANDLE, cuArrayDestroy(array));
-    CALL(SUCCESS, cuMipmappedArrayDestroy(mipmap));
-    CALL(ERROR_INVALID_HANDLE, cuMipmappedArrayDestroy(mipmap));
-    CALL(SUCCESS, cuDestroyExternalMemory(memory));
-    CU(cuMemRelease(handle));
+    CALL(SUCCESS, MipmappedArrayDestroy(mipmap));
+    CALL(ERROR_INVALID_HANDLE, MipmappedArrayDestroy(mipmap));
+    CALL(SUCCESS, DestroyExternalMemory(memory));
+    CU(MemRelease(handle));
 }
 END_TEST
 
@@ -214,8 +214,8 @@ START_TEST(one_layer_of_an_image)
     unsigned char bytes[10] = "0123456789", seen[10] = "";
     CUmipmappedArray mipmap = NULL;
     CUarray array = NULL;
-    CU(cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &d));
-    CU(cuMipmappedArrayGetLevel(&array, mipmap, 0));
+    CU(ExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &d));
+    CU(MipmappedArrayGetLevel(&array, mipmap, 0));
     CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                        .srcHost = bytes,
                        .dstMemoryType = CU_MEMORYTYPE_ARRAY,
@@ -226,19 +226,19 @@ START_TEST(one_layer_of_an_image)
                        .WidthInBytes = 10,
                        .Height = 1,
                        .Depth = 1};
-    CALL(SUCCESS, cuMemcpy3DAsync(&c, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuMemcpyDtoH(seen, linear + 4 * level.slice_pitch + 36 * level.pitch + 91, 10));
+    CALL(SUCCESS, Memcpy3DAsync(&c, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoH(seen, linear + 4 * level.slice_pitch + 36 * level.pitch + 91, 10));
     ck_assert_mem_eq(seen, bytes, 10);
     c.dstZ = 5;
-    CALL(ERROR_INVALID_VALUE, cuMemcpy3DAsync(&c, fx.stream));
+    CALL(ERROR_INVALID_VALUE, Memcpy3DAsync(&c, fx.stream));
     c.dstZ = 4;
     c.dstXInBytes = 92;
-    CALL(ERROR_INVALID_VALUE, cuMemcpy3DAsync(&c, fx.stream));
-    CU(cuMipmappedArrayDestroy(mipmap));
-    CU(cuMemFree(linear));
-    CU(cuDestroyExternalMemory(memory));
-    CU(cuMemRelease(handle));
+    CALL(ERROR_INVALID_VALUE, Memcpy3DAsync(&c, fx.stream));
+    CU(MipmappedArrayDestroy(mipmap));
+    CU(MemFree(linear));
+    CU(DestroyExternalMemory(memory));
+    CU(MemRelease(handle));
 }
 END_TEST
 
@@ -252,13 +252,13 @@ static void store(CUarray array, CUdeviceptr in, int width, int height)
     CUsurfObject surface = 0;
     void *parameters[] = {&surface, &in, &width, &height};
     ck_assert(kernel_image_load(&image_kernels_image, &module));
-    CU(cuModuleGetFunction(&kernel, module, "store_uint8x4"));
-    CU(cuSurfObjectCreate(&surface, &resource));
-    CU(cuLaunchKernel(kernel, (unsigned)(width * height + 63) / 64, 1, 1, 64, 1, 1, 0, fx.stream,
-                      parameters, NULL));
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuSurfObjectDestroy(surface));
-    CU(cuModuleUnload(module));
+    CU(ModuleGetFunction(&kernel, module, "store_uint8x4"));
+    CU(SurfObjectCreate(&surface, &resource));
+    CU(LaunchKernel(kernel, (unsigned)(width * height + 63) / 64, 1, 1, 64, 1, 1, 0, fx.stream,
+                    parameters, NULL));
+    CU(StreamSynchronize(fx.stream));
+    CU(SurfObjectDestroy(surface));
+    CU(ModuleUnload(module));
 }
 
 START_TEST(surface_of_an_image)
@@ -278,18 +278,18 @@ START_TEST(surface_of_an_image)
     CUarray array = NULL;
     ck_assert_ptr_nonnull(bytes);
     pattern_fill(bytes, level.row * level.rows, 9);
-    CU(cuMemAlloc(&in, level.row * level.rows));
-    CU(cuMemcpyHtoD(in, bytes, level.row * level.rows));
-    CU(cuCtxSynchronize());
-    CU(cuExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &d));
-    CU(cuMipmappedArrayGetLevel(&array, mipmap, 1));
+    CU(MemAlloc(&in, level.row * level.rows));
+    CU(MemcpyHtoD(in, bytes, level.row * level.rows));
+    CU(CtxSynchronize());
+    CU(ExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &d));
+    CU(MipmappedArrayGetLevel(&array, mipmap, 1));
     store(array, in, (int)(level.row / 4), (int)level.rows);
     assert_rows(linear + first.slice_pitch, &level, bytes, "surface", 1);
-    CU(cuMipmappedArrayDestroy(mipmap));
-    CU(cuMemFree(linear));
-    CU(cuMemFree(in));
-    CU(cuDestroyExternalMemory(memory));
-    CU(cuMemRelease(handle));
+    CU(MipmappedArrayDestroy(mipmap));
+    CU(MemFree(linear));
+    CU(MemFree(in));
+    CU(DestroyExternalMemory(memory));
+    CU(MemRelease(handle));
     free(bytes);
 }
 END_TEST

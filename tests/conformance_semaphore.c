@@ -12,21 +12,21 @@ START_TEST(import_arguments)
     CUexternalSemaphore kept = (CUexternalSemaphore)&kept, semaphore = kept;
     CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {.type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
                                                 .handle.fd = -1};
-    CALL(ERROR_INVALID_VALUE, cuImportExternalSemaphore(NULL, &desc));
-    CALL(ERROR_INVALID_VALUE, cuImportExternalSemaphore(&semaphore, NULL));
+    CALL(ERROR_INVALID_VALUE, ImportExternalSemaphore(NULL, &desc));
+    CALL(ERROR_INVALID_VALUE, ImportExternalSemaphore(&semaphore, NULL));
     desc.flags = 1;
-    CALL(ERROR_INVALID_VALUE, cuImportExternalSemaphore(&semaphore, &desc));
+    CALL(ERROR_INVALID_VALUE, ImportExternalSemaphore(&semaphore, &desc));
     desc.flags = 0;
     desc.type = (CUexternalSemaphoreHandleType)0;
-    CALL(ERROR_INVALID_VALUE, cuImportExternalSemaphore(&semaphore, &desc));
+    CALL(ERROR_INVALID_VALUE, ImportExternalSemaphore(&semaphore, &desc));
     desc.type = (CUexternalSemaphoreHandleType)9999;
-    CALL(ERROR_INVALID_VALUE, cuImportExternalSemaphore(&semaphore, &desc));
+    CALL(ERROR_INVALID_VALUE, ImportExternalSemaphore(&semaphore, &desc));
     ck_assert_ptr_eq(semaphore, kept);
 
-    CALL(SUCCESS, cuCtxSetCurrent(NULL));
+    CALL(SUCCESS, CtxSetCurrent(NULL));
     desc.type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD;
-    CALL(ERROR_INVALID_CONTEXT, cuImportExternalSemaphore(&semaphore, &desc));
-    CALL(SUCCESS, cuCtxSetCurrent(fx.context));
+    CALL(ERROR_INVALID_CONTEXT, ImportExternalSemaphore(&semaphore, &desc));
+    CALL(SUCCESS, CtxSetCurrent(fx.context));
 }
 END_TEST
 
@@ -35,13 +35,13 @@ START_TEST(signal_and_wait_arguments)
     CUexternalSemaphore none = NULL;
     CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signal = {.params.fence.value = 1};
     CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS wait = {.params.fence.value = 1};
-    CALL(ERROR_INVALID_VALUE, cuSignalExternalSemaphoresAsync(NULL, &signal, 1, fx.stream));
-    CALL(ERROR_INVALID_VALUE, cuWaitExternalSemaphoresAsync(NULL, &wait, 1, fx.stream));
-    CALL(ERROR_INVALID_VALUE, cuSignalExternalSemaphoresAsync(&none, NULL, 1, fx.stream));
-    CALL(ERROR_INVALID_VALUE, cuWaitExternalSemaphoresAsync(&none, NULL, 1, fx.stream));
-    CALL_SOFT(ERROR_INVALID_HANDLE, cuSignalExternalSemaphoresAsync(&none, &signal, 1, fx.stream));
-    CALL_SOFT(ERROR_INVALID_HANDLE, cuWaitExternalSemaphoresAsync(&none, &wait, 1, fx.stream));
-    CALL(ERROR_INVALID_VALUE, cuDestroyExternalSemaphore(NULL));
+    CALL(ERROR_INVALID_VALUE, SignalExternalSemaphoresAsync(NULL, &signal, 1, fx.stream));
+    CALL(ERROR_INVALID_VALUE, WaitExternalSemaphoresAsync(NULL, &wait, 1, fx.stream));
+    CALL(ERROR_INVALID_VALUE, SignalExternalSemaphoresAsync(&none, NULL, 1, fx.stream));
+    CALL(ERROR_INVALID_VALUE, WaitExternalSemaphoresAsync(&none, NULL, 1, fx.stream));
+    CALL_SOFT(ERROR_INVALID_HANDLE, SignalExternalSemaphoresAsync(&none, &signal, 1, fx.stream));
+    CALL_SOFT(ERROR_INVALID_HANDLE, WaitExternalSemaphoresAsync(&none, &wait, 1, fx.stream));
+    CALL(ERROR_INVALID_VALUE, DestroyExternalSemaphore(NULL));
 }
 END_TEST
 

@@ -19,7 +19,7 @@ size_t share_granule(void)
 {
     const CUmemAllocationProp prop = share_properties(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
     size_t size = 0;
-    CU(cuMemGetAllocationGranularity(&size, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    CU(MemGetAllocationGranularity(&size, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
     return size;
 }
 
@@ -27,7 +27,7 @@ CUmemGenericAllocationHandle share_create(size_t size)
 {
     const CUmemAllocationProp prop = share_properties(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
     CUmemGenericAllocationHandle handle = 0;
-    CU(cuMemCreate(&handle, size, &prop, 0));
+    CU(MemCreate(&handle, size, &prop, 0));
     return handle;
 }
 
@@ -43,23 +43,23 @@ CUdeviceptr share_map(CUmemGenericAllocationHandle handle, size_t size)
 {
     const CUmemAccessDesc access = share_access(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     CUdeviceptr pointer = 0;
-    CU(cuMemAddressReserve(&pointer, size, 0, 0, 0));
-    CU(cuMemMap(pointer, size, 0, handle, 0));
-    CU(cuMemSetAccess(pointer, size, &access, 1));
+    CU(MemAddressReserve(&pointer, size, 0, 0, 0));
+    CU(MemMap(pointer, size, 0, handle, 0));
+    CU(MemSetAccess(pointer, size, &access, 1));
     return pointer;
 }
 
 void share_unmap(CUdeviceptr pointer, size_t size)
 {
-    CU(cuCtxSynchronize()); /* a GPU's copies, and its fills, may still be under way */
-    CU(cuMemUnmap(pointer, size));
-    CU(cuMemAddressFree(pointer, size));
+    CU(CtxSynchronize()); /* a GPU's copies, and its fills, may still be under way */
+    CU(MemUnmap(pointer, size));
+    CU(MemAddressFree(pointer, size));
 }
 
 int share_export(CUmemGenericAllocationHandle handle)
 {
     int fd = -1;
-    CU(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    CU(MemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     ck_assert_int_ge(fd, 0);
     return fd;
 }
@@ -69,16 +69,16 @@ void share_write(CUdeviceptr pointer, size_t size, unsigned seed)
     unsigned char *bytes = malloc(size);
     ck_assert_ptr_nonnull(bytes);
     pattern_fill(bytes, size, seed);
-    CU(cuMemcpyHtoD(pointer, bytes, size));
+    CU(MemcpyHtoD(pointer, bytes, size));
     free(bytes);
-    CU(cuCtxSynchronize());
+    CU(CtxSynchronize());
 }
 
 void share_assert(CUdeviceptr pointer, size_t size, unsigned seed)
 {
     unsigned char *bytes = malloc(size);
     ck_assert_ptr_nonnull(bytes);
-    CU(cuMemcpyDtoH(bytes, pointer, size));
+    CU(MemcpyDtoH(bytes, pointer, size));
     assert_pattern(bytes, size, seed);
     free(bytes);
 }
@@ -98,7 +98,7 @@ CUexternalMemory share_import(CUmemGenericAllocationHandle handle, size_t size)
 {
     const CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = share_description(share_export(handle), size);
     CUexternalMemory memory = NULL;
-    CU(cuImportExternalMemory(&memory, &d));
+    CU(ImportExternalMemory(&memory, &d));
     ck_assert(!share_is_open(d.handle.fd));
     return memory;
 }
@@ -107,6 +107,6 @@ CUdeviceptr share_map_buffer(CUexternalMemory memory, size_t offset, size_t size
 {
     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC d = {.offset = offset, .size = size};
     CUdeviceptr pointer = 0;
-    CU(cuExternalMemoryGetMappedBuffer(&pointer, memory, &d));
+    CU(ExternalMemoryGetMappedBuffer(&pointer, memory, &d));
     return pointer;
 }

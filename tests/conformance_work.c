@@ -15,35 +15,35 @@ START_TEST(streams)
     CUstream s = NULL;
     CUevent event = NULL;
     unsigned flags = 7;
-    CALL(ERROR_INVALID_VALUE, cuStreamCreate(NULL, 0));
-    CALL(ERROR_INVALID_VALUE, cuStreamCreate(&s, 2));
-    CALL(SUCCESS, cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    CALL(ERROR_INVALID_VALUE, StreamCreate(NULL, 0));
+    CALL(ERROR_INVALID_VALUE, StreamCreate(&s, 2));
+    CALL(SUCCESS, StreamCreate(&s, CU_STREAM_NON_BLOCKING));
     MORE(SUCCESS, cuStreamGetFlags(s, &flags));
     ck_assert_uint_eq(flags, CU_STREAM_NON_BLOCKING);
     MORE(ERROR_INVALID_VALUE, cuStreamGetFlags(s, NULL));
-    CALL(SUCCESS, cuStreamQuery(s));
-    CALL(SUCCESS, cuStreamSynchronize(s));
-    CALL(SUCCESS, cuStreamSynchronize(NULL));
-    CALL(SUCCESS, cuStreamSynchronize(CU_STREAM_LEGACY));
-    CALL(SUCCESS, cuStreamSynchronize(CU_STREAM_PER_THREAD));
+    CALL(SUCCESS, StreamQuery(s));
+    CALL(SUCCESS, StreamSynchronize(s));
+    CALL(SUCCESS, StreamSynchronize(NULL));
+    CALL(SUCCESS, StreamSynchronize(CU_STREAM_LEGACY));
+    CALL(SUCCESS, StreamSynchronize(CU_STREAM_PER_THREAD));
 
     struct gate *gate = gate_put(s);
-    CALL(ERROR_NOT_READY, cuStreamQuery(s));
-    CALL(SUCCESS, cuStreamQuery(fx.stream));
+    CALL(ERROR_NOT_READY, StreamQuery(s));
+    CALL(SUCCESS, StreamQuery(fx.stream));
     gate_open(gate);
-    CALL(SUCCESS, cuStreamSynchronize(s));
-    CALL(SUCCESS, cuStreamQuery(s));
+    CALL(SUCCESS, StreamSynchronize(s));
+    CALL(SUCCESS, StreamQuery(s));
 
-    CALL(SUCCESS, cuEventCreate(&event, 0));
-    CALL(SUCCESS, cuStreamWaitEvent(s, event, 0));
-    CALL(ERROR_INVALID_VALUE, cuStreamWaitEvent(s, event, 5));
-    CALL(ERROR_INVALID_HANDLE, cuStreamWaitEvent(s, NULL, 0));
-    CALL(SUCCESS, cuEventDestroy(event));
-    CALL(SUCCESS, cuStreamDestroy(s));
-    CALL_SOFT(ERROR_INVALID_HANDLE, cuStreamDestroy(s));
-    CALL_SOFT(ERROR_INVALID_HANDLE, cuStreamSynchronize(s));
-    CALL_SOFT(ERROR_INVALID_HANDLE, cuStreamSynchronize((CUstream)0x1234567));
-    CALL(ERROR_INVALID_HANDLE, cuStreamDestroy(NULL));
+    CALL(SUCCESS, EventCreate(&event, 0));
+    CALL(SUCCESS, StreamWaitEvent(s, event, 0));
+    CALL(ERROR_INVALID_VALUE, StreamWaitEvent(s, event, 5));
+    CALL(ERROR_INVALID_HANDLE, StreamWaitEvent(s, NULL, 0));
+    CALL(SUCCESS, EventDestroy(event));
+    CALL(SUCCESS, StreamDestroy(s));
+    CALL_SOFT(ERROR_INVALID_HANDLE, StreamDestroy(s));
+    CALL_SOFT(ERROR_INVALID_HANDLE, StreamSynchronize(s));
+    CALL_SOFT(ERROR_INVALID_HANDLE, StreamSynchronize((CUstream)0x1234567));
+    CALL(ERROR_INVALID_HANDLE, StreamDestroy(NULL));
 }
 END_TEST
 
@@ -51,40 +51,40 @@ START_TEST(events)
 {
     CUevent event = NULL, later = NULL, untimed = NULL;
     float ms = -1;
-    CALL(ERROR_INVALID_VALUE, cuEventCreate(NULL, 0));
-    CALL(ERROR_INVALID_VALUE, cuEventCreate(&event, 0x10));
-    CALL(ERROR_INVALID_VALUE, cuEventCreate(&event, CU_EVENT_INTERPROCESS));
-    CALL(SUCCESS, cuEventCreate(&event, CU_EVENT_DEFAULT));
-    CALL(SUCCESS, cuEventCreate(&later, CU_EVENT_BLOCKING_SYNC));
-    CALL(SUCCESS, cuEventCreate(&untimed, CU_EVENT_DISABLE_TIMING));
-    CALL(SUCCESS, cuEventQuery(event));
-    CALL(SUCCESS, cuEventSynchronize(event));
-    CALL(ERROR_INVALID_HANDLE, cuEventElapsedTime(&ms, event, later));
-    CALL(SUCCESS, cuEventRecord(event, fx.stream));
-    CALL(SUCCESS, cuEventRecord(untimed, fx.stream));
+    CALL(ERROR_INVALID_VALUE, EventCreate(NULL, 0));
+    CALL(ERROR_INVALID_VALUE, EventCreate(&event, 0x10));
+    CALL(ERROR_INVALID_VALUE, EventCreate(&event, CU_EVENT_INTERPROCESS));
+    CALL(SUCCESS, EventCreate(&event, CU_EVENT_DEFAULT));
+    CALL(SUCCESS, EventCreate(&later, CU_EVENT_BLOCKING_SYNC));
+    CALL(SUCCESS, EventCreate(&untimed, CU_EVENT_DISABLE_TIMING));
+    CALL(SUCCESS, EventQuery(event));
+    CALL(SUCCESS, EventSynchronize(event));
+    CALL(ERROR_INVALID_HANDLE, EventElapsedTime(&ms, event, later));
+    CALL(SUCCESS, EventRecord(event, fx.stream));
+    CALL(SUCCESS, EventRecord(untimed, fx.stream));
 
     struct gate *gate = gate_put(fx.stream);
-    CALL(SUCCESS, cuEventRecord(later, fx.stream));
-    CALL(SUCCESS, cuEventSynchronize(event));
-    CALL(ERROR_NOT_READY, cuEventQuery(later));
-    CALL(ERROR_NOT_READY, cuEventElapsedTime(&ms, event, later));
+    CALL(SUCCESS, EventRecord(later, fx.stream));
+    CALL(SUCCESS, EventSynchronize(event));
+    CALL(ERROR_NOT_READY, EventQuery(later));
+    CALL(ERROR_NOT_READY, EventElapsedTime(&ms, event, later));
     gate_open(gate);
-    CALL(SUCCESS, cuEventSynchronize(later));
-    CALL(SUCCESS, cuEventQuery(later));
-    CALL(SUCCESS, cuEventElapsedTime(&ms, event, later));
+    CALL(SUCCESS, EventSynchronize(later));
+    CALL(SUCCESS, EventQuery(later));
+    CALL(SUCCESS, EventElapsedTime(&ms, event, later));
     ck_assert(ms >= 0);
-    CALL(ERROR_INVALID_HANDLE, cuEventElapsedTime(NULL, event, later));
-    CALL(ERROR_INVALID_HANDLE, cuEventElapsedTime(&ms, event, untimed));
-    CALL(ERROR_INVALID_HANDLE, cuEventElapsedTime(&ms, NULL, later));
-    CALL(ERROR_INVALID_HANDLE, cuEventRecord(NULL, fx.stream));
-    CALL(ERROR_INVALID_HANDLE, cuEventQuery(NULL));
-    CALL(ERROR_INVALID_HANDLE, cuEventSynchronize(NULL));
-    CALL(ERROR_INVALID_HANDLE, cuEventDestroy(NULL));
-    CALL(SUCCESS, cuEventDestroy(event));
-    CALL(SUCCESS, cuEventDestroy(later));
-    CALL(SUCCESS, cuEventDestroy(untimed));
-    CALL_SOFT(ERROR_INVALID_HANDLE, cuEventRecord(event, fx.stream));
-    CALL_SOFT(ERROR_INVALID_HANDLE, cuEventDestroy(event));
+    CALL(ERROR_INVALID_HANDLE, EventElapsedTime(NULL, event, later));
+    CALL(ERROR_INVALID_HANDLE, EventElapsedTime(&ms, event, untimed));
+    CALL(ERROR_INVALID_HANDLE, EventElapsedTime(&ms, NULL, later));
+    CALL(ERROR_INVALID_HANDLE, EventRecord(NULL, fx.stream));
+    CALL(ERROR_INVALID_HANDLE, EventQuery(NULL));
+    CALL(ERROR_INVALID_HANDLE, EventSynchronize(NULL));
+    CALL(ERROR_INVALID_HANDLE, EventDestroy(NULL));
+    CALL(SUCCESS, EventDestroy(event));
+    CALL(SUCCESS, EventDestroy(later));
+    CALL(SUCCESS, EventDestroy(untimed));
+    CALL_SOFT(ERROR_INVALID_HANDLE, EventRecord(event, fx.stream));
+    CALL_SOFT(ERROR_INVALID_HANDLE, EventDestroy(event));
 }
 END_TEST
 
@@ -92,12 +92,12 @@ START_TEST(event_of_another_context)
 {
     CUcontext second = NULL;
     CUevent event = NULL;
-    CU(cuCtxCreate(&second, 0, fx.device));
-    CU(cuEventCreate(&event, 0));
-    CALL(ERROR_INVALID_HANDLE, cuEventRecord(event, fx.stream));
-    CALL(SUCCESS, cuStreamWaitEvent(fx.stream, event, 0));
-    CU(cuEventDestroy(event));
-    CU(cuCtxDestroy(second));
+    CU(CtxCreate(&second, 0, fx.device));
+    CU(EventCreate(&event, 0));
+    CALL(ERROR_INVALID_HANDLE, EventRecord(event, fx.stream));
+    CALL(SUCCESS, StreamWaitEvent(fx.stream, event, 0));
+    CU(EventDestroy(event));
+    CU(CtxDestroy(second));
 }
 END_TEST
 
@@ -107,9 +107,9 @@ START_TEST(memory_operations)
 {
     CUdeviceptr word;
     uint32_t found = 0;
-    CU(cuMemAlloc(&word, 8));
-    CU(cuMemsetD8(word, 0, 8));
-    CU(cuCtxSynchronize()); /* the stream below does not wait for the default one */
+    CU(MemAlloc(&word, 8));
+    CU(MemsetD8(word, 0, 8));
+    CU(CtxSynchronize()); /* the stream below does not wait for the default one */
     CUstreamBatchMemOpParams all[3] = {
         {.waitValue = {.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32,
                        .address = word,
@@ -123,13 +123,13 @@ START_TEST(memory_operations)
     };
     MORE(SUCCESS, cuStreamBatchMemOp(fx.stream, 3, all, 0));
     sleep_ms(20);
-    CALL(ERROR_NOT_READY, cuStreamQuery(fx.stream));
+    CALL(ERROR_NOT_READY, StreamQuery(fx.stream));
     MORE(SUCCESS, cuStreamWriteValue32(fx.other, word, 5, 0));
-    CALL(SUCCESS, cuStreamSynchronize(fx.stream));
-    CU(cuMemcpyDtoH(&found, word + 4, sizeof(found)));
+    CALL(SUCCESS, StreamSynchronize(fx.stream));
+    CU(MemcpyDtoH(&found, word + 4, sizeof(found)));
     ck_assert_uint_eq(found, 7);
     MORE(SUCCESS, cuStreamWaitValue32(fx.stream, word, 5, CU_STREAM_WAIT_VALUE_EQ));
-    CALL(SUCCESS, cuStreamSynchronize(fx.stream));
+    CALL(SUCCESS, StreamSynchronize(fx.stream));
 
     all[1].memoryBarrier.flags = CU_STREAM_MEMORY_BARRIER_TYPE_GPU;
     MORE(SUCCESS, cuStreamBatchMemOp(fx.stream, 1, &all[1], 0));
@@ -144,8 +144,8 @@ START_TEST(memory_operations)
     all[1].operation = (CUstreamBatchMemOpType)99;
     MORE(ERROR_INVALID_VALUE, cuStreamBatchMemOp(fx.stream, 1, &all[1], 0));
     MORE(ERROR_INVALID_VALUE, cuStreamWriteValue32(fx.stream, word + 2, 5, 0));
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuMemFree(word));
+    CU(StreamSynchronize(fx.stream));
+    CU(MemFree(word));
 }
 END_TEST
 
@@ -159,17 +159,17 @@ static void CUDA_CB call_driver(void *user)
     CUcontext context;
     CUevent event;
     (void)user;
-    inside[0] = fx.cu->cuMemAlloc(&memory, 4);
-    inside[1] = fx.cu->cuEventCreate(&event, 0);
-    inside[2] = fx.cu->cuCtxGetCurrent(&context);
+    inside[0] = fx.cu->MemAlloc(&memory, 4);
+    inside[1] = fx.cu->EventCreate(&event, 0);
+    inside[2] = fx.cu->CtxGetCurrent(&context);
 }
 
 START_TEST(host_functions)
 {
-    CALL(ERROR_INVALID_VALUE, cuLaunchHostFunc(fx.stream, NULL, NULL));
+    CALL(ERROR_INVALID_VALUE, LaunchHostFunc(fx.stream, NULL, NULL));
     memset(inside, 0x7f, sizeof(inside));
-    CALL(SUCCESS, cuLaunchHostFunc(fx.stream, call_driver, NULL));
-    CALL(SUCCESS, cuStreamSynchronize(fx.stream));
+    CALL(SUCCESS, LaunchHostFunc(fx.stream, call_driver, NULL));
+    CALL(SUCCESS, StreamSynchronize(fx.stream));
     for (int i = 0; i < 3; i++)
         conformance_note("a call within a host function", inside[i], CUDA_ERROR_NOT_PERMITTED);
 }
@@ -195,23 +195,23 @@ START_TEST(modules)
     CUfunction function = NULL;
     static const char text[] = "neither a library nor a kernel";
     ck_assert(kernel_image_load(&image, &module));
-    CALL(SUCCESS, cuModuleGetFunction(&function, module, "copy"));
-    CALL(ERROR_NOT_FOUND, cuModuleGetFunction(&function, module, "no_such_kernel"));
-    CALL(ERROR_INVALID_VALUE, cuModuleGetFunction(&function, module, ""));
-    CALL(ERROR_INVALID_VALUE, cuModuleGetFunction(&function, module, NULL));
-    CALL(ERROR_INVALID_VALUE, cuModuleGetFunction(NULL, module, "copy"));
-    CALL(ERROR_INVALID_HANDLE, cuModuleGetFunction(&function, NULL, "copy"));
-    CALL(SUCCESS, cuModuleUnload(module));
-    CALL_SOFT(ERROR_INVALID_HANDLE, cuModuleUnload(module));
-    CALL(ERROR_INVALID_HANDLE, cuModuleUnload(NULL));
-    CALL(ERROR_INVALID_VALUE, cuModuleLoadData(&module, NULL));
-    CALL(ERROR_INVALID_VALUE, cuModuleLoadData(NULL, text));
-    CALL(ERROR_INVALID_IMAGE, cuModuleLoadData(&module, text));
+    CALL(SUCCESS, ModuleGetFunction(&function, module, "copy"));
+    CALL(ERROR_NOT_FOUND, ModuleGetFunction(&function, module, "no_such_kernel"));
+    CALL(ERROR_INVALID_VALUE, ModuleGetFunction(&function, module, ""));
+    CALL(ERROR_INVALID_VALUE, ModuleGetFunction(&function, module, NULL));
+    CALL(ERROR_INVALID_VALUE, ModuleGetFunction(NULL, module, "copy"));
+    CALL(ERROR_INVALID_HANDLE, ModuleGetFunction(&function, NULL, "copy"));
+    CALL(SUCCESS, ModuleUnload(module));
+    CALL_SOFT(ERROR_INVALID_HANDLE, ModuleUnload(module));
+    CALL(ERROR_INVALID_HANDLE, ModuleUnload(NULL));
+    CALL(ERROR_INVALID_VALUE, ModuleLoadData(&module, NULL));
+    CALL(ERROR_INVALID_VALUE, ModuleLoadData(NULL, text));
+    CALL(ERROR_INVALID_IMAGE, ModuleLoadData(&module, text));
 }
 END_TEST
 
 #define LAUNCH(code, f, gx, gy, gz, bx, by, bz, shared, stream, params, extra)                     \
-    CALL(code, cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra))
+    CALL(code, LaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra))
 
 /* Grids and blocks without threads or of too many, and too much shared memory. */
 static void launches_that_are_refused(CUfunction f, void **p)
@@ -231,10 +231,10 @@ static void launches_that_are_refused(CUfunction f, void **p)
         char call[200];
         snprintf(call, sizeof(call), "cuLaunchKernel(f, %u, %u, %u, %u, %u, %u, %u)", g[0], g[1],
                  g[2], b[0], b[1], b[2], shared);
-        conformance_note(call,
-                         fx.cu->cuLaunchKernel(f, g[0], g[1], g[2], b[0], b[1], b[2], shared,
-                                               fx.stream, p, NULL),
-                         CUDA_ERROR_INVALID_VALUE);
+        conformance_note(
+            call,
+            fx.cu->LaunchKernel(f, g[0], g[1], g[2], b[0], b[1], b[2], shared, fx.stream, p, NULL),
+            CUDA_ERROR_INVALID_VALUE);
     }
 }
 
@@ -246,8 +246,8 @@ START_TEST(launches)
     CUdeviceptr memory = 0;
     unsigned long long count = 16;
     ck_assert(kernel_image_load(&image, &module));
-    CU(cuModuleGetFunction(&f, module, "add_one"));
-    CU(cuMemAlloc(&memory, 16));
+    CU(ModuleGetFunction(&f, module, "add_one"));
+    CU(MemAlloc(&memory, 16));
     void *p[] = {&memory, &count};
     unsigned long long none = 0;
     void *idle[] = {&memory, &none}; /* for shapes in which many threads have the same index */
@@ -266,9 +266,9 @@ START_TEST(launches)
     LAUNCH(ERROR_INVALID_VALUE, f, 1, 1, 1, 32, 1, 1, 0, fx.stream, p, extra);
     LAUNCH(ERROR_INVALID_VALUE, f, 1, 1, 1, 32, 1, 1, 0, fx.stream, NULL, NULL);
     LAUNCH(ERROR_INVALID_HANDLE, NULL, 1, 1, 1, 32, 1, 1, 0, fx.stream, p, NULL);
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuMemFree(memory));
-    CU(cuModuleUnload(module));
+    CU(StreamSynchronize(fx.stream));
+    CU(MemFree(memory));
+    CU(ModuleUnload(module));
 }
 END_TEST
 
@@ -282,14 +282,14 @@ START_TEST(launch_in_another_context)
     unsigned long long count = 0;
     void *p[] = {&memory, &count};
     ck_assert(kernel_image_load(&image, &module));
-    CU(cuModuleGetFunction(&f, module, "add_one"));
-    CU(cuCtxCreate(&second, 0, fx.device));
+    CU(ModuleGetFunction(&f, module, "add_one"));
+    CU(CtxCreate(&second, 0, fx.device));
     LAUNCH(ERROR_INVALID_HANDLE, f, 1, 1, 1, 32, 1, 1, 0, NULL, p, NULL);
     LAUNCH(SUCCESS, f, 1, 1, 1, 32, 1, 1, 0, fx.stream, p, NULL);
-    CU(cuCtxDestroy(second));
-    CU(cuCtxSetCurrent(fx.context));
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuModuleUnload(module));
+    CU(CtxDestroy(second));
+    CU(CtxSetCurrent(fx.context));
+    CU(StreamSynchronize(fx.stream));
+    CU(ModuleUnload(module));
 }
 END_TEST
 
@@ -304,7 +304,7 @@ START_TEST(look_ups)
     void *found = gr_cuda_symbol("cuGetProcAddress", 12000);
     assert_made(found);
     memcpy(&look_up, &found, sizeof(look_up));
-    CU(cuDriverGetVersion(&newest));
+    CU(DriverGetVersion(&newest));
 #define LOOK_UP(code, call) conformance_note(#call, look_up call, CUDA_##code)
     LOOK_UP(SUCCESS, ("cuMemAlloc", &found, 12000, 0, &status));
     ck_assert_ptr_eq(found, gr_cuda_symbol("cuMemAlloc", 3020));

@@ -44,7 +44,7 @@ const char *refused_by_driver(gr_status status, CUresult code, const char *call,
     gr_error error;
     const char *name;
     gr_last_error(&error);
-    gr_cuda()->cuGetErrorName(code, &name);
+    gr_cuda()->GetErrorName(code, &name);
     if (error.status != status || error.code != (int)code)
         FAIL("%s %d instead of %s %d: %s", gr_status_name(error.status), error.code,
              gr_status_name(status), code, error.message);

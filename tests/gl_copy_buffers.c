@@ -148,7 +148,7 @@ END_TEST
 static unsigned char *pinned(void)
 {
     void *memory = NULL;
-    CU(cuMemAllocHost(&memory, SIZE));
+    CU(MemAllocHost(&memory, SIZE));
     return memory;
 }
 
@@ -188,21 +188,21 @@ START_COPY_TEST(read_only_maps_run_ahead_of_the_stream)
     gr_buffer *buffer = must_map(resource);
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, 2000); /* so that a wait is seen, and ends */
-    CU(cuMemcpyDtoHAsync(first, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    CU(MemcpyDtoHAsync(first, gr_buffer_ptr(buffer), SIZE, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     pattern_fill(bytes, SIZE, 2);
     gl_write(name, bytes, SIZE);
     buffer = must_map_on(resource, fx.other);
-    CU(cuMemcpyDtoHAsync(second, gr_buffer_ptr(buffer), SIZE, fx.other));
+    CU(MemcpyDtoHAsync(second, gr_buffer_ptr(buffer), SIZE, fx.other));
     assert_ok(gr_buffer_release(buffer));
     ck_assert(!gate_is_open(gate));
     gate_open(gate);
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuStreamSynchronize(fx.other));
+    CU(StreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.other));
     assert_pattern(first, SIZE, 1);
     assert_pattern(second, SIZE, 2);
-    CU(cuMemFreeHost(first));
-    CU(cuMemFreeHost(second));
+    CU(MemFreeHost(first));
+    CU(MemFreeHost(second));
 }
 END_TEST
 
@@ -221,13 +221,13 @@ START_COPY_TEST(no_map_overtakes_the_bytes_of_an_earlier_one)
         gl_write(name, bytes, SIZE);
         gr_buffer *buffer = must_map(resource);
         ck_assert_int_eq(gate_is_open(gate), i == 2);
-        CU(cuMemcpyDtoHAsync(got[i], gr_buffer_ptr(buffer), SIZE, fx.stream));
+        CU(MemcpyDtoHAsync(got[i], gr_buffer_ptr(buffer), SIZE, fx.stream));
         assert_ok(gr_buffer_release(buffer));
     }
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     for (unsigned i = 0; i < 3; i++) {
         assert_pattern(got[i], SIZE, i + 1);
-        CU(cuMemFreeHost(got[i]));
+        CU(MemFreeHost(got[i]));
     }
 }
 END_TEST
@@ -238,15 +238,15 @@ START_COPY_TEST(the_end_does_not_wait_for_the_stream)
     gr_resource *resource = must_copy(gl_buffer_pattern(SIZE, 4), GR_READ_ONLY);
     gr_buffer *buffer = must_map(resource);
     struct gate *gate = gate_put(fx.stream);
-    CU(cuMemcpyDtoHAsync(got, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    CU(MemcpyDtoHAsync(got, gr_buffer_ptr(buffer), SIZE, fx.stream));
     gate_open_after(gate, 2000); /* so that a wait is seen, and ends */
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(resource);
     ck_assert(!gate_is_open(gate));
     gate_open(gate);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_pattern(got, SIZE, 4);
-    CU(cuMemFreeHost(got));
+    CU(MemFreeHost(got));
     gr_resource_free(must_copy(gl_buffer_filled(64, 1), GR_NONE)); /* ends what waited */
 }
 END_TEST

@@ -139,7 +139,7 @@ START_COPY_TEST(only_the_directions_that_the_flags_need)
                                 .WidthInBytes = 32,
                                 .Height = 8,
                                 .Depth = image.slices};
-        CU(cuMemcpy3DAsync(&poison, fx.stream));
+        CU(Memcpy3DAsync(&poison, fx.stream));
         fault->reset();
         assert_ok(gr_buffer_release(buffer));
         assert_calls(PART, 0);
@@ -182,7 +182,7 @@ START_COPY_TEST(surfaces_textures_and_linear_maps)
 
     buffer = gr_map_linear(resource, 1, 2, fx.stream);
     assert_made(buffer);
-    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 0x5A, gr_buffer_size(buffer), fx.stream));
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x5A, gr_buffer_size(buffer), fx.stream));
     assert_ok(gr_buffer_release(buffer));
     image_download(&image, 1, 2, got);
     assert_bytes(got, image_bytes(&image, 1), 0x5A);
@@ -204,9 +204,9 @@ static void get_layer(CUmipmappedArray whole, const struct image *image, unsigne
                           .WidthInBytes = row,
                           .Height = image_height(image, level),
                           .Depth = 1};
-    CU(cuMipmappedArrayGetLevel(&copy.srcArray, whole, level));
-    CU(cuMemcpy3DAsync(&copy, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(MipmappedArrayGetLevel(&copy.srcArray, whole, level));
+    CU(Memcpy3DAsync(&copy, fx.stream));
+    CU(StreamSynchronize(fx.stream));
 }
 
 START_COPY_TEST(all_layers_in_one_array_to_read)

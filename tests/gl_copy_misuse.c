@@ -218,7 +218,7 @@ START_COPY_TEST(copies_of_a_failed_map_outlive_their_resources)
     gr_resource_free(resources[1]);
     ck_assert(!gate_is_open(gate));
     gate_open(gate);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     gr_resource_free(must_copy(gl_buffer_filled(64, 1), GR_NONE)); /* ends what waited */
 }
 END_TEST

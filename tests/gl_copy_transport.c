@@ -200,17 +200,17 @@ START_TEST(auto_without_a_cuda_context)
     GLuint name = gl_buffer_pattern(SIZE, 1);
     logged[0] = '\0';
     gr_log_set(GR_LOG_INFO, keep_line, NULL);
-    CU(cuCtxSetCurrent(NULL));
+    CU(CtxSetCurrent(NULL));
     let_fail(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_NONE, NULL);
     assert_fell_back(resource, "cuGLGetDevices names no device");
     gr_buffer *buffer = gr_map(resource, CU_STREAM_PER_THREAD);
     assert_made(buffer);
     CUcontext current = fx.context;
-    CU(cuCtxGetCurrent(&current));
+    CU(CtxGetCurrent(&current));
     ck_assert_ptr_null(current);
     assert_ok(gr_buffer_release(buffer));
-    CU(cuCtxSetCurrent(fx.context));
+    CU(CtxSetCurrent(fx.context));
 }
 END_TEST
 
@@ -295,7 +295,7 @@ START_TEST(probe_leaves_nothing_behind)
         ck_assert_uint_eq((GLuint)binding, bound);
         ck_assert_uint_eq(count_objects(), objects);
         CUcontext current = NULL;
-        CU(cuCtxGetCurrent(&current));
+        CU(CtxGetCurrent(&current));
         ck_assert_ptr_eq(current, fx.context);
         ck_assert_int_eq(open_fds(), fds);
     }
@@ -310,12 +310,12 @@ START_TEST(probe_needs_a_context_and_a_place)
     assert_ok(gr_egl_make_current(NULL));
     assert_fails(gr_gl_probe(reports), GR_ERR_GL, 0, "No OpenGL context");
     assert_ok(gr_egl_make_current(fx.egl));
-    CU(cuCtxSetCurrent(NULL));
+    CU(CtxSetCurrent(NULL));
     assert_ok(gr_gl_probe(reports));
     CUcontext current = fx.context;
-    CU(cuCtxGetCurrent(&current));
+    CU(CtxGetCurrent(&current));
     ck_assert_ptr_null(current);
-    CU(cuCtxSetCurrent(fx.context));
+    CU(CtxSetCurrent(fx.context));
     ck_assert_msg(reports[0].usable, "%s", reports[0].reason);
 }
 END_TEST

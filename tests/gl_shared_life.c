@@ -87,7 +87,7 @@ START_WAY_TEST(freed_while_the_stream_works)
         assert_ok(gr_buffer_release(buffer));
         gr_resource_free(resource);
     }
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     collect();
 }
 END_TEST
@@ -193,7 +193,7 @@ START_WAY_TEST(the_context_ends_first)
         gr_egl_free(egl);
         assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, "another context");
         gr_resource_free(resource);
-        CU(cuStreamSynchronize(fx.stream));
+        CU(StreamSynchronize(fx.stream));
     }
     collect();
     pretend_counts.alive = 0; /* OpenGL's own went with the contexts */
@@ -240,7 +240,7 @@ END_TEST
 /* The resource holds the primary context itself. */
 START_WAY_TEST(without_a_cuda_context)
 {
-    CU(cuCtxSetCurrent(NULL));
+    CU(CtxSetCurrent(NULL));
     gr_resource *resource = gr_gl_buffer_create(SIZE, GR_NONE, &by_sharing);
     assert_made(resource);
     gr_buffer *buffer = gr_map(resource, CU_STREAM_LEGACY);
@@ -248,9 +248,9 @@ START_WAY_TEST(without_a_cuda_context)
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(resource);
     CUcontext now = fx.context;
-    CU(cuCtxGetCurrent(&now));
+    CU(CtxGetCurrent(&now));
     ck_assert_ptr_null(now);
-    CU(cuCtxSetCurrent(fx.context));
+    CU(CtxSetCurrent(fx.context));
 }
 END_TEST
 

@@ -52,7 +52,7 @@ START_ORDER_TEST(opengl_writes_after_cuda_read)
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_ONLY);
     GLuint name = gr_gl_name(resource), next = gl_buffer_filled(SIZE, 0x99);
     CUdeviceptr out = 0;
-    CU(cuMemAlloc(&out, SIZE));
+    CU(MemAlloc(&out, SIZE));
     unsigned char bytes[SIZE];
     memset(bytes, 0x44, SIZE);
     gl_write(name, bytes, SIZE);
@@ -62,9 +62,9 @@ START_ORDER_TEST(opengl_writes_after_cuda_read)
     assert_ok(gr_buffer_release(buffer));
     glCopyNamedBufferSubData(next, name, 0, 0, SIZE);
     glFinish();
-    CU(cuMemcpyDtoH(bytes, out, SIZE));
+    CU(MemcpyDtoH(bytes, out, SIZE));
     assert_bytes(bytes, SIZE, 0x44);
-    CU(cuMemFree(out));
+    CU(MemFree(out));
 }
 END_TEST
 
@@ -80,8 +80,8 @@ START_ORDER_TEST(cuda_reads_after_opengl_wrote)
         gl_keep_busy();
         glCopyNamedBufferSubData(from, name, 0, 0, SIZE);
         gr_buffer *buffer = must_map(resource);
-        CU(cuMemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), SIZE, fx.stream));
-        CU(cuStreamSynchronize(fx.stream));
+        CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), SIZE, fx.stream));
+        CU(StreamSynchronize(fx.stream));
         assert_bytes(bytes, SIZE, value);
         cuda_fill(buffer, 0);
         assert_ok(gr_buffer_release(buffer));
@@ -97,7 +97,7 @@ START_ORDER_TEST(cuda_writes_after_opengl_read)
     gl_keep_busy();
     GLuint copy = gl_copy_of(name, SIZE);
     fill_mapped(resource, 0x22);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_gl_bytes(copy, SIZE, 0x21);
     assert_gl_bytes(name, SIZE, 0x22);
 }

@@ -103,8 +103,8 @@ START_TEST(bytes_through_the_array)
                           .dstPitch = 6 * 4,
                           .WidthInBytes = 6 * 4,
                           .Height = 3};
-    CU(cuMemcpy2DAsync(&copy, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(Memcpy2DAsync(&copy, fx.stream));
+    CU(StreamSynchronize(fx.stream));
     image_pattern(image.format, wanted, sizeof(wanted), image_seed(1, 1, 2));
     ck_assert_mem_eq(got, wanted, sizeof(got));
 
@@ -116,7 +116,7 @@ START_TEST(bytes_through_the_array)
                            .dstArray = gr_buffer_array(buffer, 1, 2),
                            .WidthInBytes = 6 * 4,
                            .Height = 3};
-    CU(cuMemcpy2DAsync(&copy, fx.stream));
+    CU(Memcpy2DAsync(&copy, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     assert_no_difference(image_level_differs(&image, 1, 2, 2));
     /* Nothing else has changed. */

@@ -28,7 +28,7 @@ static void frame_with_objects(GLuint name)
     ck_assert_uint_ne(gr_buffer_texture(buffer, &linear), 0);
     assert_ok(gr_buffer_release(buffer));
     /* Objects of a mapping end when the stream is past it; no loop runs far ahead of the GPU. */
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
 }
 
 static void life(GLuint name)

@@ -51,7 +51,7 @@ static void check_what_cuda_has(void)
             image_get(buffers[i], 0, 0, got);
         } else {
             memset(wanted, i, SIZE);
-            CU(cuMemcpyDtoH(got, gr_buffer_ptr(buffers[i]), SIZE));
+            CU(MemcpyDtoH(got, gr_buffer_ptr(buffers[i]), SIZE));
         }
         ck_assert_mem_eq(got, wanted, SIZE);
     }
@@ -62,7 +62,7 @@ START_TEST(buffers_and_images_are_mapped_together)
     make();
     for (int round = 0; round < 3; round++) {
         assert_ok(gr_map_many(resources, COUNT, fx.stream, buffers));
-        CU(cuStreamSynchronize(fx.stream));
+        CU(StreamSynchronize(fx.stream));
         check_what_cuda_has();
         assert_ok(gr_buffer_release_many(buffers, COUNT, GR_STREAM_OF_MAP));
         for (int i = 0; i < COUNT; i++) {
@@ -93,8 +93,8 @@ START_TEST(they_are_released_together_on_another_stream)
         if (is_image(i))
             assert_ok(gr_buffer_copy_to_image(buffers[i], 0, 0, &from, fx.stream));
         else
-            CU(cuMemcpyHtoDAsync(gr_buffer_ptr(buffers[i]), texels, SIZE, fx.stream));
-        CU(cuStreamSynchronize(fx.stream));
+            CU(MemcpyHtoDAsync(gr_buffer_ptr(buffers[i]), texels, SIZE, fx.stream));
+        CU(StreamSynchronize(fx.stream));
     }
     assert_ok(gr_buffer_release_many(buffers, COUNT, fx.other));
     for (int i = 0; i < COUNT; i++) {

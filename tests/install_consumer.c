@@ -35,7 +35,7 @@ static int fill_and_read(CUstream stream)
         if (!buffer)
             return failed("gr_map");
         if (gr_buffer_size(buffer) != sizeof(bytes) ||
-            gr_cuda()->cuMemsetD8Async(gr_buffer_ptr(buffer), 42, sizeof(bytes), stream))
+            gr_cuda()->MemsetD8Async(gr_buffer_ptr(buffer), 42, sizeof(bytes), stream))
             return failed("cuMemsetD8Async");
     }
     memset(bytes, 0, sizeof(bytes));
@@ -62,12 +62,12 @@ int main(void)
     const gr_cuda_api *cuda = gr_cuda();
     CUcontext context = NULL;
     CUstream stream = NULL;
-    if (cuda->cuDevicePrimaryCtxRetain(&context, 0) || cuda->cuCtxSetCurrent(context) ||
-        cuda->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING))
+    if (cuda->DevicePrimaryCtxRetain(&context, 0) || cuda->CtxSetCurrent(context) ||
+        cuda->StreamCreate(&stream, CU_STREAM_NON_BLOCKING))
         return failed("CUDA");
     int status = fill_and_read(stream);
-    cuda->cuStreamDestroy(stream);
-    cuda->cuDevicePrimaryCtxRelease(0);
+    cuda->StreamDestroy(stream);
+    cuda->DevicePrimaryCtxRelease(0);
     gr_egl_free(egl);
     return status;
 }

@@ -49,19 +49,19 @@ static struct {
 static void begin_collecting(void)
 {
     collected.gl = gl_buffer_filled(sizeof(collected.words), 0);
-    CU(cuMemAlloc(&collected.cuda, sizeof(collected.words)));
+    CU(MemAlloc(&collected.cuda, sizeof(collected.words)));
 }
 
 static void end_collecting(void)
 {
-    CU(cuMemFree(collected.cuda));
+    CU(MemFree(collected.cuda));
 }
 
 static void write_word(const gr_slot *slot, uint32_t word)
 {
     uint32_t words[WORDS] = {word, word, word, word};
     if (slot->buffer) {
-        CU(cuMemsetD32Async(gr_buffer_ptr(slot->buffer), word, WORDS, fx.stream));
+        CU(MemsetD32Async(gr_buffer_ptr(slot->buffer), word, WORDS, fx.stream));
         return;
     }
     glBindBuffer(GL_COPY_WRITE_BUFFER, ring_name(slot->resource));
@@ -71,8 +71,8 @@ static void write_word(const gr_slot *slot, uint32_t word)
 static void collect(const gr_slot *slot, size_t at)
 {
     if (slot->buffer) {
-        CU(cuMemcpyDtoDAsync(collected.cuda + at * BYTES, gr_buffer_ptr(slot->buffer), BYTES,
-                             fx.stream));
+        CU(MemcpyDtoDAsync(collected.cuda + at * BYTES, gr_buffer_ptr(slot->buffer), BYTES,
+                           fx.stream));
         return;
     }
     glBindBuffer(GL_COPY_READ_BUFFER, ring_name(slot->resource));
@@ -87,8 +87,8 @@ static void fetch(gr_side producer, size_t n)
         glBindBuffer(GL_COPY_READ_BUFFER, collected.gl);
         glGetBufferSubData(GL_COPY_READ_BUFFER, 0, (GLsizeiptr)(n * BYTES), collected.words);
     } else {
-        CU(cuMemcpyDtoHAsync(collected.words, collected.cuda, n * BYTES, fx.stream));
-        CU(cuStreamSynchronize(fx.stream));
+        CU(MemcpyDtoHAsync(collected.words, collected.cuda, n * BYTES, fx.stream));
+        CU(StreamSynchronize(fx.stream));
     }
 }
 

@@ -13,15 +13,15 @@ static unsigned char host[RING_SIZE];
 /* What a stream that waits for nothing finds in a mapped slot. */
 static void assert_raw(const gr_slot *slot, int value, CUstream stream)
 {
-    CU(cuMemcpyDtoHAsync(host, gr_buffer_ptr(slot->buffer), RING_SIZE, stream));
-    CU(cuStreamSynchronize(stream));
+    CU(MemcpyDtoHAsync(host, gr_buffer_ptr(slot->buffer), RING_SIZE, stream));
+    CU(StreamSynchronize(stream));
     assert_bytes(host, RING_SIZE, value);
 }
 
 /* A gate behind work that has been done, so that raw calls see it. */
 static struct gate *gate_after_work(void)
 {
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     return gate_put(fx.stream);
 }
 
@@ -34,7 +34,7 @@ START_TEST(a_reader_comes_after_the_kernels)
     gr_slot slot;
     for (int value = 1; value < 5; value++) {
         must_acquire_write(ring, GR_SIDE_CUDA, 1, &slot);
-        CU(cuMemsetD8Async(gr_buffer_ptr(slot.buffer), 0xAA, RING_SIZE, fx.stream));
+        CU(MemsetD8Async(gr_buffer_ptr(slot.buffer), 0xAA, RING_SIZE, fx.stream));
         struct gate *gate = gate_after_work();
         slot_fill(&slot, value);
         assert_raw(&slot, 0xAA, fx.other);
@@ -104,7 +104,7 @@ START_TEST(a_dropped_frame_is_overwritten_in_order)
         assert_ok(gr_ring_publish(ring, 1, &slot));
         read_frame(ring, GR_SIDE_CUDA, value);
         ck_assert(gate_is_open(gate));
-        CU(cuStreamSynchronize(fx.stream));
+        CU(StreamSynchronize(fx.stream));
     }
 }
 END_TEST
@@ -133,16 +133,16 @@ START_TEST(a_writer_comes_after_the_kernels_that_read)
     GR_AUTO(gr_ring) *ring = must_make_ring(1, &(gr_ring_options){.producer = GR_SIDE_GRAPHICS});
     gr_slot slot;
     CUdeviceptr copy = 0;
-    CU(cuMemAlloc(&copy, RING_SIZE));
-    CU(cuMemsetD8Async(copy, 0, RING_SIZE, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(MemAlloc(&copy, RING_SIZE));
+    CU(MemsetD8Async(copy, 0, RING_SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
     for (int value = 1; value < 5; value++) {
         write_frame(ring, GR_SIDE_GRAPHICS, value);
         must_acquire_read(ring, GR_SIDE_GRAPHICS, 1, &slot);
         struct gate *gate = gate_after_work();
-        CU(cuMemcpyDtoDAsync(copy, gr_buffer_ptr(slot.buffer), RING_SIZE, fx.stream));
-        CU(cuMemcpyDtoHAsync(host, copy, RING_SIZE, fx.other));
-        CU(cuStreamSynchronize(fx.other));
+        CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(slot.buffer), RING_SIZE, fx.stream));
+        CU(MemcpyDtoHAsync(host, copy, RING_SIZE, fx.other));
+        CU(StreamSynchronize(fx.other));
         ck_assert_int_ne(host[0], value); /* so it has yet to be read */
         gate_open_after(gate, DELAY_MS);
         assert_ok(gr_ring_give_back(ring, 1, &slot));
@@ -150,11 +150,11 @@ START_TEST(a_writer_comes_after_the_kernels_that_read)
         slot_fill(&slot, 0xCC);
         glFinish();
         assert_ok(gr_ring_discard(ring, 1, &slot));
-        CU(cuMemcpyDtoHAsync(host, copy, RING_SIZE, fx.stream));
-        CU(cuStreamSynchronize(fx.stream));
+        CU(MemcpyDtoHAsync(host, copy, RING_SIZE, fx.stream));
+        CU(StreamSynchronize(fx.stream));
         assert_bytes(host, RING_SIZE, value);
     }
-    CU(cuMemFree(copy));
+    CU(MemFree(copy));
 }
 END_TEST
 

@@ -33,7 +33,7 @@ static void use_interop(void)
 static void end_leftovers(void)
 {
     gates_open(); /* also after a case that failed */
-    CU(cuCtxSynchronize());
+    CU(CtxSynchronize());
     if (transport != GR_TRANSPORT_INTEROP)
         gr_resource_free(ring_resource(RING_SIZE));
 }
@@ -137,8 +137,8 @@ void assert_slot(const gr_slot *slot, int value)
         return;
     }
     CUstream stream = gr_buffer_stream(slot->buffer);
-    CU(cuMemcpyDtoHAsync(bytes, gr_buffer_ptr(slot->buffer), RING_SIZE, stream));
-    CU(cuStreamSynchronize(stream));
+    CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(slot->buffer), RING_SIZE, stream));
+    CU(StreamSynchronize(stream));
     assert_bytes(bytes, RING_SIZE, value & 255);
 }
 

@@ -53,8 +53,8 @@ static bool produce_one(void)
         return false;
     if (status != GR_OK)
         return failed("acquire");
-    if (fx.cu->cuMemsetD8Async(gr_buffer_ptr(slot.buffer), (unsigned char)value_of(slot.frame),
-                               RING_SIZE, fx.stream) != CUDA_SUCCESS)
+    if (fx.cu->MemsetD8Async(gr_buffer_ptr(slot.buffer), (unsigned char)value_of(slot.frame),
+                             RING_SIZE, fx.stream) != CUDA_SUCCESS)
         return failed("memset");
     return gr_ring_publish(cuda.ring, 1, &slot) == GR_OK || failed("publish");
 }
@@ -68,8 +68,8 @@ static bool consume_one(void)
     if (status != GR_OK)
         return failed("acquire");
     cuda.numbers[cuda.done] = slot.frame;
-    if (fx.cu->cuMemcpyDtoDAsync(cuda.copies + cuda.done * RING_SIZE, gr_buffer_ptr(slot.buffer),
-                                 RING_SIZE, fx.stream) != CUDA_SUCCESS)
+    if (fx.cu->MemcpyDtoDAsync(cuda.copies + cuda.done * RING_SIZE, gr_buffer_ptr(slot.buffer),
+                               RING_SIZE, fx.stream) != CUDA_SUCCESS)
         return failed("copy");
     return gr_ring_give_back(cuda.ring, 1, &slot) == GR_OK || failed("give back");
 }
@@ -77,13 +77,13 @@ static bool consume_one(void)
 static void *run_cuda(void *one)
 {
     bool (*step)(void) = !one ? produce_one : consume_one;
-    fx.cu->cuCtxSetCurrent(fx.context);
+    fx.cu->CtxSetCurrent(fx.context);
     while (cuda.done < cuda.frames && step()) {
         cuda.done++;
         if (cuda.delay_ms > 0 && cuda.done % 8 == 0)
             sleep_ms(cuda.delay_ms);
     }
-    fx.cu->cuCtxSetCurrent(NULL);
+    fx.cu->CtxSetCurrent(NULL);
     return NULL;
 }
 
@@ -103,7 +103,7 @@ static void start_cuda(gr_ring *ring, uint64_t frames, unsigned delay_ms)
     cuda.ring = ring;
     cuda.frames = frames;
     cuda.delay_ms = delay_ms;
-    CU(cuMemAlloc(&cuda.copies, MOST * RING_SIZE));
+    CU(MemAlloc(&cuda.copies, MOST * RING_SIZE));
     ck_assert_int_eq(
         pthread_create(&cuda.thread, NULL, run_cuda, producer == GR_SIDE_CUDA ? NULL : &producer),
         0);
@@ -135,10 +135,10 @@ static void join_cuda(void)
 /* CUDA's thread has been joined. */
 static void end(void)
 {
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     vulkan_finish();
     gr_ring_free(cuda.ring);
-    CU(cuMemFree(cuda.copies));
+    CU(MemFree(cuda.copies));
     ring_sync_end(&sync);
 }
 
@@ -182,9 +182,9 @@ static void check_seen(bool all)
 {
     unsigned char *seen = malloc(MOST * RING_SIZE);
     ck_assert_ptr_nonnull(seen);
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuMemcpyDtoHAsync(seen, cuda.copies, MOST * RING_SIZE, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoHAsync(seen, cuda.copies, MOST * RING_SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
     for (uint64_t i = 0, last = 0; i < cuda.done; last = cuda.numbers[i++]) {
         ck_assert_uint_gt(cuda.numbers[i], last);
         ck_assert(!all || cuda.numbers[i] == i + 1);
@@ -321,7 +321,7 @@ START_TEST(opengl_has_the_other_thread)
         check_seen(true);
     assert_frames(cuda.ring, MOST, MOST, 0);
     gr_ring_free(cuda.ring);
-    CU(cuMemFree(cuda.copies));
+    CU(MemFree(cuda.copies));
 }
 END_TEST
 
@@ -361,7 +361,7 @@ START_TEST(a_consumer_that_stops_keeps_less_than_half)
     }
     join_cuda();
     gr_ring_free(ring);
-    CU(cuMemFree(cuda.copies));
+    CU(MemFree(cuda.copies));
 }
 END_TEST
 
@@ -372,12 +372,12 @@ static void *produce_all(void *unused)
 {
     gr_slot all[IN_FLIGHT];
     (void)unused;
-    fx.cu->cuCtxSetCurrent(fx.context);
+    fx.cu->CtxSetCurrent(fx.context);
     if (gr_ring_acquire_write(cuda.ring, fx.stream, IN_FLIGHT, all) != GR_OK)
         failed("acquire");
     else if (gr_ring_publish(cuda.ring, IN_FLIGHT, all) != GR_OK)
         failed("publish");
-    fx.cu->cuCtxSetCurrent(NULL);
+    fx.cu->CtxSetCurrent(NULL);
     return NULL;
 }
 
@@ -496,8 +496,8 @@ START_VULKAN_TEST(a_ring_ends_with_frames_in_flight)
     gr_clear_error();
     vulkan_finish();
     gr_ring_free(cuda.ring);
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuMemFree(cuda.copies));
+    CU(StreamSynchronize(fx.stream));
+    CU(MemFree(cuda.copies));
     ring_sync_end(&sync);
 }
 END_TEST

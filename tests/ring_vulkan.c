@@ -17,35 +17,35 @@ static gr_ring *begin(size_t n, gr_side producer, gr_ring_mode mode)
     sync = ring_sync_begin();
     for (int i = 0; i < SLOTS; i++)
         hosts[i] = vulkan_host(RING_SIZE);
-    CU(cuMemAlloc(&copies, SLOTS * RING_SIZE));
-    CU(cuMemsetD8Async(copies, 0xEE, SLOTS * RING_SIZE, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(MemAlloc(&copies, SLOTS * RING_SIZE));
+    CU(MemsetD8Async(copies, 0xEE, SLOTS * RING_SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
     return must_make_vulkan_ring(n, &sync, &(gr_ring_options){.producer = producer, .mode = mode});
 }
 
 /* When all work is done. */
 static void end(gr_ring *ring)
 {
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuStreamSynchronize(fx.other));
+    CU(StreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.other));
     vulkan_finish();
     gr_ring_free(ring);
-    CU(cuMemFree(copies));
+    CU(MemFree(copies));
     ring_sync_end(&sync);
 }
 
 static void copy_slot(const gr_slot *slot, size_t to)
 {
-    CU(cuMemcpyDtoDAsync(copies + to * RING_SIZE, gr_buffer_ptr(slot->buffer), RING_SIZE,
-                         gr_buffer_stream(slot->buffer)));
+    CU(MemcpyDtoDAsync(copies + to * RING_SIZE, gr_buffer_ptr(slot->buffer), RING_SIZE,
+                       gr_buffer_stream(slot->buffer)));
 }
 
 static void assert_copy(size_t of, int value)
 {
     unsigned char bytes[RING_SIZE];
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuMemcpyDtoHAsync(bytes, copies + of * RING_SIZE, RING_SIZE, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoHAsync(bytes, copies + of * RING_SIZE, RING_SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_bytes(bytes, RING_SIZE, value);
 }
 
@@ -101,7 +101,7 @@ START_VULKAN_TEST(cuda_writes_again_after_vulkan_has_read)
     write_frame(ring, GR_SIDE_CUDA, 2);
     vulkan_reads(ring, hosts + 1, NULL);
     sleep_ms(20);
-    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.stream));
+    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));
     vulkan_gate_open(gate);
     vulkan_finish();
     assert_bytes(hosts[0]->bytes, RING_SIZE, 1);
@@ -124,7 +124,7 @@ START_VULKAN_TEST(cuda_overwrites_what_nobody_read_in_order)
     assert_ok(gr_ring_publish(ring, 1, &slot));
     vulkan_reads(ring, hosts, NULL);
     sleep_ms(20);
-    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.other));
+    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.other));
     gate_open(gate);
     vulkan_finish();
     assert_bytes(hosts[0]->bytes, RING_SIZE, 2);
@@ -181,12 +181,12 @@ START_VULKAN_TEST(cuda_waits_once_for_half_of_the_slots)
     give_back_in_turn(ring, slots, gate);
     for (int i = 0; i < SLOTS / 2; i++)
         write_frame(ring, GR_SIDE_CUDA, 10 + i);
-    CU(cuStreamSynchronize(fx.stream)); /* the first half has been read */
+    CU(StreamSynchronize(fx.stream)); /* the first half has been read */
     write_frame(ring, GR_SIDE_CUDA, 12);
     sleep_ms(20);
-    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.stream));
+    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));
     vulkan_gate_open(gate);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     vulkan_finish();
     for (int i = 0; i < SLOTS; i++)
         assert_bytes(hosts[i]->bytes, RING_SIZE, i + 1);
@@ -215,7 +215,7 @@ START_VULKAN_TEST(a_producer_gets_what_vulkan_has_returned)
         slot_fill(&all[i], 2 + i);
     assert_ok(gr_ring_publish(ring, SLOTS, all));
     sleep_ms(20);
-    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.stream));
+    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));
     vulkan_gate_open(gate);
     vulkan_finish();
     assert_bytes(hosts[0]->bytes, RING_SIZE, 1);
@@ -253,8 +253,8 @@ START_VULKAN_TEST(cuda_reads_after_vulkan_has_written)
         must_acquire_read(ring, GR_SIDE_GRAPHICS, 1, &slots[i]);
     /* Without the wait CUDA reads too early. */
     unsigned char bytes[RING_SIZE];
-    CU(cuMemcpyDtoHAsync(bytes, gr_buffer_ptr(slots[0].buffer), RING_SIZE, fx.other));
-    CU(cuStreamSynchronize(fx.other));
+    CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(slots[0].buffer), RING_SIZE, fx.other));
+    CU(StreamSynchronize(fx.other));
     assert_bytes(bytes, RING_SIZE, 0);
     for (int i = 0; i < SLOTS; i++) {
         copy_slot(&slots[i], (size_t)i);

@@ -37,7 +37,7 @@ static struct two two_begin(gr_side producer, gr_ring_mode mode)
 
 static void two_end(struct two *two)
 {
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     gr_ring_free(two->received);
     shared_ring_end(&two->sent);
 }
@@ -80,9 +80,9 @@ START_VULKAN_TEST(groups_and_discarded_slots)
     for (int round = 0; round < 3; round++) {
         assert_ok(gr_ring_acquire_write(two.received, fx.stream, SLOTS, slots));
         for (int i = 1; i < SLOTS; i++)
-            CU(cuMemsetD8Async(gr_buffer_ptr(slots[i].buffer),
-                               (unsigned char)value_of_frame((unsigned)(2 * round + i)), SLOT_SIZE,
-                               fx.stream));
+            CU(MemsetD8Async(gr_buffer_ptr(slots[i].buffer),
+                             (unsigned char)value_of_frame((unsigned)(2 * round + i)), SLOT_SIZE,
+                             fx.stream));
         assert_ok(gr_ring_discard(two.received, 1, slots));
         assert_ok(gr_ring_publish(two.received, SLOTS - 1, slots + 1));
         for (int i = 1; i < SLOTS; i++)
@@ -97,8 +97,8 @@ END_TEST
 static void cuda_begins_write(gr_ring *ring, gr_slot *slot)
 {
     assert_ok(gr_ring_acquire_write(ring, fx.stream, 1, slot));
-    CU(cuMemsetD8Async(gr_buffer_ptr(slot->buffer), (unsigned char)value_of_frame(slot->frame),
-                       SLOT_SIZE, fx.stream));
+    CU(MemsetD8Async(gr_buffer_ptr(slot->buffer), (unsigned char)value_of_frame(slot->frame),
+                     SLOT_SIZE, fx.stream));
     assert_ok(gr_ring_publish(ring, 1, slot));
 }
 
@@ -125,7 +125,7 @@ static void vulkan_begins_write(gr_ring *ring, gr_slot *slot, const struct vulka
 static void open_while_cuda_waits(struct vulkan_gate *gate)
 {
     sleep_ms(50);
-    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.stream));
+    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));
     vulkan_gate_open(gate);
 }
 
@@ -158,7 +158,7 @@ START_VULKAN_TEST(the_peer_writes_after_vulkan_has_read)
     open_while_cuda_waits(gate);
     vulkan_finish();
     assert_bytes(two.sent.host->bytes, SLOT_SIZE, value_of_frame(1));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     two_end(&two);
 }
 END_TEST
@@ -183,23 +183,23 @@ START_VULKAN_TEST(vulkan_writes_after_the_peer_has_read)
     gr_slot slot;
     static unsigned char bytes[SLOT_SIZE];
     CUdeviceptr copy = 0;
-    CU(cuMemAlloc(&copy, SLOT_SIZE));
+    CU(MemAlloc(&copy, SLOT_SIZE));
     struct two two = two_begin(GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
     for (int i = 0; i < SLOTS; i++)
         vulkan_begins_write(two.sent.ring, &slot, NULL);
     vulkan_finish();
     assert_ok(gr_ring_acquire_read(two.received, fx.stream, 1, &slot));
     struct gate *gate = gate_put(fx.stream);
-    CU(cuMemcpyDtoDAsync(copy, gr_buffer_ptr(slot.buffer), SLOT_SIZE, fx.stream));
+    CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(slot.buffer), SLOT_SIZE, fx.stream));
     assert_ok(gr_ring_give_back(two.received, 1, &slot));
     vulkan_begins_write(two.sent.ring, &slot, NULL);
     ck_assert_uint_eq(slot.frame, SLOTS + 1);
     sleep_ms(50);
     gate_open(gate);
-    CU(cuMemcpyDtoHAsync(bytes, copy, SLOT_SIZE, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(MemcpyDtoHAsync(bytes, copy, SLOT_SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_bytes(bytes, SLOT_SIZE, value_of_frame(1));
-    CU(cuMemFree(copy));
+    CU(MemFree(copy));
     vulkan_finish();
     two_end(&two);
 }
@@ -310,7 +310,7 @@ static void *wait_for_a_slot(void *user)
 {
     struct waiting *waiting = user;
     gr_slot slots[SLOTS];
-    CU(cuCtxSetCurrent(fx.context));
+    CU(CtxSetCurrent(fx.context));
     for (waiting->status = GR_OK; waiting->status == GR_OK;) {
         waiting->status = gr_ring_acquire_write(waiting->ring, fx.other, 1, slots);
         if (waiting->status == GR_OK)
@@ -336,7 +336,7 @@ START_VULKAN_TEST(a_stop_or_an_end_wakes_who_waits)
     ck_assert_int_eq(waiting.status, _i == 2 ? GR_ERR_SYSTEM : GR_ERR_STATE);
     if (_i == 2)
         two.sent.ring = NULL;
-    CU(cuStreamSynchronize(fx.other));
+    CU(StreamSynchronize(fx.other));
     two_end(&two);
 }
 END_TEST

@@ -18,7 +18,7 @@ void job_dies_in_a_frame(int socket)
 {
     gr_ring *ring = peer_ring(socket);
     child_check(cuda_writes(ring) == GR_OK);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     gate_put(fx.stream);
     child_check(cuda_writes(ring) == GR_OK);
     gr_slot slot;
@@ -32,7 +32,7 @@ void job_dies_after(int socket)
 {
     gr_ring *ring = peer_ring(socket);
     child_check(cuda_writes(ring) == GR_OK);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     raise(SIGKILL);
 }
 
@@ -43,7 +43,7 @@ void job_ends_at_once(int socket)
     gate_open_after(gate_put(fx.stream), 700);
     child_check(cuda_writes(ring) == GR_OK);
     gr_ring_free(ring);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
 }
 
 /* ---- The test's side ------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ START_VULKAN_TEST(a_peer_that_dies_in_a_frame_of_cudas)
     struct shared_ring r = ring_in_a_frame_of_cudas(&peer, &slot);
     peer_end_killed(&peer, true);
     if (_i == 0) {
-        CU(cuStreamSynchronize(fx.stream));
+        CU(StreamSynchronize(fx.stream));
         assert_ok(gr_ring_give_back(r.ring, 1, &slot));
         must_be_over(gr_ring_acquire_read(r.ring, fx.stream, 1, &slot));
     }

@@ -99,8 +99,8 @@ void job_reads_an_image(int socket)
                           .dstPitch = sizeof(bytes[0]),
                           .WidthInBytes = sizeof(bytes[0]),
                           .Height = IMAGE_HEIGHT};
-    CU(cuMemcpy2DAsync(&copy, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(Memcpy2DAsync(&copy, fx.stream));
+    CU(StreamSynchronize(fx.stream));
     for (unsigned y = 0; y < IMAGE_HEIGHT; y++)
         for (unsigned x = 0; x < IMAGE_WIDTH; x++)
             for (unsigned c = 0; c < 4; c++)
@@ -131,7 +131,7 @@ START_VULKAN_TEST(texels_of_a_vulkan_image)
                           .dstArray = gr_buffer_array(buffer, 0, 0),
                           .WidthInBytes = sizeof(bytes[0]),
                           .Height = IMAGE_HEIGHT};
-    CU(cuMemcpy2DAsync(&copy, fx.stream));
+    CU(Memcpy2DAsync(&copy, fx.stream));
     must_release(buffer);
     assert_ok(gr_send_resource(peer.socket, image.resource, SOON));
     hear(peer.socket);
@@ -152,7 +152,7 @@ void job_takes_turns_by_semaphores(int socket)
     child_check(submit.signal && submit.signal_value == 1);
     gr_buffer *buffer = gr_map(resource, fx.stream);
     child_check(buffer);
-    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.stream));
+    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));
     tell(socket);
     assert_cuda_bytes(buffer, 0x31);
     cuda_fill(buffer, 0x32);

@@ -20,7 +20,7 @@ gr_ring *peer_ring(int socket)
 
 void peer_ring_end(gr_ring *ring)
 {
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     gr_ring_free(ring);
 }
 

@@ -52,7 +52,7 @@ struct shared_ring shared_ring_sent(int socket, size_t slots, gr_side producer, 
 
 void shared_ring_end(struct shared_ring *r)
 {
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     vulkan_finish();
     gr_ring_free(r->ring);
     gr_semaphore_free(r->acquire);
@@ -72,8 +72,8 @@ gr_status cuda_writes(gr_ring *ring)
     gr_status status = gr_ring_acquire_write(ring, fx.stream, 1, &slot);
     if (status != GR_OK)
         return status;
-    CU(cuMemsetD8Async(gr_buffer_ptr(slot.buffer), (unsigned char)value_of_frame(slot.frame),
-                       SLOT_SIZE, fx.stream));
+    CU(MemsetD8Async(gr_buffer_ptr(slot.buffer), (unsigned char)value_of_frame(slot.frame),
+                     SLOT_SIZE, fx.stream));
     return gr_ring_publish(ring, 1, &slot);
 }
 
@@ -84,11 +84,11 @@ uint64_t cuda_reads(gr_ring *ring)
     gr_slot slot;
     if (gr_ring_acquire_read(ring, fx.stream, 1, &slot) != GR_OK)
         return 0;
-    CU(cuMemcpyDtoHAsync(bytes, gr_buffer_ptr(slot.buffer), SLOT_SIZE, fx.stream));
+    CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(slot.buffer), SLOT_SIZE, fx.stream));
     uint64_t frame = slot.frame;
     gr_status status = gr_ring_give_back(ring, 1, &slot);
     ck_assert_msg(status == GR_OK, "%s", error_text());
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_bytes(bytes, SLOT_SIZE, value_of_frame(frame));
     return frame;
 }

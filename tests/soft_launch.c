@@ -30,9 +30,9 @@ static void begin_kernels(void)
 
 static void end_kernels(void)
 {
-    CU(cuCtxSynchronize());
+    CU(CtxSynchronize());
     if (module)
-        CU(cuModuleUnload(module));
+        CU(ModuleUnload(module));
 }
 
 TCase *add_soft_case(Suite *suite, const char *name)
@@ -54,23 +54,23 @@ void soft_launch(const char *name, struct extents grid, struct extents block, CU
     grid = at_least_1(grid);
     block = at_least_1(block);
     unsigned shared = block.x * block.y * block.z * (unsigned)sizeof(unsigned);
-    CU(cuModuleGetFunction(&function, module, name));
-    CU(cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream,
-                      parameters, NULL));
+    CU(ModuleGetFunction(&function, module, name));
+    CU(LaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream,
+                    parameters, NULL));
 }
 
 CUresult soft_run(const char *name, void **parameters)
 {
     soft_launch(name, (struct extents){1, 1, 1}, (struct extents){1, 1, 1}, fx.stream, parameters);
-    return fx.cu->cuStreamSynchronize(fx.stream);
+    return fx.cu->StreamSynchronize(fx.stream);
 }
 
 CUdeviceptr soft_memory(const void *bytes, size_t size)
 {
     CUdeviceptr memory = 0;
-    CU(cuMemAlloc(&memory, size));
-    CU(cuMemcpyHtoD(memory, bytes, size));
-    CU(cuCtxSynchronize()); /* it may be done later, and fx.stream would not wait for it */
+    CU(MemAlloc(&memory, size));
+    CU(MemcpyHtoD(memory, bytes, size));
+    CU(CtxSynchronize()); /* it may be done later, and fx.stream would not wait for it */
     return memory;
 }
 
@@ -78,7 +78,7 @@ void *soft_bytes(CUdeviceptr memory, size_t size)
 {
     void *bytes = malloc(size);
     ck_assert(bytes);
-    CU(cuMemcpyDtoH(bytes, memory, size));
+    CU(MemcpyDtoH(bytes, memory, size));
     return bytes;
 }
 

@@ -21,14 +21,14 @@ START_TEST(destroyed_with_work_pending)
     struct gate *gate = gate_put(fx.other);
     put_wait(waited, 1, fx.stream);
     put_signal(signalled, 1, fx.other);
-    CU(cuDestroyExternalSemaphore(waited));
-    CU(cuDestroyExternalSemaphore(signalled));
+    CU(DestroyExternalSemaphore(waited));
+    CU(DestroyExternalSemaphore(signalled));
     assert_waits(fx.stream);
     gate_open(gate);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     put_wait(seen, 1, fx.stream);
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuDestroyExternalSemaphore(seen));
+    CU(StreamSynchronize(fx.stream));
+    CU(DestroyExternalSemaphore(seen));
 }
 END_TEST
 
@@ -41,16 +41,16 @@ int child_signals_backwards(void)
     child_check(soft.open(fd, &host) == CUDA_SUCCESS);
     CUexternalSemaphore t = import_fd(fd, TIMELINE);
     put_signal(t, 3, fx.stream);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     child_check(soft.value(host) == 5);
     put_signal(t, 5, fx.stream);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     child_check(soft.value(host) == 5);
     put_signal(t, 6, fx.stream);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     child_check(soft.value(host) == 6);
     soft.close(host);
-    CU(cuDestroyExternalSemaphore(t));
+    CU(DestroyExternalSemaphore(t));
     fixture_teardown();
     return 0;
 }
@@ -93,8 +93,8 @@ int child_destroys(void)
     child_check(soft_semaphores_load());
     CUcontext context = NULL;
     CUstream stream = NULL;
-    CU(cuCtxCreate(&context, 0, fx.device));
-    CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CU(CtxCreate(&context, 0, fx.device));
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     int fd = make_fd(true, 0);
     gr_softcuda_semaphore *behind = NULL;
     child_check(soft.open(fd, &behind) == CUDA_SUCCESS);
@@ -102,10 +102,10 @@ int child_destroys(void)
     put_wait(never, 0, stream);
     put_wait(never, 0, stream);
     put_signal(t, 1, stream);
-    CU(cuStreamDestroy(stream));
+    CU(StreamDestroy(stream));
     put_wait(never, 0, CU_STREAM_LEGACY);
     child_check(soft.value(behind) == 0);
-    CU(cuCtxDestroy(context));
+    CU(CtxDestroy(context));
     child_check(soft.value(behind) == 0);
     soft.close(behind);
     fixture_teardown();
@@ -123,17 +123,17 @@ int child_destroys_early(void)
     gr_softcuda_semaphore *behind = NULL;
     child_check(soft.open(fd, &behind) == CUDA_SUCCESS);
     CUexternalSemaphore here = import_copy(fd, TIMELINE);
-    CU(cuCtxCreate(&context, 0, fx.device));
+    CU(CtxCreate(&context, 0, fx.device));
     CUexternalSemaphore there = import_fd(fd, TIMELINE);
     put_wait(there, 1, CU_STREAM_LEGACY);
     put_signal(there, 2, CU_STREAM_LEGACY);
     gate_open_after(gate_put(fx.stream), 100);
     put_signal(here, 1, fx.stream);
-    CU(cuCtxDestroy(context));
+    CU(CtxDestroy(context));
     child_check(soft.value(behind) == 2);
     soft.close(behind);
-    CU(cuCtxSetCurrent(fx.context));
-    CU(cuDestroyExternalSemaphore(here));
+    CU(CtxSetCurrent(fx.context));
+    CU(DestroyExternalSemaphore(here));
     fixture_teardown();
     return 0;
 }

@@ -18,23 +18,23 @@ static void read_behind_writer(CUexternalSemaphoreHandleType type)
     CUexternalSemaphore written = make_semaphore(type);
     CUdeviceptr memory = 0;
     void *copy = NULL;
-    CU(cuMemAlloc(&memory, SIZE));
-    CU(cuMemAllocHost(&copy, SIZE));
-    CU(cuMemsetD8Async(memory, 1, SIZE, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(MemAlloc(&memory, SIZE));
+    CU(MemAllocHost(&copy, SIZE));
+    CU(MemsetD8Async(memory, 1, SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
     struct gate *gate = gate_put(fx.stream);
-    CU(cuMemsetD8Async(memory, 2, SIZE, fx.stream));
+    CU(MemsetD8Async(memory, 2, SIZE, fx.stream));
     put_signal(written, 1, fx.stream);
     put_wait(written, 1, fx.other);
-    CU(cuMemcpyDtoHAsync(copy, memory, SIZE, fx.other));
+    CU(MemcpyDtoHAsync(copy, memory, SIZE, fx.other));
     assert_waits(fx.other);
     gate_open_after(gate, 20);
-    CU(cuStreamSynchronize(fx.other));
+    CU(StreamSynchronize(fx.other));
     assert_bytes(copy, SIZE, 2);
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuDestroyExternalSemaphore(written));
-    CU(cuMemFree(memory));
-    CU(cuMemFreeHost(copy));
+    CU(StreamSynchronize(fx.stream));
+    CU(DestroyExternalSemaphore(written));
+    CU(MemFree(memory));
+    CU(MemFreeHost(copy));
 }
 
 START_TEST(writer_before_reader)
@@ -56,22 +56,22 @@ START_TEST(timeline_values)
     put_wait(t, 0, fx.stream);
     put_wait(t, 9, fx.stream);
     put_wait(t, 10, fx.stream);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     put_wait(t, 12, fx.stream);
     put_signal(t, 11, fx.other);
-    CU(cuStreamSynchronize(fx.other));
+    CU(StreamSynchronize(fx.other));
     assert_waits(fx.stream);
     put_signal(t, 0x100000000, fx.other); /* more than it waits for */
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     put_wait(t, 12, fx.stream); /* a wait takes nothing away */
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     ck_assert_uint_eq(soft.value(host), 0x100000000);
     put_wait(t, 0x100000001, fx.stream);
     assert_waits(fx.stream);
     put_signal(t, ~0ull, fx.other);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     soft.close(host);
-    CU(cuDestroyExternalSemaphore(t));
+    CU(DestroyExternalSemaphore(t));
 }
 END_TEST
 
@@ -81,24 +81,24 @@ START_TEST(binary_resets)
     need_semaphores();
     CUexternalSemaphore b = import_fd(make_fd(false, 1), BINARY);
     put_wait(b, 0, fx.stream);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     put_wait(b, 0, fx.stream);
     put_wait(b, 0, fx.other);
     assert_waits(fx.stream);
     assert_waits(fx.other);
     put_signal(b, 0, CU_STREAM_LEGACY);
-    CU(cuStreamSynchronize(CU_STREAM_LEGACY));
+    CU(StreamSynchronize(CU_STREAM_LEGACY));
     bool passed[2] = {false, false};
     for (int i = 0; i < 2000 && !passed[0] && !passed[1]; i++) {
         sleep_ms(1);
-        passed[0] = fx.cu->cuStreamQuery(fx.stream) == CUDA_SUCCESS;
-        passed[1] = fx.cu->cuStreamQuery(fx.other) == CUDA_SUCCESS;
+        passed[0] = fx.cu->StreamQuery(fx.stream) == CUDA_SUCCESS;
+        passed[1] = fx.cu->StreamQuery(fx.other) == CUDA_SUCCESS;
     }
     ck_assert(passed[0] != passed[1]);
     assert_waits(passed[0] ? fx.other : fx.stream);
     put_signal(b, 0, CU_STREAM_LEGACY);
-    CU(cuCtxSynchronize());
-    CU(cuDestroyExternalSemaphore(b));
+    CU(CtxSynchronize());
+    CU(DestroyExternalSemaphore(b));
 }
 END_TEST
 
@@ -117,14 +117,14 @@ START_TEST(many_at_once)
         all[i] = make_semaphore(i % 3 ? TIMELINE : BINARY);
         signals[i].params.fence.value = waits[i].params.fence.value = i + 1;
     }
-    CU(cuWaitExternalSemaphoresAsync(all, waits, MANY, fx.stream));
-    CU(cuSignalExternalSemaphoresAsync(all, signals, MANY - 1, fx.other));
-    CU(cuStreamSynchronize(fx.other));
+    CU(WaitExternalSemaphoresAsync(all, waits, MANY, fx.stream));
+    CU(SignalExternalSemaphoresAsync(all, signals, MANY - 1, fx.other));
+    CU(StreamSynchronize(fx.other));
     assert_waits(fx.stream);
-    CU(cuSignalExternalSemaphoresAsync(&all[MANY - 1], &signals[MANY - 1], 1, fx.other));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(SignalExternalSemaphoresAsync(&all[MANY - 1], &signals[MANY - 1], 1, fx.other));
+    CU(StreamSynchronize(fx.stream));
     for (unsigned i = 0; i < MANY; i++)
-        CU(cuDestroyExternalSemaphore(all[i]));
+        CU(DestroyExternalSemaphore(all[i]));
     free(signals);
     free(waits);
 }
@@ -136,31 +136,31 @@ START_TEST(default_streams)
     need_semaphores();
     CUexternalSemaphore t = make_semaphore(TIMELINE);
     CUstream blocking = NULL, second = NULL;
-    CU(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
-    CU(cuStreamCreate(&second, CU_STREAM_DEFAULT));
+    CU(StreamCreate(&blocking, CU_STREAM_DEFAULT));
+    CU(StreamCreate(&second, CU_STREAM_DEFAULT));
     CUdeviceptr memory = 0;
-    CU(cuMemAlloc(&memory, SIZE));
+    CU(MemAlloc(&memory, SIZE));
 
     put_wait(t, 1, NULL);
-    CU(cuMemsetD8Async(memory, 1, SIZE, blocking));
+    CU(MemsetD8Async(memory, 1, SIZE, blocking));
     assert_waits(blocking);
-    CU(cuMemsetD8Async(memory, 1, SIZE, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(MemsetD8Async(memory, 1, SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
     put_signal(t, 1, fx.stream);
-    CU(cuStreamSynchronize(blocking));
+    CU(StreamSynchronize(blocking));
 
     put_wait(t, 2, blocking);
-    CU(cuMemsetD8Async(memory, 1, SIZE, second));
-    CU(cuStreamSynchronize(second));
-    CU(cuMemsetD8Async(memory, 1, SIZE, CU_STREAM_LEGACY));
+    CU(MemsetD8Async(memory, 1, SIZE, second));
+    CU(StreamSynchronize(second));
+    CU(MemsetD8Async(memory, 1, SIZE, CU_STREAM_LEGACY));
     assert_waits(CU_STREAM_LEGACY);
     put_signal(t, 2, fx.stream);
-    CU(cuStreamSynchronize(CU_STREAM_LEGACY));
+    CU(StreamSynchronize(CU_STREAM_LEGACY));
 
-    CU(cuMemFree(memory));
-    CU(cuStreamDestroy(blocking));
-    CU(cuStreamDestroy(second));
-    CU(cuDestroyExternalSemaphore(t));
+    CU(MemFree(memory));
+    CU(StreamDestroy(blocking));
+    CU(StreamDestroy(second));
+    CU(DestroyExternalSemaphore(t));
 }
 END_TEST
 
@@ -197,10 +197,10 @@ START_TEST(per_thread_variants)
     assert_result(CUDA_SUCCESS, signal_ptsz(&t, &signal, 1, NULL), "signal");
     assert_waits(CU_STREAM_PER_THREAD);
     put_signal(t, 1, fx.stream);
-    CU(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+    CU(StreamSynchronize(CU_STREAM_PER_THREAD));
     put_wait(t, 2, fx.stream);
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuDestroyExternalSemaphore(t));
+    CU(StreamSynchronize(fx.stream));
+    CU(DestroyExternalSemaphore(t));
 }
 END_TEST
 
@@ -217,18 +217,18 @@ START_TEST(two_streams_take_turns)
     CUexternalSemaphore t = make_semaphore(TIMELINE), b = make_semaphore(BINARY);
     count = 0;
     for (unsigned i = 1; i <= ROUNDS; i++) {
-        CU(cuLaunchHostFunc(fx.stream, count_up, &count));
+        CU(LaunchHostFunc(fx.stream, count_up, &count));
         put_signal(t, i, fx.stream);
         put_wait(b, 0, fx.stream);
         put_wait(t, i, fx.other);
-        CU(cuLaunchHostFunc(fx.other, count_up, &count));
+        CU(LaunchHostFunc(fx.other, count_up, &count));
         put_signal(b, 0, fx.other);
     }
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     ck_assert_uint_eq(count, 2 * ROUNDS);
-    CU(cuStreamSynchronize(fx.other));
-    CU(cuDestroyExternalSemaphore(t));
-    CU(cuDestroyExternalSemaphore(b));
+    CU(StreamSynchronize(fx.other));
+    CU(DestroyExternalSemaphore(t));
+    CU(DestroyExternalSemaphore(b));
 }
 END_TEST
 
@@ -259,7 +259,7 @@ START_TEST(the_host_signals_and_waits)
     assert_result(CUDA_ERROR_INVALID_VALUE, soft.signal(host, 5), "signal");
     assert_result(CUDA_ERROR_INVALID_VALUE, soft.signal(NULL, 6), "signal");
     assert_result(CUDA_ERROR_INVALID_VALUE, soft.wait(NULL, 6, 0), "wait");
-    CU(cuDestroyExternalSemaphore(t));
+    CU(DestroyExternalSemaphore(t));
     ck_assert_uint_eq(soft.value(host), 5);
     soft.close(host);
 

@@ -117,7 +117,7 @@ static void put_step(struct step *step, volatile unsigned *number, unsigned expe
                      unsigned *wrong)
 {
     *step = (struct step){number, expected, wrong};
-    CU(cuLaunchHostFunc(fx.stream, take_step, step));
+    CU(LaunchHostFunc(fx.stream, take_step, step));
 }
 
 /* The child answers each signal of a timeline with one of a binary semaphore. */
@@ -138,10 +138,10 @@ int child_takes_turns(void)
         put_step(&steps[i], number, 2 * i + 1, &wrong);
         put_signal(there, 0, fx.stream);
     }
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     child_check(wrong == 0);
-    CU(cuDestroyExternalSemaphore(here));
-    CU(cuDestroyExternalSemaphore(there));
+    CU(DestroyExternalSemaphore(here));
+    CU(DestroyExternalSemaphore(there));
     return 0;
 }
 
@@ -167,11 +167,11 @@ START_TEST(two_processes_take_turns)
     assert_waits(fx.stream);
     int status = run_with("take_turns", fds, text, sizeof(text));
     ck_assert_msg(status == 0, "the child ended with 0x%x: %s", (unsigned)status, text);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     ck_assert_uint_eq(wrong, 0);
     ck_assert_uint_eq(*number, 2 * ROUNDS);
-    CU(cuDestroyExternalSemaphore(here));
-    CU(cuDestroyExternalSemaphore(there));
+    CU(DestroyExternalSemaphore(here));
+    CU(DestroyExternalSemaphore(there));
     munmap((void *)number, sizeof(unsigned));
     for (int i = 0; i < FDS; i++)
         close(fds[i]);
@@ -194,7 +194,7 @@ int child_dies(void)
     for (unsigned i = 1; i <= 1000; i++)
         put_signal(here, i, fx.stream);
     put_wait(here, 1, CU_STREAM_LEGACY);
-    CU(cuStreamSynchronize(CU_STREAM_LEGACY));
+    CU(StreamSynchronize(CU_STREAM_LEGACY));
     raise(SIGKILL);
     return 1;
 }
@@ -210,14 +210,14 @@ START_TEST(a_peer_that_dies)
     int status = run_with("die_while_waiting", fds, text, sizeof(text));
     ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "0x%x: %s", (unsigned)status,
                   text);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     put_signal(here, 5000, fx.stream);
     put_wait(here, 5000, fx.other);
     put_signal(there, 0, fx.other);
     put_wait(there, 0, fx.stream);
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuDestroyExternalSemaphore(here));
-    CU(cuDestroyExternalSemaphore(there));
+    CU(StreamSynchronize(fx.stream));
+    CU(DestroyExternalSemaphore(here));
+    CU(DestroyExternalSemaphore(there));
     for (int i = 0; i < FDS; i++)
         close(fds[i]);
 }
@@ -242,8 +242,8 @@ START_TEST(a_value_that_nobody_announces)
     put_wait(t, first + 1, fx.stream);
     assert_waits(fx.stream);
     __atomic_store_n(&shared[at], first + 1, __ATOMIC_RELEASE);
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuDestroyExternalSemaphore(t));
+    CU(StreamSynchronize(fx.stream));
+    CU(DestroyExternalSemaphore(t));
     munmap(shared, (size_t)file.st_size);
 }
 END_TEST
@@ -261,14 +261,14 @@ START_TEST(a_hostile_peer)
     struct stat file;
     ck_assert_int_eq(fstat(fd, &file), 0);
     ck_assert_int_eq(pwrite(fd, noise, (size_t)file.st_size, 0), file.st_size);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     ck_assert_int_eq(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, file.st_size), 0);
     put_wait(t, 1, fx.stream);
     assert_waits(fx.stream);
     put_signal(t, 1, fx.other);
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuStreamSynchronize(fx.other)); /* its task holds the semaphore, too */
-    CU(cuDestroyExternalSemaphore(t));
+    CU(StreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.other)); /* its task holds the semaphore, too */
+    CU(DestroyExternalSemaphore(t));
     assert_result(CUDA_ERROR_INVALID_VALUE, try_import(fd, TIMELINE, &again), "what is left");
     close(fd);
 }

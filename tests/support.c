@@ -52,9 +52,9 @@ const char *kernels_load(void)
 static void launch(const char *name, size_t size, CUstream stream, void **parameters)
 {
     CUfunction function = NULL;
-    CU(cuModuleGetFunction(&function, kernels, name));
-    CU(cuLaunchKernel(function, (unsigned)((size + 255) / 256), 1, 1, 256, 1, 1, 0, stream,
-                      parameters, NULL));
+    CU(ModuleGetFunction(&function, kernels, name));
+    CU(LaunchKernel(function, (unsigned)((size + 255) / 256), 1, 1, 256, 1, 1, 0, stream,
+                    parameters, NULL));
 }
 
 void kernel_fill_pattern(CUdeviceptr out, size_t size, unsigned seed, CUstream stream)
@@ -116,7 +116,7 @@ struct gate *gate_put(CUstream stream)
     *gate = (struct gate){.open = false};
     pthread_mutex_init(&gate->lock, NULL);
     pthread_cond_init(&gate->changed, NULL);
-    CU(cuLaunchHostFunc(stream, wait_at, gate));
+    CU(LaunchHostFunc(stream, wait_at, gate));
     return gate;
 }
 
@@ -208,7 +208,7 @@ int open_fds(void)
 int device_past_last(char *text, size_t size)
 {
     int count = 0;
-    CU(cuDeviceGetCount(&count));
+    CU(DeviceGetCount(&count));
     snprintf(text, size, "CUDA device %d", count);
     return count;
 }
@@ -246,11 +246,11 @@ void fixture_setup(void)
     assert_made(fx.cu);
     fx.egl = gr_egl_create(NULL);
     assert_made(fx.egl);
-    CU(cuDeviceGet(&fx.device, 0));
-    CU(cuDevicePrimaryCtxRetain(&fx.context, fx.device));
-    CU(cuCtxSetCurrent(fx.context));
-    CU(cuStreamCreate(&fx.stream, CU_STREAM_NON_BLOCKING));
-    CU(cuStreamCreate(&fx.other, CU_STREAM_NON_BLOCKING));
+    CU(DeviceGet(&fx.device, 0));
+    CU(DevicePrimaryCtxRetain(&fx.context, fx.device));
+    CU(CtxSetCurrent(fx.context));
+    CU(StreamCreate(&fx.stream, CU_STREAM_NON_BLOCKING));
+    CU(StreamCreate(&fx.other, CU_STREAM_NON_BLOCKING));
     gr_clear_error();
 }
 
@@ -266,18 +266,18 @@ static void check_gl(void)
 void fixture_teardown(void)
 {
     gates_open();
-    CU(cuCtxSetCurrent(fx.context));
-    CU(cuCtxSynchronize());
+    CU(CtxSetCurrent(fx.context));
+    CU(CtxSynchronize());
     end_gates();
     check_gl();
     CUmodule loaded = kernels;
     kernels = NULL;
     if (loaded)
-        CU(cuModuleUnload(loaded));
-    CU(cuStreamDestroy(fx.stream));
-    CU(cuStreamDestroy(fx.other));
-    CU(cuCtxSetCurrent(NULL));
-    CU(cuDevicePrimaryCtxRelease(fx.device));
+        CU(ModuleUnload(loaded));
+    CU(StreamDestroy(fx.stream));
+    CU(StreamDestroy(fx.other));
+    CU(CtxSetCurrent(NULL));
+    CU(DevicePrimaryCtxRelease(fx.device));
     gr_egl_free(fx.egl);
     int fds = open_fds();
     ck_assert_msg(fx.fds < 0 || fds == fx.fds, "%d descriptors are open, not %d; new:%s", fds,

@@ -181,9 +181,9 @@ int device_past_last(char *text, size_t size);
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-/* A driver call through the fixture's table: CU(cuStreamSynchronize(fx.stream)). */
-#define CU(call)                 assert_result(CUDA_SUCCESS, fx.cu->call, #call)
-#define CU_GIVES(expected, call) assert_result(expected, fx.cu->call, #call)
+/* A driver call through the fixture's table: CU(StreamSynchronize(fx.stream)). */
+#define CU(call)                 assert_result(CUDA_SUCCESS, fx.cu->call, "cu" #call)
+#define CU_GIVES(expected, call) assert_result(expected, fx.cu->call, "cu" #call)
 
 #define assert_result(expected, result, text)                                                      \
     do {                                                                                           \

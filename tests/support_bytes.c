@@ -14,7 +14,7 @@
 const char *result_name(int result)
 {
     const char *name = NULL;
-    if (!fx.cu || fx.cu->cuGetErrorName((CUresult)result, &name) != CUDA_SUCCESS)
+    if (!fx.cu || fx.cu->GetErrorName((CUresult)result, &name) != CUDA_SUCCESS)
         return "a code without a name";
     return name;
 }

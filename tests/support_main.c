@@ -194,7 +194,7 @@ static const char *program_name = "";
 static void say_what_runs(void)
 {
     char device[128] = "", gl[512] = "";
-    CU(cuDeviceGetName(device, sizeof(device), fx.device));
+    CU(DeviceGetName(device, sizeof(device), fx.device));
     gr_egl_describe(fx.egl, gl, sizeof(gl));
     printf("%s: driver %s%s, device %s\n", program_name, gr_cuda_driver_path(),
            gr_cuda_is_software() ? " (software)" : "", device);
@@ -206,19 +206,19 @@ static void use_everything(void)
 {
     say_what_runs();
     CUcontext kept = NULL;
-    CU(cuDevicePrimaryCtxRetain(&kept, fx.device));
+    CU(DevicePrimaryCtxRetain(&kept, fx.device));
     gl_use_some_program(); /* NVIDIA's OpenGL opens its cache of shaders with the first one */
     glFinish();
     CUevent event = NULL;
-    CU(cuEventCreate(&event, CU_EVENT_DEFAULT));
+    CU(EventCreate(&event, CU_EVENT_DEFAULT));
     gate_open_after(gate_put(fx.stream), 1);
     gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(16, 0), GR_NONE, fx.stream);
     assert_made(buffer);
-    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 1, 16, fx.stream));
-    CU(cuEventRecord(event, fx.stream));
-    CU(cuStreamWaitEvent(fx.other, event, 0));
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 1, 16, fx.stream));
+    CU(EventRecord(event, fx.stream));
+    CU(StreamWaitEvent(fx.other, event, 0));
     assert_ok(gr_buffer_release_on(buffer, fx.other));
-    CU(cuEventDestroy(event));
+    CU(EventDestroy(event));
 }
 
 void use_once(bool *done, void (*use)(void))

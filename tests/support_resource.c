@@ -60,8 +60,8 @@ gr_buffer *must_map(gr_resource *resource)
 
 void cuda_fill(const gr_buffer *buffer, int value)
 {
-    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, gr_buffer_size(buffer),
-                       gr_buffer_stream(buffer)));
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, gr_buffer_size(buffer),
+                     gr_buffer_stream(buffer)));
 }
 
 void fill_mapped(gr_resource *resource, int value)
@@ -78,9 +78,9 @@ void cuda_write_pattern(const gr_buffer *buffer, unsigned seed)
     size_t size = gr_buffer_size(buffer);
     void *bytes = must_allocate(size);
     pattern_fill(bytes, size, seed);
-    CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
-    CU(cuMemcpyHtoD(gr_buffer_ptr(buffer), bytes, size));
-    CU(cuStreamSynchronize(CU_STREAM_LEGACY)); /* the copy may still be on its way otherwise */
+    CU(StreamSynchronize(gr_buffer_stream(buffer)));
+    CU(MemcpyHtoD(gr_buffer_ptr(buffer), bytes, size));
+    CU(StreamSynchronize(CU_STREAM_LEGACY)); /* the copy may still be on its way otherwise */
     free(bytes);
 }
 
@@ -89,8 +89,8 @@ static void *cuda_bytes(const gr_buffer *buffer)
     size_t size = gr_buffer_size(buffer);
     void *bytes = must_allocate(size);
     memset(bytes, 0xEE, size);
-    CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
-    CU(cuMemcpyDtoH(bytes, gr_buffer_ptr(buffer), size));
+    CU(StreamSynchronize(gr_buffer_stream(buffer)));
+    CU(MemcpyDtoH(bytes, gr_buffer_ptr(buffer), size));
     return bytes;
 }
 
@@ -127,7 +127,7 @@ void assert_not_mapped(const gr_resource *resource)
     CUdeviceptr pointer;
     size_t size;
     CU_GIVES(CUDA_ERROR_NOT_MAPPED,
-             cuGraphicsResourceGetMappedPointer(&pointer, &size, gr_handle(resource)));
+             GraphicsResourceGetMappedPointer(&pointer, &size, gr_handle(resource)));
 }
 
 /* NVIDIA's driver reads the memory that the handle pointed to, and crashes. */
@@ -137,5 +137,5 @@ void assert_unregistered(void *handle)
     size_t size;
     if (gr_cuda_is_software())
         CU_GIVES(CUDA_ERROR_INVALID_HANDLE,
-                 cuGraphicsResourceGetMappedPointer(&pointer, &size, handle));
+                 GraphicsResourceGetMappedPointer(&pointer, &size, handle));
 }

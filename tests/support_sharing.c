@@ -19,19 +19,19 @@ void warm_up_sharing(void)
     const gr_cuda_api *cu = gr_cuda();
     gr_egl *egl = gr_egl_create(NULL);
     ck_assert_ptr_nonnull(egl);
-    ck_assert_int_eq(cu->cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
-    ck_assert_int_eq(cu->cuCtxSetCurrent(context), CUDA_SUCCESS);
+    ck_assert_int_eq(cu->DevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+    ck_assert_int_eq(cu->CtxSetCurrent(context), CUDA_SUCCESS);
     gr_resource_free(gr_gl_buffer_create(64, GR_NONE, &by_sharing));
     gr_resource_free(gr_gl_image_create(&info, GR_NONE, &by_sharing));
     gr_clear_error();
     gr_egl_free(egl);
-    cu->cuCtxSetCurrent(NULL);
-    cu->cuDevicePrimaryCtxRelease(0);
+    cu->CtxSetCurrent(NULL);
+    cu->DevicePrimaryCtxRelease(0);
 }
 
 void collect_sharing(void)
 {
-    CU(cuCtxSynchronize());
+    CU(CtxSynchronize());
     gr_resource_free(gr_gl_buffer_create(64, GR_NONE, &(gr_gl_options){GR_TRANSPORT_SHARED}));
     gr_clear_error();
 }

@@ -90,7 +90,7 @@ static void read_state(struct state *state)
     }
     glActiveTexture(active);
     state->context = eglGetCurrentContext();
-    CU(cuCtxGetCurrent(&state->cuda));
+    CU(CtxGetCurrent(&state->cuda));
 }
 
 /* ---- A state that would show a change -------------------------------------------------------- */

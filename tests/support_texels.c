@@ -247,7 +247,7 @@ void image_get(gr_buffer *buffer, unsigned level, unsigned layer, void *texels)
 {
     const gr_linear to = {.host = texels};
     assert_ok(gr_buffer_copy_from_image(buffer, level, layer, &to, GR_STREAM_OF_MAP));
-    CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
+    CU(StreamSynchronize(gr_buffer_stream(buffer)));
 }
 
 /* The driver only reads; gr_linear serves both directions. */
@@ -255,5 +255,5 @@ void image_put(gr_buffer *buffer, unsigned level, unsigned layer, const void *te
 {
     const gr_linear from = {.host = (void *)(uintptr_t)texels};
     assert_ok(gr_buffer_copy_to_image(buffer, level, layer, &from, GR_STREAM_OF_MAP));
-    CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
+    CU(StreamSynchronize(gr_buffer_stream(buffer)));
 }

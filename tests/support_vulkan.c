@@ -143,8 +143,8 @@ void vulkan_teardown(void)
         return;
     gates_open();
     vulkan_submits_end();
-    CU(cuCtxSetCurrent(fx.context));
-    CU(cuCtxSynchronize());
+    CU(CtxSetCurrent(fx.context));
+    CU(CtxSynchronize());
     end_memory();
     gr_vk_device_free(vk.wrap);
     vk.wrap = NULL;

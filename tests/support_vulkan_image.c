@@ -426,7 +426,7 @@ void cuda_image_fill(gr_buffer *buffer, const struct vulkan_image *image, unsign
         for (unsigned layer = 0; layer < image->info.array_layers; layer++) {
             vulkan_image_pattern(image, level, layer, number, texels);
             assert_ok(gr_buffer_copy_to_image(buffer, level, layer, &from, GR_STREAM_OF_MAP));
-            CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
+            CU(StreamSynchronize(gr_buffer_stream(buffer)));
         }
     free(texels);
 }
@@ -440,7 +440,7 @@ const char *cuda_image_differs(gr_buffer *buffer, const struct vulkan_image *ima
         for (unsigned layer = 0; layer < image->info.array_layers && !difference; layer++) {
             memset(texels, 0xEE, vulkan_image_bytes(image, level));
             assert_ok(gr_buffer_copy_from_image(buffer, level, layer, &to, GR_STREAM_OF_MAP));
-            CU(cuStreamSynchronize(gr_buffer_stream(buffer)));
+            CU(StreamSynchronize(gr_buffer_stream(buffer)));
             difference = level_differs(image, level, layer, number, texels, "CUDA");
         }
     free(texels);

@@ -328,5 +328,5 @@ void must_release(gr_buffer *buffer)
 {
     CUstream stream = gr_buffer_stream(buffer);
     assert_ok(gr_buffer_release(buffer));
-    CU(cuStreamSynchronize(stream));
+    CU(StreamSynchronize(stream));
 }

@@ -78,14 +78,14 @@ static void sample_bytes(const char *kernel, const gr_texture_options *options, 
     ck_assert_msg(texture != 0, "no texture: %s", error_text());
     CUdeviceptr places = 0, result = 0;
     int count = 1;
-    CU(cuMemAlloc(&places, sizeof(at)));
-    CU(cuMemAlloc(&result, size));
-    CU(cuMemcpyHtoDAsync(places, &at, sizeof(at), fx.stream));
+    CU(MemAlloc(&places, sizeof(at)));
+    CU(MemAlloc(&result, size));
+    CU(MemcpyHtoDAsync(places, &at, sizeof(at), fx.stream));
     image_kernel(kernel, 1, (void *[]){&texture, &result, &places, &count});
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuMemcpyDtoH(out, result, size));
-    CU(cuMemFree(places));
-    CU(cuMemFree(result));
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoH(out, result, size));
+    CU(MemFree(places));
+    CU(MemFree(result));
 }
 
 /* A place of one sample, and the colour that it has to give to within 1/500. */
@@ -399,7 +399,7 @@ int use_texture_after_release(void)
     CUdeviceptr places = device_copy(&at, sizeof(at)), result = device_copy(NULL, 16);
     int count = 1;
     image_kernel("sample_2d", 1, (void *[]){&texture, &result, &places, &count});
-    fx.cu->cuStreamSynchronize(fx.stream);
+    fx.cu->StreamSynchronize(fx.stream);
     return 0;
 }
 

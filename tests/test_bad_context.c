@@ -99,7 +99,7 @@ START_TEST(release_in_wrong_context)
     {
         gr_buffer *buffer = gr_map(resource, fx.stream), *list[2] = {buffer, NULL};
         assert_made(buffer);
-        CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 0x33, SIZE, fx.stream));
+        CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x33, SIZE, fx.stream));
         CUdeviceptr where = gr_buffer_ptr(buffer);
         enter(w);
         assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, w->text);
@@ -378,7 +378,7 @@ START_TEST(freed_while_mapped)
 {
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
-    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 0x44, SIZE, fx.stream));
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x44, SIZE, fx.stream));
     enter(&wrongs[1]);
     gr_resource_free(resource);
     resource = NULL;
@@ -402,9 +402,9 @@ static int first_use_without_context(void)
     const gr_cuda_api *cu = gr_cuda();
     CUstream stream = NULL;
     CUcontext context = NULL;
-    child_check(cu->cuDevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS);
-    child_check(cu->cuCtxSetCurrent(context) == CUDA_SUCCESS);
-    child_check(cu->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+    child_check(cu->DevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS);
+    child_check(cu->CtxSetCurrent(context) == CUDA_SUCCESS);
+    child_check(cu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
     resource = gr_from_gl_buffer(gl_buffer(NULL, SIZE), GR_NONE);
     child_check(resource);
     child_check(gr_egl_make_current(NULL) == GR_OK);

@@ -221,7 +221,7 @@ START_TEST(deleted_while_mapped)
     gr_resource *resource = must_register(name);
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
-    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 1, SIZE, fx.stream));
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 1, SIZE, fx.stream));
     glDeleteBuffers(1, &name);
     assert_ok(gr_buffer_release(buffer));
     ck_assert(!gr_is_mapped(resource));

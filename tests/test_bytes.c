@@ -33,13 +33,13 @@ START_TEST(gl_reads_what_a_copy_from_device_memory_wrote)
     unsigned char bytes[SIZE];
     pattern_fill(bytes, SIZE, 2);
     CUdeviceptr memory = 0;
-    CU(cuMemAlloc(&memory, SIZE));
-    CU(cuMemcpyHtoDAsync(memory, bytes, SIZE, fx.stream));
+    CU(MemAlloc(&memory, SIZE));
+    CU(MemcpyHtoDAsync(memory, bytes, SIZE, fx.stream));
     gr_buffer *buffer = must_map(fx.resource);
-    CU(cuMemcpyDtoDAsync(gr_buffer_ptr(buffer), memory, SIZE, fx.stream));
+    CU(MemcpyDtoDAsync(gr_buffer_ptr(buffer), memory, SIZE, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     assert_gl_pattern(fx.name, SIZE, 2);
-    CU(cuMemFree(memory));
+    CU(MemFree(memory));
 }
 END_TEST
 
@@ -56,7 +56,7 @@ END_TEST
 START_TEST(bytes_that_cuda_does_not_write_stay)
 {
     gr_buffer *buffer = must_map(fx.resource);
-    CU(cuMemsetD8Async(gr_buffer_ptr(buffer) + 100, 2, 1000, fx.stream));
+    CU(MemsetD8Async(gr_buffer_ptr(buffer) + 100, 2, 1000, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     unsigned char bytes[SIZE];
     gl_read(fx.name, bytes, SIZE);
@@ -164,8 +164,8 @@ START_TEST(write_discard_hides_the_old_bytes_on_the_software_driver)
     GR_AUTO(gr_resource) *resource = must_register_as(name, GR_WRITE_DISCARD);
     GR_AUTO(gr_buffer) *buffer = must_map(resource);
     unsigned char bytes[SIZE];
-    CU(cuMemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), SIZE, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
     ck_assert_ptr_nonnull(pattern_differs(bytes, SIZE, 16));
     cuda_fill(buffer, 0);
 }
@@ -271,9 +271,9 @@ START_TEST(bytes_pass_on_a_blocking_stream)
 {
     need_kernels();
     CUstream stream = NULL;
-    CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    CU(StreamCreate(&stream, CU_STREAM_DEFAULT));
     use_stream(stream);
-    CU(cuStreamDestroy(stream));
+    CU(StreamDestroy(stream));
 }
 END_TEST
 

@@ -47,8 +47,8 @@ static void load_more(void)
 
 static void check_differences(void)
 {
-    CU(cuCtxSetCurrent(fx.context));
-    CU(cuCtxSynchronize());
+    CU(CtxSetCurrent(fx.context));
+    CU(CtxSynchronize());
     ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
 
@@ -72,17 +72,17 @@ START_TEST(register_names)
 {
     CUgraphicsResource kept = (CUgraphicsResource)&kept, r = kept;
     GLuint unbound = empty_name(), empty = empty_name(), deleted = gl_buffer(NULL, SIZE);
-    CALL(ERROR_INVALID_VALUE, cuGraphicsGLRegisterBuffer(&r, 0, 0));
+    CALL(ERROR_INVALID_VALUE, GraphicsGLRegisterBuffer(&r, 0, 0));
     ck_assert_ptr_eq(r, kept);
-    CALL(ERROR_INVALID_HANDLE, cuGraphicsGLRegisterBuffer(&r, 999, 0));
-    CALL(ERROR_INVALID_HANDLE, cuGraphicsGLRegisterBuffer(&r, unbound, 0));
+    CALL(ERROR_INVALID_HANDLE, GraphicsGLRegisterBuffer(&r, 999, 0));
+    CALL(ERROR_INVALID_HANDLE, GraphicsGLRegisterBuffer(&r, unbound, 0));
     glBindBuffer(GL_ARRAY_BUFFER, empty);
-    CALL(ERROR_OUT_OF_MEMORY, cuGraphicsGLRegisterBuffer(&r, empty, 0));
+    CALL(ERROR_OUT_OF_MEMORY, GraphicsGLRegisterBuffer(&r, empty, 0));
     glBufferData(GL_ARRAY_BUFFER, 0, NULL, GL_STATIC_DRAW);
-    CALL(ERROR_OUT_OF_MEMORY, cuGraphicsGLRegisterBuffer(&r, empty, 0));
+    CALL(ERROR_OUT_OF_MEMORY, GraphicsGLRegisterBuffer(&r, empty, 0));
     glDeleteBuffers(1, &deleted);
-    CALL(ERROR_INVALID_HANDLE, cuGraphicsGLRegisterBuffer(&r, deleted, 0));
-    CALL(ERROR_INVALID_VALUE, cuGraphicsGLRegisterBuffer(NULL, gl_buffer(NULL, SIZE), 0));
+    CALL(ERROR_INVALID_HANDLE, GraphicsGLRegisterBuffer(&r, deleted, 0));
+    CALL(ERROR_INVALID_VALUE, GraphicsGLRegisterBuffer(NULL, gl_buffer(NULL, SIZE), 0));
 }
 END_TEST
 
@@ -91,19 +91,19 @@ START_TEST(register_flags)
     GLuint name = gl_buffer(NULL, SIZE);
     CUgraphicsResource r = NULL;
     for (unsigned flags = 0; flags < 3; flags++) {
-        CALL(SUCCESS, cuGraphicsGLRegisterBuffer(&r, name, flags));
-        CALL(SUCCESS, cuGraphicsUnregisterResource(r));
+        CALL(SUCCESS, GraphicsGLRegisterBuffer(&r, name, flags));
+        CALL(SUCCESS, GraphicsUnregisterResource(r));
     }
     for (unsigned flags = 3; flags < 32; flags++)
-        CALL(ERROR_INVALID_VALUE, cuGraphicsGLRegisterBuffer(&r, name, flags));
-    CALL(ERROR_INVALID_VALUE, cuGraphicsGLRegisterBuffer(&r, name, 0x100));
+        CALL(ERROR_INVALID_VALUE, GraphicsGLRegisterBuffer(&r, name, flags));
+    CALL(ERROR_INVALID_VALUE, GraphicsGLRegisterBuffer(&r, name, 0x100));
 }
 END_TEST
 
 static CUgraphicsResource make(size_t size)
 {
     CUgraphicsResource r = NULL;
-    CU(cuGraphicsGLRegisterBuffer(&r, gl_buffer(NULL, size), 0));
+    CU(GraphicsGLRegisterBuffer(&r, gl_buffer(NULL, size), 0));
     return r;
 }
 
@@ -115,25 +115,25 @@ START_TEST(contexts_are_missing)
     unsigned count = 0;
     CUdeviceptr pointer;
     size_t size;
-    CALL(SUCCESS, cuCtxSetCurrent(NULL));
-    CALL(ERROR_INVALID_CONTEXT, cuGraphicsGLRegisterBuffer(&r, name, 0));
-    CALL(SUCCESS, cuGLGetDevices(&count, devices, 4, 1));
+    CALL(SUCCESS, CtxSetCurrent(NULL));
+    CALL(ERROR_INVALID_CONTEXT, GraphicsGLRegisterBuffer(&r, name, 0));
+    CALL(SUCCESS, GLGetDevices(&count, devices, 4, 1));
     /* The resource and the stream know their context. */
-    CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
-    CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
-    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.stream));
-    CU(cuCtxSetCurrent(fx.context));
+    CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
+    CALL(SUCCESS, GraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
+    CU(CtxSetCurrent(fx.context));
 
     assert_ok(gr_egl_make_current(NULL));
-    CALL(ERROR_INVALID_VALUE, cuGraphicsGLRegisterBuffer(&r, name, 0));
-    CALL(ERROR_INVALID_GRAPHICS_CONTEXT, cuGLGetDevices(&count, devices, 4, 1));
-    CALL(ERROR_INVALID_GRAPHICS_CONTEXT, cuGraphicsMapResources(1, &g, fx.stream));
-    CALL(ERROR_NOT_MAPPED, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
-    CALL(ERROR_NOT_MAPPED, cuGraphicsUnmapResources(1, &g, fx.stream));
+    CALL(ERROR_INVALID_VALUE, GraphicsGLRegisterBuffer(&r, name, 0));
+    CALL(ERROR_INVALID_GRAPHICS_CONTEXT, GLGetDevices(&count, devices, 4, 1));
+    CALL(ERROR_INVALID_GRAPHICS_CONTEXT, GraphicsMapResources(1, &g, fx.stream));
+    CALL(ERROR_NOT_MAPPED, GraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(ERROR_NOT_MAPPED, GraphicsUnmapResources(1, &g, fx.stream));
     assert_ok(gr_egl_make_current(fx.egl));
-    CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
-    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.stream));
-    CALL(SUCCESS, cuGraphicsUnregisterResource(g));
+    CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
+    CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
+    CALL(SUCCESS, GraphicsUnregisterResource(g));
 }
 END_TEST
 
@@ -144,35 +144,35 @@ START_TEST(map_and_unmap)
     CUgraphicsResource g = make(SIZE), none = NULL;
     CUdeviceptr pointer = 0;
     size_t size = 0;
-    CALL(ERROR_NOT_MAPPED, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
-    CALL(ERROR_NOT_MAPPED, cuGraphicsUnmapResources(1, &g, fx.stream));
-    CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
-    CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(ERROR_NOT_MAPPED, GraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(ERROR_NOT_MAPPED, GraphicsUnmapResources(1, &g, fx.stream));
+    CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
+    CALL(SUCCESS, GraphicsResourceGetMappedPointer(&pointer, &size, g));
     ck_assert_uint_eq(size, SIZE);
-    CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(NULL, &size, g));
-    CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(&pointer, NULL, g));
-    CALL(ERROR_INVALID_HANDLE, cuGraphicsResourceGetMappedPointer(&pointer, &size, NULL));
-    CALL(ERROR_ALREADY_MAPPED, cuGraphicsMapResources(1, &g, fx.stream));
-    CALL(ERROR_ALREADY_MAPPED, cuGraphicsMapResources(1, &g, fx.other));
-    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.other));
-    CALL(ERROR_NOT_MAPPED, cuGraphicsUnmapResources(1, &g, fx.stream));
-    CALL(ERROR_NOT_MAPPED, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(SUCCESS, GraphicsResourceGetMappedPointer(NULL, &size, g));
+    CALL(SUCCESS, GraphicsResourceGetMappedPointer(&pointer, NULL, g));
+    CALL(ERROR_INVALID_HANDLE, GraphicsResourceGetMappedPointer(&pointer, &size, NULL));
+    CALL(ERROR_ALREADY_MAPPED, GraphicsMapResources(1, &g, fx.stream));
+    CALL(ERROR_ALREADY_MAPPED, GraphicsMapResources(1, &g, fx.other));
+    CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.other));
+    CALL(ERROR_NOT_MAPPED, GraphicsUnmapResources(1, &g, fx.stream));
+    CALL(ERROR_NOT_MAPPED, GraphicsResourceGetMappedPointer(&pointer, &size, g));
     ck_assert_uint_eq(size, 0);
 
-    CALL(SUCCESS, cuGraphicsMapResources(1, &g, NULL));
-    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, CU_STREAM_LEGACY));
-    CALL(SUCCESS, cuGraphicsMapResources(1, &g, CU_STREAM_PER_THREAD));
-    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, CU_STREAM_PER_THREAD));
+    CALL(SUCCESS, GraphicsMapResources(1, &g, NULL));
+    CALL(SUCCESS, GraphicsUnmapResources(1, &g, CU_STREAM_LEGACY));
+    CALL(SUCCESS, GraphicsMapResources(1, &g, CU_STREAM_PER_THREAD));
+    CALL(SUCCESS, GraphicsUnmapResources(1, &g, CU_STREAM_PER_THREAD));
 
-    CALL(ERROR_INVALID_VALUE, cuGraphicsMapResources(0, &g, fx.stream));
-    CALL(ERROR_INVALID_VALUE, cuGraphicsMapResources(0, NULL, fx.stream));
-    CALL(ERROR_INVALID_VALUE, cuGraphicsMapResources(1, NULL, fx.stream));
-    CALL(ERROR_INVALID_VALUE, cuGraphicsUnmapResources(0, &g, fx.stream));
-    CALL(ERROR_INVALID_VALUE, cuGraphicsUnmapResources(1, NULL, fx.stream));
-    CALL(ERROR_INVALID_HANDLE, cuGraphicsMapResources(1, &none, fx.stream));
-    CALL(ERROR_INVALID_HANDLE, cuGraphicsUnmapResources(1, &none, fx.stream));
-    CALL(ERROR_INVALID_HANDLE, cuGraphicsUnregisterResource(NULL));
-    CALL(SUCCESS, cuGraphicsUnregisterResource(g));
+    CALL(ERROR_INVALID_VALUE, GraphicsMapResources(0, &g, fx.stream));
+    CALL(ERROR_INVALID_VALUE, GraphicsMapResources(0, NULL, fx.stream));
+    CALL(ERROR_INVALID_VALUE, GraphicsMapResources(1, NULL, fx.stream));
+    CALL(ERROR_INVALID_VALUE, GraphicsUnmapResources(0, &g, fx.stream));
+    CALL(ERROR_INVALID_VALUE, GraphicsUnmapResources(1, NULL, fx.stream));
+    CALL(ERROR_INVALID_HANDLE, GraphicsMapResources(1, &none, fx.stream));
+    CALL(ERROR_INVALID_HANDLE, GraphicsUnmapResources(1, &none, fx.stream));
+    CALL(ERROR_INVALID_HANDLE, GraphicsUnregisterResource(NULL));
+    CALL(SUCCESS, GraphicsUnregisterResource(g));
 }
 END_TEST
 
@@ -182,27 +182,27 @@ START_TEST(lists)
     CUgraphicsResource twice[2] = {g, g}, both[2] = {r, g};
     CUdeviceptr pointer;
     size_t size = 0;
-    CALL(ERROR_ALREADY_MAPPED, cuGraphicsMapResources(2, twice, fx.stream));
-    CALL(ERROR_NOT_MAPPED, cuGraphicsUnmapResources(2, twice, fx.stream));
-    CALL(ERROR_NOT_MAPPED, cuGraphicsUnmapResources(1, &g, fx.stream));
+    CALL(ERROR_ALREADY_MAPPED, GraphicsMapResources(2, twice, fx.stream));
+    CALL(ERROR_NOT_MAPPED, GraphicsUnmapResources(2, twice, fx.stream));
+    CALL(ERROR_NOT_MAPPED, GraphicsUnmapResources(1, &g, fx.stream));
 
-    CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
-    CALL(ERROR_ALREADY_MAPPED, cuGraphicsMapResources(2, both, fx.stream));
-    CALL(ERROR_NOT_MAPPED, cuGraphicsResourceGetMappedPointer(&pointer, &size, r));
-    CALL(ERROR_NOT_MAPPED, cuGraphicsUnmapResources(2, both, fx.stream));
-    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.stream));
-    CALL(ERROR_NOT_MAPPED, cuGraphicsUnmapResources(1, &r, fx.stream));
+    CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
+    CALL(ERROR_ALREADY_MAPPED, GraphicsMapResources(2, both, fx.stream));
+    CALL(ERROR_NOT_MAPPED, GraphicsResourceGetMappedPointer(&pointer, &size, r));
+    CALL(ERROR_NOT_MAPPED, GraphicsUnmapResources(2, both, fx.stream));
+    CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
+    CALL(ERROR_NOT_MAPPED, GraphicsUnmapResources(1, &r, fx.stream));
 
-    CALL(SUCCESS, cuGraphicsMapResources(1, &r, fx.stream));
-    CALL(ERROR_NOT_MAPPED, cuGraphicsUnmapResources(2, both, fx.stream));
-    CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(&pointer, &size, r));
+    CALL(SUCCESS, GraphicsMapResources(1, &r, fx.stream));
+    CALL(ERROR_NOT_MAPPED, GraphicsUnmapResources(2, both, fx.stream));
+    CALL(SUCCESS, GraphicsResourceGetMappedPointer(&pointer, &size, r));
     ck_assert_uint_eq(size, 100);
-    CALL(SUCCESS, cuGraphicsUnmapResources(1, &r, fx.stream));
+    CALL(SUCCESS, GraphicsUnmapResources(1, &r, fx.stream));
 
-    CALL(SUCCESS, cuGraphicsMapResources(2, both, fx.stream));
-    CALL(SUCCESS, cuGraphicsUnmapResources(2, both, fx.other));
-    CALL(SUCCESS, cuGraphicsUnregisterResource(r));
-    CALL(SUCCESS, cuGraphicsUnregisterResource(g));
+    CALL(SUCCESS, GraphicsMapResources(2, both, fx.stream));
+    CALL(SUCCESS, GraphicsUnmapResources(2, both, fx.other));
+    CALL(SUCCESS, GraphicsUnregisterResource(r));
+    CALL(SUCCESS, GraphicsUnregisterResource(g));
 }
 END_TEST
 
@@ -212,17 +212,17 @@ START_TEST(two_resources_of_one_buffer)
     CUgraphicsResource a = NULL, b = NULL;
     CUdeviceptr at[2] = {0, 0};
     size_t size;
-    CALL(SUCCESS, cuGraphicsGLRegisterBuffer(&a, name, 0));
-    CALL(SUCCESS, cuGraphicsGLRegisterBuffer(&b, name, 0));
-    CALL(SUCCESS, cuGraphicsMapResources(1, &a, fx.stream));
-    CALL(SUCCESS, cuGraphicsMapResources(1, &b, fx.stream));
-    CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(&at[0], &size, a));
-    CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(&at[1], &size, b));
+    CALL(SUCCESS, GraphicsGLRegisterBuffer(&a, name, 0));
+    CALL(SUCCESS, GraphicsGLRegisterBuffer(&b, name, 0));
+    CALL(SUCCESS, GraphicsMapResources(1, &a, fx.stream));
+    CALL(SUCCESS, GraphicsMapResources(1, &b, fx.stream));
+    CALL(SUCCESS, GraphicsResourceGetMappedPointer(&at[0], &size, a));
+    CALL(SUCCESS, GraphicsResourceGetMappedPointer(&at[1], &size, b));
     ck_assert_uint_ne(at[0], at[1]);
-    CALL(SUCCESS, cuGraphicsUnmapResources(1, &a, fx.stream));
-    CALL(SUCCESS, cuGraphicsUnmapResources(1, &b, fx.stream));
-    CALL(SUCCESS, cuGraphicsUnregisterResource(a));
-    CALL(SUCCESS, cuGraphicsUnregisterResource(b));
+    CALL(SUCCESS, GraphicsUnmapResources(1, &a, fx.stream));
+    CALL(SUCCESS, GraphicsUnmapResources(1, &b, fx.stream));
+    CALL(SUCCESS, GraphicsUnregisterResource(a));
+    CALL(SUCCESS, GraphicsUnregisterResource(b));
 }
 END_TEST
 
@@ -234,10 +234,10 @@ START_TEST(map_flags)
     MORE(ERROR_INVALID_VALUE, cuGraphicsResourceSetMapFlags(g, 3));
     MORE(SUCCESS, cuGraphicsResourceSetMapFlags(g, 0));
     MORE(ERROR_INVALID_HANDLE, cuGraphicsResourceSetMapFlags(NULL, 0));
-    CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
+    CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
     MORE(ERROR_ALREADY_MAPPED, cuGraphicsResourceSetMapFlags(g, 1));
-    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.stream));
-    CALL(SUCCESS, cuGraphicsUnregisterResource(g));
+    CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
+    CALL(SUCCESS, GraphicsUnregisterResource(g));
 }
 END_TEST
 
@@ -252,15 +252,15 @@ START_TEST(what_a_mapped_buffer_is_not)
     CUmipmappedArray mipmapped;
     CUdeviceptr pointer = 0;
     size_t size = 0;
-    CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
-    CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
-    CALL(ERROR_NOT_MAPPED_AS_ARRAY, cuGraphicsSubResourceGetMappedArray(&array, g, 0, 0));
-    CALL(ERROR_NOT_MAPPED_AS_ARRAY, cuGraphicsResourceGetMappedMipmappedArray(&mipmapped, g));
-    CALL(SUCCESS, cuMemsetD8(pointer, 1, size));
-    CALL(ERROR_INVALID_VALUE, cuMemsetD8(pointer, 1, size + 1));
-    CU(cuCtxSynchronize()); /* the fill is not ordered with a non-blocking stream */
-    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.stream));
-    CALL(SUCCESS, cuGraphicsUnregisterResource(g));
+    CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
+    CALL(SUCCESS, GraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(ERROR_NOT_MAPPED_AS_ARRAY, GraphicsSubResourceGetMappedArray(&array, g, 0, 0));
+    CALL(ERROR_NOT_MAPPED_AS_ARRAY, GraphicsResourceGetMappedMipmappedArray(&mipmapped, g));
+    CALL(SUCCESS, MemsetD8(pointer, 1, size));
+    CALL(ERROR_INVALID_VALUE, MemsetD8(pointer, 1, size + 1));
+    CU(CtxSynchronize()); /* the fill is not ordered with a non-blocking stream */
+    CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
+    CALL(SUCCESS, GraphicsUnregisterResource(g));
 }
 END_TEST
 
@@ -286,8 +286,8 @@ static int end_child(void)
 
 static int end_mapped_child(CUgraphicsResource g)
 {
-    CALL(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.stream));
-    CALL_SOFT(SUCCESS, cuGraphicsUnregisterResource(g));
+    CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
+    CALL_SOFT(SUCCESS, GraphicsUnregisterResource(g));
     return end_child();
 }
 
@@ -296,9 +296,9 @@ static int unregister_while_mapped(void)
     CUgraphicsResource g = begin_child();
     CUdeviceptr pointer;
     size_t size;
-    CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
-    CALL(ERROR_ALREADY_MAPPED, cuGraphicsUnregisterResource(g));
-    CALL(SUCCESS, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
+    CALL(ERROR_ALREADY_MAPPED, GraphicsUnregisterResource(g));
+    CALL(SUCCESS, GraphicsResourceGetMappedPointer(&pointer, &size, g));
     return end_mapped_child(g);
 }
 
@@ -306,20 +306,20 @@ static int unregister_without_gl(void)
 {
     CUgraphicsResource g = begin_child();
     assert_ok(gr_egl_make_current(NULL));
-    CALL(ERROR_INVALID_GRAPHICS_CONTEXT, cuGraphicsUnregisterResource(g));
+    CALL(ERROR_INVALID_GRAPHICS_CONTEXT, GraphicsUnregisterResource(g));
     assert_ok(gr_egl_make_current(fx.egl));
-    CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
+    CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
     return end_mapped_child(g);
 }
 
 static int unmap_without_gl(void)
 {
     CUgraphicsResource g = begin_child();
-    CALL(SUCCESS, cuGraphicsMapResources(1, &g, fx.stream));
+    CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
     assert_ok(gr_egl_make_current(NULL));
-    CALL(ERROR_INVALID_GRAPHICS_CONTEXT, cuGraphicsUnmapResources(1, &g, fx.stream));
+    CALL(ERROR_INVALID_GRAPHICS_CONTEXT, GraphicsUnmapResources(1, &g, fx.stream));
     assert_ok(gr_egl_make_current(fx.egl));
-    CALL_SOFT(SUCCESS, cuGraphicsUnmapResources(1, &g, fx.stream));
+    CALL_SOFT(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
     return end_child();
 }
 
@@ -350,15 +350,15 @@ START_TEST(stale_handles)
     CUstream stream = NULL;
     CUdeviceptr pointer;
     size_t size;
-    CALL(SUCCESS, cuGraphicsUnregisterResource(g));
-    CALL(ERROR_INVALID_HANDLE, cuGraphicsUnregisterResource(g));
-    CALL(ERROR_INVALID_HANDLE, cuGraphicsMapResources(1, &g, fx.stream));
-    CALL(ERROR_INVALID_HANDLE, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
-    CALL(ERROR_INVALID_HANDLE, cuGraphicsMapResources(1, &garbage, fx.stream));
-    CALL(SUCCESS, cuStreamCreate(&stream, 0));
-    CALL(SUCCESS, cuStreamDestroy(stream));
-    CALL(ERROR_INVALID_HANDLE, cuGraphicsMapResources(1, &kept, stream));
-    CALL(SUCCESS, cuGraphicsUnregisterResource(kept));
+    CALL(SUCCESS, GraphicsUnregisterResource(g));
+    CALL(ERROR_INVALID_HANDLE, GraphicsUnregisterResource(g));
+    CALL(ERROR_INVALID_HANDLE, GraphicsMapResources(1, &g, fx.stream));
+    CALL(ERROR_INVALID_HANDLE, GraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(ERROR_INVALID_HANDLE, GraphicsMapResources(1, &garbage, fx.stream));
+    CALL(SUCCESS, StreamCreate(&stream, 0));
+    CALL(SUCCESS, StreamDestroy(stream));
+    CALL(ERROR_INVALID_HANDLE, GraphicsMapResources(1, &kept, stream));
+    CALL(SUCCESS, GraphicsUnregisterResource(kept));
 }
 END_TEST
 
@@ -368,12 +368,12 @@ START_TEST(another_cuda_context)
     CUgraphicsResource g = make(SIZE);
     CUdeviceptr pointer;
     size_t size;
-    CALL(SUCCESS, cuCtxCreate(&second, 0, fx.device));
-    CALL(ERROR_INVALID_HANDLE, cuGraphicsMapResources(1, &g, NULL));
-    CALL(ERROR_NOT_MAPPED, cuGraphicsResourceGetMappedPointer(&pointer, &size, g));
-    CALL(ERROR_INVALID_HANDLE, cuGraphicsUnmapResources(1, &g, NULL));
-    CALL(SUCCESS, cuGraphicsUnregisterResource(g));
-    CALL(SUCCESS, cuCtxDestroy(second));
+    CALL(SUCCESS, CtxCreate(&second, 0, fx.device));
+    CALL(ERROR_INVALID_HANDLE, GraphicsMapResources(1, &g, NULL));
+    CALL(ERROR_NOT_MAPPED, GraphicsResourceGetMappedPointer(&pointer, &size, g));
+    CALL(ERROR_INVALID_HANDLE, GraphicsUnmapResources(1, &g, NULL));
+    CALL(SUCCESS, GraphicsUnregisterResource(g));
+    CALL(SUCCESS, CtxDestroy(second));
 }
 END_TEST
 

@@ -37,7 +37,7 @@ START_TEST(the_handle_is_the_drivers_resource)
     GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
     CUdeviceptr pointer = 0;
     size_t size = 0;
-    CU(cuGraphicsResourceGetMappedPointer(&pointer, &size, gr_handle(fx.resource)));
+    CU(GraphicsResourceGetMappedPointer(&pointer, &size, gr_handle(fx.resource)));
     ck_assert_uint_eq(pointer, gr_buffer_ptr(buffer));
     ck_assert_uint_eq(size, gr_buffer_size(buffer));
 }
@@ -84,7 +84,7 @@ START_TEST(close_while_mapped_takes_another_stream)
 {
     gr_buffer *buffer = must_map(fx.resource);
     cuda_fill(buffer, 0x43);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_ok(gr_close(fx.resource, fx.other));
     assert_gl_bytes(fx.name, SIZE, 0x43);
     assert_ok(gr_buffer_release_on(buffer, fx.stream));
@@ -155,7 +155,7 @@ START_TEST(release_on_another_stream_unmaps)
 {
     gr_buffer *buffer = must_map(fx.resource);
     cuda_fill(buffer, 0x51);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_ok(gr_buffer_release_on(buffer, fx.other));
     assert_not_mapped(fx.resource);
     assert_gl_bytes(fx.name, SIZE, 0x51);

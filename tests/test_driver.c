@@ -166,13 +166,13 @@ static int works_without_look_up(void)
     CUcontext context = NULL;
     CUdeviceptr memory = 0;
     unsigned char bytes[16] = {0};
-    child_check(cu->cuDevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS);
-    child_check(cu->cuCtxPushCurrent(context) == CUDA_SUCCESS);
-    child_check(cu->cuMemAlloc(&memory, sizeof(bytes)) == CUDA_SUCCESS);
-    child_check(cu->cuMemsetD8(memory, 0x5a, sizeof(bytes)) == CUDA_SUCCESS);
-    child_check(cu->cuMemcpyDtoH(bytes, memory, sizeof(bytes)) == CUDA_SUCCESS);
+    child_check(cu->DevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS);
+    child_check(cu->CtxPushCurrent(context) == CUDA_SUCCESS);
+    child_check(cu->MemAlloc(&memory, sizeof(bytes)) == CUDA_SUCCESS);
+    child_check(cu->MemsetD8(memory, 0x5a, sizeof(bytes)) == CUDA_SUCCESS);
+    child_check(cu->MemcpyDtoH(bytes, memory, sizeof(bytes)) == CUDA_SUCCESS);
     child_check(!bytes_differ(bytes, sizeof(bytes), 0x5a));
-    child_check(cu->cuMemFree(memory) == CUDA_SUCCESS);
+    child_check(cu->MemFree(memory) == CUDA_SUCCESS);
     return 0;
 }
 
@@ -293,9 +293,9 @@ static void *address_of(const void *function, size_t size)
 
 START_TEST(symbols)
 {
-    ck_assert_ptr_eq(gr_cuda_symbol("cuMemAlloc", 3020), ADDRESS(cuMemAlloc));
-    ck_assert_ptr_eq(gr_cuda_symbol("cuCtxCreate", 3020), ADDRESS(cuCtxCreate));
-    ck_assert_ptr_ne(gr_cuda_symbol("cuCtxCreate", 12050), ADDRESS(cuCtxCreate));
+    ck_assert_ptr_eq(gr_cuda_symbol("cuMemAlloc", 3020), ADDRESS(MemAlloc));
+    ck_assert_ptr_eq(gr_cuda_symbol("cuCtxCreate", 3020), ADDRESS(CtxCreate));
+    ck_assert_ptr_ne(gr_cuda_symbol("cuCtxCreate", 12050), ADDRESS(CtxCreate));
     ck_assert_ptr_ne(gr_cuda_symbol("cuMemAlloc", 2000), NULL);
     PFN_cuDriverGetVersion_v2020 get_version = NULL;
     void *symbol = gr_cuda_symbol("cuDriverGetVersion", 2020);
@@ -344,7 +344,7 @@ static int loads_once(void)
     for (int i = 0; i < THREADS; i++)
         child_check(found[i] && found[i] == gr_cuda());
     int count = 0;
-    child_check(gr_cuda()->cuDeviceGetCount(&count) == CUDA_SUCCESS && count > 0);
+    child_check(gr_cuda()->DeviceGetCount(&count) == CUDA_SUCCESS && count > 0);
     return 0;
 }
 

@@ -256,7 +256,7 @@ START_TEST(two_alternately)
         assert_gl_bytes(names[i], USABLE_SIZE, round < 2 ? i + 1 : value - 2);
         gr_buffer *buffer = gr_map_gl_buffer(names[i], GR_WRITE_DISCARD, fx.stream);
         assert_made(buffer);
-        CU(cuMemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, USABLE_SIZE, fx.stream));
+        CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, USABLE_SIZE, fx.stream));
         assert_ok(gr_buffer_release(buffer));
     }
     gr_egl_free(both[0]);

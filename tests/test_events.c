@@ -41,7 +41,7 @@ static gr_resource *make(int transport)
 static CUevent make_event(void)
 {
     CUevent event;
-    CU(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
     return event;
 }
 
@@ -49,19 +49,19 @@ static CUevent make_event(void)
 static CUdeviceptr late_bytes(int value, CUevent event)
 {
     CUdeviceptr bytes;
-    CU(cuMemAlloc(&bytes, SIZE));
-    CU(cuMemsetD8(bytes, 0xEE, SIZE));
+    CU(MemAlloc(&bytes, SIZE));
+    CU(MemsetD8(bytes, 0xEE, SIZE));
     gate_open_after(gate_put(fx.other), LATE_MS);
-    CU(cuMemsetD8Async(bytes, (unsigned char)value, SIZE, fx.other));
-    CU(cuEventRecord(event, fx.other));
+    CU(MemsetD8Async(bytes, (unsigned char)value, SIZE, fx.other));
+    CU(EventRecord(event, fx.other));
     return bytes;
 }
 
 static void end_late(CUdeviceptr bytes, CUevent event)
 {
     gates_open();
-    CU(cuMemFree(bytes));
-    CU(cuEventDestroy(event));
+    CU(MemFree(bytes));
+    CU(EventDestroy(event));
 }
 
 /* ---- At the map ------------------------------------------------------------------------------ */
@@ -73,7 +73,7 @@ START_TEST(a_map_waits_for_an_event)
     CUdeviceptr bytes = late_bytes(0x5A, event);
     gr_buffer *buffer = gr_map_with(resource, fx.stream, &(gr_map_options){.wait_event = event});
     assert_made(buffer);
-    CU(cuMemcpyDtoDAsync(gr_buffer_ptr(buffer), bytes, SIZE, fx.stream));
+    CU(MemcpyDtoDAsync(gr_buffer_ptr(buffer), bytes, SIZE, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x5A);
     end_late(bytes, event);
@@ -87,8 +87,8 @@ START_TEST(a_stream_is_in_step_with_the_map)
     gr_buffer *buffer =
         gr_map_with(resource, fx.stream, &(gr_map_options){.sync_stream = fx.other});
     assert_made(buffer);
-    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 0x33, SIZE, fx.other));
-    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.other));
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x33, SIZE, fx.other));
+    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.other));
     gate_open(gate);
     assert_ok(gr_buffer_release_with(buffer, &(gr_release_options){.stream = fx.other}));
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x33);
@@ -106,7 +106,7 @@ START_TEST(a_batch_takes_the_options_too)
     const gr_map_options options = {.wait_event = event, .sync_stream = CU_STREAM_LEGACY};
     assert_ok(gr_map_many_with(both, 2, fx.stream, &options, buffers));
     for (int i = 0; i < 2; i++)
-        CU(cuMemcpyDtoDAsync(gr_buffer_ptr(buffers[i]), bytes, SIZE, fx.stream));
+        CU(MemcpyDtoDAsync(gr_buffer_ptr(buffers[i]), bytes, SIZE, fx.stream));
     assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP));
     assert_gl_bytes(gr_gl_name(first), SIZE, 0x21);
     assert_gl_bytes(gr_gl_name(second), SIZE, 0x21);
@@ -123,8 +123,8 @@ static void release_late(gr_resource *resource, int value, CUevent event)
     gr_buffer *buffer = gr_map_with(resource, fx.stream, &on_other);
     assert_made(buffer);
     gate_open_after(gate_put(fx.other), LATE_MS);
-    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, SIZE, fx.other));
-    CU(cuEventRecord(event, fx.other));
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, SIZE, fx.other));
+    CU(EventRecord(event, fx.other));
     assert_ok(gr_buffer_release_with(buffer, &(gr_release_options){.event = event}));
 }
 
@@ -134,7 +134,7 @@ START_TEST(a_release_comes_after_an_event)
     CUevent event = make_event();
     release_late(resource, 0x44, event);
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x44);
-    CU(cuEventDestroy(event));
+    CU(EventDestroy(event));
 }
 END_TEST
 
@@ -146,11 +146,11 @@ START_TEST(a_map_comes_after_the_event_of_the_release)
     unsigned char bytes[SIZE];
     release_late(resource, 0x45, event);
     gr_buffer *buffer = must_map(resource);
-    CU(cuMemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), SIZE, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_bytes(bytes, SIZE, 0x45);
     assert_ok(gr_buffer_release(buffer));
-    CU(cuEventDestroy(event));
+    CU(EventDestroy(event));
 }
 END_TEST
 
@@ -188,7 +188,7 @@ START_TEST(what_is_refused_changes_nothing)
     ck_assert(gr_is_mapped(resource));
     assert_ok(gr_buffer_release_with(NULL, &(gr_release_options){.event = event}));
     assert_ok(gr_buffer_release(buffer));
-    CU(cuEventDestroy(event));
+    CU(EventDestroy(event));
 }
 END_TEST
 
@@ -199,7 +199,7 @@ START_TEST(an_event_that_is_gone_is_refused)
     if (!gr_cuda_is_software())
         skip("NVIDIA's driver does not survive the handle of what has ended");
     CUevent event = make_event();
-    CU(cuEventDestroy(event));
+    CU(EventDestroy(event));
     assert_null(gr_map_with(resource, fx.stream, &(gr_map_options){.wait_event = event}),
                 GR_ERR_CUDA, -1, "wait_event");
     ck_assert(!gr_is_mapped(resource));

@@ -52,7 +52,7 @@ START_VULKAN_TEST(a_part_without_a_size_goes_to_the_end)
     vulkan_fill(own.buffer, SIZE, 0x11);
     gr_buffer *buffer = must_map(resource);
     ck_assert_uint_eq(gr_buffer_size(buffer), own.memory_size - 4096);
-    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 0x12, 1, fx.stream));
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x12, 1, fx.stream));
     must_release(buffer);
     static unsigned char bytes[SIZE];
     vulkan_read(own.buffer, bytes, SIZE);

@@ -232,7 +232,7 @@ START_VULKAN_TEST(a_point_by_hand_that_fails_has_no_value)
     assert_refused(CUDA_ERROR_LAUNCH_FAILED);
     assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
     assert_ok(gr_semaphore_wait(&point, 1, fx.other));
-    CU(cuStreamSynchronize(fx.other));
+    CU(StreamSynchronize(fx.other));
     end_resource();
 }
 END_TEST

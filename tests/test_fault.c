@@ -110,7 +110,7 @@ START_TEST(map_fails_and_its_undoing_too)
                       "CUDA_ERROR_NOT_MAPPED_AS_POINTER");
     ck_assert(!gr_is_mapped(resource));
     CUgraphicsResource handle = gr_handle(resource);
-    CU(cuGraphicsUnmapResources(1, &handle, fx.stream));
+    CU(GraphicsUnmapResources(1, &handle, fx.stream));
     assert_resource_usable(resource, name);
 }
 END_TEST
@@ -182,7 +182,7 @@ START_TEST(release_fails)
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
     CUdeviceptr where = gr_buffer_ptr(buffer);
-    CU(cuMemsetD8Async(where, 0x55, SIZE, fx.stream));
+    CU(MemsetD8Async(where, 0x55, SIZE, fx.stream));
     refuse_unmap();
     assert_unmap_refused(gr_buffer_release(buffer));
     assert_still_mapped(buffer);
@@ -269,7 +269,7 @@ START_TEST(unregister_fails)
     assert_ok(gr_close(resource, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     ck_assert_uint_eq(fault->calls(UNREGISTER), 1);
-    CU(cuGraphicsUnregisterResource(handle));
+    CU(GraphicsUnregisterResource(handle));
 }
 END_TEST
 
@@ -293,7 +293,7 @@ START_TEST(free_fails)
     gr_log_set(GR_LOG_NONE, NULL, NULL);
     ck_assert_int_eq(warnings, 1);
     ck_assert_int_eq(gr_last_error(NULL), GR_OK);
-    CU(cuGraphicsUnregisterResource(handle));
+    CU(GraphicsUnregisterResource(handle));
 }
 END_TEST
 
@@ -305,7 +305,7 @@ END_TEST
 START_TEST(push_fails)
 {
     gr_buffer *buffer = NULL;
-    CU(cuCtxSetCurrent(NULL));
+    CU(CtxSetCurrent(NULL));
     let_fail(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, 0);
     ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
     assert_cuda_error(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED");
@@ -323,9 +323,9 @@ START_TEST(push_fails)
     assert_ok(gr_buffer_release(buffer));
 
     CUcontext current = fx.context;
-    CU(cuCtxGetCurrent(&current));
+    CU(CtxGetCurrent(&current));
     ck_assert_ptr_eq(current, NULL);
-    CU(cuCtxSetCurrent(fx.context));
+    CU(CtxSetCurrent(fx.context));
     ck_assert_uint_eq(fault->calls(MAP), 1);
     assert_balanced();
     assert_resource_usable(resource, name);
@@ -349,7 +349,7 @@ START_TEST(register_without_context_fails)
         {PUSH, CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN"},
         {REGISTER, CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN"},
     };
-    CU(cuCtxSetCurrent(NULL));
+    CU(CtxSetCurrent(NULL));
     for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
         fault->reset();
         let_fail(steps[i].function, steps[i].code, 0);
@@ -367,7 +367,7 @@ START_TEST(register_without_context_fails)
     assert_resource_usable(made, name);
     gr_resource_free(made);
     ck_assert_uint_eq(fault->calls("cuDevicePrimaryCtxRelease"), 1);
-    CU(cuCtxSetCurrent(fx.context));
+    CU(CtxSetCurrent(fx.context));
 }
 END_TEST
 

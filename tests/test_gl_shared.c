@@ -32,8 +32,8 @@ START_SHARED_TEST(bytes_both_ways)
     gr_buffer *buffer = must_map(resource);
     ck_assert_uint_eq(gr_buffer_size(buffer), size);
     memset(bytes, 0, size);
-    CU(cuMemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), size, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), size, fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_pattern(bytes, size, 1);
     kernel_fill_pattern(gr_buffer_ptr(buffer), size, 2, fx.stream);
     assert_ok(gr_buffer_release(buffer));
@@ -50,8 +50,8 @@ START_SHARED_TEST(each_side_sees_the_others_last_bytes)
         memset(host, i, sizeof(host));
         gl_write(gr_gl_name(resource), host, SIZE);
         gr_buffer *buffer = must_map(resource);
-        CU(cuMemcpyDtoHAsync(host, gr_buffer_ptr(buffer), SIZE, fx.stream));
-        CU(cuStreamSynchronize(fx.stream));
+        CU(MemcpyDtoHAsync(host, gr_buffer_ptr(buffer), SIZE, fx.stream));
+        CU(StreamSynchronize(fx.stream));
         assert_bytes(host, SIZE, i);
         cuda_fill(buffer, 255 - i);
         assert_ok(gr_buffer_release(buffer));

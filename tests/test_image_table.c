@@ -127,7 +127,7 @@ static void check_array(CUarray array, const char *size, unsigned flags, const c
 {
     CUDA_ARRAY3D_DESCRIPTOR d = {0};
     char text[72];
-    GIVES(CUDA_SUCCESS, fx.cu->cuArray3DGetDescriptor(&d, array));
+    GIVES(CUDA_SUCCESS, fx.cu->Array3DGetDescriptor(&d, array));
     snprintf(text, sizeof(text), "%zux%zux%zu", d.Width, d.Height, d.Depth);
     expect(strcmp(text, size) == 0, "an array is %s, not %s", text, size);
     expect(d.Flags == flags, "an array has the flags 0x%x, not 0x%x", d.Flags, flags);
@@ -138,9 +138,9 @@ static void check_array(CUarray array, const char *size, unsigned flags, const c
 static void check_texture(const CUDA_RESOURCE_DESC *resource, CUDA_TEXTURE_DESC options)
 {
     CUtexObject texture = 0;
-    GIVES(CUDA_SUCCESS, fx.cu->cuTexObjectCreate(&texture, resource, &options, NULL));
+    GIVES(CUDA_SUCCESS, fx.cu->TexObjectCreate(&texture, resource, &options, NULL));
     if (texture != 0)
-        GIVES(CUDA_SUCCESS, fx.cu->cuTexObjectDestroy(texture));
+        GIVES(CUDA_SUCCESS, fx.cu->TexObjectDestroy(texture));
 }
 
 static void check_objects(CUarray array, bool with_surface)
@@ -148,9 +148,9 @@ static void check_objects(CUarray array, bool with_surface)
     CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array};
     CUsurfObject surface = 0;
     if (with_surface)
-        GIVES(CUDA_SUCCESS, fx.cu->cuSurfObjectCreate(&surface, &resource));
+        GIVES(CUDA_SUCCESS, fx.cu->SurfObjectCreate(&surface, &resource));
     if (surface != 0)
-        GIVES(CUDA_SUCCESS, fx.cu->cuSurfObjectDestroy(surface));
+        GIVES(CUDA_SUCCESS, fx.cu->SurfObjectDestroy(surface));
     check_texture(&resource, (CUDA_TEXTURE_DESC){.flags = 0});
     check_texture(&resource, (CUDA_TEXTURE_DESC){.flags = CU_TRSF_READ_AS_INTEGER});
     check_texture(&resource, (CUDA_TEXTURE_DESC){.flags = CU_TRSF_NORMALIZED_COORDINATES,
@@ -167,17 +167,16 @@ static void check_arrays(CUgraphicsResource r, const struct target_facts *facts,
     CUarray array = NULL;
     for (unsigned level = 0; level < facts->levels; level++)
         for (unsigned layer = 0; layer < facts->layers; layer++) {
-            GIVES(CUDA_SUCCESS,
-                  fx.cu->cuGraphicsSubResourceGetMappedArray(&array, r, layer, level));
+            GIVES(CUDA_SUCCESS, fx.cu->GraphicsSubResourceGetMappedArray(&array, r, layer, level));
             if (level < 2)
                 check_array(array, level == 0 ? facts->array : facts->level1, array_flags(flags),
                             cell);
         }
     GIVES(CUDA_ERROR_INVALID_VALUE,
-          fx.cu->cuGraphicsSubResourceGetMappedArray(&array, r, 0, facts->levels));
+          fx.cu->GraphicsSubResourceGetMappedArray(&array, r, 0, facts->levels));
     GIVES(CUDA_ERROR_INVALID_VALUE,
-          fx.cu->cuGraphicsSubResourceGetMappedArray(&array, r, facts->layers, 0));
-    GIVES(CUDA_SUCCESS, fx.cu->cuGraphicsSubResourceGetMappedArray(&array, r, 0, 0));
+          fx.cu->GraphicsSubResourceGetMappedArray(&array, r, facts->layers, 0));
+    GIVES(CUDA_SUCCESS, fx.cu->GraphicsSubResourceGetMappedArray(&array, r, 0, 0));
     check_objects(array, flags & GR_SURFACE_LOAD_STORE || strcmp(cell, "sint8x1") == 0);
 }
 
@@ -186,12 +185,12 @@ static void check_mipmapped(CUgraphicsResource r, const struct target_facts *fac
 {
     CUmipmappedArray mipmapped = NULL;
     CUarray array = NULL;
-    GIVES(CUDA_SUCCESS, fx.cu->cuGraphicsResourceGetMappedMipmappedArray(&mipmapped, r));
+    GIVES(CUDA_SUCCESS, fx.cu->GraphicsResourceGetMappedMipmappedArray(&mipmapped, r));
     for (unsigned level = 0; level < facts->levels; level++)
-        GIVES(CUDA_SUCCESS, fx.cu->cuMipmappedArrayGetLevel(&array, mipmapped, level));
+        GIVES(CUDA_SUCCESS, fx.cu->MipmappedArrayGetLevel(&array, mipmapped, level));
     GIVES(CUDA_ERROR_INVALID_VALUE,
-          fx.cu->cuMipmappedArrayGetLevel(&array, mipmapped, facts->levels));
-    GIVES(CUDA_SUCCESS, fx.cu->cuMipmappedArrayGetLevel(&array, mipmapped, 0));
+          fx.cu->MipmappedArrayGetLevel(&array, mipmapped, facts->levels));
+    GIVES(CUDA_SUCCESS, fx.cu->MipmappedArrayGetLevel(&array, mipmapped, 0));
     check_array(array, facts->mipmapped, array_flags(flags) | facts->flags, cell);
     check_texture(&(CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY,
                                         .res.mipmap.hMipmappedArray = mipmapped},
@@ -207,8 +206,7 @@ static void check_by_driver(const struct image *image, unsigned flags)
     const struct target_facts *facts = format_table_target(image->target);
     bool taken = is_taken(cell);
     CUgraphicsResource r = NULL;
-    CUresult result =
-        fx.cu->cuGraphicsGLRegisterImage(&r, image->name, image->target->target, flags);
+    CUresult result = fx.cu->GraphicsGLRegisterImage(&r, image->name, image->target->target, flags);
     expect(result == (taken ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE),
            "registering gave %d, and the table says %s", (int)result, cell);
     if (result != CUDA_SUCCESS)
@@ -216,14 +214,14 @@ static void check_by_driver(const struct image *image, unsigned flags)
     if (taken) {
         CUdeviceptr pointer;
         size_t size;
-        GIVES(CUDA_SUCCESS, fx.cu->cuGraphicsMapResources(1, &r, fx.stream));
+        GIVES(CUDA_SUCCESS, fx.cu->GraphicsMapResources(1, &r, fx.stream));
         check_arrays(r, facts, flags, cell);
         check_mipmapped(r, facts, flags, cell);
         GIVES(CUDA_ERROR_NOT_MAPPED_AS_POINTER,
-              fx.cu->cuGraphicsResourceGetMappedPointer(&pointer, &size, r));
-        GIVES(CUDA_SUCCESS, fx.cu->cuGraphicsUnmapResources(1, &r, fx.stream));
+              fx.cu->GraphicsResourceGetMappedPointer(&pointer, &size, r));
+        GIVES(CUDA_SUCCESS, fx.cu->GraphicsUnmapResources(1, &r, fx.stream));
     }
-    GIVES(CUDA_SUCCESS, fx.cu->cuGraphicsUnregisterResource(r));
+    GIVES(CUDA_SUCCESS, fx.cu->GraphicsUnregisterResource(r));
 }
 
 START_TEST(the_driver_gives_what_the_table_says)
@@ -357,15 +355,15 @@ START_TEST(the_driver_takes_all_known_flags)
         CUgraphicsResource r = NULL;
         snprintf(row, sizeof(row), "flags %u", flags);
         CUresult wanted = flags < 16 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-        GIVES(wanted, fx.cu->cuGraphicsGLRegisterImage(&r, image.name, GL_TEXTURE_2D, flags));
+        GIVES(wanted, fx.cu->GraphicsGLRegisterImage(&r, image.name, GL_TEXTURE_2D, flags));
         if (!r)
             continue;
         CUarray array = NULL;
-        GIVES(CUDA_SUCCESS, fx.cu->cuGraphicsMapResources(1, &r, fx.stream));
-        GIVES(CUDA_SUCCESS, fx.cu->cuGraphicsSubResourceGetMappedArray(&array, r, 0, 0));
+        GIVES(CUDA_SUCCESS, fx.cu->GraphicsMapResources(1, &r, fx.stream));
+        GIVES(CUDA_SUCCESS, fx.cu->GraphicsSubResourceGetMappedArray(&array, r, 0, 0));
         check_array(array, "8x8x0", array_flags(flags), "uint8x4");
-        GIVES(CUDA_SUCCESS, fx.cu->cuGraphicsUnmapResources(1, &r, fx.stream));
-        GIVES(CUDA_SUCCESS, fx.cu->cuGraphicsUnregisterResource(r));
+        GIVES(CUDA_SUCCESS, fx.cu->GraphicsUnmapResources(1, &r, fx.stream));
+        GIVES(CUDA_SUCCESS, fx.cu->GraphicsUnregisterResource(r));
     }
     check_differences();
 }
@@ -434,7 +432,7 @@ END_TEST
 static const char *size_text(CUarray array, char text[72], CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     *d = (CUDA_ARRAY3D_DESCRIPTOR){0};
-    if (!array || fx.cu->cuArray3DGetDescriptor(d, array) != CUDA_SUCCESS)
+    if (!array || fx.cu->Array3DGetDescriptor(d, array) != CUDA_SUCCESS)
         return "-";
     snprintf(text, 72, "%zux%zux%zu", d->Width, d->Height, d->Depth);
     return text;
@@ -443,9 +441,8 @@ static const char *size_text(CUarray array, char text[72], CUDA_ARRAY3D_DESCRIPT
 static CUarray array_of(CUgraphicsResource r, unsigned level, unsigned layer)
 {
     CUarray array = NULL;
-    return fx.cu->cuGraphicsSubResourceGetMappedArray(&array, r, layer, level) == CUDA_SUCCESS
-               ? array
-               : NULL;
+    return fx.cu->GraphicsSubResourceGetMappedArray(&array, r, layer, level) == CUDA_SUCCESS ? array
+                                                                                             : NULL;
 }
 
 static void show_target(CUgraphicsResource r, const struct image_target *target)
@@ -457,8 +454,8 @@ static void show_target(CUgraphicsResource r, const struct image_target *target)
         layers++;
     CUmipmappedArray mipmapped = NULL;
     CUarray whole = NULL;
-    fx.cu->cuGraphicsResourceGetMappedMipmappedArray(&mipmapped, r);
-    fx.cu->cuMipmappedArrayGetLevel(&whole, mipmapped, 0);
+    fx.cu->GraphicsResourceGetMappedMipmappedArray(&mipmapped, r);
+    fx.cu->MipmappedArrayGetLevel(&whole, mipmapped, 0);
     CUDA_ARRAY3D_DESCRIPTOR d, all;
     char size[3][72];
     const char *level1 = size_text(array_of(r, 1, 0), size[0], &d);
@@ -473,16 +470,16 @@ static struct format_cell show_cell(const struct image *image, bool of_target)
     CUgraphicsResource r = NULL;
     if (image->name == 0)
         return (struct format_cell){"gl"};
-    if (fx.cu->cuGraphicsGLRegisterImage(&r, image->name, image->target->target, 0) != CUDA_SUCCESS)
+    if (fx.cu->GraphicsGLRegisterImage(&r, image->name, image->target->target, 0) != CUDA_SUCCESS)
         return (struct format_cell){"no"};
-    CU(cuGraphicsMapResources(1, &r, fx.stream));
+    CU(GraphicsMapResources(1, &r, fx.stream));
     CUDA_ARRAY3D_DESCRIPTOR d;
     char size[72];
     size_text(array_of(r, 0, 0), size, &d);
     if (of_target)
         show_target(r, image->target);
-    CU(cuGraphicsUnmapResources(1, &r, fx.stream));
-    CU(cuGraphicsUnregisterResource(r));
+    CU(GraphicsUnmapResources(1, &r, fx.stream));
+    CU(GraphicsUnregisterResource(r));
     return format_cell_of(d.Format, d.NumChannels);
 }
 

@@ -141,7 +141,7 @@ START_TEST(map_on_entry_releases_on_another_stream)
     gr_buffer *buffer = gr_map_gl_buffer(name, GR_NONE, fx.stream);
     assert_made(buffer);
     cuda_fill(buffer, 0x74);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_ok(gr_buffer_release_on(buffer, fx.other));
     assert_gl_bytes(name, SIZE, 0x74);
 }
@@ -204,7 +204,7 @@ END_TEST
 static CUcontext current(void)
 {
     CUcontext context = NULL;
-    CU(cuCtxGetCurrent(&context));
+    CU(CtxGetCurrent(&context));
     return context;
 }
 
@@ -213,13 +213,13 @@ static void go_round(CUcontext context)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     gr_resource *resource = must_register(name);
-    CU(cuCtxSetCurrent(context));
+    CU(CtxSetCurrent(context));
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
     ck_assert_ptr_eq(current(), context);
-    CU(cuCtxSetCurrent(fx.context));
+    CU(CtxSetCurrent(fx.context));
     cuda_fill(buffer, 0xA0);
-    CU(cuCtxSetCurrent(context));
+    CU(CtxSetCurrent(context));
     assert_ok(gr_buffer_release(buffer));
     ck_assert_ptr_eq(current(), context);
     assert_gl_bytes(name, SIZE, 0xA0);
@@ -233,16 +233,16 @@ static void go_round(CUcontext context)
     assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
     ck_assert_ptr_eq(current(), context);
     gr_resource_free(resource);
-    CU(cuCtxSetCurrent(fx.context));
+    CU(CtxSetCurrent(fx.context));
 }
 
 START_TEST(the_resources_context_is_used_and_the_callers_put_back)
 {
     CUcontext second = NULL;
-    CU(cuCtxCreate(&second, 0, fx.device));
-    CU(cuCtxSetCurrent(fx.context));
+    CU(CtxCreate(&second, 0, fx.device));
+    CU(CtxSetCurrent(fx.context));
     go_round(second);
-    CU(cuCtxDestroy(second));
+    CU(CtxDestroy(second));
 }
 END_TEST
 
@@ -255,18 +255,18 @@ END_TEST
 START_TEST(without_a_context_the_drawing_devices_primary_one_is_retained)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
-    CU(cuCtxSetCurrent(NULL));
+    CU(CtxSetCurrent(NULL));
     gr_resource *resource = must_register(name);
     ck_assert_ptr_null(current());
     gr_buffer *buffer = must_map(resource);
     ck_assert_ptr_null(current());
-    CU(cuCtxSetCurrent(fx.context));
+    CU(CtxSetCurrent(fx.context));
     cuda_fill(buffer, 0xA1);
-    CU(cuCtxSetCurrent(NULL));
+    CU(CtxSetCurrent(NULL));
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(resource);
     ck_assert_ptr_null(current());
-    CU(cuCtxSetCurrent(fx.context));
+    CU(CtxSetCurrent(fx.context));
     assert_gl_bytes(name, SIZE, 0xA1);
 }
 END_TEST

@@ -35,8 +35,8 @@ static void check_pitches(const struct image *image, unsigned level, unsigned la
     static unsigned char wanted[2 * IMAGE_MOST_BYTES];
     ck_assert_uint_le(size, sizeof(wanted));
     CUdeviceptr device = 0;
-    CU(cuMemAlloc(&device, size));
-    CU(cuMemsetD8Async(device, GUARD, size, fx.stream));
+    CU(MemAlloc(&device, size));
+    CU(MemsetD8Async(device, GUARD, size, fx.stream));
     memset(rows, GUARD, sizeof(rows));
     image_fill(image, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(image, GR_NONE);
@@ -46,9 +46,9 @@ static void check_pitches(const struct image *image, unsigned level, unsigned la
                               .pitch = pitch,
                               .slice = slice};
     assert_ok(gr_buffer_copy_from_image(buffer, level, layer, &memory, GR_STREAM_OF_MAP));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     if (on_device)
-        CU(cuMemcpyDtoH(rows, device, size));
+        CU(MemcpyDtoH(rows, device, size));
     image_pattern(image->format, texels, image_bytes(image, level), image_seed(1, level, layer));
     spread(image, level, pitch, slice, texels, wanted, size);
     ck_assert_mem_eq(rows, wanted, size);
@@ -56,11 +56,11 @@ static void check_pitches(const struct image *image, unsigned level, unsigned la
     image_pattern(image->format, texels, image_bytes(image, level), image_seed(2, level, layer));
     spread(image, level, pitch, slice, texels, rows, size);
     if (on_device)
-        CU(cuMemcpyHtoDAsync(device, rows, size, fx.stream));
+        CU(MemcpyHtoDAsync(device, rows, size, fx.stream));
     assert_ok(gr_buffer_copy_to_image(buffer, level, layer, &memory, GR_STREAM_OF_MAP));
     assert_ok(gr_buffer_release(buffer));
     assert_no_difference(image_level_differs(image, level, layer, 2));
-    CU(cuMemFree(device));
+    CU(MemFree(device));
 }
 
 /* On the host and on the device. */
@@ -107,23 +107,23 @@ START_TEST(copies_are_in_order_on_their_stream)
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
     gr_buffer *buffer = must_map_image(resource);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     size_t bytes = image_bytes(&image, 0);
     CUdeviceptr device = 0;
-    CU(cuMemAlloc(&device, bytes));
+    CU(MemAlloc(&device, bytes));
     const gr_linear memory = {.device = device};
     gate_open_after(gate_put(fx.other), 30);
-    CU(cuMemsetD8Async(device, 7, bytes, fx.other));
+    CU(MemsetD8Async(device, 7, bytes, fx.other));
     assert_ok(gr_buffer_copy_to_image(buffer, 0, 0, &memory, fx.other));
-    CU(cuMemsetD8Async(device, 8, bytes, fx.other));
+    CU(MemsetD8Async(device, 8, bytes, fx.other));
     assert_ok(gr_buffer_copy_from_image(buffer, 0, 0, &memory, fx.other));
-    CU(cuStreamSynchronize(fx.other));
-    CU(cuMemcpyDtoH(got, device, bytes));
+    CU(StreamSynchronize(fx.other));
+    CU(MemcpyDtoH(got, device, bytes));
     assert_bytes(got, bytes, 7);
     assert_ok(gr_buffer_release(buffer));
     image_download(&image, 0, 0, got);
     assert_bytes(got, bytes, 7);
-    CU(cuMemFree(device));
+    CU(MemFree(device));
 }
 END_TEST
 
@@ -142,7 +142,7 @@ START_TEST(memory_that_does_not_fit_is_refused)
     struct image image = image_make("RGBA8", "3D", 13, 7, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
     CUdeviceptr device = 0;
-    CU(cuMemAlloc(&device, 4096));
+    CU(MemAlloc(&device, 4096));
     buffer = must_map_image(resource);
     both_fail((gr_linear){.host = NULL}, "host");
     both_fail((gr_linear){.host = rows, .device = device}, "device");
@@ -165,7 +165,7 @@ START_TEST(memory_that_does_not_fit_is_refused)
     assert_fails(gr_buffer_copy_to_image(NULL, 0, 0, &good, fx.stream), GR_ERR_INVALID_VALUE, 0,
                  "NULL");
     assert_ok(gr_buffer_release(buffer));
-    CU(cuMemFree(device));
+    CU(MemFree(device));
 }
 END_TEST
 
@@ -181,8 +181,8 @@ static void assert_reads(const gr_buffer *mapped, const struct image *image, uns
     ck_assert_uint_ge(pitch, row);
     ck_assert_uint_le(pitch * count, sizeof(rows));
     ck_assert_uint_ge(gr_buffer_size(mapped), pitch * (count - 1) + row);
-    CU(cuMemcpyDtoHAsync(rows, gr_buffer_ptr(mapped), pitch * (count - 1) + row, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(MemcpyDtoHAsync(rows, gr_buffer_ptr(mapped), pitch * (count - 1) + row, fx.stream));
+    CU(StreamSynchronize(fx.stream));
     for (size_t y = 0; y < count; y++)
         memcpy(got + y * row, rows + y * pitch, row);
     image_pattern(image->format, texels, row * count, image_seed(number, level, layer));
@@ -200,8 +200,8 @@ static void write_pattern(const gr_buffer *mapped, const struct image *image, un
     memset(rows, GUARD, sizeof(rows));
     for (size_t y = 0; y < count; y++)
         memcpy(rows + y * pitch, texels + y * row, row);
-    CU(cuMemcpyHtoDAsync(gr_buffer_ptr(mapped), rows, pitch * (count - 1) + row, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(MemcpyHtoDAsync(gr_buffer_ptr(mapped), rows, pitch * (count - 1) + row, fx.stream));
+    CU(StreamSynchronize(fx.stream));
 }
 
 static gr_buffer *must_map_linear(gr_resource *resource, unsigned level, unsigned layer)
@@ -266,7 +266,7 @@ START_TEST(read_only_is_not_written_back)
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
     assert_reads(mapped, &image, 0, 0, 1);
     /* The copy is the library's own, so writing to it harms nobody. */
-    CU(cuMemsetD8Async(gr_buffer_ptr(mapped), 0x77, gr_buffer_size(mapped), fx.stream));
+    CU(MemsetD8Async(gr_buffer_ptr(mapped), 0x77, gr_buffer_size(mapped), fx.stream));
     assert_ok(gr_buffer_release(mapped));
     assert_image(&image, 1);
 }
@@ -346,7 +346,7 @@ START_TEST(a_buffer_is_mapped_without_a_copy)
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
     CUdeviceptr pointer = 0;
     size_t size = 0;
-    CU(cuGraphicsResourceGetMappedPointer(&pointer, &size, gr_handle(resource)));
+    CU(GraphicsResourceGetMappedPointer(&pointer, &size, gr_handle(resource)));
     ck_assert_uint_eq(gr_buffer_ptr(mapped), pointer);
     ck_assert_uint_eq(gr_buffer_size(mapped), 1000);
     ck_assert_uint_eq(gr_buffer_pitch(mapped), 0);
@@ -452,17 +452,17 @@ START_TEST(each_end_writes_back)
     write_pattern(mapped, &image, 0, 0, number);
     CUdeviceptr kept = 0;
     size_t size = gr_buffer_size(mapped);
-    CU(cuMemAlloc(&kept, size));
-    CU(cuMemcpyDtoDAsync(kept, gr_buffer_ptr(mapped), size, fx.stream));
-    CU(cuMemsetD8Async(gr_buffer_ptr(mapped), 0, size, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(MemAlloc(&kept, size));
+    CU(MemcpyDtoDAsync(kept, gr_buffer_ptr(mapped), size, fx.stream));
+    CU(MemsetD8Async(gr_buffer_ptr(mapped), 0, size, fx.stream));
+    CU(StreamSynchronize(fx.stream));
     gate_open_after(gate_put(fx.stream), 30);
-    CU(cuMemcpyDtoDAsync(gr_buffer_ptr(mapped), kept, size, fx.stream));
+    CU(MemcpyDtoDAsync(gr_buffer_ptr(mapped), kept, size, fx.stream));
     end_mapping((enum way)_i, &resource, mapped);
     assert_image(&image, number);
     gr_resource_free(resource);
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuMemFree(kept));
+    CU(StreamSynchronize(fx.stream));
+    CU(MemFree(kept));
 }
 END_TEST
 

@@ -46,7 +46,7 @@ static void check_mapped(size_t n, CUstream stream)
     for (size_t i = 0; i < n; i++) {
         CUdeviceptr pointer = 0;
         size_t size = 0;
-        CU(cuGraphicsResourceGetMappedPointer(&pointer, &size, gr_handle(resources[i])));
+        CU(GraphicsResourceGetMappedPointer(&pointer, &size, gr_handle(resources[i])));
         ck_assert_uint_eq(gr_buffer_ptr(buffers[i]), pointer);
         ck_assert_uint_eq(gr_buffer_size(buffers[i]), size_of(i));
         ck_assert_uint_eq(size, size_of(i));
@@ -125,8 +125,8 @@ START_TEST(bytes_of_gl_arrive_in_each_buffer)
     assert_ok(gr_map_many(resources, COUNT, fx.stream, buffers));
     for (size_t i = 0; i < COUNT; i++) {
         memset(bytes, 0xEE, sizeof(bytes));
-        CU(cuMemcpyDtoHAsync(bytes, gr_buffer_ptr(buffers[i]), size_of(i), fx.stream));
-        CU(cuStreamSynchronize(fx.stream));
+        CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(buffers[i]), size_of(i), fx.stream));
+        CU(StreamSynchronize(fx.stream));
         assert_pattern(bytes, size_of(i), (unsigned)i);
     }
     assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream));
@@ -209,13 +209,13 @@ START_TEST(nothing_is_mapped_if_one_is_of_another_cuda_context)
 {
     make(BATCH);
     CUcontext second = NULL;
-    CU(cuCtxCreate(&second, 0, fx.device));
+    CU(CtxCreate(&second, 0, fx.device));
     gr_resource *foreign = must_register(gl_buffer_filled(64, 0));
-    CU(cuCtxSetCurrent(fx.context));
+    CU(CtxSetCurrent(fx.context));
     assert_nothing_mapped(foreign, GR_ERR_INVALID_VALUE, "different CUDA contexts");
     ck_assert(!gr_is_mapped(foreign));
     gr_resource_free(foreign);
-    CU(cuCtxDestroy(second));
+    CU(CtxDestroy(second));
 }
 END_TEST
 
@@ -302,17 +302,17 @@ START_TEST(all_buffers_are_released_on_a_stream_that_waits_for_the_work)
     enum { COUNT = 12 };
     make(COUNT);
     CUevent written = NULL;
-    CU(cuEventCreate(&written, CU_EVENT_DISABLE_TIMING));
+    CU(EventCreate(&written, CU_EVENT_DISABLE_TIMING));
     assert_ok(gr_map_many(resources, COUNT, fx.stream, buffers));
     gate_open_after(gate_put(fx.stream), 50);
     for (size_t i = 0; i < COUNT; i++)
         cuda_fill(buffers[i], value_of(i));
-    CU(cuEventRecord(written, fx.stream));
-    CU(cuStreamWaitEvent(fx.other, written, 0));
+    CU(EventRecord(written, fx.stream));
+    CU(StreamWaitEvent(fx.other, written, 0));
     assert_ok(gr_buffer_release_many(buffers, COUNT, fx.other));
     for (size_t i = 0; i < COUNT; i++)
         assert_gl_bytes(names[i], size_of(i), value_of(i));
-    CU(cuEventDestroy(written));
+    CU(EventDestroy(written));
     end(COUNT);
 }
 END_TEST

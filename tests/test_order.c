@@ -171,7 +171,7 @@ static void assert_cuda_copy(CUdeviceptr copy, unsigned seed)
 {
     unsigned char *bytes = malloc(SIZE);
     ck_assert_ptr_nonnull(bytes);
-    CU(cuMemcpyDtoH(bytes, copy, SIZE));
+    CU(MemcpyDtoH(bytes, copy, SIZE));
     const char *difference = pattern_differs(bytes, SIZE, seed);
     free(bytes);
     assert_no_difference(difference);
@@ -181,13 +181,13 @@ static void assert_cuda_copy(CUdeviceptr copy, unsigned seed)
 static void assert_kernel_reads(unsigned seed)
 {
     CUdeviceptr copy = 0;
-    CU(cuMemAlloc(&copy, SIZE));
+    CU(MemAlloc(&copy, SIZE));
     gr_buffer *buffer = must_map(fx.resource);
     kernel_copy(copy, gr_buffer_ptr(buffer), SIZE, fx.stream);
     assert_ok(gr_buffer_release(buffer));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_cuda_copy(copy, seed);
-    CU(cuMemFree(copy));
+    CU(MemFree(copy));
 }
 
 START_TEST(a_kernel_comes_after_the_dispatches_before_the_map)
@@ -221,16 +221,16 @@ static void overwrite_after_release(void (*write)(GLuint name))
     GLuint name = gl_buffer_pattern(SIZE, 7);
     GR_AUTO(gr_resource) *resource = must_register(name);
     CUdeviceptr copy = 0;
-    CU(cuMemAlloc(&copy, SIZE));
+    CU(MemAlloc(&copy, SIZE));
     gr_buffer *buffer = must_map(resource);
     gate_open_after(gate_put(fx.stream), LATE_MS);
     kernel_copy(copy, gr_buffer_ptr(buffer), SIZE, fx.stream);
     assert_ok(gr_buffer_release(buffer));
     write(name);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_cuda_copy(copy, 7);
     assert_gl_bytes(name, SIZE, 0);
-    CU(cuMemFree(copy));
+    CU(MemFree(copy));
 }
 
 static void copy_zeros(GLuint name)
@@ -277,7 +277,7 @@ END_TEST
 START_TEST(release_on_b_waits_for_no_third_stream)
 {
     CUstream third = NULL;
-    CU(cuStreamCreate(&third, CU_STREAM_NON_BLOCKING));
+    CU(StreamCreate(&third, CU_STREAM_NON_BLOCKING));
     gr_buffer *buffer = must_map(fx.resource);
     cuda_fill(buffer, 9);
     struct gate *gate = gate_put(third);
@@ -285,8 +285,8 @@ START_TEST(release_on_b_waits_for_no_third_stream)
     assert_ok(gr_buffer_release_on(buffer, fx.other));
     assert_gl_bytes(fx.name, SIZE, 9);
     ck_assert_msg(!gate_is_open(gate), "the release or OpenGL waited for a stream of no concern");
-    CU(cuStreamSynchronize(third));
-    CU(cuStreamDestroy(third));
+    CU(StreamSynchronize(third));
+    CU(StreamDestroy(third));
 }
 END_TEST
 
@@ -376,14 +376,14 @@ static int forget_to_wait(void)
     GLuint name = gl_buffer_filled(SIZE, 0);
     gr_resource *resource = must_register(name);
     gr_buffer *buffer = must_map(resource);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     struct gate *gate = gate_put(fx.other);
     gate_open_after(gate, TOO_LATE_MS);
-    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 18, SIZE, fx.other));
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 18, SIZE, fx.other));
     assert_ok(gr_buffer_release(buffer));
     fprintf(stderr, "released\n");
     gate_open(gate);
-    CUresult result = fx.cu->cuStreamSynchronize(fx.other);
+    CUresult result = fx.cu->StreamSynchronize(fx.other);
     fprintf(stderr, "the stream goes on with %d\n", result);
     return 0;
 }

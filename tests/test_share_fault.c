@@ -165,7 +165,7 @@ static struct ends ends_begin(void)
 /* A call that succeeds takes its socket. No context is current, so that the primary one is held. */
 static gr_status share(struct ends *ends)
 {
-    CU(cuCtxSetCurrent(NULL));
+    CU(CtxSetCurrent(NULL));
     gr_status status = gr_send_ring(ends->pair.here, ends->sent.ring, GR_RING_PRODUCER, SOON);
     if (status == GR_OK) {
         ends->pair.here = -1;
@@ -174,7 +174,7 @@ static gr_status share(struct ends *ends)
     }
     if (status == GR_OK)
         ends->pair.there = -1;
-    CU(cuCtxSetCurrent(fx.context));
+    CU(CtxSetCurrent(fx.context));
     return status;
 }
 

@@ -63,9 +63,9 @@ static void assert_number(const unsigned *values, unsigned i, unsigned wanted)
 /* What the stream's work has left in the memory, which ends with it. free() them. */
 static void *take_bytes(CUdeviceptr memory, size_t size)
 {
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     void *bytes = soft_bytes(memory, size);
-    CU(cuMemFree(memory));
+    CU(MemFree(memory));
     return bytes;
 }
 
@@ -78,7 +78,7 @@ START_TEST(sums_of_blocks)
     unsigned blocks = volume(shape->grid), threads = volume(shape->block);
     CUdeviceptr in = numbers(blocks * threads), out = numbers(blocks);
     launch("block_sum", shape, fx.stream, (void *[]){&in, &out});
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     unsigned *sums = soft_bytes(out, blocks * sizeof(*sums));
     for (unsigned b = 0; b < blocks; b++) {
         unsigned sum = 0;
@@ -87,8 +87,8 @@ START_TEST(sums_of_blocks)
         assert_number(sums, b, sum);
     }
     free(sums);
-    CU(cuMemFree(in));
-    CU(cuMemFree(out));
+    CU(MemFree(in));
+    CU(MemFree(out));
 }
 END_TEST
 
@@ -110,9 +110,9 @@ START_TEST(barriers_in_a_loop)
     unsigned rounds = 37;
     CUdeviceptr values = numbers(volume(shape->grid) * volume(shape->block));
     launch("rotate", shape, fx.stream, (void *[]){&values, &rounds});
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_rotated(values, shape, rounds);
-    CU(cuMemFree(values));
+    CU(MemFree(values));
 }
 END_TEST
 
@@ -182,9 +182,9 @@ START_TEST(blocks_of_all_sizes_after_each_other)
         const struct shape shape = {{.x = 5}, {.x = sizes[i]}};
         CUdeviceptr values = numbers(5 * sizes[i]);
         launch("rotate", &shape, fx.stream, (void *[]){&values, &rounds});
-        CU(cuStreamSynchronize(fx.stream));
+        CU(StreamSynchronize(fx.stream));
         assert_rotated(values, &shape, rounds);
-        CU(cuMemFree(values));
+        CU(MemFree(values));
     }
 }
 END_TEST
@@ -202,12 +202,12 @@ START_TEST(two_launches_at_once)
     }
     gate_open(gates[0]);
     gate_open(gates[1]);
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuStreamSynchronize(fx.other));
+    CU(StreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.other));
     assert_rotated(one, &first, 4 * rounds);
     assert_rotated(two, &second, 4 * other_rounds);
-    CU(cuMemFree(one));
-    CU(cuMemFree(two));
+    CU(MemFree(one));
+    CU(MemFree(two));
 }
 END_TEST
 
@@ -254,7 +254,7 @@ static int no_memory_for_stacks(void)
     soft_kernels_load();
     CUdeviceptr values = numbers(1024);
     launch("rotate", &small, fx.stream, (void *[]){&values, &rounds});
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_rotated(values, &small, rounds);
 
     struct rlimit limit;
@@ -262,7 +262,7 @@ static int no_memory_for_stacks(void)
     limit.rlim_cur = address_space() + ((size_t)32 << 20);
     child_check(setrlimit(RLIMIT_AS, &limit) == 0);
     launch("rotate", &large, fx.stream, (void *[]){&values, &rounds});
-    CU_GIVES(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, cuStreamSynchronize(fx.stream));
+    CU_GIVES(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, StreamSynchronize(fx.stream));
     return 0;
 }
 

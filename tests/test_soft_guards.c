@@ -63,7 +63,7 @@ static CUdeviceptr allocated(size_t size)
 {
     CUdeviceptr memory = 0;
     begin();
-    CU(cuMemAlloc(&memory, size));
+    CU(MemAlloc(&memory, size));
     return memory;
 }
 
@@ -88,7 +88,7 @@ static int past_a_pitched_allocation(void)
     CUdeviceptr memory = 0;
     size_t pitch = 0;
     begin();
-    CU(cuMemAllocPitch(&memory, &pitch, 100, 3, 4));
+    CU(MemAllocPitch(&memory, &pitch, 100, 3, 4));
     child_check(pitch == 512);
     return write_at(memory, 3 * 512);
 }
@@ -105,7 +105,7 @@ static int past_pinned_memory(void)
 {
     void *memory = NULL;
     begin();
-    CU(cuMemAllocHost(&memory, SIZE));
+    CU(MemAllocHost(&memory, SIZE));
     return write_at((CUdeviceptr)(uintptr_t)memory, 4096);
 }
 
@@ -113,7 +113,7 @@ static int past_pool_memory(void)
 {
     CUdeviceptr memory = 0;
     begin();
-    CU(cuMemAllocAsync(&memory, SIZE, fx.stream));
+    CU(MemAllocAsync(&memory, SIZE, fx.stream));
     return write_at(memory, END);
 }
 
@@ -151,7 +151,7 @@ static int past_an_unmapped_buffer(void)
 static int past_freed_memory(void)
 {
     CUdeviceptr memory = allocated(SIZE);
-    CU(cuMemFree(memory));
+    CU(MemFree(memory));
     return write_at(memory, END);
 }
 
@@ -161,8 +161,8 @@ static CUmemGenericAllocationHandle granule(int *fd)
                                 .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
                                 .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
     CUmemGenericAllocationHandle handle = 0;
-    CU(cuMemCreate(&handle, GRANULE, &prop, 0));
-    CU(cuMemExportToShareableHandle(fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    CU(MemCreate(&handle, GRANULE, &prop, 0));
+    CU(MemExportToShareableHandle(fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     return handle;
 }
 
@@ -174,9 +174,9 @@ static CUdeviceptr mapped_granule(void)
     CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
                               .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     begin();
-    CU(cuMemAddressReserve(&address, GRANULE, 0, 0, 0));
-    CU(cuMemMap(address, GRANULE, 0, granule(&fd), 0));
-    CU(cuMemSetAccess(address, GRANULE, &access, 1));
+    CU(MemAddressReserve(&address, GRANULE, 0, 0, 0));
+    CU(MemMap(address, GRANULE, 0, granule(&fd), 0));
+    CU(MemSetAccess(address, GRANULE, &access, 1));
     return address;
 }
 
@@ -201,8 +201,8 @@ static CUdeviceptr external_buffer(void)
     CUdeviceptr buffer = 0;
     begin();
     granule(&import.handle.fd);
-    CU(cuImportExternalMemory(&memory, &import));
-    CU(cuExternalMemoryGetMappedBuffer(&buffer, memory, &view));
+    CU(ImportExternalMemory(&memory, &import));
+    CU(ExternalMemoryGetMappedBuffer(&buffer, memory, &view));
     return buffer;
 }
 
@@ -250,10 +250,10 @@ static int by_a_fill(void)
     struct gate *gate = gate_put(fx.stream);
     gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE, fx.other);
     child_check(buffer);
-    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 1, SIZE, fx.stream));
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 1, SIZE, fx.stream));
     child_check(gr_buffer_release(buffer) == GR_OK);
     gate_open(gate);
-    fx.cu->cuStreamSynchronize(fx.stream);
+    fx.cu->StreamSynchronize(fx.stream);
     return 0;
 }
 
@@ -263,10 +263,10 @@ static int by_a_copy(void)
     struct gate *gate = gate_put(fx.stream);
     gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE, fx.other);
     child_check(buffer);
-    CU(cuMemcpyDtoDAsync(memory, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    CU(MemcpyDtoDAsync(memory, gr_buffer_ptr(buffer), SIZE, fx.stream));
     child_check(gr_buffer_release(buffer) == GR_OK);
     gate_open(gate);
-    fx.cu->cuStreamSynchronize(fx.stream);
+    fx.cu->StreamSynchronize(fx.stream);
     return 0;
 }
 
@@ -401,7 +401,7 @@ END_TEST
 static int sent_signal(void)
 {
     CUdeviceptr memory = allocated(SIZE);
-    CU(cuMemFree(memory));
+    CU(MemFree(memory));
     fprintf(stderr, "about to raise the signal: yes\n");
     raise(SIGSEGV);
     return 0;
@@ -421,7 +421,7 @@ static int with_frame(const char *kernel)
     CUdeviceptr out = allocated(SIZE);
     soft_launch(kernel, (struct extents){.x = 2}, (struct extents){.x = 33}, fx.stream,
                 (void *[]){&out});
-    fx.cu->cuStreamSynchronize(fx.stream);
+    fx.cu->StreamSynchronize(fx.stream);
     return 0;
 }
 
@@ -470,11 +470,11 @@ START_TEST(a_frame_that_fits)
     CUdeviceptr out = soft_memory(bytes, sizeof(bytes));
     soft_launch("frame_16000", (struct extents){.x = 1}, (struct extents){.x = 64}, fx.stream,
                 (void *[]){&out});
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuMemcpyDtoH(bytes, out, sizeof(bytes)));
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoH(bytes, out, sizeof(bytes)));
     for (unsigned i = 0; i < sizeof(bytes); i++)
         ck_assert_uint_eq(bytes[i], i);
-    CU(cuMemFree(out));
+    CU(MemFree(out));
 }
 END_TEST
 
@@ -486,8 +486,8 @@ static const size_t sizes[] = {1, 255, 256, 512, 513, SIZE, 4095, 4096, 4097, 70
 static void write_ends(CUdeviceptr memory, size_t size)
 {
     long long first = 0, last = (long long)size - 1;
-    CU(cuMemsetD8Async(memory, 0x11, size, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(MemsetD8Async(memory, 0x11, size, fx.stream));
+    CU(StreamSynchronize(fx.stream));
     ck_assert_int_eq(soft_run("write_at", (void *[]){&memory, &first}), CUDA_SUCCESS);
     ck_assert_int_eq(soft_run("write_at", (void *[]){&memory, &last}), CUDA_SUCCESS);
 }
@@ -520,19 +520,19 @@ START_TEST(first_and_last_bytes_of_allocations)
     size_t size = sizes[_i];
     CUdeviceptr memory = 0;
     void *host = NULL;
-    CU(cuMemAlloc(&memory, size));
+    CU(MemAlloc(&memory, size));
     check_ends(memory, size);
-    CU(cuMemFree(memory));
+    CU(MemFree(memory));
     allocate_managed(&memory, size);
     check_ends(memory, size);
-    CU(cuMemFree(memory));
-    CU(cuMemAllocAsync(&memory, size, fx.stream));
+    CU(MemFree(memory));
+    CU(MemAllocAsync(&memory, size, fx.stream));
     check_ends(memory, size);
-    CU(cuMemFreeAsync(memory, fx.stream));
-    CU(cuMemAllocHost(&host, size));
+    CU(MemFreeAsync(memory, fx.stream));
+    CU(MemAllocHost(&host, size));
     ck_assert_uint_eq((uintptr_t)host % 4096, 0);
     check_ends((CUdeviceptr)(uintptr_t)host, size);
-    CU(cuMemFreeHost(host));
+    CU(MemFreeHost(host));
 }
 END_TEST
 
@@ -569,7 +569,7 @@ static CUdeviceptr many[MANY];
 static void assert_is(int i)
 {
     unsigned char bytes[2];
-    CU(cuMemcpyDtoH(bytes, many[i], 2));
+    CU(MemcpyDtoH(bytes, many[i], 2));
     ck_assert_uint_eq(bytes[0], (unsigned char)i);
     ck_assert_uint_eq(bytes[1], 0xCB);
 }
@@ -580,17 +580,17 @@ START_TEST(tens_of_thousands_of_allocations)
     if (thread_sanitizer())
         skip("ThreadSanitizer needs the process's memory maps itself");
     for (int i = 0; i < MANY; i++) {
-        CU(cuMemAlloc(&many[i], 2));
-        CU(cuMemsetD8(many[i], (unsigned char)i, 1));
+        CU(MemAlloc(&many[i], 2));
+        CU(MemsetD8(many[i], (unsigned char)i, 1));
     }
     for (int i = 0; i < MANY; i += 1 + i % 2 * 2)
         assert_is(i);
     for (int i = 0; i < MANY; i += 2)
-        CU(cuMemFree(many[i]));
+        CU(MemFree(many[i]));
     for (int i = 1; i < MANY; i += 2)
         assert_is(i);
     for (int i = 1; i < MANY; i += 2)
-        CU(cuMemFree(many[i]));
+        CU(MemFree(many[i]));
 }
 END_TEST
 

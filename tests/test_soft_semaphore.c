@@ -57,7 +57,7 @@ int make_fd(bool timeline, unsigned long long value)
 CUresult try_import(int fd, CUexternalSemaphoreHandleType type, CUexternalSemaphore *semaphore)
 {
     const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {.type = type, .handle.fd = fd};
-    return fx.cu->cuImportExternalSemaphore(semaphore, &desc);
+    return fx.cu->ImportExternalSemaphore(semaphore, &desc);
 }
 
 CUexternalSemaphore import_fd(int fd, CUexternalSemaphoreHandleType type)
@@ -81,19 +81,19 @@ CUexternalSemaphore make_semaphore(CUexternalSemaphoreHandleType type)
 void put_signal(CUexternalSemaphore semaphore, unsigned long long value, CUstream stream)
 {
     const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params = {.params.fence.value = value};
-    CU(cuSignalExternalSemaphoresAsync(&semaphore, &params, 1, stream));
+    CU(SignalExternalSemaphoresAsync(&semaphore, &params, 1, stream));
 }
 
 void put_wait(CUexternalSemaphore semaphore, unsigned long long value, CUstream stream)
 {
     const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params = {.params.fence.value = value};
-    CU(cuWaitExternalSemaphoresAsync(&semaphore, &params, 1, stream));
+    CU(WaitExternalSemaphoresAsync(&semaphore, &params, 1, stream));
 }
 
 void assert_waits(CUstream stream)
 {
     sleep_ms(20);
-    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(stream));
+    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(stream));
 }
 
 /* ---- Codes ----------------------------------------------------------------------------------- */
@@ -135,9 +135,9 @@ START_TEST(imports)
     ck_assert(fcntl(timeline, F_GETFD) == -1 && errno == EBADF);
     ck_assert(fcntl(binary, F_GETFD) == -1 && errno == EBADF);
     ck_assert_ptr_ne(a, b);
-    CU(cuDestroyExternalSemaphore(a));
-    CU_GIVES(CUDA_ERROR_INVALID_HANDLE, cuDestroyExternalSemaphore(a));
-    CU(cuDestroyExternalSemaphore(b));
+    CU(DestroyExternalSemaphore(a));
+    CU_GIVES(CUDA_ERROR_INVALID_HANDLE, DestroyExternalSemaphore(a));
+    CU(DestroyExternalSemaphore(b));
 }
 END_TEST
 
@@ -187,7 +187,7 @@ START_TEST(foreign_descriptors)
     /* With the right bytes it is a semaphore, and each byte of the first two words matters. */
     assert_result(CUDA_SUCCESS,
                   try_import(imitation(bytes, (size_t)size, true), TIMELINE, &semaphore), "a copy");
-    CU(cuDestroyExternalSemaphore(semaphore));
+    CU(DestroyExternalSemaphore(semaphore));
     semaphore = NULL;
     for (int i = 0; i < 8; i++) {
         bytes[i] ^= 0x40;
@@ -207,30 +207,30 @@ START_TEST(bad_calls)
     CUstream gone = NULL;
 #define BOTH(code, semaphores, count, stream)                                                      \
     do {                                                                                           \
-        CU_GIVES(code, cuSignalExternalSemaphoresAsync(semaphores, signals, count, stream));       \
-        CU_GIVES(code, cuWaitExternalSemaphoresAsync(semaphores, waits, count, stream));           \
+        CU_GIVES(code, SignalExternalSemaphoresAsync(semaphores, signals, count, stream));         \
+        CU_GIVES(code, WaitExternalSemaphoresAsync(semaphores, waits, count, stream));             \
     } while (0)
     BOTH(CUDA_ERROR_INVALID_VALUE, two, 0, fx.stream);
     signals[1].flags = CUDA_EXTERNAL_SEMAPHORE_SIGNAL_SKIP_NVSCIBUF_MEMSYNC;
     waits[1].flags = CUDA_EXTERNAL_SEMAPHORE_WAIT_SKIP_NVSCIBUF_MEMSYNC;
     BOTH(CUDA_ERROR_INVALID_VALUE, two, 2, fx.stream);
     signals[1].flags = waits[1].flags = 0;
-    CU(cuStreamCreate(&gone, CU_STREAM_NON_BLOCKING));
-    CU(cuStreamDestroy(gone));
+    CU(StreamCreate(&gone, CU_STREAM_NON_BLOCKING));
+    CU(StreamDestroy(gone));
     BOTH(CUDA_ERROR_INVALID_HANDLE, two, 2, gone);
     CUexternalSemaphore stale[2] = {two[0], two[1]};
-    CU(cuDestroyExternalSemaphore(two[1]));
+    CU(DestroyExternalSemaphore(two[1]));
     BOTH(CUDA_ERROR_INVALID_HANDLE, stale, 2, fx.stream);
     stale[1] = (CUexternalSemaphore)(void *)fx.stream;
     BOTH(CUDA_ERROR_INVALID_HANDLE, stale, 2, fx.stream);
 #undef BOTH
     /* None of these has waited or signalled: 1 can still be signalled, and then be waited for. */
-    CU(cuStreamQuery(fx.stream));
+    CU(StreamQuery(fx.stream));
     put_wait(two[0], 1, fx.stream);
     assert_waits(fx.stream);
     put_signal(two[0], 1, fx.other);
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuDestroyExternalSemaphore(two[0]));
+    CU(StreamSynchronize(fx.stream));
+    CU(DestroyExternalSemaphore(two[0]));
 }
 END_TEST
 
@@ -240,19 +240,18 @@ START_TEST(contexts)
     CUcontext second = NULL;
     CUexternalSemaphore here = make_semaphore(TIMELINE), there = NULL;
     const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS one = {.params.fence.value = 1};
-    CU(cuCtxCreate(&second, 0, fx.device));
+    CU(CtxCreate(&second, 0, fx.device));
     there = make_semaphore(TIMELINE);
     CU_GIVES(CUDA_ERROR_INVALID_HANDLE,
-             cuSignalExternalSemaphoresAsync(&here, &one, 1, CU_STREAM_LEGACY));
-    CU_GIVES(CUDA_ERROR_INVALID_HANDLE,
-             cuSignalExternalSemaphoresAsync(&there, &one, 1, fx.stream));
-    CU(cuSignalExternalSemaphoresAsync(&here, &one, 1, fx.stream));
+             SignalExternalSemaphoresAsync(&here, &one, 1, CU_STREAM_LEGACY));
+    CU_GIVES(CUDA_ERROR_INVALID_HANDLE, SignalExternalSemaphoresAsync(&there, &one, 1, fx.stream));
+    CU(SignalExternalSemaphoresAsync(&here, &one, 1, fx.stream));
     /* It ends with its context. */
-    CU(cuCtxDestroy(second));
-    CU_GIVES(CUDA_ERROR_INVALID_HANDLE, cuDestroyExternalSemaphore(there));
-    CU(cuCtxSetCurrent(fx.context));
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuDestroyExternalSemaphore(here));
+    CU(CtxDestroy(second));
+    CU_GIVES(CUDA_ERROR_INVALID_HANDLE, DestroyExternalSemaphore(there));
+    CU(CtxSetCurrent(fx.context));
+    CU(StreamSynchronize(fx.stream));
+    CU(DestroyExternalSemaphore(here));
 }
 END_TEST
 

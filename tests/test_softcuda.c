@@ -24,7 +24,7 @@
 static unsigned char *pinned(size_t size)
 {
     void *memory = NULL;
-    CU(cuMemAllocHost(&memory, size));
+    CU(MemAllocHost(&memory, size));
     memset(memory, 0, size);
     return memory;
 }
@@ -37,25 +37,25 @@ static void read_behind_writer(bool wait, int seen)
     CUdeviceptr memory = 0;
     CUevent written = NULL;
     unsigned char *copy = pinned(SIZE);
-    CU(cuMemAlloc(&memory, SIZE));
-    CU(cuEventCreate(&written, CU_EVENT_DISABLE_TIMING));
-    CU(cuMemsetD8Async(memory, 1, SIZE, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(MemAlloc(&memory, SIZE));
+    CU(EventCreate(&written, CU_EVENT_DISABLE_TIMING));
+    CU(MemsetD8Async(memory, 1, SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
     struct gate *gate = gate_put(fx.stream);
-    CU(cuMemsetD8Async(memory, 2, SIZE, fx.stream));
-    CU(cuEventRecord(written, fx.stream));
+    CU(MemsetD8Async(memory, 2, SIZE, fx.stream));
+    CU(EventRecord(written, fx.stream));
     if (wait) {
-        CU(cuStreamWaitEvent(fx.other, written, 0));
+        CU(StreamWaitEvent(fx.other, written, 0));
         gate_open_after(gate, 50);
     }
-    CU(cuMemcpyDtoHAsync(copy, memory, SIZE, fx.other));
-    CU(cuStreamSynchronize(fx.other));
+    CU(MemcpyDtoHAsync(copy, memory, SIZE, fx.other));
+    CU(StreamSynchronize(fx.other));
     assert_bytes(copy, SIZE, seen);
     gate_open(gate);
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuEventDestroy(written));
-    CU(cuMemFree(memory));
-    CU(cuMemFreeHost(copy));
+    CU(StreamSynchronize(fx.stream));
+    CU(EventDestroy(written));
+    CU(MemFree(memory));
+    CU(MemFreeHost(copy));
 }
 
 START_TEST(missing_wait_for_a_writer)
@@ -76,16 +76,16 @@ START_TEST(missing_wait_for_the_map)
     struct gate *gate = gate_put(fx.stream);
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
-    CU(cuMemcpyDtoHAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.other));
-    CU(cuStreamSynchronize(fx.other));
+    CU(MemcpyDtoHAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.other));
+    CU(StreamSynchronize(fx.other));
     assert_bytes(copy, SIZE, DISCARDED);
     gate_open(gate);
-    CU(cuMemcpyDtoHAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(MemcpyDtoHAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_bytes(copy, SIZE, 0x3a);
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(resource);
-    CU(cuMemFreeHost(copy));
+    CU(MemFreeHost(copy));
 }
 END_TEST
 
@@ -97,18 +97,18 @@ START_TEST(missing_wait_before_the_release)
     gr_resource *resource = must_register(name);
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     struct gate *gate = gate_put(fx.other);
     CUdeviceptr copy = 0;
-    CU(cuMemAlloc(&copy, SIZE));
-    CU(cuMemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
-    CU(cuMemsetD8Async(copy, 0x77, SIZE, fx.other));
+    CU(MemAlloc(&copy, SIZE));
+    CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    CU(MemsetD8Async(copy, 0x77, SIZE, fx.other));
     assert_ok(gr_buffer_release(buffer)); /* returns, although the other stream stands still */
     ck_assert(!gate_is_open(gate));
     assert_gl_bytes(name, SIZE, 0x3a);
     gate_open(gate);
-    CU(cuStreamSynchronize(fx.other));
-    CU(cuMemFree(copy));
+    CU(StreamSynchronize(fx.other));
+    CU(MemFree(copy));
     gr_resource_free(resource);
 }
 END_TEST
@@ -118,7 +118,7 @@ END_TEST
 static void assert_device_bytes(CUdeviceptr memory, int value)
 {
     unsigned char copy[SIZE] = {0};
-    CU(cuMemcpyDtoH(copy, memory, SIZE));
+    CU(MemcpyDtoH(copy, memory, SIZE));
     assert_bytes(copy, SIZE, value);
 }
 
@@ -127,16 +127,16 @@ START_TEST(fresh_memory)
     need_software();
     CUdeviceptr memory = 0;
     for (int i = 0; i < 2; i++) {
-        CU(cuMemAlloc(&memory, SIZE));
+        CU(MemAlloc(&memory, SIZE));
         assert_device_bytes(memory, FRESH);
-        CU(cuMemsetD8(memory, 0, SIZE));
-        CU(cuMemFree(memory));
-        CU(cuMemAllocAsync(&memory, SIZE, fx.stream));
-        CU(cuStreamSynchronize(fx.stream));
+        CU(MemsetD8(memory, 0, SIZE));
+        CU(MemFree(memory));
+        CU(MemAllocAsync(&memory, SIZE, fx.stream));
+        CU(StreamSynchronize(fx.stream));
         assert_device_bytes(memory, FRESH);
-        CU(cuMemsetD8Async(memory, 0, SIZE, fx.stream));
-        CU(cuMemFreeAsync(memory, fx.stream));
-        CU(cuStreamSynchronize(fx.stream));
+        CU(MemsetD8Async(memory, 0, SIZE, fx.stream));
+        CU(MemFreeAsync(memory, fx.stream));
+        CU(StreamSynchronize(fx.stream));
     }
 }
 END_TEST
@@ -147,9 +147,9 @@ START_TEST(discarded_bytes)
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
     gr_buffer *buffer = gr_map_gl_buffer(name, GR_WRITE_DISCARD, fx.stream);
     assert_made(buffer);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_device_bytes(gr_buffer_ptr(buffer), DISCARDED);
-    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 5, SIZE / 2, fx.stream));
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 5, SIZE / 2, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     /* Who does not write all of it finds out. */
     unsigned char bytes[SIZE];
@@ -174,7 +174,7 @@ static int use_after_unmap(void)
     child_check(gr_unmap(NULL, fx.stream) != GR_OK);
     child_check(gr_buffer_release(buffer) == GR_OK);
     kernel_add_one(stale, ONE_BLOCK, fx.stream);
-    fx.cu->cuStreamSynchronize(fx.stream);
+    fx.cu->StreamSynchronize(fx.stream);
     return 0;
 }
 
@@ -189,7 +189,7 @@ static int use_between_maps(void)
     CUdeviceptr stale = gr_buffer_ptr(buffer);
     child_check(gr_buffer_release(buffer) == GR_OK);
     kernel_add_one(stale, ONE_BLOCK, fx.stream);
-    fx.cu->cuStreamSynchronize(fx.stream);
+    fx.cu->StreamSynchronize(fx.stream);
     return 0;
 }
 
@@ -198,10 +198,10 @@ static int use_after_free(void)
     fixture_setup();
     child_check(!kernels_load());
     CUdeviceptr memory = 0;
-    CU(cuMemAlloc(&memory, SIZE));
-    CU(cuMemFree(memory));
+    CU(MemAlloc(&memory, SIZE));
+    CU(MemFree(memory));
     kernel_add_one(memory, ONE_BLOCK, fx.stream);
-    fx.cu->cuStreamSynchronize(fx.stream);
+    fx.cu->StreamSynchronize(fx.stream);
     return 0;
 }
 
@@ -225,11 +225,11 @@ START_TEST(copies_with_a_pointer_that_has_ended)
     assert_made(buffer);
     CUdeviceptr stale = gr_buffer_ptr(buffer);
     unsigned char byte;
-    CU(cuMemsetD8Async(stale, 1, SIZE, fx.stream));
-    CU_GIVES(CUDA_ERROR_INVALID_VALUE, cuMemsetD8Async(stale, 1, SIZE + 1, fx.stream));
+    CU(MemsetD8Async(stale, 1, SIZE, fx.stream));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8Async(stale, 1, SIZE + 1, fx.stream));
     assert_ok(gr_buffer_release(buffer));
-    CU_GIVES(CUDA_ERROR_INVALID_VALUE, cuMemsetD8Async(stale, 1, SIZE, fx.stream));
-    CU_GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpyDtoHAsync(&byte, stale, 1, fx.stream));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8Async(stale, 1, SIZE, fx.stream));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemcpyDtoHAsync(&byte, stale, 1, fx.stream));
 }
 END_TEST
 
@@ -239,19 +239,19 @@ END_TEST
 static bool waits_for(CUstream second, CUstream first)
 {
     CUevent event = NULL;
-    CU(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
     struct gate *gate = gate_put(first);
-    CU(cuEventRecord(event, second));
+    CU(EventRecord(event, second));
     /* What does not wait is done long before, and what waits is not done then. */
     CUresult result = CUDA_ERROR_NOT_READY;
     for (int i = 0; i < 100 && result == CUDA_ERROR_NOT_READY; i++) {
         sleep_ms(1);
-        result = fx.cu->cuEventQuery(event);
+        result = fx.cu->EventQuery(event);
     }
     gate_open(gate);
-    CU(cuEventSynchronize(event));
-    CU(cuCtxSynchronize());
-    CU(cuEventDestroy(event));
+    CU(EventSynchronize(event));
+    CU(CtxSynchronize());
+    CU(EventDestroy(event));
     return result == CUDA_ERROR_NOT_READY;
 }
 
@@ -259,8 +259,8 @@ START_TEST(legacy_stream)
 {
     need_software();
     CUstream blocking = NULL, second = NULL;
-    CU(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
-    CU(cuStreamCreate(&second, CU_STREAM_DEFAULT));
+    CU(StreamCreate(&blocking, CU_STREAM_DEFAULT));
+    CU(StreamCreate(&second, CU_STREAM_DEFAULT));
     ck_assert(waits_for(CU_STREAM_LEGACY, blocking));
     ck_assert(waits_for(NULL, blocking));
     ck_assert(waits_for(blocking, CU_STREAM_LEGACY));
@@ -272,8 +272,8 @@ START_TEST(legacy_stream)
     ck_assert(!waits_for(second, blocking));
     ck_assert(!waits_for(fx.other, fx.stream));
     ck_assert(!waits_for(CU_STREAM_PER_THREAD, fx.stream));
-    CU(cuStreamDestroy(blocking));
-    CU(cuStreamDestroy(second));
+    CU(StreamDestroy(blocking));
+    CU(StreamDestroy(second));
 }
 END_TEST
 
@@ -293,22 +293,22 @@ START_TEST(kernels_run_on_all_cores)
     CUdeviceptr arrived = 0, threads = 0;
     unsigned long long *ids = calloc(cores, sizeof(*ids));
     ck_assert(kernel_image_load(soft_kernels(), &module));
-    CU(cuModuleGetFunction(&function, module, "meet"));
-    CU(cuMemAlloc(&arrived, sizeof(unsigned)));
-    CU(cuMemAlloc(&threads, cores * sizeof(*ids)));
-    CU(cuMemsetD8Async(arrived, 0, sizeof(unsigned), fx.stream));
+    CU(ModuleGetFunction(&function, module, "meet"));
+    CU(MemAlloc(&arrived, sizeof(unsigned)));
+    CU(MemAlloc(&threads, cores * sizeof(*ids)));
+    CU(MemsetD8Async(arrived, 0, sizeof(unsigned), fx.stream));
     void *parameters[] = {&arrived, &threads};
-    CU(cuLaunchKernel(function, cores, 1, 1, 1, 1, 1, 0, fx.stream, parameters, NULL));
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuMemcpyDtoH(ids, threads, cores * sizeof(*ids)));
+    CU(LaunchKernel(function, cores, 1, 1, 1, 1, 1, 0, fx.stream, parameters, NULL));
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoH(ids, threads, cores * sizeof(*ids)));
     for (unsigned i = 0; i < cores; i++)
         for (unsigned k = 0; k < i; k++)
             ck_assert_msg(ids[i] != ids[k], "blocks %u and %u of %u ran on one thread", k, i,
                           cores);
     free(ids);
-    CU(cuMemFree(arrived));
-    CU(cuMemFree(threads));
-    CU(cuModuleUnload(module));
+    CU(MemFree(arrived));
+    CU(MemFree(threads));
+    CU(ModuleUnload(module));
 }
 END_TEST
 
@@ -320,12 +320,12 @@ START_TEST(images_for_a_gpu)
                               ".target sm_75\n.address_size 64\n";
     static const unsigned char fat_binary[64] = {0x50, 0xed, 0x55, 0xba, 1};
     CUmodule module = NULL;
-    CU_GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&module, ptx));
-    CU_GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&module, ptx + 3));
-    CU_GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&module, fat_binary));
-    CU_GIVES(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, "no image at all"));
+    CU_GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, ModuleLoadData(&module, ptx));
+    CU_GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, ModuleLoadData(&module, ptx + 3));
+    CU_GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, ModuleLoadData(&module, fat_binary));
+    CU_GIVES(CUDA_ERROR_INVALID_IMAGE, ModuleLoadData(&module, "no image at all"));
     if (soft_kernels()->gpu != soft_kernels()->gpu_end)
-        CU_GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&module, soft_kernels()->gpu));
+        CU_GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, ModuleLoadData(&module, soft_kernels()->gpu));
     ck_assert_ptr_eq(module, NULL);
 }
 END_TEST
@@ -360,7 +360,7 @@ START_TEST(device_is_no_gpu)
 {
     need_software();
     char name[128], text[512];
-    CU(cuDeviceGetName(name, sizeof(name), fx.device));
+    CU(DeviceGetName(name, sizeof(name), fx.device));
     ck_assert_msg(strstr(name, "no GPU"), "%s", name);
     ck_assert_msg(strstr(name, "software"), "%s", name);
     ck_assert_msg(!strstr(name, "NVIDIA"), "%s", name);
@@ -380,9 +380,9 @@ static int exit_while_a_stream_waits(void)
     alarm(20);
     fixture_setup();
     CUdeviceptr memory = 0;
-    CU(cuMemAlloc(&memory, SIZE));
+    CU(MemAlloc(&memory, SIZE));
     gate_put(fx.stream);
-    CU(cuMemsetD8Async(memory, 1, SIZE, fx.stream));
+    CU(MemsetD8Async(memory, 1, SIZE, fx.stream));
     gate_put(CU_STREAM_LEGACY);
     return 0;
 }

@@ -43,17 +43,17 @@ static void begin_kernels(void)
 
 static void free_copies(void)
 {
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     while (copy_count > 0)
-        CU(cuMemFree(copies[--copy_count]));
+        CU(MemFree(copies[--copy_count]));
 }
 
 static void end_kernels(void)
 {
-    CU(cuCtxSetCurrent(fx.context));
+    CU(CtxSetCurrent(fx.context));
     free_copies();
     if (module)
-        CU(cuModuleUnload(module));
+        CU(ModuleUnload(module));
 }
 
 TCase *add_kernel_case(Suite *suite, const char *name)
@@ -64,19 +64,19 @@ TCase *add_kernel_case(Suite *suite, const char *name)
 void image_kernel(const char *name, size_t count, void **parameters)
 {
     CUfunction function = NULL;
-    CU(cuModuleGetFunction(&function, module, name));
-    CU(cuLaunchKernel(function, (unsigned)((count + 63) / 64), 1, 1, 64, 1, 1, 0, fx.stream,
-                      parameters, NULL));
+    CU(ModuleGetFunction(&function, module, name));
+    CU(LaunchKernel(function, (unsigned)((count + 63) / 64), 1, 1, 64, 1, 1, 0, fx.stream,
+                    parameters, NULL));
 }
 
 CUdeviceptr device_copy(const void *bytes, size_t size)
 {
     ck_assert_int_lt(copy_count, MOST_COPIES);
     CUdeviceptr memory = 0;
-    CU(cuMemAlloc(&memory, size));
+    CU(MemAlloc(&memory, size));
     copies[copy_count++] = memory;
     if (bytes)
-        CU(cuMemcpyHtoDAsync(memory, bytes, size, fx.stream));
+        CU(MemcpyHtoDAsync(memory, bytes, size, fx.stream));
     return memory;
 }
 
@@ -111,8 +111,8 @@ void surface_load(CUsurfObject surface, const struct image *image, unsigned leve
 {
     CUdeviceptr memory = device_copy(NULL, image_bytes(image, level));
     run_surface("load", surface, image, level, memory);
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuMemcpyDtoH(texels, memory, image_bytes(image, level)));
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoH(texels, memory, image_bytes(image, level)));
 }
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
@@ -272,7 +272,7 @@ START_TEST(objects_are_gone_after_the_resource)
     surface = gr_buffer_surface(buffer, 0, 0);
     texture = gr_buffer_texture(buffer, NULL);
     assert_ok(gr_buffer_release(buffer));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     buffer = must_map_image(resource);
     CUsurfObject second = gr_buffer_surface(buffer, 0, 0);
     ck_assert(!surface_is_known(surface) && !texture_is_known(texture));
@@ -319,7 +319,7 @@ int use_surface_after_release(void)
     child_check(surface != 0);
     child_check(gr_buffer_release(buffer) == GR_OK);
     surface_store(surface, &image, 0, wanted);
-    fx.cu->cuStreamSynchronize(fx.stream);
+    fx.cu->StreamSynchronize(fx.stream);
     return 0;
 }
 
@@ -359,9 +359,9 @@ START_TEST(an_array_that_is_used_after_the_release_is_refused)
                           .dstPitch = 32,
                           .WidthInBytes = 32,
                           .Height = 8};
-    CU(cuMemcpy2DAsync(&copy, fx.stream));
+    CU(Memcpy2DAsync(&copy, fx.stream));
     assert_ok(gr_buffer_release(buffer));
-    ck_assert_int_ne((int)fx.cu->cuMemcpy2DAsync(&copy, fx.stream), CUDA_SUCCESS);
+    ck_assert_int_ne((int)fx.cu->Memcpy2DAsync(&copy, fx.stream), CUDA_SUCCESS);
 }
 END_TEST
 

@@ -132,7 +132,7 @@ START_TEST(release_on_wrong_thread)
     struct work work = make_work();
     work.buffer = gr_map(work.resource, fx.stream);
     assert_made(work.buffer);
-    CU(cuMemsetD8Async(gr_buffer_ptr(work.buffer), 0x66, SIZE, fx.stream));
+    CU(MemsetD8Async(gr_buffer_ptr(work.buffer), 0x66, SIZE, fx.stream));
     run_thread(release_without_context, &work);
     assert_ok(gr_buffer_release(work.buffer));
     end_work(&work, 0x66);
@@ -146,7 +146,7 @@ static const char *use_with_context(void *user)
     thread_check(gr_egl_make_current(fx.egl) == GR_OK);
     gr_buffer *buffer = gr_map(work->resource, fx.stream);
     thread_check(buffer);
-    thread_check(fx.cu->cuMemsetD8Async(gr_buffer_ptr(buffer), 0x77, SIZE, fx.stream) == 0);
+    thread_check(fx.cu->MemsetD8Async(gr_buffer_ptr(buffer), 0x77, SIZE, fx.stream) == 0);
     thread_check(gr_buffer_release(buffer) == GR_OK);
     thread_check(!gl_bytes_differ(work->name, SIZE, 0x77));
     thread_check(gr_egl_make_current(NULL) == GR_OK);
@@ -183,8 +183,8 @@ static const char *paint(const struct painter *painter)
         gr_buffer *buffer = gr_map(resource, painter->stream);
         thread_check(buffer);
         thread_check(gr_buffer_size(buffer) == painter->size);
-        thread_check(fx.cu->cuMemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value,
-                                            painter->size, painter->stream) == CUDA_SUCCESS);
+        thread_check(fx.cu->MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value,
+                                          painter->size, painter->stream) == CUDA_SUCCESS);
         thread_check(gr_buffer_release(buffer) == GR_OK);
         unsigned char bytes[64];
         gl_read(name, bytes, sizeof(bytes));
@@ -199,7 +199,7 @@ static const char *paint_in_own_context(void *user)
 {
     gr_egl *egl = gr_egl_create(NULL);
     thread_check(egl);
-    thread_check(fx.cu->cuCtxSetCurrent(fx.context) == CUDA_SUCCESS);
+    thread_check(fx.cu->CtxSetCurrent(fx.context) == CUDA_SUCCESS);
     const char *result = paint(user);
     gr_egl_free(egl);
     return result;
@@ -241,7 +241,7 @@ static const char *make_and_end(void *user)
         glDeleteBuffers(1, &name);
     }
     CUcontext current = fx.context;
-    thread_check(fx.cu->cuCtxGetCurrent(&current) == CUDA_SUCCESS && !current);
+    thread_check(fx.cu->CtxGetCurrent(&current) == CUDA_SUCCESS && !current);
     gr_egl_free(egl);
     return NULL;
 }

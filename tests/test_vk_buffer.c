@@ -134,7 +134,7 @@ static void check_parts(struct shared *shared)
     for (unsigned i = 0; i < PARTS; i++)
         cuda_write_pattern(buffers[i], 30 + i);
     assert_ok(gr_buffer_release_many(buffers, PARTS, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     for (unsigned i = 0; i < PARTS; i++)
         assert_vulkan_pattern(shared->buffer[i], part_size[i], 30 + i);
 }
@@ -180,7 +180,7 @@ START_VULKAN_TEST(read_only_and_write_discard)
     GR_AUTO(gr_resource) *output = must_create(SIZE, GR_WRITE_DISCARD);
     vulkan_write_pattern(gr_vk_buffer(input), SIZE, 40);
     gr_buffer *from = must_map(input), *to = must_map(output);
-    CU(cuMemcpyDtoDAsync(gr_buffer_ptr(to), gr_buffer_ptr(from), SIZE, fx.stream));
+    CU(MemcpyDtoDAsync(gr_buffer_ptr(to), gr_buffer_ptr(from), SIZE, fx.stream));
     must_release(from);
     must_release(to);
     assert_vulkan_pattern(gr_vk_buffer(output), SIZE, 40);
@@ -221,7 +221,7 @@ START_VULKAN_TEST(map_many_maps_all_or_none)
     for (int i = 0; i < BATCH; i++)
         cuda_fill(buffers[i], i + 1);
     assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     for (int i = 0; i < BATCH; i++)
         assert_vulkan_bytes(gr_vk_buffer(resources[i]), SIZE, i + 1);
     free_batch(resources);
@@ -240,7 +240,7 @@ START_VULKAN_TEST(map_many_takes_vulkan_and_opengl_together)
     cuda_fill(buffers[0], 0x51);
     cuda_fill(buffers[1], 0x52);
     assert_ok(gr_buffer_release_many(buffers, 2, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_vulkan_bytes(gr_vk_buffer(vulkan), SIZE, 0x51);
     assert_gl_bytes(name, SIZE, 0x52);
 }
@@ -263,8 +263,8 @@ START_VULKAN_TEST(map_and_release_allocate_nothing)
     }
     ck_assert_uint_eq(allocations, 0);
     ck_assert_int_eq(open_fds(), fds);
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuStreamSynchronize(fx.other));
+    CU(StreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.other));
     assert_vulkan_bytes(gr_vk_buffer(resource), SIZE, LOOPS - 1);
 }
 END_TEST

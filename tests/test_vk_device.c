@@ -131,7 +131,7 @@ START_SESSION_TEST(another_device)
 {
     CUuuid uuid;
     char cuda[41];
-    CU(cuDeviceGetUuid(&uuid, fx.device));
+    CU(DeviceGetUuid(&uuid, fx.device));
     uuid_text(uuid.bytes, cuda);
     gr_vk_device_info info = lying(&session, (struct lies){.other_device = true});
     assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0,
@@ -154,13 +154,13 @@ END_TEST
 START_SESSION_TEST(without_cuda_context)
 {
     CUcontext current = fx.context;
-    CU(cuCtxSetCurrent(NULL));
+    CU(CtxSetCurrent(NULL));
     gr_vk_device *device = must_wrap(&session.info);
-    CU(cuCtxGetCurrent(&current));
+    CU(CtxGetCurrent(&current));
     ck_assert_ptr_eq(current, NULL);
     gr_vk_device_free(device);
-    CU(cuCtxSetCurrent(fx.context));
-    CU(cuStreamSynchronize(fx.stream)); /* the primary context is still there */
+    CU(CtxSetCurrent(fx.context));
+    CU(StreamSynchronize(fx.stream)); /* the primary context is still there */
 }
 END_TEST
 
@@ -203,12 +203,12 @@ END_TEST
 START_SESSION_TEST(own_cuda_context)
 {
     CUcontext own = NULL, current = NULL;
-    CU(cuCtxCreate(&own, 0, fx.device));
+    CU(CtxCreate(&own, 0, fx.device));
     gr_vk_device_free(must_wrap(&session.info));
-    CU(cuCtxGetCurrent(&current));
+    CU(CtxGetCurrent(&current));
     ck_assert_ptr_eq(current, own);
-    CU(cuCtxDestroy(own));
-    CU(cuCtxSetCurrent(fx.context));
+    CU(CtxDestroy(own));
+    CU(CtxSetCurrent(fx.context));
 }
 END_TEST
 
@@ -217,15 +217,15 @@ START_SESSION_TEST(cuda_context_of_another_device)
     int count = 0;
     CUdevice second;
     CUcontext of_second = NULL;
-    CU(cuDeviceGetCount(&count));
+    CU(DeviceGetCount(&count));
     if (count < 2)
         skip("it needs two CUDA devices");
-    CU(cuDeviceGet(&second, 1));
-    CU(cuCtxCreate(&of_second, 0, second));
+    CU(DeviceGet(&second, 1));
+    CU(CtxCreate(&of_second, 0, second));
     assert_null(gr_vk_device_wrap(&session.info), GR_ERR_INVALID_VALUE, 0, "CUDA device 1");
     assert_null(gr_vk_device_wrap(&session.info), GR_ERR_INVALID_VALUE, 0, "CUDA device 0");
-    CU(cuCtxDestroy(of_second));
-    CU(cuCtxSetCurrent(fx.context));
+    CU(CtxDestroy(of_second));
+    CU(CtxSetCurrent(fx.context));
 }
 END_TEST
 

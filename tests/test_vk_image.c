@@ -65,7 +65,7 @@ START_VULKAN_TEST(arrays_are_the_levels)
         assert_made(array);
         ck_assert_ptr_eq(gr_buffer_array(buffer, level, 2), array);
         CUDA_ARRAY3D_DESCRIPTOR described;
-        CU(cuArray3DGetDescriptor(&described, array));
+        CU(Array3DGetDescriptor(&described, array));
         ck_assert_uint_eq(described.Width, 26 >> level);
         ck_assert_uint_eq(described.Height, 14 >> level);
         ck_assert_uint_eq(described.Depth, 3);

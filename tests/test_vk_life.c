@@ -104,7 +104,7 @@ START_VULKAN_TEST(semaphores_outlive_their_device)
     const gr_semaphore_point point = {.semaphore = semaphore, .value = 1};
     assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
     assert_ok(gr_semaphore_wait(&point, 1, fx.other));
-    CU(cuStreamSynchronize(fx.other));
+    CU(StreamSynchronize(fx.other));
 }
 END_TEST
 
@@ -117,7 +117,7 @@ START_VULKAN_TEST(closing_while_mapped_gives_the_bytes_back)
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x21);
     assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     ck_assert(gr_is_closed(resource) && !gr_is_mapped(resource));
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
     ck_assert_uint_eq(gr_buffer_size(buffer), 0);
@@ -173,7 +173,7 @@ START_VULKAN_TEST(a_buffer_keeps_what_grinterop_made)
     cuda_fill(buffer, 0x24);
     assert_cuda_bytes(buffer, 0x24);
     assert_ok(gr_buffer_release_on(buffer, fx.other));
-    CU(cuStreamSynchronize(fx.other));
+    CU(StreamSynchronize(fx.other));
 }
 END_TEST
 
@@ -227,7 +227,7 @@ START_VULKAN_TEST(freeing_does_not_wait_for_the_stream)
     gr_semaphore_free(computed);
     ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");
     gate_open(gate);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_vulkan_bytes(own.buffer, SIZE, 0x41);
     vulkan_own_free(&own);
     sleep_ms(20); /* for a wait of the clean-up's own */
@@ -249,7 +249,7 @@ START_VULKAN_TEST(closing_a_mapped_one_does_not_wait_for_the_stream)
     gr_resource_free(resource);
     ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");
     gate_open(gate);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_vulkan_bytes(own.buffer, SIZE, 0x42);
 }
 END_TEST
@@ -322,7 +322,7 @@ static int free_the_device_of_pending_work(void)
         child_check(__atomic_load_n(&complaints, __ATOMIC_RELAXED) == 0);
     }
     gates_open();
-    CU(cuCtxSynchronize());
+    CU(CtxSynchronize());
     return 0;
 }
 
@@ -342,16 +342,16 @@ START_VULKAN_TEST(the_stream_may_go_after_the_release)
     if (_i == 1)
         assert_ok(gr_resource_set_sync(resource, NULL, computed));
     CUstream stream = NULL;
-    CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     gr_buffer *buffer = gr_map(resource, stream);
     assert_made(buffer);
     gate_open_after(gate_put(stream), 30);
     cuda_fill(buffer, 0x43);
     assert_ok(gr_buffer_release(buffer));
-    CU(cuStreamDestroy(stream));
+    CU(StreamDestroy(stream));
     gr_resource_free(resource);
     sleep_ms(60);
-    CU(cuCtxSynchronize());
+    CU(CtxSynchronize());
     assert_vulkan_bytes(own.buffer, SIZE, 0x43);
 }
 END_TEST
@@ -437,7 +437,7 @@ static int lose_the_device(void)
     child_check(gr_submit_begin(&resource, 1, &submit) == GR_OK);
     gr_buffer *buffer = gr_map(resource, fx.stream);
     if (buffer) {
-        child_check(fx.cu->cuStreamSynchronize(fx.stream) == CUDA_SUCCESS);
+        child_check(fx.cu->StreamSynchronize(fx.stream) == CUDA_SUCCESS);
         child_check(gr_buffer_release(buffer) == GR_OK);
         child_check(gr_submit_begin(&resource, 1, &submit) == GR_OK);
         child_check(!gr_map(resource, fx.stream));

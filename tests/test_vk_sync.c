@@ -59,19 +59,19 @@ static void begin_case(int without)
     if (without == WITH)
         pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     resource = make_resource(without == WITH ? &pair : NULL);
-    CU(cuMemAlloc(&copy, SIZE));
-    CU(cuMemsetD8Async(copy, 0xEE, SIZE, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(MemAlloc(&copy, SIZE));
+    CU(MemsetD8Async(copy, 0xEE, SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
 }
 
 static void end_case(int without)
 {
     vulkan_finish();
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     gr_resource_free(resource);
     if (without == WITH)
         free_pair(&pair);
-    CU(cuMemFree(copy));
+    CU(MemFree(copy));
 }
 
 /* What a submit needs: nothing where the resource has no semaphores. */
@@ -103,15 +103,15 @@ static struct vulkan_host *vulkan_reads(int without, const struct vulkan_gate *g
 static void cuda_copies(void)
 {
     gr_buffer *buffer = must_map(resource);
-    CU(cuMemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
     assert_ok(gr_buffer_release(buffer));
 }
 
 static void assert_copy(int value)
 {
     static unsigned char bytes[SIZE];
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuMemcpyDtoH(bytes, copy, SIZE));
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoH(bytes, copy, SIZE));
     assert_bytes(bytes, SIZE, value);
 }
 
@@ -165,7 +165,7 @@ START_VULKAN_TEST(vulkan_does_not_overwrite_what_cuda_has_yet_to_read)
     begin_case(_i);
     gr_buffer *buffer = must_map(resource);
     struct gate *gate = gate_put(fx.stream);
-    CU(cuMemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     vulkan_fills(_i, 0x33, NULL);
     if (_i == WITH)
@@ -199,7 +199,7 @@ START_VULKAN_TEST(a_release_on_another_stream_comes_after_the_maps)
 {
     begin_case(_i);
     check_filled(_i, fx.other, 0x55);
-    CU(cuStreamSynchronize(fx.other));
+    CU(StreamSynchronize(fx.other));
     end_case(_i);
 }
 END_TEST
@@ -213,9 +213,9 @@ START_VULKAN_TEST(a_map_on_another_stream_comes_after_the_release)
     cuda_fill(buffer, 0x66);
     assert_ok(gr_buffer_release(buffer));
     buffer = must_map_on(resource, fx.other);
-    CU(cuMemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.other));
+    CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.other));
     assert_ok(gr_buffer_release(buffer));
-    CU(cuStreamSynchronize(fx.other));
+    CU(StreamSynchronize(fx.other));
     assert_copy(0x66);
     end_case(_i);
 }
@@ -308,7 +308,7 @@ START_VULKAN_TEST(map_does_not_wait_for_vulkan)
     vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x77);
     submit(commands, WITH, gate);
     gr_buffer *buffer = must_map(resource);
-    CU(cuMemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     ck_assert_msg(!vulkan_gate_is_open(gate), "the map or the release waited for Vulkan");
     vulkan_gate_open(gate);

@@ -379,8 +379,8 @@ static void step_write(void)
         return;
     /* The map's own stream is the one that is ordered behind the map. */
     CUstream stream = r->mapped->stream;
-    CU(cuMemsetD8Async(gr_buffer_ptr(r->mapped->it), ++value, r->size, stream));
-    CU(cuStreamSynchronize(stream));
+    CU(MemsetD8Async(gr_buffer_ptr(r->mapped->it), ++value, r->size, stream));
+    CU(StreamSynchronize(stream));
     r->name->value = r->name->disputed ? NO_VALUE : value;
 }
 

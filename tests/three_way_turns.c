@@ -182,8 +182,8 @@ void begin_turns(void)
 void end_turns(void)
 {
     alarm(MOST_SECONDS);
-    CU(cuCtxSetCurrent(fx.context));
-    CU(cuCtxSynchronize());
+    CU(CtxSetCurrent(fx.context));
+    CU(CtxSynchronize());
     glFinish();
     if (!vk.missing)
         vulkan_finish();

@@ -97,7 +97,7 @@ void assert_resource_usable(gr_resource *resource, GLuint name)
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
     ck_assert_uint_eq(gr_buffer_size(buffer), USABLE_SIZE);
-    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), value, USABLE_SIZE, fx.stream));
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), value, USABLE_SIZE, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     ck_assert(!gr_is_mapped(resource));
     assert_gl_bytes(name, USABLE_SIZE, value);
@@ -111,7 +111,7 @@ void assert_buffer_usable(GLuint name)
     assert_resource_usable(resource, name);
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
-    CU(cuMemsetD32Async(gr_buffer_ptr(buffer), one, USABLE_SIZE / 4, fx.stream));
+    CU(MemsetD32Async(gr_buffer_ptr(buffer), one, USABLE_SIZE / 4, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
     gr_resource_free(resource);

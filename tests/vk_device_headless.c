@@ -22,7 +22,7 @@ START_SESSION_TEST(is_the_cuda_device)
     VkPhysicalDeviceIDProperties id;
     CUuuid uuid;
     ask_device(session.h, &properties, &id);
-    CU(cuDeviceGetUuid(&uuid, fx.device));
+    CU(DeviceGetUuid(&uuid, fx.device));
     if (gr_cuda_is_software())
         ck_assert_int_eq(properties.deviceType, VK_PHYSICAL_DEVICE_TYPE_CPU);
     else

@@ -156,19 +156,19 @@ START_VULKAN_TEST(bytes_through_map_linear)
                           .dstPitch = 50 * 4,
                           .WidthInBytes = 50 * 4,
                           .Height = 18};
-    CU(cuMemcpy2DAsync(&copy, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(Memcpy2DAsync(&copy, fx.stream));
+    CU(StreamSynchronize(fx.stream));
     vulkan_image_pattern(&image, 1, 2, 1, wanted);
     ck_assert_mem_eq(got, wanted, sizeof(got));
-    CU(cuMemsetD8Async(gr_buffer_ptr(buffer), 0x77, gr_buffer_size(buffer), fx.stream));
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x77, gr_buffer_size(buffer), fx.stream));
     must_release(buffer);
     buffer = must_map_vulkan(&image);
     const gr_linear to = {.host = got};
     assert_ok(gr_buffer_copy_from_image(buffer, 1, 2, &to, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     assert_bytes(got, sizeof(got), 0x77);
     assert_ok(gr_buffer_copy_from_image(buffer, 1, 1, &to, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     vulkan_image_pattern(&image, 1, 1, 1, wanted);
     ck_assert_mem_eq(got, wanted, sizeof(got));
     vulkan_image_end(&image, buffer);

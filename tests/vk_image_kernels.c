@@ -33,11 +33,11 @@ static void begin_kernels(void)
 
 static void end_kernels(void)
 {
-    CU(cuCtxSetCurrent(fx.context));
+    CU(CtxSetCurrent(fx.context));
     if (surfaces)
-        CU(cuModuleUnload(surfaces));
+        CU(ModuleUnload(surfaces));
     if (textures)
-        CU(cuModuleUnload(textures));
+        CU(ModuleUnload(textures));
 }
 
 static const char *missing(void)
@@ -52,9 +52,9 @@ static const char *missing(void)
 static void launch(CUmodule module, const char *name, size_t count, void **parameters)
 {
     CUfunction function = NULL;
-    CU(cuModuleGetFunction(&function, module, name));
-    CU(cuLaunchKernel(function, (unsigned)((count + 63) / 64), 1, 1, 64, 1, 1, 0, fx.stream,
-                      parameters, NULL));
+    CU(ModuleGetFunction(&function, module, name));
+    CU(LaunchKernel(function, (unsigned)((count + 63) / 64), 1, 1, 64, 1, 1, 0, fx.stream,
+                    parameters, NULL));
 }
 
 /* ---- Surfaces -------------------------------------------------------------------------------- */
@@ -106,10 +106,10 @@ static void check_load(int shape, const struct vulkan_image *image, unsigned lev
     size_t bytes = level_bytes(image, level);
     unsigned char *got = malloc(bytes), *wanted = malloc(bytes);
     ck_assert(got && wanted);
-    CU(cuMemsetD8Async(memory, 0xEE, bytes, fx.stream));
+    CU(MemsetD8Async(memory, 0xEE, bytes, fx.stream));
     run_surface("load", shape, image, level, memory);
-    CU(cuMemcpyDtoHAsync(got, memory, bytes, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(MemcpyDtoHAsync(got, memory, bytes, fx.stream));
+    CU(StreamSynchronize(fx.stream));
     level_pattern(image, level, 1, wanted);
     ck_assert_msg(memcmp(got, wanted, bytes) == 0, "%s, level %u: a surface reads other texels",
                   shaped[shape].shape, level);
@@ -123,9 +123,9 @@ static void store(int shape, const struct vulkan_image *image, unsigned level, C
     unsigned char *texels = malloc(bytes);
     ck_assert_ptr_nonnull(texels);
     level_pattern(image, level, 2, texels);
-    CU(cuMemcpyHtoDAsync(memory, texels, bytes, fx.stream));
+    CU(MemcpyHtoDAsync(memory, texels, bytes, fx.stream));
     run_surface("store", shape, image, level, memory);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     free(texels);
 }
 
@@ -134,7 +134,7 @@ START_KERNEL_TEST(surfaces_of_every_shape)
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, shaped[_i].shape, 21, 13, 3,
                                              VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
     CUdeviceptr memory = 0;
-    CU(cuMemAlloc(&memory, level_bytes(&image, 0)));
+    CU(MemAlloc(&memory, level_bytes(&image, 0)));
     vulkan_image_fill(&image, 1);
     buffer = must_map_vulkan(&image);
     for (unsigned level = 0; level < 3; level++) {
@@ -144,7 +144,7 @@ START_KERNEL_TEST(surfaces_of_every_shape)
     must_release(buffer);
     assert_vulkan_image(&image, 2);
     gr_resource_free(image.resource);
-    CU(cuMemFree(memory));
+    CU(MemFree(memory));
 }
 END_TEST
 
@@ -190,14 +190,14 @@ static struct colour sample(const char *kernel, const gr_texture_options *option
     ck_assert_msg(texture != 0, "no texture: %s", error_text());
     CUdeviceptr places = 0, result = 0;
     int count = 1;
-    CU(cuMemAlloc(&places, sizeof(at)));
-    CU(cuMemAlloc(&result, sizeof(got)));
-    CU(cuMemcpyHtoDAsync(places, &at, sizeof(at), fx.stream));
+    CU(MemAlloc(&places, sizeof(at)));
+    CU(MemAlloc(&result, sizeof(got)));
+    CU(MemcpyHtoDAsync(places, &at, sizeof(at), fx.stream));
     launch(textures, kernel, 1, (void *[]){&texture, &result, &places, &count});
-    CU(cuMemcpyDtoHAsync(&got, result, sizeof(got), fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
-    CU(cuMemFree(places));
-    CU(cuMemFree(result));
+    CU(MemcpyDtoHAsync(&got, result, sizeof(got), fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    CU(MemFree(places));
+    CU(MemFree(result));
     return got;
 }
 
@@ -243,7 +243,7 @@ static void put_known(const struct vulkan_image *image)
                 texels[4 * i + 3] = (unsigned char)(50 * level + 5);
             }
             assert_ok(gr_buffer_copy_to_image(buffer, level, layer, &from, fx.stream));
-            CU(cuStreamSynchronize(fx.stream));
+            CU(StreamSynchronize(fx.stream));
         }
 }
 
@@ -403,7 +403,7 @@ START_KERNEL_TEST(srgb_formats_are_made_linear)
     const gr_texture_options raw = {.srgb = GR_NO};
     buffer = must_hand_over(&image);
     assert_ok(gr_buffer_copy_to_image(buffer, 0, 0, &from, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     float linear = 0.2158605f, half = 128 / 255.0f;
     check("sample_2d", NULL, (struct place){1.5f, 1.5f, 0, 0},
           (struct colour){linear, linear, linear, half});

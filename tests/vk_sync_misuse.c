@@ -33,7 +33,7 @@ START_VULKAN_TEST(a_value_that_goes_backwards_is_refused)
     assert_fails(gr_semaphore_signal(twice, 2, fx.stream), GR_ERR_INVALID_VALUE, 0, "grow");
     point.value = 6;
     assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     uint64_t value = 0;
     VK(GetSemaphoreCounterValue(vk.h->device, gr_vk_semaphore(pair.drawn), &value));
     ck_assert_uint_eq(value, 6);
@@ -118,7 +118,7 @@ START_VULKAN_TEST(points_that_are_wrong_are_refused)
     wrong.skip_nvscibuf = true;
     assert_fails(gr_semaphore_wait(&wrong, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "skip_nvscibuf");
     assert_ok(gr_semaphore_signal(&good, 1, fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     free_pair(&pair);
 }
 END_TEST
@@ -152,11 +152,11 @@ END_TEST
 START_VULKAN_TEST(semaphores_of_another_context_are_refused)
 {
     CUcontext second = NULL;
-    CU(cuCtxCreate(&second, 0, fx.device));
+    CU(CtxCreate(&second, 0, fx.device));
     gr_vk_device *other = vulkan_wrap();
     gr_semaphore *foreign = gr_vk_semaphore_create(other, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_made(foreign);
-    CU(cuCtxSetCurrent(fx.context));
+    CU(CtxSetCurrent(fx.context));
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
     assert_fails(gr_resource_set_sync(resource, foreign, pair.computed), GR_ERR_INVALID_VALUE, 0,
@@ -168,7 +168,7 @@ START_VULKAN_TEST(semaphores_of_another_context_are_refused)
     free_pair(&pair);
     gr_semaphore_free(foreign);
     gr_vk_device_free(other);
-    CU(cuCtxDestroy(second));
+    CU(CtxDestroy(second));
 }
 END_TEST
 

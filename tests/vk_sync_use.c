@@ -272,21 +272,21 @@ START_VULKAN_TEST(points_by_hand_order_two_streams)
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     CUdeviceptr memory = 0;
     unsigned char bytes[256];
-    CU(cuMemAlloc(&memory, sizeof(bytes)));
-    CU(cuMemsetD8Async(memory, 0, sizeof(bytes), fx.stream));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(MemAlloc(&memory, sizeof(bytes)));
+    CU(MemsetD8Async(memory, 0, sizeof(bytes), fx.stream));
+    CU(StreamSynchronize(fx.stream));
     const gr_semaphore_point points[] = {{.semaphore = pair.drawn, .value = 7},
                                          {.semaphore = pair.computed, .value = 9}};
     gate_open_after(gate_put(fx.stream), LATE_MS);
-    CU(cuMemsetD8Async(memory, 0x61, sizeof(bytes), fx.stream));
+    CU(MemsetD8Async(memory, 0x61, sizeof(bytes), fx.stream));
     assert_ok(gr_semaphore_signal(points, 2, fx.stream));
     assert_ok(gr_semaphore_wait(points, 2, fx.other));
-    CU(cuMemcpyDtoHAsync(bytes, memory, sizeof(bytes), fx.other));
-    CU(cuStreamSynchronize(fx.other));
+    CU(MemcpyDtoHAsync(bytes, memory, sizeof(bytes), fx.other));
+    CU(StreamSynchronize(fx.other));
     assert_bytes(bytes, sizeof(bytes), 0x61);
     ck_assert_uint_eq(counter(pair.drawn), 7);
     ck_assert_uint_eq(counter(pair.computed), 9);
-    CU(cuMemFree(memory));
+    CU(MemFree(memory));
     free_pair(&pair);
 }
 END_TEST
@@ -298,12 +298,12 @@ START_VULKAN_TEST(a_point_by_hand_waits_for_vulkans_host)
     const gr_semaphore_point point = {.semaphore = semaphore, .value = 3};
     assert_ok(gr_semaphore_wait(&point, 1, fx.stream));
     sleep_ms(LATE_MS);
-    CU_GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(fx.stream));
+    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));
     const VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
                                         .semaphore = gr_vk_semaphore(semaphore),
                                         .value = 3};
     VK(SignalSemaphore(vk.h->device, &info));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
 }
 END_TEST
 
@@ -351,7 +351,7 @@ static void check_own(bool through_host)
     submit = begin_submit(resource);
     ck_assert_uint_eq(submit.wait_value, 21);
     check_read_after(resource, &submit, 0x72);
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     gr_resource_free(resource);
     for (int i = 0; i < 2; i++) {
         gr_semaphore_free(made[i]);
@@ -438,7 +438,7 @@ START_VULKAN_TEST(images_change_hands_with_their_layouts)
         assert_ok(gr_buffer_copy_from_image(buffer, 0, 0, &to, fx.stream));
         assert_ok(gr_buffer_release(buffer));
     }
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     vulkan_finish();
     for (int i = 0; i < 8; i++)
         assert_bytes(seen[i], sizeof(seen[i]), 10 + i);
@@ -489,7 +489,7 @@ START_VULKAN_TEST(describe_says_what_a_semaphore_is)
     ck_assert(gr_vk_semaphore(NULL) == VK_NULL_HANDLE);
     ck_assert((gr_semaphore_handle(pair.drawn) != NULL) == vk.exports);
     ck_assert_ptr_null(gr_semaphore_handle(NULL));
-    CU(cuStreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.stream));
     free_pair(&pair);
 }
 END_TEST

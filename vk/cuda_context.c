@@ -8,7 +8,7 @@
 
 static gr_status retain_primary(struct gr_context *context, CUdevice device, const char *call)
 {
-    CUresult result = gr_driver()->cuDevicePrimaryCtxRetain(&context->handle, device);
+    CUresult result = gr_driver()->DevicePrimaryCtxRetain(&context->handle, device);
     if (result != CUDA_SUCCESS) {
         char text[200];
         gr_device_text(device, text, sizeof(text));
@@ -38,11 +38,11 @@ gr_status vk_context_choose(struct gr_context *context, const struct vk_identity
     const gr_cuda_api *cu = gr_driver();
     CUdevice current = -1;
     *context = (struct gr_context){.primary_of = -1};
-    CUresult result = cu->cuCtxGetCurrent(&context->handle);
+    CUresult result = cu->CtxGetCurrent(&context->handle);
     if (result == CUDA_SUCCESS && !context->handle)
         return retain_primary(context, device, call);
     if (result == CUDA_SUCCESS)
-        result = cu->cuCtxGetDevice(&current);
+        result = cu->CtxGetDevice(&current);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuCtxGetDevice",
                             "%s could not ask for the current CUDA context.", call);

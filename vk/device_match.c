@@ -52,7 +52,7 @@ bool vk_is_cuda_device(const struct vk_identity *identity, CUdevice device)
     CUuuid uuid;
     if (gr_cuda_is_software())
         return is_lavapipe(identity);
-    return gr_driver()->cuDeviceGetUuid(&uuid, device) == CUDA_SUCCESS &&
+    return gr_driver()->DeviceGetUuid(&uuid, device) == CUDA_SUCCESS &&
            memcmp(uuid.bytes, identity->uuid, sizeof(identity->uuid)) == 0;
 }
 
@@ -63,7 +63,7 @@ static void list_cuda_devices(int count, char *text, size_t size)
     for (int i = 0; i < count && used < size; i++) {
         CUdevice device;
         char one[160] = "?";
-        if (gr_driver()->cuDeviceGet(&device, i) == CUDA_SUCCESS)
+        if (gr_driver()->DeviceGet(&device, i) == CUDA_SUCCESS)
             gr_device_text(device, one, sizeof(one));
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", one);
     }
@@ -90,12 +90,12 @@ gr_status vk_find_cuda_device(const struct vk_identity *identity, CUdevice *devi
 {
     const gr_cuda_api *cu = gr_driver();
     int count = 0;
-    CUresult result = cu->cuDeviceGetCount(&count);
+    CUresult result = cu->DeviceGetCount(&count);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuDeviceGetCount", "%s could not count the CUDA devices.",
                             call);
     for (int i = 0; i < count; i++) {
-        result = cu->cuDeviceGet(device, i);
+        result = cu->DeviceGet(device, i);
         if (result != CUDA_SUCCESS)
             return gr_fail_cuda(result, "cuDeviceGet", "%s could not get CUDA device %d.", call, i);
         if (vk_is_cuda_device(identity, *device)) {

@@ -27,7 +27,7 @@ static gr_status fail_no_device(const struct gr_vk_headless *h, const char *foun
 {
     CUdevice device;
     char wanted[200] = "?";
-    if (gr_driver()->cuDeviceGet(&device, h->options.cuda_device) == CUDA_SUCCESS)
+    if (gr_driver()->DeviceGet(&device, h->options.cuda_device) == CUDA_SUCCESS)
         gr_device_text(device, wanted, sizeof(wanted));
     return gr_fail(GR_ERR_UNSUPPORTED, call, "No Vulkan device is %.160s. Vulkan has: %.270s. %s",
                    wanted, found, vk_driver_hint());
@@ -39,7 +39,7 @@ static gr_status pick(struct gr_vk_headless *h, const VkPhysicalDevice devices[]
     char found[400] = "no device", one[160];
     size_t used = 0;
     CUdevice wanted;
-    CUresult result = gr_driver()->cuDeviceGet(&wanted, h->options.cuda_device);
+    CUresult result = gr_driver()->DeviceGet(&wanted, h->options.cuda_device);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuDeviceGet", "%s could not get CUDA device %d.", call,
                             h->options.cuda_device);
@@ -79,7 +79,7 @@ static gr_status choose_device(struct gr_vk_headless *h, const char *call)
 static gr_status check_options(const gr_vk_headless_options *options, const char *call)
 {
     int count = 0;
-    CUresult result = gr_driver()->cuDeviceGetCount(&count);
+    CUresult result = gr_driver()->DeviceGetCount(&count);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuDeviceGetCount", "%s could not count the CUDA devices.",
                             call);

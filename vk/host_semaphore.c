@@ -244,7 +244,7 @@ static gr_status enqueue(const gr_semaphore_point points[], size_t n, bool is_si
         *end = point;
         end = &point->next;
     }
-    CUresult result = gr_driver()->cuLaunchHostFunc(stream, run_points, first);
+    CUresult result = gr_driver()->LaunchHostFunc(stream, run_points, first);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     give_points(first);

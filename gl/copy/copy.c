@@ -114,7 +114,7 @@ static gr_status upload(const struct gl_resource *r, unsigned char *host, CUstre
     const struct gl_copy *copy = r->copy;
     if (r->base.is_image)
         return gl_copy_image_upload(r, host, stream);
-    return check_cuda(gr_driver()->cuMemcpyHtoDAsync(copy->ptr, host, copy->size, stream),
+    return check_cuda(gr_driver()->MemcpyHtoDAsync(copy->ptr, host, copy->size, stream),
                       "cuMemcpyHtoDAsync", &r->base);
 }
 
@@ -124,18 +124,17 @@ static gr_status fetch(const struct gl_resource *r, CUstream stream)
     struct gl_copy *copy = r->copy;
     /* The memory may still be in use on another stream, and the half on its way to it. */
     gr_status status =
-        check_cuda(cu->cuStreamWaitEvent(stream, copy->done, 0), "cuStreamWaitEvent", &r->base);
+        check_cuda(cu->StreamWaitEvent(stream, copy->done, 0), "cuStreamWaitEvent", &r->base);
     if (status != GR_OK || !reads(&r->base))
         return status;
     unsigned half = copy->host[1] ? copy->half ^ 1 : 0;
-    status = check_cuda(cu->cuEventSynchronize(copy->passed[half]), "cuEventSynchronize", &r->base);
+    status = check_cuda(cu->EventSynchronize(copy->passed[half]), "cuEventSynchronize", &r->base);
     if (status == GR_OK)
         status = read_object(r, copy->host[half]);
     if (status == GR_OK)
         status = upload(r, copy->host[half], stream);
     if (status == GR_OK)
-        status =
-            check_cuda(cu->cuEventRecord(copy->passed[half], stream), "cuEventRecord", &r->base);
+        status = check_cuda(cu->EventRecord(copy->passed[half], stream), "cuEventRecord", &r->base);
     copy->half = half;
     return status;
 }
@@ -145,8 +144,8 @@ static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     for (size_t i = 0; i < n; i++) {
         struct gl_copy *copy = gl_of(resources[i])->copy;
-        if (gr_driver()->cuEventRecord(copy->done, stream) != CUDA_SUCCESS ||
-            gr_driver()->cuEventRecord(copy->passed[copy->half], stream) != CUDA_SUCCESS)
+        if (gr_driver()->EventRecord(copy->done, stream) != CUDA_SUCCESS ||
+            gr_driver()->EventRecord(copy->passed[copy->half], stream) != CUDA_SUCCESS)
             gr_log(GR_LOG_WARNING, "map: the end of a copy could not be marked");
         resources[i]->pending->ptr = 0;
         resources[i]->pending->size = 0;
@@ -180,7 +179,7 @@ static gr_status download(const struct gl_resource *r, CUstream stream)
     const struct gl_copy *copy = r->copy;
     if (r->base.is_image)
         return gl_copy_image_download(r, copy->host[0], stream);
-    return check_cuda(gr_driver()->cuMemcpyDtoHAsync(copy->host[0], copy->ptr, copy->size, stream),
+    return check_cuda(gr_driver()->MemcpyDtoHAsync(copy->host[0], copy->ptr, copy->size, stream),
                       "cuMemcpyDtoHAsync", &r->base);
 }
 
@@ -200,10 +199,10 @@ static gr_status download_all(gr_resource *const resources[], size_t n, CUstream
         CUevent done = gl_of(resources[i])->copy->done;
         if (writes(resources[i]))
             wait = done;
-        status = check_cuda(cu->cuEventRecord(done, stream), "cuEventRecord", resources[i]);
+        status = check_cuda(cu->EventRecord(done, stream), "cuEventRecord", resources[i]);
     }
     if (status == GR_OK && wait)
-        status = check_cuda(cu->cuEventSynchronize(wait), "cuEventSynchronize", resources[0]);
+        status = check_cuda(cu->EventSynchronize(wait), "cuEventSynchronize", resources[0]);
     return status;
 }
 
@@ -274,13 +273,13 @@ static gr_status unregister(gr_resource *resource)
     const gr_cuda_api *cu = gr_driver();
     r->copy = NULL;
     gl_names_end(copy->scratch);
-    if (cu->cuEventQuery(copy->done) == CUDA_ERROR_NOT_READY) {
+    if (cu->EventQuery(copy->done) == CUDA_ERROR_NOT_READY) {
         copy->retired = (struct gr_retired){
             .context = resource->context, .after = copy->done, .end = gl_copy_end};
         resource->context.primary_of = -1; /* its hold has moved */
         gr_retire(&copy->retired);
     } else {
-        cu->cuEventDestroy(copy->done);
+        cu->EventDestroy(copy->done);
         gl_copy_end(&copy->retired, true);
     }
     gr_retired_collect();

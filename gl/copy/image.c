@@ -87,7 +87,7 @@ static CUDA_ARRAY3D_DESCRIPTOR describe_layer(const struct gl_resource *r, unsig
 static gr_status make_array(const CUDA_ARRAY3D_DESCRIPTOR *described, unsigned levels,
                             CUmipmappedArray *array, const struct gl_resource *r)
 {
-    CUresult result = gr_driver()->cuMipmappedArrayCreate(array, described, levels);
+    CUresult result = gr_driver()->MipmappedArrayCreate(array, described, levels);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuMipmappedArrayCreate",
@@ -107,7 +107,7 @@ gr_status gl_copy_image_allocate(struct gl_resource *r, struct gl_copy *copy, un
 
 static gr_status level_of(CUmipmappedArray mipmapped, unsigned level, CUarray *array)
 {
-    CUresult result = gr_driver()->cuMipmappedArrayGetLevel(array, mipmapped, level);
+    CUresult result = gr_driver()->MipmappedArrayGetLevel(array, mipmapped, level);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuMipmappedArrayGetLevel", "Level %u has no array.", level);
@@ -121,7 +121,7 @@ gr_status gl_copy_image_array(const gr_resource *resource, unsigned level, unsig
 
 static gr_status copy_part(const CUDA_MEMCPY3D *copy, CUstream stream, const struct gl_resource *r)
 {
-    CUresult result = gr_driver()->cuMemcpy3DAsync(copy, stream);
+    CUresult result = gr_driver()->Memcpy3DAsync(copy, stream);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuMemcpy3DAsync",
@@ -186,7 +186,7 @@ gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmapped
         if (status == GR_OK)
             status = fill_whole(r, resource->mapped->stream);
         if (status != GR_OK && copy->whole) {
-            gr_driver()->cuMipmappedArrayDestroy(copy->whole);
+            gr_driver()->MipmappedArrayDestroy(copy->whole);
             copy->whole = NULL;
         }
     }

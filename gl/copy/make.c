@@ -18,18 +18,18 @@
 static CUresult make_events(struct gl_copy *copy, bool two)
 {
     const gr_cuda_api *cu = gr_driver();
-    CUresult result = cu->cuEventCreate(&copy->done, CU_EVENT_DISABLE_TIMING);
+    CUresult result = cu->EventCreate(&copy->done, CU_EVENT_DISABLE_TIMING);
     if (result == CUDA_SUCCESS)
-        result = cu->cuEventCreate(&copy->passed[0], CU_EVENT_DISABLE_TIMING);
+        result = cu->EventCreate(&copy->passed[0], CU_EVENT_DISABLE_TIMING);
     if (result == CUDA_SUCCESS && two)
-        result = cu->cuEventCreate(&copy->passed[1], CU_EVENT_DISABLE_TIMING);
+        result = cu->EventCreate(&copy->passed[1], CU_EVENT_DISABLE_TIMING);
     return result;
 }
 
 static CUresult make_host_memory(struct gl_copy *copy, int half)
 {
     void *memory = NULL;
-    CUresult result = gr_driver()->cuMemAllocHost(&memory, copy->size);
+    CUresult result = gr_driver()->MemAllocHost(&memory, copy->size);
     copy->host[half] = memory;
     return result;
 }
@@ -50,7 +50,7 @@ static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, unsigned 
                             two ? 2 * copy->size : copy->size, gl_object_text(&r->base).text);
     if (r->base.is_image)
         return gl_copy_image_allocate(r, copy, flags);
-    result = gr_driver()->cuMemAlloc(&copy->ptr, copy->size);
+    result = gr_driver()->MemAlloc(&copy->ptr, copy->size);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuMemAlloc",
                             "%s: no %zu bytes of device memory for the copy of %s.", call,
@@ -88,7 +88,7 @@ static gr_status make_in(struct gl_resource *r, const struct gr_context *context
     if (copy && status != GR_OK) {
         gl_names_end(copy->scratch);
         if (copy->done)
-            gr_driver()->cuEventDestroy(copy->done);
+            gr_driver()->EventDestroy(copy->done);
         gl_copy_end(&copy->retired, true);
     }
     gr_context_leave(pushed);

@@ -12,16 +12,16 @@ void gl_copy_end(struct gr_retired *retired, bool alive)
     struct gl_copy *copy = (struct gl_copy *)retired;
     for (unsigned i = 0; alive && i < copy->layer_count; i++)
         if (copy->layers[i])
-            cu->cuMipmappedArrayDestroy(copy->layers[i]);
+            cu->MipmappedArrayDestroy(copy->layers[i]);
     if (alive && copy->whole)
-        cu->cuMipmappedArrayDestroy(copy->whole);
+        cu->MipmappedArrayDestroy(copy->whole);
     if (alive && copy->ptr)
-        cu->cuMemFree(copy->ptr);
+        cu->MemFree(copy->ptr);
     for (int i = 0; alive && i < 2; i++) {
         if (copy->host[i])
-            cu->cuMemFreeHost(copy->host[i]);
+            cu->MemFreeHost(copy->host[i]);
         if (copy->passed[i])
-            cu->cuEventDestroy(copy->passed[i]);
+            cu->EventDestroy(copy->passed[i]);
     }
     free(copy);
 }

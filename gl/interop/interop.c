@@ -42,7 +42,7 @@ static CUresult call_for(driver_call call, gr_resource *const resources[], size_
 
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    CUresult result = call_for(gr_driver()->cuGraphicsUnmapResources, resources, n, stream);
+    CUresult result = call_for(gr_driver()->GraphicsUnmapResources, resources, n, stream);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(
@@ -59,8 +59,8 @@ static gr_status fetch_pointers(gr_resource *const resources[], size_t n)
         gr_buffer *buffer = resources[i]->pending;
         if (resources[i]->is_image)
             continue; /* its arrays are asked for one by one */
-        CUresult result = gr_driver()->cuGraphicsResourceGetMappedPointer(
-            &buffer->ptr, &buffer->size, resources[i]->handle);
+        CUresult result = gr_driver()->GraphicsResourceGetMappedPointer(&buffer->ptr, &buffer->size,
+                                                                        resources[i]->handle);
         if (result != CUDA_SUCCESS)
             return gr_fail_cuda(
                 result, "cuGraphicsResourceGetMappedPointer",
@@ -89,7 +89,7 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
     for (size_t done = 0; done < n;) {
         size_t count = n - done < GR_BATCH ? n - done : GR_BATCH;
         CUresult result =
-            call_for(gr_driver()->cuGraphicsMapResources, resources + done, count, stream);
+            call_for(gr_driver()->GraphicsMapResources, resources + done, count, stream);
         if (result != CUDA_SUCCESS) {
             undo_map(resources, done, stream);
             return gr_fail_cuda(
@@ -111,7 +111,7 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 static gr_status array(const gr_resource *resource, unsigned level, unsigned layer, CUarray *found)
 {
     CUresult result =
-        gr_driver()->cuGraphicsSubResourceGetMappedArray(found, resource->handle, layer, level);
+        gr_driver()->GraphicsSubResourceGetMappedArray(found, resource->handle, layer, level);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuGraphicsSubResourceGetMappedArray",
@@ -121,8 +121,7 @@ static gr_status array(const gr_resource *resource, unsigned level, unsigned lay
 
 static gr_status mipmapped_array(const gr_resource *resource, CUmipmappedArray *found)
 {
-    CUresult result =
-        gr_driver()->cuGraphicsResourceGetMappedMipmappedArray(found, resource->handle);
+    CUresult result = gr_driver()->GraphicsResourceGetMappedMipmappedArray(found, resource->handle);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuGraphicsResourceGetMappedMipmappedArray",
@@ -132,7 +131,7 @@ static gr_status mipmapped_array(const gr_resource *resource, CUmipmappedArray *
 static gr_status unregister(gr_resource *resource)
 {
     gr_status status = GR_OK;
-    CUresult result = gr_driver()->cuGraphicsUnregisterResource(resource->handle);
+    CUresult result = gr_driver()->GraphicsUnregisterResource(resource->handle);
     if (result != CUDA_SUCCESS)
         status = gr_fail_cuda(result, "cuGraphicsUnregisterResource",
                               "The registration of %s ended with an error.",

@@ -36,8 +36,8 @@ static const char *driver_call_of(const struct gl_resource *r)
 static CUresult call_driver(const struct gl_resource *r, unsigned flags, CUgraphicsResource *handle)
 {
     const gr_cuda_api *cu = gr_driver();
-    return r->target ? cu->cuGraphicsGLRegisterImage(handle, r->name, r->target->target, flags)
-                     : cu->cuGraphicsGLRegisterBuffer(handle, r->name, flags);
+    return r->target ? cu->GraphicsGLRegisterImage(handle, r->name, r->target->target, flags)
+                     : cu->GraphicsGLRegisterBuffer(handle, r->name, flags);
 }
 
 static gr_status refuse(const struct gl_resource *r, CUresult code)
@@ -56,10 +56,10 @@ static bool blames_device(CUresult code, const char *driver_call, char *reason, 
     char who[240];
     if (!reason)
         return false;
-    bool draws = gr_driver()->cuCtxGetDevice(&device) == CUDA_SUCCESS && gl_draws_on(device);
+    bool draws = gr_driver()->CtxGetDevice(&device) == CUDA_SUCCESS && gl_draws_on(device);
     if (draws && !refuses_device(code))
         return false;
-    gr_driver()->cuGetErrorName(code, &name);
+    gr_driver()->GetErrorName(code, &name);
     gl_diagnose_who(who, sizeof(who));
     snprintf(reason, size, "%s by %s; %s", name ? name : "refused", driver_call, who);
     return true;
@@ -89,9 +89,9 @@ static bool has_no_device(char *reason, size_t size)
     CUdevice device;
     unsigned int count = 0;
     const gr_cuda_api *cu = gr_driver();
-    if (!reason || cu->cuCtxGetCurrent(&current) != CUDA_SUCCESS || current)
+    if (!reason || cu->CtxGetCurrent(&current) != CUDA_SUCCESS || current)
         return false;
-    CUresult result = cu->cuGLGetDevices(&count, &device, 1, GR_GL_DEVICE_LIST_ALL);
+    CUresult result = cu->GLGetDevices(&count, &device, 1, GR_GL_DEVICE_LIST_ALL);
     if (result == CUDA_SUCCESS && count > 0)
         return false;
     char who[240];

@@ -59,7 +59,7 @@ static struct private_vulkan *open_device(CUdevice cuda, const char *call)
 static const struct private_vulkan *find(bool may_open, const char *call)
 {
     CUdevice cuda;
-    CUresult result = gr_driver()->cuCtxGetDevice(&cuda);
+    CUresult result = gr_driver()->CtxGetDevice(&cuda);
     if (result != CUDA_SUCCESS) {
         gr_fail_cuda(result, "cuCtxGetDevice", "The CUDA context has no device.");
         return NULL;

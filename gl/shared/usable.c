@@ -42,9 +42,9 @@ static gr_status check_device(const char *call)
     CUdevice drawing[DEVICES_MAX], current = -1;
     unsigned int count = 0;
     const gr_cuda_api *cu = gr_driver();
-    CUresult result = cu->cuGLGetDevices(&count, drawing, DEVICES_MAX, GR_GL_DEVICE_LIST_ALL);
+    CUresult result = cu->GLGetDevices(&count, drawing, DEVICES_MAX, GR_GL_DEVICE_LIST_ALL);
     if (result == CUDA_SUCCESS)
-        result = cu->cuCtxGetDevice(&current);
+        result = cu->CtxGetDevice(&current);
     for (unsigned int i = 0; result == CUDA_SUCCESS && i < count; i++)
         if (drawing[i] == current)
             return GR_OK;
@@ -59,11 +59,10 @@ static gr_status check_driver(const char *call)
     const gr_cuda_api *cu = gr_driver();
     CUdevice device = 0;
     int maps = 0, exports = 0;
-    cu->cuCtxGetDevice(&device);
-    cu->cuDeviceGetAttribute(&maps, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
-                             device);
-    cu->cuDeviceGetAttribute(
-        &exports, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, device);
+    cu->CtxGetDevice(&device);
+    cu->DeviceGetAttribute(&maps, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device);
+    cu->DeviceGetAttribute(&exports,
+                           CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, device);
     if (maps && exports)
         return GR_OK;
     char text[200];

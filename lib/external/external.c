@@ -31,9 +31,9 @@ static void end_leftover(struct leftover *left, bool alive)
 {
     const gr_cuda_api *cu = gr_driver();
     if (alive && left->ptr && left->memory->handle)
-        cu->cuMemFree(left->ptr);
+        cu->MemFree(left->ptr);
     if (alive && left->mipmapped)
-        cu->cuMipmappedArrayDestroy(left->mipmapped);
+        cu->MipmappedArrayDestroy(left->mipmapped);
     gr_import_drop(left->memory, alive);
     gr_sync_end(&left->sync, alive);
 }
@@ -49,8 +49,8 @@ static void retire(struct leftover *left, struct gr_context *context, CUevent af
 {
     struct leftover *kept = malloc(sizeof(*kept));
     if (!kept) {
-        gr_driver()->cuEventSynchronize(after);
-        gr_driver()->cuEventDestroy(after);
+        gr_driver()->EventSynchronize(after);
+        gr_driver()->EventDestroy(after);
         end_leftover(left, true);
         return;
     }
@@ -67,13 +67,13 @@ static gr_status unregister(gr_resource *resource)
         .ptr = r->ptr, .mipmapped = r->mipmapped, .memory = r->memory, .sync = r->sync};
     CUevent after;
     gr_status status = gr_sync_last_work(&left.sync, &after);
-    if (status == GR_OK && after && gr_driver()->cuEventQuery(after) == CUDA_ERROR_NOT_READY) {
+    if (status == GR_OK && after && gr_driver()->EventQuery(after) == CUDA_ERROR_NOT_READY) {
         retire(&left, &resource->context, after);
     } else {
         if (after)
-            gr_driver()->cuEventDestroy(after);
+            gr_driver()->EventDestroy(after);
         else if (status != GR_OK)
-            gr_driver()->cuCtxSynchronize(); /* nothing else tells any more */
+            gr_driver()->CtxSynchronize(); /* nothing else tells any more */
         end_leftover(&left, true);
     }
     r->ptr = 0;
@@ -182,7 +182,7 @@ static gr_status array(const gr_resource *resource, unsigned level, unsigned lay
 {
     (void)layer; /* the level's array has them all */
     CUresult result =
-        gr_driver()->cuMipmappedArrayGetLevel(found, gr_external_of(resource)->mipmapped, level);
+        gr_driver()->MipmappedArrayGetLevel(found, gr_external_of(resource)->mipmapped, level);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuMipmappedArrayGetLevel", "Level %u has no array.", level);

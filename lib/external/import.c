@@ -35,7 +35,7 @@ static gr_status import_handle(struct gr_import *import, const gr_external_memor
                 "it closed, or taken by an earlier import?",
                 info->fd);
     }
-    CUresult result = gr_driver()->cuImportExternalMemory(&import->handle, &desc);
+    CUresult result = gr_driver()->ImportExternalMemory(&import->handle, &desc);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     if (gr_external_has_fd(info->type))
@@ -88,7 +88,7 @@ void gr_import_drop(struct gr_import *import, bool alive)
     if (!import || __atomic_sub_fetch(&import->holds, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     if (alive && import->handle)
-        gr_driver()->cuDestroyExternalMemory(import->handle);
+        gr_driver()->DestroyExternalMemory(import->handle);
     else if (alive)
         gr_vmm_end(&import->vmm);
     free(import);

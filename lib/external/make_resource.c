@@ -22,8 +22,7 @@
 static gr_status map_buffer(struct gr_external *r, const gr_external_part *part)
 {
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.offset = part->offset, .size = r->base.size};
-    CUresult result =
-        gr_driver()->cuExternalMemoryGetMappedBuffer(&r->ptr, r->memory->handle, &desc);
+    CUresult result = gr_driver()->ExternalMemoryGetMappedBuffer(&r->ptr, r->memory->handle, &desc);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(
@@ -37,8 +36,8 @@ static gr_status map_image(struct gr_external *r, const gr_external_part *part)
 {
     CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC desc;
     gr_external_array_desc(part, r->base.flags, &desc);
-    CUresult result = gr_driver()->cuExternalMemoryGetMappedMipmappedArray(
-        &r->mipmapped, r->memory->handle, &desc);
+    CUresult result =
+        gr_driver()->ExternalMemoryGetMappedMipmappedArray(&r->mipmapped, r->memory->handle, &desc);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(

@@ -8,7 +8,7 @@
 static gr_status describe(CUmemAllocationProp *properties)
 {
     CUdevice device;
-    CUresult result = gr_driver()->cuCtxGetDevice(&device);
+    CUresult result = gr_driver()->CtxGetDevice(&device);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuCtxGetDevice", "The CUDA context has no device.");
     *properties = (CUmemAllocationProp){
@@ -31,17 +31,17 @@ static gr_status map_whole(struct gr_vmm *vmm, const CUmemAllocationProp *proper
     const gr_cuda_api *cu = gr_driver();
     CUmemAccessDesc access = {.location = properties->location,
                               .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    CUresult result = cu->cuMemAddressReserve(&vmm->ptr, vmm->size, 0, 0, 0);
+    CUresult result = cu->MemAddressReserve(&vmm->ptr, vmm->size, 0, 0, 0);
     if (result != CUDA_SUCCESS)
         return refuse(result, "cuMemAddressReserve", vmm->size);
-    result = cu->cuMemMap(vmm->ptr, vmm->size, 0, vmm->handle, 0);
+    result = cu->MemMap(vmm->ptr, vmm->size, 0, vmm->handle, 0);
     if (result == CUDA_SUCCESS) {
-        result = cu->cuMemSetAccess(vmm->ptr, vmm->size, &access, 1);
+        result = cu->MemSetAccess(vmm->ptr, vmm->size, &access, 1);
         if (result == CUDA_SUCCESS)
             return GR_OK;
-        cu->cuMemUnmap(vmm->ptr, vmm->size);
+        cu->MemUnmap(vmm->ptr, vmm->size);
     }
-    cu->cuMemAddressFree(vmm->ptr, vmm->size);
+    cu->MemAddressFree(vmm->ptr, vmm->size);
     return refuse(result, "cuMemMap", vmm->size);
 }
 
@@ -49,7 +49,7 @@ static gr_status map_or_release(struct gr_vmm *vmm, const CUmemAllocationProp *p
 {
     gr_status status = map_whole(vmm, properties);
     if (status != GR_OK)
-        gr_driver()->cuMemRelease(vmm->handle);
+        gr_driver()->MemRelease(vmm->handle);
     return status;
 }
 
@@ -61,13 +61,13 @@ gr_status gr_vmm_create(struct gr_vmm *vmm, size_t bytes)
     gr_status status = describe(&properties);
     if (status != GR_OK)
         return status;
-    CUresult result = cu->cuMemGetAllocationGranularity(&granularity, &properties,
-                                                        CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+    CUresult result = cu->MemGetAllocationGranularity(&granularity, &properties,
+                                                      CU_MEM_ALLOC_GRANULARITY_MINIMUM);
     if (result != CUDA_SUCCESS || granularity == 0 || bytes > SIZE_MAX - granularity)
         return refuse(result ? result : CUDA_ERROR_INVALID_VALUE, "cuMemGetAllocationGranularity",
                       bytes);
     vmm->size = (bytes + granularity - 1) / granularity * granularity;
-    result = cu->cuMemCreate(&vmm->handle, vmm->size, &properties, 0);
+    result = cu->MemCreate(&vmm->handle, vmm->size, &properties, 0);
     return result == CUDA_SUCCESS ? map_or_release(vmm, &properties)
                                   : refuse(result, "cuMemCreate", vmm->size);
 }
@@ -79,7 +79,7 @@ gr_status gr_vmm_import(struct gr_vmm *vmm, int fd, size_t size)
     if (status != GR_OK)
         return status;
     vmm->size = size;
-    CUresult result = gr_driver()->cuMemImportFromShareableHandle(
+    CUresult result = gr_driver()->MemImportFromShareableHandle(
         &vmm->handle, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
     return result == CUDA_SUCCESS ? map_or_release(vmm, &properties)
                                   : refuse(result, "cuMemImportFromShareableHandle", size);
@@ -87,7 +87,7 @@ gr_status gr_vmm_import(struct gr_vmm *vmm, int fd, size_t size)
 
 gr_status gr_vmm_export(CUmemGenericAllocationHandle handle, int *fd)
 {
-    CUresult result = gr_driver()->cuMemExportToShareableHandle(
+    CUresult result = gr_driver()->MemExportToShareableHandle(
         fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
     if (result == CUDA_SUCCESS)
         return GR_OK;
@@ -98,7 +98,7 @@ gr_status gr_vmm_export(CUmemGenericAllocationHandle handle, int *fd)
 void gr_vmm_end(struct gr_vmm *vmm)
 {
     const gr_cuda_api *cu = gr_driver();
-    cu->cuMemUnmap(vmm->ptr, vmm->size);
-    cu->cuMemAddressFree(vmm->ptr, vmm->size);
-    cu->cuMemRelease(vmm->handle);
+    cu->MemUnmap(vmm->ptr, vmm->size);
+    cu->MemAddressFree(vmm->ptr, vmm->size);
+    cu->MemRelease(vmm->handle);
 }

@@ -49,7 +49,7 @@ gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
     gr_status status = resource->backend->array(resource, 0, 0, &array);
     if (status != GR_OK)
         return status;
-    CUresult result = gr_driver()->cuArray3DGetDescriptor(&described, array);
+    CUresult result = gr_driver()->Array3DGetDescriptor(&described, array);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuArray3DGetDescriptor",
                             "The mapped image was not described.");

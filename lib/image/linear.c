@@ -102,7 +102,7 @@ static gr_status copy_part(const struct part *part, const gr_linear *memory, boo
     if (status != GR_OK)
         return status;
     CUDA_MEMCPY3D copy = describe_copy(memory, part, out);
-    CUresult result = gr_driver()->cuMemcpy3DAsync(&copy, stream);
+    CUresult result = gr_driver()->Memcpy3DAsync(&copy, stream);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(
@@ -164,15 +164,15 @@ static gr_status reserve_staging(gr_resource *resource, size_t bytes, const char
     CUdeviceptr larger;
     CUresult result = CUDA_SUCCESS;
     if (!staging->done)
-        result = cu->cuEventCreate(&staging->done, CU_EVENT_DISABLE_TIMING);
+        result = cu->EventCreate(&staging->done, CU_EVENT_DISABLE_TIMING);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
-    result = cu->cuMemAlloc(&larger, bytes);
+    result = cu->MemAlloc(&larger, bytes);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuMemAlloc", "%s: no %zu bytes of device memory for the copy.",
                             call, bytes);
     if (staging->ptr)
-        cu->cuMemFree(staging->ptr); /* waits for the work that still uses it */
+        cu->MemFree(staging->ptr); /* waits for the work that still uses it */
     staging->ptr = larger;
     staging->room = bytes;
     return GR_OK;
@@ -183,9 +183,9 @@ void gr_linear_free(gr_resource *resource, bool alive)
     const gr_cuda_api *cu = gr_driver();
     struct gr_staging *staging = &resource->staging;
     if (alive && staging->ptr)
-        cu->cuMemFree(staging->ptr);
+        cu->MemFree(staging->ptr);
     if (alive && staging->done)
-        cu->cuEventDestroy(staging->done);
+        cu->EventDestroy(staging->done);
     *staging = (struct gr_staging){0, 0, NULL};
 }
 
@@ -207,7 +207,7 @@ gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, cons
     if (status != GR_OK)
         return status;
     gr_linear memory = {.device = resource->staging.ptr, .pitch = pitch};
-    CUresult result = gr_driver()->cuStreamWaitEvent(buffer->stream, resource->staging.done, 0);
+    CUresult result = gr_driver()->StreamWaitEvent(buffer->stream, resource->staging.done, 0);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(
             result, "cuStreamWaitEvent",
@@ -235,7 +235,7 @@ gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *c
         status = copy_part(&part, &memory, false, stream, call);
     if (status != GR_OK)
         return status;
-    CUresult result = gr_driver()->cuEventRecord(buffer->resource->staging.done, stream);
+    CUresult result = gr_driver()->EventRecord(buffer->resource->staging.done, stream);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuEventRecord", "%s: the end of the copy could not be marked.",

@@ -30,9 +30,9 @@ static void destroy_items(struct gr_objects *set)
     const gr_cuda_api *cu = gr_driver();
     for (size_t i = 0; i < set->count; i++) {
         if (set->items[i].kind == GR_OBJECT_SURFACE)
-            cu->cuSurfObjectDestroy(set->items[i].handle);
+            cu->SurfObjectDestroy(set->items[i].handle);
         else
-            cu->cuTexObjectDestroy(set->items[i].handle);
+            cu->TexObjectDestroy(set->items[i].handle);
     }
     set->count = 0;
 }
@@ -41,7 +41,7 @@ static void free_set(struct gr_objects *set, bool alive)
 {
     if (alive) {
         destroy_items(set);
-        gr_driver()->cuEventDestroy(set->done);
+        gr_driver()->EventDestroy(set->done);
     }
     free(set->items);
     free(set);
@@ -53,7 +53,7 @@ static void collect(gr_resource *resource)
     struct gr_objects **link = &resource->retired;
     while (*link) {
         struct gr_objects *set = *link;
-        if (gr_driver()->cuEventQuery(set->done) == CUDA_ERROR_NOT_READY) {
+        if (gr_driver()->EventQuery(set->done) == CUDA_ERROR_NOT_READY) {
             link = &set->next;
             continue;
         }
@@ -77,7 +77,7 @@ static gr_status take_set(gr_resource *resource, struct gr_objects **taken, cons
     set = calloc(1, sizeof(*set));
     if (!set)
         return gr_fail_memory(call);
-    CUresult result = gr_driver()->cuEventCreate(&set->done, CU_EVENT_DISABLE_TIMING);
+    CUresult result = gr_driver()->EventCreate(&set->done, CU_EVENT_DISABLE_TIMING);
     if (result != CUDA_SUCCESS) {
         free(set);
         return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
@@ -127,7 +127,7 @@ void gr_objects_retire(gr_buffer *buffer, CUstream stream)
 {
     struct gr_objects *set = buffer->objects;
     buffer->objects = NULL;
-    gr_driver()->cuEventRecord(set->done, stream);
+    gr_driver()->EventRecord(set->done, stream);
     set->next = buffer->resource->retired;
     buffer->resource->retired = set;
 }
@@ -136,7 +136,7 @@ void gr_objects_free(gr_resource *resource, bool alive)
 {
     struct gr_objects **lists[] = {&resource->retired, &resource->idle};
     for (struct gr_objects *set = resource->retired; set && alive; set = set->next)
-        gr_driver()->cuEventSynchronize(set->done);
+        gr_driver()->EventSynchronize(set->done);
     for (size_t i = 0; i < 2; i++) {
         while (*lists[i]) {
             struct gr_objects *set = *lists[i];

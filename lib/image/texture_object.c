@@ -19,7 +19,7 @@ static gr_status make_surface(gr_buffer *buffer, unsigned level, unsigned layer,
     if (status != GR_OK)
         return status;
     CUDA_RESOURCE_DESC described = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array};
-    CUresult result = gr_driver()->cuSurfObjectCreate(surface, &described);
+    CUresult result = gr_driver()->SurfObjectCreate(surface, &described);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuSurfObjectCreate", "No surface for level %u, layer %u.",
                             level, layer);
@@ -212,7 +212,7 @@ static gr_status make_texture(gr_buffer *buffer, const gr_texture_options *o, CU
     CUDA_TEXTURE_DESC sampling = describe_sampling(o, &info, floats, srgb);
     if (by_whole(buffer, o))
         sampling.minMipmapLevelClamp = sampling.maxMipmapLevelClamp = (float)o->level;
-    CUresult result = gr_driver()->cuTexObjectCreate(texture, &source, &sampling, NULL);
+    CUresult result = gr_driver()->TexObjectCreate(texture, &source, &sampling, NULL);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuTexObjectCreate", "The image cannot be sampled like this.");
     gr_objects_add(buffer, GR_OBJECT_TEXTURE, *texture, o->level, o->layer);

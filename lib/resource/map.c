@@ -71,7 +71,7 @@ static gr_status wait_first(CUstream stream, const gr_map_options *options)
 {
     if (!options->wait_event)
         return GR_OK;
-    CUresult result = gr_driver()->cuStreamWaitEvent(stream, options->wait_event, 0);
+    CUresult result = gr_driver()->StreamWaitEvent(stream, options->wait_event, 0);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(

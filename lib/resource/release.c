@@ -190,7 +190,7 @@ static gr_status wait_for_the_end(gr_buffer *buffer, CUevent event, const char *
     status = gr_context_enter(&buffer->resource->context, &pushed, call);
     if (status != GR_OK)
         return status;
-    CUresult result = gr_driver()->cuStreamWaitEvent(buffer->stream, event, 0);
+    CUresult result = gr_driver()->StreamWaitEvent(buffer->stream, event, 0);
     if (result != CUDA_SUCCESS)
         status = gr_fail_cuda(result, "cuStreamWaitEvent",
                               "`event` could not be waited for; the buffer is still mapped.");

@@ -88,7 +88,7 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
     gr_objects_free(resource, alive);
     gr_linear_free(resource, alive);
     if (resource->order && alive)
-        gr_driver()->cuEventDestroy(resource->order);
+        gr_driver()->EventDestroy(resource->order);
     resource->order = NULL;
     gr_context_leave(pushed);
     if (gr_log_wanted(GR_LOG_DEBUG)) {

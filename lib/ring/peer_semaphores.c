@@ -62,9 +62,9 @@ gr_status gr_peer_semaphores_relay(struct gr_peer_semaphores *semaphores, const 
     gr_status status = gr_context_enter(semaphores->context, &pushed, call);
     if (status != GR_OK)
         return status;
-    CUresult result = gr_driver()->cuStreamCreate(&semaphores->out, CU_STREAM_NON_BLOCKING);
+    CUresult result = gr_driver()->StreamCreate(&semaphores->out, CU_STREAM_NON_BLOCKING);
     if (result == CUDA_SUCCESS)
-        result = gr_driver()->cuStreamCreate(&semaphores->in, CU_STREAM_NON_BLOCKING);
+        result = gr_driver()->StreamCreate(&semaphores->in, CU_STREAM_NON_BLOCKING);
     if (result != CUDA_SUCCESS)
         status = gr_fail_cuda(result, "cuStreamCreate", "A stream could not be made.");
     gr_context_leave(pushed);
@@ -79,9 +79,9 @@ static void end_relay(struct gr_peer_semaphores *semaphores)
         gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
         return;
     if (semaphores->out)
-        cu->cuStreamDestroy(semaphores->out);
+        cu->StreamDestroy(semaphores->out);
     if (semaphores->in)
-        cu->cuStreamDestroy(semaphores->in);
+        cu->StreamDestroy(semaphores->in);
     gr_context_leave(pushed);
 }
 
@@ -106,7 +106,7 @@ static bool has_passed(CUevent event)
 {
     const struct timespec pause = {.tv_nsec = 100000};
     for (int i = 0; i < MOST_PAUSES; i++) {
-        if (gr_driver()->cuEventQuery(event) != CUDA_ERROR_NOT_READY)
+        if (gr_driver()->EventQuery(event) != CUDA_ERROR_NOT_READY)
             return true;
         nanosleep(&pause, NULL);
     }
@@ -116,10 +116,10 @@ static bool has_passed(CUevent event)
 static void signal_point(const gr_semaphore_point *point)
 {
     CUstream stream;
-    if (gr_driver()->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
+    if (gr_driver()->StreamCreate(&stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
         return;
     point->semaphore->ops->signal(point, 1, stream);
-    gr_driver()->cuStreamDestroy(stream);
+    gr_driver()->StreamDestroy(stream);
 }
 
 /*
@@ -139,7 +139,7 @@ static void serve(struct gr_peer_semaphores *semaphores)
     if (!event || !has_passed(event))
         signal_point(&point);
     if (event)
-        gr_driver()->cuEventDestroy(event);
+        gr_driver()->EventDestroy(event);
     semaphores->served = semaphores->awaited;
     gr_context_leave(pushed);
 }
@@ -296,6 +296,6 @@ CUevent gr_peer_semaphores_last_work(struct gr_peer_semaphores *semaphores,
     CUevent event = event_after_all(semaphores, view);
     if (!event || !passes_in_time(semaphores, event))
         return event;
-    gr_driver()->cuEventDestroy(event);
+    gr_driver()->EventDestroy(event);
     return NULL;
 }

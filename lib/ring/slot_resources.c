@@ -209,7 +209,7 @@ static bool has_passed(const gr_resource *resource, CUevent event)
 {
     bool pushed, passed = true;
     if (gr_context_enter(&resource->context, &pushed, __func__) == GR_OK)
-        passed = gr_driver()->cuEventQuery(event) != CUDA_ERROR_NOT_READY;
+        passed = gr_driver()->EventQuery(event) != CUDA_ERROR_NOT_READY;
     gr_context_leave(pushed);
     return passed;
 }
@@ -218,7 +218,7 @@ static void end_event(const gr_resource *resource, CUevent event)
 {
     bool pushed;
     if (event && gr_context_enter(&resource->context, &pushed, __func__) == GR_OK) {
-        gr_driver()->cuEventDestroy(event);
+        gr_driver()->EventDestroy(event);
         gr_context_leave(pushed);
     }
 }

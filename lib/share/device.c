@@ -8,7 +8,7 @@
 
 static gr_status get_uuid(CUdevice device, CUuuid *uuid)
 {
-    CUresult result = gr_driver()->cuDeviceGetUuid(uuid, device);
+    CUresult result = gr_driver()->DeviceGetUuid(uuid, device);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuDeviceGetUuid", "The CUDA device does not say which one it is.");
@@ -18,7 +18,7 @@ static gr_status get_uuid(CUdevice device, CUuuid *uuid)
 static gr_status get_own_uuid(CUuuid *uuid)
 {
     CUdevice device;
-    CUresult result = gr_driver()->cuCtxGetDevice(&device);
+    CUresult result = gr_driver()->CtxGetDevice(&device);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuCtxGetDevice", "The CUDA context has no device.");
     return get_uuid(device, uuid);
@@ -64,13 +64,13 @@ static gr_status find_device(const struct gr_description *d, CUdevice *device, c
 {
     const gr_cuda_api *cu = gr_driver();
     int count = 0;
-    CUresult result = cu->cuDeviceGetCount(&count);
+    CUresult result = cu->DeviceGetCount(&count);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuDeviceGetCount", "The CUDA devices could not be counted.");
     for (int i = 0; i < count; i++) {
         CUuuid uuid;
-        if (cu->cuDeviceGet(device, i) == CUDA_SUCCESS &&
-            cu->cuDeviceGetUuid(&uuid, *device) == CUDA_SUCCESS && has_uuid(d, &uuid))
+        if (cu->DeviceGet(device, i) == CUDA_SUCCESS &&
+            cu->DeviceGetUuid(&uuid, *device) == CUDA_SUCCESS && has_uuid(d, &uuid))
             return GR_OK;
     }
     return fail_no_device(d, count, call);
@@ -85,14 +85,14 @@ gr_status gr_share_context(const struct gr_description *d, struct gr_context *co
     if (!gr_cuda())
         return gr_last_error(NULL);
     const gr_cuda_api *cu = gr_driver();
-    if (cu->cuCtxGetCurrent(&context->handle) == CUDA_SUCCESS && context->handle) {
+    if (cu->CtxGetCurrent(&context->handle) == CUDA_SUCCESS && context->handle) {
         if (get_own_uuid(&uuid) == GR_OK && has_uuid(d, &uuid))
             return GR_OK;
     }
     gr_status status = find_device(d, &device, call);
     if (status != GR_OK)
         return status;
-    CUresult result = cu->cuDevicePrimaryCtxRetain(&context->handle, device);
+    CUresult result = cu->DevicePrimaryCtxRetain(&context->handle, device);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
                             "%s: the primary context of CUDA device %d could not be had.", call,

@@ -116,7 +116,7 @@ static gr_status wait_for(CUevent event, const struct sending *s)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
     CUresult result;
-    while ((result = gr_driver()->cuEventQuery(event)) == CUDA_ERROR_NOT_READY) {
+    while ((result = gr_driver()->EventQuery(event)) == CUDA_ERROR_NOT_READY) {
         if (gr_deadline_left(&s->deadline) == 0)
             return gr_fail(GR_ERR_TIMEOUT, s->call,
                            "The resources were still in use: work that was submitted with them has "
@@ -131,16 +131,16 @@ static gr_status wait_for(CUevent event, const struct sending *s)
 static gr_status wait_on(CUstream stream, const struct sending *s)
 {
     CUevent event;
-    CUresult result = gr_driver()->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
+    CUresult result = gr_driver()->EventCreate(&event, CU_EVENT_DISABLE_TIMING);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuEventCreate", "An event could not be made.");
     gr_status status = gr_sync_acquire(s->resources, s->count, stream);
-    result = status == GR_OK ? gr_driver()->cuEventRecord(event, stream) : CUDA_SUCCESS;
+    result = status == GR_OK ? gr_driver()->EventRecord(event, stream) : CUDA_SUCCESS;
     if (result != CUDA_SUCCESS)
         status = gr_fail_cuda(result, "cuEventRecord", "An event could not be recorded.");
     if (status == GR_OK)
         status = wait_for(event, s);
-    gr_driver()->cuEventDestroy(event);
+    gr_driver()->EventDestroy(event);
     return status;
 }
 
@@ -161,11 +161,11 @@ static gr_status finish_work(const struct sending *s)
     gr_status status = end_graphics(s);
     if (status != GR_OK)
         return status;
-    CUresult result = gr_driver()->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+    CUresult result = gr_driver()->StreamCreate(&stream, CU_STREAM_NON_BLOCKING);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuStreamCreate", "A stream could not be made.");
     status = wait_on(stream, s);
-    gr_driver()->cuStreamDestroy(stream);
+    gr_driver()->StreamDestroy(stream);
     return status;
 }
 

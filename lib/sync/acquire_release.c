@@ -18,7 +18,7 @@ static gr_status make_event(CUevent *event)
 {
     if (*event)
         return GR_OK;
-    CUresult result = gr_driver()->cuEventCreate(event, CU_EVENT_DISABLE_TIMING);
+    CUresult result = gr_driver()->EventCreate(event, CU_EVENT_DISABLE_TIMING);
     return result == CUDA_SUCCESS
                ? GR_OK
                : gr_fail_cuda(result, "cuEventCreate", "An event could not be made.");
@@ -26,7 +26,7 @@ static gr_status make_event(CUevent *event)
 
 static gr_status record_event(CUevent event, CUstream stream)
 {
-    CUresult result = gr_driver()->cuEventRecord(event, stream);
+    CUresult result = gr_driver()->EventRecord(event, stream);
     return result == CUDA_SUCCESS
                ? GR_OK
                : gr_fail_cuda(result, "cuEventRecord",
@@ -36,7 +36,7 @@ static gr_status record_event(CUevent event, CUstream stream)
 
 static gr_status wait_for_event(CUstream stream, CUevent event)
 {
-    CUresult result = gr_driver()->cuStreamWaitEvent(stream, event, 0);
+    CUresult result = gr_driver()->StreamWaitEvent(stream, event, 0);
     return result == CUDA_SUCCESS
                ? GR_OK
                : gr_fail_cuda(result, "cuStreamWaitEvent",
@@ -280,7 +280,7 @@ gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n)
         return status;
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         CUevent done = gr_sync_of(resources[i])->done;
-        CUresult result = done ? gr_driver()->cuEventSynchronize(done) : CUDA_SUCCESS;
+        CUresult result = done ? gr_driver()->EventSynchronize(done) : CUDA_SUCCESS;
         if (result != CUDA_SUCCESS)
             status = gr_fail_cuda(result, "cuEventSynchronize",
                                   "The thread could not wait for the resource's last release. An "
@@ -313,8 +313,8 @@ static gr_status wait_for_last_work(struct gr_sync *sync)
     gr_status status = gr_sync_last_work(sync, &event);
     if (status != GR_OK || !event)
         return status;
-    CUresult result = cu->cuEventSynchronize(event);
-    cu->cuEventDestroy(event);
+    CUresult result = cu->EventSynchronize(event);
+    cu->EventDestroy(event);
     return result == CUDA_SUCCESS
                ? GR_OK
                : gr_fail_cuda(result, "cuEventSynchronize", "The resource's last release failed.");
@@ -345,7 +345,7 @@ gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore
 void gr_sync_end(struct gr_sync *sync, bool alive)
 {
     if (sync->done && alive)
-        gr_driver()->cuEventDestroy(sync->done);
+        gr_driver()->EventDestroy(sync->done);
     gr_semaphore_free(sync->acquire);
     gr_semaphore_free(sync->release);
     *sync = (struct gr_sync){.by_commands = sync->by_commands};

@@ -67,7 +67,7 @@ gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *co
     status = gr_context_enter(context, &pushed, call);
     if (status != GR_OK)
         goto fail;
-    CUresult result = gr_driver()->cuImportExternalSemaphore(&semaphore->handle, &desc);
+    CUresult result = gr_driver()->ImportExternalSemaphore(&semaphore->handle, &desc);
     if (result != CUDA_SUCCESS)
         status = gr_semaphore_refused(info, result, call);
     gr_context_leave(pushed);
@@ -117,9 +117,9 @@ void gr_semaphore_free(gr_semaphore *semaphore)
     gr_error_save(&before);
     if (gr_context_enter(&context, &pushed, __func__) == GR_OK) {
         if (semaphore->handle)
-            cu->cuDestroyExternalSemaphore(semaphore->handle);
+            cu->DestroyExternalSemaphore(semaphore->handle);
         if (semaphore->passed)
-            cu->cuEventDestroy(semaphore->passed);
+            cu->EventDestroy(semaphore->passed);
     }
     pthread_mutex_destroy(&semaphore->lock);
     semaphore->ops->destroy(semaphore);
@@ -172,8 +172,7 @@ gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n
             handles[count] = points[done + count].semaphore->handle;
             gr_semaphore_wait_params(&points[done + count], &params[count]);
         }
-        CUresult result =
-            gr_driver()->cuWaitExternalSemaphoresAsync(handles, params, count, stream);
+        CUresult result = gr_driver()->WaitExternalSemaphoresAsync(handles, params, count, stream);
         if (result != CUDA_SUCCESS)
             return gr_fail_cuda(result, "cuWaitExternalSemaphoresAsync",
                                 "The stream could not be made to wait for %zu semaphores. An error "
@@ -217,7 +216,7 @@ gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t
             gr_semaphore_signal_params(&points[done + count], &params[count]);
         }
         CUresult result =
-            gr_driver()->cuSignalExternalSemaphoresAsync(handles, params, count, stream);
+            gr_driver()->SignalExternalSemaphoresAsync(handles, params, count, stream);
         if (result != CUDA_SUCCESS)
             return gr_fail_cuda(result, "cuSignalExternalSemaphoresAsync",
                                 "%zu signals could not be put into the stream. An error of earlier "
@@ -248,23 +247,23 @@ gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, 
     const gr_cuda_api *cu = gr_driver();
     CUstream stream;
     *event = NULL;
-    CUresult result = cu->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+    CUresult result = cu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuStreamCreate", "A stream could not be made.");
     gr_status status = gr_semaphore_enqueue(points, n, true, stream);
     if (status != GR_OK)
         goto end;
-    result = cu->cuEventCreate(event, CU_EVENT_DISABLE_TIMING);
+    result = cu->EventCreate(event, CU_EVENT_DISABLE_TIMING);
     if (result == CUDA_SUCCESS)
-        result = cu->cuEventRecord(*event, stream);
+        result = cu->EventRecord(*event, stream);
     if (result == CUDA_SUCCESS)
         goto end;
     status = gr_fail_cuda(result, "cuEventRecord", "An event could not be had.");
     if (*event)
-        cu->cuEventDestroy(*event);
+        cu->EventDestroy(*event);
     *event = NULL;
 end:
-    cu->cuStreamDestroy(stream); /* what it was given is still done */
+    cu->StreamDestroy(stream); /* what it was given is still done */
     return status;
 }
 

@@ -12,7 +12,7 @@
 bool bench_cuda_failed(CUresult result, const char *call)
 {
     const char *name = NULL;
-    gr_cuda()->cuGetErrorName(result, &name);
+    gr_cuda()->GetErrorName(result, &name);
     fprintf(stderr, "%s: %s: %s\n", bench_program, call, name ? name : "unknown error");
     return false;
 }
@@ -28,21 +28,20 @@ bool bench_grinterop_failed(const char *call)
 bool bench_device_open(struct bench_device *d)
 {
     const gr_cuda_api *cuda = gr_cuda();
-    return bench_cuda_ok(cuda->cuDeviceGet(&d->device, d->ordinal), "cuDeviceGet") &&
-           bench_cuda_ok(cuda->cuDevicePrimaryCtxRetain(&d->context, d->device),
+    return bench_cuda_ok(cuda->DeviceGet(&d->device, d->ordinal), "cuDeviceGet") &&
+           bench_cuda_ok(cuda->DevicePrimaryCtxRetain(&d->context, d->device),
                          "cuDevicePrimaryCtxRetain") &&
-           bench_cuda_ok(cuda->cuCtxSetCurrent(d->context), "cuCtxSetCurrent") &&
-           bench_cuda_ok(cuda->cuStreamCreate(&d->stream, CU_STREAM_NON_BLOCKING),
-                         "cuStreamCreate");
+           bench_cuda_ok(cuda->CtxSetCurrent(d->context), "cuCtxSetCurrent") &&
+           bench_cuda_ok(cuda->StreamCreate(&d->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
 }
 
 void bench_device_close(struct bench_device *d)
 {
     const gr_cuda_api *cuda = gr_cuda();
     if (d->stream)
-        cuda->cuStreamDestroy(d->stream);
+        cuda->StreamDestroy(d->stream);
     if (d->context) {
-        cuda->cuCtxSetCurrent(NULL);
-        cuda->cuDevicePrimaryCtxRelease(d->device);
+        cuda->CtxSetCurrent(NULL);
+        cuda->DevicePrimaryCtxRelease(d->device);
     }
 }

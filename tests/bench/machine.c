@@ -10,11 +10,11 @@
 void bench_describe_machine(const gr_cuda_api *cuda, CUdevice device, struct bench_machine *machine)
 {
     int version = 0;
-    cuda->cuDriverGetVersion(&version);
+    cuda->DriverGetVersion(&version);
     machine->software = gr_cuda_is_software();
     snprintf(machine->driver, sizeof(machine->driver), "%s, CUDA %d.%d", gr_cuda_driver_path(),
              version / 1000, version % 1000 / 10);
-    cuda->cuDeviceGetName(machine->device, sizeof(machine->device), device);
+    cuda->DeviceGetName(machine->device, sizeof(machine->device), device);
     time_t now = time(NULL);
     struct tm utc;
     gmtime_r(&now, &utc);

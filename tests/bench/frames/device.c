@@ -50,7 +50,7 @@ bool frames_cuda_ok(const struct frames *f, CUresult result, const char *call)
     const char *name = "unknown error";
     if (result == CUDA_SUCCESS)
         return true;
-    f->cuda->cuGetErrorName(result, &name);
+    f->cuda->GetErrorName(result, &name);
     frames_say("%s: %s", call, name);
     return false;
 }
@@ -87,8 +87,8 @@ static bool launch(const struct frames *f, CUdeviceptr vertices, float phase)
     void *arguments[] = {&vertices, &mesh, &phase};
     const unsigned count = (unsigned)(mesh * mesh);
     return frames_cuda_ok(f,
-                          f->cuda->cuLaunchKernel(f->kernel, (count + 255) / 256, 1, 1, 256, 1, 1,
-                                                  0, f->on.stream, arguments, NULL),
+                          f->cuda->LaunchKernel(f->kernel, (count + 255) / 256, 1, 1, 256, 1, 1, 0,
+                                                f->on.stream, arguments, NULL),
                           "cuLaunchKernel");
 }
 
@@ -110,7 +110,7 @@ void frames_draw(struct frames *f, unsigned name)
 bool frames_drain(struct frames *f)
 {
     glFinish();
-    CUresult result = f->cuda->cuStreamSynchronize(f->on.stream);
+    CUresult result = f->cuda->StreamSynchronize(f->on.stream);
     if (!frames_cuda_ok(f, result, "cuStreamSynchronize"))
         return false;
     glFinish();
@@ -146,7 +146,7 @@ static bool make_reference(struct frames *f)
     }
     bool good =
         launch(f, f->scratch[0], phase_of(0)) && frames_drain(f) &&
-        frames_cuda_ok(f, f->cuda->cuMemcpyDtoH(vertices, f->scratch[0], f->bytes), "cuMemcpyDtoH");
+        frames_cuda_ok(f, f->cuda->MemcpyDtoH(vertices, f->scratch[0], f->bytes), "cuMemcpyDtoH");
     if (good) {
         glGenBuffers(FRAMES_ALONE, f->plain);
         for (int i = 0; i < FRAMES_ALONE; i++) {
@@ -167,7 +167,7 @@ static void end_mesh(struct frames *f)
     glDeleteBuffers(FRAMES_ALONE, f->plain);
     for (int i = 0; i < FRAMES_ALONE; i++) {
         if (f->scratch[i] != 0)
-            f->cuda->cuMemFree(f->scratch[i]);
+            f->cuda->MemFree(f->scratch[i]);
         f->plain[i] = 0;
         f->scratch[i] = 0;
     }
@@ -179,7 +179,7 @@ bool frames_set_mesh(struct frames *f, int mesh)
     f->mesh = mesh;
     f->bytes = (size_t)mesh * (size_t)mesh * 16;
     for (int i = 0; i < FRAMES_ALONE; i++)
-        if (!frames_cuda_ok(f, f->cuda->cuMemAlloc(&f->scratch[i], f->bytes), "cuMemAlloc"))
+        if (!frames_cuda_ok(f, f->cuda->MemAlloc(&f->scratch[i], f->bytes), "cuMemAlloc"))
             return false;
     return make_reference(f);
 }
@@ -189,7 +189,7 @@ bool frames_set_mesh(struct frames *f, int mesh)
 static bool open_cuda(struct frames *f)
 {
     return bench_device_open(&f->on) && kernel_image_load(&mesh_image, &f->module) &&
-           frames_cuda_ok(f, f->cuda->cuModuleGetFunction(&f->kernel, f->module, "mesh"),
+           frames_cuda_ok(f, f->cuda->ModuleGetFunction(&f->kernel, f->module, "mesh"),
                           "cuModuleGetFunction");
 }
 
@@ -245,7 +245,7 @@ void frames_close(struct frames *f)
         glDeleteRenderbuffers(1, &f->colour);
     }
     if (f->module)
-        f->cuda->cuModuleUnload(f->module);
+        f->cuda->ModuleUnload(f->module);
     bench_device_close(&f->on);
     gr_egl_free(f->egl);
     free(f->reference);

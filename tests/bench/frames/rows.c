@@ -41,7 +41,7 @@ static bool open_raw(struct frames *f, struct frames_run *run)
 {
     return make_buffer(f, run) &&
            frames_cuda_ok(
-               f, f->cuda->cuGraphicsGLRegisterBuffer(&run->handle, run->name, GR_WRITE_DISCARD),
+               f, f->cuda->GraphicsGLRegisterBuffer(&run->handle, run->name, GR_WRITE_DISCARD),
                "cuGraphicsGLRegisterBuffer");
 }
 
@@ -49,13 +49,12 @@ static bool raw(struct frames *f, struct frames_run *run)
 {
     CUdeviceptr vertices;
     size_t size;
-    if (!frames_cuda_ok(f, f->cuda->cuGraphicsMapResources(1, &run->handle, f->on.stream),
+    if (!frames_cuda_ok(f, f->cuda->GraphicsMapResources(1, &run->handle, f->on.stream),
                         "cuGraphicsMapResources") ||
-        !frames_cuda_ok(f,
-                        f->cuda->cuGraphicsResourceGetMappedPointer(&vertices, &size, run->handle),
+        !frames_cuda_ok(f, f->cuda->GraphicsResourceGetMappedPointer(&vertices, &size, run->handle),
                         "cuGraphicsResourceGetMappedPointer") ||
         !frames_launch(f, vertices) ||
-        !frames_cuda_ok(f, f->cuda->cuGraphicsUnmapResources(1, &run->handle, f->on.stream),
+        !frames_cuda_ok(f, f->cuda->GraphicsUnmapResources(1, &run->handle, f->on.stream),
                         "cuGraphicsUnmapResources"))
         return false;
     frames_draw(f, run->name);
@@ -64,9 +63,8 @@ static bool raw(struct frames *f, struct frames_run *run)
 
 static bool close_raw(struct frames *f, struct frames_run *run)
 {
-    bool good =
-        !run->handle || frames_cuda_ok(f, f->cuda->cuGraphicsUnregisterResource(run->handle),
-                                       "cuGraphicsUnregisterResource");
+    bool good = !run->handle || frames_cuda_ok(f, f->cuda->GraphicsUnregisterResource(run->handle),
+                                               "cuGraphicsUnregisterResource");
     glDeleteBuffers(1, &run->name);
     return good;
 }

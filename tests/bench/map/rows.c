@@ -20,7 +20,7 @@ static const unsigned FILL_VALUE = 0x3f800000u;
 
 bool bench_drain(struct bench *bench)
 {
-    CUresult result = bench->cuda->cuStreamSynchronize(bench->on.stream);
+    CUresult result = bench->cuda->StreamSynchronize(bench->on.stream);
     if (result != CUDA_SUCCESS)
         return bench_cuda_failed(result, "cuStreamSynchronize");
     glFinish();
@@ -29,8 +29,8 @@ bool bench_drain(struct bench *bench)
 
 static bool fill_one(struct bench *bench, unsigned i)
 {
-    return bench_cuda_ok(bench->cuda->cuMemsetD32Async(bench->pointers[i], FILL_VALUE,
-                                                       bench->bytes / 4, bench->on.stream),
+    return bench_cuda_ok(bench->cuda->MemsetD32Async(bench->pointers[i], FILL_VALUE,
+                                                     bench->bytes / 4, bench->on.stream),
                          "cuMemsetD32Async");
 }
 
@@ -57,14 +57,14 @@ static void copy(const struct bench *bench, unsigned resources)
 static bool raw_pointer(struct bench *bench, unsigned i)
 {
     size_t size;
-    return bench_cuda_ok(bench->cuda->cuGraphicsResourceGetMappedPointer(&bench->pointers[i], &size,
-                                                                         bench->handles[i]),
+    return bench_cuda_ok(bench->cuda->GraphicsResourceGetMappedPointer(&bench->pointers[i], &size,
+                                                                       bench->handles[i]),
                          "cuGraphicsResourceGetMappedPointer");
 }
 
 static bool raw_map(struct bench *bench, unsigned i)
 {
-    CUresult result = bench->cuda->cuGraphicsMapResources(1, &bench->handles[i], bench->on.stream);
+    CUresult result = bench->cuda->GraphicsMapResources(1, &bench->handles[i], bench->on.stream);
     if (result != CUDA_SUCCESS)
         return bench_cuda_failed(result, "cuGraphicsMapResources");
     return raw_pointer(bench, i);
@@ -73,7 +73,7 @@ static bool raw_map(struct bench *bench, unsigned i)
 static bool raw_release(struct bench *bench, unsigned i)
 {
     return bench_cuda_ok(
-        bench->cuda->cuGraphicsUnmapResources(1, &bench->handles[i], bench->on.stream),
+        bench->cuda->GraphicsUnmapResources(1, &bench->handles[i], bench->on.stream),
         "cuGraphicsUnmapResources");
 }
 
@@ -106,7 +106,7 @@ static bool raw_singly(struct bench *bench, unsigned resources, bool work)
 static bool raw_batch(struct bench *bench, unsigned resources, bool work)
 {
     CUresult result =
-        bench->cuda->cuGraphicsMapResources(resources, bench->handles, bench->on.stream);
+        bench->cuda->GraphicsMapResources(resources, bench->handles, bench->on.stream);
     if (result != CUDA_SUCCESS)
         return bench_cuda_failed(result, "cuGraphicsMapResources");
     for (unsigned i = 0; i < resources; i++)
@@ -114,7 +114,7 @@ static bool raw_batch(struct bench *bench, unsigned resources, bool work)
             return false;
     if (work && !fill(bench, resources))
         return false;
-    result = bench->cuda->cuGraphicsUnmapResources(resources, bench->handles, bench->on.stream);
+    result = bench->cuda->GraphicsUnmapResources(resources, bench->handles, bench->on.stream);
     if (result != CUDA_SUCCESS)
         return bench_cuda_failed(result, "cuGraphicsUnmapResources");
     if (work)
@@ -185,10 +185,10 @@ static bool raw_register(struct bench *bench, unsigned resources, bool work)
     (void)resources, (void)work;
     CUgraphicsResource handle;
     CUresult result =
-        bench->cuda->cuGraphicsGLRegisterBuffer(&handle, bench->spare, GR_WRITE_DISCARD);
+        bench->cuda->GraphicsGLRegisterBuffer(&handle, bench->spare, GR_WRITE_DISCARD);
     if (result != CUDA_SUCCESS)
         return bench_cuda_failed(result, "cuGraphicsGLRegisterBuffer");
-    return bench_cuda_ok(bench->cuda->cuGraphicsUnregisterResource(handle),
+    return bench_cuda_ok(bench->cuda->GraphicsUnregisterResource(handle),
                          "cuGraphicsUnregisterResource");
 }
 

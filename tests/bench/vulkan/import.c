@@ -28,7 +28,7 @@ bool vkb_import_memory(struct vkb *bench, const struct vkb_object *object, bool 
         .handle.fd = fd,
         .size = object->memory_size,
         .flags = dedicated ? CUDA_EXTERNAL_MEMORY_DEDICATED : 0};
-    CUresult result = bench->cuda->cuImportExternalMemory(memory, &desc);
+    CUresult result = bench->cuda->ImportExternalMemory(memory, &desc);
     if (result == CUDA_SUCCESS)
         return true;
     close(fd);
@@ -37,13 +37,13 @@ bool vkb_import_memory(struct vkb *bench, const struct vkb_object *object, bool 
 
 static bool destroy_memory(struct vkb *bench, CUexternalMemory memory)
 {
-    return bench_cuda_ok(bench->cuda->cuDestroyExternalMemory(memory), "cuDestroyExternalMemory");
+    return bench_cuda_ok(bench->cuda->DestroyExternalMemory(memory), "cuDestroyExternalMemory");
 }
 
 static bool use_once(struct vkb *bench, CUdeviceptr pointer)
 {
     return bench_cuda_ok(
-        bench->cuda->cuMemsetD32Async(pointer, 1, bench->bytes / 8, bench->on.stream),
+        bench->cuda->MemsetD32Async(pointer, 1, bench->bytes / 8, bench->on.stream),
         "cuMemsetD32Async");
 }
 
@@ -51,7 +51,7 @@ static bool use_and_wait(struct vkb *bench, CUdeviceptr pointer)
 {
     if (!use_once(bench, pointer))
         return false;
-    return bench_cuda_ok(bench->cuda->cuStreamSynchronize(bench->on.stream), "cuStreamSynchronize");
+    return bench_cuda_ok(bench->cuda->StreamSynchronize(bench->on.stream), "cuStreamSynchronize");
 }
 
 static bool import_buffer_raw(struct vkb *bench, bool used)
@@ -61,12 +61,12 @@ static bool import_buffer_raw(struct vkb *bench, bool used)
         return false;
     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.size = bench->bytes};
     CUdeviceptr pointer;
-    CUresult result = bench->cuda->cuExternalMemoryGetMappedBuffer(&pointer, memory, &desc);
+    CUresult result = bench->cuda->ExternalMemoryGetMappedBuffer(&pointer, memory, &desc);
     if (result != CUDA_SUCCESS)
         return bench_cuda_failed(result, "cuExternalMemoryGetMappedBuffer");
     if (used && !use_and_wait(bench, pointer))
         return false;
-    result = bench->cuda->cuMemFree(pointer);
+    result = bench->cuda->MemFree(pointer);
     if (result != CUDA_SUCCESS)
         return bench_cuda_failed(result, "cuMemFree");
     return destroy_memory(bench, memory);
@@ -99,14 +99,13 @@ bool vkb_import_image_raw(struct vkb *bench, struct vkb_side *side, const struct
         .numLevels = 1};
     CUmipmappedArray mipmapped;
     CUarray level;
-    CUresult result =
-        bench->cuda->cuExternalMemoryGetMappedMipmappedArray(&mipmapped, memory, &desc);
+    CUresult result = bench->cuda->ExternalMemoryGetMappedMipmappedArray(&mipmapped, memory, &desc);
     if (result != CUDA_SUCCESS)
         return bench_cuda_failed(result, "cuExternalMemoryGetMappedMipmappedArray");
-    result = bench->cuda->cuMipmappedArrayGetLevel(&level, mipmapped, 0);
+    result = bench->cuda->MipmappedArrayGetLevel(&level, mipmapped, 0);
     if (result != CUDA_SUCCESS)
         return bench_cuda_failed(result, "cuMipmappedArrayGetLevel");
-    result = bench->cuda->cuMipmappedArrayDestroy(mipmapped);
+    result = bench->cuda->MipmappedArrayDestroy(mipmapped);
     if (result != CUDA_SUCCESS)
         return bench_cuda_failed(result, "cuMipmappedArrayDestroy");
     return destroy_memory(bench, memory);

@@ -17,7 +17,7 @@ bool vkb_vulkan_failed(VkResult result, const char *call)
 
 bool vkb_drain(struct vkb *bench)
 {
-    CUresult result = bench->cuda->cuStreamSynchronize(bench->on.stream);
+    CUresult result = bench->cuda->StreamSynchronize(bench->on.stream);
     if (result != CUDA_SUCCESS)
         return bench_cuda_failed(result, "cuStreamSynchronize");
     VkResult idle = bench->vk.vkDeviceWaitIdle(bench->handles->device);

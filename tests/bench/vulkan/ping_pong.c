@@ -272,9 +272,9 @@ static bool check_one(struct vkb *bench, const struct vkb_side *side, unsigned i
 {
     unsigned words[2] = {0, 0}, wanted = side->written[i];
     size_t half = bench->bytes / 2;
-    CUresult result = bench->cuda->cuMemcpyDtoH(&words[0], side->pointers[i] + half, 4);
+    CUresult result = bench->cuda->MemcpyDtoH(&words[0], side->pointers[i] + half, 4);
     if (result == CUDA_SUCCESS)
-        result = bench->cuda->cuMemcpyDtoH(&words[1], side->pointers[i] + 2 * half - 4, 4);
+        result = bench->cuda->MemcpyDtoH(&words[1], side->pointers[i] + 2 * half - 4, 4);
     if (result != CUDA_SUCCESS)
         return bench_cuda_failed(result, "cuMemcpyDtoH");
     if (words[0] == wanted && words[1] == wanted)

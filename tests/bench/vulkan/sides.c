@@ -44,7 +44,7 @@ static bool import_semaphore(struct vkb *bench, VkSemaphore semaphore,
         return vkb_vulkan_failed(exported, "vkGetSemaphoreFdKHR");
     const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {
         .type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD, .handle.fd = fd};
-    CUresult result = bench->cuda->cuImportExternalSemaphore(imported, &desc);
+    CUresult result = bench->cuda->ImportExternalSemaphore(imported, &desc);
     if (result == CUDA_SUCCESS)
         return true;
     close(fd);
@@ -58,7 +58,7 @@ static bool import_buffer(struct vkb *bench, struct vkb_side *side, unsigned i)
         return false;
     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.size = bench->bytes};
     return bench_cuda_ok(
-        bench->cuda->cuExternalMemoryGetMappedBuffer(&side->pointers[i], side->imports[i], &desc),
+        bench->cuda->ExternalMemoryGetMappedBuffer(&side->pointers[i], side->imports[i], &desc),
         "cuExternalMemoryGetMappedBuffer");
 }
 
@@ -100,7 +100,7 @@ static bool put_on_host(struct vkb *bench, void (*function)(void *), VkSemaphore
 {
     struct vkb_point *point = &bench->points[bench->point++ % VKB_POINTS];
     *point = (struct vkb_point){bench, semaphore, value};
-    return bench_cuda_ok(bench->cuda->cuLaunchHostFunc(bench->on.stream, function, point),
+    return bench_cuda_ok(bench->cuda->LaunchHostFunc(bench->on.stream, function, point),
                          "cuLaunchHostFunc");
 }
 
@@ -109,9 +109,9 @@ bool vkb_raw_wait(struct vkb *bench, const struct vkb_side *side, uint64_t value
     if (bench->through_host)
         return put_on_host(bench, wait_on_host, side->acquire, value);
     const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params = {.params.fence.value = value};
-    return bench_cuda_ok(bench->cuda->cuWaitExternalSemaphoresAsync(&side->cuda_acquire, &params, 1,
-                                                                    bench->on.stream),
-                         "cuWaitExternalSemaphoresAsync");
+    return bench_cuda_ok(
+        bench->cuda->WaitExternalSemaphoresAsync(&side->cuda_acquire, &params, 1, bench->on.stream),
+        "cuWaitExternalSemaphoresAsync");
 }
 
 /* As grinterop does: a small fill right before a signal may be there only after it, else. */
@@ -139,8 +139,8 @@ bool vkb_raw_signal(struct vkb *bench, const struct vkb_side *side, uint64_t val
     if (result != CUDA_SUCCESS)
         return bench_cuda_failed(result, "cuStreamBatchMemOp");
     const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params = {.params.fence.value = value};
-    return bench_cuda_ok(bench->cuda->cuSignalExternalSemaphoresAsync(&side->cuda_release, &params,
-                                                                      1, bench->on.stream),
+    return bench_cuda_ok(bench->cuda->SignalExternalSemaphoresAsync(&side->cuda_release, &params, 1,
+                                                                    bench->on.stream),
                          "cuSignalExternalSemaphoresAsync");
 }
 
@@ -148,14 +148,14 @@ void vkb_close_raw(struct vkb *bench, struct vkb_side *side)
 {
     for (unsigned i = 0; i < VKB_RESOURCES; i++) {
         if (side->pointers[i])
-            bench->cuda->cuMemFree(side->pointers[i]);
+            bench->cuda->MemFree(side->pointers[i]);
         if (side->imports[i])
-            bench->cuda->cuDestroyExternalMemory(side->imports[i]);
+            bench->cuda->DestroyExternalMemory(side->imports[i]);
     }
     if (side->cuda_acquire)
-        bench->cuda->cuDestroyExternalSemaphore(side->cuda_acquire);
+        bench->cuda->DestroyExternalSemaphore(side->cuda_acquire);
     if (side->cuda_release)
-        bench->cuda->cuDestroyExternalSemaphore(side->cuda_release);
+        bench->cuda->DestroyExternalSemaphore(side->cuda_release);
     bench->vk.vkDestroySemaphore(bench->handles->device, side->acquire, NULL);
     bench->vk.vkDestroySemaphore(bench->handles->device, side->release, NULL);
 }
@@ -219,8 +219,8 @@ bool vkb_resize(struct vkb *bench, size_t bytes)
 bool vkb_fill(struct vkb *bench, struct vkb_side *side, unsigned resource)
 {
     unsigned number = (unsigned)side->frames + 1;
-    CUresult result = bench->cuda->cuMemsetD32Async(side->pointers[resource], number,
-                                                    bench->fill / 4, bench->on.stream);
+    CUresult result = bench->cuda->MemsetD32Async(side->pointers[resource], number, bench->fill / 4,
+                                                  bench->on.stream);
     side->written[resource] = number;
     return bench_cuda_ok(result, "cuMemsetD32Async");
 }
