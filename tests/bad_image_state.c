@@ -93,7 +93,8 @@ static bool map_linear_and_release(void)
 static bool close_mapped(void)
 {
     buffers[0] = gr_map(resources[0], fx.stream);
-    return gr_close(resources[0], fx.stream) == GR_OK && gr_buffer_release(buffers[0]) == GR_OK;
+    return gr_resource_close(resources[0], fx.stream) == GR_OK &&
+           gr_buffer_release(buffers[0]) == GR_OK;
 }
 
 static bool free_all(void)

@@ -22,7 +22,7 @@ START_COPY_TEST(a_deleted_buffer_is_not_mapped)
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
     glDeleteBuffers(1, &name);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
-    ck_assert(!gr_is_mapped(resource));
+    ck_assert(!gr_resource_is_mapped(resource));
 }
 END_TEST
 
@@ -92,7 +92,7 @@ START_COPY_TEST(a_buffer_that_the_application_has_mapped)
     cuda_write_pattern(buffer, 2);
     ck_assert_ptr_nonnull(glMapBuffer(GL_ARRAY_BUFFER, GL_READ_WRITE));
     assert_fails(gr_buffer_release(buffer), GR_ERR_STATE, 0, "glMapBuffer");
-    ck_assert(gr_is_mapped(resource));
+    ck_assert(gr_resource_is_mapped(resource));
     ck_assert(glUnmapBuffer(GL_ARRAY_BUFFER));
     assert_ok(gr_buffer_release(buffer));
     assert_gl_pattern(name, SIZE, 2);
@@ -125,7 +125,7 @@ START_COPY_TEST(another_context_is_refused)
     gr_egl *stranger = gr_egl_create(NULL);
     assert_made(stranger);
     assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, "another context");
-    assert_fails(gr_close(resource, fx.stream), GR_ERR_GL, 0, "another context");
+    assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, "another context");
     gr_egl_free(stranger);
     enter_context();
     assert_ok(gr_buffer_release(buffer));
@@ -189,7 +189,7 @@ START_COPY_TEST(a_map_that_fails_midway_maps_nothing)
                      CUDA_ERROR_UNKNOWN, "copy");
         for (unsigned i = 0; i < MANY; i++) {
             ck_assert_ptr_null(buffers[i]);
-            ck_assert(!gr_is_mapped(resources[i]));
+            ck_assert(!gr_resource_is_mapped(resources[i]));
         }
     }
     assert_ok(gr_map_many(resources, MANY, fx.stream, buffers));
@@ -235,7 +235,7 @@ START_COPY_TEST(a_batch_of_two_transports)
     let_fail(IN, CUDA_ERROR_UNKNOWN, gr_gl_transport(resources[0]) == GR_TRANSPORT_COPY);
     assert_fails(gr_map_many(resources, 2, fx.stream, buffers), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN,
                  "copy");
-    ck_assert(!gr_is_mapped(resources[0]) && !gr_is_mapped(resources[1]));
+    ck_assert(!gr_resource_is_mapped(resources[0]) && !gr_resource_is_mapped(resources[1]));
     assert_ok(gr_map_many(resources, 2, fx.stream, buffers));
     for (unsigned i = 0; i < 2; i++) {
         assert_cuda_pattern(buffers[i], i + 1);
@@ -259,7 +259,7 @@ START_COPY_TEST(a_release_that_fails_can_be_tried_again)
         cuda_write_pattern(buffer, 2);
         let_fail(functions[i], CUDA_ERROR_ILLEGAL_ADDRESS, 0);
         assert_fails(gr_buffer_release(buffer), GR_ERR_CUDA, CUDA_ERROR_ILLEGAL_ADDRESS, "copy");
-        ck_assert(gr_is_mapped(resource));
+        ck_assert(gr_resource_is_mapped(resource));
         if (i == 0)
             assert_gl_pattern(name, SIZE, 1);
         assert_ok(gr_buffer_release(buffer));

@@ -49,9 +49,9 @@ START_TEST(a_forced_transport_is_taken)
     ck_assert_uint_eq(gr_gl_name(copy), name);
     ck_assert_uint_eq(gr_gl_target(copy), GL_ARRAY_BUFFER);
     ck_assert_ptr_nonnull(gr_handle(copy));
-    assert_ok(gr_close(copy, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_close(copy, GR_STREAM_OF_MAP));
     ck_assert_ptr_null(gr_handle(copy));
-    ck_assert(gr_is_closed(copy));
+    ck_assert(gr_resource_is_closed(copy));
 }
 END_TEST
 

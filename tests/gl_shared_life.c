@@ -38,10 +38,10 @@ START_WAY_TEST(the_name_ends_with_the_resource)
     gr_resource *resource = must_share(SIZE, GR_NONE);
     GLuint name = gr_gl_name(resource);
     ck_assert(glIsBuffer(name));
-    assert_ok(gr_close(resource, CU_STREAM_LEGACY));
-    ck_assert(gr_is_closed(resource));
+    assert_ok(gr_resource_close(resource, CU_STREAM_LEGACY));
+    ck_assert(gr_resource_is_closed(resource));
     ck_assert(glIsBuffer(name)); /* OpenGL's object goes with the resource's memory */
-    assert_ok(gr_close(resource, CU_STREAM_LEGACY));
+    assert_ok(gr_resource_close(resource, CU_STREAM_LEGACY));
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
     gr_resource_free(resource);
     ck_assert(!glIsBuffer(name));
@@ -54,7 +54,7 @@ START_WAY_TEST(closed_while_mapped)
     gr_resource *resource = must_share(SIZE, GR_NONE);
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x13);
-    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x13);
     gr_resource_free(resource);
@@ -114,15 +114,15 @@ static void assert_refused(gr_resource *resource, gr_buffer *mapped, const char 
     gr_buffer *none = NULL;
     if (mapped) {
         assert_fails(gr_buffer_release(mapped), GR_ERR_GL, 0, text);
-        assert_fails(gr_unmap(resource, fx.stream), GR_ERR_GL, 0, text);
-        ck_assert(gr_is_mapped(resource));
+        assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_GL, 0, text);
+        ck_assert(gr_resource_is_mapped(resource));
     } else {
         assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, text);
         assert_fails(gr_map_many(&resource, 1, fx.stream, &none), GR_ERR_GL, 0, text);
         ck_assert_ptr_null(none);
     }
-    assert_fails(gr_close(resource, fx.stream), GR_ERR_GL, 0, text);
-    ck_assert(!gr_is_closed(resource));
+    assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, text);
+    ck_assert(!gr_resource_is_closed(resource));
 }
 
 START_WAY_TEST(refused_in_the_wrong_context)

@@ -15,7 +15,7 @@ typedef void (*anything)(void);
     X(gr_buffer_size)                                                                              \
     X(gr_buffer_stream)                                                                            \
     X(gr_clear_error)                                                                              \
-    X(gr_close)                                                                                    \
+    X(gr_resource_close)                                                                           \
     X(gr_cuda)                                                                                     \
     X(gr_cuda_driver_path)                                                                         \
     X(gr_cuda_is_software)                                                                         \
@@ -32,8 +32,8 @@ typedef void (*anything)(void);
     X(gr_flags_parse)                                                                              \
     X(gr_from_gl_buffer)                                                                           \
     X(gr_handle)                                                                                   \
-    X(gr_is_closed)                                                                                \
-    X(gr_is_mapped)                                                                                \
+    X(gr_resource_is_closed)                                                                       \
+    X(gr_resource_is_mapped)                                                                       \
     X(gr_last_error)                                                                               \
     X(gr_log_set)                                                                                  \
     X(gr_map)                                                                                      \
@@ -44,7 +44,7 @@ typedef void (*anything)(void);
     X(gr_resource_free)                                                                            \
     X(gr_status_name)                                                                              \
     X(gr_status_text)                                                                              \
-    X(gr_unmap)                                                                                    \
+    X(gr_resource_unmap)                                                                           \
     X(gr_library_version)
 
 #define COUNT_FUNCTION(function) +1

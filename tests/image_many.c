@@ -45,7 +45,7 @@ static void check_what_cuda_has(void)
 {
     unsigned char got[SIZE], wanted[SIZE];
     for (int i = 0; i < COUNT; i++) {
-        ck_assert(gr_is_mapped(resources[i]));
+        ck_assert(gr_resource_is_mapped(resources[i]));
         if (is_image(i)) {
             image_pattern(images[i].format, wanted, SIZE, image_seed((unsigned)i, 0, 0));
             image_get(buffers[i], 0, 0, got);
@@ -66,7 +66,7 @@ START_TEST(buffers_and_images_are_mapped_together)
         check_what_cuda_has();
         assert_ok(gr_buffer_release_many(buffers, COUNT, GR_STREAM_OF_MAP));
         for (int i = 0; i < COUNT; i++) {
-            ck_assert(!gr_is_mapped(resources[i]));
+            ck_assert(!gr_resource_is_mapped(resources[i]));
             ck_assert_ptr_null(buffers[i]);
         }
     }
@@ -112,7 +112,7 @@ static void assert_none_mapped(gr_status status, const char *text)
 {
     assert_fails(gr_map_many(resources, COUNT, fx.stream, buffers), status, 0, text);
     for (int i = 0; i < COUNT; i++) {
-        ck_assert(!gr_is_mapped(resources[i]));
+        ck_assert(!gr_resource_is_mapped(resources[i]));
         ck_assert_ptr_eq(buffers[i], untouched);
     }
 }
@@ -120,7 +120,7 @@ static void assert_none_mapped(gr_status status, const char *text)
 START_TEST(a_closed_image_in_the_middle_lets_none_be_mapped)
 {
     make();
-    assert_ok(gr_close(resources[3], fx.stream));
+    assert_ok(gr_resource_close(resources[3], fx.stream));
     assert_none_mapped(GR_ERR_STATE, "closed");
     gr_resource_free(resources[3]);
     resources[3] = must_register_image(&images[3], GR_NONE);
@@ -138,7 +138,7 @@ START_TEST(a_mapped_image_in_the_middle_lets_none_be_mapped)
                  "already mapped");
     for (int i = 0; i < COUNT; i++) {
         ck_assert_ptr_eq(buffers[i], untouched);
-        ck_assert(gr_is_mapped(resources[i]) == (i == 3));
+        ck_assert(gr_resource_is_mapped(resources[i]) == (i == 3));
     }
     ck_assert_ptr_nonnull(gr_buffer_array(buffer, 0, 0));
     assert_ok(gr_buffer_release(buffer));

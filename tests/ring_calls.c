@@ -167,7 +167,7 @@ START_TEST(resources_that_cannot_be_slots_are_refused)
     gr_buffer *buffer = must_map(two[1]);
     assert_null(gr_ring_create(two, 2, NULL), GR_ERR_STATE, 0, "is mapped");
     assert_ok(gr_buffer_release(buffer));
-    assert_ok(gr_close(two[1], fx.stream));
+    assert_ok(gr_resource_close(two[1], fx.stream));
     assert_null(gr_ring_create(two, 2, NULL), GR_ERR_STATE, 0, "closed");
     gr_resource_free(two[1]);
     assert_still_mine(two[0]);
@@ -288,7 +288,7 @@ START_TEST(slots_that_are_not_the_sides_are_refused)
     assert_fails(gr_ring_publish(ring, 2, twice), GR_ERR_INVALID_VALUE, 0, "listed twice");
     assert_fails(gr_ring_give_back(ring, 1, &mine), GR_ERR_STATE, 0, "not one that is being read");
     assert_slots(ring, 1, 1, 0, 0);
-    ck_assert(gr_is_mapped(mine.resource) == (producer == GR_SIDE_CUDA));
+    ck_assert(gr_resource_is_mapped(mine.resource) == (producer == GR_SIDE_CUDA));
     slot_fill(&mine, 3);
     gr_slot copy = mine;
     assert_ok(gr_ring_publish(ring, 1, &mine));

@@ -21,7 +21,7 @@
 static struct wire capture(gr_resource *resource)
 {
     struct pair pair = pair_make();
-    assert_ok(gr_send_resource(pair.here, resource, SOON));
+    assert_ok(gr_resource_send(pair.here, resource, SOON));
     struct wire wire = wire_take(pair.there);
     pair_close(&pair);
     return wire;
@@ -46,7 +46,7 @@ static gr_resource *receive(const struct wire *wire, bool as_ring)
     if (as_ring)
         ck_assert_ptr_null(gr_receive_ring(pair.there, IN_TIME_MS));
     else
-        resource = gr_receive_resource(pair.there, IN_TIME_MS);
+        resource = gr_resource_receive(pair.there, IN_TIME_MS);
     pair_close(&pair);
     return resource;
 }
@@ -219,7 +219,7 @@ END_TEST
 /* Receives what is good. */
 static void take(int socket)
 {
-    gr_resource *taken = gr_receive_resource(socket, SOON);
+    gr_resource *taken = gr_resource_receive(socket, SOON);
     assert_made(taken);
     gr_resource_free(taken);
 }
@@ -244,7 +244,7 @@ START_VULKAN_TEST(repeated_messages)
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
     struct pair pair = pair_make();
     for (int i = 0; i < 3; i++)
-        assert_ok(gr_send_resource(pair.here, resource, SOON));
+        assert_ok(gr_resource_send(pair.here, resource, SOON));
     tell(pair.here);
     for (int i = 0; i < 3; i++) {
         take(pair.there);

@@ -18,7 +18,7 @@
 /* The child has no graphics API: it reads a pattern, writes the next one, and is done. */
 void job_reads_and_writes(int socket)
 {
-    gr_resource *resource = gr_receive_resource(socket, SOON);
+    gr_resource *resource = gr_resource_receive(socket, SOON);
     child_check(resource);
     gr_buffer *buffer = gr_map(resource, fx.stream);
     child_check(buffer);
@@ -37,7 +37,7 @@ START_VULKAN_TEST(bytes_of_a_vulkan_buffer)
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
     vulkan_write_pattern(gr_vk_buffer(resource), SHARE_SIZE, 1);
     int fds = open_fds();
-    assert_ok(gr_send_resource(peer.socket, resource, SOON));
+    assert_ok(gr_resource_send(peer.socket, resource, SOON));
     ck_assert_int_eq(open_fds(), fds);
     hear(peer.socket);
     assert_vulkan_pattern(gr_vk_buffer(resource), SHARE_SIZE, 2);
@@ -52,7 +52,7 @@ START_VULKAN_TEST(bytes_of_the_applications_buffer)
     struct vulkan_own own = vulkan_own(SHARE_SIZE, _i == 1);
     GR_AUTO(gr_resource) *resource = must_register_own(&own, SHARE_SIZE, GR_NONE);
     vulkan_write_pattern(own.buffer, SHARE_SIZE, 1);
-    assert_ok(gr_send_resource(peer.socket, resource, SOON));
+    assert_ok(gr_resource_send(peer.socket, resource, SOON));
     hear(peer.socket);
     assert_vulkan_pattern(own.buffer, SHARE_SIZE, 2);
     peer_end(&peer, false);
@@ -70,7 +70,7 @@ START_TEST(bytes_of_a_shared_opengl_buffer)
     pattern_fill(bytes, SHARE_SIZE, 1);
     gl_write(gr_gl_name(resource), bytes, SHARE_SIZE);
     glFinish();
-    gr_status status = gr_send_resource(peer.socket, resource, SOON);
+    gr_status status = gr_resource_send(peer.socket, resource, SOON);
     ck_assert_msg(status == GR_OK, "%s", error_text());
     hear(peer.socket);
     assert_gl_pattern(gr_gl_name(resource), SHARE_SIZE, 2);
@@ -86,7 +86,7 @@ static unsigned char texel(unsigned x, unsigned y, unsigned c)
 void job_reads_an_image(int socket)
 {
     static unsigned char bytes[IMAGE_HEIGHT][IMAGE_WIDTH][4];
-    gr_resource *resource = gr_receive_resource(socket, SOON);
+    gr_resource *resource = gr_resource_receive(socket, SOON);
     child_check(resource);
     gr_buffer *buffer = gr_map(resource, fx.stream);
     child_check(buffer);
@@ -133,7 +133,7 @@ START_VULKAN_TEST(texels_of_a_vulkan_image)
                           .Height = IMAGE_HEIGHT};
     CU(Memcpy2DAsync(&copy, fx.stream));
     must_release(buffer);
-    assert_ok(gr_send_resource(peer.socket, image.resource, SOON));
+    assert_ok(gr_resource_send(peer.socket, image.resource, SOON));
     hear(peer.socket);
     peer_end(&peer, false);
     gr_resource_free(image.resource);
@@ -146,7 +146,7 @@ END_TEST
 void job_takes_turns_by_semaphores(int socket)
 {
     gr_submit submit;
-    gr_resource *resource = gr_receive_resource(socket, SOON);
+    gr_resource *resource = gr_resource_receive(socket, SOON);
     child_check(resource);
     child_check(gr_submit_begin(&resource, 1, &submit) == GR_OK);
     child_check(submit.signal && submit.signal_value == 1);
@@ -172,7 +172,7 @@ START_VULKAN_TEST(semaphores_go_along)
     GR_AUTO(gr_semaphore) *acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_semaphore) *release = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_ok(gr_resource_set_sync(resource, acquire, release));
-    assert_ok(gr_send_resource(peer.socket, resource, SOON));
+    assert_ok(gr_resource_send(peer.socket, resource, SOON));
     hear(peer.socket);
     assert_ok(gr_submit_begin(&resource, 1, &submit));
     VkCommandBuffer commands = vulkan_begin();
@@ -192,18 +192,18 @@ START_VULKAN_TEST(what_cannot_be_sent)
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(64, 1));
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
-    assert_fails(gr_send_resource(pair.here, gl, 0), GR_ERR_UNSUPPORTED, 0, "gr_gl_buffer_create");
-    assert_fails(gr_send_resource(pair.here, NULL, 0), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_resource_send(pair.here, gl, 0), GR_ERR_UNSUPPORTED, 0, "gr_gl_buffer_create");
+    assert_fails(gr_resource_send(pair.here, NULL, 0), GR_ERR_INVALID_VALUE, 0, "NULL");
     gr_buffer *buffer = must_map(resource);
-    assert_fails(gr_send_resource(pair.here, resource, 0), GR_ERR_STATE, 0, "mapped");
+    assert_fails(gr_resource_send(pair.here, resource, 0), GR_ERR_STATE, 0, "mapped");
     assert_ok(gr_buffer_release(buffer));
-    assert_fails(gr_send_resource(-1, resource, 0), GR_ERR_INVALID_VALUE, 0, "socket");
-    assert_fails(gr_send_resource(fileno(stderr), resource, 0), GR_ERR_INVALID_VALUE, 0, "socket");
+    assert_fails(gr_resource_send(-1, resource, 0), GR_ERR_INVALID_VALUE, 0, "socket");
+    assert_fails(gr_resource_send(fileno(stderr), resource, 0), GR_ERR_INVALID_VALUE, 0, "socket");
     int unconnected = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_fails(gr_send_resource(unconnected, resource, 0), GR_ERR_INVALID_VALUE, 0, "connected");
+    assert_fails(gr_resource_send(unconnected, resource, 0), GR_ERR_INVALID_VALUE, 0, "connected");
     close(unconnected);
-    assert_ok(gr_close(resource, fx.stream));
-    assert_fails(gr_send_resource(pair.here, resource, 0), GR_ERR_STATE, 0, "closed");
+    assert_ok(gr_resource_close(resource, fx.stream));
+    assert_fails(gr_resource_send(pair.here, resource, 0), GR_ERR_STATE, 0, "closed");
     pair_close(&pair);
 }
 END_TEST
@@ -216,7 +216,7 @@ START_VULKAN_TEST(semaphores_of_the_host_are_refused)
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
     GR_AUTO(gr_semaphore) *acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_ok(gr_resource_set_sync(resource, acquire, NULL));
-    assert_fails(gr_send_resource(pair.here, resource, 0), GR_ERR_UNSUPPORTED, 0, "ring");
+    assert_fails(gr_resource_send(pair.here, resource, 0), GR_ERR_UNSUPPORTED, 0, "ring");
     pair_close(&pair);
 }
 END_TEST
@@ -225,18 +225,18 @@ START_VULKAN_TEST(time_runs_out)
 {
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
-    assert_null(gr_receive_resource(pair.there, 0), GR_ERR_TIMEOUT, 0, "in time");
-    assert_null(gr_receive_resource(pair.there, 30), GR_ERR_TIMEOUT, 0, "in time");
+    assert_null(gr_resource_receive(pair.there, 0), GR_ERR_TIMEOUT, 0, "in time");
+    assert_null(gr_resource_receive(pair.there, 30), GR_ERR_TIMEOUT, 0, "in time");
     assert_null(gr_receive_ring(pair.there, 30), GR_ERR_TIMEOUT, 0, "in time");
     /* Half of a message. */
     ck_assert_int_eq(send(pair.here, "grsh", 4, 0), 4);
-    assert_null(gr_receive_resource(pair.there, 30), GR_ERR_TIMEOUT, 0, "close the socket");
+    assert_null(gr_resource_receive(pair.there, 30), GR_ERR_TIMEOUT, 0, "close the socket");
     pair_close(&pair);
     /* Nobody reads, and the socket's room ends. */
     pair = pair_make();
     gr_status status = GR_OK;
     for (int i = 0; i < 100000 && status == GR_OK; i++)
-        status = gr_send_resource(pair.here, resource, 20);
+        status = gr_resource_send(pair.here, resource, 20);
     /* The kernel counts descriptors that are under way, too. */
     ck_assert_msg(status == GR_ERR_TIMEOUT || status == GR_ERR_SYSTEM, "%s", error_text());
     gr_clear_error();
@@ -251,8 +251,8 @@ START_VULKAN_TEST(a_peer_that_is_gone)
     ck_assert_int_eq(send(pair.there, "grsh", 4, 0), 4);
     close(pair.there);
     pair.there = -1;
-    assert_fails(gr_send_resource(pair.here, resource, SOON), GR_ERR_SYSTEM, 0, "gone");
-    assert_null(gr_receive_resource(pair.here, SOON), GR_ERR_SYSTEM, 0, "gone");
+    assert_fails(gr_resource_send(pair.here, resource, SOON), GR_ERR_SYSTEM, 0, "gone");
+    assert_null(gr_resource_receive(pair.here, SOON), GR_ERR_SYSTEM, 0, "gone");
     pair_close(&pair);
 }
 END_TEST

@@ -122,8 +122,8 @@ void assert_mapped(gr_resource *resource, unsigned seed)
 
 void assert_not_mapped(const gr_resource *resource)
 {
-    ck_assert(!gr_is_mapped(resource));
-    ck_assert(!gr_is_closed(resource));
+    ck_assert(!gr_resource_is_mapped(resource));
+    ck_assert(!gr_resource_is_closed(resource));
     CUdeviceptr pointer;
     size_t size;
     CU_GIVES(CUDA_ERROR_NOT_MAPPED,

@@ -86,7 +86,7 @@ START_TEST(map_in_wrong_context)
         assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, w->text);
         assert_fails(gr_map_many(&resource, 1, fx.stream, &none), GR_ERR_GL, 0, w->text);
         ck_assert_ptr_eq(none, NULL);
-        ck_assert(!gr_is_mapped(resource));
+        ck_assert(!gr_resource_is_mapped(resource));
         leave();
         assert_resource_usable(resource, name);
     }
@@ -105,9 +105,9 @@ START_TEST(release_in_wrong_context)
         assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, w->text);
         assert_fails(gr_buffer_release_on(buffer, fx.other), GR_ERR_GL, 0, w->text);
         assert_fails(gr_buffer_release_many(list, 2, fx.stream), GR_ERR_GL, 0, w->text);
-        assert_fails(gr_unmap(resource, fx.stream), GR_ERR_GL, 0, w->text);
+        assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_GL, 0, w->text);
         ck_assert_ptr_eq(list[0], buffer);
-        ck_assert(gr_is_mapped(resource));
+        ck_assert(gr_resource_is_mapped(resource));
         ck_assert_uint_eq(gr_buffer_ptr(buffer), where);
         ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
         leave();
@@ -123,15 +123,15 @@ START_TEST(close_in_wrong_context)
     EACH_WRONG(w)
     {
         enter(w);
-        assert_fails(gr_close(resource, fx.stream), GR_ERR_GL, 0, w->text);
-        ck_assert(!gr_is_closed(resource));
+        assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, w->text);
+        ck_assert(!gr_resource_is_closed(resource));
         ck_assert_ptr_ne(gr_handle(resource), NULL);
         leave();
         gr_buffer *buffer = gr_map(resource, fx.stream);
         assert_made(buffer);
         enter(w);
-        assert_fails(gr_close(resource, GR_STREAM_OF_MAP), GR_ERR_GL, 0, w->text);
-        ck_assert(gr_is_mapped(resource) && !gr_is_closed(resource));
+        assert_fails(gr_resource_close(resource, GR_STREAM_OF_MAP), GR_ERR_GL, 0, w->text);
+        ck_assert(gr_resource_is_mapped(resource) && !gr_resource_is_closed(resource));
         ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
         leave();
         assert_ok(gr_buffer_release(buffer));
@@ -143,11 +143,11 @@ END_TEST
 /* A closed resource has nothing left that a context could be wrong for. */
 START_TEST(closed_in_wrong_context)
 {
-    assert_ok(gr_close(resource, fx.stream));
+    assert_ok(gr_resource_close(resource, fx.stream));
     EACH_WRONG(w)
     {
         enter(w);
-        assert_ok(gr_close(resource, fx.stream));
+        assert_ok(gr_resource_close(resource, fx.stream));
         assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
         leave();
     }
@@ -162,7 +162,7 @@ START_TEST(unmapped_release_in_wrong_context)
 {
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
-    assert_ok(gr_unmap(resource, fx.stream));
+    assert_ok(gr_resource_unmap(resource, fx.stream));
     enter(&wrongs[1]);
     assert_ok(gr_buffer_release(buffer));
     leave();
@@ -188,7 +188,7 @@ START_TEST(many_with_one_of_another_context)
         gr_buffer *out[2] = {NULL, NULL};
         assert_fails(gr_map_many(orders[i], 2, fx.stream, out), GR_ERR_GL, 0, "another context");
         ck_assert(!out[0] && !out[1]);
-        ck_assert(!gr_is_mapped(resource) && !gr_is_mapped(other));
+        ck_assert(!gr_resource_is_mapped(resource) && !gr_resource_is_mapped(other));
     }
     assert_resource_usable(resource, name);
     assert_ok(gr_egl_make_current(stranger));
@@ -211,7 +211,7 @@ START_TEST(release_many_of_two_contexts)
     assert_fails(gr_buffer_release_many(list, 2, fx.stream), GR_ERR_GL, 0, "another context");
     ck_assert_ptr_eq(list[0], stays);
     ck_assert_ptr_eq(list[1], NULL);
-    ck_assert(!gr_is_mapped(resource) && gr_is_mapped(other));
+    ck_assert(!gr_resource_is_mapped(resource) && gr_resource_is_mapped(other));
     assert_resource_usable(resource, name);
     assert_ok(gr_egl_make_current(stranger));
     assert_ok(gr_buffer_release(stays));
@@ -226,7 +226,7 @@ START_TEST(sharing_context)
     gr_egl *sharing = gr_egl_create(&(gr_egl_options){.share = fx.egl});
     assert_made(sharing);
     assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, "another context");
-    assert_fails(gr_close(resource, fx.stream), GR_ERR_GL, 0, "another context");
+    assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, "another context");
     assert_buffer_usable(name); /* the same buffer, by a resource of this context's own */
     gr_egl_free(sharing);
     leave();
@@ -348,7 +348,7 @@ START_TEST(freed_then_close)
     free_in(&wrongs[1]);
     leave();
     unsigned long before = ended();
-    assert_ok(gr_close(second, fx.stream));
+    assert_ok(gr_resource_close(second, fx.stream));
     ck_assert_uint_eq(ended(), before + 2);
     gr_resource_free(second);
 }
@@ -364,7 +364,7 @@ START_TEST(freed_then_register_elsewhere)
     assert_made(other);
     assert_resource_usable(other, other_name);
     ck_assert_uint_eq(ended(), before);
-    assert_ok(gr_close(other, fx.stream));
+    assert_ok(gr_resource_close(other, fx.stream));
     gr_resource_free(other);
     ck_assert_uint_eq(ended(), before + 1);
     leave();
@@ -411,7 +411,7 @@ static int first_use_without_context(void)
     child_check(!gr_map(resource, stream));
     assert_error(GR_ERR_GL, 0, "No OpenGL context is current");
     child_check(gr_egl_make_current(egl) == GR_OK);
-    child_check(gr_close(resource, stream) == GR_OK);
+    child_check(gr_resource_close(resource, stream) == GR_OK);
     gr_resource_free(resource);
     gr_egl_free(egl);
     return 0;

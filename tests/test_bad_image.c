@@ -223,7 +223,7 @@ static void assert_not_mappable(gr_resource *resource, const char *text)
     assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_STATE, 0, text);
     assert_fails(gr_map_many(&resource, 1, fx.stream, &none), GR_ERR_STATE, 0, text);
     ck_assert_ptr_null(none);
-    ck_assert(!gr_is_mapped(resource));
+    ck_assert(!gr_resource_is_mapped(resource));
 }
 
 static GLint level_parameter(GLenum parameter)
@@ -281,7 +281,7 @@ START_TEST(deleted_after_the_registration)
     glDeleteTextures(1, &name);
     assert_not_mappable(texture, "deleted");
     assert_not_mappable(renderbuffer, "deleted");
-    assert_ok(gr_close(texture, fx.stream));
+    assert_ok(gr_resource_close(texture, fx.stream));
 }
 END_TEST
 
@@ -358,16 +358,16 @@ static void check_wrong_context(gr_egl *stranger, const char *text)
     enter(stranger);
     assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, text);
     assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_GL, 0, text);
-    assert_fails(gr_close(resource, fx.stream), GR_ERR_GL, 0, text);
-    ck_assert(!gr_is_mapped(resource) && !gr_is_closed(resource));
+    assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, text);
+    ck_assert(!gr_resource_is_mapped(resource) && !gr_resource_is_closed(resource));
     enter(fx.egl);
     gr_buffer *buffer = gr_map_linear(resource, 0, 0, fx.stream);
     assert_made(buffer);
     cuda_fill(buffer, 7);
     enter(stranger);
     assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, text);
-    assert_fails(gr_unmap(resource, fx.stream), GR_ERR_GL, 0, text);
-    ck_assert(gr_is_mapped(resource));
+    assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_GL, 0, text);
+    ck_assert(gr_resource_is_mapped(resource));
     enter(fx.egl);
     assert_ok(gr_buffer_release(buffer));
     unsigned char got[8 * 8 * 4];

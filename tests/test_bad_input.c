@@ -148,16 +148,16 @@ START_TEST(stream_null)
     GLuint name = new_buffer();
     gr_resource *resource = must_register(name);
     no_map_on(NULL, "CU_STREAM_LEGACY", resource);
-    assert_fails(gr_close(resource, NULL), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
+    assert_fails(gr_resource_close(resource, NULL), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
     assert_resource_usable(resource, name);
 
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
     assert_fails(gr_buffer_release_on(buffer, NULL), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
     assert_fails(gr_buffer_release_many(&buffer, 1, NULL), GR_ERR_INVALID_VALUE, 0, "STREAM");
-    assert_fails(gr_unmap(resource, NULL), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
-    assert_fails(gr_close(resource, NULL), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
-    ck_assert(gr_is_mapped(resource));
+    assert_fails(gr_resource_unmap(resource, NULL), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
+    assert_fails(gr_resource_close(resource, NULL), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
+    ck_assert(gr_resource_is_mapped(resource));
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
     assert_ok(gr_buffer_release(buffer));
     end_usable(resource);
@@ -193,8 +193,8 @@ START_TEST(storage_given_again)
         gr_buffer *none = NULL;
         assert_fails(gr_map_many(&resource, 1, fx.stream, &none), GR_ERR_STATE, 0, "storage");
         ck_assert_ptr_eq(none, NULL);
-        ck_assert(!gr_is_mapped(resource));
-        assert_ok(gr_close(resource, fx.stream));
+        ck_assert(!gr_resource_is_mapped(resource));
+        assert_ok(gr_resource_close(resource, fx.stream));
         gr_resource_free(resource);
     }
     give_storage(name, SIZE);
@@ -208,9 +208,9 @@ START_TEST(deleted_while_registered)
     gr_resource *resource = must_register(name);
     glDeleteBuffers(1, &name);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
-    ck_assert(!gr_is_mapped(resource));
-    assert_ok(gr_close(resource, fx.stream));
-    ck_assert(gr_is_closed(resource));
+    ck_assert(!gr_resource_is_mapped(resource));
+    assert_ok(gr_resource_close(resource, fx.stream));
+    ck_assert(gr_resource_is_closed(resource));
     gr_resource_free(resource);
 }
 END_TEST
@@ -224,7 +224,7 @@ START_TEST(deleted_while_mapped)
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 1, SIZE, fx.stream));
     glDeleteBuffers(1, &name);
     assert_ok(gr_buffer_release(buffer));
-    ck_assert(!gr_is_mapped(resource));
+    ck_assert(!gr_resource_is_mapped(resource));
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
     gr_resource_free(resource);
     assert_buffer_usable(new_buffer());
@@ -242,7 +242,7 @@ START_TEST(mapped_already)
     assert_null(gr_map(resource, fx.other), GR_ERR_STATE, 0, "already mapped");
     assert_fails(gr_map_many(&resource, 1, fx.stream, &none), GR_ERR_STATE, 0, "already mapped");
     ck_assert_ptr_eq(none, NULL);
-    ck_assert(gr_is_mapped(resource));
+    ck_assert(gr_resource_is_mapped(resource));
     ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
     assert_ok(gr_buffer_release(buffer));
     end_usable(resource);
@@ -252,11 +252,11 @@ END_TEST
 START_TEST(unmapped_already)
 {
     gr_resource *resource = must_register(new_buffer());
-    assert_fails(gr_unmap(resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
+    assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
-    assert_ok(gr_unmap(resource, fx.stream));
-    assert_fails(gr_unmap(resource, GR_STREAM_OF_MAP), GR_ERR_STATE, 0, "not mapped");
+    assert_ok(gr_resource_unmap(resource, fx.stream));
+    assert_fails(gr_resource_unmap(resource, GR_STREAM_OF_MAP), GR_ERR_STATE, 0, "not mapped");
     assert_ok(gr_buffer_release(buffer));
     end_usable(resource);
 }
@@ -266,15 +266,15 @@ START_TEST(closed_already)
 {
     GLuint name = new_buffer();
     gr_resource *resource = must_register(name), *open = must_register(name);
-    assert_ok(gr_close(resource, fx.stream));
+    assert_ok(gr_resource_close(resource, fx.stream));
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
-    assert_fails(gr_unmap(resource, fx.stream), GR_ERR_STATE, 0, "closed");
+    assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_STATE, 0, "closed");
     gr_resource *both[] = {open, resource};
     gr_buffer *out[2] = {NULL, NULL};
     assert_fails(gr_map_many(both, 2, fx.stream, out), GR_ERR_STATE, 0, "closed");
     ck_assert(!out[0] && !out[1]);
-    assert_ok(gr_close(resource, fx.stream));
-    ck_assert(gr_is_closed(resource) && !gr_is_mapped(resource));
+    assert_ok(gr_resource_close(resource, fx.stream));
+    ck_assert(gr_resource_is_closed(resource) && !gr_resource_is_mapped(resource));
     ck_assert_ptr_eq(gr_handle(resource), NULL);
     ck_assert_int_gt(gr_resource_describe(resource, NULL, 0), 0);
     assert_resource_usable(open, name);
@@ -311,7 +311,7 @@ static void end_many(const GLuint names[MANY], gr_resource *resources[MANY])
             out_[i_] = untouched;                                                                  \
         assert_fails(gr_map_many(list, MANY, fx.stream, out_), status, 0, text);                   \
         for (int i_ = 0; i_ < MANY; i_++) {                                                        \
-            ck_assert(!gr_is_mapped((list)[i_]));                                                  \
+            ck_assert(!gr_resource_is_mapped((list)[i_]));                                         \
             ck_assert_ptr_eq(out_[i_], untouched);                                                 \
         }                                                                                          \
     } while (0)
@@ -329,7 +329,7 @@ START_TEST(many_with_one_that_is_wrong)
         list[wrong] = resources[(wrong + 1) % MANY];
         assert_many_fails(list, GR_ERR_INVALID_VALUE, "twice");
         list[wrong] = must_register(names[wrong]);
-        assert_ok(gr_close(list[wrong], fx.stream));
+        assert_ok(gr_resource_close(list[wrong], fx.stream));
         assert_many_fails(list, GR_ERR_STATE, "closed");
         gr_resource_free(list[wrong]);
     }
@@ -349,7 +349,7 @@ START_TEST(many_with_one_that_is_mapped)
                      "already mapped");
         for (int i = 0; i < MANY; i++) {
             ck_assert_ptr_eq(out[i], NULL);
-            ck_assert_int_eq(gr_is_mapped(resources[i]), i == wrong);
+            ck_assert_int_eq(gr_resource_is_mapped(resources[i]), i == wrong);
         }
         ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
         assert_ok(gr_buffer_release(buffer));
@@ -370,7 +370,7 @@ START_TEST(many_release_with_gaps)
     assert_ok(gr_buffer_release_many(out, MANY, fx.other));
     for (int i = 0; i < MANY; i++) {
         ck_assert_ptr_eq(out[i], NULL);
-        ck_assert_int_eq(gr_is_mapped(resources[i]), i == 2);
+        ck_assert_int_eq(gr_resource_is_mapped(resources[i]), i == 2);
     }
     assert_ok(gr_buffer_release(gone));
     assert_ok(gr_buffer_release_many(out, MANY, fx.other));
@@ -405,11 +405,11 @@ START_TEST(null_in_gr_h)
     assert_ok(gr_buffer_release_on(NULL, fx.stream));
     assert_fails(gr_buffer_release_many(NULL, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "buffers");
     assert_ok(gr_buffer_release_many(&buffer, 1, fx.stream));
-    assert_fails(gr_unmap(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_fails(gr_close(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_resource_unmap(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_resource_close(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
     gr_resource_free(NULL);
-    ck_assert(!gr_is_mapped(NULL));
-    ck_assert(gr_is_closed(NULL));
+    ck_assert(!gr_resource_is_mapped(NULL));
+    ck_assert(gr_resource_is_closed(NULL));
     ck_assert_ptr_eq(gr_handle(NULL), NULL);
     ck_assert_int_gt(gr_resource_describe(NULL, text, sizeof(text)), 0);
     ck_assert_uint_eq(strlen(text), sizeof(text) - 1);

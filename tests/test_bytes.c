@@ -190,7 +190,7 @@ static void go_both_ways(size_t size)
         assert_ok(gr_buffer_release(buffer));
         assert_gl_pattern(name, size, (unsigned)size + 2);
     }
-    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
     glDeleteBuffers(1, &name);
 }
 

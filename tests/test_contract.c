@@ -46,9 +46,9 @@ END_TEST
 START_TEST(close_ends_the_registration_and_the_handle)
 {
     void *handle = gr_handle(fx.resource);
-    assert_ok(gr_close(fx.resource, GR_STREAM_OF_MAP));
-    ck_assert(gr_is_closed(fx.resource));
-    ck_assert(!gr_is_mapped(fx.resource));
+    assert_ok(gr_resource_close(fx.resource, GR_STREAM_OF_MAP));
+    ck_assert(gr_resource_is_closed(fx.resource));
+    ck_assert(!gr_resource_is_mapped(fx.resource));
     ck_assert_ptr_null(gr_handle(fx.resource));
     assert_unregistered(handle);
 }
@@ -56,11 +56,11 @@ END_TEST
 
 START_TEST(close_is_idempotent)
 {
-    assert_ok(gr_close(fx.resource, fx.stream));
-    assert_ok(gr_close(fx.resource, fx.stream));
-    assert_ok(gr_close(fx.resource, fx.other));
-    assert_ok(gr_close(fx.resource, GR_STREAM_OF_MAP));
-    ck_assert(gr_is_closed(fx.resource));
+    assert_ok(gr_resource_close(fx.resource, fx.stream));
+    assert_ok(gr_resource_close(fx.resource, fx.stream));
+    assert_ok(gr_resource_close(fx.resource, fx.other));
+    assert_ok(gr_resource_close(fx.resource, GR_STREAM_OF_MAP));
+    ck_assert(gr_resource_is_closed(fx.resource));
 }
 END_TEST
 
@@ -69,9 +69,9 @@ START_TEST(close_while_mapped_empties_the_buffer)
     void *handle = gr_handle(fx.resource);
     gr_buffer *buffer = must_map(fx.resource);
     cuda_fill(buffer, 0x42);
-    assert_ok(gr_close(fx.resource, GR_STREAM_OF_MAP));
-    ck_assert(gr_is_closed(fx.resource));
-    ck_assert(!gr_is_mapped(fx.resource));
+    assert_ok(gr_resource_close(fx.resource, GR_STREAM_OF_MAP));
+    ck_assert(gr_resource_is_closed(fx.resource));
+    ck_assert(!gr_resource_is_mapped(fx.resource));
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
     ck_assert_uint_eq(gr_buffer_size(buffer), 0);
     assert_unregistered(handle);
@@ -85,7 +85,7 @@ START_TEST(close_while_mapped_takes_another_stream)
     gr_buffer *buffer = must_map(fx.resource);
     cuda_fill(buffer, 0x43);
     CU(StreamSynchronize(fx.stream));
-    assert_ok(gr_close(fx.resource, fx.other));
+    assert_ok(gr_resource_close(fx.resource, fx.other));
     assert_gl_bytes(fx.name, SIZE, 0x43);
     assert_ok(gr_buffer_release_on(buffer, fx.stream));
 }
@@ -95,7 +95,7 @@ START_TEST(a_closed_buffer_object_can_be_registered_again)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *first = must_register(name);
-    assert_ok(gr_close(first, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_close(first, GR_STREAM_OF_MAP));
     GR_AUTO(gr_resource) *second = must_register(name);
     GR_AUTO(gr_buffer) *buffer = must_map(second);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
@@ -104,10 +104,10 @@ END_TEST
 
 START_TEST(map_and_unmap_after_close_say_so)
 {
-    assert_ok(gr_close(fx.resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_close(fx.resource, GR_STREAM_OF_MAP));
     assert_null(gr_map(fx.resource, fx.stream), GR_ERR_STATE, 0, "closed");
-    assert_fails(gr_unmap(fx.resource, fx.stream), GR_ERR_STATE, 0, "closed");
-    ck_assert(gr_is_closed(fx.resource));
+    assert_fails(gr_resource_unmap(fx.resource, fx.stream), GR_ERR_STATE, 0, "closed");
+    ck_assert(gr_resource_is_closed(fx.resource));
 }
 END_TEST
 
@@ -116,15 +116,15 @@ START_TEST(null_is_nothing_to_release_and_an_error_elsewhere)
     gr_resource_free(NULL);
     assert_ok(gr_buffer_release(NULL));
     assert_ok(gr_buffer_release_on(NULL, fx.stream));
-    ck_assert(!gr_is_mapped(NULL));
-    ck_assert(gr_is_closed(NULL));
+    ck_assert(!gr_resource_is_mapped(NULL));
+    ck_assert(gr_resource_is_closed(NULL));
     ck_assert_ptr_null(gr_handle(NULL));
     ck_assert_uint_eq(gr_buffer_ptr(NULL), 0);
     ck_assert_uint_eq(gr_buffer_size(NULL), 0);
     ck_assert_ptr_null(gr_buffer_stream(NULL));
     assert_null(gr_map(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_fails(gr_unmap(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_fails(gr_close(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_resource_unmap(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_resource_close(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
 }
 END_TEST
 
@@ -136,7 +136,7 @@ START_TEST(map_gives_pointer_size_and_stream)
     ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
     ck_assert_ptr_eq(gr_buffer_stream(buffer), fx.stream);
-    ck_assert(gr_is_mapped(fx.resource));
+    ck_assert(gr_resource_is_mapped(fx.resource));
 }
 END_TEST
 
@@ -144,7 +144,7 @@ START_TEST(release_unmaps)
 {
     for (int i = 0; i < 3; i++) {
         gr_buffer *buffer = must_map(fx.resource);
-        ck_assert(gr_is_mapped(fx.resource));
+        ck_assert(gr_resource_is_mapped(fx.resource));
         assert_ok(gr_buffer_release(buffer));
         assert_not_mapped(fx.resource);
     }
@@ -175,7 +175,7 @@ START_TEST(map_twice_is_refused_and_keeps_the_first)
     CUdeviceptr pointer = gr_buffer_ptr(buffer);
     assert_null(gr_map(fx.resource, fx.stream), GR_ERR_STATE, 0, "already mapped");
     assert_null(gr_map(fx.resource, fx.other), GR_ERR_STATE, 0, "already mapped");
-    ck_assert(gr_is_mapped(fx.resource));
+    ck_assert(gr_resource_is_mapped(fx.resource));
     ck_assert_uint_eq(gr_buffer_ptr(buffer), pointer);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
     cuda_fill(buffer, 0x52);
@@ -186,11 +186,11 @@ END_TEST
 
 START_TEST(unmap_when_not_mapped_is_refused)
 {
-    assert_fails(gr_unmap(fx.resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
-    assert_fails(gr_unmap(fx.resource, GR_STREAM_OF_MAP), GR_ERR_STATE, 0, "not mapped");
+    assert_fails(gr_resource_unmap(fx.resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
+    assert_fails(gr_resource_unmap(fx.resource, GR_STREAM_OF_MAP), GR_ERR_STATE, 0, "not mapped");
     assert_not_mapped(fx.resource);
     assert_ok(gr_buffer_release(must_map(fx.resource)));
-    assert_fails(gr_unmap(fx.resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
+    assert_fails(gr_resource_unmap(fx.resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
 }
 END_TEST
 
@@ -198,7 +198,7 @@ START_TEST(unmap_empties_the_buffer_but_leaves_it_to_be_released)
 {
     gr_buffer *buffer = must_map(fx.resource);
     cuda_fill(buffer, 0x53);
-    assert_ok(gr_unmap(fx.resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_unmap(fx.resource, GR_STREAM_OF_MAP));
     assert_not_mapped(fx.resource);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
     ck_assert_uint_eq(gr_buffer_size(buffer), 0);
@@ -211,7 +211,7 @@ END_TEST
 START_TEST(unmap_takes_another_stream)
 {
     GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
-    assert_ok(gr_unmap(fx.resource, fx.other));
+    assert_ok(gr_resource_unmap(fx.resource, fx.other));
     assert_not_mapped(fx.resource);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
 }
@@ -220,13 +220,13 @@ END_TEST
 START_TEST(map_again_while_the_old_buffer_is_still_out)
 {
     gr_buffer *old = must_map(fx.resource);
-    assert_ok(gr_unmap(fx.resource, fx.stream));
+    assert_ok(gr_resource_unmap(fx.resource, fx.stream));
     gr_buffer *new = must_map(fx.resource);
     ck_assert_ptr_ne(old, new);
     ck_assert_uint_eq(gr_buffer_ptr(old), 0);
     ck_assert_uint_eq(gr_buffer_size(new), SIZE);
     assert_ok(gr_buffer_release(old));
-    ck_assert(gr_is_mapped(fx.resource));
+    ck_assert(gr_resource_is_mapped(fx.resource));
     ck_assert_uint_ne(gr_buffer_ptr(new), 0);
     cuda_fill(new, 0x54);
     assert_ok(gr_buffer_release(new));
@@ -241,7 +241,7 @@ START_TEST(many_old_buffers_may_be_out_at_once)
     gr_buffer *old[COUNT];
     for (int i = 0; i < COUNT; i++) {
         old[i] = must_map(fx.resource);
-        assert_ok(gr_unmap(fx.resource, fx.stream));
+        assert_ok(gr_resource_unmap(fx.resource, fx.stream));
     }
     for (int i = 0; i < COUNT; i++)
         for (int j = 0; j < i; j++)
@@ -259,7 +259,7 @@ START_TEST(a_second_release_is_an_error_while_the_resource_lives)
     assert_fails(gr_buffer_release(buffer), GR_ERR_STATE, 0, "released already");
     assert_fails(gr_buffer_release_on(buffer, fx.other), GR_ERR_STATE, 0, "released already");
     assert_not_mapped(fx.resource);
-    assert_ok(gr_close(fx.resource, fx.stream));
+    assert_ok(gr_resource_close(fx.resource, fx.stream));
     assert_fails(gr_buffer_release(buffer), GR_ERR_STATE, 0, "released already");
 }
 END_TEST
@@ -308,15 +308,15 @@ START_TEST(a_null_stream_is_refused_at_release_unmap_and_close)
     assert_names_streams();
     ck_assert_int_eq(gr_buffer_release_many(&buffer, 1, NULL), GR_ERR_INVALID_VALUE);
     assert_names_streams();
-    ck_assert_int_eq(gr_unmap(fx.resource, NULL), GR_ERR_INVALID_VALUE);
+    ck_assert_int_eq(gr_resource_unmap(fx.resource, NULL), GR_ERR_INVALID_VALUE);
     assert_names_streams();
-    ck_assert_int_eq(gr_close(fx.resource, NULL), GR_ERR_INVALID_VALUE);
+    ck_assert_int_eq(gr_resource_close(fx.resource, NULL), GR_ERR_INVALID_VALUE);
     assert_names_streams();
-    ck_assert(gr_is_mapped(fx.resource));
+    ck_assert(gr_resource_is_mapped(fx.resource));
     ck_assert_ptr_nonnull(buffer);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), pointer);
     assert_ok(gr_buffer_release(buffer));
-    ck_assert_int_eq(gr_close(fx.resource, NULL), GR_ERR_INVALID_VALUE);
+    ck_assert_int_eq(gr_resource_close(fx.resource, NULL), GR_ERR_INVALID_VALUE);
     assert_names_streams();
     assert_not_mapped(fx.resource);
 }
@@ -366,7 +366,7 @@ START_TEST(describe_says_what_it_is_and_its_state)
     assert_ok(gr_buffer_release(buffer));
     assert_says(description(resource), "not mapped");
 
-    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
     assert_says(description(resource), "closed");
     assert_says(description(resource), what);
     ck_assert_ptr_null(strstr(description(resource), "mapped"));

@@ -181,11 +181,11 @@ START_TEST(what_is_refused_changes_nothing)
         gr_map_with(resource, fx.stream, &(gr_map_options){.sync_stream = GR_STREAM_OF_MAP}),
         GR_ERR_INVALID_VALUE, 0, "sync_stream");
     assert_null(gr_map_with(NULL, fx.stream, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    ck_assert(!gr_is_mapped(resource));
+    ck_assert(!gr_resource_is_mapped(resource));
     gr_buffer *buffer = must_map(resource);
     const gr_release_options both = {.stream = fx.other, .event = event};
     assert_fails(gr_buffer_release_with(buffer, &both), GR_ERR_INVALID_VALUE, 0, "Both");
-    ck_assert(gr_is_mapped(resource));
+    ck_assert(gr_resource_is_mapped(resource));
     assert_ok(gr_buffer_release_with(NULL, &(gr_release_options){.event = event}));
     assert_ok(gr_buffer_release(buffer));
     CU(EventDestroy(event));
@@ -202,11 +202,11 @@ START_TEST(an_event_that_is_gone_is_refused)
     CU(EventDestroy(event));
     assert_null(gr_map_with(resource, fx.stream, &(gr_map_options){.wait_event = event}),
                 GR_ERR_CUDA, -1, "wait_event");
-    ck_assert(!gr_is_mapped(resource));
+    ck_assert(!gr_resource_is_mapped(resource));
     gr_buffer *buffer = must_map(resource);
     assert_fails(gr_buffer_release_with(buffer, &(gr_release_options){.event = event}), GR_ERR_CUDA,
                  -1, "event");
-    ck_assert(gr_is_mapped(resource));
+    ck_assert(gr_resource_is_mapped(resource));
     assert_ok(gr_buffer_release(buffer));
 }
 END_TEST

@@ -124,7 +124,7 @@ START_VULKAN_TEST(after_success_the_number_is_not_closed_again)
     const gr_external_part part = {.offset = 0, .size = 100};
     gr_resource *second = gr_from_same_memory(resource, &part, GR_NONE);
     assert_made(second);
-    assert_ok(gr_close(resource, fx.stream));
+    assert_ok(gr_resource_close(resource, fx.stream));
     gr_resource_free(resource);
     ck_assert_msg(is_of(info.fd, &file), "the close closed descriptor %d", info.fd);
     gr_resource_free(second);
@@ -365,7 +365,7 @@ START_VULKAN_TEST(another_part_keeps_the_memory)
     assert_made(second);
     ck_assert_ptr_eq(gr_handle(second), gr_handle(first));
     vulkan_fill(own.buffer, SIZE, 0x31);
-    assert_ok(gr_close(first, fx.stream));
+    assert_ok(gr_resource_close(first, fx.stream));
     ck_assert_ptr_nonnull(gr_handle(second));
     assert_null(gr_from_same_memory(first, &part, GR_NONE), GR_ERR_STATE, 0, "closed");
     gr_resource_free(first);

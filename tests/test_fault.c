@@ -81,7 +81,7 @@ START_TEST(map_fails)
     let_fail(MAP, CUDA_ERROR_MAP_FAILED, 0);
     ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
     assert_cuda_error(MAP, CUDA_ERROR_MAP_FAILED, "CUDA_ERROR_MAP_FAILED");
-    ck_assert(!gr_is_mapped(resource));
+    ck_assert(!gr_resource_is_mapped(resource));
     ck_assert_uint_eq(fault->calls(UNMAP), 0);
     assert_resource_usable(resource, name);
 }
@@ -93,7 +93,7 @@ START_TEST(map_fails_in_second_call)
     ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
     assert_cuda_error(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER,
                       "CUDA_ERROR_NOT_MAPPED_AS_POINTER");
-    ck_assert(!gr_is_mapped(resource));
+    ck_assert(!gr_resource_is_mapped(resource));
     assert_balanced();
     ck_assert_uint_eq(fault->all_refusals(), 0);
     assert_resource_usable(resource, name);
@@ -108,7 +108,7 @@ START_TEST(map_fails_and_its_undoing_too)
     ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
     assert_cuda_error(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER,
                       "CUDA_ERROR_NOT_MAPPED_AS_POINTER");
-    ck_assert(!gr_is_mapped(resource));
+    ck_assert(!gr_resource_is_mapped(resource));
     CUgraphicsResource handle = gr_handle(resource);
     CU(GraphicsUnmapResources(1, &handle, fx.stream));
     assert_resource_usable(resource, name);
@@ -134,7 +134,7 @@ START_TEST(map_many_fails_at_each)
         assert_balanced();
         for (int i = 0; i < MANY; i++) {
             ck_assert_ptr_eq(out[i], NULL);
-            ck_assert(!gr_is_mapped(resources[i]));
+            ck_assert(!gr_resource_is_mapped(resources[i]));
         }
         assert_resource_usable(resources[k], names[k]);
     }
@@ -173,7 +173,7 @@ END_TEST
 /* By `buffer`, after a call that failed. */
 static void assert_still_mapped(const gr_buffer *buffer)
 {
-    ck_assert(gr_is_mapped(resource));
+    ck_assert(gr_resource_is_mapped(resource));
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
 }
 
@@ -197,9 +197,9 @@ START_TEST(unmap_fails)
 {
     gr_buffer *buffer = must_map(resource);
     refuse_unmap();
-    assert_unmap_refused(gr_unmap(resource, GR_STREAM_OF_MAP));
+    assert_unmap_refused(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
     assert_still_mapped(buffer);
-    assert_ok(gr_unmap(resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
     ck_assert_uint_eq(gr_buffer_size(buffer), 0);
     assert_ok(gr_buffer_release(buffer));
     assert_resource_usable(resource, name);
@@ -216,7 +216,7 @@ START_TEST(release_many_fails)
     refuse_unmap();
     assert_unmap_refused(gr_buffer_release_many(out, 2, fx.stream));
     for (int i = 0; i < 2; i++) {
-        ck_assert_int_eq(gr_is_mapped(resources[i]), out[i] != NULL);
+        ck_assert_int_eq(gr_resource_is_mapped(resources[i]), out[i] != NULL);
         ck_assert_uint_eq(gr_buffer_size(out[i]), out[i] ? SIZE : 0);
     }
     assert_ok(gr_buffer_release_many(out, 2, fx.stream));
@@ -229,11 +229,11 @@ START_TEST(close_fails_to_unmap)
 {
     gr_buffer *buffer = must_map(resource);
     refuse_unmap();
-    assert_unmap_refused(gr_close(resource, GR_STREAM_OF_MAP));
-    ck_assert(!gr_is_closed(resource));
+    assert_unmap_refused(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    ck_assert(!gr_resource_is_closed(resource));
     assert_still_mapped(buffer);
-    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
-    ck_assert(gr_is_closed(resource) && !gr_is_mapped(resource));
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    ck_assert(gr_resource_is_closed(resource) && !gr_resource_is_mapped(resource));
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
     assert_ok(gr_buffer_release(buffer));
 }
@@ -261,12 +261,12 @@ START_TEST(unregister_fails)
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
     let_fail(UNREGISTER, CUDA_ERROR_UNKNOWN, 0);
-    ck_assert_int_eq(gr_close(resource, fx.stream), GR_ERR_CUDA);
+    ck_assert_int_eq(gr_resource_close(resource, fx.stream), GR_ERR_CUDA);
     assert_cuda_error(UNREGISTER, CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN");
-    ck_assert(gr_is_closed(resource) && !gr_is_mapped(resource));
+    ck_assert(gr_resource_is_closed(resource) && !gr_resource_is_mapped(resource));
     ck_assert_ptr_eq(gr_handle(resource), NULL);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
-    assert_ok(gr_close(resource, fx.stream));
+    assert_ok(gr_resource_close(resource, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     ck_assert_uint_eq(fault->calls(UNREGISTER), 1);
     CU(GraphicsUnregisterResource(handle));
@@ -312,14 +312,14 @@ START_TEST(push_fails)
     let_fail(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, 0);
     ck_assert_int_eq(gr_map_many(&resource, 1, fx.stream, &buffer), GR_ERR_CUDA);
     assert_cuda_error(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED");
-    ck_assert(!gr_is_mapped(resource));
+    ck_assert(!gr_resource_is_mapped(resource));
 
     buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
     let_fail(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, 0);
     ck_assert_int_eq(gr_buffer_release(buffer), GR_ERR_CUDA);
     assert_cuda_error(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED");
-    ck_assert(gr_is_mapped(resource));
+    ck_assert(gr_resource_is_mapped(resource));
     assert_ok(gr_buffer_release(buffer));
 
     CUcontext current = fx.context;

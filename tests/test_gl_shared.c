@@ -76,7 +76,7 @@ START_SHARED_TEST(a_buffer_says_what_it_is)
     ck_assert_msg(strstr(text, "OpenGL buffer") && strstr(text, "transport shared") &&
                       strstr(text, "4096 bytes") && strstr(text, "write_discard"),
                   "%s", text);
-    ck_assert(!gr_is_mapped(resource) && !gr_is_closed(resource));
+    ck_assert(!gr_resource_is_mapped(resource) && !gr_resource_is_closed(resource));
     ck_assert_ptr_nonnull(gr_handle(resource));
 }
 END_TEST

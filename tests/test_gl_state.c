@@ -41,8 +41,8 @@ static bool ask(void)
 {
     char text[256];
     return gr_buffer_ptr(buffers[0]) && gr_buffer_size(buffers[0]) == SIZE &&
-           gr_is_mapped(resources[0]) && !gr_is_closed(resources[0]) && gr_handle(resources[0]) &&
-           gr_resource_describe(resources[0], text, sizeof(text)) > 0;
+           gr_resource_is_mapped(resources[0]) && !gr_resource_is_closed(resources[0]) &&
+           gr_handle(resources[0]) && gr_resource_describe(resources[0], text, sizeof(text)) > 0;
 }
 
 static bool release_one(void)
@@ -62,13 +62,13 @@ static bool map_and_release_on_another_stream(void)
 
 static bool map_and_unmap(void)
 {
-    return map_one() && gr_unmap(resources[0], GR_STREAM_OF_MAP) == GR_OK &&
+    return map_one() && gr_resource_unmap(resources[0], GR_STREAM_OF_MAP) == GR_OK &&
            gr_buffer_release(buffers[0]) == GR_OK;
 }
 
 static bool unmap_without_a_map(void)
 {
-    return gr_unmap(resources[0], fx.stream) == GR_ERR_STATE;
+    return gr_resource_unmap(resources[0], fx.stream) == GR_ERR_STATE;
 }
 
 static bool map_both(void)
@@ -89,7 +89,7 @@ static bool map_on_entry(void)
 
 static bool close_while_mapped(void)
 {
-    return map_one() && gr_close(resources[0], fx.stream) == GR_OK && release_one();
+    return map_one() && gr_resource_close(resources[0], fx.stream) == GR_OK && release_one();
 }
 
 static bool map_a_closed_one(void)

@@ -176,13 +176,13 @@ START_TEST(release_unmaps_and_it_maps_again)
     struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
     ck_assert_ptr_nonnull(gr_handle(resource));
-    ck_assert(!gr_is_mapped(resource));
+    ck_assert(!gr_resource_is_mapped(resource));
     for (int i = 0; i < 3; i++) {
         gr_buffer *buffer = must_map_image(resource);
-        ck_assert(gr_is_mapped(resource));
+        ck_assert(gr_resource_is_mapped(resource));
         ck_assert_ptr_nonnull(gr_buffer_array(buffer, 0, 0));
         assert_ok(i == 1 ? gr_buffer_release_on(buffer, fx.other) : gr_buffer_release(buffer));
-        ck_assert(!gr_is_mapped(resource));
+        ck_assert(!gr_resource_is_mapped(resource));
     }
     assert_image(&image, 1);
 }
@@ -196,7 +196,7 @@ START_TEST(map_twice_is_refused_and_keeps_the_first)
     CUarray array = gr_buffer_array(buffer, 0, 0);
     assert_null(gr_map(resource, fx.other), GR_ERR_STATE, 0, "already mapped");
     assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_STATE, 0, "already mapped");
-    ck_assert(gr_is_mapped(resource));
+    ck_assert(gr_resource_is_mapped(resource));
     ck_assert_ptr_eq(gr_buffer_array(buffer, 0, 0), array);
 }
 END_TEST
@@ -207,13 +207,13 @@ START_TEST(unmap_ends_the_buffer_without_releasing_it)
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
     gr_buffer *buffer = must_map_image(resource);
     ck_assert_uint_ne(gr_buffer_surface(buffer, 0, 0), 0);
-    assert_ok(gr_unmap(resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
     assert_ended(buffer);
     gr_buffer *second = must_map_image(resource);
     assert_ended(buffer);
     ck_assert_ptr_nonnull(gr_buffer_array(second, 0, 0));
     assert_ok(gr_buffer_release(buffer));
-    ck_assert(gr_is_mapped(resource));
+    ck_assert(gr_resource_is_mapped(resource));
     assert_ok(gr_buffer_release(second));
 }
 END_TEST
@@ -228,14 +228,14 @@ START_TEST(close_while_mapped_gives_the_bytes_back)
     ck_assert_uint_ne(gr_buffer_texture(buffer, NULL), 0);
     image_pattern(image.format, texels, sizeof(texels), image_seed(4, 0, 0));
     image_put(buffer, 0, 0, texels);
-    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
-    ck_assert(gr_is_closed(resource));
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    ck_assert(gr_resource_is_closed(resource));
     ck_assert_ptr_null(gr_handle(resource));
     assert_ended(buffer);
     assert_image(&image, 4);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
     assert_ok(gr_buffer_release(buffer));
-    assert_ok(gr_close(resource, fx.stream));
+    assert_ok(gr_resource_close(resource, fx.stream));
 }
 END_TEST
 
@@ -259,8 +259,8 @@ START_TEST(a_closed_image_can_be_registered_again)
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     for (int i = 0; i < 3; i++) {
         GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
-        assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
-        ck_assert(gr_is_closed(resource));
+        assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+        ck_assert(gr_resource_is_closed(resource));
     }
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
@@ -282,7 +282,7 @@ START_TEST(a_chained_life_ends_with_the_buffer)
         ck_assert_mem_eq(texels, wanted, sizeof(wanted));
     }
     GR_AUTO(gr_resource) *again = must_register_image(&image, GR_NONE);
-    ck_assert(!gr_is_mapped(again));
+    ck_assert(!gr_resource_is_mapped(again));
 }
 END_TEST
 
@@ -303,7 +303,7 @@ START_TEST(describe_names_the_image)
     gr_resource_describe(texture, text, sizeof(text));
     ck_assert_msg(strstr(text, "mapped"), "%s", text);
     assert_ok(gr_buffer_release(mapped));
-    assert_ok(gr_close(texture, fx.stream));
+    assert_ok(gr_resource_close(texture, fx.stream));
     gr_resource_describe(texture, text, sizeof(text));
     ck_assert_msg(strstr(text, "closed") && strstr(text, "GL_RGBA16F"), "%s", text);
 }

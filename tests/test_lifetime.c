@@ -76,7 +76,7 @@ START_TEST(free_leaves_a_buffer_that_was_unmapped_to_be_released)
     gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
     void *handle = gr_handle(resource);
     gr_buffer *buffer = must_map(resource);
-    assert_ok(gr_unmap(resource, fx.stream));
+    assert_ok(gr_resource_unmap(resource, fx.stream));
     gr_resource_free(resource);
     assert_unregistered(handle);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
@@ -89,7 +89,7 @@ START_TEST(free_after_close_leaves_a_buffer_to_be_released)
 {
     gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
     gr_buffer *buffer = must_map(resource);
-    assert_ok(gr_close(resource, fx.stream));
+    assert_ok(gr_resource_close(resource, fx.stream));
     gr_resource_free(resource);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
     ck_assert_uint_eq(gr_buffer_size(buffer), 0);
@@ -102,7 +102,7 @@ START_TEST(free_with_old_and_new_buffers_out_ends_with_the_mapped_one)
     GLuint name = gl_buffer_filled(SIZE, 1);
     gr_resource *resource = must_register(name);
     gr_buffer *old = must_map(resource);
-    assert_ok(gr_unmap(resource, fx.stream));
+    assert_ok(gr_resource_unmap(resource, fx.stream));
     gr_buffer *new = must_map(resource);
     start_listening();
     gr_resource_free(resource);
@@ -183,7 +183,7 @@ START_TEST(an_inner_scope_unmaps_and_leaves_the_resource_open)
         cuda_fill(buffer, 0x90 + i);
         if (i == 1)
             continue;
-        ck_assert(gr_is_mapped(resource));
+        ck_assert(gr_resource_is_mapped(resource));
     }
     assert_not_mapped(resource);
     assert_gl_bytes(name, SIZE, 0x92);
@@ -227,10 +227,10 @@ static void go_round(CUcontext context)
     assert_made(buffer);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "already mapped");
     ck_assert_ptr_eq(current(), context);
-    assert_ok(gr_unmap(resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
     ck_assert_ptr_eq(current(), context);
     assert_ok(gr_buffer_release(buffer));
-    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
     ck_assert_ptr_eq(current(), context);
     gr_resource_free(resource);
     CU(CtxSetCurrent(fx.context));

@@ -210,7 +210,7 @@ static gr_buffer *must_map_linear(gr_resource *resource, unsigned level, unsigne
     assert_made(mapped);
     ck_assert_uint_ne(gr_buffer_ptr(mapped), 0);
     ck_assert_ptr_eq(gr_buffer_stream(mapped), fx.stream);
-    ck_assert(gr_is_mapped(resource));
+    ck_assert(gr_resource_is_mapped(resource));
     return mapped;
 }
 
@@ -369,15 +369,15 @@ START_TEST(a_wrong_part_leaves_nothing_mapped)
     for (int i = 0; i < 3; i++) {
         assert_null(gr_map_linear(resource, wrong[i][0], wrong[i][1], fx.stream),
                     GR_ERR_INVALID_VALUE, 0, "2 levels");
-        ck_assert(!gr_is_mapped(resource));
+        ck_assert(!gr_resource_is_mapped(resource));
     }
     go_round(&image, 1, 2);
     assert_null(gr_map_linear(NULL, 0, 0, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
     assert_null(gr_map_linear(resource, 0, 0, NULL), GR_ERR_INVALID_VALUE, 0, "stream");
     assert_null(gr_map_linear(resource, 0, 0, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0,
                 "GR_STREAM_OF_MAP");
-    ck_assert(!gr_is_mapped(resource));
-    assert_ok(gr_close(resource, fx.stream));
+    ck_assert(!gr_resource_is_mapped(resource));
+    assert_ok(gr_resource_close(resource, fx.stream));
     assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_STATE, 0, "closed");
 }
 END_TEST
@@ -401,7 +401,7 @@ START_TEST(a_mapped_image_stays_mapped)
     CUdeviceptr pointer = gr_buffer_ptr(mapped);
     assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_STATE, 0, "already mapped");
     assert_null(gr_map_linear(resource, 9, 0, fx.stream), GR_ERR_STATE, 0, "already mapped");
-    ck_assert(gr_is_mapped(resource));
+    ck_assert(gr_resource_is_mapped(resource));
     ck_assert_uint_eq(gr_buffer_ptr(mapped), pointer);
     assert_ok(gr_buffer_release(mapped));
 }
@@ -419,10 +419,10 @@ static void end_mapping(enum way way, gr_resource **resource, gr_buffer *mapped)
         assert_ok(gr_buffer_release_on(mapped, fx.other));
         return;
     case UNMAP:
-        assert_ok(gr_unmap(*resource, GR_STREAM_OF_MAP));
+        assert_ok(gr_resource_unmap(*resource, GR_STREAM_OF_MAP));
         break;
     case CLOSE:
-        assert_ok(gr_close(*resource, GR_STREAM_OF_MAP));
+        assert_ok(gr_resource_close(*resource, GR_STREAM_OF_MAP));
         break;
     case RELEASE_MANY:
         assert_ok(gr_buffer_release_many(&mapped, 1, fx.stream));

@@ -51,7 +51,7 @@ static void check_mapped(size_t n, CUstream stream)
         ck_assert_uint_eq(gr_buffer_size(buffers[i]), size_of(i));
         ck_assert_uint_eq(size, size_of(i));
         ck_assert_ptr_eq(gr_buffer_stream(buffers[i]), stream);
-        ck_assert(gr_is_mapped(resources[i]));
+        ck_assert(gr_resource_is_mapped(resources[i]));
     }
 }
 
@@ -179,7 +179,7 @@ START_TEST(nothing_is_mapped_if_one_is_mapped_already)
     GR_AUTO(gr_resource) *busy = must_register(name);
     gr_buffer *buffer = must_map(busy);
     assert_nothing_mapped(busy, GR_ERR_STATE, "already mapped");
-    ck_assert(gr_is_mapped(busy));
+    ck_assert(gr_resource_is_mapped(busy));
     cuda_fill(buffer, 3);
     assert_ok(gr_buffer_release(buffer));
     assert_gl_bytes(name, 64, 3);
@@ -190,7 +190,7 @@ START_TEST(nothing_is_mapped_if_one_is_closed)
 {
     make(BATCH);
     GR_AUTO(gr_resource) *closed = must_register(gl_buffer_filled(64, 0));
-    assert_ok(gr_close(closed, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_close(closed, GR_STREAM_OF_MAP));
     assert_nothing_mapped(closed, GR_ERR_STATE, "closed");
 }
 END_TEST
@@ -213,7 +213,7 @@ START_TEST(nothing_is_mapped_if_one_is_of_another_cuda_context)
     gr_resource *foreign = must_register(gl_buffer_filled(64, 0));
     CU(CtxSetCurrent(fx.context));
     assert_nothing_mapped(foreign, GR_ERR_INVALID_VALUE, "different CUDA contexts");
-    ck_assert(!gr_is_mapped(foreign));
+    ck_assert(!gr_resource_is_mapped(foreign));
     gr_resource_free(foreign);
     CU(CtxDestroy(second));
 }
@@ -227,7 +227,7 @@ START_TEST(nothing_is_mapped_if_one_is_of_another_gl_context)
     gr_resource *foreign = must_register(gl_buffer_filled(64, 0));
     assert_ok(gr_egl_make_current(fx.egl));
     assert_nothing_mapped(foreign, GR_ERR_GL, "another context");
-    ck_assert(!gr_is_mapped(foreign));
+    ck_assert(!gr_resource_is_mapped(foreign));
     assert_ok(gr_egl_make_current(second));
     gr_resource_free(foreign);
     gr_egl_free(second);
@@ -342,11 +342,11 @@ START_TEST(buffers_whose_mapping_has_ended_are_released_too)
     assert_ok(gr_map_many(resources, 4, fx.stream, buffers));
     for (size_t i = 0; i < 4; i++)
         cuda_fill(buffers[i], value_of(i));
-    assert_ok(gr_unmap(resources[1], GR_STREAM_OF_MAP));
-    assert_ok(gr_close(resources[2], GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_unmap(resources[1], GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_close(resources[2], GR_STREAM_OF_MAP));
     assert_ok(gr_buffer_release_many(buffers, 4, GR_STREAM_OF_MAP));
     for (size_t i = 0; i < 4; i++) {
-        ck_assert(!gr_is_mapped(resources[i]));
+        ck_assert(!gr_resource_is_mapped(resources[i]));
         assert_gl_bytes(names[i], size_of(i), value_of(i));
     }
     end(4);

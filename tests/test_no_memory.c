@@ -134,10 +134,10 @@ static bool try_second_map(void)
     gr_buffer *first = gr_map(resource, fx.stream);
     if (!first)
         return false;
-    assert_ok(gr_unmap(resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
     gr_buffer *second = gr_map(resource, fx.stream);
     bool made = second;
-    ck_assert_int_eq(gr_is_mapped(resource), made);
+    ck_assert_int_eq(gr_resource_is_mapped(resource), made);
     assert_ok(gr_buffer_release(second));
     assert_ok(gr_buffer_release(first));
     return made;
@@ -163,10 +163,10 @@ static bool try_many(void)
         return false;
     gr_buffer *kept = gr_map(resource, fx.stream), *out[2] = {NULL, NULL};
     assert_made(kept);
-    assert_ok(gr_unmap(resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
     bool made = gr_map_many(list, 2, fx.stream, out) == GR_OK;
-    ck_assert_int_eq(gr_is_mapped(list[0]), made);
-    ck_assert_int_eq(gr_is_mapped(list[1]), made);
+    ck_assert_int_eq(gr_resource_is_mapped(list[0]), made);
+    ck_assert_int_eq(gr_resource_is_mapped(list[1]), made);
     ck_assert_int_eq(out[0] != NULL, made);
     ck_assert_int_eq(out[1] != NULL, made);
     assert_ok(gr_buffer_release_many(out, 2, fx.stream));

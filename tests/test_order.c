@@ -296,7 +296,8 @@ START_TEST(unmap_and_close_on_b_order_as_release_does)
         GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
         gate_open_after(gate_put(fx.stream), LATE_MS);
         cuda_fill(buffer, value);
-        assert_ok(value == 10 ? gr_unmap(fx.resource, fx.other) : gr_close(fx.resource, fx.other));
+        assert_ok(value == 10 ? gr_resource_unmap(fx.resource, fx.other)
+                              : gr_resource_close(fx.resource, fx.other));
         assert_gl_bytes(fx.name, SIZE, value);
     }
 }

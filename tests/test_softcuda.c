@@ -171,7 +171,7 @@ static int use_after_unmap(void)
     gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE, fx.stream);
     child_check(buffer);
     CUdeviceptr stale = gr_buffer_ptr(buffer);
-    child_check(gr_unmap(NULL, fx.stream) != GR_OK);
+    child_check(gr_resource_unmap(NULL, fx.stream) != GR_OK);
     child_check(gr_buffer_release(buffer) == GR_OK);
     kernel_add_one(stale, ONE_BLOCK, fx.stream);
     fx.cu->StreamSynchronize(fx.stream);

@@ -47,7 +47,7 @@ START_TEST(release_on_another_stream_and_unmap_allocate_nothing)
         buffer = must_map(resource);
         assert_ok(gr_buffer_release_on(buffer, fx.other));
         buffer = must_map(resource);
-        assert_ok(gr_unmap(resource, GR_STREAM_OF_MAP));
+        assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
         assert_ok(gr_buffer_release(buffer));
     }
     ck_assert_uint_eq(allocations, 0);
@@ -97,7 +97,7 @@ static void life(GLuint name)
 {
     gr_resource *resource = must_register(name);
     fill_mapped(resource, 1);
-    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
     gr_resource_free(resource);
 }
 

@@ -100,9 +100,9 @@ static const char *use_without_context(void *user)
     gr_buffer *out = NULL;
     thread_check(!gr_map(work->resource, fx.stream) && last_is(GR_ERR_GL));
     thread_check(gr_map_many(&work->resource, 1, fx.stream, &out) == GR_ERR_GL && !out);
-    thread_check(gr_close(work->resource, fx.stream) == GR_ERR_GL && last_is(GR_ERR_GL));
+    thread_check(gr_resource_close(work->resource, fx.stream) == GR_ERR_GL && last_is(GR_ERR_GL));
     thread_check(!gr_from_gl_buffer(work->name, GR_NONE) && last_is(GR_ERR_GL));
-    thread_check(!gr_is_mapped(work->resource) && !gr_is_closed(work->resource));
+    thread_check(!gr_resource_is_mapped(work->resource) && !gr_resource_is_closed(work->resource));
     return NULL;
 }
 
@@ -122,8 +122,8 @@ static const char *release_without_context(void *user)
 {
     struct work *work = user;
     thread_check(gr_buffer_release(work->buffer) == GR_ERR_GL && last_is(GR_ERR_GL));
-    thread_check(gr_unmap(work->resource, fx.stream) == GR_ERR_GL && last_is(GR_ERR_GL));
-    thread_check(gr_buffer_size(work->buffer) == SIZE && gr_is_mapped(work->resource));
+    thread_check(gr_resource_unmap(work->resource, fx.stream) == GR_ERR_GL && last_is(GR_ERR_GL));
+    thread_check(gr_buffer_size(work->buffer) == SIZE && gr_resource_is_mapped(work->resource));
     return NULL;
 }
 
@@ -190,7 +190,7 @@ static const char *paint(const struct painter *painter)
         gl_read(name, bytes, sizeof(bytes));
         thread_check(bytes[0] == value && bytes[sizeof(bytes) - 1] == value);
     }
-    thread_check(gr_close(resource, painter->stream) == GR_OK);
+    thread_check(gr_resource_close(resource, painter->stream) == GR_OK);
     gr_resource_free(resource);
     return NULL;
 }

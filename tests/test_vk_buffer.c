@@ -214,7 +214,7 @@ START_VULKAN_TEST(map_many_maps_all_or_none)
                  "already mapped");
     for (int i = 0; i < BATCH; i++) {
         ck_assert_ptr_null(buffers[i]);
-        ck_assert(gr_is_mapped(resources[i]) == (i == 5));
+        ck_assert(gr_resource_is_mapped(resources[i]) == (i == 5));
     }
     assert_ok(gr_buffer_release(mapped));
     assert_ok(gr_map_many(resources, BATCH, fx.stream, buffers));
@@ -304,7 +304,7 @@ static void registered_life(GLuint unused)
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 2);
     must_release(buffer);
-    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
     gr_resource_free(resource);
 }
 
@@ -338,7 +338,7 @@ START_VULKAN_TEST(describe_says_what_it_is)
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "mapped"), "%s", text);
     assert_ok(gr_buffer_release(buffer));
-    assert_ok(gr_close(resource, fx.stream));
+    assert_ok(gr_resource_close(resource, fx.stream));
     ck_assert_ptr_null(gr_handle(resource));
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "closed") && strstr(text, "12345"), "%s", text);

@@ -88,11 +88,11 @@ START_VULKAN_TEST(an_ended_buffer_has_no_arrays)
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_NONE);
     gr_buffer *buffer = must_hand_over(&image);
     assert_null(gr_map(image.resource, fx.stream), GR_ERR_STATE, 0, "already mapped");
-    assert_ok(gr_unmap(image.resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_unmap(image.resource, GR_STREAM_OF_MAP));
     ck_assert_ptr_null(gr_buffer_array(buffer, 0, 0));
     assert_error(GR_ERR_STATE, 0, "");
     assert_ok(gr_buffer_release(buffer));
-    assert_ok(gr_close(image.resource, fx.stream));
+    assert_ok(gr_resource_close(image.resource, fx.stream));
     assert_null(gr_map(image.resource, fx.stream), GR_ERR_STATE, 0, "closed");
     gr_resource_free(image.resource);
 }
@@ -123,7 +123,7 @@ START_VULKAN_TEST(describe_names_the_image)
     ck_assert_msg(strstr(text, "Vulkan") && strstr(text, "image") && strstr(text, "101") &&
                       strstr(text, "R16G16B16A16_SFLOAT") && strstr(text, "surface_load_store"),
                   "%s", text);
-    assert_ok(gr_close(image.resource, fx.stream));
+    assert_ok(gr_resource_close(image.resource, fx.stream));
     gr_resource_describe(image.resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "closed") && strstr(text, "R16G16B16A16_SFLOAT"), "%s", text);
     gr_resource_free(image.resource);

@@ -116,14 +116,14 @@ START_VULKAN_TEST(closing_while_mapped_gives_the_bytes_back)
     gr_resource *resource = must_register_own(&own, SIZE, GR_NONE);
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x21);
-    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
     CU(StreamSynchronize(fx.stream));
-    ck_assert(gr_is_closed(resource) && !gr_is_mapped(resource));
+    ck_assert(gr_resource_is_closed(resource) && !gr_resource_is_mapped(resource));
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
     ck_assert_uint_eq(gr_buffer_size(buffer), 0);
     assert_vulkan_bytes(own.buffer, SIZE, 0x21);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
-    assert_ok(gr_close(resource, fx.stream));
+    assert_ok(gr_resource_close(resource, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(resource);
 }
@@ -138,7 +138,7 @@ START_VULKAN_TEST(closing_while_mapped_signals_vulkan)
     assert_ok(gr_resource_set_sync(resource, NULL, computed));
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x22);
-    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
     struct vulkan_host *seen = vulkan_host(SIZE);
     VkCommandBuffer commands = vulkan_begin();
     const gr_submit submit = {.wait = computed, .wait_value = 1};
@@ -181,12 +181,12 @@ START_VULKAN_TEST(an_unmapped_buffer_is_still_to_be_released)
 {
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_NONE);
     gr_buffer *old = must_map(resource);
-    assert_ok(gr_unmap(resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
     ck_assert_uint_eq(gr_buffer_ptr(old), 0);
-    assert_fails(gr_unmap(resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
+    assert_fails(gr_resource_unmap(resource, fx.stream), GR_ERR_STATE, 0, "not mapped");
     gr_buffer *buffer = must_map(resource);
     assert_ok(gr_buffer_release(old));
-    ck_assert(gr_is_mapped(resource));
+    ck_assert(gr_resource_is_mapped(resource));
     assert_ok(gr_buffer_release(buffer));
 }
 END_TEST
@@ -221,7 +221,7 @@ START_VULKAN_TEST(freeing_does_not_wait_for_the_stream)
     cuda_fill(buffer, 0x41);
     assert_ok(gr_buffer_release(buffer));
     if (_i & 2)
-        assert_ok(gr_close(resource, fx.stream));
+        assert_ok(gr_resource_close(resource, fx.stream));
     gr_resource_free(resource);
     gr_semaphore_free(drawn);
     gr_semaphore_free(computed);
@@ -244,7 +244,7 @@ START_VULKAN_TEST(closing_a_mapped_one_does_not_wait_for_the_stream)
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, TOO_LATE_MS);
     cuda_fill(buffer, 0x42);
-    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(resource);
     ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");

@@ -334,7 +334,7 @@ static void step_unmap(void)
     if (!r)
         return;
     unsigned may = stream_may(stream, true) | context_may(r);
-    gr_status status = gr_unmap(r->it, stream);
+    gr_status status = gr_resource_unmap(r->it, stream);
     expect(status, may | (!r->mapped ? MAY(GR_ERR_STATE) : 0));
     if (status == GR_OK)
         is_unmapped_now(r);
@@ -346,7 +346,7 @@ static void step_close(void)
     CUstream stream = pick_stream(true);
     if (!r || (stream == GR_STREAM_OF_MAP && !r->mapped))
         return;
-    gr_status status = gr_close(r->it, stream);
+    gr_status status = gr_resource_close(r->it, stream);
     expect(status, r->closed ? 0 : stream_may(stream, true) | context_may(r));
     if (status != GR_OK)
         return;
@@ -408,8 +408,8 @@ static void check_resource(const struct resource *r)
     if (!r->it || !r->held)
         return;
     char text[8];
-    check(gr_is_mapped(r->it) == (r->mapped != NULL));
-    check(gr_is_closed(r->it) == r->closed);
+    check(gr_resource_is_mapped(r->it) == (r->mapped != NULL));
+    check(gr_resource_is_closed(r->it) == r->closed);
     check((!gr_handle(r->it)) == r->closed);
     check(gr_resource_describe(r->it, text, sizeof(text)) > 0);
 }

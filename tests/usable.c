@@ -92,14 +92,14 @@ void assert_resource_usable(gr_resource *resource, GLuint name)
 {
     static unsigned char value;
     value++; /* so that bytes of an earlier check do not pass for this one's */
-    ck_assert(!gr_is_closed(resource));
-    ck_assert(!gr_is_mapped(resource));
+    ck_assert(!gr_resource_is_closed(resource));
+    ck_assert(!gr_resource_is_mapped(resource));
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
     ck_assert_uint_eq(gr_buffer_size(buffer), USABLE_SIZE);
     CU(MemsetD8Async(gr_buffer_ptr(buffer), value, USABLE_SIZE, fx.stream));
     assert_ok(gr_buffer_release(buffer));
-    ck_assert(!gr_is_mapped(resource));
+    ck_assert(!gr_resource_is_mapped(resource));
     assert_gl_bytes(name, USABLE_SIZE, value);
 }
 
@@ -113,7 +113,7 @@ void assert_buffer_usable(GLuint name)
     assert_made(buffer);
     CU(MemsetD32Async(gr_buffer_ptr(buffer), one, USABLE_SIZE / 4, fx.stream));
     assert_ok(gr_buffer_release(buffer));
-    assert_ok(gr_close(resource, GR_STREAM_OF_MAP));
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
     gr_resource_free(resource);
     ck_assert_uint_eq(draw_first_float(name), 255);
     assert_gl_clean();

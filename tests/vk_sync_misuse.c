@@ -141,7 +141,7 @@ START_VULKAN_TEST(set_sync_is_refused_where_it_cannot_be)
                  "mapped");
     must_release(buffer);
     assert_works(resource);
-    assert_ok(gr_close(resource, fx.stream));
+    assert_ok(gr_resource_close(resource, fx.stream));
     assert_fails(gr_resource_set_sync(resource, pair.drawn, pair.computed), GR_ERR_STATE, 0,
                  "closed");
     free_pair(&pair);
@@ -192,7 +192,7 @@ START_VULKAN_TEST(submits_that_cannot_be_are_refused)
     must_release(buffer);
     ck_assert(submit.wait_value == 99 && submit.signal_value == 98);
     assert_works(mixed[0]);
-    assert_ok(gr_close(mixed[0], fx.stream));
+    assert_ok(gr_resource_close(mixed[0], fx.stream));
     assert_fails(gr_submit_begin(mixed, 1, &submit), GR_ERR_STATE, 0, "closed");
     assert_fails(gr_submit_cancel(mixed, 1, &submit), GR_ERR_STATE, 0, "closed");
     assert_fails(gr_submit_cancel(mixed + 1, 1, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");

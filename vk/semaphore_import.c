@@ -119,7 +119,7 @@ gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_info *
 {
     if (semaphore->ops == &imported_ops)
         return export_handle((const struct imported *)semaphore, semaphore->timeline, info);
-    return gr_fail(GR_ERR_UNSUPPORTED, "gr_send_resource",
+    return gr_fail(GR_ERR_UNSUPPORTED, "gr_resource_send",
                    "The semaphore was not made from one of Vulkan's by its handle, so it cannot be "
                    "exported again.");
 }

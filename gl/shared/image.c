@@ -95,7 +95,7 @@ static gr_status make_memory(struct gl_shared *r, const struct wish *wish, unsig
     r->image.color_attachment = image.usage & VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
     if (image.usage & VK_IMAGE_USAGE_STORAGE_BIT)
         *flags |= GR_SURFACE_LOAD_STORE;
-    return gr_close(r->vulkan, CU_STREAM_LEGACY);
+    return gr_resource_close(r->vulkan, CU_STREAM_LEGACY);
 }
 
 /* ---- CUDA's ---------------------------------------------------------------------------------- */

@@ -125,7 +125,7 @@ static gr_status export_memory(const gr_resource *resource, struct gr_memory_exp
 {
     const struct gl_shared *r = gl_shared_of(resource);
     bool pushed;
-    gr_status status = gr_context_enter(&resource->context, &pushed, "gr_send_resource");
+    gr_status status = gr_context_enter(&resource->context, &pushed, "gr_resource_send");
     if (status != GR_OK)
         return status;
     status = r->maker->export_memory(r, memory);
@@ -136,7 +136,7 @@ static gr_status export_memory(const gr_resource *resource, struct gr_memory_exp
 static gr_status export_semaphore(const gr_semaphore *semaphore, gr_semaphore_info *info)
 {
     bool pushed;
-    gr_status status = gr_context_enter(&semaphore->context, &pushed, "gr_send_resource");
+    gr_status status = gr_context_enter(&semaphore->context, &pushed, "gr_resource_send");
     if (status != GR_OK)
         return status;
     *info = (gr_semaphore_info){.type = semaphore->type, .fd = -1};

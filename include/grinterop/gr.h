@@ -211,7 +211,7 @@ GR_API CUstream gr_buffer_stream(const gr_buffer *buffer);
  * stream has been given so far; make it wait for whatever still writes on others. (What was mapped on
  * CU_STREAM_PER_THREAD, a stream of each thread, is released on the thread that mapped it.)
  *
- * If the mapping has ended already (gr_unmap, gr_close) this only ends the buffer and succeeds. The
+ * If the mapping has ended already (gr_resource_unmap, gr_resource_close) this only ends the buffer and succeeds. The
  * last release of a resource that was freed meanwhile ends its registration too.
  * On an error the buffer is still the caller's and the bytes are still CUDA's: GR_ERR_GL (not the
  * resource's OpenGL context: release it where that is current), GR_ERR_CUDA.
@@ -244,7 +244,7 @@ GR_API gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream
  * still to be released. Errors as for gr_buffer_release(); GR_ERR_STATE when it is not mapped or
  * the resource is closed.
  */
-GR_API gr_status gr_unmap(gr_resource *resource, CUstream stream);
+GR_API gr_status gr_resource_unmap(gr_resource *resource, CUstream stream);
 
 /* ---- Life of a resource ---------------------------------------------------------------------- */
 
@@ -257,7 +257,7 @@ GR_API gr_status gr_unmap(gr_resource *resource, CUstream stream);
  * resource is closed all the same.
  * Wraps cuGraphicsUnregisterResource.
  */
-GR_API gr_status gr_close(gr_resource *resource, CUstream stream);
+GR_API gr_status gr_resource_close(gr_resource *resource, CUstream stream);
 
 /*
  * Drops the caller's hold. If it is not mapped this also closes it, otherwise the release of its
@@ -267,8 +267,8 @@ GR_API gr_status gr_close(gr_resource *resource, CUstream stream);
  */
 GR_API void gr_resource_free(gr_resource *resource);
 
-GR_API bool gr_is_mapped(const gr_resource *resource); /* false for NULL */
-GR_API bool gr_is_closed(const gr_resource *resource); /* true for NULL */
+GR_API bool gr_resource_is_mapped(const gr_resource *resource); /* false for NULL */
+GR_API bool gr_resource_is_closed(const gr_resource *resource); /* true for NULL */
 
 /*
  * The driver's own handle, for calls that grinterop does not wrap: a CUgraphicsResource of an OpenGL object, a

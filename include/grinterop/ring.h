@@ -126,7 +126,7 @@ typedef struct gr_ring_counts {
 GR_API void gr_ring_count(gr_ring *ring, gr_ring_counts *counts);
 
 /*
- * Frees the ring and its resources, in stream order; slots that are still out end as by gr_close(), and their buffers
+ * Frees the ring and its resources, in stream order; slots that are still out end as by gr_resource_close(), and their buffers
  * are still to be released. Vulkan's submits with its slots have to be done by then. Threads that
  * wait in an acquire are to have returned (gr_ring_stop() makes them).
  */

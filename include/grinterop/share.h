@@ -29,7 +29,7 @@ extern "C" {
  * semaphore that works through waits of the host), GR_ERR_STATE (mapped, closed, in a ring), GR_ERR_TIMEOUT,
  * GR_ERR_SYSTEM (the socket: the peer is gone).
  */
-GR_API gr_status gr_send_resource(int socket, gr_resource *resource, unsigned timeout_ms);
+GR_API gr_status gr_resource_send(int socket, gr_resource *resource, unsigned timeout_ms);
 
 /*
  * Receives one, imported into the current CUDA context, else the primary context of the device with the
@@ -37,7 +37,7 @@ GR_API gr_status gr_send_resource(int socket, gr_resource *resource, unsigned ti
  * description that contradicts itself or the memory's real size), GR_ERR_UNSUPPORTED (no CUDA device has the
  * sender's UUID), GR_ERR_TIMEOUT, GR_ERR_SYSTEM, GR_ERR_CUDA. No descriptor stays open after an error.
  */
-GR_API gr_resource *gr_receive_resource(int socket, unsigned timeout_ms);
+GR_API gr_resource *gr_resource_receive(int socket, unsigned timeout_ms);
 
 /* Which side of a ring a process is. */
 typedef enum gr_ring_role { GR_RING_PRODUCER = 0, GR_RING_CONSUMER } gr_ring_role;

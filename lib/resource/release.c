@@ -240,7 +240,7 @@ static gr_status end_mapping(gr_resource *resource, CUstream stream, const char 
     return unmap_resources(&resource, 1, release_stream(resource->mapped, stream), call);
 }
 
-gr_status gr_unmap(gr_resource *resource, CUstream stream)
+gr_status gr_resource_unmap(gr_resource *resource, CUstream stream)
 {
     gr_status status = gr_resource_check_open(resource, __func__);
     if (status == GR_OK && !resource->mapped)
@@ -252,7 +252,7 @@ gr_status gr_unmap(gr_resource *resource, CUstream stream)
     return status == GR_OK ? end_mapping(resource, stream, __func__) : status;
 }
 
-gr_status gr_close(gr_resource *resource, CUstream stream)
+gr_status gr_resource_close(gr_resource *resource, CUstream stream)
 {
     if (!resource)
         return gr_resource_check_open(resource, __func__);

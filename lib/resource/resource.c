@@ -158,12 +158,12 @@ gr_status gr_resource_check_open(const gr_resource *resource, const char *call)
     return GR_OK;
 }
 
-bool gr_is_mapped(const gr_resource *resource)
+bool gr_resource_is_mapped(const gr_resource *resource)
 {
     return resource && resource->mapped;
 }
 
-bool gr_is_closed(const gr_resource *resource)
+bool gr_resource_is_closed(const gr_resource *resource)
 {
     return !resource || !resource->handle;
 }

@@ -42,7 +42,7 @@
  * leaving -> ended   gr_resource_free(): CUDA's imports end after the last release; OpenGL keeps
  *                    what its commands use; Vulkan's objects are kept until an event after both
  *                    its last signal and CUDA's last release (slot_resources.c)
- * mapped -> closed   gr_close() on the stream of the map
+ * mapped -> closed   gr_resource_close() on the stream of the map
  *
  * RETURNING lets CUDA wait once for several slots, so that the GPU changes sides less often, and
  * saves OpenGL's signals, each of which costs its queue time in which it does nothing else. They

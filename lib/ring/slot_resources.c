@@ -311,7 +311,7 @@ void gr_ring_end_left(gr_ring *ring)
 static void close_slot(gr_resource *resource)
 {
     gr_error error;
-    if (gr_is_mapped(resource) && gr_close(resource, GR_STREAM_OF_MAP) != GR_OK) {
+    if (gr_resource_is_mapped(resource) && gr_resource_close(resource, GR_STREAM_OF_MAP) != GR_OK) {
         gr_last_error(&error);
         gr_log(GR_LOG_WARNING, "gr_ring_free: %s", error.message);
     }

@@ -44,7 +44,7 @@ static gr_status describe_all(const gr_resource *resource, struct gr_message *me
     return status;
 }
 
-gr_status gr_send_resource(int socket, gr_resource *resource, unsigned timeout_ms)
+gr_status gr_resource_send(int socket, gr_resource *resource, unsigned timeout_ms)
 {
     struct gr_message message = {.kind = GR_MESSAGE_RESOURCE};
     struct gr_deadline deadline = gr_deadline_in(timeout_ms);
@@ -125,7 +125,7 @@ static gr_status receive(int socket, struct gr_description *d, struct gr_message
     return status;
 }
 
-gr_resource *gr_receive_resource(int socket, unsigned timeout_ms)
+gr_resource *gr_resource_receive(int socket, unsigned timeout_ms)
 {
     struct gr_description d;
     struct gr_message message = {.fd_count = 0};

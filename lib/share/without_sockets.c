@@ -11,13 +11,13 @@ static gr_status refuse(const char *call)
                    "which this system does not have.");
 }
 
-gr_status gr_send_resource(int socket, gr_resource *resource, unsigned timeout_ms)
+gr_status gr_resource_send(int socket, gr_resource *resource, unsigned timeout_ms)
 {
     (void)socket, (void)resource, (void)timeout_ms;
     return refuse(__func__);
 }
 
-gr_resource *gr_receive_resource(int socket, unsigned timeout_ms)
+gr_resource *gr_resource_receive(int socket, unsigned timeout_ms)
 {
     (void)socket, (void)timeout_ms;
     refuse(__func__);

@@ -198,10 +198,10 @@ static bool grinterop_register(struct bench *bench, unsigned resources, bool wor
     gr_resource *resource = gr_from_gl_buffer(bench->spare, GR_WRITE_DISCARD);
     if (!resource)
         return bench_grinterop_failed("gr_from_gl_buffer");
-    gr_status status = gr_close(resource, GR_STREAM_OF_MAP);
+    gr_status status = gr_resource_close(resource, GR_STREAM_OF_MAP);
     gr_resource_free(resource);
     if (status != GR_OK)
-        return bench_grinterop_failed("gr_close");
+        return bench_grinterop_failed("gr_resource_close");
     return true;
 }
 

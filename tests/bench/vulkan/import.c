@@ -115,9 +115,9 @@ static bool end_resource(gr_resource *resource, const char *made_by)
 {
     if (!resource)
         return bench_grinterop_failed(made_by);
-    gr_status status = gr_close(resource, GR_STREAM_OF_MAP);
+    gr_status status = gr_resource_close(resource, GR_STREAM_OF_MAP);
     gr_resource_free(resource);
-    return status == GR_OK || bench_grinterop_failed("gr_close");
+    return status == GR_OK || bench_grinterop_failed("gr_resource_close");
 }
 
 gr_resource *vkb_import_grinterop(struct vkb *bench, const struct vkb_object *object)
