@@ -93,7 +93,7 @@ static bool submit(const struct pingpong_vk *p, gr_resource *const images[], siz
         return failed_to("begin a submit");
     if (vulkan_submit(&p->vulkan, commands, &submit, false))
         return true;
-    gr_submit_cancel(images, n, &submit);
+    gr_submit_free(images, n, &submit);
     return false;
 }
 

@@ -64,7 +64,7 @@ static bool submit(const struct renderer *r, VkCommandBuffer commands, bool wait
         return failed_to("begin a submit");
     if (vulkan_submit(&r->vulkan, commands, &submit, wait))
         return true;
-    gr_submit_cancel(r->shared, PORT_SHARED, &submit);
+    gr_submit_free(r->shared, PORT_SHARED, &submit);
     return false;
 }
 

@@ -28,7 +28,7 @@ static bool open_computer(struct computer *c, int socket)
         !cuda_ok(c->session.cuda->ModuleGetFunction(&c->kernel, c->module, "sinewave"),
                  "find the kernel"))
         return false;
-    c->ring = gr_receive_ring(socket, 20000);
+    c->ring = gr_ring_receive(socket, 20000);
     return c->ring || failed_to("receive the ring");
 }
 

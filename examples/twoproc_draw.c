@@ -57,7 +57,7 @@ static bool make_ring(struct drawer *d, int mesh)
 /* From here on this process reads from the ring, and only the other one writes to it. */
 static bool share_ring(struct drawer *d, int socket)
 {
-    d->shared = gr_send_ring(socket, d->ring, GR_RING_CONSUMER, 20000) == GR_OK;
+    d->shared = gr_ring_send(socket, d->ring, GR_RING_CONSUMER, 20000) == GR_OK;
     return d->shared || failed_to("send the ring to the other process");
 }
 

@@ -302,7 +302,7 @@ START_ORDER_TEST(a_signal_that_is_missed_is_made_up_for)
     ck_assert_uint_eq(pretend_counts.signals, made);
     assert_ok(gr_ring_acquire_write(ring, fx.stream, 2, slots + 6));
     ck_assert_uint_eq(pretend_counts.signals, made += each);
-    assert_ok(gr_ring_discard(ring, 8, slots));
+    assert_ok(gr_ring_cancel_write(ring, 8, slots));
     ring_frame(ring, 4);
     gr_ring_stop(ring);
     gr_ring_free(ring); /* of which OpenGL has yet to say that it is done */
@@ -358,7 +358,7 @@ START_ORDER_TEST(what_opengl_read_is_given_back_on_its_thread)
                      "some stay with the consumer");
         assert_ok(gr_egl_make_current(fx.egl));
         assert_ok(gr_ring_acquire_write(ring, fx.stream, 8, all));
-        assert_ok(gr_ring_discard(ring, 8, all));
+        assert_ok(gr_ring_cancel_write(ring, 8, all));
     }
     gr_ring_free(ring);
     gr_clear_error();

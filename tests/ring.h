@@ -62,7 +62,7 @@ void write_frames(gr_ring *ring, gr_side producer, int first, int last);
 uint64_t read_frame(gr_ring *ring, gr_side producer, int value);
 
 /* The numbers of slots in each state, and the frames so far. */
-void assert_counts(const gr_ring_counts *counts, unsigned free, unsigned writing, unsigned ready,
+void assert_counts(const gr_ring_info *counts, unsigned free, unsigned writing, unsigned ready,
                    unsigned reading);
 void assert_slots(gr_ring *ring, unsigned free, unsigned writing, unsigned ready, unsigned reading);
 void assert_frames(gr_ring *ring, uint64_t published, uint64_t read, uint64_t dropped);

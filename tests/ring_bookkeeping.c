@@ -37,7 +37,7 @@ static void publish(size_t n)
 
 static void assert_state(unsigned free, unsigned writing, unsigned ready, unsigned reading)
 {
-    gr_ring_counts now;
+    gr_ring_info now;
     gr_ring_state_count(state, &now);
     assert_counts(&now, free, writing, ready, reading);
     ck_assert_uint_eq(now.published, now.read + now.dropped + ready + reading);

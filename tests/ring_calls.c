@@ -118,7 +118,7 @@ START_TEST(slots_are_published_and_given_back_in_any_order)
     assert_slots(ring, 2, 0, 0, 2);
     must_acquire_write(ring, producer, 1, &again);
     ck_assert_uint_eq(again.index, in[3].index);
-    assert_ok(gr_ring_discard(ring, 1, &again));
+    assert_ok(gr_ring_cancel_write(ring, 1, &again));
     assert_ok(gr_ring_give_back(ring, 1, &in[0]));
     assert_ok(gr_ring_give_back(ring, 1, &in[2]));
     assert_frames(ring, 4, 4, 0);
@@ -133,7 +133,7 @@ START_TEST(discarded_slots_hold_no_frame)
     must_acquire_write(ring, producer, 2, slots);
     slot_fill(&slots[0], 1);
     slot_fill(&slots[1], 2);
-    assert_ok(gr_ring_discard(ring, 1, &slots[0]));
+    assert_ok(gr_ring_cancel_write(ring, 1, &slots[0]));
     ck_assert_ptr_null(slots[0].buffer);
     assert_ok(gr_ring_publish(ring, 1, &slots[1]));
     ck_assert_uint_eq(slots[1].frame, 1);
@@ -209,23 +209,23 @@ END_TEST
 START_TEST(nothing_is_done_with_null)
 {
     gr_slot slot;
-    gr_ring_counts counts;
+    gr_ring_info counts;
     memset(&counts, 1, sizeof(counts));
     gr_resource *resource = ring_resource(RING_SIZE);
     assert_fails(gr_ring_acquire_write(NULL, fx.stream, 1, &slot), GR_ERR_INVALID_VALUE, 0,
                  "The ring is NULL");
     assert_fails(gr_ring_acquire_read(NULL, NULL, 1, &slot), GR_ERR_INVALID_VALUE, 0, "is NULL");
     assert_fails(gr_ring_publish(NULL, 1, &slot), GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
-    assert_fails(gr_ring_discard(NULL, 1, &slot), GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
+    assert_fails(gr_ring_cancel_write(NULL, 1, &slot), GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
     assert_fails(gr_ring_give_back(NULL, 1, &slot), GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
     assert_fails(gr_ring_resize(NULL, &resource, 1), GR_ERR_INVALID_VALUE, 0, "The ring is NULL");
-    gr_ring_count(NULL, &counts);
+    gr_ring_get_info(NULL, &counts);
     ck_assert_uint_eq(counts.slots, 0);
     gr_ring_stop(NULL);
     gr_ring_free(NULL);
     GR_AUTO(gr_ring) *ring = gr_ring_create(&resource, 1, NULL);
     assert_made(ring);
-    gr_ring_count(ring, NULL);
+    gr_ring_get_info(ring, NULL);
     assert_fails(gr_ring_acquire_write(ring, fx.stream, 1, NULL), GR_ERR_INVALID_VALUE, 0,
                  "`slots` is NULL");
     assert_fails(gr_ring_publish(ring, 1, NULL), GR_ERR_INVALID_VALUE, 0, "`slots` is NULL");
@@ -268,7 +268,7 @@ START_TEST(numbers_that_the_ring_does_not_have_are_refused)
     assert_fails(gr_ring_publish(ring, 0, slots), GR_ERR_INVALID_VALUE, 0, "n is 0");
     assert_fails(gr_ring_publish(ring, 3, slots), GR_ERR_INVALID_VALUE, 0, "more than there are");
     assert_slots(ring, 0, 2, 0, 0);
-    assert_ok(gr_ring_discard(ring, 2, slots));
+    assert_ok(gr_ring_cancel_write(ring, 2, slots));
 }
 END_TEST
 
@@ -293,7 +293,8 @@ START_TEST(slots_that_are_not_the_sides_are_refused)
     gr_slot copy = mine;
     assert_ok(gr_ring_publish(ring, 1, &mine));
     assert_fails(gr_ring_publish(ring, 1, &copy), GR_ERR_STATE, 0, "not one that is being written");
-    assert_fails(gr_ring_discard(ring, 1, &copy), GR_ERR_STATE, 0, "not one that is being written");
+    assert_fails(gr_ring_cancel_write(ring, 1, &copy), GR_ERR_STATE, 0,
+                 "not one that is being written");
     assert_fails(gr_ring_give_back(ring, 1, &mine), GR_ERR_STATE, 0, "not one that is being read");
     read_frame(ring, producer, 3);
     write_frame(ring, producer, 4);
@@ -301,8 +302,8 @@ START_TEST(slots_that_are_not_the_sides_are_refused)
     must_acquire_write(ring, producer, 1, &newer);
     ck_assert_ptr_eq(newer.resource, copy.resource);
     assert_fails(gr_ring_publish(ring, 1, &copy), GR_ERR_STATE, 0, "of an earlier acquire");
-    assert_ok(gr_ring_discard(ring, 1, &newer));
-    assert_ok(gr_ring_discard(other, 1, &foreign));
+    assert_ok(gr_ring_cancel_write(ring, 1, &newer));
+    assert_ok(gr_ring_cancel_write(other, 1, &foreign));
 }
 END_TEST
 
@@ -386,7 +387,7 @@ START_TEST(an_acquire_waits_as_long_as_the_options_say)
     assert_fails(gr_ring_acquire_write(ring, fx.stream, 1, &(gr_slot){0}), GR_ERR_TIMEOUT, 0,
                  "1 are being written");
     ck_assert_double_ge(seconds() - start, 0.059);
-    assert_ok(gr_ring_discard(ring, 1, &slot));
+    assert_ok(gr_ring_cancel_write(ring, 1, &slot));
 }
 END_TEST
 

@@ -12,8 +12,8 @@ static void must_resize(gr_ring *ring, size_t n)
 
 static unsigned slots_of(gr_ring *ring)
 {
-    gr_ring_counts now;
-    gr_ring_count(ring, &now);
+    gr_ring_info now;
+    gr_ring_get_info(ring, &now);
     return now.slots;
 }
 
@@ -54,7 +54,7 @@ START_TEST(free_slots_end_at_a_resize)
     must_acquire_write(ring, GR_SIDE_CUDA, 2, slots);
     for (int i = 0; i < 2; i++)
         handles[i] = gr_handle(slots[i].resource);
-    assert_ok(gr_ring_discard(ring, 2, slots));
+    assert_ok(gr_ring_cancel_write(ring, 2, slots));
     must_resize(ring, 8);
     for (int i = 0; i < 2; i++)
         assert_unregistered(handles[i]);
@@ -62,7 +62,7 @@ START_TEST(free_slots_end_at_a_resize)
     must_acquire_write(ring, GR_SIDE_CUDA, 8, eight);
     for (unsigned i = 0; i < 8; i++)
         ck_assert_uint_eq(eight[i].index, i);
-    assert_ok(gr_ring_discard(ring, 8, eight));
+    assert_ok(gr_ring_cancel_write(ring, 8, eight));
 }
 END_TEST
 
@@ -92,9 +92,9 @@ START_TEST(a_discarded_slot_that_leaves_ends)
     void *handle = gr_handle(slot.resource);
     must_resize(ring, 1);
     gr_slot copy = slot;
-    assert_ok(gr_ring_discard(ring, 1, &slot));
+    assert_ok(gr_ring_cancel_write(ring, 1, &slot));
     assert_unregistered(handle);
-    assert_fails(gr_ring_discard(ring, 1, &copy), GR_ERR_INVALID_VALUE, 0, "not of this ring");
+    assert_fails(gr_ring_cancel_write(ring, 1, &copy), GR_ERR_INVALID_VALUE, 0, "not of this ring");
     assert_slots(ring, 1, 0, 0, 0);
 }
 END_TEST
@@ -205,7 +205,7 @@ START_TEST(a_ring_is_freed_without_its_context)
     must_acquire_write(ring, GR_SIDE_CUDA, 2, slots);
     for (int i = 0; i < 2; i++)
         handles[i] = gr_handle(slots[i].resource);
-    assert_ok(gr_ring_discard(ring, 1, &slots[1]));
+    assert_ok(gr_ring_cancel_write(ring, 1, &slots[1]));
     assert_ok(gr_egl_make_current(NULL));
     gr_ring_free(ring);
     assert_ok(gr_egl_make_current(fx.egl));

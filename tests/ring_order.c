@@ -98,7 +98,7 @@ START_TEST(a_dropped_frame_is_overwritten_in_order)
         struct gate *gate = gate_after_work();
         slot_fill(&slot, 0xBB);
         gate_open_after(gate, DELAY_MS);
-        assert_ok((_i % 2 ? gr_ring_discard : gr_ring_publish)(ring, 1, &slot));
+        assert_ok((_i % 2 ? gr_ring_cancel_write : gr_ring_publish)(ring, 1, &slot));
         assert_ok(gr_ring_acquire_write(ring, fx.other, 1, &slot));
         slot_fill(&slot, value);
         assert_ok(gr_ring_publish(ring, 1, &slot));
@@ -149,7 +149,7 @@ START_TEST(a_writer_comes_after_the_kernels_that_read)
         must_acquire_write(ring, GR_SIDE_GRAPHICS, 1, &slot);
         slot_fill(&slot, 0xCC);
         glFinish();
-        assert_ok(gr_ring_discard(ring, 1, &slot));
+        assert_ok(gr_ring_cancel_write(ring, 1, &slot));
         CU(MemcpyDtoHAsync(host, copy, RING_SIZE, fx.stream));
         CU(StreamSynchronize(fx.stream));
         assert_bytes(host, RING_SIZE, value);

@@ -168,7 +168,7 @@ uint64_t read_frame(gr_ring *ring, gr_side producer, int value)
     return slot.frame;
 }
 
-void assert_counts(const gr_ring_counts *counts, unsigned free, unsigned writing, unsigned ready,
+void assert_counts(const gr_ring_info *counts, unsigned free, unsigned writing, unsigned ready,
                    unsigned reading)
 {
     ck_assert_uint_eq(counts->free, free);
@@ -179,15 +179,15 @@ void assert_counts(const gr_ring_counts *counts, unsigned free, unsigned writing
 
 void assert_slots(gr_ring *ring, unsigned free, unsigned writing, unsigned ready, unsigned reading)
 {
-    gr_ring_counts now;
-    gr_ring_count(ring, &now);
+    gr_ring_info now;
+    gr_ring_get_info(ring, &now);
     assert_counts(&now, free, writing, ready, reading);
 }
 
 void assert_frames(gr_ring *ring, uint64_t published, uint64_t read, uint64_t dropped)
 {
-    gr_ring_counts now;
-    gr_ring_count(ring, &now);
+    gr_ring_info now;
+    gr_ring_get_info(ring, &now);
     ck_assert_uint_eq(now.published, published);
     ck_assert_uint_eq(now.read, read);
     ck_assert_uint_eq(now.dropped, dropped);

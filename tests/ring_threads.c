@@ -228,11 +228,11 @@ START_VULKAN_TEST(a_thread_that_waits_gets_what_is_given_back)
 {
     enum { MANY = 8 };
     uint64_t frame = 0;
-    gr_ring_counts now = {0};
+    gr_ring_info now = {0};
     begin_with(MANY, GR_SIDE_CUDA, GR_RING_LOSSLESS, MANY + 1, 0);
     while (now.published < MANY) {
         sleep_ms(1);
-        gr_ring_count(cuda.ring, &now);
+        gr_ring_get_info(cuda.ring, &now);
     }
     sleep_ms(50);
     ck_assert(read_one(&frame));
@@ -346,8 +346,8 @@ START_TEST(a_consumer_that_stops_keeps_less_than_half)
     assert_slots(ring, KEPT, 0, MANY - KEPT, 0);
     read_frame(ring, producer, value_of(KEPT + 1)); /* half: all of them are the producer's */
     for (int waited = 0; waited < 20000; waited++) {
-        gr_ring_counts now;
-        gr_ring_count(ring, &now);
+        gr_ring_info now;
+        gr_ring_get_info(ring, &now);
         if (now.published == MANY + MANY / 2)
             break;
         sleep_ms(1);
@@ -414,8 +414,8 @@ START_VULKAN_TEST(a_thread_that_waits_is_stopped)
     sleep_ms(30);
     gr_ring_stop(cuda.ring);
     join_cuda();
-    gr_ring_counts now;
-    gr_ring_count(cuda.ring, &now);
+    gr_ring_info now;
+    gr_ring_get_info(cuda.ring, &now);
     ck_assert_uint_eq(cuda.done, side == GR_SIDE_CUDA ? SLOTS : 1);
     ck_assert_uint_eq(now.published, side == GR_SIDE_CUDA ? SLOTS : 1);
     if (side == GR_SIDE_CUDA) {

@@ -118,7 +118,7 @@ START_VULKAN_TEST(cuda_overwrites_what_nobody_read_in_order)
     must_acquire_write(ring, GR_SIDE_CUDA, 1, &slot);
     struct gate *gate = gate_put(fx.stream);
     slot_fill(&slot, 1);
-    assert_ok((_i ? gr_ring_discard : gr_ring_publish)(ring, 1, &slot));
+    assert_ok((_i ? gr_ring_cancel_write : gr_ring_publish)(ring, 1, &slot));
     assert_ok(gr_ring_acquire_write(ring, fx.other, 1, &slot));
     slot_fill(&slot, 2);
     assert_ok(gr_ring_publish(ring, 1, &slot));
@@ -297,10 +297,10 @@ START_VULKAN_TEST(vulkan_drops_and_discards)
         must_acquire_write(ring, GR_SIDE_GRAPHICS, 2, slots);
         submit_fill(slots, 1, i, NULL);
         assert_ok(gr_ring_publish(ring, 1, &slots[0]));
-        assert_ok(gr_ring_discard(ring, 1, &slots[1]));
+        assert_ok(gr_ring_cancel_write(ring, 1, &slots[1]));
     }
     must_acquire_write(ring, GR_SIDE_GRAPHICS, 1, slots);
-    assert_ok(gr_ring_discard(ring, 1, slots));
+    assert_ok(gr_ring_cancel_write(ring, 1, slots));
     must_acquire_read(ring, GR_SIDE_GRAPHICS, 1, slots);
     ck_assert_uint_eq(slots[0].frame, 5);
     copy_slot(slots, 0);
@@ -347,7 +347,7 @@ START_VULKAN_TEST(slots_that_leave_outlive_vulkans_submits)
     assert_slots(ring, 1, 0, 0, 0);
     must_acquire_write(ring, producer, 1, &slot);
     ck_assert_ptr_eq(slot.resource, fresh);
-    assert_ok(gr_ring_discard(ring, 1, &slot));
+    assert_ok(gr_ring_cancel_write(ring, 1, &slot));
     vulkan_finish();
     if (_i)
         for (int i = 1; i <= 2; i++)
@@ -356,7 +356,7 @@ START_VULKAN_TEST(slots_that_leave_outlive_vulkans_submits)
         for (int i = 1; i <= 2; i++)
             assert_bytes(hosts[i]->bytes, RING_SIZE, i);
     must_acquire_write(ring, producer, 1, &slot);
-    assert_ok(gr_ring_discard(ring, 1, &slot));
+    assert_ok(gr_ring_cancel_write(ring, 1, &slot));
     end(ring);
 }
 END_TEST

@@ -275,7 +275,7 @@ static void step_publish(void)
 
 static void step_discard(void)
 {
-    hand_over(WRITING, gr_ring_discard);
+    hand_over(WRITING, gr_ring_cancel_write);
 }
 
 static void step_give_back(void)
@@ -326,8 +326,8 @@ static const struct walk_kind kinds[] = {
 
 static void check_counts(void)
 {
-    gr_ring_counts now;
-    gr_ring_count(ring, &now);
+    gr_ring_info now;
+    gr_ring_get_info(ring, &now);
     unsigned all = 0;
     for (enum state s = FREE; s <= RETURNING; s++)
         all += count(s, false);

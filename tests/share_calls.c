@@ -30,7 +30,7 @@ static struct two two_begin(gr_side producer, gr_ring_mode mode)
 {
     struct pair pair = pair_make();
     struct two two = {.sent = send_ring(&pair, producer, mode)};
-    two.received = gr_receive_ring(pair.there, SOON);
+    two.received = gr_ring_receive(pair.there, SOON);
     assert_made(two.received);
     return two;
 }
@@ -49,8 +49,8 @@ START_VULKAN_TEST(frames_there_and_back)
         assert_ok(cuda_writes(two.received));
         ck_assert_uint_eq(vulkan_reads(&two.sent), i);
     }
-    gr_ring_counts counts;
-    gr_ring_count(two.sent.ring, &counts);
+    gr_ring_info counts;
+    gr_ring_get_info(two.sent.ring, &counts);
     ck_assert_uint_eq(counts.read, 4 * SLOTS);
     ck_assert_uint_eq(counts.slots, SLOTS);
     two_end(&two);
@@ -83,7 +83,7 @@ START_VULKAN_TEST(groups_and_discarded_slots)
             CU(MemsetD8Async(gr_buffer_ptr(slots[i].buffer),
                              (unsigned char)value_of_frame((unsigned)(2 * round + i)), SLOT_SIZE,
                              fx.stream));
-        assert_ok(gr_ring_discard(two.received, 1, slots));
+        assert_ok(gr_ring_cancel_write(two.received, 1, slots));
         assert_ok(gr_ring_publish(two.received, SLOTS - 1, slots + 1));
         for (int i = 1; i < SLOTS; i++)
             ck_assert_uint_eq(vulkan_reads(&two.sent), (unsigned)(2 * round + i));
@@ -241,7 +241,7 @@ START_VULKAN_TEST(each_side_has_its_own_calls)
     assert_fails(gr_ring_acquire_read(two.received, NULL, 1, &slot), GR_ERR_STATE, 0, "producer");
     assert_fails(gr_ring_resize(two.sent.ring, &resource, 1), GR_ERR_STATE, 0, "shared");
     assert_fails(gr_ring_resize(two.received, &resource, 1), GR_ERR_STATE, 0, "shared");
-    assert_fails(gr_send_ring(pair.here, two.sent.ring, GR_RING_CONSUMER, 0), GR_ERR_STATE, 0,
+    assert_fails(gr_ring_send(pair.here, two.sent.ring, GR_RING_CONSUMER, 0), GR_ERR_STATE, 0,
                  "shared");
     gr_resource_free(resource);
     pair_close(&pair);
@@ -254,21 +254,21 @@ START_VULKAN_TEST(what_cannot_be_sent)
     gr_slot slot;
     struct pair pair = pair_make();
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
-    assert_fails(gr_send_ring(pair.here, NULL, GR_RING_CONSUMER, 0), GR_ERR_INVALID_VALUE, 0,
+    assert_fails(gr_ring_send(pair.here, NULL, GR_RING_CONSUMER, 0), GR_ERR_INVALID_VALUE, 0,
                  "NULL");
-    assert_fails(gr_send_ring(pair.here, r.ring, (gr_ring_role)2, 0), GR_ERR_INVALID_VALUE, 0,
+    assert_fails(gr_ring_send(pair.here, r.ring, (gr_ring_role)2, 0), GR_ERR_INVALID_VALUE, 0,
                  "role");
-    assert_fails(gr_send_ring(-1, r.ring, GR_RING_CONSUMER, 0), GR_ERR_INVALID_VALUE, 0, "socket");
+    assert_fails(gr_ring_send(-1, r.ring, GR_RING_CONSUMER, 0), GR_ERR_INVALID_VALUE, 0, "socket");
     assert_ok(gr_ring_acquire_write(r.ring, fx.stream, 1, &slot));
-    assert_fails(gr_send_ring(pair.here, r.ring, GR_RING_CONSUMER, 0), GR_ERR_STATE, 0,
+    assert_fails(gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, 0), GR_ERR_STATE, 0,
                  "in flight");
     assert_ok(gr_ring_publish(r.ring, 1, &slot));
-    assert_fails(gr_send_ring(pair.here, r.ring, GR_RING_CONSUMER, 0), GR_ERR_STATE, 0,
+    assert_fails(gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, 0), GR_ERR_STATE, 0,
                  "in flight");
     gr_resource *gl = must_register(gl_buffer_filled(64, 1));
     gr_ring *interop = gr_ring_create(&gl, 1, NULL);
     assert_made(interop);
-    assert_fails(gr_send_ring(pair.here, interop, GR_RING_CONSUMER, 0), GR_ERR_UNSUPPORTED, 0,
+    assert_fails(gr_ring_send(pair.here, interop, GR_RING_CONSUMER, 0), GR_ERR_UNSUPPORTED, 0,
                  "gr_gl_buffer_create");
     gr_ring_free(interop);
     pair_close(&pair);
@@ -289,7 +289,7 @@ START_VULKAN_TEST(work_that_does_not_end_in_time)
     vulkan_cmd_read(commands, gr_vk_buffer(slot.resource), r.host);
     vulkan_submit(commands, &slot.submit, gate);
     assert_ok(gr_ring_give_back(r.ring, 1, &slot));
-    assert_fails(gr_send_ring(pair.here, r.ring, GR_RING_CONSUMER, 50), GR_ERR_TIMEOUT, 0, "use");
+    assert_fails(gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, 50), GR_ERR_TIMEOUT, 0, "use");
     vulkan_gate_open(gate);
     vulkan_finish();
     assert_ok(cuda_writes(r.ring));
@@ -344,7 +344,7 @@ END_TEST
 /* ---- A page that is overwritten -------------------------------------------------------------- */
 
 /*
- * As gr_send_ring() and gr_receive_ring(), but the first message's descriptors are looked at in
+ * As gr_ring_send() and gr_ring_receive(), but the first message's descriptors are looked at in
  * between.
  */
 static struct two two_begin_with_page(gr_side producer, void **page, size_t *size)
@@ -371,7 +371,7 @@ static struct two two_begin_with_page(gr_side producer, void **page, size_t *siz
     ck_assert_ptr_ne(*page, MAP_FAILED);
     for (int i = 0; i < 3; i++)
         close(fds[i]);
-    two.received = gr_receive_ring(pair.there, SOON);
+    two.received = gr_ring_receive(pair.there, SOON);
     assert_made(two.received);
     return two;
 }
@@ -380,12 +380,12 @@ static void try_everything(struct two *two, bool cuda_produces)
 {
     gr_slot slot;
     gr_clear_error();
-    gr_ring_counts counts;
+    gr_ring_info counts;
     gr_ring *writer = cuda_produces ? two->received : two->sent.ring;
     gr_ring *reader = cuda_produces ? two->sent.ring : two->received;
     if (gr_ring_acquire_write(writer, cuda_produces ? fx.stream : NULL, 1, &slot) == GR_OK)
-        assert_ok(gr_ring_discard(writer, 1, &slot));
-    gr_ring_count(reader, &counts);
+        assert_ok(gr_ring_cancel_write(writer, 1, &slot));
+    gr_ring_get_info(reader, &counts);
 }
 
 START_VULKAN_TEST(a_page_full_of_noise)

@@ -44,7 +44,7 @@ static gr_resource *receive(const struct wire *wire, bool as_ring)
     gr_clear_error();
     gr_resource *resource = NULL;
     if (as_ring)
-        ck_assert_ptr_null(gr_receive_ring(pair.there, IN_TIME_MS));
+        ck_assert_ptr_null(gr_ring_receive(pair.there, IN_TIME_MS));
     else
         resource = gr_resource_receive(pair.there, IN_TIME_MS);
     pair_close(&pair);

@@ -35,7 +35,7 @@ static struct messages capture(struct shared_ring *r)
 {
     struct messages all;
     struct pair pair = pair_make();
-    assert_ok(gr_send_ring(pair.here, r->ring, GR_RING_CONSUMER, SOON));
+    assert_ok(gr_ring_send(pair.here, r->ring, GR_RING_CONSUMER, SOON));
     for (int i = 0; i <= SLOTS; i++)
         all.wires[i] = wire_take(pair.there);
     close(pair.there);
@@ -56,7 +56,7 @@ static gr_ring *receive(const struct messages *all)
         wire_put(pair.here, &all->wires[i]);
     close(pair.here);
     gr_clear_error();
-    gr_ring *ring = gr_receive_ring(pair.there, IN_TIME_MS);
+    gr_ring *ring = gr_ring_receive(pair.there, IN_TIME_MS);
     if (!ring)
         close(pair.there);
     return ring;

@@ -75,7 +75,7 @@ START_VULKAN_TEST(a_peer_that_dies_before)
     struct peer peer = peer_that_dies_before();
     peer_end_killed(&peer, true);
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
-    assert_fails(gr_send_ring(peer.socket, r.ring, GR_RING_CONSUMER, SOON), GR_ERR_SYSTEM, -1,
+    assert_fails(gr_ring_send(peer.socket, r.ring, GR_RING_CONSUMER, SOON), GR_ERR_SYSTEM, -1,
                  "gone");
     /* It is this process's, as it was. */
     assert_ok(cuda_writes(r.ring));
@@ -163,7 +163,7 @@ START_VULKAN_TEST(a_consumer_that_dies)
 {
     struct peer peer = peer_that_dies_before();
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
-    gr_status status = gr_send_ring(peer.socket, r.ring, GR_RING_PRODUCER, SOON);
+    gr_status status = gr_ring_send(peer.socket, r.ring, GR_RING_PRODUCER, SOON);
     peer_end_killed(&peer, true);
     if (status != GR_OK)
         close(peer.socket);

@@ -227,7 +227,7 @@ START_VULKAN_TEST(time_runs_out)
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
     assert_null(gr_resource_receive(pair.there, 0), GR_ERR_TIMEOUT, 0, "in time");
     assert_null(gr_resource_receive(pair.there, 30), GR_ERR_TIMEOUT, 0, "in time");
-    assert_null(gr_receive_ring(pair.there, 30), GR_ERR_TIMEOUT, 0, "in time");
+    assert_null(gr_ring_receive(pair.there, 30), GR_ERR_TIMEOUT, 0, "in time");
     /* Half of a message. */
     ck_assert_int_eq(send(pair.here, "grsh", 4, 0), 4);
     assert_null(gr_resource_receive(pair.there, 30), GR_ERR_TIMEOUT, 0, "close the socket");

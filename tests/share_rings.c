@@ -13,7 +13,7 @@
 
 gr_ring *peer_ring(int socket)
 {
-    gr_ring *ring = gr_receive_ring(socket, SOON);
+    gr_ring *ring = gr_ring_receive(socket, SOON);
     child_check(ring);
     return ring;
 }
@@ -127,7 +127,7 @@ START_VULKAN_TEST(a_ring_that_was_used_before)
         assert_ok(cuda_writes(r.ring));
         ck_assert_uint_eq(vulkan_reads(&r), (unsigned)i + 1);
     }
-    assert_ok(gr_send_ring(peer.socket, r.ring, GR_RING_CONSUMER, SOON));
+    assert_ok(gr_ring_send(peer.socket, r.ring, GR_RING_CONSUMER, SOON));
     for (uint64_t i = 1; i <= FRAMES; i++)
         ck_assert_uint_eq(vulkan_reads(&r), 2 * SLOTS + 1 + i);
     peer_end(&peer, true);
@@ -156,7 +156,7 @@ START_TEST(a_peer_writes_for_opengl)
     if (!ring)
         skip("%s", error_text());
     struct peer peer = peer_start("produces");
-    assert_ok(gr_send_ring(peer.socket, ring, GR_RING_CONSUMER, SOON));
+    assert_ok(gr_ring_send(peer.socket, ring, GR_RING_CONSUMER, SOON));
     for (uint64_t i = 1; i <= FRAMES; i++) {
         gr_slot slot;
         assert_ok(gr_ring_acquire_read(ring, NULL, 1, &slot));
@@ -180,10 +180,10 @@ START_TEST(slots_that_opengl_gave_back_go_along)
     assert_ok(cuda_writes(ring));
     assert_ok(gr_ring_acquire_read(ring, NULL, 1, &slot));
     assert_ok(gr_ring_give_back(ring, 1, &slot));
-    assert_ok(gr_send_ring(peer.socket, ring, GR_RING_PRODUCER, SOON));
+    assert_ok(gr_ring_send(peer.socket, ring, GR_RING_PRODUCER, SOON));
     assert_ok(gr_egl_make_current(NULL)); /* nothing is left for OpenGL to say */
     assert_ok(gr_ring_acquire_write(ring, fx.stream, SLOTS, all));
-    assert_ok(gr_ring_discard(ring, SLOTS, all));
+    assert_ok(gr_ring_cancel_write(ring, SLOTS, all));
     for (int i = 0; i < FRAMES; i++)
         assert_ok(cuda_writes(ring));
     gr_ring_stop(ring);

@@ -46,7 +46,7 @@ struct shared_ring shared_ring_sent(int socket, size_t slots, gr_side producer, 
                                     gr_ring_role role)
 {
     struct shared_ring r = shared_ring_begin(slots, producer, mode);
-    assert_ok(gr_send_ring(socket, r.ring, role, SOON));
+    assert_ok(gr_ring_send(socket, r.ring, role, SOON));
     return r;
 }
 

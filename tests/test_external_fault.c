@@ -200,7 +200,7 @@ START_VULKAN_TEST(a_release_whose_signal_fails_can_be_tried_again)
     gr_submit submit;
     assert_ok(gr_submit_begin(&resource, 1, &submit));
     ck_assert_uint_eq(submit.wait_value, 1); /* the failed one has no value */
-    assert_ok(gr_submit_cancel(&resource, 1, &submit));
+    assert_ok(gr_submit_free(&resource, 1, &submit));
     assert_vulkan_reads(0x21);
     end_resource();
 }

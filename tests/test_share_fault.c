@@ -166,10 +166,10 @@ static struct ends ends_begin(void)
 static gr_status share(struct ends *ends)
 {
     CU(CtxSetCurrent(NULL));
-    gr_status status = gr_send_ring(ends->pair.here, ends->sent.ring, GR_RING_PRODUCER, SOON);
+    gr_status status = gr_ring_send(ends->pair.here, ends->sent.ring, GR_RING_PRODUCER, SOON);
     if (status == GR_OK) {
         ends->pair.here = -1;
-        ends->received = gr_receive_ring(ends->pair.there, SOON);
+        ends->received = gr_ring_receive(ends->pair.there, SOON);
         status = ends->received ? GR_OK : gr_last_error(NULL);
     }
     if (status == GR_OK)

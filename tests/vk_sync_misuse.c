@@ -51,10 +51,10 @@ START_VULKAN_TEST(the_value_of_the_applications_timeline_is_checked)
     gr_vk_semaphore_info info = {
         .type = VK_SEMAPHORE_TYPE_TIMELINE, .value = 4, .through_host = true};
     VK(CreateSemaphore(vk.h->device, &create, NULL, &info.semaphore));
-    assert_null(gr_from_vk_semaphore(vk.wrap, &info), GR_ERR_INVALID_VALUE, 0, "5");
+    assert_null(gr_semaphore_from_vk(vk.wrap, &info), GR_ERR_INVALID_VALUE, 0, "5");
     info.type = VK_SEMAPHORE_TYPE_BINARY;
     info.value = 0;
-    assert_null(gr_from_vk_semaphore(vk.wrap, &info), GR_ERR_INVALID_VALUE, 0, "binary");
+    assert_null(gr_semaphore_from_vk(vk.wrap, &info), GR_ERR_INVALID_VALUE, 0, "binary");
     vk.DestroySemaphore(vk.h->device, info.semaphore, NULL);
 }
 END_TEST
@@ -70,10 +70,10 @@ START_VULKAN_TEST(a_semaphore_that_cannot_be_exported_is_refused)
     gr_vk_semaphore_info info = {.type = VK_SEMAPHORE_TYPE_TIMELINE};
     VK(CreateSemaphore(vk.h->device, &create, NULL, &info.semaphore));
     if (vk.exports)
-        assert_null(gr_from_vk_semaphore(vk.wrap, &info), GR_ERR_VULKAN, -1,
+        assert_null(gr_semaphore_from_vk(vk.wrap, &info), GR_ERR_VULKAN, -1,
                     "VkExportSemaphoreCreateInfo");
     else
-        assert_null(gr_from_vk_semaphore(vk.wrap, &info), GR_ERR_VULKAN, -1, "through_host");
+        assert_null(gr_semaphore_from_vk(vk.wrap, &info), GR_ERR_VULKAN, -1, "through_host");
     vk.DestroySemaphore(vk.h->device, info.semaphore, NULL);
 }
 END_TEST
@@ -81,9 +81,9 @@ END_TEST
 START_VULKAN_TEST(semaphores_of_nothing_are_refused)
 {
     const gr_vk_semaphore_info nothing = {.type = VK_SEMAPHORE_TYPE_TIMELINE, .through_host = true};
-    assert_null(gr_from_vk_semaphore(vk.wrap, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_from_vk_semaphore(vk.wrap, &nothing), GR_ERR_INVALID_VALUE, 0, "semaphore");
-    assert_null(gr_from_vk_semaphore(NULL, &nothing), GR_ERR_INVALID_VALUE, 0, "device");
+    assert_null(gr_semaphore_from_vk(vk.wrap, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_semaphore_from_vk(vk.wrap, &nothing), GR_ERR_INVALID_VALUE, 0, "semaphore");
+    assert_null(gr_semaphore_from_vk(NULL, &nothing), GR_ERR_INVALID_VALUE, 0, "device");
     assert_null(gr_vk_semaphore_create(NULL, VK_SEMAPHORE_TYPE_TIMELINE), GR_ERR_INVALID_VALUE, 0,
                 "device");
     assert_null(gr_vk_semaphore_create(vk.wrap, (VkSemaphoreType)77), GR_ERR_INVALID_VALUE, 0,
@@ -194,8 +194,8 @@ START_VULKAN_TEST(submits_that_cannot_be_are_refused)
     assert_works(mixed[0]);
     assert_ok(gr_resource_close(mixed[0], fx.stream));
     assert_fails(gr_submit_begin(mixed, 1, &submit), GR_ERR_STATE, 0, "closed");
-    assert_fails(gr_submit_cancel(mixed, 1, &submit), GR_ERR_STATE, 0, "closed");
-    assert_fails(gr_submit_cancel(mixed + 1, 1, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_submit_free(mixed, 1, &submit), GR_ERR_STATE, 0, "closed");
+    assert_fails(gr_submit_free(mixed + 1, 1, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
     for (int i = 0; i < 2; i++)
         gr_resource_free(mixed[i]);
     gr_resource_free(gl);
@@ -212,7 +212,7 @@ START_VULKAN_TEST(a_resource_twice_in_one_submit_counts_once)
     gr_submit submit;
     assert_ok(gr_submit_begin(twice, 2, &submit));
     ck_assert_uint_eq(submit.signal_value, 1);
-    assert_ok(gr_submit_cancel(twice, 2, &submit));
+    assert_ok(gr_submit_free(twice, 2, &submit));
     must_release(must_map(resource)); /* would hang, if the cancel had not come through */
     assert_works(resource);
     free_pair(&pair);

@@ -215,7 +215,7 @@ START_VULKAN_TEST(a_cancelled_submit_is_not_waited_for)
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
     gr_submit submit = begin_submit(resource);
-    assert_ok(gr_submit_cancel(&resource, 1, &submit));
+    assert_ok(gr_submit_free(&resource, 1, &submit));
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x51);
     must_release(buffer); /* would hang */
@@ -240,7 +240,7 @@ START_VULKAN_TEST(a_cancelled_submit_leaves_the_one_before)
     vulkan_submit(commands, &first, gate);
     gr_submit second = begin_submit(resource);
     ck_assert_uint_eq(second.signal_value, first.signal_value + 1);
-    assert_ok(gr_submit_cancel(&resource, 1, &second));
+    assert_ok(gr_submit_free(&resource, 1, &second));
     vulkan_gate_open_after(gate, LATE_MS);
     gr_buffer *buffer = must_map(resource);
     assert_cuda_bytes(buffer, 0x52);
@@ -255,10 +255,10 @@ START_VULKAN_TEST(only_the_last_submit_can_be_cancelled)
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_resource *both[] = {make_resource(&pair), make_resource(&pair)};
     gr_submit first = begin_submit(both[0]), second = begin_submit(both[1]);
-    assert_fails(gr_submit_cancel(both, 1, &first), GR_ERR_STATE, 0, "last");
-    assert_ok(gr_submit_cancel(both + 1, 1, &second));
-    assert_ok(gr_submit_cancel(both, 1, &first));
-    assert_fails(gr_submit_cancel(both, 1, &first), GR_ERR_STATE, 0, "last");
+    assert_fails(gr_submit_free(both, 1, &first), GR_ERR_STATE, 0, "last");
+    assert_ok(gr_submit_free(both + 1, 1, &second));
+    assert_ok(gr_submit_free(both, 1, &first));
+    assert_fails(gr_submit_free(both, 1, &first), GR_ERR_STATE, 0, "last");
     gr_resource_free(both[0]);
     gr_resource_free(both[1]);
     free_pair(&pair);
@@ -334,7 +334,7 @@ static void check_own(bool through_host)
                                            .type = VK_SEMAPHORE_TYPE_TIMELINE,
                                            .value = i == 0 ? 10 : 20,
                                            .through_host = through_host};
-        made[i] = gr_from_vk_semaphore(vk.wrap, &info);
+        made[i] = gr_semaphore_from_vk(vk.wrap, &info);
         assert_made(made[i]);
         ck_assert(gr_vk_semaphore(made[i]) == own[i]);
         ck_assert(gr_semaphore_is_timeline(made[i]));

@@ -147,7 +147,7 @@ static gr_status check_way(const gr_vk_device *device, const gr_vk_semaphore_inf
                             : ": use a timeline semaphore with through_host");
 }
 
-gr_semaphore *gr_from_vk_semaphore(gr_vk_device *device, const gr_vk_semaphore_info *info)
+gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_info *info)
 {
     if (vk_check_arguments(device, info, __func__) != GR_OK ||
         check_type(device, info->type, __func__) != GR_OK)

@@ -148,7 +148,7 @@ static gr_status export_semaphore(const gr_semaphore *semaphore, gr_semaphore_in
 static gr_semaphore *create_semaphore(const gr_resource *resource)
 {
     (void)resource;
-    return gl_vulkan_semaphore(true, "gr_send_ring");
+    return gl_vulkan_semaphore(true, "gr_ring_send");
 }
 
 /* Also of one that has not become a resource. */

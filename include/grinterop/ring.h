@@ -91,7 +91,7 @@ GR_API gr_status gr_ring_acquire_write(gr_ring *ring, CUstream stream, size_t n,
 GR_API gr_status gr_ring_publish(gr_ring *ring, size_t n, gr_slot slots[]);
 
 /* Gives slots that were acquired for writing back unpublished; they hold no frame. */
-GR_API gr_status gr_ring_discard(gr_ring *ring, size_t n, gr_slot slots[]);
+GR_API gr_status gr_ring_cancel_write(gr_ring *ring, size_t n, gr_slot slots[]);
 
 /*
  * Takes n frames to read: the next ones in order, or in GR_RING_NEWEST the newest n, older ones being dropped.
@@ -119,11 +119,11 @@ GR_API gr_status gr_ring_give_back(gr_ring *ring, size_t n, gr_slot slots[]);
 GR_API gr_status gr_ring_resize(gr_ring *ring, gr_resource *const resources[], size_t n);
 
 /* Frames so far. */
-typedef struct gr_ring_counts {
+typedef struct gr_ring_info {
     uint64_t published, read, dropped;
     unsigned slots, free, writing, ready, reading; /* `free` has all that were given back */
-} gr_ring_counts;
-GR_API void gr_ring_count(gr_ring *ring, gr_ring_counts *counts);
+} gr_ring_info;
+GR_API void gr_ring_get_info(gr_ring *ring, gr_ring_info *counts);
 
 /*
  * Frees the ring and its resources, in stream order; slots that are still out end as by gr_resource_close(), and their buffers

@@ -127,7 +127,7 @@ typedef struct gr_submit {
 /*
  * Begins a use of the resources by the graphics API: tells what its submit has to wait for (CUDA's last
  * release of any of them) and to signal. The next gr_map() of each waits for that signal, so the submit
- * has to follow, or gr_submit_cancel(). All resources have the same two semaphores.
+ * has to follow, or gr_submit_free(). All resources have the same two semaphores.
  * Errors: GR_ERR_STATE (a resource is mapped or closed; a binary semaphore's last signal has not been waited
  * for), GR_ERR_INVALID_VALUE (NULL, n is 0, different semaphores).
  */
@@ -138,7 +138,7 @@ GR_API gr_status gr_submit_begin(gr_resource *const resources[], size_t n, gr_su
  * waits for what it would have waited for before. Before any other begin on the same semaphores.
  * GR_ERR_STATE: it was not the last one.
  */
-GR_API gr_status gr_submit_cancel(gr_resource *const resources[], size_t n,
+GR_API gr_status gr_submit_free(gr_resource *const resources[], size_t n,
                                   const gr_submit *submit);
 
 #if defined(__GNUC__)

@@ -58,8 +58,8 @@ typedef enum gr_ring_role { GR_RING_PRODUCER = 0, GR_RING_CONSUMER } gr_ring_rol
  * grinterop passes the signals on, on two streams of its own.
  * Errors: as above.
  */
-GR_API gr_status gr_send_ring(int socket, gr_ring *ring, gr_ring_role role, unsigned timeout_ms);
-GR_API gr_ring *gr_receive_ring(int socket, unsigned timeout_ms);
+GR_API gr_status gr_ring_send(int socket, gr_ring *ring, gr_ring_role role, unsigned timeout_ms);
+GR_API gr_ring *gr_ring_receive(int socket, unsigned timeout_ms);
 
 #ifdef __cplusplus
 }

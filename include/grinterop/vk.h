@@ -189,7 +189,7 @@ typedef struct gr_vk_semaphore_info {
 } gr_vk_semaphore_info;
 
 /* GR_ERR_VULKAN: it cannot be exported (how to create it). Wraps vkGetSemaphoreFdKHR and gr_semaphore_import(). */
-GR_API gr_semaphore *gr_from_vk_semaphore(gr_vk_device *device, const gr_vk_semaphore_info *info);
+GR_API gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_info *info);
 
 /* The VkSemaphore, for the application's submits; VK_NULL_HANDLE for any other semaphore. */
 GR_API VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore);

@@ -37,7 +37,7 @@ static struct timespec deadline_of(const gr_ring *ring)
 static gr_status fail_timeout(const gr_ring *ring, const struct gr_ring_side *side, size_t n,
                               const char *call)
 {
-    gr_ring_counts now;
+    gr_ring_info now;
     gr_ring_state_count(ring->state, &now);
     return gr_fail(GR_ERR_TIMEOUT, call,
                    "%zu %s: %u of the ring's %u slots are free, %u are being written, %u are "
@@ -54,7 +54,7 @@ static gr_status fail_timeout(const gr_ring *ring, const struct gr_ring_side *si
 static gr_status fail_stopped(const gr_ring *ring, const struct gr_ring_side *side,
                               const char *call)
 {
-    gr_ring_counts now;
+    gr_ring_info now;
     gr_ring_state_count(ring->state, &now);
     if (side->writes)
         return gr_fail(GR_ERR_STATE, call, "The ring has been stopped: nothing is written to it.");

@@ -130,7 +130,7 @@ gr_status gr_ring_publish(gr_ring *ring, size_t n, gr_slot slots[])
     return status == GR_OK ? hand_over(ring, &ring->writer, PUBLISHED, n, slots, __func__) : status;
 }
 
-gr_status gr_ring_discard(gr_ring *ring, size_t n, gr_slot slots[])
+gr_status gr_ring_cancel_write(gr_ring *ring, size_t n, gr_slot slots[])
 {
     gr_status status = gr_ring_check(ring, __func__);
     return status == GR_OK ? hand_over(ring, &ring->writer, DISCARDED, n, slots, __func__) : status;

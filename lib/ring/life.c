@@ -78,11 +78,11 @@ void gr_ring_stop(gr_ring *ring)
     pthread_mutex_unlock(&ring->lock);
 }
 
-void gr_ring_count(gr_ring *ring, gr_ring_counts *counts)
+void gr_ring_get_info(gr_ring *ring, gr_ring_info *counts)
 {
     if (!counts)
         return;
-    *counts = (gr_ring_counts){0};
+    *counts = (gr_ring_info){0};
     if (!ring)
         return;
     pthread_mutex_lock(&ring->lock);

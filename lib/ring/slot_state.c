@@ -83,9 +83,9 @@ static uint32_t count_staying(const struct gr_ring_state *state, uint32_t what)
     return found;
 }
 
-void gr_ring_state_count(const struct gr_ring_state *state, gr_ring_counts *counts)
+void gr_ring_state_count(const struct gr_ring_state *state, gr_ring_info *counts)
 {
-    *counts = (gr_ring_counts){
+    *counts = (gr_ring_info){
         .published = state->published,
         .read = state->read,
         .dropped = state->dropped,

@@ -88,6 +88,6 @@ uint32_t gr_ring_state_returning(const struct gr_ring_state *state);
 size_t gr_ring_state_list_returning(const struct gr_ring_state *state, uint32_t numbers[]);
 void gr_ring_state_end_returning(struct gr_ring_state *state);
 
-void gr_ring_state_count(const struct gr_ring_state *state, gr_ring_counts *counts);
+void gr_ring_state_count(const struct gr_ring_state *state, gr_ring_info *counts);
 
 #endif

@@ -190,7 +190,7 @@ static void end_receiving(struct receiving *r)
     gr_error_restore(&cause);
 }
 
-gr_ring *gr_receive_ring(int socket, unsigned timeout_ms)
+gr_ring *gr_ring_receive(int socket, unsigned timeout_ms)
 {
     struct receiving r = {
         .socket = socket,

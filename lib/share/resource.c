@@ -53,7 +53,7 @@ gr_status gr_resource_send(int socket, gr_resource *resource, unsigned timeout_m
         status = gr_share_check(resource, __func__);
     if (status == GR_OK && resource->in_a_ring)
         status = gr_fail(GR_ERR_STATE, __func__,
-                         "The resource is a slot of a ring: send the ring by gr_send_ring().");
+                         "The resource is a slot of a ring: send the ring by gr_ring_send().");
     if (status == GR_OK)
         status = describe_all(resource, &message, __func__);
     if (status == GR_OK)

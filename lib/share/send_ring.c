@@ -50,7 +50,7 @@ static const struct gr_external_kind *kind_of(const struct sending *s)
 /* The ring's lock is held. */
 static gr_status check_idle(const gr_ring *ring, const char *call)
 {
-    gr_ring_counts now;
+    gr_ring_info now;
     gr_ring_state_count(ring->state, &now);
     if (ring->link)
         return gr_fail(GR_ERR_STATE, call, "The ring is shared with another process already.");
@@ -402,7 +402,7 @@ static void end_sending(struct sending *s)
     free(s->resources);
 }
 
-gr_status gr_send_ring(int socket, gr_ring *ring, gr_ring_role role, unsigned timeout_ms)
+gr_status gr_ring_send(int socket, gr_ring *ring, gr_ring_role role, unsigned timeout_ms)
 {
     gr_status status = gr_ring_check(ring, __func__);
     if (status == GR_OK)

@@ -24,13 +24,13 @@ gr_resource *gr_resource_receive(int socket, unsigned timeout_ms)
     return NULL;
 }
 
-gr_status gr_send_ring(int socket, gr_ring *ring, gr_ring_role role, unsigned timeout_ms)
+gr_status gr_ring_send(int socket, gr_ring *ring, gr_ring_role role, unsigned timeout_ms)
 {
     (void)socket, (void)ring, (void)role, (void)timeout_ms;
     return refuse(__func__);
 }
 
-gr_ring *gr_receive_ring(int socket, unsigned timeout_ms)
+gr_ring *gr_ring_receive(int socket, unsigned timeout_ms)
 {
     (void)socket, (void)timeout_ms;
     refuse(__func__);

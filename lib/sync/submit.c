@@ -114,7 +114,7 @@ static gr_status cancel_signal(gr_semaphore *acquire, uint64_t number, const cha
     return status;
 }
 
-gr_status gr_submit_cancel(gr_resource *const resources[], size_t n, const gr_submit *submit)
+gr_status gr_submit_free(gr_resource *const resources[], size_t n, const gr_submit *submit)
 {
     gr_status status = check_resources(resources, n, submit, __func__);
     if (status != GR_OK)
