@@ -14,7 +14,7 @@
 static bool share(struct pingpong_vk *p)
 {
     gr_vk_device *device = p->vulkan.shared;
-    const gr_vk_image_info info = {
+    const gr_vk_image_desc info = {
         .type = VK_IMAGE_TYPE_2D,
         .format = VK_FORMAT_R8G8B8A8_UNORM,
         .extent = {TILE_WIDTH, IMAGE_HEIGHT, 1},

@@ -35,7 +35,7 @@ struct renderer {
 static bool share(struct renderer *r)
 {
     gr_vk_device *device = r->vulkan.shared;
-    const gr_vk_image_info paper = {
+    const gr_vk_image_desc paper = {
         .type = VK_IMAGE_TYPE_2D,
         .format = VK_FORMAT_R8G8B8A8_UNORM,
         .extent = {PORT_TEXTURE_WIDTH, PORT_TEXTURE_HEIGHT, 1},

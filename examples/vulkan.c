@@ -45,7 +45,7 @@ static void print_message(void *user, const char *text)
 }
 
 /* Functions of the device come without the loader's detour. */
-static bool find_functions(struct vulkan *v, const gr_vk_headless_handles *on)
+static bool find_functions(struct vulkan *v, const gr_vk_headless_info *on)
 {
     const PFN_vkGetDeviceProcAddr of_device =
         (PFN_vkGetDeviceProcAddr)on->get_instance_proc_addr(on->instance, "vkGetDeviceProcAddr");
@@ -69,7 +69,7 @@ static bool find_functions(struct vulkan *v, const gr_vk_headless_handles *on)
 }
 
 /* False if the device has no family for that alone: then the graphics queue does it. */
-static bool choose_queue(struct vulkan *v, const gr_vk_headless_handles *on, enum vulkan_queue kind)
+static bool choose_queue(struct vulkan *v, const gr_vk_headless_info *on, enum vulkan_queue kind)
 {
     const VkQueue queues[] = {on->graphics, on->compute, on->transfer};
     const uint32_t families[] = {on->graphics_family, on->compute_family, on->transfer_family};
@@ -100,13 +100,13 @@ bool vulkan_open(struct vulkan *v, enum vulkan_queue kind, bool validate)
     v->headless = gr_vk_headless_create(&options);
     if (!v->headless)
         return failed_to("open Vulkan");
-    const gr_vk_headless_handles *on = gr_vk_headless_get(v->headless);
+    const gr_vk_headless_info *on = gr_vk_headless_get(v->headless);
     v->device = on->device;
     if (!find_functions(v, on))
         return false;
     const bool own = choose_queue(v, on, kind);
 
-    const gr_vk_device_info info = {on->get_instance_proc_addr,
+    const gr_vk_device_desc info = {on->get_instance_proc_addr,
                                     on->instance,
                                     on->physical_device,
                                     on->device,

@@ -30,7 +30,7 @@
 /* What is to be made: a buffer, where `image` is NULL. */
 struct wish {
     size_t size;
-    const gr_gl_image_info *image;
+    const gr_gl_image_desc *image;
     unsigned flags;
     const char *call;
 };
@@ -49,7 +49,7 @@ static gr_status make_buffer(struct gl_names *names, size_t size, const char *ca
                         "%s: OpenGL made no buffer of %zu bytes.", call, size);
 }
 
-static gr_status make_texture(struct gl_names *names, const gr_gl_image_info *info,
+static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *info,
                               const char *call)
 {
     GLsizei levels = (GLsizei)info->levels, width = (GLsizei)info->width;
@@ -206,7 +206,7 @@ gr_resource *gr_gl_buffer_create(size_t size, unsigned flags, const gr_gl_option
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
-static gr_status check_extent(const gr_gl_image_info *info, const char *call)
+static gr_status check_extent(const gr_gl_image_desc *info, const char *call)
 {
     bool deep = info->target == GL_TEXTURE_3D || info->target == GL_TEXTURE_2D_ARRAY;
     if (info->width == 0 || info->height == 0 || info->width > INT32_MAX ||
@@ -232,7 +232,7 @@ static gr_status check_extent(const gr_gl_image_info *info, const char *call)
                    info->width, info->height, info->depth, levels, info->levels);
 }
 
-static gr_status check_image(const gr_gl_image_info *info, unsigned flags, const char *call)
+static gr_status check_image(const gr_gl_image_desc *info, unsigned flags, const char *call)
 {
     if (!info)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`info` is NULL: describe the image.");
@@ -253,12 +253,12 @@ static gr_status check_image(const gr_gl_image_info *info, unsigned flags, const
     }
 }
 
-gr_resource *gr_gl_image_create(const gr_gl_image_info *info, unsigned flags,
+gr_resource *gr_gl_image_create(const gr_gl_image_desc *info, unsigned flags,
                                 const gr_gl_options *options)
 {
     if (check_image(info, flags, __func__) != GR_OK)
         return NULL;
-    gr_gl_image_info image = *info;
+    gr_gl_image_desc image = *info;
     image.depth = info->depth ? info->depth : 1;
     image.levels = info->levels ? info->levels : 1;
     const struct wish wish = {.image = &image, .flags = flags, .call = __func__};

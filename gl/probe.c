@@ -37,7 +37,7 @@ static CUresult try_to_register(void)
     return result;
 }
 
-static void probe_interop(gr_transport_report *report)
+static void probe_interop(gr_transport_info *report)
 {
     CUresult result = try_to_register();
     const char *code = NULL;
@@ -59,7 +59,7 @@ static void probe_interop(gr_transport_report *report)
     gl_diagnose(result, text + length, size - length);
 }
 
-static void probe_copy(gr_transport_report *report)
+static void probe_copy(gr_transport_info *report)
 {
     bool renderbuffers = gl_transfer_can(gl_target_of(GL_RENDERBUFFER));
     report->transport = GR_TRANSPORT_COPY;
@@ -72,7 +72,7 @@ static void probe_copy(gr_transport_report *report)
         renderbuffers ? "" : " Renderbuffers would need OpenGL 4.3 or GL_ARB_copy_image.");
 }
 
-gr_status gr_gl_probe(gr_transport_report reports[3])
+gr_status gr_gl_probe(gr_transport_info reports[3])
 {
     struct gl_context gl;
     struct gr_context context;

@@ -67,7 +67,7 @@ static bool ask(void)
 static bool copy(void)
 {
     static unsigned char bytes[IMAGE_MOST_BYTES];
-    const gr_linear memory = {.host = bytes};
+    const gr_linear_desc memory = {.host = bytes};
     bool good = true;
     for (int i = 0; i < COUNT; i++)
         good = good && gr_buffer_copy_from_image(buffers[i], 0, 0, &memory, fx.stream) == GR_OK &&

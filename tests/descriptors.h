@@ -119,14 +119,14 @@ struct external_type {
 
 enum system system_of(const struct external_type *type);
 
-/* What an import is told: the fields of gr_external_memory_info and of gr_semaphore_info. */
+/* What an import is told: the fields of gr_external_memory_desc and of gr_semaphore_desc. */
 struct description {
     int type, fd;
     void *win32_handle;
     const void *win32_name, *nvsci;
     size_t size;
     bool dedicated;
-    gr_external_part part;
+    gr_external_part_desc part;
     uint64_t value;
 };
 

@@ -30,7 +30,7 @@ static const struct shape {
     const char *name;
     unsigned flags; /* of grinterop */
     size_t offset;
-    gr_external_image image;
+    gr_external_image_desc image;
     struct {
         size_t width, height, depth;
         unsigned flags, levels;
@@ -105,9 +105,9 @@ static const struct shape {
 };
 
 /* Memory of Windows's kind, since its handle needs no care. */
-static gr_external_memory_info make(const gr_external_image *image)
+static gr_external_memory_desc make(const gr_external_image_desc *image)
 {
-    return (gr_external_memory_info){.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32,
+    return (gr_external_memory_desc){.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32,
                                      .win32_handle = SOME_HANDLE,
                                      .size = SIZE,
                                      .part.image = image};
@@ -137,7 +137,7 @@ static const char *reaches_driver(const void *row)
 {
     gr_error error;
     const struct shape *shape = row;
-    gr_external_memory_info info = make(&shape->image);
+    gr_external_memory_desc info = make(&shape->image);
     info.part.offset = shape->offset;
     gr_resource *resource = gr_from_external_memory(&info, shape->flags);
     if (!resource) {
@@ -158,7 +158,7 @@ static const char *reaches_driver(const void *row)
 
 static const struct image_rule {
     const char *name;
-    gr_external_image image;
+    gr_external_image_desc image;
     const char *cited, *words;
 } rules[] = {
     {"no width", {.height = 8, .format = U8, .channels = 4}, CREATE, "0 x 8 x 0"},
@@ -224,7 +224,7 @@ static const struct image_rule {
      "does not fit"},
 };
 
-static const char *refused(const gr_external_memory_info *info, const char *cited,
+static const char *refused(const gr_external_memory_desc *info, const char *cited,
                            const char *words)
 {
     REQUIRE(!gr_from_external_memory(info, GR_NONE));
@@ -236,17 +236,17 @@ static const char *refused(const gr_external_memory_info *info, const char *cite
 static const char *rule_broken(const void *row)
 {
     const struct image_rule *rule = row;
-    gr_external_memory_info info = make(&rule->image);
+    gr_external_memory_desc info = make(&rule->image);
     return refused(&info, rule->cited, rule->words);
 }
 
-static const gr_external_image small = {
+static const gr_external_image_desc small = {
     .width = 8, .height = 8, .levels = 2, .format = U8, .channels = 4};
 
 static const char *size_of_image(const void *row)
 {
     (void)row;
-    gr_external_memory_info info = make(&small);
+    gr_external_memory_desc info = make(&small);
     info.part.size = 256;
     return refused(&info, MAP, "size of 256 bytes");
 }
@@ -254,7 +254,7 @@ static const char *size_of_image(const void *row)
 static const char *offset_leaves_no_room(const void *row)
 {
     (void)row;
-    gr_external_memory_info info = make(&small);
+    gr_external_memory_desc info = make(&small);
     info.part.offset = SIZE - 255;
     return refused(&info, MAP, "256 bytes at least");
 }
@@ -262,7 +262,7 @@ static const char *offset_leaves_no_room(const void *row)
 static const char *offset_beyond(const void *row)
 {
     (void)row;
-    gr_external_memory_info info = make(&small);
+    gr_external_memory_desc info = make(&small);
     info.part.offset = SIZE;
     return refused(&info, MAP, "not within");
 }
@@ -270,7 +270,7 @@ static const char *offset_beyond(const void *row)
 static const char *levels_in_nvscibuf(const void *row)
 {
     (void)row;
-    gr_external_memory_info info = make(&small);
+    gr_external_memory_desc info = make(&small);
     info.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF;
     info.win32_handle = NULL;
     info.nvscibuf = SOME_NVSCI;
@@ -280,7 +280,7 @@ static const char *levels_in_nvscibuf(const void *row)
 static const char *in_dma_buf(const void *row)
 {
     (void)row;
-    gr_external_memory_info info = make(&small);
+    gr_external_memory_desc info = make(&small);
     info.type = (CUexternalMemoryHandleType)DMABUF_FD;
     info.win32_handle = NULL;
     info.fd = fd_make();
@@ -295,7 +295,7 @@ static const char *surface_of_buffer(const void *row)
 {
     (void)row;
     gr_error error;
-    gr_external_memory_info info = make(NULL);
+    gr_external_memory_desc info = make(NULL);
     REQUIRE(!gr_from_external_memory(&info, GR_SURFACE_LOAD_STORE));
     REQUIRE(gr_last_error(&error) == GR_ERR_INVALID_VALUE);
     REQUIRE(strstr(error.message, "surface_load_store"));
@@ -306,7 +306,7 @@ static const char *surface_of_buffer(const void *row)
 static const char *driver_refuses(const void *row)
 {
     (void)row;
-    gr_external_memory_info info = make(&small);
+    gr_external_memory_desc info = make(&small);
     recorder->answer(MAP, CUDA_ERROR_INVALID_VALUE);
     REQUIRE(!gr_from_external_memory(&info, GR_NONE));
     PASS_ON(refused_by_driver(GR_ERR_CUDA, CUDA_ERROR_INVALID_VALUE, MAP, "mapped"));

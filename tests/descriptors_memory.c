@@ -37,7 +37,7 @@ static struct description good(const struct external_type *type)
 
 static gr_resource *from_memory(const struct description *described)
 {
-    const gr_external_memory_info info = {
+    const gr_external_memory_desc info = {
         .type = (CUexternalMemoryHandleType)described->type,
         .fd = described->fd,
         .win32_handle = described->win32_handle,
@@ -164,7 +164,7 @@ static const char *rest_of_it(const void *row)
 static const char *same_memory(const void *row)
 {
     struct description info = good(row);
-    gr_external_part second = {.offset = 1024, .size = 64};
+    gr_external_part_desc second = {.offset = 1024, .size = 64};
     info.part.size = 1024;
     gr_resource *first = from_memory(&info);
     REQUIRE(first);

@@ -32,7 +32,7 @@ static struct description good(const struct external_type *type)
 
 static gr_semaphore *import(const struct description *described)
 {
-    const gr_semaphore_info info = {
+    const gr_semaphore_desc info = {
         .type = (CUexternalSemaphoreHandleType)described->type,
         .fd = described->fd,
         .win32_handle = described->win32_handle,

@@ -21,16 +21,16 @@ static inline void assert_mine(int fd)
 }
 
 /* The first `size` bytes of it, by a new descriptor. */
-static inline gr_external_memory_info external_info(const struct vulkan_own *own, size_t size)
+static inline gr_external_memory_desc external_info(const struct vulkan_own *own, size_t size)
 {
-    return (gr_external_memory_info){.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+    return (gr_external_memory_desc){.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
                                      .fd = vulkan_memory_fd(own->memory),
                                      .size = own->memory_size,
                                      .dedicated = own->dedicated,
                                      .part = {.size = size}};
 }
 
-static inline gr_resource *must_import(const gr_external_memory_info *info)
+static inline gr_resource *must_import(const gr_external_memory_desc *info)
 {
     gr_resource *resource = gr_from_external_memory(info, GR_NONE);
     assert_made(resource);

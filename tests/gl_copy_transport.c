@@ -229,7 +229,7 @@ END_TEST
 
 START_TEST(probe_says_what_works_and_why)
 {
-    gr_transport_report reports[3];
+    gr_transport_info reports[3];
     memset(reports, 0xEE, sizeof(reports));
     assert_ok(gr_gl_probe(reports));
     for (int i = 0; i < 3; i++) {
@@ -247,7 +247,7 @@ END_TEST
 
 START_TEST(probe_says_why_interop_does_not_work)
 {
-    gr_transport_report reports[3];
+    gr_transport_info reports[3];
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
     assert_ok(gr_gl_probe(reports));
     ck_assert(!reports[0].usable);
@@ -274,7 +274,7 @@ static unsigned count_objects(void)
 
 START_TEST(probe_leaves_nothing_behind)
 {
-    gr_transport_report reports[3];
+    gr_transport_info reports[3];
     GLuint bound = gl_buffer_filled(16, 0);
     GLint binding = 0;
     assert_ok(gr_gl_probe(reports)); /* marks the context, and opens what is opened once */
@@ -305,7 +305,7 @@ END_TEST
 
 START_TEST(probe_needs_a_context_and_a_place)
 {
-    gr_transport_report reports[3];
+    gr_transport_info reports[3];
     assert_fails(gr_gl_probe(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
     assert_ok(gr_egl_make_current(NULL));
     assert_fails(gr_gl_probe(reports), GR_ERR_GL, 0, "No OpenGL context");
@@ -325,7 +325,7 @@ END_TEST
 /* CUDA of a GPU cannot follow there; the software driver can. */
 START_COPY_TEST(auto_with_an_opengl_on_the_processor)
 {
-    gr_transport_report reports[3];
+    gr_transport_info reports[3];
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_NONE, NULL);
     assert_made(resource);

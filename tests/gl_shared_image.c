@@ -56,16 +56,16 @@ static struct image image_of(const gr_resource *resource, const char *format, in
     };
 }
 
-static gr_gl_image_info info_of(const char *format, int shape)
+static gr_gl_image_desc info_of(const char *format, int shape)
 {
-    return (gr_gl_image_info){shapes[shape].target, image_format(format)->internal,
+    return (gr_gl_image_desc){shapes[shape].target, image_format(format)->internal,
                               shapes[shape].width,  shapes[shape].height,
                               shapes[shape].depth,  shapes[shape].levels};
 }
 
 static gr_resource *must_share_image(const char *format, int shape, unsigned flags)
 {
-    const gr_gl_image_info info = info_of(format, shape);
+    const gr_gl_image_desc info = info_of(format, shape);
     gr_resource *resource = gr_gl_image_create(&info, flags, &by_sharing);
     ck_assert_msg(resource, "%s, shape %d: %s", format, shape, error_text());
     return resource;
@@ -117,7 +117,7 @@ END_TEST
 START_SHARED_TEST(bytes_of_large_images)
 {
     const unsigned width = 401, height = 203, texel = 4;
-    const gr_gl_image_info info = {GL_TEXTURE_2D, GL_RGBA8, width, height, 1, 9};
+    const gr_gl_image_desc info = {GL_TEXTURE_2D, GL_RGBA8, width, height, 1, 9};
     GR_AUTO(gr_resource) *resource = gr_gl_image_create(&info, GR_NONE, &by_sharing);
     assert_made(resource);
     for (unsigned level = 0; level < info.levels; level++) {
@@ -216,7 +216,7 @@ START_TEST(images_by_interop)
 {
     const gr_gl_options options = {.transport = GR_TRANSPORT_INTEROP};
     for (int shape = 0; shape < SHAPES; shape++) {
-        const gr_gl_image_info info = info_of("RGBA8", shape);
+        const gr_gl_image_desc info = info_of("RGBA8", shape);
         gr_resource *resource = gr_gl_image_create(&info, GR_NONE, &options);
         assert_made(resource);
         struct image image = image_of(resource, "RGBA8", shape);
@@ -235,7 +235,7 @@ END_TEST
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
 static const struct {
-    gr_gl_image_info info;
+    gr_gl_image_desc info;
     gr_status status;
     const char *text;
 } wrong[] = {
@@ -263,7 +263,7 @@ END_TEST
 
 START_TEST(no_image)
 {
-    const gr_gl_image_info good = {GL_TEXTURE_2D, GL_RGBA8, 4, 4, 0, 0};
+    const gr_gl_image_desc good = {GL_TEXTURE_2D, GL_RGBA8, 4, 4, 0, 0};
     assert_null(gr_gl_image_create(NULL, GR_NONE, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
     assert_null(gr_gl_image_create(&good, 0x100, NULL), GR_ERR_INVALID_VALUE, 0, "");
     assert_ok(gr_egl_make_current(NULL));

@@ -197,7 +197,7 @@ START_ORDER_TEST(a_batch_costs_one_signal_and_one_wait)
     if (!gr_cuda_is_software())
         skip("a GPU's driver does not say how often it was called");
     enum { COUNT = 10, ROUNDS = 5 };
-    const gr_gl_image_info info = {GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 1};
+    const gr_gl_image_desc info = {GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 1};
     gr_resource *resources[COUNT];
     gr_buffer *buffers[COUNT];
     for (int i = 0; i < COUNT; i++) {

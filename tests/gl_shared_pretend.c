@@ -67,7 +67,7 @@ gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type)
     if (!on)
         return next(device, type);
     bool timeline = type == VK_SEMAPHORE_TYPE_TIMELINE;
-    gr_semaphore_info info = {
+    gr_semaphore_desc info = {
         .type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
                          : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
     };
@@ -118,11 +118,11 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance
     return (PFN_vkVoidFunction)get_device_function;
 }
 
-const gr_vk_headless_handles *gr_vk_headless_get(const gr_vk_headless *headless)
+const gr_vk_headless_info *gr_vk_headless_get(const gr_vk_headless *headless)
 {
     NEXT(gr_vk_headless_get);
-    static gr_vk_headless_handles handles;
-    const gr_vk_headless_handles *real = next(headless);
+    static gr_vk_headless_info handles;
+    const gr_vk_headless_info *real = next(headless);
     if (!possible)
         return real;
     instance_function = real->get_instance_proc_addr;

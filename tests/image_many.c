@@ -88,7 +88,7 @@ START_TEST(they_are_released_together_on_another_stream)
     assert_ok(gr_map_many(resources, COUNT, fx.stream, buffers));
     unsigned char texels[SIZE];
     for (int i = 0; i < COUNT; i++) {
-        const gr_linear from = {.host = texels};
+        const gr_linear_desc from = {.host = texels};
         image_pattern(image_format("RGBA8"), texels, SIZE, image_seed((unsigned)i + 10, 0, 0));
         if (is_image(i))
             assert_ok(gr_buffer_copy_to_image(buffers[i], 0, 0, &from, fx.stream));

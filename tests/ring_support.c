@@ -12,7 +12,7 @@ const char *ring_use_transport(int index)
 {
     static const gr_transport order[RING_TRANSPORTS] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED,
                                                         GR_TRANSPORT_COPY};
-    static gr_transport_report reports[3];
+    static gr_transport_info reports[3];
     assert_ok(gr_gl_probe(reports));
     for (int i = 0; i < 3; i++)
         if (reports[i].transport == order[index] && !reports[i].usable)

@@ -10,7 +10,7 @@ void warm_up_sharing(void)
 {
     static bool done;
     const gr_gl_options by_sharing = {.transport = GR_TRANSPORT_SHARED};
-    const gr_gl_image_info info = {GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 1};
+    const gr_gl_image_desc info = {GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 1};
     CUcontext context = NULL;
     if (done)
         return;

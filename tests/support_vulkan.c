@@ -111,7 +111,7 @@ static void make_device(void)
 
 gr_vk_device *vulkan_wrap(void)
 {
-    const gr_vk_device_info info = {.get_instance_proc_addr = vk.h->get_instance_proc_addr,
+    const gr_vk_device_desc info = {.get_instance_proc_addr = vk.h->get_instance_proc_addr,
                                     .instance = vk.h->instance,
                                     .physical_device = vk.h->physical_device,
                                     .device = vk.h->device,
@@ -361,7 +361,7 @@ void vulkan_own_free(struct vulkan_own *own)
 
 gr_resource *must_register_own(const struct vulkan_own *own, VkDeviceSize size, unsigned flags)
 {
-    const gr_vk_buffer_info info = {.buffer = own->buffer,
+    const gr_vk_buffer_desc info = {.buffer = own->buffer,
                                     .memory = own->memory,
                                     .memory_size = own->memory_size,
                                     .size = size,

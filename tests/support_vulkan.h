@@ -60,7 +60,7 @@
 /* What each case finds. `missing` says why there is no Vulkan here; then nothing else is set. */
 struct vulkan {
     const char *missing;
-    const gr_vk_headless_handles *h;
+    const gr_vk_headless_info *h;
     gr_vk_device *wrap; /* on the graphics queue */
     bool exports;       /* semaphores can be exported; through the host otherwise */
     VULKAN_FUNCTIONS(VULKAN_MEMBER)

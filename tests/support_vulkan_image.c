@@ -82,12 +82,12 @@ const struct vulkan_shape *vulkan_shape(const char *name)
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
-gr_vk_image_info vulkan_image_info(const struct vulkan_format *format,
+gr_vk_image_desc vulkan_image_info(const struct vulkan_format *format,
                                    const struct vulkan_shape *shape, unsigned width,
                                    unsigned height, unsigned levels, VkImageUsageFlags usage)
 {
     unsigned high = shape->type == VK_IMAGE_TYPE_1D ? 1 : shape->cube ? width : height;
-    return (gr_vk_image_info){.type = shape->type,
+    return (gr_vk_image_desc){.type = shape->type,
                               .format = format->format,
                               .extent = {width, high, shape->slices},
                               .mip_levels = levels,
@@ -99,7 +99,7 @@ gr_vk_image_info vulkan_image_info(const struct vulkan_format *format,
                               .samples = VK_SAMPLE_COUNT_1_BIT};
 }
 
-bool vulkan_image_possible(const gr_vk_image_info *info)
+bool vulkan_image_possible(const gr_vk_image_desc *info)
 {
     const VkPhysicalDeviceExternalImageFormatInfo shared = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO,
@@ -153,7 +153,7 @@ struct vulkan_image vulkan_image_own(VkFormat format, const char *shape, unsigne
                                      unsigned flags)
 {
     struct vulkan_image image = {.format = vulkan_format(format), .shape = vulkan_shape(shape)};
-    gr_vk_image_info *info = &image.info;
+    gr_vk_image_desc *info = &image.info;
     *info = vulkan_image_info(image.format, image.shape, width, height, levels, 0);
     const VkExternalMemoryImageCreateInfo shared = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
@@ -421,7 +421,7 @@ void vulkan_image_end(const struct vulkan_image *image, gr_buffer *buffer)
 void cuda_image_fill(gr_buffer *buffer, const struct vulkan_image *image, unsigned number)
 {
     unsigned char *texels = allocate(vulkan_image_bytes(image, 0));
-    const gr_linear from = {.host = texels};
+    const gr_linear_desc from = {.host = texels};
     for (unsigned level = 0; level < image->info.mip_levels; level++)
         for (unsigned layer = 0; layer < image->info.array_layers; layer++) {
             vulkan_image_pattern(image, level, layer, number, texels);
@@ -435,7 +435,7 @@ const char *cuda_image_differs(gr_buffer *buffer, const struct vulkan_image *ima
 {
     const char *difference = NULL;
     unsigned char *texels = allocate(vulkan_image_bytes(image, 0));
-    const gr_linear to = {.host = texels};
+    const gr_linear_desc to = {.host = texels};
     for (unsigned level = 0; level < image->info.mip_levels && !difference; level++)
         for (unsigned layer = 0; layer < image->info.array_layers && !difference; layer++) {
             memset(texels, 0xEE, vulkan_image_bytes(image, level));

@@ -28,7 +28,7 @@ static bool is_of(int fd, const struct stat *file)
 START_VULKAN_TEST(bytes_both_ways)
 {
     struct vulkan_own own = vulkan_own(SIZE, _i == 1);
-    gr_external_memory_info info = external_info(&own, SIZE);
+    gr_external_memory_desc info = external_info(&own, SIZE);
     GR_AUTO(gr_resource) *resource = must_import(&info);
     vulkan_write_pattern(own.buffer, SIZE, 1);
     gr_buffer *buffer = must_map(resource);
@@ -46,8 +46,8 @@ END_TEST
 START_VULKAN_TEST(a_part_without_a_size_goes_to_the_end)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_external_memory_info info = external_info(&own, SIZE);
-    info.part = (gr_external_part){.offset = 4096};
+    gr_external_memory_desc info = external_info(&own, SIZE);
+    info.part = (gr_external_part_desc){.offset = 4096};
     GR_AUTO(gr_resource) *resource = must_import(&info);
     vulkan_fill(own.buffer, SIZE, 0x11);
     gr_buffer *buffer = must_map(resource);
@@ -76,14 +76,14 @@ START_VULKAN_TEST(an_image_by_its_description)
 {
     struct vulkan_image image = vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, images[_i].shape, 101,
                                                  37, images[_i].levels, true, GR_NONE);
-    const gr_external_image described = {.width = 101,
-                                         .height = 37,
-                                         .levels = images[_i].described,
-                                         .layers = images[_i].layers,
-                                         .format = CU_AD_FORMAT_UNSIGNED_INT8,
-                                         .channels = 4,
-                                         .normalized = true};
-    const gr_external_memory_info info = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+    const gr_external_image_desc described = {.width = 101,
+                                              .height = 37,
+                                              .levels = images[_i].described,
+                                              .layers = images[_i].layers,
+                                              .format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                              .channels = 4,
+                                              .normalized = true};
+    const gr_external_memory_desc info = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
                                           .fd = vulkan_memory_fd(image.info.memory),
                                           .size = image.info.memory_size,
                                           .dedicated = true,
@@ -106,7 +106,7 @@ END_TEST
 START_VULKAN_TEST(after_success_the_number_is_not_closed_again)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_external_memory_info info = external_info(&own, SIZE);
+    gr_external_memory_desc info = external_info(&own, SIZE);
     gr_resource *resource = must_import(&info);
     ck_assert_msg(!is_open(info.fd), "the import left descriptor %d to nobody", info.fd);
     int other = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -121,7 +121,7 @@ START_VULKAN_TEST(after_success_the_number_is_not_closed_again)
     gr_buffer *buffer = must_map(resource);
     must_release(buffer);
     ck_assert_msg(is_of(info.fd, &file), "a map or a release closed descriptor %d", info.fd);
-    const gr_external_part part = {.offset = 0, .size = 100};
+    const gr_external_part_desc part = {.offset = 0, .size = 100};
     gr_resource *second = gr_from_same_memory(resource, &part, GR_NONE);
     assert_made(second);
     assert_ok(gr_resource_close(resource, fx.stream));
@@ -158,7 +158,7 @@ END_TEST
 START_VULKAN_TEST(after_an_error_the_descriptor_is_the_callers)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_external_memory_info info = external_info(&own, SIZE);
+    gr_external_memory_desc info = external_info(&own, SIZE);
     info.part.offset = own.memory_size;
     assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "offset");
     ck_assert(is_open(info.fd));
@@ -180,20 +180,20 @@ END_TEST
 START_VULKAN_TEST(ranges_past_the_end_are_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_external_memory_info good = external_info(&own, SIZE);
+    gr_external_memory_desc good = external_info(&own, SIZE);
     static const size_t huge = (size_t)-1;
-    const gr_external_part wrong[] = {{.offset = own.memory_size, .size = 1},
-                                      {.offset = own.memory_size},
-                                      {.offset = own.memory_size - 10, .size = 11},
-                                      {.size = own.memory_size + 1},
-                                      {.offset = huge, .size = 16},
-                                      {.offset = 16, .size = huge - 8}};
+    const gr_external_part_desc wrong[] = {{.offset = own.memory_size, .size = 1},
+                                           {.offset = own.memory_size},
+                                           {.offset = own.memory_size - 10, .size = 11},
+                                           {.size = own.memory_size + 1},
+                                           {.offset = huge, .size = 16},
+                                           {.offset = 16, .size = huge - 8}};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        gr_external_memory_info info = good;
+        gr_external_memory_desc info = good;
         info.part = wrong[i];
         assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "offset");
     }
-    gr_external_memory_info info = good;
+    gr_external_memory_desc info = good;
     info.size = 0;
     assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "allocationSize");
     assert_null(gr_from_external_memory(NULL, GR_NONE), GR_ERR_INVALID_VALUE, 0, "NULL");
@@ -202,7 +202,7 @@ START_VULKAN_TEST(ranges_past_the_end_are_refused)
 END_TEST
 
 /* Whether the driver imports it; the descriptor is the caller's or gone, as for any import. */
-static bool driver_takes(const gr_external_memory_info *info)
+static bool driver_takes(const gr_external_memory_desc *info)
 {
     gr_resource *resource = gr_from_external_memory(info, GR_NONE);
     if (!resource) {
@@ -222,7 +222,7 @@ static bool driver_takes(const gr_external_memory_info *info)
 START_VULKAN_TEST(a_size_that_is_too_large)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_external_memory_info info = external_info(&own, SIZE);
+    gr_external_memory_desc info = external_info(&own, SIZE);
     info.size = own.memory_size * 64;
     info.part.size = info.size;
     if (!driver_takes(&info))
@@ -236,7 +236,7 @@ END_TEST
 START_VULKAN_TEST(dedicated_that_is_not_so)
 {
     struct vulkan_own own = vulkan_own(SIZE, _i == 1);
-    gr_external_memory_info info = external_info(&own, SIZE);
+    gr_external_memory_desc info = external_info(&own, SIZE);
     info.dedicated = _i == 0;
     if (driver_takes(&info))
         skip("this driver takes both for the same");
@@ -246,13 +246,13 @@ END_TEST
 START_VULKAN_TEST(dedicated_memory_has_no_other_part)
 {
     struct vulkan_own own = vulkan_own(SIZE, true);
-    gr_external_memory_info info = external_info(&own, SIZE);
+    gr_external_memory_desc info = external_info(&own, SIZE);
     info.part.offset = 256;
     info.part.size = 256;
     assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "dedicated");
-    info.part = (gr_external_part){.size = SIZE};
+    info.part = (gr_external_part_desc){.size = SIZE};
     GR_AUTO(gr_resource) *resource = must_import(&info);
-    const gr_external_part part = {.size = 100};
+    const gr_external_part_desc part = {.size = 100};
     assert_null(gr_from_same_memory(resource, &part, GR_NONE), GR_ERR_INVALID_VALUE, 0,
                 "dedicated");
 }
@@ -261,7 +261,7 @@ END_TEST
 START_VULKAN_TEST(descriptors_that_are_none_are_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_external_memory_info info = external_info(&own, SIZE);
+    gr_external_memory_desc info = external_info(&own, SIZE);
     ck_assert_int_eq(close(info.fd), 0);
     assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "not open");
     info.fd = -1;
@@ -274,7 +274,7 @@ END_TEST
 START_VULKAN_TEST(descriptors_of_other_files_are_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_external_memory_info info = external_info(&own, SIZE);
+    gr_external_memory_desc info = external_info(&own, SIZE);
     ck_assert_int_eq(close(info.fd), 0);
     static const char *const files[] = {"/dev/null", "/dev/zero", "/proc/self/exe"};
     for (int i = 0; i < 3; i++) {
@@ -289,8 +289,8 @@ END_TEST
 START_VULKAN_TEST(wrong_handle_types_are_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_external_memory_info good = external_info(&own, SIZE);
-    gr_external_memory_info info = good;
+    gr_external_memory_desc good = external_info(&own, SIZE);
+    gr_external_memory_desc info = good;
     info.type = (CUexternalMemoryHandleType)99;
     assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "99");
     info.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32;
@@ -315,7 +315,7 @@ START_VULKAN_TEST(handle_types_of_another_system_are_refused)
         CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_KMT};
     static int handle;
     for (int i = 0; i < 3; i++) {
-        const gr_external_memory_info info = {
+        const gr_external_memory_desc info = {
             .type = types[i], .win32_handle = &handle, .size = SIZE};
         assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_UNSUPPORTED, -1,
                     "another operating system");
@@ -326,11 +326,11 @@ END_TEST
 START_VULKAN_TEST(impossible_images_are_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_external_memory_info info = external_info(&own, SIZE);
-    const gr_external_image good = {
+    gr_external_memory_desc info = external_info(&own, SIZE);
+    const gr_external_image_desc good = {
         .width = 16, .height = 16, .format = CU_AD_FORMAT_UNSIGNED_INT8, .channels = 4};
-    gr_external_image image = good;
-    info.part = (gr_external_part){.image = &image};
+    gr_external_image_desc image = good;
+    info.part = (gr_external_part_desc){.image = &image};
     image.width = 0;
     assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "width");
     image = good;
@@ -358,9 +358,9 @@ END_TEST
 START_VULKAN_TEST(another_part_keeps_the_memory)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_external_memory_info info = external_info(&own, SIZE);
+    gr_external_memory_desc info = external_info(&own, SIZE);
     gr_resource *first = must_import(&info);
-    const gr_external_part part = {.offset = 1024, .size = 512};
+    const gr_external_part_desc part = {.offset = 1024, .size = 512};
     GR_AUTO(gr_resource) *second = gr_from_same_memory(first, &part, GR_NONE);
     assert_made(second);
     ck_assert_ptr_eq(gr_handle(second), gr_handle(first));
@@ -385,10 +385,11 @@ END_TEST
 START_VULKAN_TEST(parts_of_nothing_are_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_external_memory_info info = external_info(&own, SIZE);
+    gr_external_memory_desc info = external_info(&own, SIZE);
     GR_AUTO(gr_resource) *resource = must_import(&info);
     GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));
-    const gr_external_part part = {.size = 16}, outside = {.offset = own.memory_size, .size = 16};
+    const gr_external_part_desc part = {.size = 16},
+                                outside = {.offset = own.memory_size, .size = 16};
     assert_null(gr_from_same_memory(NULL, &part, GR_NONE), GR_ERR_INVALID_VALUE, 0, "NULL");
     assert_null(gr_from_same_memory(resource, NULL, GR_NONE), GR_ERR_INVALID_VALUE, 0, "NULL");
     assert_null(gr_from_same_memory(gl, &part, GR_NONE), GR_ERR_STATE, 0, "external memory");

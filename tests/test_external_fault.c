@@ -30,7 +30,7 @@ static void assert_refused(CUresult code)
 START_VULKAN_TEST(an_import_that_fails_leaves_the_descriptor)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_external_memory_info info = external_info(&own, SIZE);
+    gr_external_memory_desc info = external_info(&own, SIZE);
     let_fail("cuImportExternalMemory", CUDA_ERROR_OUT_OF_MEMORY);
     ck_assert_ptr_null(gr_from_external_memory(&info, GR_NONE));
     assert_refused(CUDA_ERROR_OUT_OF_MEMORY);
@@ -43,7 +43,7 @@ START_VULKAN_TEST(an_import_that_fails_leaves_the_descriptor)
 END_TEST
 
 /* The driver has taken a descriptor by then: it must not be the caller's. */
-static void assert_taken_back(const gr_external_memory_info *info, const char *function,
+static void assert_taken_back(const gr_external_memory_desc *info, const char *function,
                               CUresult code)
 {
     let_fail(function, code);
@@ -56,7 +56,7 @@ static void assert_taken_back(const gr_external_memory_info *info, const char *f
 START_VULKAN_TEST(a_buffer_that_fails_after_its_import_leaves_the_descriptor)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_external_memory_info info = external_info(&own, SIZE);
+    gr_external_memory_desc info = external_info(&own, SIZE);
     assert_taken_back(&info, "cuExternalMemoryGetMappedBuffer", CUDA_ERROR_INVALID_VALUE);
 }
 END_TEST
@@ -64,10 +64,10 @@ END_TEST
 START_VULKAN_TEST(an_image_that_fails_after_its_import_leaves_the_descriptor)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    const gr_external_image image = {
+    const gr_external_image_desc image = {
         .width = 16, .height = 16, .format = CU_AD_FORMAT_UNSIGNED_INT8, .channels = 4};
-    gr_external_memory_info info = external_info(&own, SIZE);
-    info.part = (gr_external_part){.image = &image};
+    gr_external_memory_desc info = external_info(&own, SIZE);
+    info.part = (gr_external_part_desc){.image = &image};
     assert_taken_back(&info, "cuExternalMemoryGetMappedMipmappedArray", CUDA_ERROR_NOT_SUPPORTED);
 }
 END_TEST
@@ -75,8 +75,8 @@ END_TEST
 START_VULKAN_TEST(another_part_that_fails_leaves_the_first)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_external_memory_info info = external_info(&own, SIZE);
-    const gr_external_part part = {.offset = 256, .size = 256};
+    gr_external_memory_desc info = external_info(&own, SIZE);
+    const gr_external_part_desc part = {.offset = 256, .size = 256};
     GR_AUTO(gr_resource) *resource = must_import(&info);
     let_fail("cuExternalMemoryGetMappedBuffer", CUDA_ERROR_INVALID_VALUE);
     ck_assert_ptr_null(gr_from_same_memory(resource, &part, GR_NONE));
@@ -103,7 +103,7 @@ START_VULKAN_TEST(a_buffer_or_image_that_cannot_be_imported_is_not_left)
         ck_assert_int_eq(open_fds(), fds);
     }
     let_fail("cuExternalMemoryGetMappedMipmappedArray", CUDA_ERROR_INVALID_VALUE);
-    const gr_vk_image_info info = vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
+    const gr_vk_image_desc info = vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
                                                     vulkan_shape("2D"), 16, 16, 1, 0);
     ck_assert_ptr_null(gr_vk_image_create(vk.wrap, &info, GR_NONE));
     assert_refused(CUDA_ERROR_INVALID_VALUE);

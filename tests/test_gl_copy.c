@@ -107,7 +107,7 @@ static void use_mesa_once(void)
 static void probe_once(void)
 {
     static bool done;
-    gr_transport_report reports[3];
+    gr_transport_info reports[3];
     if (done)
         return;
     done = true;

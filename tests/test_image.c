@@ -101,7 +101,7 @@ START_TEST(a_level_or_layer_out_of_range_is_refused_with_the_numbers)
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
     unsigned char bytes[8 * 8 * 4];
-    const gr_linear host = {.host = bytes};
+    const gr_linear_desc host = {.host = bytes};
     static const unsigned wrong[][2] = {{2, 0}, {0, 3}, {2, 3}, {~0u, 0}, {0, ~0u}};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         unsigned level = wrong[i][0], layer = wrong[i][1];
@@ -139,7 +139,7 @@ END_TEST
 static void assert_no_image(gr_buffer *buffer, const char *text)
 {
     unsigned char bytes[256];
-    const gr_linear host = {.host = bytes};
+    const gr_linear_desc host = {.host = bytes};
     gr_image_info info;
     assert_fails(gr_buffer_image_info(buffer, &info), GR_ERR_STATE, 0, text);
     assert_null(gr_buffer_array(buffer, 0, 0), GR_ERR_STATE, 0, text);

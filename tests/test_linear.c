@@ -41,10 +41,10 @@ static void check_pitches(const struct image *image, unsigned level, unsigned la
     image_fill(image, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(image, GR_NONE);
     gr_buffer *buffer = must_map_image(resource);
-    const gr_linear memory = {.device = on_device ? device : 0,
-                              .host = on_device ? NULL : rows,
-                              .pitch = pitch,
-                              .slice = slice};
+    const gr_linear_desc memory = {.device = on_device ? device : 0,
+                                   .host = on_device ? NULL : rows,
+                                   .pitch = pitch,
+                                   .slice = slice};
     assert_ok(gr_buffer_copy_from_image(buffer, level, layer, &memory, GR_STREAM_OF_MAP));
     CU(StreamSynchronize(fx.stream));
     if (on_device)
@@ -111,7 +111,7 @@ START_TEST(copies_are_in_order_on_their_stream)
     size_t bytes = image_bytes(&image, 0);
     CUdeviceptr device = 0;
     CU(MemAlloc(&device, bytes));
-    const gr_linear memory = {.device = device};
+    const gr_linear_desc memory = {.device = device};
     gate_open_after(gate_put(fx.other), 30);
     CU(MemsetD8Async(device, 7, bytes, fx.other));
     assert_ok(gr_buffer_copy_to_image(buffer, 0, 0, &memory, fx.other));
@@ -129,7 +129,7 @@ END_TEST
 
 static gr_buffer *buffer;
 
-static void both_fail(gr_linear memory, const char *text)
+static void both_fail(gr_linear_desc memory, const char *text)
 {
     assert_fails(gr_buffer_copy_from_image(buffer, 0, 0, &memory, fx.stream), GR_ERR_INVALID_VALUE,
                  0, text);
@@ -144,18 +144,18 @@ START_TEST(memory_that_does_not_fit_is_refused)
     CUdeviceptr device = 0;
     CU(MemAlloc(&device, 4096));
     buffer = must_map_image(resource);
-    both_fail((gr_linear){.host = NULL}, "host");
-    both_fail((gr_linear){.host = rows, .device = device}, "device");
-    both_fail((gr_linear){.host = rows, .pitch = 13 * 4 - 1}, "pitch");
-    both_fail((gr_linear){.device = device, .pitch = 1}, "52");
-    both_fail((gr_linear){.host = rows, .pitch = 64, .slice = 64 * 6}, "slice");
-    both_fail((gr_linear){.host = rows, .pitch = 64, .slice = 64 * 7 + 1}, "slice");
-    both_fail((gr_linear){.host = rows, .slice = 13 * 4 * 7 - 4}, "slice");
+    both_fail((gr_linear_desc){.host = NULL}, "host");
+    both_fail((gr_linear_desc){.host = rows, .device = device}, "device");
+    both_fail((gr_linear_desc){.host = rows, .pitch = 13 * 4 - 1}, "pitch");
+    both_fail((gr_linear_desc){.device = device, .pitch = 1}, "52");
+    both_fail((gr_linear_desc){.host = rows, .pitch = 64, .slice = 64 * 6}, "slice");
+    both_fail((gr_linear_desc){.host = rows, .pitch = 64, .slice = 64 * 7 + 1}, "slice");
+    both_fail((gr_linear_desc){.host = rows, .slice = 13 * 4 * 7 - 4}, "slice");
     assert_fails(gr_buffer_copy_from_image(buffer, 0, 0, NULL, fx.stream), GR_ERR_INVALID_VALUE, 0,
                  "NULL");
     assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, NULL, fx.stream), GR_ERR_INVALID_VALUE, 0,
                  "NULL");
-    const gr_linear good = {.host = rows};
+    const gr_linear_desc good = {.host = rows};
     assert_fails(gr_buffer_copy_from_image(buffer, 0, 0, &good, NULL), GR_ERR_INVALID_VALUE, 0,
                  "stream");
     assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, &good, NULL), GR_ERR_INVALID_VALUE, 0,

@@ -111,9 +111,9 @@ static struct shared share_memory(void)
     return shared;
 }
 
-static gr_vk_buffer_info part_info(const struct shared *shared, int i)
+static gr_vk_buffer_desc part_info(const struct shared *shared, int i)
 {
-    return (gr_vk_buffer_info){.buffer = shared->buffer[i],
+    return (gr_vk_buffer_desc){.buffer = shared->buffer[i],
                                .memory = shared->memory,
                                .memory_size = shared->memory_size,
                                .offset = shared->offset[i],
@@ -143,7 +143,7 @@ START_VULKAN_TEST(several_buffers_in_one_memory)
 {
     struct shared shared = share_memory();
     for (int i = 0; i < PARTS; i++) {
-        const gr_vk_buffer_info info = part_info(&shared, i);
+        const gr_vk_buffer_desc info = part_info(&shared, i);
         shared.resource[i] = gr_from_vk_buffer(vk.wrap, &info, GR_NONE);
         assert_made(shared.resource[i]);
     }
@@ -156,11 +156,11 @@ END_TEST
 START_VULKAN_TEST(several_buffers_in_one_import)
 {
     struct shared shared = share_memory();
-    const gr_vk_buffer_info first = part_info(&shared, 0);
+    const gr_vk_buffer_desc first = part_info(&shared, 0);
     shared.resource[0] = gr_from_vk_buffer(vk.wrap, &first, GR_NONE);
     assert_made(shared.resource[0]);
     for (int i = 1; i < PARTS; i++) {
-        const gr_external_part part = {.offset = shared.offset[i], .size = part_size[i]};
+        const gr_external_part_desc part = {.offset = shared.offset[i], .size = part_size[i]};
         shared.resource[i] = gr_from_same_memory(shared.resource[0], &part, GR_NONE);
         assert_made(shared.resource[i]);
         ck_assert_ptr_eq(gr_handle(shared.resource[i]), gr_handle(shared.resource[0]));
@@ -359,9 +359,9 @@ END_TEST
 START_VULKAN_TEST(wrong_sizes_and_flags_are_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    const gr_vk_buffer_info good = {
+    const gr_vk_buffer_desc good = {
         .buffer = own.buffer, .memory = own.memory, .memory_size = own.memory_size, .size = SIZE};
-    gr_vk_buffer_info info = good;
+    gr_vk_buffer_desc info = good;
     info.offset = own.memory_size - SIZE + 1;
     assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "offset");
     info = good;
@@ -386,7 +386,7 @@ END_TEST
 START_VULKAN_TEST(null_is_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_vk_buffer_info info = {.memory = own.memory, .memory_size = own.memory_size, .size = SIZE};
+    gr_vk_buffer_desc info = {.memory = own.memory, .memory_size = own.memory_size, .size = SIZE};
     assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "buffer");
     info.buffer = own.buffer;
     assert_null(gr_from_vk_buffer(NULL, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "device");
@@ -408,7 +408,7 @@ START_VULKAN_TEST(memory_that_was_not_allocated_for_export_is_refused)
     VkMemoryRequirements needs;
     struct vulkan_host *host = vulkan_host(SIZE);
     vk.GetBufferMemoryRequirements(vk.h->device, host->buffer, &needs);
-    const gr_vk_buffer_info info = {
+    const gr_vk_buffer_desc info = {
         .buffer = host->buffer, .memory = host->memory, .memory_size = needs.size, .size = SIZE};
     gr_clear_error();
     gr_resource *resource = gr_from_vk_buffer(vk.wrap, &info, GR_NONE);

@@ -102,7 +102,7 @@ START_SESSION_TEST(null_members)
     for (int i = 0; i < 4; i++) {
         static const char *const names[] = {"get_instance_proc_addr", "instance", "physical_device",
                                             "device"};
-        gr_vk_device_info info = session.info;
+        gr_vk_device_desc info = session.info;
         if (i == 0)
             info.get_instance_proc_addr = NULL;
         if (i == 1)
@@ -133,7 +133,7 @@ START_SESSION_TEST(another_device)
     char cuda[41];
     CU(DeviceGetUuid(&uuid, fx.device));
     uuid_text(uuid.bytes, cuda);
-    gr_vk_device_info info = lying(&session, (struct lies){.other_device = true});
+    gr_vk_device_desc info = lying(&session, (struct lies){.other_device = true});
     assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0,
                 "GPU-0f0f0f0f-0f0f-0f0f-0f0f-0f0f0f0f0f0f");
     assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0, cuda);
@@ -145,7 +145,7 @@ END_TEST
 /* Another device with extensions missing: which device it is says more. */
 START_SESSION_TEST(another_device_first)
 {
-    gr_vk_device_info info =
+    gr_vk_device_desc info =
         lying(&session, (struct lies){.other_device = true, .hidden = {"vkGetMemoryFd"}});
     assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0, "GPU-0f0f0f0f");
 }
@@ -256,7 +256,7 @@ START_SESSION_TEST(device_extensions)
 {
     uint32_t count = 0, room;
     const char *names[16] = {NULL};
-    gr_vk_device_info info = {.get_instance_proc_addr = session.info.get_instance_proc_addr,
+    gr_vk_device_desc info = {.get_instance_proc_addr = session.info.get_instance_proc_addr,
                               .instance = session.info.instance,
                               .physical_device = session.info.physical_device};
     assert_ok(gr_vk_device_extensions(&info, NULL, &count));
@@ -284,7 +284,7 @@ END_TEST
 START_SESSION_TEST(device_extensions_nulls)
 {
     uint32_t count = 5;
-    gr_vk_device_info info = session.info;
+    gr_vk_device_desc info = session.info;
     assert_fails(gr_vk_device_extensions(NULL, NULL, &count), GR_ERR_INVALID_VALUE, 0, "`info`");
     assert_fails(gr_vk_device_extensions(&info, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "`count`");
     info.physical_device = VK_NULL_HANDLE;

@@ -105,7 +105,7 @@ START_VULKAN_TEST(a_read_only_image_takes_no_copy)
     vulkan_image_fill(&image, 1);
     gr_buffer *buffer = must_map_vulkan(&image);
     unsigned char texels[8 * 8 * 4] = {0};
-    const gr_linear from = {.host = texels};
+    const gr_linear_desc from = {.host = texels};
     assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, &from, fx.stream), GR_ERR_STATE, 0,
                  "read_only");
     must_release(buffer);

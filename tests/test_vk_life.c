@@ -310,9 +310,9 @@ static int free_the_device_of_pending_work(void)
     for (int i = 0; i < 2; i++) {
         gr_vk_headless *headless = gr_vk_headless_create(&options);
         assert_made(headless);
-        const gr_vk_headless_handles *h = gr_vk_headless_get(headless);
+        const gr_vk_headless_info *h = gr_vk_headless_get(headless);
         gr_vk_device *device = gr_vk_device_wrap(
-            &(gr_vk_device_info){h->get_instance_proc_addr, h->instance, h->physical_device,
+            &(gr_vk_device_desc){h->get_instance_proc_addr, h->instance, h->physical_device,
                                  h->device, h->graphics, h->graphics_family});
         assert_made(device);
         struct gate *gate = leave_to_the_stream(device, i == 1);

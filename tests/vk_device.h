@@ -27,8 +27,8 @@ struct messages {
 struct session {
     const char *missing;
     gr_vk_headless *headless;
-    const gr_vk_headless_handles *h;
-    gr_vk_device_info info;
+    const gr_vk_headless_info *h;
+    gr_vk_device_desc info;
     struct messages messages;
 };
 
@@ -52,14 +52,14 @@ void session_end(struct session *s);
 void count_message(void *messages, const char *text);
 
 /* The physical device's own words. */
-void ask_device(const gr_vk_headless_handles *h, VkPhysicalDeviceProperties *properties,
+void ask_device(const gr_vk_headless_info *h, VkPhysicalDeviceProperties *properties,
                 VkPhysicalDeviceIDProperties *id);
 
 /* Whether it lists the extension. */
 bool device_has(const struct session *s, const char *extension);
 
 /* Wraps it; it is CUDA device 0. */
-gr_vk_device *must_wrap(const gr_vk_device_info *info);
+gr_vk_device *must_wrap(const gr_vk_device_desc *info);
 
 /* "GPU-01234567-...". */
 void uuid_text(const void *uuid, char text[41]);
@@ -75,7 +75,7 @@ struct lies {
 };
 
 /* The session's Vulkan with lies; it stays until it is called again. */
-gr_vk_device_info lying(const struct session *s, struct lies lies);
+gr_vk_device_desc lying(const struct session *s, struct lies lies);
 
 /* The cases of vk_device_missing.c and vk_device_headless.c. */
 void add_missing_cases(Suite *suite);

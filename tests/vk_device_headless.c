@@ -89,10 +89,10 @@ END_TEST
 START_SESSION_TEST(defaults)
 {
     gr_vk_headless *without = create(NULL), *zeros = create(&(gr_vk_headless_options){0});
-    const gr_vk_headless_handles *h = gr_vk_headless_get(without);
+    const gr_vk_headless_info *h = gr_vk_headless_get(without);
     ck_assert_ptr_ne(h->instance, NULL);
     ck_assert_ptr_ne(h->device, gr_vk_headless_get(zeros)->device);
-    gr_vk_device_info info = {
+    gr_vk_device_desc info = {
         h->get_instance_proc_addr, h->instance, h->physical_device, h->device, h->graphics,
         h->graphics_family};
     gr_vk_device *device = gr_vk_device_wrap(&info);
@@ -128,7 +128,7 @@ END_TEST
 /* ---- Validation ------------------------------------------------------------------------------ */
 
 /* Something that the layer has to object to: a buffer of no bytes. */
-static void do_wrong(const gr_vk_headless_handles *h)
+static void do_wrong(const gr_vk_headless_info *h)
 {
     VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};

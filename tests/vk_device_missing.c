@@ -12,7 +12,7 @@
  */
 struct own {
     VkInstance instance;
-    gr_vk_device_info info;
+    gr_vk_device_desc info;
 };
 
 /* The session's physical device in another instance: the one of the same UUID. */
@@ -120,11 +120,11 @@ START_SESSION_TEST(extensions_names)
                   "vkWaitSemaphores", "vkSignalSemaphore", "vkGetSemaphoreCounterValue"}};
     struct own own;
     own_start(&own, &session, VK_API_VERSION_1_0, true);
-    gr_vk_headless_handles handles = {.get_instance_proc_addr = own.info.get_instance_proc_addr,
-                                      .instance = own.instance,
-                                      .physical_device = own.info.physical_device,
-                                      .device = own.info.device};
-    gr_vk_device_info info = lying(&(struct session){.h = &handles, .info = own.info}, old);
+    gr_vk_headless_info handles = {.get_instance_proc_addr = own.info.get_instance_proc_addr,
+                                   .instance = own.instance,
+                                   .physical_device = own.info.physical_device,
+                                   .device = own.info.device};
+    gr_vk_device_desc info = lying(&(struct session){.h = &handles, .info = own.info}, old);
     gr_vk_device_free(must_wrap(&info));
     own_end(&own);
 }
@@ -167,7 +167,7 @@ END_TEST
 
 START_SESSION_TEST(not_there_and_not_enabled)
 {
-    gr_vk_device_info info =
+    gr_vk_device_desc info =
         lying(&session, (struct lies){.hidden = {"vkGetMemoryFdKHR", "vkWaitSemaphores",
                                                  "vkGetPhysicalDeviceFeatures2"},
                                       .not_listed = {"VK_KHR_external_memory_fd"}});
@@ -183,7 +183,7 @@ END_TEST
 /* Semaphores are what grinterop can do without, if the device has none. */
 START_SESSION_TEST(no_semaphores_at_all)
 {
-    gr_vk_device_info info = lying(
+    gr_vk_device_desc info = lying(
         &session,
         (struct lies){.hidden = {"vkWaitSemaphores", "vkSignalSemaphore",
                                  "vkGetSemaphoreCounterValue", "vkGetSemaphoreFdKHR"},
@@ -204,7 +204,7 @@ START_SESSION_TEST(vulkan_of_another)
                                         "vkGetPhysicalDeviceMemoryProperties",
                                         "vkEnumerateDeviceExtensionProperties"};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        gr_vk_device_info info = lying(&session, (struct lies){.hidden = {names[i]}});
+        gr_vk_device_desc info = lying(&session, (struct lies){.hidden = {names[i]}});
         assert_null(gr_vk_device_wrap(&info), GR_ERR_VULKAN, 0, names[i]);
     }
 }
@@ -212,7 +212,7 @@ END_TEST
 
 START_SESSION_TEST(listing_fails)
 {
-    gr_vk_device_info info = lying(&session, (struct lies){.listing = VK_ERROR_OUT_OF_HOST_MEMORY});
+    gr_vk_device_desc info = lying(&session, (struct lies){.listing = VK_ERROR_OUT_OF_HOST_MEMORY});
     assert_null(gr_vk_device_wrap(&info), GR_ERR_VULKAN, VK_ERROR_OUT_OF_HOST_MEMORY, "extensions");
     ck_assert_ptr_eq(gr_vk_device_wrap(&info), NULL);
     gr_error error;

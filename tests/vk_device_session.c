@@ -34,7 +34,7 @@ void session_start(struct session *s)
         return;
     }
     s->h = gr_vk_headless_get(s->headless);
-    s->info = (gr_vk_device_info){s->h->get_instance_proc_addr,
+    s->info = (gr_vk_device_desc){s->h->get_instance_proc_addr,
                                   s->h->instance,
                                   s->h->physical_device,
                                   s->h->device,
@@ -49,7 +49,7 @@ void session_end(struct session *s)
                   s->messages.count, s->messages.first);
 }
 
-void ask_device(const gr_vk_headless_handles *h, VkPhysicalDeviceProperties *properties,
+void ask_device(const gr_vk_headless_info *h, VkPhysicalDeviceProperties *properties,
                 VkPhysicalDeviceIDProperties *id)
 {
     *id = (VkPhysicalDeviceIDProperties){.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
@@ -94,7 +94,7 @@ TCase *add_vk_case(Suite *suite, const char *name)
     return made;
 }
 
-gr_vk_device *must_wrap(const gr_vk_device_info *info)
+gr_vk_device *must_wrap(const gr_vk_device_desc *info)
 {
     gr_vk_device *device = gr_vk_device_wrap(info);
     assert_made(device);
@@ -189,11 +189,11 @@ static PFN_vkVoidFunction of_instance(VkInstance instance, const char *name)
     return truth.h->get_instance_proc_addr(instance, name);
 }
 
-gr_vk_device_info lying(const struct session *s, struct lies lies)
+gr_vk_device_desc lying(const struct session *s, struct lies lies)
 {
     truth = *s;
     told = lies;
-    gr_vk_device_info info = s->info;
+    gr_vk_device_desc info = s->info;
     info.get_instance_proc_addr = of_instance;
     return info;
 }

@@ -44,7 +44,7 @@ static unsigned check_formats(const struct vulkan_shape *shape, unsigned width, 
     unsigned count = 0;
     for (size_t i = 0; i < vulkan_format_count; i++) {
         const struct vulkan_format *format = &vulkan_formats[i];
-        const gr_vk_image_info info =
+        const gr_vk_image_desc info =
             vulkan_image_info(format, shape, width, height, levels, VK_IMAGE_USAGE_SAMPLED_BIT);
         if (!vulkan_image_possible(&info))
             continue;
@@ -163,7 +163,7 @@ START_VULKAN_TEST(bytes_through_map_linear)
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x77, gr_buffer_size(buffer), fx.stream));
     must_release(buffer);
     buffer = must_map_vulkan(&image);
-    const gr_linear to = {.host = got};
+    const gr_linear_desc to = {.host = got};
     assert_ok(gr_buffer_copy_from_image(buffer, 1, 2, &to, fx.stream));
     CU(StreamSynchronize(fx.stream));
     assert_bytes(got, sizeof(got), 0x77);
@@ -199,7 +199,7 @@ START_VULKAN_TEST(bytes_of_a_clear)
     vulkan_image_fill(&image, 1);
     vulkan_image_clear(&image, &colour);
     gr_buffer *buffer = must_map_vulkan(&image);
-    const gr_linear to = {.host = got};
+    const gr_linear_desc to = {.host = got};
     assert_ok(gr_buffer_copy_from_image(buffer, 0, 0, &to, fx.stream));
     must_release(buffer);
     assert_bytes(got, sizeof(got), 0x40);

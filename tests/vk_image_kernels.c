@@ -232,7 +232,7 @@ static void check(const char *kernel, const gr_texture_options *options, struct 
 static void put_known(const struct vulkan_image *image)
 {
     unsigned char texels[8 * 8 * 4];
-    const gr_linear from = {.host = texels};
+    const gr_linear_desc from = {.host = texels};
     for (unsigned level = 0; level < image->info.mip_levels; level++)
         for (unsigned layer = 0; layer < image->info.array_layers; layer++) {
             unsigned width = vulkan_image_width(image, level);
@@ -399,7 +399,7 @@ START_KERNEL_TEST(srgb_formats_are_made_linear)
         vulkan_image(VK_FORMAT_R8G8B8A8_SRGB, "2D", 4, 4, 1, VK_IMAGE_USAGE_SAMPLED_BIT, GR_NONE);
     unsigned char texels[4 * 4 * 4];
     memset(texels, 0x80, sizeof(texels));
-    const gr_linear from = {.host = texels};
+    const gr_linear_desc from = {.host = texels};
     const gr_texture_options raw = {.srgb = GR_NO};
     buffer = must_hand_over(&image);
     assert_ok(gr_buffer_copy_to_image(buffer, 0, 0, &from, fx.stream));

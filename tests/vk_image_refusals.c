@@ -65,7 +65,7 @@ static const struct {
 /* The message names the format, and one to use instead. */
 START_VULKAN_TEST(images_of_other_formats_are_refused)
 {
-    gr_vk_image_info info =
+    gr_vk_image_desc info =
         vulkan_image_info(vulkan_format(VK_FORMAT_R8_UNORM), vulkan_shape("2D"), 8, 8, 1, 0);
     info.format = refused[_i].format;
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_UNSUPPORTED, 0,
@@ -77,7 +77,7 @@ END_TEST
 
 /* ---- Images that CUDA cannot see ------------------------------------------------------------- */
 
-static gr_vk_image_info good_info(const char *shape)
+static gr_vk_image_desc good_info(const char *shape)
 {
     return vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM), vulkan_shape(shape), 16, 16,
                              1, 0);
@@ -85,7 +85,7 @@ static gr_vk_image_info good_info(const char *shape)
 
 START_VULKAN_TEST(multisampled_images_are_refused)
 {
-    gr_vk_image_info info = good_info("2D");
+    gr_vk_image_desc info = good_info("2D");
     info.samples = VK_SAMPLE_COUNT_4_BIT;
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_UNSUPPORTED, 0, "sample");
 }
@@ -93,7 +93,7 @@ END_TEST
 
 START_VULKAN_TEST(linear_images_of_several_levels_or_layers_are_refused)
 {
-    gr_vk_image_info info = good_info("2D array");
+    gr_vk_image_desc info = good_info("2D array");
     info.tiling = VK_IMAGE_TILING_LINEAR;
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "LINEAR");
     info = good_info("2D");
@@ -105,7 +105,7 @@ END_TEST
 
 START_VULKAN_TEST(impossible_extents_are_refused)
 {
-    gr_vk_image_info info = good_info("2D");
+    gr_vk_image_desc info = good_info("2D");
     info.extent.width = 0;
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "extent");
     info = good_info("2D");
@@ -136,7 +136,7 @@ END_TEST
 
 START_VULKAN_TEST(wrong_flags_and_null_are_refused)
 {
-    const gr_vk_image_info info = good_info("2D");
+    const gr_vk_image_desc info = good_info("2D");
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_ONLY | GR_WRITE_DISCARD),
                 GR_ERR_INVALID_VALUE, 0, "write_discard");
     assert_null(gr_vk_image_create(vk.wrap, &info, 0x100), GR_ERR_INVALID_VALUE, 0, "bits");
@@ -151,7 +151,7 @@ START_VULKAN_TEST(wrong_places_in_memory_are_refused)
 {
     struct vulkan_image image =
         vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, false, GR_NONE);
-    gr_vk_image_info info = image.info;
+    gr_vk_image_desc info = image.info;
     info.offset = info.memory_size;
     assert_null(gr_from_vk_image(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "offset");
     info = image.info;

@@ -48,7 +48,7 @@ START_VULKAN_TEST(the_value_of_the_applications_timeline_is_checked)
                                             .initialValue = 5};
     const VkSemaphoreCreateInfo create = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
                                           .pNext = &type};
-    gr_vk_semaphore_info info = {
+    gr_vk_semaphore_desc info = {
         .type = VK_SEMAPHORE_TYPE_TIMELINE, .value = 4, .through_host = true};
     VK(CreateSemaphore(vk.h->device, &create, NULL, &info.semaphore));
     assert_null(gr_semaphore_from_vk(vk.wrap, &info), GR_ERR_INVALID_VALUE, 0, "5");
@@ -67,7 +67,7 @@ START_VULKAN_TEST(a_semaphore_that_cannot_be_exported_is_refused)
                                             .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     const VkSemaphoreCreateInfo create = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
                                           .pNext = &type};
-    gr_vk_semaphore_info info = {.type = VK_SEMAPHORE_TYPE_TIMELINE};
+    gr_vk_semaphore_desc info = {.type = VK_SEMAPHORE_TYPE_TIMELINE};
     VK(CreateSemaphore(vk.h->device, &create, NULL, &info.semaphore));
     if (vk.exports)
         assert_null(gr_semaphore_from_vk(vk.wrap, &info), GR_ERR_VULKAN, -1,
@@ -80,7 +80,7 @@ END_TEST
 
 START_VULKAN_TEST(semaphores_of_nothing_are_refused)
 {
-    const gr_vk_semaphore_info nothing = {.type = VK_SEMAPHORE_TYPE_TIMELINE, .through_host = true};
+    const gr_vk_semaphore_desc nothing = {.type = VK_SEMAPHORE_TYPE_TIMELINE, .through_host = true};
     assert_null(gr_semaphore_from_vk(vk.wrap, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
     assert_null(gr_semaphore_from_vk(vk.wrap, &nothing), GR_ERR_INVALID_VALUE, 0, "semaphore");
     assert_null(gr_semaphore_from_vk(NULL, &nothing), GR_ERR_INVALID_VALUE, 0, "device");

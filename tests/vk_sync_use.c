@@ -330,7 +330,7 @@ static void check_own(bool through_host)
     VkSemaphore own[2] = {own_timeline(!through_host, 10), own_timeline(!through_host, 20)};
     gr_semaphore *made[2];
     for (int i = 0; i < 2; i++) {
-        const gr_vk_semaphore_info info = {.semaphore = own[i],
+        const gr_vk_semaphore_desc info = {.semaphore = own[i],
                                            .type = VK_SEMAPHORE_TYPE_TIMELINE,
                                            .value = i == 0 ? 10 : 20,
                                            .through_host = through_host};
@@ -434,7 +434,7 @@ START_VULKAN_TEST(images_change_hands_with_their_layouts)
                            VK_ACCESS_TRANSFER_WRITE_BIT);
         vulkan_submit(commands, &submit, NULL);
         gr_buffer *buffer = must_map_vulkan(&image);
-        const gr_linear to = {.host = seen[i]};
+        const gr_linear_desc to = {.host = seen[i]};
         assert_ok(gr_buffer_copy_from_image(buffer, 0, 0, &to, fx.stream));
         assert_ok(gr_buffer_release(buffer));
     }

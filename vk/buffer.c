@@ -16,7 +16,7 @@ VkBuffer gr_vk_buffer(const gr_resource *resource)
 
 /* ---- The application's ----------------------------------------------------------------------- */
 
-static gr_status check_range(const gr_vk_buffer_info *info, const char *call)
+static gr_status check_range(const gr_vk_buffer_desc *info, const char *call)
 {
     if (info->size == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -31,7 +31,7 @@ static gr_status check_range(const gr_vk_buffer_info *info, const char *call)
     return GR_OK;
 }
 
-gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_info *info, unsigned flags)
+gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *info, unsigned flags)
 {
     const char *call = __func__;
     if (vk_check_arguments(device, info, call) != GR_OK ||
@@ -51,7 +51,7 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_info *in
     if (vk_memory_check(&r->binding, info->offset, call) != GR_OK ||
         check_range(info, call) != GR_OK)
         return vk_resource_discard(r);
-    const gr_external_part part = {
+    const gr_external_part_desc part = {
         .offset = (size_t)info->offset,
         .size = (size_t)info->size,
     };
@@ -136,6 +136,6 @@ gr_resource *gr_vk_buffer_create(gr_vk_device *device, VkDeviceSize size, VkBuff
     if (create_buffer(r, size, usage) != GR_OK ||
         vk_memory_allocate(&r->binding, features, has_address, call) != GR_OK)
         return vk_resource_discard(r);
-    const gr_external_part part = {.size = (size_t)size};
+    const gr_external_part_desc part = {.size = (size_t)size};
     return vk_resource_register(r, &part, flags, call);
 }

@@ -62,7 +62,7 @@ static void ask_capabilities(gr_vk_device *device)
 
 /* ---- Wrapping -------------------------------------------------------------------------------- */
 
-static gr_status check_info(const gr_vk_device_info *info, const char *call)
+static gr_status check_info(const gr_vk_device_desc *info, const char *call)
 {
     const char *missing = !info                           ? "info"
                           : !info->get_instance_proc_addr ? "info->get_instance_proc_addr"
@@ -99,7 +99,7 @@ static gr_status match(gr_vk_device *device, const char *call)
     return vk_find_cuda_device(&device->identity, &device->cuda, &device->cuda_ordinal, call);
 }
 
-static gr_status wrap(gr_vk_device *device, const gr_vk_device_info *info, const char *call)
+static gr_status wrap(gr_vk_device *device, const gr_vk_device_desc *info, const char *call)
 {
     vk_load_instance(&device->vk, info->get_instance_proc_addr, info->instance);
     vk_load_device(&device->vk, info->device);
@@ -125,7 +125,7 @@ static void log_device(const gr_vk_device *device)
     gr_log(GR_LOG_INFO, "%s", text);
 }
 
-gr_vk_device *gr_vk_device_wrap(const gr_vk_device_info *info)
+gr_vk_device *gr_vk_device_wrap(const gr_vk_device_desc *info)
 {
     if (check_info(info, __func__) != GR_OK || !gr_cuda())
         return NULL;

@@ -79,7 +79,7 @@ gr_status gr_vk_instance_extensions(const char *names[], uint32_t *count)
                     __func__);
 }
 
-gr_status gr_vk_device_extensions(const gr_vk_device_info *info, const char *names[],
+gr_status gr_vk_device_extensions(const gr_vk_device_desc *info, const char *names[],
                                   uint32_t *count)
 {
     if (!info || !count)

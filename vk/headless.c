@@ -18,7 +18,7 @@ struct gr_vk_headless {
     struct vk_headless_functions vk;
     VkDebugUtilsMessengerEXT messenger;
     struct vk_identity identity;
-    gr_vk_headless_handles handles;
+    gr_vk_headless_info handles;
 };
 
 /* ---- The physical device --------------------------------------------------------------------- */
@@ -124,7 +124,7 @@ gr_vk_headless *gr_vk_headless_create(const gr_vk_headless_options *options)
     return h;
 }
 
-const gr_vk_headless_handles *gr_vk_headless_get(const gr_vk_headless *headless)
+const gr_vk_headless_info *gr_vk_headless_get(const gr_vk_headless *headless)
 {
     return headless ? &headless->handles : NULL;
 }

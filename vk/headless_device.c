@@ -22,7 +22,7 @@ static uint32_t find_family(const VkQueueFamilyProperties families[], uint32_t c
 }
 
 static gr_status choose_families(const struct vk_headless_functions *vk,
-                                 gr_vk_headless_handles *handles, const char *call)
+                                 gr_vk_headless_info *handles, const char *call)
 {
     /* Families of video engines can copy too, but not everything. */
     const VkQueueFlags copying_only =
@@ -42,7 +42,7 @@ static gr_status choose_families(const struct vk_headless_functions *vk,
     return GR_OK;
 }
 
-static uint32_t list_queues(const gr_vk_headless_handles *handles, VkDeviceQueueCreateInfo list[3])
+static uint32_t list_queues(const gr_vk_headless_info *handles, VkDeviceQueueCreateInfo list[3])
 {
     static const float priority = 1;
     const uint32_t families[] = {handles->graphics_family, handles->compute_family,
@@ -93,7 +93,7 @@ static void choose_features(const struct vk_headless_functions *vk, VkPhysicalDe
 
 static gr_status make_device(const struct vk_headless_functions *vk,
                              const struct vk_identity *identity, const char *const names[],
-                             uint32_t name_count, gr_vk_headless_handles *handles)
+                             uint32_t name_count, gr_vk_headless_info *handles)
 {
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES};
@@ -117,11 +117,11 @@ static gr_status make_device(const struct vk_headless_functions *vk,
 
 gr_status vk_headless_create_device(const struct vk_headless_functions *vk,
                                     const struct vk_identity *identity,
-                                    gr_vk_headless_handles *handles, const char *call)
+                                    gr_vk_headless_info *handles, const char *call)
 {
     const char *names[MOST_EXTENSIONS];
     uint32_t name_count = MOST_EXTENSIONS;
-    gr_vk_device_info device = {.get_instance_proc_addr = handles->get_instance_proc_addr,
+    gr_vk_device_desc device = {.get_instance_proc_addr = handles->get_instance_proc_addr,
                                 .instance = handles->instance,
                                 .physical_device = handles->physical_device};
     gr_status status = gr_vk_device_extensions(&device, names, &name_count);

@@ -9,6 +9,6 @@
 /* Makes the device and its queues on handles->physical_device, which `identity` is of. */
 gr_status vk_headless_create_device(const struct vk_headless_functions *vk,
                                     const struct vk_identity *identity,
-                                    gr_vk_headless_handles *handles, const char *call);
+                                    gr_vk_headless_info *handles, const char *call);
 
 #endif

@@ -99,7 +99,7 @@ static gr_status make_instance(gr_vk_headless_options *options,
 
 gr_status vk_headless_create_instance(gr_vk_headless_options *options,
                                       struct vk_headless_functions *vk,
-                                      gr_vk_headless_handles *handles, const char *call)
+                                      gr_vk_headless_info *handles, const char *call)
 {
     uint32_t version = VK_API_VERSION_1_0;
     vk_headless_load_global(vk, handles->get_instance_proc_addr);

@@ -11,7 +11,7 @@
  */
 gr_status vk_headless_create_instance(gr_vk_headless_options *options,
                                       struct vk_headless_functions *vk,
-                                      gr_vk_headless_handles *handles, const char *call);
+                                      gr_vk_headless_info *handles, const char *call);
 
 /* Makes the messenger, if the options ask for validation. `options` has to outlive it. */
 gr_status vk_headless_create_messenger(gr_vk_headless_options *options,

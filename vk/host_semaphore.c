@@ -298,7 +298,7 @@ VkSemaphore vk_semaphore_of_host(const gr_semaphore *semaphore)
     return ((const struct host_semaphore *)semaphore)->semaphore;
 }
 
-gr_semaphore *vk_semaphore_by_host(gr_vk_device *device, const gr_vk_semaphore_info *info,
+gr_semaphore *vk_semaphore_by_host(gr_vk_device *device, const gr_vk_semaphore_desc *info,
                                    bool owned, const struct gr_context *context, const char *call)
 {
     pthread_once(&exit_once, watch_exit);

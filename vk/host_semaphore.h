@@ -12,7 +12,7 @@
 #include "vk/device.h"
 
 /* A semaphore of the VkSemaphore, whose handle CUDA never sees; as vk_semaphore_import(). */
-gr_semaphore *vk_semaphore_by_host(gr_vk_device *device, const gr_vk_semaphore_info *info,
+gr_semaphore *vk_semaphore_by_host(gr_vk_device *device, const gr_vk_semaphore_desc *info,
                                    bool owned, const struct gr_context *context, const char *call);
 
 /* The VkSemaphore; VK_NULL_HANDLE if this is no semaphore that was made so. */

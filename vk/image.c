@@ -22,15 +22,16 @@ VkImage gr_vk_image(const gr_resource *resource)
  * NVIDIA's Vulkan places the layers of an image that has mip levels as if the chain were whole, but
  * CUDA by the levels that it is told of (seen with driver 580): so it is told of all.
  */
-static uint32_t placed_levels(const gr_vk_image_info *info)
+static uint32_t placed_levels(const gr_vk_image_desc *info)
 {
     bool mipmapped = info->mip_levels > 1, layered = info->array_layers > 1;
     return mipmapped && layered ? gr_whole_chain(info->extent.width, info->extent.height, 1) : 0;
 }
 
-static gr_external_image seen_by_cuda(const gr_vk_image_info *info, const gr_vk_format_info *format)
+static gr_external_image_desc seen_by_cuda(const gr_vk_image_desc *info,
+                                           const gr_vk_format_info *format)
 {
-    return (gr_external_image){
+    return (gr_external_image_desc){
         .width = info->extent.width,
         .height = info->type == VK_IMAGE_TYPE_1D ? 0 : info->extent.height,
         .depth = info->type == VK_IMAGE_TYPE_3D ? info->extent.depth : 0,
@@ -46,7 +47,7 @@ static gr_external_image seen_by_cuda(const gr_vk_image_info *info, const gr_vk_
     };
 }
 
-static void note_image(struct vk_resource *r, const gr_vk_image_info *info,
+static void note_image(struct vk_resource *r, const gr_vk_image_desc *info,
                        const gr_vk_format_info *format)
 {
     r->aspect = format->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
@@ -56,12 +57,12 @@ static void note_image(struct vk_resource *r, const gr_vk_image_info *info,
     r->layers = vk_at_least_one(info->array_layers);
 }
 
-static gr_resource *register_image(struct vk_resource *r, const gr_vk_image_info *info,
+static gr_resource *register_image(struct vk_resource *r, const gr_vk_image_desc *info,
                                    const gr_vk_format_info *format, VkDeviceSize offset,
                                    unsigned flags, const char *call)
 {
-    const gr_external_image image = seen_by_cuda(info, format);
-    const gr_external_part part = {.offset = (size_t)offset, .image = &image};
+    const gr_external_image_desc image = seen_by_cuda(info, format);
+    const gr_external_part_desc part = {.offset = (size_t)offset, .image = &image};
     /* What Vulkan's shaders store to, CUDA's kernels may as well. */
     if (info->usage & VK_IMAGE_USAGE_STORAGE_BIT)
         flags |= GR_SURFACE_LOAD_STORE;
@@ -70,7 +71,7 @@ static gr_resource *register_image(struct vk_resource *r, const gr_vk_image_info
 
 /* ---- The application's ----------------------------------------------------------------------- */
 
-gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_info *info, unsigned flags)
+gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_desc *info, unsigned flags)
 {
     const char *call = __func__;
     gr_vk_format_info format;
@@ -98,7 +99,7 @@ gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_info *info
 
 /* ---- Made here ------------------------------------------------------------------------------- */
 
-static gr_status check_limits(const gr_vk_device *device, const gr_vk_image_info *info,
+static gr_status check_limits(const gr_vk_device *device, const gr_vk_image_desc *info,
                               const VkImageFormatProperties *limits, const char *name,
                               const char *call)
 {
@@ -114,7 +115,7 @@ static gr_status check_limits(const gr_vk_device *device, const gr_vk_image_info
                    vk_at_least_one(info->mip_levels), vk_at_least_one(info->array_layers));
 }
 
-static gr_status refuse_format(const gr_vk_device *device, const gr_vk_image_info *info,
+static gr_status refuse_format(const gr_vk_device *device, const gr_vk_image_desc *info,
                                VkResult result, const char *name)
 {
     const char *query = "vkGetPhysicalDeviceImageFormatProperties2";
@@ -128,7 +129,7 @@ static gr_status refuse_format(const gr_vk_device *device, const gr_vk_image_inf
                         device->identity.name, name, info->usage, info->flags, info->tiling);
 }
 
-static gr_status check_exportable(const gr_vk_device *device, const gr_vk_image_info *info,
+static gr_status check_exportable(const gr_vk_device *device, const gr_vk_image_desc *info,
                                   const char *name, VkExternalMemoryFeatureFlags *features,
                                   const char *call)
 {
@@ -161,7 +162,7 @@ static gr_status check_exportable(const gr_vk_device *device, const gr_vk_image_
     return check_limits(device, info, &found.imageFormatProperties, name, call);
 }
 
-static gr_status create_image(struct vk_resource *r, const gr_vk_image_info *wish)
+static gr_status create_image(struct vk_resource *r, const gr_vk_image_desc *wish)
 {
     const VkExternalMemoryImageCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
@@ -194,7 +195,7 @@ static gr_status create_image(struct vk_resource *r, const gr_vk_image_info *wis
                    r->layers, info.usage);
 }
 
-static gr_status check_wish(const gr_vk_device *device, const gr_vk_image_info *info,
+static gr_status check_wish(const gr_vk_device *device, const gr_vk_image_desc *info,
                             gr_vk_format_info *format, unsigned flags, const char *call)
 {
     gr_status status = vk_check_arguments(device, info, call);
@@ -211,7 +212,7 @@ static gr_status check_wish(const gr_vk_device *device, const gr_vk_image_info *
     return status;
 }
 
-gr_resource *gr_vk_image_create(gr_vk_device *device, const gr_vk_image_info *info, unsigned flags)
+gr_resource *gr_vk_image_create(gr_vk_device *device, const gr_vk_image_desc *info, unsigned flags)
 {
     const char *call = __func__;
     gr_vk_format_info format;

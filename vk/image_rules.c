@@ -6,7 +6,7 @@
 #include "lib/external/memory_part.h"
 #include "lib/external/external.h"
 
-static gr_status check_extent(const gr_vk_image_info *info, const char *call)
+static gr_status check_extent(const gr_vk_image_desc *info, const char *call)
 {
     const VkExtent3D *e = &info->extent;
     if (info->type != VK_IMAGE_TYPE_1D && info->type != VK_IMAGE_TYPE_2D &&
@@ -27,7 +27,7 @@ static gr_status check_extent(const gr_vk_image_info *info, const char *call)
     return GR_OK;
 }
 
-static gr_status check_layers(const gr_vk_image_info *info, const char *call)
+static gr_status check_layers(const gr_vk_image_desc *info, const char *call)
 {
     uint32_t layers = vk_at_least_one(info->array_layers);
     bool cube = info->flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT;
@@ -47,7 +47,7 @@ static gr_status check_layers(const gr_vk_image_info *info, const char *call)
     return GR_OK;
 }
 
-static gr_status check_levels(const gr_vk_image_info *info, const char *call)
+static gr_status check_levels(const gr_vk_image_desc *info, const char *call)
 {
     const VkExtent3D *e = &info->extent;
     uint32_t most = gr_whole_chain(e->width, e->height, e->depth);
@@ -76,7 +76,7 @@ static gr_status check_create_flags(VkImageCreateFlags flags, const char *call)
                    flags, flags & refused);
 }
 
-static gr_status check_tiling(const gr_vk_image_info *info, const char *call)
+static gr_status check_tiling(const gr_vk_image_desc *info, const char *call)
 {
     if (info->tiling == VK_IMAGE_TILING_OPTIMAL)
         return GR_OK;
@@ -94,7 +94,7 @@ static gr_status check_tiling(const gr_vk_image_info *info, const char *call)
         vk_at_least_one(info->mip_levels), vk_at_least_one(info->array_layers));
 }
 
-static gr_status check_samples(const gr_vk_image_info *info, const char *call)
+static gr_status check_samples(const gr_vk_image_desc *info, const char *call)
 {
     if (info->samples <= VK_SAMPLE_COUNT_1_BIT)
         return GR_OK;
@@ -104,7 +104,7 @@ static gr_status check_samples(const gr_vk_image_info *info, const char *call)
                    info->samples);
 }
 
-gr_status vk_image_check(const gr_vk_image_info *info, const char *call)
+gr_status vk_image_check(const gr_vk_image_desc *info, const char *call)
 {
     gr_status status = check_extent(info, call);
     if (status == GR_OK)

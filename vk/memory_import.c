@@ -15,7 +15,7 @@
 
 #if defined(_WIN32)
 
-static gr_status export_handle(const struct vk_binding *b, gr_external_memory_info *info)
+static gr_status export_handle(const struct vk_binding *b, gr_external_memory_desc *info)
 {
     const VkMemoryGetWin32HandleInfoKHR get = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_GET_WIN32_HANDLE_INFO_KHR,
@@ -34,7 +34,7 @@ static gr_status export_handle(const struct vk_binding *b, gr_external_memory_in
 }
 
 /* The driver duplicates a Win32 handle, whatever the import's outcome. */
-static void close_handle(const gr_external_memory_info *info, bool imported)
+static void close_handle(const gr_external_memory_desc *info, bool imported)
 {
     (void)imported;
     CloseHandle(info->win32_handle);
@@ -42,7 +42,7 @@ static void close_handle(const gr_external_memory_info *info, bool imported)
 
 #else
 
-static gr_status export_handle(const struct vk_binding *b, gr_external_memory_info *info)
+static gr_status export_handle(const struct vk_binding *b, gr_external_memory_desc *info)
 {
     const VkMemoryGetFdInfoKHR get = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
@@ -66,7 +66,7 @@ static gr_status export_handle(const struct vk_binding *b, gr_external_memory_in
 }
 
 /* An import that succeeds takes the file descriptor: it may be another file's by now. */
-static void close_handle(const gr_external_memory_info *info, bool imported)
+static void close_handle(const gr_external_memory_desc *info, bool imported)
 {
     if (!imported)
         close(info->fd);
@@ -74,7 +74,7 @@ static void close_handle(const gr_external_memory_info *info, bool imported)
 
 gr_status vk_memory_export(const struct vk_binding *b, struct gr_memory_export *memory)
 {
-    gr_external_memory_info info = {.fd = -1};
+    gr_external_memory_desc info = {.fd = -1};
     gr_status status = export_handle(b, &info);
     if (status != GR_OK)
         return status;
@@ -89,10 +89,10 @@ gr_status vk_memory_export(const struct vk_binding *b, struct gr_memory_export *
 #endif
 
 gr_status vk_memory_import(const struct vk_binding *b, struct gr_external *resource,
-                           const struct gr_context *context, const gr_external_part *part,
+                           const struct gr_context *context, const gr_external_part_desc *part,
                            unsigned flags, const char *call)
 {
-    gr_external_memory_info info = {
+    gr_external_memory_desc info = {
         .fd = -1,
         .size = (size_t)b->memory_size,
         .dedicated = b->dedicated,

@@ -13,7 +13,7 @@
  * The handle is CUDA's afterwards, or closed.
  */
 gr_status vk_memory_import(const struct vk_binding *binding, struct gr_external *resource,
-                           const struct gr_context *context, const gr_external_part *part,
+                           const struct gr_context *context, const gr_external_part_desc *part,
                            unsigned flags, const char *call);
 
 /* Exports the memory once more, for another process; the descriptor is the caller's. */

@@ -101,7 +101,7 @@ VkDeviceMemory gr_vk_memory(const gr_resource *resource)
     return r ? r->binding.memory : VK_NULL_HANDLE;
 }
 
-gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part *part,
+gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part_desc *part,
                                   unsigned flags, const char *call)
 {
     struct gr_context context;

@@ -9,10 +9,10 @@
 /* A resource made from or with a Vulkan buffer or image. */
 struct vk_resource {
     struct gr_external external;
-    struct vk_binding binding;    /* its device is held */
-    gr_external_image cuda_image; /* of an image, as CUDA was told of it */
-    bool owned;                   /* Vulkan's objects are the resource's and destroyed with it */
-    VkImageAspectFlags aspect;    /* of an image, as the following are */
+    struct vk_binding binding;         /* its device is held */
+    gr_external_image_desc cuda_image; /* of an image, as CUDA was told of it */
+    bool owned;                /* Vulkan's objects are the resource's and destroyed with it */
+    VkImageAspectFlags aspect; /* of an image, as the following are */
     const char *format;
     VkExtent3D extent;
     uint32_t levels, layers;
@@ -31,7 +31,7 @@ gr_resource *vk_resource_discard(struct vk_resource *r);
  * Imports the memory, and makes `r` a resource of a part of it. On an error, which is recorded, `r`
  * is ended and NULL returned.
  */
-gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part *part,
+gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part_desc *part,
                                   unsigned flags, const char *call);
 
 #endif

@@ -16,7 +16,7 @@ VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore)
 }
 
 /* Makes a semaphore of the VkSemaphore, which it owns or not; after an error that is as it was. */
-static gr_semaphore *make_semaphore(gr_vk_device *device, const gr_vk_semaphore_info *info,
+static gr_semaphore *make_semaphore(gr_vk_device *device, const gr_vk_semaphore_desc *info,
                                     bool owned, const char *call)
 {
     struct gr_context context;
@@ -56,7 +56,7 @@ static gr_status check_type(const gr_vk_device *device, VkSemaphoreType type, co
 
 /* ---- Made here ------------------------------------------------------------------------------- */
 
-static gr_status create_semaphore(const gr_vk_device *device, gr_vk_semaphore_info *info)
+static gr_status create_semaphore(const gr_vk_device *device, gr_vk_semaphore_desc *info)
 {
     const VkSemaphoreTypeCreateInfo type = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
@@ -93,7 +93,7 @@ gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type)
                 device->identity.name);
         return NULL;
     }
-    gr_vk_semaphore_info info = {
+    gr_vk_semaphore_desc info = {
         .type = type,
         .through_host = timeline && !device->exports_timeline,
     };
@@ -107,7 +107,7 @@ gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type)
 
 /* ---- The application's ----------------------------------------------------------------------- */
 
-static gr_status check_value(const gr_vk_device *device, const gr_vk_semaphore_info *info,
+static gr_status check_value(const gr_vk_device *device, const gr_vk_semaphore_desc *info,
                              const char *call)
 {
     if (info->type == VK_SEMAPHORE_TYPE_BINARY && info->value != 0)
@@ -131,7 +131,7 @@ static gr_status check_value(const gr_vk_device *device, const gr_vk_semaphore_i
     return GR_OK;
 }
 
-static gr_status check_way(const gr_vk_device *device, const gr_vk_semaphore_info *info,
+static gr_status check_way(const gr_vk_device *device, const gr_vk_semaphore_desc *info,
                            const char *call)
 {
     bool timeline = info->type == VK_SEMAPHORE_TYPE_TIMELINE;
@@ -147,7 +147,7 @@ static gr_status check_way(const gr_vk_device *device, const gr_vk_semaphore_inf
                             : ": use a timeline semaphore with through_host");
 }
 
-gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_info *info)
+gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_desc *info)
 {
     if (vk_check_arguments(device, info, __func__) != GR_OK ||
         check_type(device, info->type, __func__) != GR_OK)

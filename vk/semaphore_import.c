@@ -56,7 +56,7 @@ VkSemaphore vk_semaphore_imported(const gr_semaphore *semaphore)
 
 #if defined(_WIN32)
 
-static gr_status export_handle(const struct imported *s, bool timeline, gr_semaphore_info *info)
+static gr_status export_handle(const struct imported *s, bool timeline, gr_semaphore_desc *info)
 {
     const VkSemaphoreGetWin32HandleInfoKHR get = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_WIN32_HANDLE_INFO_KHR,
@@ -76,7 +76,7 @@ static gr_status export_handle(const struct imported *s, bool timeline, gr_semap
 }
 
 /* The driver duplicates a Win32 handle, whatever the import's outcome. */
-static void close_handle(const gr_semaphore_info *info, bool imported)
+static void close_handle(const gr_semaphore_desc *info, bool imported)
 {
     (void)imported;
     CloseHandle(info->win32_handle);
@@ -84,7 +84,7 @@ static void close_handle(const gr_semaphore_info *info, bool imported)
 
 #else
 
-static gr_status export_handle(const struct imported *s, bool timeline, gr_semaphore_info *info)
+static gr_status export_handle(const struct imported *s, bool timeline, gr_semaphore_desc *info)
 {
     const VkSemaphoreGetFdInfoKHR get = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
@@ -109,13 +109,13 @@ static gr_status export_handle(const struct imported *s, bool timeline, gr_semap
 }
 
 /* An import that succeeds takes the file descriptor: it may be another file's by now. */
-static void close_handle(const gr_semaphore_info *info, bool imported)
+static void close_handle(const gr_semaphore_desc *info, bool imported)
 {
     if (!imported)
         close(info->fd);
 }
 
-gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_info *info)
+gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *info)
 {
     if (semaphore->ops == &imported_ops)
         return export_handle((const struct imported *)semaphore, semaphore->timeline, info);
@@ -128,10 +128,10 @@ gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_info *
 
 /* ---- The import ------------------------------------------------------------------------------ */
 
-static gr_status give_to_cuda(struct imported *s, const gr_vk_semaphore_info *given,
+static gr_status give_to_cuda(struct imported *s, const gr_vk_semaphore_desc *given,
                               const struct gr_context *context, const char *call)
 {
-    gr_semaphore_info info = {.fd = -1, .value = given->value};
+    gr_semaphore_desc info = {.fd = -1, .value = given->value};
     gr_status status = export_handle(s, given->type == VK_SEMAPHORE_TYPE_TIMELINE, &info);
     if (status != GR_OK)
         return status;
@@ -140,7 +140,7 @@ static gr_status give_to_cuda(struct imported *s, const gr_vk_semaphore_info *gi
     return status;
 }
 
-gr_semaphore *vk_semaphore_import(gr_vk_device *device, const gr_vk_semaphore_info *info,
+gr_semaphore *vk_semaphore_import(gr_vk_device *device, const gr_vk_semaphore_desc *info,
                                   bool owned, const struct gr_context *context, const char *call)
 {
     struct imported *s = calloc(1, sizeof(*s));

@@ -10,7 +10,7 @@
  * Exports the VkSemaphore and makes a semaphore of it, which ends the VkSemaphore too if `owned`.
  * On success it owns the context's hold; after an error, with NULL, all is as it was.
  */
-gr_semaphore *vk_semaphore_import(gr_vk_device *device, const gr_vk_semaphore_info *info,
+gr_semaphore *vk_semaphore_import(gr_vk_device *device, const gr_vk_semaphore_desc *info,
                                   bool owned, const struct gr_context *context, const char *call);
 
 /* The VkSemaphore; VK_NULL_HANDLE if this is no semaphore that was imported so. */
@@ -20,6 +20,6 @@ VkSemaphore vk_semaphore_imported(const gr_semaphore *semaphore);
  * The hook export_semaphore() of Vulkan's resources. GR_ERR_UNSUPPORTED: it is not one that was
  * exported.
  */
-gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_info *info);
+gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *info);
 
 #endif

@@ -19,21 +19,21 @@
 
 /* What make() is told. */
 struct wish {
-    const gr_gl_image_info *info;
+    const gr_gl_image_desc *info;
     const struct gl_vulkan_format *format;
 };
 
-static bool is_array(const gr_gl_image_info *info)
+static bool is_array(const gr_gl_image_desc *info)
 {
     return info->target == GL_TEXTURE_2D_ARRAY;
 }
 
-static bool is_cube(const gr_gl_image_info *info)
+static bool is_cube(const gr_gl_image_desc *info)
 {
     return info->target == GL_TEXTURE_CUBE_MAP;
 }
 
-static bool is_3d(const gr_gl_image_info *info)
+static bool is_3d(const gr_gl_image_desc *info)
 {
     return info->target == GL_TEXTURE_3D;
 }
@@ -44,7 +44,7 @@ static bool is_3d(const gr_gl_image_info *info)
  * OpenGL may use a texture in every way that its format allows, and the driver lays the image out
  * for what it was told: so all usages that the format has, which are fewer for some.
  */
-static gr_resource *make_image(gr_vk_device *device, gr_vk_image_info *image, unsigned flags)
+static gr_resource *make_image(gr_vk_device *device, gr_vk_image_desc *image, unsigned flags)
 {
     static const VkImageUsageFlags usages[] = {
         VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_STORAGE_BIT,
@@ -66,10 +66,10 @@ static gr_resource *make_image(gr_vk_device *device, gr_vk_image_info *image, un
  * The image, of which `r` keeps the memory; CUDA's import of Vulkan's own resource is not needed.
  */
 static gr_status make_memory(struct gl_shared *r, const struct wish *wish, unsigned *flags,
-                             gr_external_memory_info *memory, const char *call)
+                             gr_external_memory_desc *memory, const char *call)
 {
-    const gr_gl_image_info *info = wish->info;
-    gr_vk_image_info image = {
+    const gr_gl_image_desc *info = wish->info;
+    gr_vk_image_desc image = {
         .type = is_3d(info) ? VK_IMAGE_TYPE_3D : VK_IMAGE_TYPE_2D,
         .format = wish->format->vulkan,
         .extent = {info->width, info->height, is_3d(info) ? info->depth : 1},
@@ -102,14 +102,14 @@ static gr_status make_memory(struct gl_shared *r, const struct wish *wish, unsig
 
 static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *cuda,
                                   const struct wish *wish, unsigned flags,
-                                  gr_external_memory_info *memory, const char *call)
+                                  gr_external_memory_desc *memory, const char *call)
 {
-    const gr_gl_image_info *info = wish->info;
+    const gr_gl_image_desc *info = wish->info;
     gr_vk_format_info seen;
     gr_status status = gr_vk_format(wish->format->vulkan, &seen);
     if (status != GR_OK)
         return status;
-    gr_external_image *image = &r->image;
+    gr_external_image_desc *image = &r->image;
     image->width = info->width;
     image->height = info->height;
     image->depth = is_3d(info) ? info->depth : 0;
@@ -142,7 +142,7 @@ static unsigned int halved(unsigned int extent, unsigned int level)
 }
 
 /* llvmpipe gives no error where the memory is too small, and the texture no levels. */
-static bool has_last_level(GLuint texture, const gr_gl_image_info *info)
+static bool has_last_level(GLuint texture, const gr_gl_image_desc *info)
 {
     GLint level = (GLint)info->levels - 1, width = 0, height = 0, depth = 0;
     glGetTextureLevelParameteriv(texture, level, GL_TEXTURE_WIDTH, &width);
@@ -155,7 +155,7 @@ static bool has_last_level(GLuint texture, const gr_gl_image_info *info)
            (unsigned)height == halved(info->height, (unsigned)level) && (unsigned)depth == slices;
 }
 
-static gr_status make_storage(struct gl_shared *r, const gr_gl_image_info *info, const char *call)
+static gr_status make_storage(struct gl_shared *r, const gr_gl_image_desc *info, const char *call)
 {
     GLsizei levels = (GLsizei)info->levels, width = (GLsizei)info->width;
     GLsizei height = (GLsizei)info->height, depth = (GLsizei)info->depth;
@@ -181,7 +181,7 @@ static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const 
                       unsigned flags, const char *call)
 {
     const struct wish *wish = info;
-    gr_external_memory_info memory = {.fd = -1};
+    gr_external_memory_desc memory = {.fd = -1};
     int fd;
     r->target = wish->info->target;
     r->format = wish->format->name;
@@ -209,7 +209,7 @@ static gr_status export_memory(const struct gl_shared *r, struct gr_memory_expor
 
 static const struct gl_shared_maker maker = {.make = make, .export_memory = export_memory};
 
-gr_resource *gl_shared_image(const gr_gl_image_info *info, unsigned flags, const char *call)
+gr_resource *gl_shared_image(const gr_gl_image_desc *info, unsigned flags, const char *call)
 {
     struct wish wish = {info, gl_vulkan_format_of(info->internal_format, call)};
     return wish.format ? gl_shared_create(&maker, &wish, flags, call) : NULL;

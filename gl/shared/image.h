@@ -6,6 +6,6 @@
 #include <grinterop/gl.h>
 
 /* gr_gl_image_create() by this transport, with arguments that were checked. */
-gr_resource *gl_shared_image(const gr_gl_image_info *info, unsigned flags, const char *call);
+gr_resource *gl_shared_image(const gr_gl_image_desc *info, unsigned flags, const char *call);
 
 #endif

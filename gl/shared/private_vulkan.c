@@ -18,7 +18,7 @@ struct private_vulkan {
     struct private_vulkan *next;
     CUdevice cuda;
     gr_vk_headless *headless;
-    const gr_vk_headless_handles *handles;
+    const gr_vk_headless_info *handles;
     PFN_vkGetMemoryFdKHR memory_fd;
     PFN_vkGetSemaphoreFdKHR semaphore_fd; /* NULL where semaphores cannot be exported */
 };
@@ -28,7 +28,7 @@ static struct private_vulkan *opened;
 
 static void load_functions(struct private_vulkan *vulkan)
 {
-    const gr_vk_headless_handles *h = vulkan->handles;
+    const gr_vk_headless_info *h = vulkan->handles;
     PFN_vkGetDeviceProcAddr get =
         (PFN_vkGetDeviceProcAddr)h->get_instance_proc_addr(h->instance, "vkGetDeviceProcAddr");
     vulkan->memory_fd = (PFN_vkGetMemoryFdKHR)get(h->device, "vkGetMemoryFdKHR");
@@ -79,8 +79,8 @@ struct gr_vk_device *gl_vulkan_wrap(const char *call)
     const struct private_vulkan *vulkan = find(true, call);
     if (!vulkan)
         return NULL;
-    const gr_vk_headless_handles *h = vulkan->handles;
-    return gr_vk_device_wrap(&(gr_vk_device_info){h->get_instance_proc_addr, h->instance,
+    const gr_vk_headless_info *h = vulkan->handles;
+    return gr_vk_device_wrap(&(gr_vk_device_desc){h->get_instance_proc_addr, h->instance,
                                                   h->physical_device, h->device, h->graphics,
                                                   h->graphics_family});
 }

@@ -133,13 +133,13 @@ static gr_status export_memory(const gr_resource *resource, struct gr_memory_exp
     return status;
 }
 
-static gr_status export_semaphore(const gr_semaphore *semaphore, gr_semaphore_info *info)
+static gr_status export_semaphore(const gr_semaphore *semaphore, gr_semaphore_desc *info)
 {
     bool pushed;
     gr_status status = gr_context_enter(&semaphore->context, &pushed, "gr_resource_send");
     if (status != GR_OK)
         return status;
-    *info = (gr_semaphore_info){.type = semaphore->type, .fd = -1};
+    *info = (gr_semaphore_desc){.type = semaphore->type, .fd = -1};
     status = gl_vulkan_semaphore_fd(semaphore, &info->fd);
     gr_context_leave(pushed);
     return status;

@@ -23,7 +23,7 @@ struct gl_shared {
     struct gl_timeline *timeline;
     /* Of an image: "GL_RGBA8", what CUDA sees, and its memory, of grinterop's own Vulkan device. */
     const char *format;
-    gr_external_image image;
+    gr_external_image_desc image;
     gr_resource *vulkan;
 };
 

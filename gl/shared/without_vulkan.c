@@ -29,7 +29,7 @@ gr_status gl_vulkan_semaphore_fd(const gr_semaphore *semaphore, int *fd)
     return refuse(__func__);
 }
 
-gr_resource *gl_shared_image(const gr_gl_image_info *info, unsigned flags, const char *call)
+gr_resource *gl_shared_image(const gr_gl_image_desc *info, unsigned flags, const char *call)
 {
     (void)info;
     (void)flags;

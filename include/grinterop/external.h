@@ -5,7 +5,7 @@
  * with less to fill in.
  *
  *     int fd = ...;                                               exported by vkGetMemoryFdKHR
- *     gr_external_memory_info info = {
+ *     gr_external_memory_desc info = {
  *         .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .fd = fd, .size = allocation_size};
  *     GR_AUTO(gr_resource) *resource = gr_from_external_memory(&info, GR_NONE);
  *     if (!resource) close(fd);
@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* An image within external memory, as the API that made it describes it. */
-typedef struct gr_external_image {
+typedef struct gr_external_image_desc {
     size_t width, height, depth; /* of level 0, in texels; height and depth 0 where there is none */
     unsigned levels;             /* mip levels; 0 is 1 */
     unsigned
@@ -36,14 +36,14 @@ typedef struct gr_external_image {
     bool depth_texture;    /* it holds depth values */
     bool srgb;             /* the colours are stored by the sRGB curve */
     bool normalized;       /* integers stand for numbers from 0 to 1 or -1 to 1 */
-} gr_external_image;
+} gr_external_image_desc;
 
 /* Which part of the memory a resource is. */
-typedef struct gr_external_part {
+typedef struct gr_external_part_desc {
     size_t offset; /* bytes from the memory's start */
     size_t size;   /* of a buffer in bytes, 0: up to the memory's end; not for images */
-    const gr_external_image *image; /* NULL for a buffer; need only live until the call returns */
-} gr_external_part;
+    const gr_external_image_desc *image; /* NULL for a buffer; need only live until the call returns */
+} gr_external_part_desc;
 
 /*
  * Memory and a resource in it. `type` says which of fd, win32_handle, win32_name and nvscibuf counts:
@@ -58,7 +58,7 @@ typedef struct gr_external_part {
  *   NVSCIBUF                      nvscibuf; stays the caller's. Barriers: semaphore.h's NvSciSync points.
  *   DMABUF_FD (CUDA 13)           fd, like OPAQUE_FD; not dedicated, no images; Tegra only.
  */
-typedef struct gr_external_memory_info {
+typedef struct gr_external_memory_desc {
     CUexternalMemoryHandleType type;
     int fd;
     void *win32_handle;     /* a HANDLE */
@@ -66,8 +66,8 @@ typedef struct gr_external_memory_info {
     const void *nvscibuf;   /* a NvSciBufObj */
     size_t size;            /* of the whole memory, in bytes, as it was allocated */
     bool dedicated;         /* the memory was allocated for this one buffer or image */
-    gr_external_part part;
-} gr_external_memory_info;
+    gr_external_part_desc part;
+} gr_external_memory_desc;
 
 /*
  * Imports memory and makes a resource of a part of it. The CUDA context is the current one, else the
@@ -87,13 +87,13 @@ typedef struct gr_external_memory_info {
  * Wraps cuImportExternalMemory and cuExternalMemoryGetMappedBuffer or
  * cuExternalMemoryGetMappedMipmappedArray (CUDA driver API, External Resource Interoperability).
  */
-GR_API gr_resource *gr_from_external_memory(const gr_external_memory_info *info, unsigned flags);
+GR_API gr_resource *gr_from_external_memory(const gr_external_memory_desc *info, unsigned flags);
 
 /*
  * Another resource in the memory that `resource` was imported with, which must not be dedicated. Both keep
  * the import alive. Errors as above; GR_ERR_STATE for a resource that is closed or of another kind.
  */
-GR_API gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part *part,
+GR_API gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part_desc *part,
                                         unsigned flags);
 
 #ifdef __cplusplus

@@ -67,18 +67,18 @@ typedef struct gr_gl_options {
 } gr_gl_options;
 
 /* Whether a transport works here, and why or why not. */
-typedef struct gr_transport_report {
+typedef struct gr_transport_info {
     gr_transport transport;
     bool usable;
     char reason[640];
-} gr_transport_report;
+} gr_transport_info;
 
 /*
  * Says of each transport, INTEROP, SHARED and COPY in this order, whether it works between the current OpenGL
  * context and CUDA (the current context's device, else the one that draws): reports[0] to reports[2]. Nothing is
  * left behind: no object, no binding, no error of OpenGL's; a buffer of 16 bytes is registered and ended as a trial. GR_ERR_GL (no context current), GR_ERR_NO_DRIVER.
  */
-GR_API gr_status gr_gl_probe(gr_transport_report reports[3]);
+GR_API gr_status gr_gl_probe(gr_transport_info reports[3]);
 
 /*
  * gr_from_gl_buffer() and gr_from_gl_image() by a transport: GR_TRANSPORT_AUTO falls back on the copy where CUDA
@@ -110,20 +110,20 @@ GR_API gr_resource *gr_from_gl_image_with(unsigned int name, unsigned int target
 GR_API gr_resource *gr_gl_buffer_create(size_t size, unsigned flags, const gr_gl_options *options);
 
 /* An image for gr_gl_image_create(). */
-typedef struct gr_gl_image_info {
+typedef struct gr_gl_image_desc {
     unsigned int target;          /* GL_TEXTURE_2D, _3D, _2D_ARRAY or _CUBE_MAP */
     unsigned int internal_format; /* sized: GL_RGBA8, ... */
     unsigned width, height;       /* of level 0, in texels */
     unsigned depth;               /* of a 3D texture; layers of an array; default 1 */
     unsigned levels;              /* mip levels; default 1 */
-} gr_gl_image_info;
+} gr_gl_image_desc;
 
 /*
  * Makes a texture likewise; no depth formats and none of 3 channels. With GR_TRANSPORT_SHARED the layers of an array
  * and the faces of a cube are one array for CUDA (gr_image_info.layered). Its memory and the semaphores come from a Vulkan device of grinterop's own on the same GPU,
  * opened at the first need.
  */
-GR_API gr_resource *gr_gl_image_create(const gr_gl_image_info *info, unsigned flags,
+GR_API gr_resource *gr_gl_image_create(const gr_gl_image_desc *info, unsigned flags,
                                        const gr_gl_options *options);
 
 /* The OpenGL name and target (GL_ARRAY_BUFFER for buffers) of a resource; 0 for any other kind, and NULL. */

@@ -109,13 +109,13 @@ GR_API CUtexObject gr_buffer_texture(gr_buffer *buffer, const gr_texture_options
 /* ---- Linear memory --------------------------------------------------------------------------- */
 
 /* Linear memory of the caller's, on the device or the host: one of `device` and `host` is given. */
-typedef struct gr_linear {
+typedef struct gr_linear_desc {
     CUdeviceptr device;
     void *host;
     size_t pitch; /* bytes from one row to the next; default 0: rows follow each other */
     size_t slice; /* bytes from one slice of a 3D image to the next, a multiple of pitch; default 0:
                      slices follow each other */
-} gr_linear;
+} gr_linear_desc;
 
 /*
  * Copies one level and layer, all of it, out of the image or into it, in order on `stream` (which may be
@@ -126,9 +126,9 @@ typedef struct gr_linear {
  * (also a copy into an image that is read_only), GR_ERR_CUDA. Wraps cuMemcpy3DAsync.
  */
 GR_API gr_status gr_buffer_copy_from_image(gr_buffer *buffer, unsigned level, unsigned layer,
-                                           const gr_linear *to, CUstream stream);
+                                           const gr_linear_desc *to, CUstream stream);
 GR_API gr_status gr_buffer_copy_to_image(gr_buffer *buffer, unsigned level, unsigned layer,
-                                         const gr_linear *from, CUstream stream);
+                                         const gr_linear_desc *from, CUstream stream);
 
 /*
  * Maps one level and layer of an image as linear memory, for code that only knows pointers:

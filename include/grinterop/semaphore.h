@@ -48,14 +48,14 @@ typedef struct gr_semaphore gr_semaphore;
  *                                 win32_handle, which holds no reference; no name.
  *   NVSCISYNC                     nvscisync; stays the caller's, which has to keep it alive.
  */
-typedef struct gr_semaphore_info {
+typedef struct gr_semaphore_desc {
     CUexternalSemaphoreHandleType type;
     int fd;
     void *win32_handle;     /* a HANDLE */
     const void *win32_name; /* UTF-16, ended by a zero */
     const void *nvscisync;  /* a NvSciSyncObj */
     uint64_t value;         /* timelines and fences: the value that it has now */
-} gr_semaphore_info;
+} gr_semaphore_desc;
 
 /*
  * Imports a semaphore into the current CUDA context, else into the primary context of device 0. It is
@@ -64,7 +64,7 @@ typedef struct gr_semaphore_info {
  * GR_ERR_UNSUPPORTED (a type that this platform does not have, with the driver's answer).
  * Wraps cuImportExternalSemaphore.
  */
-GR_API gr_semaphore *gr_semaphore_import(const gr_semaphore_info *info);
+GR_API gr_semaphore *gr_semaphore_import(const gr_semaphore_desc *info);
 
 /* Drops the caller's hold; the import ends with the last. NULL is fine. Wraps cuDestroyExternalSemaphore. */
 GR_API void gr_semaphore_free(gr_semaphore *semaphore);

@@ -3,7 +3,7 @@
  * Resources made from Vulkan's buffers and images, without a copy, and semaphores between Vulkan and CUDA.
  * Vulkan is called through the application's own vkGetInstanceProcAddr: grinterop does not link it.
  *
- *     gr_vk_device *vk = gr_vk_device_wrap(&(gr_vk_device_info){
+ *     gr_vk_device *vk = gr_vk_device_wrap(&(gr_vk_device_desc){
  *         vkGetInstanceProcAddr, instance, physical_device, device, queue, queue_family});
  *     gr_resource *vertices = gr_vk_buffer_create(vk, bytes, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, GR_NONE);
  *     gr_semaphore *drawn = gr_vk_semaphore_create(vk, VK_SEMAPHORE_TYPE_TIMELINE);
@@ -34,14 +34,14 @@ extern "C" {
 /* The application's Vulkan device, with the CUDA device that it is. Counted. */
 typedef struct gr_vk_device gr_vk_device;
 
-typedef struct gr_vk_device_info {
+typedef struct gr_vk_device_desc {
     PFN_vkGetInstanceProcAddr get_instance_proc_addr;
     VkInstance instance;
     VkPhysicalDevice physical_device;
     VkDevice device;
     VkQueue queue;         /* the one that uses the resources; may be VK_NULL_HANDLE */
     uint32_t queue_family; /* its family */
-} gr_vk_device_info;
+} gr_vk_device_desc;
 
 /*
  * The extensions that grinterop uses, to be passed to vkCreateInstance and vkCreateDevice: names in `names`,
@@ -52,7 +52,7 @@ typedef struct gr_vk_device_info {
  * `physical_device` with its `get_instance_proc_addr` and `instance` as above; the rest is not looked at.
  */
 GR_API gr_status gr_vk_instance_extensions(const char *names[], uint32_t *count);
-GR_API gr_status gr_vk_device_extensions(const gr_vk_device_info *info, const char *names[],
+GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *info, const char *names[],
                                          uint32_t *count);
 
 /*
@@ -63,7 +63,7 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_info *info, const ch
  * extensions that are missing, each with whether the device has it), GR_ERR_INVALID_VALUE (a NULL; the
  * current CUDA context is of another device: both are named), GR_ERR_VULKAN, GR_ERR_NO_DRIVER.
  */
-GR_API gr_vk_device *gr_vk_device_wrap(const gr_vk_device_info *info);
+GR_API gr_vk_device *gr_vk_device_wrap(const gr_vk_device_desc *info);
 
 /*
  * Drops the caller's hold. It waits for CUDA's work with what was closed and freed before, since that may still
@@ -83,16 +83,16 @@ GR_API int gr_vk_device_describe(const gr_vk_device *device, char *text, size_t 
 /* ---- Buffers and images of the application ---------------------------------------------------- */
 
 /* A buffer in memory that was allocated for export (VkExportMemoryAllocateInfo, OPAQUE_FD or OPAQUE_WIN32). */
-typedef struct gr_vk_buffer_info {
+typedef struct gr_vk_buffer_desc {
     VkBuffer buffer;
     VkDeviceMemory memory;
     VkDeviceSize memory_size; /* the allocationSize of `memory` */
     VkDeviceSize offset;      /* where the buffer is bound in `memory` */
     VkDeviceSize size;        /* of the buffer, in bytes */
     bool dedicated;           /* allocated with VkMemoryDedicatedAllocateInfo */
-} gr_vk_buffer_info;
+} gr_vk_buffer_desc;
 
-typedef struct gr_vk_image_info {
+typedef struct gr_vk_image_desc {
     VkImage image;
     VkDeviceMemory memory;
     VkDeviceSize memory_size;
@@ -107,7 +107,7 @@ typedef struct gr_vk_image_info {
     VkImageUsageFlags usage;  /* COLOR_ATTACHMENT, DEPTH_STENCIL_ATTACHMENT and STORAGE matter */
     VkImageTiling tiling;     /* OPTIMAL; LINEAR only for one level, layer and slice */
     VkSampleCountFlagBits samples; /* 0 is 1; CUDA sees no multisampled images */
-} gr_vk_image_info;
+} gr_vk_image_desc;
 
 /*
  * Registers a buffer or an image of the application with CUDA. The handle of the memory is exported and
@@ -122,9 +122,9 @@ typedef struct gr_vk_image_info {
  * GR_ERR_VULKAN (the memory cannot be exported: how to allocate it), GR_ERR_CUDA.
  * Wraps vkGetMemoryFdKHR (vkGetMemoryWin32HandleKHR) and gr_from_external_memory().
  */
-GR_API gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_info *info,
+GR_API gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *info,
                                       unsigned flags);
-GR_API gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_info *info,
+GR_API gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_desc *info,
                                      unsigned flags);
 
 /* ---- Buffers and images that grinterop makes ------------------------------------------------------ */
@@ -142,7 +142,7 @@ GR_API gr_resource *gr_vk_buffer_create(gr_vk_device *device, VkDeviceSize size,
  * Likewise an image, in VK_IMAGE_LAYOUT_UNDEFINED: `image`, `memory`, `memory_size`, `offset` and `dedicated` of
  * the description are not looked at.
  */
-GR_API gr_resource *gr_vk_image_create(gr_vk_device *device, const gr_vk_image_info *info,
+GR_API gr_resource *gr_vk_image_create(gr_vk_device *device, const gr_vk_image_desc *info,
                                        unsigned flags);
 
 /* The Vulkan object that a resource was made from or with; VK_NULL_HANDLE for any other resource. */
@@ -177,7 +177,7 @@ GR_API gr_status gr_vk_format(VkFormat format, gr_vk_format_info *info);
 GR_API gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type);
 
 /* A semaphore of the application's, which keeps it. */
-typedef struct gr_vk_semaphore_info {
+typedef struct gr_vk_semaphore_desc {
     VkSemaphore semaphore; /* made with VkExportSemaphoreCreateInfo, or `through_host` */
     VkSemaphoreType type;
     uint64_t value; /* the value that a timeline has now */
@@ -186,10 +186,10 @@ typedef struct gr_vk_semaphore_info {
      * functions of all streams one after the other: a wait then holds up the signal that it waits for.
      */
     bool through_host;
-} gr_vk_semaphore_info;
+} gr_vk_semaphore_desc;
 
 /* GR_ERR_VULKAN: it cannot be exported (how to create it). Wraps vkGetSemaphoreFdKHR and gr_semaphore_import(). */
-GR_API gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_info *info);
+GR_API gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_desc *info);
 
 /* The VkSemaphore, for the application's submits; VK_NULL_HANDLE for any other semaphore. */
 GR_API VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore);
@@ -233,14 +233,14 @@ typedef struct gr_vk_headless_options {
 } gr_vk_headless_options;
 
 /* What it made. A queue that the device has not is VK_NULL_HANDLE, and its family VK_QUEUE_FAMILY_IGNORED. */
-typedef struct gr_vk_headless_handles {
+typedef struct gr_vk_headless_info {
     PFN_vkGetInstanceProcAddr get_instance_proc_addr;
     VkInstance instance;
     VkPhysicalDevice physical_device;
     VkDevice device;
     VkQueue graphics, compute, transfer; /* compute and transfer: of families without graphics */
     uint32_t graphics_family, compute_family, transfer_family;
-} gr_vk_headless_handles;
+} gr_vk_headless_info;
 
 /*
  * Loads libvulkan.so.1 and makes a Vulkan 1.2 device (by UUID: whatever order Vulkan lists devices in), with
@@ -250,7 +250,7 @@ typedef struct gr_vk_headless_handles {
  * with their UUIDs, and what to look at: VK_DRIVER_FILES, NVIDIA_DRIVER_CAPABILITIES with `graphics`).
  */
 GR_API gr_vk_headless *gr_vk_headless_create(const gr_vk_headless_options *options);
-GR_API const gr_vk_headless_handles *gr_vk_headless_get(const gr_vk_headless *headless);
+GR_API const gr_vk_headless_info *gr_vk_headless_get(const gr_vk_headless *headless);
 GR_API void gr_vk_headless_free(gr_vk_headless *headless);
 
 #if defined(__GNUC__)

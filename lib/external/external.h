@@ -15,8 +15,8 @@ struct gr_memory_export {
     bool vmm;    /* made by cuMemCreate, so imported by cuMemImportFromShareableHandle */
     size_t size; /* of the whole memory, in bytes */
     bool dedicated;
-    gr_external_part part;
-    gr_external_image image; /* where part.image points for images */
+    gr_external_part_desc part;
+    gr_external_image_desc image; /* where part.image points for images */
 };
 
 /* What a graphics API adds to a resource in external memory; each may be NULL. */
@@ -44,7 +44,7 @@ struct gr_external_kind {
      * descriptors are the caller's. NULL where that cannot be.
      */
     gr_status (*export_memory)(const gr_resource *resource, struct gr_memory_export *memory);
-    gr_status (*export_semaphore)(const gr_semaphore *semaphore, gr_semaphore_info *info);
+    gr_status (*export_semaphore)(const gr_semaphore *semaphore, gr_semaphore_desc *info);
 
     /*
      * A new timeline semaphore that can be exported so, for a ring of such resources; NULL, with

@@ -21,7 +21,7 @@ static struct gr_import *allocate(const char *call)
  * The driver takes a descriptor when the import succeeds, but the caller's is to be taken only when
  * all has succeeded: so the driver gets a copy.
  */
-static gr_status import_handle(struct gr_import *import, const gr_external_memory_info *info,
+static gr_status import_handle(struct gr_import *import, const gr_external_memory_desc *info,
                                const char *call)
 {
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc;
@@ -43,7 +43,7 @@ static gr_status import_handle(struct gr_import *import, const gr_external_memor
     return gr_external_refused(info, result, call);
 }
 
-struct gr_import *gr_import_memory(const gr_external_memory_info *info, const char *call)
+struct gr_import *gr_import_memory(const gr_external_memory_desc *info, const char *call)
 {
     struct gr_import *import = allocate(call);
     if (!import)

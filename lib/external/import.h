@@ -29,7 +29,7 @@ struct gr_import {
  * Imports what was checked; the caller has the one hold. The file descriptor stays the caller's.
  * NULL after an error, which is recorded. The CUDA context is current.
  */
-struct gr_import *gr_import_memory(const gr_external_memory_info *info, const char *call);
+struct gr_import *gr_import_memory(const gr_external_memory_desc *info, const char *call);
 
 /* Likewise new memory of CUDA's own, of at least `size` bytes. */
 struct gr_import *gr_import_new(size_t size, const char *call);

@@ -19,7 +19,7 @@
 
 /* ---- The part of the memory that the resource is --------------------------------------------- */
 
-static gr_status map_buffer(struct gr_external *r, const gr_external_part *part)
+static gr_status map_buffer(struct gr_external *r, const gr_external_part_desc *part)
 {
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.offset = part->offset, .size = r->base.size};
     CUresult result = gr_driver()->ExternalMemoryGetMappedBuffer(&r->ptr, r->memory->handle, &desc);
@@ -32,7 +32,7 @@ static gr_status map_buffer(struct gr_external *r, const gr_external_part *part)
         r->base.size, part->offset, r->memory->size);
 }
 
-static gr_status map_image(struct gr_external *r, const gr_external_part *part)
+static gr_status map_image(struct gr_external *r, const gr_external_part_desc *part)
 {
     CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC desc;
     gr_external_array_desc(part, r->base.flags, &desc);
@@ -48,7 +48,7 @@ static gr_status map_image(struct gr_external *r, const gr_external_part *part)
         part->offset, r->memory->size);
 }
 
-static void note_image(gr_resource *resource, const gr_external_image *image)
+static void note_image(gr_resource *resource, const gr_external_image_desc *image)
 {
     resource->is_image = true;
     resource->image = (struct gr_image){
@@ -65,7 +65,7 @@ static void note_image(gr_resource *resource, const gr_external_image *image)
     };
 }
 
-static gr_status map_part(struct gr_external *r, const gr_external_part *part)
+static gr_status map_part(struct gr_external *r, const gr_external_part_desc *part)
 {
     r->offset = part->offset;
     if (!part->image) {
@@ -76,7 +76,7 @@ static gr_status map_part(struct gr_external *r, const gr_external_part *part)
     return map_image(r, part);
 }
 
-static gr_status check_flags(const gr_external_part *part, unsigned flags, const char *call)
+static gr_status check_flags(const gr_external_part_desc *part, unsigned flags, const char *call)
 {
     unsigned for_buffers = GR_READ_ONLY | GR_WRITE_DISCARD;
     return gr_flags_check(
@@ -95,7 +95,7 @@ static void make_ready(struct gr_external *r, const struct gr_context *context, 
 
 /* Makes the part a resource. The import's hold is the resource's on success. */
 static gr_status make_in(struct gr_external *r, struct gr_import *import,
-                         const struct gr_context *context, const gr_external_part *part,
+                         const struct gr_context *context, const gr_external_part_desc *part,
                          unsigned flags, const char *call)
 {
     r->memory = import;
@@ -109,7 +109,7 @@ static gr_status make_in(struct gr_external *r, struct gr_import *import,
     return GR_OK;
 }
 
-static gr_status check_info(const gr_external_memory_info *info, unsigned flags, const char *call)
+static gr_status check_info(const gr_external_memory_desc *info, unsigned flags, const char *call)
 {
     gr_status status = gr_external_check(info, call);
     if (status == GR_OK)
@@ -118,7 +118,7 @@ static gr_status check_info(const gr_external_memory_info *info, unsigned flags,
 }
 
 gr_status gr_external_make(struct gr_external *r, const struct gr_context *context,
-                           const gr_external_memory_info *info, unsigned flags, const char *call)
+                           const gr_external_memory_desc *info, unsigned flags, const char *call)
 {
     bool pushed;
     gr_status status = check_info(info, flags, call);
@@ -157,7 +157,7 @@ gr_status gr_external_make_vmm(struct gr_external *r, const struct gr_context *c
     return GR_OK;
 }
 
-gr_resource *gr_from_external_memory(const gr_external_memory_info *info, unsigned flags)
+gr_resource *gr_from_external_memory(const gr_external_memory_desc *info, unsigned flags)
 {
     struct gr_context context;
     if (!info) {
@@ -180,7 +180,7 @@ fail:
     return NULL;
 }
 
-static gr_status check_sharing(const gr_resource *resource, const gr_external_part *part,
+static gr_status check_sharing(const gr_resource *resource, const gr_external_part_desc *part,
                                unsigned flags, const char *call)
 {
     gr_status status = gr_resource_check_open(resource, call);
@@ -199,7 +199,7 @@ static gr_status check_sharing(const gr_resource *resource, const gr_external_pa
     return status == GR_OK ? check_flags(part, flags, call) : status;
 }
 
-gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part *part,
+gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part_desc *part,
                                  unsigned flags)
 {
     struct gr_context context;

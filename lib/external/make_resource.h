@@ -11,7 +11,7 @@
  * recorded, the caller still has both.
  */
 gr_status gr_external_make(struct gr_external *resource, const struct gr_context *context,
-                           const gr_external_memory_info *info, unsigned flags, const char *call);
+                           const gr_external_memory_desc *info, unsigned flags, const char *call);
 
 /*
  * Likewise a buffer in new memory of CUDA's own, or in another process's when `import` is one: that

@@ -18,7 +18,7 @@
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
-static gr_status check_buffer(const gr_external_part *part, size_t size, const char *call)
+static gr_status check_buffer(const gr_external_part_desc *part, size_t size, const char *call)
 {
     if (part->size <= size - part->offset)
         return GR_OK;
@@ -31,7 +31,7 @@ static gr_status check_buffer(const gr_external_part *part, size_t size, const c
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
-static gr_status check_extent(const gr_external_image *image, const char *call)
+static gr_status check_extent(const gr_external_image_desc *image, const char *call)
 {
     if (image->width == 0 || (image->height == 0 && image->depth != 0))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -48,7 +48,7 @@ static gr_status check_extent(const gr_external_image *image, const char *call)
     return GR_OK;
 }
 
-static gr_status check_cube(const gr_external_image *image, const char *call)
+static gr_status check_cube(const gr_external_image_desc *image, const char *call)
 {
     if (!image->cube)
         return GR_OK;
@@ -66,7 +66,7 @@ static gr_status check_cube(const gr_external_image *image, const char *call)
     return GR_OK;
 }
 
-static gr_status check_texel(const gr_external_image *image, const char *call)
+static gr_status check_texel(const gr_external_image_desc *image, const char *call)
 {
     if (gr_channel_bytes(image->format) == 0)
         return gr_fail(
@@ -101,7 +101,7 @@ unsigned gr_whole_chain(size_t width, size_t height, size_t depth)
     return levels;
 }
 
-static gr_status check_levels(const gr_external_image *image, CUexternalMemoryHandleType type,
+static gr_status check_levels(const gr_external_image_desc *image, CUexternalMemoryHandleType type,
                               const char *call)
 {
     unsigned most = gr_whole_chain(image->width, image->height, image->depth);
@@ -132,7 +132,7 @@ static size_t times(size_t a, size_t b)
 }
 
 /* Whatever the layout, each texel of the first level has its bytes. */
-static size_t least_bytes(const gr_external_image *image)
+static size_t least_bytes(const gr_external_image_desc *image)
 {
     size_t bytes = times(gr_channel_bytes(image->format) * image->channels, image->width);
     bytes = times(bytes, image->height ? image->height : 1);
@@ -140,10 +140,10 @@ static size_t least_bytes(const gr_external_image *image)
     return times(bytes, image->layers ? image->layers : 1);
 }
 
-static gr_status check_image(const gr_external_part *part, size_t size,
+static gr_status check_image(const gr_external_part_desc *part, size_t size,
                              CUexternalMemoryHandleType type, const char *call)
 {
-    const gr_external_image *image = part->image;
+    const gr_external_image_desc *image = part->image;
     if ((int)type == GR_DMABUF_FD)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
@@ -176,7 +176,7 @@ static gr_status check_image(const gr_external_part *part, size_t size,
 
 /* ---- Both ------------------------------------------------------------------------------------ */
 
-gr_status gr_external_check_part(const gr_external_part *part, size_t size, bool dedicated,
+gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size, bool dedicated,
                                  CUexternalMemoryHandleType type, const char *call)
 {
     if (!part)
@@ -200,17 +200,17 @@ gr_status gr_external_check_part(const gr_external_part *part, size_t size, bool
 }
 
 /* Six layers of a cube are one cube, which is no array; more are an array of cubes. */
-static unsigned shape_flags(const gr_external_image *image)
+static unsigned shape_flags(const gr_external_image_desc *image)
 {
     if (image->cube)
         return CUDA_ARRAY3D_CUBEMAP | (image->layers > 6 ? CUDA_ARRAY3D_LAYERED : 0);
     return image->layers > 0 ? CUDA_ARRAY3D_LAYERED : 0;
 }
 
-void gr_external_array_desc(const gr_external_part *part, unsigned flags,
+void gr_external_array_desc(const gr_external_part_desc *part, unsigned flags,
                             CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc)
 {
-    const gr_external_image *image = part->image;
+    const gr_external_image_desc *image = part->image;
     memset(desc, 0, sizeof(*desc));
     desc->offset = part->offset;
     desc->numLevels = image->placed_levels ? image->placed_levels

@@ -6,14 +6,14 @@
 #include <grinterop/external.h>
 
 /* Whether the part lies in memory of `size` bytes, and its image is one that CUDA has. */
-gr_status gr_external_check_part(const gr_external_part *part, size_t size, bool dedicated,
+gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size, bool dedicated,
                                  CUexternalMemoryHandleType type, const char *call);
 
 /* The number of mip levels down to a single texel. */
 unsigned gr_whole_chain(size_t width, size_t height, size_t depth);
 
 /* The driver's form of an image that was checked. */
-void gr_external_array_desc(const gr_external_part *part, unsigned flags,
+void gr_external_array_desc(const gr_external_part_desc *part, unsigned flags,
                             CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc);
 
 #endif

@@ -113,7 +113,7 @@ static gr_status check_dedicated(const struct memory_rule *rule, bool dedicated,
     return GR_OK;
 }
 
-gr_status gr_external_check(const gr_external_memory_info *info, const char *call)
+gr_status gr_external_check(const gr_external_memory_desc *info, const char *call)
 {
     if (!info)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -136,7 +136,7 @@ gr_status gr_external_check(const gr_external_memory_info *info, const char *cal
     return check_dedicated(rule, info->dedicated, call);
 }
 
-void gr_external_handle_desc(const gr_external_memory_info *info,
+void gr_external_handle_desc(const gr_external_memory_desc *info,
                              CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
 {
     const struct memory_rule *rule = rule_of(info->type);
@@ -160,7 +160,7 @@ static bool is_too_old(const struct memory_rule *rule, CUresult code)
     return (int)rule->type == GR_DMABUF_FD && code == CUDA_ERROR_INVALID_VALUE;
 }
 
-gr_status gr_external_refused(const gr_external_memory_info *info, CUresult code, const char *call)
+gr_status gr_external_refused(const gr_external_memory_desc *info, CUresult code, const char *call)
 {
     const struct memory_rule *rule = rule_of(info->type);
     return gr_handle_refused(&rule->handle, &import, code, is_too_old(rule, code), rule->usual,

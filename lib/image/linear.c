@@ -45,7 +45,8 @@ static gr_status find_part(const gr_buffer *buffer, unsigned level, unsigned lay
     return buffer->resource->backend->array(buffer->resource, level, layer, &part->array);
 }
 
-static gr_status check_linear(const gr_linear *memory, const struct part *part, const char *call)
+static gr_status check_linear(const gr_linear_desc *memory, const struct part *part,
+                              const char *call)
 {
     if (!memory->device == !memory->host)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -66,7 +67,7 @@ static gr_status check_linear(const gr_linear *memory, const struct part *part, 
 }
 
 /* Both directions in the driver's form; `out` is out of the image. */
-static CUDA_MEMCPY3D describe_copy(const gr_linear *memory, const struct part *part, bool out)
+static CUDA_MEMCPY3D describe_copy(const gr_linear_desc *memory, const struct part *part, bool out)
 {
     size_t pitch = memory->pitch ? memory->pitch : part->row_bytes;
     size_t rows = memory->slice ? memory->slice / pitch : part->rows;
@@ -95,7 +96,7 @@ static CUDA_MEMCPY3D describe_copy(const gr_linear *memory, const struct part *p
     return copy;
 }
 
-static gr_status copy_part(const struct part *part, const gr_linear *memory, bool out,
+static gr_status copy_part(const struct part *part, const gr_linear_desc *memory, bool out,
                            CUstream stream, const char *call)
 {
     gr_status status = check_linear(memory, part, call);
@@ -113,7 +114,8 @@ static gr_status copy_part(const struct part *part, const gr_linear *memory, boo
 }
 
 static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
-                            const gr_linear *memory, bool out, CUstream stream, const char *call)
+                            const gr_linear_desc *memory, bool out, CUstream stream,
+                            const char *call)
 {
     bool pushed;
     struct part part;
@@ -139,13 +141,13 @@ static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
 }
 
 gr_status gr_buffer_copy_from_image(gr_buffer *buffer, unsigned level, unsigned layer,
-                                    const gr_linear *to, CUstream stream)
+                                    const gr_linear_desc *to, CUstream stream)
 {
     return copy_image(buffer, level, layer, to, true, stream, __func__);
 }
 
 gr_status gr_buffer_copy_to_image(gr_buffer *buffer, unsigned level, unsigned layer,
-                                  const gr_linear *from, CUstream stream)
+                                  const gr_linear_desc *from, CUstream stream)
 {
     return copy_image(buffer, level, layer, from, false, stream, __func__);
 }
@@ -189,9 +191,9 @@ void gr_linear_free(gr_resource *resource, bool alive)
     *staging = (struct gr_staging){0, 0, NULL};
 }
 
-static gr_linear staging_of(const gr_buffer *buffer)
+static gr_linear_desc staging_of(const gr_buffer *buffer)
 {
-    return (gr_linear){.device = buffer->ptr, .pitch = buffer->pitch};
+    return (gr_linear_desc){.device = buffer->ptr, .pitch = buffer->pitch};
 }
 
 gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, const char *call)
@@ -206,7 +208,7 @@ gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, cons
     status = reserve_staging(resource, size, call);
     if (status != GR_OK)
         return status;
-    gr_linear memory = {.device = resource->staging.ptr, .pitch = pitch};
+    gr_linear_desc memory = {.device = resource->staging.ptr, .pitch = pitch};
     CUresult result = gr_driver()->StreamWaitEvent(buffer->stream, resource->staging.done, 0);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(
@@ -228,7 +230,7 @@ gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *c
 {
     struct part part;
     gr_status status = GR_OK;
-    gr_linear memory = staging_of(buffer);
+    gr_linear_desc memory = staging_of(buffer);
     if (!(buffer->resource->flags & GR_READ_ONLY))
         status = find_part(buffer, buffer->level, buffer->layer, &part, call);
     if (status == GR_OK && !(buffer->resource->flags & GR_READ_ONLY))

@@ -48,7 +48,7 @@ static void note_memory(struct gr_description *d, const gr_resource *resource,
     d->size = resource->is_image ? 0 : resource->size;
 }
 
-static void note_image(struct gr_description *d, const gr_external_image *image)
+static void note_image(struct gr_description *d, const gr_external_image_desc *image)
 {
     d->width = image->width;
     d->height = image->height;
@@ -90,11 +90,11 @@ gr_status gr_share_describe(const gr_resource *resource, struct gr_description *
 }
 
 gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
-                          gr_semaphore_info *info, const char *call)
+                          gr_semaphore_desc *info, const char *call)
 {
     const struct gr_external_kind *kind = kind_of(resource);
     char text[160];
-    *info = (gr_semaphore_info){.fd = -1};
+    *info = (gr_semaphore_desc){.fd = -1};
     if (kind->export_semaphore && semaphore->handle) {
         gr_status status = kind->export_semaphore(semaphore, info);
         pthread_mutex_lock(&semaphore->lock);

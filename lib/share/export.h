@@ -19,6 +19,6 @@ gr_status gr_share_describe(const gr_resource *resource, struct gr_description *
 
 /* A semaphore's handle, the caller's. GR_ERR_UNSUPPORTED: it cannot be had. */
 gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
-                          gr_semaphore_info *info, const char *call);
+                          gr_semaphore_desc *info, const char *call);
 
 #endif

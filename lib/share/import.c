@@ -35,9 +35,9 @@ static gr_status check_file(const struct gr_description *d, int fd, const char *
     return GR_OK;
 }
 
-static gr_external_image image_of(const struct gr_description *d)
+static gr_external_image_desc image_of(const struct gr_description *d)
 {
-    return (gr_external_image){
+    return (gr_external_image_desc){
         .width = (size_t)d->width,
         .height = (size_t)d->height,
         .depth = (size_t)d->depth,
@@ -57,8 +57,8 @@ static gr_status import_opaque(struct gr_external *r, const struct gr_descriptio
                                struct gr_message *message, const struct gr_context *context,
                                const char *call)
 {
-    gr_external_image image = image_of(d);
-    const gr_external_memory_info info = {
+    gr_external_image_desc image = image_of(d);
+    const gr_external_memory_desc info = {
         .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
         .fd = message->fds[GR_MEMORY_FD],
         .size = (size_t)d->memory_size,
@@ -110,7 +110,7 @@ gr_semaphore *gr_share_import_semaphore(struct gr_message *message, unsigned i, 
                                         const char *call)
 {
     struct gr_context held;
-    const gr_semaphore_info info = {
+    const gr_semaphore_desc info = {
         .type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
                          : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
         .fd = message->fds[i],

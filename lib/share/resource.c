@@ -15,7 +15,7 @@ static gr_status add_semaphore(const gr_resource *resource, gr_semaphore *semaph
                                struct gr_message *message, uint64_t *has, uint64_t *timeline,
                                uint64_t *value, const char *call)
 {
-    gr_semaphore_info info;
+    gr_semaphore_desc info;
     if (!semaphore)
         return GR_OK;
     gr_status status = gr_share_export(resource, semaphore, &info, call);

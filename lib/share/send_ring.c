@@ -174,7 +174,7 @@ static gr_status finish_work(const struct sending *s)
 static gr_status export_own(const struct sending *s, gr_semaphore *semaphore,
                             struct shared_semaphore *shared)
 {
-    gr_semaphore_info info;
+    gr_semaphore_desc info;
     gr_status status = gr_share_export(s->resources[0], semaphore, &info, s->call);
     if (status != GR_OK)
         return status;
@@ -229,7 +229,7 @@ static gr_status make_of_driver(const struct sending *s, struct shared_semaphore
 
 static gr_status make_semaphore(const struct sending *s, struct shared_semaphore *shared)
 {
-    gr_semaphore_info info;
+    gr_semaphore_desc info;
     const struct gr_external_kind *kind = kind_of(s);
     if (gr_cuda_is_software())
         return make_of_driver(s, shared);

@@ -49,7 +49,7 @@ static const struct gr_semaphore_ops imported_ops = {
 };
 
 gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *context,
-                            const gr_semaphore_info *info, const struct gr_semaphore_ops *ops,
+                            const gr_semaphore_desc *info, const struct gr_semaphore_ops *ops,
                             const char *call)
 {
     bool pushed;
@@ -78,7 +78,7 @@ fail:
     return status;
 }
 
-gr_semaphore *gr_semaphore_import(const gr_semaphore_info *info)
+gr_semaphore *gr_semaphore_import(const gr_semaphore_desc *info)
 {
     struct gr_context context;
     if (!info) {

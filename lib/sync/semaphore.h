@@ -23,7 +23,7 @@ gr_status gr_semaphore_init(gr_semaphore *semaphore, const struct gr_semaphore_o
  * context's hold; after an error, which is recorded, the caller still has both.
  */
 gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *context,
-                            const gr_semaphore_info *info, const struct gr_semaphore_ops *ops,
+                            const gr_semaphore_desc *info, const struct gr_semaphore_ops *ops,
                             const char *call);
 
 void gr_semaphore_hold(gr_semaphore *semaphore);

@@ -112,7 +112,7 @@ const char *gr_semaphore_type_name(CUexternalSemaphoreHandleType type)
     return rule ? rule->handle.name : "unknown";
 }
 
-gr_status gr_semaphore_check(const gr_semaphore_info *info, const char *call)
+gr_status gr_semaphore_check(const gr_semaphore_desc *info, const char *call)
 {
     if (!info)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -132,7 +132,7 @@ gr_status gr_semaphore_check(const gr_semaphore_info *info, const char *call)
     return gr_handle_check(&rule->handle, &handle, &import, call);
 }
 
-void gr_semaphore_handle_desc(const gr_semaphore_info *info,
+void gr_semaphore_handle_desc(const gr_semaphore_desc *info,
                               CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc)
 {
     const struct semaphore_rule *rule = rule_of(info->type);
@@ -148,7 +148,7 @@ void gr_semaphore_handle_desc(const gr_semaphore_info *info,
     }
 }
 
-gr_status gr_semaphore_refused(const gr_semaphore_info *info, CUresult code, const char *call)
+gr_status gr_semaphore_refused(const gr_semaphore_desc *info, CUresult code, const char *call)
 {
     const struct semaphore_rule *rule = rule_of(info->type);
     return gr_handle_refused(&rule->handle, &import, code, false, rule->usual, call);

@@ -7,10 +7,10 @@
 
 #include "lib/sync/semaphore_types.h"
 
-gr_status gr_semaphore_check(const gr_semaphore_info *info, const char *call);
+gr_status gr_semaphore_check(const gr_semaphore_desc *info, const char *call);
 bool gr_semaphore_type_counts(CUexternalSemaphoreHandleType type);
 const char *gr_semaphore_type_name(CUexternalSemaphoreHandleType type);
-void gr_semaphore_handle_desc(const gr_semaphore_info *info,
+void gr_semaphore_handle_desc(const gr_semaphore_desc *info,
                               CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc);
 
 /* Whether a point has the fields that its semaphore's type wants, and no others. */
@@ -24,6 +24,6 @@ void gr_semaphore_wait_params(const gr_semaphore_point *point,
  * Records the driver's refusal of an import: what the code means for this handle type, and the way
  * out.
  */
-gr_status gr_semaphore_refused(const gr_semaphore_info *info, CUresult code, const char *call);
+gr_status gr_semaphore_refused(const gr_semaphore_desc *info, CUresult code, const char *call);
 
 #endif

@@ -43,7 +43,7 @@ static bool find_vulkan(const struct frames *f, struct hand *h)
         return false;
     }
     h->vulkan = &f->vulkan->vulkan;
-    const gr_vk_headless_handles *on = gr_vk_headless_get(h->vulkan->headless);
+    const gr_vk_headless_info *on = gr_vk_headless_get(h->vulkan->headless);
     PFN_vkGetDeviceProcAddr of_device =
         (PFN_vkGetDeviceProcAddr)on->get_instance_proc_addr(on->instance, "vkGetDeviceProcAddr");
     h->get_fd = (PFN_vkGetSemaphoreFdKHR)of_device(on->device, "vkGetSemaphoreFdKHR");

@@ -105,7 +105,7 @@ static struct options read_options(int argc, char *argv[])
 /* By which transport a buffer of the ring is shared, or why none is. */
 static void describe_transport(char *text, size_t size)
 {
-    gr_transport_report reports[3];
+    gr_transport_info reports[3];
     bool known = gr_gl_probe(reports) == GR_OK || frames_grinterop_failed("gr_gl_probe");
     snprintf(text, size, "%s", known ? reports[1].reason : frames_last_words());
 }

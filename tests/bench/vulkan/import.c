@@ -122,7 +122,7 @@ static bool end_resource(gr_resource *resource, const char *made_by)
 
 gr_resource *vkb_import_grinterop(struct vkb *bench, const struct vkb_object *object)
 {
-    const gr_vk_buffer_info info = {.buffer = object->buffer,
+    const gr_vk_buffer_desc info = {.buffer = object->buffer,
                                     .memory = object->memory,
                                     .memory_size = object->memory_size,
                                     .size = bench->bytes};
@@ -155,7 +155,7 @@ bool vkb_import_image_grinterop(struct vkb *bench, struct vkb_side *side,
 {
     (void)side, (void)kind;
     const struct vkb_object *object = &bench->spare_image;
-    const gr_vk_image_info info = {.image = object->image,
+    const gr_vk_image_desc info = {.image = object->image,
                                    .memory = object->memory,
                                    .memory_size = object->memory_size,
                                    .dedicated = true,

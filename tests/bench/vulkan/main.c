@@ -95,7 +95,7 @@ static struct options read_options(int argc, char *argv[])
 
 static void describe_vulkan(const struct vkb *bench, char *text, size_t size)
 {
-    const gr_vk_headless_handles *h = bench->handles;
+    const gr_vk_headless_info *h = bench->handles;
     PFN_vkGetPhysicalDeviceProperties2 get =
         (PFN_vkGetPhysicalDeviceProperties2)h->get_instance_proc_addr(
             h->instance, "vkGetPhysicalDeviceProperties2");

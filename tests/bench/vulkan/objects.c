@@ -48,7 +48,7 @@ static bool open_vulkan(struct vkb *bench)
         gr_vk_headless_create(&(gr_vk_headless_options){.cuda_device = bench->on.ordinal});
     if (!bench->headless)
         return bench_grinterop_failed("gr_vk_headless_create");
-    const gr_vk_headless_handles *h = bench->handles = gr_vk_headless_get(bench->headless);
+    const gr_vk_headless_info *h = bench->handles = gr_vk_headless_get(bench->headless);
     if (!vkb_load_functions(bench))
         return false;
     PFN_vkGetPhysicalDeviceMemoryProperties get_memory =
@@ -58,7 +58,7 @@ static bool open_vulkan(struct vkb *bench)
     memcpy(bench->queues, (VkQueue[]){h->graphics, h->compute, h->transfer}, sizeof(bench->queues));
     memcpy(bench->families, (uint32_t[]){h->graphics_family, h->compute_family, h->transfer_family},
            sizeof(bench->families));
-    bench->wrap = gr_vk_device_wrap(&(gr_vk_device_info){h->get_instance_proc_addr, h->instance,
+    bench->wrap = gr_vk_device_wrap(&(gr_vk_device_desc){h->get_instance_proc_addr, h->instance,
                                                          h->physical_device, h->device, h->graphics,
                                                          h->graphics_family});
     if (!bench->wrap)

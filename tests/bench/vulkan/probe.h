@@ -13,7 +13,7 @@ enum probe_content { PROBE_EMPTY, PROBE_WORD, PROBE_COPY, PROBE_HANDED, PROBE_CO
 /* A Vulkan device of the probe's own, which has vkQueueSubmit2 where the driver has it. */
 struct probe {
     struct vkb bench; /* with that device's handles, and buffers on the raw side only */
-    gr_vk_headless_handles handles;
+    gr_vk_headless_info handles;
     bool has_submit2;
     PFN_vkQueueSubmit2KHR submit2;
     PFN_vkQueueWaitIdle wait_idle;

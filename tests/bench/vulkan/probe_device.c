@@ -49,7 +49,7 @@ static bool make_device(struct probe *probe, const struct vkb *bench)
 {
     const char *names[MOST_EXTENSIONS + 1];
     uint32_t count = MOST_EXTENSIONS;
-    const gr_vk_device_info device = {.get_instance_proc_addr =
+    const gr_vk_device_desc device = {.get_instance_proc_addr =
                                           bench->handles->get_instance_proc_addr,
                                       .instance = bench->handles->instance,
                                       .physical_device = bench->handles->physical_device};

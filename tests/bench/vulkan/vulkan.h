@@ -118,7 +118,7 @@ struct vkb {
     size_t fill;    /* how many of them CUDA fills, from the first on; Vulkan copies a half */
 
     gr_vk_headless *headless;
-    const gr_vk_headless_handles *handles;
+    const gr_vk_headless_info *handles;
     struct vkb_functions vk;
     gr_vk_device *wrap;
     bool through_host;                          /* semaphores cannot be exported */
