@@ -182,13 +182,13 @@ static gr_resource *create_best(const struct wish *wish)
 
 static gr_resource *create(const struct wish *wish, const gr_gl_options *options)
 {
-    gr_transport transport = options ? options->transport : GR_TRANSPORT_AUTO;
+    gr_transport transport = options ? options->transport : GR_TRANSPORT_ANY;
     if ((unsigned)transport > GR_TRANSPORT_COPY) {
-        gr_fail(GR_ERR_INVALID_VALUE, wish->call, "%d is no gr_transport: pass GR_TRANSPORT_AUTO.",
+        gr_fail(GR_ERR_INVALID_VALUE, wish->call, "%d is no gr_transport: pass GR_TRANSPORT_ANY.",
                 (int)transport);
         return NULL;
     }
-    return transport == GR_TRANSPORT_AUTO ? create_best(wish) : create_by(wish, transport);
+    return transport == GR_TRANSPORT_ANY ? create_best(wish) : create_by(wish, transport);
 }
 
 gr_resource *gr_gl_buffer_create(size_t size, unsigned flags, const gr_gl_options *options)
@@ -296,6 +296,6 @@ gr_transport gr_gl_transport(const gr_resource *resource)
     if (gl_shared_of(resource))
         return GR_TRANSPORT_SHARED;
     if (!plain_of(resource))
-        return GR_TRANSPORT_AUTO;
+        return GR_TRANSPORT_ANY;
     return resource->backend == &gl_copy ? GR_TRANSPORT_COPY : GR_TRANSPORT_INTEROP;
 }

@@ -29,7 +29,7 @@ static CUresult try_to_register(void)
     glGenBuffers(1, &name);
     glBindBuffer(GL_COPY_WRITE_BUFFER, name);
     glBufferData(GL_COPY_WRITE_BUFFER, TRIAL_BYTES, NULL, GL_STATIC_DRAW);
-    CUresult result = cu->GraphicsGLRegisterBuffer(&handle, name, GR_NONE);
+    CUresult result = cu->GraphicsGLRegisterBuffer(&handle, name, GR_READ_WRITE);
     if (result == CUDA_SUCCESS)
         result = cu->GraphicsUnregisterResource(handle);
     glBindBuffer(GL_COPY_WRITE_BUFFER, (GLuint)before);

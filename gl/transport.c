@@ -26,7 +26,7 @@ gr_resource *gl_copy_image(unsigned int name, unsigned int target, unsigned flag
 
 static gr_status check_transport(const gr_gl_options *options, const char *call)
 {
-    gr_transport transport = options ? options->transport : GR_TRANSPORT_AUTO;
+    gr_transport transport = options ? options->transport : GR_TRANSPORT_ANY;
     if ((unsigned)transport > GR_TRANSPORT_COPY)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "%u is no gr_transport.", (unsigned)transport);
     if (transport == GR_TRANSPORT_SHARED)
@@ -56,7 +56,7 @@ static gr_resource *make(struct gl_resource *r, unsigned flags, const gr_gl_opti
 {
     if (!r)
         return NULL;
-    switch (options ? options->transport : GR_TRANSPORT_AUTO) {
+    switch (options ? options->transport : GR_TRANSPORT_ANY) {
     case GR_TRANSPORT_INTEROP:
         return gl_interop_register(r, flags, call);
     case GR_TRANSPORT_COPY:

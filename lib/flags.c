@@ -11,7 +11,7 @@ static const struct {
     const char *name;
     unsigned bit;
 } flag_names[] = {
-    {"none", GR_NONE},
+    {"none", GR_READ_WRITE},
     {"read_only", GR_READ_ONLY},
     {"write_discard", GR_WRITE_DISCARD},
     {"surface_load_store", GR_SURFACE_LOAD_STORE},
@@ -90,9 +90,9 @@ gr_status gr_flags_check(unsigned flags, unsigned allowed, const char *call)
                        names);
     }
     if ((flags & GR_READ_ONLY) && (flags & GR_WRITE_DISCARD))
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "read_only and write_discard exclude each other: pass one, or GR_NONE to both read "
-            "and write.");
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "read_only and write_discard exclude each other: pass one, or GR_READ_WRITE "
+                       "to both read "
+                       "and write.");
     return GR_OK;
 }

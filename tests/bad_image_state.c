@@ -29,15 +29,15 @@ static bool register_all(void)
 
 static bool register_bad_ones(void)
 {
-    return !gr_from_gl_image(0, GL_TEXTURE_2D, GR_NONE) &&
-           !gr_from_gl_image(missing.name, GL_TEXTURE_2D, GR_NONE) &&
-           !gr_from_gl_image(images[0].name, GL_TEXTURE_3D, GR_NONE) &&
-           !gr_from_gl_image(images[1].name, GL_TEXTURE_2D, GR_NONE) &&
+    return !gr_from_gl_image(0, GL_TEXTURE_2D, GR_READ_WRITE) &&
+           !gr_from_gl_image(missing.name, GL_TEXTURE_2D, GR_READ_WRITE) &&
+           !gr_from_gl_image(images[0].name, GL_TEXTURE_3D, GR_READ_WRITE) &&
+           !gr_from_gl_image(images[1].name, GL_TEXTURE_2D, GR_READ_WRITE) &&
            !gr_from_gl_image(images[0].name, GL_TEXTURE_2D, 0x100) &&
-           !gr_from_gl_image(images[0].name, 0x1234, GR_NONE) &&
-           !gr_from_gl_image(unspecified, GL_TEXTURE_2D, GR_NONE) &&
-           !gr_from_gl_image(depth.name, GL_TEXTURE_2D, GR_NONE) &&
-           !gr_from_gl_image(layered.name, GL_TEXTURE_1D_ARRAY, GR_NONE);
+           !gr_from_gl_image(images[0].name, 0x1234, GR_READ_WRITE) &&
+           !gr_from_gl_image(unspecified, GL_TEXTURE_2D, GR_READ_WRITE) &&
+           !gr_from_gl_image(depth.name, GL_TEXTURE_2D, GR_READ_WRITE) &&
+           !gr_from_gl_image(layered.name, GL_TEXTURE_1D_ARRAY, GR_READ_WRITE);
 }
 
 static bool map_all(void)

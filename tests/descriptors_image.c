@@ -227,7 +227,7 @@ static const struct image_rule {
 static const char *refused(const gr_external_memory_desc *info, const char *cited,
                            const char *words)
 {
-    REQUIRE(!gr_from_external_memory(info, GR_NONE));
+    REQUIRE(!gr_from_external_memory(info, GR_READ_WRITE));
     PASS_ON(refused_by_rule(cited, words));
     REQUIRE(recorder->calls(IMPORT) == 0 && recorder->calls(MAP) == 0);
     return NULL;
@@ -308,7 +308,7 @@ static const char *driver_refuses(const void *row)
     (void)row;
     gr_external_memory_desc info = make(&small);
     recorder->answer(MAP, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(!gr_from_external_memory(&info, GR_NONE));
+    REQUIRE(!gr_from_external_memory(&info, GR_READ_WRITE));
     PASS_ON(refused_by_driver(GR_ERR_CUDA, CUDA_ERROR_INVALID_VALUE, MAP, "mapped"));
     REQUIRE(recorder->calls("cuDestroyExternalMemory") == 1);
     return NULL;

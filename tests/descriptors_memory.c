@@ -47,7 +47,7 @@ static gr_resource *from_memory(const struct description *described)
         .dedicated = described->dedicated,
         .part = described->part,
     };
-    return gr_from_external_memory(&info, GR_NONE);
+    return gr_from_external_memory(&info, GR_READ_WRITE);
 }
 
 static bool is_imported(const struct description *described)
@@ -168,7 +168,7 @@ static const char *same_memory(const void *row)
     info.part.size = 1024;
     gr_resource *first = from_memory(&info);
     REQUIRE(first);
-    gr_resource *other = gr_from_same_memory(first, &second, GR_NONE);
+    gr_resource *other = gr_from_same_memory(first, &second, GR_READ_WRITE);
     if (info.dedicated) {
         REQUIRE(!other && recorder->calls(MAP_BUFFER) == 1);
         gr_resource_free(first);

@@ -32,7 +32,7 @@ static inline gr_external_memory_desc external_info(const struct vulkan_own *own
 
 static inline gr_resource *must_import(const gr_external_memory_desc *info)
 {
-    gr_resource *resource = gr_from_external_memory(info, GR_NONE);
+    gr_resource *resource = gr_from_external_memory(info, GR_READ_WRITE);
     assert_made(resource);
     return resource;
 }

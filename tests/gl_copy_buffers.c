@@ -38,7 +38,7 @@ START_COPY_TEST(bytes_both_ways)
     static const size_t sizes[] = {1, 3, 4096, 777777};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         GLuint name = gl_buffer_pattern(sizes[i], 1);
-        GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+        GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
         for (unsigned round = 1; round < 4; round++)
             go_round(resource, sizes[i], round);
     }
@@ -58,7 +58,7 @@ END_TEST
 
 START_COPY_TEST(none_copies_once_in_each_direction)
 {
-    GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(SIZE, 1), GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     assert_copies(1, 0);
     assert_ok(gr_buffer_release(buffer));
@@ -118,7 +118,7 @@ START_COPY_TEST(immutable_storage)
                                        GL_MAP_WRITE_BIT | GL_DYNAMIC_STORAGE_BIT};
     for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
         GLuint name = stored(flags[i]);
-        GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+        GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
         for (unsigned round = 1; round < 3; round++)
             go_round(resource, SIZE, round);
         assert_gl_clean();
@@ -132,7 +132,7 @@ START_COPY_TEST(a_persistent_mapping_may_stay)
     GLuint name = stored(access);
     const unsigned char *seen = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, SIZE, access);
     ck_assert_ptr_nonnull(seen);
-    GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     assert_cuda_pattern(buffer, 1);
     cuda_write_pattern(buffer, 2);
@@ -170,7 +170,7 @@ END_TEST
 START_COPY_TEST(release_on_another_stream_comes_after_the_maps)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     gate_open_after(gate_put(fx.stream), 30);
     cuda_fill(buffer, 3);
@@ -247,7 +247,7 @@ START_COPY_TEST(the_end_does_not_wait_for_the_stream)
     CU(StreamSynchronize(fx.stream));
     assert_pattern(got, SIZE, 4);
     CU(MemFreeHost(got));
-    gr_resource_free(must_copy(gl_buffer_filled(64, 1), GR_NONE)); /* ends what waited */
+    gr_resource_free(must_copy(gl_buffer_filled(64, 1), GR_READ_WRITE)); /* ends what waited */
 }
 END_TEST
 
@@ -260,7 +260,7 @@ START_COPY_TEST(a_batch_waits_once)
     gr_buffer *buffers[MANY];
     for (unsigned i = 0; i < MANY; i++) {
         names[i] = gl_buffer_pattern(SIZE + i, i);
-        resources[i] = must_copy(names[i], i == 1 ? GR_READ_ONLY : GR_NONE);
+        resources[i] = must_copy(names[i], i == 1 ? GR_READ_ONLY : GR_READ_WRITE);
     }
     assert_ok(gr_map_many(resources, MANY, fx.stream, buffers));
     assert_calls(IN, MANY);

@@ -51,7 +51,7 @@ static void cuda_write(gr_buffer *buffer, const struct image *image, unsigned le
 static void check_bytes(const struct image *image)
 {
     image_fill(image, 1);
-    GR_AUTO(gr_resource) *resource = must_copy_image(image, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_copy_image(image, GR_READ_WRITE);
     gr_buffer *buffer = must_map_image(resource);
     gr_image_info info;
     assert_ok(gr_buffer_image_info(buffer, &info));
@@ -98,10 +98,10 @@ START_COPY_TEST(refused_formats_are_refused)
         if (image.name == 0)
             continue;
         gr_error refusal;
-        ck_assert_ptr_null(gr_from_gl_image(image.name, GL_TEXTURE_2D, GR_NONE));
+        ck_assert_ptr_null(gr_from_gl_image(image.name, GL_TEXTURE_2D, GR_READ_WRITE));
         gr_last_error(&refusal);
         ck_assert_int_eq(refusal.status, GR_ERR_UNSUPPORTED);
-        assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_NONE, &by_copy),
+        assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_copy),
                     GR_ERR_UNSUPPORTED, 0, refusal.message);
         image_delete(&image);
     }
@@ -111,8 +111,9 @@ START_COPY_TEST(refused_formats_are_refused)
         struct image image = image_make_of(image_format("RGBA8"), &image_targets[i], 8, 8, 1, 1, 1);
         if (image.name == 0)
             continue;
-        assert_null(gr_from_gl_image_with(image.name, image_targets[i].target, GR_NONE, &by_copy),
-                    GR_ERR_UNSUPPORTED, 0, "Use ");
+        assert_null(
+            gr_from_gl_image_with(image.name, image_targets[i].target, GR_READ_WRITE, &by_copy),
+            GR_ERR_UNSUPPORTED, 0, "Use ");
         image_delete(&image);
     }
 }
@@ -239,7 +240,8 @@ START_COPY_TEST(a_batch_of_images_and_buffers)
 {
     struct image image = image_filled("R32F", "2D", 16, 16, 1, 1);
     GLuint name = gl_buffer_pattern(1000, 1);
-    gr_resource *resources[2] = {must_copy_image(&image, GR_NONE), must_copy(name, GR_NONE)};
+    gr_resource *resources[2] = {must_copy_image(&image, GR_READ_WRITE),
+                                 must_copy(name, GR_READ_WRITE)};
     gr_buffer *buffers[2];
     for (int i = 0; i < 3; i++) {
         assert_ok(gr_map_many(resources, 2, fx.stream, buffers));

@@ -24,8 +24,9 @@ static const struct {
     const char *target; /* NULL: a buffer */
     unsigned flags;
 } kinds[] = {
-    {NULL, GR_NONE},        {NULL, GR_READ_ONLY}, {NULL, GR_WRITE_DISCARD},  {"2D", GR_NONE},
-    {"CUBE", GR_READ_ONLY}, {"3D", GR_NONE},      {"RENDERBUFFER", GR_NONE},
+    {NULL, GR_READ_WRITE},           {NULL, GR_READ_ONLY},   {NULL, GR_WRITE_DISCARD},
+    {"2D", GR_READ_WRITE},           {"CUBE", GR_READ_ONLY}, {"3D", GR_READ_WRITE},
+    {"RENDERBUFFER", GR_READ_WRITE},
 };
 
 START_TEST(map_and_release_allocate_nothing)
@@ -58,7 +59,7 @@ static struct image steady_image;
 
 static void life_of_image(GLuint name)
 {
-    steady = must_copy_image(&steady_image, GR_NONE);
+    steady = must_copy_image(&steady_image, GR_READ_WRITE);
     frame(name);
     gr_resource_free(steady);
 }
@@ -71,7 +72,7 @@ static int cycles(void)
 START_TEST(frames_for_ever_need_nothing_more)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
-    steady = must_copy(name, GR_NONE);
+    steady = must_copy(name, GR_READ_WRITE);
     assert_steady(frame, name, cycles());
     gr_resource_free(steady);
 }

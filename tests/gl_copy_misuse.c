@@ -19,7 +19,7 @@
 START_COPY_TEST(a_deleted_buffer_is_not_mapped)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
     glDeleteBuffers(1, &name);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
     ck_assert(!gr_resource_is_mapped(resource));
@@ -31,8 +31,8 @@ START_COPY_TEST(deleted_while_mapped_it_can_be_released)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     struct image image = image_make("RGBA8", "2D", 8, 8, 2);
-    GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
-    GR_AUTO(gr_resource) *texture = must_copy_image(&image, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *texture = must_copy_image(&image, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource), *mapped = must_map_image(texture);
     glDeleteBuffers(1, &name);
     image_delete(&image);
@@ -46,7 +46,7 @@ END_TEST
 START_COPY_TEST(other_storage_is_refused)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
     glBindBuffer(GL_COPY_WRITE_BUFFER, name);
     glBufferData(GL_COPY_WRITE_BUFFER, SIZE / 2, NULL, GL_STATIC_DRAW);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "other storage");
@@ -69,7 +69,8 @@ START_COPY_TEST(a_level_of_another_size_is_refused)
     for (GLint level = 0; level < 4; level++)
         store_level(level, 8 >> level);
     const gr_gl_options by_copy = {.transport = GR_TRANSPORT_COPY};
-    GR_AUTO(gr_resource) *resource = gr_from_gl_image_with(name, GL_TEXTURE_2D, GR_NONE, &by_copy);
+    GR_AUTO(gr_resource) *resource =
+        gr_from_gl_image_with(name, GL_TEXTURE_2D, GR_READ_WRITE, &by_copy);
     assert_made(resource);
     assert_ok(gr_buffer_release(must_map_image(resource)));
     store_level(1, 256);
@@ -83,7 +84,7 @@ END_TEST
 START_COPY_TEST(a_buffer_that_the_application_has_mapped)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
     glBindBuffer(GL_ARRAY_BUFFER, name);
     ck_assert_ptr_nonnull(glMapBuffer(GL_ARRAY_BUFFER, GL_READ_WRITE));
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "glMapBuffer");
@@ -118,7 +119,7 @@ static void enter_context(void)
 START_COPY_TEST(another_context_is_refused)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     leave_context();
     assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, "No OpenGL context");
@@ -136,11 +137,12 @@ END_TEST
 START_COPY_TEST(freed_elsewhere_it_ends_later)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    gr_resource *resource = must_copy(name, GR_NONE);
+    gr_resource *resource = must_copy(name, GR_READ_WRITE);
     leave_context();
     gr_resource_free(resource);
     enter_context();
-    gr_resource_free(must_copy(name, GR_NONE)); /* ends both; the sanitizers see a leak otherwise */
+    gr_resource_free(
+        must_copy(name, GR_READ_WRITE)); /* ends both; the sanitizers see a leak otherwise */
     assert_gl_pattern(name, SIZE, 1);
 }
 END_TEST
@@ -166,10 +168,10 @@ START_COPY_TEST(no_memory_for_the_copy)
     }
     struct image image = image_make("RGBA8", "CUBE", 8, 8, 1);
     let_fail("cuMipmappedArrayCreate", CUDA_ERROR_OUT_OF_MEMORY, 3);
-    assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_CUBE_MAP, GR_NONE, &by_copy),
+    assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_CUBE_MAP, GR_READ_WRITE, &by_copy),
                 GR_ERR_CUDA, CUDA_ERROR_OUT_OF_MEMORY, "array");
     fault->reset();
-    GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
     assert_ok(gr_buffer_release(must_map(resource)));
 }
 END_TEST
@@ -181,7 +183,7 @@ START_COPY_TEST(a_map_that_fails_midway_maps_nothing)
     gr_buffer *buffers[MANY] = {NULL};
     for (unsigned i = 0; i < MANY; i++) {
         names[i] = gl_buffer_pattern(SIZE, i);
-        resources[i] = must_copy(names[i], i % 2 ? GR_READ_ONLY : GR_NONE);
+        resources[i] = must_copy(names[i], i % 2 ? GR_READ_ONLY : GR_READ_WRITE);
     }
     for (long after = 0; after < MANY; after++) {
         let_fail(IN, CUDA_ERROR_UNKNOWN, after);
@@ -206,8 +208,8 @@ END_TEST
 /* What a failed map has put into the stream is still on its way when the resources go. */
 START_COPY_TEST(copies_of_a_failed_map_outlive_their_resources)
 {
-    gr_resource *resources[2] = {must_copy(gl_buffer_filled(SIZE, 1), GR_NONE),
-                                 must_copy(gl_buffer_filled(SIZE, 2), GR_NONE)};
+    gr_resource *resources[2] = {must_copy(gl_buffer_filled(SIZE, 1), GR_READ_WRITE),
+                                 must_copy(gl_buffer_filled(SIZE, 2), GR_READ_WRITE)};
     gr_buffer *buffers[2];
     struct gate *gate = gate_put(fx.stream);
     let_fail(IN, CUDA_ERROR_UNKNOWN, 1);
@@ -219,7 +221,7 @@ START_COPY_TEST(copies_of_a_failed_map_outlive_their_resources)
     ck_assert(!gate_is_open(gate));
     gate_open(gate);
     CU(StreamSynchronize(fx.stream));
-    gr_resource_free(must_copy(gl_buffer_filled(64, 1), GR_NONE)); /* ends what waited */
+    gr_resource_free(must_copy(gl_buffer_filled(64, 1), GR_READ_WRITE)); /* ends what waited */
 }
 END_TEST
 
@@ -227,8 +229,8 @@ END_TEST
 START_COPY_TEST(a_batch_of_two_transports)
 {
     GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
-    gr_resource *resources[2] = {gr_from_gl_buffer_with(names[0], GR_NONE, NULL),
-                                 must_copy(names[1], GR_NONE)};
+    gr_resource *resources[2] = {gr_from_gl_buffer_with(names[0], GR_READ_WRITE, NULL),
+                                 must_copy(names[1], GR_READ_WRITE)};
     gr_buffer *buffers[2];
     assert_made(resources[0]);
     /* The second one's, also where the first one is a copy too. */
@@ -253,7 +255,7 @@ START_COPY_TEST(a_release_that_fails_can_be_tried_again)
 {
     static const char *const functions[] = {OUT, "cuEventSynchronize"};
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = must_copy(name, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
     for (int i = 0; i < 2; i++) {
         gr_buffer *buffer = must_map(resource);
         cuda_write_pattern(buffer, 2);
@@ -334,8 +336,8 @@ static void one_life(const struct image *image, GLuint name)
 {
     const gr_gl_options by_copy = {.transport = GR_TRANSPORT_COPY};
     gr_resource *resources[2] = {
-        gr_from_gl_image_with(image->name, image->target->target, GR_NONE, &by_copy),
-        gr_from_gl_buffer_with(name, GR_NONE, &by_copy)};
+        gr_from_gl_image_with(image->name, image->target->target, GR_READ_WRITE, &by_copy),
+        gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_copy)};
     gr_buffer *buffers[2];
     assert_made(resources[0]);
     assert_made(resources[1]);

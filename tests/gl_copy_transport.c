@@ -14,7 +14,7 @@
 #define REGISTER_IMAGE "cuGraphicsGLRegisterImage"
 #define DEVICES        "cuGLGetDevices"
 
-static const gr_gl_options by_auto = {.transport = GR_TRANSPORT_AUTO},
+static const gr_gl_options by_auto = {.transport = GR_TRANSPORT_ANY},
                            by_interop = {.transport = GR_TRANSPORT_INTEROP},
                            by_shared = {.transport = GR_TRANSPORT_SHARED},
                            by_copy = {.transport = GR_TRANSPORT_COPY};
@@ -36,11 +36,11 @@ static void assert_described(const gr_resource *resource, const char *part)
 START_TEST(a_forced_transport_is_taken)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *interop = gr_from_gl_buffer_with(name, GR_NONE, &by_interop);
+    GR_AUTO(gr_resource) *interop = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_interop);
     assert_made(interop);
     ck_assert_int_eq(gr_gl_transport(interop), GR_TRANSPORT_INTEROP);
     assert_calls(REGISTER, 1);
-    GR_AUTO(gr_resource) *copy = gr_from_gl_buffer_with(name, GR_NONE, &by_copy);
+    GR_AUTO(gr_resource) *copy = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_copy);
     assert_made(copy);
     ck_assert_int_eq(gr_gl_transport(copy), GR_TRANSPORT_COPY);
     assert_calls(REGISTER, 1);
@@ -60,17 +60,17 @@ START_TEST(a_forced_transport_does_not_fall_back)
     GLuint name = gl_buffer_pattern(SIZE, 1);
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
-    assert_null(gr_from_gl_buffer_with(name, GR_NONE, &by_interop), GR_ERR_CUDA,
+    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_interop), GR_ERR_CUDA,
                 CUDA_ERROR_OPERATING_SYSTEM, "OpenGL draws on");
     let_fail(REGISTER_IMAGE, CUDA_ERROR_OPERATING_SYSTEM);
-    assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_NONE, &by_interop), GR_ERR_CUDA,
-                CUDA_ERROR_OPERATING_SYSTEM, "OpenGL draws on");
-    assert_null(gr_from_gl_buffer_with(name, GR_NONE, &by_shared), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_interop),
+                GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM, "OpenGL draws on");
+    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_shared), GR_ERR_UNSUPPORTED, 0,
                 "gr_gl_buffer_create");
-    assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_NONE, &by_shared),
+    assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_shared),
                 GR_ERR_UNSUPPORTED, 0, "gr_gl_image_create");
     const gr_gl_options wrong = {.transport = (gr_transport)4};
-    assert_null(gr_from_gl_buffer_with(name, GR_NONE, &wrong), GR_ERR_INVALID_VALUE, 0,
+    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &wrong), GR_ERR_INVALID_VALUE, 0,
                 "gr_transport");
 }
 END_TEST
@@ -81,16 +81,18 @@ START_TEST(a_copy_refuses_what_interop_refuses)
     GLuint deleted = gl_buffer_filled(SIZE, 1), empty = gl_buffer(NULL, 0);
     GLuint name = gl_buffer_filled(SIZE, 1);
     glDeleteBuffers(1, &deleted);
-    assert_null(gr_from_gl_buffer_with(0, GR_NONE, &by_copy), GR_ERR_INVALID_VALUE, 0, "is 0");
-    assert_null(gr_from_gl_buffer_with(deleted, GR_NONE, &by_copy), GR_ERR_INVALID_VALUE, 0,
+    assert_null(gr_from_gl_buffer_with(0, GR_READ_WRITE, &by_copy), GR_ERR_INVALID_VALUE, 0,
+                "is 0");
+    assert_null(gr_from_gl_buffer_with(deleted, GR_READ_WRITE, &by_copy), GR_ERR_INVALID_VALUE, 0,
                 "no OpenGL buffer");
-    assert_null(gr_from_gl_buffer_with(empty, GR_NONE, &by_copy), GR_ERR_INVALID_VALUE, 0,
+    assert_null(gr_from_gl_buffer_with(empty, GR_READ_WRITE, &by_copy), GR_ERR_INVALID_VALUE, 0,
                 "no storage");
     assert_null(gr_from_gl_buffer_with(name, 0x100, &by_copy), GR_ERR_INVALID_VALUE, 0, "");
-    assert_null(gr_from_gl_image_with(0, GL_TEXTURE_2D, GR_NONE, &by_copy), GR_ERR_INVALID_VALUE, 0,
-                "is 0");
+    assert_null(gr_from_gl_image_with(0, GL_TEXTURE_2D, GR_READ_WRITE, &by_copy),
+                GR_ERR_INVALID_VALUE, 0, "is 0");
     assert_ok(gr_egl_make_current(NULL));
-    assert_null(gr_from_gl_buffer_with(name, GR_NONE, &by_copy), GR_ERR_GL, 0, "No OpenGL context");
+    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_copy), GR_ERR_GL, 0,
+                "No OpenGL context");
     assert_ok(gr_egl_make_current(fx.egl));
 }
 END_TEST
@@ -101,9 +103,10 @@ START_TEST(auto_takes_interop)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
-    GR_AUTO(gr_resource) *buffer = gr_from_gl_buffer_with(name, GR_NONE, &by_auto);
-    GR_AUTO(gr_resource) *without = gr_from_gl_buffer_with(name, GR_NONE, NULL);
-    GR_AUTO(gr_resource) *texture = gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_NONE, NULL);
+    GR_AUTO(gr_resource) *buffer = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_auto);
+    GR_AUTO(gr_resource) *without = gr_from_gl_buffer_with(name, GR_READ_WRITE, NULL);
+    GR_AUTO(gr_resource) *texture =
+        gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, NULL);
     assert_made(buffer);
     assert_made(without);
     assert_made(texture);
@@ -157,12 +160,12 @@ START_TEST(auto_falls_back_where_another_device_draws)
         logged[0] = '\0';
         gr_log_set(GR_LOG_INFO, keep_line, NULL);
         let_fail(REGISTER, codes[i].code);
-        GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_NONE, NULL);
+        GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, NULL);
         assert_fell_back(resource, codes[i].name);
         gr_log_set(GR_LOG_INFO, keep_line, NULL);
         let_fail(REGISTER_IMAGE, codes[i].code);
         GR_AUTO(gr_resource) *texture =
-            gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_NONE, NULL);
+            gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, NULL);
         assert_fell_back(texture, codes[i].name);
 
         gr_buffer *buffer = must_map(resource);
@@ -181,16 +184,16 @@ START_TEST(auto_asks_whose_fault_it_was)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     let_fail(REGISTER, CUDA_ERROR_INVALID_VALUE);
-    assert_null(gr_from_gl_buffer_with(name, GR_NONE, NULL), GR_ERR_CUDA, CUDA_ERROR_INVALID_VALUE,
-                "refused");
+    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, NULL), GR_ERR_CUDA,
+                CUDA_ERROR_INVALID_VALUE, "refused");
     let_fail(REGISTER, CUDA_ERROR_OUT_OF_MEMORY);
-    assert_null(gr_from_gl_buffer_with(name, GR_NONE, NULL), GR_ERR_CUDA, CUDA_ERROR_OUT_OF_MEMORY,
-                "refused");
+    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, NULL), GR_ERR_CUDA,
+                CUDA_ERROR_OUT_OF_MEMORY, "refused");
     logged[0] = '\0';
     gr_log_set(GR_LOG_INFO, keep_line, NULL);
     let_fail(REGISTER, CUDA_ERROR_INVALID_VALUE);
     let_fail(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
-    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_NONE, NULL);
+    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, NULL);
     assert_fell_back(resource, "CUDA_ERROR_INVALID_VALUE");
 }
 END_TEST
@@ -202,7 +205,7 @@ START_TEST(auto_without_a_cuda_context)
     gr_log_set(GR_LOG_INFO, keep_line, NULL);
     CU(CtxSetCurrent(NULL));
     let_fail(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
-    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_NONE, NULL);
+    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, NULL);
     assert_fell_back(resource, "cuGLGetDevices names no device");
     gr_buffer *buffer = gr_map(resource, CU_STREAM_PER_THREAD);
     assert_made(buffer);
@@ -217,9 +220,9 @@ END_TEST
 START_TEST(auto_does_not_fall_back_on_wrong_arguments)
 {
     struct image depth = image_make("DEPTH_COMPONENT24", "2D", 8, 8, 1);
-    assert_null(gr_from_gl_buffer_with(0, GR_NONE, NULL), GR_ERR_INVALID_VALUE, 0, "is 0");
-    assert_null(gr_from_gl_image_with(depth.name, GL_TEXTURE_2D, GR_NONE, NULL), GR_ERR_UNSUPPORTED,
-                0, "depth");
+    assert_null(gr_from_gl_buffer_with(0, GR_READ_WRITE, NULL), GR_ERR_INVALID_VALUE, 0, "is 0");
+    assert_null(gr_from_gl_image_with(depth.name, GL_TEXTURE_2D, GR_READ_WRITE, NULL),
+                GR_ERR_UNSUPPORTED, 0, "depth");
     assert_calls(REGISTER, 0);
     assert_calls(REGISTER_IMAGE, 0);
 }
@@ -327,7 +330,7 @@ START_COPY_TEST(auto_with_an_opengl_on_the_processor)
 {
     gr_transport_info reports[3];
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_NONE, NULL);
+    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, NULL);
     assert_made(resource);
     assert_ok(gr_gl_probe(reports));
     ck_assert_int_eq(reports[0].usable, gr_cuda_is_software());

@@ -94,7 +94,7 @@ static void by_cuda(gr_buffer *buffer, const struct image *image, unsigned numbe
 
 static void check_bytes(const char *format, int shape)
 {
-    gr_resource *resource = must_share_image(format, shape, GR_NONE);
+    gr_resource *resource = must_share_image(format, shape, GR_READ_WRITE);
     struct image image = image_of(resource, format, shape);
     image_fill(&image, 1);
     gr_buffer *buffer = must_map_image(resource);
@@ -118,7 +118,7 @@ START_SHARED_TEST(bytes_of_large_images)
 {
     const unsigned width = 401, height = 203, texel = 4;
     const gr_gl_image_desc info = {GL_TEXTURE_2D, GL_RGBA8, width, height, 1, 9};
-    GR_AUTO(gr_resource) *resource = gr_gl_image_create(&info, GR_NONE, &by_sharing);
+    GR_AUTO(gr_resource) *resource = gr_gl_image_create(&info, GR_READ_WRITE, &by_sharing);
     assert_made(resource);
     for (unsigned level = 0; level < info.levels; level++) {
         unsigned w = width >> level ? width >> level : 1, h = height >> level ? height >> level : 1;
@@ -169,7 +169,7 @@ END_TEST
 
 START_SHARED_TEST(opengl_draws_into_it)
 {
-    GR_AUTO(gr_resource) *resource = must_share_image("RGBA8", 1, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_share_image("RGBA8", 1, GR_READ_WRITE);
     GLuint framebuffer = 0;
     unsigned char seen[37 * 21 * 4];
     glCreateFramebuffers(1, &framebuffer);
@@ -192,8 +192,9 @@ END_TEST
 
 START_SHARED_TEST(buffers_and_images_in_one_batch)
 {
-    gr_resource *resources[3] = {must_share(4096, GR_NONE), must_share_image("RGBA8", 0, GR_NONE),
-                                 must_share_image("R32F", 3, GR_NONE)};
+    gr_resource *resources[3] = {must_share(4096, GR_READ_WRITE),
+                                 must_share_image("RGBA8", 0, GR_READ_WRITE),
+                                 must_share_image("R32F", 3, GR_READ_WRITE)};
     gr_buffer *buffers[3];
     struct image images[3] = {
         {0}, image_of(resources[1], "RGBA8", 0), image_of(resources[2], "R32F", 3)};
@@ -217,7 +218,7 @@ START_TEST(images_by_interop)
     const gr_gl_options options = {.transport = GR_TRANSPORT_INTEROP};
     for (int shape = 0; shape < SHAPES; shape++) {
         const gr_gl_image_desc info = info_of("RGBA8", shape);
-        gr_resource *resource = gr_gl_image_create(&info, GR_NONE, &options);
+        gr_resource *resource = gr_gl_image_create(&info, GR_READ_WRITE, &options);
         assert_made(resource);
         struct image image = image_of(resource, "RGBA8", shape);
         ck_assert_int_eq(gr_gl_transport(resource), GR_TRANSPORT_INTEROP);
@@ -255,8 +256,8 @@ static const struct {
 
 START_SHARED_TEST(wrong_images)
 {
-    assert_null(gr_gl_image_create(&wrong[_i].info, GR_NONE, &by_sharing), wrong[_i].status, -1,
-                wrong[_i].text);
+    assert_null(gr_gl_image_create(&wrong[_i].info, GR_READ_WRITE, &by_sharing), wrong[_i].status,
+                -1, wrong[_i].text);
     assert_gl_clean();
 }
 END_TEST
@@ -264,13 +265,13 @@ END_TEST
 START_TEST(no_image)
 {
     const gr_gl_image_desc good = {GL_TEXTURE_2D, GL_RGBA8, 4, 4, 0, 0};
-    assert_null(gr_gl_image_create(NULL, GR_NONE, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_gl_image_create(NULL, GR_READ_WRITE, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
     assert_null(gr_gl_image_create(&good, 0x100, NULL), GR_ERR_INVALID_VALUE, 0, "");
     assert_ok(gr_egl_make_current(NULL));
-    assert_null(gr_gl_image_create(&good, GR_NONE, NULL), GR_ERR_GL, 0,
+    assert_null(gr_gl_image_create(&good, GR_READ_WRITE, NULL), GR_ERR_GL, 0,
                 "No OpenGL context is current");
     assert_ok(gr_egl_make_current(fx.egl));
-    GR_AUTO(gr_resource) *resource = gr_gl_image_create(&good, GR_NONE, NULL);
+    GR_AUTO(gr_resource) *resource = gr_gl_image_create(&good, GR_READ_WRITE, NULL);
     assert_made(resource);
 }
 END_TEST

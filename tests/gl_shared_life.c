@@ -35,7 +35,7 @@ static void collect(void)
 
 START_WAY_TEST(the_name_ends_with_the_resource)
 {
-    gr_resource *resource = must_share(SIZE, GR_NONE);
+    gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
     ck_assert(glIsBuffer(name));
     assert_ok(gr_resource_close(resource, CU_STREAM_LEGACY));
@@ -51,7 +51,7 @@ END_TEST
 
 START_WAY_TEST(closed_while_mapped)
 {
-    gr_resource *resource = must_share(SIZE, GR_NONE);
+    gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x13);
     assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
@@ -64,7 +64,7 @@ END_TEST
 
 START_WAY_TEST(freed_while_mapped)
 {
-    gr_resource *resource = must_share(SIZE, GR_NONE);
+    gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
     gr_buffer *buffer = must_map(resource);
     gr_resource_free(resource);
@@ -80,7 +80,7 @@ START_WAY_TEST(freed_while_the_stream_works)
 {
     need_kernels();
     for (int i = 0; i < 3; i++) {
-        gr_resource *resource = must_share(SIZE, GR_NONE);
+        gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
         gr_buffer *buffer = must_map(resource);
         gate_open_after(gate_put(fx.stream), 20);
         kernel_fill_pattern(gr_buffer_ptr(buffer), SIZE, 3, fx.stream);
@@ -94,7 +94,7 @@ END_TEST
 
 START_WAY_TEST(the_second_of_two_goes_on)
 {
-    gr_resource *first = must_share(SIZE, GR_NONE), *second = must_share(SIZE, GR_NONE);
+    gr_resource *first = must_share(SIZE, GR_READ_WRITE), *second = must_share(SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(first);
     cuda_fill(buffer, 1);
     assert_ok(gr_buffer_release(buffer));
@@ -127,7 +127,7 @@ static void assert_refused(gr_resource *resource, gr_buffer *mapped, const char 
 
 START_WAY_TEST(refused_in_the_wrong_context)
 {
-    gr_resource *resource = must_share(SIZE, GR_NONE);
+    gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
     for (int round = 0; round < 4; round++) {
         gr_buffer *buffer = round % 2 ? must_map(resource) : NULL;
         assert_ok(gr_egl_make_current(round < 2 ? stranger : NULL));
@@ -147,7 +147,7 @@ END_TEST
 START_WAY_TEST(freed_in_the_wrong_context)
 {
     for (int round = 0; round < 2; round++) {
-        gr_resource *resource = must_share(SIZE, GR_NONE);
+        gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
         GLuint name = gr_gl_name(resource);
         assert_ok(gr_egl_make_current(round ? stranger : NULL));
         gr_resource_free(resource);
@@ -167,7 +167,7 @@ static void *free_it(void *resource)
 
 START_WAY_TEST(freed_on_another_thread)
 {
-    gr_resource *resource = must_share(SIZE, GR_NONE);
+    gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
     fill_mapped(resource, 1);
     pthread_t thread;
@@ -186,7 +186,8 @@ START_WAY_TEST(the_context_ends_first)
     for (int round = 0; round < 3; round++) {
         gr_egl *egl = gr_egl_create(NULL);
         assert_made(egl);
-        gr_resource *resource = must_share(SIZE, GR_NONE), *freed = must_share(SIZE, GR_NONE);
+        gr_resource *resource = must_share(SIZE, GR_READ_WRITE),
+                    *freed = must_share(SIZE, GR_READ_WRITE);
         fill_mapped(resource, 1);
         assert_ok(gr_egl_make_current(fx.egl));
         gr_resource_free(freed);
@@ -206,7 +207,7 @@ START_WAY_TEST(two_contexts_in_turns)
     gr_egl *const contexts[2] = {fx.egl, stranger};
     for (int i = 0; i < 2; i++) {
         assert_ok(gr_egl_make_current(contexts[i]));
-        resources[i] = must_share(SIZE, GR_NONE);
+        resources[i] = must_share(SIZE, GR_READ_WRITE);
     }
     for (int round = 0; round < 60; round++) {
         int i = round % 3 == 0;
@@ -225,9 +226,9 @@ END_TEST
 START_WAY_TEST(two_contexts_in_one_batch)
 {
     gr_buffer *buffers[2] = {NULL, NULL};
-    gr_resource *resources[2] = {must_share(SIZE, GR_NONE), NULL};
+    gr_resource *resources[2] = {must_share(SIZE, GR_READ_WRITE), NULL};
     assert_ok(gr_egl_make_current(stranger));
-    resources[1] = must_share(SIZE, GR_NONE);
+    resources[1] = must_share(SIZE, GR_READ_WRITE);
     assert_fails(gr_map_many(resources, 2, fx.stream, buffers), GR_ERR_GL, 0, "another context");
     ck_assert_ptr_null(buffers[0]);
     ck_assert_ptr_null(buffers[1]);
@@ -241,7 +242,7 @@ END_TEST
 START_WAY_TEST(without_a_cuda_context)
 {
     CU(CtxSetCurrent(NULL));
-    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_NONE, &by_sharing);
+    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing);
     assert_made(resource);
     gr_buffer *buffer = gr_map(resource, CU_STREAM_LEGACY);
     assert_made(buffer);

@@ -25,7 +25,7 @@ static const char *missing(int way)
 START_ORDER_TEST(the_best_waits_are_taken)
 {
     char text[400];
-    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, ways[_i].text), "%s lacks %s", text, ways[_i].text);
 }
@@ -35,7 +35,7 @@ END_TEST
 
 START_ORDER_TEST(opengl_reads_after_cuda_wrote)
 {
-    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
     for (unsigned seed = 1; seed <= 3; seed++) {
         gr_buffer *buffer = must_map(resource);
@@ -72,7 +72,7 @@ END_TEST
 
 START_ORDER_TEST(cuda_reads_after_opengl_wrote)
 {
-    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
     unsigned char bytes[SIZE];
     for (int value = 1; value < 4; value++) {
@@ -91,7 +91,7 @@ END_TEST
 
 START_ORDER_TEST(cuda_writes_after_opengl_read)
 {
-    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
     fill_mapped(resource, 0x21);
     gl_keep_busy();
@@ -109,7 +109,7 @@ END_TEST
 START_ORDER_TEST(turns_lose_nothing)
 {
     const int turns = 200;
-    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource), spare = gl_buffer_filled(SIZE, 0xEE);
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0);
@@ -130,7 +130,7 @@ END_TEST
 /* A map that is not followed by OpenGL's work, and maps one after the other on two streams. */
 START_ORDER_TEST(cuda_after_cuda)
 {
-    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     gate_open_after(gate_put(fx.stream), LATE_MS);
     cuda_fill(buffer, 1);
@@ -148,7 +148,7 @@ START_ORDER_TEST(resources_handed_over_one_by_one)
     gr_resource *resources[COUNT];
     gr_buffer *buffers[COUNT];
     for (int i = 0; i < COUNT; i++)
-        resources[i] = must_share(SIZE, GR_NONE);
+        resources[i] = must_share(SIZE, GR_READ_WRITE);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < COUNT; i++) {
             buffers[i] = must_map(resources[i]);
@@ -171,7 +171,7 @@ static void batch(size_t n)
     static gr_resource *resources[MANY];
     static gr_buffer *buffers[MANY];
     for (size_t i = 0; i < n; i++)
-        resources[i] = must_share(64, GR_NONE);
+        resources[i] = must_share(64, GR_READ_WRITE);
     for (int round = 1; round < 4; round++) {
         assert_ok(gr_map_many(resources, n, fx.stream, buffers));
         gate_open_after(gate_put(fx.stream), LATE_MS);
@@ -201,8 +201,8 @@ START_ORDER_TEST(a_batch_costs_one_signal_and_one_wait)
     gr_resource *resources[COUNT];
     gr_buffer *buffers[COUNT];
     for (int i = 0; i < COUNT; i++) {
-        resources[i] =
-            i < 2 ? gr_gl_image_create(&info, GR_NONE, &by_sharing) : must_share(SIZE, GR_NONE);
+        resources[i] = i < 2 ? gr_gl_image_create(&info, GR_READ_WRITE, &by_sharing)
+                             : must_share(SIZE, GR_READ_WRITE);
         assert_made(resources[i]);
     }
     pretend_semaphores(true);
@@ -233,7 +233,7 @@ static gr_ring *must_make_ring_of(size_t n, gr_ring_mode mode)
 {
     gr_resource *resources[16];
     for (size_t i = 0; i < n; i++)
-        resources[i] = must_share(SIZE, GR_NONE);
+        resources[i] = must_share(SIZE, GR_READ_WRITE);
     gr_ring *ring = gr_ring_create(resources, n, &(gr_ring_options){.mode = mode});
     assert_made(ring);
     return ring;

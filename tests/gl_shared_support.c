@@ -68,7 +68,7 @@ TCase *add_shared_case(Suite *suite, const char *name)
 const char *shared_missing(void)
 {
     static gr_error error;
-    gr_resource *resource = gr_gl_buffer_create(64, GR_NONE, &by_sharing);
+    gr_resource *resource = gr_gl_buffer_create(64, GR_READ_WRITE, &by_sharing);
     if (!resource && gr_last_error(&error) == GR_ERR_UNSUPPORTED) {
         gr_clear_error();
         return error.message;

@@ -62,7 +62,8 @@ static void write_pattern(gr_buffer *buffer, const struct image *image, unsigned
 static void check_bytes(const struct image *image)
 {
     image_fill(image, 1);
-    GR_AUTO(gr_resource) *resource = gr_from_gl_image(image->name, image->target->target, GR_NONE);
+    GR_AUTO(gr_resource) *resource =
+        gr_from_gl_image(image->name, image->target->target, GR_READ_WRITE);
     gr_buffer *buffer = resource ? gr_map(resource, fx.stream) : NULL;
     if (!buffer) {
         note(image, error_text());
@@ -93,7 +94,7 @@ END_TEST
 START_TEST(bytes_through_the_array)
 {
     struct image image = image_filled("RGBA8", "2D_ARRAY", 13, 7, 2, 1);
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     gr_buffer *buffer = must_map_image(resource);
     unsigned char got[6 * 3 * 4], wanted[6 * 3 * 4];
     CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
@@ -141,7 +142,7 @@ START_TEST(bytes_without_waiting)
     glGenFramebuffers(1, &framebuffer);
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, image.name, 0);
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     static unsigned char got[64 * 64 * 4], texels[64 * 64 * 4];
     for (int i = 1; i <= 5; i++) {
         glClearColor((float)i / 255, (float)i / 255, (float)i / 255, (float)i / 255);

@@ -44,7 +44,7 @@ START_TEST(registering_an_image_is_counted)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     need_counting();
-    gr_resource *resource = must_register_image(&image, GR_NONE);
+    gr_resource *resource = must_register_image(&image, GR_READ_WRITE);
     ck_assert_uint_gt(allocations, 0);
     gr_resource_free(resource);
 }

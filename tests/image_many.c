@@ -24,7 +24,7 @@ static void make(void)
     for (int i = 0; i < COUNT; i++) {
         if (is_image(i)) {
             images[i] = image_filled("RGBA8", targets[i / 2], 8, 8, 1, (unsigned)i);
-            resources[i] = must_register_image(&images[i], GR_NONE);
+            resources[i] = must_register_image(&images[i], GR_READ_WRITE);
         } else {
             names[i] = gl_buffer_filled(SIZE, i);
             resources[i] = must_register(names[i]);
@@ -123,7 +123,7 @@ START_TEST(a_closed_image_in_the_middle_lets_none_be_mapped)
     assert_ok(gr_resource_close(resources[3], fx.stream));
     assert_none_mapped(GR_ERR_STATE, "closed");
     gr_resource_free(resources[3]);
-    resources[3] = must_register_image(&images[3], GR_NONE);
+    resources[3] = must_register_image(&images[3], GR_READ_WRITE);
     assert_ok(gr_map_many(resources, COUNT, fx.stream, buffers));
     assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream));
     end();

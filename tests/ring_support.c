@@ -71,7 +71,7 @@ gr_resource *ring_resource(size_t size)
         return must_register(gl_buffer_filled(size, 0));
     unsigned char *zeros = calloc(1, size);
     ck_assert_ptr_nonnull(zeros);
-    gr_resource *made = gr_gl_buffer_create(size, GR_NONE, &(gr_gl_options){transport});
+    gr_resource *made = gr_gl_buffer_create(size, GR_READ_WRITE, &(gr_gl_options){transport});
     assert_made(made);
     gl_write(gr_gl_name(made), zeros, size);
     free(zeros);

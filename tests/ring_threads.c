@@ -438,7 +438,7 @@ static void resize(size_t n)
 {
     gr_resource *fresh[8];
     for (size_t i = 0; i < n; i++) {
-        fresh[i] = must_create(RING_SIZE, GR_NONE);
+        fresh[i] = must_create(RING_SIZE, GR_READ_WRITE);
         assert_ok(gr_resource_set_sync(fresh[i], sync.acquire, sync.release));
     }
     assert_ok(gr_ring_resize(cuda.ring, fresh, n));

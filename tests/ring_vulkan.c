@@ -339,7 +339,7 @@ START_VULKAN_TEST(slots_that_leave_outlive_vulkans_submits)
             assert_ok(gr_ring_give_back(ring, 1, &slot));
     }
     vulkan_gate_open_after(gate, 100);
-    gr_resource *fresh = must_create(RING_SIZE, GR_NONE);
+    gr_resource *fresh = must_create(RING_SIZE, GR_READ_WRITE);
     assert_ok(gr_resource_set_sync(fresh, sync.acquire, sync.release));
     assert_ok(gr_ring_resize(ring, &fresh, 1));
     ck_assert(!vulkan_gate_is_open(gate));
@@ -366,7 +366,8 @@ END_TEST
 START_VULKAN_TEST(resources_need_the_same_two_semaphores)
 {
     struct ring_sync one = ring_sync_begin(), two = ring_sync_begin();
-    gr_resource *r[2] = {must_create(RING_SIZE, GR_NONE), must_create(RING_SIZE, GR_NONE)};
+    gr_resource *r[2] = {must_create(RING_SIZE, GR_READ_WRITE),
+                         must_create(RING_SIZE, GR_READ_WRITE)};
     assert_null(gr_ring_create(r, 2, NULL), GR_ERR_INVALID_VALUE, 0, "lacks a semaphore");
     assert_ok(gr_resource_set_sync(r[0], one.acquire, one.release));
     assert_ok(gr_resource_set_sync(r[1], two.acquire, two.release));

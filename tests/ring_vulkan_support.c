@@ -23,7 +23,7 @@ gr_resource *const *ring_vulkan_resources(size_t n, const struct ring_sync *sync
     static gr_resource *made[RING_SLOTS];
     ck_assert_uint_le(n, RING_SLOTS);
     for (size_t i = 0; i < n; i++) {
-        made[i] = must_create(RING_SIZE, GR_NONE);
+        made[i] = must_create(RING_SIZE, GR_READ_WRITE);
         vulkan_fill(gr_vk_buffer(made[i]), RING_SIZE, 0);
         if (sync)
             assert_ok(gr_resource_set_sync(made[i], sync->acquire, sync->release));

@@ -234,7 +234,7 @@ START_VULKAN_TEST(each_side_has_its_own_calls)
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct pair pair = pair_make();
     gr_slot slot;
-    gr_resource *resource = must_create(SLOT_SIZE, GR_NONE);
+    gr_resource *resource = must_create(SLOT_SIZE, GR_READ_WRITE);
     assert_ok(gr_resource_set_sync(resource, two.sent.acquire, two.sent.release));
     assert_fails(gr_ring_acquire_write(two.sent.ring, fx.stream, 1, &slot), GR_ERR_STATE, 0,
                  "consumer");

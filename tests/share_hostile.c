@@ -30,7 +30,7 @@ static struct wire capture(gr_resource *resource)
 /* Of a buffer, which is gone afterwards. */
 static struct wire capture_buffer(VkDeviceSize size)
 {
-    GR_AUTO(gr_resource) *resource = must_create(size, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_create(size, GR_READ_WRITE);
     return capture(resource);
 }
 
@@ -183,7 +183,8 @@ END_TEST
 
 START_VULKAN_TEST(an_images_fields)
 {
-    struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 64, 32, 1, 0, GR_NONE);
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 64, 32, 1, 0, GR_READ_WRITE);
     struct wire good = capture(image.resource), wire = good;
     try_all(&good, of_images, COUNT(of_images));
     change_length(&wire, 64);
@@ -241,7 +242,7 @@ END_TEST
 /* One message after the other on one socket; what follows the first is not touched by it. */
 START_VULKAN_TEST(repeated_messages)
 {
-    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
     struct pair pair = pair_make();
     for (int i = 0; i < 3; i++)
         assert_ok(gr_resource_send(pair.here, resource, SOON));

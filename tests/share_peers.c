@@ -141,7 +141,7 @@ START_VULKAN_TEST(a_ring_is_freed_before_its_peer_is_known_dead)
     peer_end_killed(&peer, true);
     shared_ring_end(&r);
     sleep_ms(50);
-    gr_resource_free(must_create(64, GR_NONE)); /* what was set aside is ended */
+    gr_resource_free(must_create(64, GR_READ_WRITE)); /* what was set aside is ended */
 }
 END_TEST
 

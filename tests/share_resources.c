@@ -34,7 +34,7 @@ void job_reads_and_writes(int socket)
 START_VULKAN_TEST(bytes_of_a_vulkan_buffer)
 {
     struct peer peer = peer_start("reads_and_writes");
-    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
     vulkan_write_pattern(gr_vk_buffer(resource), SHARE_SIZE, 1);
     int fds = open_fds();
     assert_ok(gr_resource_send(peer.socket, resource, SOON));
@@ -50,7 +50,7 @@ START_VULKAN_TEST(bytes_of_the_applications_buffer)
 {
     struct peer peer = peer_start("reads_and_writes");
     struct vulkan_own own = vulkan_own(SHARE_SIZE, _i == 1);
-    GR_AUTO(gr_resource) *resource = must_register_own(&own, SHARE_SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_own(&own, SHARE_SIZE, GR_READ_WRITE);
     vulkan_write_pattern(own.buffer, SHARE_SIZE, 1);
     assert_ok(gr_resource_send(peer.socket, resource, SOON));
     hear(peer.socket);
@@ -62,7 +62,7 @@ END_TEST
 START_TEST(bytes_of_a_shared_opengl_buffer)
 {
     GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(
-        SHARE_SIZE, GR_NONE, &(gr_gl_options){.transport = GR_TRANSPORT_SHARED});
+        SHARE_SIZE, GR_READ_WRITE, &(gr_gl_options){.transport = GR_TRANSPORT_SHARED});
     if (!resource)
         skip("%s", error_text());
     unsigned char bytes[SHARE_SIZE];
@@ -116,8 +116,8 @@ START_VULKAN_TEST(texels_of_a_vulkan_image)
 {
     static unsigned char bytes[IMAGE_HEIGHT][IMAGE_WIDTH][4];
     struct peer peer = peer_start("reads_an_image");
-    struct vulkan_image image =
-        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", IMAGE_WIDTH, IMAGE_HEIGHT, 1, 0, GR_NONE);
+    struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", IMAGE_WIDTH,
+                                             IMAGE_HEIGHT, 1, 0, GR_READ_WRITE);
     for (unsigned y = 0; y < IMAGE_HEIGHT; y++)
         for (unsigned x = 0; x < IMAGE_WIDTH; x++)
             for (unsigned c = 0; c < 4; c++)
@@ -168,7 +168,7 @@ START_VULKAN_TEST(semaphores_go_along)
         skip("this Vulkan exports no semaphores");
     gr_submit submit;
     struct peer peer = peer_start("takes_turns_by_semaphores");
-    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
     GR_AUTO(gr_semaphore) *acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_semaphore) *release = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_ok(gr_resource_set_sync(resource, acquire, release));
@@ -191,7 +191,7 @@ START_VULKAN_TEST(what_cannot_be_sent)
 {
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(64, 1));
-    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
     assert_fails(gr_resource_send(pair.here, gl, 0), GR_ERR_UNSUPPORTED, 0, "gr_gl_buffer_create");
     assert_fails(gr_resource_send(pair.here, NULL, 0), GR_ERR_INVALID_VALUE, 0, "NULL");
     gr_buffer *buffer = must_map(resource);
@@ -213,7 +213,7 @@ START_VULKAN_TEST(semaphores_of_the_host_are_refused)
     if (vk.exports)
         skip("this Vulkan exports its semaphores");
     struct pair pair = pair_make();
-    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
     GR_AUTO(gr_semaphore) *acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_ok(gr_resource_set_sync(resource, acquire, NULL));
     assert_fails(gr_resource_send(pair.here, resource, 0), GR_ERR_UNSUPPORTED, 0, "ring");
@@ -224,7 +224,7 @@ END_TEST
 START_VULKAN_TEST(time_runs_out)
 {
     struct pair pair = pair_make();
-    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
     assert_null(gr_resource_receive(pair.there, 0), GR_ERR_TIMEOUT, 0, "in time");
     assert_null(gr_resource_receive(pair.there, 30), GR_ERR_TIMEOUT, 0, "in time");
     assert_null(gr_ring_receive(pair.there, 30), GR_ERR_TIMEOUT, 0, "in time");
@@ -247,7 +247,7 @@ END_TEST
 START_VULKAN_TEST(a_peer_that_is_gone)
 {
     struct pair pair = pair_make();
-    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
     ck_assert_int_eq(send(pair.there, "grsh", 4, 0), 4);
     close(pair.there);
     pair.there = -1;

@@ -140,7 +140,7 @@ static gr_ring *make_opengls_ring(void)
 {
     gr_resource *resources[SLOTS];
     for (int i = 0; i < SLOTS; i++) {
-        resources[i] = gr_gl_buffer_create(SLOT_SIZE, GR_NONE,
+        resources[i] = gr_gl_buffer_create(SLOT_SIZE, GR_READ_WRITE,
                                            &(gr_gl_options){.transport = GR_TRANSPORT_SHARED});
         if (!resources[i])
             return NULL;

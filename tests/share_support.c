@@ -32,7 +32,7 @@ struct shared_ring shared_ring_begin(size_t slots, gr_side producer, gr_ring_mod
     assert_made(r.acquire);
     assert_made(r.release);
     for (size_t i = 0; i < slots; i++) {
-        resources[i] = must_create(SLOT_SIZE, GR_NONE);
+        resources[i] = must_create(SLOT_SIZE, GR_READ_WRITE);
         assert_ok(gr_resource_set_sync(resources[i], r.acquire, r.release));
     }
     r.ring = gr_ring_create(

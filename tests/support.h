@@ -67,8 +67,8 @@ TCase *add_case(Suite *suite, const char *name);
 TCase *with_fixture(TCase *tcase, void (*setup)(void), void (*teardown)(void));
 
 /*
- * The same, with a new buffer object in fx.name, registered with GR_NONE as fx.resource, for each
- * test. A program says once how large its buffers are and which value their bytes have.
+ * The same, with a new buffer object in fx.name, registered with GR_READ_WRITE as fx.resource, for
+ * each test. A program says once how large its buffers are and which value their bytes have.
  */
 TCase *add_resource_case(Suite *suite, const char *name);
 void resource_case_buffer(size_t size, int value);
@@ -286,7 +286,7 @@ void gl_write(GLuint name, const void *bytes, size_t size);
 
 /* ---- Resources ------------------------------------------------------------------------------- */
 
-/* Registers with GR_NONE and maps on fx.stream. */
+/* Registers with GR_READ_WRITE and maps on fx.stream. */
 gr_resource *must_register(GLuint name);
 gr_resource *must_register_as(GLuint name, unsigned flags);
 gr_buffer *must_map(gr_resource *resource);

@@ -17,7 +17,7 @@ gr_resource *must_register_as(GLuint name, unsigned flags)
 
 gr_resource *must_register(GLuint name)
 {
-    return must_register_as(name, GR_NONE);
+    return must_register_as(name, GR_READ_WRITE);
 }
 
 static size_t buffer_size;

@@ -21,8 +21,8 @@ void warm_up_sharing(void)
     ck_assert_ptr_nonnull(egl);
     ck_assert_int_eq(cu->DevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
     ck_assert_int_eq(cu->CtxSetCurrent(context), CUDA_SUCCESS);
-    gr_resource_free(gr_gl_buffer_create(64, GR_NONE, &by_sharing));
-    gr_resource_free(gr_gl_image_create(&info, GR_NONE, &by_sharing));
+    gr_resource_free(gr_gl_buffer_create(64, GR_READ_WRITE, &by_sharing));
+    gr_resource_free(gr_gl_image_create(&info, GR_READ_WRITE, &by_sharing));
     gr_clear_error();
     gr_egl_free(egl);
     cu->CtxSetCurrent(NULL);
@@ -32,6 +32,6 @@ void warm_up_sharing(void)
 void collect_sharing(void)
 {
     CU(CtxSynchronize());
-    gr_resource_free(gr_gl_buffer_create(64, GR_NONE, &(gr_gl_options){GR_TRANSPORT_SHARED}));
+    gr_resource_free(gr_gl_buffer_create(64, GR_READ_WRITE, &(gr_gl_options){GR_TRANSPORT_SHARED}));
     gr_clear_error();
 }

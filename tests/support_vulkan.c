@@ -158,7 +158,7 @@ static void use_vulkan(void)
         char text[512] = "";
         gr_vk_device_describe(vk.wrap, text, sizeof(text));
         printf("%s\n", text);
-        GR_AUTO(gr_resource) *resource = must_create(256, GR_NONE);
+        GR_AUTO(gr_resource) *resource = must_create(256, GR_READ_WRITE);
         vulkan_write_pattern(gr_vk_buffer(resource), 256, 1);
         gr_buffer *buffer = gr_map(resource, fx.stream);
         assert_made(buffer);

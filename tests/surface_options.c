@@ -8,7 +8,7 @@ static gr_buffer *buffer;
 static void begin(const char *format)
 {
     struct image image = image_make(format, "2D", 8, 8, 2);
-    resource = must_register_image(&image, GR_NONE);
+    resource = must_register_image(&image, GR_READ_WRITE);
     buffer = must_map_image(resource);
 }
 

@@ -390,7 +390,7 @@ int use_texture_after_release(void)
     fixture_setup();
     child_check(!image_kernels_load());
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
-    resource = must_register_image(&image, GR_NONE);
+    resource = must_register_image(&image, GR_READ_WRITE);
     buffer = must_map_image(resource);
     CUtexObject texture = gr_buffer_texture(buffer, NULL);
     child_check(texture != 0);

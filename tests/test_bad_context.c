@@ -27,7 +27,7 @@ static void make_resource(void)
     assert_made(stranger);
     assert_ok(gr_egl_make_current(fx.egl));
     name = gl_buffer_filled(SIZE, 0x22);
-    resource = gr_from_gl_buffer(name, GR_NONE);
+    resource = gr_from_gl_buffer(name, GR_READ_WRITE);
     assert_made(resource);
     fault->reset();
 }
@@ -67,11 +67,12 @@ static void leave(void)
 START_TEST(register_in_wrong_context)
 {
     assert_ok(gr_egl_make_current(NULL));
-    assert_null(gr_from_gl_buffer(name, GR_NONE), GR_ERR_GL, 0, "No OpenGL context is current");
-    assert_null(gr_map_gl_buffer(name, GR_NONE, fx.stream), GR_ERR_GL, 0,
+    assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_GL, 0,
+                "No OpenGL context is current");
+    assert_null(gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream), GR_ERR_GL, 0,
                 "No OpenGL context is current");
     assert_ok(gr_egl_make_current(stranger));
-    assert_null(gr_from_gl_buffer(name, GR_NONE), GR_ERR_INVALID_VALUE, 0, "another context");
+    assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "another context");
     ck_assert_uint_eq(fault->calls("cuGraphicsGLRegisterBuffer"), 0);
     assert_gl_clean();
 }
@@ -277,7 +278,7 @@ START_TEST(freed_then_register)
         free_in(w);
         leave();
         unsigned long before = ended();
-        resource = gr_from_gl_buffer(name, GR_NONE);
+        resource = gr_from_gl_buffer(name, GR_READ_WRITE);
         assert_made(resource);
         ck_assert_uint_eq(ended(), before + 1);
         assert_resource_usable(resource, name);
@@ -302,7 +303,7 @@ START_TEST(contexts_are_told_apart_though_they_have_names_in_use)
         if (i == 0)
             glCreateProgramPipelines(3, names[i]);
         buffers[i] = gl_buffer_filled(SIZE, 0);
-        of[i] = gr_from_gl_buffer(buffers[i], GR_NONE);
+        of[i] = gr_from_gl_buffer(buffers[i], GR_READ_WRITE);
         assert_made(of[i]);
     }
     assert_null(gr_map(of[0], fx.stream), GR_ERR_GL, 0, "another context");
@@ -328,13 +329,13 @@ START_TEST(many_freed_then_register)
     enum { MANY = 7000 };
     static gr_resource *many[MANY];
     for (int i = 0; i < MANY; i++)
-        assert_made(many[i] = gr_from_gl_buffer(name, GR_NONE));
+        assert_made(many[i] = gr_from_gl_buffer(name, GR_READ_WRITE));
     assert_ok(gr_egl_make_current(NULL));
     for (int i = 0; i < MANY; i++)
         gr_resource_free(many[i]);
     leave();
     unsigned long before = ended();
-    gr_resource *next = gr_from_gl_buffer(name, GR_NONE);
+    gr_resource *next = gr_from_gl_buffer(name, GR_READ_WRITE);
     assert_made(next);
     ck_assert_uint_eq(ended(), before + MANY);
     gr_resource_free(next);
@@ -343,7 +344,7 @@ END_TEST
 
 START_TEST(freed_then_close)
 {
-    gr_resource *second = gr_from_gl_buffer(name, GR_NONE);
+    gr_resource *second = gr_from_gl_buffer(name, GR_READ_WRITE);
     assert_made(second);
     free_in(&wrongs[1]);
     leave();
@@ -360,7 +361,7 @@ START_TEST(freed_then_register_elsewhere)
     free_in(&wrongs[1]);
     unsigned long before = ended();
     GLuint other_name = gl_buffer_filled(SIZE, 1);
-    gr_resource *other = gr_from_gl_buffer(other_name, GR_NONE);
+    gr_resource *other = gr_from_gl_buffer(other_name, GR_READ_WRITE);
     assert_made(other);
     assert_resource_usable(other, other_name);
     ck_assert_uint_eq(ended(), before);
@@ -405,7 +406,7 @@ static int first_use_without_context(void)
     child_check(cu->DevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS);
     child_check(cu->CtxSetCurrent(context) == CUDA_SUCCESS);
     child_check(cu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
-    resource = gr_from_gl_buffer(gl_buffer(NULL, SIZE), GR_NONE);
+    resource = gr_from_gl_buffer(gl_buffer(NULL, SIZE), GR_READ_WRITE);
     child_check(resource);
     child_check(gr_egl_make_current(NULL) == GR_OK);
     child_check(!gr_map(resource, stream));
@@ -420,7 +421,7 @@ static int first_use_without_context(void)
 /* Before any context was ever made. */
 static int no_context_ever(void)
 {
-    child_check(!gr_from_gl_buffer(1, GR_NONE));
+    child_check(!gr_from_gl_buffer(1, GR_READ_WRITE));
     assert_error(GR_ERR_GL, 0, "No OpenGL context is current");
     return 0;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define refused(name, target, status, text)                                                        \
-    assert_null(gr_from_gl_image(name, target, GR_NONE), status, 0, text)
+    assert_null(gr_from_gl_image(name, target, GR_READ_WRITE), status, 0, text)
 
 /* ---- Names and targets ----------------------------------------------------------------------- */
 
@@ -197,7 +197,7 @@ START_TEST(textures_that_are_not_complete)
     give_level(GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, 0, 4);
     refused(face, GL_TEXTURE_CUBE_MAP, GR_ERR_INVALID_VALUE, "faces");
     give_level(GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, 0, 8);
-    gr_resource *resource = gr_from_gl_image(face, GL_TEXTURE_CUBE_MAP, GR_NONE);
+    gr_resource *resource = gr_from_gl_image(face, GL_TEXTURE_CUBE_MAP, GR_READ_WRITE);
     assert_made(resource);
     gr_resource_free(resource);
     assert_gl_clean();
@@ -211,7 +211,7 @@ static gr_resource *register_mutable(GLuint *name)
 {
     *name = bound_texture(GL_TEXTURE_2D);
     give_level(GL_TEXTURE_2D, 0, 8);
-    gr_resource *resource = gr_from_gl_image(*name, GL_TEXTURE_2D, GR_NONE);
+    gr_resource *resource = gr_from_gl_image(*name, GL_TEXTURE_2D, GR_READ_WRITE);
     assert_made(resource);
     return resource;
 }
@@ -260,7 +260,7 @@ START_TEST(other_storage_after_the_registration)
     glGenRenderbuffers(1, &renderbuffer);
     glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, 8, 8);
-    GR_AUTO(gr_resource) *other = gr_from_gl_image(renderbuffer, GL_RENDERBUFFER, GR_NONE);
+    GR_AUTO(gr_resource) *other = gr_from_gl_image(renderbuffer, GL_RENDERBUFFER, GR_READ_WRITE);
     assert_made(other);
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, 8, 9);
     GLint height = 0;
@@ -276,7 +276,7 @@ START_TEST(deleted_after_the_registration)
     struct image image = image_make("RGBA8", "RENDERBUFFER", 8, 8, 1);
     GLuint name;
     GR_AUTO(gr_resource) *texture = register_mutable(&name);
-    GR_AUTO(gr_resource) *renderbuffer = must_register_image(&image, GR_NONE);
+    GR_AUTO(gr_resource) *renderbuffer = must_register_image(&image, GR_READ_WRITE);
     image_delete(&image);
     glDeleteTextures(1, &name);
     assert_not_mappable(texture, "deleted");
@@ -292,7 +292,7 @@ END_TEST
 START_TEST(immutable_storage_outlives_its_name)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     image_delete(&image);
     gr_buffer *buffer = must_map_image(resource);
     unsigned char texels[8 * 8 * 4] = {1, 2, 3}, got[8 * 8 * 4];
@@ -354,7 +354,7 @@ static void enter(gr_egl *stranger)
 static void check_wrong_context(gr_egl *stranger, const char *text)
 {
     struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     enter(stranger);
     assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, text);
     assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_GL, 0, text);
@@ -411,7 +411,7 @@ START_TEST(freed_in_another_context)
     enter(NULL);
     gr_resource_free(resource);
     enter(fx.egl);
-    GR_AUTO(gr_resource) *again = must_register_image(&image, GR_NONE);
+    GR_AUTO(gr_resource) *again = must_register_image(&image, GR_READ_WRITE);
     GR_AUTO(gr_buffer) *mapped = must_map_image(again);
     ck_assert_ptr_nonnull(gr_buffer_array(mapped, 0, 0));
 }

@@ -41,17 +41,17 @@ static void check_driver(void)
 
 START_TEST(name_zero)
 {
-    assert_null(gr_from_gl_buffer(0, GR_NONE), GR_ERR_INVALID_VALUE, 0, "0");
-    assert_null(gr_map_gl_buffer(0, GR_NONE, fx.stream), GR_ERR_INVALID_VALUE, 0, "0");
+    assert_null(gr_from_gl_buffer(0, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "0");
+    assert_null(gr_map_gl_buffer(0, GR_READ_WRITE, fx.stream), GR_ERR_INVALID_VALUE, 0, "0");
     ck_assert_uint_eq(fault->calls("cuGraphicsGLRegisterBuffer"), 0);
 }
 END_TEST
 
 START_TEST(name_never_generated)
 {
-    assert_null(gr_from_gl_buffer(4711, GR_NONE), GR_ERR_INVALID_VALUE, 0, "4711");
-    assert_null(gr_from_gl_buffer(~0u, GR_NONE), GR_ERR_INVALID_VALUE, 0, "4294967295");
-    assert_null(gr_map_gl_buffer(4711, GR_NONE, fx.stream), GR_ERR_INVALID_VALUE, 0, "4711");
+    assert_null(gr_from_gl_buffer(4711, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "4711");
+    assert_null(gr_from_gl_buffer(~0u, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "4294967295");
+    assert_null(gr_map_gl_buffer(4711, GR_READ_WRITE, fx.stream), GR_ERR_INVALID_VALUE, 0, "4711");
 }
 END_TEST
 
@@ -60,12 +60,12 @@ START_TEST(buffer_without_storage)
 {
     GLuint name = 0;
     glGenBuffers(1, &name);
-    assert_null(gr_from_gl_buffer(name, GR_NONE), GR_ERR_INVALID_VALUE, 0, "buffer");
+    assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "buffer");
     glBindBuffer(GL_ARRAY_BUFFER, name);
-    assert_null(gr_from_gl_buffer(name, GR_NONE), GR_ERR_INVALID_VALUE, 0, "glBufferData");
+    assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "glBufferData");
     glBufferData(GL_ARRAY_BUFFER, 0, NULL, GL_STATIC_DRAW);
-    assert_null(gr_from_gl_buffer(name, GR_NONE), GR_ERR_INVALID_VALUE, 0, "glBufferData");
-    assert_null(gr_map_gl_buffer(name, GR_NONE, fx.stream), GR_ERR_INVALID_VALUE, 0,
+    assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "glBufferData");
+    assert_null(gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream), GR_ERR_INVALID_VALUE, 0,
                 "glBufferData");
     glBufferData(GL_ARRAY_BUFFER, SIZE, NULL, GL_STATIC_DRAW);
     assert_buffer_usable(name);
@@ -76,8 +76,9 @@ START_TEST(deleted_buffer)
 {
     GLuint name = new_buffer();
     glDeleteBuffers(1, &name);
-    assert_null(gr_from_gl_buffer(name, GR_NONE), GR_ERR_INVALID_VALUE, 0, "buffer");
-    assert_null(gr_map_gl_buffer(name, GR_NONE, fx.stream), GR_ERR_INVALID_VALUE, 0, "buffer");
+    assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "buffer");
+    assert_null(gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                "buffer");
 }
 END_TEST
 
@@ -87,7 +88,7 @@ START_TEST(flags_of_buffers)
 {
     GLuint name = new_buffer();
     for (unsigned flags = 0; flags < 64; flags++) {
-        bool good = flags == GR_NONE || flags == GR_READ_ONLY || flags == GR_WRITE_DISCARD;
+        bool good = flags == GR_READ_WRITE || flags == GR_READ_ONLY || flags == GR_WRITE_DISCARD;
         gr_resource *resource = gr_from_gl_buffer(name, flags);
         ck_assert_msg((resource != NULL) == good, "flags 0x%x", flags);
         gr_resource_free(resource);
@@ -137,8 +138,8 @@ static void no_map_on(CUstream stream, const char *text, gr_resource *resource)
 {
     gr_buffer *none = NULL;
     assert_null(gr_map(resource, stream), GR_ERR_INVALID_VALUE, 0, text);
-    assert_null(gr_map_gl_buffer(gr_gl_name(resource), GR_NONE, stream), GR_ERR_INVALID_VALUE, 0,
-                text);
+    assert_null(gr_map_gl_buffer(gr_gl_name(resource), GR_READ_WRITE, stream), GR_ERR_INVALID_VALUE,
+                0, text);
     assert_fails(gr_map_many(&resource, 1, stream, &none), GR_ERR_INVALID_VALUE, 0, text);
     ck_assert_ptr_eq(none, NULL);
 }
@@ -391,7 +392,7 @@ START_TEST(null_in_gr_h)
     ck_assert_int_eq(gr_last_error(NULL), GR_OK);
     assert_fails(gr_flags_parse("none", NULL), GR_ERR_INVALID_VALUE, 0, "flags");
     assert_ok(gr_flags_parse(NULL, &flags));
-    ck_assert_uint_eq(flags, GR_NONE);
+    ck_assert_uint_eq(flags, GR_READ_WRITE);
     gr_log_set(GR_LOG_NONE, NULL, NULL);
 
     assert_null(gr_map(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");

@@ -14,7 +14,7 @@
 
 START_TEST(a_new_resource_is_open_and_not_mapped)
 {
-    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE);
+    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE);
     assert_made(resource);
     ck_assert_ptr_nonnull(gr_handle(resource));
     assert_not_mapped(resource);
@@ -291,7 +291,7 @@ START_TEST(a_null_stream_is_refused_at_map)
     ck_assert_ptr_null(gr_map(fx.resource, NULL));
     assert_names_streams();
     assert_not_mapped(fx.resource);
-    ck_assert_ptr_null(gr_map_gl_buffer(fx.name, GR_NONE, NULL));
+    ck_assert_ptr_null(gr_map_gl_buffer(fx.name, GR_READ_WRITE, NULL));
     assert_names_streams();
     gr_buffer *out[1] = {NULL};
     ck_assert_int_eq(gr_map_many(&fx.resource, 1, NULL, out), GR_ERR_INVALID_VALUE);
@@ -325,7 +325,7 @@ END_TEST
 START_TEST(the_stream_of_the_map_means_nothing_at_map)
 {
     assert_null(gr_map(fx.resource, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
-    assert_null(gr_map_gl_buffer(fx.name, GR_NONE, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0,
+    assert_null(gr_map_gl_buffer(fx.name, GR_READ_WRITE, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0,
                 "GR_STREAM_OF_MAP");
     assert_not_mapped(fx.resource);
 }

@@ -84,9 +84,9 @@ static int is_unusable(void)
     }
     child_check(!gr_cuda_symbol("cuInit", 2000));
     assert_error(GR_ERR_NO_DRIVER, 0, named);
-    child_check(!gr_from_gl_buffer(1, GR_NONE));
+    child_check(!gr_from_gl_buffer(1, GR_READ_WRITE));
     assert_error(GR_ERR_NO_DRIVER, 0, named);
-    child_check(!gr_map_gl_buffer(1, GR_NONE, CU_STREAM_LEGACY));
+    child_check(!gr_map_gl_buffer(1, GR_READ_WRITE, CU_STREAM_LEGACY));
     assert_error(GR_ERR_NO_DRIVER, 0, named);
     child_check(!gr_egl_create(NULL));
     assert_error(GR_ERR_NO_DRIVER, 0, named);

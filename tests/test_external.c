@@ -75,7 +75,7 @@ static const struct {
 START_VULKAN_TEST(an_image_by_its_description)
 {
     struct vulkan_image image = vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, images[_i].shape, 101,
-                                                 37, images[_i].levels, true, GR_NONE);
+                                                 37, images[_i].levels, true, GR_READ_WRITE);
     const gr_external_image_desc described = {.width = 101,
                                               .height = 37,
                                               .levels = images[_i].described,
@@ -122,7 +122,7 @@ START_VULKAN_TEST(after_success_the_number_is_not_closed_again)
     must_release(buffer);
     ck_assert_msg(is_of(info.fd, &file), "a map or a release closed descriptor %d", info.fd);
     const gr_external_part_desc part = {.offset = 0, .size = 100};
-    gr_resource *second = gr_from_same_memory(resource, &part, GR_NONE);
+    gr_resource *second = gr_from_same_memory(resource, &part, GR_READ_WRITE);
     assert_made(second);
     assert_ok(gr_resource_close(resource, fx.stream));
     gr_resource_free(resource);
@@ -160,7 +160,7 @@ START_VULKAN_TEST(after_an_error_the_descriptor_is_the_callers)
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, SIZE);
     info.part.offset = own.memory_size;
-    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "offset");
+    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "offset");
     ck_assert(is_open(info.fd));
     info.part.offset = 0;
     assert_null(gr_from_external_memory(&info, GR_READ_ONLY | GR_WRITE_DISCARD),
@@ -191,12 +191,14 @@ START_VULKAN_TEST(ranges_past_the_end_are_refused)
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         gr_external_memory_desc info = good;
         info.part = wrong[i];
-        assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "offset");
+        assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                    "offset");
     }
     gr_external_memory_desc info = good;
     info.size = 0;
-    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "allocationSize");
-    assert_null(gr_from_external_memory(NULL, GR_NONE), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "allocationSize");
+    assert_null(gr_from_external_memory(NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
     assert_mine(good.fd);
 }
 END_TEST
@@ -204,7 +206,7 @@ END_TEST
 /* Whether the driver imports it; the descriptor is the caller's or gone, as for any import. */
 static bool driver_takes(const gr_external_memory_desc *info)
 {
-    gr_resource *resource = gr_from_external_memory(info, GR_NONE);
+    gr_resource *resource = gr_from_external_memory(info, GR_READ_WRITE);
     if (!resource) {
         assert_error(GR_ERR_CUDA, -1, "");
         assert_mine(info->fd);
@@ -249,11 +251,12 @@ START_VULKAN_TEST(dedicated_memory_has_no_other_part)
     gr_external_memory_desc info = external_info(&own, SIZE);
     info.part.offset = 256;
     info.part.size = 256;
-    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "dedicated");
+    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "dedicated");
     info.part = (gr_external_part_desc){.size = SIZE};
     GR_AUTO(gr_resource) *resource = must_import(&info);
     const gr_external_part_desc part = {.size = 100};
-    assert_null(gr_from_same_memory(resource, &part, GR_NONE), GR_ERR_INVALID_VALUE, 0,
+    assert_null(gr_from_same_memory(resource, &part, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
                 "dedicated");
 }
 END_TEST
@@ -263,11 +266,11 @@ START_VULKAN_TEST(descriptors_that_are_none_are_refused)
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, SIZE);
     ck_assert_int_eq(close(info.fd), 0);
-    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "not open");
+    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "not open");
     info.fd = -1;
-    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "not open");
+    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "not open");
     info.fd = 1000000;
-    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "not open");
+    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "not open");
 }
 END_TEST
 
@@ -280,7 +283,7 @@ START_VULKAN_TEST(descriptors_of_other_files_are_refused)
     for (int i = 0; i < 3; i++) {
         info.fd = open(files[i], (i < 2 ? O_RDWR : O_RDONLY) | O_CLOEXEC);
         ck_assert_int_ge(info.fd, 0);
-        assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_CUDA, -1, "OPAQUE_FD");
+        assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_CUDA, -1, "OPAQUE_FD");
         assert_mine(info.fd);
     }
 }
@@ -292,17 +295,20 @@ START_VULKAN_TEST(wrong_handle_types_are_refused)
     gr_external_memory_desc good = external_info(&own, SIZE);
     gr_external_memory_desc info = good;
     info.type = (CUexternalMemoryHandleType)99;
-    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "99");
+    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "99");
     info.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32;
-    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "OPAQUE_WIN32");
+    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "OPAQUE_WIN32");
     info.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF;
-    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "NVSCIBUF");
+    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NVSCIBUF");
     info = good;
     info.win32_handle = &info;
-    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "win32_handle");
+    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "win32_handle");
     info.fd = 0;
     info.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_RESOURCE;
-    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "dedicated");
+    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "dedicated");
     assert_mine(good.fd);
 }
 END_TEST
@@ -317,7 +323,7 @@ START_VULKAN_TEST(handle_types_of_another_system_are_refused)
     for (int i = 0; i < 3; i++) {
         const gr_external_memory_desc info = {
             .type = types[i], .win32_handle = &handle, .size = SIZE};
-        assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_UNSUPPORTED, -1,
+        assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, -1,
                     "another operating system");
     }
 }
@@ -332,23 +338,23 @@ START_VULKAN_TEST(impossible_images_are_refused)
     gr_external_image_desc image = good;
     info.part = (gr_external_part_desc){.image = &image};
     image.width = 0;
-    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "width");
+    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "width");
     image = good;
     image.channels = 3;
-    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "channels");
+    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "channels");
     image = good;
     image.levels = 6;
-    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "levels");
+    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "levels");
     image = good;
     image.cube = true;
     image.layers = 5;
-    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "six");
+    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "six");
     image = good;
     image.width = image.height = 1000;
-    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "fit");
+    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "fit");
     image = good;
     info.part.size = 16;
-    assert_null(gr_from_external_memory(&info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "size");
+    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "size");
     assert_mine(info.fd);
 }
 END_TEST
@@ -361,13 +367,13 @@ START_VULKAN_TEST(another_part_keeps_the_memory)
     gr_external_memory_desc info = external_info(&own, SIZE);
     gr_resource *first = must_import(&info);
     const gr_external_part_desc part = {.offset = 1024, .size = 512};
-    GR_AUTO(gr_resource) *second = gr_from_same_memory(first, &part, GR_NONE);
+    GR_AUTO(gr_resource) *second = gr_from_same_memory(first, &part, GR_READ_WRITE);
     assert_made(second);
     ck_assert_ptr_eq(gr_handle(second), gr_handle(first));
     vulkan_fill(own.buffer, SIZE, 0x31);
     assert_ok(gr_resource_close(first, fx.stream));
     ck_assert_ptr_nonnull(gr_handle(second));
-    assert_null(gr_from_same_memory(first, &part, GR_NONE), GR_ERR_STATE, 0, "closed");
+    assert_null(gr_from_same_memory(first, &part, GR_READ_WRITE), GR_ERR_STATE, 0, "closed");
     gr_resource_free(first);
     gr_buffer *buffer = must_map(second);
     ck_assert_uint_eq(gr_buffer_size(buffer), 512);
@@ -390,10 +396,11 @@ START_VULKAN_TEST(parts_of_nothing_are_refused)
     GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));
     const gr_external_part_desc part = {.size = 16},
                                 outside = {.offset = own.memory_size, .size = 16};
-    assert_null(gr_from_same_memory(NULL, &part, GR_NONE), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_from_same_memory(resource, NULL, GR_NONE), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_from_same_memory(gl, &part, GR_NONE), GR_ERR_STATE, 0, "external memory");
-    assert_null(gr_from_same_memory(resource, &outside, GR_NONE), GR_ERR_INVALID_VALUE, 0,
+    assert_null(gr_from_same_memory(NULL, &part, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_from_same_memory(resource, NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "NULL");
+    assert_null(gr_from_same_memory(gl, &part, GR_READ_WRITE), GR_ERR_STATE, 0, "external memory");
+    assert_null(gr_from_same_memory(resource, &outside, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
                 "offset");
     assert_null(gr_from_same_memory(resource, &part, 0x100), GR_ERR_INVALID_VALUE, 0, "bits");
 }

@@ -32,7 +32,7 @@ START_VULKAN_TEST(an_import_that_fails_leaves_the_descriptor)
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, SIZE);
     let_fail("cuImportExternalMemory", CUDA_ERROR_OUT_OF_MEMORY);
-    ck_assert_ptr_null(gr_from_external_memory(&info, GR_NONE));
+    ck_assert_ptr_null(gr_from_external_memory(&info, GR_READ_WRITE));
     assert_refused(CUDA_ERROR_OUT_OF_MEMORY);
     ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 0);
     ck_assert(is_open(info.fd));
@@ -47,7 +47,7 @@ static void assert_taken_back(const gr_external_memory_desc *info, const char *f
                               CUresult code)
 {
     let_fail(function, code);
-    ck_assert_ptr_null(gr_from_external_memory(info, GR_NONE));
+    ck_assert_ptr_null(gr_from_external_memory(info, GR_READ_WRITE));
     assert_refused(code);
     ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 1);
     assert_mine(info->fd);
@@ -79,7 +79,7 @@ START_VULKAN_TEST(another_part_that_fails_leaves_the_first)
     const gr_external_part_desc part = {.offset = 256, .size = 256};
     GR_AUTO(gr_resource) *resource = must_import(&info);
     let_fail("cuExternalMemoryGetMappedBuffer", CUDA_ERROR_INVALID_VALUE);
-    ck_assert_ptr_null(gr_from_same_memory(resource, &part, GR_NONE));
+    ck_assert_ptr_null(gr_from_same_memory(resource, &part, GR_READ_WRITE));
     assert_refused(CUDA_ERROR_INVALID_VALUE);
     ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 0);
     vulkan_write_pattern(own.buffer, SIZE, 1);
@@ -98,14 +98,14 @@ START_VULKAN_TEST(a_buffer_or_image_that_cannot_be_imported_is_not_left)
     for (int i = 0; i < 2; i++) {
         let_fail(functions[i], CUDA_ERROR_INVALID_VALUE);
         ck_assert_ptr_null(
-            gr_vk_buffer_create(vk.wrap, SIZE, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, GR_NONE));
+            gr_vk_buffer_create(vk.wrap, SIZE, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, GR_READ_WRITE));
         assert_refused(CUDA_ERROR_INVALID_VALUE);
         ck_assert_int_eq(open_fds(), fds);
     }
     let_fail("cuExternalMemoryGetMappedMipmappedArray", CUDA_ERROR_INVALID_VALUE);
     const gr_vk_image_desc info = vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
                                                     vulkan_shape("2D"), 16, 16, 1, 0);
-    ck_assert_ptr_null(gr_vk_image_create(vk.wrap, &info, GR_NONE));
+    ck_assert_ptr_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE));
     assert_refused(CUDA_ERROR_INVALID_VALUE);
     ck_assert_int_eq(open_fds(), fds);
 }
@@ -134,7 +134,7 @@ static void make_resource(void)
     computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_made(drawn);
     assert_made(computed);
-    resource = must_create(SIZE, GR_NONE);
+    resource = must_create(SIZE, GR_READ_WRITE);
     assert_ok(gr_resource_set_sync(resource, drawn, computed));
 }
 

@@ -25,7 +25,7 @@ static gr_resource *resource;
 static void make_resource(void)
 {
     name = gl_buffer_filled(SIZE, 0x22);
-    resource = gr_from_gl_buffer(name, GR_NONE);
+    resource = gr_from_gl_buffer(name, GR_READ_WRITE);
     assert_made(resource);
     fault->reset();
 }
@@ -121,7 +121,7 @@ START_TEST(map_many_fails_at_each)
     gr_resource *resources[MANY];
     for (int i = 0; i < MANY; i++) {
         names[i] = gl_buffer_filled(SIZE, i);
-        resources[i] = gr_from_gl_buffer(names[i], GR_NONE);
+        resources[i] = gr_from_gl_buffer(names[i], GR_READ_WRITE);
         assert_made(resources[i]);
     }
     for (int k = 0; k < MANY; k++) {
@@ -244,7 +244,7 @@ END_TEST
 START_TEST(register_fails)
 {
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
-    ck_assert_ptr_eq(gr_from_gl_buffer(name, GR_NONE), NULL);
+    ck_assert_ptr_eq(gr_from_gl_buffer(name, GR_READ_WRITE), NULL);
     assert_cuda_error(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, "CUDA_ERROR_OPERATING_SYSTEM");
     ck_assert_uint_eq(fault->calls(UNREGISTER), 0);
     assert_resource_usable(resource, name);
@@ -353,7 +353,7 @@ START_TEST(register_without_context_fails)
     for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
         fault->reset();
         let_fail(steps[i].function, steps[i].code, 0);
-        ck_assert_ptr_eq(gr_from_gl_buffer(name, GR_NONE), NULL);
+        ck_assert_ptr_eq(gr_from_gl_buffer(name, GR_READ_WRITE), NULL);
         assert_cuda_error(steps[i].function, steps[i].code, steps[i].code_name);
         unsigned long retained = fault->calls("cuDevicePrimaryCtxRetain");
         if (strcmp(steps[i].function, "cuDevicePrimaryCtxRetain") == 0)
@@ -361,7 +361,7 @@ START_TEST(register_without_context_fails)
         ck_assert_uint_eq(fault->calls("cuDevicePrimaryCtxRelease"), retained);
     }
     fault->reset();
-    gr_resource *made = gr_from_gl_buffer(name, GR_NONE);
+    gr_resource *made = gr_from_gl_buffer(name, GR_READ_WRITE);
     assert_made(made);
     ck_assert_uint_eq(fault->calls("cuDevicePrimaryCtxRetain"), 1);
     assert_resource_usable(made, name);

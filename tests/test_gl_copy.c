@@ -95,7 +95,7 @@ static void use_mesa_once(void)
     fixture_setup();
     setup_mesa();
     if (!missing) {
-        GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_filled(64, 1), GR_NONE);
+        GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_filled(64, 1), GR_READ_WRITE);
         assert_ok(gr_buffer_release(must_map(resource)));
     }
     end_mesa();

@@ -24,7 +24,7 @@ START_SHARED_TEST(bytes_both_ways)
 {
     need_kernels();
     size_t size = sizes[_i];
-    GR_AUTO(gr_resource) *resource = must_share(size, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_share(size, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
     unsigned char *bytes = malloc(size);
     pattern_fill(bytes, size, 1);
@@ -44,7 +44,7 @@ END_TEST
 
 START_SHARED_TEST(each_side_sees_the_others_last_bytes)
 {
-    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     for (int i = 0; i < 50; i++) {
         unsigned char host[SIZE];
         memset(host, i, sizeof(host));
@@ -85,7 +85,7 @@ START_SHARED_TEST(other_resources_have_no_opengl_name)
 {
     ck_assert_uint_eq(gr_gl_name(NULL), 0);
     ck_assert_uint_eq(gr_gl_target(NULL), 0);
-    ck_assert_int_eq(gr_gl_transport(NULL), GR_TRANSPORT_AUTO);
+    ck_assert_int_eq(gr_gl_transport(NULL), GR_TRANSPORT_ANY);
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *registered = must_register(name);
     ck_assert_uint_eq(gr_gl_name(registered), name);
@@ -96,7 +96,7 @@ END_TEST
 
 START_SHARED_TEST(the_best_transport_is_the_shared_one)
 {
-    GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(SIZE, GR_NONE, NULL);
+    GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL);
     assert_made(resource);
     ck_assert_int_eq(gr_gl_transport(resource), GR_TRANSPORT_SHARED);
 }
@@ -108,7 +108,7 @@ static const gr_transport others[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY};
 START_TEST(another_transport_by_wish)
 {
     const gr_gl_options options = {.transport = others[_i]};
-    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_NONE, &options);
+    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options);
     assert_made(resource);
     GLuint name = gr_gl_name(resource);
     ck_assert_int_eq(gr_gl_transport(resource), others[_i]);
@@ -124,15 +124,16 @@ END_TEST
 START_TEST(wrong_arguments)
 {
     const gr_gl_options unknown = {.transport = (gr_transport)9};
-    assert_null(gr_gl_buffer_create(0, GR_NONE, NULL), GR_ERR_INVALID_VALUE, 0, "0 bytes");
-    assert_null(gr_gl_buffer_create((size_t)-1, GR_NONE, NULL), GR_ERR_INVALID_VALUE, 0, "bytes");
+    assert_null(gr_gl_buffer_create(0, GR_READ_WRITE, NULL), GR_ERR_INVALID_VALUE, 0, "0 bytes");
+    assert_null(gr_gl_buffer_create((size_t)-1, GR_READ_WRITE, NULL), GR_ERR_INVALID_VALUE, 0,
+                "bytes");
     assert_null(gr_gl_buffer_create(64, GR_SURFACE_LOAD_STORE, NULL), GR_ERR_INVALID_VALUE, 0,
                 "surface_load_store");
-    assert_null(gr_gl_buffer_create(64, GR_NONE, &unknown), GR_ERR_INVALID_VALUE, 0, "9");
+    assert_null(gr_gl_buffer_create(64, GR_READ_WRITE, &unknown), GR_ERR_INVALID_VALUE, 0, "9");
     assert_ok(gr_egl_make_current(NULL));
-    assert_null(gr_gl_buffer_create(64, GR_NONE, NULL), GR_ERR_GL, 0,
+    assert_null(gr_gl_buffer_create(64, GR_READ_WRITE, NULL), GR_ERR_GL, 0,
                 "No OpenGL context is current");
-    assert_null(gr_gl_buffer_create(64, GR_NONE, &by_sharing), GR_ERR_GL, 0,
+    assert_null(gr_gl_buffer_create(64, GR_READ_WRITE, &by_sharing), GR_ERR_GL, 0,
                 "No OpenGL context is current");
     assert_ok(gr_egl_make_current(fx.egl));
 }
@@ -142,7 +143,7 @@ START_SHARED_TEST(a_buffer_that_memory_does_not_hold)
 {
     gr_clear_error();
     int fds = open_fds();
-    ck_assert_ptr_null(gr_gl_buffer_create((size_t)1 << 50, GR_NONE, &by_sharing));
+    ck_assert_ptr_null(gr_gl_buffer_create((size_t)1 << 50, GR_READ_WRITE, &by_sharing));
     ck_assert_int_ne(gr_last_error(NULL), GR_OK);
     gr_clear_error();
     ck_assert_int_eq(open_fds(), fds);
@@ -155,13 +156,13 @@ START_TEST(an_opengl_without_memory_objects)
 {
     static const char *const denied[] = {"GL_EXT_memory_object_fd", NULL};
     denied_extensions = denied;
-    assert_null(gr_gl_buffer_create(SIZE, GR_NONE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 "GL_EXT_memory_object_fd");
-    assert_null(gr_gl_buffer_create(SIZE, GR_NONE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 "GR_TRANSPORT_INTEROP");
-    assert_null(gr_gl_buffer_create(SIZE, GR_NONE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 (const char *)glGetString(GL_RENDERER));
-    GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(SIZE, GR_NONE, NULL);
+    GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL);
     assert_made(resource);
     ck_assert_int_eq(gr_gl_transport(resource), GR_TRANSPORT_INTEROP);
     char text[700];
@@ -191,7 +192,7 @@ START_SHARED_TEST(pending_errors_and_bindings_stay)
     glBindBuffer(GL_ARRAY_BUFFER, bound);
     for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
         raise_error(errors[i]);
-        gr_resource *resource = must_share(SIZE, GR_NONE);
+        gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
         ck_assert_uint_eq(glGetError(), errors[i]);
         assert_gl_clean();
         raise_error(errors[i]);
@@ -214,7 +215,7 @@ START_WAY_TEST(map_and_release_allocate_nothing)
     gr_resource *resources[8];
     gr_buffer *buffers[8];
     for (int i = 0; i < 8; i++)
-        resources[i] = must_share(SIZE, GR_NONE);
+        resources[i] = must_share(SIZE, GR_READ_WRITE);
     /* The first round makes the events that are kept. */
     assert_ok(gr_map_many(resources, 8, fx.stream, buffers));
     assert_ok(gr_buffer_release_many(buffers, 8, fx.stream));
@@ -234,7 +235,7 @@ END_TEST
 static void life(GLuint unused)
 {
     (void)unused;
-    gr_resource *resource = must_share(SIZE, GR_NONE);
+    gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
     fill_mapped(resource, 1);
     gr_resource_free(resource);
 }
@@ -255,7 +256,7 @@ static void frame(GLuint unused)
 
 START_WAY_TEST(map_and_release_for_ever_need_nothing_more)
 {
-    steady = must_share(SIZE, GR_NONE);
+    steady = must_share(SIZE, GR_READ_WRITE);
     assert_steady(frame, 0, sanitizer() ? 500 : 3000);
     gr_resource_free(steady);
 }
@@ -269,7 +270,7 @@ END_TEST
  */
 START_TEST(semaphores_of_its_own_are_refused)
 {
-    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     gr_submit submit;
     assert_fails(gr_resource_set_sync(resource, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "shared");
     assert_fails(gr_submit_begin(&resource, 1, &submit), GR_ERR_INVALID_VALUE, 0, "shared");

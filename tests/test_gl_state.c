@@ -16,15 +16,15 @@ static gr_buffer *buffers[2];
 
 static bool register_both(void)
 {
-    resources[0] = gr_from_gl_buffer(names[0], GR_NONE);
+    resources[0] = gr_from_gl_buffer(names[0], GR_READ_WRITE);
     resources[1] = gr_from_gl_buffer(names[1], GR_WRITE_DISCARD);
     return resources[0] && resources[1];
 }
 
 static bool register_bad_names(void)
 {
-    return !gr_from_gl_buffer(0, GR_NONE) && !gr_from_gl_buffer(deleted, GR_NONE) &&
-           !gr_from_gl_buffer(empty, GR_NONE) && !gr_from_gl_buffer(names[0], 0x100);
+    return !gr_from_gl_buffer(0, GR_READ_WRITE) && !gr_from_gl_buffer(deleted, GR_READ_WRITE) &&
+           !gr_from_gl_buffer(empty, GR_READ_WRITE) && !gr_from_gl_buffer(names[0], 0x100);
 }
 
 static bool map_one(void)
@@ -83,7 +83,7 @@ static bool release_both(void)
 
 static bool map_on_entry(void)
 {
-    gr_buffer *buffer = gr_map_gl_buffer(names[0], GR_NONE, fx.stream);
+    gr_buffer *buffer = gr_map_gl_buffer(names[0], GR_READ_WRITE, fx.stream);
     return buffer && gr_buffer_release(buffer) == GR_OK;
 }
 

@@ -13,7 +13,7 @@
 static void check_info(const char *format, const char *target, unsigned width, unsigned height)
 {
     struct image image = image_make(format, target, width, height, 2);
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
     gr_image_info info;
     memset(&info, 0xEE, sizeof(info));
@@ -58,7 +58,7 @@ START_TEST(levels_are_those_of_the_storage)
     }
     glBindTexture(GL_TEXTURE_2D, 0);
     for (int i = 0; i < 2; i++) {
-        GR_AUTO(gr_resource) *resource = gr_from_gl_image(names[i], GL_TEXTURE_2D, GR_NONE);
+        GR_AUTO(gr_resource) *resource = gr_from_gl_image(names[i], GL_TEXTURE_2D, GR_READ_WRITE);
         assert_made(resource);
         GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
         unsigned levels = i == 0 ? 1 : 4;
@@ -122,7 +122,7 @@ END_TEST
 START_TEST(an_image_has_no_pointer_and_says_what_it_has)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
     gr_clear_error();
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
@@ -174,7 +174,7 @@ static void assert_ended(gr_buffer *buffer)
 START_TEST(release_unmaps_and_it_maps_again)
 {
     struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     ck_assert_ptr_nonnull(gr_handle(resource));
     ck_assert(!gr_resource_is_mapped(resource));
     for (int i = 0; i < 3; i++) {
@@ -191,7 +191,7 @@ END_TEST
 START_TEST(map_twice_is_refused_and_keeps_the_first)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
     CUarray array = gr_buffer_array(buffer, 0, 0);
     assert_null(gr_map(resource, fx.other), GR_ERR_STATE, 0, "already mapped");
@@ -258,11 +258,11 @@ START_TEST(a_closed_image_can_be_registered_again)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     for (int i = 0; i < 3; i++) {
-        GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+        GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
         assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
         ck_assert(gr_resource_is_closed(resource));
     }
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
     ck_assert_ptr_nonnull(gr_buffer_array(buffer, 0, 0));
 }
@@ -281,7 +281,7 @@ START_TEST(a_chained_life_ends_with_the_buffer)
         image_get(buffer, 0, 0, texels);
         ck_assert_mem_eq(texels, wanted, sizeof(wanted));
     }
-    GR_AUTO(gr_resource) *again = must_register_image(&image, GR_NONE);
+    GR_AUTO(gr_resource) *again = must_register_image(&image, GR_READ_WRITE);
     ck_assert(!gr_resource_is_mapped(again));
 }
 END_TEST
@@ -291,7 +291,7 @@ START_TEST(describe_names_the_image)
     struct image image = image_make("RGBA16F", "2D_ARRAY", 13, 7, 1);
     struct image buffer = image_make("R8", "RENDERBUFFER", 5, 3, 1);
     GR_AUTO(gr_resource) *texture = must_register_image(&image, GR_SURFACE_LOAD_STORE);
-    GR_AUTO(gr_resource) *renderbuffer = must_register_image(&buffer, GR_NONE);
+    GR_AUTO(gr_resource) *renderbuffer = must_register_image(&buffer, GR_READ_WRITE);
     char text[512];
     ck_assert_int_gt(gr_resource_describe(texture, text, sizeof(text)), 0);
     ck_assert_msg(strstr(text, "GL_RGBA16F") && strstr(text, "13") && strstr(text, "texture") &&

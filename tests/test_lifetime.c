@@ -138,7 +138,7 @@ END_TEST
 START_TEST(map_on_entry_releases_on_another_stream)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
-    gr_buffer *buffer = gr_map_gl_buffer(name, GR_NONE, fx.stream);
+    gr_buffer *buffer = gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream);
     assert_made(buffer);
     cuda_fill(buffer, 0x74);
     CU(StreamSynchronize(fx.stream));

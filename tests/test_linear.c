@@ -39,7 +39,7 @@ static void check_pitches(const struct image *image, unsigned level, unsigned la
     CU(MemsetD8Async(device, GUARD, size, fx.stream));
     memset(rows, GUARD, sizeof(rows));
     image_fill(image, 1);
-    GR_AUTO(gr_resource) *resource = must_register_image(image, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_image(image, GR_READ_WRITE);
     gr_buffer *buffer = must_map_image(resource);
     const gr_linear_desc memory = {.device = on_device ? device : 0,
                                    .host = on_device ? NULL : rows,
@@ -105,7 +105,7 @@ END_TEST
 START_TEST(copies_are_in_order_on_their_stream)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     gr_buffer *buffer = must_map_image(resource);
     CU(StreamSynchronize(fx.stream));
     size_t bytes = image_bytes(&image, 0);
@@ -140,7 +140,7 @@ static void both_fail(gr_linear_desc memory, const char *text)
 START_TEST(memory_that_does_not_fit_is_refused)
 {
     struct image image = image_make("RGBA8", "3D", 13, 7, 1);
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     CUdeviceptr device = 0;
     CU(MemAlloc(&device, 4096));
     buffer = must_map_image(resource);
@@ -217,7 +217,7 @@ static gr_buffer *must_map_linear(gr_resource *resource, unsigned level, unsigne
 static void go_round(const struct image *image, unsigned level, unsigned layer)
 {
     image_fill(image, 1);
-    GR_AUTO(gr_resource) *resource = must_register_image(image, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_image(image, GR_READ_WRITE);
     gr_buffer *mapped = must_map_linear(resource, level, layer);
     assert_reads(mapped, image, level, layer, 1);
     write_pattern(mapped, image, level, layer, 2);
@@ -291,7 +291,7 @@ START_TEST(flags_save_copies)
 {
     if (!fault->set("cuMemcpy3DAsync", CUDA_SUCCESS, 0))
         skip("fault_driver does not count cuMemcpy3DAsync");
-    check_copies(GR_NONE, 1, 1);
+    check_copies(GR_READ_WRITE, 1, 1);
     check_copies(GR_READ_ONLY, 1, 0);
     check_copies(GR_WRITE_DISCARD, 0, 1);
     check_copies(GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE, 0, 1);
@@ -364,7 +364,7 @@ END_TEST
 START_TEST(a_wrong_part_leaves_nothing_mapped)
 {
     struct image image = image_filled("RGBA8", "2D_ARRAY", 13, 7, 2, 1);
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     static const unsigned wrong[][2] = {{2, 0}, {0, 3}, {~0u, ~0u}};
     for (int i = 0; i < 3; i++) {
         assert_null(gr_map_linear(resource, wrong[i][0], wrong[i][1], fx.stream),
@@ -396,7 +396,7 @@ END_TEST
 START_TEST(a_mapped_image_stays_mapped)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
     CUdeviceptr pointer = gr_buffer_ptr(mapped);
     assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_STATE, 0, "already mapped");
@@ -446,7 +446,7 @@ static void end_mapping(enum way way, gr_resource **resource, gr_buffer *mapped)
 START_TEST(each_end_writes_back)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
-    gr_resource *resource = must_register_image(&image, GR_NONE);
+    gr_resource *resource = must_register_image(&image, GR_READ_WRITE);
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
     unsigned number = 3 + (unsigned)_i;
     write_pattern(mapped, &image, 0, 0, number);
@@ -470,7 +470,7 @@ START_TEST(scope_end_writes_back)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
     {
-        GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+        GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
         GR_AUTO(gr_buffer) *mapped = must_map_linear(resource, 0, 0);
         write_pattern(mapped, &image, 0, 0, 8);
     }
@@ -499,7 +499,7 @@ START_TEST(the_memory_is_used_again)
 {
     need_counting();
     struct image image = image_make("RGBA8", "2D", 256, 64, 2);
-    steady = must_register_image(&image, GR_NONE);
+    steady = must_register_image(&image, GR_READ_WRITE);
     frame(image.name);
     gr_buffer *mapped = must_map_linear(steady, 0, 0);
     CUdeviceptr where = gr_buffer_ptr(mapped);
@@ -535,7 +535,7 @@ static void assert_balanced(void (*cycle)(GLuint name), GLuint name, int count)
 START_TEST(map_linear_for_ever_needs_nothing_more)
 {
     struct image image = image_make("RGBA8", "2D", 64, 64, 1);
-    steady = must_register_image(&image, GR_NONE);
+    steady = must_register_image(&image, GR_READ_WRITE);
     frame(image.name);
     assert_balanced(frame, image.name, sanitizer() ? 200 : 2000);
     ck_assert_uint_eq(fault->calls(ALLOC), 0);
@@ -547,7 +547,7 @@ END_TEST
 /* The memory ends with the resource. */
 static void life(GLuint name)
 {
-    steady = gr_from_gl_image(name, GL_TEXTURE_2D, GR_NONE);
+    steady = gr_from_gl_image(name, GL_TEXTURE_2D, GR_READ_WRITE);
     assert_made(steady);
     frame(name);
     gr_resource_free(steady);

@@ -115,14 +115,14 @@ static gr_resource *resource;
 
 static bool try_register(void)
 {
-    gr_resource *made = gr_from_gl_buffer(name, GR_NONE);
+    gr_resource *made = gr_from_gl_buffer(name, GR_READ_WRITE);
     gr_resource_free(made);
     return made;
 }
 
 static bool try_map_on_entry(void)
 {
-    gr_buffer *buffer = gr_map_gl_buffer(name, GR_NONE, fx.stream);
+    gr_buffer *buffer = gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream);
     bool made = buffer;
     assert_ok(gr_buffer_release(buffer));
     return made;
@@ -158,7 +158,7 @@ static void assert_maps_without_memory(gr_resource *one)
 /* The list is mapped in one go or not at all, also when memory for its last one is missing. */
 static bool try_many(void)
 {
-    gr_resource *list[2] = {gr_from_gl_buffer(name, GR_NONE), resource};
+    gr_resource *list[2] = {gr_from_gl_buffer(name, GR_READ_WRITE), resource};
     if (!list[0])
         return false;
     gr_buffer *kept = gr_map(resource, fx.stream), *out[2] = {NULL, NULL};
@@ -176,7 +176,7 @@ static bool try_many(void)
     gr_resource_free(resource); /* so that the next attempt needs a new buffer again */
     long before = left;
     left = 0;
-    resource = gr_from_gl_buffer(name, GR_NONE);
+    resource = gr_from_gl_buffer(name, GR_READ_WRITE);
     left = before;
     assert_made(resource);
     return made;

@@ -120,7 +120,7 @@ static int past_pool_memory(void)
 static gr_buffer *mapped_buffer(void)
 {
     begin();
-    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE, fx.stream);
+    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, fx.stream);
     child_check(buffer);
     return buffer;
 }
@@ -140,7 +140,7 @@ static int before_a_mapped_buffer(void)
 static int past_an_unmapped_buffer(void)
 {
     begin();
-    gr_resource *resource = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE);
+    gr_resource *resource = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE);
     gr_buffer *buffer = gr_map(resource, fx.stream);
     child_check(buffer);
     CUdeviceptr stale = gr_buffer_ptr(buffer);
@@ -248,7 +248,7 @@ static int by_a_fill(void)
 {
     begin();
     struct gate *gate = gate_put(fx.stream);
-    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE, fx.other);
+    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, fx.other);
     child_check(buffer);
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 1, SIZE, fx.stream));
     child_check(gr_buffer_release(buffer) == GR_OK);
@@ -261,7 +261,7 @@ static int by_a_copy(void)
 {
     CUdeviceptr memory = allocated(SIZE);
     struct gate *gate = gate_put(fx.stream);
-    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE, fx.other);
+    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, fx.other);
     child_check(buffer);
     CU(MemcpyDtoDAsync(memory, gr_buffer_ptr(buffer), SIZE, fx.stream));
     child_check(gr_buffer_release(buffer) == GR_OK);
@@ -543,7 +543,7 @@ START_TEST(first_and_last_bytes_of_mapped_buffers)
     GLuint name = gl_buffer_filled(size, 1);
     unsigned char *bytes = malloc(size);
     ck_assert(bytes);
-    gr_resource *resource = gr_from_gl_buffer(name, GR_NONE);
+    gr_resource *resource = gr_from_gl_buffer(name, GR_READ_WRITE);
     assert_made(resource);
     for (int i = 0; i < 2; i++) {
         gr_buffer *buffer = gr_map(resource, fx.stream);

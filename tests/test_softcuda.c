@@ -168,7 +168,7 @@ static int use_after_unmap(void)
 {
     fixture_setup();
     child_check(!kernels_load());
-    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE, fx.stream);
+    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, fx.stream);
     child_check(buffer);
     CUdeviceptr stale = gr_buffer_ptr(buffer);
     child_check(gr_resource_unmap(NULL, fx.stream) != GR_OK);
@@ -182,7 +182,7 @@ static int use_between_maps(void)
 {
     fixture_setup();
     child_check(!kernels_load());
-    gr_resource *resource = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE);
+    gr_resource *resource = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE);
     child_check(resource);
     gr_buffer *buffer = gr_map(resource, fx.stream);
     child_check(buffer);
@@ -221,7 +221,7 @@ END_TEST
 START_TEST(copies_with_a_pointer_that_has_ended)
 {
     need_software();
-    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE, fx.stream);
+    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, fx.stream);
     assert_made(buffer);
     CUdeviceptr stale = gr_buffer_ptr(buffer);
     unsigned char byte;
@@ -364,7 +364,7 @@ START_TEST(device_is_no_gpu)
     ck_assert_msg(strstr(name, "no GPU"), "%s", name);
     ck_assert_msg(strstr(name, "software"), "%s", name);
     ck_assert_msg(!strstr(name, "NVIDIA"), "%s", name);
-    gr_resource *resource = gr_from_gl_buffer(gl_buffer_filled(16, 1), GR_NONE);
+    gr_resource *resource = gr_from_gl_buffer(gl_buffer_filled(16, 1), GR_READ_WRITE);
     assert_made(resource);
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "software CUDA driver"), "%s", text);
@@ -393,7 +393,7 @@ static int exit_while_mapped(void)
     alarm(20);
     fixture_setup();
     gate_put(fx.stream);
-    kept = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_NONE, fx.stream);
+    kept = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, fx.stream);
     child_check(kept);
     exit(0);
 }

@@ -103,7 +103,7 @@ static void life(GLuint name)
 
 static void chained_life(GLuint name)
 {
-    gr_buffer *buffer = gr_map_gl_buffer(name, GR_NONE, fx.stream);
+    gr_buffer *buffer = gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream);
     assert_made(buffer);
     cuda_fill(buffer, 2);
     assert_ok(gr_buffer_release(buffer));

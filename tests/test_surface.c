@@ -198,7 +198,8 @@ END_TEST
 START_TEST(a_surface_needs_its_flag)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
-    static const unsigned without[] = {GR_NONE, GR_READ_ONLY, GR_WRITE_DISCARD, GR_TEXTURE_GATHER};
+    static const unsigned without[] = {GR_READ_WRITE, GR_READ_ONLY, GR_WRITE_DISCARD,
+                                       GR_TEXTURE_GATHER};
     for (size_t i = 0; i < 4; i++) {
         GR_AUTO(gr_resource) *resource = must_register_image(&image, without[i]);
         GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
@@ -350,7 +351,7 @@ START_TEST(an_array_that_is_used_after_the_release_is_refused)
     if (!gr_cuda_is_software())
         skip("only the software driver catches it");
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
-    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     gr_buffer *buffer = must_map_image(resource);
     CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
                           .srcArray = gr_buffer_array(buffer, 0, 0),

@@ -101,7 +101,7 @@ static const char *use_without_context(void *user)
     thread_check(!gr_map(work->resource, fx.stream) && last_is(GR_ERR_GL));
     thread_check(gr_map_many(&work->resource, 1, fx.stream, &out) == GR_ERR_GL && !out);
     thread_check(gr_resource_close(work->resource, fx.stream) == GR_ERR_GL && last_is(GR_ERR_GL));
-    thread_check(!gr_from_gl_buffer(work->name, GR_NONE) && last_is(GR_ERR_GL));
+    thread_check(!gr_from_gl_buffer(work->name, GR_READ_WRITE) && last_is(GR_ERR_GL));
     thread_check(!gr_resource_is_mapped(work->resource) && !gr_resource_is_closed(work->resource));
     return NULL;
 }
@@ -176,7 +176,7 @@ struct painter {
 static const char *paint(const struct painter *painter)
 {
     GLuint name = gl_buffer_filled(painter->size, 0);
-    gr_resource *resource = gr_from_gl_buffer(name, GR_NONE);
+    gr_resource *resource = gr_from_gl_buffer(name, GR_READ_WRITE);
     thread_check(resource);
     for (int i = 0; i < ROUNDS; i++) {
         int value = (painter->first + i) & 0xff;
@@ -234,7 +234,7 @@ static const char *make_and_end(void *user)
     thread_check(egl);
     for (int i = 0; i < 20; i++) {
         GLuint name = gl_buffer_filled(SIZE, i);
-        gr_buffer *buffer = gr_map_gl_buffer(name, GR_NONE, CU_STREAM_PER_THREAD);
+        gr_buffer *buffer = gr_map_gl_buffer(name, GR_READ_WRITE, CU_STREAM_PER_THREAD);
         thread_check(!buffer || gr_buffer_size(buffer) == SIZE);
         thread_check(buffer);
         thread_check(gr_buffer_release(buffer) == GR_OK);
@@ -275,7 +275,7 @@ static const char *err(void *user)
         if (mine->status == GR_ERR_INVALID_VALUE)
             thread_check(gr_flags_parse("nonsense", &flags) == GR_ERR_INVALID_VALUE);
         else if (mine->status == GR_ERR_GL)
-            thread_check(!gr_from_gl_buffer(1, GR_NONE));
+            thread_check(!gr_from_gl_buffer(1, GR_READ_WRITE));
         else if (mine->status == GR_ERR_NO_DRIVER)
             thread_check(!gr_cuda_symbol("cuNoSuchFunction", 12000));
         pthread_barrier_wait(mine->barrier);

@@ -98,7 +98,7 @@ static GLuint memory;
 static void share_buffer(void)
 {
     own = vulkan_own(SIZE, false);
-    resource = must_register_own(&own, SIZE, GR_NONE);
+    resource = must_register_own(&own, SIZE, GR_READ_WRITE);
     memory = import_memory(own.memory, own.memory_size, false);
     gl_name = gl_buffer_of(memory);
 }
@@ -237,7 +237,7 @@ END_TEST
 START_THREE_WAY_TEST(a_buffer_of_three_by_both_transports)
 {
     share_buffer();
-    gr_resource *through_gl = gr_from_gl_buffer(gl_name, GR_NONE);
+    gr_resource *through_gl = gr_from_gl_buffer(gl_name, GR_READ_WRITE);
     if (!through_gl) {
         assert_error(GR_ERR_CUDA, -1, "");
         end_buffer();
@@ -314,7 +314,7 @@ static void assert_cuda_sees(const struct vulkan_image *image, unsigned number)
 START_THREE_WAY_TEST(a_texture_of_three)
 {
     struct vulkan_image image =
-        vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", WIDTH, HEIGHT, 1, true, GR_NONE);
+        vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", WIDTH, HEIGHT, 1, true, GR_READ_WRITE);
     GLuint object = import_memory(image.info.memory, image.info.memory_size, true);
     gl_texture = gl_texture_of(object);
     vulkan_image_fill(&image, 1);

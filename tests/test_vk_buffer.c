@@ -34,7 +34,7 @@ static const size_t sizes[] = {1, 3, 4, 100, 4096, 65536, 65537, 2097152, 300000
 
 START_VULKAN_TEST(bytes_of_a_buffer_that_grinterop_makes)
 {
-    GR_AUTO(gr_resource) *resource = must_create(sizes[_i], GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_create(sizes[_i], GR_READ_WRITE);
     check_both_ways(resource, sizes[_i], 1);
     check_both_ways(resource, sizes[_i], 3);
 }
@@ -43,7 +43,7 @@ END_TEST
 START_VULKAN_TEST(bytes_of_the_applications_own_buffer)
 {
     struct vulkan_own own = vulkan_own(sizes[_i], false);
-    GR_AUTO(gr_resource) *resource = must_register_own(&own, sizes[_i], GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_own(&own, sizes[_i], GR_READ_WRITE);
     ck_assert(gr_vk_buffer(resource) == own.buffer);
     ck_assert(gr_vk_memory(resource) == own.memory);
     check_both_ways(resource, sizes[_i], 5);
@@ -53,7 +53,7 @@ END_TEST
 START_VULKAN_TEST(bytes_of_a_dedicated_buffer)
 {
     struct vulkan_own own = vulkan_own(sizes[_i], true);
-    GR_AUTO(gr_resource) *resource = must_register_own(&own, sizes[_i], GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_own(&own, sizes[_i], GR_READ_WRITE);
     check_both_ways(resource, sizes[_i], 7);
 }
 END_TEST
@@ -61,7 +61,7 @@ END_TEST
 START_VULKAN_TEST(bytes_by_kernels)
 {
     need_kernels();
-    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     kernel_fill_pattern(gr_buffer_ptr(buffer), SIZE, 9, fx.stream);
     must_release(buffer);
@@ -144,7 +144,7 @@ START_VULKAN_TEST(several_buffers_in_one_memory)
     struct shared shared = share_memory();
     for (int i = 0; i < PARTS; i++) {
         const gr_vk_buffer_desc info = part_info(&shared, i);
-        shared.resource[i] = gr_from_vk_buffer(vk.wrap, &info, GR_NONE);
+        shared.resource[i] = gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE);
         assert_made(shared.resource[i]);
     }
     check_parts(&shared);
@@ -157,11 +157,11 @@ START_VULKAN_TEST(several_buffers_in_one_import)
 {
     struct shared shared = share_memory();
     const gr_vk_buffer_desc first = part_info(&shared, 0);
-    shared.resource[0] = gr_from_vk_buffer(vk.wrap, &first, GR_NONE);
+    shared.resource[0] = gr_from_vk_buffer(vk.wrap, &first, GR_READ_WRITE);
     assert_made(shared.resource[0]);
     for (int i = 1; i < PARTS; i++) {
         const gr_external_part_desc part = {.offset = shared.offset[i], .size = part_size[i]};
-        shared.resource[i] = gr_from_same_memory(shared.resource[0], &part, GR_NONE);
+        shared.resource[i] = gr_from_same_memory(shared.resource[0], &part, GR_READ_WRITE);
         assert_made(shared.resource[i]);
         ck_assert_ptr_eq(gr_handle(shared.resource[i]), gr_handle(shared.resource[0]));
         ck_assert(gr_vk_buffer(shared.resource[i]) == VK_NULL_HANDLE);
@@ -195,7 +195,7 @@ END_TEST
 static void make_batch(gr_resource *resources[BATCH])
 {
     for (int i = 0; i < BATCH; i++)
-        resources[i] = must_create(SIZE, GR_NONE);
+        resources[i] = must_create(SIZE, GR_READ_WRITE);
 }
 
 static void free_batch(gr_resource *resources[BATCH])
@@ -233,7 +233,7 @@ START_VULKAN_TEST(map_many_takes_vulkan_and_opengl_together)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *gl = must_register(name);
-    GR_AUTO(gr_resource) *vulkan = must_create(SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *vulkan = must_create(SIZE, GR_READ_WRITE);
     gr_resource *both[] = {vulkan, gl};
     gr_buffer *buffers[2] = {NULL};
     assert_ok(gr_map_many(both, 2, fx.stream, buffers));
@@ -251,7 +251,7 @@ END_TEST
 START_VULKAN_TEST(map_and_release_allocate_nothing)
 {
     need_counting();
-    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     assert_ok(gr_buffer_release_on(buffer, fx.other)); /* the first one makes the event it needs */
     int fds = open_fds();
@@ -290,7 +290,7 @@ static struct vulkan_own steady_own;
 static void made_life(GLuint unused)
 {
     (void)unused;
-    gr_resource *resource = must_create(4096, GR_NONE);
+    gr_resource *resource = must_create(4096, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 1);
     must_release(buffer);
@@ -300,7 +300,7 @@ static void made_life(GLuint unused)
 static void registered_life(GLuint unused)
 {
     (void)unused;
-    gr_resource *resource = must_register_own(&steady_own, 4096, GR_NONE);
+    gr_resource *resource = must_register_own(&steady_own, 4096, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 2);
     must_release(buffer);
@@ -327,7 +327,7 @@ END_TEST
 START_VULKAN_TEST(describe_says_what_it_is)
 {
     char text[512];
-    GR_AUTO(gr_resource) *resource = must_create(12345, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_create(12345, GR_READ_WRITE);
     ck_assert_int_gt(gr_resource_describe(resource, text, sizeof(text)), 0);
     ck_assert_msg(strstr(text, "Vulkan") && strstr(text, "buffer") && strstr(text, "12345"), "%s",
                   text);
@@ -363,22 +363,25 @@ START_VULKAN_TEST(wrong_sizes_and_flags_are_refused)
         .buffer = own.buffer, .memory = own.memory, .memory_size = own.memory_size, .size = SIZE};
     gr_vk_buffer_desc info = good;
     info.offset = own.memory_size - SIZE + 1;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "offset");
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "offset");
     info = good;
     info.offset = UINT64_MAX - 16;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "offset");
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "offset");
     info = good;
     info.size = own.memory_size + 1;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "size");
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "size");
     info = good;
     info.memory_size = 0;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "memory_size");
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "memory_size");
     assert_null(gr_from_vk_buffer(vk.wrap, &good, GR_READ_ONLY | GR_WRITE_DISCARD),
                 GR_ERR_INVALID_VALUE, 0, "write_discard");
     assert_null(gr_from_vk_buffer(vk.wrap, &good, GR_SURFACE_LOAD_STORE), GR_ERR_INVALID_VALUE, 0,
                 "surface_load_store");
     assert_null(gr_from_vk_buffer(vk.wrap, &good, 0x100), GR_ERR_INVALID_VALUE, 0, "bits");
-    assert_null(gr_vk_buffer_create(vk.wrap, 0, VK_BUFFER_USAGE_TRANSFER_DST_BIT, GR_NONE),
+    assert_null(gr_vk_buffer_create(vk.wrap, 0, VK_BUFFER_USAGE_TRANSFER_DST_BIT, GR_READ_WRITE),
                 GR_ERR_INVALID_VALUE, 0, "size");
 }
 END_TEST
@@ -387,13 +390,15 @@ START_VULKAN_TEST(null_is_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_vk_buffer_desc info = {.memory = own.memory, .memory_size = own.memory_size, .size = SIZE};
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "buffer");
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "buffer");
     info.buffer = own.buffer;
-    assert_null(gr_from_vk_buffer(NULL, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "device");
-    assert_null(gr_from_vk_buffer(vk.wrap, NULL, GR_NONE), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_from_vk_buffer(NULL, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "device");
+    assert_null(gr_from_vk_buffer(vk.wrap, NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
     info.memory = VK_NULL_HANDLE;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "memory");
-    assert_null(gr_vk_buffer_create(NULL, 16, VK_BUFFER_USAGE_TRANSFER_DST_BIT, GR_NONE),
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "memory");
+    assert_null(gr_vk_buffer_create(NULL, 16, VK_BUFFER_USAGE_TRANSFER_DST_BIT, GR_READ_WRITE),
                 GR_ERR_INVALID_VALUE, 0, "device");
 }
 END_TEST
@@ -411,7 +416,7 @@ START_VULKAN_TEST(memory_that_was_not_allocated_for_export_is_refused)
     const gr_vk_buffer_desc info = {
         .buffer = host->buffer, .memory = host->memory, .memory_size = needs.size, .size = SIZE};
     gr_clear_error();
-    gr_resource *resource = gr_from_vk_buffer(vk.wrap, &info, GR_NONE);
+    gr_resource *resource = gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE);
     if (!resource) {
         assert_error(GR_ERR_VULKAN, -1, "VkExportMemoryAllocateInfo");
         return;

@@ -15,7 +15,7 @@ START_VULKAN_TEST(info_describes_each_shape)
 {
     const struct vulkan_shape *shape = &vulkan_shapes[_i];
     struct vulkan_image image =
-        vulkan_image(VK_FORMAT_R16G16_SFLOAT, shape->name, 26, 14, 3, 0, GR_NONE);
+        vulkan_image(VK_FORMAT_R16G16_SFLOAT, shape->name, 26, 14, 3, 0, GR_READ_WRITE);
     gr_buffer *buffer = must_hand_over(&image);
     gr_image_info info;
     assert_ok(gr_buffer_image_info(buffer, &info));
@@ -39,7 +39,7 @@ START_VULKAN_TEST(info_describes_formats)
     static const VkFormat formats[] = {VK_FORMAT_R8G8B8A8_SRGB, VK_FORMAT_R8G8B8A8_UINT,
                                        VK_FORMAT_R16_SNORM, VK_FORMAT_D32_SFLOAT};
     for (int i = 0; i < 4; i++) {
-        struct vulkan_image image = vulkan_image(formats[i], "2D", 8, 8, 1, 0, GR_NONE);
+        struct vulkan_image image = vulkan_image(formats[i], "2D", 8, 8, 1, 0, GR_READ_WRITE);
         gr_buffer *buffer = must_hand_over(&image);
         gr_image_info info;
         assert_ok(gr_buffer_image_info(buffer, &info));
@@ -56,7 +56,7 @@ END_TEST
 START_VULKAN_TEST(arrays_are_the_levels)
 {
     struct vulkan_image image =
-        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 26, 14, 2, 0, GR_NONE);
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 26, 14, 2, 0, GR_READ_WRITE);
     gr_buffer *buffer = must_hand_over(&image);
     CUmipmappedArray all = gr_buffer_mipmapped_array(buffer);
     assert_made(all);
@@ -85,7 +85,8 @@ END_TEST
 
 START_VULKAN_TEST(an_ended_buffer_has_no_arrays)
 {
-    struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_NONE);
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_WRITE);
     gr_buffer *buffer = must_hand_over(&image);
     assert_null(gr_map(image.resource, fx.stream), GR_ERR_STATE, 0, "already mapped");
     assert_ok(gr_resource_unmap(image.resource, GR_STREAM_OF_MAP));

@@ -20,7 +20,7 @@
 START_VULKAN_TEST(vulkans_memory_may_go_first)
 {
     struct vulkan_own own = vulkan_own(SIZE, _i == 1);
-    GR_AUTO(gr_resource) *resource = must_register_own(&own, SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
     vulkan_write_pattern(own.buffer, SIZE, 1);
     vulkan_own_free(&own);
     gr_buffer *buffer = must_map(resource);
@@ -36,7 +36,7 @@ END_TEST
 START_VULKAN_TEST(vulkans_memory_may_go_while_mapped)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_resource *resource = must_register_own(&own, SIZE, GR_NONE);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
     vulkan_write_pattern(own.buffer, SIZE, 3);
     gr_buffer *buffer = must_map(resource);
     vulkan_own_free(&own);
@@ -77,7 +77,8 @@ static gr_resource *make_alone(void)
     assert_made(drawn);
     assert_made(computed);
     gr_resource *resource = gr_vk_buffer_create(
-        device, SIZE, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, GR_NONE);
+        device, SIZE, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+        GR_READ_WRITE);
     assert_made(resource);
     gr_vk_device_free(device);
     assert_ok(gr_resource_set_sync(resource, drawn, computed));
@@ -113,7 +114,7 @@ END_TEST
 START_VULKAN_TEST(closing_while_mapped_gives_the_bytes_back)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_resource *resource = must_register_own(&own, SIZE, GR_NONE);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x21);
     assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
@@ -134,7 +135,7 @@ START_VULKAN_TEST(closing_while_mapped_signals_vulkan)
 {
     GR_AUTO(gr_semaphore) *computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_made(computed);
-    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
     assert_ok(gr_resource_set_sync(resource, NULL, computed));
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x22);
@@ -153,7 +154,7 @@ END_TEST
 START_VULKAN_TEST(a_buffer_keeps_its_resource)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_resource *resource = must_register_own(&own, SIZE, GR_NONE);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     gr_resource_free(resource);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
@@ -179,7 +180,7 @@ END_TEST
 
 START_VULKAN_TEST(an_unmapped_buffer_is_still_to_be_released)
 {
-    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
     gr_buffer *old = must_map(resource);
     assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
     ck_assert_uint_eq(gr_buffer_ptr(old), 0);
@@ -196,7 +197,7 @@ END_TEST
 /* What waits to be ended ends with the next resource that is made. */
 static void collect(void)
 {
-    gr_resource_free(must_create(4, GR_NONE));
+    gr_resource_free(must_create(4, GR_READ_WRITE));
 }
 
 /*
@@ -208,7 +209,7 @@ START_VULKAN_TEST(freeing_does_not_wait_for_the_stream)
     collect();
     int fds = open_fds();
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_resource *resource = must_register_own(&own, SIZE, GR_NONE);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
     gr_semaphore *drawn = NULL, *computed = NULL;
     if (_i & 1) {
         drawn = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
@@ -239,7 +240,7 @@ END_TEST
 START_VULKAN_TEST(closing_a_mapped_one_does_not_wait_for_the_stream)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_resource *resource = must_register_own(&own, SIZE, GR_NONE);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, TOO_LATE_MS);
@@ -278,7 +279,8 @@ static void complain(void *user, const char *text)
 static struct gate *leave_to_the_stream(gr_vk_device *device, bool has_sync)
 {
     gr_resource *resource = gr_vk_buffer_create(
-        device, SIZE, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, GR_NONE);
+        device, SIZE, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+        GR_READ_WRITE);
     assert_made(resource);
     if (has_sync) {
         gr_semaphore *computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
@@ -336,7 +338,7 @@ END_TEST
 START_VULKAN_TEST(the_stream_may_go_after_the_release)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_resource *resource = must_register_own(&own, SIZE, GR_NONE);
+    gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
     GR_AUTO(gr_semaphore) *computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_made(computed);
     if (_i == 1)
@@ -367,7 +369,7 @@ static int exit_with_all_open(void)
     child_check(!vk.missing);
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *mapped = make_alone(), *unused = make_alone();
-    gr_resource *registered = must_register_own(&own, SIZE, GR_NONE);
+    gr_resource *registered = must_register_own(&own, SIZE, GR_READ_WRITE);
     check_round_trip(mapped, 0x50);
     child_check(gr_map(mapped, fx.stream));
     child_check(gr_map(registered, fx.other));
@@ -424,7 +426,7 @@ static int lose_the_device(void)
     child_check(!vk.missing);
     gr_semaphore *drawn = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     child_check(drawn);
-    gr_resource *resource = must_create(SIZE, GR_NONE);
+    gr_resource *resource = must_create(SIZE, GR_READ_WRITE);
     child_check(gr_resource_set_sync(resource, drawn, NULL) == GR_OK);
     vulkan_allow("VUID-VkSemaphoreSignalInfo-value");
     VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,

@@ -34,7 +34,7 @@ void free_pair(struct pair *pair)
 
 gr_resource *make_resource(const struct pair *pair)
 {
-    gr_resource *resource = must_create(SIZE, GR_NONE);
+    gr_resource *resource = must_create(SIZE, GR_READ_WRITE);
     vulkan_fill(gr_vk_buffer(resource), SIZE, 0);
     if (pair)
         assert_ok(gr_resource_set_sync(resource, pair->drawn, pair->computed));

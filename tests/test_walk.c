@@ -501,8 +501,8 @@ static void end_all(void)
                 resources[i] = (struct resource){0};
             }
         /* Also ends what was set aside in this context. */
-        assert_ok(
-            gr_buffer_release(gr_map_gl_buffer(names[current * NAMES].name, GR_NONE, fx.stream)));
+        assert_ok(gr_buffer_release(
+            gr_map_gl_buffer(names[current * NAMES].name, GR_READ_WRITE, fx.stream)));
     }
 }
 

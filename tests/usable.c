@@ -106,7 +106,7 @@ void assert_resource_usable(gr_resource *resource, GLuint name)
 void assert_buffer_usable(GLuint name)
 {
     const unsigned one = 0x3f800000; /* 1.0f */
-    gr_resource *resource = gr_from_gl_buffer(name, GR_NONE);
+    gr_resource *resource = gr_from_gl_buffer(name, GR_READ_WRITE);
     assert_made(resource);
     assert_resource_usable(resource, name);
     gr_buffer *buffer = gr_map(resource, fx.stream);

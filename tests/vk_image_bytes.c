@@ -49,7 +49,7 @@ static unsigned check_formats(const struct vulkan_shape *shape, unsigned width, 
         if (!vulkan_image_possible(&info))
             continue;
         struct vulkan_image image = vulkan_image_try(format, shape, width, height, levels,
-                                                     VK_IMAGE_USAGE_SAMPLED_BIT, GR_NONE);
+                                                     VK_IMAGE_USAGE_SAMPLED_BIT, GR_READ_WRITE);
         if (!image.resource)
             note(&image, error_text());
         else
@@ -88,8 +88,9 @@ START_VULKAN_TEST(bytes_of_many_sizes)
                                        VK_FORMAT_R32G32B32A32_SFLOAT};
     differences[0] = '\0';
     for (int i = 0; i < 3; i++) {
-        struct vulkan_image image = vulkan_image(formats[i], sizes[_i].shape, sizes[_i].width,
-                                                 sizes[_i].height, sizes[_i].levels, 0, GR_NONE);
+        struct vulkan_image image =
+            vulkan_image(formats[i], sizes[_i].shape, sizes[_i].width, sizes[_i].height,
+                         sizes[_i].levels, 0, GR_READ_WRITE);
         check_bytes(&image);
         gr_resource_free(image.resource);
     }
@@ -112,7 +113,7 @@ START_VULKAN_TEST(bytes_with_each_usage)
     differences[0] = '\0';
     for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++) {
         struct vulkan_image image =
-            vulkan_image(used[i].format, "2D", 101, 37, 1, used[i].usage, GR_NONE);
+            vulkan_image(used[i].format, "2D", 101, 37, 1, used[i].usage, GR_READ_WRITE);
         check_bytes(&image);
         gr_resource_free(image.resource);
     }
@@ -127,7 +128,7 @@ START_VULKAN_TEST(bytes_of_the_applications_own_image)
     differences[0] = '\0';
     for (size_t i = 0; i < vulkan_shape_count; i++) {
         struct vulkan_image image = vulkan_image_own(
-            VK_FORMAT_R8G8B8A8_UNORM, vulkan_shapes[i].name, 101, 37, 2, _i == 1, GR_NONE);
+            VK_FORMAT_R8G8B8A8_UNORM, vulkan_shapes[i].name, 101, 37, 2, _i == 1, GR_READ_WRITE);
         ck_assert(gr_vk_image(image.resource) == image.image);
         ck_assert(gr_vk_memory(image.resource) == image.info.memory);
         ck_assert(gr_vk_buffer(image.resource) == VK_NULL_HANDLE);
@@ -143,7 +144,7 @@ END_TEST
 START_VULKAN_TEST(bytes_through_map_linear)
 {
     struct vulkan_image image =
-        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 101, 37, 2, 0, GR_NONE);
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 101, 37, 2, 0, GR_READ_WRITE);
     static unsigned char got[50 * 18 * 4], wanted[50 * 18 * 4];
     vulkan_image_fill(&image, 1);
     gr_buffer *buffer = gr_map_linear(image.resource, 1, 2, fx.stream);

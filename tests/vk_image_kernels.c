@@ -165,7 +165,8 @@ END_TEST
 
 START_VULKAN_TEST(surfaces_want_the_flag)
 {
-    struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_NONE);
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_WRITE);
     buffer = must_hand_over(&image);
     ck_assert_uint_eq(gr_buffer_surface(buffer, 0, 0), 0);
     assert_error(GR_ERR_STATE, 0, "GR_SURFACE_LOAD_STORE");
@@ -250,7 +251,7 @@ static void put_known(const struct vulkan_image *image)
 static struct vulkan_image map_known(VkFormat format, const char *shape, unsigned levels)
 {
     struct vulkan_image image =
-        vulkan_image(format, shape, 4, 4, levels, VK_IMAGE_USAGE_SAMPLED_BIT, GR_NONE);
+        vulkan_image(format, shape, 4, 4, levels, VK_IMAGE_USAGE_SAMPLED_BIT, GR_READ_WRITE);
     buffer = must_hand_over(&image);
     put_known(&image);
     return image;
@@ -381,7 +382,8 @@ END_TEST
 /* Memory has blue first, and so has CUDA: channel x is Vulkan's blue. */
 START_KERNEL_TEST(swapped_formats_have_blue_first)
 {
-    struct vulkan_image image = vulkan_image(VK_FORMAT_B8G8R8A8_UNORM, "2D", 4, 4, 1, 0, GR_NONE);
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_B8G8R8A8_UNORM, "2D", 4, 4, 1, 0, GR_READ_WRITE);
     const VkClearColorValue colour = {.float32 = {0.2f, 0.4f, 0.6f, 0.8f}};
     vulkan_image_fill(&image, 1);
     vulkan_image_clear(&image, &colour);
@@ -395,8 +397,8 @@ END_TEST
 /* 0x80 of the sRGB curve is 0.2159 of light. */
 START_KERNEL_TEST(srgb_formats_are_made_linear)
 {
-    struct vulkan_image image =
-        vulkan_image(VK_FORMAT_R8G8B8A8_SRGB, "2D", 4, 4, 1, VK_IMAGE_USAGE_SAMPLED_BIT, GR_NONE);
+    struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_SRGB, "2D", 4, 4, 1,
+                                             VK_IMAGE_USAGE_SAMPLED_BIT, GR_READ_WRITE);
     unsigned char texels[4 * 4 * 4];
     memset(texels, 0x80, sizeof(texels));
     const gr_linear_desc from = {.host = texels};

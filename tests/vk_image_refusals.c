@@ -68,9 +68,9 @@ START_VULKAN_TEST(images_of_other_formats_are_refused)
     gr_vk_image_desc info =
         vulkan_image_info(vulkan_format(VK_FORMAT_R8_UNORM), vulkan_shape("2D"), 8, 8, 1, 0);
     info.format = refused[_i].format;
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
                 refused[_i].name);
-    ck_assert_ptr_null(gr_vk_image_create(vk.wrap, &info, GR_NONE));
+    ck_assert_ptr_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE));
     assert_error(GR_ERR_UNSUPPORTED, 0, refused[_i].instead);
 }
 END_TEST
@@ -87,7 +87,7 @@ START_VULKAN_TEST(multisampled_images_are_refused)
 {
     gr_vk_image_desc info = good_info("2D");
     info.samples = VK_SAMPLE_COUNT_4_BIT;
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_UNSUPPORTED, 0, "sample");
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0, "sample");
 }
 END_TEST
 
@@ -95,11 +95,13 @@ START_VULKAN_TEST(linear_images_of_several_levels_or_layers_are_refused)
 {
     gr_vk_image_desc info = good_info("2D array");
     info.tiling = VK_IMAGE_TILING_LINEAR;
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "LINEAR");
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "LINEAR");
     info = good_info("2D");
     info.tiling = VK_IMAGE_TILING_LINEAR;
     info.mip_levels = 2;
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "LINEAR");
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "LINEAR");
 }
 END_TEST
 
@@ -107,30 +109,35 @@ START_VULKAN_TEST(impossible_extents_are_refused)
 {
     gr_vk_image_desc info = good_info("2D");
     info.extent.width = 0;
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "extent");
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "extent");
     info = good_info("2D");
     info.extent.height = 0;
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "extent");
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "extent");
     info = good_info("2D");
     info.extent.depth = 2;
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0,
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
                 "extent 16x16x2");
     info = good_info("1D");
     info.extent.height = 2;
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0,
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
                 "extent 16x2");
     info = good_info("3D");
     info.array_layers = 2;
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "layers");
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "layers");
     info = good_info("cube");
     info.array_layers = 5;
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "6");
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "6");
     info = good_info("cube");
     info.extent.height = 8;
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "square");
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "square");
     info = good_info("2D");
     info.mip_levels = 6;
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "levels");
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "levels");
 }
 END_TEST
 
@@ -140,26 +147,27 @@ START_VULKAN_TEST(wrong_flags_and_null_are_refused)
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_ONLY | GR_WRITE_DISCARD),
                 GR_ERR_INVALID_VALUE, 0, "write_discard");
     assert_null(gr_vk_image_create(vk.wrap, &info, 0x100), GR_ERR_INVALID_VALUE, 0, "bits");
-    assert_null(gr_vk_image_create(NULL, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "device");
-    assert_null(gr_vk_image_create(vk.wrap, NULL, GR_NONE), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_from_vk_image(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "image");
-    assert_null(gr_from_vk_image(vk.wrap, NULL, GR_NONE), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_vk_image_create(NULL, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "device");
+    assert_null(gr_vk_image_create(vk.wrap, NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_from_vk_image(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "image");
+    assert_null(gr_from_vk_image(vk.wrap, NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
 }
 END_TEST
 
 START_VULKAN_TEST(wrong_places_in_memory_are_refused)
 {
     struct vulkan_image image =
-        vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, false, GR_NONE);
+        vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, false, GR_READ_WRITE);
     gr_vk_image_desc info = image.info;
     info.offset = info.memory_size;
-    assert_null(gr_from_vk_image(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "offset");
+    assert_null(gr_from_vk_image(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "offset");
     info = image.info;
     info.memory_size = 0;
-    assert_null(gr_from_vk_image(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "memory_size");
+    assert_null(gr_from_vk_image(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "memory_size");
     info = image.info;
     info.memory = VK_NULL_HANDLE;
-    assert_null(gr_from_vk_image(vk.wrap, &info, GR_NONE), GR_ERR_INVALID_VALUE, 0, "memory");
+    assert_null(gr_from_vk_image(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "memory");
     vulkan_image_own_free(&image);
 }
 END_TEST

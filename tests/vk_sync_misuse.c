@@ -221,7 +221,7 @@ END_TEST
 
 START_VULKAN_TEST(barriers_that_cannot_be_are_refused)
 {
-    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_NONE);
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
     GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));
     const gr_vk_use use = {.stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
                            .access = VK_ACCESS_TRANSFER_WRITE_BIT,

@@ -416,7 +416,8 @@ END_TEST
 START_VULKAN_TEST(images_change_hands_with_their_layouts)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
-    struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 64, 64, 1, 0, GR_NONE);
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 64, 64, 1, 0, GR_READ_WRITE);
     const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
     static unsigned char seen[8][64 * 64 * 4];
     vulkan_image_fill(&image, 1);
@@ -450,8 +451,8 @@ END_TEST
 /* A buffer and an image in one barrier. */
 START_VULKAN_TEST(barriers_take_buffers_and_images)
 {
-    struct vulkan_image image = vulkan_image(VK_FORMAT_R8_UNORM, "2D", 16, 16, 1, 0, GR_NONE);
-    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_NONE);
+    struct vulkan_image image = vulkan_image(VK_FORMAT_R8_UNORM, "2D", 16, 16, 1, 0, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
     gr_resource *both[] = {resource, image.resource};
     gr_vk_use use = {.stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
                      .access = VK_ACCESS_TRANSFER_WRITE_BIT,

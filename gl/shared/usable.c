@@ -18,7 +18,7 @@
 
 #define INSTEAD                                                                                    \
     "Use GR_TRANSPORT_INTEROP, or GR_TRANSPORT_COPY where another device draws than computes; "    \
-    "GR_TRANSPORT_AUTO chooses."
+    "GR_TRANSPORT_ANY chooses."
 
 /* The most CUDA devices that one OpenGL context can belong to (SLI). */
 #define DEVICES_MAX 16

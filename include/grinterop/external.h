@@ -7,7 +7,7 @@
  *     int fd = ...;                                               exported by vkGetMemoryFdKHR
  *     gr_external_memory_desc info = {
  *         .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .fd = fd, .size = allocation_size};
- *     GR_AUTO(gr_resource) *resource = gr_from_external_memory(&info, GR_NONE);
+ *     GR_AUTO(gr_resource) *resource = gr_from_external_memory(&info, GR_READ_WRITE);
  *     if (!resource) close(fd);
  *
  * Who may touch the bytes when is agreed upon by semaphores: see semaphore.h.

@@ -14,7 +14,7 @@ extern "C" {
 
 /*
  * Registers an OpenGL buffer object with CUDA, without a copy. The OpenGL context is the one that is
- * current, through EGL or GLX; `flags` are GR_NONE, GR_READ_ONLY or GR_WRITE_DISCARD.
+ * current, through EGL or GLX; `flags` are GR_READ_WRITE, GR_READ_ONLY or GR_WRITE_DISCARD.
  *
  * The resource is the caller's, freed with gr_resource_free(). The buffer stays the application's: it
  * keeps its storage as long as it is registered, and is deleted after the resource is closed. A
@@ -54,7 +54,7 @@ GR_API gr_buffer *gr_map_gl_buffer(unsigned int name, unsigned flags, CUstream s
 /* ---- Transports: how the bytes get from one side to the other --------------------------------- */
 
 typedef enum gr_transport {
-    GR_TRANSPORT_AUTO =
+    GR_TRANSPORT_ANY =
         0, /* the best one that works: shared (for what grinterop creates), interop, copy */
     GR_TRANSPORT_INTEROP, /* cuGraphics* registration: no copy; map and unmap are full barriers */
     GR_TRANSPORT_SHARED,  /* memory that both import, with semaphores: no copy, frames in flight */
@@ -81,7 +81,7 @@ typedef struct gr_transport_info {
 GR_API gr_status gr_gl_probe(gr_transport_info reports[3]);
 
 /*
- * gr_from_gl_buffer() and gr_from_gl_image() by a transport: GR_TRANSPORT_AUTO falls back on the copy where CUDA
+ * gr_from_gl_buffer() and gr_from_gl_image() by a transport: GR_TRANSPORT_ANY falls back on the copy where CUDA
  * cannot register the object because another GPU, or none, draws; gr_resource_describe() says which was taken and
  * why. SHARED is GR_ERR_UNSUPPORTED: existing storage cannot be shared afterwards (create it, below).
  * A copy is taken out of OpenGL at the map unless it is write_discard, and put back by the release unless it is
@@ -130,7 +130,7 @@ GR_API gr_resource *gr_gl_image_create(const gr_gl_image_desc *info, unsigned fl
 GR_API unsigned int gr_gl_name(const gr_resource *resource);
 GR_API unsigned int gr_gl_target(const gr_resource *resource);
 
-/* The transport that a resource uses; GR_TRANSPORT_AUTO for NULL and for resources of no OpenGL object. */
+/* The transport that a resource uses; GR_TRANSPORT_ANY for NULL and for resources of no OpenGL object. */
 GR_API gr_transport gr_gl_transport(const gr_resource *resource);
 
 #ifdef __cplusplus

@@ -133,7 +133,7 @@ GR_API void gr_log_set(gr_log_level level, gr_log_fn fn, void *user);
  * names that cuda.core uses in lower case. GR_READ_ONLY and GR_WRITE_DISCARD exclude each other.
  */
 enum {
-    GR_NONE = 0x00,               /* CUDA reads and writes */
+    GR_READ_WRITE = 0x00,               /* CUDA reads and writes */
     GR_READ_ONLY = 0x01,          /* CUDA only reads: writing is undefined */
     GR_WRITE_DISCARD = 0x02,      /* CUDA writes all of it: the old contents are undefined at map */
     GR_SURFACE_LOAD_STORE = 0x04, /* images: bind as a surface */

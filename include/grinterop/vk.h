@@ -5,7 +5,7 @@
  *
  *     gr_vk_device *vk = gr_vk_device_wrap(&(gr_vk_device_desc){
  *         vkGetInstanceProcAddr, instance, physical_device, device, queue, queue_family});
- *     gr_resource *vertices = gr_vk_buffer_create(vk, bytes, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, GR_NONE);
+ *     gr_resource *vertices = gr_vk_buffer_create(vk, bytes, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, GR_READ_WRITE);
  *     gr_semaphore *drawn = gr_vk_semaphore_create(vk, VK_SEMAPHORE_TYPE_TIMELINE);
  *     gr_semaphore *computed = gr_vk_semaphore_create(vk, VK_SEMAPHORE_TYPE_TIMELINE);
  *     gr_resource_set_sync(vertices, drawn, computed);

@@ -126,7 +126,7 @@ gr_resource *vkb_import_grinterop(struct vkb *bench, const struct vkb_object *ob
                                     .memory = object->memory,
                                     .memory_size = object->memory_size,
                                     .size = bench->bytes};
-    return gr_from_vk_buffer(bench->wrap, &info, GR_NONE);
+    return gr_from_vk_buffer(bench->wrap, &info, GR_READ_WRITE);
 }
 
 bool vkb_import_buffer_grinterop(struct vkb *bench, struct vkb_side *side,
