@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grinterop/cuhost_sample.h: how a texture object's array is read, for grinterop/cuhost_texture.h: elements and
- * their conversion, coordinates, interpolation, mipmap levels. grinterop/cuhost.h includes it.
+ * grinterop/cuhost_sample.h: how a texture object's array is read, for grinterop/cuhost_texture.h:
+ * elements and their conversion, coordinates, interpolation, mipmap levels. grinterop/cuhost.h
+ * includes it.
  */
 #ifndef GR_CUHOST_SAMPLE_H
 #define GR_CUHOST_SAMPLE_H
@@ -285,9 +286,11 @@ struct colour_sum {
     }
 };
 
-/* The weights of the corners between Axes pairs of taps, in 256ths, as the hardware rounds them: the
- * product of two fractions, with the rest of each for the neighbours; of three axes the second
- * splits what the other two gave, and halves are for the greater x. */
+/*
+ * The weights of the corners between Axes pairs of taps, in 256ths, as the hardware rounds them:
+ * the product of two fractions, with the rest of each for the neighbours; of three axes the second
+ * splits what the other two gave, and halves are for the greater x.
+ */
 template <int Axes> inline void corner_weights(const int *fraction, int *weight)
 {
     const int x = fraction[0], y = Axes == 1 ? 0 : fraction[Axes - 1];
