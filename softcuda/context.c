@@ -283,10 +283,13 @@ SOFT_API cuCtxSynchronize(void)
     return cuCtxSynchronize_v2(NULL);
 }
 
+/* The one question about a destroyed context that a GPU's driver answers so. */
 SOFT_API cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
 {
     soft_context *context;
     CUresult result = given_or_current(ctx, &context);
+    if (ctx && result == CUDA_ERROR_INVALID_CONTEXT)
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (result != CUDA_SUCCESS)
         return result;
     if (!ctxId)
