@@ -44,7 +44,7 @@ static void end_if_unused_locked(soft_allocation *allocation)
         return;
     soft_handle_drop(SOFT_KIND_ALLOCATION, as_pointer(allocation->handle));
     soft_memfd_close(&allocation->file);
-    soft_device_memory_unbook(allocation->booked);
+    soft_device_memory_unbook(allocation->prop.location.id, allocation->booked);
     free(allocation);
 }
 
@@ -86,7 +86,7 @@ CUresult soft_allocation_check_location(const CUmemLocation *location)
     static int logged;
     unsigned type = (unsigned)location->type;
     if (type == CU_MEM_LOCATION_TYPE_DEVICE)
-        return location->id == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+        return soft_check_device(location->id);
     /* HOST, HOST_NUMA and HOST_NUMA_CURRENT, which an older cuda.h lacks. */
     return type >= 2 && type <= 4
                ? soft_unsupported(&logged, "virtual memory management of the host's memory")
@@ -154,17 +154,18 @@ static CUresult create(size_t size, const CUmemAllocationProp *prop,
                        CUmemGenericAllocationHandle *handle)
 {
     soft_memfd file;
-    if (!soft_device_memory_book(size))
+    CUdevice device = prop->location.id;
+    if (!soft_device_memory_book(device, size))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult result = soft_memfd_create(size, &file);
+    CUresult result = soft_memfd_create(size, soft_device_number(device), &file);
     if (result != CUDA_SUCCESS) {
-        soft_device_memory_unbook(size);
+        soft_device_memory_unbook(device, size);
         return result;
     }
     result = start(&file, size, size, prop, handle);
     if (result != CUDA_SUCCESS) {
         soft_memfd_close(&file);
-        soft_device_memory_unbook(size);
+        soft_device_memory_unbook(device, size);
     }
     return result;
 }
@@ -227,7 +228,7 @@ SOFT_API cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocat
 
 static CUresult import(int fd, CUmemGenericAllocationHandle *handle)
 {
-    const CUmemAllocationProp prop = {
+    CUmemAllocationProp prop = {
         .type = CU_MEM_ALLOCATION_TYPE_PINNED,
         .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
@@ -236,6 +237,11 @@ static CUresult import(int fd, CUmemGenericAllocationHandle *handle)
     CUresult result = soft_memfd_open(fd, "cuMemImportFromShareableHandle", &file);
     if (result != CUDA_SUCCESS)
         return result;
+    prop.location.id = soft_device_of_number(file.device);
+    if (prop.location.id == CU_DEVICE_INVALID) {
+        soft_memfd_close(&file);
+        return CUDA_ERROR_INVALID_DEVICE;
+    }
     size_t size = file.size / SOFT_GRANULARITY * SOFT_GRANULARITY;
     result = size && soft_memfd_can_place(&file) ? start(&file, size, 0, &prop, handle)
                                                  : CUDA_ERROR_NOT_SUPPORTED;
@@ -244,8 +250,8 @@ static CUresult import(int fd, CUmemGenericAllocationHandle *handle)
     return result;
 }
 
-/* The descriptor stays the application's. Of other drivers' memory there is as much as whole
- * granules can map. */
+/* The descriptor stays the application's. The memory stays where it is. Of other drivers' memory
+ * there is as much as whole granules can map. */
 SOFT_API cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
                                         CUmemAllocationHandleType shHandleType)
 {

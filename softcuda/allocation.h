@@ -27,8 +27,8 @@ void soft_allocation_unmap(soft_allocation *allocation);
 /* One holder more, for an allocation that is mapped. */
 void soft_allocation_hold(soft_allocation *allocation);
 
-/* Checks where memory is to be, or accessed from. There is only the one device:
- * CUDA_ERROR_INVALID_DEVICE for another, CUDA_ERROR_NOT_SUPPORTED, with a line, for the host. */
+/* Checks where memory is to be, or accessed from: CUDA_ERROR_INVALID_DEVICE for what is no device,
+ * CUDA_ERROR_NOT_SUPPORTED, with a line, for the host. */
 CUresult soft_allocation_check_location(const CUmemLocation *location);
 
 #endif

@@ -56,13 +56,14 @@ static const void *at(CUdeviceptr pointer)
     return (const void *)(uintptr_t)pointer;
 }
 
-static CUresult find_side(const linear_side *linear, size_t size, copy_side *side)
+static CUresult find_side(const linear_side *linear, size_t size, const soft_context *party,
+                          copy_side *side)
 {
     if (linear->type == CU_MEMORYTYPE_ARRAY)
         return copy_find_array(linear->array, (size_t[]){linear->offset, 0, 0},
                                (size_t[]){size, 1, 1}, side);
     side->address = (unsigned char *)(uintptr_t)linear->address;
-    return copy_find_place(linear->address, size, linear->type, &side->place);
+    return copy_find_place(linear->address, size, linear->type, party, &side->place);
 }
 
 static CUresult copy(linear_side to, linear_side from, size_t size, CUstream handle,
@@ -73,9 +74,10 @@ static CUresult copy(linear_side to, linear_side from, size_t size, CUstream han
     if (result != CUDA_SUCCESS || size == 0)
         return result;
     copy_block block = {.width = size, .height = 1, .depth = 1};
-    result = find_side(&to, size, &block.to);
+    const soft_context *party = copy_party(stream);
+    result = find_side(&to, size, party, &block.to);
     if (result == CUDA_SUCCESS)
-        result = find_side(&from, size, &block.from);
+        result = find_side(&from, size, party, &block.from);
     return result == CUDA_SUCCESS ? copy_submit(stream, &block, asynchronous) : result;
 }
 

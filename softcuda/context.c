@@ -59,7 +59,7 @@ static CUresult start_locked(soft_context *context, unsigned flags)
     return CUDA_SUCCESS;
 }
 
-CUresult soft_context_start(soft_context **context, unsigned flags, bool primary)
+CUresult soft_context_start(soft_context **context, CUdevice device, unsigned flags, bool primary)
 {
     pthread_mutex_lock(&soft_lock);
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
@@ -67,6 +67,7 @@ CUresult soft_context_start(soft_context **context, unsigned flags, bool primary
         *context = context_new_locked();
     if (*context) {
         (*context)->primary = primary;
+        (*context)->device = device;
         result = start_locked(*context, flags);
     }
     pthread_mutex_unlock(&soft_lock);
@@ -109,6 +110,11 @@ CUresult soft_check_context(soft_context **context)
     return result;
 }
 
+CUdevice soft_context_device(const soft_context *context)
+{
+    return context->device;
+}
+
 CUcontext soft_context_handle(const soft_context *context)
 {
     return context->handle;
@@ -119,6 +125,15 @@ void soft_context_fail(soft_context *context, CUresult error)
     pthread_mutex_lock(&soft_lock);
     if (context->sticky == CUDA_SUCCESS)
         context->sticky = error;
+    pthread_mutex_unlock(&soft_lock);
+}
+
+void soft_contexts_fail(CUresult error)
+{
+    pthread_mutex_lock(&soft_lock);
+    for (soft_context *context = soft_contexts; context; context = context->next)
+        if (context->alive && context->sticky == CUDA_SUCCESS)
+            context->sticky = error;
     pthread_mutex_unlock(&soft_lock);
 }
 
@@ -165,13 +180,13 @@ SOFT_API cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
         return result;
     if (!pctx || soft_context_check_flags(flags) != CUDA_SUCCESS)
         return CUDA_ERROR_INVALID_VALUE;
-    if (dev != 0)
+    if (soft_check_device(dev) != CUDA_SUCCESS)
         return CUDA_ERROR_INVALID_DEVICE;
     if (depth == MAX_DEPTH)
         return CUDA_ERROR_OUT_OF_MEMORY;
 
     soft_context *context = NULL;
-    result = soft_context_start(&context, flags, false);
+    result = soft_context_start(&context, dev, flags, false);
     if (result != CUDA_SUCCESS)
         return result;
     *pctx = context->handle;
@@ -262,7 +277,7 @@ SOFT_API cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
         return result;
     if (!device)
         return CUDA_ERROR_INVALID_VALUE;
-    *device = 0;
+    *device = context ? context->device : 0;
     return CUDA_SUCCESS;
 }
 

@@ -10,7 +10,7 @@
 
 /* Brings *context to life, after making one if it is NULL. A primary context keeps its handle from
  * one life to the next. */
-CUresult soft_context_start(soft_context **context, unsigned flags, bool primary);
+CUresult soft_context_start(soft_context **context, CUdevice device, unsigned flags, bool primary);
 
 /* CUDA_ERROR_INVALID_CONTEXT if it isn't one, CUDA_ERROR_CONTEXT_IS_DESTROYED if it isn't alive, or
  * its sticky error. *context is set unless it isn't one. */

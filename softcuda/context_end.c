@@ -4,6 +4,7 @@
  * other.
  */
 #include "softcuda/context.h"
+#include "softcuda/peer_access.h"
 
 #define MAX_HOOKS 8
 
@@ -29,6 +30,12 @@ void soft_context_end(soft_context *context)
 
     pthread_mutex_lock(&soft_lock);
     soft_context_drain(context);
+    pthread_mutex_unlock(&soft_lock);
+    /* Before the streams: a record without streams may begin another context's life. */
+    soft_memory_destroy_all(context);
+    soft_peers_forget(context);
+
+    pthread_mutex_lock(&soft_lock);
     context->legacy = NULL;
     soft_stream *next;
     for (soft_stream *stream = context->streams; stream; stream = next) {
@@ -38,7 +45,6 @@ void soft_context_end(soft_context *context)
     if (!context->primary)
         context->handle = NULL;
     pthread_mutex_unlock(&soft_lock);
-    soft_memory_destroy_all(context);
 }
 
 SOFT_API cuCtxDestroy_v2(CUcontext ctx)

@@ -28,10 +28,15 @@ typedef struct {
     size_t depth;
 } copy_block;
 
+/* Who copies, for what follows: the current context, or the stream's if there is none. A copy
+ * between peers names one for each side. */
+const soft_context *copy_party(const soft_stream *stream);
+
 /* Finds the place of extent bytes at address, which the application says are of this type.
- * CUDA_ERROR_INVALID_VALUE if they can't be, or aren't all in one known range. */
+ * CUDA_ERROR_INVALID_VALUE if they can't be, aren't all in one known range, or are virtual or
+ * stream-ordered memory that the party can't touch. Other memory all can copy, on any device. */
 CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
-                         enum copy_place *place);
+                         const soft_context *party, enum copy_place *place);
 
 /* Queues the copy and waits as much as NVIDIA documents for these places and for an asynchronous or
  * a synchronous call. width, height and depth aren't 0. */
@@ -42,5 +47,19 @@ CUresult copy_submit(soft_stream *stream, const copy_block *block, bool asynchro
  * line, for a graphics resource's array that isn't mapped. (array_copy.c) */
 CUresult copy_find_array(CUarray array, const size_t at[3], const size_t extent[3],
                          copy_side *side);
+
+/* The contexts that a copy between peers names. */
+typedef struct {
+    soft_context *to;
+    soft_context *from;
+} copy_peers;
+
+/* A copy that CUDA_MEMCPY3D describes; peers may be NULL. (copy3d.c) */
+CUresult copy_3d(const CUDA_MEMCPY3D *given, const copy_peers *peers, CUstream handle,
+                 bool asynchronous);
+
+/* Likewise a linear one, of device memory. (copy.c) */
+CUresult copy_linear(CUdeviceptr to, CUdeviceptr from, size_t size, const copy_peers *peers,
+                     CUstream handle, bool asynchronous);
 
 #endif

@@ -11,6 +11,7 @@ typedef struct {
     size_t height; /* rows from plane to plane; 0: likewise */
     CUarray array;
     size_t x, y, z;
+    const soft_context *party;
 } described_side;
 
 /* *sum += a * b; false when that doesn't fit. */
@@ -59,10 +60,11 @@ static CUresult resolve_side(const described_side *described, const copy_block *
     side->address = (unsigned char *)(uintptr_t)base + offset;
     side->pitch = pitch;
     side->slice = slice;
-    return copy_find_place(side->address, extent, described->type, &side->place);
+    return copy_find_place(side->address, extent, described->type, described->party, &side->place);
 }
 
-static CUresult copy(const CUDA_MEMCPY3D *given, CUstream handle, bool asynchronous)
+CUresult copy_3d(const CUDA_MEMCPY3D *given, const copy_peers *peers, CUstream handle,
+                 bool asynchronous)
 {
     soft_stream *stream;
     CUresult result = soft_stream_get(handle, &stream);
@@ -85,6 +87,7 @@ static CUresult copy(const CUDA_MEMCPY3D *given, CUstream handle, bool asynchron
         .x = given->srcXInBytes,
         .y = given->srcY,
         .z = given->srcZ,
+        .party = peers ? peers->from : copy_party(stream),
     };
     described_side to = {
         .type = given->dstMemoryType,
@@ -96,6 +99,7 @@ static CUresult copy(const CUDA_MEMCPY3D *given, CUstream handle, bool asynchron
         .x = given->dstXInBytes,
         .y = given->dstY,
         .z = given->dstZ,
+        .party = peers ? peers->to : copy_party(stream),
     };
     result = resolve_side(&from, &block, &block.from);
     if (result == CUDA_SUCCESS)
@@ -106,7 +110,7 @@ static CUresult copy(const CUDA_MEMCPY3D *given, CUstream handle, bool asynchron
 static CUresult copy_2d(const CUDA_MEMCPY2D *given, CUstream stream, bool asynchronous)
 {
     if (!given)
-        return copy(NULL, stream, asynchronous);
+        return copy_3d(NULL, NULL, stream, asynchronous);
     CUDA_MEMCPY3D whole = {
         .srcXInBytes = given->srcXInBytes,
         .srcY = given->srcY,
@@ -126,7 +130,7 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *given, CUstream stream, bool asynch
         .Height = given->Height,
         .Depth = 1,
     };
-    return copy(&whole, stream, asynchronous);
+    return copy_3d(&whole, NULL, stream, asynchronous);
 }
 
 SOFT_API cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy)
@@ -147,12 +151,12 @@ SOFT_API cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
 
 SOFT_API cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy)
 {
-    return copy(pCopy, NULL, false);
+    return copy_3d(pCopy, NULL, NULL, false);
 }
 
 SOFT_API cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
 {
-    return copy(pCopy, hStream, true);
+    return copy_3d(pCopy, NULL, hStream, true);
 }
 
 SOFT_API_ptds(cuMemcpy2D_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy))

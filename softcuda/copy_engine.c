@@ -5,6 +5,7 @@
  */
 #include "softcuda/copy.h"
 #include "softcuda/fault.h"
+#include "softcuda/peer_access.h"
 
 #include <string.h>
 
@@ -24,8 +25,21 @@ static enum copy_place place_of_kind(enum soft_memory kind)
     }
 }
 
+const soft_context *copy_party(const soft_stream *stream)
+{
+    soft_context *current;
+    return soft_check_context(&current) == CUDA_SUCCESS ? current : soft_stream_context(stream);
+}
+
+static bool is_in_reach(const soft_range *range, const soft_context *party)
+{
+    bool is_anybodys = range->kind == SOFT_MEMORY_DEVICE || range->kind == SOFT_MEMORY_GRAPHICS ||
+                       (range->kind == SOFT_MEMORY_EXTERNAL && range->flags == SOFT_EXTERNAL_OWN);
+    return is_anybodys || soft_can_touch(party, range);
+}
+
 CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
-                         enum copy_place *place)
+                         const soft_context *party, enum copy_place *place)
 {
     soft_range range;
     if (!address)
@@ -35,7 +49,10 @@ CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
         return type == CU_MEMORYTYPE_DEVICE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     }
     *place = place_of_kind(range.kind);
-    return extent <= soft_range_reach(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (!is_in_reach(&range, party) ||
+        extent > soft_range_reach(address, 1u << soft_context_device(party)))
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
 }
 
 static void run_copy(void *payload)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one device: its name, its identity and its attributes. */
+/* What a device is: its name, its identity and its attributes. */
 #include "softcuda/soft.h"
 
 #include <stdio.h>
@@ -8,25 +8,21 @@
 #include <unistd.h>
 
 #define DEVICE_NAME       "grinterop software CUDA device (no GPU)"
-#define PCI_BUS_ID        "0000:00:00.0" /* of no PCI device: this one is on no bus */
+#define PCI_BUS_ID        "0000:00:%02x.0" /* of no PCI device: these are on no bus */
+#define PCI_BUS_ID_SIZE   13
+#define PCI_DOMAIN_SIZE   5 /* which may be left out */
 #define COMPUTE_MAJOR     8
 #define COMPUTE_MINOR     0
 #define MAX_THREADS       1024
 #define SHARED_MEMORY     49152
 #define SHARED_MEMORY_MAX 101376
 
-void soft_device_uuid(CUuuid *uuid)
-{
-    static const char bytes[] = "libgrinterop-softcuda-0";
-    memcpy(uuid->bytes, bytes, sizeof(uuid->bytes));
-}
-
 CUresult soft_check_device(CUdevice dev)
 {
     CUresult result = soft_check_init();
     if (result != CUDA_SUCCESS)
         return result;
-    return dev == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    return dev >= 0 && dev < soft_device_count() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 /* The device, and room for the answer. */
@@ -43,7 +39,7 @@ SOFT_API cuDeviceGetCount(int *count)
         return result;
     if (!count)
         return CUDA_ERROR_INVALID_VALUE;
-    *count = 1;
+    *count = soft_device_count();
     return CUDA_SUCCESS;
 }
 
@@ -54,9 +50,9 @@ SOFT_API cuDeviceGet(CUdevice *device, int ordinal)
         return result;
     if (!device)
         return CUDA_ERROR_INVALID_VALUE;
-    if (ordinal != 0)
+    if (ordinal < 0 || ordinal >= soft_device_count())
         return CUDA_ERROR_INVALID_DEVICE;
-    *device = 0;
+    *device = ordinal;
     return CUDA_SUCCESS;
 }
 
@@ -72,7 +68,7 @@ SOFT_API cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
 {
     CUresult result = query(dev, uuid);
     if (result == CUDA_SUCCESS)
-        soft_device_uuid(uuid);
+        soft_device_uuid(soft_device_number(dev), uuid);
     return result;
 }
 
@@ -89,19 +85,21 @@ SOFT_API cuDeviceGetLuid(char *luid, unsigned int *deviceNodeMask, CUdevice dev)
     return result != CUDA_SUCCESS ? result : CUDA_ERROR_NOT_SUPPORTED;
 }
 
+/* They share what the machine has. */
 SOFT_API cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 {
     CUresult result = query(dev, bytes);
     if (result == CUDA_SUCCESS)
-        *bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+        *bytes = (size_t)sysconf(_SC_PHYS_PAGES) / (size_t)soft_device_all() *
+                 (size_t)sysconf(_SC_PAGESIZE);
     return result;
 }
 
 SOFT_API cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 {
-    CUresult result = query(dev, pciBusId && len >= (int)sizeof(PCI_BUS_ID));
+    CUresult result = query(dev, pciBusId && len >= PCI_BUS_ID_SIZE);
     if (result == CUDA_SUCCESS)
-        memcpy(pciBusId, PCI_BUS_ID, sizeof(PCI_BUS_ID));
+        snprintf(pciBusId, (size_t)len, PCI_BUS_ID, (unsigned)soft_device_number(dev));
     return result;
 }
 
@@ -112,10 +110,15 @@ SOFT_API cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
         return result;
     if (!dev || !pciBusId || !strchr(pciBusId, ':'))
         return CUDA_ERROR_INVALID_VALUE;
-    if (strcmp(pciBusId, PCI_BUS_ID) != 0)
-        return CUDA_ERROR_INVALID_DEVICE;
-    *dev = 0;
-    return CUDA_SUCCESS;
+    for (CUdevice device = 0; device < soft_device_count(); device++) {
+        char own[PCI_BUS_ID_SIZE];
+        if (cuDeviceGetPCIBusId(own, sizeof(own), device) == CUDA_SUCCESS &&
+            (strcmp(pciBusId, own) == 0 || strcmp(pciBusId, own + PCI_DOMAIN_SIZE) == 0)) {
+            *dev = device;
+            return CUDA_SUCCESS;
+        }
+    }
+    return CUDA_ERROR_INVALID_DEVICE;
 }
 
 SOFT_API cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
@@ -125,19 +128,6 @@ SOFT_API cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
         return result;
     *major = COMPUTE_MAJOR;
     *minor = COMPUTE_MINOR;
-    return CUDA_SUCCESS;
-}
-
-SOFT_API cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev)
-{
-    CUresult result = soft_check_device(dev);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (peerDev != 0)
-        return CUDA_ERROR_INVALID_DEVICE;
-    if (!canAccessPeer)
-        return CUDA_ERROR_INVALID_VALUE;
-    *canAccessPeer = 0;
     return CUDA_SUCCESS;
 }
 
@@ -215,6 +205,8 @@ SOFT_API cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
         *pi = processors > 0 ? (int)processors : 1;
         return CUDA_SUCCESS;
     }
+    if (attrib == CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)
+        *pi = soft_device_number(dev);
     for (size_t i = 0; i < sizeof(attributes) / sizeof(*attributes); i++)
         if (attributes[i].attribute == attrib)
             *pi = attributes[i].value;

@@ -283,7 +283,8 @@ SOFT_API cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEn
         result = get_event(hEnd, &end);
     if (result != CUDA_SUCCESS)
         return result;
-    if (!pMilliseconds || ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING))
+    if (!pMilliseconds || start->context->device != end->context->device ||
+        ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING))
         return CUDA_ERROR_INVALID_HANDLE;
 
     pthread_mutex_lock(&soft_lock);

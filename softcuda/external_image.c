@@ -97,6 +97,11 @@ SOFT_API cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUext
     if (!mipmap || !mipmapDesc || mipmapDesc->numLevels == 0 ||
         mipmapDesc->offset % OFFSET_ALIGNMENT != 0)
         return CUDA_ERROR_INVALID_VALUE;
+    if (external->is_elsewhere) {
+        soft_log(SOFT_WARN, "cuExternalMemoryGetMappedMipmappedArray: the memory is on another "
+                            "device than the context");
+        return CUDA_ERROR_UNKNOWN;
+    }
     const CUDA_ARRAY3D_DESCRIPTOR descriptor = mipmapDesc->arrayDesc;
     result = soft_array_check(&descriptor);
     if (result != CUDA_SUCCESS)

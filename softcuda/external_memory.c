@@ -53,6 +53,7 @@ CUresult soft_external_map(const soft_external *external, uint64_t offset, uint6
                         .kind = SOFT_MEMORY_EXTERNAL,
                         .what =
                             owner ? "an array over external memory" : "a buffer of external memory",
+                        .flags = external->file.is_own ? SOFT_EXTERNAL_OWN : 0,
                         .context = external->owned.context,
                         .owner = owner};
     range.base = soft_memfd_map(&external->file, offset, size);
@@ -89,6 +90,25 @@ static CUresult open_file(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *descriptor, so
     return CUDA_ERROR_INVALID_VALUE;
 }
 
+/* Of Vulkan's memory on another device the real driver takes what one buffer has to itself. */
+static CUresult check_device(const soft_context *context,
+                             const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *descriptor,
+                             soft_external *external)
+{
+    int number = soft_device_number(soft_context_device(context));
+    external->is_elsewhere = external->file.device != number;
+    if (!external->is_elsewhere || external->file.is_own ||
+        (descriptor->flags & CUDA_EXTERNAL_MEMORY_DEDICATED))
+        return CUDA_SUCCESS;
+    soft_log(
+        SOFT_WARN,
+        "cuImportExternalMemory: Vulkan's memory is on device %d, the context on device %d, and "
+        "CUDA_EXTERNAL_MEMORY_DEDICATED is not given",
+        external->file.device, number);
+    soft_memfd_close(&external->file);
+    return CUDA_ERROR_UNKNOWN;
+}
+
 /*
  * With success the descriptor is the driver's, which needs it no longer and closes it at once: a
  * program that goes on using its number fails soon.
@@ -100,6 +120,8 @@ static CUresult import(soft_context *context, const CUDA_EXTERNAL_MEMORY_HANDLE_
     if (!external)
         return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult result = open_file(descriptor, &external->file);
+    if (result == CUDA_SUCCESS)
+        result = check_device(context, descriptor, external);
     if (result != CUDA_SUCCESS) {
         free(external);
         return result;

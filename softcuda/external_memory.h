@@ -9,7 +9,8 @@
 typedef struct {
     soft_owned owned;
     soft_memfd file;
-    size_t size; /* as the application gave it */
+    size_t size;       /* as the application gave it */
+    bool is_elsewhere; /* on another device than its context */
 } soft_external;
 
 /*

@@ -2,6 +2,7 @@
 /* Fills with 1-, 2- and 4-byte elements, linear and 2D. */
 #include "softcuda/copy.h"
 #include "softcuda/fault.h"
+#include "softcuda/peer_access.h"
 
 #include <string.h>
 
@@ -38,9 +39,10 @@ static void run_fill(void *copy)
     soft_work_end();
 }
 
-/* Checks the block, and finds out where its memory is. */
-static CUresult check(const fill_block *block, enum copy_place *place)
+/* Checks the block, and finds out where its memory is. No fill goes by way of the host. */
+static CUresult check(const fill_block *block, const soft_context *context, enum copy_place *place)
 {
+    soft_range range;
     size_t row, extent;
     bool aligned = (uintptr_t)block->address % block->element == 0 &&
                    (block->height == 1 || block->pitch % block->element == 0);
@@ -49,7 +51,9 @@ static CUresult check(const fill_block *block, enum copy_place *place)
         __builtin_mul_overflow(block->height - 1, block->pitch, &extent) ||
         __builtin_add_overflow(extent, row, &extent))
         return CUDA_ERROR_INVALID_VALUE;
-    return copy_find_place(block->address, extent, CU_MEMORYTYPE_DEVICE, place);
+    if (soft_range_find(block->address, &range) && !soft_can_touch(context, &range))
+        return CUDA_ERROR_INVALID_VALUE;
+    return copy_find_place(block->address, extent, CU_MEMORYTYPE_DEVICE, context, place);
 }
 
 /* A synchronous fill only waits if the host can see the memory. */
@@ -63,7 +67,7 @@ static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned elem
 
     fill_block block = {(unsigned char *)(uintptr_t)to, pitch, width, height, value, element};
     enum copy_place place;
-    result = check(&block, &place);
+    result = check(&block, soft_stream_context(stream), &place);
     if (result == CUDA_SUCCESS)
         result = soft_stream_push_copy(stream, run_fill, &block, sizeof(block));
     if (result == CUDA_SUCCESS && !asynchronous && place != COPY_DEVICE)

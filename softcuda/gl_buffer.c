@@ -152,7 +152,7 @@ SOFT_API cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, GLuint bu
     return register_buffer(context, &gl, buffer, size, Flags, pCudaResource);
 }
 
-/* Whatever draws, this driver's one device can work with it. */
+/* Whatever draws, it counts as drawing on the same device, which a program may not see. */
 SOFT_API cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices,
                            unsigned int cudaDeviceCount, CUGLDeviceList deviceList)
 {
@@ -165,9 +165,12 @@ SOFT_API cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevice
     soft_gl_context current;
     if (!soft_gl_current(&current))
         return CUDA_ERROR_INVALID_GRAPHICS_CONTEXT;
+    CUdevice drawing = soft_device_of_number(SOFT_DRAWING_DEVICE);
+    if (drawing == CU_DEVICE_INVALID)
+        return CUDA_ERROR_NO_DEVICE;
     *pCudaDeviceCount = 1;
     if (cudaDeviceCount > 0)
-        pCudaDevices[0] = 0;
+        pCudaDevices[0] = drawing;
     return CUDA_SUCCESS;
 }
 

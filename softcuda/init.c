@@ -17,6 +17,7 @@ enum state {
 };
 
 static _Atomic enum state state;
+static CUresult devices = CUDA_SUCCESS;
 static pthread_once_t start_once = PTHREAD_ONCE_INIT;
 
 _Thread_local bool soft_in_callback;
@@ -41,7 +42,9 @@ static void start(void)
     stay_loaded();
     soft_fault_watch();
     pthread_atfork(NULL, NULL, after_fork);
-    atomic_store(&state, STATE_READY);
+    devices = soft_devices_find();
+    if (devices == CUDA_SUCCESS)
+        atomic_store(&state, STATE_READY);
 }
 
 /* What is still queued when the process exits is abandoned. Streams' threads stay where they are:
@@ -74,7 +77,7 @@ SOFT_API cuInit(unsigned int Flags)
     if (Flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_once(&start_once, start);
-    return soft_check_init();
+    return devices == CUDA_SUCCESS ? soft_check_init() : devices;
 }
 
 SOFT_API cuDriverGetVersion(int *driverVersion)

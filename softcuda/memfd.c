@@ -16,6 +16,14 @@ typedef struct {
     unsigned char uuid[16];
 } header;
 
+/* Behind it, in this driver's files only, since Mesa's are all on one device. */
+typedef struct {
+    char name[12];
+    uint32_t device;
+} mark;
+
+static const char mark_name[12] = "grinterop";
+
 /*
  * The first bytes of SHA1("llvmpipe"). Mesa imports only files that have its own number here.
  * Builds from Mesa's git repository add their commit to the text, so they don't take this driver's
@@ -30,7 +38,7 @@ static const unsigned char mesa_uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 
 
 /* ---- The driver's own ------------------------------------------------------------------------ */
 
-static bool fill(int fd, size_t size)
+static bool fill(int fd, size_t size, int device)
 {
     size_t whole = DATA_OFFSET + size + ROOM_FOR_MESA;
     /* All pages now: a page that is missing at an access would end the process. */
@@ -42,26 +50,40 @@ static bool fill(int fd, size_t size)
     header head = {.size = whole, .offset = DATA_OFFSET};
     memcpy(head.uuid, mesa_uuid, sizeof(head.uuid));
     memcpy(bytes, &head, sizeof(head));
+    mark own = {.device = (uint32_t)device};
+    memcpy(own.name, mark_name, sizeof(own.name));
+    memcpy(bytes + sizeof(head), &own, sizeof(own));
     memcpy(bytes + DATA_OFFSET - sizeof(head.offset), &head.offset, sizeof(head.offset));
     memset(bytes + DATA_OFFSET, SOFT_POISON, size);
     munmap(bytes, whole);
     return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
 }
 
-CUresult soft_memfd_create(size_t size, soft_memfd *file)
+CUresult soft_memfd_create(size_t size, int device, soft_memfd *file)
 {
     int fd = memfd_create("grinterop software CUDA memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    if (!fill(fd, size)) {
+    if (!fill(fd, size, device)) {
         close(fd);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    *file = (soft_memfd){fd, DATA_OFFSET, size};
+    *file = (soft_memfd){fd, DATA_OFFSET, size, device, true};
     return CUDA_SUCCESS;
 }
 
 /* ---- An application's ------------------------------------------------------------------------ */
+
+/* Anybody may have written it. */
+static void read_mark(int fd, soft_memfd *file)
+{
+    mark found;
+    file->is_own = file->offset >= sizeof(header) + sizeof(found) &&
+                   pread(fd, &found, sizeof(found), sizeof(header)) == (ssize_t)sizeof(found) &&
+                   memcmp(found.name, mark_name, sizeof(found.name)) == 0 &&
+                   found.device < SOFT_MAX_DEVICES;
+    file->device = file->is_own ? (int)found.device : SOFT_DRAWING_DEVICE;
+}
 
 /* NULL, or what is wrong with it. */
 static const char *inspect(int fd, soft_memfd *file)
@@ -80,6 +102,7 @@ static const char *inspect(int fd, soft_memfd *file)
         return "is no memory of llvmpipe, of lavapipe or of this driver";
     file->offset = head.offset;
     file->size = head.size - head.offset;
+    read_mark(fd, file);
     return NULL;
 }
 

@@ -13,10 +13,12 @@ typedef struct {
     int fd;        /* the driver's own descriptor */
     size_t offset; /* of the data in the file */
     size_t size;   /* bytes of data */
+    int device;    /* the number of the device that the data are on */
+    bool is_own;   /* made by soft_memfd_create, in any process */
 } soft_memfd;
 
 /* A new file with size bytes of poisoned data. CUDA_ERROR_OUT_OF_MEMORY. */
-CUresult soft_memfd_create(size_t size, soft_memfd *file);
+CUresult soft_memfd_create(size_t size, int device, soft_memfd *file);
 
 /* Looks at an application's descriptor and opens another one for the same file; the application's
  * stays as it is. CUDA_ERROR_INVALID_VALUE, with a line that says why and begins with the name of

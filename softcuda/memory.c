@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuMemAlloc, cuMemFree and their relatives. */
 #include "softcuda/device_memory.h"
+#include "softcuda/peer_access.h"
 
 #define PITCH_ALIGNMENT 512
 
@@ -68,7 +69,7 @@ static bool is_freeable(const soft_range *range)
            range->kind == SOFT_MEMORY_EXTERNAL;
 }
 
-/* As the driver, waits for the work that may still use the memory. */
+/* As the driver, waits for the work that may still use the memory, here on other devices, too. */
 SOFT_API cuMemFree_v2(CUdeviceptr dptr)
 {
     CUresult result = soft_check_no_dead_context();
@@ -83,6 +84,8 @@ SOFT_API cuMemFree_v2(CUdeviceptr dptr)
         return soft_pool_free_now(range.base);
     if (!is_freeable(&range) || range.owner || !soft_range_remove(range.base, range.kind, &range))
         return CUDA_ERROR_INVALID_VALUE;
+    if (soft_device_count() > 1)
+        soft_contexts_drain();
     result = soft_context_wait(range.context);
     soft_device_memory_free(&range, range.kind == SOFT_MEMORY_EXTERNAL
                                         ? "a buffer of external memory after cuMemFree"
@@ -103,11 +106,12 @@ void soft_memory_destroy_all(soft_context *context)
 
 SOFT_API cuMemGetInfo_v2(size_t *free, size_t *total)
 {
-    CUresult result = soft_check_context(NULL);
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
     if (result != CUDA_SUCCESS)
         return result;
     size_t unused, all;
-    soft_device_memory_count(&unused, &all);
+    soft_device_memory_count(soft_context_device(context), &unused, &all);
     if (free)
         *free = unused;
     if (total)
@@ -115,14 +119,17 @@ SOFT_API cuMemGetInfo_v2(size_t *free, size_t *total)
     return CUDA_SUCCESS;
 }
 
-/* A mapped graphics resource is not an allocation: the driver doesn't find it here. */
+/* A mapped graphics resource is not an allocation: the driver doesn't find it here, nor what
+ * cuMemAlloc gave to a context out of reach. */
 SOFT_API cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
 {
-    CUresult result = soft_check_context(NULL);
+    soft_context *context;
+    CUresult result = soft_check_context(&context);
     if (result != CUDA_SUCCESS)
         return result;
     soft_range range;
-    if (!soft_range_find((void *)(uintptr_t)dptr, &range) || range.kind == SOFT_MEMORY_GRAPHICS)
+    if (!soft_range_find((void *)(uintptr_t)dptr, &range) || range.kind == SOFT_MEMORY_GRAPHICS ||
+        (range.kind == SOFT_MEMORY_DEVICE && !soft_can_touch(context, &range)))
         return CUDA_ERROR_NOT_FOUND;
     if (pbase)
         *pbase = (CUdeviceptr)(uintptr_t)range.base;

@@ -17,15 +17,17 @@ typedef struct {
     cuuint64_t used_high;
     cuuint64_t reserved_high;
     size_t max_size; /* 0: no limit */
+    CUdevice device;
+    unsigned char access[SOFT_MAX_DEVICES]; /* CUmemAccess_flags */
 } memory_pool;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static memory_pool *default_pool;
-static memory_pool *current_pool; /* what cuMemAllocAsync takes */
+static memory_pool *default_pools[SOFT_MAX_DEVICES];
+static memory_pool *current_pools[SOFT_MAX_DEVICES]; /* what cuMemAllocAsync takes */
 
 /* ---- Pools ----------------------------------------------------------------------------------- */
 
-static memory_pool *pool_new(size_t max_size)
+static memory_pool *pool_new(CUdevice device, size_t max_size)
 {
     memory_pool *pool = calloc(1, sizeof(*pool));
     if (!pool)
@@ -37,16 +39,23 @@ static memory_pool *pool_new(size_t max_size)
     }
     pool->holders = 1;
     pool->max_size = max_size;
+    pool->device = device;
+    pool->access[device] = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     for (int i = 0; i < 3; i++)
         pool->reuse[i] = 1;
     return pool;
 }
 
-static memory_pool *default_pool_locked(void)
+static memory_pool *default_pool_locked(CUdevice device)
 {
-    if (!default_pool)
-        default_pool = pool_new(0);
-    return default_pool;
+    if (!default_pools[device])
+        default_pools[device] = pool_new(device, 0);
+    return default_pools[device];
+}
+
+static memory_pool *current_pool_locked(CUdevice device)
+{
+    return current_pools[device] ? current_pools[device] : default_pool_locked(device);
 }
 
 static void pool_drop_locked(memory_pool *pool)
@@ -80,10 +89,10 @@ static CUresult get_pool_of_device(CUmemoryPool *handle, CUdevice dev, bool curr
         return result;
     if (!handle)
         return CUDA_ERROR_INVALID_VALUE;
-    if (dev != 0)
+    if (soft_check_device(dev) != CUDA_SUCCESS)
         return CUDA_ERROR_INVALID_DEVICE;
     pthread_mutex_lock(&lock);
-    memory_pool *pool = current && current_pool ? current_pool : default_pool_locked();
+    memory_pool *pool = current ? current_pool_locked(dev) : default_pool_locked(dev);
     if (pool)
         *handle = pool->handle;
     pthread_mutex_unlock(&lock);
@@ -106,10 +115,12 @@ SOFT_API cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
     CUresult result = get_pool(pool, &found);
     if (result != CUDA_SUCCESS)
         return result;
-    if (dev != 0)
+    if (soft_check_device(dev) != CUDA_SUCCESS)
         return CUDA_ERROR_INVALID_DEVICE;
+    if (found->device != dev)
+        return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&lock);
-    current_pool = found;
+    current_pools[dev] = found;
     pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
 }
@@ -123,14 +134,14 @@ SOFT_API cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
         return CUDA_ERROR_INVALID_VALUE;
     bool on_device = poolProps->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
     if (poolProps->location.type == CU_MEM_LOCATION_TYPE_INVALID ||
-        (on_device && poolProps->location.id != 0))
+        (on_device && soft_check_device(poolProps->location.id) != CUDA_SUCCESS))
         return CUDA_ERROR_INVALID_VALUE;
     if (!on_device || poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
         return CUDA_ERROR_NOT_SUPPORTED;
 #if CUDA_VERSION >= 12020
-    memory_pool *created = pool_new(poolProps->maxSize);
+    memory_pool *created = pool_new(poolProps->location.id, poolProps->maxSize);
 #else
-    memory_pool *created = pool_new(0);
+    memory_pool *created = pool_new(poolProps->location.id, 0);
 #endif
     if (!created)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -145,11 +156,11 @@ SOFT_API cuMemPoolDestroy(CUmemoryPool pool)
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&lock);
-    if (found == default_pool || !soft_handle_drop(SOFT_KIND_POOL, pool)) {
+    if (found == default_pools[found->device] || !soft_handle_drop(SOFT_KIND_POOL, pool)) {
         result = CUDA_ERROR_INVALID_VALUE;
     } else {
-        if (found == current_pool)
-            current_pool = NULL;
+        if (found == current_pools[found->device])
+            current_pools[found->device] = NULL;
         found->handle = NULL;
         pool_drop_locked(found);
     }
@@ -244,6 +255,80 @@ SOFT_API cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
     return CUDA_SUCCESS;
 }
 
+/* ---- Access of other devices ----------------------------------------------------------------- */
+
+/* The kind of a location is the device, and it is there. */
+static bool is_device(const CUmemLocation *location)
+{
+    return location->type == CU_MEM_LOCATION_TYPE_DEVICE &&
+           soft_check_device(location->id) == CUDA_SUCCESS;
+}
+
+static CUresult check_access(const memory_pool *pool, const CUmemAccessDesc *access)
+{
+    unsigned flags = (unsigned)access->flags;
+    if (flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
+        flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (access->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+        flags == CU_MEM_ACCESS_FLAGS_PROT_READ)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    bool is_own = access->location.id == pool->device;
+    return !is_device(&access->location) || (is_own && flags == CU_MEM_ACCESS_FLAGS_PROT_NONE)
+               ? CUDA_ERROR_INVALID_DEVICE
+               : CUDA_SUCCESS;
+}
+
+/* For what is allocated already and for what will be. The pool's own device keeps its access. Work
+ * that is still allowed to touch the memory does so before. */
+SOFT_API cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
+{
+    memory_pool *found;
+    CUresult result = get_pool(pool, &found);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!map && count > 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    bool takes = false;
+    for (size_t i = 0; i < count; i++) {
+        result = check_access(found, &map[i]);
+        if (result != CUDA_SUCCESS)
+            return result;
+        takes = takes || map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    }
+    if (takes)
+        soft_contexts_drain();
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < count; i++)
+        found->access[map[i].location.id] = (unsigned char)map[i].flags;
+    pthread_mutex_unlock(&lock);
+    return CUDA_SUCCESS;
+}
+
+SOFT_API cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location)
+{
+    memory_pool *found;
+    CUresult result = get_pool(memPool, &found);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!flags || !location || !is_device(location))
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    *flags = (CUmemAccess_flags)found->access[location->id];
+    pthread_mutex_unlock(&lock);
+    return CUDA_SUCCESS;
+}
+
+/* A pool outlives its memory, which the caller has found; its access may change meanwhile. */
+bool soft_pool_lets(const soft_range *range, CUdevice device)
+{
+    const memory_pool *pool = range->owner;
+    pthread_mutex_lock(&lock);
+    bool lets = pool->access[device] != CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    pthread_mutex_unlock(&lock);
+    return lets;
+}
+
 /* ---- Allocations ----------------------------------------------------------------------------- */
 
 /* Books size bytes on the pool and holds it; false if its limit is reached. */
@@ -268,13 +353,12 @@ static void unbook(memory_pool *pool, size_t size)
     pthread_mutex_unlock(&lock);
 }
 
-/* handle NULL: the current pool. */
-static CUresult allocate(CUdeviceptr *pointer, size_t size, CUmemoryPool handle)
+/* handle NULL: the device's current pool. */
+static CUresult allocate(CUdeviceptr *pointer, size_t size, CUmemoryPool handle, CUdevice device)
 {
     pthread_mutex_lock(&lock);
-    memory_pool *pool = handle         ? soft_handle_get(SOFT_KIND_POOL, handle)
-                        : current_pool ? current_pool
-                                       : default_pool_locked();
+    memory_pool *pool =
+        handle ? soft_handle_get(SOFT_KIND_POOL, handle) : current_pool_locked(device);
     bool booked = pool && book_locked(pool, size);
     pthread_mutex_unlock(&lock);
     if (!booked)
@@ -283,6 +367,7 @@ static CUresult allocate(CUdeviceptr *pointer, size_t size, CUmemoryPool handle)
     soft_range range = {.size = size,
                         .kind = SOFT_MEMORY_POOL,
                         .what = "stream-ordered memory of cuMemAllocAsync",
+                        .device = pool->device,
                         .owner = pool};
     CUresult result = soft_device_memory_new(&range);
     if (result != CUDA_SUCCESS)
@@ -303,7 +388,7 @@ static CUresult allocate_on(CUdeviceptr *pointer, size_t size, CUmemoryPool hand
     *pointer = 0;
     if (!size)
         return CUDA_SUCCESS;
-    return allocate(pointer, size, handle);
+    return allocate(pointer, size, handle, soft_context_device(soft_stream_context(ordered)));
 }
 
 SOFT_API cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)

@@ -57,6 +57,8 @@ static CUresult insert(const soft_range *range)
     }
     memmove(&ranges[index + 1], &ranges[index], (count - index) * sizeof(*ranges));
     ranges[index] = *range;
+    if (range->context)
+        ranges[index].device = soft_context_device(range->context);
     ranges[index].id = soft_next_id();
     count++;
     return CUDA_SUCCESS;
@@ -95,6 +97,15 @@ bool soft_range_take_of_context(const soft_context *context, soft_range *removed
     return found;
 }
 
+void soft_range_set_access(const void *base, unsigned access)
+{
+    pthread_rwlock_wrlock(&lock);
+    size_t index = starts_up_to(base);
+    if (index > 0 && ranges[index - 1].base == (const unsigned char *)base)
+        ranges[index - 1].access = access;
+    pthread_rwlock_unlock(&lock);
+}
+
 bool soft_range_find(const void *address, soft_range *range)
 {
     pthread_rwlock_rdlock(&lock);
@@ -106,19 +117,19 @@ bool soft_range_find(const void *address, soft_range *range)
     return found;
 }
 
-static bool continues(const soft_range *range, const soft_range *next)
+static bool continues(const soft_range *range, const soft_range *next, unsigned devices)
 {
     return range->kind == SOFT_MEMORY_VIRTUAL && next->kind == SOFT_MEMORY_VIRTUAL &&
-           range->base + range->size == next->base;
+           range->base + range->size == next->base && (next->access & devices);
 }
 
-size_t soft_range_reach(const void *address)
+size_t soft_range_reach(const void *address, unsigned devices)
 {
     size_t reach = 0;
     pthread_rwlock_rdlock(&lock);
     size_t index = starts_up_to(address);
     if (index > 0 && is_inside(&ranges[index - 1], address)) {
-        while (index < count && continues(&ranges[index - 1], &ranges[index]))
+        while (index < count && continues(&ranges[index - 1], &ranges[index], devices))
             index++;
         const soft_range *last = &ranges[index - 1];
         reach = (size_t)(last->base + last->size - (const unsigned char *)address);
@@ -129,7 +140,7 @@ size_t soft_range_reach(const void *address)
 
 bool soft_range_holds(const void *address, size_t size)
 {
-    size_t reach = soft_range_reach(address);
+    size_t reach = soft_range_reach(address, ~0u);
     return reach > 0 && size <= reach;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an application can ask about a pointer. */
 #include "softcuda/device_memory.h"
+#include "softcuda/peer_access.h"
 
 #include <string.h>
 
@@ -37,6 +38,7 @@ static CUresult put_word(void *data, uint64_t value)
 
 static CUresult query(void *data, unsigned attribute, const soft_range *range, CUdeviceptr pointer)
 {
+    soft_context *current;
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
         return put_word(
@@ -44,6 +46,8 @@ static CUresult query(void *data, unsigned attribute, const soft_range *range, C
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         return put_int(data, is_host(range) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+        if (soft_check_context(&current) == CUDA_SUCCESS && !soft_can_touch(current, range))
+            return CUDA_ERROR_INVALID_VALUE;
         return put_word(data, pointer);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
         put_word(data, has_host_pointer(range) ? pointer : 0);
@@ -59,7 +63,7 @@ static CUresult query(void *data, unsigned attribute, const soft_range *range, C
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
         return put_int(data, range->kind == SOFT_MEMORY_MANAGED);
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-        return put_int(data, 0);
+        return put_int(data, (unsigned)range->device);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
         return put_word(data, (uint64_t)(uintptr_t)range->base);

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device's primary context: alive while it is retained, with the same handle each time. */
+/* Each device's primary context: alive while it is retained, with the same handle each time. */
 #include "softcuda/context.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* taken before soft_lock */
-static soft_context *primary;
-static unsigned wanted_flags;
-static unsigned retained;
+static struct {
+    soft_context *context;
+    unsigned wanted_flags;
+    unsigned retained;
+} primaries[SOFT_MAX_DEVICES];
 
-static void reset_locked(void)
+static bool is_alive_locked(CUdevice dev)
 {
-    if (primary && primary->alive)
-        soft_context_end(primary);
-    wanted_flags = 0;
+    return primaries[dev].context && primaries[dev].context->alive;
+}
+
+static void reset_locked(CUdevice dev)
+{
+    if (is_alive_locked(dev))
+        soft_context_end(primaries[dev].context);
+    primaries[dev].wanted_flags = 0;
 }
 
 SOFT_API cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
@@ -23,11 +30,12 @@ SOFT_API cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
         return CUDA_ERROR_INVALID_VALUE;
 
     pthread_mutex_lock(&lock);
-    if (!primary || !primary->alive)
-        result = soft_context_start(&primary, wanted_flags, true);
+    if (!is_alive_locked(dev))
+        result =
+            soft_context_start(&primaries[dev].context, dev, primaries[dev].wanted_flags, true);
     if (result == CUDA_SUCCESS) {
-        retained++;
-        *pctx = primary->handle;
+        primaries[dev].retained++;
+        *pctx = primaries[dev].context->handle;
     }
     pthread_mutex_unlock(&lock);
     return result;
@@ -40,10 +48,10 @@ SOFT_API cuDevicePrimaryCtxRelease_v2(CUdevice dev)
         return result;
 
     pthread_mutex_lock(&lock);
-    if (retained == 0)
+    if (primaries[dev].retained == 0)
         result = CUDA_ERROR_INVALID_CONTEXT;
-    else if (--retained == 0)
-        reset_locked();
+    else if (--primaries[dev].retained == 0)
+        reset_locked(dev);
     pthread_mutex_unlock(&lock);
     return result;
 }
@@ -56,7 +64,7 @@ SOFT_API cuDevicePrimaryCtxReset_v2(CUdevice dev)
         return result;
 
     pthread_mutex_lock(&lock);
-    reset_locked();
+    reset_locked(dev);
     pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
 }
@@ -70,10 +78,10 @@ SOFT_API cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
         return CUDA_ERROR_INVALID_VALUE;
 
     pthread_mutex_lock(&lock);
-    wanted_flags = flags;
+    primaries[dev].wanted_flags = flags;
     pthread_mutex_lock(&soft_lock);
-    if (primary)
-        primary->flags = flags;
+    if (primaries[dev].context)
+        primaries[dev].context->flags = flags;
     pthread_mutex_unlock(&soft_lock);
     pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
@@ -88,8 +96,8 @@ SOFT_API cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *acti
         return CUDA_ERROR_INVALID_VALUE;
 
     pthread_mutex_lock(&lock);
-    *flags = wanted_flags;
-    *active = primary && primary->alive;
+    *flags = primaries[dev].wanted_flags;
+    *active = is_alive_locked(dev);
     pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
 }

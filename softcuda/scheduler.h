@@ -39,7 +39,8 @@ struct soft_stream {
 struct soft_context {
     soft_context *next; /* in the list of all */
     CUcontext handle;
-    uint64_t id;
+    uint64_t id; /* another one in each life */
+    CUdevice device;
     unsigned flags;
     bool alive;
     bool primary;

@@ -59,12 +59,30 @@ void soft_log(enum soft_log_level level, const char *format, ...)
  * the memory of that, a static that starts as 0) and returns CUDA_ERROR_NOT_SUPPORTED. */
 CUresult soft_unsupported(int *logged, const char *what);
 
-/* ---- Device (device.c) ----------------------------------------------------------------------- */
+/* ---- Devices (device_list.c, device.c) ------------------------------------------------------- */
 
-/* The one device's UUID. */
-void soft_device_uuid(CUuuid *uuid);
+/* As many as there can be. A device is a CUdevice below this number. */
+#define SOFT_MAX_DEVICES 8
 
-/* As soft_check_init, then CUDA_ERROR_INVALID_DEVICE for any other device. */
+/* Reads the environment, for cuInit. CUDA_ERROR_NO_DEVICE if that hides all devices,
+ * CUDA_ERROR_INVALID_DEVICE if it names one twice. */
+CUresult soft_devices_find(void);
+
+/* How many a program sees, and how many there are. */
+int soft_device_count(void);
+int soft_device_all(void);
+
+/* A device's number among all, which is the same in every process; and the device of that number,
+ * or CU_DEVICE_INVALID if it is hidden. */
+int soft_device_number(CUdevice device);
+CUdevice soft_device_of_number(int number);
+
+/* The number of the device that OpenGL and Vulkan draw on. */
+#define SOFT_DRAWING_DEVICE 0
+
+void soft_device_uuid(int number, CUuuid *uuid);
+
+/* As soft_check_init, then CUDA_ERROR_INVALID_DEVICE for what is no device. */
 CUresult soft_check_device(CUdevice dev);
 
 /* ---- Handles (handle_table.c) ---------------------------------------------------------------- */
@@ -120,12 +138,18 @@ CUresult soft_check_init(void);
  * error. context may be NULL. */
 CUresult soft_check_context(soft_context **context);
 
+/* The device that a context is on. */
+CUdevice soft_context_device(const soft_context *context);
+
 /* The context as an application sees it. */
 CUcontext soft_context_handle(const soft_context *context);
 
 /* Makes every later call in the context return error, as after a kernel that faulted. The first
  * error stays. */
 void soft_context_fail(soft_context *context, CUresult error);
+
+/* The same for all contexts: an access to what another device has ends the work of both. */
+void soft_contexts_fail(CUresult error);
 
 /* Calls hook whenever a context is about to be destroyed or reset, after its pending work has
  * completed and while its streams and memory still exist. At most 8 hooks; register them from a
@@ -184,6 +208,9 @@ enum soft_memory {
     SOFT_MEMORY_VIRTUAL,  /* one mapping of cuMemMap that cuMemSetAccess made accessible */
 };
 
+/* The flags of an external range whose memory cuMemCreate made. */
+#define SOFT_EXTERNAL_OWN 1u
+
 /* Device and host addresses are the same number for all of them. */
 typedef struct {
     unsigned char *base;
@@ -192,6 +219,8 @@ typedef struct {
     const char *what;      /* for the message of a fault; NULL: no memory of the driver's */
     unsigned flags;        /* of the call that made it; of virtual memory, its handle types */
     soft_context *context; /* may be NULL */
+    CUdevice device;       /* set by soft_range_add where there is a context */
+    unsigned access;       /* of virtual memory: the devices, a bit each, that may access it */
     void *owner;           /* for the file that added it, e.g. the pool or the resource */
     uint64_t id;           /* unique in the process; set by soft_range_add */
 } soft_range;
@@ -207,9 +236,12 @@ bool soft_range_remove(const void *base, enum soft_memory kind, soft_range *remo
 /* The range that holds address; false if there is none. range may be NULL. */
 bool soft_range_find(const void *address, soft_range *range);
 
+/* Sets who may access the range of virtual memory that starts at base. */
+void soft_range_set_access(const void *base, unsigned access);
+
 /* Bytes from address to the end of its range, 0 if there is none. Mappings of virtual memory that
- * lie end to end are as one range. */
-size_t soft_range_reach(const void *address);
+ * lie end to end, and that one of the devices (a bit each) may access, are as one range. */
+size_t soft_range_reach(const void *address, unsigned devices);
 
 /* True if [address, address + size) lies within one known range, in the sense of soft_range_reach.
  * The argument check of launches and copies. */

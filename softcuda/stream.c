@@ -229,7 +229,7 @@ SOFT_API cuStreamGetDevice(CUstream hStream, CUdevice *device)
     soft_stream *stream;
     CUresult result = query(hStream, device, &stream);
     if (result == CUDA_SUCCESS)
-        *device = 0;
+        *device = stream->context->device;
     return result;
 }
 

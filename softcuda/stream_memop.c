@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stream memory operations: a stream writes a word, or waits until a word has a value. */
+#include "softcuda/peer_access.h"
 #include "softcuda/scheduler.h"
 
 #include <time.h>
@@ -58,14 +59,16 @@ static void run_write(void *copy)
 #define WRITE_FLAGS 0u                         /* the driver refuses the one that cuda.h has */
 #define WAIT_FLAGS  (CU_STREAM_WAIT_VALUE_NOR) /* both bits of the comparison */
 
-static CUresult check(const word_operation *operation, bool waits)
+static CUresult check(const word_operation *operation, const soft_context *context, bool waits)
 {
+    soft_range range;
     const size_t size = operation->is_64_bit ? 8 : 4;
     const unsigned known_flags = waits ? WAIT_FLAGS : WRITE_FLAGS;
     if (waits && (operation->flags & CU_STREAM_WAIT_VALUE_FLUSH))
         return CUDA_ERROR_NOT_SUPPORTED;
     if ((uintptr_t)operation->address % size || (operation->flags & ~known_flags) ||
-        !soft_range_holds(operation->address, size))
+        !soft_range_holds(operation->address, size) ||
+        (soft_range_find(operation->address, &range) && !soft_can_touch(context, &range)))
         return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
 }
@@ -77,7 +80,7 @@ static CUresult push(CUstream handle, bool waits, CUdeviceptr address, uint64_t 
     const word_operation operation = {(void *)(uintptr_t)address, value, flags, is_64_bit};
     CUresult result = soft_stream_get(handle, &stream);
     if (result == CUDA_SUCCESS)
-        result = check(&operation, waits);
+        result = check(&operation, soft_stream_context(stream), waits);
     if (result != CUDA_SUCCESS)
         return result;
     return soft_stream_push_copy(stream, waits ? run_wait : run_write, &operation,
@@ -133,7 +136,8 @@ static bool is_word(const CUstreamBatchMemOpParams *params, word_operation *oper
     return type != CU_STREAM_MEM_OP_BARRIER;
 }
 
-static CUresult check_batch(const CUstreamBatchMemOpParams params[], unsigned count)
+static CUresult check_batch(const CUstreamBatchMemOpParams params[], unsigned count,
+                            const soft_context *context)
 {
     CUresult result = CUDA_SUCCESS;
     for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++) {
@@ -149,7 +153,7 @@ static CUresult check_batch(const CUstreamBatchMemOpParams params[], unsigned co
         case CU_STREAM_MEM_OP_WRITE_VALUE_32:
         case CU_STREAM_MEM_OP_WRITE_VALUE_64:
             is_word(&params[i], &operation, &waits);
-            result = check(&operation, waits);
+            result = check(&operation, context, waits);
             break;
         default:
             result = CUDA_ERROR_INVALID_VALUE;
@@ -167,7 +171,7 @@ SOFT_API cuStreamBatchMemOp_v2(CUstream handle, unsigned int count,
         return result;
     if (!paramArray || count > MOST_OPERATIONS || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    result = check_batch(paramArray, count);
+    result = check_batch(paramArray, count, soft_stream_context(stream));
     for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++) {
         word_operation operation;
         bool waits;

@@ -8,6 +8,7 @@
 #include "softcuda/device_memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,7 +23,7 @@ typedef struct mapping {
     unsigned char *base;
     size_t size;
     soft_allocation *allocation;
-    unsigned access; /* CUmemAccess_flags of the device */
+    unsigned access[SOFT_MAX_DEVICES]; /* CUmemAccess_flags */
     struct mapping *next;
 } mapping;
 
@@ -154,7 +155,7 @@ SOFT_API cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
         return result;
     if (flags != 0 || offset != 0 || size == 0 || ptr % SOFT_GRANULARITY != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    mapping wanted = {at(ptr), size, soft_allocation_map(handle), 0, NULL};
+    mapping wanted = {at(ptr), size, soft_allocation_map(handle), {0}, NULL};
     if (!wanted.allocation)
         return CUDA_ERROR_INVALID_VALUE;
     result = CUDA_ERROR_NOT_SUPPORTED; /* as the real driver answers to another size */
@@ -197,38 +198,75 @@ static bool is_run(const unsigned char *base, size_t size)
 
 /* ---- Access ---------------------------------------------------------------------------------- */
 
-static CUresult set_access_locked(mapping *m, unsigned access)
+/* The devices, a bit each, that have any. */
+static unsigned who_has_access(const unsigned access[SOFT_MAX_DEVICES])
 {
-    CUresult result;
-    if (access == WRITE_ACCESS)
-        result = soft_pages_unguard(m->base, m->size);
-    else if (access == READ_ACCESS)
-        result = soft_pages_guard_writes(m->base, m->size, ONLY_READ);
-    else
-        result = soft_pages_guard(m->base, m->size, NO_ACCESS);
-    if (result != CUDA_SUCCESS)
-        return result;
+    unsigned devices = 0;
+    for (unsigned i = 0; i < SOFT_MAX_DEVICES; i++)
+        if (access[i])
+            devices |= 1u << i;
+    return devices;
+}
+
+/* Pages have one protection for all devices: the most that any of them has. */
+static CUresult protect(const mapping *m, const unsigned access[SOFT_MAX_DEVICES])
+{
+    unsigned most = 0;
+    for (unsigned i = 0; i < SOFT_MAX_DEVICES; i++)
+        most |= access[i];
+    if (most == WRITE_ACCESS)
+        return soft_pages_unguard(m->base, m->size);
+    return most == READ_ACCESS ? soft_pages_guard_writes(m->base, m->size, ONLY_READ)
+                               : soft_pages_guard(m->base, m->size, NO_ACCESS);
+}
+
+/* The mapping is a known range while one of the devices may access it. */
+static CUresult tell_range(const mapping *m, unsigned before, unsigned devices)
+{
     const soft_range range = {.base = m->base,
                               .size = m->size,
                               .kind = SOFT_MEMORY_VIRTUAL,
                               .what = "a mapping of cuMemMap",
                               .flags = (unsigned)m->allocation->prop.requestedHandleTypes,
+                              .device = m->allocation->prop.location.id,
+                              .access = devices,
                               .owner = m->allocation};
-    if (!m->access && access)
-        result = soft_range_add(&range);
-    else if (m->access && !access)
+    if (before && devices)
+        soft_range_set_access(m->base, devices);
+    else if (before)
         soft_range_remove(m->base, SOFT_MEMORY_VIRTUAL, NULL);
+    return !before && devices ? soft_range_add(&range) : CUDA_SUCCESS;
+}
+
+static CUresult set_access_locked(mapping *m, const CUmemAccessDesc *desc, size_t count)
+{
+    unsigned access[SOFT_MAX_DEVICES];
+    memcpy(access, m->access, sizeof(access));
+    for (size_t i = 0; i < count; i++)
+        access[desc[i].location.id] = (unsigned)desc[i].flags;
+    CUresult result = protect(m, access);
     if (result == CUDA_SUCCESS)
-        m->access = access;
+        result = tell_range(m, who_has_access(m->access), who_has_access(access));
+    if (result == CUDA_SUCCESS)
+        memcpy(m->access, access, sizeof(access));
     return result;
 }
 
-static CUresult set_access(unsigned char *base, size_t size, unsigned access)
+static bool takes_access(const CUmemAccessDesc *desc, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((unsigned)desc[i].flags != WRITE_ACCESS)
+            return true;
+    return false;
+}
+
+static CUresult set_access(unsigned char *base, size_t size, const CUmemAccessDesc *desc,
+                           size_t count)
 {
     if (!is_run(base, size))
         return CUDA_ERROR_INVALID_VALUE;
     /* Work that is still allowed to access it does so before. */
-    if (access != WRITE_ACCESS)
+    if (takes_access(desc, count))
         soft_contexts_drain();
     CUresult result = CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&lock);
@@ -236,7 +274,7 @@ static CUresult set_access(unsigned char *base, size_t size, unsigned access)
     if (link) {
         result = CUDA_SUCCESS;
         for (mapping *m = *link; result == CUDA_SUCCESS && m && m->base < base + size; m = m->next)
-            result = set_access_locked(m, access);
+            result = set_access_locked(m, desc, count);
     }
     pthread_mutex_unlock(&lock);
     return result;
@@ -258,8 +296,8 @@ SOFT_API cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *des
         if (result != CUDA_SUCCESS)
             return result == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : result;
     }
-    /* All speak of the one device; the last one holds. */
-    return set_access(at(ptr), size, (unsigned)desc[count - 1].flags);
+    /* Of those that speak of one device the last one holds. */
+    return set_access(at(ptr), size, desc, count);
 }
 
 /* The mapping that holds the address, or NULL. */
@@ -285,7 +323,7 @@ SOFT_API cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location
     pthread_mutex_lock(&lock);
     const mapping *m = find_mapping_locked(at(ptr));
     if (m)
-        *flags = m->access;
+        *flags = m->access[location->id];
     pthread_mutex_unlock(&lock);
     return m ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -317,7 +355,7 @@ static void unmap_locked(mapping **link)
     mapping *m = *link;
     const reservation *r = find_reservation_locked(m->base, m->size);
     *link = m->next;
-    if (m->access)
+    if (who_has_access(m->access))
         soft_range_remove(m->base, SOFT_MEMORY_VIRTUAL, NULL);
     soft_pages_unguard(m->base, m->size);
     mmap(m->base, m->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
