@@ -4,6 +4,7 @@
  * and is never freed, and its handle is what tells them whether it still is the object they mean.
  */
 #include "softcuda/image_object.h"
+#include "softcuda/peer_access.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,12 @@ static uint32_t used = 1;
 const gr_cuhost_images *soft_images(void)
 {
     return &images;
+}
+
+CUresult soft_image_check_reach(const soft_context *context, const soft_array *array)
+{
+    return soft_can_reach(context, array->owned.context) ? CUDA_SUCCESS
+                                                         : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
 }
 
 static soft_image *record_of(uint32_t slot)
@@ -93,6 +100,17 @@ bool soft_image_drop(uint64_t handle, enum gr_cuhost_kind kind)
     }
     pthread_mutex_unlock(&lock);
     return slot != 0;
+}
+
+soft_context *soft_image_context(uint64_t handle)
+{
+    pthread_mutex_lock(&lock);
+    uint32_t slot = find(handle, GR_CUHOST_TEXTURE);
+    if (!slot)
+        slot = find(handle, GR_CUHOST_SURFACE);
+    soft_context *context = slot ? record_of(slot)->context : NULL;
+    pthread_mutex_unlock(&lock);
+    return context;
 }
 
 /* An object ends with its context. */

@@ -19,6 +19,9 @@ typedef struct {
 /* What a launch hands to its kernel. */
 const gr_cuhost_images *soft_images(void);
 
+/* CUDA_ERROR_PEER_ACCESS_NOT_ENABLED for an array on a device out of the context's reach. */
+CUresult soft_image_check_reach(const soft_context *context, const soft_array *array);
+
 /* Copies the image to a record and makes a handle of the kind for it, which is never 0.
  * CUDA_ERROR_OUT_OF_MEMORY when there is no room for more objects. */
 CUresult soft_image_new(const soft_image *image, enum gr_cuhost_kind kind,
@@ -31,6 +34,9 @@ CUresult soft_image_query(uint64_t handle, enum gr_cuhost_kind kind, const void 
 
 /* Ends the handle; false if it isn't (or is no longer) one of this kind. */
 bool soft_image_drop(uint64_t handle, enum gr_cuhost_kind kind);
+
+/* The context of a texture or surface object; NULL if the handle is none. */
+soft_context *soft_image_context(uint64_t handle);
 
 /* Fills in format and level 0, or all levels, of an image. False if the format is none. */
 bool soft_image_set_format(gr_cuhost_image *image, CUarray_format format, unsigned channels);

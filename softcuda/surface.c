@@ -17,6 +17,9 @@ SOFT_API cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC 
     const soft_array *array = soft_array_get(pResDesc->res.array.hArray);
     if (!array)
         return CUDA_ERROR_INVALID_HANDLE;
+    result = soft_image_check_reach(object.context, array);
+    if (result != CUDA_SUCCESS)
+        return result;
     /* The driver makes the object all the same. */
     if (!(array->descriptor.Flags & CUDA_ARRAY3D_SURFACE_LDST))
         soft_log(SOFT_WARN,

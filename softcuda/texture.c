@@ -16,24 +16,28 @@
 
 /* ---- The resource ---------------------------------------------------------------------------- */
 
-static CUresult set_array(gr_cuhost_image *image, CUarray handle)
+static CUresult set_array(soft_image *object, CUarray handle)
 {
     if (!handle)
         return CUDA_ERROR_INVALID_VALUE;
     const soft_array *array = soft_array_get(handle);
     if (!array)
         return CUDA_ERROR_INVALID_HANDLE;
-    return soft_image_set_array(image, array) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (!soft_image_set_array(&object->image, array))
+        return CUDA_ERROR_INVALID_VALUE;
+    return soft_image_check_reach(object->context, array);
 }
 
-static CUresult set_mipmap(gr_cuhost_image *image, CUmipmappedArray handle)
+static CUresult set_mipmap(soft_image *object, CUmipmappedArray handle)
 {
     if (!handle)
         return CUDA_ERROR_INVALID_VALUE;
     const soft_mipmap *mipmap = soft_mipmap_get(handle);
     if (!mipmap)
         return CUDA_ERROR_INVALID_HANDLE;
-    return soft_image_set_mipmap(image, mipmap) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (!soft_image_set_mipmap(&object->image, mipmap))
+        return CUDA_ERROR_INVALID_VALUE;
+    return soft_image_check_reach(object->context, mipmap->levels[0]);
 }
 
 /* Memory as an array of one level, if all of it is known. */
@@ -80,19 +84,20 @@ static CUresult set_pitch(gr_cuhost_image *image, const CUDA_RESOURCE_DESC *reso
     return set_memory(image, resource->res.pitch2D.devPtr, width, height, pitch);
 }
 
-static CUresult set_resource(gr_cuhost_image *image, const CUDA_RESOURCE_DESC *resource)
+static CUresult set_resource(soft_image *object)
 {
+    const CUDA_RESOURCE_DESC *resource = &object->resource;
     if (resource->flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     switch (resource->resType) {
     case CU_RESOURCE_TYPE_ARRAY:
-        return set_array(image, resource->res.array.hArray);
+        return set_array(object, resource->res.array.hArray);
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
-        return set_mipmap(image, resource->res.mipmap.hMipmappedArray);
+        return set_mipmap(object, resource->res.mipmap.hMipmappedArray);
     case CU_RESOURCE_TYPE_LINEAR:
-        return set_linear(image, resource);
+        return set_linear(&object->image, resource);
     case CU_RESOURCE_TYPE_PITCH2D:
-        return set_pitch(image, resource);
+        return set_pitch(&object->image, resource);
     default:
         return CUDA_ERROR_INVALID_VALUE;
     }
@@ -251,7 +256,7 @@ static CUresult set_reading(gr_cuhost_image *image, const CUDA_TEXTURE_DESC *t, 
 
 static CUresult describe(soft_image *object)
 {
-    CUresult result = set_resource(&object->image, &object->resource);
+    CUresult result = set_resource(object);
     if (result == CUDA_SUCCESS && object->has_view)
         result = apply_view(&object->image, &object->resource, &object->view);
     if (result != CUDA_SUCCESS)
