@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuLaunchKernel and its relatives: the checks, and the launch as a task of its stream. */
+#include "softcuda/kernel_access.h"
 #include "softcuda/kernel_run.h"
 #include "softcuda/module.h"
 
@@ -45,7 +46,9 @@ static void run_launch(void *copy)
     soft_grid grid = {.kernel = l->kernel, .params = pointers};
     memcpy(grid.grid, l->grid, sizeof(grid.grid));
     memcpy(grid.block, l->block, sizeof(grid.block));
-    if (!soft_grid_run(&grid))
+    if (!soft_kernel_may_have(l->context, l->kernel, launch_bytes(l)))
+        soft_contexts_fail(CUDA_ERROR_ILLEGAL_ADDRESS);
+    else if (!soft_grid_run(&grid))
         soft_context_fail(l->context, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
     soft_module_release(l->module);
 }
