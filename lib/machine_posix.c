@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the kernel says of the machine. */
+#include "lib/machine.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* Windows's own kernels are named so: "5.15.90.1-microsoft-standard-WSL2". */
+bool gr_machine_is_wsl(void)
+{
+    struct utsname name;
+    return uname(&name) == 0 &&
+           (strstr(name.release, "microsoft") || strstr(name.release, "Microsoft"));
+}
+
+const char *gr_machine_node(const char *path)
+{
+    if (access(path, F_OK) != 0)
+        return "not there";
+    return access(path, R_OK | W_OK) == 0 ? "there" : "closed to this user";
+}
