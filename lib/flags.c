@@ -11,14 +11,15 @@ static const struct {
     const char *name;
     unsigned bit;
 } flag_names[] = {
-    {"none", GR_READ_WRITE},
+    {"read_write", GR_READ_WRITE},
+    {"none", GR_READ_WRITE}, /* as cuda.core calls it */
     {"read_only", GR_READ_ONLY},
     {"write_discard", GR_WRITE_DISCARD},
     {"surface_load_store", GR_SURFACE_LOAD_STORE},
     {"texture_gather", GR_TEXTURE_GATHER},
 };
 #define FLAG_COUNT  (sizeof(flag_names) / sizeof(flag_names[0]))
-#define VALID_NAMES "none, read_only, write_discard, surface_load_store, texture_gather"
+#define VALID_NAMES "read_write, none, read_only, write_discard, surface_load_store, texture_gather"
 
 static bool find_flag(const char *word, size_t length, unsigned *bit)
 {
@@ -68,7 +69,7 @@ void gr_flags_format(unsigned flags, char *text, size_t size)
 {
     size_t used = 0;
     snprintf(text, size, "%s", flags ? "" : flag_names[0].name);
-    for (size_t i = 1; i < FLAG_COUNT && used < size; i++)
+    for (size_t i = 0; i < FLAG_COUNT && used < size; i++)
         if (flags & flag_names[i].bit)
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "|" : "",
                                      flag_names[i].name);

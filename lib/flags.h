@@ -5,7 +5,7 @@
 
 #include <grinterop/gr.h>
 
-/* The names of the bits set, joined with '|'; "none" for 0. */
+/* The names of the bits set, joined with '|'; "read_write" for 0. */
 void gr_flags_format(unsigned flags, char *text, size_t size);
 
 /* Refuses unknown bits, bits outside `allowed`, and read_only together with write_discard. */

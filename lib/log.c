@@ -17,12 +17,21 @@ static pthread_mutex_t sink_lock = PTHREAD_MUTEX_INITIALIZER;
 static gr_log_fn sink;
 static void *sink_user;
 
+/* A word that is none of them would be silence where someone asked for lines. */
 __attribute__((constructor)) static void read_environment(void)
 {
     const char *wanted = getenv("GR_LOG");
-    for (int level = GR_LOG_NONE; wanted && level <= GR_LOG_DEBUG; level++)
-        if (strcasecmp(wanted, level_names[level]) == 0)
+    if (!wanted || !*wanted)
+        return;
+    for (int level = GR_LOG_NONE; level <= GR_LOG_DEBUG; level++)
+        if (strcasecmp(wanted, level_names[level]) == 0) {
             atomic_store(&gr_log_threshold, level);
+            return;
+        }
+    fprintf(stderr,
+            "grinterop: GR_LOG is \"%.40s\", which is none of none, error, warning, info and "
+            "debug: nothing is logged.\n",
+            wanted);
 }
 
 void gr_log_set(gr_log_level level, gr_log_fn fn, void *user)
@@ -34,11 +43,19 @@ void gr_log_set(gr_log_level level, gr_log_fn fn, void *user)
     atomic_store(&gr_log_threshold, (int)level);
 }
 
+/* A line is this long at the most. */
+#define LINE_SIZE 1024
+
+static void write_line(gr_log_level level, const char *line)
+{
+    fprintf(stderr, "grinterop %s: %s\n", level_names[level], line);
+}
+
 void gr_log(gr_log_level level, const char *format, ...)
 {
     if (level == GR_LOG_NONE || !gr_log_wanted(level))
         return;
-    char line[1024];
+    char line[LINE_SIZE];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof(line), format, arguments);
@@ -51,5 +68,17 @@ void gr_log(gr_log_level level, const char *format, ...)
     if (fn)
         fn(user, level, line);
     else
-        fprintf(stderr, "grinterop %s: %s\n", level_names[level], line);
+        write_line(level, line);
+}
+
+void gr_log_at_end(gr_log_level level, const char *format, ...)
+{
+    char line[LINE_SIZE];
+    if (sink || !gr_log_wanted(level))
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    write_line(level, line);
 }

@@ -20,4 +20,10 @@ static inline bool gr_log_wanted(gr_log_level level)
 
 void gr_log(gr_log_level level, const char *format, ...) GR_PRINTF(2, 3);
 
+/*
+ * Likewise, while the process ends: what gr_log_set() was given may be gone by then, so with a
+ * function of the program's there is no line.
+ */
+void gr_log_at_end(gr_log_level level, const char *format, ...) GR_PRINTF(2, 3);
+
 #endif
