@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Codes of the CUDA driver that name no cause, and what to do. Those of cuInit have usual causes
+ * that can be looked at: the device nodes, and the system.
+ */
+#include "lib/cuda_advice.h"
+
+#include <stdio.h>
+
+#include "lib/machine.h"
+
+static const char *sentence(CUresult code)
+{
+    switch (code) {
+    case CUDA_ERROR_STUB_LIBRARY:
+        return "It is the stub that programs are linked with: take its folder, lib64/stubs, out of "
+               "LD_LIBRARY_PATH.";
+    case CUDA_ERROR_NO_DEVICE:
+        return "It sees no GPU: look at CUDA_VISIBLE_DEVICES, and in a container at "
+               "NVIDIA_VISIBLE_DEVICES and --gpus.";
+    case CUDA_ERROR_OPERATING_SYSTEM:
+        return "The operating system refused it a call: the user's rights, a container or a "
+               "sandbox may keep it from the GPU, or NVIDIA's OpenGL driver, which belongs to it, "
+               "is missing (libnvidia-gl, NVIDIA_DRIVER_CAPABILITIES with graphics).";
+    case CUDA_ERROR_SYSTEM_NOT_READY:
+        return "A service that the machine's GPUs need does not run yet: nvidia-fabricmanager, "
+               "where NVSwitches connect them.";
+    case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+        return "The kernel's driver is of another version than this file: restart after an update, "
+               "or mount the host's own driver into the container.";
+    case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
+        return "It is of a package for forward compatibility (cuda-compat), which this GPU does "
+               "not take: take that out of LD_LIBRARY_PATH, or update the machine's driver.";
+    case CUDA_ERROR_UNKNOWN:
+        return "Often /dev/nvidia-uvm is missing (nvidia-modprobe -u makes it), or was spoilt by a "
+               "suspend (reload the module nvidia_uvm).";
+    default:
+        return "nvidia-smi tells whether the machine's driver works.";
+    }
+}
+
+/* Whether device nodes can be the cause. */
+static bool blames_nodes(CUresult code)
+{
+    return code == CUDA_ERROR_NO_DEVICE || code == CUDA_ERROR_OPERATING_SYSTEM ||
+           code == CUDA_ERROR_UNKNOWN;
+}
+
+void gr_init_advise(CUresult code, char *text, size_t size)
+{
+    if (!blames_nodes(code))
+        snprintf(text, size, "%s", sentence(code));
+    else if (gr_machine_is_wsl())
+        snprintf(text, size,
+                 "This is WSL, where the GPU comes by /dev/dxg, which is %s. libcuda.so.1 has to "
+                 "be that of /usr/lib/wsl/lib, which Windows's driver brings: install no driver "
+                 "for Linux, update Windows's (and wsl --update).",
+                 gr_machine_node("/dev/dxg"));
+    else
+        snprintf(text, size,
+                 "%s Here /dev/nvidiactl is %s, /dev/nvidia0 is %s and /dev/nvidia-uvm is %s.",
+                 sentence(code), gr_machine_node("/dev/nvidiactl"), gr_machine_node("/dev/nvidia0"),
+                 gr_machine_node("/dev/nvidia-uvm"));
+}
+
+bool gr_cuda_is_sticky(CUresult code)
+{
+    switch (code) {
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+const char *gr_cuda_advice(CUresult code)
+{
+    if (code == CUDA_ERROR_OUT_OF_MEMORY)
+        return " Is the GPU's memory full, or the process's room for pinned memory? nvidia-smi "
+               "tells who has it.";
+    if (code == CUDA_ERROR_CONTEXT_IS_DESTROYED)
+        return " The CUDA context has to outlive what was made in it.";
+    if (gr_cuda_is_sticky(code))
+        return " This error stays from earlier work in the CUDA context, such as a kernel. Check "
+               "that work (compute-sanitizer); the context has to be made anew.";
+    return "";
+}
