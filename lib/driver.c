@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/driver_required.h"
+#include "lib/cuda_advice.h"
 #include "lib/error.h"
 #include "lib/loader.h"
 #include "lib/log.h"
@@ -29,7 +31,6 @@ struct library {
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct library library;
 static gr_cuda_api api;
-static PFN_cuStreamBatchMemOp_v11070 batch_mem_op;
 static char driver_path[GR_PATH_SIZE];
 static bool software;
 const gr_cuda_api *_Atomic gr_driver_table;
@@ -41,17 +42,17 @@ static void *function_of(void *pointer_to_object, void *result)
     return pointer_to_object;
 }
 
-static void *find_symbol(const struct library *lib, const char *name, int version)
+static void *find_symbol(const struct library *lib, const char *name, int version, cuuint64_t flags)
 {
     void *symbol = NULL;
     CUdriverProcAddressQueryResult found;
     if (lib->proc_address_v2) {
-        if (lib->proc_address_v2(name, &symbol, version, 0, &found) != CUDA_SUCCESS)
+        if (lib->proc_address_v2(name, &symbol, version, flags, &found) != CUDA_SUCCESS)
             return NULL;
         return symbol;
     }
     if (lib->proc_address)
-        return lib->proc_address(name, &symbol, version, 0) == CUDA_SUCCESS ? symbol : NULL;
+        return lib->proc_address(name, &symbol, version, flags) == CUDA_SUCCESS ? symbol : NULL;
     /*
      * A driver without cuGetProcAddress is older than CUDA 11.3, and there a name that has a second
      * variant had it before CUDA 11.2: the one that the table asks for.
@@ -62,37 +63,32 @@ static void *find_symbol(const struct library *lib, const char *name, int versio
     return symbol ? symbol : gr_loader_symbol(lib->handle, name);
 }
 
+/* The name of the first function that is missing and needed; NULL: none is. */
 static const char *fill_api(const struct library *lib, gr_cuda_api *table)
 {
-    const char *missing = NULL;
 #define FILL(name, version, type)                                                                  \
-    if (!function_of(find_symbol(lib, "cu" #name, version), &table->name) && !missing)             \
-        missing = "cu" #name;
+    gr_cuda_set(&table->name, find_symbol(lib, "cu" #name, version, 0));
     GR_CUDA_FUNCTIONS(FILL)
 #undef FILL
-    return missing;
+#define CHECK(name)                                                                                \
+    if (!GR_CUDA_HAS(table, name))                                                                 \
+        return "cu" #name;
+    GR_DRIVER_REQUIRED(CHECK)
+#undef CHECK
+    return NULL;
 }
 
 static gr_status refuse_init(CUresult code, const char *path)
 {
-    const char *hint = "";
-    if (code == CUDA_ERROR_NO_DEVICE)
-        hint = " It sees no GPU: look at CUDA_VISIBLE_DEVICES, and in a container at "
-               "NVIDIA_VISIBLE_DEVICES and --gpus.";
-    else if (code == CUDA_ERROR_SYSTEM_DRIVER_MISMATCH)
-        hint = " The kernel's driver is of another version than this file: restart after an "
-               "update, or "
-               "mount the host's own driver into the container.";
-    else if (code == CUDA_ERROR_UNKNOWN)
-        hint =
-            " Often the device nodes are missing: is /dev/nvidia-uvm there (nvidia-modprobe -u)?";
+    char why[400];
+    gr_init_advise(code, why, sizeof(why));
     const char *name = NULL;
     api.GetErrorName(code, &name);
     return gr_fail_code(
-        GR_ERR_NO_DRIVER, (int)code, name, "cuInit",
-        "The CUDA driver %s was loaded but does not start.%s GR_CUDA_DRIVER=soft takes "
+        GR_ERR_NO_DRIVER, GR_DOMAIN_CUDA, (int)code, name, "cuInit",
+        "The CUDA driver %.200s was loaded but does not start. %s GR_CUDA_DRIVER=soft takes "
         "the software CUDA driver.",
-        path, hint);
+        path, why);
 }
 
 /* Tries one file. On success the statics above describe it. */
@@ -114,7 +110,7 @@ static gr_status load_file(const char *path)
         return gr_fail(
             GR_ERR_NO_DRIVER, "cuGetProcAddress",
             "%s is no CUDA driver that grinterop can use: it has no %s. CUDA 11.2 or newer is "
-            "needed.",
+            "needed: install NVIDIA's current driver, or set GR_CUDA_DRIVER=soft.",
             path, missing);
     }
     CUresult code = api.Init(0);
@@ -123,7 +119,6 @@ static gr_status load_file(const char *path)
         gr_loader_close(lib.handle);
         return status;
     }
-    function_of(find_symbol(&lib, "cuStreamBatchMemOp", 11070), &batch_mem_op);
     library = lib;
     software = gr_loader_symbol(lib.handle, "gr_softcuda_version");
     snprintf(driver_path, sizeof(driver_path), "%s", path);
@@ -167,7 +162,7 @@ static gr_status load_software(void)
 
 static gr_status choose(bool allow_software)
 {
-    gr_error before;
+    struct gr_error_record before;
     gr_error_save(&before);
     const char *wanted = getenv("GR_CUDA_DRIVER");
     if (wanted && *wanted)
@@ -175,7 +170,7 @@ static gr_status choose(bool allow_software)
     gr_status status = load_file(GR_REAL_DRIVER);
     if (status == GR_OK || !allow_software)
         return status;
-    gr_error why;
+    struct gr_error_record why;
     gr_error_save(&why);
     if (load_software() != GR_OK) {
         gr_error_restore(&why);
@@ -204,12 +199,7 @@ gr_status gr_cuda_load(bool allow_software)
     return status;
 }
 
-PFN_cuStreamBatchMemOp_v11070 gr_driver_batch_mem_op(void)
-{
-    return gr_driver() ? batch_mem_op : NULL;
-}
-
-const gr_cuda_api *gr_cuda(void)
+const gr_cuda_api *gr_driver_load(void)
 {
     return gr_cuda_load(false) == GR_OK ? &api : NULL;
 }
@@ -224,20 +214,35 @@ const char *gr_cuda_driver_path(void)
     return gr_driver() ? driver_path : "";
 }
 
-void *gr_cuda_symbol(const char *name, int version)
+gr_status gr_cuda_symbol(const char *name, int version, cuuint64_t flags, void **symbol)
 {
-    if (!name) {
-        gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                "`name` is NULL: name an entry point, such as cuMemAlloc.");
+    if (!name || !symbol)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, __func__,
+            "`%s` is NULL: name a function, such as cuMemAlloc, and say where to put it.",
+            name ? "symbol" : "name");
+    if (!gr_driver_load())
+        return GR_ERR_NO_DRIVER;
+    *symbol = find_symbol(&library, name, version, flags);
+    return GR_OK;
+}
+
+const void *gr_cuda_table(void **made, void (*fill)(void *table), void *table)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    if (!made || !fill || !table) {
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "An argument is NULL: call gr_cuda().");
         return NULL;
     }
-    if (!gr_cuda())
+    if (!gr_driver_load())
         return NULL;
-    void *symbol = find_symbol(&library, name, version);
-    if (!symbol)
-        gr_fail(GR_ERR_NO_DRIVER, __func__, "The CUDA driver %s has no %s of CUDA %d.%d or older.",
-                driver_path, name, version / 1000, version % 1000 / 10);
-    return symbol;
+    pthread_mutex_lock(&lock);
+    if (!*made) {
+        fill(table);
+        __atomic_store_n(made, table, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&lock);
+    return table;
 }
 
 void *gr_driver_export(const char *name)
@@ -251,9 +256,12 @@ gr_status gr_fail_cuda(CUresult code, const char *call, const char *format, ...)
     const gr_cuda_api *cu = gr_driver();
     if (!cu || cu->GetErrorName(code, &name) != CUDA_SUCCESS || !name)
         name = "CUDA_ERROR (no name known)";
+    struct gr_error_record shape;
+    char sentence[sizeof(shape.message)];
     va_list arguments;
     va_start(arguments, format);
-    gr_fail_list(GR_ERR_CUDA, (int)code, name, call, format, arguments);
+    vsnprintf(sentence, sizeof(sentence), format, arguments);
     va_end(arguments);
-    return GR_ERR_CUDA;
+    return gr_fail_code(GR_ERR_CUDA, GR_DOMAIN_CUDA, (int)code, name, call, "%s%s", sentence,
+                        gr_cuda_advice(code));
 }

@@ -24,11 +24,8 @@ static inline const gr_cuda_api *gr_driver(void)
     return atomic_load_explicit(&gr_driver_table, memory_order_acquire);
 }
 
-/*
- * For memory barriers in a stream, which came with CUDA 11.7; an older driver has none (NULL) or
- * refuses them.
- */
-PFN_cuStreamBatchMemOp_v11070 gr_driver_batch_mem_op(void);
+/* The table of the driver, loaded as by gr_cuda_load(false); NULL, and the error. */
+const gr_cuda_api *gr_driver_load(void);
 
 /*
  * What the loaded driver exports beside the driver API, such as gr_softcuda_semaphore_create; NULL:
