@@ -2,52 +2,130 @@
 /* The calling thread's last error: its record, and the names of its class and code. */
 #include "lib/error.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/cuda_advice.h"
 #include "lib/log.h"
 
 /* In the thread, not on the heap: an error can be that there is no heap left. */
-static _Thread_local gr_error last_error;
+static _Thread_local struct gr_error_record last;
+static _Thread_local gr_error shown;
 
 static void copy_text(char *to, size_t size, const char *from)
 {
     snprintf(to, size, "%s", from ? from : "");
 }
 
-gr_status gr_fail_list(gr_status status, int code, const char *code_name, const char *call,
-                       const char *format, va_list arguments)
+static bool is_no_memory(gr_error_domain domain, int code)
 {
-    gr_error *e = &last_error;
-    e->status = status;
+    switch (domain) {
+    case GR_DOMAIN_CUDA:
+        return code == CUDA_ERROR_OUT_OF_MEMORY;
+    case GR_DOMAIN_OPENGL:
+        return code == 0x0505; /* GL_OUT_OF_MEMORY */
+    case GR_DOMAIN_EGL:
+        return code == 0x3003; /* EGL_BAD_ALLOC */
+    case GR_DOMAIN_VULKAN:
+        return code == -1 || code == -2; /* VK_ERROR_OUT_OF_HOST_MEMORY, ..._DEVICE_MEMORY */
+    case GR_DOMAIN_ERRNO:
+        return code == ENOMEM;
+    case GR_DOMAIN_NONE:
+        break;
+    }
+    return false;
+}
+
+static bool is_device_lost(gr_error_domain domain, int code)
+{
+    switch (domain) {
+    case GR_DOMAIN_CUDA:
+        return gr_cuda_is_sticky((CUresult)code);
+    case GR_DOMAIN_OPENGL:
+        return code == 0x0507; /* GL_CONTEXT_LOST */
+    case GR_DOMAIN_EGL:
+        return code == 0x300E; /* EGL_CONTEXT_LOST */
+    case GR_DOMAIN_VULKAN:
+        return code == -4; /* VK_ERROR_DEVICE_LOST */
+    default:
+        return false;
+    }
+}
+
+/* A driver that does not start is that before all. */
+static gr_status class_of(gr_status status, gr_error_domain domain, int code)
+{
+    if (status == GR_ERR_NO_DRIVER)
+        return status;
+    if (is_no_memory(domain, code))
+        return GR_ERR_NO_MEMORY;
+    return is_device_lost(domain, code) ? GR_ERR_DEVICE_LOST : status;
+}
+
+gr_status gr_fail_list(gr_status status, gr_error_domain domain, int code, const char *code_name,
+                       const char *call, const char *format, va_list arguments)
+{
+    struct gr_error_record *e = &last;
+    e->status = class_of(status, domain, code);
+    e->domain = domain;
     e->code = code;
     copy_text(e->code_name, sizeof(e->code_name), code_name);
     copy_text(e->call, sizeof(e->call), call);
     vsnprintf(e->message, sizeof(e->message), format, arguments);
+    /* Who polls is told at each look, which is no mistake. */
+    gr_log_level level = status == GR_ERR_NOT_READY ? GR_LOG_DEBUG : GR_LOG_ERROR;
     if (e->code_name[0])
-        gr_log(GR_LOG_ERROR, "%s: %s (%s %d)", e->call, e->message, e->code_name, e->code);
+        gr_log(level, "%s: %s (%s %d)", e->call, e->message, e->code_name, e->code);
     else
-        gr_log(GR_LOG_ERROR, "%s: %s", e->call, e->message);
-    return status;
+        gr_log(level, "%s: %s", e->call, e->message);
+    return e->status;
 }
 
 gr_status gr_fail(gr_status status, const char *call, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    gr_fail_list(status, 0, NULL, call, format, arguments);
+    status = gr_fail_list(status, GR_DOMAIN_NONE, 0, NULL, call, format, arguments);
     va_end(arguments);
     return status;
 }
 
-gr_status gr_fail_code(gr_status status, int code, const char *code_name, const char *call,
-                       const char *format, ...)
+gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code, const char *code_name,
+                       const char *call, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    gr_fail_list(status, code, code_name, call, format, arguments);
+    status = gr_fail_list(status, domain, code, code_name, call, format, arguments);
     va_end(arguments);
     return status;
+}
+
+/* "ENOSPC", where the system can say it. */
+static void name_errno(int code, char *name, size_t size)
+{
+    const char *known = NULL;
+#if defined(__GLIBC__) && defined(_GNU_SOURCE)
+#if __GLIBC_PREREQ(2, 32)
+    known = strerrorname_np(code);
+#endif
+#endif
+    if (known)
+        snprintf(name, size, "%s", known);
+    else
+        snprintf(name, size, "errno %d", code);
+}
+
+gr_status gr_fail_errno(int code, const char *call, const char *format, ...)
+{
+    char message[sizeof(last.message)], name[32];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof(message), format, arguments);
+    va_end(arguments);
+    name_errno(code, name, sizeof(name));
+    return gr_fail_code(GR_ERR_SYSTEM, GR_DOMAIN_ERRNO, code, name, call, "%.600s: %.100s.",
+                        message, strerror(code));
 }
 
 gr_status gr_fail_memory(const char *call)
@@ -55,32 +133,55 @@ gr_status gr_fail_memory(const char *call)
     return gr_fail(GR_ERR_NO_MEMORY, call, "The process is out of memory.");
 }
 
-gr_status gr_last_error(gr_error *error)
+const gr_error *gr_last_error(void)
 {
-    if (error)
-        *error = last_error;
-    return last_error.status;
+    shown =
+        (gr_error){last.status, last.domain, last.code, last.code_name, last.call, last.message};
+    return &shown;
+}
+
+void gr_error_print(FILE *stream, const char *what)
+{
+    if (!stream)
+        return;
+    fprintf(stream, "%s%s%s", what ? what : "", what ? ": " : "",
+            last.status == GR_OK ? "no error was recorded" : last.message);
+    if (last.status != GR_OK)
+        fprintf(stream, " (%s%s%s)", last.call, last.code_name[0] ? ": " : "", last.code_name);
+    fputc('\n', stream);
 }
 
 void gr_clear_error(void)
 {
-    memset(&last_error, 0, sizeof(last_error));
+    memset(&last, 0, sizeof(last));
 }
 
-void gr_error_save(gr_error *saved)
+gr_status gr_error_set_class(gr_status status)
 {
-    *saved = last_error;
+    last.status = status;
+    return status;
 }
 
-void gr_error_restore(const gr_error *saved)
+/* The texts are copied only where there was an error: a loop at each frame has none. */
+void gr_error_save(struct gr_error_record *saved)
 {
-    last_error = *saved;
+    saved->status = last.status;
+    if (last.status != GR_OK)
+        *saved = last;
 }
 
-#define NAME_CASE(name, text)                                                                      \
+void gr_error_restore(const struct gr_error_record *saved)
+{
+    if (saved->status != GR_OK)
+        last = *saved;
+    else if (last.status != GR_OK)
+        gr_clear_error();
+}
+
+#define NAME_CASE(name, value, text)                                                               \
     case name:                                                                                     \
         return #name;
-#define TEXT_CASE(name, text)                                                                      \
+#define TEXT_CASE(name, value, text)                                                               \
     case name:                                                                                     \
         return text;
 

@@ -9,26 +9,43 @@
 
 #include "lib/printf.h"
 
+/* A thread's last error with the texts that gr_last_error() points to. */
+struct gr_error_record {
+    gr_status status;
+    gr_error_domain domain;
+    int code;
+    char code_name[56];
+    char call[56];
+    char message[720];
+};
+
 /*
  * Each records the calling thread's last error and returns its class, so that a caller can write
  * `return gr_fail(...)`; gr_fail_cuda() is in driver.h. `call` is the function that failed; the
- * message is a sentence.
+ * message is a sentence. A code that means "out of memory" or "device lost" decides the class,
+ * whatever `status` is.
  */
 gr_status gr_fail(gr_status status, const char *call, const char *format, ...) GR_PRINTF(3, 4);
-gr_status gr_fail_code(gr_status status, int code, const char *code_name, const char *call,
-                       const char *format, ...) GR_PRINTF(5, 6);
+gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code, const char *code_name,
+                       const char *call, const char *format, ...) GR_PRINTF(6, 7);
+
+/* Of the system: GR_ERR_SYSTEM with the errno `code`, whose text ends the message. */
+gr_status gr_fail_errno(int code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 
 /* For what takes a format itself. */
-gr_status gr_fail_list(gr_status status, int code, const char *code_name, const char *call,
-                       const char *format, va_list arguments) GR_PRINTF(5, 0);
+gr_status gr_fail_list(gr_status status, gr_error_domain domain, int code, const char *code_name,
+                       const char *call, const char *format, va_list arguments) GR_PRINTF(6, 0);
 
 /* Out of memory is reported without formatting, since that could fail for the same reason. */
 gr_status gr_fail_memory(const char *call) __attribute__((cold));
 
+/* Gives the last error another class, which is returned: what a call came to as a whole. */
+gr_status gr_error_set_class(gr_status status);
+
 /*
  * Clean-up that may itself fail stands between these two, so that the cause stays the last error.
  */
-void gr_error_save(gr_error *saved);
-void gr_error_restore(const gr_error *saved);
+void gr_error_save(struct gr_error_record *saved);
+void gr_error_restore(const struct gr_error_record *saved);
 
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #endif
 
+#include "lib/cuda_advice.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 
@@ -179,27 +180,6 @@ static bool is_about_the_handle(CUresult code)
            code == CUDA_ERROR_UNKNOWN;
 }
 
-/* Errors of kernels, and of the context, which every later call reports. */
-static bool is_older(CUresult code)
-{
-    switch (code) {
-    case CUDA_ERROR_ILLEGAL_ADDRESS:
-    case CUDA_ERROR_LAUNCH_TIMEOUT:
-    case CUDA_ERROR_ASSERT:
-    case CUDA_ERROR_HARDWARE_STACK_ERROR:
-    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
-    case CUDA_ERROR_MISALIGNED_ADDRESS:
-    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
-    case CUDA_ERROR_INVALID_PC:
-    case CUDA_ERROR_LAUNCH_FAILED:
-    case CUDA_ERROR_ECC_UNCORRECTABLE:
-    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static const char *code_name(CUresult code)
 {
     const char *name = NULL;
@@ -213,15 +193,14 @@ gr_status gr_handle_refused(const struct gr_handle_rule *rule,
                             const struct gr_handle_import *import, CUresult code, bool foreign,
                             const char *usual, const char *call)
 {
-    if (is_older(code))
+    if (gr_cuda_is_sticky(code) || code == CUDA_ERROR_CONTEXT_IS_DESTROYED)
         return gr_fail_cuda(code, import->driver_call,
-                            "%s: the %s was not imported, but it is not to blame: this error stays "
-                            "from earlier work in the CUDA context, such as a kernel. Check that "
-                            "work (compute-sanitizer); the context has to be made anew.",
-                            call, import->what);
+                            "%s: the %s was not imported, but it is not to blame.", call,
+                            import->what);
     if (code == CUDA_ERROR_NOT_SUPPORTED || foreign ||
         (is_of_another_system(rule->form) && is_about_the_handle(code)))
-        return gr_fail_code(GR_ERR_UNSUPPORTED, (int)code, code_name(code), import->driver_call,
+        return gr_fail_code(GR_ERR_UNSUPPORTED, GR_DOMAIN_CUDA, (int)code, code_name(code),
+                            import->driver_call,
                             "%s: the CUDA driver does not import %s of the type %s here. %s", call,
                             import->what, rule->name,
                             is_of_another_system(rule->form)

@@ -45,13 +45,32 @@ const char *vk_result_name(VkResult result)
     }
 }
 
+/* A sentence, after a blank, where the code alone says what to do. */
+static const char *advice(VkResult result)
+{
+    switch (result) {
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+        return " The device's memory is full: free some, or ask for less.";
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+        return " The process is out of memory.";
+    case VK_ERROR_DEVICE_LOST:
+        return " The VkDevice is lost: make it, and what was made of it, anew. The validation "
+               "layer may say what broke it.";
+    case VK_ERROR_TOO_MANY_OBJECTS:
+        return " Too many objects of the kind are alive: free some.";
+    default:
+        return "";
+    }
+}
+
 gr_status vk_fail(VkResult result, const char *call, const char *format, ...)
 {
-    gr_error shape;
+    struct gr_error_record shape;
     char message[sizeof(shape.message)];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
-    return gr_fail_code(GR_ERR_VULKAN, (int)result, vk_result_name(result), call, "%s", message);
+    return gr_fail_code(GR_ERR_VULKAN, GR_DOMAIN_VULKAN, (int)result, vk_result_name(result), call,
+                        "%s%s", message, advice(result));
 }
