@@ -7,18 +7,41 @@
 #include "lib/error.h"
 #include "lib/log.h"
 
+void gr_context_identify(struct gr_context *context)
+{
+    context->id = 0;
+    if (GR_CUDA_HAS(gr_driver(), CtxGetId))
+        gr_driver()->CtxGetId(context->handle, &context->id);
+}
+
+/*
+ * A driver takes the handle of a destroyed context for a push, and what comes next crashes; this
+ * question alone is answered with an error then.
+ */
+static CUresult check_alive(const struct gr_context *context)
+{
+    unsigned long long id;
+    if (!GR_CUDA_HAS(gr_driver(), CtxGetId))
+        return CUDA_SUCCESS;
+    CUresult result = gr_driver()->CtxGetId(context->handle, &id);
+    if (result == CUDA_SUCCESS && context->id && id != context->id)
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return result;
+}
+
 gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)(CUdevice *device),
                             const char *call)
 {
     const gr_cuda_api *cu = gr_driver();
-    context->handle = NULL;
-    context->primary_of = -1;
+    *context = (struct gr_context){.primary_of = -1};
     CUresult result = cu->CtxGetCurrent(&context->handle);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuCtxGetCurrent",
                             "%s could not ask for the current CUDA context.", call);
-    if (context->handle)
+    if (context->handle) {
+        gr_context_identify(context);
         return GR_OK;
+    }
     CUdevice device = 0;
     gr_status status = find_device(&device);
     if (status != GR_OK)
@@ -30,10 +53,12 @@ gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)
         return gr_fail_cuda(
             result, "cuDevicePrimaryCtxRetain",
             "%s: no CUDA context is current on this thread, and the primary context of "
-            "%s, which draws, could not be had.",
+            "%s, which draws, could not be had. Does another process have the device for itself "
+            "(nvidia-smi -q -d COMPUTE)?",
             call, text);
     }
     context->primary_of = device;
+    gr_context_identify(context);
     gr_log(GR_LOG_INFO, "%s: no CUDA context was current; took the primary context of device %d",
            call, device);
     return GR_OK;
@@ -44,7 +69,9 @@ gr_status gr_context_first_device(CUdevice *device)
     CUresult result = gr_driver()->DeviceGet(device, 0);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(result, "cuDeviceGet", "There is no CUDA device.");
+    return gr_fail_cuda(
+        result, "cuDeviceGet",
+        "There is no CUDA device: CUDA_VISIBLE_DEVICES may hide those that the machine has.");
 }
 
 gr_status gr_context_hold(const struct gr_context *context, struct gr_context *copy,
@@ -54,12 +81,15 @@ gr_status gr_context_hold(const struct gr_context *context, struct gr_context *c
     if (copy->primary_of < 0)
         return GR_OK;
     CUresult result = gr_driver()->DevicePrimaryCtxRetain(&copy->handle, copy->primary_of);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
+        gr_context_identify(copy);
         return GR_OK;
+    }
     *copy = (struct gr_context){.primary_of = -1};
     return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
-                        "%s: the primary context of CUDA device %d could not be had again.", call,
-                        context->primary_of);
+                        "%s: the primary context of CUDA device %d could not be had again: was "
+                        "it reset (cuDevicePrimaryCtxReset)?",
+                        call, context->primary_of);
 }
 
 void gr_context_drop(struct gr_context *context)
@@ -77,9 +107,14 @@ gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const
     *pushed = false;
     if (cu->CtxGetCurrent(&current) == CUDA_SUCCESS && current == context->handle)
         return GR_OK;
-    CUresult result = cu->CtxPushCurrent(context->handle);
+    const char *asked = "cuCtxGetId";
+    CUresult result = check_alive(context);
+    if (result == CUDA_SUCCESS) {
+        asked = "cuCtxPushCurrent";
+        result = cu->CtxPushCurrent(context->handle);
+    }
     if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuCtxPushCurrent",
+        return gr_fail_cuda(result, asked,
                             "%s could not make the resource's CUDA context current. Has it been "
                             "destroyed? It must outlive the resource.",
                             call);

@@ -7,11 +7,16 @@
 
 /*
  * A resource's CUDA context; `primary_of` is the device whose primary context is retained, or -1.
+ * `id` tells it from a later context at the same address; 0: not known.
  */
 struct gr_context {
     CUcontext handle;
     CUdevice primary_of;
+    unsigned long long id;
 };
+
+/* Asks for the id of a handle that was just had. */
+void gr_context_identify(struct gr_context *context);
 
 /*
  * Takes the context that is current; where there is none, retains the primary context of the device

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A device's primary context with a stream, made current and given back in one call each. */
+#include <stdlib.h>
+
+#include "lib/device_text.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/live.h"
+
+struct gr_cuda_context {
+    CUdevice device;
+    CUcontext context; /* NULL: not retained yet */
+    CUcontext before;  /* what was current */
+    CUstream stream;
+};
+
+static gr_status find_device(int ordinal, CUdevice *device, const char *call)
+{
+    int count = 0;
+    CUresult result = gr_driver()->DeviceGetCount(&count);
+    if (result == CUDA_SUCCESS && ordinal >= 0 && ordinal < count)
+        result = gr_driver()->DeviceGet(device, ordinal);
+    else if (result == CUDA_SUCCESS)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "There is no CUDA device %d: CUDA sees %d, counted from 0 "
+                       "(CUDA_VISIBLE_DEVICES may hide some).",
+                       ordinal, count);
+    return result == CUDA_SUCCESS
+               ? GR_OK
+               : gr_fail_cuda(result, "cuDeviceGet", "CUDA device %d could not be had.", ordinal);
+}
+
+/* Each step's driver function, for the message. */
+static gr_status open_context(struct gr_cuda_context *c)
+{
+    const gr_cuda_api *cu = gr_driver();
+    const char *step = "cuCtxGetCurrent";
+    CUresult result = cu->CtxGetCurrent(&c->before);
+    if (result == CUDA_SUCCESS) {
+        step = "cuDevicePrimaryCtxRetain";
+        result = cu->DevicePrimaryCtxRetain(&c->context, c->device);
+        if (result != CUDA_SUCCESS)
+            c->context = NULL;
+    }
+    if (result == CUDA_SUCCESS) {
+        step = "cuCtxSetCurrent";
+        result = cu->CtxSetCurrent(c->context);
+    }
+    if (result == CUDA_SUCCESS) {
+        step = "cuStreamCreate";
+        result = cu->StreamCreate(&c->stream, CU_STREAM_NON_BLOCKING);
+    }
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    char text[200];
+    gr_device_text(c->device, text, sizeof(text));
+    return gr_fail_cuda(result, step, "The primary context of %s with a stream could not be had.",
+                        text);
+}
+
+/* Also of one that is half made. */
+static void close_context(struct gr_cuda_context *c)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUcontext current = NULL;
+    if (c->stream) { /* the context may end below, and its work with it */
+        cu->StreamSynchronize(c->stream);
+        cu->StreamDestroy(c->stream);
+    }
+    if (c->context && cu->CtxGetCurrent(&current) == CUDA_SUCCESS && current == c->context)
+        cu->CtxSetCurrent(c->before);
+    if (c->context)
+        cu->DevicePrimaryCtxRelease(c->device);
+    free(c);
+}
+
+gr_cuda_context *gr_cuda_context_create(int device)
+{
+    CUdevice found;
+    if (!gr_driver_load() || find_device(device, &found, __func__) != GR_OK)
+        return NULL;
+    struct gr_cuda_context *c = calloc(1, sizeof(*c));
+    if (!c) {
+        gr_fail_memory(__func__);
+        return NULL;
+    }
+    c->device = found;
+    if (open_context(c) != GR_OK) {
+        close_context(c);
+        return NULL;
+    }
+    gr_live_add(GR_LIVE_CUDA_CONTEXT, c);
+    return c;
+}
+
+static bool is_one(const gr_cuda_context *context, const char *call)
+{
+    if (!context)
+        gr_fail(GR_ERR_INVALID_VALUE, call,
+                "The context is NULL: did gr_cuda_context_create() fail?");
+    return context;
+}
+
+CUcontext gr_cuda_context_context(const gr_cuda_context *context)
+{
+    return is_one(context, __func__) ? context->context : NULL;
+}
+
+CUstream gr_cuda_context_stream(const gr_cuda_context *context)
+{
+    return is_one(context, __func__) ? context->stream : NULL;
+}
+
+void gr_cuda_context_free(gr_cuda_context *context)
+{
+    if (context && gr_live_end(GR_LIVE_CUDA_CONTEXT, context, __func__))
+        close_context(context);
+}
+
+void gr_cuda_context_at_scope_end(gr_cuda_context **context)
+{
+    gr_cuda_context_free(*context);
+    *context = NULL;
+}
