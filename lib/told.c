@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The streams that are known to use something. */
+#include "lib/told.h"
+
+#include <stdlib.h>
+
+#include "lib/driver.h"
+
+#define FIRST_ROOM (sizeof(((struct gr_told_list *)NULL)->first) / sizeof(struct gr_told))
+
+void gr_told_init(struct gr_told_list *list)
+{
+    *list = (struct gr_told_list){.lock = PTHREAD_MUTEX_INITIALIZER};
+}
+
+static struct gr_told *items_of(struct gr_told_list *list)
+{
+    return list->items ? list->items : list->first;
+}
+
+static size_t room_of(const struct gr_told_list *list)
+{
+    return list->items ? list->room : FIRST_ROOM;
+}
+
+static void set_count(struct gr_told_list *list, size_t count)
+{
+    __atomic_store_n(&list->count, count, __ATOMIC_RELEASE);
+}
+
+/* ---- Streams and events ---------------------------------------------------------------------- */
+
+/* Another thread's CU_STREAM_PER_THREAD has no name here, but the legacy stream waits for it. */
+CUstream gr_told_stream(CUstream stream)
+{
+    return stream == CU_STREAM_PER_THREAD ? CU_STREAM_LEGACY : stream;
+}
+
+static bool is_default(CUstream stream)
+{
+    return stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
+}
+
+/* Makes the stream's context current, in which its events have to be. */
+static CUcontext enter(CUstream stream, bool *pushed)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUcontext current = NULL, of_stream = NULL;
+    *pushed = false;
+    cu->CtxGetCurrent(&current);
+    if (is_default(stream) || cu->StreamGetCtx(stream, &of_stream) != CUDA_SUCCESS)
+        return current;
+    if (of_stream != current)
+        *pushed = cu->CtxPushCurrent(of_stream) == CUDA_SUCCESS;
+    return of_stream;
+}
+
+static void leave(bool pushed)
+{
+    CUcontext popped;
+    if (pushed)
+        gr_driver()->CtxPopCurrent(&popped);
+}
+
+/* The stream's work so far is in the event; without one it is waited for. */
+static void record(struct gr_told *told, CUstream stream)
+{
+    const gr_cuda_api *cu = gr_driver();
+    bool pushed;
+    CUcontext context = enter(stream, &pushed);
+    if (told->event && told->context != context) {
+        cu->EventDestroy(told->event);
+        told->event = NULL;
+    }
+    told->context = context;
+    CUresult result = CUDA_SUCCESS;
+    if (!told->event)
+        result = cu->EventCreate(&told->event, CU_EVENT_DISABLE_TIMING);
+    if (result != CUDA_SUCCESS)
+        told->event = NULL;
+    else
+        result = cu->EventRecord(told->event, stream);
+    if (result != CUDA_SUCCESS && cu->StreamSynchronize(stream) != CUDA_SUCCESS)
+        cu->CtxSynchronize(); /* the stream was destroyed, perhaps before its work was done */
+    leave(pushed);
+}
+
+static bool is_done(const struct gr_told *told)
+{
+    return !told->event || gr_driver()->EventQuery(told->event) != CUDA_ERROR_NOT_READY;
+}
+
+/* ---- Entries --------------------------------------------------------------------------------- */
+
+static struct gr_told *find(struct gr_told_list *list, CUstream stream)
+{
+    struct gr_told *items = items_of(list);
+    for (size_t i = 0; i < list->count; i++)
+        if (items[i].stream == stream && stream != CU_STREAM_PER_THREAD)
+            return &items[i];
+    return NULL;
+}
+
+/* Puts the entries whose work is done behind the others, where new ones begin. */
+static void drop_done(struct gr_told_list *list)
+{
+    struct gr_told *items = items_of(list);
+    size_t left = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (!items[i].open && is_done(&items[i]))
+            continue;
+        struct gr_told kept = items[i];
+        items[i] = items[left];
+        items[left++] = kept;
+    }
+    set_count(list, left);
+}
+
+static bool grow(struct gr_told_list *list)
+{
+    size_t room = 2 * room_of(list);
+    struct gr_told *larger = calloc(room, sizeof(*larger));
+    if (!larger)
+        return false;
+    for (size_t i = 0; i < room_of(list); i++)
+        larger[i] = items_of(list)[i];
+    free(list->items);
+    list->items = larger;
+    list->room = room;
+    return true;
+}
+
+/* An entry for the stream, which may have an old event. NULL: no memory. */
+static struct gr_told *append(struct gr_told_list *list, CUstream stream)
+{
+    if (list->count == room_of(list))
+        drop_done(list);
+    if (list->count == room_of(list) && !grow(list))
+        return NULL;
+    struct gr_told *told = &items_of(list)[list->count];
+    told->stream = stream;
+    told->open = 0;
+    told->wrote = false;
+    set_count(list, list->count + 1);
+    return told;
+}
+
+static struct gr_told *find_or_append(struct gr_told_list *list, CUstream stream)
+{
+    struct gr_told *told = find(list, stream);
+    return told ? told : append(list, stream);
+}
+
+void gr_told_add(struct gr_told_list *list, CUstream stream, bool wrote)
+{
+    pthread_mutex_lock(&list->lock);
+    struct gr_told *told = find_or_append(list, stream);
+    if (told) {
+        told->wrote = told->wrote || wrote;
+        record(told, stream);
+    } else {
+        gr_driver()->StreamSynchronize(stream);
+    }
+    pthread_mutex_unlock(&list->lock);
+}
+
+bool gr_told_open(struct gr_told_list *list, CUstream stream, bool writes)
+{
+    stream = gr_told_stream(stream);
+    pthread_mutex_lock(&list->lock);
+    struct gr_told *told = find_or_append(list, stream);
+    if (told) {
+        told->open++;
+        told->wrote = told->wrote || writes;
+    }
+    pthread_mutex_unlock(&list->lock);
+    return told;
+}
+
+void gr_told_close(struct gr_told_list *list, CUstream stream, bool alive)
+{
+    pthread_mutex_lock(&list->lock);
+    struct gr_told *told = find(list, gr_told_stream(stream));
+    if (told && told->open) {
+        told->open--;
+        if (alive)
+            record(told, told->stream);
+    }
+    pthread_mutex_unlock(&list->lock);
+}
+
+CUresult gr_told_wait(struct gr_told_list *list, CUstream stream, bool wrote_only)
+{
+    CUresult result = CUDA_SUCCESS;
+    pthread_mutex_lock(&list->lock);
+    struct gr_told *items = items_of(list);
+    for (size_t i = 0; i < list->count && result == CUDA_SUCCESS; i++) {
+        bool same = items[i].stream == stream && stream != CU_STREAM_PER_THREAD;
+        if (same || (wrote_only && !items[i].wrote))
+            continue;
+        if (items[i].open)
+            record(&items[i], items[i].stream);
+        if (items[i].event)
+            result = gr_driver()->StreamWaitEvent(stream, items[i].event, 0);
+    }
+    pthread_mutex_unlock(&list->lock);
+    return result;
+}
+
+/* Without memory for the entry its work is waited for. */
+static void move_one(struct gr_told *told, struct gr_told_list *to)
+{
+    struct gr_told *other = append(to, told->stream);
+    if (!other) {
+        if (told->event)
+            gr_driver()->EventSynchronize(told->event);
+        return;
+    }
+    struct gr_told old = *other;
+    *other = *told;
+    other->open = 0;
+    told->event = old.event; /* to be used again, or freed with its list */
+    told->context = old.context;
+}
+
+void gr_told_move(struct gr_told_list *list, struct gr_told_list *to)
+{
+    pthread_mutex_lock(&list->lock);
+    pthread_mutex_lock(&to->lock);
+    for (size_t i = 0; i < list->count; i++)
+        move_one(&items_of(list)[i], to);
+    set_count(list, 0);
+    pthread_mutex_unlock(&to->lock);
+    pthread_mutex_unlock(&list->lock);
+}
+
+bool gr_told_only(struct gr_told_list *list, CUstream stream)
+{
+    pthread_mutex_lock(&list->lock);
+    drop_done(list);
+    size_t others = 0;
+    for (size_t i = 0; i < list->count; i++)
+        others += items_of(list)[i].stream != stream;
+    pthread_mutex_unlock(&list->lock);
+    return !others;
+}
+
+bool gr_told_done(struct gr_told_list *list)
+{
+    pthread_mutex_lock(&list->lock);
+    drop_done(list);
+    bool done = !list->count;
+    pthread_mutex_unlock(&list->lock);
+    return done;
+}
+
+void gr_told_clear(struct gr_told_list *list)
+{
+    pthread_mutex_lock(&list->lock);
+    set_count(list, 0);
+    pthread_mutex_unlock(&list->lock);
+}
+
+void gr_told_free(struct gr_told_list *list, bool alive)
+{
+    struct gr_told *items = items_of(list);
+    for (size_t i = 0; i < room_of(list) && alive; i++)
+        if (items[i].event)
+            gr_driver()->EventDestroy(items[i].event);
+    free(list->items);
+    pthread_mutex_destroy(&list->lock);
+    gr_told_init(list);
+}
