@@ -16,14 +16,21 @@
 #define GR_BATCH 256
 
 struct gr_backend {
-    /* The transport's name in describe texts, for example "interop". */
+    /* The transport, and its name in describe texts, for example "interop". */
+    gr_transport transport;
     const char *name;
+
+    /* Whose objects they are, where a kind says nothing else. */
+    gr_graphics_api api;
 
     /*
      * Whether this thread may touch the resource now, for OpenGL: whether its context is current.
      * Asked before every operation below, which need not ask again. It formats nothing.
      */
     bool (*on_thread)(const gr_resource *resource);
+
+    /* Whether on_thread() is always true, and park() not there. NULL: it is not. */
+    bool (*any_thread)(const gr_resource *resource);
 
     /* After on_thread() said no: records why, and returns the error. */
     gr_status (*refuse_thread)(const gr_resource *resource, const char *call);
@@ -47,6 +54,13 @@ struct gr_backend {
     gr_status (*unmap)(gr_resource *const resources[], size_t n, CUstream stream);
 
     /*
+     * An event after CUDA's last work with a resource that is not mapped; *event stays NULL where
+     * there was none, and *owned says whether the caller destroys it. The CUDA context is current.
+     * NULL: the work is told by the stream of the last release.
+     */
+    gr_status (*last_work)(gr_resource *resource, CUevent *event, bool *owned);
+
+    /*
      * For images: the array of a level and layer that exist, and all of them; the CUDA context is
      * current. Both record the error. NULL for a backend without images.
      */
@@ -56,8 +70,15 @@ struct gr_backend {
     /* Ends the registration. It is over even after an error. */
     gr_status (*unregister)(gr_resource *resource);
 
-    /* Sets a resource aside whose caller let go of it where it cannot be unregistered. */
+    /*
+     * Sets a resource aside that was let go of, or its buffer, on a thread that may not end it:
+     * once one may, gr_resource_unpark() is called. The resource lives until then.
+     */
     void (*park)(gr_resource *resource);
+
+    /* Ends now what can be ended of what was set aside, on a thread that may touch this resource.
+     */
+    void (*collect)(const gr_resource *resource);
 
     /* Writes what the resource was made from: "OpenGL buffer 3". */
     void (*describe)(const gr_resource *resource, char *text, size_t size);
@@ -71,6 +92,14 @@ static inline gr_status gr_resource_check_thread(const gr_resource *resource, co
 {
     const struct gr_backend *backend = resource->backend;
     return backend->on_thread(resource) ? GR_OK : backend->refuse_thread(resource, call);
+}
+
+/* Ends what was set aside of the resource, if this thread may. */
+static inline void gr_resource_collect(const gr_resource *resource)
+{
+    if (__atomic_load_n(&resource->set_aside, __ATOMIC_ACQUIRE) &&
+        resource->backend->on_thread(resource))
+        resource->backend->collect(resource);
 }
 
 #endif

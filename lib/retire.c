@@ -42,7 +42,7 @@ static bool try_to_end(struct gr_retired *retired, bool wait)
 /* Ends what can be ended; in the CUDA context `finish`, if there is one, all. */
 static void end_all(CUcontext finish)
 {
-    gr_error before;
+    struct gr_error_record before;
     pthread_mutex_lock(&lock);
     struct gr_retired *mine = list;
     list = NULL; /* ending one may come here again */

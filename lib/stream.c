@@ -13,6 +13,10 @@ gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call
             "The stream is NULL. Name it: CU_STREAM_LEGACY or CU_STREAM_PER_THREAD for a default "
             "stream%s.",
             of_map_allowed ? ", GR_STREAM_OF_MAP for the one that the map was given" : "");
+    if (stream == GR_STREAM_NONE)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "GR_STREAM_NONE is for the graphics API's side of a ring: CUDA's work needs "
+                       "a stream, so name it.");
     if (stream == GR_STREAM_OF_MAP && !of_map_allowed)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,

@@ -9,19 +9,46 @@
 #include "lib/image/image.h"
 #include "lib/image/linear.h"
 #include "lib/log.h"
+#include "lib/plural.h"
 #include "lib/resource/resource.h"
+#include "lib/resource/users.h"
 #include "lib/stream.h"
+#include "lib/struct_size.h"
+
+static gr_status refuse_mapped(const gr_resource *resource, const char *call)
+{
+    unsigned users = gr_users_count(resource->mapped);
+    if (resource->mapped->later && users)
+        return gr_fail(GR_ERR_STATE, call,
+                       "%u tensor%s still hold%s its mapping, whose buffer was left to them by "
+                       "gr_buffer_release_later(): free them, or end the mapping by "
+                       "gr_resource_unmap(), which revokes them.",
+                       users, gr_s(users), users == 1 ? "s" : "");
+    return gr_fail(GR_ERR_STATE, call,
+                   "The resource is already mapped. Release its buffer before it is mapped again.");
+}
+
+/* The last tensor may have gone on another thread since it was looked at what is set aside. */
+static gr_status free_or_refuse(const gr_resource *resource, const char *call)
+{
+    if (resource->mapped->later && !gr_users_count(resource->mapped))
+        gr_resource_collect(resource);
+    return resource->mapped ? refuse_mapped(resource, call) : GR_OK;
+}
 
 static gr_status check_mappable(const gr_resource *resource, const gr_resource *first,
                                 const char *call)
 {
     gr_status status = gr_resource_check_open(resource, call);
+    if (status == GR_OK)
+        status = gr_resource_check_ring(resource, call);
     if (status != GR_OK)
         return status;
+    gr_resource_collect(resource);
     if (resource->mapped)
-        return gr_fail(
-            GR_ERR_STATE, call,
-            "The resource is already mapped. Release its buffer before it is mapped again.");
+        status = free_or_refuse(resource, call);
+    if (status != GR_OK)
+        return status;
     if (resource->visited)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The same resource is listed twice: a resource has one mapping at a time.");
@@ -53,6 +80,44 @@ static gr_status check_all_mappable(gr_resource *const resources[], size_t n, co
     return status;
 }
 
+static gr_status check_part(const gr_resource *resource, const gr_map_options *o, const char *call)
+{
+    if (!o->offset && !o->size)
+        return GR_OK;
+    if (resource->is_image)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "`offset` and `size` are %zu and %zu, but an image has no part that could be "
+            "mapped: leave both 0.",
+            o->offset, o->size);
+    if (o->offset < resource->size && o->size <= resource->size - o->offset)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "The part of %zu byte%s at offset %zu does not lie in the buffer, which has %zu.", o->size,
+        gr_s(o->size), o->offset, resource->size);
+}
+
+static gr_status check_parts(gr_resource *const resources[], size_t n,
+                             const gr_map_options *options, const char *call)
+{
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && options && status == GR_OK; i++)
+        status = check_part(resources[i], options, call);
+    return status;
+}
+
+/* Says before the map which bytes each is about, for transports that copy. */
+static void choose_parts(gr_resource *const resources[], size_t n, const gr_map_options *options)
+{
+    for (size_t i = 0; i < n; i++) {
+        gr_buffer *buffer = resources[i]->pending;
+        buffer->offset = options ? options->offset : 0;
+        buffer->part =
+            options && options->size ? options->size : resources[i]->size - buffer->offset;
+    }
+}
+
 /* Gives each resource its `pending` buffer: all, or none and false. */
 static bool take_buffers(gr_resource *const resources[], size_t n)
 {
@@ -80,12 +145,17 @@ static gr_status wait_first(CUstream stream, const gr_map_options *options)
         "context, not destroyed?");
 }
 
-/* The other stream waits for what the map's stream has been given, the map itself. */
-static gr_status sync_other(gr_resource *resource, CUstream stream, const gr_map_options *options)
+/* Other streams may wait for what the map's stream has been given, the map itself. */
+static gr_status tell_others(CUstream stream, const gr_map_options *options)
 {
-    if (!options->sync_stream || options->sync_stream == stream)
+    if (!options->ready_event)
         return GR_OK;
-    return gr_stream_order_after(resource, stream, options->sync_stream);
+    CUresult result = gr_driver()->EventRecord(options->ready_event, stream);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuEventRecord",
+                        "`ready_event` could not be recorded. Is it an event of the resource's "
+                        "CUDA context, not destroyed?");
 }
 
 /* How many of the resources, from the first on, one transport can map in one go. */
@@ -130,7 +200,7 @@ static gr_status map_taken(gr_resource *const resources[], size_t n, CUstream st
     if (status == GR_OK)
         status = map_runs(resources, n, stream);
     if (status == GR_OK && options) {
-        status = sync_other(resources[0], stream, options);
+        status = tell_others(stream, options);
         if (status != GR_OK)
             undo_runs(resources, n, stream);
     }
@@ -138,27 +208,19 @@ static gr_status map_taken(gr_resource *const resources[], size_t n, CUstream st
     return status;
 }
 
-static gr_status check_options(const gr_map_options *options, const char *call)
-{
-    if (options && options->sync_stream == GR_STREAM_OF_MAP)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`sync_stream` is GR_STREAM_OF_MAP, which waits for the map as it is: name "
-                       "another stream, or leave it NULL.");
-    return GR_OK;
-}
-
 static gr_status map_resources(gr_resource *const resources[], size_t n, CUstream stream,
                                const gr_map_options *options, gr_buffer *out[], const char *call)
 {
     gr_status status = gr_stream_check(stream, false, call);
     if (status == GR_OK)
-        status = check_options(options, call);
-    if (status == GR_OK)
         status = check_all_mappable(resources, n, call);
+    if (status == GR_OK)
+        status = check_parts(resources, n, options, call);
     if (status != GR_OK)
         return status;
     if (!take_buffers(resources, n))
         return gr_fail_memory(call);
+    choose_parts(resources, n, options);
     status = map_taken(resources, n, stream, options, call);
     for (size_t i = 0; i < n; i++) {
         gr_buffer *buffer = resources[i]->pending;
@@ -167,6 +229,10 @@ static gr_status map_resources(gr_resource *const resources[], size_t n, CUstrea
             continue;
         }
         buffer->stream = stream;
+        if (!resources[i]->is_image) {
+            buffer->ptr += buffer->offset;
+            buffer->size = buffer->part;
+        }
         resources[i]->mapped = buffer;
         out[i] = buffer;
     }
@@ -181,37 +247,32 @@ gr_buffer *gr_map(gr_resource *resource, CUstream stream)
     return map_resources(&resource, 1, stream, NULL, &buffer, __func__) == GR_OK ? buffer : NULL;
 }
 
-gr_buffer *gr_map_with(gr_resource *resource, CUstream stream, const gr_map_options *options)
+gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream,
+                      const gr_map_options *options, gr_buffer *out[])
 {
-    gr_buffer *buffer = NULL;
-    return map_resources(&resource, 1, stream, options, &buffer, __func__) == GR_OK ? buffer : NULL;
-}
-
-static gr_status map_many(gr_resource *const resources[], size_t n, CUstream stream,
-                          const gr_map_options *options, gr_buffer *out[], const char *call)
-{
+    gr_map_options own;
     if (!resources || !out)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`%s` is NULL.",
+        return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`%s` is NULL.",
                        resources ? "out" : "resources");
     if (n == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "There is nothing to map: n is 0.");
-    return map_resources(resources, n, stream, options, out, call);
+        return gr_fail(GR_ERR_INVALID_VALUE, __func__, "There is nothing to map: n is 0.");
+    gr_status status = GR_TAKE(gr_map_options, &own, options, __func__);
+    if (status != GR_OK)
+        return status;
+    return map_resources(resources, n, stream, options ? &own : NULL, out, __func__);
 }
 
-gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream, gr_buffer *out[])
+static bool is_buffer(const gr_buffer *buffer, const char *call)
 {
-    return map_many(resources, n, stream, NULL, out, __func__);
-}
-
-gr_status gr_map_many_with(gr_resource *const resources[], size_t n, CUstream stream,
-                           const gr_map_options *options, gr_buffer *out[])
-{
-    return map_many(resources, n, stream, options, out, __func__);
+    if (!buffer)
+        gr_fail(GR_ERR_INVALID_VALUE, call,
+                "The buffer is NULL: did the map fail? See gr_last_error() there.");
+    return buffer;
 }
 
 CUdeviceptr gr_buffer_ptr(const gr_buffer *buffer)
 {
-    if (!buffer)
+    if (!is_buffer(buffer, __func__))
         return 0;
     if (!buffer->ptr && buffer->resource->is_image && gr_buffer_is_live(buffer))
         gr_fail(GR_ERR_STATE, __func__,
@@ -222,12 +283,12 @@ CUdeviceptr gr_buffer_ptr(const gr_buffer *buffer)
 
 size_t gr_buffer_size(const gr_buffer *buffer)
 {
-    return buffer ? buffer->size : 0;
+    return is_buffer(buffer, __func__) ? buffer->size : 0;
 }
 
 CUstream gr_buffer_stream(const gr_buffer *buffer)
 {
-    return buffer ? buffer->stream : NULL;
+    return is_buffer(buffer, __func__) ? buffer->stream : NULL;
 }
 
 /* ---- Images by copy -------------------------------------------------------------------------- */
@@ -235,7 +296,7 @@ CUstream gr_buffer_stream(const gr_buffer *buffer)
 /* A map that did not become linear ends again, and the cause stays the last error. */
 static gr_buffer *undo(gr_buffer *buffer)
 {
-    gr_error cause;
+    struct gr_error_record cause;
     gr_error_save(&cause);
     gr_buffer_release(buffer);
     gr_error_restore(&cause);
@@ -264,7 +325,7 @@ gr_buffer *gr_map_linear(gr_resource *resource, unsigned level, unsigned layer, 
     gr_context_leave(pushed);
     if (status != GR_OK)
         return undo(buffer);
-    gr_log(GR_LOG_DEBUG, "%s: level %u, layer %u are a copy of %zu bytes", __func__, level, layer,
-           buffer->size);
+    gr_log(GR_LOG_DEBUG, "%s: level %u, layer %u are a copy of %zu byte%s", __func__, level, layer,
+           buffer->size, gr_s(buffer->size));
     return buffer;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of a resource. Two kinds of hold keep it: the caller's, until gr_resource_free(), and
- * each buffer's that is out. The registration ends when it is closed, or when the caller has let go
- * and nothing is mapped; the memory goes when no hold is left.
+ * The life of a resource. Two kinds of hold keep it: those that are counted, the caller's until
+ * gr_resource_free() among them, and each buffer's that is out. The registration ends when it is
+ * closed, or when the counted holds are gone and nothing is mapped; the memory goes when no hold is
+ * left.
  */
 #include "lib/resource/resource.h"
 
@@ -15,19 +16,40 @@
 #include "lib/flags.h"
 #include "lib/image/linear.h"
 #include "lib/image/object_life.h"
+#include "lib/live.h"
 #include "lib/log.h"
+#include "lib/plural.h"
+
+/* Behind the others that are not out. */
+static void put_back(gr_buffer *buffer)
+{
+    gr_resource *resource = buffer->resource;
+    buffer->next_spare = NULL;
+    if (resource->spare)
+        resource->spare_last->next_spare = buffer;
+    else
+        resource->spare = buffer;
+    resource->spare_last = buffer;
+}
 
 void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
                       const struct gr_context *context, void *handle, unsigned flags)
 {
     resource->backend = backend;
+    resource->transport_bit = backend->transport;
     resource->transport = backend->name;
+    resource->api = backend->api;
     resource->context = *context;
     resource->handle = handle;
     resource->flags = flags;
-    resource->held = true;
-    resource->first.resource = resource;
-    resource->spare = &resource->first;
+    resource->holds = 1;
+    gr_told_init(&resource->told);
+    gr_live_add(GR_LIVE_RESOURCE, resource);
+    for (int i = 0; i < GR_BUFFERS_IN_TURN; i++) {
+        resource->first[i].resource = resource;
+        put_back(&resource->first[i]);
+        gr_live_add(GR_LIVE_BUFFER, &resource->first[i]);
+    }
 }
 
 gr_buffer *gr_buffer_take(gr_resource *resource)
@@ -40,6 +62,7 @@ gr_buffer *gr_buffer_take(gr_resource *resource)
         if (!buffer)
             return NULL;
         buffer->resource = resource;
+        gr_live_add(GR_LIVE_BUFFER, buffer);
     }
     buffer->out = true;
     resource->buffers_out++;
@@ -49,11 +72,11 @@ gr_buffer *gr_buffer_take(gr_resource *resource)
 void gr_buffer_give(gr_buffer *buffer)
 {
     gr_resource *resource = buffer->resource;
-    buffer->out = false;
-    buffer->next_spare = resource->spare;
-    resource->spare = buffer;
+    buffer->out = buffer->later = false;
+    put_back(buffer);
     resource->buffers_out--;
-    if (!resource->held)
+    /* A ring's other side may let go of its hold at the same time. */
+    if (!__atomic_load_n(&resource->holds, __ATOMIC_ACQUIRE))
         gr_resource_settle(resource);
 }
 
@@ -70,7 +93,8 @@ static void free_memory(gr_resource *resource)
     gr_buffer *buffer = resource->spare;
     while (buffer) {
         gr_buffer *next = buffer->next_spare;
-        if (buffer != &resource->first)
+        gr_live_remove(GR_LIVE_BUFFER, buffer);
+        if (buffer < resource->first || buffer >= resource->first + GR_BUFFERS_IN_TURN)
             free(buffer);
         buffer = next;
     }
@@ -87,9 +111,12 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
     /* With its CUDA context all of these are gone already. */
     gr_objects_free(resource, alive);
     gr_linear_free(resource, alive);
+    gr_told_free(&resource->told, alive);
     if (resource->order && alive)
         gr_driver()->EventDestroy(resource->order);
-    resource->order = NULL;
+    if (resource->end && alive)
+        gr_driver()->EventDestroy(resource->end);
+    resource->order = resource->end = NULL;
     gr_context_leave(pushed);
     if (gr_log_wanted(GR_LOG_DEBUG)) {
         char text[160];
@@ -104,16 +131,16 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
 /* A destructor has nobody to report to. */
 static void warn_last_error(const char *call)
 {
-    gr_error error;
-    gr_last_error(&error);
+    struct gr_error_record error;
+    gr_error_save(&error);
     gr_log(GR_LOG_WARNING, "%s: %s", call, error.message);
 }
 
 void gr_resource_settle(gr_resource *resource)
 {
-    if (resource->held || resource->mapped || resource->parked)
+    if (resource->holds || resource->mapped || resource->parked)
         return;
-    gr_error saved;
+    struct gr_error_record saved;
     gr_error_save(&saved);
     if (resource->handle) {
         if (!resource->backend->on_thread(resource)) {
@@ -137,12 +164,23 @@ void gr_resource_settle(gr_resource *resource)
         free_memory(resource);
 }
 
+void gr_resource_hold(gr_resource *resource)
+{
+    __atomic_fetch_add(&resource->holds, 1, __ATOMIC_RELAXED);
+}
+
+void gr_resource_drop(gr_resource *resource)
+{
+    if (resource && __atomic_sub_fetch(&resource->holds, 1, __ATOMIC_ACQ_REL) == 0)
+        gr_resource_settle(resource);
+}
+
 void gr_resource_free(gr_resource *resource)
 {
-    if (!resource)
+    if (!resource || !gr_live_end(GR_LIVE_RESOURCE, resource, __func__))
         return;
-    resource->held = false;
-    gr_resource_settle(resource);
+    gr_resource_collect(resource);
+    gr_resource_drop(resource);
 }
 
 gr_status gr_resource_check_open(const gr_resource *resource, const char *call)
@@ -158,20 +196,74 @@ gr_status gr_resource_check_open(const gr_resource *resource, const char *call)
     return GR_OK;
 }
 
+gr_status gr_resource_check_ring(const gr_resource *resource, const char *call)
+{
+    if (!resource->in_a_ring || resource->ring_maps)
+        return GR_OK;
+    return gr_fail(GR_ERR_STATE, call,
+                   "The resource is a slot of a ring, which maps it: take slots by "
+                   "gr_ring_acquire_write() or gr_ring_acquire_read(), hand them on by "
+                   "gr_ring_publish() or gr_ring_give_back(), and end the ring by gr_ring_free().");
+}
+
+/* ---- Questions ------------------------------------------------------------------------------- */
+
+/* Of a resource that may be closed: what it was made from stays known. */
+static bool is_one(const gr_resource *resource, const char *call)
+{
+    return resource || gr_resource_check_open(NULL, call) == GR_OK;
+}
+
 bool gr_resource_is_mapped(const gr_resource *resource)
 {
-    return resource && resource->mapped;
+    return is_one(resource, __func__) && resource->mapped;
 }
 
 bool gr_resource_is_closed(const gr_resource *resource)
 {
-    return !resource || !resource->handle;
+    return !is_one(resource, __func__) || !resource->handle;
 }
 
-void *gr_handle(const gr_resource *resource)
+gr_kind gr_resource_kind(const gr_resource *resource)
 {
-    return resource ? resource->handle : NULL;
+    if (!is_one(resource, __func__))
+        return (gr_kind)0;
+    return resource->is_image ? GR_KIND_IMAGE : GR_KIND_BUFFER;
 }
+
+gr_graphics_api gr_resource_api(const gr_resource *resource)
+{
+    return is_one(resource, __func__) ? resource->api : (gr_graphics_api)0;
+}
+
+size_t gr_resource_size(const gr_resource *resource)
+{
+    return is_one(resource, __func__) && !resource->is_image ? resource->size : 0;
+}
+
+unsigned gr_resource_flags(const gr_resource *resource)
+{
+    return is_one(resource, __func__) ? resource->flags : 0;
+}
+
+gr_transport gr_resource_transport(const gr_resource *resource)
+{
+    return is_one(resource, __func__) ? resource->transport_bit : (gr_transport)0;
+}
+
+CUgraphicsResource gr_resource_graphics(const gr_resource *resource)
+{
+    if (gr_resource_check_open(resource, __func__) != GR_OK)
+        return NULL;
+    if (resource->transport_bit == GR_TRANSPORT_INTEROP)
+        return resource->handle;
+    gr_fail(GR_ERR_STATE, __func__,
+            "The resource is by %s, which registers nothing with CUDA: it has no "
+            "CUgraphicsResource.",
+            resource->backend->name);
+    return NULL;
+}
+
 
 int gr_resource_describe(const gr_resource *resource, char *text, size_t size)
 {
@@ -196,10 +288,28 @@ int gr_resource_describe(const gr_resource *resource, char *text, size_t size)
     else
         snprintf(state, sizeof(state), "not mapped");
     if (!resource->is_image)
-        snprintf(bytes, sizeof(bytes), ", %zu bytes", resource->size);
-    return snprintf(text, size, "%s%s, flags %s, transport %s%s, handle %p, %s", what, bytes, flags,
-                    resource->transport, gr_cuda_is_software() ? " (software CUDA driver)" : "",
-                    resource->handle, state);
+        snprintf(bytes, sizeof(bytes), ", %zu byte%s", resource->size, gr_s(resource->size));
+    return snprintf(text, size, "%s%s, flags %s, transport %s%s, handle %p, %s", what, bytes,
+                    flags, resource->transport,
+                    gr_cuda_is_software() ? " (software CUDA driver)" : "", resource->handle, state);
+}
+
+static bool describe_resource(const void *object, char *text, size_t size)
+{
+    gr_resource_describe(object, text, size);
+    return true;
+}
+
+static bool describe_buffer(const void *object, char *text, size_t size)
+{
+    const gr_buffer *buffer = object;
+    return buffer->out && describe_resource(buffer->resource, text, size);
+}
+
+__attribute__((constructor)) static void describe_what_lives(void)
+{
+    gr_live_describe_by(GR_LIVE_RESOURCE, describe_resource);
+    gr_live_describe_by(GR_LIVE_BUFFER, describe_buffer);
 }
 
 void gr_resource_log_each(const char *call, gr_resource *const resources[], size_t n)
