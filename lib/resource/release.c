@@ -3,14 +3,19 @@
  * The end of a mapping: release, unmap and close. Buffers that one call of the driver can unmap go
  * in one call; a single release is the case of one.
  */
+#include "lib/resource/release.h"
+
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/image/linear.h"
 #include "lib/image/object_life.h"
+#include "lib/live.h"
 #include "lib/log.h"
 #include "lib/resource/resource.h"
+#include "lib/resource/users.h"
 #include "lib/stream.h"
+#include "lib/struct_size.h"
 
 /*
  * A release on another stream than the map's must not overtake the map, nor the work that followed
@@ -27,6 +32,16 @@ static gr_status order_after_maps(gr_resource *const resources[], size_t n, CUst
         status = gr_stream_order_after(resources[i], of_map, stream);
         ordered = of_map;
     }
+    return status;
+}
+
+/* Nor those who use the mapping's tensors, as far as they are known. */
+static gr_status order_after_users(gr_resource *const resources[], size_t n, CUstream stream,
+                                   const char *call)
+{
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = gr_users_order(resources[i], stream, call);
     return status;
 }
 
@@ -51,12 +66,17 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
         return status;
     status = order_after_maps(resources, n, stream);
     if (status == GR_OK)
+        status = order_after_users(resources, n, stream, call);
+    if (status == GR_OK)
         status = finish_images(resources, n, stream, call);
     if (status == GR_OK)
         status = resources[0]->backend->unmap(resources, n, stream);
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         if (resources[i]->mapped->objects)
             gr_objects_retire(resources[i]->mapped, stream);
+        gr_users_revoke(resources[i]->mapped, call);
+        resources[i]->released_on = stream;
+        resources[i]->end_is_recorded = false;
         gr_buffer_end_mapping(resources[i]->mapped);
     }
     gr_context_leave(pushed);
@@ -71,20 +91,32 @@ static CUstream release_stream(const gr_buffer *buffer, CUstream stream)
     return stream == GR_STREAM_OF_MAP ? buffer->stream : stream;
 }
 
+/* It is in the caller's hands. */
+static gr_status check_out(const gr_buffer *buffer, const char *call)
+{
+    gr_status status = gr_live_check(GR_LIVE_BUFFER, buffer, call);
+    if (status != GR_OK || (buffer->out && !buffer->later))
+        return status;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The buffer has been released already. Nothing was done.");
+}
+
 static gr_status check_releasable(const gr_buffer *buffer, const char *call)
 {
-    if (!buffer->out)
-        return gr_fail(GR_ERR_STATE, call, "The buffer has been released already.");
-    if (!gr_buffer_is_live(buffer))
-        return GR_OK;
-    return gr_resource_check_thread(buffer->resource, call);
+    gr_status status = check_out(buffer, call);
+    if (status != GR_OK || !gr_buffer_is_live(buffer))
+        return status;
+    status = gr_resource_check_ring(buffer->resource, call);
+    return status == GR_OK ? gr_resource_check_thread(buffer->resource, call) : status;
 }
 
 /* Whether one call of the driver can unmap `b` together with `first`, which was checked. */
 static bool goes_with(const gr_buffer *b, const gr_buffer *first, CUstream stream)
 {
+    if (!gr_live_has(GR_LIVE_BUFFER, b))
+        return false;
     const gr_resource *r = b->resource;
-    return b->out && gr_buffer_is_live(b) && !r->visited &&
+    return b->out && !b->later && gr_buffer_is_live(b) && !r->visited &&
            r->backend == first->resource->backend &&
            r->context.handle == first->resource->context.handle &&
            release_stream(b, stream) == release_stream(first, stream) &&
@@ -142,91 +174,104 @@ static gr_status release_run(gr_buffer *buffers[], size_t n, CUstream stream, si
     return GR_OK;
 }
 
-static gr_status release_one(gr_buffer *buffer, CUstream stream, const char *call)
+gr_status gr_buffer_release(gr_buffer *buffer)
 {
     size_t done;
-    gr_status status = gr_stream_check(stream, true, call);
-    return status == GR_OK && buffer ? release_run(&buffer, 1, stream, &done, call) : status;
+    return buffer ? release_run(&buffer, 1, GR_STREAM_OF_MAP, &done, __func__) : GR_OK;
 }
 
+gr_status gr_buffer_take_back(gr_buffer *buffer, const char *call)
+{
+    gr_status status = check_out(buffer, call);
+    if (status == GR_OK && gr_buffer_is_live(buffer))
+        status = gr_resource_check_ring(buffer->resource, call);
+    if (status == GR_OK)
+        buffer->later = true;
+    return status;
+}
+
+gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call)
+{
+    gr_status status = GR_OK;
+    if (gr_buffer_is_live(buffer))
+        status = gr_resource_check_thread(buffer->resource, call);
+    if (status == GR_OK && gr_buffer_is_live(buffer))
+        status = release_mapped(buffer, GR_STREAM_OF_MAP, call);
+    if (status == GR_OK)
+        gr_buffer_give(buffer);
+    return status;
+}
+
+/* Makes the streams that the buffers are released on wait for the event. */
+static gr_status wait_for_the_end(gr_buffer *const buffers[], size_t n, CUstream stream,
+                                  CUevent event, const char *call)
+{
+    CUstream last = NULL;
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        bool pushed;
+        const gr_buffer *b = buffers[i];
+        if (!b || !gr_live_has(GR_LIVE_BUFFER, b) || !b->out || b->later || !gr_buffer_is_live(b) ||
+            release_stream(b, stream) == last)
+            continue;
+        status = gr_context_enter(&b->resource->context, &pushed, call);
+        if (status != GR_OK)
+            return status;
+        last = release_stream(b, stream);
+        CUresult result = gr_driver()->StreamWaitEvent(last, event, 0);
+        if (result != CUDA_SUCCESS)
+            status = gr_fail_cuda(result, "cuStreamWaitEvent",
+                                  "`wait_event` could not be waited for; nothing was released. Is "
+                                  "it an event of the resource's CUDA context, not destroyed?");
+        gr_context_leave(pushed);
+    }
+    return status;
+}
+
+/* Releases what can be; the first refusal is the last error afterwards. */
 static gr_status release_buffers(gr_buffer *buffers[], size_t n, CUstream stream, const char *call)
 {
-    gr_status first = gr_stream_check(stream, true, call);
-    if (first != GR_OK)
-        return first;
-    gr_error cause;
+    gr_status first = GR_OK;
+    struct gr_error_record cause;
     size_t done;
+    bool some = false;
     for (size_t i = 0; i < n; i += done) {
         done = 1;
         if (!buffers[i])
             continue;
         gr_status status = release_run(buffers + i, n - i, stream, &done, call);
+        some = some || status == GR_OK;
         if (status == GR_OK || first != GR_OK)
             continue;
         first = status;
         gr_error_save(&cause);
     }
-    if (first != GR_OK)
-        gr_error_restore(&cause);
-    return first;
+    if (first == GR_OK)
+        return GR_OK;
+    gr_error_restore(&cause);
+    return some ? gr_error_set_class(GR_ERR_PARTIAL) : first;
 }
 
-gr_status gr_buffer_release(gr_buffer *buffer)
+gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream,
+                                 const gr_release_options *options)
 {
-    return release_one(buffer, GR_STREAM_OF_MAP, __func__);
-}
-
-gr_status gr_buffer_release_on(gr_buffer *buffer, CUstream stream)
-{
-    return release_one(buffer, stream, __func__);
-}
-
-static gr_status wait_for_the_end(gr_buffer *buffer, CUevent event, const char *call)
-{
-    bool pushed;
-    gr_status status = check_releasable(buffer, call);
-    if (status != GR_OK || !gr_buffer_is_live(buffer))
-        return status;
-    status = gr_context_enter(&buffer->resource->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    CUresult result = gr_driver()->StreamWaitEvent(buffer->stream, event, 0);
-    if (result != CUDA_SUCCESS)
-        status = gr_fail_cuda(result, "cuStreamWaitEvent",
-                              "`event` could not be waited for; the buffer is still mapped.");
-    gr_context_leave(pushed);
-    return status;
-}
-
-gr_status gr_buffer_release_with(gr_buffer *buffer, const gr_release_options *options)
-{
-    static const gr_release_options defaults;
-    const gr_release_options *o = options ? options : &defaults;
-    gr_status status = GR_OK;
-    if (o->stream && o->event)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, __func__,
-            "Both `stream` and `event` are given: say by one of them what ends the work.");
-    if (buffer && o->event)
-        status = wait_for_the_end(buffer, o->event, __func__);
-    if (status != GR_OK)
-        return status;
-    return release_one(buffer, o->stream ? o->stream : GR_STREAM_OF_MAP, __func__);
-}
-
-gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream)
-{
+    gr_release_options own;
     if (!buffers && n)
         return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`buffers` is NULL, but n is %zu.", n);
-    return release_buffers(buffers, n, stream, __func__);
+    gr_status status = gr_stream_check(stream, true, __func__);
+    if (status == GR_OK)
+        status = GR_TAKE(gr_release_options, &own, options, __func__);
+    if (status == GR_OK && own.wait_event)
+        status = wait_for_the_end(buffers, n, stream, own.wait_event, __func__);
+    return status == GR_OK ? release_buffers(buffers, n, stream, __func__) : status;
 }
 
 void gr_buffer_at_scope_end(gr_buffer **buffer)
 {
-    gr_error before, error;
+    struct gr_error_record before, error;
     gr_error_save(&before);
     if (*buffer && gr_buffer_release(*buffer) != GR_OK) {
-        gr_last_error(&error);
+        gr_error_save(&error);
         gr_log(GR_LOG_WARNING, "a buffer could not be released at the end of its scope: %s",
                error.message);
         gr_error_restore(&before);
@@ -237,31 +282,61 @@ void gr_buffer_at_scope_end(gr_buffer **buffer)
 /* Unmaps a mapped resource on a thread that may; its buffer stays out and reports 0. */
 static gr_status end_mapping(gr_resource *resource, CUstream stream, const char *call)
 {
-    return unmap_resources(&resource, 1, release_stream(resource->mapped, stream), call);
+    gr_buffer *buffer = resource->mapped;
+    gr_status status = unmap_resources(&resource, 1, release_stream(buffer, stream), call);
+    if (status == GR_OK && gr_users_unkeep(buffer))
+        gr_buffer_give(buffer); /* nobody else will */
+    return status;
+}
+
+/* The caller's own, which it has not freed. */
+static gr_status check_callers(const gr_resource *resource, const char *call)
+{
+    gr_status status = resource ? gr_live_check(GR_LIVE_RESOURCE, resource, call)
+                                : gr_resource_check_open(resource, call);
+    if (status == GR_OK)
+        gr_resource_collect(resource);
+    return status;
+}
+
+gr_status gr_resource_unmap_held(gr_resource *resource, CUstream stream, const char *call)
+{
+    gr_status status = gr_resource_check_thread(resource, call);
+    return status == GR_OK ? end_mapping(resource, stream, call) : status;
 }
 
 gr_status gr_resource_unmap(gr_resource *resource, CUstream stream)
 {
-    gr_status status = gr_resource_check_open(resource, __func__);
+    gr_status status = check_callers(resource, __func__);
+    if (status == GR_OK)
+        status = gr_resource_check_open(resource, __func__);
     if (status == GR_OK && !resource->mapped)
         status = gr_fail(GR_ERR_STATE, __func__, "The resource is not mapped.");
     if (status == GR_OK)
-        status = gr_stream_check(stream, true, __func__);
+        status = gr_resource_check_ring(resource, __func__);
     if (status == GR_OK)
-        status = gr_resource_check_thread(resource, __func__);
-    return status == GR_OK ? end_mapping(resource, stream, __func__) : status;
+        status = gr_stream_check(stream, true, __func__);
+    return status == GR_OK ? gr_resource_unmap_held(resource, stream, __func__) : status;
+}
+
+gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const char *call)
+{
+    if (!resource->handle)
+        return GR_OK;
+    gr_status status = gr_stream_check(stream, true, call);
+    if (status == GR_OK)
+        status = gr_resource_check_thread(resource, call);
+    if (status == GR_OK && resource->mapped)
+        status = end_mapping(resource, stream, call);
+    if (status != GR_OK || gr_resource_unregister(resource, call) == GR_OK)
+        return status;
+    return gr_error_set_class(GR_ERR_PARTIAL); /* it is closed all the same */
 }
 
 gr_status gr_resource_close(gr_resource *resource, CUstream stream)
 {
-    if (!resource)
-        return gr_resource_check_open(resource, __func__);
-    if (!resource->handle)
-        return GR_OK;
-    gr_status status = gr_stream_check(stream, true, __func__);
+    gr_status status = check_callers(resource, __func__);
     if (status == GR_OK)
-        status = gr_resource_check_thread(resource, __func__);
-    if (status == GR_OK && resource->mapped)
-        status = end_mapping(resource, stream, __func__);
-    return status == GR_OK ? gr_resource_unregister(resource, __func__) : status;
+        status = gr_resource_check_ring(resource, __func__);
+    return status == GR_OK ? gr_resource_close_held(resource, stream, __func__) : status;
 }

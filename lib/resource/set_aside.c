@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Releases from threads that may not: a garbage collector's, without the resource's OpenGL context.
+ * Such buffers wait in their resource's list, and the resource in its backend's, which has a hold
+ * on it as long as one waits.
+ */
+#include "lib/resource/set_aside.h"
+
+#include <pthread.h>
+
+#include "lib/backend.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/live.h"
+#include "lib/log.h"
+#include "lib/resource/release.h"
+#include "lib/resource/resource.h"
+#include "lib/resource/users.h"
+
+/* For each resource's list: a finalizer's thread and the one with the context meet there. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Resources that no thread is bound to, while one of their buffers waits: under the lock. */
+static gr_resource *unbound;
+
+static bool is_unbound(const gr_resource *resource)
+{
+    const struct gr_backend *backend = resource->backend;
+    return backend->any_thread && backend->any_thread(resource);
+}
+
+static void warn_and_forget(const struct gr_error_record *before)
+{
+    struct gr_error_record error;
+    gr_error_save(&error);
+    gr_log(GR_LOG_WARNING, "gr_buffer_release_later: %s", error.message);
+    gr_error_restore(before);
+}
+
+static void release_now(gr_buffer *buffer)
+{
+    struct gr_error_record before;
+    gr_error_save(&before);
+    if (gr_buffer_release_taken(buffer, "gr_buffer_release_later") != GR_OK)
+        warn_and_forget(&before);
+}
+
+/* This stream is another one on each thread, so the work on the caller's is waited for here. */
+static void leave_own_stream(gr_buffer *buffer)
+{
+    struct gr_error_record before;
+    bool pushed;
+    if (buffer->stream != CU_STREAM_PER_THREAD)
+        return;
+    gr_error_save(&before);
+    if (gr_context_enter(&buffer->resource->context, &pushed, __func__) == GR_OK)
+        gr_driver()->CtxSynchronize();
+    gr_context_leave(pushed);
+    gr_error_restore(&before);
+}
+
+void gr_buffer_set_aside(gr_buffer *buffer)
+{
+    gr_resource *resource = buffer->resource;
+    bool bound = !is_unbound(resource);
+    pthread_mutex_lock(&lock);
+    bool first = !resource->set_aside;
+    buffer->next_spare = resource->set_aside; /* of use to a buffer that is not out only */
+    __atomic_store_n(&resource->set_aside, buffer, __ATOMIC_RELEASE);
+    if (first)
+        gr_resource_hold(resource);
+    if (first && !bound) {
+        resource->next_unbound = unbound;
+        __atomic_store_n(&unbound, resource, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&lock);
+    gr_log(GR_LOG_INFO, "gr_buffer_release_later: the buffer is set aside until %s",
+           bound ? "its OpenGL context is current again" : "the next call that is about it");
+    if (first && bound)
+        resource->backend->park(resource);
+}
+
+/* The lock is held. */
+static gr_buffer *take_buffers(gr_resource *resource)
+{
+    gr_buffer *buffers = resource->set_aside;
+    __atomic_store_n(&resource->set_aside, NULL, __ATOMIC_RELEASE);
+    for (gr_resource **link = &unbound; *link; link = &(*link)->next_unbound) {
+        if (*link == resource) {
+            __atomic_store_n(link, resource->next_unbound, __ATOMIC_RELAXED);
+            break;
+        }
+    }
+    return buffers;
+}
+
+static gr_buffer *take_all(gr_resource *resource)
+{
+    pthread_mutex_lock(&lock);
+    gr_buffer *buffers = take_buffers(resource);
+    pthread_mutex_unlock(&lock);
+    return buffers;
+}
+
+/* With the hold that they had. */
+static void release_all(gr_resource *resource, gr_buffer *buffer)
+{
+    if (!buffer)
+        return;
+    while (buffer) {
+        gr_buffer *next = buffer->next_spare;
+        release_now(buffer);
+        buffer = next;
+    }
+    gr_resource_drop(resource);
+}
+
+void gr_resource_unpark(gr_resource *resource)
+{
+    gr_buffer *buffers = take_all(resource);
+    if (buffers) {
+        release_all(resource, buffers);
+        return;
+    }
+    resource->parked = false; /* it was gr_resource_free() that set it aside */
+    gr_resource_settle(resource);
+}
+
+void gr_resource_release_aside(gr_resource *resource)
+{
+    release_all(resource, take_all(resource));
+}
+
+/* One that its caller has freed: no other thread can be about it. */
+static gr_resource *take_freed(gr_buffer **buffers)
+{
+    pthread_mutex_lock(&lock);
+    gr_resource *found = unbound;
+    while (found && gr_live_has(GR_LIVE_RESOURCE, found))
+        found = found->next_unbound;
+    *buffers = found ? take_buffers(found) : NULL;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+void gr_resources_release_freed(void)
+{
+    gr_buffer *buffers;
+    gr_resource *resource;
+    if (!__atomic_load_n(&unbound, __ATOMIC_RELAXED))
+        return;
+    while ((resource = take_freed(&buffers)))
+        release_all(resource, buffers);
+}
+
+void gr_buffer_release_later(gr_buffer *buffer)
+{
+    if (!buffer || gr_buffer_take_back(buffer, __func__) != GR_OK)
+        return;
+    leave_own_stream(buffer);
+    if (gr_buffer_is_live(buffer) && gr_users_keep(buffer))
+        return;
+    if (!gr_buffer_is_live(buffer) || buffer->resource->backend->on_thread(buffer->resource))
+        release_now(buffer);
+    else
+        gr_buffer_set_aside(buffer);
+}
