@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "lib/host_wait.h"
+
+#include <time.h>
+
+double gr_host_now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+void gr_host_pause(unsigned *look)
+{
+    long us = 20L << (*look < 6 ? (*look)++ : 6);
+    nanosleep(&(struct timespec){.tv_nsec = (us < 1000 ? us : 1000) * 1000}, NULL);
+}

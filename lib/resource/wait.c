@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host waits for CUDA's last work with a resource. */
+#include "lib/backend.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/host_wait.h"
+#include "lib/resource/resource.h"
+
+/* An event after the last release. */
+struct last {
+    CUevent event; /* NULL: there was no work */
+    bool owned;    /* it was recorded for this wait, which destroys it */
+    bool new;      /* it was recorded for this wait */
+};
+
+static gr_status record_end(gr_resource *resource)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUresult result = CUDA_SUCCESS;
+    if (!resource->end)
+        result = cu->EventCreate(&resource->end, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
+    if (result == CUDA_SUCCESS)
+        result = cu->EventRecord(resource->end, resource->released_on);
+    resource->end_is_recorded = result == CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuEventRecord",
+                        "The stream of the resource's last release could not be asked. Has it been "
+                        "destroyed?");
+}
+
+/*
+ * Where nothing of the resource's own tells: what the release's stream had been given at the first
+ * question after it. To record an event at each release would cost every frame what few ask for.
+ */
+static gr_status mark_stream(gr_resource *resource, struct last *last)
+{
+    gr_status status = GR_OK;
+    if (!resource->released_on)
+        return GR_OK;
+    if (!resource->end_is_recorded) {
+        if (gr_driver()->StreamQuery(resource->released_on) == CUDA_SUCCESS)
+            return GR_OK;
+        status = record_end(resource);
+        last->new = true;
+    }
+    if (status == GR_OK)
+        last->event = resource->end;
+    return status;
+}
+
+/* An event that was just recorded passes a moment later even where there is nothing left to do. */
+#define MOMENT 1e-3
+
+static gr_status wait_for(const struct last *last, unsigned timeout_ms, const char *call)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUevent event = last->event;
+    double end = gr_host_now() + (timeout_ms || !last->new ? timeout_ms * 1e-3 : MOMENT);
+    unsigned look = 0;
+    CUresult result =
+        timeout_ms == GR_WAIT_FOREVER ? cu->EventSynchronize(event) : cu->EventQuery(event);
+    while (result == CUDA_ERROR_NOT_READY && gr_host_now() < end) {
+        gr_host_pause(&look);
+        result = cu->EventQuery(event);
+    }
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    if (result != CUDA_ERROR_NOT_READY)
+        return gr_fail_cuda(result, "cuEventQuery", "CUDA's work with the resource failed.");
+    if (!timeout_ms)
+        return gr_fail(GR_ERR_NOT_READY, call, "CUDA's work with the resource is not done.");
+    return gr_fail(GR_ERR_TIMEOUT, call,
+                   "CUDA's work with the resource is not done after %u ms: wait longer, or look "
+                   "what its stream waits for.",
+                   timeout_ms);
+}
+
+static gr_status check_waitable(const gr_resource *resource, const char *call)
+{
+    gr_status status = gr_resource_check_open(resource, call);
+    if (status == GR_OK)
+        gr_resource_collect(resource);
+    if (status == GR_OK && resource->mapped)
+        status = gr_fail(GR_ERR_STATE, call,
+                         "The resource is mapped: its work ends with gr_buffer_release().");
+    return status;
+}
+
+gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms)
+{
+    bool pushed;
+    struct last last = {NULL, false, false};
+    gr_status status = check_waitable(resource, __func__);
+    if (status == GR_OK)
+        status = gr_context_enter(&resource->context, &pushed, __func__);
+    if (status != GR_OK)
+        return status;
+    if (resource->backend->last_work) {
+        status = resource->backend->last_work(resource, &last.event, &last.owned);
+        last.new = last.owned;
+    } else {
+        status = mark_stream(resource, &last);
+    }
+    if (status == GR_OK && last.event)
+        status = wait_for(&last, timeout_ms, __func__);
+    if (last.event && last.owned)
+        gr_driver()->EventDestroy(last.event);
+    gr_context_leave(pushed);
+    return status;
+}
