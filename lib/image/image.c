@@ -10,7 +10,8 @@
 gr_status gr_image_check(const gr_buffer *buffer, const char *call)
 {
     if (!buffer)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "The buffer is NULL: did gr_map() fail?");
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The buffer is NULL: did gr_map() fail? See gr_last_error() there.");
     if (!buffer->resource->is_image)
         return gr_fail(
             GR_ERR_STATE, call,
@@ -40,10 +41,29 @@ gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned 
     return status == GR_OK ? gr_image_check_range(buffer->resource, level, layer, call) : status;
 }
 
+bool gr_image_foresee(const gr_resource *resource, gr_image_info *info)
+{
+    const struct gr_image *image = &resource->image;
+    *info = (gr_image_info){
+        .width = image->width,
+        .height = image->height,
+        .depth = image->depth,
+        .levels = image->levels,
+        .layers = image->layers,
+        .cube = image->cube,
+        .layered = image->layered,
+        .srgb = image->srgb,
+        .normalized = image->normalized,
+        .format = image->format,
+        .channels = image->channels,
+        .texel_bytes = image->channels * gr_channel_bytes(image->format),
+    };
+    return image->channels;
+}
+
 gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
 {
     const gr_resource *resource = buffer->resource;
-    const struct gr_image *image = &resource->image;
     CUarray array;
     CUDA_ARRAY3D_DESCRIPTOR described;
     gr_status status = resource->backend->array(resource, 0, 0, &array);
@@ -52,37 +72,30 @@ gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
     CUresult result = gr_driver()->Array3DGetDescriptor(&described, array);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuArray3DGetDescriptor",
-                            "The mapped image was not described.");
-    *info = (gr_image_info){
-        .width = described.Width,
-        .height = described.Height ? described.Height : 1,
-        .depth = image->is_3d && described.Depth ? described.Depth : 1,
-        .levels = image->levels,
-        .layers = image->layers,
-        .cube = image->cube,
-        .layered = image->layered,
-        .srgb = image->srgb,
-        .normalized = image->normalized,
-        .format = described.Format,
-        .channels = described.NumChannels,
-        .texel_bytes = described.NumChannels * gr_channel_bytes(described.Format),
-    };
+                            "The driver does not describe the mapped image.");
+    (void)gr_image_foresee(resource, info);
+    info->width = described.Width;
+    info->height = described.Height ? described.Height : 1;
+    info->depth = resource->image.is_3d && described.Depth ? described.Depth : 1;
+    info->format = described.Format;
+    info->channels = described.NumChannels;
+    info->texel_bytes = described.NumChannels * gr_channel_bytes(described.Format);
     return GR_OK;
 }
 
-gr_status gr_buffer_image_info(const gr_buffer *buffer, gr_image_info *info)
+const gr_image_info *gr_buffer_image_info(gr_buffer *buffer)
 {
     bool pushed;
-    if (!info)
-        return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`info` is NULL: there is no place for it.");
-    gr_status status = gr_image_check(buffer, __func__);
-    if (status == GR_OK)
-        status = gr_context_enter(&buffer->resource->context, &pushed, __func__);
-    if (status != GR_OK)
-        return status;
-    status = gr_image_query(buffer, info);
+    gr_image_info info;
+    if (gr_image_check(buffer, __func__) != GR_OK ||
+        gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
+        return NULL;
+    gr_status status = gr_image_query(buffer, &info);
     gr_context_leave(pushed);
-    return status;
+    if (status != GR_OK)
+        return NULL;
+    buffer->info = info;
+    return &buffer->info;
 }
 
 CUarray gr_buffer_array(gr_buffer *buffer, unsigned level, unsigned layer)

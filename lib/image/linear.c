@@ -8,8 +8,10 @@
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/plural.h"
 #include "lib/image/image.h"
 #include "lib/stream.h"
+#include "lib/struct_size.h"
 
 /* One level and layer, in the units of a copy. */
 struct part {
@@ -17,12 +19,6 @@ struct part {
     size_t row_bytes, rows, slices;
     size_t first_slice; /* the layer, in an array of several */
 };
-
-static size_t shrink(size_t extent, unsigned level)
-{
-    extent >>= level;
-    return extent ? extent : 1;
-}
 
 /* The CUDA context is current. */
 static gr_status find_part(const gr_buffer *buffer, unsigned level, unsigned layer,
@@ -38,9 +34,9 @@ static gr_status find_part(const gr_buffer *buffer, unsigned level, unsigned lay
             "CUDA describes the image by format 0x%x, which is not of plain channels: it "
             "has no linear form. Use gr_buffer_array().",
             (unsigned)info.format);
-    part->row_bytes = shrink(info.width, level) * info.texel_bytes;
-    part->rows = shrink(info.height, level);
-    part->slices = buffer->resource->image.is_3d ? shrink(info.depth, level) : 1;
+    part->row_bytes = gr_level_extent(info.width, level) * info.texel_bytes;
+    part->rows = gr_level_extent(info.height, level);
+    part->slices = buffer->resource->image.is_3d ? gr_level_extent(info.depth, level) : 1;
     part->first_slice = info.layered ? layer : 0;
     return buffer->resource->backend->array(buffer->resource, level, layer, &part->array);
 }
@@ -53,16 +49,18 @@ static gr_status check_linear(const gr_linear_desc *memory, const struct part *p
                        "Give either `device` or `host`: %s of them is set.",
                        memory->device ? "each" : "none");
     if (memory->pitch && memory->pitch < part->row_bytes)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "A pitch of %zu bytes is too small: a row of the image has %zu.",
-                       memory->pitch, part->row_bytes);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "A pitch of %zu byte%s is too small: a row of the image has %zu. Pass that or "
+            "more, or 0 for rows without a gap.",
+            memory->pitch, gr_s(memory->pitch), part->row_bytes);
     size_t pitch = memory->pitch ? memory->pitch : part->row_bytes;
     if (memory->slice && (memory->slice % pitch || memory->slice / pitch < part->rows))
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "A slice of %zu bytes does not hold whole rows, %zu of %zu bytes: it has to be a "
-            "multiple of the pitch and large enough.",
-            memory->slice, part->rows, pitch);
+            "A slice of %zu byte%s does not hold whole rows (rows: %zu, bytes of one: %zu): it has "
+            "to be a multiple of the pitch and large enough.",
+            memory->slice, gr_s(memory->slice), part->rows, pitch);
     return GR_OK;
 }
 
@@ -106,22 +104,25 @@ static gr_status copy_part(const struct part *part, const gr_linear_desc *memory
     CUresult result = gr_driver()->Memcpy3DAsync(&copy, stream);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(
-        result, "cuMemcpy3DAsync",
-        "%s: %zu rows of %zu bytes could not be copied. Is the memory large enough? An "
-        "error of earlier work on the stream is reported here too.",
-        call, part->rows * part->slices, part->row_bytes);
+    return gr_fail_cuda(result, "cuMemcpy3DAsync",
+                        "%s: the image could not be copied (rows: %zu, bytes of one: %zu). Is the "
+                        "memory large enough? An "
+                        "error of earlier work on the stream is reported here too.",
+                        call, part->rows * part->slices, part->row_bytes);
 }
 
 static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
-                            const gr_linear_desc *memory, bool out, CUstream stream,
+                            const gr_linear_desc *given, bool out, CUstream stream,
                             const char *call)
 {
     bool pushed;
     struct part part;
+    gr_linear_desc memory;
     gr_status status = gr_image_check_part(buffer, level, layer, call);
-    if (status == GR_OK && !memory)
+    if (status == GR_OK && !given)
         status = gr_fail(GR_ERR_INVALID_VALUE, call, "The linear memory's description is NULL.");
+    if (status == GR_OK)
+        status = GR_TAKE(gr_linear_desc, &memory, given, call);
     if (status == GR_OK && !out && (buffer->resource->flags & GR_READ_ONLY))
         status =
             gr_fail(GR_ERR_STATE, call,
@@ -134,8 +135,8 @@ static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
         return status;
     status = find_part(buffer, level, layer, &part, call);
     if (status == GR_OK)
-        status = copy_part(&part, memory, out, stream == GR_STREAM_OF_MAP ? buffer->stream : stream,
-                           call);
+        status = copy_part(&part, &memory, out,
+                           stream == GR_STREAM_OF_MAP ? buffer->stream : stream, call);
     gr_context_leave(pushed);
     return status;
 }
@@ -171,8 +172,9 @@ static gr_status reserve_staging(gr_resource *resource, size_t bytes, const char
         return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
     result = cu->MemAlloc(&larger, bytes);
     if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuMemAlloc", "%s: no %zu bytes of device memory for the copy.",
-                            call, bytes);
+        return gr_fail_cuda(result, "cuMemAlloc",
+                            "%s: no %zu byte%s of device memory for the copy.", call, bytes,
+                            gr_s(bytes));
     if (staging->ptr)
         cu->MemFree(staging->ptr); /* waits for the work that still uses it */
     staging->ptr = larger;
@@ -193,7 +195,36 @@ void gr_linear_free(gr_resource *resource, bool alive)
 
 static gr_linear_desc staging_of(const gr_buffer *buffer)
 {
-    return (gr_linear_desc){.device = buffer->ptr, .pitch = buffer->pitch};
+    return GR_INIT(gr_linear_desc, .device = buffer->ptr, .pitch = buffer->pitch);
+}
+
+size_t gr_linear_pitch(size_t row_bytes)
+{
+    return (row_bytes + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
+}
+
+gr_status gr_linear_borrow(gr_resource *resource, size_t bytes, CUstream stream,
+                           CUdeviceptr *memory, const char *call)
+{
+    gr_status status = reserve_staging(resource, bytes, call);
+    if (status != GR_OK)
+        return status;
+    *memory = resource->staging.ptr;
+    CUresult result = gr_driver()->StreamWaitEvent(stream, resource->staging.done, 0);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuStreamWaitEvent",
+                        "%s: the stream could not be made to wait for the last use of the copy.",
+                        call);
+}
+
+gr_status gr_linear_give_back(gr_resource *resource, CUstream stream, const char *call)
+{
+    CUresult result = gr_driver()->EventRecord(resource->staging.done, stream);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuEventRecord", "%s: the end of the copy could not be marked.",
+                        call);
 }
 
 gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, const char *call)
@@ -203,17 +234,12 @@ gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, cons
     gr_status status = find_part(buffer, level, layer, &part, call);
     if (status != GR_OK)
         return status;
-    size_t pitch = (part.row_bytes + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
+    size_t pitch = gr_linear_pitch(part.row_bytes);
     size_t size = pitch * part.rows * part.slices;
-    status = reserve_staging(resource, size, call);
+    gr_linear_desc memory = GR_INIT(gr_linear_desc, .pitch = pitch);
+    status = gr_linear_borrow(resource, size, buffer->stream, &memory.device, call);
     if (status != GR_OK)
         return status;
-    gr_linear_desc memory = {.device = resource->staging.ptr, .pitch = pitch};
-    CUresult result = gr_driver()->StreamWaitEvent(buffer->stream, resource->staging.done, 0);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(
-            result, "cuStreamWaitEvent",
-            "%s: the stream could not be made to wait for the last use of the copy.", call);
     if (!(resource->flags & GR_WRITE_DISCARD))
         status = copy_part(&part, &memory, true, buffer->stream, call);
     if (status != GR_OK)
@@ -237,14 +263,12 @@ gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *c
         status = copy_part(&part, &memory, false, stream, call);
     if (status != GR_OK)
         return status;
-    CUresult result = gr_driver()->EventRecord(buffer->resource->staging.done, stream);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuEventRecord", "%s: the end of the copy could not be marked.",
-                        call);
+    return gr_linear_give_back(buffer->resource, stream, call);
 }
 
 size_t gr_buffer_pitch(const gr_buffer *buffer)
 {
+    if (!buffer)
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "The buffer is NULL: did gr_map_linear() fail?");
     return buffer ? buffer->pitch : 0;
 }

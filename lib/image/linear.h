@@ -16,6 +16,18 @@ gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, cons
  */
 gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *call);
 
+/*
+ * Gives the resource, whose mapping is not linear, memory of its own of so many bytes for work on
+ * the stream, which waits for the last use; and marks the end of that work. The CUDA context is
+ * current.
+ */
+gr_status gr_linear_borrow(gr_resource *resource, size_t bytes, CUstream stream,
+                           CUdeviceptr *memory, const char *call);
+gr_status gr_linear_give_back(gr_resource *resource, CUstream stream, const char *call);
+
+/* Rows of so many bytes, and the bytes from one to the next in such memory. */
+size_t gr_linear_pitch(size_t row_bytes);
+
 /* Frees the linear memory when the registration is over, as gr_objects_free() does. */
 void gr_linear_free(gr_resource *resource, bool alive);
 

@@ -6,6 +6,7 @@
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/struct_size.h"
 #include "lib/image/image.h"
 #include "lib/image/object_life.h"
 
@@ -21,8 +22,8 @@ static gr_status make_surface(gr_buffer *buffer, unsigned level, unsigned layer,
     CUDA_RESOURCE_DESC described = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array};
     CUresult result = gr_driver()->SurfObjectCreate(surface, &described);
     if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuSurfObjectCreate", "No surface for level %u, layer %u.",
-                            level, layer);
+        return gr_fail_cuda(result, "cuSurfObjectCreate",
+                            "The driver makes no surface of level %u, layer %u.", level, layer);
     gr_objects_add(buffer, GR_OBJECT_SURFACE, *surface, level, layer);
     return GR_OK;
 }
@@ -62,7 +63,7 @@ static bool is_wide_integer(CUarray_format format)
 
 static bool decide(gr_choice choice, bool as_drawn)
 {
-    return choice == GR_AS_DRAWN ? as_drawn : choice == GR_YES;
+    return choice == GR_DEFAULT ? as_drawn : choice == GR_YES;
 }
 
 static gr_status refuse(const char *call, const char *sentence)
@@ -78,26 +79,44 @@ static gr_status check_values(const gr_texture_options *o, const char *call)
             return refuse(call, "`address` holds a value that is no gr_address.");
     if ((unsigned)o->filter > GR_FILTER_LINEAR || (unsigned)o->mip_filter > GR_FILTER_LINEAR)
         return refuse(call, "`filter` or `mip_filter` holds a value that is no gr_filter.");
-    if ((unsigned)o->as_float > GR_NO || (unsigned)o->srgb > GR_NO)
-        return refuse(call, "`as_float` or `srgb` holds a value that is no gr_choice.");
+    if ((unsigned)o->as_float > GR_NO || (unsigned)o->srgb > GR_NO ||
+        (unsigned)o->normalized_coordinates > GR_NO)
+        return refuse(call, "`as_float`, `srgb` or `normalized_coordinates` holds a value that is "
+                            "no gr_choice.");
     if (o->anisotropy > 16)
         return refuse(call, "`anisotropy` is at most 16.");
     /* Written so that what is no number is refused too. */
-    if (!(o->min_level >= 0 && o->max_level >= 0 && o->mip_bias == o->mip_bias) ||
-        (o->max_level > 0 && o->min_level > o->max_level))
-        return refuse(call, "`min_level` and `max_level` are at least 0 and in this order.");
+    if (!(o->min_level >= 0 && o->mip_bias == o->mip_bias))
+        return refuse(call, "`min_level` is at least 0, and `mip_bias` a number.");
     return GR_OK;
+}
+
+/* Whether those of the mip levels go together, and with the image. */
+static gr_status check_levels(const gr_texture_options *o, const gr_image_info *info,
+                              const char *call)
+{
+    if (!o->whole && (o->mip_filter || o->mip_bias != 0 || o->min_level > 0 || o->level_count > 0))
+        return refuse(call, "Options between mip levels need `whole`, which takes all of them.");
+    if (!o->whole)
+        return GR_OK;
+    if (o->min_level > (float)(info->levels - 1))
+        return refuse(call, "`min_level` is beyond the image's last level.");
+    if (o->level_count <= info->levels - (unsigned)o->min_level)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "`level_count` is %u, but from level %u on the image has %u: pass that or less, "
+                   "or 0 for all of them.",
+                   o->level_count, (unsigned)o->min_level, info->levels - (unsigned)o->min_level);
 }
 
 /* Whether the options go together, and with the image. */
 static gr_status check_together(const gr_texture_options *o, const gr_image_info *info, bool floats,
-                                bool srgb, const char *call)
+                                bool srgb, bool normalized, const char *call)
 {
-    bool normalized = o->normalized_coordinates || o->whole;
     for (int i = 0; i < 3; i++)
         if (o->address[i] >= GR_ADDRESS_WRAP && !normalized)
-            return refuse(call,
-                          "GR_ADDRESS_WRAP and GR_ADDRESS_MIRROR need normalized_coordinates.");
+            return refuse(call, "GR_ADDRESS_WRAP and GR_ADDRESS_MIRROR need "
+                                "normalized_coordinates, GR_YES.");
     if (o->as_float == GR_YES && is_wide_integer(info->format))
         return refuse(call, "CUDA reads 32 bit integers only as integers: leave `as_float` at its "
                             "default.");
@@ -107,11 +126,7 @@ static gr_status check_together(const gr_texture_options *o, const gr_image_info
                       "not by default: set `as_float`, or filter with GR_FILTER_POINT.");
     if (srgb && (info->format != CU_AD_FORMAT_UNSIGNED_INT8 || !floats))
         return refuse(call, "`srgb` is for 8 bit unsigned channels that are read as floats.");
-    if (o->whole && o->min_level > (float)(info->levels - 1))
-        return refuse(call, "`min_level` is beyond the image's last level.");
-    if (!o->whole && (o->mip_filter || o->mip_bias != 0 || o->min_level > 0 || o->max_level > 0))
-        return refuse(call, "Options between mip levels need `whole`, which takes all of them.");
-    return GR_OK;
+    return check_levels(o, info, call);
 }
 
 static CUaddress_mode address_mode(gr_address address)
@@ -133,8 +148,15 @@ static CUfilter_mode filter_mode(gr_filter filter)
     return filter == GR_FILTER_LINEAR ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
 }
 
+/* CUDA counts levels that the storage may lack. */
+static float last_level(const gr_texture_options *o, const gr_image_info *info)
+{
+    unsigned count = o->level_count ? (unsigned)o->min_level + o->level_count : info->levels;
+    return (float)(count - 1);
+}
+
 static CUDA_TEXTURE_DESC describe_sampling(const gr_texture_options *o, const gr_image_info *info,
-                                           bool floats, bool srgb)
+                                           bool floats, bool srgb, bool normalized)
 {
     CUDA_TEXTURE_DESC described = {
         .filterMode = filter_mode(o->filter),
@@ -142,10 +164,7 @@ static CUDA_TEXTURE_DESC describe_sampling(const gr_texture_options *o, const gr
         .mipmapFilterMode = filter_mode(o->mip_filter),
         .mipmapLevelBias = o->mip_bias,
         .minMipmapLevelClamp = o->min_level,
-        /* CUDA counts levels that the storage may lack. */
-        .maxMipmapLevelClamp = o->max_level > 0 && o->max_level < (float)(info->levels - 1)
-                                   ? o->max_level
-                                   : (float)(info->levels - 1),
+        .maxMipmapLevelClamp = last_level(o, info),
     };
     for (int i = 0; i < 3; i++)
         described.addressMode[i] = address_mode(o->address[i]);
@@ -153,7 +172,7 @@ static CUDA_TEXTURE_DESC describe_sampling(const gr_texture_options *o, const gr
         described.borderColor[i] = o->border[i];
     if (!floats)
         described.flags |= CU_TRSF_READ_AS_INTEGER;
-    if (o->normalized_coordinates || o->whole)
+    if (normalized)
         described.flags |= CU_TRSF_NORMALIZED_COORDINATES;
     if (srgb)
         described.flags |= CU_TRSF_SRGB;
@@ -168,6 +187,24 @@ static bool by_whole(const gr_buffer *buffer, const gr_texture_options *o)
 {
     const struct gr_image *image = &buffer->resource->image;
     return !o->whole && image->layered && image->levels > 1;
+}
+
+/* Whether coordinates in texels are asked for where there can be none. */
+static gr_status check_coordinates(const gr_buffer *buffer, const gr_texture_options *o,
+                                   const char *call)
+{
+    if (o->normalized_coordinates != GR_NO)
+        return GR_OK;
+    if (o->whole)
+        return refuse(call, "`normalized_coordinates` is GR_NO, but with `whole` they are "
+                            "normalized: CUDA has no others for several levels.");
+    if (by_whole(buffer, o))
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "A level of an image with layers and several levels can be sampled with normalized "
+            "coordinates only, not with GR_NO for `normalized_coordinates`: with coordinates in "
+            "texels NVIDIA's driver finds the wrong layers.");
+    return GR_OK;
 }
 
 static gr_status find_source(gr_buffer *buffer, const gr_texture_options *o,
@@ -191,47 +228,48 @@ static gr_status make_texture(gr_buffer *buffer, const gr_texture_options *o, CU
             GR_ERR_UNSUPPORTED, call,
             "A whole cube of OpenGL's cannot be sampled: NVIDIA's driver makes the texture "
             "object, and kernels then read zeros. Make a texture of each face, by `layer`.");
-    if (by_whole(buffer, o) && !o->normalized_coordinates)
-        return gr_fail(
-            GR_ERR_UNSUPPORTED, call,
-            "A level of an image with layers and several levels can be sampled with "
-            "normalized_coordinates only: with coordinates in texels NVIDIA's driver finds the "
-            "wrong layers.");
-    gr_status status = gr_image_query(buffer, &info);
+    gr_status status = check_coordinates(buffer, o, call);
+    if (status == GR_OK)
+        status = gr_image_query(buffer, &info);
     if (status != GR_OK)
         return status;
     bool floats = is_float(info.format) || decide(o->as_float, info.normalized);
     bool srgb = decide(o->srgb, info.srgb && floats);
-    status = check_together(o, &info, floats, srgb, call);
+    bool normalized = o->normalized_coordinates == GR_YES || o->whole || by_whole(buffer, o);
+    status = check_together(o, &info, floats, srgb, normalized, call);
     if (status == GR_OK)
         status = find_source(buffer, o, &source);
     if (status == GR_OK)
         status = gr_objects_reserve(buffer, call);
     if (status != GR_OK)
         return status;
-    CUDA_TEXTURE_DESC sampling = describe_sampling(o, &info, floats, srgb);
+    CUDA_TEXTURE_DESC sampling = describe_sampling(o, &info, floats, srgb, normalized);
     if (by_whole(buffer, o))
         sampling.minMipmapLevelClamp = sampling.maxMipmapLevelClamp = (float)o->level;
     CUresult result = gr_driver()->TexObjectCreate(texture, &source, &sampling, NULL);
     if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuTexObjectCreate", "The image cannot be sampled like this.");
+        return gr_fail_cuda(
+            result, "cuTexObjectCreate",
+            "The driver does not sample the image with these options: leave out those "
+            "that differ from the defaults.");
     gr_objects_add(buffer, GR_OBJECT_TEXTURE, *texture, o->level, o->layer);
     return GR_OK;
 }
 
 CUtexObject gr_buffer_texture(gr_buffer *buffer, const gr_texture_options *options)
 {
-    static const gr_texture_options defaults;
-    const gr_texture_options *o = options ? options : &defaults;
+    gr_texture_options o;
     bool pushed;
     CUtexObject texture = 0;
-    gr_status status = o->whole ? gr_image_check(buffer, __func__)
-                                : gr_image_check_part(buffer, o->level, o->layer, __func__);
+    gr_status status = GR_TAKE(gr_texture_options, &o, options, __func__);
     if (status == GR_OK)
-        status = check_values(o, __func__);
+        status = o.whole ? gr_image_check(buffer, __func__)
+                         : gr_image_check_part(buffer, o.level, o.layer, __func__);
+    if (status == GR_OK)
+        status = check_values(&o, __func__);
     if (status != GR_OK || gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
         return 0;
-    status = make_texture(buffer, o, &texture, __func__);
+    status = make_texture(buffer, &o, &texture, __func__);
     gr_context_leave(pushed);
     return status == GR_OK ? texture : 0;
 }
