@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resources made from memory that another API allocated and exported: Vulkan, Direct3D, NvSciBuf, or
- * OpenGL through one of them. What comes out is a gr_resource like any other. vk.h does this for Vulkan,
- * with less to fill in.
+ * Resources in memory that another API allocated and exported: Vulkan, Direct3D, NvSciBuf, or
+ * OpenGL through one of them. What comes out is a gr_resource like any other.
  *
- *     int fd = ...;                                               exported by vkGetMemoryFdKHR
- *     gr_external_memory_desc info = {
- *         .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .fd = fd, .size = allocation_size};
- *     GR_AUTO(gr_resource) *resource = gr_from_external_memory(&info, GR_READ_WRITE);
- *     if (!resource) close(fd);
+ *     gr_external_memory_desc memory =
+ *         GR_INIT(gr_external_memory_desc, .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+ *                 .fd = fd, .size = allocation_size);            exported by vkGetMemoryFdKHR
+ *     GR_AUTO(gr_resource) *resource = gr_from_external_memory(&memory, GR_READ_WRITE);
+ *     if (!resource)
+ *         close(fd);
+ *     gr_resource_set_sync(resource, acquire, release);          who comes when: submit.h
+ *     GR_AUTO(gr_buffer) *buffer = gr_map(resource, stream);
  *
- * Who may touch the bytes when is agreed upon by semaphores: see semaphore.h.
+ * For Vulkan's own objects vk.h does this, with less to fill in.
  */
 #ifndef GR_EXTERNAL_H
 #define GR_EXTERNAL_H
@@ -21,77 +23,143 @@
 extern "C" {
 #endif
 
+/* ---- What is imported ------------------------------------------------------------------------ */
+
 /* An image within external memory, as the API that made it describes it. */
 typedef struct gr_external_image_desc {
-    size_t width, height, depth; /* of level 0, in texels; height and depth 0 where there is none */
-    unsigned levels;             /* mip levels; 0 is 1 */
-    unsigned
-        placed_levels; /* of an image with layers: the levels that the other API placed them by, if
-                               more than it has; NVIDIA's Vulkan takes the whole chain; 0: `levels` */
-    unsigned layers;   /* array layers, for cubes 6 a cube; 0: the image is no array */
-    bool cube;         /* the layers are faces of cubes */
-    CUarray_format format; /* of one channel */
-    unsigned channels;     /* 1, 2 or 4 */
-    bool color_attachment; /* the graphics API may render to it */
-    bool depth_texture;    /* it holds depth values */
-    bool srgb;             /* the colours are stored by the sRGB curve */
-    bool normalized;       /* integers stand for numbers from 0 to 1 or -1 to 1 */
+    size_t struct_size;
+
+    /* Of level 0, in texels. Height and depth are 0 where there is none. */
+    size_t width, height, depth;
+
+    /* Mip levels. 0: one. */
+    unsigned levels;
+
+    /*
+     * Of an image with layers: the levels that the other API placed them by, if more than it has;
+     * NVIDIA's Vulkan takes the whole chain. 0: `levels`.
+     */
+    unsigned placed_levels;
+
+    /* Layers of an array, of cubes 6 for each. 0: the image is no array. */
+    unsigned layers;
+
+    /* The layers are faces of cubes. */
+    bool cube;
+
+    /* The format of one channel. 0: refused. */
+    CUarray_format format;
+
+    /* Channels: 1, 2 or 4. 0: refused. */
+    unsigned channels;
+
+    /* The graphics API may render to it. */
+    bool color_attachment;
+
+    /* It holds depth values. */
+    bool depth_texture;
+
+    /* The colours are stored by the sRGB curve. */
+    bool srgb;
+
+    /* Integers stand for numbers from 0 to 1, or from -1 to 1. */
+    bool normalized;
 } gr_external_image_desc;
 
 /* Which part of the memory a resource is. */
 typedef struct gr_external_part_desc {
-    size_t offset; /* bytes from the memory's start */
-    size_t size;   /* of a buffer in bytes, 0: up to the memory's end; not for images */
-    const gr_external_image_desc *image; /* NULL for a buffer; need only live until the call returns */
+    size_t struct_size;
+
+    /* Bytes from the memory's start. */
+    size_t offset;
+
+    /* Bytes of a buffer. 0: up to the memory's end, and for every image. */
+    size_t size;
+
+    /* The image that lies there; it has to live until the call returns. NULL: a buffer. */
+    const gr_external_image_desc *image;
 } gr_external_part_desc;
 
 /*
- * Memory and a resource in it. `type` says which of fd, win32_handle, win32_name and nvscibuf counts:
+ * Memory, and a resource in it. The type says which handle counts; the others are 0.
  *
- *   OPAQUE_FD                     fd. Taken by the driver on success; after an error still the caller's.
- *   OPAQUE_WIN32                  win32_handle or win32_name. The handle stays the caller's.
- *   OPAQUE_WIN32_KMT              win32_handle, which holds no reference: keep the memory alive.
- *   D3D12_HEAP                    win32_handle or win32_name; the handle stays the caller's.
- *   D3D12_RESOURCE                likewise, always dedicated.
- *   D3D11_RESOURCE                likewise, always dedicated.
- *   D3D11_RESOURCE_KMT            win32_handle, which holds no reference; always dedicated.
- *   NVSCIBUF                      nvscibuf; stays the caller's. Barriers: semaphore.h's NvSciSync points.
- *   DMABUF_FD (CUDA 13)           fd, like OPAQUE_FD; not dedicated, no images; Tegra only.
+ *     type (CU_EXTERNAL_MEMORY_HANDLE_TYPE_...)  handle        dedicated
+ *     OPAQUE_FD                                  fd            as it was allocated
+ *     OPAQUE_WIN32, D3D12_HEAP                   win32_*       as it was allocated
+ *     OPAQUE_WIN32_KMT                           win32_handle  as it was allocated
+ *     D3D12_RESOURCE, D3D11_RESOURCE             win32_*       always
+ *     D3D11_RESOURCE_KMT                         win32_handle  always
+ *     NVSCIBUF                                   nvscibuf      as it was allocated
+ *     DMABUF_FD (CUDA 13, Tegra only)            fd            never, and no images
  */
 typedef struct gr_external_memory_desc {
+    size_t struct_size;
+
+    /* What is imported, as in the table above. 0: refused. */
     CUexternalMemoryHandleType type;
+
+    /* A file descriptor. Taken by the driver on success; after an error still the caller's. */
     int fd;
-    void *win32_handle;     /* a HANDLE */
-    const void *win32_name; /* UTF-16, ended by a zero */
-    const void *nvscibuf;   /* a NvSciBufObj */
-    size_t size;            /* of the whole memory, in bytes, as it was allocated */
-    bool dedicated;         /* the memory was allocated for this one buffer or image */
-    gr_external_part_desc part;
+
+    /* A HANDLE, which stays the caller's. One of the type KMT does not keep the memory alive. */
+    void *win32_handle;
+
+    /* The name of a handle in its place: UTF-16, ended by a zero. NULL: `win32_handle` counts. */
+    const void *win32_name;
+
+    /* A NvSciBufObj, which stays the caller's. Its barriers are points of semaphore.h. */
+    const void *nvscibuf;
+
+    /* Bytes of the whole memory, as it was allocated. 0: refused. */
+    size_t size;
+
+    /* The memory was allocated for this one buffer or image. */
+    bool dedicated;
+
+    /* What the resource is of it; it has to live until the call returns. NULL: all, a buffer. */
+    const gr_external_part_desc *part;
 } gr_external_memory_desc;
 
-/*
- * Imports memory and makes a resource of a part of it. The CUDA context is the current one, else the
- * primary context of device 0. Flags: a buffer takes GR_READ_ONLY and GR_WRITE_DISCARD; an image all of
- * gr.h's: GR_SURFACE_LOAD_STORE and GR_TEXTURE_GATHER are given to CUDA, the others are a promise.
- *
- * The resource keeps the memory imported; the API that made the memory may free its own handle any time,
- * the bytes live on. Mapping is cheap: the import stays; only semaphores are waited for and signalled.
- * An image's array of a level has all of its layers: see gr_image_info.layered.
- * Closing does not wait for the streams that use the resource: what they still need is ended when they have passed,
- * by a later call that makes or ends such a resource. Ending it is the driver's cuMemFree, which waits for all work of
- * the CUDA context: do not close resources while a stream waits for something that this thread has yet to do.
- * gr_handle() of such a resource is its CUexternalMemory.
- * Errors: GR_ERR_INVALID_VALUE (a rule of the handle type, of size and offset, of the image; the message
- * cites the rule), GR_ERR_CUDA (the driver refused), GR_ERR_UNSUPPORTED (a handle type that this platform
- * does not have, with the driver's answer), GR_ERR_NO_DRIVER.
- * Wraps cuImportExternalMemory and cuExternalMemoryGetMappedBuffer or
- * cuExternalMemoryGetMappedMipmappedArray (CUDA driver API, External Resource Interoperability).
- */
-GR_API gr_resource *gr_from_external_memory(const gr_external_memory_desc *info, unsigned flags);
+/* ---- Importing ------------------------------------------------------------------------------- */
 
 /*
- * Another resource in the memory that `resource` was imported with, which must not be dedicated. Both keep
- * the import alive. Errors as above; GR_ERR_STATE for a resource that is closed or of another kind.
+ * Imports memory, and makes a resource of all or a part of it.
+ *
+ * A map costs little, since the import stays: only semaphores are waited for and signalled. Which
+ * ones is undecided at first, and gr_map() is GR_ERR_STATE until gr_resource_set_sync() says it.
+ *
+ * A buffer takes the flags GR_READ_ONLY and GR_WRITE_DISCARD, an image all of gr.h's.
+ * GR_SURFACE_LOAD_STORE and GR_TEXTURE_GATHER are given to CUDA; the others are a promise. The
+ * array of an image's level has all of its layers.
+ *
+ * Owner    the caller frees the resource, which keeps the memory imported; who made the memory may
+ *          free its own handle any time, the bytes live on
+ * Context  the current CUDA context; where there is none, the primary one of device 0
+ * Closing  does not wait for streams that use the resource. What they need is ended later, by a
+ *          call that makes or ends such a resource; it waits for all work of the CUDA context
+ *          (cuMemFree does), so close none while a stream waits for what this thread has yet to do
+ *
+ * Errors:
+ *     GR_ERR_INVALID_VALUE  a rule of the handle type, of offset and size, or of the image is
+ *                           broken; the message cites it
+ *     GR_ERR_UNSUPPORTED    this platform does not have the type; the driver's answer is there
+ *     GR_ERR_CUDA           the driver refused
+ *     GR_ERR_NO_DRIVER      there is no CUDA driver
+ *     GR_ERR_NO_MEMORY
+ *
+ * Wraps cuImportExternalMemory, and cuExternalMemoryGetMappedBuffer or
+ * cuExternalMemoryGetMappedMipmappedArray.
+ */
+GR_API gr_resource *gr_from_external_memory(const gr_external_memory_desc *memory, unsigned flags);
+
+/*
+ * Makes another resource in the memory that `resource` was imported with, which is not dedicated.
+ * `part` may be NULL: all of the memory, as a buffer.
+ *
+ * Owner    the caller; both resources keep the import alive
+ *
+ * Errors: as for gr_from_external_memory(), and
+ *     GR_ERR_STATE  the resource is closed, or is not in external memory
  */
 GR_API gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part_desc *part,
                                         unsigned flags);

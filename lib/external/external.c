@@ -14,7 +14,9 @@
 #include "lib/external/memory_rules.h"
 #include "lib/log.h"
 #include "lib/resource/resource.h"
+#include "lib/resource/set_aside.h"
 #include "lib/retire.h"
+#include "lib/sync/submit.h"
 
 /* ---- The end, which must not overtake the streams -------------------------------------------- */
 
@@ -66,6 +68,8 @@ static gr_status unregister(gr_resource *resource)
     struct leftover left = {
         .ptr = r->ptr, .mipmapped = r->mipmapped, .memory = r->memory, .sync = r->sync};
     CUevent after;
+    gr_submit_leave(&r->sync);
+    left.sync.begun = NULL;
     gr_status status = gr_sync_last_work(&left.sync, &after);
     if (status == GR_OK && after && gr_driver()->EventQuery(after) == CUDA_ERROR_NOT_READY) {
         retire(&left, &resource->context, after);
@@ -104,6 +108,11 @@ static bool on_thread(const gr_resource *resource)
     return own(resource)->in_ring || gr_external_on_thread(own(resource)->kind, resource);
 }
 
+static bool any_thread(const gr_resource *resource)
+{
+    return !kind_of(resource)->park;
+}
+
 static gr_status refuse_thread(const gr_resource *resource, const char *call)
 {
     return own(resource)->kind->refuse_thread(resource, call);
@@ -117,11 +126,10 @@ static bool same_thread_rule(const gr_resource *a, const gr_resource *b)
     return !kind->same_thread_rule || kind->same_thread_rule(a, b);
 }
 
+/* The import keeps the storage; what may be missing is the order. */
 static gr_status check_storage(const gr_resource *resource, const char *call)
 {
-    (void)resource;
-    (void)call;
-    return GR_OK; /* the import keeps it */
+    return gr_sync_check_ready(resource, call);
 }
 
 /* Neighbours that one call of their graphics API can hand over. */
@@ -171,8 +179,8 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
     gr_status status = gr_sync_release(resources, n, stream);
     /* CUDA has given them back by now, whatever the graphics API says. */
     if (status == GR_OK && tell_graphics(resources, n, true) != GR_OK) {
-        gr_error error;
-        gr_last_error(&error);
+        struct gr_error_record error;
+        gr_error_save(&error);
         gr_log(GR_LOG_WARNING, "release: %s", error.message);
     }
     return status;
@@ -213,7 +221,11 @@ static void describe(const gr_resource *resource, char *text, size_t size)
  */
 static void park(gr_resource *resource)
 {
-    gr_error before;
+    struct gr_error_record before;
+    if (!resource->parked) { /* a buffer of it is */
+        own(resource)->kind->park(resource);
+        return;
+    }
     gr_error_save(&before);
     resource->parked = false;
     if (gr_resource_unregister(resource, "gr_resource_free") != GR_OK)
@@ -222,11 +234,32 @@ static void park(gr_resource *resource)
     gr_resource_settle(resource);
 }
 
+/* The event of the last release stays the resource's, for others who ask. */
+static gr_status last_work(gr_resource *resource, CUevent *event, bool *owned)
+{
+    struct gr_sync *sync = gr_sync_of(resource);
+    CUevent done = sync->done;
+    gr_status status = gr_sync_last_work(sync, event);
+    *owned = !done || *event != done;
+    if (!*owned)
+        sync->done = done;
+    return status;
+}
+
+static void collect(const gr_resource *resource)
+{
+    if (kind_of(resource)->collect)
+        kind_of(resource)->collect(resource);
+    else
+        gr_resource_release_aside((gr_resource *)resource);
+}
+
 static void destroy(gr_resource *resource)
 {
     struct gr_external *r = gr_external_of(resource);
     if (r->memory) { /* its CUDA context is gone, and all that was in it */
         struct leftover left = {.memory = r->memory, .sync = r->sync};
+        gr_submit_leave(&r->sync);
         end_leftover(&left, false);
     }
     if (kind_of(resource)->end)
@@ -234,19 +267,38 @@ static void destroy(gr_resource *resource)
     free(resource);
 }
 
+CUexternalMemory gr_resource_external_memory(const gr_resource *resource)
+{
+    if (gr_resource_check_open(resource, __func__) != GR_OK)
+        return NULL;
+    const struct gr_external *r = gr_external_of(resource);
+    if (r && r->memory->handle)
+        return r->memory->handle;
+    gr_fail(GR_ERR_STATE, __func__,
+            r ? "The memory is CUDA's own, made by cuMemCreate: it was not imported."
+              : "The resource is not in memory that CUDA imported, but by %s.",
+            resource->backend->name);
+    return NULL;
+}
+
 const struct gr_backend gr_external_backend = {
+    .transport = GR_TRANSPORT_EXTERNAL,
     .name = "external",
+    .api = GR_EXTERNAL,
     .on_thread = on_thread,
+    .any_thread = any_thread,
     .refuse_thread = refuse_thread,
     .same_thread_rule = same_thread_rule,
     .check_storage = check_storage,
     .map = map,
     .undo_map = undo_map,
     .unmap = unmap,
+    .last_work = last_work,
     .array = array,
     .mipmapped_array = mipmapped_array,
     .unregister = unregister,
     .park = park,
+    .collect = collect,
     .describe = describe,
     .destroy = destroy,
 };

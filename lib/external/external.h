@@ -31,6 +31,10 @@ struct gr_external_kind {
     gr_status (*refuse_thread)(const gr_resource *resource, const char *call);
     bool (*same_thread_rule)(const gr_resource *a, const gr_resource *b);
 
+    /* Where on_thread() may say no: for a resource that is mapped. Both as in struct gr_backend. */
+    void (*park)(gr_resource *resource);
+    void (*collect)(const gr_resource *resource);
+
     /*
      * A graphics API that takes commands from its thread, as OpenGL does: signals that it has come
      * here with these n resources of its kind, before a map; and waits for what was released, after

@@ -14,8 +14,10 @@
 #include "lib/external/memory_part.h"
 #include "lib/flags.h"
 #include "lib/import_handle.h"
+#include "lib/plural.h"
 #include "lib/resource/resource.h"
 #include "lib/retire.h"
+#include "lib/struct_size.h"
 
 /* ---- The part of the memory that the resource is --------------------------------------------- */
 
@@ -27,9 +29,9 @@ static gr_status map_buffer(struct gr_external *r, const gr_external_part_desc *
         return GR_OK;
     return gr_fail_cuda(
         result, "cuExternalMemoryGetMappedBuffer",
-        "%zu bytes at offset %zu of the memory, which has %zu, could not be mapped. "
+        "%zu byte%s at offset %zu of the memory, which has %zu, could not be mapped. "
         "Is the memory as large as was said, and the offset the one it is bound at?",
-        r->base.size, part->offset, r->memory->size);
+        r->base.size, gr_s(r->base.size), part->offset, r->memory->size);
 }
 
 static gr_status map_image(struct gr_external *r, const gr_external_part_desc *part)
@@ -42,10 +44,10 @@ static gr_status map_image(struct gr_external *r, const gr_external_part_desc *p
         return GR_OK;
     return gr_fail_cuda(
         result, "cuExternalMemoryGetMappedMipmappedArray",
-        "The image at offset %zu of the memory, which has %zu bytes, could not be mapped. Is it "
+        "The image at offset %zu of the memory, which has %zu byte%s, could not be mapped. Is it "
         "described as it was made: tiling, levels, layers, format, use as an attachment, and "
         "memory dedicated to it or not?",
-        part->offset, r->memory->size);
+        part->offset, r->memory->size, gr_s(r->memory->size));
 }
 
 static void note_image(gr_resource *resource, const gr_external_image_desc *image)
@@ -62,6 +64,8 @@ static void note_image(gr_resource *resource, const gr_external_image_desc *imag
         .layered = image->layers > 0,
         .srgb = image->srgb,
         .normalized = image->normalized,
+        .format = image->format,
+        .channels = image->channels,
     };
 }
 
@@ -113,8 +117,8 @@ static gr_status check_info(const gr_external_memory_desc *info, unsigned flags,
 {
     gr_status status = gr_external_check(info, call);
     if (status == GR_OK)
-        status = gr_external_check_part(&info->part, info->size, info->dedicated, info->type, call);
-    return status == GR_OK ? check_flags(&info->part, flags, call) : status;
+        status = gr_external_check_part(info->part, info->size, info->dedicated, info->type, call);
+    return status == GR_OK ? check_flags(info->part, flags, call) : status;
 }
 
 gr_status gr_external_make(struct gr_external *r, const struct gr_context *context,
@@ -129,7 +133,8 @@ gr_status gr_external_make(struct gr_external *r, const struct gr_context *conte
     if (status != GR_OK)
         return status;
     struct gr_import *import = gr_import_memory(info, call);
-    status = import ? make_in(r, import, context, &info->part, flags, call) : gr_last_error(NULL);
+    status =
+        import ? make_in(r, import, context, info->part, flags, call) : gr_last_error()->status;
     if (status != GR_OK)
         gr_import_drop(import, true);
     gr_context_leave(pushed);
@@ -150,28 +155,57 @@ gr_status gr_external_make_vmm(struct gr_external *r, const struct gr_context *c
     r->memory = import ? gr_import_vmm(import->fd, import->size, call) : gr_import_new(size, call);
     gr_context_leave(pushed);
     if (!r->memory)
-        return gr_last_error(NULL);
+        return gr_last_error()->status;
     r->base.size = size;
     r->ptr = r->memory->vmm.ptr;
     make_ready(r, context, (void *)(uintptr_t)r->ptr, flags);
     return GR_OK;
 }
 
-gr_resource *gr_from_external_memory(const gr_external_memory_desc *info, unsigned flags)
+/* ---- What the program gives ------------------------------------------------------------------ */
+
+/* A program's descriptions, in the library's own form; what was left out is all of the memory. */
+struct given {
+    gr_external_memory_desc memory;
+    gr_external_part_desc part;
+    gr_external_image_desc image;
+};
+
+static gr_status take_part(struct given *given, const gr_external_part_desc *part, const char *call)
+{
+    gr_status status = GR_TAKE(gr_external_part_desc, &given->part, part, call);
+    if (status != GR_OK || !given->part.image)
+        return status;
+    status = GR_TAKE(gr_external_image_desc, &given->image, given->part.image, call);
+    given->part.image = &given->image;
+    return status;
+}
+
+static gr_status take_memory(struct given *given, const gr_external_memory_desc *memory,
+                             const char *call)
+{
+    if (!memory)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`memory` is NULL: describe the memory.");
+    gr_status status = GR_TAKE(gr_external_memory_desc, &given->memory, memory, call);
+    if (status == GR_OK)
+        status = take_part(given, given->memory.part, call);
+    given->memory.part = &given->part;
+    return status;
+}
+
+gr_resource *gr_from_external_memory(const gr_external_memory_desc *memory, unsigned flags)
 {
     struct gr_context context;
-    if (!info) {
-        gr_fail(GR_ERR_INVALID_VALUE, __func__, "`info` is NULL: describe the memory.");
-        return NULL;
-    }
-    if (!gr_cuda() || gr_context_choose(&context, gr_context_first_device, __func__) != GR_OK)
+    struct given given;
+    if (take_memory(&given, memory, __func__) != GR_OK || !gr_driver_load() ||
+        gr_context_choose(&context, gr_context_first_device, __func__) != GR_OK)
         return NULL;
     struct gr_external *r = calloc(1, sizeof(*r));
     if (!r) {
         gr_fail_memory(__func__);
         goto fail;
     }
-    if (gr_external_make(r, &context, info, flags, __func__) != GR_OK)
+    if (gr_external_make(r, &context, &given.memory, flags, __func__) != GR_OK)
         goto fail;
     return &r->base;
 fail:
@@ -188,8 +222,6 @@ static gr_status check_sharing(const gr_resource *resource, const gr_external_pa
     if (status == GR_OK && !r)
         status = gr_fail(GR_ERR_STATE, call, "The resource is not in external memory, but by %s.",
                          resource->backend->name);
-    if (status == GR_OK && !part)
-        status = gr_fail(GR_ERR_INVALID_VALUE, call, "`part` is NULL: describe the part.");
     if (status == GR_OK && r->memory->dedicated)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
                          "The memory was allocated for one buffer or image (dedicated): it has no "
@@ -203,8 +235,10 @@ gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part_d
                                  unsigned flags)
 {
     struct gr_context context;
+    struct given given;
     bool pushed;
-    if (check_sharing(resource, part, flags, __func__) != GR_OK ||
+    if (take_part(&given, part, __func__) != GR_OK ||
+        check_sharing(resource, &given.part, flags, __func__) != GR_OK ||
         gr_context_hold(&resource->context, &context, __func__) != GR_OK)
         return NULL;
     struct gr_import *import = gr_external_of(resource)->memory;
@@ -215,7 +249,7 @@ gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part_d
     }
     if (gr_context_enter(&context, &pushed, __func__) != GR_OK)
         goto fail;
-    gr_status status = make_in(r, import, &context, part, flags, __func__);
+    gr_status status = make_in(r, import, &context, &given.part, flags, __func__);
     gr_context_leave(pushed);
     if (status != GR_OK)
         goto fail;

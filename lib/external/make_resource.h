@@ -6,9 +6,9 @@
 #include "lib/external/external.h"
 
 /*
- * Imports `info` with the CUDA context and makes `resource`, which is zeroed memory of the caller's
- * but for `kind`, a resource in it. On success it owns the context's hold; after an error, which is
- * recorded, the caller still has both.
+ * Imports `info`, whose part is given, with the CUDA context and makes `resource`, which is zeroed
+ * memory of the caller's but for `kind`, a resource in it. On success it owns the context's hold;
+ * after an error, which is recorded, the caller still has both.
  */
 gr_status gr_external_make(struct gr_external *resource, const struct gr_context *context,
                            const gr_external_memory_desc *info, unsigned flags, const char *call);

@@ -11,6 +11,7 @@
 #include "lib/array_format.h"
 #include "lib/error.h"
 #include "lib/import_handle.h"
+#include "lib/plural.h"
 
 #define BUFFER_CALL "CUDA driver API, cuExternalMemoryGetMappedBuffer"
 #define ARRAY_CALL  "CUDA driver API, cuExternalMemoryGetMappedMipmappedArray"
@@ -23,10 +24,11 @@ static gr_status check_buffer(const gr_external_part_desc *part, size_t size, co
     if (part->size <= size - part->offset)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The buffer of %zu bytes at offset %zu does not end within the memory of %zu "
-                   "bytes. " BUFFER_CALL ": offset and size are a range of the memory. A size of 0 "
+                   "The buffer of %zu byte%s at offset %zu does not end within the memory of %zu "
+                   "byte%s. " BUFFER_CALL
+                   ": offset and size are a range of the memory. A size of 0 "
                    "means up to the memory's end.",
-                   part->size, part->offset, size);
+                   part->size, gr_s(part->size), part->offset, size, gr_s(size));
 }
 
 /* ---- Images ---------------------------------------------------------------------------------- */
@@ -41,10 +43,11 @@ static gr_status check_extent(const gr_external_image_desc *image, const char *c
                        image->width, image->height, image->depth);
     if (image->layers > 0 && image->depth > 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image has a depth of %zu and %u layers. " CREATE_CALL ": the number of "
+                       "The image has a depth of %zu and %u layer%s. " CREATE_CALL
+                       ": the number of "
                        "layers stands where the depth does, so no 3D image has layers. Set one of "
                        "them to 0.",
-                       image->depth, image->layers);
+                       image->depth, image->layers, gr_s(image->layers));
     return GR_OK;
 }
 
@@ -59,10 +62,10 @@ static gr_status check_cube(const gr_external_image_desc *image, const char *cal
                        image->width, image->height);
     if (image->layers == 0 || image->layers % 6 != 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The cube has %u layers. " CREATE_CALL
+                       "The cube has %u layer%s. " CREATE_CALL
                        ": a cube has six, an array of cubes a "
                        "multiple of six. Count each face as a layer, or give `cube` false.",
-                       image->layers);
+                       image->layers, gr_s(image->layers));
     return GR_OK;
 }
 
@@ -77,10 +80,10 @@ static gr_status check_texel(const gr_external_image_desc *image, const char *ca
             (unsigned)image->format);
     if (image->channels != 1 && image->channels != 2 && image->channels != 4)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image has %u channels. " CREATE_CALL
+                       "The image has %u channel%s. " CREATE_CALL
                        ": there are 1, 2 or 4. Use a format "
                        "of four channels where the graphics API has three.",
-                       image->channels);
+                       image->channels, gr_s(image->channels));
     if (image->color_attachment && image->depth_texture)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
@@ -107,9 +110,10 @@ static gr_status check_levels(const gr_external_image_desc *image, CUexternalMem
     unsigned most = gr_whole_chain(image->width, image->height, image->depth);
     if (image->levels > most)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image has %u mip levels. " CREATE_CALL ": %zu x %zu x %zu texels are "
+                       "The image has %u mip level%s. " CREATE_CALL ": %zu x %zu x %zu texels are "
                        "halved down to one in %u. Pass the number that the image was made with.",
-                       image->levels, image->width, image->height, image->depth, most);
+                       image->levels, gr_s(image->levels), image->width, image->height,
+                       image->depth, most);
     if (image->placed_levels &&
         (image->placed_levels > most || image->layers == 0 || image->placed_levels < image->levels))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -119,9 +123,9 @@ static gr_status check_levels(const gr_external_image_desc *image, CUexternalMem
                        image->placed_levels, image->levels, most);
     if (type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF && image->levels > 1)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image in NVSCIBUF memory has %u mip levels. " ARRAY_CALL
+                       "The image in NVSCIBUF memory has %u mip level%s. " ARRAY_CALL
                        ": there must be one. Pass 1, and a resource for each level that you need.",
-                       image->levels);
+                       image->levels, gr_s(image->levels));
     return GR_OK;
 }
 
@@ -151,10 +155,10 @@ static gr_status check_image(const gr_external_part_desc *part, size_t size,
             ": images in a dma_buf are not supported. Make a buffer of it (`image` NULL).");
     if (part->size != 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image was given a size of %zu bytes. " ARRAY_CALL
-                       ": an image's bytes follow "
-                       "from what it is. Set the part's size to 0; the memory's own is info.size.",
-                       part->size);
+                       "The image was given a size of %zu byte%s. " ARRAY_CALL
+                       ": an image's bytes follow from what it is. Set the part's size to 0; the "
+                       "memory's own is another field.",
+                       part->size, gr_s(part->size));
     gr_status status = check_extent(image, call);
     if (status == GR_OK)
         status = check_cube(image, call);
@@ -167,10 +171,10 @@ static gr_status check_image(const gr_external_part_desc *part, size_t size,
     if (least_bytes(image) > size - part->offset)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The image at offset %zu does not fit into the memory of %zu bytes: its texels "
-            "are %zu bytes at least. " ARRAY_CALL ": the offset is where the first level "
+            "The image at offset %zu does not fit into the memory of %zu byte%s: its texels "
+            "are %zu byte%s at least. " ARRAY_CALL ": the offset is where the first level "
             "begins in the memory. Pass the size of the whole allocation.",
-            part->offset, size, least_bytes(image));
+            part->offset, size, gr_s(size), least_bytes(image), gr_s(least_bytes(image)));
     return GR_OK;
 }
 
@@ -179,15 +183,12 @@ static gr_status check_image(const gr_external_part_desc *part, size_t size,
 gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size, bool dedicated,
                                  CUexternalMemoryHandleType type, const char *call)
 {
-    if (!part)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`part` is NULL: say which part of the memory the resource is.");
     if (part->offset >= size)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The offset %zu is not within the memory of %zu bytes. %s: it counts bytes from "
+            "The offset %zu is not within the memory of %zu byte%s. %s: it counts bytes from "
             "the memory's start.",
-            part->offset, size, part->image ? ARRAY_CALL : BUFFER_CALL);
+            part->offset, size, gr_s(size), part->image ? ARRAY_CALL : BUFFER_CALL);
     if (dedicated && part->offset != 0)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,

@@ -115,9 +115,6 @@ static gr_status check_dedicated(const struct memory_rule *rule, bool dedicated,
 
 gr_status gr_external_check(const gr_external_memory_desc *info, const char *call)
 {
-    if (!info)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`info` is NULL: describe the memory that is to be imported.");
     const struct memory_rule *rule = rule_of(info->type);
     if (!rule)
         return gr_handle_unknown((int)info->type, &import, call);

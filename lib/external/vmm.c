@@ -4,13 +4,15 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/plural.h"
 
 static gr_status describe(CUmemAllocationProp *properties)
 {
     CUdevice device;
     CUresult result = gr_driver()->CtxGetDevice(&device);
     if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuCtxGetDevice", "The CUDA context has no device.");
+        return gr_fail_cuda(result, "cuCtxGetDevice",
+                            "The CUDA context has no device: has it been destroyed?");
     *properties = (CUmemAllocationProp){
         .type = CU_MEM_ALLOCATION_TYPE_PINNED,
         .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
@@ -22,7 +24,8 @@ static gr_status describe(CUmemAllocationProp *properties)
 static gr_status refuse(CUresult result, const char *driver_call, size_t bytes)
 {
     return gr_fail_cuda(result, driver_call,
-                        "%zu bytes of memory that can be exported could not be had.", bytes);
+                        "%zu byte%s of memory that can be exported could not be had.", bytes,
+                        gr_s(bytes));
 }
 
 /* Gives the memory an address, readable and writable by the device. */
