@@ -8,8 +8,11 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/flags.h"
+#include "lib/live.h"
 #include "lib/log.h"
+#include "lib/plural.h"
 #include "lib/stream.h"
+#include "lib/struct_size.h"
 #include "lib/sync/semaphore_rules.h"
 #include "lib/retire.h"
 
@@ -78,22 +81,25 @@ fail:
     return status;
 }
 
-gr_semaphore *gr_semaphore_import(const gr_semaphore_desc *info)
+gr_semaphore *gr_semaphore_import(const gr_semaphore_desc *desc)
 {
     struct gr_context context;
-    if (!info) {
-        gr_fail(GR_ERR_INVALID_VALUE, __func__, "`info` is NULL: describe the semaphore.");
+    gr_semaphore_desc own;
+    if (!desc) {
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "`desc` is NULL: describe the semaphore.");
         return NULL;
     }
-    if (!gr_cuda() || gr_context_choose(&context, gr_context_first_device, __func__) != GR_OK)
+    if (GR_TAKE(gr_semaphore_desc, &own, desc, __func__) != GR_OK || !gr_driver_load() ||
+        gr_context_choose(&context, gr_context_first_device, __func__) != GR_OK)
         return NULL;
     gr_semaphore *semaphore = calloc(1, sizeof(*semaphore));
     if (!semaphore) {
         gr_fail_memory(__func__);
         goto fail;
     }
-    if (gr_semaphore_make(semaphore, &context, info, NULL, __func__) != GR_OK)
+    if (gr_semaphore_make(semaphore, &context, &own, NULL, __func__) != GR_OK)
         goto fail;
+    gr_live_add(GR_LIVE_SEMAPHORE, semaphore);
     return semaphore;
 fail:
     free(semaphore);
@@ -101,18 +107,23 @@ fail:
     return NULL;
 }
 
+static bool is_none(const gr_semaphore *semaphore)
+{
+    return !semaphore || semaphore == GR_SEMAPHORE_NONE;
+}
+
 void gr_semaphore_hold(gr_semaphore *semaphore)
 {
     __atomic_fetch_add(&semaphore->holds, 1, __ATOMIC_RELAXED);
 }
 
-void gr_semaphore_free(gr_semaphore *semaphore)
+void gr_semaphore_drop(gr_semaphore *semaphore)
 {
-    if (!semaphore || __atomic_sub_fetch(&semaphore->holds, 1, __ATOMIC_ACQ_REL) > 0)
+    if (is_none(semaphore) || __atomic_sub_fetch(&semaphore->holds, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     const gr_cuda_api *cu = gr_driver();
     struct gr_context context = semaphore->context;
-    gr_error before;
+    struct gr_error_record before;
     bool pushed;
     gr_error_save(&before);
     if (gr_context_enter(&context, &pushed, __func__) == GR_OK) {
@@ -128,6 +139,12 @@ void gr_semaphore_free(gr_semaphore *semaphore)
     gr_error_restore(&before);
 }
 
+void gr_semaphore_free(gr_semaphore *semaphore)
+{
+    if (!is_none(semaphore) && gr_live_end(GR_LIVE_SEMAPHORE, semaphore, __func__))
+        gr_semaphore_drop(semaphore);
+}
+
 void gr_semaphore_at_scope_end(gr_semaphore **semaphore)
 {
     gr_semaphore_free(*semaphore);
@@ -136,20 +153,29 @@ void gr_semaphore_at_scope_end(gr_semaphore **semaphore)
 
 bool gr_semaphore_is_timeline(const gr_semaphore *semaphore)
 {
-    return semaphore && semaphore->timeline;
+    if (is_none(semaphore))
+        gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                "There is no semaphore: did the call that makes it fail?");
+    return !is_none(semaphore) && semaphore->timeline;
 }
 
-void *gr_semaphore_handle(const gr_semaphore *semaphore)
+CUexternalSemaphore gr_semaphore_external(const gr_semaphore *semaphore)
 {
-    return semaphore ? (void *)semaphore->handle : NULL;
+    if (is_none(semaphore))
+        gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                "There is no semaphore: did the call that makes it fail?");
+    else if (!semaphore->handle)
+        gr_fail(GR_ERR_STATE, __func__,
+                "The semaphore works through waits of the host: CUDA has not imported it.");
+    return is_none(semaphore) ? NULL : semaphore->handle;
 }
 
 int gr_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size)
 {
     if (!text)
         size = 0;
-    if (!semaphore)
-        return snprintf(text, size, "no semaphore (NULL)");
+    if (is_none(semaphore))
+        return snprintf(text, size, "no semaphore (%s)", semaphore ? "GR_SEMAPHORE_NONE" : "NULL");
     char what[128];
     semaphore->ops->describe(semaphore, what, sizeof(what));
     pthread_mutex_lock((pthread_mutex_t *)&semaphore->lock);
@@ -175,9 +201,9 @@ gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n
         CUresult result = gr_driver()->WaitExternalSemaphoresAsync(handles, params, count, stream);
         if (result != CUDA_SUCCESS)
             return gr_fail_cuda(result, "cuWaitExternalSemaphoresAsync",
-                                "The stream could not be made to wait for %zu semaphores. An error "
-                                "of earlier work on the stream is reported here too.",
-                                n);
+                                "The stream could not be made to wait for %zu semaphore%s. An "
+                                "error of earlier work on the stream is reported here too.",
+                                n, gr_s(n));
         done += count;
     }
     return GR_OK;
@@ -186,18 +212,17 @@ gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n
 /*
  * Puts a memory barrier into the stream. Without one, the bytes of a small cuMemset that comes
  * right before the signal may be there only after it, where several processes share the GPU (seen
- * on an H200 with driver 580, docs/verified.md). A driver that refuses, since it or the device has
+ * on an H200 with driver 580, docs/driver.md). A driver that refuses, since it or the device has
  * no barriers, is asked once for each semaphore.
  */
 static void settle_writes(gr_semaphore *semaphore, CUstream stream)
 {
-    PFN_cuStreamBatchMemOp_v11070 batch = gr_driver_batch_mem_op();
-    if (!batch || __atomic_load_n(&semaphore->no_barriers, __ATOMIC_RELAXED))
+    if (__atomic_load_n(&semaphore->no_barriers, __ATOMIC_RELAXED))
         return;
     CUstreamBatchMemOpParams barrier = {
         .memoryBarrier = {.operation = CU_STREAM_MEM_OP_BARRIER,
                           .flags = CU_STREAM_MEMORY_BARRIER_TYPE_SYS}};
-    CUresult result = batch(stream, 1, &barrier, 0);
+    CUresult result = gr_driver()->StreamBatchMemOp(stream, 1, &barrier, 0);
     if (result != CUDA_ERROR_NOT_SUPPORTED && result != CUDA_ERROR_INVALID_VALUE)
         return; /* another error comes again with the signal */
     __atomic_store_n(&semaphore->no_barriers, true, __ATOMIC_RELAXED);
@@ -219,9 +244,9 @@ gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t
             gr_driver()->SignalExternalSemaphoresAsync(handles, params, count, stream);
         if (result != CUDA_SUCCESS)
             return gr_fail_cuda(result, "cuSignalExternalSemaphoresAsync",
-                                "%zu signals could not be put into the stream. An error of earlier "
-                                "work on the stream is reported here too.",
-                                n);
+                                "%zu signal%s could not be put into the stream. An error of "
+                                "earlier work on the stream is reported here too.",
+                                n, gr_s(n));
         done += count;
     }
     return GR_OK;
@@ -269,55 +294,78 @@ end:
 
 /* ---- Points by hand -------------------------------------------------------------------------- */
 
-static gr_status check_points(const gr_semaphore_point points[], size_t n, bool is_wait,
-                              CUstream stream, const char *call)
+/* Points that are taken and given to the driver at once. */
+#define CHUNK 256
+
+static gr_status take_point(const gr_semaphore_point points[], size_t i, gr_semaphore_point *own,
+                            const char *call)
 {
-    if (!points || n == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "There are no points: %s.",
-                       points ? "n is 0" : "`points` is NULL");
-    for (size_t i = 0; i < n; i++) {
-        if (!points[i].semaphore)
-            return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "The semaphore of point %zu is NULL: did the call that makes it fail?",
-                           i);
-        if (points[i].semaphore->context.handle != points[0].semaphore->context.handle)
-            return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "The semaphores belong to different CUDA contexts: make a call for "
-                           "each.");
-        gr_status status = gr_semaphore_check_point(&points[i], is_wait, call);
-        if (status != GR_OK)
-            return status;
-    }
-    return gr_stream_check(stream, false, call);
+    return GR_TAKE_AT(gr_semaphore_point, own, points, i, call);
+}
+
+static gr_status check_point(const gr_semaphore_point *point, const gr_semaphore_point *first,
+                             size_t i, bool is_wait, const char *call)
+{
+    if (is_none(point->semaphore))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The semaphore of point %zu is %s: did the call that makes it fail?", i,
+                       point->semaphore ? "GR_SEMAPHORE_NONE" : "NULL");
+    if (point->semaphore->context.handle != first->semaphore->context.handle)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The semaphores belong to different CUDA contexts: make a call for each.");
+    return gr_semaphore_check_point(point, is_wait, call);
 }
 
 /*
- * The value before this point: that of an earlier point of the call, else the last one signalled.
+ * The value before this point: that of an earlier point of the call, which was checked, else the
+ * last one signalled.
  */
-static uint64_t value_before(const gr_semaphore_point points[], size_t i)
+static uint64_t value_before(const gr_semaphore_point points[], size_t i, gr_semaphore *semaphore,
+                             const char *call)
 {
-    gr_semaphore *semaphore = points[i].semaphore;
-    for (size_t earlier = i; earlier-- > 0;)
-        if (points[earlier].semaphore == semaphore)
-            return points[earlier].value;
+    gr_semaphore_point earlier;
+    while (i-- > 0)
+        if (take_point(points, i, &earlier, call) == GR_OK && earlier.semaphore == semaphore)
+            return earlier.value;
     pthread_mutex_lock(&semaphore->lock);
     uint64_t value = semaphore->signalled;
     pthread_mutex_unlock(&semaphore->lock);
     return value;
 }
 
-static gr_status check_values_grow(const gr_semaphore_point points[], size_t n, const char *call)
+static gr_status check_value_grows(const gr_semaphore_point points[], size_t i,
+                                   const gr_semaphore_point *point, const char *call)
 {
-    for (size_t i = 0; i < n; i++) {
-        uint64_t before = points[i].semaphore->timeline ? value_before(points, i) : 0;
-        if (points[i].semaphore->timeline && points[i].value <= before)
-            return gr_fail(
-                GR_ERR_INVALID_VALUE, call,
-                "The value %llu is not greater than %llu, the last one that was signalled: a "
-                "timeline's values only grow.",
-                (unsigned long long)points[i].value, (unsigned long long)before);
+    if (!point->semaphore->timeline)
+        return GR_OK;
+    uint64_t before = value_before(points, i, point->semaphore, call);
+    if (point->value > before)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The value %llu is not greater than %llu, the last one that was signalled: a "
+                   "timeline's values only grow.",
+                   (unsigned long long)point->value, (unsigned long long)before);
+}
+
+/* *first is the first point, in the library's own form. */
+static gr_status check_points(const gr_semaphore_point points[], size_t n, bool is_wait,
+                              gr_semaphore_point *first, CUstream stream, const char *call)
+{
+    if (!points || n == 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "There are no points: %s.",
+                       points ? "n is 0" : "`points` is NULL");
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        gr_semaphore_point own;
+        status = take_point(points, i, &own, call);
+        if (i == 0)
+            *first = own;
+        if (status == GR_OK)
+            status = check_point(&own, first, i, is_wait, call);
+        if (status == GR_OK && !is_wait)
+            status = check_value_grows(points, i, &own, call);
     }
-    return GR_OK;
+    return status == GR_OK ? gr_stream_check(stream, false, call) : status;
 }
 
 static void note_signals(const gr_semaphore_point points[], size_t n, CUstream stream)
@@ -330,36 +378,50 @@ static void note_signals(const gr_semaphore_point points[], size_t n, CUstream s
         else if (points[i].value > semaphore->signalled)
             semaphore->signalled = points[i].value;
         semaphore->last = stream;
+        semaphore->last_value = points[i].value;
         pthread_mutex_unlock(&semaphore->lock);
     }
 }
 
-gr_status gr_semaphore_signal(const gr_semaphore_point points[], size_t n, CUstream stream)
+/* Puts points that were checked into the stream. */
+static gr_status enqueue_given(const gr_semaphore_point points[], size_t n, bool is_wait,
+                               CUstream stream, const char *call)
+{
+    gr_semaphore_point own[CHUNK];
+    gr_status status = GR_OK;
+    for (size_t done = 0, count; done < n && status == GR_OK; done += count) {
+        count = n - done < CHUNK ? n - done : CHUNK;
+        for (size_t i = 0; i < count && status == GR_OK; i++)
+            status = take_point(points, done + i, &own[i], call);
+        if (status == GR_OK)
+            status = gr_semaphore_enqueue(own, count, is_wait, stream);
+        if (status == GR_OK && !is_wait)
+            note_signals(own, count, stream);
+    }
+    return status;
+}
+
+static gr_status enqueue_by_hand(const gr_semaphore_point points[], size_t n, bool is_wait,
+                                 CUstream stream, const char *call)
 {
     bool pushed;
-    gr_status status = check_points(points, n, false, stream, __func__);
+    gr_semaphore_point first = {0};
+    gr_status status = check_points(points, n, is_wait, &first, stream, call);
     if (status == GR_OK)
-        status = check_values_grow(points, n, __func__);
-    if (status == GR_OK)
-        status = gr_context_enter(&points[0].semaphore->context, &pushed, __func__);
+        status = gr_context_enter(&first.semaphore->context, &pushed, call);
     if (status != GR_OK)
         return status;
-    status = gr_semaphore_enqueue(points, n, false, stream);
+    status = enqueue_given(points, n, is_wait, stream, call);
     gr_context_leave(pushed);
-    if (status == GR_OK)
-        note_signals(points, n, stream);
     return status;
+}
+
+gr_status gr_semaphore_signal(const gr_semaphore_point points[], size_t n, CUstream stream)
+{
+    return enqueue_by_hand(points, n, false, stream, __func__);
 }
 
 gr_status gr_semaphore_wait(const gr_semaphore_point points[], size_t n, CUstream stream)
 {
-    bool pushed;
-    gr_status status = check_points(points, n, true, stream, __func__);
-    if (status == GR_OK)
-        status = gr_context_enter(&points[0].semaphore->context, &pushed, __func__);
-    if (status != GR_OK)
-        return status;
-    status = gr_semaphore_enqueue(points, n, true, stream);
-    gr_context_leave(pushed);
-    return status;
+    return enqueue_by_hand(points, n, true, stream, __func__);
 }

@@ -26,7 +26,9 @@ gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *co
                             const gr_semaphore_desc *info, const struct gr_semaphore_ops *ops,
                             const char *call);
 
+/* A hold of the library's own beside the caller's, and the end of one. NULL is fine for the end. */
 void gr_semaphore_hold(gr_semaphore *semaphore);
+void gr_semaphore_drop(gr_semaphore *semaphore);
 
 /* The driver's external semaphores: wait() and signal() for kinds that add to them. */
 gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n, CUstream stream);

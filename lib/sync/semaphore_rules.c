@@ -114,9 +114,6 @@ const char *gr_semaphore_type_name(CUexternalSemaphoreHandleType type)
 
 gr_status gr_semaphore_check(const gr_semaphore_desc *info, const char *call)
 {
-    if (!info)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`info` is NULL: describe the semaphore that is to be imported.");
     const struct semaphore_rule *rule = rule_of(info->type);
     if (!rule)
         return gr_handle_unknown((int)info->type, &import, call);

@@ -33,11 +33,22 @@ struct gr_semaphore {
     bool timeline;
     bool no_barriers;     /* the driver refused one; changed atomically */
     pthread_mutex_t lock; /* for what follows, and so that signals are put into streams in order */
-    uint64_t
-        signalled;   /* the value of the last signal that was begun; of a binary one their number */
-    uint64_t waited; /* binary: the number of the last signal that was waited for */
-    CUstream last;   /* the stream of CUDA's last signal, or of a binary one's last wait */
-    CUevent passed;  /* binary: recorded after the last wait; NULL until there is one */
+    /* The value of the last signal that was begun; of a binary one their number. */
+    uint64_t signalled;
+    /* Binary: the number of the last signal that was waited for. */
+    uint64_t waited;
+    /* Binary: the number of CUDA's last signal that the graphics API has waited for. */
+    uint64_t handed;
+    /* Binary: CUDA itself waits for the signal before the last one, up to `passed`. */
+    bool retaken;
+    /* Binary: a submit that has begun is going to wait for the last signal. */
+    bool claimed;
+    /* The stream of CUDA's last signal, or of a binary one's last wait. */
+    CUstream last;
+    /* Timelines: the value of CUDA's last signal. */
+    uint64_t last_value;
+    /* Binary: recorded after the last wait; NULL until there is one. */
+    CUevent passed;
 };
 
 #endif
