@@ -70,14 +70,14 @@ static gr_status add_wait(struct waits *waits, gr_semaphore *semaphore, uint64_t
         return GR_OK;
     }
     gr_status status = waits->n < GR_BATCH ? GR_OK : flush_waits(waits, stream);
-    waits->points[waits->n++] = (gr_semaphore_point){.semaphore = semaphore, .value = value};
+    waits->points[waits->n++] = GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = value);
     return status;
 }
 
 /* Waits for a binary signal, once: whoever comes later, on another stream, waits for that wait. */
 static gr_status wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream stream)
 {
-    gr_semaphore_point point = {.semaphore = semaphore};
+    gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
     pthread_mutex_lock(&semaphore->lock);
     gr_status status = make_event(&semaphore->passed);
     if (status == GR_OK && number > semaphore->waited) {
@@ -121,29 +121,60 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
 
 /* ---- Signals --------------------------------------------------------------------------------- */
 
-/*
- * Signals the next value. Values must not overtake each other, so a stream that did not signal the
- * last one waits for it; a binary semaphore whose last signal nobody has waited for is waited for
- * here.
- */
+static gr_status refuse_claimed(void)
+{
+    return gr_fail(GR_ERR_STATE, "gr_buffer_release",
+                   "A submit that has begun is going to wait for the last signal of the resource's "
+                   "binary semaphore, which cannot be signalled again before: call "
+                   "gr_submit_commit() or gr_submit_free(), or use timeline semaphores.");
+}
+
+/* A binary signal that nobody has waited for is waited for here: there is one at a time. */
+static gr_status retake(gr_semaphore *semaphore, CUstream stream)
+{
+    const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
+    gr_status status = make_event(&semaphore->passed);
+    if (status == GR_OK)
+        status = semaphore->ops->wait(&point, 1, stream);
+    if (status != GR_OK)
+        return status;
+    semaphore->waited = semaphore->signalled;
+    semaphore->retaken = true;
+    return record_event(semaphore->passed, stream);
+}
+
+static gr_status wait_for_binary(gr_semaphore *semaphore, CUstream stream)
+{
+    if (semaphore->claimed)
+        return refuse_claimed();
+    return semaphore->signalled > semaphore->waited ? retake(semaphore, stream) : GR_OK;
+}
+
+/* A stream that did not signal the last value waits for it: values must not overtake. */
+static gr_status wait_for_timeline(gr_semaphore *semaphore, CUstream stream)
+{
+    if (!semaphore->last || same_stream(semaphore->last, stream))
+        return GR_OK;
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = semaphore->last_value);
+    return semaphore->ops->wait(&point, 1, stream);
+}
+
+/* Signals the next value, after the last one. */
 static gr_status signal_next(gr_semaphore *semaphore, CUstream stream, uint64_t *value)
 {
-    gr_status status = GR_OK;
-    gr_semaphore_point point = {.semaphore = semaphore};
     pthread_mutex_lock(&semaphore->lock);
     uint64_t next = semaphore->signalled + 1;
-    point.value = semaphore->signalled;
-    bool after_another = semaphore->last && !same_stream(semaphore->last, stream);
-    if (semaphore->timeline ? after_another : semaphore->signalled > semaphore->waited)
-        status = semaphore->ops->wait(&point, 1, stream);
-    point.value = semaphore->timeline ? next : 0;
+    const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore,
+                                             .value = semaphore->timeline ? next : 0);
+    gr_status status =
+        (semaphore->timeline ? wait_for_timeline : wait_for_binary)(semaphore, stream);
     if (status == GR_OK)
         status = semaphore->ops->signal(&point, 1, stream);
     if (status == GR_OK) {
         semaphore->signalled = next;
-        if (!semaphore->timeline)
-            semaphore->waited = next - 1;
         semaphore->last = stream;
+        semaphore->last_value = point.value;
         *value = next;
     }
     pthread_mutex_unlock(&semaphore->lock);
@@ -208,8 +239,22 @@ gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream str
 
 /* ---- The graphics API's half of both --------------------------------------------------------- */
 
-/* The next value that the graphics API signals; of a binary semaphore the number of the signal. */
-static gr_status begin_signal(gr_semaphore *acquire, uint64_t *number, const char *call)
+gr_status gr_sync_check_ready(const gr_resource *resource, const char *call)
+{
+    const struct gr_sync *sync = gr_sync_of(resource);
+    if (!sync->decided && !sync->by_commands)
+        return gr_fail(GR_ERR_STATE, call,
+                       "Nothing orders CUDA and the graphics API in this resource yet: give it "
+                       "semaphores by gr_resource_set_sync(), or GR_SEMAPHORE_NONE for both if the "
+                       "program waits for both sides itself.");
+    if (sync->begun)
+        return gr_fail(GR_ERR_STATE, call,
+                       "The resource is in a submit that has begun: call gr_submit_commit() when "
+                       "the submit was made, or gr_submit_free() to take it back.");
+    return GR_OK;
+}
+
+gr_status gr_sync_next_signal(gr_semaphore *acquire, uint64_t *number, const char *call)
 {
     gr_status status = GR_OK;
     pthread_mutex_lock(&acquire->lock);
@@ -224,52 +269,72 @@ static gr_status begin_signal(gr_semaphore *acquire, uint64_t *number, const cha
     return status;
 }
 
-static void begin_wait(gr_semaphore *release, gr_resource *const resources[], size_t n,
-                       gr_submit *submit)
+void gr_sync_skip_signal(gr_semaphore *acquire)
+{
+    pthread_mutex_lock(&acquire->lock);
+    if (!acquire->timeline && acquire->signalled > acquire->waited)
+        acquire->signalled--;
+    pthread_mutex_unlock(&acquire->lock);
+}
+
+gr_status gr_sync_wait_for_retaken(gr_semaphore *release, const char *call)
+{
+    bool pushed;
+    pthread_mutex_lock(&release->lock);
+    CUevent passed = release->retaken ? release->passed : NULL;
+    pthread_mutex_unlock(&release->lock);
+    if (!passed)
+        return GR_OK;
+    gr_status status = gr_context_enter(&release->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    CUresult result = gr_driver()->EventSynchronize(passed);
+    gr_context_leave(pushed);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuEventSynchronize",
+                            "%s: a stream that signals the binary semaphore failed.", call);
+    pthread_mutex_lock(&release->lock);
+    release->retaken = false;
+    pthread_mutex_unlock(&release->lock);
+    return GR_OK;
+}
+
+static uint64_t last_release(gr_resource *const resources[], size_t n)
 {
     uint64_t last = 0;
     for (size_t i = 0; i < n; i++)
         if (gr_sync_of(resources[i])->computed > last)
             last = gr_sync_of(resources[i])->computed;
-    if (last == 0)
-        return;
-    pthread_mutex_lock(&release->lock);
-    if (release->timeline || last > release->waited) {
-        submit->wait = release;
-        submit->wait_value = release->timeline ? last : 0;
-        if (!release->timeline)
-            release->waited = release->signalled;
-    }
-    pthread_mutex_unlock(&release->lock);
+    return last;
 }
 
-gr_status gr_sync_begin_signal(gr_resource *const resources[], size_t n, gr_submit *submit,
-                               const char *call)
+bool gr_sync_wait_by_commands(gr_resource *const resources[], size_t n, uint64_t *value)
+{
+    gr_semaphore *release = gr_sync_of(resources[0])->release;
+    uint64_t last = last_release(resources, n);
+    if (!release || last == 0)
+        return false;
+    pthread_mutex_lock(&release->lock);
+    bool pending = release->timeline || last > release->waited;
+    *value = release->timeline ? last : 0;
+    if (pending && !release->timeline)
+        release->waited = release->signalled;
+    pthread_mutex_unlock(&release->lock);
+    return pending;
+}
+
+gr_status gr_sync_signal_by_commands(gr_resource *const resources[], size_t n, uint64_t *value,
+                                     const char *call)
 {
     uint64_t number = 0;
     gr_semaphore *acquire = gr_sync_of(resources[0])->acquire;
-    gr_status status = acquire ? begin_signal(acquire, &number, call) : GR_OK;
+    gr_status status = acquire ? gr_sync_next_signal(acquire, &number, call) : GR_OK;
     if (status != GR_OK)
         return status;
-    submit->signal = acquire;
-    submit->signal_value = gr_semaphore_is_timeline(acquire) ? number : 0;
-    for (size_t i = 0; i < n; i++) {
-        struct gr_sync *each = gr_sync_of(resources[i]);
-        if (each->drawn == number)
-            continue; /* it is listed twice */
-        each->drawn_before = each->drawn;
-        each->drawn = number;
-    }
+    *value = acquire && acquire->timeline ? number : 0;
+    for (size_t i = 0; i < n; i++)
+        gr_sync_of(resources[i])->drawn = number;
     return GR_OK;
-}
-
-void gr_sync_begin_wait(gr_resource *const resources[], size_t n, gr_submit *submit)
-{
-    gr_semaphore *release = gr_sync_of(resources[0])->release;
-    submit->wait = NULL;
-    submit->wait_value = 0;
-    if (release)
-        begin_wait(release, resources, n, submit);
 }
 
 gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n)
@@ -299,7 +364,8 @@ gr_status gr_sync_last_work(struct gr_sync *sync, CUevent *event)
         return GR_OK;
     if (sync->computed && tells_the_end(sync->release))
         return gr_semaphore_event_after(
-            &(gr_semaphore_point){.semaphore = sync->release, .value = sync->computed}, 1, event);
+            &GR_INIT(gr_semaphore_point, .semaphore = sync->release, .value = sync->computed), 1,
+            event);
     *event = sync->done;
     sync->done = NULL;
     return GR_OK;
@@ -335,6 +401,7 @@ gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore
         if (release)
             gr_semaphore_hold(release);
         gr_sync_end(sync, true);
+        sync->decided = true;
         sync->acquire = acquire;
         sync->release = release;
     }
@@ -346,7 +413,7 @@ void gr_sync_end(struct gr_sync *sync, bool alive)
 {
     if (sync->done && alive)
         gr_driver()->EventDestroy(sync->done);
-    gr_semaphore_free(sync->acquire);
-    gr_semaphore_free(sync->release);
+    gr_semaphore_drop(sync->acquire);
+    gr_semaphore_drop(sync->release);
     *sync = (struct gr_sync){.by_commands = sync->by_commands};
 }

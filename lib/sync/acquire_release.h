@@ -6,14 +6,18 @@
 #include "lib/resource_types.h"
 #include "lib/sync/semaphore.h"
 
+struct gr_submit_use;
+
 struct gr_sync {
     /* Map and release do the graphics API's part too, which takes commands from their thread. */
     bool by_commands;
+    bool decided;                    /* it was given semaphores, or none on purpose */
     gr_semaphore *acquire, *release; /* held, or NULL */
-    uint64_t drawn;                  /* acquire's value that the next map waits for; 0: nothing */
-    uint64_t drawn_before;           /* what `drawn` was before the last submit was begun */
-    uint64_t computed;               /* release's value that the last release signals */
-    bool released;                   /* it has been mapped and released */
+    bool of_device;    /* the two are the graphics device's, for all of its resources here */
+    uint64_t drawn;    /* acquire's value that the next map waits for; 0: nothing */
+    uint64_t computed; /* release's value that the last release signals */
+    struct gr_submit_use *begun; /* in a submit that has begun; NULL: in none */
+    bool released;               /* it has been mapped and released */
     CUstream released_on;
     CUevent done; /* recorded at a release that no timeline tells of; NULL until there is one */
 };
@@ -36,13 +40,31 @@ gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream str
  */
 gr_status gr_sync_last_work(struct gr_sync *sync, CUevent *event);
 
+/* Refuses a resource whose order is undecided, or that is in a submit which has begun. */
+gr_status gr_sync_check_ready(const gr_resource *resource, const char *call);
+
 /*
- * The two halves of gr_submit_begin(), for resources that were checked and have the same
- * semaphores: which signal the next map waits for, and which of CUDA's the graphics API waits for.
+ * The number of the next signal of the graphics API's semaphore, a timeline's value; a binary one
+ * has one at a time. The second takes back the one that nobody waits for; a timeline's value is
+ * skipped.
  */
-gr_status gr_sync_begin_signal(gr_resource *const resources[], size_t n, gr_submit *submit,
-                               const char *call);
-void gr_sync_begin_wait(gr_resource *const resources[], size_t n, gr_submit *submit);
+gr_status gr_sync_next_signal(gr_semaphore *acquire, uint64_t *number, const char *call);
+void gr_sync_skip_signal(gr_semaphore *acquire);
+
+/*
+ * Before the graphics API is told to wait for a binary semaphore: makes the thread wait until CUDA
+ * has taken the signals that are its own, since there is no saying who takes which.
+ */
+gr_status gr_sync_wait_for_retaken(gr_semaphore *release, const char *call);
+
+/*
+ * For graphics APIs that take commands from this thread, and n resources with the same semaphores:
+ * a signal of `acquire` that the next map of each waits for, 0 for a binary one; and the value of
+ * `release` that the graphics API has to wait for. False: there is nothing to wait for.
+ */
+gr_status gr_sync_signal_by_commands(gr_resource *const resources[], size_t n, uint64_t *value,
+                                     const char *call);
+bool gr_sync_wait_by_commands(gr_resource *const resources[], size_t n, uint64_t *value);
 
 /*
  * Makes the thread wait for CUDA's last release of n resources of one CUDA context, where no
@@ -50,7 +72,10 @@ void gr_sync_begin_wait(gr_resource *const resources[], size_t n, gr_submit *sub
  */
 gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n);
 
-/* Gives a resource that is not mapped other semaphores, once its last work is done. */
+/*
+ * Gives a resource that is not mapped other semaphores, NULL for none, once its last work is done:
+ * its order is decided.
+ */
 gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore *release,
                       const char *call);
 
