@@ -5,28 +5,29 @@
  * the other's driver calls.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <errno.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "lib/error.h"
+#include "lib/plural.h"
 #include "lib/ring/side_order.h"
+#include "lib/ring/descriptor.h"
 #include "lib/ring/peer_link.h"
-#include "lib/ring/slot_resources.h"
+#include "lib/ring/slot_end.h"
+#include "lib/ring/tell.h"
 #include "lib/stream.h"
-
-#define FOR_EVER (~0u)
 
 /* In a shared ring, at slots that the peer takes first. */
 #define MOST_ATTEMPTS 8
 
 /* ---- Waiting for slots ----------------------------------------------------------------------- */
 
-static struct timespec deadline_of(const gr_ring *ring)
+static struct timespec deadline_of(const gr_ring *ring, unsigned timeout_ms)
 {
     struct timespec at;
     clock_gettime(ring->clock, &at);
-    at.tv_sec += ring->wait_ms / 1000;
-    at.tv_nsec += (long)(ring->wait_ms % 1000) * 1000000;
+    at.tv_sec += timeout_ms / 1000;
+    at.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
     if (at.tv_nsec >= 1000000000) {
         at.tv_sec++;
         at.tv_nsec -= 1000000000;
@@ -34,21 +35,24 @@ static struct timespec deadline_of(const gr_ring *ring)
     return at;
 }
 
-static gr_status fail_timeout(const gr_ring *ring, const struct gr_ring_side *side, size_t n,
-                              const char *call)
+static gr_status fail_none_ready(const gr_ring *ring, const struct gr_ring_side *side, size_t n,
+                                 unsigned timeout_ms, const char *call)
 {
     gr_ring_info now;
+    char when[40] = "yet";
+    if (timeout_ms)
+        snprintf(when, sizeof(when), "within %u ms", timeout_ms);
     gr_ring_state_count(ring->state, &now);
-    return gr_fail(GR_ERR_TIMEOUT, call,
-                   "%zu %s: %u of the ring's %u slots are free, %u are being written, %u are "
-                   "published, %u are being read.%s",
-                   n,
-                   side->writes ? "slots to write to were not there in time"
-                                : "frames to read were not there in time",
-                   now.free, now.slots, now.writing, now.ready, now.reading,
+    return gr_fail(timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
+                   "%zu %s%s not there %s. The ring's slots: %u; free: %u, being written: %u, "
+                   "published: %u, being read: %u.%s %s",
+                   n, side->writes ? "slot" : "frame", n == 1 ? " was" : "s were", when, now.slots,
+                   now.free, now.writing, now.ready, now.reading,
                    gr_ring_state_returning(ring->state)
                        ? " Of the free ones, some stay with the consumer until its next call."
-                       : "");
+                       : "",
+                   side->writes ? "Does the consumer give its slots back?"
+                                : "Does the producer publish?");
 }
 
 static gr_status fail_stopped(const gr_ring *ring, const struct gr_ring_side *side,
@@ -57,9 +61,11 @@ static gr_status fail_stopped(const gr_ring *ring, const struct gr_ring_side *si
     gr_ring_info now;
     gr_ring_state_count(ring->state, &now);
     if (side->writes)
-        return gr_fail(GR_ERR_STATE, call, "The ring has been stopped: nothing is written to it.");
-    return gr_fail(GR_ERR_STATE, call,
-                   "The ring has been stopped; %u published frames are left to read.", now.ready);
+        return gr_fail(GR_ERR_STOPPED, call,
+                       "The ring has been stopped: nothing is written to it. Free it, and make "
+                       "another to go on.");
+    return gr_fail(GR_ERR_STOPPED, call,
+                   "The ring has been stopped. Published and left to read: %u.", now.ready);
 }
 
 /*
@@ -71,7 +77,10 @@ static gr_status check_number(const gr_ring *ring, const struct gr_ring_side *si
     size_t most = ring->state->slots + (side->writes ? 0 : ring->state->leaving);
     if (n > 0 && n <= most)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "n is %zu, but the ring has %zu slots.", n, most);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "n is %zu, but the ring has %zu slot%s: ask for 1 or more, and no more than "
+                   "that.",
+                   n, most, gr_s(most));
 }
 
 /* What a claim found. */
@@ -143,19 +152,17 @@ static enum claim look_once_more(gr_ring *ring, struct gr_ring_side *side, size_
     return look(ring, side, n, call);
 }
 
-/* Until there is something else than none ready, or for as long as the ring waits. */
+/* Until there is something else than none ready, or the time is over. */
 static enum claim look_until_deadline(gr_ring *ring, struct gr_ring_side *side, size_t n,
-                                      const char *call)
+                                      unsigned timeout_ms, const char *call)
 {
+    struct timespec deadline = deadline_of(ring, timeout_ms);
     enum claim found = look_once_more(ring, side, n, call);
-    if (found != CLAIM_NONE_READY || ring->wait_ms == 0)
+    if (found != CLAIM_NONE_READY || timeout_ms == 0)
         return found;
-    struct timespec deadline = {0};
-    if (ring->wait_ms != FOR_EVER)
-        deadline = deadline_of(ring);
     int waited = 0;
     while (found == CLAIM_NONE_READY && waited == 0) {
-        waited = ring->wait_ms == FOR_EVER
+        waited = timeout_ms == GR_WAIT_FOREVER
                      ? pthread_cond_wait(&ring->changed, &ring->lock)
                      : pthread_cond_timedwait(&ring->changed, &ring->lock, &deadline);
         found = look_once_more(ring, side, n, call);
@@ -164,17 +171,18 @@ static enum claim look_until_deadline(gr_ring *ring, struct gr_ring_side *side, 
 }
 
 /* Claims n slots for the side. The lock is held. */
-static gr_status claim(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
+static gr_status claim(gr_ring *ring, struct gr_ring_side *side, size_t n, unsigned timeout_ms,
+                       const char *call)
 {
-    switch (look_until_deadline(ring, side, n, call)) {
+    switch (look_until_deadline(ring, side, n, timeout_ms, call)) {
     case CLAIM_MADE:
         return GR_OK;
     case CLAIM_NONE_READY:
-        return fail_timeout(ring, side, n, call);
+        return fail_none_ready(ring, side, n, timeout_ms, call);
     case CLAIM_STOPPED:
         return fail_stopped(ring, side, call);
     default:
-        return gr_last_error(NULL);
+        return gr_last_error()->status;
     }
 }
 
@@ -184,16 +192,17 @@ static gr_status check_stream(const struct gr_ring_side *side, CUstream stream, 
 {
     const char *does = side->writes ? "writes" : "reads";
     if (!side->is_cuda)
-        return stream ? gr_fail(GR_ERR_INVALID_VALUE, call,
-                                "A stream is given, but in this ring the graphics API %s: pass "
-                                "NULL.",
-                                does)
-                      : GR_OK;
-    if (!stream)
+        return stream == GR_STREAM_NONE
+                   ? GR_OK
+                   : gr_fail(GR_ERR_INVALID_VALUE, call,
+                             "In this ring the graphics API %s, which takes no stream, but it is "
+                             "%s: pass GR_STREAM_NONE.",
+                             does, stream ? "one of CUDA's" : "NULL");
+    if (!stream || stream == GR_STREAM_NONE)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The stream is NULL, but in this ring CUDA %s. Name it: CU_STREAM_LEGACY or "
-                       "CU_STREAM_PER_THREAD for a default stream.",
-                       does);
+                       "In this ring CUDA %s, which takes a stream, but it is %s. Name it: "
+                       "CU_STREAM_LEGACY or CU_STREAM_PER_THREAD for a default stream.",
+                       does, stream ? "none (GR_STREAM_NONE)" : "NULL");
     return gr_stream_check(stream, false, call);
 }
 
@@ -205,46 +214,52 @@ static void conclude(gr_ring *ring, const struct gr_ring_side *side, size_t n, b
     else
         gr_ring_side_undo(side, ring->state, n);
     gr_link_conclude(ring->link, side, n, final);
-    pthread_cond_broadcast(&ring->changed);
+    gr_ring_tell(ring);
 }
 
 /* What the caller gets to know of the slots. The lock is held. */
-static void give_out(gr_ring *ring, const struct gr_ring_side *side, size_t n,
-                     const gr_submit *submit, gr_slot slots[])
+static void give_out(gr_ring *ring, const struct gr_ring_side *side, size_t n, gr_submit *submit,
+                     const gr_slot *slots[])
 {
     for (size_t i = 0; i < n; i++) {
-        struct gr_ring_slot *slot = &ring->slots[side->numbers[i]];
+        uint32_t number = side->numbers[i];
+        struct gr_ring_slot *slot = &ring->slots[number];
+        gr_slot *shown = gr_shown_slot(ring->shown, number);
         slot->buffer = side->is_cuda ? side->buffers[i] : NULL;
-        slots[i] = (gr_slot){
+        slot->submit = submit;
+        *shown = (gr_slot){
             .resource = slot->resource,
             .buffer = slot->buffer,
-            .submit = *submit,
-            .frame = ring->state->places[side->numbers[i]].frame,
+            .submit = submit,
+            .frame = ring->state->places[number].frame,
             .index = slot->index,
         };
+        slots[i] = shown;
     }
 }
 
-static gr_status acquire(gr_ring *ring, struct gr_ring_side *side, CUstream stream, size_t n,
-                         gr_slot slots[], const char *call)
+static gr_status claim_for(gr_ring *ring, struct gr_ring_side *side, size_t n, unsigned timeout_ms,
+                           const char *call)
 {
-    gr_status status = slots ? check_stream(side, stream, call)
-                             : gr_fail(GR_ERR_INVALID_VALUE, call, "`slots` is NULL.");
-    if (status != GR_OK)
-        return status;
     pthread_mutex_lock(&ring->lock);
-    status = claim(ring, side, n, call);
+    gr_status status = claim(ring, side, n, timeout_ms, call);
     for (size_t i = 0; status == GR_OK && i < n; i++)
         side->resources[i] = ring->slots[side->numbers[i]].resource;
-    pthread_mutex_unlock(&ring->lock);
     if (status != GR_OK)
-        return status;
-    gr_submit submit = {0};
-    status = gr_ring_begin_use(ring, side, n, stream, &submit, call);
+        gr_ring_tell_pollers(ring);
+    pthread_mutex_unlock(&ring->lock);
+    return status;
+}
+
+static gr_status begin_use(gr_ring *ring, struct gr_ring_side *side, CUstream stream,
+                           const gr_slot *slots[], size_t n, const char *call)
+{
+    gr_submit *submit = NULL;
+    gr_status status = gr_ring_begin_use(ring, side, n, stream, &submit, call);
     pthread_mutex_lock(&ring->lock);
     conclude(ring, side, n, status == GR_OK);
     if (status == GR_OK)
-        give_out(ring, side, n, &submit, slots);
+        give_out(ring, side, n, submit, slots);
     bool ends = gr_ring_has_left(ring);
     pthread_mutex_unlock(&ring->lock);
     if (ends)
@@ -252,14 +267,31 @@ static gr_status acquire(gr_ring *ring, struct gr_ring_side *side, CUstream stre
     return status;
 }
 
-gr_status gr_ring_acquire_write(gr_ring *ring, CUstream stream, size_t n, gr_slot slots[])
+static gr_status acquire(gr_ring *ring, struct gr_ring_side *side, CUstream stream,
+                         const gr_slot *slots[], size_t n, unsigned timeout_ms, const char *call)
 {
-    gr_status status = gr_ring_check(ring, __func__);
-    return status == GR_OK ? acquire(ring, &ring->writer, stream, n, slots, __func__) : status;
+    gr_status status = slots ? check_stream(side, stream, call)
+                             : gr_fail(GR_ERR_INVALID_VALUE, call,
+                                       "`slots` is NULL: pass an array of n for what is acquired.");
+    if (status == GR_OK)
+        status = claim_for(ring, side, n, timeout_ms, call);
+    return status == GR_OK ? begin_use(ring, side, stream, slots, n, call) : status;
 }
 
-gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, size_t n, gr_slot slots[])
+gr_status gr_ring_acquire_write(gr_ring *ring, CUstream stream, const gr_slot *slots[], size_t n,
+                                unsigned timeout_ms)
 {
     gr_status status = gr_ring_check(ring, __func__);
-    return status == GR_OK ? acquire(ring, &ring->reader, stream, n, slots, __func__) : status;
+    if (status != GR_OK)
+        return status;
+    return acquire(ring, &ring->writer, stream, slots, n, timeout_ms, __func__);
+}
+
+gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, const gr_slot *slots[], size_t n,
+                               unsigned timeout_ms)
+{
+    gr_status status = gr_ring_check(ring, __func__);
+    if (status != GR_OK)
+        return status;
+    return acquire(ring, &ring->reader, stream, slots, n, timeout_ms, __func__);
 }

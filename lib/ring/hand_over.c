@@ -1,65 +1,90 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handing slots of a ring on: published, discarded, given back. The lock as for an acquire. */
+/* Handing slots of a ring on: published, given back, cancelled. The lock as for an acquire. */
 #include "lib/error.h"
 #include "lib/ring/side_order.h"
 #include "lib/ring/peer_link.h"
-#include "lib/ring/slot_resources.h"
+#include "lib/ring/slot_end.h"
+#include "lib/ring/tell.h"
+#include "lib/sync/submit.h"
 
-enum outcome { PUBLISHED, DISCARDED, GIVEN_BACK };
-
-/*
- * The number of the caller's slot, or the array's room. Compared only: it may be a copy of one that
- * has ended.
- */
+/* The number of the caller's slot, or the array's room. The pointer is compared only. */
 static uint32_t find(const gr_ring *ring, const gr_slot *slot)
 {
-    uint32_t room = ring->state->room;
-    if (slot->index < room && ring->slots[slot->index].resource == slot->resource)
-        return slot->resource ? slot->index : room;
-    for (uint32_t i = 0; i < room && slot->resource; i++)
-        if (ring->slots[i].resource == slot->resource)
-            return i;
-    return room;
+    uint32_t room = ring->state->room, number = gr_shown_slots_find(ring->shown, slot);
+    return number < room && ring->slots[number].resource ? number : room;
 }
 
-static gr_status check_slot(const gr_ring *ring, const struct gr_ring_side *side,
-                            const gr_slot *slot, size_t i, uint32_t number, const char *call)
+static gr_status check_slot(const gr_ring *ring, const struct gr_ring_side *side, size_t i,
+                            uint32_t number, const char *call)
 {
     if (number == ring->state->room)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "Slot %zu of the list is not of this ring.", i);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "Slot %zu of the list is not of this ring: pass what its acquire gave.", i);
     const struct gr_ring_place *place = &ring->state->places[number];
     if (place->listed)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "Slot %u is listed twice.",
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "Slot %u is listed twice: list each once.",
                        ring->slots[number].index);
-    bool right = place->state == (side->writes ? GR_PLACE_WRITING : GR_PLACE_READING);
-    if (right && place->frame == slot->frame)
+    if (place->state == (side->writes ? GR_PLACE_WRITING : GR_PLACE_READING))
         return GR_OK;
-    return gr_fail(GR_ERR_STATE, call, "Slot %u is not one that is being %s%s.",
-                   ring->slots[number].index, side->writes ? "written" : "read",
-                   right ? " as this frame: the description is of an earlier acquire"
-                         : " at the moment");
+    return gr_fail(
+        GR_ERR_STATE, call,
+        "Slot %u is not one that is being %s at the moment: hand each slot on once, after "
+        "its acquire.",
+        ring->slots[number].index, side->writes ? "written" : "read");
+}
+
+/* A stream would wait for ever for a submit that was forgotten. */
+static gr_status check_submit(const struct gr_ring_slot *slot, const struct gr_ring_side *side,
+                              enum gr_hand_over how, const char *call)
+{
+    if ((how != GR_PUBLISHED && how != GR_GIVEN_BACK) || !slot->submit ||
+        gr_submit_is_committed(slot->submit))
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_STATE, call,
+        "The submit of slot %u has not been committed: make it by gr_vk_submit(), which commits "
+        "it, or call gr_submit_commit() after a submit of your own. Without a submit, give the "
+        "slot up by %s().",
+        slot->index, side->writes ? "gr_ring_cancel_write" : "gr_ring_cancel_read");
+}
+
+static gr_status check_list(const gr_ring *ring, const gr_slot *const slots[], size_t n,
+                            const char *call)
+{
+    if (slots && n > 0 && n <= ring->state->slots + ring->state->leaving)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
+                   !slots   ? "`slots` is NULL: pass what the acquire gave"
+                   : n == 0 ? "n is 0: there is nothing to hand over"
+                            : "n is more than there are slots: pass the number that was acquired");
+}
+
+/* Puts a slot into the side's hands. */
+static void take(gr_ring *ring, struct gr_ring_side *side, size_t at, uint32_t number)
+{
+    ring->state->places[number].listed = 1;
+    side->numbers[at] = number;
+    side->resources[at] = ring->slots[number].resource;
+    side->buffers[at] = ring->slots[number].buffer;
+    side->submits[at] = ring->slots[number].submit;
 }
 
 /* Looks the slots up for the side. The lock is held. */
-static gr_status look_up(gr_ring *ring, struct gr_ring_side *side, size_t n, const gr_slot slots[],
-                         const char *call)
+static gr_status look_up(gr_ring *ring, struct gr_ring_side *side, const gr_slot *const slots[],
+                         size_t n, enum gr_hand_over how, const char *call)
 {
-    if (!slots || n == 0 || n > ring->state->slots + ring->state->leaving)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
-                       !slots   ? "`slots` is NULL"
-                       : n == 0 ? "n is 0: there is nothing to hand over"
-                                : "n is more than there are slots");
-    gr_status status = gr_ring_side_reserve(side, ring->state->slots + ring->state->leaving, call);
+    gr_status status = check_list(ring, slots, n, call);
+    if (status == GR_OK)
+        status = gr_ring_side_reserve(side, ring->state->slots + ring->state->leaving, call);
     size_t found = 0;
     for (; found < n && status == GR_OK; found++) {
-        uint32_t number = find(ring, &slots[found]);
-        status = check_slot(ring, side, &slots[found], found, number, call);
+        uint32_t number = find(ring, slots[found]);
+        status = check_slot(ring, side, found, number, call);
+        if (status == GR_OK)
+            status = check_submit(&ring->slots[number], side, how, call);
         if (status != GR_OK)
             break;
-        ring->state->places[number].listed = 1;
-        side->numbers[found] = number;
-        side->resources[found] = ring->slots[number].resource;
-        side->buffers[found] = ring->slots[number].buffer;
+        take(ring, side, found, number);
     }
     for (size_t i = 0; i < found; i++)
         ring->state->places[side->numbers[i]].listed = 0;
@@ -75,48 +100,54 @@ static void note_given_back(gr_ring *ring, bool put_off, size_t n, const uint32_
 }
 
 /* Writes down what has become of the slots. The lock is held. */
-static void note(gr_ring *ring, const struct gr_ring_side *side, enum outcome outcome, bool put_off,
-                 size_t n, gr_slot slots[])
+static void note(gr_ring *ring, const struct gr_ring_side *side, enum gr_hand_over how,
+                 bool put_off, size_t n)
 {
-    if (outcome == PUBLISHED)
+    if (how == GR_PUBLISHED)
         gr_ring_state_publish(ring->state, n, side->numbers);
-    else if (outcome == DISCARDED)
-        gr_ring_state_discard(ring->state, n, side->numbers);
+    else if (how == GR_WRITE_CANCELLED)
+        gr_ring_state_cancel_write(ring->state, n, side->numbers);
+    else if (how == GR_READ_CANCELLED)
+        gr_ring_state_cancel_read(ring->state, n, side->numbers);
     else
         note_given_back(ring, put_off, n, side->numbers);
-    if (outcome != DISCARDED)
+    if (how == GR_READ_CANCELLED)
+        gr_link_cancel_read(ring->link, side, n);
+    else if (how != GR_WRITE_CANCELLED)
         gr_link_push(ring->link, side, n);
-    for (size_t i = 0; i < n; i++) {
-        slots[i].frame = outcome == DISCARDED ? 0 : ring->state->places[side->numbers[i]].frame;
-        slots[i].submit = (gr_submit){0};
-    }
-    pthread_cond_broadcast(&ring->changed);
+    for (size_t i = 0; i < n; i++)
+        gr_shown_slot(ring->shown, side->numbers[i])->frame =
+            how == GR_WRITE_CANCELLED ? 0 : ring->state->places[side->numbers[i]].frame;
+    gr_ring_tell(ring);
 }
 
-/* Also after an error, since some of a long list may have been released. */
-static void note_buffers(gr_ring *ring, const struct gr_ring_side *side, size_t n, gr_slot slots[])
+/* What the slots have left; also after an error, since some of a long list may have been released.
+ */
+static void note_parts(gr_ring *ring, const struct gr_ring_side *side, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        ring->slots[side->numbers[i]].buffer = side->buffers[i];
-        slots[i].buffer = side->buffers[i];
+        struct gr_ring_slot *slot = &ring->slots[side->numbers[i]];
+        gr_slot *shown = gr_shown_slot(ring->shown, side->numbers[i]);
+        slot->buffer = shown->buffer = side->buffers[i];
+        slot->submit = shown->submit = side->submits[i];
     }
 }
 
-static gr_status hand_over(gr_ring *ring, struct gr_ring_side *side, enum outcome outcome, size_t n,
-                           gr_slot slots[], const char *call)
+static gr_status hand_over(gr_ring *ring, struct gr_ring_side *side, enum gr_hand_over how,
+                           const gr_slot *const slots[], size_t n, const char *call)
 {
     pthread_mutex_lock(&ring->lock);
-    gr_status status = look_up(ring, side, n, slots, call);
-    size_t ending = status == GR_OK && outcome == GIVEN_BACK ? gr_ring_take_returned(ring, n) : n;
+    gr_status status = look_up(ring, side, slots, n, how, call);
+    size_t ending = status == GR_OK && how == GR_GIVEN_BACK ? gr_ring_take_returned(ring, n) : n;
     pthread_mutex_unlock(&ring->lock);
     if (status != GR_OK)
         return status;
-    status = ending ? gr_ring_end_use(ring, side, ending, outcome == DISCARDED, call)
-                    : gr_ring_put_off_end(ring, call);
+    status = ending ? gr_ring_end_use(ring, side, ending, how, call)
+                    : gr_ring_put_off_end(ring, n, call);
     pthread_mutex_lock(&ring->lock);
-    note_buffers(ring, side, n, slots);
+    note_parts(ring, side, n);
     if (status == GR_OK)
-        note(ring, side, outcome, ending == 0, n, slots);
+        note(ring, side, how, ending == 0, n);
     bool ends = gr_ring_has_left(ring);
     pthread_mutex_unlock(&ring->lock);
     if (ends)
@@ -124,21 +155,34 @@ static gr_status hand_over(gr_ring *ring, struct gr_ring_side *side, enum outcom
     return status;
 }
 
-gr_status gr_ring_publish(gr_ring *ring, size_t n, gr_slot slots[])
+gr_status gr_ring_publish(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
     gr_status status = gr_ring_check(ring, __func__);
-    return status == GR_OK ? hand_over(ring, &ring->writer, PUBLISHED, n, slots, __func__) : status;
+    if (status != GR_OK)
+        return status;
+    return hand_over(ring, &ring->writer, GR_PUBLISHED, slots, n, __func__);
 }
 
-gr_status gr_ring_cancel_write(gr_ring *ring, size_t n, gr_slot slots[])
+gr_status gr_ring_cancel_write(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
     gr_status status = gr_ring_check(ring, __func__);
-    return status == GR_OK ? hand_over(ring, &ring->writer, DISCARDED, n, slots, __func__) : status;
+    if (status != GR_OK)
+        return status;
+    return hand_over(ring, &ring->writer, GR_WRITE_CANCELLED, slots, n, __func__);
 }
 
-gr_status gr_ring_give_back(gr_ring *ring, size_t n, gr_slot slots[])
+gr_status gr_ring_give_back(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
     gr_status status = gr_ring_check(ring, __func__);
-    return status == GR_OK ? hand_over(ring, &ring->reader, GIVEN_BACK, n, slots, __func__)
-                           : status;
+    if (status != GR_OK)
+        return status;
+    return hand_over(ring, &ring->reader, GR_GIVEN_BACK, slots, n, __func__);
+}
+
+gr_status gr_ring_cancel_read(gr_ring *ring, const gr_slot *const slots[], size_t n)
+{
+    gr_status status = gr_ring_check(ring, __func__);
+    if (status != GR_OK)
+        return status;
+    return hand_over(ring, &ring->reader, GR_READ_CANCELLED, slots, n, __func__);
 }

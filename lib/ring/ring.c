@@ -39,6 +39,14 @@ gr_status gr_ring_check(const gr_ring *ring, const char *call)
                    "The ring is NULL: did gr_ring_create() fail? See gr_last_error() there.");
 }
 
+gr_status gr_ring_check_role(gr_ring_role role, const char *call)
+{
+    if (role == GR_RING_PRODUCER || role == GR_RING_CONSUMER)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "`role` is %d: pass GR_RING_PRODUCER or GR_RING_CONSUMER.", (int)role);
+}
+
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 static void init_sides(gr_ring *ring, gr_side producer)
@@ -56,7 +64,7 @@ gr_ring *gr_ring_make_empty(const gr_ring_options *options, const char *call)
         gr_fail_memory(call);
         return NULL;
     }
-    ring->wait_ms = options->wait_ms;
+    ring->descriptors[0].fd = ring->descriptors[1].fd = -1;
     init_sides(ring, options->producer);
     ring->state = calloc(1, gr_ring_state_size(0));
     if (!ring->state) {
@@ -76,6 +84,7 @@ void gr_ring_free_empty(gr_ring *ring)
     pthread_mutex_destroy(&ring->lock);
     free(ring->state);
     free(ring->slots);
+    gr_shown_slots_free(ring->shown);
     free(ring->left);
     free(ring);
 }

@@ -13,9 +13,10 @@ gr_status gr_ring_side_reserve(struct gr_ring_side *side, size_t n, const char *
     struct gr_ring_side larger = {
         .resources = calloc(n, sizeof(*larger.resources)),
         .buffers = calloc(n, sizeof(*larger.buffers)),
+        .submits = calloc(n, sizeof(*larger.submits)),
         .numbers = calloc(n, sizeof(*larger.numbers)),
     };
-    if (!larger.resources || !larger.buffers || !larger.numbers) {
+    if (!larger.resources || !larger.buffers || !larger.submits || !larger.numbers) {
         gr_ring_side_end(&larger);
         return gr_fail_memory(call);
     }
@@ -23,6 +24,7 @@ gr_status gr_ring_side_reserve(struct gr_ring_side *side, size_t n, const char *
     side->room = n;
     side->resources = larger.resources;
     side->buffers = larger.buffers;
+    side->submits = larger.submits;
     side->numbers = larger.numbers;
     return GR_OK;
 }
@@ -31,6 +33,7 @@ void gr_ring_side_end(struct gr_ring_side *side)
 {
     free(side->resources);
     free(side->buffers);
+    free(side->submits);
     free(side->numbers);
 }
 

@@ -14,6 +14,7 @@ struct gr_ring_side {
     size_t room;
     gr_resource **resources;
     gr_buffer **buffers;
+    gr_submit **submits;
     uint32_t *numbers; /* of the places in the state */
 };
 

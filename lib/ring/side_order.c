@@ -7,9 +7,9 @@
  *                     CUDA's last release, else for that release, where it was on another stream
  * release             signals, and forgets what graphics had signalled
  * begin (graphics)    begin_use(): OpenGL's commands wait for CUDA's last release (sync.computed);
- *                     gr_submit_begin(): Vulkan's submit is told to, and to signal the next
- *                     sync.drawn
- * end (graphics)      end_use(): OpenGL signals the next sync.drawn; Vulkan's submit does it
+ *                     gr_submit_make(): Vulkan's submit is told to, and to signal a number
+ * end (graphics)      end_use(): OpenGL signals the next sync.drawn; for Vulkan's submit, which
+ *                     does it, gr_submit_commit() has written that down: without, there is no end
  *
  * On the transports interop and copy, map and release are barriers between the context's commands
  * and the stream; begin and end do nothing there.
@@ -34,11 +34,11 @@
  *                    map waits for that release, which  CUDA's last reading came before that
  *                    came after the last reading        writing
  * WRITING -> FREE    release; then as dropped           nothing; then as dropped. The signal of a
- *   (discarded)                                         submit that is never made is waited for
- *                                                       by nobody, since the next begin
- *                                                       replaces it, but where the slot
- *                                                       leaves: then until a later submit
- *                                                       signals a greater value
+ *   (cancelled)                                         submit that was not made is taken back
+ * READING -> READY   as READING -> FREE, since work     release
+ *   (cancelled)        may have been issued; Vulkan:
+ *                      a submit that was not made is
+ *                      taken back
  * leaving -> ended   gr_resource_free(): CUDA's imports end after the last release; OpenGL keeps
  *                    what its commands use; Vulkan's objects are kept until an event after both
  *                    its last signal and CUDA's last release (slot_resources.c)
@@ -57,9 +57,12 @@
  */
 #include "lib/ring/side_order.h"
 
+#include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/external/external.h"
 #include "lib/ring/peer_link.h"
+#include "lib/ring/tell.h"
+#include "lib/sync/submit.h"
 
 /*
  * The hooks of resources whose graphics API takes commands from this thread; NULL for others, which
@@ -71,12 +74,19 @@ static const struct gr_external_kind *kind_with_hooks(const gr_resource *resourc
     return external && external->kind && external->kind->begin_use ? external->kind : NULL;
 }
 
-static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_submit *submit,
+static gr_status begin_submit(gr_resource *const resources[], size_t n, gr_submit **submit,
+                              const char *call)
+{
+    *submit = gr_submit_make(resources, n, call);
+    return *submit ? GR_OK : gr_last_error()->status;
+}
+
+static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_submit **submit,
                                 const char *call)
 {
     const struct gr_external_kind *kind = kind_with_hooks(resources[0]);
     if (!kind)
-        return gr_external_of(resources[0]) ? gr_submit_begin(resources, n, submit) : GR_OK;
+        return gr_external_of(resources[0]) ? begin_submit(resources, n, submit, call) : GR_OK;
     gr_status status = gr_external_check_thread(kind, resources[0], call);
     return status == GR_OK ? kind->begin_use(resources, n) : status;
 }
@@ -90,28 +100,61 @@ static gr_status end_graphics(gr_resource *const resources[], size_t n, const ch
     return status == GR_OK ? kind->end_use(resources, n) : status;
 }
 
+/* Others may not. */
+static void let_ring_map(gr_resource *const resources[], size_t n, bool now)
+{
+    for (size_t i = 0; i < n; i++)
+        resources[i]->ring_maps = now;
+}
+
 gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
-                            CUstream stream, gr_submit *submit, const char *call)
+                            CUstream stream, gr_submit **submit, const char *call)
 {
     gr_status status = gr_link_begin_use(ring->link, side, n, call);
     if (status != GR_OK)
         return status;
     if (!side->is_cuda)
         return begin_graphics(side->resources, n, submit, call);
-    return gr_map_many(side->resources, n, stream, side->buffers);
+    let_ring_map(side->resources, n, true);
+    status = gr_map_many(side->resources, n, stream, NULL, side->buffers);
+    let_ring_map(side->resources, n, false);
+    return status;
 }
 
-gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool discarded,
-                          const char *call)
+/*
+ * The submits of the side's slots were committed, or are taken back. Slots that were returned
+ * before have none any more.
+ */
+static void settle_submits(const struct gr_ring_side *side, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (side->submits[i])
+            gr_submit_settle(side->submits[i], side->resources[i]);
+        side->submits[i] = NULL;
+    }
+}
+
+static gr_status release(const struct gr_ring_side *side, size_t n)
+{
+    let_ring_map(side->resources, n, true);
+    gr_status status = gr_buffer_release_many(side->buffers, n, GR_STREAM_OF_MAP, NULL);
+    let_ring_map(side->resources, n, false);
+    return status;
+}
+
+gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
+                          enum gr_hand_over how, const char *call)
 {
     gr_status status = GR_OK;
     if (side->is_cuda)
-        status = gr_buffer_release_many(side->buffers, n, GR_STREAM_OF_MAP);
-    else if (!discarded)
+        status = release(side, n);
+    else if (how != GR_WRITE_CANCELLED)
         status = end_graphics(side->resources, n, call);
-    if (status == GR_OK && !discarded)
-        status = gr_link_end_use(ring->link, side, n, call);
-    return status;
+    if (status != GR_OK)
+        return status;
+    if (!side->is_cuda)
+        settle_submits(side, n);
+    return how == GR_WRITE_CANCELLED ? GR_OK : gr_link_end_use(ring->link, side, n, call);
 }
 
 /* ---- Ends that are put off ------------------------------------------------------------------- */
@@ -119,8 +162,11 @@ gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t
 /* Interop and copy are barriers for all that OpenGL has been given, anyway. */
 static bool can_put_off(const gr_ring *ring)
 {
-    return !ring->state->newest && !ring->link && !ring->reader.is_cuda &&
-           gr_external_of(gr_ring_any_resource(ring));
+    const gr_resource *resource = gr_ring_any_resource(ring);
+    if (ring->state->newest || ring->link || ring->reader.is_cuda || !gr_external_of(resource))
+        return false;
+    /* A producer that polls is told of what it can have by itself. */
+    return !(ring->is_polled && ring->by_commands);
 }
 
 /* Vulkan's submits signal one after the other; OpenGL has made one signal for all. */
@@ -149,6 +195,8 @@ static size_t list_returning(const gr_ring *ring, const struct gr_ring_side *sid
     size_t all = n + gr_ring_state_list_returning(ring->state, side->numbers + n);
     for (size_t i = n; i < all; i++)
         side->resources[i] = ring->slots[side->numbers[i]].resource;
+    for (size_t i = n; i < all; i++)
+        side->submits[i] = NULL;
     return all;
 }
 
@@ -160,10 +208,13 @@ size_t gr_ring_take_returned(gr_ring *ring, size_t n)
     return list_returning(ring, side, n);
 }
 
-gr_status gr_ring_put_off_end(const gr_ring *ring, const char *call)
+gr_status gr_ring_put_off_end(const gr_ring *ring, size_t n, const char *call)
 {
     const gr_resource *resource = ring->reader.resources[0];
-    return gr_external_check_thread(kind_with_hooks(resource), resource, call);
+    gr_status status = gr_external_check_thread(kind_with_hooks(resource), resource, call);
+    if (status == GR_OK)
+        settle_submits(&ring->reader, n);
+    return status;
 }
 
 gr_status gr_ring_end_returned(gr_ring *ring, struct gr_ring_side *side, const char *call)
@@ -180,7 +231,7 @@ gr_status gr_ring_end_returned(gr_ring *ring, struct gr_ring_side *side, const c
     }
     if (status == GR_OK) {
         gr_ring_free_returned(ring);
-        pthread_cond_broadcast(&ring->changed);
+        gr_ring_tell(ring);
     }
     return status;
 }
@@ -191,6 +242,32 @@ bool gr_ring_can_end_returned(const gr_ring *ring)
         return false;
     const gr_resource *resource = gr_ring_any_resource(ring);
     return gr_external_on_thread(kind_with_hooks(resource), resource);
+}
+
+/* Done by then, it is forgotten. */
+static void wait_for_release(gr_resource *resource)
+{
+    CUevent event = NULL;
+    bool pushed;
+    if (gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
+        return;
+    gr_sync_last_work(gr_sync_of(resource), &event);
+    if (event) {
+        gr_driver()->EventSynchronize(event);
+        gr_driver()->EventDestroy(event);
+    }
+    gr_context_leave(pushed);
+}
+
+void gr_ring_last_use(gr_resource *resource)
+{
+    const struct gr_external_kind *kind = kind_with_hooks(resource);
+    if (!kind)
+        return;
+    if (gr_external_on_thread(kind, resource))
+        kind->begin_use(&resource, 1);
+    else
+        wait_for_release(resource);
 }
 
 gr_status gr_ring_first_use(const gr_ring *ring, gr_resource *const resources[], size_t n,

@@ -97,6 +97,17 @@ void gr_ring_state_count(const struct gr_ring_state *state, gr_ring_info *counts
     };
 }
 
+bool gr_ring_state_can_write(const struct gr_ring_state *state)
+{
+    return count_staying(state, GR_PLACE_FREE) > 0 ||
+           (state->newest && count_staying(state, GR_PLACE_READY) > 0);
+}
+
+bool gr_ring_state_can_read(const struct gr_ring_state *state)
+{
+    return count(state, GR_PLACE_READY) > 0;
+}
+
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 /* The slot of that state that has been in it for longest; the array's room if there is none. */
@@ -178,7 +189,7 @@ void gr_ring_state_publish(struct gr_ring_state *state, size_t n, const uint32_t
     }
 }
 
-void gr_ring_state_discard(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
+void gr_ring_state_cancel_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
     for (size_t i = 0; i < n; i++)
         make_free(state, &state->places[numbers[i]]);
@@ -225,8 +236,30 @@ void gr_ring_undo_read(struct gr_ring_state *state, size_t n, const uint32_t num
 void gr_ring_state_give_back(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
     state->read += n;
+    for (size_t i = 0; i < n; i++) {
+        struct gr_ring_place *place = &state->places[numbers[i]];
+        if (place->frame > state->last_given_back)
+            state->last_given_back = place->frame;
+        make_free(state, place);
+    }
+}
+
+static uint64_t newest_taken(const struct gr_ring_state *state)
+{
+    uint64_t newest = state->last_given_back;
+    for (uint32_t i = 0; i < state->room; i++)
+        if (state->places[i].state == GR_PLACE_READING && state->places[i].frame > newest)
+            newest = state->places[i].frame;
+    return newest;
+}
+
+void gr_ring_state_cancel_read(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
+{
     for (size_t i = 0; i < n; i++)
-        make_free(state, &state->places[numbers[i]]);
+        state->places[numbers[i]].state = GR_PLACE_READY;
+    state->last_read = newest_taken(state);
+    if (state->newest)
+        drop_older(state, state->last_read);
 }
 
 /* ---- Returned first, free later -------------------------------------------------------------- */

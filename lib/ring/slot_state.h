@@ -43,7 +43,8 @@ struct gr_ring_state {
     uint32_t slots;   /* those that do not leave */
     uint32_t leaving; /* those that do */
     uint64_t published, read, dropped;
-    uint64_t last_read; /* the newest frame that the consumer has taken */
+    uint64_t last_read;       /* the newest frame that the consumer has taken, and not put back */
+    uint64_t last_given_back; /* the newest that it has given back */
     uint64_t last_turn;
     struct gr_ring_place places[];
 };
@@ -61,6 +62,10 @@ void gr_ring_state_leave(struct gr_ring_state *state);
 /* A slot that leaves and is free: *number is not a slot any more. False: there is none. */
 bool gr_ring_state_take_left(struct gr_ring_state *state, uint32_t *number);
 
+/* Whether a claim of one would be good. */
+bool gr_ring_state_can_write(const struct gr_ring_state *state);
+bool gr_ring_state_can_read(const struct gr_ring_state *state);
+
 /*
  * Claims n slots to write to, oldest first. False, and nothing is changed: there are not so many.
  */
@@ -75,8 +80,14 @@ void gr_ring_undo_read(struct gr_ring_state *state, size_t n, const uint32_t num
 
 /* What is written becomes frames in this order, or free; what was read becomes free. */
 void gr_ring_state_publish(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
-void gr_ring_state_discard(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
+void gr_ring_state_cancel_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 void gr_ring_state_give_back(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
+
+/*
+ * What was being read is unread again, in its place in the order. Where the newest frame is read,
+ * one that is older than another that has been read, or is being read, is dropped instead.
+ */
+void gr_ring_state_cancel_read(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 
 /*
  * What graphics has read may be returned first, and become free later, with others. That is put off
