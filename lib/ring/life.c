@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The life of a ring, as the application calls it: made, resized, stopped, counted, freed. */
 #include "lib/error.h"
+#include "lib/live.h"
+#include "lib/ring/descriptor.h"
 #include "lib/ring/peer_link.h"
+#include "lib/ring/slot_end.h"
 #include "lib/ring/slot_resources.h"
+#include "lib/ring/tell.h"
+#include "lib/struct_size.h"
 
 static gr_status check_options(const gr_ring_options *options, const char *call)
 {
@@ -10,20 +15,23 @@ static gr_status check_options(const gr_ring_options *options, const char *call)
     bool mode = options->mode == GR_RING_LOSSLESS || options->mode == GR_RING_NEWEST;
     if (side && mode)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "`%s` is %d, which is none of its values.",
-                   side ? "mode" : "producer", side ? (int)options->mode : (int)options->producer);
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "`%s` is %d, which is none of its values: pass %s.",
+                   side ? "mode" : "producer", side ? (int)options->mode : (int)options->producer,
+                   side ? "GR_RING_LOSSLESS or GR_RING_NEWEST"
+                        : "GR_SIDE_CUDA or GR_SIDE_GRAPHICS");
 }
 
 gr_ring *gr_ring_create(gr_resource *const resources[], size_t n, const gr_ring_options *options)
 {
-    static const gr_ring_options defaults;
-    const gr_ring_options *o = options ? options : &defaults;
-    if (check_options(o, __func__) != GR_OK ||
+    gr_ring_options own;
+    if (GR_TAKE(gr_ring_options, &own, options, __func__) != GR_OK ||
+        check_options(&own, __func__) != GR_OK ||
         gr_ring_check_resources(resources, n, NULL, __func__) != GR_OK)
         return NULL;
-    gr_ring *ring = gr_ring_make_empty(o, __func__);
+    gr_ring *ring = gr_ring_make_empty(&own, __func__);
     if (!ring)
         return NULL;
+    gr_live_add(GR_LIVE_RING, ring);
     if (gr_ring_side_reserve(&ring->writer, n, __func__) == GR_OK &&
         gr_ring_side_reserve(&ring->reader, n, __func__) == GR_OK &&
         gr_ring_add_slots(ring, resources, n, __func__) == GR_OK)
@@ -34,11 +42,12 @@ gr_ring *gr_ring_create(gr_resource *const resources[], size_t n, const gr_ring_
 
 void gr_ring_free(gr_ring *ring)
 {
-    if (!ring)
+    if (!ring || !gr_live_end(GR_LIVE_RING, ring, __func__))
         return;
     /* First: the driver may end slots only when no stream waits for the peer. */
     gr_link_end(ring->link);
     gr_ring_end_all(ring);
+    gr_ring_end_descriptors(ring);
     gr_ring_free_empty(ring);
 }
 
@@ -56,11 +65,12 @@ gr_status gr_ring_resize(gr_ring *ring, gr_resource *const resources[], size_t n
     pthread_mutex_lock(&ring->lock);
     status = ring->link
                  ? gr_fail(GR_ERR_STATE, __func__,
-                           "The ring is shared with another process, and keeps its slots.")
-                 : gr_ring_check_resources(resources, n, gr_ring_any_resource(ring), __func__);
+                           "The ring is shared with another process, and keeps its slots: make "
+                           "another ring, and send that.")
+                 : gr_ring_check_resources(resources, n, ring, __func__);
     if (status == GR_OK)
         status = gr_ring_add_slots(ring, resources, n, __func__);
-    pthread_cond_broadcast(&ring->changed);
+    gr_ring_tell(ring);
     pthread_mutex_unlock(&ring->lock);
     if (status == GR_OK)
         gr_ring_end_left(ring);
@@ -74,18 +84,17 @@ void gr_ring_stop(gr_ring *ring)
     pthread_mutex_lock(&ring->lock);
     ring->state->stopped = 1;
     gr_link_stop(ring->link);
-    pthread_cond_broadcast(&ring->changed);
+    gr_ring_tell(ring);
     pthread_mutex_unlock(&ring->lock);
 }
 
-void gr_ring_get_info(gr_ring *ring, gr_ring_info *counts)
+const gr_ring_info *gr_ring_get_info(gr_ring *ring)
 {
-    if (!counts)
-        return;
-    *counts = (gr_ring_info){0};
-    if (!ring)
-        return;
+    static _Thread_local gr_ring_info info;
+    if (gr_ring_check(ring, __func__) != GR_OK)
+        return NULL;
     pthread_mutex_lock(&ring->lock);
-    gr_ring_state_count(ring->state, counts);
+    gr_ring_state_count(ring->state, &info);
     pthread_mutex_unlock(&ring->lock);
+    return &info;
 }

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The slots of a ring: which resources can be some, and their begin and end. */
+/* The slots of a ring: which resources can be some, and their begin. */
 #include "lib/ring/slot_resources.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/backend.h"
-#include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/external/external.h"
-#include "lib/log.h"
 #include "lib/resource/resource.h"
+#include "lib/ring/own_pair.h"
 #include "lib/ring/side_order.h"
 
 /* So that no number of slots overflows; a ring of so many is a mistake. */
@@ -45,15 +44,22 @@ static bool same_image(const struct gr_image *a, const struct gr_image *b)
            a->cube == b->cube;
 }
 
-/* Whether the ring has to tell a submit of the application's what to wait for. */
-static bool is_submitted(const gr_resource *resource)
+bool gr_ring_is_submitted(const gr_resource *resource)
 {
     const struct gr_external_kind *kind = kind_of(resource);
     return gr_external_of(resource) && !(kind && kind->begin_use);
 }
 
-static gr_status check_semaphores(const gr_resource *resource, const gr_resource *like, size_t i,
-                                  const char *call)
+/* Where the ring has a pair of its own, the others come with the device's. */
+static bool same_pair(const struct gr_sync *sync, const struct gr_sync *other, const gr_ring *ring)
+{
+    if (ring && ring->own[0] && sync->of_device)
+        return sync->acquire == ring->given[0] && sync->release == ring->given[1];
+    return sync->acquire == other->acquire && sync->release == other->release;
+}
+
+static gr_status check_semaphores(const gr_resource *resource, const gr_resource *like,
+                                  const gr_ring *ring, size_t i, const char *call)
 {
     const struct gr_sync *sync = &gr_external_of(resource)->sync;
     const struct gr_sync *other = &gr_external_of(like)->sync;
@@ -65,28 +71,35 @@ static gr_status check_semaphores(const gr_resource *resource, const gr_resource
         return refuse(i, call,
                       "has a binary semaphore, which is signalled once before it is waited for: "
                       "several frames in flight need timeline semaphores.");
-    if (sync->acquire != other->acquire || sync->release != other->release)
+    if (!same_pair(sync, other, ring))
         return refuse(i, call,
                       "has other semaphores than the ring's first one: a group of slots has one "
                       "wait and one signal, so give all of them the same two.");
-    return GR_OK;
+    return gr_sync_check_ready(resource, call);
 }
 
 /* What slots have to have in common so that groups of them can be handed over. */
-static gr_status check_kind(const gr_resource *resource, const gr_resource *like, size_t i,
-                            const char *call)
+static gr_status check_kind(const gr_resource *resource, const gr_resource *like,
+                            const gr_ring *ring, size_t i, const char *call)
 {
     if (resource->backend != like->backend || kind_of(resource) != kind_of(like))
         return refuse(i, call,
                       "is shared by another transport than the others, or is of another API: make "
                       "a ring for each.");
     if (resource->context.handle != like->context.handle)
-        return refuse(i, call, "belongs to another CUDA context than the others.");
+        return refuse(
+            i, call,
+            "belongs to another CUDA context than the others: register all of them with one "
+            "current.");
     if (resource->is_image != like->is_image)
-        return refuse(i, call, "is an image and others are buffers, or the other way round.");
+        return refuse(i, call,
+                      "is an image and others are buffers, or the other way round: make a ring for "
+                      "each.");
     if (!same_thread(resource, like))
-        return refuse(i, call, "belongs to another OpenGL context than the others.");
-    return is_submitted(resource) ? check_semaphores(resource, like, i, call) : GR_OK;
+        return refuse(
+            i, call,
+            "belongs to another OpenGL context than the others: make a ring for each context.");
+    return gr_ring_is_submitted(resource) ? check_semaphores(resource, like, ring, i, call) : GR_OK;
 }
 
 static gr_status check_resource(gr_resource *resource, size_t i, const char *call)
@@ -94,21 +107,24 @@ static gr_status check_resource(gr_resource *resource, size_t i, const char *cal
     gr_status status = gr_resource_check_open(resource, call);
     if (status != GR_OK)
         return status;
+    gr_resource_collect(resource);
     if (resource->mapped)
         return gr_fail(GR_ERR_STATE, call,
                        "Resource %zu is mapped: release its buffer before it goes into a ring.", i);
     if (resource->in_a_ring)
-        return gr_fail(GR_ERR_STATE, call, "Resource %zu is a ring's already.", i);
+        return gr_fail(GR_ERR_STATE, call,
+                       "Resource %zu is a ring's already: make another for this ring.", i);
     if (resource->visited)
-        return refuse(i, call, "is listed twice.");
+        return refuse(i, call, "is listed twice: each slot is a resource of its own.");
     return GR_OK;
 }
 
-static gr_status check_beside(gr_resource *const resources[], size_t i, const gr_resource *like,
+static gr_status check_beside(gr_resource *const resources[], size_t i, const gr_ring *ring,
                               const char *call)
 {
     const gr_resource *resource = resources[i];
-    gr_status status = check_kind(resource, like, i, call);
+    const gr_resource *like = ring ? gr_ring_any_resource(ring) : resources[0];
+    gr_status status = check_kind(resource, like, ring, i, call);
     if (status != GR_OK)
         return status;
     if (resource->size != resources[0]->size ||
@@ -117,20 +133,21 @@ static gr_status check_beside(gr_resource *const resources[], size_t i, const gr
     return GR_OK;
 }
 
-gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, gr_resource *like,
+gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, const gr_ring *ring,
                                   const char *call)
 {
     if (!resources || n == 0 || n > MOST_SLOTS)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
-                       !resources ? "`resources` is NULL"
-                       : n == 0   ? "A ring has 1 slot or more, but n is 0"
-                                  : "n is too large: a ring has 65536 slots at the most");
+                       !resources
+                           ? "`resources` is NULL: pass an array of n, which become the slots"
+                       : n == 0 ? "A ring has 1 slot or more, but n is 0"
+                                : "n is too large: a ring has 65536 slots at the most");
     gr_status status = GR_OK;
     size_t checked = 0;
     for (; checked < n && status == GR_OK; checked++) {
         status = check_resource(resources[checked], checked, call);
         if (status == GR_OK)
-            status = check_beside(resources, checked, like ? like : resources[0], call);
+            status = check_beside(resources, checked, ring, call);
         if (status == GR_OK)
             resources[checked]->visited = true;
     }
@@ -146,7 +163,8 @@ static gr_status grow_state(gr_ring *ring, uint32_t room, const char *call)
 {
     struct gr_ring_state *state = calloc(1, gr_ring_state_size(room));
     struct gr_ring_slot *slots = calloc(room, sizeof(*slots));
-    if (!state || !slots) {
+    uint32_t before = ring->state->room;
+    if (!state || !slots || !gr_shown_slots_add(&ring->shown, before, room - before)) {
         free(state);
         free(slots);
         return gr_fail_memory(call);
@@ -189,145 +207,20 @@ gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_
 {
     gr_status status = make_room(ring, (uint32_t)n, call);
     if (status == GR_OK)
+        status = gr_ring_take_pair(ring, resources, n, call);
+    if (status == GR_OK)
         status = gr_ring_first_use(ring, resources, n, call);
     if (status != GR_OK)
         return status;
+    ring->by_commands = kind_of(resources[0]) && kind_of(resources[0])->begin_use;
     gr_ring_state_leave(ring->state);
     for (size_t i = 0; i < n; i++) {
         uint32_t number = gr_ring_state_add(ring->state);
-        ring->slots[number] = (struct gr_ring_slot){resources[i], NULL, (unsigned)i};
+        ring->slots[number] = (struct gr_ring_slot){.resource = resources[i], .index = (unsigned)i};
+        gr_resource_hold(resources[i]);
         resources[i]->in_a_ring = true;
         if (gr_external_of(resources[i]))
             gr_external_of(resources[i])->in_ring = true;
     }
     return GR_OK;
-}
-
-/* ---- End ------------------------------------------------------------------------------------- */
-
-static bool has_passed(const gr_resource *resource, CUevent event)
-{
-    bool pushed, passed = true;
-    if (gr_context_enter(&resource->context, &pushed, __func__) == GR_OK)
-        passed = gr_driver()->EventQuery(event) != CUDA_ERROR_NOT_READY;
-    gr_context_leave(pushed);
-    return passed;
-}
-
-static void end_event(const gr_resource *resource, CUevent event)
-{
-    bool pushed;
-    if (event && gr_context_enter(&resource->context, &pushed, __func__) == GR_OK) {
-        gr_driver()->EventDestroy(event);
-        gr_context_leave(pushed);
-    }
-}
-
-/*
- * Vulkan's objects end with the resource, so its submits must be over: an event after all of them,
- * or NULL.
- */
-static CUevent event_after_use(gr_resource *resource)
-{
-    CUevent event = NULL;
-    bool pushed;
-    if (!is_submitted(resource) || !kind_of(resource) ||
-        gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
-        return NULL;
-    struct gr_sync *sync = &gr_external_of(resource)->sync;
-    const gr_semaphore_point drawn = {.semaphore = sync->acquire, .value = sync->drawn};
-    gr_status status =
-        sync->drawn ? gr_semaphore_event_after(&drawn, 1, &event) : gr_sync_last_work(sync, &event);
-    gr_context_leave(pushed);
-    bool wanted = status == GR_OK && event && !has_passed(resource, event);
-    if (wanted)
-        return event;
-    end_event(resource, event);
-    return NULL;
-}
-
-static void end_slot(gr_ring *ring, gr_resource *resource)
-{
-    CUevent after = event_after_use(resource);
-    if (!after) {
-        gr_resource_free(resource);
-        return;
-    }
-    pthread_mutex_lock(&ring->lock);
-    ring->left[ring->left_count++] = (struct gr_ring_left){resource, after};
-    pthread_mutex_unlock(&ring->lock);
-}
-
-/* A slot that has left, and is not in use any more. */
-static bool take_ended(gr_ring *ring, struct gr_ring_left *ended)
-{
-    bool found = false;
-    pthread_mutex_lock(&ring->lock);
-    for (uint32_t i = 0; i < ring->left_count && !found; i++) {
-        found = has_passed(ring->left[i].resource, ring->left[i].after);
-        if (!found)
-            continue;
-        *ended = ring->left[i];
-        ring->left[i] = ring->left[--ring->left_count];
-    }
-    pthread_mutex_unlock(&ring->lock);
-    return found;
-}
-
-static gr_resource *take_left(gr_ring *ring)
-{
-    gr_resource *resource = NULL;
-    uint32_t number;
-    pthread_mutex_lock(&ring->lock);
-    if (gr_ring_state_take_left(ring->state, &number)) {
-        resource = ring->slots[number].resource;
-        ring->slots[number].resource = NULL;
-    }
-    pthread_mutex_unlock(&ring->lock);
-    return resource;
-}
-
-bool gr_ring_has_left(const gr_ring *ring)
-{
-    return ring->state->leaving > 0 || ring->left_count > 0;
-}
-
-void gr_ring_end_left(gr_ring *ring)
-{
-    gr_error before;
-    gr_resource *resource;
-    struct gr_ring_left ended;
-    gr_error_save(&before);
-    while ((resource = take_left(ring)))
-        end_slot(ring, resource);
-    while (take_ended(ring, &ended)) {
-        end_event(ended.resource, ended.after);
-        gr_resource_free(ended.resource);
-    }
-    gr_error_restore(&before);
-}
-
-/* A buffer that the application still has is released by it, and reports 0. */
-static void close_slot(gr_resource *resource)
-{
-    gr_error error;
-    if (gr_resource_is_mapped(resource) && gr_resource_close(resource, GR_STREAM_OF_MAP) != GR_OK) {
-        gr_last_error(&error);
-        gr_log(GR_LOG_WARNING, "gr_ring_free: %s", error.message);
-    }
-    gr_resource_free(resource);
-}
-
-void gr_ring_end_all(gr_ring *ring)
-{
-    gr_error before;
-    gr_error_save(&before);
-    for (uint32_t i = 0; i < ring->state->room; i++)
-        if (ring->slots[i].resource)
-            close_slot(ring->slots[i].resource);
-    for (uint32_t i = 0; i < ring->left_count; i++) {
-        end_event(ring->left[i].resource, ring->left[i].after);
-        gr_resource_free(ring->left[i].resource);
-    }
-    gr_error_restore(&before);
 }

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A ring's own pair of semaphores, instead of a device's. */
+#include "lib/ring/own_pair.h"
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/external/external.h"
+#include "lib/log.h"
+
+enum { ACQUIRE, RELEASE };
+
+static void drop(gr_semaphore **semaphore)
+{
+    if (*semaphore)
+        gr_semaphore_drop(*semaphore);
+    *semaphore = NULL;
+}
+
+void gr_ring_end_pair(gr_ring *ring)
+{
+    for (int i = ACQUIRE; i <= RELEASE; i++) {
+        drop(&ring->own[i]);
+        drop(&ring->given[i]);
+    }
+}
+
+static gr_status make_pair(gr_ring *ring, const gr_resource *resource)
+{
+    const struct gr_external_kind *kind = gr_external_of(resource)->kind;
+    const struct gr_sync *sync = gr_sync_of(resource);
+    gr_semaphore *given[] = {sync->acquire, sync->release};
+    if (ring->own[ACQUIRE])
+        return GR_OK;
+    for (int i = ACQUIRE; i <= RELEASE; i++) {
+        ring->own[i] = kind->create_semaphore(resource);
+        if (!ring->own[i])
+            return gr_last_error()->status;
+        gr_semaphore_hold(given[i]);
+        ring->given[i] = given[i];
+    }
+    return GR_OK;
+}
+
+/* The submit of Vulkan's that used it last: setting another pair forgets that one. */
+static gr_status wait_for_submit(const gr_resource *resource, const char *call)
+{
+    const struct gr_sync *sync = gr_sync_of(resource);
+    const gr_semaphore_point drawn =
+        GR_INIT(gr_semaphore_point, .semaphore = sync->acquire, .value = sync->drawn);
+    CUevent event = NULL;
+    bool pushed;
+    if (!sync->drawn)
+        return GR_OK;
+    gr_status status = gr_context_enter(&resource->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    status = gr_semaphore_event_after(&drawn, 1, &event);
+    if (event) {
+        gr_driver()->EventSynchronize(event);
+        gr_driver()->EventDestroy(event);
+    }
+    gr_context_leave(pushed);
+    return status;
+}
+
+static gr_status take_one(const gr_ring *ring, gr_resource *resource, const char *call)
+{
+    gr_status status = wait_for_submit(resource, call);
+    if (status != GR_OK)
+        return status;
+    return gr_sync_set(resource, ring->own[ACQUIRE], ring->own[RELEASE], call);
+}
+
+gr_status gr_ring_take_pair(gr_ring *ring, gr_resource *const resources[], size_t n,
+                            const char *call)
+{
+    const struct gr_external *first = gr_external_of(resources[0]);
+    if (!first || !first->sync.of_device || !first->kind->create_semaphore)
+        return GR_OK;
+    gr_status status = make_pair(ring, resources[0]);
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        status = take_one(ring, resources[i], call);
+        for (; status != GR_OK && i > 0; i--)
+            gr_ring_give_pair(ring, resources[i - 1]);
+        if (status != GR_OK)
+            break;
+    }
+    return status;
+}
+
+void gr_ring_give_pair(const gr_ring *ring, gr_resource *resource)
+{
+    if (!ring->own[ACQUIRE] || gr_sync_of(resource)->acquire != ring->own[ACQUIRE])
+        return;
+    if (gr_sync_set(resource, ring->given[ACQUIRE], ring->given[RELEASE], "gr_ring_free") == GR_OK)
+        gr_sync_of(resource)->of_device = true;
+    else
+        gr_log(GR_LOG_WARNING, "gr_ring_free: a resource keeps the ring's semaphores: %s",
+               gr_last_error()->message);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The end of slots: the ring lets go of their resources when nothing uses them any more. */
+#include "lib/ring/slot_end.h"
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/external/external.h"
+#include "lib/log.h"
+#include "lib/resource/release.h"
+#include "lib/resource/resource.h"
+#include "lib/ring/own_pair.h"
+#include "lib/ring/side_order.h"
+#include "lib/ring/slot_resources.h"
+#include "lib/sync/submit.h"
+
+static bool has_passed(const gr_resource *resource, CUevent event)
+{
+    bool pushed, passed = true;
+    if (gr_context_enter(&resource->context, &pushed, __func__) == GR_OK)
+        passed = gr_driver()->EventQuery(event) != CUDA_ERROR_NOT_READY;
+    gr_context_leave(pushed);
+    return passed;
+}
+
+static void end_event(const gr_resource *resource, CUevent event)
+{
+    bool pushed;
+    if (event && gr_context_enter(&resource->context, &pushed, __func__) == GR_OK) {
+        gr_driver()->EventDestroy(event);
+        gr_context_leave(pushed);
+    }
+}
+
+/*
+ * Vulkan's objects may end with the ring's hold, and what the application still holds may get other
+ * semaphores: its submits must be over. An event after all of them, or NULL.
+ */
+static CUevent event_after_use(gr_resource *resource)
+{
+    CUevent event = NULL;
+    bool pushed;
+    if (!gr_ring_is_submitted(resource) || !gr_external_of(resource)->kind ||
+        gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
+        return NULL;
+    struct gr_sync *sync = &gr_external_of(resource)->sync;
+    const gr_semaphore_point drawn =
+        GR_INIT(gr_semaphore_point, .semaphore = sync->acquire, .value = sync->drawn);
+    gr_status status =
+        sync->drawn ? gr_semaphore_event_after(&drawn, 1, &event) : gr_sync_last_work(sync, &event);
+    gr_context_leave(pushed);
+    bool wanted = status == GR_OK && event && !has_passed(resource, event);
+    if (wanted)
+        return event;
+    end_event(resource, event);
+    return NULL;
+}
+
+/* The application's from now on, if it still holds it: the ring's own hold is yet to be dropped. */
+static void hand_back(const gr_ring *ring, gr_resource *resource)
+{
+    bool stays = __atomic_load_n(&resource->holds, __ATOMIC_RELAXED) > 1;
+    if (stays && gr_external_of(resource) && gr_external_of(resource)->memory) {
+        gr_ring_last_use(resource);
+        gr_ring_give_pair(ring, resource);
+    }
+    if (gr_external_of(resource))
+        gr_external_of(resource)->in_ring = false;
+    resource->in_a_ring = false;
+}
+
+static void let_go(const gr_ring *ring, gr_resource *resource)
+{
+    hand_back(ring, resource);
+    gr_resource_drop(resource);
+}
+
+static void end_slot(gr_ring *ring, gr_resource *resource)
+{
+    CUevent after = event_after_use(resource);
+    if (!after) {
+        let_go(ring, resource);
+        return;
+    }
+    pthread_mutex_lock(&ring->lock);
+    ring->left[ring->left_count++] = (struct gr_ring_left){resource, after};
+    pthread_mutex_unlock(&ring->lock);
+}
+
+/* A slot that has left, and is not in use any more. */
+static bool take_ended(gr_ring *ring, struct gr_ring_left *ended)
+{
+    bool found = false;
+    pthread_mutex_lock(&ring->lock);
+    for (uint32_t i = 0; i < ring->left_count && !found; i++) {
+        found = has_passed(ring->left[i].resource, ring->left[i].after);
+        if (!found)
+            continue;
+        *ended = ring->left[i];
+        ring->left[i] = ring->left[--ring->left_count];
+    }
+    pthread_mutex_unlock(&ring->lock);
+    return found;
+}
+
+static gr_resource *take_left(gr_ring *ring)
+{
+    gr_resource *resource = NULL;
+    uint32_t number;
+    pthread_mutex_lock(&ring->lock);
+    if (gr_ring_state_take_left(ring->state, &number)) {
+        resource = ring->slots[number].resource;
+        ring->slots[number].resource = NULL;
+    }
+    pthread_mutex_unlock(&ring->lock);
+    return resource;
+}
+
+bool gr_ring_has_left(const gr_ring *ring)
+{
+    return ring->state->leaving > 0 || ring->left_count > 0;
+}
+
+void gr_ring_end_left(gr_ring *ring)
+{
+    struct gr_error_record before;
+    gr_resource *resource;
+    struct gr_ring_left ended;
+    gr_error_save(&before);
+    while ((resource = take_left(ring)))
+        end_slot(ring, resource);
+    while (take_ended(ring, &ended)) {
+        end_event(ended.resource, ended.after);
+        let_go(ring, ended.resource);
+    }
+    gr_error_restore(&before);
+}
+
+/* A buffer that the application still has is released by it, and reports 0. */
+static void end_use(const struct gr_ring_slot *slot)
+{
+    gr_resource *resource = slot->resource;
+    struct gr_error_record error;
+    if (slot->submit)
+        gr_submit_settle(slot->submit, resource);
+    resource->ring_maps = true;
+    if (resource->mapped &&
+        gr_resource_unmap_held(resource, GR_STREAM_OF_MAP, "gr_ring_free") != GR_OK) {
+        gr_error_save(&error);
+        gr_log(GR_LOG_WARNING, "gr_ring_free: %s", error.message);
+    }
+    resource->ring_maps = false;
+}
+
+/* The device's semaphores may end with the last resource of it: all others let go of them first. */
+void gr_ring_end_all(gr_ring *ring)
+{
+    struct gr_error_record before;
+    gr_error_save(&before);
+    for (uint32_t i = 0; i < ring->state->room; i++) {
+        if (!ring->slots[i].resource)
+            continue;
+        end_use(&ring->slots[i]);
+        hand_back(ring, ring->slots[i].resource);
+    }
+    for (uint32_t i = 0; i < ring->left_count; i++) {
+        end_event(ring->left[i].resource, ring->left[i].after);
+        hand_back(ring, ring->left[i].resource);
+    }
+    gr_ring_end_pair(ring);
+    for (uint32_t i = 0; i < ring->state->room; i++)
+        gr_resource_drop(ring->slots[i].resource);
+    for (uint32_t i = 0; i < ring->left_count; i++)
+        gr_resource_drop(ring->left[i].resource);
+    gr_error_restore(&before);
+}
