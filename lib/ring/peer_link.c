@@ -26,6 +26,17 @@ struct gr_link {
 
 /* ---- The peer -------------------------------------------------------------------------------- */
 
+/* This process's place in the page's arrays, and the peer's. */
+static unsigned own(const struct gr_link *link)
+{
+    return link->role - GR_RING_PRODUCER;
+}
+
+static unsigned peers(const struct gr_link *link)
+{
+    return !own(link);
+}
+
 /*
  * Wakes it if it waits, or in any case. Full of bytes that it has not taken is as good: they wake
  * it too.
@@ -33,7 +44,7 @@ struct gr_link {
 static void wake(struct gr_link *link, bool always)
 {
     static const char byte = 0;
-    bool waits = atomic_exchange(&link->view.page->waiting[!link->role], 0) != 0;
+    bool waits = atomic_exchange(&link->view.page->waiting[peers(link)], 0) != 0;
     if (waits || always)
         send(link->watch.socket, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -42,7 +53,7 @@ static void wake(struct gr_link *link, bool always)
 static bool is_over(const struct gr_link *link)
 {
     return gr_peer_watch_saw_end(&link->watch) || atomic_load(&link->spoiled) ||
-           atomic_load(&link->view.page->ended[!link->role]);
+           atomic_load(&link->view.page->ended[peers(link)]);
 }
 
 gr_status gr_link_fail_over(const struct gr_link *link, const char *call)
@@ -51,13 +62,18 @@ gr_status gr_link_fail_over(const struct gr_link *link, const char *call)
     if (atomic_load(&link->spoiled))
         return gr_fail(GR_ERR_SYSTEM, call,
                        "The ring's page contradicts itself: the other process, its %s, has "
-                       "overwritten it. The ring cannot be used any more.",
+                       "overwritten it. The ring cannot be used any more: free it.",
                        peer);
-    if (atomic_load(&link->view.page->ended[!link->role]))
+    if (atomic_load(&link->view.page->ended[peers(link)]))
         return gr_fail(GR_ERR_SYSTEM, call,
-                       "The other process has freed its ring, as whose %s it was.", peer);
-    return gr_fail(GR_ERR_SYSTEM, call,
-                   "The other process, the ring's %s, has ended or closed the socket.", peer);
+                       "The other process has freed its ring, as whose %s it was. Free this one, "
+                       "too, and share another to go on.",
+                       peer);
+    return gr_fail(
+        GR_ERR_SYSTEM, call,
+        "The other process, the ring's %s, has ended or closed the socket. Free the ring, "
+        "and share another to go on.",
+        peer);
 }
 
 /* ---- The ring's calls ------------------------------------------------------------------------ */
@@ -68,8 +84,9 @@ static gr_status check_role(const struct gr_link *link, const struct gr_ring_sid
     if (side->writes == (link->role == GR_RING_PRODUCER))
         return GR_OK;
     return gr_fail(GR_ERR_STATE, call,
-                   "The ring is shared with another process, and this one is its %s.",
-                   side->writes ? "consumer" : "producer");
+                   "The ring is shared with another process, and this one is its %s, which %s.",
+                   side->writes ? "consumer" : "producer",
+                   side->writes ? "does not write" : "does not read");
 }
 
 gr_status gr_link_pull(struct gr_link *link, const struct gr_ring_side *side, const char *call)
@@ -89,7 +106,7 @@ bool gr_link_await(struct gr_link *link)
 {
     if (!link)
         return false;
-    atomic_store(&link->view.page->waiting[link->role], 1);
+    atomic_store(&link->view.page->waiting[own(link)], 1);
     return is_over(link);
 }
 
@@ -109,6 +126,14 @@ void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t 
     if (!link)
         return;
     gr_page_push(&link->view, side, n);
+    wake(link, false);
+}
+
+void gr_link_cancel_read(struct gr_link *link, const struct gr_ring_side *side, size_t n)
+{
+    if (!link)
+        return;
+    gr_page_cancel_read(&link->view, side, n);
     wake(link, false);
 }
 
@@ -144,7 +169,7 @@ static void init_link(struct gr_link *link, const struct gr_link_parts *parts)
     link->view.count = parts->count;
     gr_peer_semaphores_init(&link->semaphores, &link->context, parts->mine, parts->theirs,
                             parts->relayed);
-    gr_peer_watch_init(&link->watch, parts->socket, &link->semaphores, parts->lock, parts->changed);
+    gr_peer_watch_init(&link->watch, parts->socket, &link->semaphores, parts->ring, parts->changed);
 }
 
 /* What the link has so far, but the socket and the CUDA context. */
@@ -158,7 +183,7 @@ static void end_parts(struct gr_link *link, bool alive)
 
 static void free_link(struct gr_link *link)
 {
-    gr_error before;
+    struct gr_error_record before;
     gr_error_save(&before);
     end_parts(link, true);
     gr_context_drop(&link->context); /* last: the others need it for their end */
@@ -230,11 +255,11 @@ static CUevent work_left(struct gr_link *link)
  */
 void gr_link_end(struct gr_link *link)
 {
-    gr_error before;
+    struct gr_error_record before;
     if (!link)
         return;
     gr_error_save(&before);
-    atomic_store(&link->view.page->ended[link->role], 1);
+    atomic_store(&link->view.page->ended[own(link)], 1);
     wake(link, true);
     gr_peer_watch_forget_ring(&link->watch);
     CUevent left = work_left(link);

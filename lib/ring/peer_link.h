@@ -11,8 +11,6 @@
 #ifndef GR_LIB_RING_PEER_LINK_H
 #define GR_LIB_RING_PEER_LINK_H
 
-#include <pthread.h>
-
 #include <grinterop/share.h>
 
 #include "lib/ring/side.h"
@@ -37,10 +35,12 @@ struct gr_link_parts {
     bool relays;
     gr_semaphore *relayed[2];
 
-    /* The ring's: they stay as they are until gr_link_end(). */
+    /* The ring's: it stays as it is until gr_link_end(). */
     struct gr_ring_state *state;
-    pthread_mutex_t *lock;
-    pthread_cond_t *changed;
+
+    /* Which is told of what the peer does, by its thread. */
+    gr_ring *ring;
+    void (*changed)(gr_ring *ring);
 };
 
 /* Makes a link, and begins to watch the socket. NULL, and the error: the parts are as before. */
@@ -83,6 +83,9 @@ void gr_link_conclude(struct gr_link *link, const struct gr_ring_side *side, siz
 
 /* What was handed on in the state is the peer's now. */
 void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n);
+
+/* What was to be read was cancelled in the state. */
+void gr_link_cancel_read(struct gr_link *link, const struct gr_ring_side *side, size_t n);
 
 void gr_link_stop(struct gr_link *link);
 

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,7 +32,8 @@ int gr_page_create(uint32_t slots, const char *call)
     int fd = memfd_create("grinterop ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd >= 0 && ftruncate(fd, (off_t)size_of(slots)) == 0 && fcntl(fd, F_ADD_SEALS, SEALS) == 0)
         return fd;
-    gr_fail(GR_ERR_SYSTEM, call, "The ring's page could not be made: %s.", strerror(errno));
+    gr_fail_errno(errno, call,
+                  "The ring's page could not be made (is a descriptor left: ulimit -n)");
     if (fd >= 0)
         close(fd);
     return -1;
@@ -47,13 +47,12 @@ gr_status gr_page_map(int fd, uint32_t slots, struct gr_page **page, const char 
     if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) || file.st_size != (off_t)size ||
         seals < 0 || (seals & SEALS) != SEALS)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The descriptor that came for the ring's page is no sealed memory of %zu "
-                       "bytes.",
+                       "The descriptor that came for the ring's page is no sealed memory of the "
+                       "right size (%zu): it is not one that grinterop sends.",
                        size);
     void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (mapped == MAP_FAILED)
-        return gr_fail(GR_ERR_SYSTEM, call, "The ring's page could not be mapped: %s.",
-                       strerror(errno));
+        return gr_fail_errno(errno, call, "The ring's page could not be mapped");
     *page = mapped;
     return GR_OK;
 }
@@ -99,6 +98,16 @@ static bool take(struct gr_page_view *view, uint32_t i, uint64_t frame, enum gr_
 
 /* ---- What the peer has done ------------------------------------------------------------------ */
 
+/* What the consumer had, if only to cancel: the next writing comes after that. */
+static void note_given_back(struct gr_page_view *view, uint32_t i)
+{
+    uint64_t value = atomic_load(&view->page->slots[i].given_back);
+    if (value == view->seen[i].given_back)
+        return;
+    view->seen[i].given_back = value;
+    view->seen[i].in = value;
+}
+
 /* False: no peer of grinterop's does that. */
 static bool pull_as_producer(struct gr_page_view *view, uint32_t i)
 {
@@ -111,18 +120,20 @@ static bool pull_as_producer(struct gr_page_view *view, uint32_t i)
         return false;
     view->seen[i].word = word;
     switch (owner_of(word)) {
-    case GR_OWNER_READY:
-        return place->state == GR_PLACE_READY;
+    case GR_OWNER_READY: /* after a read that was cancelled, too */
+        place->state = GR_PLACE_READY;
+        return true;
     case GR_OWNER_CONSUMER:
         place->state = GR_PLACE_READING;
         return true;
     case GR_OWNER_PRODUCER:
-        view->seen[i].in = atomic_load(&view->page->slots[i].given_back);
+        note_given_back(view, i);
         gr_ring_state_give_back(state, 1, &i);
         return true;
     default:
+        note_given_back(view, i);
         state->dropped++;
-        gr_ring_state_discard(state, 1, &i);
+        gr_ring_state_cancel_write(state, 1, &i);
         return true;
     }
 }
@@ -131,7 +142,7 @@ static bool pull_as_producer(struct gr_page_view *view, uint32_t i)
 static void lose(struct gr_ring_state *state, uint32_t i)
 {
     state->dropped++;
-    gr_ring_state_discard(state, 1, &i);
+    gr_ring_state_cancel_write(state, 1, &i);
 }
 
 /* A frame that is new here; one that is older than the last one read is of no use any more. */
@@ -205,14 +216,29 @@ bool gr_page_claim(struct gr_page_view *view, const struct gr_ring_side *side, s
     const struct gr_ring_place *places = view->state->places;
     enum gr_owner to = side->writes ? GR_OWNER_PRODUCER : GR_OWNER_CONSUMER;
     for (size_t i = 0; i < n; i++) {
-        const struct gr_ring_place *place = &places[side->numbers[i]];
-        if (place->before != GR_PLACE_READY || take(view, side->numbers[i], place->frame, to))
+        uint32_t number = side->numbers[i];
+        const struct gr_ring_place *place = &places[number];
+        if (place->before != GR_PLACE_READY)
             continue;
+        if (take(view, number, place->frame, to)) {
+            if (side->writes)
+                note_given_back(view, number);
+            continue;
+        }
         while (i-- > 0)
             untake(view, &places[side->numbers[i]], side->numbers[i]);
         return false;
     }
     return true;
+}
+
+/* Frames that the consumer's state has dropped, because a newer one is read. */
+static void tell_dropped(struct gr_page_view *view)
+{
+    for (uint32_t i = 0; i < view->count; i++)
+        if (view->state->places[i].state == GR_PLACE_FREE &&
+            owner_of(view->seen[i].word) == GR_OWNER_READY)
+            take(view, i, frame_of(view->seen[i].word), GR_OWNER_DROPPED);
 }
 
 void gr_page_conclude(struct gr_page_view *view, const struct gr_ring_side *side, size_t n,
@@ -223,11 +249,8 @@ void gr_page_conclude(struct gr_page_view *view, const struct gr_ring_side *side
             view->seen[side->numbers[i]].in = 0; /* waited for, once */
         else
             untake(view, &view->state->places[side->numbers[i]], side->numbers[i]);
-    /* Frames that the commit has dropped, because a newer one is read. */
-    for (uint32_t i = 0; i < view->count && final && !side->writes; i++)
-        if (view->state->places[i].state == GR_PLACE_FREE &&
-            owner_of(view->seen[i].word) == GR_OWNER_READY)
-            take(view, i, frame_of(view->seen[i].word), GR_OWNER_DROPPED);
+    if (final && !side->writes)
+        tell_dropped(view);
 }
 
 void gr_page_push(struct gr_page_view *view, const struct gr_ring_side *side, size_t n)
@@ -241,4 +264,14 @@ void gr_page_push(struct gr_page_view *view, const struct gr_ring_side *side, si
     }
     if (side->writes)
         atomic_store(&view->page->published, view->state->published);
+}
+
+void gr_page_cancel_read(struct gr_page_view *view, const struct gr_ring_side *side, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t number = side->numbers[i];
+        atomic_store(&view->page->slots[number].given_back, view->seen[number].out);
+        put(view, number, word_of(frame_of(view->seen[number].word), GR_OWNER_READY));
+    }
+    tell_dropped(view);
 }

@@ -15,7 +15,7 @@
 /*
  * Who has a slot, and the frame in it, in one word: frame * 4 + owner. A word is changed by its
  * owner, or by a compare-and-exchange out of READY, so that each frame is read or dropped once.
- * Frames only grow: no word comes twice.
+ * Frames only grow: a word comes again only where a read was cancelled, as the same frame.
  */
 enum gr_owner {
     GR_OWNER_PRODUCER = 0, /* at first, and when the consumer has read it */
@@ -30,14 +30,14 @@ struct gr_page_slot {
     /* The producer's semaphore's value after which it can be read; 0: at once. */
     _Atomic uint64_t written;
 
-    /* The consumer's, after which it can be written. */
+    /* The consumer's, after which it can be written: of a read, or of one that was cancelled. */
     _Atomic uint64_t given_back;
 };
 
 struct gr_page {
     _Atomic uint64_t published; /* frames up to here are in the slots */
     _Atomic uint32_t stopped;
-    _Atomic uint32_t ended[2];   /* a role has freed its ring; by enum gr_ring_role */
+    _Atomic uint32_t ended[2];   /* a role has freed its ring; the producer's, the consumer's */
     _Atomic uint32_t waiting[2]; /* a role waits for the socket */
     struct gr_page_slot slots[];
 };
@@ -55,9 +55,10 @@ void gr_page_unmap(struct gr_page *page, uint32_t slots); /* NULL: nothing to do
 
 /* What this process knows of a slot. */
 struct gr_page_seen {
-    uint64_t word; /* as it was last seen or written */
-    uint64_t in;   /* the peer's value to wait for before the next use; 0: none */
-    uint64_t out;  /* this process's value for the peer */
+    uint64_t word;       /* as it was last seen or written */
+    uint64_t in;         /* the peer's value to wait for before the next use; 0: none */
+    uint64_t out;        /* this process's value for the peer */
+    uint64_t given_back; /* as it was last read: only a new one is waited for */
 };
 
 struct gr_page_view {
@@ -82,5 +83,8 @@ void gr_page_conclude(struct gr_page_view *view, const struct gr_ring_side *side
 
 /* What the side has handed on in the state is the peer's now. */
 void gr_page_push(struct gr_page_view *view, const struct gr_ring_side *side, size_t n);
+
+/* What the consumer has cancelled in the state is there to be read again. */
+void gr_page_cancel_read(struct gr_page_view *view, const struct gr_ring_side *side, size_t n);
 
 #endif

@@ -24,12 +24,13 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/external/external.h"
+#include "lib/sync/semaphore.h"
 
-/* How often a look at an event is repeated, and a tenth of a millisecond between. */
-#define MOST_PAUSES 50
+/* How long work may take where there should be none left, in milliseconds. */
+#define A_MOMENT 5
 
-/* How often a ring that ends looks whether the peer is done, about 5 milliseconds each. */
-#define MOST_LOOKS 400
+/* How long a ring that ends waits for a peer that lives. */
+#define PEERS_TIME 2000
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
@@ -66,7 +67,7 @@ gr_status gr_peer_semaphores_relay(struct gr_peer_semaphores *semaphores, const 
     if (result == CUDA_SUCCESS)
         result = gr_driver()->StreamCreate(&semaphores->in, CU_STREAM_NON_BLOCKING);
     if (result != CUDA_SUCCESS)
-        status = gr_fail_cuda(result, "cuStreamCreate", "A stream could not be made.");
+        status = gr_fail_cuda(result, "cuStreamCreate", "The ring's streams could not be made.");
     gr_context_leave(pushed);
     return status;
 }
@@ -89,28 +90,35 @@ void gr_peer_semaphores_finish(struct gr_peer_semaphores *semaphores, bool alive
 {
     if (alive)
         end_relay(semaphores);
-    gr_semaphore_free(semaphores->mine);
-    gr_semaphore_free(semaphores->theirs);
-    gr_semaphore_free(semaphores->relayed[0]);
-    gr_semaphore_free(semaphores->relayed[1]);
+    gr_semaphore_drop(semaphores->mine);
+    gr_semaphore_drop(semaphores->theirs);
+    gr_semaphore_drop(semaphores->relayed[0]);
+    gr_semaphore_drop(semaphores->relayed[1]);
     pthread_mutex_destroy(&semaphores->lock);
 }
 
 /* ---- A peer that is gone --------------------------------------------------------------------- */
 
-/*
- * Whether an event passes within a moment, as one does that was just recorded where there is
- * nothing left to do.
- */
-static bool has_passed(CUevent event)
+static int64_t milliseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Whether an event passes in that time; it is looked at twice at least. */
+static bool passes_within(CUevent event, int64_t ms)
 {
     const struct timespec pause = {.tv_nsec = 100000};
-    for (int i = 0; i < MOST_PAUSES; i++) {
-        if (gr_driver()->EventQuery(event) != CUDA_ERROR_NOT_READY)
-            return true;
+    int64_t end = milliseconds() + ms;
+    bool late = false;
+    while (gr_driver()->EventQuery(event) == CUDA_ERROR_NOT_READY) {
+        if (late)
+            return false;
+        late = milliseconds() >= end;
         nanosleep(&pause, NULL);
     }
-    return false;
+    return true;
 }
 
 static void signal_point(const gr_semaphore_point *point)
@@ -128,15 +136,15 @@ static void signal_point(const gr_semaphore_point *point)
  */
 static void serve(struct gr_peer_semaphores *semaphores)
 {
-    const gr_semaphore_point point = {.semaphore = semaphores->theirs,
-                                      .value = semaphores->awaited};
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphores->theirs, .value = semaphores->awaited);
     bool pushed;
     if (!semaphores->serving || semaphores->awaited <= semaphores->served ||
         gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
         return;
     CUevent event;
     gr_semaphore_event_after(&point, 1, &event);
-    if (!event || !has_passed(event))
+    if (!event || !passes_within(event, A_MOMENT))
         signal_point(&point);
     if (event)
         gr_driver()->EventDestroy(event);
@@ -155,7 +163,7 @@ void gr_peer_semaphores_serve(struct gr_peer_semaphores *semaphores)
 /* Before anything is made to wait for it. */
 static void note_awaited(struct gr_peer_semaphores *semaphores, uint64_t value)
 {
-    gr_error before;
+    struct gr_error_record before;
     gr_error_save(&before);
     pthread_mutex_lock(&semaphores->lock);
     if (value > semaphores->awaited)
@@ -170,7 +178,8 @@ static void note_awaited(struct gr_peer_semaphores *semaphores, uint64_t value)
 static gr_status relay_in(struct gr_peer_semaphores *semaphores, gr_resource *const resources[],
                           size_t n, uint64_t value)
 {
-    const gr_semaphore_point point = {.semaphore = semaphores->theirs, .value = value};
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphores->theirs, .value = value);
     gr_status status = value ? semaphores->theirs->ops->wait(&point, 1, semaphores->in) : GR_OK;
     return status == GR_OK ? gr_sync_release(resources, n, semaphores->in) : status;
 }
@@ -217,8 +226,8 @@ static gr_status relay_out(struct gr_peer_semaphores *semaphores, gr_resource *c
     if (status != GR_OK)
         return status;
     pthread_mutex_lock(&semaphores->mine->lock);
-    gr_semaphore_point point = {.semaphore = semaphores->mine,
-                                .value = semaphores->mine->signalled + 1};
+    gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphores->mine,
+                                       .value = semaphores->mine->signalled + 1);
     status = semaphores->mine->ops->signal(&point, 1, semaphores->out);
     if (status == GR_OK)
         *value = ++semaphores->mine->signalled;
@@ -283,11 +292,10 @@ static CUevent event_after_all(const struct gr_peer_semaphores *semaphores,
  */
 static bool passes_in_time(struct gr_peer_semaphores *semaphores, CUevent event)
 {
-    for (int i = 0; i < MOST_LOOKS; i++)
-        if (has_passed(event))
-            return true;
+    if (passes_within(event, PEERS_TIME))
+        return true;
     gr_peer_semaphores_serve(semaphores);
-    return has_passed(event);
+    return passes_within(event, A_MOMENT);
 }
 
 CUevent gr_peer_semaphores_last_work(struct gr_peer_semaphores *semaphores,

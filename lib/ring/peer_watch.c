@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -24,11 +23,8 @@
 static void notify(struct gr_peer_watch *watch)
 {
     pthread_mutex_lock(&watch->lock);
-    if (watch->ring_changed) {
-        pthread_mutex_lock(watch->ring_lock);
-        pthread_cond_broadcast(watch->ring_changed);
-        pthread_mutex_unlock(watch->ring_lock);
-    }
+    if (watch->ring)
+        watch->changed(watch->ring);
     pthread_mutex_unlock(&watch->lock);
 }
 
@@ -81,16 +77,16 @@ static void end_thread(struct gr_peer_watch *watch)
 }
 
 void gr_peer_watch_init(struct gr_peer_watch *watch, int socket,
-                        struct gr_peer_semaphores *semaphores, pthread_mutex_t *ring_lock,
-                        pthread_cond_t *ring_changed)
+                        struct gr_peer_semaphores *semaphores, gr_ring *ring,
+                        gr_ring_changed *changed)
 {
     *watch = (struct gr_peer_watch){
         .socket = socket,
         .quit = -1,
         .semaphores = semaphores,
         .lock = PTHREAD_MUTEX_INITIALIZER,
-        .ring_lock = ring_lock,
-        .ring_changed = ring_changed,
+        .ring = ring,
+        .changed = changed,
     };
 }
 
@@ -98,10 +94,14 @@ gr_status gr_peer_watch_start(struct gr_peer_watch *watch, const char *call)
 {
     watch->quit = eventfd(0, EFD_CLOEXEC);
     if (watch->quit < 0)
-        return gr_fail(GR_ERR_SYSTEM, call, "eventfd: %s.", strerror(errno));
+        return gr_fail_errno(errno, call,
+                             "The thread that watches the other process could have no eventfd "
+                             "(ulimit -n)");
     int failed = start_thread(watch);
     if (failed)
-        return gr_fail(GR_ERR_SYSTEM, call, "No thread could be had: %s.", strerror(failed));
+        return gr_fail_errno(failed, call,
+                             "The thread that watches the other process could not be had "
+                             "(ulimit -u)");
     watch->runs = true;
     return GR_OK;
 }
@@ -118,7 +118,7 @@ void gr_peer_watch_finish(struct gr_peer_watch *watch)
 void gr_peer_watch_forget_ring(struct gr_peer_watch *watch)
 {
     pthread_mutex_lock(&watch->lock);
-    watch->ring_changed = NULL;
+    watch->ring = NULL;
     pthread_mutex_unlock(&watch->lock);
 }
 

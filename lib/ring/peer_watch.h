@@ -5,6 +5,9 @@
 
 #include "lib/ring/peer_semaphores.h"
 
+/* What is called where the peer has changed the ring, or is gone. It takes the ring's lock. */
+typedef void gr_ring_changed(gr_ring *ring);
+
 struct gr_peer_watch {
     int socket;
     int quit; /* an eventfd that ends the thread; -1: there is none */
@@ -14,14 +17,14 @@ struct gr_peer_watch {
     struct gr_peer_semaphores *semaphores; /* which are served then */
 
     pthread_mutex_t lock; /* for what follows; taken before the ring's */
-    pthread_mutex_t *ring_lock;
-    pthread_cond_t *ring_changed; /* NULL once the ring has been freed */
+    gr_ring *ring;        /* NULL once it has been freed */
+    gr_ring_changed *changed;
 };
 
 /* Nothing is watched yet; the socket stays the caller's. */
 void gr_peer_watch_init(struct gr_peer_watch *watch, int socket,
-                        struct gr_peer_semaphores *semaphores, pthread_mutex_t *ring_lock,
-                        pthread_cond_t *ring_changed);
+                        struct gr_peer_semaphores *semaphores, gr_ring *ring,
+                        gr_ring_changed *changed);
 
 gr_status gr_peer_watch_start(struct gr_peer_watch *watch, const char *call);
 

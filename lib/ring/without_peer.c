@@ -19,7 +19,8 @@ bool gr_link_await(struct gr_link *link)
 gr_status gr_link_fail_over(const struct gr_link *link, const char *call)
 {
     (void)link;
-    return gr_fail(GR_ERR_SYSTEM, call, "There is no other process here.");
+    return gr_fail(GR_ERR_SYSTEM, call,
+                   "Rings go to other processes by Unix sockets, which this system does not have.");
 }
 
 bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n)
@@ -34,6 +35,11 @@ void gr_link_conclude(struct gr_link *link, const struct gr_ring_side *side, siz
 }
 
 void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n)
+{
+    (void)link, (void)side, (void)n;
+}
+
+void gr_link_cancel_read(struct gr_link *link, const struct gr_ring_side *side, size_t n)
 {
     (void)link, (void)side, (void)n;
 }

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The descriptors by which an application polls a ring: an eventfd for each role, whose counter is
+ * 1 while an acquire would not wait, else 0. What changes the ring looks at both, so that nobody
+ * has to read from them.
+ *
+ * In a ring that is shared, the other process changes it too. Whenever a descriptor is not readable
+ * the peer is asked to say so (gr_link_await()); the thread that hears of it comes here.
+ */
+#define _GNU_SOURCE
+#include "lib/ring/descriptor.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "lib/error.h"
+#include "lib/ring/peer_link.h"
+
+static const struct gr_ring_side *side_of(const gr_ring *ring, unsigned i)
+{
+    return i == 0 ? &ring->writer : &ring->reader;
+}
+
+/* With OpenGL, slots that were returned are free at the consumer's next call only. */
+static bool is_there(const gr_ring *ring, const struct gr_ring_side *side)
+{
+    if (!side->writes)
+        return gr_ring_state_can_read(ring->state);
+    return gr_ring_state_can_write(ring->state) ||
+           (!ring->by_commands && gr_ring_state_returning(ring->state) > 0);
+}
+
+/* Whether an acquire by that side would not wait, if only because waiting is over. */
+static bool is_ready(gr_ring *ring, const struct gr_ring_side *side)
+{
+    if (gr_link_pull(ring->link, side, "gr_ring_descriptor") != GR_OK || ring->state->stopped ||
+        is_there(ring, side))
+        return true;
+    if (!ring->link)
+        return false;
+    bool over = gr_link_await(ring->link);
+    return gr_link_pull(ring->link, side, "gr_ring_descriptor") != GR_OK || over ||
+           ring->state->stopped || is_there(ring, side);
+}
+
+static void set(struct gr_ring_descriptor *descriptor, bool readable)
+{
+    uint64_t count = 1;
+    if (readable == descriptor->readable)
+        return;
+    ssize_t done = readable ? write(descriptor->fd, &count, sizeof(count))
+                            : read(descriptor->fd, &count, sizeof(count));
+    (void)done; /* a program that read from it has done the same already */
+    descriptor->readable = readable;
+}
+
+void gr_ring_tell_pollers(gr_ring *ring)
+{
+    struct gr_error_record before;
+    if (!ring->is_polled)
+        return;
+    gr_error_save(&before);
+    for (unsigned i = 0; i < 2; i++)
+        if (ring->descriptors[i].fd >= 0)
+            set(&ring->descriptors[i], is_ready(ring, side_of(ring, i)));
+    gr_error_restore(&before);
+}
+
+void gr_ring_end_descriptors(gr_ring *ring)
+{
+    for (unsigned i = 0; i < 2; i++)
+        if (ring->descriptors[i].fd >= 0)
+            close(ring->descriptors[i].fd);
+}
+
+/* The lock is held. */
+static int open_descriptor(gr_ring *ring, unsigned i, const char *call)
+{
+    struct gr_ring_descriptor *descriptor = &ring->descriptors[i];
+    if (gr_link_pull(ring->link, side_of(ring, i), call) == GR_ERR_STATE)
+        return -1;
+    if (descriptor->fd < 0)
+        descriptor->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (descriptor->fd < 0) {
+        gr_fail_errno(errno, call, "A descriptor could not be made");
+        return -1;
+    }
+    ring->is_polled = true;
+    gr_ring_tell_pollers(ring);
+    return descriptor->fd;
+}
+
+int gr_ring_descriptor(gr_ring *ring, gr_ring_role role)
+{
+    if (gr_ring_check(ring, __func__) != GR_OK || gr_ring_check_role(role, __func__) != GR_OK)
+        return -1;
+    pthread_mutex_lock(&ring->lock);
+    int fd = open_descriptor(ring, role == GR_RING_PRODUCER ? 0 : 1, __func__);
+    pthread_mutex_unlock(&ring->lock);
+    return fd;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The descriptors by which an application polls a ring. */
+#ifndef GR_LIB_RING_DESCRIPTOR_H
+#define GR_LIB_RING_DESCRIPTOR_H
+
+#include "lib/ring/ring.h"
+
+/* Something has changed: the descriptors are made readable, or not. The lock is held. */
+void gr_ring_tell_pollers(gr_ring *ring);
+
+/* Closes them. */
+void gr_ring_end_descriptors(gr_ring *ring);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tells who waits for a ring that something has changed. */
+#include "lib/ring/tell.h"
+
+#include "lib/ring/descriptor.h"
+
+void gr_ring_tell(gr_ring *ring)
+{
+    pthread_cond_broadcast(&ring->changed);
+    gr_ring_tell_pollers(ring);
+}
+
+void gr_ring_peer_changed(gr_ring *ring)
+{
+    pthread_mutex_lock(&ring->lock);
+    gr_ring_tell(ring);
+    pthread_mutex_unlock(&ring->lock);
+}

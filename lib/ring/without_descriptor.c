@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where there is no eventfd: nobody polls a ring. */
+#include "lib/ring/descriptor.h"
+
+#include "lib/error.h"
+
+void gr_ring_tell_pollers(gr_ring *ring)
+{
+    (void)ring;
+}
+
+void gr_ring_end_descriptors(gr_ring *ring)
+{
+    (void)ring;
+}
+
+int gr_ring_descriptor(gr_ring *ring, gr_ring_role role)
+{
+    if (gr_ring_check(ring, __func__) == GR_OK && gr_ring_check_role(role, __func__) == GR_OK)
+        gr_fail(GR_ERR_UNSUPPORTED, __func__,
+                "This system has no descriptors that a ring could be polled by: use an acquire "
+                "with a timeout.");
+    return -1;
+}
