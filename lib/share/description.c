@@ -7,6 +7,7 @@
 
 #include "lib/error.h"
 #include "lib/flags.h"
+#include "lib/plural.h"
 
 struct field {
     size_t at; /* in the struct */
@@ -41,8 +42,8 @@ static gr_status read_fields(const struct field fields[], size_t n,
     if (message->size != size)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The message has %zu bytes, but its kind has %zu: it is not one of grinterop's.",
-            message->size, size);
+            "The message has %zu byte%s, but its kind has %zu: it is not one of grinterop's.",
+            message->size, gr_s(message->size), size);
     const unsigned char *at = message->bytes;
     for (size_t i = 0; i < n; i++) {
         *(uint64_t *)((char *)to + fields[i].at) = gr_unpack(at, fields[i].bytes);

@@ -43,7 +43,6 @@
     X(slots, 4)                                                                                    \
     X(role, 4) /* the receiver's */                                                                \
     X(mode, 4)                                                                                     \
-    X(wait_ms, 4)                                                                                  \
     X(sent_value, 8)     /* of the semaphore that the sender signals */                            \
     X(received_value, 8) /* and the receiver */
 

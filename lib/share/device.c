@@ -20,7 +20,8 @@ static gr_status get_own_uuid(CUuuid *uuid)
     CUdevice device;
     CUresult result = gr_driver()->CtxGetDevice(&device);
     if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuCtxGetDevice", "The CUDA context has no device.");
+        return gr_fail_cuda(result, "cuCtxGetDevice",
+                            "The CUDA context has no device: has it been destroyed?");
     return get_uuid(device, uuid);
 }
 
@@ -82,21 +83,26 @@ gr_status gr_share_context(const struct gr_description *d, struct gr_context *co
     CUuuid uuid;
     CUdevice device;
     *context = (struct gr_context){.primary_of = -1};
-    if (!gr_cuda())
-        return gr_last_error(NULL);
+    if (!gr_driver_load())
+        return gr_last_error()->status;
     const gr_cuda_api *cu = gr_driver();
     if (cu->CtxGetCurrent(&context->handle) == CUDA_SUCCESS && context->handle) {
-        if (get_own_uuid(&uuid) == GR_OK && has_uuid(d, &uuid))
+        if (get_own_uuid(&uuid) == GR_OK && has_uuid(d, &uuid)) {
+            gr_context_identify(context);
             return GR_OK;
+        }
     }
     gr_status status = find_device(d, &device, call);
     if (status != GR_OK)
         return status;
     CUresult result = cu->DevicePrimaryCtxRetain(&context->handle, device);
     if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
-                            "%s: the primary context of CUDA device %d could not be had.", call,
-                            device);
+        return gr_fail_cuda(
+            result, "cuDevicePrimaryCtxRetain",
+            "%s: the primary context of CUDA device %d could not be had. Does "
+            "another process have the device for itself (nvidia-smi -q -d COMPUTE)?",
+            call, device);
     context->primary_of = device;
+    gr_context_identify(context);
     return GR_OK;
 }

@@ -19,6 +19,7 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
     gr_status status = gr_resource_check_open(resource, call);
     if (status != GR_OK)
         return status;
+    gr_resource_collect(resource);
     if (resource->mapped)
         return gr_fail(GR_ERR_STATE, call,
                        "The resource is mapped: release its buffer before it is sent.");
@@ -94,7 +95,7 @@ gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
 {
     const struct gr_external_kind *kind = kind_of(resource);
     char text[160];
-    *info = (gr_semaphore_desc){.fd = -1};
+    *info = GR_INIT(gr_semaphore_desc, .fd = -1);
     if (kind->export_semaphore && semaphore->handle) {
         gr_status status = kind->export_semaphore(semaphore, info);
         pthread_mutex_lock(&semaphore->lock);
@@ -107,6 +108,7 @@ gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
         GR_ERR_UNSUPPORTED, call,
         "The resource's semaphore cannot be exported: %s. Send a ring, of which grinterop "
         "passes the signals on, or take the semaphores away by "
-        "gr_resource_set_sync(resource, NULL, NULL) and let the two processes wait.",
+        "gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE) and let the two "
+        "processes wait.",
         text);
 }

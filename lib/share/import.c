@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/error.h"
+#include "lib/plural.h"
 #include "lib/external/make_resource.h"
 
 /*
@@ -21,36 +22,33 @@ static gr_status check_file(const struct gr_description *d, int fd, const char *
     if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode))
         return S_ISSOCK(file.st_mode) || S_ISDIR(file.st_mode) || S_ISFIFO(file.st_mode)
                    ? gr_fail(GR_ERR_INVALID_VALUE, call,
-                             "The descriptor that came for the memory is none of memory.")
+                             "The descriptor that came for the memory is none of memory: it is not "
+                             "one that "
+                             "grinterop sends.")
                    : GR_OK;
     if ((uint64_t)file.st_size < d->memory_size)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The message says that the memory has %llu bytes, but its file has %llu.",
-                       (unsigned long long)d->memory_size, (unsigned long long)file.st_size);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The message says that the memory has %llu byte%s, but its file has %llu: it is not "
+            "one that grinterop sends.",
+            (unsigned long long)d->memory_size, gr_s(d->memory_size),
+            (unsigned long long)file.st_size);
     int seals = fcntl(fd, F_GET_SEALS);
     if (seals < 0 || !(seals & F_SEAL_SHRINK))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The memory's file is not sealed against shrinking, so its pages could be "
-                       "taken away.");
+                       "taken away: it is not one that grinterop sends.");
     return GR_OK;
 }
 
 static gr_external_image_desc image_of(const struct gr_description *d)
 {
-    return (gr_external_image_desc){
-        .width = (size_t)d->width,
-        .height = (size_t)d->height,
-        .depth = (size_t)d->depth,
-        .levels = (unsigned)d->levels,
-        .layers = (unsigned)d->layers,
-        .cube = d->cube,
-        .format = (CUarray_format)d->format,
-        .channels = (unsigned)d->channels,
-        .color_attachment = d->color_attachment,
-        .depth_texture = d->depth_texture,
-        .srgb = d->srgb,
-        .normalized = d->normalized,
-    };
+    return GR_INIT(gr_external_image_desc, .width = (size_t)d->width, .height = (size_t)d->height,
+                   .depth = (size_t)d->depth, .levels = (unsigned)d->levels,
+                   .layers = (unsigned)d->layers, .cube = d->cube,
+                   .format = (CUarray_format)d->format, .channels = (unsigned)d->channels,
+                   .color_attachment = d->color_attachment, .depth_texture = d->depth_texture,
+                   .srgb = d->srgb, .normalized = d->normalized);
 }
 
 static gr_status import_opaque(struct gr_external *r, const struct gr_description *d,
@@ -58,15 +56,13 @@ static gr_status import_opaque(struct gr_external *r, const struct gr_descriptio
                                const char *call)
 {
     gr_external_image_desc image = image_of(d);
-    const gr_external_memory_desc info = {
-        .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
-        .fd = message->fds[GR_MEMORY_FD],
-        .size = (size_t)d->memory_size,
-        .dedicated = d->dedicated,
-        .part = {.offset = (size_t)d->offset,
-                 .size = (size_t)d->size,
-                 .image = d->is_image ? &image : NULL},
-    };
+    const gr_external_part_desc part =
+        GR_INIT(gr_external_part_desc, .offset = (size_t)d->offset, .size = (size_t)d->size,
+                .image = d->is_image ? &image : NULL);
+    const gr_external_memory_desc info =
+        GR_INIT(gr_external_memory_desc, .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+                .fd = message->fds[GR_MEMORY_FD], .size = (size_t)d->memory_size,
+                .dedicated = d->dedicated, .part = &part);
     gr_status status = gr_external_make(r, context, &info, (unsigned)d->flags, call);
     if (status == GR_OK)
         gr_message_take_fd(message, GR_MEMORY_FD);
@@ -110,12 +106,11 @@ gr_semaphore *gr_share_import_semaphore(struct gr_message *message, unsigned i, 
                                         const char *call)
 {
     struct gr_context held;
-    const gr_semaphore_desc info = {
-        .type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
-                         : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
-        .fd = message->fds[i],
-        .value = value,
-    };
+    const gr_semaphore_desc info =
+        GR_INIT(gr_semaphore_desc,
+                .type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
+                                 : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
+                .fd = message->fds[i], .value = value);
     if (gr_context_hold(context, &held, call) != GR_OK)
         return NULL;
     gr_semaphore *semaphore = calloc(1, sizeof(*semaphore));

@@ -4,12 +4,15 @@
 #include <stdlib.h>
 
 #include "lib/error.h"
+#include "lib/plural.h"
 #include "lib/external/external.h"
 #include "lib/ring/peer_link.h"
 #include "lib/ring/peer_page.h"
 #include "lib/ring/ring.h"
+#include "lib/ring/tell.h"
 #include "lib/share/device.h"
 #include "lib/share/import.h"
+#include "lib/sync/semaphore.h"
 
 #define MOST_SLOTS 65536
 
@@ -40,13 +43,14 @@ static gr_status receive_head(struct receiving *r)
         status = gr_ring_description_read(&r->message, d, r->call);
     if (status != GR_OK)
         return status;
-    if (d->slots == 0 || d->slots > MOST_SLOTS || d->role > GR_RING_CONSUMER ||
-        d->mode > GR_RING_NEWEST || r->message.fd_count != GR_RING_FD_COUNT)
+    if (d->slots == 0 || d->slots > MOST_SLOTS || d->role < GR_RING_PRODUCER ||
+        d->role > GR_RING_CONSUMER || d->mode > GR_RING_NEWEST ||
+        r->message.fd_count != GR_RING_FD_COUNT)
         return gr_fail(GR_ERR_INVALID_VALUE, r->call,
-                       "The message describes a ring of %llu slots, role %llu, mode %llu, with %u "
-                       "descriptors: it is not one that grinterop sends.",
-                       (unsigned long long)d->slots, (unsigned long long)d->role,
-                       (unsigned long long)d->mode, r->message.fd_count);
+                       "The message describes a ring of %llu slot%s, role %llu, mode %llu, with %u "
+                       "descriptor%s: it is not one that grinterop sends.",
+                       (unsigned long long)d->slots, gr_s(d->slots), (unsigned long long)d->role,
+                       (unsigned long long)d->mode, r->message.fd_count, gr_s(r->message.fd_count));
     r->resources = calloc(d->slots, sizeof(gr_resource *));
     return r->resources ? GR_OK : gr_fail_memory(r->call);
 }
@@ -60,11 +64,13 @@ static gr_status check_slot(struct receiving *r, const struct gr_description *d,
     }
     gr_status status = gr_description_check(d, r->call);
     if (status == GR_OK && (message->fd_count != 1 || d->has_acquire || d->has_release))
-        status =
-            gr_fail(GR_ERR_INVALID_VALUE, r->call,
-                    "A slot came with %u descriptors, instead of its memory's.", message->fd_count);
+        status = gr_fail(GR_ERR_INVALID_VALUE, r->call,
+                         "A slot came with %u descriptor%s, instead of its memory's one.",
+                         message->fd_count, gr_s(message->fd_count));
     if (status == GR_OK && (r->uuid[0] != d->uuid_low || r->uuid[1] != d->uuid_high))
-        status = gr_fail(GR_ERR_INVALID_VALUE, r->call, "The ring's slots are of different GPUs.");
+        status = gr_fail(GR_ERR_INVALID_VALUE, r->call,
+                         "The ring's slots are of different GPUs: it is not one that grinterop "
+                         "sends.");
     return status;
 }
 
@@ -76,7 +82,7 @@ static gr_status import_slot(struct receiving *r, const struct gr_description *d
         return status;
     gr_resource *resource = gr_share_import(d, message, &r->context, r->call);
     if (!resource)
-        return gr_last_error(NULL);
+        return gr_last_error()->status;
     r->resources[r->arrived++] = resource;
     return GR_OK;
 }
@@ -84,7 +90,7 @@ static gr_status import_slot(struct receiving *r, const struct gr_description *d
 static gr_status receive_slot(struct receiving *r)
 {
     struct gr_description d;
-    struct gr_message message;
+    struct gr_message message = {.fd_count = 0};
     gr_status status =
         gr_message_receive(r->socket, GR_MESSAGE_SLOT, &message, &r->deadline, r->call);
     if (status == GR_OK)
@@ -102,10 +108,10 @@ static gr_status import_semaphores(struct receiving *r)
     r->theirs = gr_share_import_semaphore(&r->message, GR_RING_SENT_FD, true, r->d.sent_value,
                                           &r->context, r->call);
     if (!r->theirs)
-        return gr_last_error(NULL);
+        return gr_last_error()->status;
     r->mine = gr_share_import_semaphore(&r->message, GR_RING_RECEIVED_FD, true, r->d.received_value,
                                         &r->context, r->call);
-    gr_status status = r->mine ? GR_OK : gr_last_error(NULL);
+    gr_status status = r->mine ? GR_OK : gr_last_error()->status;
     for (uint32_t i = 0; i < r->arrived && status == GR_OK; i++)
         status = gr_sync_set(r->resources[i], r->theirs, r->mine, r->call);
     return status;
@@ -130,7 +136,9 @@ static gr_status check_frames(const struct receiving *r, uint64_t frames)
     if (frames <= MOST_FRAMES)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, r->call,
-                   "The ring's page says that it has had %llu frames.", (unsigned long long)frames);
+                   "The ring's page says that so many frames were in it: %llu. It is not one that "
+                   "grinterop sends.",
+                   (unsigned long long)frames);
 }
 
 static gr_status begin_link(struct receiving *r, gr_ring *ring)
@@ -143,32 +151,29 @@ static gr_status begin_link(struct receiving *r, gr_ring *ring)
         .mine = r->mine,
         .theirs = r->theirs,
         .state = ring->state,
-        .lock = &ring->lock,
-        .changed = &ring->changed,
+        .ring = ring,
+        .changed = gr_ring_peer_changed,
     };
     ring->link = gr_link_begin(&parts, r->call);
     if (!ring->link)
-        return gr_last_error(NULL);
+        return gr_last_error()->status;
     r->page = NULL; /* the link's now */
     return GR_OK;
 }
 
-/* The resources are the ring's once there is one. */
 static gr_ring *make_ring(struct receiving *r)
 {
-    const gr_ring_options options = {
-        .producer = r->d.role == GR_RING_PRODUCER ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS,
-        .mode = (gr_ring_mode)r->d.mode,
-        .wait_ms = (unsigned)r->d.wait_ms,
-    };
+    const gr_ring_options options =
+        GR_INIT(gr_ring_options,
+                .producer = r->d.role == GR_RING_PRODUCER ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS,
+                .mode = (gr_ring_mode)r->d.mode);
     uint64_t frames = atomic_load(&r->page->published);
     if (check_frames(r, frames) != GR_OK)
         return NULL;
     gr_ring *ring = gr_ring_create(r->resources, r->arrived, &options);
     if (!ring)
         return NULL;
-    r->arrived = 0;
-    ring->state->published = ring->state->last_read = frames;
+    ring->state->published = ring->state->last_read = ring->state->last_given_back = frames;
     if (begin_link(r, ring) == GR_OK)
         return ring;
     gr_ring_free(ring);
@@ -177,20 +182,20 @@ static gr_ring *make_ring(struct receiving *r)
 
 static void end_receiving(struct receiving *r)
 {
-    gr_error cause;
+    struct gr_error_record cause;
     gr_error_save(&cause);
     gr_message_close_fds(&r->message);
     for (uint32_t i = 0; i < r->arrived; i++)
         gr_resource_free(r->resources[i]);
     free(r->resources);
-    gr_semaphore_free(r->mine);
-    gr_semaphore_free(r->theirs);
+    gr_semaphore_drop(r->mine);
+    gr_semaphore_drop(r->theirs);
     gr_page_unmap(r->page, (uint32_t)r->d.slots);
     gr_context_drop(&r->context);
     gr_error_restore(&cause);
 }
 
-gr_ring *gr_ring_receive(int socket, unsigned timeout_ms)
+gr_ring *gr_ring_receive(int socket, void *data, size_t room, size_t *size, unsigned timeout_ms)
 {
     struct receiving r = {
         .socket = socket,
@@ -199,8 +204,15 @@ gr_ring *gr_ring_receive(int socket, unsigned timeout_ms)
         .call = __func__,
     };
     gr_ring *ring = NULL;
-    if (receive_all(&r) == GR_OK)
+    gr_status status = gr_message_set_room(&r.message, data, room, __func__);
+    if (status == GR_OK)
+        status = receive_all(&r);
+    if (size && r.message.data_size > room)
+        *size = r.message.data_size;
+    if (status == GR_OK)
         ring = make_ring(&r);
+    if (ring && size)
+        *size = r.message.data_size;
     end_receiving(&r);
     return ring;
 }

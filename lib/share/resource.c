@@ -8,6 +8,7 @@
 #include "lib/share/export.h"
 #include "lib/share/import.h"
 #include "lib/sync/semaphore_rules.h"
+#include "lib/sync/semaphore.h"
 
 /* ---- Sending --------------------------------------------------------------------------------- */
 
@@ -34,21 +35,26 @@ static gr_status describe_all(const gr_resource *resource, struct gr_message *me
     struct gr_description d;
     const struct gr_sync *sync = &gr_external_of(resource)->sync;
     gr_status status = gr_share_describe(resource, &d, message, call);
-    if (status == GR_OK)
+    /* Each process counts by itself: what others here use, too, cannot be counted there. */
+    bool goes_along = !sync->of_device;
+    if (status == GR_OK && goes_along)
         status = add_semaphore(resource, sync->acquire, message, &d.has_acquire,
                                &d.acquire_timeline, &d.acquire_value, call);
-    if (status == GR_OK)
+    if (status == GR_OK && goes_along)
         status = add_semaphore(resource, sync->release, message, &d.has_release,
                                &d.release_timeline, &d.release_value, call);
     gr_description_write(&d, message);
     return status;
 }
 
-gr_status gr_resource_send(int socket, gr_resource *resource, unsigned timeout_ms)
+gr_status gr_resource_send(int socket, gr_resource *resource, const void *data, size_t size,
+                           unsigned timeout_ms)
 {
     struct gr_message message = {.kind = GR_MESSAGE_RESOURCE};
     struct gr_deadline deadline = gr_deadline_in(timeout_ms);
     gr_status status = gr_socket_check(socket, __func__);
+    if (status == GR_OK)
+        status = gr_message_set_data(&message, data, size, __func__);
     if (status == GR_OK)
         status = gr_share_check(resource, __func__);
     if (status == GR_OK && resource->in_a_ring)
@@ -74,17 +80,17 @@ static gr_status import_semaphores(gr_resource *resource, const struct gr_descri
     if (d->has_acquire) {
         acquire = gr_share_import_semaphore(message, next++, d->acquire_timeline, d->acquire_value,
                                             context, call);
-        status = acquire ? GR_OK : gr_last_error(NULL);
+        status = acquire ? GR_OK : gr_last_error()->status;
     }
     if (status == GR_OK && d->has_release) {
         release = gr_share_import_semaphore(message, next, d->release_timeline, d->release_value,
                                             context, call);
-        status = release ? GR_OK : gr_last_error(NULL);
+        status = release ? GR_OK : gr_last_error()->status;
     }
-    if (status == GR_OK)
-        status = gr_sync_set(resource, acquire, release, call);
-    gr_semaphore_free(acquire);
-    gr_semaphore_free(release);
+    if (acquire || release) /* else it is undecided here too */
+        status = status == GR_OK ? gr_sync_set(resource, acquire, release, call) : status;
+    gr_semaphore_drop(acquire);
+    gr_semaphore_drop(release);
     return status;
 }
 
@@ -96,7 +102,7 @@ static gr_resource *import_all(const struct gr_description *d, struct gr_message
         return NULL;
     gr_resource *resource = gr_share_import(d, message, &context, call);
     if (resource && import_semaphores(resource, d, message, &context, call) != GR_OK) {
-        gr_error cause;
+        struct gr_error_record cause;
         gr_error_save(&cause);
         gr_resource_free(resource);
         gr_error_restore(&cause);
@@ -107,31 +113,41 @@ static gr_resource *import_all(const struct gr_description *d, struct gr_message
 }
 
 static gr_status receive(int socket, struct gr_description *d, struct gr_message *message,
-                         unsigned timeout_ms, const char *call)
+                         const struct gr_deadline *deadline, const char *call)
 {
-    struct gr_deadline deadline = gr_deadline_in(timeout_ms);
     gr_status status = gr_socket_check(socket, call);
     if (status != GR_OK)
         return status;
-    status = gr_message_receive(socket, GR_MESSAGE_RESOURCE, message, &deadline, call);
+    status = gr_message_receive(socket, GR_MESSAGE_RESOURCE, message, deadline, call);
     if (status == GR_OK)
         status = gr_description_read(message, d, call);
     if (status == GR_OK)
         status = gr_description_check(d, call);
     if (status == GR_OK && message->fd_count != 1 + d->has_acquire + d->has_release)
-        status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "The message has %u descriptors, and describes another number.",
-                         message->fd_count);
+        status =
+            gr_fail(GR_ERR_INVALID_VALUE, call,
+                    "The message describes another number of descriptors than came with it, %u: it "
+                    "is not one that grinterop sends.",
+                    message->fd_count);
     return status;
 }
 
-gr_resource *gr_resource_receive(int socket, unsigned timeout_ms)
+gr_resource *gr_resource_receive(int socket, void *data, size_t room, size_t *size,
+                                 unsigned timeout_ms)
 {
     struct gr_description d;
     struct gr_message message = {.fd_count = 0};
+    struct gr_deadline deadline = gr_deadline_in(timeout_ms);
     gr_resource *resource = NULL;
-    if (receive(socket, &d, &message, timeout_ms, __func__) == GR_OK)
+    gr_status status = gr_message_set_room(&message, data, room, __func__);
+    if (status == GR_OK)
+        status = receive(socket, &d, &message, &deadline, __func__);
+    if (size && message.data_size > room)
+        *size = message.data_size;
+    if (status == GR_OK)
         resource = import_all(&d, &message, __func__);
+    if (resource && size)
+        *size = message.data_size;
     gr_message_close_fds(&message);
     return resource;
 }

@@ -11,12 +11,15 @@
 #include "lib/error.h"
 #include "lib/external/external.h"
 #include "lib/import_handle.h"
+#include "lib/ring/descriptor.h"
 #include "lib/ring/side_order.h"
 #include "lib/ring/peer_link.h"
 #include "lib/ring/peer_page.h"
 #include "lib/ring/ring.h"
+#include "lib/ring/tell.h"
 #include "lib/share/export.h"
 #include "lib/share/import.h"
+#include "lib/sync/semaphore.h"
 
 /* A semaphore on its way: held here, and its descriptor. */
 struct shared_semaphore {
@@ -36,6 +39,7 @@ struct sending {
     struct shared_semaphore mine, theirs;
     struct gr_page *page;
     int page_fd;
+    struct gr_message *head; /* the ring's own message, with the application's bytes */
     struct gr_deadline deadline;
     const char *call;
 };
@@ -56,8 +60,8 @@ static gr_status check_idle(const gr_ring *ring, const char *call)
         return gr_fail(GR_ERR_STATE, call, "The ring is shared with another process already.");
     if (ring->state->leaving || ring->left_count || now.free != now.slots)
         return gr_fail(GR_ERR_STATE, call,
-                       "Frames are in flight: %u slots are being written, %u are published, %u are "
-                       "being read, %u are leaving. Hand all of them back first.",
+                       "Frames are in flight: slots being written %u, published %u, being read %u, "
+                       "leaving %u. Hand all of them back first.",
                        now.writing, now.ready, now.reading,
                        ring->state->leaving + ring->left_count);
     return GR_OK;
@@ -118,14 +122,15 @@ static gr_status wait_for(CUevent event, const struct sending *s)
     CUresult result;
     while ((result = gr_driver()->EventQuery(event)) == CUDA_ERROR_NOT_READY) {
         if (gr_deadline_left(&s->deadline) == 0)
-            return gr_fail(GR_ERR_TIMEOUT, s->call,
+            return gr_fail(s->deadline.looks ? GR_ERR_NOT_READY : GR_ERR_TIMEOUT, s->call,
                            "The resources were still in use: work that was submitted with them has "
-                           "not ended in time.");
+                           "not ended in time. Wait longer, or end that work first.");
         nanosleep(&pause, NULL);
     }
     return result == CUDA_SUCCESS
                ? GR_OK
-               : gr_fail_cuda(result, "cuEventQuery", "Earlier work with the ring failed.");
+               : gr_fail_cuda(result, "cuEventQuery",
+                              "Earlier work with the ring failed: make the ring anew.");
 }
 
 static gr_status wait_on(CUstream stream, const struct sending *s)
@@ -224,7 +229,7 @@ static gr_status make_of_driver(const struct sending *s, struct shared_semaphore
     shared->semaphore =
         gr_share_import_semaphore(&message, 0, true, 0, &s->resources[0]->context, s->call);
     gr_message_close_fds(&message);
-    return shared->semaphore ? GR_OK : gr_last_error(NULL);
+    return shared->semaphore ? GR_OK : gr_last_error()->status;
 }
 
 static gr_status make_semaphore(const struct sending *s, struct shared_semaphore *shared)
@@ -239,7 +244,7 @@ static gr_status make_semaphore(const struct sending *s, struct shared_semaphore
                        "of this kind.");
     shared->semaphore = kind->create_semaphore(s->resources[0]);
     if (!shared->semaphore)
-        return gr_last_error(NULL);
+        return gr_last_error()->status;
     gr_status status = gr_share_export(s->resources[0], shared->semaphore, &info, s->call);
     shared->fd = info.fd;
     return status;
@@ -280,19 +285,15 @@ static gr_status send_head(const struct sending *s)
         .slots = s->count,
         .role = s->role == GR_RING_PRODUCER ? GR_RING_CONSUMER : GR_RING_PRODUCER,
         .mode = s->ring->state->newest ? GR_RING_NEWEST : GR_RING_LOSSLESS,
-        .wait_ms = s->ring->wait_ms,
         .sent_value = value_of(s->mine.semaphore),
         .received_value = value_of(s->theirs.semaphore),
     };
-    struct gr_message message = {
-        .kind = GR_MESSAGE_RING,
-        .fd_count = GR_RING_FD_COUNT,
-        .fds = {[GR_RING_PAGE_FD] = s->page_fd,
-                [GR_RING_SENT_FD] = s->mine.fd,
-                [GR_RING_RECEIVED_FD] = s->theirs.fd},
-    };
-    gr_ring_description_write(&d, &message);
-    return send_message(s, &message);
+    s->head->fd_count = GR_RING_FD_COUNT;
+    s->head->fds[GR_RING_PAGE_FD] = s->page_fd;
+    s->head->fds[GR_RING_SENT_FD] = s->mine.fd;
+    s->head->fds[GR_RING_RECEIVED_FD] = s->theirs.fd;
+    gr_ring_description_write(&d, s->head);
+    return send_message(s, s->head);
 }
 
 static gr_status send_slot(const struct sending *s, uint32_t i)
@@ -321,7 +322,7 @@ static gr_status make_page(struct sending *s)
 {
     s->page_fd = gr_page_create(s->count, s->call);
     if (s->page_fd < 0)
-        return gr_last_error(NULL);
+        return gr_last_error()->status;
     gr_status status = gr_page_map(s->page_fd, s->count, &s->page, s->call);
     if (status == GR_OK)
         atomic_store(&s->page->published, s->ring->state->published);
@@ -332,6 +333,7 @@ static void set_link(gr_ring *ring, struct gr_link *link)
 {
     pthread_mutex_lock(&ring->lock);
     ring->link = link;
+    gr_ring_tell_pollers(ring);
     pthread_mutex_unlock(&ring->lock);
 }
 
@@ -349,12 +351,12 @@ static gr_status link_and_send(struct sending *s)
         .relays = relays,
         .relayed = {relays ? sync->acquire : NULL, relays ? sync->release : NULL},
         .state = s->ring->state,
-        .lock = &s->ring->lock,
-        .changed = &s->ring->changed,
+        .ring = s->ring,
+        .changed = gr_ring_peer_changed,
     };
     struct gr_link *link = gr_link_begin(&parts, s->call);
     if (!link)
-        return gr_last_error(NULL);
+        return gr_last_error()->status;
     s->page = NULL; /* the link's now */
     set_link(s->ring, link);
     gr_status status = send_all(s);
@@ -397,19 +399,22 @@ static void end_sending(struct sending *s)
     close_if(s->mine.fd);
     close_if(s->theirs.fd);
     gr_page_unmap(s->page, s->count);
-    gr_semaphore_free(s->mine.semaphore);
-    gr_semaphore_free(s->theirs.semaphore);
+    gr_semaphore_drop(s->mine.semaphore);
+    gr_semaphore_drop(s->theirs.semaphore);
     free(s->resources);
 }
 
-gr_status gr_ring_send(int socket, gr_ring *ring, gr_ring_role role, unsigned timeout_ms)
+gr_status gr_ring_send(int socket, gr_ring *ring, gr_ring_role role, const void *data, size_t size,
+                       unsigned timeout_ms)
 {
+    struct gr_message head = {.kind = GR_MESSAGE_RING};
     gr_status status = gr_ring_check(ring, __func__);
     if (status == GR_OK)
         status = gr_socket_check(socket, __func__);
-    if (status == GR_OK && role != GR_RING_PRODUCER && role != GR_RING_CONSUMER)
-        status = gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                         "`role` is %d: pass GR_RING_PRODUCER or GR_RING_CONSUMER.", (int)role);
+    if (status == GR_OK)
+        status = gr_ring_check_role(role, __func__);
+    if (status == GR_OK)
+        status = gr_message_set_data(&head, data, size, __func__);
     if (status != GR_OK)
         return status;
     struct sending s = {
@@ -420,6 +425,7 @@ gr_status gr_ring_send(int socket, gr_ring *ring, gr_ring_role role, unsigned ti
         .mine.fd = -1,
         .theirs.fd = -1,
         .page_fd = -1,
+        .head = &head,
         .deadline = gr_deadline_in(timeout_ms),
         .call = __func__,
     };

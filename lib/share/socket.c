@@ -15,12 +15,15 @@
 
 #include "lib/error.h"
 
-/* "grsh", then the version, the kind, the number of bytes and of descriptors, each of 4 bytes. */
+/*
+ * "grsh", then the version, the kind, the number of bytes, of descriptors and of the application's
+ * bytes, each of 4 bytes.
+ */
 #define MAGIC       0x68737267u
-#define HEADER_SIZE 20
+#define HEADER_SIZE 24
 
 struct header {
-    uint32_t magic, version, kind, size, fd_count;
+    uint32_t magic, version, kind, size, fd_count, data_size;
 };
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
@@ -41,9 +44,13 @@ uint64_t gr_unpack(const unsigned char *bytes, unsigned width)
 
 static void pack_header(const struct gr_message *message, unsigned char *bytes)
 {
-    const uint32_t words[] = {MAGIC, GR_MESSAGE_VERSION, (uint32_t)message->kind,
-                              (uint32_t)message->size, message->fd_count};
-    for (unsigned i = 0; i < 5; i++)
+    const uint32_t words[] = {MAGIC,
+                              GR_MESSAGE_VERSION,
+                              (uint32_t)message->kind,
+                              (uint32_t)message->size,
+                              message->fd_count,
+                              (uint32_t)message->data_size};
+    for (unsigned i = 0; i < HEADER_SIZE / 4; i++)
         gr_pack(bytes + 4 * i, words[i], 4);
 }
 
@@ -55,6 +62,7 @@ static struct header unpack_header(const unsigned char *bytes)
         .kind = (uint32_t)gr_unpack(bytes + 8, 4),
         .size = (uint32_t)gr_unpack(bytes + 12, 4),
         .fd_count = (uint32_t)gr_unpack(bytes + 16, 4),
+        .data_size = (uint32_t)gr_unpack(bytes + 20, 4),
     };
 }
 
@@ -71,7 +79,7 @@ struct gr_deadline gr_deadline_in(unsigned timeout_ms)
 {
     if (timeout_ms == ~0u)
         return (struct gr_deadline){.never = true};
-    return (struct gr_deadline){.at = now() + timeout_ms};
+    return (struct gr_deadline){.at = now() + timeout_ms, .looks = timeout_ms == 0};
 }
 
 int gr_deadline_left(const struct gr_deadline *deadline)
@@ -98,22 +106,30 @@ gr_status gr_socket_check(int socket, const char *call)
                        "socketpair(AF_UNIX, SOCK_STREAM, ...) or connect().",
                        socket);
     if (getpeername(socket, (struct sockaddr *)&peer, &peer_size) != 0)
-        return gr_fail(errno == ENOTCONN ? GR_ERR_INVALID_VALUE : GR_ERR_SYSTEM, call,
-                       "The socket %d is not connected: %s.", socket, strerror(errno));
+        return errno == ENOTCONN
+                   ? gr_fail(GR_ERR_INVALID_VALUE, call,
+                             "The socket %d is not connected: connect it, or use socketpair().",
+                             socket)
+                   : gr_fail_errno(errno, call, "The socket %d cannot be asked for its peer",
+                                   socket);
     return GR_OK;
 }
 
 /* `begun`: part of the message has passed, so that the stream is out of step. */
-static gr_status fail_timeout(const char *call, const char *what, bool begun)
+static gr_status fail_timeout(const struct gr_deadline *deadline, const char *call,
+                              const char *what, bool begun)
 {
+    if (deadline->looks && !begun)
+        return gr_fail(GR_ERR_NOT_READY, call, "The message was not %s.", what);
     return gr_fail(GR_ERR_TIMEOUT, call, "The message was not %s in time%s.", what,
                    begun ? "; part of it was: close the socket, nothing can follow" : "");
 }
 
 static gr_status fail_gone(const char *call, int error)
 {
-    return gr_fail(GR_ERR_SYSTEM, call, "The other process is gone from the socket: %s.",
-                   error ? strerror(error) : "end of file");
+    return error ? gr_fail_errno(error, call, "The other process is gone from the socket")
+                 : gr_fail(GR_ERR_SYSTEM, call,
+                           "The other process is gone from the socket: end of file.");
 }
 
 /* Waits until the socket can be read or written; an error there shows at the next attempt. */
@@ -127,7 +143,7 @@ static gr_status wait_for(int socket, short events, const struct gr_deadline *de
         return GR_OK;
     if (ready < 0)
         return fail_gone(call, errno);
-    return fail_timeout(call, events == POLLIN ? "there" : "taken", begun);
+    return fail_timeout(deadline, call, events == POLLIN ? "there" : "taken", begun);
 }
 
 static bool is_temporary(int error)
@@ -157,18 +173,41 @@ static void attach_fds(struct msghdr *sent, union control *control,
     memcpy(CMSG_DATA(header), message->fds, size);
 }
 
-gr_status gr_message_send(int socket, const struct gr_message *message,
-                          const struct gr_deadline *deadline, const char *call)
+gr_status gr_message_set_data(struct gr_message *message, const void *data, size_t size,
+                              const char *call)
 {
-    unsigned char bytes[HEADER_SIZE + GR_MESSAGE_MOST_BYTES];
-    size_t size = HEADER_SIZE + message->size, done = 0;
+    if (size > GR_SHARE_MOST_DATA)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`size` is %zu, but a message has room for %d bytes of yours: send more by "
+                       "the socket itself.",
+                       size, GR_SHARE_MOST_DATA);
+    if (!data && size)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`data` is NULL, but `size` is %zu.", size);
+    message->data = data;
+    message->data_size = size;
+    return GR_OK;
+}
+
+gr_status gr_message_set_room(struct gr_message *message, void *room, size_t size, const char *call)
+{
+    if (!room && size)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`data` is NULL, but `room` is %zu.", size);
+    message->room = room;
+    message->room_size = size;
+    return GR_OK;
+}
+
+/* Sends bytes, the first of them with the message's descriptors, if there is a message. */
+static gr_status send_bytes(int socket, const void *bytes, size_t size,
+                            const struct gr_message *message, const struct gr_deadline *deadline,
+                            const char *call)
+{
+    size_t done = 0;
     union control control;
-    pack_header(message, bytes);
-    memcpy(bytes + HEADER_SIZE, message->bytes, message->size);
     while (done < size) {
-        struct iovec part = {.iov_base = bytes + done, .iov_len = size - done};
+        struct iovec part = {.iov_base = (char *)bytes + done, .iov_len = size - done};
         struct msghdr sent = {.msg_iov = &part, .msg_iovlen = 1};
-        if (done == 0 && message->fd_count > 0)
+        if (done == 0 && message && message->fd_count > 0)
             attach_fds(&sent, &control, message);
         ssize_t count = sendmsg(socket, &sent, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (count >= 0) {
@@ -177,11 +216,24 @@ gr_status gr_message_send(int socket, const struct gr_message *message,
         }
         if (!is_temporary(errno))
             return fail_gone(call, errno);
-        gr_status status = wait_for(socket, POLLOUT, deadline, done > 0, call);
+        gr_status status = wait_for(socket, POLLOUT, deadline, done > 0 || !message, call);
         if (status != GR_OK)
             return status;
     }
     return GR_OK;
+}
+
+gr_status gr_message_send(int socket, const struct gr_message *message,
+                          const struct gr_deadline *deadline, const char *call)
+{
+    unsigned char bytes[HEADER_SIZE + GR_MESSAGE_MOST_BYTES];
+    size_t size = HEADER_SIZE + message->size;
+    pack_header(message, bytes);
+    memcpy(bytes + HEADER_SIZE, message->bytes, message->size);
+    gr_status status = send_bytes(socket, bytes, size, message, deadline, call);
+    if (status == GR_OK)
+        status = send_bytes(socket, message->data, message->data_size, NULL, deadline, call);
+    return status;
 }
 
 /* ---- Receiving ------------------------------------------------------------------------------- */
@@ -279,10 +331,12 @@ static gr_status check_header(const struct header *header, enum gr_message_kind 
             "The message is of version %u, and this grinterop (%s) knows %u only: use one "
             "version of grinterop in both processes.",
             header->version, gr_library_version(), GR_MESSAGE_VERSION);
-    if (header->size > GR_MESSAGE_MOST_BYTES || header->fd_count > GR_MESSAGE_MOST_FDS)
+    if (header->size > GR_MESSAGE_MOST_BYTES || header->fd_count > GR_MESSAGE_MOST_FDS ||
+        header->data_size > GR_SHARE_MOST_DATA)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The message says it has %u bytes and %u descriptors, more than any has.",
-                       header->size, header->fd_count);
+                       "The message says that it has more than any has (bytes: %u, descriptors: "
+                       "%u, bytes of the sender's: %u): it is not one that grinterop sends.",
+                       header->size, header->fd_count, header->data_size);
     if (header->kind != (uint32_t)kind)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The message is of kind %u instead of %u (1 resource, 2 ring, 3 slot): each "
@@ -291,24 +345,78 @@ static gr_status check_header(const struct header *header, enum gr_message_kind 
     return GR_OK;
 }
 
+/* `taken`: the header has been read, so that the message cannot be received again. */
+static gr_status check_room(const struct header *header, struct gr_message *message, bool taken,
+                            const char *call)
+{
+    if (header->data_size <= message->room_size)
+        return GR_OK;
+    message->data_size = header->data_size;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The sender's bytes are %u, but there is room for %zu%s.", header->data_size,
+                   message->room_size,
+                   taken ? "; part of the message has been read: close the socket"
+                         : ". Nothing was taken: receive the message again, with more room");
+}
+
+/*
+ * Looks at the header before anything is taken off the socket, where it has come in one piece, as
+ * senders send it.
+ */
+static gr_status look_at_header(int socket, enum gr_message_kind kind, struct gr_message *message,
+                                const struct gr_deadline *deadline, const char *call)
+{
+    unsigned char bytes[HEADER_SIZE];
+    ssize_t seen;
+    while ((seen = recv(socket, bytes, HEADER_SIZE, MSG_PEEK | MSG_DONTWAIT)) < 0) {
+        if (!is_temporary(errno))
+            return fail_gone(call, errno);
+        gr_status status = wait_for(socket, POLLIN, deadline, false, call);
+        if (status != GR_OK)
+            return status;
+    }
+    if (seen < HEADER_SIZE)
+        return GR_OK;
+    const struct header header = unpack_header(bytes);
+    gr_status status = check_header(&header, kind, call);
+    return status == GR_OK ? check_room(&header, message, false, call) : status;
+}
+
+static gr_status receive_header(int socket, enum gr_message_kind kind, struct header *header,
+                                struct gr_message *message, const struct gr_deadline *deadline,
+                                const char *call)
+{
+    unsigned char bytes[HEADER_SIZE];
+    gr_status status = look_at_header(socket, kind, message, deadline, call);
+    if (status == GR_OK)
+        status = receive_all(socket, bytes, HEADER_SIZE, false, message, deadline, call);
+    if (status != GR_OK)
+        return status;
+    *header = unpack_header(bytes);
+    status = check_header(header, kind, call);
+    return status == GR_OK ? check_room(header, message, true, call) : status;
+}
+
 static gr_status receive(int socket, enum gr_message_kind kind, struct gr_message *message,
                          const struct gr_deadline *deadline, const char *call)
 {
-    unsigned char bytes[HEADER_SIZE];
-    gr_status status = receive_all(socket, bytes, HEADER_SIZE, false, message, deadline, call);
-    if (status != GR_OK)
-        return status;
-    const struct header header = unpack_header(bytes);
-    status = check_header(&header, kind, call);
+    struct header header;
+    gr_status status = receive_header(socket, kind, &header, message, deadline, call);
     if (status != GR_OK)
         return status;
     message->kind = kind;
     message->size = header.size;
     status = receive_all(socket, message->bytes, header.size, true, message, deadline, call);
+    if (status == GR_OK)
+        status =
+            receive_all(socket, message->room, header.data_size, true, message, deadline, call);
     if (status == GR_OK && message->fd_count != header.fd_count)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "%u descriptors came with the message, which says %u.", message->fd_count,
-                         header.fd_count);
+                         "Of the descriptors that the message says it has, %u, there came %u: is "
+                         "room left for them in this process (ulimit -n)?",
+                         header.fd_count, message->fd_count);
+    if (status == GR_OK)
+        message->data_size = header.data_size;
     return status;
 }
 
@@ -317,6 +425,7 @@ gr_status gr_message_receive(int socket, enum gr_message_kind kind, struct gr_me
 {
     message->fd_count = 0;
     message->size = 0;
+    message->data_size = 0;
     gr_status status = receive(socket, kind, message, deadline, call);
     if (status != GR_OK)
         gr_message_close_fds(message);

@@ -7,13 +7,12 @@
 #ifndef GR_LIB_SHARE_SOCKET_H
 #define GR_LIB_SHARE_SOCKET_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-#include <grinterop/gr.h>
+#include <grinterop/share.h>
 
 /* The version of all messages; another one is refused. */
-#define GR_MESSAGE_VERSION 1u
+#define GR_MESSAGE_VERSION 2u
 
 #define GR_MESSAGE_MOST_BYTES 512
 #define GR_MESSAGE_MOST_FDS   3
@@ -26,11 +25,20 @@ struct gr_message {
     unsigned fd_count;
     int fds[GR_MESSAGE_MOST_FDS];
     unsigned char bytes[GR_MESSAGE_MOST_BYTES];
+
+    /* The application's, which come after `bytes`: those to send, or how many came. */
+    const void *data;
+    size_t data_size;
+
+    /* Where those that come go; a message that has more is refused, and stays in the socket. */
+    void *room;
+    size_t room_size;
 };
 
 /* When a call gives up, by the monotonic clock. */
 struct gr_deadline {
     bool never;
+    bool looks; /* a timeout of 0: what is not there at once is not ready */
     int64_t at; /* milliseconds */
 };
 struct gr_deadline gr_deadline_in(unsigned timeout_ms); /* ~0u: never */
@@ -41,12 +49,21 @@ int gr_deadline_left(const struct gr_deadline *deadline);
 /* GR_ERR_INVALID_VALUE: it is no connected Unix stream socket. */
 gr_status gr_socket_check(int socket, const char *call);
 
+/* Refuses the application's bytes if they are too many, or NULL; else the message has them. */
+gr_status gr_message_set_data(struct gr_message *message, const void *data, size_t size,
+                              const char *call);
+
+/* Likewise the room for those that come. */
+gr_status gr_message_set_room(struct gr_message *message, void *room, size_t size,
+                              const char *call);
+
 /* The descriptors stay the caller's. GR_ERR_TIMEOUT, GR_ERR_SYSTEM. */
 gr_status gr_message_send(int socket, const struct gr_message *message,
                           const struct gr_deadline *deadline, const char *call);
 
 /*
  * Receives one of that kind, whose descriptors are the caller's then. Reads no byte beyond it.
+ * data_size is written on success, and where there is not enough room for as many.
  * Errors: as above; GR_ERR_INVALID_VALUE: it is not one of grinterop's, of another version or kind,
  * or too large.
  */
