@@ -11,8 +11,11 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/live.h"
 #include "lib/log.h"
+#include "lib/struct_size.h"
 #include "gl/egl_device.h"
+#include "gl/egl_vendor.h"
 
 struct gr_egl {
     EGLDisplay display;
@@ -49,10 +52,13 @@ static void restore_current(const struct current *saved)
         eglMakeCurrent(eglGetCurrentDisplay(), EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
 }
 
+#define CREATE_CALL "eglCreateContext"
+
 static gr_status fail_egl(const char *call, const char *origin, const char *what)
 {
     EGLint code = eglGetError();
-    return gr_fail_code(GR_ERR_GL, code, egl_error_name(code), call, "%s on %s.", what, origin);
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_EGL, code, egl_error_name(code), call, "%s on %s.",
+                        what, origin);
 }
 
 static bool display_has(EGLDisplay display, const char *extension)
@@ -96,29 +102,56 @@ static EGLContext context_of_version(const gr_egl *egl, const gr_egl_options *o,
     return eglCreateContext(egl->display, egl->config, share, attributes);
 }
 
+static const int versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {4, 3}, {4, 2}, {4, 1}, {4, 0}, {3, 3}};
+#define VERSIONS (sizeof(versions) / sizeof(versions[0]))
+
 /*
- * Without a wish for a version it takes the newest that there is. It has to ask for each, newest
- * first: asked for 3.3, Mesa gives its newest and NVIDIA gives just 3.3.
+ * The newest that there is, by its place in the list; VERSIONS: none. It has to ask for each,
+ * newest first: asked for 3.3, Mesa gives its newest and NVIDIA gives just 3.3.
  */
+static size_t create_newest(gr_egl *egl, const gr_egl_options *o)
+{
+    size_t i = 0;
+    while (i < VERSIONS && (egl->context = context_of_version(egl, o, versions[i][0],
+                                                              versions[i][1])) == EGL_NO_CONTEXT)
+        i++;
+    return i;
+}
+
+/* The version that was asked for could not be had. */
+static gr_status fail_version(gr_egl *egl, const gr_egl_options *o, const char *origin)
+{
+    char what[160];
+    EGLint code = eglGetError(); /* before other versions are tried */
+    size_t newest = create_newest(egl, o);
+    const char *profile = o->compatibility ? "compatibility" : "core";
+    if (newest == VERSIONS)
+        snprintf(what, sizeof(what), "no version from 3.3 on is");
+    else
+        snprintf(what, sizeof(what),
+                 "%d.%d is the newest. Ask for that or less, or leave `major` 0 for the newest",
+                 versions[newest][0], versions[newest][1]);
+    if (newest < VERSIONS)
+        eglDestroyContext(egl->display, egl->context);
+    egl->context = EGL_NO_CONTEXT;
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_EGL, code, egl_error_name(code), CREATE_CALL,
+                        "OpenGL %d.%d %s%s is not to be had on %s: %s.", o->major, o->minor,
+                        profile, o->share ? " that shares objects" : "", origin, what);
+}
+
 static gr_status create_context(gr_egl *egl, const gr_egl_options *o, const char *origin)
 {
-    static const int versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {4, 3},
-                                      {4, 2}, {4, 1}, {4, 0}, {3, 3}};
-    const size_t count = sizeof(versions) / sizeof(versions[0]);
-    int major = o->major, minor = o->minor;
-    if (major)
-        egl->context = context_of_version(egl, o, major, minor);
-    for (size_t i = 0; !o->major && i < count && egl->context == EGL_NO_CONTEXT; i++) {
-        major = versions[i][0];
-        minor = versions[i][1];
-        egl->context = context_of_version(egl, o, major, minor);
-    }
-    if (egl->context != EGL_NO_CONTEXT)
-        return GR_OK;
     char what[160];
-    snprintf(what, sizeof(what), "An OpenGL %d.%d %s context%s could not be made", major, minor,
+    if (o->major) {
+        egl->context = context_of_version(egl, o, o->major, o->minor);
+        return egl->context != EGL_NO_CONTEXT ? GR_OK : fail_version(egl, o, origin);
+    }
+    if (create_newest(egl, o) < VERSIONS)
+        return GR_OK;
+    snprintf(what, sizeof(what),
+             "No OpenGL %s context%s could be made, of 3.3 or any newer version",
              o->compatibility ? "compatibility" : "core", o->share ? " that shares objects" : "");
-    return fail_egl("eglCreateContext", origin, what);
+    return fail_egl(CREATE_CALL, origin, what);
 }
 
 static gr_status make_current(gr_egl *egl, const char *origin)
@@ -196,11 +229,15 @@ static gr_status check_options(const gr_egl_options *o, const char *call)
             "There is no CUDA device %d: CUDA sees %d (CUDA_VISIBLE_DEVICES may hide some).",
             o->cuda_device, count);
     if (o->major < 0 || o->minor < 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "There is no OpenGL %d.%d.", o->major, o->minor);
-    if (o->share && o->share->cuda_device != o->cuda_device)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The context to share with draws on CUDA device %d, not on %d.",
-                       o->share->cuda_device, o->cuda_device);
+                       "There is no OpenGL %d.%d: pass a version such as 4.5, or 0 for the newest.",
+                       o->major, o->minor);
+    if (o->share && o->share->cuda_device != o->cuda_device)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The context to share with draws on CUDA device %d, not on %d: pass that one "
+            "as `cuda_device`.",
+            o->share->cuda_device, o->cuda_device);
     if (!epoxy_has_egl())
         return gr_fail(
             GR_ERR_GL, call,
@@ -209,27 +246,29 @@ static gr_status check_options(const gr_egl_options *o, const char *call)
     return GR_OK;
 }
 
-/* Why nothing came about: the last candidate's error, with all that was found beside it. */
+/*
+ * Why nothing came about: the last candidate's error, with all that was found beside it. A context
+ * that is refused, for its version for instance, is no sign that a driver is missing.
+ */
 static gr_status explain(const gr_egl_options *o, size_t tried, const char *found, const char *call)
 {
-    gr_error last;
-    gr_last_error(&last);
-    const char *hint =
-        gr_cuda_is_software()
-            ? "Install Mesa's software OpenGL (on Debian libegl-mesa0 and libgl1-mesa-dri)."
-            : "Is NVIDIA's EGL there (libEGL_nvidia.so.0 and its 10_nvidia.json; in a "
-              "container NVIDIA_DRIVER_CAPABILITIES must contain graphics)?";
+    struct gr_error_record last;
+    char hint[420] = "";
+    gr_error_save(&last);
     if (tried == 0 && o->share)
         return gr_fail(
             GR_ERR_GL, call,
             "The display of the context to share with is not to be had again; found: %.240s.",
             found);
+    if (tried == 0 || strcmp(last.call, CREATE_CALL) != 0)
+        egl_vendor_advise(gr_cuda_is_software(), hint, sizeof(hint));
     if (tried == 0)
         return gr_fail(GR_ERR_GL, call,
-                       "No EGL device belongs to CUDA device %d; found: %.240s. %s", o->cuda_device,
+                       "No EGL device belongs to CUDA device %d; found: %.200s. %s", o->cuda_device,
                        found, hint);
-    return gr_fail_code(GR_ERR_GL, last.code, last.code_name, last.call, "%.240s Found: %.200s. %s",
-                        last.message, found, hint);
+    return gr_fail_code(GR_ERR_GL, last.domain, last.code, last.code_name, last.call,
+                        "%.280s Found: %.*s.%s%s", last.message, *hint ? 100 : 200, found,
+                        *hint ? " " : "", hint);
 }
 
 static gr_status open_context(gr_egl *egl, const gr_egl_options *o, const char *call)
@@ -240,7 +279,7 @@ static gr_status open_context(gr_egl *egl, const gr_egl_options *o, const char *
                                        sizeof(found));
     struct current before = save_current();
     size_t tried = 0;
-    gr_error earlier, first;
+    struct gr_error_record earlier, first;
     gr_error_save(&earlier);
     while (tried < count) {
         /* Contexts share objects on one display only. */
@@ -256,7 +295,7 @@ static gr_status open_context(gr_egl *egl, const gr_egl_options *o, const char *
         destroy_context(egl);
         /* The best candidate's reason is the one to tell. */
         if (tried++ == 0)
-            gr_last_error(&first);
+            gr_error_save(&first);
     }
     if (tried)
         gr_error_restore(&first);
@@ -265,10 +304,9 @@ static gr_status open_context(gr_egl *egl, const gr_egl_options *o, const char *
 
 gr_egl *gr_egl_create(const gr_egl_options *options)
 {
-    gr_egl_options o = {0};
-    if (options)
-        o = *options;
-    if (!gr_cuda() || check_options(&o, __func__) != GR_OK)
+    gr_egl_options o;
+    if (GR_TAKE(gr_egl_options, &o, options, __func__) != GR_OK || !gr_driver_load() ||
+        check_options(&o, __func__) != GR_OK)
         return NULL;
     gr_egl *egl = calloc(1, sizeof(*egl));
     if (!egl) {
@@ -280,6 +318,7 @@ gr_egl *gr_egl_create(const gr_egl_options *options)
         free(egl);
         return NULL;
     }
+    gr_live_add(GR_LIVE_EGL, egl);
     gr_log(GR_LOG_INFO, "%s", egl->text);
     return egl;
 }
@@ -300,14 +339,17 @@ gr_status gr_egl_make_current(const gr_egl *egl)
     if (done)
         return GR_OK;
     EGLint code = eglGetError();
-    return gr_fail_code(GR_ERR_GL, code, egl_error_name(code), "eglMakeCurrent",
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_EGL, code, egl_error_name(code), "eglMakeCurrent",
                         "The context could not be made current%s.",
-                        code == EGL_BAD_ACCESS ? ": it is current on another thread" : "");
+                        code == EGL_BAD_ACCESS
+                            ? ": it is current on another thread. Call gr_egl_make_current(NULL) "
+                              "there first"
+                            : "");
 }
 
 void gr_egl_free(gr_egl *egl)
 {
-    if (!egl)
+    if (!egl || !gr_live_end(GR_LIVE_EGL, egl, __func__))
         return;
     if (eglGetCurrentContext() == egl->context)
         gr_egl_make_current(NULL);
@@ -315,19 +357,26 @@ void gr_egl_free(gr_egl *egl)
     free(egl);
 }
 
+static bool is_one(const gr_egl *egl, const char *call)
+{
+    if (!egl)
+        gr_fail(GR_ERR_INVALID_VALUE, call, "The context is NULL: did gr_egl_create() fail?");
+    return egl;
+}
+
 void *gr_egl_display(const gr_egl *egl)
 {
-    return egl ? egl->display : NULL;
+    return is_one(egl, __func__) ? egl->display : NULL;
 }
 
 void *gr_egl_config(const gr_egl *egl)
 {
-    return egl ? egl->config : NULL;
+    return is_one(egl, __func__) ? egl->config : NULL;
 }
 
 void *gr_egl_context(const gr_egl *egl)
 {
-    return egl ? egl->context : NULL;
+    return is_one(egl, __func__) ? egl->context : NULL;
 }
 
 int gr_egl_describe(const gr_egl *egl, char *text, size_t size)

@@ -83,7 +83,7 @@ size_t egl_find_candidates(int cuda_device, bool software,
     struct device devices[DEVICES_MAX];
     const char *extensions = client_extensions();
     if (!has_word(extensions, "EGL_EXT_platform_base")) {
-        snprintf(found, found_size, "an EGL without EGL_EXT_platform_base");
+        snprintf(found, found_size, "no driver, or an EGL without EGL_EXT_platform_base");
         return 0;
     }
     EGLint n = list_devices(devices);

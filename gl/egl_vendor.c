@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libglvnd reads the names of EGL's drivers from .json files: those that one variable lists, else
+ * those in the folders that another lists, else those in the system's folders. Of a file that is
+ * not there, or a library that cannot be loaded, it says nothing.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "gl/egl_vendor.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/printf.h"
+
+#define FILES   "__EGL_VENDOR_LIBRARY_FILENAMES"
+#define FOLDERS "__EGL_VENDOR_LIBRARY_DIRS"
+/* libglvnd's own default. */
+#define SYSTEM_FOLDERS "/etc/glvnd/egl_vendor.d:/usr/share/glvnd/egl_vendor.d"
+
+#define PATH_ROOM 300
+
+/* The drivers, by what the names of their files and libraries contain. */
+#define MESA   "mesa"
+#define NVIDIA "nvidia"
+
+/* What is being written, and what is looked for. */
+struct text {
+    char *start;
+    size_t size, length;
+    const char *driver; /* the wanted one */
+    bool named;         /* it was among those that were said */
+};
+
+static void say(struct text *t, const char *format, ...) GR_PRINTF(2, 3);
+
+static void say(struct text *t, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int written = vsnprintf(t->start + t->length, t->size - t->length, format, arguments);
+    va_end(arguments);
+    if (written > 0)
+        t->length += (size_t)written;
+    if (t->length >= t->size)
+        t->length = t->size - 1;
+}
+
+/* The next of a list's paths, which colons separate; NULL after the last. */
+static const char *next_path(const char *list, char path[PATH_ROOM])
+{
+    while (*list == ':')
+        list++;
+    if (!*list)
+        return NULL;
+    size_t length = strcspn(list, ":");
+    snprintf(path, PATH_ROOM, "%.*s", (int)length, list);
+    return list + length;
+}
+
+/* ---- One file -------------------------------------------------------------------------------- */
+
+/* Its "library_path"; false if it has none. */
+static bool read_library(const char *file, char library[PATH_ROOM])
+{
+    char json[4096];
+    FILE *in = fopen(file, "re");
+    size_t length = in ? fread(json, 1, sizeof(json) - 1, in) : 0;
+    if (in)
+        fclose(in);
+    json[length] = '\0';
+    const char *at = strstr(json, "\"library_path\"");
+    return at && sscanf(at, "\"library_path\" : \"%255[^\"]", library) == 1;
+}
+
+/* The loader has tried the same, so that nothing new comes into the process for long. */
+static bool can_load(const char *library)
+{
+    void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+    if (handle)
+        dlclose(handle);
+    return handle;
+}
+
+static void say_file(struct text *t, const char *file)
+{
+    char library[PATH_ROOM] = "";
+    if (access(file, R_OK) != 0)
+        say(t, "%.150s (%s)", file, access(file, F_OK) == 0 ? "not readable" : "not there");
+    else if (!read_library(file, library))
+        say(t, "%.150s (names no library)", file);
+    else
+        say(t, "%.150s (its %.60s %s)", file, library,
+            can_load(library) ? "can be loaded" : "cannot be loaded");
+    t->named = t->named || strstr(library, t->driver);
+}
+
+/* ---- Folders --------------------------------------------------------------------------------- */
+
+/* The first .json file there whose name contains the driver's, or any for NULL. */
+static bool find_in(const char *folder, const char *driver, char file[2 * PATH_ROOM])
+{
+    const struct dirent *entry;
+    bool found = false;
+    DIR *dir = opendir(folder);
+    while (dir && !found && (entry = readdir(dir))) {
+        size_t length = strlen(entry->d_name);
+        found = length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0 &&
+                (!driver || strstr(entry->d_name, driver));
+        if (found)
+            snprintf(file, 2 * PATH_ROOM, "%s/%.256s", folder, entry->d_name);
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+static bool find_in_system(const char *driver, char file[2 * PATH_ROOM])
+{
+    char folder[PATH_ROOM];
+    for (const char *rest = SYSTEM_FOLDERS; (rest = next_path(rest, folder));)
+        if (find_in(folder, driver, file))
+            return true;
+    return false;
+}
+
+static void say_folder(struct text *t, const char *folder)
+{
+    char file[2 * PATH_ROOM];
+    if (find_in(folder, NULL, file))
+        say_file(t, file);
+    else
+        say(t, "%.150s (%s)", folder,
+            access(folder, F_OK) == 0 ? "has no .json file" : "not there");
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static void say_list(struct text *t, const char *variable, const char *list,
+                     void (*say_path)(struct text *t, const char *path))
+{
+    char path[PATH_ROOM];
+    const char *before = "";
+    say(t, "%s names ", variable);
+    for (const char *rest = list; (rest = next_path(rest, path)); before = ", ") {
+        say(t, "%s", before);
+        say_path(t, path);
+    }
+    say(t, "%s. ", *before ? "" : "nothing");
+}
+
+static void advise_install(struct text *t)
+{
+    say(t, "%s",
+        strcmp(t->driver, MESA) == 0
+            ? "Install all of Mesa's software OpenGL (on Debian libegl-mesa0 and libgl1-mesa-dri)."
+            : "Is NVIDIA's EGL there (libEGL_nvidia.so.0 and its 10_nvidia.json; in a "
+              "container NVIDIA_DRIVER_CAPABILITIES must contain graphics)?");
+}
+
+/* A variable names drivers, and the wanted one is not among them. */
+static void advise_to_name(struct text *t, bool files)
+{
+    char file[2 * PATH_ROOM];
+    if (!find_in_system(t->driver, file)) {
+        say(t, "Unset it: it keeps EGL's loader from the system's drivers. ");
+        advise_install(t);
+        return;
+    }
+    if (!files)
+        *strrchr(file, '/') = '\0';
+    say(t, "Unset it, or let it name %.150s, which is there.", file);
+}
+
+void egl_vendor_advise(bool software, char *text, size_t size)
+{
+    const char *files = getenv(FILES), *folders = getenv(FOLDERS);
+    struct text t = {.start = text, .size = size, .driver = software ? MESA : NVIDIA};
+    char file[2 * PATH_ROOM];
+    *text = '\0';
+    if (files)
+        say_list(&t, FILES, files, say_file);
+    else if (folders)
+        say_list(&t, FOLDERS, folders, say_folder);
+    else if (find_in_system(t.driver, file))
+        say_list(&t, "EGL's loader", file, say_file);
+    if ((files || folders) && !t.named)
+        advise_to_name(&t, files);
+    else
+        advise_install(&t);
+}
