@@ -8,7 +8,7 @@
 
 gr_status gl_context_begin(struct gl_context *context, const char *what, const char *call)
 {
-    if (!gr_cuda())
+    if (!gr_driver_load())
         return GR_ERR_NO_DRIVER;
     if (!gl_context_remember(context))
         return gr_fail(GR_ERR_GL, call,
@@ -25,18 +25,28 @@ gr_status gl_context_begin(struct gl_context *context, const char *what, const c
     return GR_OK;
 }
 
-gr_status gl_context_refuse(const struct gl_context *context, const char *object, const char *call)
+gr_status gl_context_refuse(const struct gl_context *context, const char *object,
+                            const char *advice, const char *call)
 {
     struct gl_native now;
-    if (!gl_native_current(&now))
+    const struct gl_native *own = &context->native;
+    bool any = gl_native_current(&now);
+    if (gl_context_is_gone(context))
+        return gr_fail(
+            GR_ERR_GL, call,
+            "%s was registered in the %s context %p, which has been destroyed: nothing can be done "
+            "with it any more. Free the resource, and make it anew in a context that is there; "
+            "keep that until its resources are closed.",
+            object, own->interface, own->handle);
+    if (!any)
         return gr_fail(
             GR_ERR_GL, call,
             "No OpenGL context is current on this thread, but %s needs the one that it was "
-            "registered in (%s context %p). Call from the thread where that is current.",
-            object, context->native.interface, context->native.handle);
+            "registered in (%s context %p). Call from the thread where that is current.%s",
+            object, own->interface, own->handle, advice);
     return gr_fail(
         GR_ERR_GL, call,
         "%s was registered in another context (%s context %p) than the one that is current on this "
-        "thread (%s context %p). Make that one current first.",
-        object, context->native.interface, context->native.handle, now.interface, now.handle);
+        "thread (%s context %p). Make that one current first.%s",
+        object, own->interface, own->handle, now.interface, now.handle, advice);
 }

@@ -13,7 +13,11 @@
  */
 gr_status gl_context_begin(struct gl_context *context, const char *what, const char *call);
 
-/* Records that it is not current; the error names `object`, "OpenGL buffer 3". */
-gr_status gl_context_refuse(const struct gl_context *context, const char *object, const char *call);
+/*
+ * Records that it is not current; the error names `object`, "OpenGL buffer 3". `advice` ends it
+ * where the context lives: a sentence of another way, after a blank, or "".
+ */
+gr_status gl_context_refuse(const struct gl_context *context, const char *object,
+                            const char *advice, const char *call);
 
 #endif

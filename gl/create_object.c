@@ -13,6 +13,8 @@
 #include "lib/external/memory_part.h"
 #include "lib/flags.h"
 #include "lib/log.h"
+#include "lib/plural.h"
+#include "lib/struct_size.h"
 #include "gl/saved_state.h"
 #include "gl/format.h"
 #include "gl/context_check.h"
@@ -45,8 +47,10 @@ static gr_status make_buffer(struct gl_names *names, size_t size, const char *ca
     GLenum error = gl_errors_take();
     if (error == GL_NO_ERROR)
         return GR_OK;
-    return gr_fail_code(GR_ERR_GL, (int)error, gl_error_name(error), "glNamedBufferStorage",
-                        "%s: OpenGL made no buffer of %zu bytes.", call, size);
+    return gr_fail_code(
+        GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), "glNamedBufferStorage",
+        "%s: OpenGL made no buffer of %zu byte%s. Is there memory left (nvidia-smi)?", call, size,
+        gr_s(size));
 }
 
 static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *info,
@@ -62,11 +66,13 @@ static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *in
     GLenum error = gl_errors_take();
     if (error == GL_NO_ERROR)
         return GR_OK;
-    return gr_fail_code(GR_ERR_GL, (int)error, gl_error_name(error), "glTextureStorage",
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
+                        "glTextureStorage",
                         "%s: OpenGL made no texture of format 0x%x, %u x %u x %u texels with %u "
-                        "levels.",
+                        "level%s. Is the format a sized one of this OpenGL, and the size one that "
+                        "it takes (GL_MAX_TEXTURE_SIZE)?",
                         call, info->internal_format, info->width, info->height, info->depth,
-                        info->levels);
+                        info->levels, gr_s(info->levels));
 }
 
 static struct gl_names *make_plain(const struct wish *wish)
@@ -139,42 +145,51 @@ static bool may_fall_back(gr_status status)
            status == GR_ERR_GL;
 }
 
-/*
- * For gr_resource_describe(); `first` is the error of the transport that would have been the best.
- */
-static void say_why(gr_resource *resource, const gr_error *first)
+/* For gr_resource_describe(): why the best transport that was allowed was not taken. */
+static void say_why(gr_resource *resource, const char *best, const struct gr_error_record *why)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
-    snprintf(r->transport, sizeof(r->transport), "%s (shared was not taken: %.200s)",
-             resource->backend->name, first->message);
+    snprintf(r->transport, sizeof(r->transport), "%s (%s was not taken: %.200s)",
+             resource->backend->name, best, why->message);
     resource->transport = r->transport;
 }
 
-static gr_resource *create_best(const struct wish *wish)
+static bool context_is_current(void)
 {
-    static const gr_transport order[] = {GR_TRANSPORT_SHARED, GR_TRANSPORT_INTEROP,
-                                         GR_TRANSPORT_COPY};
     struct gl_native native;
-    gr_error before, error, first;
-    if (!gl_native_current(&native))
-        return create_by(wish, order[0]); /* which says so */
+    return gl_native_current(&native);
+}
+
+/* The best of the allowed transports that works; else the error of the last one. */
+static gr_resource *create_best(const struct wish *wish, unsigned allowed)
+{
+    static const struct {
+        gr_transport transport;
+        const char *name;
+    } order[] = {{GR_TRANSPORT_SHARED, "shared"},
+                 {GR_TRANSPORT_INTEROP, "interop"},
+                 {GR_TRANSPORT_COPY, "copy"}};
+    struct gr_error_record before, error, first;
+    const char *best = NULL;
     gr_error_save(&before);
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-        gr_resource *resource = create_by(wish, order[i]);
+        if (!(allowed & order[i].transport))
+            continue;
+        gr_resource *resource = create_by(wish, order[i].transport);
         if (resource) {
-            if (i > 0)
-                say_why(resource, &first);
+            if (best)
+                say_why(resource, best, &first);
             gr_error_restore(&before);
             return resource;
         }
-        if (!may_fall_back(gr_last_error(&error)))
+        gr_error_save(&error);
+        if (!may_fall_back(error.status) || !context_is_current())
             break;
-        if (i == 0)
+        if (!best) {
+            best = order[i].name;
             first = error;
-        gr_log(GR_LOG_INFO, "%s: not by the transport %s: %s", wish->call,
-               i == 0   ? "shared"
-               : i == 1 ? "interop"
-                        : "copy",
+        }
+        gr_log(GR_LOG_INFO, "%s: not by the transport %s: %s", wish->call, order[i].name,
                error.message);
     }
     return NULL;
@@ -182,13 +197,10 @@ static gr_resource *create_best(const struct wish *wish)
 
 static gr_resource *create(const struct wish *wish, const gr_gl_options *options)
 {
-    gr_transport transport = options ? options->transport : GR_TRANSPORT_ANY;
-    if ((unsigned)transport > GR_TRANSPORT_COPY) {
-        gr_fail(GR_ERR_INVALID_VALUE, wish->call, "%d is no gr_transport: pass GR_TRANSPORT_ANY.",
-                (int)transport);
-        return NULL;
-    }
-    return transport == GR_TRANSPORT_ANY ? create_best(wish) : create_by(wish, transport);
+    const unsigned uncopied = GR_TRANSPORT_SHARED | GR_TRANSPORT_INTEROP;
+    unsigned allowed =
+        gl_transports_take(options, uncopied | GR_TRANSPORT_COPY, uncopied, wish->call);
+    return allowed ? create_best(wish, allowed) : NULL;
 }
 
 gr_resource *gr_gl_buffer_create(size_t size, unsigned flags, const gr_gl_options *options)
@@ -197,8 +209,8 @@ gr_resource *gr_gl_buffer_create(size_t size, unsigned flags, const gr_gl_option
     if (gr_flags_check(flags, BUFFER_FLAGS, __func__) != GR_OK)
         return NULL;
     if (size == 0 || size > (size_t)PTRDIFF_MAX / 2) {
-        gr_fail(GR_ERR_INVALID_VALUE, __func__, "A buffer of %zu bytes cannot be: pass its size.",
-                size);
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "A buffer of %zu byte%s cannot be: pass its size.",
+                size, gr_s(size));
         return NULL;
     }
     return create(&wish, options);
@@ -220,22 +232,22 @@ static gr_status check_extent(const gr_gl_image_desc *info, const char *call)
                        "GL_TEXTURE_2D_ARRAY.",
                        gl_target_of(info->target)->name, info->depth);
     if (info->target == GL_TEXTURE_CUBE_MAP && info->width != info->height)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "A cube's faces are square, but the size is %u x %u.", info->width,
-                       info->height);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "A cube's faces are square, but the size is %u x %u: pass one value for both.",
+            info->width, info->height);
     unsigned int levels =
         gr_whole_chain(info->width, info->height, info->target == GL_TEXTURE_3D ? info->depth : 1);
     if (info->levels <= levels)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "An image of %u x %u x %u texels has at most %u mip levels, not %u.",
-                   info->width, info->height, info->depth, levels, info->levels);
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "An image of %u x %u x %u texels has at most %u mip level%s, not %u: pass that or less.",
+        info->width, info->height, info->depth, levels, gr_s(levels), info->levels);
 }
 
 static gr_status check_image(const gr_gl_image_desc *info, unsigned flags, const char *call)
 {
-    if (!info)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`info` is NULL: describe the image.");
     gr_status status = gr_flags_check(flags, IMAGE_FLAGS, call);
     if (status != GR_OK)
         return status;
@@ -253,14 +265,24 @@ static gr_status check_image(const gr_gl_image_desc *info, unsigned flags, const
     }
 }
 
-gr_resource *gr_gl_image_create(const gr_gl_image_desc *info, unsigned flags,
+/* The library's own copy of the description, with what a 0 stands for. */
+static gr_status take_image(gr_gl_image_desc *image, const gr_gl_image_desc *desc, const char *call)
+{
+    if (!desc)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`desc` is NULL: describe the image.");
+    gr_status status = GR_TAKE(gr_gl_image_desc, image, desc, call);
+    image->depth = image->depth ? image->depth : 1;
+    image->levels = image->levels ? image->levels : 1;
+    return status;
+}
+
+gr_resource *gr_gl_image_create(const gr_gl_image_desc *desc, unsigned flags,
                                 const gr_gl_options *options)
 {
-    if (check_image(info, flags, __func__) != GR_OK)
+    gr_gl_image_desc image;
+    if (take_image(&image, desc, __func__) != GR_OK ||
+        check_image(&image, flags, __func__) != GR_OK)
         return NULL;
-    gr_gl_image_desc image = *info;
-    image.depth = info->depth ? info->depth : 1;
-    image.levels = info->levels ? info->levels : 1;
     const struct wish wish = {.image = &image, .flags = flags, .call = __func__};
     return create(&wish, options);
 }
@@ -275,27 +297,30 @@ static const struct gl_resource *plain_of(const gr_resource *resource)
                : NULL;
 }
 
+static bool is_opengls(const gr_resource *resource, const char *call)
+{
+    if (resource && resource->api == GR_OPENGL)
+        return true;
+    gr_fail(resource ? GR_ERR_STATE : GR_ERR_INVALID_VALUE, call,
+            resource ? "The resource was made from no OpenGL object."
+                     : "The resource is NULL: did the call that makes it fail?");
+    return false;
+}
+
 unsigned int gr_gl_name(const gr_resource *resource)
 {
+    if (!is_opengls(resource, __func__))
+        return 0;
     const struct gl_resource *plain = plain_of(resource);
-    const struct gl_shared *shared = gl_shared_of(resource);
-    return plain ? plain->name : shared ? gl_shared_name(shared) : 0;
+    return plain ? plain->name : gl_shared_name(gl_shared_of(resource));
 }
 
 unsigned int gr_gl_target(const gr_resource *resource)
 {
+    if (!is_opengls(resource, __func__))
+        return 0;
     const struct gl_resource *plain = plain_of(resource);
-    const struct gl_shared *shared = gl_shared_of(resource);
     if (plain)
         return plain->target ? plain->target->target : GL_ARRAY_BUFFER;
-    return shared ? shared->target : 0;
-}
-
-gr_transport gr_gl_transport(const gr_resource *resource)
-{
-    if (gl_shared_of(resource))
-        return GR_TRANSPORT_SHARED;
-    if (!plain_of(resource))
-        return GR_TRANSPORT_ANY;
-    return resource->backend == &gl_copy ? GR_TRANSPORT_COPY : GR_TRANSPORT_INTEROP;
+    return gl_shared_of(resource)->target;
 }

@@ -4,19 +4,26 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "gl/context_check.h"
 #include "gl/diagnose.h"
 
-gr_status gl_find_drawing_device(CUdevice *device)
+/* Records why there is none as a sentence that begins with `what`. */
+static gr_status find_device(CUdevice *device, const char *what)
 {
     unsigned int count = 0;
     CUresult result = gr_driver()->GLGetDevices(&count, device, 1, GR_GL_DEVICE_LIST_ALL);
     if (result == CUDA_SUCCESS && count > 0)
         return GR_OK;
-    char text[600];
+    char text[620];
     gl_diagnose(result, text, sizeof(text));
-    return gr_fail_cuda(
-        result ? result : CUDA_ERROR_NO_DEVICE, "cuGLGetDevices",
-        "No CUDA context is current, and the OpenGL context belongs to no CUDA device. %s", text);
+    return gr_fail_cuda(result ? result : CUDA_ERROR_NO_DEVICE, "cuGLGetDevices", "%s %s", what,
+                        text);
+}
+
+gr_status gl_find_drawing_device(CUdevice *device)
+{
+    return find_device(
+        device, "No CUDA context is current, and the OpenGL context belongs to no CUDA device.");
 }
 
 /* OpenGL may draw anywhere. Where it draws on a device of CUDA's, that one is the nearest. */
@@ -29,7 +36,9 @@ gr_status gl_find_nearest_device(CUdevice *device)
     CUresult result = cu->DeviceGet(device, 0);
     return result == CUDA_SUCCESS
                ? GR_OK
-               : gr_fail_cuda(result, "cuDeviceGet", "There is no CUDA device 0 to copy to.");
+               : gr_fail_cuda(result, "cuDeviceGet",
+                              "There is no CUDA device 0 to copy to: CUDA_VISIBLE_DEVICES may hide "
+                              "those that the machine has.");
 }
 
 bool gl_draws_on(CUdevice device)
@@ -43,4 +52,38 @@ bool gl_draws_on(CUdevice device)
         if (devices[i] == device)
             return true;
     return false;
+}
+
+/* The number that CUDA counts the device by; -1 where it counts none such. */
+static int ordinal_of(CUdevice device)
+{
+    int count = 0;
+    CUdevice counted;
+    gr_driver()->DeviceGetCount(&count);
+    for (int i = 0; i < count; i++)
+        if (gr_driver()->DeviceGet(&counted, i) == CUDA_SUCCESS && counted == device)
+            return i;
+    return -1;
+}
+
+gr_status gr_gl_cuda_device(int *device)
+{
+    struct gl_context context;
+    CUdevice found = 0;
+    if (!device)
+        return gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                       "`device` is NULL: there is no place for the number.");
+    gr_status status = gl_context_begin(&context, "is to be asked", __func__);
+    if (status == GR_OK)
+        status = find_device(&found, "The OpenGL context draws on no device that CUDA counts "
+                                     "(CUDA_VISIBLE_DEVICES may hide some).");
+    if (status != GR_OK)
+        return status;
+    int ordinal = ordinal_of(found);
+    if (ordinal < 0)
+        return gr_fail_cuda(CUDA_ERROR_INVALID_DEVICE, "cuGLGetDevices",
+                            "The OpenGL context draws on the device %d, which CUDA does not count.",
+                            (int)found);
+    *device = ordinal;
+    return GR_OK;
 }

@@ -40,10 +40,15 @@ static address_fn find_glx_address(const char *file)
     return address;
 }
 
+static bool is_egl(const struct gl_native *native)
+{
+    return strcmp(native->interface, "EGL") == 0;
+}
+
 void *gl_proc_address(const struct gl_native *native, const char *name)
 {
     void *found = NULL;
-    if (strcmp(native->interface, "EGL") == 0) {
+    if (is_egl(native)) {
         __eglMustCastToProperFunctionPointerType function = eglGetProcAddress(name);
         memcpy(&found, &function, sizeof(found));
         return found;
@@ -131,6 +136,8 @@ bool gl_context_remember(struct gl_context *context)
     *context = (struct gl_context){0};
     if (!gl_native_current(&context->native))
         return false;
+    if (is_egl(&context->native))
+        context->display = eglGetCurrentDisplay();
     bool desktop = epoxy_is_desktop_gl();
     context->version = desktop ? epoxy_gl_version() : 0;
     context->direct =
@@ -158,6 +165,33 @@ bool gl_context_is_current(const struct gl_context *context)
         return glIsProgramPipeline(context->mark);
     struct gl_native native;
     return gl_native_current(&native) && native.handle == context->native.handle;
+}
+
+/* Whether a later context got the handle. */
+static bool handle_was_reused(const struct gl_context *context)
+{
+    bool reused = false;
+    pthread_mutex_lock(&marks_lock);
+    for (size_t i = 0; i < mark_count; i++)
+        if (marks[i].native.handle == context->native.handle)
+            reused = marks[i].mark != context->mark;
+    pthread_mutex_unlock(&marks_lock);
+    return reused;
+}
+
+bool gl_context_is_gone(const struct gl_context *context)
+{
+    EGLint id;
+    struct gl_native now;
+    if (context->mark && gl_native_current(&now) && now.handle == context->native.handle)
+        return !glIsProgramPipeline(context->mark);
+    if (context->mark && handle_was_reused(context))
+        return true;
+    if (!is_egl(&context->native) || context->display == EGL_NO_DISPLAY ||
+        eglQueryContext(context->display, context->native.handle, EGL_CONFIG_ID, &id))
+        return false;
+    EGLint error = eglGetError();
+    return error == EGL_BAD_CONTEXT || error == EGL_NOT_INITIALIZED;
 }
 
 bool gl_context_same(const struct gl_context *a, const struct gl_context *b)

@@ -29,6 +29,7 @@ void *gl_proc_address(const struct gl_native *native, const char *name);
  */
 struct gl_context {
     struct gl_native native;
+    void *display;     /* of EGL's, its EGLDisplay */
     unsigned int mark; /* 0 where OpenGL is too old for program pipelines */
     int version;       /* 45 is OpenGL 4.5; 0 for OpenGL ES */
     bool direct;       /* objects can be asked by name */
@@ -39,6 +40,12 @@ bool gl_context_remember(struct gl_context *context);
 
 /* Whether two are one context. */
 bool gl_context_same(const struct gl_context *a, const struct gl_context *b);
+
+/*
+ * Whether a context that is not current here is known to have been destroyed: EGL says so, or
+ * another one has its handle now. GLX cannot be asked.
+ */
+bool gl_context_is_gone(const struct gl_context *context);
 
 /* Whether the context is current on the calling thread. Cheap. */
 bool gl_context_is_current(const struct gl_context *context);

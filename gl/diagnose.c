@@ -11,17 +11,7 @@
 
 #include "lib/device_text.h"
 #include "lib/driver.h"
-
-static bool is_wsl(void)
-{
-    char line[256] = "";
-    FILE *f = fopen("/proc/version", "re");
-    if (!f)
-        return false;
-    bool read = fgets(line, sizeof(line), f);
-    fclose(f);
-    return read && (strstr(line, "microsoft") || strstr(line, "Microsoft"));
-}
+#include "lib/machine.h"
 
 static bool is_cpu_renderer(const char *renderer)
 {
@@ -44,25 +34,29 @@ static bool drawing_uuid(unsigned char uuid[16])
     return true;
 }
 
+/* What works between any two; it is taken only where it is allowed. */
+#define COPY_INSTEAD                                                                               \
+    "let it be copied: GR_TRANSPORT_COPY or GR_TRANSPORT_ANY in gr_gl_options.transports."
+
 static const char *advice(const char *vendor, const char *renderer, CUresult code)
 {
-    if (is_wsl())
-        return "WSL does not support OpenGL interoperability; copy through the host instead.";
+    if (gr_machine_is_wsl())
+        return "WSL does not support sharing between OpenGL and CUDA: " COPY_INSTEAD;
     if (getenv("VGL_ISACTIVE"))
         return "VirtualGL is active: its EGL back end hides the GPU from CUDA. Use its GLX back "
                "end (vglrun -d :0), or gr_egl_create().";
     if (is_cpu_renderer(renderer))
-        return "OpenGL draws on the CPU, where CUDA cannot follow. Use NVIDIA's OpenGL: "
-               "__GLX_VENDOR_LIBRARY_NAME=nvidia, for EGL the vendor file 10_nvidia.json, and in a "
-               "container NVIDIA_DRIVER_CAPABILITIES with graphics in it.";
+        return "OpenGL draws on the CPU. Use NVIDIA's (package libnvidia-gl): "
+               "__GLX_VENDOR_LIBRARY_NAME=nvidia, for EGL 10_nvidia.json, in a container "
+               "NVIDIA_DRIVER_CAPABILITIES with graphics. Or " COPY_INSTEAD;
     if (!strstr(vendor, "NVIDIA"))
         return "OpenGL draws on another maker's GPU. Draw on the NVIDIA one: "
-               "__NV_PRIME_RENDER_OFFLOAD=1 __GLX_VENDOR_LIBRARY_NAME=nvidia, or gr_egl_create().";
+               "__NV_PRIME_RENDER_OFFLOAD=1 __GLX_VENDOR_LIBRARY_NAME=nvidia, or "
+               "gr_egl_create(). Or " COPY_INSTEAD;
     if (code == CUDA_ERROR_OUT_OF_MEMORY)
-        return "The GPU may be out of memory (nvidia-smi shows by whom).";
+        return "The GPU may be out of memory.";
     return "Both must be one device: choose the CUDA device that draws (cuGLGetDevices names it), "
-           "or "
-           "draw on the CUDA device (gr_egl_create()).";
+           "or draw on the CUDA device (gr_egl_create()). Or " COPY_INSTEAD;
 }
 
 /* "NVIDIA H200 (CUDA device 0, UUID GPU-...)", or that there is none. */
@@ -99,7 +93,7 @@ void gl_diagnose(CUresult code, char *text, size_t size)
     char drawing[64], computing[220];
     say_drawing_uuid(drawing, sizeof(drawing));
     say_computing(computing, sizeof(computing));
-    snprintf(text, size, "OpenGL draws on %.120s (%.60s%s); CUDA computes on %s. %s", renderer,
+    snprintf(text, size, "OpenGL draws on %.80s (%.40s%s); CUDA computes on %s. %s", renderer,
              vendor, drawing, computing, advice(vendor, renderer, code));
 }
 

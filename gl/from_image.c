@@ -114,6 +114,8 @@ static struct gr_image image_of(const struct gl_resource *r, const struct gl_ima
         .cube = target == GL_TEXTURE_CUBE_MAP,
         .srgb = r->format && r->format->srgb,
         .normalized = r->format && r->format->normalized,
+        .format = r->format ? r->format->format : (CUarray_format)0,
+        .channels = r->format ? r->format->channels : 0,
     };
 }
 

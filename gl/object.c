@@ -14,7 +14,8 @@
 
 #include "lib/backend.h"
 #include "lib/error.h"
-#include "lib/resource/resource.h"
+#include "lib/resource/set_aside.h"
+#include "lib/plural.h"
 #include "gl/buffer_storage.h"
 #include "gl/context_check.h"
 
@@ -60,7 +61,13 @@ bool gl_object_on_thread(const gr_resource *resource)
 
 gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call)
 {
-    return gl_context_refuse(&gl_of(resource)->context, gl_object_text(resource).text, call);
+    return gl_context_refuse(&gl_of(resource)->context, gl_object_text(resource).text,
+                             resource->in_a_ring
+                                 ? " A ring of gr_gl_buffer_create() or gr_gl_image_create() with "
+                                   "GR_TRANSPORT_SHARED needs none for CUDA's side, which can be "
+                                   "on any thread."
+                                 : "",
+                             call);
 }
 
 bool gl_object_same_thread_rule(const gr_resource *a, const gr_resource *b)
@@ -70,9 +77,11 @@ bool gl_object_same_thread_rule(const gr_resource *a, const gr_resource *b)
 
 static gr_status fail_deleted(const gr_resource *resource, const char *call)
 {
-    return gr_fail(GR_ERR_STATE, call,
-                   "%s has been deleted since it was registered. Close the resource.",
-                   gl_object_text(resource).text);
+    return gr_fail(
+        GR_ERR_STATE, call,
+        "%s has been deleted since it was registered. Close the resource, and register the "
+        "object that took its place.",
+        gl_object_text(resource).text);
 }
 
 static gr_status check_buffer(const gr_resource *resource, const char *call)
@@ -85,9 +94,9 @@ static gr_status check_buffer(const gr_resource *resource, const char *call)
         return GR_OK;
     return gr_fail(
         GR_ERR_STATE, call,
-        "%s had %zu bytes when it was registered and has been given other storage since, "
-        "of %zu bytes. Close the resource and register the buffer again.",
-        gl_object_text(resource).text, resource->size, size);
+        "%s had %zu byte%s when it was registered and has been given other storage since, "
+        "of %zu byte%s. Close the resource and register the buffer again.",
+        gl_object_text(resource).text, resource->size, gr_s(resource->size), size, gr_s(size));
 }
 
 static gr_status check_image(const gr_resource *resource, const char *call)
@@ -118,8 +127,12 @@ static void settle(struct gl_later *left)
 {
     struct gl_resource *r =
         (struct gl_resource *)((char *)left - offsetof(struct gl_resource, parked));
-    r->base.parked = false;
-    gr_resource_settle(&r->base);
+    gr_resource_unpark(&r->base);
+}
+
+void gl_object_collect(const gr_resource *resource)
+{
+    gl_later_collect(&gl_of(resource)->context);
 }
 
 void gl_object_park(gr_resource *resource)
@@ -137,9 +150,10 @@ void gl_object_describe(const gr_resource *resource, char *text, size_t size)
         return;
     }
     const struct gr_image *image = &resource->image;
-    snprintf(text, size, "%s (%s, %s, %zu x %zu x %zu, %u levels, %u layers)",
+    snprintf(text, size, "%s (%s, %s, %zu x %zu x %zu, %u level%s, %u layer%s)",
              gl_object_text(resource).text, r->target->name, r->format ? r->format->name : "?",
-             image->width, image->height, image->depth, image->levels, image->layers);
+             image->width, image->height, image->depth, image->levels, gr_s(image->levels),
+             image->layers, gr_s(image->layers));
 }
 
 void gl_object_destroy(gr_resource *resource)

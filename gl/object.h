@@ -53,6 +53,7 @@ bool gl_object_same_thread_rule(const gr_resource *a, const gr_resource *b);
 gr_status gl_object_check_storage(const gr_resource *resource, const char *call);
 
 void gl_object_park(gr_resource *resource);
+void gl_object_collect(const gr_resource *resource);
 void gl_object_describe(const gr_resource *resource, char *text, size_t size);
 void gl_object_destroy(gr_resource *resource);
 

@@ -37,16 +37,21 @@ static CUresult try_to_register(void)
     return result;
 }
 
-static void probe_interop(gr_transport_info *report)
+/* An answer with room for its reason. */
+struct answer {
+    gr_transport_info info;
+    char reason[640];
+};
+
+static void probe_interop(struct answer *answer)
 {
     CUresult result = try_to_register();
     const char *code = NULL;
     CUdevice device;
-    char *text = report->reason;
-    size_t size = sizeof(report->reason), length;
-    report->transport = GR_TRANSPORT_INTEROP;
-    report->usable = result == CUDA_SUCCESS;
-    if (report->usable) {
+    char *text = answer->reason;
+    size_t size = sizeof(answer->reason), length;
+    answer->info.usable = result == CUDA_SUCCESS;
+    if (answer->info.usable) {
         length = (size_t)snprintf(text, size, "CUDA can register OpenGL's buffers: ");
         gl_diagnose_who(text + length, size - length);
         return;
@@ -59,39 +64,73 @@ static void probe_interop(gr_transport_info *report)
     gl_diagnose(result, text + length, size - length);
 }
 
-static void probe_copy(gr_transport_info *report)
+static void probe_shared(struct answer *answer)
+{
+    answer->info.usable = gl_shared_usable(answer->reason, sizeof(answer->reason)) == GR_OK;
+}
+
+static void probe_copy(struct answer *answer)
 {
     bool renderbuffers = gl_transfer_can(gl_target_of(GL_RENDERBUFFER));
-    report->transport = GR_TRANSPORT_COPY;
-    report->usable = true;
+    answer->info.usable = true;
     snprintf(
-        report->reason, sizeof(report->reason),
+        answer->reason, sizeof(answer->reason),
         "Works between any OpenGL and any CUDA device. Its price: a map, unless write_discard, "
         "and a release, unless read_only, move all bytes through pinned host memory, and the "
         "thread waits for OpenGL and for the stream.%s",
         renderbuffers ? "" : " Renderbuffers would need OpenGL 4.3 or GL_ARB_copy_image.");
 }
 
-gr_status gr_gl_probe(gr_transport_info reports[3])
+static const struct probe {
+    gr_transport transport;
+    void (*ask)(struct answer *answer);
+} probes[] = {
+    {GR_TRANSPORT_INTEROP, probe_interop},
+    {GR_TRANSPORT_SHARED, probe_shared},
+    {GR_TRANSPORT_COPY, probe_copy},
+};
+#define PROBES (sizeof(probes) / sizeof(probes[0]))
+
+/* Its place among the probes; PROBES after an error, which is recorded. */
+static size_t find_probe(gr_transport transport, const char *call)
+{
+    size_t i = 0;
+    while (i < PROBES && probes[i].transport != transport)
+        i++;
+    if (i == PROBES)
+        gr_fail(GR_ERR_INVALID_VALUE, call,
+                "%u is none of OpenGL's transports: ask of one at a time, GR_TRANSPORT_INTEROP, "
+                "GR_TRANSPORT_SHARED or GR_TRANSPORT_COPY.",
+                (unsigned)transport);
+    return i;
+}
+
+static gr_status ask(const struct probe *probe, struct answer *answer, const char *call)
 {
     struct gl_context gl;
     struct gr_context context;
     bool pushed;
-    if (!reports)
-        return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`reports` is NULL: there is no place.");
-    gr_status status = gl_context_begin(&gl, "is to be asked", __func__);
+    gr_status status = gl_context_begin(&gl, "is to be asked", call);
     if (status == GR_OK)
-        status = gr_context_choose(&context, gl_find_nearest_device, __func__);
+        status = gr_context_choose(&context, gl_find_nearest_device, call);
     if (status != GR_OK)
         return status;
-    status = gr_context_enter(&context, &pushed, __func__);
+    status = gr_context_enter(&context, &pushed, call);
     if (status == GR_OK) {
-        probe_interop(&reports[0]);
-        reports[1].transport = GR_TRANSPORT_SHARED;
-        reports[1].usable = gl_shared_usable(reports[1].reason, sizeof(reports[1].reason)) == GR_OK;
-        probe_copy(&reports[2]);
+        answer->info.transport = probe->transport;
+        answer->info.reason = answer->reason;
+        probe->ask(answer);
         gr_context_leave(pushed);
     }
     gr_context_drop(&context);
     return status;
+}
+
+const gr_transport_info *gr_gl_probe(gr_transport transport)
+{
+    static _Thread_local struct answer answers[PROBES];
+    size_t i = find_probe(transport, __func__);
+    if (i == PROBES || ask(&probes[i], &answers[i], __func__) != GR_OK)
+        return NULL;
+    return &answers[i].info;
 }

@@ -7,6 +7,7 @@
 
 #include "lib/error.h"
 #include "lib/log.h"
+#include "lib/struct_size.h"
 #include "gl/copy/make.h"
 #include "gl/from_buffer.h"
 #include "gl/from_image.h"
@@ -24,18 +25,40 @@ gr_resource *gl_copy_image(unsigned int name, unsigned int target, unsigned flag
     return r ? gl_copy_make(r, flags, call) : NULL;
 }
 
-static gr_status check_transport(const gr_gl_options *options, const char *call)
+#define ALL_TRANSPORTS                                                                             \
+    (GR_TRANSPORT_INTEROP | GR_TRANSPORT_SHARED | GR_TRANSPORT_COPY | GR_TRANSPORT_EXTERNAL)
+
+/* None of the transports that are asked for can be. */
+static void refuse_set(unsigned wanted, const char *call)
 {
-    gr_transport transport = options ? options->transport : GR_TRANSPORT_ANY;
-    if ((unsigned)transport > GR_TRANSPORT_COPY)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "%u is no gr_transport.", (unsigned)transport);
-    if (transport == GR_TRANSPORT_SHARED)
-        return gr_fail(
-            GR_ERR_UNSUPPORTED, call,
-            "GR_TRANSPORT_SHARED needs storage that grinterop made: the object exists, and "
-            "OpenGL cannot share its storage afterwards. Create it by "
-            "gr_gl_buffer_create() or gr_gl_image_create(), or take another transport.");
-    return GR_OK;
+    if (wanted & GR_TRANSPORT_SHARED)
+        gr_fail(GR_ERR_UNSUPPORTED, call,
+                "GR_TRANSPORT_SHARED needs storage that grinterop made: the object exists, and "
+                "OpenGL cannot share its storage afterwards. Create it by gr_gl_buffer_create() or "
+                "gr_gl_image_create(), or allow another transport.");
+    else
+        gr_fail(GR_ERR_UNSUPPORTED, call,
+                "GR_TRANSPORT_EXTERNAL is for memory of Vulkan (vk.h) and of other APIs "
+                "(external.h), not for OpenGL's objects: allow another transport.");
+}
+
+unsigned gl_transports_take(const gr_gl_options *options, unsigned possible, unsigned otherwise,
+                            const char *call)
+{
+    gr_gl_options own;
+    if (GR_TAKE(gr_gl_options, &own, options, call) != GR_OK)
+        return 0;
+    unsigned wanted = own.transports ? own.transports : otherwise;
+    if (wanted & ~(unsigned)ALL_TRANSPORTS) {
+        gr_fail(GR_ERR_INVALID_VALUE, call,
+                "`transports` is 0x%x, which has bits that are no gr_transport: pass some of them, "
+                "or GR_TRANSPORT_ANY.",
+                wanted);
+        return 0;
+    }
+    if (!(wanted & possible))
+        refuse_set(wanted, call);
+    return wanted & possible;
 }
 
 /* Interop, or the copy where another device draws. */
@@ -51,32 +74,38 @@ static gr_resource *make_best(struct gl_resource *r, unsigned flags, const char 
     return gl_copy_make(r, flags, call);
 }
 
-static gr_resource *make(struct gl_resource *r, unsigned flags, const gr_gl_options *options,
+/* Storage that exists cannot be shared. */
+static unsigned take(const gr_gl_options *options, const char *call)
+{
+    return gl_transports_take(options, GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY,
+                              GR_TRANSPORT_INTEROP, call);
+}
+
+static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned transports,
                          const char *call)
 {
     if (!r)
         return NULL;
-    switch (options ? options->transport : GR_TRANSPORT_ANY) {
-    case GR_TRANSPORT_INTEROP:
+    if (transports == GR_TRANSPORT_INTEROP)
         return gl_interop_register(r, flags, call);
-    case GR_TRANSPORT_COPY:
+    if (transports == GR_TRANSPORT_COPY)
         return gl_copy_make(r, flags, call);
-    default:
-        return make_best(r, flags, call);
-    }
+    return make_best(r, flags, call);
 }
 
 gr_resource *gr_from_gl_buffer_with(unsigned int name, unsigned flags, const gr_gl_options *options)
 {
-    if (check_transport(options, __func__) != GR_OK)
+    unsigned transports = take(options, __func__);
+    if (!transports)
         return NULL;
-    return make(gl_buffer_object(name, flags, __func__), flags, options, __func__);
+    return make(gl_buffer_object(name, flags, __func__), flags, transports, __func__);
 }
 
 gr_resource *gr_from_gl_image_with(unsigned int name, unsigned int target, unsigned flags,
                                    const gr_gl_options *options)
 {
-    if (check_transport(options, __func__) != GR_OK)
+    unsigned transports = take(options, __func__);
+    if (!transports)
         return NULL;
-    return make(gl_image_object(name, target, flags, __func__), flags, options, __func__);
+    return make(gl_image_object(name, target, flags, __func__), flags, transports, __func__);
 }

@@ -6,6 +6,13 @@
 #include <grinterop/gl.h>
 
 /*
+ * Those of the `possible` transports that the options allow; `otherwise` where they name none. 0
+ * after an error, which is recorded.
+ */
+unsigned gl_transports_take(const gr_gl_options *options, unsigned possible, unsigned otherwise,
+                            const char *call);
+
+/*
  * As gr_from_gl_buffer() and gr_from_gl_image(), by copy; NULL after an error, which is recorded
  * under `call`.
  */

@@ -1,7 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resources made from OpenGL objects. OpenGL names are plain unsigned ints here, so that this header
- * goes with any OpenGL loader and needs none.
+ * OpenGL: buffers and textures that OpenGL draws with, for CUDA to read and write.
+ *
+ *     gr_resource *vertices = gr_from_gl_buffer(name, GR_WRITE_DISCARD);      (once)
+ *     if (!vertices)
+ *         gr_error_print(stderr, "sharing the vertices");
+ *
+ *     gr_buffer *buffer = gr_map(vertices, stream);                           (each frame)
+ *     ... launch kernels on `stream` that write to gr_buffer_ptr(buffer) ...
+ *     gr_buffer_release(buffer);
+ *     glDrawArrays(GL_POINTS, 0, count);
+ *
+ * Which function to take:
+ *
+ *     gr_from_gl_buffer(), gr_from_gl_image()      you have the object; OpenGL and CUDA take turns
+ *     gr_gl_buffer_create(), gr_gl_image_create()  you need a new one, or several frames under way
+ *                                                  at once (ring.h)
+ *     gr_map_gl_buffer()                           you need it once
+ *
+ * All of them use the OpenGL context that is current on the calling thread, through EGL or GLX:
+ * that of your window, or one of egl.h. It has to be OpenGL 3.2 or newer.
+ *
+ * OpenGL's names and constants are plain unsigned ints here, so this header needs no OpenGL header
+ * and goes with any loader.
  */
 #ifndef GR_GL_H
 #define GR_GL_H
@@ -12,126 +33,255 @@
 extern "C" {
 #endif
 
+/* ---- Objects that you have ------------------------------------------------------------------- */
+
 /*
- * Registers an OpenGL buffer object with CUDA, without a copy. The OpenGL context is the one that is
- * current, through EGL or GLX; `flags` are GR_READ_WRITE, GR_READ_ONLY or GR_WRITE_DISCARD.
+ * Shares an OpenGL buffer that exists with CUDA, without a copy.
  *
- * The resource is the caller's, freed with gr_resource_free(). The buffer stays the application's: it
- * keeps its storage as long as it is registered, and is deleted after the resource is closed. A
- * glBufferData of another size is noticed at the next map and refused, as is a deleted buffer; one
- * with immutable storage (glBufferStorage) need not be asked, since CUDA keeps it. Registering is slow
- * compared with mapping: register once, map every frame.
- * glBufferSubData right after a release may overtake CUDA's work that is still pending (seen with
- * NVIDIA's driver 580); draws, dispatches, copies, clears and glMapBufferRange do not.
- * Errors: GR_ERR_INVALID_VALUE (name 0, no such buffer, no storage, flags), GR_ERR_GL (no context
- * current), GR_ERR_CUDA (refused; the message says which device draws and which one computes),
- * GR_ERR_NO_DRIVER.
+ * `flags` say what CUDA does with it: GR_READ_WRITE, GR_READ_ONLY or GR_WRITE_DISCARD. The call is
+ * slow compared with a map: make it once, and map in each frame.
+ *
+ * Owner    the caller frees the resource; the OpenGL buffer stays the caller's
+ * Valid    while the buffer keeps its storage: delete it after the resource is closed. A map
+ *          refuses a buffer that was deleted or that glBufferData gave another size; storage of
+ *          glBufferStorage is kept by CUDA, and not looked at
+ * Thread   where the OpenGL context is current, now and at each map and release
+ *
+ * Do not use glBufferSubData right after a release: with NVIDIA's driver (580) it may overtake
+ * CUDA's work that is still pending. Draws, dispatches, copies, clears and glMapBufferRange don't.
+ *
+ * Errors:
+ *     GR_ERR_INVALID_VALUE  `name` is 0 or no buffer, it has no storage, or `flags` are not a
+ *                           buffer's
+ *     GR_ERR_GL             no OpenGL context is current
+ *     GR_ERR_UNSUPPORTED    the context is older than OpenGL 3.2, or OpenGL ES
+ *     GR_ERR_CUDA           CUDA refused, most often since another device draws than computes; the
+ *                           message names both, and what to do
+ *     GR_ERR_NO_DRIVER      there is no CUDA driver
+ *
  * Wraps cuGraphicsGLRegisterBuffer.
  */
 GR_API gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags);
 
 /*
- * Registers an OpenGL texture or renderbuffer with CUDA, without a copy. `target` is GL_TEXTURE_2D,
- * GL_TEXTURE_3D, GL_TEXTURE_RECTANGLE, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_2D_ARRAY or GL_RENDERBUFFER;
- * `flags` are any of gr.h's. What a map of it gives is in image.h.
+ * Shares an OpenGL texture or renderbuffer that exists with CUDA, without a copy.
  *
- * Context, ownership and storage are as for a buffer: the image keeps its storage as long as it is registered.
- * Which formats CUDA takes, and what it sees: docs/formats.md. In short, 1, 2 and 4 channels of 8, 16 and
- * 32 bit integers, 16 and 32 bit floats, and sRGB; of 3 channels the 8, 16 and 32 bit ones, as 4.
- * Errors: as for a buffer; GR_ERR_INVALID_VALUE also for a texture of another target and for one that is not
- * complete; GR_ERR_UNSUPPORTED for formats and targets that CUDA refuses (depth, packed and compressed
- * formats; 1D, multisampled, cube map array), with the one to use instead.
+ *     gr_resource *picture = gr_from_gl_image(name, GL_TEXTURE_2D, GR_SURFACE_LOAD_STORE);
+ *
+ * `target` is GL_TEXTURE_2D, GL_TEXTURE_3D, GL_TEXTURE_RECTANGLE, GL_TEXTURE_CUBE_MAP,
+ * GL_TEXTURE_2D_ARRAY or GL_RENDERBUFFER. `flags` are any of gr.h's; GR_SURFACE_LOAD_STORE lets
+ * kernels write to it. What a map gives is in image.h: arrays, surfaces and textures, no pointer.
+ *
+ * Formats  1, 2 and 4 channels of 8, 16 and 32 bit integers or of 16 and 32 bit floats, and sRGB;
+ *          3 channels of 8, 16 or 32 bits are 4 for CUDA. All of them: docs/formats.md
+ * Owner    as for gr_from_gl_buffer()
+ * Valid    as for gr_from_gl_buffer(): it keeps the storage that it has now
+ * Thread   as for gr_from_gl_buffer()
+ *
+ * Errors: as for gr_from_gl_buffer(), and
+ *     GR_ERR_INVALID_VALUE  the object is of another target, or the texture is not complete
+ *     GR_ERR_UNSUPPORTED    CUDA takes no such format (depth, packed, compressed) or target (1D,
+ *                           multisampled, cube map array); the message names what to use instead
+ *
  * Wraps cuGraphicsGLRegisterImage.
  */
 GR_API gr_resource *gr_from_gl_image(unsigned int name, unsigned int target, unsigned flags);
 
 /*
- * Registers and maps in one call. The buffer owns the registration: its release unmaps and
- * unregisters. For a single use; the errors are those of gr_from_gl_buffer() and gr_map().
+ * Shares an OpenGL buffer and maps it, in one call, for a single use.
+ *
+ * The release of the buffer ends all of it.
+ *
+ * Owner    the caller releases the buffer; there is no resource to free
+ *
+ * Errors: those of gr_from_gl_buffer() and of gr_map().
  */
 GR_API gr_buffer *gr_map_gl_buffer(unsigned int name, unsigned flags, CUstream stream);
 
-/* ---- Transports: how the bytes get from one side to the other --------------------------------- */
+/* ---- Transports ------------------------------------------------------------------------------ */
 
-typedef enum gr_transport {
-    GR_TRANSPORT_ANY =
-        0, /* the best one that works: shared (for what grinterop creates), interop, copy */
-    GR_TRANSPORT_INTEROP, /* cuGraphics* registration: no copy; map and unmap are full barriers */
-    GR_TRANSPORT_SHARED,  /* memory that both import, with semaphores: no copy, frames in flight */
-    GR_TRANSPORT_COPY /* through pinned host memory: works between any OpenGL and any CUDA device */
-} gr_transport;
-
-/* Options of what follows. Zero is the good default. */
+/* How an OpenGL object is shared. */
 typedef struct gr_gl_options {
-    gr_transport transport; /* a forced one fails where it does not work, and says why */
+    size_t struct_size;
+
+    /*
+     * The transports that may be taken: gr_transport bits, or GR_TRANSPORT_ANY. Of several the best
+     * that works is taken: shared, then interop, then copy. gr_resource_describe() says which and
+     * why. 0: those without a copy.
+     */
+    unsigned transports;
 } gr_gl_options;
 
-/* Whether a transport works here, and why or why not. */
-typedef struct gr_transport_info {
-    gr_transport transport;
-    bool usable;
-    char reason[640];
-} gr_transport_info;
-
 /*
- * Says of each transport, INTEROP, SHARED and COPY in this order, whether it works between the current OpenGL
- * context and CUDA (the current context's device, else the one that draws): reports[0] to reports[2]. Nothing is
- * left behind: no object, no binding, no error of OpenGL's; a buffer of 16 bytes is registered and ended as a trial. GR_ERR_GL (no context current), GR_ERR_NO_DRIVER.
- */
-GR_API gr_status gr_gl_probe(gr_transport_info reports[3]);
-
-/*
- * gr_from_gl_buffer() and gr_from_gl_image() by a transport: GR_TRANSPORT_ANY falls back on the copy where CUDA
- * cannot register the object because another GPU, or none, draws; gr_resource_describe() says which was taken and
- * why. SHARED is GR_ERR_UNSUPPORTED: existing storage cannot be shared afterwards (create it, below).
- * A copy is taken out of OpenGL at the map unless it is write_discard, and put back by the release unless it is
- * read_only, which waits for the stream. gr_handle() of a copy is a pointer that only says that it is open.
- * A copied image with several layers as one mipmapped array is for read_only; an object that is deleted while it is
- * mapped loses the bytes, with a warning; renderbuffers need OpenGL 4.3.
- * `options` may be NULL. Other errors: as theirs.
+ * Shares an OpenGL object that exists by a transport of your choice.
+ *
+ *     const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
+ *     gr_resource *vertices = gr_from_gl_buffer_with(name, GR_WRITE_DISCARD, &any);
+ *
+ * With NULL they are gr_from_gl_buffer() and gr_from_gl_image(). Allow GR_TRANSPORT_COPY for
+ * programs that have to work everywhere: with another maker's GPU, on the CPU, under WSL. It is
+ * taken where CUDA cannot register the object because of the device that draws.
+ *
+ * What differs with a copy:
+ *     map       copies out of OpenGL, unless the resource is write_discard
+ *     release   copies back into OpenGL, unless it is read_only; the thread waits for the stream
+ *     deletion  of an object that is mapped loses the bytes, with a warning in the log
+ *     images    all layers as one mipmapped array are for reading only
+ *     Needs     OpenGL 4.3 for renderbuffers
+ *
+ * Errors: as for gr_from_gl_buffer() and gr_from_gl_image(), and
+ *     GR_ERR_INVALID_VALUE  `transports` has bits that are no transport
+ *     GR_ERR_UNSUPPORTED    only GR_TRANSPORT_SHARED is allowed: storage that exists cannot be
+ *                           shared afterwards, so create the object (below)
+ *     GR_ERR_NO_MEMORY      there is none for the copy
  */
 GR_API gr_resource *gr_from_gl_buffer_with(unsigned int name, unsigned flags,
                                            const gr_gl_options *options);
 GR_API gr_resource *gr_from_gl_image_with(unsigned int name, unsigned int target, unsigned flags,
                                           const gr_gl_options *options);
 
+/* Whether a transport works here. The library's. */
+typedef struct gr_transport_info {
+    /* The one that was asked about. */
+    gr_transport transport;
+
+    /* Whether it works between the current OpenGL context and CUDA. */
+    bool usable;
+
+    /* A sentence: why it does or does not, on which devices. Never NULL. */
+    const char *reason;
+} gr_transport_info;
+
 /*
- * Makes a buffer object of `size` bytes whose storage is shared with CUDA in the best way, or the one asked for. It
- * belongs to the resource: its name is deleted when the resource's memory goes, on a thread with its context
- * current, else by the next call in that context. Storage is immutable; with llvmpipe it cannot be mapped.
- * gr_map() and release order the work between the context and the stream as ever; with GR_TRANSPORT_SHARED by
- * semaphores (GL_NV_timeline_semaphore, else GL_EXT_semaphore_fd), where there are none by waits of the thread.
- * glGetBufferSubData on shared storage may return what it returned before, since NVIDIA's driver (580) keeps the
- * bytes that were read back: copy to another buffer on the GPU and read that. Draws, dispatches and copies see all.
- * Needs OpenGL 4.5, or GL_ARB_direct_state_access.
- * Errors: as for gr_from_gl_buffer(), GR_ERR_UNSUPPORTED (the transport does not work here: why).
+ * Tells whether a transport works between the current OpenGL context and CUDA, and why.
+ *
+ *     const gr_transport_info *shared = gr_gl_probe(GR_TRANSPORT_SHARED);
+ *     printf("%s\n", shared ? shared->reason : gr_last_error()->message);
+ *
+ * `transport` is GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED or GR_TRANSPORT_COPY. Of CUDA it is the
+ * current context's device; without a context the one that draws. Interop is tried with a buffer
+ * of 16 bytes. Nothing stays behind: no object, no binding, no error of OpenGL's.
+ *
+ * Valid    until this thread asks about the same transport again
+ * Thread   where the OpenGL context is current
+ *
+ * Errors, with NULL:
+ *     GR_ERR_INVALID_VALUE  `transport` is not one of the three
+ *     GR_ERR_GL             no OpenGL context is current
+ *     GR_ERR_NO_DRIVER      there is no CUDA driver
+ */
+GR_API const gr_transport_info *gr_gl_probe(gr_transport transport);
+
+/* ---- Objects that grinterop makes ------------------------------------------------------------ */
+
+/*
+ * Creates an OpenGL buffer of `size` bytes whose storage OpenGL and CUDA share.
+ *
+ *     gr_resource *vertices = gr_gl_buffer_create(bytes, GR_WRITE_DISCARD, NULL);
+ *     glBindBuffer(GL_ARRAY_BUFFER, gr_gl_name(vertices));
+ *
+ * Choose it over gr_from_gl_buffer() when several frames should be under way at once (ring.h), or
+ * when another process is to have the buffer (share.h). Maps and releases order the work as ever:
+ * by semaphores where the storage is shared (GL_NV_timeline_semaphore, else GL_EXT_semaphore_fd),
+ * and by waits of the thread where OpenGL has none. Where storage cannot be shared, the buffer is
+ * an ordinary one of OpenGL's, registered or copied, as `options` allow.
+ *
+ * Owner    the caller frees the resource. The OpenGL buffer is deleted with it, or by the next call
+ *          in its context if that is not current then
+ * Storage  immutable; llvmpipe cannot map it
+ * Thread   where the OpenGL context is current
+ * Needs    OpenGL 4.5, or GL_ARB_direct_state_access
+ *
+ * To read the bytes back, copy them to another buffer on the GPU and read that. With NVIDIA's
+ * driver (580) glGetBufferSubData on shared storage may return what it returned before; draws,
+ * dispatches and copies see all.
+ *
+ * Errors: as for gr_from_gl_buffer(), and
+ *     GR_ERR_INVALID_VALUE  `size` is 0 or beyond any memory, or `transports` has unknown bits
+ *     GR_ERR_UNSUPPORTED    no transport that is allowed works here; the message says why
+ *     GR_ERR_NO_MEMORY      OpenGL or CUDA has none of that size
+ *
  * Wraps cuMemCreate, glImportMemoryFdEXT, glNamedBufferStorageMemEXT.
  */
 GR_API gr_resource *gr_gl_buffer_create(size_t size, unsigned flags, const gr_gl_options *options);
 
-/* An image for gr_gl_image_create(). */
+/* The texture that gr_gl_image_create() is to make. */
 typedef struct gr_gl_image_desc {
-    unsigned int target;          /* GL_TEXTURE_2D, _3D, _2D_ARRAY or _CUBE_MAP */
-    unsigned int internal_format; /* sized: GL_RGBA8, ... */
-    unsigned width, height;       /* of level 0, in texels */
-    unsigned depth;               /* of a 3D texture; layers of an array; default 1 */
-    unsigned levels;              /* mip levels; default 1 */
+    size_t struct_size;
+
+    /* GL_TEXTURE_2D, GL_TEXTURE_3D, GL_TEXTURE_2D_ARRAY or GL_TEXTURE_CUBE_MAP. */
+    unsigned int target;
+
+    /* A sized format of 1, 2 or 4 channels that is no depth format: GL_RGBA8, GL_R32F, ... */
+    unsigned int internal_format;
+
+    /* The size of level 0 in texels. */
+    unsigned width, height;
+
+    /* Texels in depth of a 3D texture, layers of an array. 0: 1. */
+    unsigned depth;
+
+    /* Mip levels. 0: 1. */
+    unsigned levels;
 } gr_gl_image_desc;
 
 /*
- * Makes a texture likewise; no depth formats and none of 3 channels. With GR_TRANSPORT_SHARED the layers of an array
- * and the faces of a cube are one array for CUDA (gr_image_info.layered). Its memory and the semaphores come from a Vulkan device of grinterop's own on the same GPU,
- * opened at the first need.
+ * Creates an OpenGL texture whose storage OpenGL and CUDA share.
+ *
+ *     gr_resource *picture = gr_gl_image_create(
+ *         &GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D, .internal_format = GL_RGBA8,
+ *                  .width = 1280, .height = 720),
+ *         GR_SURFACE_LOAD_STORE, NULL);
+ *     glBindTexture(GL_TEXTURE_2D, gr_gl_name(picture));
+ *
+ * All that is said of gr_gl_buffer_create() holds here too. Where the storage is shared, the layers
+ * of an array and the faces of a cube are one array for CUDA (gr_image_info.layered). Its memory
+ * and the semaphores come from a Vulkan device of grinterop's own on the same GPU, which is opened
+ * at the first need.
+ *
+ * Errors: as for gr_gl_buffer_create(), and
+ *     GR_ERR_INVALID_VALUE  the description: its target, size, or more levels than the size has
+ *     GR_ERR_UNSUPPORTED    the format cannot be shared, or grinterop was built without Vulkan
+ *     GR_ERR_VULKAN         grinterop's own Vulkan device refused
  */
-GR_API gr_resource *gr_gl_image_create(const gr_gl_image_desc *info, unsigned flags,
+GR_API gr_resource *gr_gl_image_create(const gr_gl_image_desc *desc, unsigned flags,
                                        const gr_gl_options *options);
 
-/* The OpenGL name and target (GL_ARRAY_BUFFER for buffers) of a resource; 0 for any other kind, and NULL. */
+/* ---- Questions ------------------------------------------------------------------------------- */
+
+/*
+ * The OpenGL name of a resource's object.
+ *
+ * Errors: 0 after
+ *     GR_ERR_INVALID_VALUE  `resource` is NULL
+ *     GR_ERR_STATE          it was made from no OpenGL object
+ */
 GR_API unsigned int gr_gl_name(const gr_resource *resource);
+
+/* The object's target, GL_ARRAY_BUFFER for buffers. Errors: as for gr_gl_name(). */
 GR_API unsigned int gr_gl_target(const gr_resource *resource);
 
-/* The transport that a resource uses; GR_TRANSPORT_ANY for NULL and for resources of no OpenGL object. */
-GR_API gr_transport gr_gl_transport(const gr_resource *resource);
+/*
+ * Tells which CUDA device draws for the current OpenGL context: the one to make a CUDA context on.
+ *
+ *     int device;
+ *     if (gr_gl_cuda_device(&device) == GR_OK)
+ *         ... make a CUDA context on it: what OpenGL draws is shared without a copy ...
+ *
+ * *device is the number by which CUDA counts. No CUDA context is needed, and none is made.
+ *
+ * Thread   where the OpenGL context is current
+ *
+ * Errors, after which *device is as it was:
+ *     GR_ERR_INVALID_VALUE  `device` is NULL
+ *     GR_ERR_GL             no OpenGL context is current
+ *     GR_ERR_CUDA           no device of CUDA's draws: OpenGL draws on the CPU or on another
+ *                           maker's GPU; the message says on what
+ *     GR_ERR_NO_DRIVER      there is no CUDA driver
+ *
+ * Wraps cuGLGetDevices.
+ */
+GR_API gr_status gr_gl_cuda_device(int *device);
 
 #ifdef __cplusplus
 }
