@@ -23,10 +23,10 @@ bool gl_buffer_is_locked(unsigned int name)
     return mapped && !(access & GL_MAP_PERSISTENT_BIT);
 }
 
-void gl_buffer_read(unsigned int name, void *to, size_t size)
+void gl_buffer_read(unsigned int name, size_t offset, void *to, size_t size)
 {
     GLuint before = bind_object(name);
-    glGetBufferSubData(GL_COPY_READ_BUFFER, 0, (GLsizeiptr)size, to);
+    glGetBufferSubData(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)size, to);
     glBindBuffer(GL_COPY_READ_BUFFER, before);
 }
 
@@ -41,22 +41,24 @@ static bool takes_data(GLuint name)
 }
 
 /* It takes copies from any other buffer. */
-static void write_through(GLuint *scratch, const void *from, size_t size)
+static void write_through(GLuint *scratch, size_t offset, const void *from, size_t size)
 {
     if (!*scratch)
         glGenBuffers(1, scratch);
     GLuint before = gl_bind_buffer(GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, *scratch);
     glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)size, from, GL_STREAM_COPY);
-    glCopyBufferSubData(GL_COPY_WRITE_BUFFER, GL_COPY_READ_BUFFER, 0, 0, (GLsizeiptr)size);
+    glCopyBufferSubData(GL_COPY_WRITE_BUFFER, GL_COPY_READ_BUFFER, 0, (GLintptr)offset,
+                        (GLsizeiptr)size);
     glBindBuffer(GL_COPY_WRITE_BUFFER, before);
 }
 
-void gl_buffer_write(unsigned int name, const void *from, size_t size, unsigned int *scratch)
+void gl_buffer_write(unsigned int name, size_t offset, const void *from, size_t size,
+                     unsigned int *scratch)
 {
     GLuint before = bind_object(name);
     if (takes_data(name))
-        glBufferSubData(GL_COPY_READ_BUFFER, 0, (GLsizeiptr)size, from);
+        glBufferSubData(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)size, from);
     else
-        write_through(scratch, from, size);
+        write_through(scratch, offset, from, size);
     glBindBuffer(GL_COPY_READ_BUFFER, before);
 }

@@ -15,12 +15,13 @@
  */
 bool gl_buffer_is_locked(unsigned int name);
 
-/* `size` bytes from the start. Reading waits until OpenGL has come to it. */
-void gl_buffer_read(unsigned int name, void *to, size_t size);
+/* `size` bytes at `offset`. Reading waits until OpenGL has come to it. */
+void gl_buffer_read(unsigned int name, size_t offset, void *to, size_t size);
 
 /*
  * *scratch is a buffer that immutable storage needs to be written to: made where it is 0, and kept.
  */
-void gl_buffer_write(unsigned int name, const void *from, size_t size, unsigned int *scratch);
+void gl_buffer_write(unsigned int name, size_t offset, const void *from, size_t size,
+                     unsigned int *scratch);
 
 #endif

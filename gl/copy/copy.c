@@ -12,6 +12,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/log.h"
+#include "lib/plural.h"
 #include "gl/copy/image.h"
 #include "gl/copy/memory.h"
 #include "gl/copy/buffer_bytes.h"
@@ -77,7 +78,7 @@ static GLenum visit_end(const struct visit *visit)
 static gr_status refused_by_gl(GLenum error, const gr_resource *resource, size_t n,
                                const char *gl_call, const char *what)
 {
-    return gr_fail_code(GR_ERR_GL, (int)error, gl_error_name(error), gl_call,
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), gl_call,
                         "OpenGL refused to %s the bytes of %s%s.", what,
                         gl_object_text(resource).text, n > 1 ? " or of one with it" : "");
 }
@@ -96,6 +97,12 @@ static gr_status check_unlocked(const gr_resource *resource, const char *call)
 
 /* ---- Map ------------------------------------------------------------------------------------- */
 
+/* What of a buffer is mapped, or about to be. */
+static const gr_buffer *part_of(const struct gl_resource *r)
+{
+    return r->base.mapped ? r->base.mapped : r->base.pending;
+}
+
 /* From OpenGL into the host memory. */
 static gr_status read_object(const struct gl_resource *r, unsigned char *host)
 {
@@ -105,7 +112,7 @@ static gr_status read_object(const struct gl_resource *r, unsigned char *host)
     if (r->base.is_image)
         gl_copy_image_read(r, host);
     else
-        gl_buffer_read(r->name, host, r->copy->size);
+        gl_buffer_read(r->name, part_of(r)->offset, host, part_of(r)->part);
     return GR_OK;
 }
 
@@ -114,8 +121,10 @@ static gr_status upload(const struct gl_resource *r, unsigned char *host, CUstre
     const struct gl_copy *copy = r->copy;
     if (r->base.is_image)
         return gl_copy_image_upload(r, host, stream);
-    return check_cuda(gr_driver()->MemcpyHtoDAsync(copy->ptr, host, copy->size, stream),
-                      "cuMemcpyHtoDAsync", &r->base);
+    const gr_buffer *part = part_of(r);
+    return check_cuda(
+        gr_driver()->MemcpyHtoDAsync(copy->ptr + part->offset, host, part->part, stream),
+        "cuMemcpyHtoDAsync", &r->base);
 }
 
 static gr_status fetch(const struct gl_resource *r, CUstream stream)
@@ -179,8 +188,10 @@ static gr_status download(const struct gl_resource *r, CUstream stream)
     const struct gl_copy *copy = r->copy;
     if (r->base.is_image)
         return gl_copy_image_download(r, copy->host[0], stream);
-    return check_cuda(gr_driver()->MemcpyDtoHAsync(copy->host[0], copy->ptr, copy->size, stream),
-                      "cuMemcpyDtoHAsync", &r->base);
+    const gr_buffer *part = part_of(r);
+    return check_cuda(
+        gr_driver()->MemcpyDtoHAsync(copy->host[0], copy->ptr + part->offset, part->part, stream),
+        "cuMemcpyDtoHAsync", &r->base);
 }
 
 /* Puts the copies into the stream, and waits for them once. */
@@ -211,11 +222,11 @@ static gr_status check_storage(const gr_resource *resource, const char *call);
 /* An object that is gone can take nothing, and must not keep its resource from being released. */
 static bool can_be_written(const gr_resource *resource)
 {
-    gr_error before, why;
+    struct gr_error_record before, why;
     gr_error_save(&before);
     if (check_storage(resource, "release") == GR_OK)
         return true;
-    gr_last_error(&why);
+    gr_error_save(&why);
     gr_log(GR_LOG_WARNING, "release: what CUDA wrote is lost: %s", why.message);
     gr_error_restore(&before);
     return false;
@@ -227,7 +238,8 @@ static void write_object(const struct gl_resource *r)
     if (r->base.is_image)
         gl_copy_image_write(r, copy->host[0]);
     else
-        gl_buffer_write(r->name, copy->host[0], copy->size, &copy->scratch->buffer);
+        gl_buffer_write(r->name, part_of(r)->offset, copy->host[0], part_of(r)->part,
+                        &copy->scratch->buffer);
 }
 
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
@@ -261,9 +273,10 @@ static gr_status check_storage(const gr_resource *resource, const char *call)
     if (now.levels == resource->image.levels && !now.incomplete)
         return GR_OK;
     return gr_fail(GR_ERR_STATE, call,
-                   "%s had %u levels when it was registered and has other ones now. Close the "
+                   "%s had %u level%s when it was registered and has other ones now. Close the "
                    "resource and register it again.",
-                   gl_object_text(resource).text, resource->image.levels);
+                   gl_object_text(resource).text, resource->image.levels,
+                   gr_s(resource->image.levels));
 }
 
 static gr_status unregister(gr_resource *resource)
@@ -299,7 +312,9 @@ static void destroy(gr_resource *resource)
 }
 
 const struct gr_backend gl_copy = {
+    .transport = GR_TRANSPORT_COPY,
     .name = "copy",
+    .api = GR_OPENGL,
     .on_thread = gl_object_on_thread,
     .refuse_thread = gl_object_refuse_thread,
     .same_thread_rule = gl_object_same_thread_rule,
@@ -311,6 +326,7 @@ const struct gr_backend gl_copy = {
     .mipmapped_array = gl_copy_image_mipmapped_array,
     .unregister = unregister,
     .park = gl_object_park,
+    .collect = gl_object_collect,
     .describe = gl_object_describe,
     .destroy = destroy,
 };

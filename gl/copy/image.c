@@ -10,6 +10,7 @@
 #include "lib/array_format.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/plural.h"
 #include "gl/copy/texels.h"
 
 /* Levels begin at multiples of it, as copies between host and device like it. */
@@ -91,9 +92,9 @@ static gr_status make_array(const CUDA_ARRAY3D_DESCRIPTOR *described, unsigned l
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuMipmappedArrayCreate",
-                        "%s could not be given an array of CUDA's: %zu x %zu x %zu, %u levels.",
+                        "%s could not be given an array of CUDA's: %zu x %zu x %zu, %u level%s.",
                         gl_object_text(&r->base).text, described->Width, described->Height,
-                        described->Depth, levels);
+                        described->Depth, levels, gr_s(levels));
 }
 
 gr_status gl_copy_image_allocate(struct gl_resource *r, struct gl_copy *copy, unsigned flags)

@@ -9,6 +9,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/plural.h"
 #include "lib/resource/resource.h"
 #include "gl/copy/copy.h"
 #include "gl/copy/image.h"
@@ -46,15 +47,16 @@ static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, unsigned 
         result = make_host_memory(copy, 1);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuMemAllocHost",
-                            "%s: no %zu bytes of pinned host memory for the copy of %s.", call,
-                            two ? 2 * copy->size : copy->size, gl_object_text(&r->base).text);
+                            "%s: no %zu byte%s of pinned host memory for the copy of %s.", call,
+                            two ? 2 * copy->size : copy->size, gr_s(two ? 2 : copy->size),
+                            gl_object_text(&r->base).text);
     if (r->base.is_image)
         return gl_copy_image_allocate(r, copy, flags);
     result = gr_driver()->MemAlloc(&copy->ptr, copy->size);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuMemAlloc",
-                            "%s: no %zu bytes of device memory for the copy of %s.", call,
-                            copy->size, gl_object_text(&r->base).text);
+                            "%s: no %zu byte%s of device memory for the copy of %s.", call,
+                            copy->size, gr_s(copy->size), gl_object_text(&r->base).text);
     return GR_OK;
 }
 

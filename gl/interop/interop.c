@@ -73,7 +73,7 @@ static gr_status fetch_pointers(gr_resource *const resources[], size_t n)
 /* After a failure: what the failed call had mapped goes back, and its error stays the last one. */
 static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_error cause;
+    struct gr_error_record cause;
     gr_error_save(&cause);
     for (size_t i = 0; i < n; i += GR_BATCH)
         unmap(resources + i, n - i < GR_BATCH ? n - i : GR_BATCH, stream);
@@ -114,9 +114,11 @@ static gr_status array(const gr_resource *resource, unsigned level, unsigned lay
         gr_driver()->GraphicsSubResourceGetMappedArray(found, resource->handle, layer, level);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(result, "cuGraphicsSubResourceGetMappedArray",
-                        "Level %u, layer %u of %s have no array.", level, layer,
-                        gl_object_text(resource).text);
+    return gr_fail_cuda(
+        result, "cuGraphicsSubResourceGetMappedArray",
+        "Level %u, layer %u of %s have no array: was its storage replaced? Register it "
+        "again.",
+        level, layer, gl_object_text(resource).text);
 }
 
 static gr_status mipmapped_array(const gr_resource *resource, CUmipmappedArray *found)
@@ -124,8 +126,10 @@ static gr_status mipmapped_array(const gr_resource *resource, CUmipmappedArray *
     CUresult result = gr_driver()->GraphicsResourceGetMappedMipmappedArray(found, resource->handle);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(result, "cuGraphicsResourceGetMappedMipmappedArray",
-                        "%s has no mipmapped array.", gl_object_text(resource).text);
+    return gr_fail_cuda(
+        result, "cuGraphicsResourceGetMappedMipmappedArray",
+        "%s has no mipmapped array: take its levels one by one (gr_buffer_array()).",
+        gl_object_text(resource).text);
 }
 
 static gr_status unregister(gr_resource *resource)
@@ -141,7 +145,9 @@ static gr_status unregister(gr_resource *resource)
 }
 
 const struct gr_backend gl_interop = {
+    .transport = GR_TRANSPORT_INTEROP,
     .name = "interop",
+    .api = GR_OPENGL,
     .on_thread = gl_object_on_thread,
     .refuse_thread = gl_object_refuse_thread,
     .same_thread_rule = gl_object_same_thread_rule,
@@ -153,6 +159,7 @@ const struct gr_backend gl_interop = {
     .mipmapped_array = mipmapped_array,
     .unregister = unregister,
     .park = gl_object_park,
+    .collect = gl_object_collect,
     .describe = gl_object_describe,
     .destroy = gl_object_destroy,
 };

@@ -42,7 +42,7 @@ static CUresult call_driver(const struct gl_resource *r, unsigned flags, CUgraph
 
 static gr_status refuse(const struct gl_resource *r, CUresult code)
 {
-    char text[560], what[160];
+    char text[620], what[160];
     gl_object_describe(&r->base, what, sizeof(what));
     gl_diagnose(code, text, sizeof(text));
     return gr_fail_cuda(code, driver_call_of(r), "%s was refused. %s", what, text);

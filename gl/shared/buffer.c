@@ -6,6 +6,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/plural.h"
 #include "lib/external/make_resource.h"
 #include "gl/saved_state.h"
 #include "gl/buffer_storage.h"
@@ -20,10 +21,11 @@ static gr_status make_storage(struct gl_shared *r, size_t size, const char *call
     size_t found = error == GL_NO_ERROR ? gl_buffer_storage(r->names->buffer, true) : 0;
     if (found == size)
         return GR_OK;
-    return gr_fail_code(GR_ERR_GL, (int)error, gl_error_name(error), "glNamedBufferStorageMemEXT",
-                        "%s: OpenGL made no buffer of %zu bytes in memory of CUDA's, which has "
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
+                        "glNamedBufferStorageMemEXT",
+                        "%s: OpenGL made no buffer of %zu byte%s in memory of CUDA's, which has "
                         "%zu; it has %zu.",
-                        call, size, r->external.memory->size, found);
+                        call, size, gr_s(size), r->external.memory->size, found);
 }
 
 /*

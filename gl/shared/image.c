@@ -10,8 +10,11 @@
 #include <epoxy/gl.h>
 
 #include "lib/error.h"
+#include "lib/plural.h"
 #include "lib/external/make_resource.h"
 #include "lib/external/memory_part.h"
+#include "lib/live.h"
+#include "lib/resource/release.h"
 #include "gl/saved_state.h"
 #include "gl/shared/private_vulkan.h"
 #include "gl/shared/shared.h"
@@ -44,7 +47,7 @@ static bool is_3d(const gr_gl_image_desc *info)
  * OpenGL may use a texture in every way that its format allows, and the driver lays the image out
  * for what it was told: so all usages that the format has, which are fewer for some.
  */
-static gr_resource *make_image(gr_vk_device *device, gr_vk_image_desc *image, unsigned flags)
+static gr_resource *make_image(gr_vk_device *device, VkImageCreateInfo *image, unsigned flags)
 {
     static const VkImageUsageFlags usages[] = {
         VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_STORAGE_BIT,
@@ -56,7 +59,7 @@ static gr_resource *make_image(gr_vk_device *device, gr_vk_image_desc *image, un
         image->usage = usages[i] | VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
                        VK_IMAGE_USAGE_TRANSFER_DST_BIT;
         gr_resource *resource = gr_vk_image_create(device, image, flags);
-        if (resource || gr_last_error(NULL) != GR_ERR_UNSUPPORTED)
+        if (resource || gr_last_error()->status != GR_ERR_UNSUPPORTED)
             return resource;
     }
     return NULL;
@@ -69,24 +72,27 @@ static gr_status make_memory(struct gl_shared *r, const struct wish *wish, unsig
                              gr_external_memory_desc *memory, const char *call)
 {
     const gr_gl_image_desc *info = wish->info;
-    gr_vk_image_desc image = {
-        .type = is_3d(info) ? VK_IMAGE_TYPE_3D : VK_IMAGE_TYPE_2D,
+    VkImageCreateInfo image = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+        .flags = is_cube(info) ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0,
+        .imageType = is_3d(info) ? VK_IMAGE_TYPE_3D : VK_IMAGE_TYPE_2D,
         .format = wish->format->vulkan,
         .extent = {info->width, info->height, is_3d(info) ? info->depth : 1},
-        .mip_levels = info->levels,
-        .array_layers = is_cube(info)    ? 6
-                        : is_array(info) ? info->depth
-                                         : 1,
-        .flags = is_cube(info) ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0,
+        .mipLevels = info->levels ? info->levels : 1,
+        .arrayLayers = is_cube(info)    ? 6
+                       : is_array(info) ? info->depth
+                                        : 1,
+        .samples = VK_SAMPLE_COUNT_1_BIT,
         .tiling = VK_IMAGE_TILING_OPTIMAL,
     };
-    gr_error before;
+    struct gr_error_record before;
     gr_error_save(&before);
     gr_vk_device *device = gl_vulkan_wrap(call);
     r->vulkan = device ? make_image(device, &image, *flags) : NULL;
     gr_vk_device_free(device); /* the image holds it */
     if (!r->vulkan)
-        return gr_last_error(NULL);
+        return gr_last_error()->status;
+    gr_live_remove(GR_LIVE_RESOURCE, r->vulkan); /* the library's own */
     gr_error_restore(&before);
     const struct gr_import *import = gr_external_of(r->vulkan)->memory;
     memory->type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
@@ -95,7 +101,7 @@ static gr_status make_memory(struct gl_shared *r, const struct wish *wish, unsig
     r->image.color_attachment = image.usage & VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
     if (image.usage & VK_IMAGE_USAGE_STORAGE_BIT)
         *flags |= GR_SURFACE_LOAD_STORE;
-    return gr_resource_close(r->vulkan, CU_STREAM_LEGACY);
+    return gr_resource_close_held(r->vulkan, CU_STREAM_LEGACY, call);
 }
 
 /* ---- CUDA's ---------------------------------------------------------------------------------- */
@@ -105,10 +111,9 @@ static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *
                                   gr_external_memory_desc *memory, const char *call)
 {
     const gr_gl_image_desc *info = wish->info;
-    gr_vk_format_info seen;
-    gr_status status = gr_vk_format(wish->format->vulkan, &seen);
-    if (status != GR_OK)
-        return status;
+    const gr_vk_format_info *seen = gr_vk_format(wish->format->vulkan);
+    if (!seen)
+        return gr_last_error()->status;
     gr_external_image_desc *image = &r->image;
     image->width = info->width;
     image->height = info->height;
@@ -119,12 +124,13 @@ static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *
         image->placed_levels = gr_whole_chain(info->width, info->height, 1);
     image->layers = is_cube(info) ? 6 : is_array(info) ? info->depth : 0;
     image->cube = is_cube(info);
-    image->format = seen.format;
-    image->channels = seen.channels;
-    image->srgb = seen.srgb;
-    image->normalized = seen.normalized;
-    memory->part.image = image;
-    status = gl_vulkan_memory_fd(r->vulkan, &memory->fd);
+    image->format = seen->format;
+    image->channels = seen->channels;
+    image->srgb = seen->srgb;
+    image->normalized = seen->normalized;
+    const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .image = image);
+    memory->part = &part;
+    gr_status status = gl_vulkan_memory_fd(r->vulkan, &memory->fd);
     if (status != GR_OK)
         return status;
     status = gr_external_make(&r->external, cuda, memory, flags, call);
@@ -171,17 +177,18 @@ static gr_status make_storage(struct gl_shared *r, const gr_gl_image_desc *info,
     GLenum error = gl_errors_take();
     if (error == GL_NO_ERROR && has_last_level(names->texture, info))
         return GR_OK;
-    return gr_fail_code(GR_ERR_GL, (int)error, gl_error_name(error), "glTextureStorageMemEXT",
-                        "%s: OpenGL made no texture %s of %u x %u x %u texels with %u levels in "
-                        "memory of Vulkan's.",
-                        call, r->format, info->width, info->height, info->depth, info->levels);
+    return gr_fail_code(
+        GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), "glTextureStorageMemEXT",
+        "%s: OpenGL made no texture %s of %u x %u x %u texels with %u level%s in "
+        "memory of Vulkan's.",
+        call, r->format, info->width, info->height, info->depth, info->levels, gr_s(info->levels));
 }
 
 static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const void *info,
                       unsigned flags, const char *call)
 {
     const struct wish *wish = info;
-    gr_external_memory_desc memory = {.fd = -1};
+    gr_external_memory_desc memory = GR_INIT(gr_external_memory_desc, .fd = -1);
     int fd;
     r->target = wish->info->target;
     r->format = wish->format->name;

@@ -12,6 +12,9 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/live.h"
+#include "lib/sync/semaphore.h"
+#include "vk/device.h"
 #include "vk/error.h"
 
 struct private_vulkan {
@@ -42,11 +45,12 @@ static struct private_vulkan *open_device(CUdevice cuda, const char *call)
         gr_fail_memory(call);
         return NULL;
     }
-    vulkan->headless = gr_vk_headless_create(&(gr_vk_headless_options){.cuda_device = cuda});
+    vulkan->headless = gr_vk_headless_create(&GR_INIT(gr_vk_headless_options, .cuda_device = cuda));
     if (!vulkan->headless) {
         free(vulkan);
         return NULL;
     }
+    gr_live_remove(GR_LIVE_VK_HEADLESS, vulkan->headless); /* the library's own */
     vulkan->cuda = cuda;
     vulkan->handles = gr_vk_headless_get(vulkan->headless);
     load_functions(vulkan);
@@ -80,9 +84,12 @@ struct gr_vk_device *gl_vulkan_wrap(const char *call)
     if (!vulkan)
         return NULL;
     const gr_vk_headless_info *h = vulkan->handles;
-    return gr_vk_device_wrap(&(gr_vk_device_desc){h->get_instance_proc_addr, h->instance,
-                                                  h->physical_device, h->device, h->graphics,
-                                                  h->graphics_family});
+    gr_vk_device *device =
+        gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance,
+                                   h->physical_device, h->device, h->graphics, h->graphics_family));
+    if (device)
+        device->without_pair = true; /* its images are never mapped */
+    return device;
 }
 
 gr_semaphore *gl_vulkan_semaphore(bool timeline, const char *call)
@@ -93,9 +100,11 @@ gr_semaphore *gl_vulkan_semaphore(bool timeline, const char *call)
     gr_semaphore *semaphore = gr_vk_semaphore_create(device, timeline ? VK_SEMAPHORE_TYPE_TIMELINE
                                                                       : VK_SEMAPHORE_TYPE_BINARY);
     gr_vk_device_free(device); /* the semaphore holds it */
-    if (!semaphore || gr_semaphore_handle(semaphore))
+    if (semaphore)
+        gr_live_remove(GR_LIVE_SEMAPHORE, semaphore); /* the library's own */
+    if (!semaphore || semaphore->handle)
         return semaphore;
-    gr_semaphore_free(semaphore); /* one through waits of the host, where OpenGL cannot follow */
+    gr_semaphore_drop(semaphore); /* one through waits of the host, where OpenGL cannot follow */
     gr_fail(GR_ERR_UNSUPPORTED, "gr_vk_semaphore_create",
             "%s: the Vulkan driver exports no timeline semaphores.", call);
     return NULL;

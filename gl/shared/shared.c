@@ -5,6 +5,7 @@
  */
 #include "gl/shared/shared.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,7 +14,9 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/plural.h"
 #include "lib/resource/resource.h"
+#include "lib/resource/set_aside.h"
 #include "gl/context_check.h"
 #include "gl/cuda_device.h"
 #include "gl/saved_state.h"
@@ -38,9 +41,10 @@ static void describe(const gr_resource *resource, char *text, size_t size)
         snprintf(text, size, "OpenGL buffer %u, with %s", name, waits);
     else
         snprintf(text, size,
-                 "OpenGL texture %u (%s, %s, %zu x %zu x %zu, %u levels, %u layers), with %s", name,
-                 gl_target_of(r->target)->name, r->format, image->width, image->height,
-                 image->depth, image->levels, image->layers, waits);
+                 "OpenGL texture %u (%s, %s, %zu x %zu x %zu, %u level%s, %u layer%s), with %s",
+                 name, gl_target_of(r->target)->name, r->format, image->width, image->height,
+                 image->depth, image->levels, gr_s(image->levels), image->layers,
+                 gr_s(image->layers), waits);
 }
 
 static bool on_thread(const gr_resource *resource)
@@ -54,7 +58,7 @@ static gr_status refuse_thread(const gr_resource *resource, const char *call)
     char object[48];
     snprintf(object, sizeof(object), "OpenGL %s %u", resource->is_image ? "texture" : "buffer",
              gl_shared_name(r));
-    return gl_context_refuse(&r->context, object, call);
+    return gl_context_refuse(&r->context, object, "", call);
 }
 
 /* One OpenGL context, and one pair of semaphores, with which one signal and one wait serve all. */
@@ -89,13 +93,13 @@ static gr_status end_use(gr_resource *const resources[], size_t n)
         return GR_OK;
     }
     for (size_t done = 0, count; done < n && status == GR_OK; done += count) {
-        gr_submit submit;
+        uint64_t value;
         struct gl_barriers barriers;
         count = n - done < GR_BATCH ? n - done : GR_BATCH;
         list(&barriers, resources + done, count);
-        status = gr_sync_begin_signal(resources + done, count, &submit, "gr_map");
+        status = gr_sync_signal_by_commands(resources + done, count, &value, "gr_map");
         if (status == GR_OK) {
-            gl_timeline_signal(t, submit.signal_value, &barriers);
+            gl_timeline_signal(t, value, &barriers);
             t->under_way = true;
         }
     }
@@ -108,14 +112,13 @@ static gr_status begin_use(gr_resource *const resources[], size_t n)
     if (t->waits == GL_WAITS_HOST)
         return gr_sync_wait_on_host(resources, n);
     for (size_t done = 0, count; done < n; done += count) {
-        gr_submit submit;
+        uint64_t value;
         struct gl_barriers barriers;
         count = n - done < GR_BATCH ? n - done : GR_BATCH;
-        gr_sync_begin_wait(resources + done, count, &submit);
-        if (!submit.wait)
+        if (!gr_sync_wait_by_commands(resources + done, count, &value))
             continue;
         list(&barriers, resources + done, count);
-        gl_timeline_wait(t, submit.wait_value, &barriers);
+        gl_timeline_wait(t, value, &barriers);
         t->under_way = false;
     }
     return GR_OK;
@@ -139,7 +142,7 @@ static gr_status export_semaphore(const gr_semaphore *semaphore, gr_semaphore_de
     gr_status status = gr_context_enter(&semaphore->context, &pushed, "gr_resource_send");
     if (status != GR_OK)
         return status;
-    *info = (gr_semaphore_desc){.type = semaphore->type, .fd = -1};
+    *info = GR_INIT(gr_semaphore_desc, .type = semaphore->type, .fd = -1);
     status = gl_vulkan_semaphore_fd(semaphore, &info->fd);
     gr_context_leave(pushed);
     return status;
@@ -156,12 +159,30 @@ static void end_parts(struct gl_shared *r)
 {
     gl_names_end(r->names);
     gl_timeline_drop(r->timeline);
-    gr_resource_free(r->vulkan);
+    gr_resource_drop(r->vulkan);
 }
 
 static void end(gr_resource *resource)
 {
     end_parts(gl_shared_of(resource));
+}
+
+static void unpark(struct gl_later *left)
+{
+    struct gl_shared *r = (struct gl_shared *)((char *)left - offsetof(struct gl_shared, parked));
+    gr_resource_unpark(&r->external.base);
+}
+
+static void park(gr_resource *resource)
+{
+    struct gl_shared *r = gl_shared_of(resource);
+    r->parked = (struct gl_later){.context = r->context, .end = unpark};
+    gl_later_park(&r->parked);
+}
+
+static void collect(const gr_resource *resource)
+{
+    gl_later_collect(&gl_shared_of(resource)->context);
 }
 
 static const struct gr_external_kind shared_kind = {
@@ -170,6 +191,8 @@ static const struct gr_external_kind shared_kind = {
     .on_thread = on_thread,
     .refuse_thread = refuse_thread,
     .same_thread_rule = same_thread_rule,
+    .park = park,
+    .collect = collect,
     .end_use = end_use,
     .begin_use = begin_use,
     .export_memory = export_memory,
@@ -199,8 +222,9 @@ gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool ded
     /* Only an import that succeeds takes it, but Mesa's CPU drivers close it all the same. */
     if (!gr_cuda_is_software())
         close(fd);
-    return gr_fail_code(GR_ERR_GL, (int)error, gl_error_name(error), "glImportMemoryFdEXT",
-                        "%s: OpenGL could not import %zu bytes of memory.", call, size);
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
+                        "glImportMemoryFdEXT", "%s: OpenGL could not import %zu byte%s of memory.",
+                        call, size, gr_s(size));
 }
 
 static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda, const void *info,
@@ -213,7 +237,7 @@ static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda, 
     gl_errors_begin(&errors);
     r->names = gl_names_make(&r->context, call);
     r->timeline = r->names ? gl_timeline_hold(&r->context, cuda, call) : NULL;
-    status = r->timeline ? r->maker->make(r, cuda, info, flags, call) : gr_last_error(NULL);
+    status = r->timeline ? r->maker->make(r, cuda, info, flags, call) : gr_last_error()->status;
     gl_errors_end(&errors);
     if (status == GR_OK)
         status = gr_sync_set(&r->external.base, r->timeline->acquire, r->timeline->release, call);
@@ -223,7 +247,7 @@ static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda, 
 /* Ends what did not come about. Its context's hold is the resource's once that has memory. */
 static void discard(struct gl_shared *r, struct gr_context *cuda)
 {
-    gr_error cause;
+    struct gr_error_record cause;
     gr_error_save(&cause);
     if (r->external.base.handle) {
         gr_resource_free(&r->external.base);
@@ -260,7 +284,9 @@ gr_resource *gl_shared_create(const struct gl_shared_maker *maker, const void *i
     if (status != GR_OK)
         goto fail;
     gr_resource *resource = &r->external.base;
+    resource->transport_bit = GR_TRANSPORT_SHARED;
     resource->transport = "shared";
+    resource->api = GR_OPENGL;
     gr_resource_log_each(call, &resource, 1);
     return resource;
 fail:

@@ -21,6 +21,7 @@ struct gl_shared {
     struct gl_names *names; /* the buffer or texture, and its memory object */
     unsigned int target;    /* GL_ARRAY_BUFFER for buffers */
     struct gl_timeline *timeline;
+    struct gl_later parked; /* while a buffer of it is set aside */
     /* Of an image: "GL_RGBA8", what CUDA sees, and its memory, of grinterop's own Vulkan device. */
     const char *format;
     gr_external_image_desc image;

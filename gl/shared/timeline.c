@@ -12,6 +12,7 @@
 
 #include "lib/error.h"
 #include "lib/log.h"
+#include "lib/sync/semaphore.h"
 #include "gl/saved_state.h"
 #include "gl/shared/private_vulkan.h"
 
@@ -59,7 +60,8 @@ static gr_status import_semaphore(struct gl_timeline *t, const gr_semaphore *sem
     if (*name && error == GL_NO_ERROR)
         return GR_OK;
     close(fd); /* only an import that succeeds takes it */
-    return gr_fail_code(GR_ERR_GL, (int)error, gl_error_name(error), "glImportSemaphoreFdEXT",
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
+                        "glImportSemaphoreFdEXT",
                         "%s: OpenGL could not import a semaphore of Vulkan's.", call);
 }
 
@@ -67,8 +69,8 @@ static gr_status import_semaphore(struct gl_timeline *t, const gr_semaphore *sem
 
 static void end_pair(struct gl_timeline *t)
 {
-    gr_semaphore_free(t->acquire);
-    gr_semaphore_free(t->release);
+    gr_semaphore_drop(t->acquire);
+    gr_semaphore_drop(t->release);
     gl_names_end(t->names);
     t->acquire = t->release = NULL;
     t->names = NULL;
@@ -92,14 +94,14 @@ static gr_status make_pair(struct gl_timeline *t, const char *call)
     return GR_OK;
 fail:
     end_pair(t);
-    return gr_last_error(NULL);
+    return gr_last_error()->status;
 }
 
 /* Why it is going to be less than `wanted`. */
 static void note_failure(struct gl_timeline *t, const char *wanted)
 {
-    gr_error error;
-    gr_last_error(&error);
+    struct gr_error_record error;
+    gr_error_save(&error);
     snprintf(t->why, sizeof(t->why), "%s: %.160s", wanted, error.message);
     gr_log(GR_LOG_WARNING, "no %s between OpenGL and CUDA: %s", wanted, error.message);
 }
@@ -107,7 +109,7 @@ static void note_failure(struct gl_timeline *t, const char *wanted)
 /* The best that works. What does not is no error: the thread can always wait. */
 static void choose(struct gl_timeline *t, const char *call)
 {
-    gr_error before;
+    struct gr_error_record before;
     gr_error_save(&before);
     if (!epoxy_has_gl_extension("GL_EXT_semaphore") ||
         !epoxy_has_gl_extension("GL_EXT_semaphore_fd")) {

@@ -17,8 +17,8 @@
 #include "gl/shared/timeline.h"
 
 #define INSTEAD                                                                                    \
-    "Use GR_TRANSPORT_INTEROP, or GR_TRANSPORT_COPY where another device draws than computes; "    \
-    "GR_TRANSPORT_ANY chooses."
+    "Allow GR_TRANSPORT_INTEROP, or GR_TRANSPORT_COPY where another device draws than computes; "  \
+    "of GR_TRANSPORT_ANY the best that works is taken."
 
 /* The most CUDA devices that one OpenGL context can belong to (SLI). */
 #define DEVICES_MAX 16
@@ -48,9 +48,9 @@ static gr_status check_device(const char *call)
     for (unsigned int i = 0; result == CUDA_SUCCESS && i < count; i++)
         if (drawing[i] == current)
             return GR_OK;
-    char text[560];
+    char text[620];
     gl_diagnose(result, text, sizeof(text));
-    return gr_fail_code(GR_ERR_UNSUPPORTED, 0, NULL, call,
+    return gr_fail_code(GR_ERR_UNSUPPORTED, GR_DOMAIN_NONE, 0, NULL, call,
                         "OpenGL's storage cannot be shared between two devices. %s", text);
 }
 
@@ -118,11 +118,11 @@ static gr_status probe(char *reason, size_t size)
 
 gr_status gl_shared_usable(char *reason, size_t size)
 {
-    gr_error before, error;
+    struct gr_error_record before, error;
     gr_error_save(&before);
     gr_status status = probe(reason, size);
     if (status != GR_OK) {
-        gr_last_error(&error);
+        gr_error_save(&error);
         snprintf(reason, size, "%s", error.message);
         status = GR_ERR_UNSUPPORTED;
     }
