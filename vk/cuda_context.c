@@ -12,10 +12,14 @@ static gr_status retain_primary(struct gr_context *context, CUdevice device, con
     if (result != CUDA_SUCCESS) {
         char text[200];
         gr_device_text(device, text, sizeof(text));
-        return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
-                            "%s: the primary context of %s could not be had.", call, text);
+        return gr_fail_cuda(
+            result, "cuDevicePrimaryCtxRetain",
+            "%s: the primary context of %s could not be had. Does another process have the "
+            "device for itself (nvidia-smi -q -d COMPUTE)?",
+            call, text);
     }
     context->primary_of = device;
+    gr_context_identify(context);
     return GR_OK;
 }
 
@@ -46,5 +50,6 @@ gr_status vk_context_choose(struct gr_context *context, const struct vk_identity
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuCtxGetDevice",
                             "%s could not ask for the current CUDA context.", call);
+    gr_context_identify(context);
     return current == device ? GR_OK : refuse_current(current, identity, device, call);
 }

@@ -11,9 +11,12 @@
 #include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/live.h"
 #include "lib/log.h"
 #include "lib/retire.h"
+#include "lib/struct_size.h"
 #include "vk/cuda_context.h"
+#include "vk/headless.h"
 
 /* ---- What the device can do ------------------------------------------------------------------ */
 
@@ -64,27 +67,41 @@ static void ask_capabilities(gr_vk_device *device)
 
 static gr_status check_info(const gr_vk_device_desc *info, const char *call)
 {
-    const char *missing = !info                           ? "info"
-                          : !info->get_instance_proc_addr ? "info->get_instance_proc_addr"
-                          : !info->instance               ? "info->instance"
-                          : !info->physical_device        ? "info->physical_device"
-                          : !info->device                 ? "info->device"
+    const char *missing = !info                           ? "desc"
+                          : !info->get_instance_proc_addr ? "desc->get_instance_proc_addr"
+                          : !info->instance               ? "desc->instance"
+                          : !info->physical_device        ? "desc->physical_device"
+                          : !info->device                 ? "desc->device"
                                                           : NULL;
     if (missing)
-        return gr_fail(GR_ERR_INVALID_VALUE, call, "`%s` is NULL.", missing);
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`%s` is NULL: pass what the application made.",
+                       missing);
     return GR_OK;
 }
 
-static gr_status check_family(const gr_vk_device *device, const char *call)
+static gr_status check_family(gr_vk_device *device, const char *call)
 {
     uint32_t count = 0;
     device->vk.vkGetPhysicalDeviceQueueFamilyProperties(device->physical_device, &count, NULL);
+    device->family_count = count;
     if (device->queue_family < count)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "There is no queue family %u: %s has %u. `queue_family` is the one of the queue "
                    "that uses the resources.",
                    device->queue_family, device->identity.name, count);
+}
+
+static gr_status check_synchronization2(const gr_vk_device *device, const char *call)
+{
+    const struct vk_functions *vk = &device->vk;
+    if (!device->synchronization2 || (vk->vkCmdPipelineBarrier2 && vk->vkQueueSubmit2))
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "`synchronization2` is set, but the device has no %s: enable the feature in "
+                   "vkCreateDevice (before Vulkan 1.3 with the extension VK_KHR_synchronization2), "
+                   "or leave the field out.",
+                   vk->vkCmdPipelineBarrier2 ? "vkQueueSubmit2" : "vkCmdPipelineBarrier2");
 }
 
 /*
@@ -110,6 +127,8 @@ static gr_status wrap(gr_vk_device *device, const gr_vk_device_desc *info, const
     if (status != GR_OK)
         return status;
     status = check_family(device, call);
+    if (status == GR_OK)
+        status = check_synchronization2(device, call);
     if (status != GR_OK)
         return status;
     ask_capabilities(device);
@@ -125,29 +144,71 @@ static void log_device(const gr_vk_device *device)
     gr_log(GR_LOG_INFO, "%s", text);
 }
 
-gr_vk_device *gr_vk_device_wrap(const gr_vk_device_desc *info)
+static gr_vk_device *new_device(const gr_vk_device_desc *info)
 {
-    if (check_info(info, __func__) != GR_OK || !gr_cuda())
-        return NULL;
-    gr_vk_device *device = malloc(sizeof(*device));
-    if (!device) {
-        gr_fail_memory(__func__);
+    gr_vk_device *device = calloc(1, sizeof(*device));
+    if (!device || pthread_mutex_init(&device->lock, NULL) != 0) {
+        free(device);
+        gr_fail_memory("gr_vk_device_wrap");
         return NULL;
     }
-    *device = (gr_vk_device){.holds = 1,
-                             .instance = info->instance,
-                             .physical_device = info->physical_device,
-                             .device = info->device,
-                             .queue = info->queue,
-                             .queue_family = info->queue_family,
-                             .cuda_ordinal = -1,
-                             .context.primary_of = -1};
-    if (wrap(device, info, __func__) != GR_OK) {
+    device->holds = device->pins = 1;
+    device->instance = info->instance;
+    device->physical_device = info->physical_device;
+    device->device = info->device;
+    device->headless = vk_headless_hold(info->device);
+    device->queue = info->queue;
+    device->queue_family = info->queue_family;
+    device->synchronization2 = info->synchronization2;
+    device->cuda_ordinal = -1;
+    device->context.primary_of = -1;
+    return device;
+}
+
+gr_vk_device *gr_vk_device_wrap(const gr_vk_device_desc *given)
+{
+    gr_vk_device_desc info;
+    if (GR_TAKE(gr_vk_device_desc, &info, given, __func__) != GR_OK ||
+        check_info(given ? &info : NULL, __func__) != GR_OK || !gr_driver_load())
+        return NULL;
+    gr_vk_device *device = new_device(&info);
+    if (!device)
+        return NULL;
+    if (wrap(device, &info, __func__) != GR_OK) {
         vk_device_drop(device);
         return NULL;
     }
+    gr_live_add(GR_LIVE_VK_DEVICE, device);
     log_device(device);
     return device;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+static void pin(gr_vk_device *device)
+{
+    __atomic_fetch_add(&device->pins, 1, __ATOMIC_RELAXED);
+}
+
+static void unpin(gr_vk_device *device)
+{
+    if (__atomic_sub_fetch(&device->pins, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    gr_context_drop(&device->context);
+    pthread_mutex_destroy(&device->lock);
+    vk_headless_drop(device->headless);
+    free(device);
+}
+
+static void drop(gr_vk_device *device, bool wait)
+{
+    if (__atomic_sub_fetch(&device->holds, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    if (device->end_recordings)
+        device->end_recordings(device);
+    if (device->end_pair)
+        device->end_pair(device, wait);
+    unpin(device);
 }
 
 void vk_device_hold(gr_vk_device *device)
@@ -157,10 +218,18 @@ void vk_device_hold(gr_vk_device *device)
 
 void vk_device_drop(gr_vk_device *device)
 {
-    if (!device || __atomic_sub_fetch(&device->holds, 1, __ATOMIC_ACQ_REL) > 0)
-        return;
-    gr_context_drop(&device->context);
-    free(device);
+    if (device)
+        drop(device, false);
+}
+
+void vk_device_hold_by(gr_vk_device *device, enum vk_semaphore_owner owner)
+{
+    (owner == VK_OF_DEVICE ? pin : vk_device_hold)(device);
+}
+
+void vk_device_drop_by(gr_vk_device *device, enum vk_semaphore_owner owner)
+{
+    (owner == VK_OF_DEVICE ? unpin : vk_device_drop)(device);
 }
 
 /*
@@ -169,10 +238,10 @@ void vk_device_drop(gr_vk_device *device)
  */
 void gr_vk_device_free(gr_vk_device *device)
 {
-    if (!device)
+    if (!device || !gr_live_end(GR_LIVE_VK_DEVICE, device, __func__))
         return;
     gr_retired_finish(&device->context);
-    vk_device_drop(device);
+    drop(device, true);
 }
 
 /* ---- Checks of every call -------------------------------------------------------------------- */
@@ -190,19 +259,27 @@ gr_status vk_check_arguments(const gr_vk_device *device, const void *info, const
     gr_status status = vk_check_device(device, call);
     if (status != GR_OK || info)
         return status;
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "`info` is NULL: describe what is shared.");
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "The description is NULL: say what is shared.");
 }
 
 /* ---- Questions ------------------------------------------------------------------------------- */
 
+static bool is_given(const gr_vk_device *device, const char *call)
+{
+    if (!device)
+        gr_fail(GR_ERR_INVALID_VALUE, call,
+                "The device is NULL: did gr_vk_device_wrap() fail? See gr_last_error() there.");
+    return device;
+}
+
 int gr_vk_device_cuda(const gr_vk_device *device)
 {
-    return device ? device->cuda_ordinal : -1;
+    return is_given(device, __func__) ? device->cuda_ordinal : -1;
 }
 
 bool gr_vk_device_has_semaphores(const gr_vk_device *device)
 {
-    return device && (device->exports_timeline || device->exports_binary);
+    return is_given(device, __func__) && (device->exports_timeline || device->exports_binary);
 }
 
 static const char *semaphores_text(const gr_vk_device *device)

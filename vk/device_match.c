@@ -39,8 +39,11 @@ void vk_identity_text(const struct vk_identity *identity, char *text, size_t siz
 
 /*
  * The software CUDA driver computes on the host's memory, as Mesa's lavapipe does, and knows what
- * lavapipe exports. The UUIDs cannot tell: lavapipe's is Mesa's version.
+ * lavapipe exports. The UUIDs cannot tell: lavapipe's is Mesa's version. Where there are several
+ * devices (GR_SOFT_DEVICES), it is the first of them, which has this UUID in every process.
  */
+static const char drawing_uuid[] = "libgrinterop-sof";
+
 static bool is_lavapipe(const struct vk_identity *identity)
 {
     return identity->type == VK_PHYSICAL_DEVICE_TYPE_CPU &&
@@ -50,10 +53,29 @@ static bool is_lavapipe(const struct vk_identity *identity)
 bool vk_is_cuda_device(const struct vk_identity *identity, CUdevice device)
 {
     CUuuid uuid;
+    if (gr_driver()->DeviceGetUuid(&uuid, device) != CUDA_SUCCESS)
+        return false;
     if (gr_cuda_is_software())
-        return is_lavapipe(identity);
-    return gr_driver()->DeviceGetUuid(&uuid, device) == CUDA_SUCCESS &&
-           memcmp(uuid.bytes, identity->uuid, sizeof(identity->uuid)) == 0;
+        return is_lavapipe(identity) && memcmp(uuid.bytes, drawing_uuid, sizeof(uuid.bytes)) == 0;
+    return memcmp(uuid.bytes, identity->uuid, sizeof(identity->uuid)) == 0;
+}
+
+gr_status vk_get_cuda_device(int ordinal, CUdevice *device, const char *call)
+{
+    int count = 0;
+    CUresult result = gr_driver()->DeviceGetCount(&count);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuDeviceGetCount", "%s could not count the CUDA devices.",
+                            call);
+    if (ordinal < 0 || ordinal >= count)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "There is no CUDA device %d: CUDA sees %d (CUDA_VISIBLE_DEVICES may hide "
+                       "some).",
+                       ordinal, count);
+    result = gr_driver()->DeviceGet(device, ordinal);
+    return result == CUDA_SUCCESS ? GR_OK
+                                  : gr_fail_cuda(result, "cuDeviceGet",
+                                                 "%s could not get CUDA device %d.", call, ordinal);
 }
 
 /* All CUDA devices, for a message. */

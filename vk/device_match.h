@@ -26,6 +26,9 @@ void vk_identify(PFN_vkGetPhysicalDeviceProperties2 get_properties, VkPhysicalDe
 /* "NVIDIA H200 (UUID GPU-...)". */
 void vk_identity_text(const struct vk_identity *identity, char *text, size_t size);
 
+/* The CUDA device of that ordinal, as CUDA counts. GR_ERR_INVALID_VALUE: there is none. */
+gr_status vk_get_cuda_device(int ordinal, CUdevice *device, const char *call);
+
 /* Whether the Vulkan device and the CUDA device are one. The CUDA driver has to be loaded. */
 bool vk_is_cuda_device(const struct vk_identity *identity, CUdevice device);
 

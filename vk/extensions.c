@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/plural.h"
+#include "lib/struct_size.h"
 #include "vk/error.h"
 
 static const char *const instance_extensions[] = {
@@ -56,9 +58,9 @@ static gr_status hand_out(const char *const found[], uint32_t n, const char *nam
 {
     if (names && *count < n)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "There are %u extensions and room for %u. Ask for the number first, with "
+                       "There are %u extension%s and room for %u. Ask for the number first, with "
                        "`names` NULL.",
-                       n, *count);
+                       n, gr_s(n), *count);
     for (uint32_t i = 0; names && i < n; i++)
         names[i] = found[i];
     *count = n;
@@ -79,16 +81,18 @@ gr_status gr_vk_instance_extensions(const char *names[], uint32_t *count)
                     __func__);
 }
 
-gr_status gr_vk_device_extensions(const gr_vk_device_desc *info, const char *names[],
-                                  uint32_t *count)
+static gr_status check_device(const gr_vk_device_desc *info, const char *call)
 {
-    if (!info || !count)
-        return fail_null(info ? "count" : "info", __func__);
-    if (!info->get_instance_proc_addr || !info->instance || !info->physical_device)
-        return fail_null(!info->get_instance_proc_addr ? "info->get_instance_proc_addr"
-                         : !info->instance             ? "info->instance"
-                                                       : "info->physical_device",
-                         __func__);
+    if (info->get_instance_proc_addr && info->instance && info->physical_device)
+        return GR_OK;
+    return fail_null(!info->get_instance_proc_addr ? "desc->get_instance_proc_addr"
+                     : !info->instance             ? "desc->instance"
+                                                   : "desc->physical_device",
+                     call);
+}
+
+static gr_status extensions_of(const gr_vk_device_desc *info, struct vk_extensions *has)
+{
     PFN_vkEnumerateDeviceExtensionProperties enumerate =
         (PFN_vkEnumerateDeviceExtensionProperties)info->get_instance_proc_addr(
             info->instance, "vkEnumerateDeviceExtensionProperties");
@@ -96,8 +100,21 @@ gr_status gr_vk_device_extensions(const gr_vk_device_desc *info, const char *nam
         return gr_fail(GR_ERR_VULKAN, "vkGetInstanceProcAddr",
                        "There is no vkEnumerateDeviceExtensionProperties, which every Vulkan has: "
                        "are get_instance_proc_addr and the instance of one Vulkan?");
+    return vk_extensions_get(enumerate, info->physical_device, has);
+}
+
+gr_status gr_vk_device_extensions(const gr_vk_device_desc *given, const char *names[],
+                                  uint32_t *count)
+{
+    if (!given || !count)
+        return fail_null(given ? "count" : "desc", __func__);
     struct vk_extensions has;
-    gr_status status = vk_extensions_get(enumerate, info->physical_device, &has);
+    gr_vk_device_desc info;
+    gr_status status = GR_TAKE(gr_vk_device_desc, &info, given, __func__);
+    if (status == GR_OK)
+        status = check_device(&info, __func__);
+    if (status == GR_OK)
+        status = extensions_of(&info, &has);
     if (status != GR_OK)
         return status;
     const char *found[DEVICE_EXTENSION_COUNT];

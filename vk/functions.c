@@ -58,6 +58,7 @@ void vk_load_device(struct vk_functions *vk, VkDevice device)
 #define LOAD(name, extension)                                                                      \
     vk->name = (PFN_##name)of_device(vk->vkGetDeviceProcAddr, device, #name, extension);
     GR_VK_DEVICE_FUNCTIONS(LOAD)
+    GR_VK_OPTIONAL_FUNCTIONS(LOAD)
 #undef LOAD
 }
 
@@ -115,7 +116,7 @@ static void miss_device(struct missing *missing, const struct vk_extensions *ext
 
 static gr_status fail_missing(const struct missing *missing, const char *call)
 {
-    gr_error shape;
+    struct gr_error_record shape;
     char text[sizeof(shape.message)] = "Extensions of Vulkan are missing.";
     const struct {
         const char *before, *names, *after;

@@ -41,6 +41,13 @@
     X(vkBindImageMemory, NULL)                                                                     \
     X(vkCreateSemaphore, NULL)                                                                     \
     X(vkDestroySemaphore, NULL)                                                                    \
+    X(vkCreateCommandPool, NULL)                                                                   \
+    X(vkDestroyCommandPool, NULL)                                                                  \
+    X(vkResetCommandPool, NULL)                                                                    \
+    X(vkAllocateCommandBuffers, NULL)                                                              \
+    X(vkBeginCommandBuffer, NULL)                                                                  \
+    X(vkEndCommandBuffer, NULL)                                                                    \
+    X(vkQueueSubmit, NULL)                                                                         \
     X(vkCmdPipelineBarrier, NULL)                                                                  \
     X(vkGetBufferMemoryRequirements2, "VK_KHR_get_memory_requirements2")                           \
     X(vkGetImageMemoryRequirements2, "VK_KHR_get_memory_requirements2")                            \
@@ -50,13 +57,23 @@
     X(vkGetSemaphoreCounterValue, "VK_KHR_timeline_semaphore")
 
 /*
+ * Those of features that the application may enable and say so. They are looked for like the
+ * device's others.
+ */
+#define GR_VK_OPTIONAL_FUNCTIONS(X)                                                                \
+    X(vkCmdPipelineBarrier2, "VK_KHR_synchronization2")                                            \
+    X(vkQueueSubmit2, "VK_KHR_synchronization2")
+
+/*
  * The functions of one application's device, under their own names: device->vk.vkCreateBuffer(...).
- * NULL are only those of extensions that the device does not have: for semaphores.
+ * NULL are only those of extensions that the device does not have, for semaphores, and the optional
+ * ones.
  */
 #define GR_VK_MEMBER(name, extension) PFN_##name name;
 struct vk_functions {
     GR_VK_INSTANCE_FUNCTIONS(GR_VK_MEMBER)
     GR_VK_DEVICE_FUNCTIONS(GR_VK_MEMBER)
+    GR_VK_OPTIONAL_FUNCTIONS(GR_VK_MEMBER)
 };
 #undef GR_VK_MEMBER
 

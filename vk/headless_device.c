@@ -7,6 +7,7 @@
 
 #include "lib/error.h"
 #include "vk/error.h"
+#include "vk/extensions.h"
 
 #define MOST_EXTENSIONS 16
 
@@ -65,54 +66,96 @@ static void get_queue(const struct vk_headless_functions *vk, VkDevice device, u
         vk->vkGetDeviceQueue(device, family, 0, queue);
 }
 
-static bool has_timeline(const struct vk_identity *identity, const char *const names[], uint32_t n)
+static bool has_name(const char *const names[], uint32_t n, const char *name)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (strcmp(names[i], VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME) == 0)
+        if (strcmp(names[i], name) == 0)
             return true;
-    return identity->api_version >= VK_API_VERSION_1_2;
+    return false;
 }
+
+/* What is enabled, as a chain. A device that does not know of one may not be asked for it. */
+struct features {
+    VkPhysicalDeviceFeatures2 all;
+    VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
+    VkPhysicalDeviceSynchronization2Features synchronization2;
+};
 
 /*
  * Of what the device has: what grinterop uses, and images that shaders write whatever their format
  * is.
  */
 static void choose_features(const struct vk_headless_functions *vk, VkPhysicalDevice device,
-                            bool timeline, VkPhysicalDeviceFeatures2 *features)
+                            bool knows_timeline, bool knows_synchronization2, struct features *f)
 {
-    VkPhysicalDeviceFeatures2 has = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                     .pNext = timeline ? features->pNext : NULL};
-    vk->vkGetPhysicalDeviceFeatures2(device, &has);
-    features->features.shaderStorageImageReadWithoutFormat =
-        has.features.shaderStorageImageReadWithoutFormat;
-    features->features.shaderStorageImageWriteWithoutFormat =
-        has.features.shaderStorageImageWriteWithoutFormat;
-    if (!timeline)
-        features->pNext = NULL;
+    *f = (struct features){
+        .all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+        .timeline.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
+        .synchronization2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES,
+    };
+    void **end = &f->all.pNext;
+    if (knows_timeline) {
+        *end = &f->timeline;
+        end = &f->timeline.pNext;
+    }
+    if (knows_synchronization2)
+        *end = &f->synchronization2;
+    vk->vkGetPhysicalDeviceFeatures2(device, &f->all);
+    f->all.features = (VkPhysicalDeviceFeatures){
+        .shaderStorageImageReadWithoutFormat = f->all.features.shaderStorageImageReadWithoutFormat,
+        .shaderStorageImageWriteWithoutFormat =
+            f->all.features.shaderStorageImageWriteWithoutFormat,
+    };
 }
 
 static gr_status make_device(const struct vk_headless_functions *vk,
                              const struct vk_identity *identity, const char *const names[],
                              uint32_t name_count, gr_vk_headless_info *handles)
 {
-    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES};
-    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                          .pNext = &timeline};
-    choose_features(vk, handles->physical_device, has_timeline(identity, names, name_count),
+    struct features features;
+    bool knows_timeline = identity->api_version >= VK_API_VERSION_1_2 ||
+                          has_name(names, name_count, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
+    bool knows_synchronization2 =
+        has_name(names, name_count, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME);
+    choose_features(vk, handles->physical_device, knows_timeline, knows_synchronization2,
                     &features);
     VkDeviceQueueCreateInfo queues[3];
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                               .pNext = &features,
+                               .pNext = &features.all,
                                .queueCreateInfoCount = list_queues(handles, queues),
                                .pQueueCreateInfos = queues,
                                .enabledExtensionCount = name_count,
                                .ppEnabledExtensionNames = names};
     VkResult result = vk->vkCreateDevice(handles->physical_device, &info, NULL, &handles->device);
-    if (result == VK_SUCCESS)
+    if (result == VK_SUCCESS) {
+        handles->synchronization2 = features.synchronization2.synchronization2;
         return GR_OK;
+    }
     handles->device = VK_NULL_HANDLE;
     return vk_fail(result, "vkCreateDevice", "A device of %s could not be made.", identity->name);
+}
+
+/* What grinterop uses, and synchronization2 where the device has it. */
+static gr_status choose_extensions(const gr_vk_headless_info *handles, const char *names[],
+                                   uint32_t *count)
+{
+    gr_vk_device_desc device =
+        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = handles->get_instance_proc_addr,
+                .instance = handles->instance, .physical_device = handles->physical_device);
+    struct vk_extensions has;
+    gr_status status = gr_vk_device_extensions(&device, names, count);
+    if (status != GR_OK)
+        return status;
+    PFN_vkEnumerateDeviceExtensionProperties enumerate =
+        (PFN_vkEnumerateDeviceExtensionProperties)handles->get_instance_proc_addr(
+            handles->instance, "vkEnumerateDeviceExtensionProperties");
+    status = vk_extensions_get(enumerate, handles->physical_device, &has);
+    if (status != GR_OK)
+        return status;
+    if (vk_extensions_have(&has, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME))
+        names[(*count)++] = VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME;
+    vk_extensions_end(&has);
+    return GR_OK;
 }
 
 gr_status vk_headless_create_device(const struct vk_headless_functions *vk,
@@ -120,11 +163,8 @@ gr_status vk_headless_create_device(const struct vk_headless_functions *vk,
                                     gr_vk_headless_info *handles, const char *call)
 {
     const char *names[MOST_EXTENSIONS];
-    uint32_t name_count = MOST_EXTENSIONS;
-    gr_vk_device_desc device = {.get_instance_proc_addr = handles->get_instance_proc_addr,
-                                .instance = handles->instance,
-                                .physical_device = handles->physical_device};
-    gr_status status = gr_vk_device_extensions(&device, names, &name_count);
+    uint32_t name_count = MOST_EXTENSIONS - 1;
+    gr_status status = choose_extensions(handles, names, &name_count);
     if (status == GR_OK)
         status = choose_families(vk, handles, call);
     if (status == GR_OK)
