@@ -11,6 +11,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/log.h"
+#include "lib/plural.h"
 #include "lib/sync/semaphore.h"
 #include "vk/error.h"
 
@@ -26,8 +27,9 @@
  */
 struct host_semaphore {
     gr_semaphore base;
-    gr_vk_device *device; /* held */
+    gr_vk_device *device; /* held as `owner` says */
     VkSemaphore semaphore;
+    enum vk_semaphore_owner owner;
     bool owned; /* the VkSemaphore is destroyed with it */
     struct vk_functions vk;
     VkDevice handle;
@@ -249,9 +251,9 @@ static gr_status enqueue(const gr_semaphore_point points[], size_t n, bool is_si
         return GR_OK;
     give_points(first);
     return gr_fail_cuda(result, "cuLaunchHostFunc",
-                        "The host function that %s for %zu semaphores could not be put into the "
+                        "The host function that %s for %zu semaphore%s could not be put into the "
                         "stream. An error of earlier work on the stream is reported here too.",
-                        is_signal ? "signals" : "waits", n);
+                        is_signal ? "signals" : "waits", n, gr_s(n));
 }
 
 static gr_status wait_by_host(const gr_semaphore_point points[], size_t n, CUstream stream)
@@ -275,7 +277,7 @@ static void describe_host(const gr_semaphore *semaphore, char *text, size_t size
 static void destroy_host(gr_semaphore *semaphore)
 {
     struct host_semaphore *s = (struct host_semaphore *)semaphore;
-    vk_device_drop(s->device);
+    vk_device_drop_by(s->device, s->owner);
     pthread_mutex_lock(&s->lock);
     s->orphaned = true;
     bool last = s->queued == 0;
@@ -291,6 +293,23 @@ static const struct gr_semaphore_ops host_ops = {
     .destroy = destroy_host,
 };
 
+static bool has_queued(struct host_semaphore *s)
+{
+    pthread_mutex_lock(&s->lock);
+    bool queued = s->queued > 0;
+    pthread_mutex_unlock(&s->lock);
+    return queued;
+}
+
+void vk_host_semaphore_finish(gr_semaphore *semaphore)
+{
+    const struct timespec pause = {.tv_nsec = 100000};
+    if (semaphore->ops != &host_ops)
+        return;
+    while (has_queued((struct host_semaphore *)semaphore) && !atomic_load(&exiting))
+        nanosleep(&pause, NULL);
+}
+
 VkSemaphore vk_semaphore_of_host(const gr_semaphore *semaphore)
 {
     if (!semaphore || semaphore->ops != &host_ops)
@@ -299,7 +318,8 @@ VkSemaphore vk_semaphore_of_host(const gr_semaphore *semaphore)
 }
 
 gr_semaphore *vk_semaphore_by_host(gr_vk_device *device, const gr_vk_semaphore_desc *info,
-                                   bool owned, const struct gr_context *context, const char *call)
+                                   enum vk_semaphore_owner owner, const struct gr_context *context,
+                                   const char *call)
 {
     pthread_once(&exit_once, watch_exit);
     struct host_semaphore *s = calloc(1, sizeof(*s));
@@ -309,15 +329,16 @@ gr_semaphore *vk_semaphore_by_host(gr_vk_device *device, const gr_vk_semaphore_d
         return NULL;
     }
     s->device = device;
+    s->owner = owner;
     s->semaphore = info->semaphore;
     s->vk = device->vk;
     s->handle = device->device;
     s->failure = VK_SUCCESS;
-    vk_device_hold(device);
+    vk_device_hold_by(device, owner);
     if (gr_semaphore_init(&s->base, &host_ops, context, true, info->value) != GR_OK) {
         destroy_host(&s->base);
         return NULL;
     }
-    s->owned = owned;
+    s->owned = owner != VK_OF_APPLICATION;
     return &s->base;
 }

@@ -13,7 +13,14 @@
 
 /* A semaphore of the VkSemaphore, whose handle CUDA never sees; as vk_semaphore_import(). */
 gr_semaphore *vk_semaphore_by_host(gr_vk_device *device, const gr_vk_semaphore_desc *info,
-                                   bool owned, const struct gr_context *context, const char *call);
+                                   enum vk_semaphore_owner owner, const struct gr_context *context,
+                                   const char *call);
+
+/*
+ * Waits until the streams have passed all that they were given of it; nothing where it is none that
+ * was made so.
+ */
+void vk_host_semaphore_finish(gr_semaphore *semaphore);
 
 /* The VkSemaphore; VK_NULL_HANDLE if this is no semaphore that was made so. */
 VkSemaphore vk_semaphore_of_host(const gr_semaphore *semaphore);

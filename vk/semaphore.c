@@ -1,30 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Semaphores of Vulkan's, made here or by the application, in the two ways that CUDA has them. */
+#include "vk/semaphore.h"
+
 #include "lib/context.h"
 #include "lib/error.h"
+#include "lib/live.h"
 #include "lib/log.h"
+#include "lib/struct_size.h"
 #include "lib/sync/semaphore.h"
-#include "vk/device.h"
 #include "vk/error.h"
 #include "vk/host_semaphore.h"
 #include "vk/semaphore_import.h"
 
 VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore)
 {
+    if (!semaphore)
+        gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                "The semaphore is NULL: did the call that makes it fail?");
+    if (!semaphore || semaphore == GR_SEMAPHORE_NONE)
+        return VK_NULL_HANDLE;
     VkSemaphore imported = vk_semaphore_imported(semaphore);
     return imported ? imported : vk_semaphore_of_host(semaphore);
 }
 
-/* Makes a semaphore of the VkSemaphore, which it owns or not; after an error that is as it was. */
+/* Makes a semaphore of the VkSemaphore; after an error that is as it was. */
 static gr_semaphore *make_semaphore(gr_vk_device *device, const gr_vk_semaphore_desc *info,
-                                    bool owned, const char *call)
+                                    enum vk_semaphore_owner owner, const char *call)
 {
     struct gr_context context;
     if (gr_context_hold(&device->context, &context, call) != GR_OK)
         return NULL;
     gr_semaphore *semaphore = info->through_host
-                                  ? vk_semaphore_by_host(device, info, owned, &context, call)
-                                  : vk_semaphore_import(device, info, owned, &context, call);
+                                  ? vk_semaphore_by_host(device, info, owner, &context, call)
+                                  : vk_semaphore_import(device, info, owner, &context, call);
     if (!semaphore) {
         gr_context_drop(&context);
         return NULL;
@@ -34,6 +42,8 @@ static gr_semaphore *make_semaphore(gr_vk_device *device, const gr_vk_semaphore_
         gr_semaphore_describe(semaphore, text, sizeof(text));
         gr_log(GR_LOG_DEBUG, "%s: %s", call, text);
     }
+    if (owner != VK_OF_DEVICE)
+        gr_live_add(GR_LIVE_SEMAPHORE, semaphore);
     return semaphore;
 }
 
@@ -81,28 +91,32 @@ static gr_status create_semaphore(const gr_vk_device *device, gr_vk_semaphore_de
                        : "");
 }
 
+gr_semaphore *vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type,
+                                  enum vk_semaphore_owner owner, const char *call)
+{
+    bool timeline = type == VK_SEMAPHORE_TYPE_TIMELINE;
+    gr_vk_semaphore_desc info = GR_INIT(gr_vk_semaphore_desc, .type = type,
+                                        .through_host = timeline && !device->exports_timeline);
+    if (create_semaphore(device, &info) != GR_OK)
+        return NULL;
+    gr_semaphore *semaphore = make_semaphore(device, &info, owner, call);
+    if (!semaphore)
+        device->vk.vkDestroySemaphore(device->device, info.semaphore, NULL);
+    return semaphore;
+}
+
 gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type)
 {
     if (check_type(device, type, __func__) != GR_OK)
         return NULL;
-    bool timeline = type == VK_SEMAPHORE_TYPE_TIMELINE;
-    if (!timeline && !device->exports_binary) {
+    if (type == VK_SEMAPHORE_TYPE_BINARY && !device->exports_binary) {
         gr_fail(GR_ERR_UNSUPPORTED, __func__,
                 "%s exports no binary semaphores, and the host cannot wait for one: use a "
                 "timeline semaphore.",
                 device->identity.name);
         return NULL;
     }
-    gr_vk_semaphore_desc info = {
-        .type = type,
-        .through_host = timeline && !device->exports_timeline,
-    };
-    if (create_semaphore(device, &info) != GR_OK)
-        return NULL;
-    gr_semaphore *semaphore = make_semaphore(device, &info, true, __func__);
-    if (!semaphore)
-        device->vk.vkDestroySemaphore(device->device, info.semaphore, NULL);
-    return semaphore;
+    return vk_semaphore_create(device, type, VK_OF_SEMAPHORE, __func__);
 }
 
 /* ---- The application's ----------------------------------------------------------------------- */
@@ -147,17 +161,20 @@ static gr_status check_way(const gr_vk_device *device, const gr_vk_semaphore_des
                             : ": use a timeline semaphore with through_host");
 }
 
-gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_desc *info)
+gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_desc *given)
 {
-    if (vk_check_arguments(device, info, __func__) != GR_OK ||
-        check_type(device, info->type, __func__) != GR_OK)
+    gr_vk_semaphore_desc info;
+    if (vk_check_arguments(device, given, __func__) != GR_OK ||
+        GR_TAKE(gr_vk_semaphore_desc, &info, given, __func__) != GR_OK ||
+        check_type(device, info.type, __func__) != GR_OK)
         return NULL;
-    if (!info->semaphore) {
+    if (!info.semaphore) {
         gr_fail(GR_ERR_INVALID_VALUE, __func__,
                 "`semaphore` is VK_NULL_HANDLE: pass the VkSemaphore.");
         return NULL;
     }
-    if (check_way(device, info, __func__) != GR_OK || check_value(device, info, __func__) != GR_OK)
+    if (check_way(device, &info, __func__) != GR_OK ||
+        check_value(device, &info, __func__) != GR_OK)
         return NULL;
-    return make_semaphore(device, info, false, __func__);
+    return make_semaphore(device, &info, VK_OF_APPLICATION, __func__);
 }

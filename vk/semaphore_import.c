@@ -12,8 +12,9 @@
 
 struct imported {
     gr_semaphore base;
-    gr_vk_device *device; /* held */
+    gr_vk_device *device; /* held as `owner` says */
     VkSemaphore semaphore;
+    enum vk_semaphore_owner owner;
     bool owned; /* the VkSemaphore is destroyed with it */
 };
 
@@ -29,7 +30,7 @@ static void destroy(gr_semaphore *semaphore)
     struct imported *s = (struct imported *)semaphore;
     if (s->owned)
         s->device->vk.vkDestroySemaphore(s->device->device, s->semaphore, NULL);
-    vk_device_drop(s->device);
+    vk_device_drop_by(s->device, s->owner);
     free(s);
 }
 
@@ -119,9 +120,11 @@ gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *
 {
     if (semaphore->ops == &imported_ops)
         return export_handle((const struct imported *)semaphore, semaphore->timeline, info);
-    return gr_fail(GR_ERR_UNSUPPORTED, "gr_resource_send",
-                   "The semaphore was not made from one of Vulkan's by its handle, so it cannot be "
-                   "exported again.");
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, "gr_resource_send",
+        "The semaphore was not made from one of Vulkan's by its handle, so it cannot be "
+        "exported again: make it by gr_vk_semaphore_create(), or from a VkSemaphore without "
+        "through_host.");
 }
 
 #endif
@@ -131,7 +134,7 @@ gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *
 static gr_status give_to_cuda(struct imported *s, const gr_vk_semaphore_desc *given,
                               const struct gr_context *context, const char *call)
 {
-    gr_semaphore_desc info = {.fd = -1, .value = given->value};
+    gr_semaphore_desc info = GR_INIT(gr_semaphore_desc, .fd = -1, .value = given->value);
     gr_status status = export_handle(s, given->type == VK_SEMAPHORE_TYPE_TIMELINE, &info);
     if (status != GR_OK)
         return status;
@@ -141,7 +144,8 @@ static gr_status give_to_cuda(struct imported *s, const gr_vk_semaphore_desc *gi
 }
 
 gr_semaphore *vk_semaphore_import(gr_vk_device *device, const gr_vk_semaphore_desc *info,
-                                  bool owned, const struct gr_context *context, const char *call)
+                                  enum vk_semaphore_owner owner, const struct gr_context *context,
+                                  const char *call)
 {
     struct imported *s = calloc(1, sizeof(*s));
     if (!s) {
@@ -149,12 +153,13 @@ gr_semaphore *vk_semaphore_import(gr_vk_device *device, const gr_vk_semaphore_de
         return NULL;
     }
     s->device = device;
+    s->owner = owner;
     s->semaphore = info->semaphore;
-    vk_device_hold(device);
+    vk_device_hold_by(device, owner);
     if (give_to_cuda(s, info, context, call) != GR_OK) {
         destroy(&s->base);
         return NULL;
     }
-    s->owned = owned;
+    s->owned = owner != VK_OF_APPLICATION;
     return &s->base;
 }

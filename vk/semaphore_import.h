@@ -7,11 +7,13 @@
 #include "vk/device.h"
 
 /*
- * Exports the VkSemaphore and makes a semaphore of it, which ends the VkSemaphore too if `owned`.
- * On success it owns the context's hold; after an error, with NULL, all is as it was.
+ * Exports the VkSemaphore and makes a semaphore of it, which ends the VkSemaphore too unless it is
+ * the application's. On success it owns the context's hold; after an error, with NULL, all is as it
+ * was.
  */
 gr_semaphore *vk_semaphore_import(gr_vk_device *device, const gr_vk_semaphore_desc *info,
-                                  bool owned, const struct gr_context *context, const char *call);
+                                  enum vk_semaphore_owner owner, const struct gr_context *context,
+                                  const char *call);
 
 /* The VkSemaphore; VK_NULL_HANDLE if this is no semaphore that was imported so. */
 VkSemaphore vk_semaphore_imported(const gr_semaphore *semaphore);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pair of timelines that a device's resources begin with, see pair.h. */
+#include "vk/pair.h"
+
+#include "lib/sync/semaphore.h"
+#include "vk/host_semaphore.h"
+#include "vk/semaphore.h"
+
+/* Resources that are about to end may still hold them; then they end with those. */
+static void end_pair(gr_vk_device *device, bool wait)
+{
+    if (wait) {
+        vk_host_semaphore_finish(device->acquire);
+        vk_host_semaphore_finish(device->release);
+    }
+    gr_semaphore_drop(device->acquire);
+    gr_semaphore_drop(device->release);
+}
+
+static gr_status make_pair(gr_vk_device *device, const char *call)
+{
+    gr_semaphore *acquire =
+        vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE, VK_OF_DEVICE, call);
+    gr_semaphore *release =
+        acquire ? vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE, VK_OF_DEVICE, call)
+                : NULL;
+    if (!release) {
+        gr_semaphore_drop(acquire);
+        return gr_last_error()->status;
+    }
+    device->acquire = acquire;
+    device->release = release;
+    device->end_pair = end_pair;
+    return GR_OK;
+}
+
+gr_status vk_pair_get(gr_vk_device *device, gr_semaphore **acquire, gr_semaphore **release,
+                      const char *call)
+{
+    gr_status status = GR_OK;
+    *acquire = *release = NULL;
+    if (!device->has_timeline || device->without_pair)
+        return GR_OK;
+    pthread_mutex_lock(&device->lock);
+    if (!device->acquire)
+        status = make_pair(device, call);
+    *acquire = device->acquire;
+    *release = device->release;
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
