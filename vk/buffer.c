@@ -4,13 +4,16 @@
 
 #include "lib/error.h"
 #include "lib/flags.h"
+#include "lib/plural.h"
+#include "lib/struct_size.h"
+#include "vk/chain.h"
 #include "vk/error.h"
 
 #define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
 
 VkBuffer gr_vk_buffer(const gr_resource *resource)
 {
-    const struct vk_resource *r = vk_resource_of(resource);
+    const struct vk_resource *r = vk_resource_asked(resource, __func__);
     return r ? r->binding.buffer : VK_NULL_HANDLE;
 }
 
@@ -22,50 +25,53 @@ static gr_status check_range(const gr_vk_buffer_desc *info, const char *call)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`size` is 0: pass the size of the buffer in bytes.");
     if (info->offset > info->memory_size || info->size > info->memory_size - info->offset)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The buffer's %llu bytes from offset %llu go past the end of its memory, "
-                       "which has %llu: pass the allocationSize as `memory_size`, and the offset "
-                       "of vkBindBufferMemory.",
-                       (unsigned long long)info->size, (unsigned long long)info->offset,
-                       (unsigned long long)info->memory_size);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The buffer, of size %llu and from offset %llu, goes past the end of its memory, "
+            "which has %llu: pass the allocationSize as `memory_size`, and the offset "
+            "of vkBindBufferMemory.",
+            (unsigned long long)info->size, (unsigned long long)info->offset,
+            (unsigned long long)info->memory_size);
     return GR_OK;
 }
 
-gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *info, unsigned flags)
+gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *given, unsigned flags)
 {
     const char *call = __func__;
-    if (vk_check_arguments(device, info, call) != GR_OK ||
+    gr_vk_buffer_desc info;
+    if (vk_check_arguments(device, given, call) != GR_OK ||
+        GR_TAKE(gr_vk_buffer_desc, &info, given, call) != GR_OK ||
         gr_flags_check(flags, BUFFER_FLAGS, call) != GR_OK)
         return NULL;
-    if (!info->buffer) {
+    if (!info.buffer) {
         gr_fail(GR_ERR_INVALID_VALUE, call, "`buffer` is VK_NULL_HANDLE: pass the VkBuffer.");
         return NULL;
     }
     struct vk_resource *r = vk_resource_begin(device, call);
     if (!r)
         return NULL;
-    r->binding.buffer = info->buffer;
-    r->binding.memory = info->memory;
-    r->binding.memory_size = info->memory_size;
-    r->binding.dedicated = info->dedicated;
-    if (vk_memory_check(&r->binding, info->offset, call) != GR_OK ||
-        check_range(info, call) != GR_OK)
+    r->binding.buffer = info.buffer;
+    r->binding.memory = info.memory;
+    r->binding.memory_size = info.memory_size;
+    r->binding.dedicated = info.dedicated;
+    r->concurrent = info.sharing_mode == VK_SHARING_MODE_CONCURRENT;
+    if (vk_memory_check(&r->binding, info.offset, call) != GR_OK ||
+        check_range(&info, call) != GR_OK)
         return vk_resource_discard(r);
-    const gr_external_part_desc part = {
-        .offset = (size_t)info->offset,
-        .size = (size_t)info->size,
-    };
+    const gr_external_part_desc part =
+        GR_INIT(gr_external_part_desc, .offset = (size_t)info.offset, .size = (size_t)info.size);
     return vk_resource_register(r, &part, flags, call);
 }
 
 /* ---- Made here ------------------------------------------------------------------------------- */
 
-static gr_status check_exportable(const gr_vk_device *device, VkBufferUsageFlags usage,
+static gr_status check_exportable(const gr_vk_device *device, const VkBufferCreateInfo *wish,
                                   VkExternalMemoryFeatureFlags *features, const char *call)
 {
     const VkPhysicalDeviceExternalBufferInfo info = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
-        .usage = usage,
+        .flags = wish->flags,
+        .usage = wish->usage,
         .handleType = GR_VK_MEMORY_HANDLE,
     };
     VkExternalBufferProperties properties = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
@@ -75,67 +81,93 @@ static gr_status check_exportable(const gr_vk_device *device, VkBufferUsageFlags
     if (*features & VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT)
         return GR_OK;
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "%s cannot export buffers of usage 0x%x as " GR_VK_HANDLE_NAME
+                   "%s cannot export buffers of usage 0x%x and flags 0x%x as " GR_VK_HANDLE_NAME
                    ": leave out usages, or share another buffer and copy on the device.",
-                   device->identity.name, usage);
+                   device->identity.name, wish->usage, wish->flags);
 }
 
-static gr_status create_buffer(struct vk_resource *r, VkDeviceSize size, VkBufferUsageFlags usage)
+static gr_status create_buffer(struct vk_resource *r, const VkBufferCreateInfo *wish)
 {
     const VkExternalMemoryBufferCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+        .pNext = wish->pNext,
         .handleTypes = GR_VK_MEMORY_HANDLE,
     };
-    const VkBufferCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .pNext = &external,
-        .size = size,
-        .usage = usage,
-        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
-    };
+    VkBufferCreateInfo info = *wish;
+    if (!vk_chain_find(wish->pNext, external.sType))
+        info.pNext = &external;
     r->owned = true;
+    r->concurrent = wish->sharingMode == VK_SHARING_MODE_CONCURRENT;
     VkResult result = r->binding.device->vk.vkCreateBuffer(r->binding.device->device, &info, NULL,
                                                            &r->binding.buffer);
     if (result == VK_SUCCESS)
         return GR_OK;
     r->binding.buffer = VK_NULL_HANDLE;
-    return vk_fail(result, "vkCreateBuffer", "A buffer of %llu bytes, usage 0x%x, was refused.",
-                   (unsigned long long)size, usage);
+    return vk_fail(result, "vkCreateBuffer", "A buffer of %llu byte%s, usage 0x%x, was refused.",
+                   (unsigned long long)info.size, gr_s(info.size), info.usage);
 }
 
-static gr_status check_wish(const gr_vk_device *device, VkDeviceSize size, VkBufferUsageFlags usage,
-                            unsigned flags, const char *call)
+/* A buffer of several memories, or of memory that nobody may look into, is nothing for CUDA. */
+static gr_status check_create_flags(VkBufferCreateFlags flags, const char *call)
 {
-    gr_status status = vk_check_device(device, call);
-    if (status == GR_OK)
-        status = gr_flags_check(flags, BUFFER_FLAGS, call);
-    if (status != GR_OK)
-        return status;
-    if (size == 0)
+    const VkBufferCreateFlags refused =
+        VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT |
+        VK_BUFFER_CREATE_SPARSE_ALIASED_BIT | VK_BUFFER_CREATE_PROTECTED_BIT;
+    if (!(flags & refused))
+        return GR_OK;
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "CUDA takes no buffers that are sparse or protected (flags 0x%x): make it "
+                   "without 0x%x.",
+                   flags, flags & refused);
+}
+
+static gr_status check_info(const VkBufferCreateInfo *info, const char *call)
+{
+    if (info->sType != VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The sType of VkBufferCreateInfo is %d: set it to "
+                       "VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO.",
+                       info->sType);
+    if (info->size == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`size` is 0: Vulkan has no buffers without bytes.");
-    if (usage == 0)
+    if (info->usage == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`usage` is 0: say what Vulkan does with the buffer, for example "
                        "VK_BUFFER_USAGE_VERTEX_BUFFER_BIT. Grinterop adds none.");
-    return GR_OK;
+    const VkExternalMemoryBufferCreateInfo *external =
+        vk_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
+    gr_status status = check_create_flags(info->flags, call);
+    return status == GR_OK && external
+               ? vk_check_handle_types(external->handleTypes, "VkExternalMemoryBufferCreateInfo",
+                                       call)
+               : status;
 }
 
-gr_resource *gr_vk_buffer_create(gr_vk_device *device, VkDeviceSize size, VkBufferUsageFlags usage,
+static gr_status check_wish(const gr_vk_device *device, const VkBufferCreateInfo *info,
+                            unsigned flags, const char *call)
+{
+    gr_status status = vk_check_arguments(device, info, call);
+    if (status == GR_OK)
+        status = gr_flags_check(flags, BUFFER_FLAGS, call);
+    return status == GR_OK ? check_info(info, call) : status;
+}
+
+gr_resource *gr_vk_buffer_create(gr_vk_device *device, const VkBufferCreateInfo *info,
                                  unsigned flags)
 {
     const char *call = __func__;
     VkExternalMemoryFeatureFlags features;
-    if (check_wish(device, size, usage, flags, call) != GR_OK ||
-        check_exportable(device, usage, &features, call) != GR_OK)
+    if (check_wish(device, info, flags, call) != GR_OK ||
+        check_exportable(device, info, &features, call) != GR_OK)
         return NULL;
     struct vk_resource *r = vk_resource_begin(device, call);
     if (!r)
         return NULL;
-    bool has_address = usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
-    if (create_buffer(r, size, usage) != GR_OK ||
+    bool has_address = info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    if (create_buffer(r, info) != GR_OK ||
         vk_memory_allocate(&r->binding, features, has_address, call) != GR_OK)
         return vk_resource_discard(r);
-    const gr_external_part_desc part = {.size = (size_t)size};
+    const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .size = (size_t)info->size);
     return vk_resource_register(r, &part, flags, call);
 }

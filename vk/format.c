@@ -324,21 +324,18 @@ static const struct row *find(unsigned number)
     return NULL;
 }
 
-gr_status gr_vk_format(VkFormat format, gr_vk_format_info *info)
+const gr_vk_format_info *gr_vk_format(VkFormat format)
 {
-    if (!info)
-        return gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                       "`info` is NULL: there is no place for the result.");
     const struct row *row = find((unsigned)format);
-    if (!row)
-        return gr_fail(
-            GR_ERR_UNSUPPORTED, __func__,
-            "VkFormat %u is not known to grinterop. Use one of 1, 2 or 4 channels of 8, 16 or "
-            "32 bits.",
-            (unsigned)format);
-    if (row->refused)
-        return gr_fail(GR_ERR_UNSUPPORTED, __func__, "CUDA cannot see %s: %s. Use %s.",
-                       row->info.name, row->refused, row->instead);
-    *info = row->info;
-    return GR_OK;
+    if (row && !row->refused)
+        return &row->info;
+    if (row)
+        gr_fail(GR_ERR_UNSUPPORTED, __func__, "CUDA cannot see %s: %s. Use %s.", row->info.name,
+                row->refused, row->instead);
+    else
+        gr_fail(GR_ERR_UNSUPPORTED, __func__,
+                "VkFormat %u is not known to grinterop. Use one of 1, 2 or 4 channels of 8, 16 or "
+                "32 bits.",
+                (unsigned)format);
+    return NULL;
 }

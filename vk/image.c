@@ -5,6 +5,9 @@
 #include "lib/error.h"
 #include "lib/external/memory_part.h"
 #include "lib/flags.h"
+#include "lib/plural.h"
+#include "lib/struct_size.h"
+#include "vk/chain.h"
 #include "vk/error.h"
 #include "vk/image_rules.h"
 
@@ -12,7 +15,7 @@
 
 VkImage gr_vk_image(const gr_resource *resource)
 {
-    const struct vk_resource *r = vk_resource_of(resource);
+    const struct vk_resource *r = vk_resource_asked(resource, __func__);
     return r ? r->binding.image : VK_NULL_HANDLE;
 }
 
@@ -22,47 +25,44 @@ VkImage gr_vk_image(const gr_resource *resource)
  * NVIDIA's Vulkan places the layers of an image that has mip levels as if the chain were whole, but
  * CUDA by the levels that it is told of (seen with driver 580): so it is told of all.
  */
-static uint32_t placed_levels(const gr_vk_image_desc *info)
+static uint32_t placed_levels(const VkImageCreateInfo *info)
 {
-    bool mipmapped = info->mip_levels > 1, layered = info->array_layers > 1;
+    bool mipmapped = info->mipLevels > 1, layered = info->arrayLayers > 1;
     return mipmapped && layered ? gr_whole_chain(info->extent.width, info->extent.height, 1) : 0;
 }
 
-static gr_external_image_desc seen_by_cuda(const gr_vk_image_desc *info,
+static gr_external_image_desc seen_by_cuda(const VkImageCreateInfo *info,
                                            const gr_vk_format_info *format)
 {
-    return (gr_external_image_desc){
-        .width = info->extent.width,
-        .height = info->type == VK_IMAGE_TYPE_1D ? 0 : info->extent.height,
-        .depth = info->type == VK_IMAGE_TYPE_3D ? info->extent.depth : 0,
-        .levels = vk_at_least_one(info->mip_levels),
-        .placed_levels = placed_levels(info),
-        .layers = info->array_layers > 1 ? info->array_layers : 0,
-        .cube = info->flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT,
-        .format = format->format,
-        .channels = format->channels,
-        .color_attachment = info->usage & VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
-        .srgb = format->srgb,
-        .normalized = format->normalized,
-    };
+    return GR_INIT(gr_external_image_desc, .width = info->extent.width,
+                   .height = info->imageType == VK_IMAGE_TYPE_1D ? 0 : info->extent.height,
+                   .depth = info->imageType == VK_IMAGE_TYPE_3D ? info->extent.depth : 0,
+                   .levels = info->mipLevels, .placed_levels = placed_levels(info),
+                   .layers = info->arrayLayers > 1 ? info->arrayLayers : 0,
+                   .cube = info->flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT,
+                   .format = format->format, .channels = format->channels,
+                   .color_attachment = info->usage & VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
+                   .srgb = format->srgb, .normalized = format->normalized);
 }
 
-static void note_image(struct vk_resource *r, const gr_vk_image_desc *info,
+static void note_image(struct vk_resource *r, const VkImageCreateInfo *info,
                        const gr_vk_format_info *format)
 {
     r->aspect = format->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
     r->format = format->name;
     r->extent = info->extent;
-    r->levels = vk_at_least_one(info->mip_levels);
-    r->layers = vk_at_least_one(info->array_layers);
+    r->concurrent = info->sharingMode == VK_SHARING_MODE_CONCURRENT;
+    r->levels = info->mipLevels;
+    r->layers = info->arrayLayers;
 }
 
-static gr_resource *register_image(struct vk_resource *r, const gr_vk_image_desc *info,
+static gr_resource *register_image(struct vk_resource *r, const VkImageCreateInfo *info,
                                    const gr_vk_format_info *format, VkDeviceSize offset,
                                    unsigned flags, const char *call)
 {
     const gr_external_image_desc image = seen_by_cuda(info, format);
-    const gr_external_part_desc part = {.offset = (size_t)offset, .image = &image};
+    const gr_external_part_desc part =
+        GR_INIT(gr_external_part_desc, .offset = (size_t)offset, .image = &image);
     /* What Vulkan's shaders store to, CUDA's kernels may as well. */
     if (info->usage & VK_IMAGE_USAGE_STORAGE_BIT)
         flags |= GR_SURFACE_LOAD_STORE;
@@ -71,77 +71,118 @@ static gr_resource *register_image(struct vk_resource *r, const gr_vk_image_desc
 
 /* ---- The application's ----------------------------------------------------------------------- */
 
-gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_desc *info, unsigned flags)
+/* What the application says of its image, taken over and checked. */
+static const gr_vk_format_info *take_image(const gr_vk_device *device,
+                                           const gr_vk_image_desc *given, gr_vk_image_desc *info,
+                                           unsigned flags, const char *call)
 {
-    const char *call = __func__;
-    gr_vk_format_info format;
-    if (vk_check_arguments(device, info, call) != GR_OK ||
+    if (vk_check_arguments(device, given, call) != GR_OK ||
+        GR_TAKE(gr_vk_image_desc, info, given, call) != GR_OK ||
         gr_flags_check(flags, IMAGE_FLAGS, call) != GR_OK)
         return NULL;
-    if (!info->image) {
-        gr_fail(GR_ERR_INVALID_VALUE, call, "`image` is VK_NULL_HANDLE: pass the VkImage.");
+    if (!info->image || !info->create_info) {
+        gr_fail(GR_ERR_INVALID_VALUE, call,
+                info->image ? "`create_info` is NULL: pass what the image was made by."
+                            : "`image` is VK_NULL_HANDLE: pass the VkImage.");
         return NULL;
     }
-    if (vk_image_check(info, call) != GR_OK || gr_vk_format(info->format, &format) != GR_OK)
-        return NULL;
-    struct vk_resource *r = vk_resource_begin(device, call);
+    return vk_image_check(info->create_info, call) == GR_OK
+               ? gr_vk_format(info->create_info->format)
+               : NULL;
+}
+
+gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_desc *given, unsigned flags)
+{
+    gr_vk_image_desc info;
+    const gr_vk_format_info *format = take_image(device, given, &info, flags, __func__);
+    struct vk_resource *r = format ? vk_resource_begin(device, __func__) : NULL;
     if (!r)
         return NULL;
-    r->binding.image = info->image;
-    r->binding.memory = info->memory;
-    r->binding.memory_size = info->memory_size;
-    r->binding.dedicated = info->dedicated;
-    note_image(r, info, &format);
-    if (vk_memory_check(&r->binding, info->offset, call) != GR_OK)
+    r->binding.image = info.image;
+    r->binding.memory = info.memory;
+    r->binding.memory_size = info.memory_size;
+    r->binding.dedicated = info.dedicated;
+    note_image(r, info.create_info, format);
+    if (vk_memory_check(&r->binding, info.offset, __func__) != GR_OK)
         return vk_resource_discard(r);
-    return register_image(r, info, &format, info->offset, flags, call);
+    return register_image(r, info.create_info, format, info.offset, flags, __func__);
 }
 
 /* ---- Made here ------------------------------------------------------------------------------- */
 
-static gr_status check_limits(const gr_vk_device *device, const gr_vk_image_desc *info,
+static gr_status check_limits(const gr_vk_device *device, const VkImageCreateInfo *info,
                               const VkImageFormatProperties *limits, const char *name,
                               const char *call)
 {
     const VkExtent3D *e = &info->extent, *most = &limits->maxExtent;
     if (e->width <= most->width && e->height <= most->height && e->depth <= most->depth &&
-        info->mip_levels <= limits->maxMipLevels && info->array_layers <= limits->maxArrayLayers)
+        info->mipLevels <= limits->maxMipLevels && info->arrayLayers <= limits->maxArrayLayers)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "%s has images of %s with at most %ux%ux%u texels, %u levels and %u layers, not "
-                   "%ux%ux%u with %u and %u.",
+                   "%s has images of %s with at most %ux%ux%u texels, %u level%s and %u layer%s, "
+                   "not %ux%ux%u with %u and %u: make it smaller.",
                    device->identity.name, name, most->width, most->height, most->depth,
-                   limits->maxMipLevels, limits->maxArrayLayers, e->width, e->height, e->depth,
-                   vk_at_least_one(info->mip_levels), vk_at_least_one(info->array_layers));
+                   limits->maxMipLevels, gr_s(limits->maxMipLevels), limits->maxArrayLayers,
+                   gr_s(limits->maxArrayLayers), e->width, e->height, e->depth, info->mipLevels,
+                   info->arrayLayers);
 }
 
-static gr_status refuse_format(const gr_vk_device *device, const gr_vk_image_desc *info,
+static gr_status refuse_format(const gr_vk_device *device, const VkImageCreateInfo *info,
                                VkResult result, const char *name)
 {
     const char *query = "vkGetPhysicalDeviceImageFormatProperties2";
     if (result != VK_ERROR_FORMAT_NOT_SUPPORTED)
         return vk_fail(result, query, "%s could not be asked about images of %s.",
                        device->identity.name, name);
-    return gr_fail_code(GR_ERR_UNSUPPORTED, (int)result, vk_result_name(result), query,
+    return gr_fail_code(GR_ERR_UNSUPPORTED, GR_DOMAIN_VULKAN, (int)result, vk_result_name(result),
+                        query,
                         "%s has no images of %s with usage 0x%x, flags 0x%x and tiling %d that it "
                         "can export as " GR_VK_HANDLE_NAME ": leave out usages, or use another "
                         "format, for example VK_FORMAT_R8G8B8A8_UNORM.",
                         device->identity.name, name, info->usage, info->flags, info->tiling);
 }
 
-static gr_status check_exportable(const gr_vk_device *device, const gr_vk_image_desc *info,
+/* What of an image's chain counts for what a device can do, in a chain of its own. */
+struct format_query {
+    VkImageFormatListCreateInfo formats;
+    VkImageStencilUsageCreateInfo stencil;
+};
+
+static const void *chain_for_query(const VkImageCreateInfo *info, struct format_query *query)
+{
+    const void *chain = NULL;
+    const VkImageFormatListCreateInfo *formats =
+        vk_chain_find(info->pNext, VK_STRUCTURE_TYPE_IMAGE_FORMAT_LIST_CREATE_INFO);
+    const VkImageStencilUsageCreateInfo *stencil =
+        vk_chain_find(info->pNext, VK_STRUCTURE_TYPE_IMAGE_STENCIL_USAGE_CREATE_INFO);
+    if (formats) {
+        query->formats = *formats;
+        query->formats.pNext = chain;
+        chain = &query->formats;
+    }
+    if (stencil) {
+        query->stencil = *stencil;
+        query->stencil.pNext = chain;
+        chain = &query->stencil;
+    }
+    return chain;
+}
+
+static gr_status check_exportable(const gr_vk_device *device, const VkImageCreateInfo *info,
                                   const char *name, VkExternalMemoryFeatureFlags *features,
                                   const char *call)
 {
+    struct format_query query;
     const VkPhysicalDeviceExternalImageFormatInfo external = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO,
+        .pNext = chain_for_query(info, &query),
         .handleType = GR_VK_MEMORY_HANDLE,
     };
     const VkPhysicalDeviceImageFormatInfo2 wanted = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_FORMAT_INFO_2,
         .pNext = &external,
         .format = info->format,
-        .type = info->type,
+        .type = info->imageType,
         .tiling = info->tiling,
         .usage = info->usage,
         .flags = info->flags,
@@ -162,27 +203,16 @@ static gr_status check_exportable(const gr_vk_device *device, const gr_vk_image_
     return check_limits(device, info, &found.imageFormatProperties, name, call);
 }
 
-static gr_status create_image(struct vk_resource *r, const gr_vk_image_desc *wish)
+static gr_status create_image(struct vk_resource *r, const VkImageCreateInfo *wish)
 {
     const VkExternalMemoryImageCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
+        .pNext = wish->pNext,
         .handleTypes = GR_VK_MEMORY_HANDLE,
     };
-    const VkImageCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-        .pNext = &external,
-        .flags = wish->flags,
-        .imageType = wish->type,
-        .format = wish->format,
-        .extent = wish->extent,
-        .mipLevels = r->levels,
-        .arrayLayers = r->layers,
-        .samples = VK_SAMPLE_COUNT_1_BIT,
-        .tiling = wish->tiling,
-        .usage = wish->usage,
-        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
-        .initialLayout = VK_IMAGE_LAYOUT_UNDEFINED,
-    };
+    VkImageCreateInfo info = *wish;
+    if (!vk_chain_find(wish->pNext, external.sType))
+        info.pNext = &external;
     r->owned = true;
     VkResult result = r->binding.device->vk.vkCreateImage(r->binding.device->device, &info, NULL,
                                                           &r->binding.image);
@@ -190,13 +220,23 @@ static gr_status create_image(struct vk_resource *r, const gr_vk_image_desc *wis
         return GR_OK;
     r->binding.image = VK_NULL_HANDLE;
     return vk_fail(result, "vkCreateImage",
-                   "An image of %s, %ux%ux%u, %u levels, %u layers, usage 0x%x, was refused.",
+                   "An image of %s, %ux%ux%u, %u level%s, %u layer%s, usage 0x%x, was refused.",
                    r->format, info.extent.width, info.extent.height, info.extent.depth, r->levels,
-                   r->layers, info.usage);
+                   gr_s(r->levels), r->layers, gr_s(r->layers), info.usage);
 }
 
-static gr_status check_wish(const gr_vk_device *device, const gr_vk_image_desc *info,
-                            gr_vk_format_info *format, unsigned flags, const char *call)
+/* The application may have asked for external memory itself. */
+static gr_status check_chain(const VkImageCreateInfo *info, const char *call)
+{
+    const VkExternalMemoryImageCreateInfo *external =
+        vk_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
+    return external ? vk_check_handle_types(external->handleTypes,
+                                            "VkExternalMemoryImageCreateInfo", call)
+                    : GR_OK;
+}
+
+static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo *info,
+                            unsigned flags, const char *call)
 {
     gr_status status = vk_check_arguments(device, info, call);
     if (status == GR_OK)
@@ -204,7 +244,7 @@ static gr_status check_wish(const gr_vk_device *device, const gr_vk_image_desc *
     if (status == GR_OK)
         status = vk_image_check(info, call);
     if (status == GR_OK)
-        status = gr_vk_format(info->format, format);
+        status = check_chain(info, call);
     if (status == GR_OK && info->usage == 0)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
                          "`usage` is 0: say what Vulkan does with the image, for example "
@@ -212,20 +252,21 @@ static gr_status check_wish(const gr_vk_device *device, const gr_vk_image_desc *
     return status;
 }
 
-gr_resource *gr_vk_image_create(gr_vk_device *device, const gr_vk_image_desc *info, unsigned flags)
+gr_resource *gr_vk_image_create(gr_vk_device *device, const VkImageCreateInfo *info, unsigned flags)
 {
     const char *call = __func__;
-    gr_vk_format_info format;
     VkExternalMemoryFeatureFlags features;
-    if (check_wish(device, info, &format, flags, call) != GR_OK ||
-        check_exportable(device, info, format.name, &features, call) != GR_OK)
+    if (check_wish(device, info, flags, call) != GR_OK)
+        return NULL;
+    const gr_vk_format_info *format = gr_vk_format(info->format);
+    if (!format || check_exportable(device, info, format->name, &features, call) != GR_OK)
         return NULL;
     struct vk_resource *r = vk_resource_begin(device, call);
     if (!r)
         return NULL;
-    note_image(r, info, &format);
+    note_image(r, info, format);
     if (create_image(r, info) != GR_OK ||
         vk_memory_allocate(&r->binding, features, false, call) != GR_OK)
         return vk_resource_discard(r);
-    return register_image(r, info, &format, 0, flags, call);
+    return register_image(r, info, format, 0, flags, call);
 }

@@ -3,59 +3,78 @@
 #include "vk/image_rules.h"
 
 #include "lib/error.h"
+#include "lib/plural.h"
 #include "lib/external/memory_part.h"
 #include "lib/external/external.h"
 
-static gr_status check_extent(const gr_vk_image_desc *info, const char *call)
+static gr_status check_counts(const VkImageCreateInfo *info, const char *call)
+{
+    if (info->sType != VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The sType of VkImageCreateInfo is %d: set it to "
+                       "VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO.",
+                       info->sType);
+    if (info->mipLevels > 0 && info->arrayLayers > 0 && info->samples > 0)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "mipLevels is %u, arrayLayers %u and samples %u, and none can be 0: Vulkan counts "
+        "each of them from 1.",
+        info->mipLevels, info->arrayLayers, info->samples);
+}
+
+static gr_status check_extent(const VkImageCreateInfo *info, const char *call)
 {
     const VkExtent3D *e = &info->extent;
-    if (info->type != VK_IMAGE_TYPE_1D && info->type != VK_IMAGE_TYPE_2D &&
-        info->type != VK_IMAGE_TYPE_3D)
+    if (info->imageType != VK_IMAGE_TYPE_1D && info->imageType != VK_IMAGE_TYPE_2D &&
+        info->imageType != VK_IMAGE_TYPE_3D)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "%d is no VkImageType: pass VK_IMAGE_TYPE_1D, _2D or _3D.", info->type);
+                       "%d is no VkImageType: pass VK_IMAGE_TYPE_1D, _2D or _3D.", info->imageType);
     if (e->width == 0 || e->height == 0 || e->depth == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The extent is %ux%ux%u: pass that of VkImageCreateInfo, where 1 stands "
                        "for a height or depth that there is not.",
                        e->width, e->height, e->depth);
-    if ((info->type == VK_IMAGE_TYPE_1D && e->height != 1) ||
-        (info->type != VK_IMAGE_TYPE_3D && e->depth != 1))
+    if ((info->imageType == VK_IMAGE_TYPE_1D && e->height != 1) ||
+        (info->imageType != VK_IMAGE_TYPE_3D && e->depth != 1))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "A %s image cannot have the extent %ux%ux%u: pass the type and the extent "
                        "of VkImageCreateInfo.",
-                       info->type == VK_IMAGE_TYPE_1D ? "1D" : "2D", e->width, e->height, e->depth);
+                       info->imageType == VK_IMAGE_TYPE_1D ? "1D" : "2D", e->width, e->height,
+                       e->depth);
     return GR_OK;
 }
 
-static gr_status check_layers(const gr_vk_image_desc *info, const char *call)
+static gr_status check_layers(const VkImageCreateInfo *info, const char *call)
 {
-    uint32_t layers = vk_at_least_one(info->array_layers);
+    uint32_t layers = info->arrayLayers;
     bool cube = info->flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT;
-    if (info->type == VK_IMAGE_TYPE_3D && layers > 1)
+    if (info->imageType == VK_IMAGE_TYPE_3D && layers > 1)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "A 3D image has no layers, but array_layers is %u: pass 1.", layers);
-    if (cube && (info->type != VK_IMAGE_TYPE_2D || info->extent.width != info->extent.height))
+                       "A 3D image has no layers, but arrayLayers is %u: pass 1.", layers);
+    if (cube && (info->imageType != VK_IMAGE_TYPE_2D || info->extent.width != info->extent.height))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The faces of a cube are square 2D images, but the extent is %ux%ux%u: "
                        "leave VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT out, or make it square.",
                        info->extent.width, info->extent.height, info->extent.depth);
     if (cube && layers % 6 != 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "CUDA sees cubes of 6 faces each, but array_layers is %u: pass a multiple "
+                       "CUDA sees cubes of 6 faces each, but arrayLayers is %u: pass a multiple "
                        "of 6, or leave VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT out.",
                        layers);
     return GR_OK;
 }
 
-static gr_status check_levels(const gr_vk_image_desc *info, const char *call)
+static gr_status check_levels(const VkImageCreateInfo *info, const char *call)
 {
     const VkExtent3D *e = &info->extent;
     uint32_t most = gr_whole_chain(e->width, e->height, e->depth);
-    if (info->mip_levels <= most)
+    if (info->mipLevels <= most)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "An image of %ux%ux%u texels has at most %u mip levels, not %u.", e->width,
-                   e->height, e->depth, most, info->mip_levels);
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "An image of %ux%ux%u texels has at most %u mip level%s, not %u: pass that or less.",
+        e->width, e->height, e->depth, most, gr_s(most), info->mipLevels);
 }
 
 /*
@@ -76,7 +95,7 @@ static gr_status check_create_flags(VkImageCreateFlags flags, const char *call)
                    flags, flags & refused);
 }
 
-static gr_status check_tiling(const gr_vk_image_desc *info, const char *call)
+static gr_status check_tiling(const VkImageCreateInfo *info, const char *call)
 {
     if (info->tiling == VK_IMAGE_TILING_OPTIMAL)
         return GR_OK;
@@ -84,19 +103,19 @@ static gr_status check_tiling(const gr_vk_image_desc *info, const char *call)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "CUDA does not know images of the tiling %d: use VK_IMAGE_TILING_OPTIMAL.",
                        info->tiling);
-    if (info->type == VK_IMAGE_TYPE_2D && info->mip_levels <= 1 && info->array_layers <= 1)
+    if (info->imageType == VK_IMAGE_TYPE_2D && info->mipLevels <= 1 && info->arrayLayers <= 1)
         return GR_OK;
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
         "With VK_IMAGE_TILING_LINEAR there is one 2D level and layer at most; this image "
-        "is %ux%ux%u with %u levels and %u layers. Use VK_IMAGE_TILING_OPTIMAL.",
-        info->extent.width, info->extent.height, info->extent.depth,
-        vk_at_least_one(info->mip_levels), vk_at_least_one(info->array_layers));
+        "is %ux%ux%u with %u level%s and %u layer%s. Use VK_IMAGE_TILING_OPTIMAL.",
+        info->extent.width, info->extent.height, info->extent.depth, info->mipLevels,
+        gr_s(info->mipLevels), info->arrayLayers, gr_s(info->arrayLayers));
 }
 
-static gr_status check_samples(const gr_vk_image_desc *info, const char *call)
+static gr_status check_samples(const VkImageCreateInfo *info, const char *call)
 {
-    if (info->samples <= VK_SAMPLE_COUNT_1_BIT)
+    if (info->samples == VK_SAMPLE_COUNT_1_BIT)
         return GR_OK;
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    "CUDA takes no multisampled images, and this one has %d samples a pixel: "
@@ -104,9 +123,11 @@ static gr_status check_samples(const gr_vk_image_desc *info, const char *call)
                    info->samples);
 }
 
-gr_status vk_image_check(const gr_vk_image_desc *info, const char *call)
+gr_status vk_image_check(const VkImageCreateInfo *info, const char *call)
 {
-    gr_status status = check_extent(info, call);
+    gr_status status = check_counts(info, call);
+    if (status == GR_OK)
+        status = check_extent(info, call);
     if (status == GR_OK)
         status = check_layers(info, call);
     if (status == GR_OK)

@@ -3,6 +3,7 @@
 #include "vk/memory.h"
 
 #include "lib/error.h"
+#include "lib/plural.h"
 #include "lib/external/import.h"
 #include "vk/error.h"
 
@@ -49,9 +50,9 @@ static gr_status check_place(const struct vk_binding *b, VkDeviceSize offset,
     if (offset > b->memory_size || need->size > b->memory_size - offset)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The %s needs %llu bytes from offset %llu, but its memory has %llu: pass the "
+            "The %s needs %llu byte%s from offset %llu, but its memory has %llu: pass the "
             "allocationSize as `memory_size`, and the offset of vkBind%sMemory.",
-            what, (unsigned long long)need->size, (unsigned long long)offset,
+            what, (unsigned long long)need->size, gr_s(need->size), (unsigned long long)offset,
             (unsigned long long)b->memory_size, b->image ? "Image" : "Buffer");
     if (need->alignment > 1 && offset % need->alignment != 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -86,6 +87,18 @@ gr_status vk_memory_check(const struct vk_binding *b, VkDeviceSize offset, const
             "VkMemoryDedicatedAllocateInfo and pass dedicated true, as CUDA has to know.",
             what);
     return check_place(b, offset, &need.memory, call);
+}
+
+gr_status vk_check_handle_types(VkExternalMemoryHandleTypeFlags types, const char *type,
+                                const char *call)
+{
+    if (types & GR_VK_MEMORY_HANDLE)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The handleTypes of %s are 0x%x, without "
+                   "VK_EXTERNAL_MEMORY_HANDLE_TYPE_" GR_VK_HANDLE_NAME
+                   "_BIT: add it, or leave the struct out, as grinterop puts it in.",
+                   type, types);
 }
 
 /* ---- Allocation ------------------------------------------------------------------------------ */
@@ -151,7 +164,7 @@ static gr_status allocate(struct vk_binding *b, uint32_t type, bool has_address)
         return GR_OK;
     b->memory = VK_NULL_HANDLE;
     return vk_fail(result, "vkAllocateMemory",
-                   "%llu bytes of memory that can be exported (type %u, %s) were not to be had.",
+                   "Memory that can be exported was not to be had (bytes: %llu, type %u, %s).",
                    (unsigned long long)b->memory_size, type,
                    b->dedicated ? "dedicated" : "not dedicated");
 }
@@ -165,7 +178,7 @@ static gr_status bind_memory(const struct vk_binding *b)
     if (result == VK_SUCCESS)
         return GR_OK;
     return vk_fail(result, b->buffer ? "vkBindBufferMemory" : "vkBindImageMemory",
-                   "%llu bytes of memory were allocated but could not be bound.",
+                   "Memory was allocated but could not be bound (bytes: %llu).",
                    (unsigned long long)b->memory_size);
 }
 
@@ -177,8 +190,9 @@ gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags 
     if (type == UINT32_MAX)
         return gr_fail(GR_ERR_VULKAN, call,
                        "No memory type of the device can be exported for this %s "
-                       "(memoryTypeBits is 0x%x).",
-                       b->image ? "image" : "buffer", need.memory.memoryTypeBits);
+                       "(memoryTypeBits is 0x%x): share another %s, and copy on the device.",
+                       b->image ? "image" : "buffer", need.memory.memoryTypeBits,
+                       b->image ? "image" : "buffer");
     b->dedicated = need.prefers_dedicated || need.requires_dedicated ||
                    (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT);
     b->memory_size = size_to_allocate(b, &need);

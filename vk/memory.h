@@ -21,6 +21,10 @@ struct vk_binding {
 /* Whether the application's buffer or image can be bound at `offset` of its memory, as it says. */
 gr_status vk_memory_check(const struct vk_binding *binding, VkDeviceSize offset, const char *call);
 
+/* Whether what the application asked to export in `type` has what CUDA imports among it. */
+gr_status vk_check_handle_types(VkExternalMemoryHandleTypeFlags types, const char *type,
+                                const char *call);
+
 /*
  * Allocates memory that can be exported for the buffer or image, and binds it. `features` is what
  * the device says of such external memory; `has_address`: the buffer's device address is going to

@@ -74,7 +74,7 @@ static void close_handle(const gr_external_memory_desc *info, bool imported)
 
 gr_status vk_memory_export(const struct vk_binding *b, struct gr_memory_export *memory)
 {
-    gr_external_memory_desc info = {.fd = -1};
+    gr_external_memory_desc info = GR_INIT(gr_external_memory_desc, .fd = -1);
     gr_status status = export_handle(b, &info);
     if (status != GR_OK)
         return status;
@@ -92,12 +92,9 @@ gr_status vk_memory_import(const struct vk_binding *b, struct gr_external *resou
                            const struct gr_context *context, const gr_external_part_desc *part,
                            unsigned flags, const char *call)
 {
-    gr_external_memory_desc info = {
-        .fd = -1,
-        .size = (size_t)b->memory_size,
-        .dedicated = b->dedicated,
-        .part = *part,
-    };
+    gr_external_memory_desc info =
+        GR_INIT(gr_external_memory_desc, .fd = -1, .size = (size_t)b->memory_size,
+                .dedicated = b->dedicated, .part = part);
     gr_status status = export_handle(b, &info);
     if (status != GR_OK)
         return status;

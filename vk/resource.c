@@ -6,17 +6,20 @@
 #include <stdlib.h>
 
 #include "lib/error.h"
+#include "lib/live.h"
+#include "lib/plural.h"
 #include "vk/error.h"
 #include "vk/memory_import.h"
+#include "vk/pair.h"
 #include "vk/semaphore_import.h"
 
 static void describe(const gr_resource *resource, char *text, size_t size)
 {
     const struct vk_resource *r = vk_resource_of(resource);
     if (r->binding.image)
-        snprintf(text, size, "Vulkan image 0x%llx, %s, %ux%ux%u, %u levels, %u layers",
+        snprintf(text, size, "Vulkan image 0x%llx, %s, %ux%ux%u, %u level%s, %u layer%s",
                  GR_VK_NUMBER(r->binding.image), r->format, r->extent.width, r->extent.height,
-                 r->extent.depth, r->levels, r->layers);
+                 r->extent.depth, r->levels, gr_s(r->levels), r->layers, gr_s(r->layers));
     else
         snprintf(text, size, "Vulkan buffer 0x%llx", GR_VK_NUMBER(r->binding.buffer));
 }
@@ -53,8 +56,11 @@ static gr_status export_for_peer(const gr_resource *resource, struct gr_memory_e
 
 static gr_semaphore *create_semaphore(const gr_resource *resource)
 {
-    return gr_vk_semaphore_create(vk_resource_of(resource)->binding.device,
-                                  VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_semaphore *semaphore = gr_vk_semaphore_create(vk_resource_of(resource)->binding.device,
+                                                     VK_SEMAPHORE_TYPE_TIMELINE);
+    if (semaphore)
+        gr_live_remove(GR_LIVE_SEMAPHORE, semaphore); /* the ring's */
+    return semaphore;
 }
 
 #endif
@@ -73,6 +79,16 @@ struct vk_resource *vk_resource_of(const gr_resource *resource)
 {
     struct gr_external *external = resource ? gr_external_of(resource) : NULL;
     return external && external->kind == &vk_kind ? (struct vk_resource *)external : NULL;
+}
+
+struct vk_resource *vk_resource_asked(const gr_resource *resource, const char *call)
+{
+    struct vk_resource *r = vk_resource_of(resource);
+    if (!r)
+        gr_fail(resource ? GR_ERR_STATE : GR_ERR_INVALID_VALUE, call,
+                resource ? "The resource was made from no Vulkan object."
+                         : "The resource is NULL: did the call that makes it fail?");
+    return r;
 }
 
 struct vk_resource *vk_resource_begin(gr_vk_device *device, const char *call)
@@ -97,20 +113,39 @@ gr_resource *vk_resource_discard(struct vk_resource *r)
 
 VkDeviceMemory gr_vk_memory(const gr_resource *resource)
 {
-    const struct vk_resource *r = vk_resource_of(resource);
+    const struct vk_resource *r = vk_resource_asked(resource, __func__);
     return r ? r->binding.memory : VK_NULL_HANDLE;
+}
+
+/* Without a pair the resource is undecided until the application gives it semaphores. */
+static void begin_order(struct vk_resource *r, gr_semaphore *acquire, gr_semaphore *release)
+{
+    struct gr_sync *sync = &r->external.sync;
+    if (!acquire)
+        return;
+    gr_semaphore_hold(acquire);
+    gr_semaphore_hold(release);
+    sync->acquire = acquire;
+    sync->release = release;
+    sync->of_device = true;
+    sync->decided = true;
 }
 
 gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part_desc *part,
                                   unsigned flags, const char *call)
 {
     struct gr_context context;
+    gr_semaphore *acquire, *release;
     if (part->image)
         r->cuda_image = *part->image;
-    if (gr_context_hold(&r->binding.device->context, &context, call) != GR_OK)
+    if (vk_pair_get(r->binding.device, &acquire, &release, call) != GR_OK ||
+        gr_context_hold(&r->binding.device->context, &context, call) != GR_OK)
         return vk_resource_discard(r);
-    if (vk_memory_import(&r->binding, &r->external, &context, part, flags, call) == GR_OK)
+    if (vk_memory_import(&r->binding, &r->external, &context, part, flags, call) == GR_OK) {
+        r->external.base.api = GR_VULKAN;
+        begin_order(r, acquire, release);
         return &r->external.base;
+    }
     gr_context_drop(&context);
     return vk_resource_discard(r);
 }

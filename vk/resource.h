@@ -11,6 +11,7 @@ struct vk_resource {
     struct gr_external external;
     struct vk_binding binding;         /* its device is held */
     gr_external_image_desc cuda_image; /* of an image, as CUDA was told of it */
+    bool concurrent;                   /* shared among queue families: none of them owns it */
     bool owned;                /* Vulkan's objects are the resource's and destroyed with it */
     VkImageAspectFlags aspect; /* of an image, as the following are */
     const char *format;
@@ -20,6 +21,9 @@ struct vk_resource {
 
 /* The struct of a resource that vk/ made; NULL for any other. */
 struct vk_resource *vk_resource_of(const gr_resource *resource);
+
+/* Likewise for the program's questions: records why there is none. */
+struct vk_resource *vk_resource_asked(const gr_resource *resource, const char *call);
 
 /* Zeroed, and with a hold of the device; NULL, with the error, if there is no memory. */
 struct vk_resource *vk_resource_begin(gr_vk_device *device, const char *call);
