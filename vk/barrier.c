@@ -3,35 +3,81 @@
  * Barriers between Vulkan and CUDA: who owns the memory (the queue's family or what is outside of
  * Vulkan), and the layout of images. That the other side waits is the semaphores' part.
  */
+#include "vk/barrier.h"
+
 #include "lib/error.h"
-#include "vk/resource.h"
-
-/* Resources in one command: their barriers lie on the stack. */
-#define BARRIERS_AT_ONCE 32
-
-struct direction {
-    bool to_cuda;
-    const gr_vk_use *use;
-};
+#include "lib/struct_size.h"
 
 /* ---- What is checked before anything is recorded --------------------------------------------- */
 
-static gr_status check_use(const gr_vk_use *use, const char *name, const char *call)
+/* Flags of synchronization2 that vkCmdPipelineBarrier has no room for. */
+static bool is_wide(const gr_vk_use *use)
 {
-    if (!use)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`%s` is NULL: say how Vulkan uses the resources.", name);
+    return use->stages >> 32 || use->access >> 32;
+}
+
+static gr_status check_flags(const gr_vk_device *device, const gr_vk_use *use, const char *name,
+                             const char *call)
+{
     if (use->stages == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`%s->stages` is 0: name the stages that use the resources. "
-                       "VK_PIPELINE_STAGE_ALL_COMMANDS_BIT is always right.",
+                       "VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT is always right.",
                        name);
-    if (use->queue_family == VK_QUEUE_FAMILY_EXTERNAL)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`%s->queue_family` is VK_QUEUE_FAMILY_EXTERNAL, which is CUDA's side: pass "
-                       "the family of the queue that the commands are submitted to.",
-                       name);
+    if (is_wide(use) && !device->synchronization2)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "`%s` has stages 0x%llx and accesses 0x%llx, of which those over 32 bits "
+                       "need the feature synchronization2. Enable it in vkCreateDevice "
+                       "(VkPhysicalDeviceSynchronization2Features; before Vulkan 1.3 with the "
+                       "extension VK_KHR_synchronization2), and set synchronization2 in "
+                       "gr_vk_device_desc.",
+                       name, (unsigned long long)use->stages, (unsigned long long)use->access);
     return GR_OK;
+}
+
+static gr_status check_family(const gr_vk_device *device, uint32_t family, const char *name,
+                              const char *call)
+{
+    if (family < device->family_count)
+        return GR_OK;
+    if (family == VK_QUEUE_FAMILY_EXTERNAL)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`*%s->queue_family` is VK_QUEUE_FAMILY_EXTERNAL, which is CUDA's side: "
+                       "pass the family of the queue that the commands are submitted to, or NULL.",
+                       name);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "`*%s->queue_family` is %u, but %s has %u families: pass that of the queue "
+                   "that the commands are submitted to, or NULL for the wrapped device's.",
+                   name, family, device->identity.name, device->family_count);
+}
+
+gr_status vk_handover_take(struct vk_handover *way, const gr_vk_device *device,
+                           const gr_vk_use *given, const char *name, const char *call)
+{
+    if (!given)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`%s` is NULL: say how Vulkan uses the resources.", name);
+    gr_status status = GR_TAKE(gr_vk_use, &way->use, given, call);
+    if (status != GR_OK)
+        return status;
+    status = check_flags(device, &way->use, name, call);
+    if (status != GR_OK)
+        return status;
+    way->family = way->use.queue_family ? *way->use.queue_family : device->queue_family;
+    return check_family(device, way->family, name, call);
+}
+
+gr_status vk_handover_check(const struct vk_handover *way, const struct vk_resource *r, size_t i,
+                            const char *call)
+{
+    VkImageLayout layout = way->use.layout;
+    if (!r->binding.image || way->to_cuda ||
+        (layout != VK_IMAGE_LAYOUT_UNDEFINED && layout != VK_IMAGE_LAYOUT_PREINITIALIZED))
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "Resource %zu is an image, and no image can be brought into "
+                   "VK_IMAGE_LAYOUT_%s: pass the layout that it is used in next.",
+                   i, layout == VK_IMAGE_LAYOUT_UNDEFINED ? "UNDEFINED" : "PREINITIALIZED");
 }
 
 static gr_status check_resource(const gr_resource *resource, size_t i, const gr_vk_device *device,
@@ -51,123 +97,254 @@ static gr_status check_resource(const gr_resource *resource, size_t i, const gr_
     return GR_OK;
 }
 
-static gr_status check_layout(const struct vk_resource *r, size_t i, const struct direction *way,
-                              const char *call)
-{
-    VkImageLayout layout = way->use->layout;
-    if (!r->binding.image || way->to_cuda ||
-        (layout != VK_IMAGE_LAYOUT_UNDEFINED && layout != VK_IMAGE_LAYOUT_PREINITIALIZED))
-        return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "Resource %zu is an image, and no image can be brought into "
-                   "VK_IMAGE_LAYOUT_%s: pass the layout that it is used in next.",
-                   i, layout == VK_IMAGE_LAYOUT_UNDEFINED ? "UNDEFINED" : "PREINITIALIZED");
-}
-
 static gr_status check(VkCommandBuffer commands, gr_resource *const resources[], size_t n,
-                       const struct direction *way, const char *call)
+                       const char *call)
 {
     if (!commands || !resources || n == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
                        !commands    ? "`commands` is NULL: pass a command buffer that is recording"
                        : !resources ? "`resources` is NULL"
                                     : "There are no resources: n is 0");
-    gr_status status = check_use(way->use, way->to_cuda ? "before" : "after", call);
-    const gr_vk_device *device = NULL;
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
-        status = check_resource(resources[i], i, device, call);
-        if (status != GR_OK)
-            break;
-        const struct vk_resource *r = vk_resource_of(resources[i]);
-        device = r->binding.device;
-        status = check_layout(r, i, way, call);
-    }
+    gr_status status = check_resource(resources[0], 0, NULL, call);
+    for (size_t i = 1; i < n && status == GR_OK; i++)
+        status =
+            check_resource(resources[i], i, vk_resource_of(resources[0])->binding.device, call);
     return status;
 }
 
 /* ---- Recording ------------------------------------------------------------------------------- */
 
-static VkBufferMemoryBarrier buffer_barrier(const struct vk_resource *r,
-                                            const struct direction *way)
+/*
+ * One barrier of all resources: what the structs of both versions of Vulkan's have in common. The
+ * layout of images changes in a step of its own on the way out: a change within what hands over is
+ * to be done twice, here and by whom it is handed to, and the validation layer waits for that.
+ */
+struct step {
+    VkPipelineStageFlags2 src_stages, dst_stages;
+    VkAccessFlags2 src_access, dst_access;
+    VkImageLayout old_layout, new_layout; /* of images */
+    bool only_images;
+    uint32_t src_family, dst_family;
+};
+
+#define ALL VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT
+
+static struct step change_layout(const gr_vk_use *use)
 {
-    const gr_vk_use *use = way->use;
+    return (struct step){
+        .src_stages = use->stages,
+        .dst_stages = ALL,
+        .src_access = use->access,
+        .old_layout = use->layout,
+        .new_layout = VK_IMAGE_LAYOUT_GENERAL,
+        .only_images = true,
+        .src_family = VK_QUEUE_FAMILY_IGNORED,
+        .dst_family = VK_QUEUE_FAMILY_IGNORED,
+    };
+}
+
+/* Nothing in this queue waits for what goes out; the submit's signal does. */
+static struct step go_out(const struct vk_handover *way, bool after_change)
+{
+    return (struct step){
+        .src_stages = after_change ? ALL : way->use.stages,
+        .dst_stages = VK_PIPELINE_STAGE_2_BOTTOM_OF_PIPE_BIT,
+        .src_access = way->use.access,
+        .old_layout = VK_IMAGE_LAYOUT_GENERAL,
+        .new_layout = VK_IMAGE_LAYOUT_GENERAL,
+        .src_family = way->family,
+        .dst_family = VK_QUEUE_FAMILY_EXTERNAL,
+    };
+}
+
+/*
+ * What comes in is ordered after the submit's wait because both name the same stages: with
+ * TOP_OF_PIPE here the change of the layout could come before CUDA is done.
+ */
+static struct step come_in(const struct vk_handover *way)
+{
+    return (struct step){
+        .src_stages = way->use.stages,
+        .dst_stages = way->use.stages,
+        .dst_access = way->use.access,
+        .old_layout = VK_IMAGE_LAYOUT_GENERAL,
+        .new_layout = way->use.layout,
+        .src_family = VK_QUEUE_FAMILY_EXTERNAL,
+        .dst_family = way->family,
+    };
+}
+
+/* What families share belongs to none of them, but still to Vulkan or to what is outside. */
+static uint32_t family_of(const struct vk_resource *r, uint32_t family)
+{
+    return r->concurrent && family != VK_QUEUE_FAMILY_EXTERNAL ? VK_QUEUE_FAMILY_IGNORED : family;
+}
+
+static VkImageSubresourceRange all_of(const struct vk_resource *r)
+{
+    return (VkImageSubresourceRange){r->aspect, 0, VK_REMAINING_MIP_LEVELS, 0,
+                                     VK_REMAINING_ARRAY_LAYERS};
+}
+
+static VkBufferMemoryBarrier buffer_barrier(const struct vk_resource *r, const struct step *s)
+{
     return (VkBufferMemoryBarrier){
         .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
-        .srcAccessMask = way->to_cuda ? use->access : 0,
-        .dstAccessMask = way->to_cuda ? 0 : use->access,
-        .srcQueueFamilyIndex = way->to_cuda ? use->queue_family : VK_QUEUE_FAMILY_EXTERNAL,
-        .dstQueueFamilyIndex = way->to_cuda ? VK_QUEUE_FAMILY_EXTERNAL : use->queue_family,
+        .srcAccessMask = (VkAccessFlags)s->src_access,
+        .dstAccessMask = (VkAccessFlags)s->dst_access,
+        .srcQueueFamilyIndex = family_of(r, s->src_family),
+        .dstQueueFamilyIndex = family_of(r, s->dst_family),
         .buffer = r->binding.buffer,
         .size = VK_WHOLE_SIZE,
     };
 }
 
-static VkImageMemoryBarrier image_barrier(const struct vk_resource *r, const struct direction *way)
+static VkImageMemoryBarrier image_barrier(const struct vk_resource *r, const struct step *s)
 {
-    const gr_vk_use *use = way->use;
     return (VkImageMemoryBarrier){
         .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
-        .srcAccessMask = way->to_cuda ? use->access : 0,
-        .dstAccessMask = way->to_cuda ? 0 : use->access,
-        .oldLayout = way->to_cuda ? use->layout : VK_IMAGE_LAYOUT_GENERAL,
-        .newLayout = way->to_cuda ? VK_IMAGE_LAYOUT_GENERAL : use->layout,
-        .srcQueueFamilyIndex = way->to_cuda ? use->queue_family : VK_QUEUE_FAMILY_EXTERNAL,
-        .dstQueueFamilyIndex = way->to_cuda ? VK_QUEUE_FAMILY_EXTERNAL : use->queue_family,
+        .srcAccessMask = (VkAccessFlags)s->src_access,
+        .dstAccessMask = (VkAccessFlags)s->dst_access,
+        .oldLayout = s->old_layout,
+        .newLayout = s->new_layout,
+        .srcQueueFamilyIndex = family_of(r, s->src_family),
+        .dstQueueFamilyIndex = family_of(r, s->dst_family),
         .image = r->binding.image,
-        .subresourceRange = {r->aspect, 0, VK_REMAINING_MIP_LEVELS, 0, VK_REMAINING_ARRAY_LAYERS},
+        .subresourceRange = all_of(r),
     };
 }
 
-static void record_some(VkCommandBuffer commands, gr_resource *const resources[], size_t n,
-                        const struct direction *way)
+static void record_step(const struct step *step, VkCommandBuffer commands,
+                        const struct vk_resource *const list[], size_t n)
 {
-    VkBufferMemoryBarrier buffers[BARRIERS_AT_ONCE];
-    VkImageMemoryBarrier images[BARRIERS_AT_ONCE];
+    VkBufferMemoryBarrier buffers[VK_BARRIERS_AT_ONCE];
+    VkImageMemoryBarrier images[VK_BARRIERS_AT_ONCE];
     uint32_t buffer_count = 0, image_count = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct vk_resource *r = vk_resource_of(resources[i]);
-        if (r->binding.image)
-            images[image_count++] = image_barrier(r, way);
-        else
-            buffers[buffer_count++] = buffer_barrier(r, way);
+        if (list[i]->binding.image)
+            images[image_count++] = image_barrier(list[i], step);
+        else if (!step->only_images)
+            buffers[buffer_count++] = buffer_barrier(list[i], step);
     }
-    /*
-     * Nothing in this queue waits for what goes out; the submit's signal does. What comes in is
-     * ordered after the submit's wait because both name the same stages: with TOP_OF_PIPE here the
-     * change of the layout could come before CUDA is done.
-     */
-    VkPipelineStageFlags stages = way->use->stages;
-    const struct vk_functions *vk = &vk_resource_of(resources[0])->binding.device->vk;
-    vk->vkCmdPipelineBarrier(commands, stages,
-                             way->to_cuda ? VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT : stages, 0, 0,
-                             NULL, buffer_count, buffers, image_count, images);
+    if (buffer_count + image_count)
+        list[0]->binding.device->vk.vkCmdPipelineBarrier(
+            commands, (VkPipelineStageFlags)step->src_stages,
+            (VkPipelineStageFlags)step->dst_stages, 0, 0, NULL, buffer_count, buffers, image_count,
+            images);
 }
 
-static void record(VkCommandBuffer commands, gr_resource *const resources[], size_t n,
-                   const struct direction *way)
+/* ---- Recording with synchronization2 --------------------------------------------------------- */
+
+static VkBufferMemoryBarrier2 buffer_barrier2(const struct vk_resource *r, const struct step *s)
 {
-    for (size_t done = 0, count; done < n; done += count) {
-        count = n - done < BARRIERS_AT_ONCE ? n - done : BARRIERS_AT_ONCE;
-        record_some(commands, resources + done, count, way);
+    return (VkBufferMemoryBarrier2){
+        .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER_2,
+        .srcStageMask = s->src_stages,
+        .srcAccessMask = s->src_access,
+        .dstStageMask = s->dst_stages,
+        .dstAccessMask = s->dst_access,
+        .srcQueueFamilyIndex = family_of(r, s->src_family),
+        .dstQueueFamilyIndex = family_of(r, s->dst_family),
+        .buffer = r->binding.buffer,
+        .size = VK_WHOLE_SIZE,
+    };
+}
+
+static VkImageMemoryBarrier2 image_barrier2(const struct vk_resource *r, const struct step *s)
+{
+    return (VkImageMemoryBarrier2){
+        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
+        .srcStageMask = s->src_stages,
+        .srcAccessMask = s->src_access,
+        .dstStageMask = s->dst_stages,
+        .dstAccessMask = s->dst_access,
+        .oldLayout = s->old_layout,
+        .newLayout = s->new_layout,
+        .srcQueueFamilyIndex = family_of(r, s->src_family),
+        .dstQueueFamilyIndex = family_of(r, s->dst_family),
+        .image = r->binding.image,
+        .subresourceRange = all_of(r),
+    };
+}
+
+static void record_step2(const struct step *step, VkCommandBuffer commands,
+                         const struct vk_resource *const list[], size_t n)
+{
+    VkBufferMemoryBarrier2 buffers[VK_BARRIERS_AT_ONCE];
+    VkImageMemoryBarrier2 images[VK_BARRIERS_AT_ONCE];
+    VkDependencyInfo all = {
+        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+        .pBufferMemoryBarriers = buffers,
+        .pImageMemoryBarriers = images,
+    };
+    for (size_t i = 0; i < n; i++) {
+        if (list[i]->binding.image)
+            images[all.imageMemoryBarrierCount++] = image_barrier2(list[i], step);
+        else if (!step->only_images)
+            buffers[all.bufferMemoryBarrierCount++] = buffer_barrier2(list[i], step);
     }
+    if (all.imageMemoryBarrierCount + all.bufferMemoryBarrierCount)
+        list[0]->binding.device->vk.vkCmdPipelineBarrier2(commands, &all);
+}
+
+static bool has_images(const struct vk_resource *const list[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[i]->binding.image)
+            return true;
+    return false;
+}
+
+void vk_handover_record(const struct vk_handover *way, VkCommandBuffer commands,
+                        const struct vk_resource *const list[], size_t n)
+{
+    bool changes =
+        way->to_cuda && way->use.layout != VK_IMAGE_LAYOUT_GENERAL && has_images(list, n);
+    const struct step change = change_layout(&way->use);
+    const struct step step = way->to_cuda ? go_out(way, changes) : come_in(way);
+    void (*record)(const struct step *, VkCommandBuffer, const struct vk_resource *const[],
+                   size_t) = is_wide(&way->use) ? record_step2 : record_step;
+    if (changes)
+        record(&change, commands, list, n);
+    record(&step, commands, list, n);
+}
+
+/* ---- The application's calls ----------------------------------------------------------------- */
+
+static void record(const struct vk_handover *way, VkCommandBuffer commands,
+                   gr_resource *const resources[], size_t n)
+{
+    const struct vk_resource *list[VK_BARRIERS_AT_ONCE];
+    for (size_t done = 0, count; done < n; done += count) {
+        for (count = 0; count < VK_BARRIERS_AT_ONCE && done + count < n; count++)
+            list[count] = vk_resource_of(resources[done + count]);
+        vk_handover_record(way, commands, list, count);
+    }
+}
+
+static gr_status hand_over(bool to_cuda, VkCommandBuffer commands, gr_resource *const resources[],
+                           size_t n, const gr_vk_use *use, const char *call)
+{
+    struct vk_handover way = {.to_cuda = to_cuda};
+    gr_status status = check(commands, resources, n, call);
+    if (status == GR_OK)
+        status = vk_handover_take(&way, vk_resource_of(resources[0])->binding.device, use,
+                                  to_cuda ? "before" : "after", call);
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = vk_handover_check(&way, vk_resource_of(resources[i]), i, call);
+    if (status == GR_OK)
+        record(&way, commands, resources, n);
+    return status;
 }
 
 gr_status gr_vk_cmd_to_cuda(VkCommandBuffer commands, gr_resource *const resources[], size_t n,
                             const gr_vk_use *before)
 {
-    const struct direction way = {.to_cuda = true, .use = before};
-    gr_status status = check(commands, resources, n, &way, __func__);
-    if (status == GR_OK)
-        record(commands, resources, n, &way);
-    return status;
+    return hand_over(true, commands, resources, n, before, __func__);
 }
 
 gr_status gr_vk_cmd_from_cuda(VkCommandBuffer commands, gr_resource *const resources[], size_t n,
                               const gr_vk_use *after)
 {
-    const struct direction way = {.to_cuda = false, .use = after};
-    gr_status status = check(commands, resources, n, &way, __func__);
-    if (status == GR_OK)
-        record(commands, resources, n, &way);
-    return status;
+    return hand_over(false, commands, resources, n, after, __func__);
 }
