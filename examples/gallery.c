@@ -86,10 +86,10 @@ static bool paint_all(struct show *show, gr_buffer *buffers[])
 static bool paint_images(struct show *show)
 {
     gr_buffer *buffers[IMAGES];
-    if (gr_map_many(show->shared, IMAGES, show->session.stream, buffers) != GR_OK)
+    if (gr_map_many(show->shared, IMAGES, show->session.stream, NULL, buffers) != GR_OK)
         return failed_to("map the images");
     const bool done = paint_all(show, buffers);
-    if (gr_buffer_release_many(buffers, IMAGES, GR_STREAM_OF_MAP) != GR_OK)
+    if (gr_buffer_release_many(buffers, IMAGES, GR_STREAM_OF_MAP, NULL) != GR_OK)
         return failed_to("release the images");
     return done;
 }

@@ -11,9 +11,8 @@
 
 static bool no_driver(const char *name)
 {
-    gr_error error;
-    gr_last_error(&error);
-    fprintf(stderr, "The kernels of %s cannot be loaded: %s\n", name, error.message);
+    fprintf(stderr, "The kernels of %s cannot be loaded: ", name);
+    gr_error_print(stderr, NULL);
     return false;
 }
 

@@ -127,19 +127,25 @@ static bool frame_in_order(struct show *show)
  */
 static bool frame_in_flight(struct show *show)
 {
-    gr_slot slot;
-    if (gr_ring_acquire_write(show->ring, show->session.stream, 1, &slot) != GR_OK)
+    const gr_slot *slot;
+    if (gr_ring_acquire_write(show->ring, show->session.stream, &slot, 1, 0) != GR_OK)
         return failed_to("take a slot to write to");
-    if (!advance(show, gr_buffer_ptr(slot.buffer), STEP))
+    if (!advance(show, gr_buffer_ptr(slot->buffer), STEP)) {
+        gr_ring_cancel_write(show->ring, &slot, 1);
         return false;
-    if (gr_ring_publish(show->ring, 1, &slot) != GR_OK)
+    }
+    if (gr_ring_publish(show->ring, &slot, 1) != GR_OK)
         return failed_to("hand a frame on");
 
-    if (gr_ring_acquire_read(show->ring, NULL, 1, &slot) != GR_OK)
+    if (gr_ring_acquire_read(show->ring, GR_STREAM_NONE, &slot, 1, 0) != GR_OK)
         return failed_to("take a frame to draw");
-    draw(show, show->arrays[slot.index]);
-    return gr_ring_give_back(show->ring, 1, &slot) == GR_OK || failed_to("give a slot back");
+    draw(show, show->arrays[slot->index]);
+    return gr_ring_give_back(show->ring, &slot, 1) == GR_OK || failed_to("give a slot back");
 }
+
+/* By copy, too, where OpenGL draws on another device than CUDA computes on. */
+static const gr_gl_options any_transport = {.struct_size = sizeof(gr_gl_options),
+                                            .transports = GR_TRANSPORT_ANY};
 
 /* Storage of the application's own, as it would have it without CUDA. */
 static bool share_in_order(struct show *show, size_t size)
@@ -148,7 +154,7 @@ static bool share_in_order(struct show *show, size_t size)
     glBindBuffer(GL_ARRAY_BUFFER, show->buffer);
     glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)size, NULL, GL_DYNAMIC_DRAW);
     show->array = particles_view_array(show->buffer);
-    show->sparks = gr_from_gl_buffer_with(show->buffer, GR_WRITE_DISCARD, NULL);
+    show->sparks = gr_from_gl_buffer_with(show->buffer, GR_WRITE_DISCARD, &any_transport);
     return show->sparks || failed_to("share a buffer with CUDA");
 }
 
@@ -156,26 +162,26 @@ static bool share_in_order(struct show *show, size_t size)
 static bool share_in_flight(struct show *show, size_t size, int in_flight)
 {
     gr_resource *slots[MOST_IN_FLIGHT];
-    for (int i = 0; i < in_flight; i++) {
-        slots[i] = gr_gl_buffer_create(size, GR_WRITE_DISCARD, NULL);
-        if (!slots[i]) {
-            failed_to("make a buffer that CUDA shares");
-            while (i-- > 0)
-                gr_resource_free(slots[i]);
-            return false;
-        }
-        show->arrays[i] = particles_view_array(gr_gl_name(slots[i]));
+    int made = 0;
+    for (; made < in_flight; made++) {
+        slots[made] = gr_gl_buffer_create(size, GR_WRITE_DISCARD, &any_transport);
+        if (!slots[made])
+            break;
+        show->arrays[made] = particles_view_array(gr_gl_name(slots[made]));
     }
-    show->slots = in_flight;
-    show->transport = gr_gl_transport(slots[0]);
-    show->ring =
-        gr_ring_create(slots, (size_t)in_flight, &(gr_ring_options){.producer = GR_SIDE_CUDA});
-    if (show->ring)
-        return true;
-    failed_to("make a ring");
-    for (int i = 0; i < in_flight; i++)
-        gr_resource_free(slots[i]);
-    return false;
+    if (made < in_flight) {
+        failed_to("make a buffer that CUDA shares");
+    } else {
+        show->slots = in_flight;
+        show->transport = gr_resource_transport(slots[0]);
+        show->ring = gr_ring_create(slots, (size_t)in_flight, NULL);
+        if (!show->ring)
+            failed_to("make a ring");
+    }
+    /* The ring holds them too. */
+    while (made-- > 0)
+        gr_resource_free(slots[made]);
+    return show->ring;
 }
 
 /* ---- Pictures -------------------------------------------------------------------------------- */
@@ -248,17 +254,28 @@ static bool measure(struct show *show, frame_fn frame, int frames, double *rate)
     return true;
 }
 
+static const char *transport_name(gr_transport transport)
+{
+    switch (transport) {
+    case GR_TRANSPORT_INTEROP:
+        return "interop";
+    case GR_TRANSPORT_SHARED:
+        return "shared";
+    default:
+        return "copy";
+    }
+}
+
 static bool measure_both(struct show *show, int frames)
 {
-    static const char *const transports[] = {"", "interop", "shared", "copy"};
     double in_order = 0, in_flight = 0;
     if (!measure(show, frame_in_order, frames, &in_order) ||
         !measure(show, frame_in_flight, frames, &in_flight))
         return false;
     printf("in order   %8.1f frames a second (one buffer, %s)\n", in_order,
-           transports[gr_gl_transport(show->sparks)]);
+           transport_name(gr_resource_transport(show->sparks)));
     printf("in flight  %8.1f frames a second (%d buffers in a ring, %s): %.2f times as many\n",
-           in_flight, show->slots, transports[show->transport], in_flight / in_order);
+           in_flight, show->slots, transport_name(show->transport), in_flight / in_order);
     return true;
 }
 

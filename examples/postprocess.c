@@ -117,10 +117,10 @@ static bool run_filter(struct show *show, gr_buffer *drawn, gr_buffer *filtered,
 static bool filter_picture(struct show *show, enum filter filter)
 {
     gr_buffer *images[SHARED];
-    if (gr_map_many(show->shared, SHARED, show->session.stream, images) != GR_OK)
+    if (gr_map_many(show->shared, SHARED, show->session.stream, NULL, images) != GR_OK)
         return failed_to("map the textures");
     const bool done = run_filter(show, images[DRAWN], images[FILTERED], filter);
-    if (gr_buffer_release_many(images, SHARED, GR_STREAM_OF_MAP) != GR_OK)
+    if (gr_buffer_release_many(images, SHARED, GR_STREAM_OF_MAP, NULL) != GR_OK)
         return failed_to("release the textures");
     return done;
 }

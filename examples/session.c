@@ -8,9 +8,8 @@
 
 bool failed_to(const char *doing)
 {
-    gr_error error;
-    gr_last_error(&error);
-    fprintf(stderr, "Cannot %s: %s\n", doing, error.message);
+    fprintf(stderr, "Cannot %s: ", doing);
+    gr_error_print(stderr, NULL);
     return false;
 }
 
@@ -31,12 +30,14 @@ bool cuda_ok(CUresult result, const char *doing)
 /* Which machinery made the picture is part of the result. */
 static bool introduce(const struct session *s)
 {
-    char device[256] = "";
+    CUdevice device;
+    char name[256] = "";
     int version = 0;
-    if (!cuda_ok(s->cuda->DeviceGetName(device, sizeof(device), s->device), "name the device") ||
+    if (!cuda_ok(s->cuda->CtxGetDevice(&device), "find the context's device") ||
+        !cuda_ok(s->cuda->DeviceGetName(name, sizeof(name), device), "name the device") ||
         !cuda_ok(s->cuda->DriverGetVersion(&version), "ask for the driver's version"))
         return false;
-    printf("CUDA     %s\n", device);
+    printf("CUDA     %s\n", name);
     printf("         driver %s, CUDA %d.%d%s\n", gr_cuda_driver_path(), version / 1000,
            version % 1000 / 10, gr_cuda_is_software() ? ", no GPU is used" : "");
     return true;
@@ -44,13 +45,11 @@ static bool introduce(const struct session *s)
 
 static bool open_cuda(struct session *s)
 {
-    return cuda_ok(s->cuda->DeviceGet(&s->device, 0), "find a CUDA device") &&
-           cuda_ok(s->cuda->DevicePrimaryCtxRetain(&s->context, s->device),
-                   "make a CUDA context") &&
-           cuda_ok(s->cuda->CtxSetCurrent(s->context), "make the CUDA context current") &&
-           cuda_ok(s->cuda->StreamCreate(&s->stream, CU_STREAM_NON_BLOCKING),
-                   "make a CUDA stream") &&
-           introduce(s);
+    s->context = gr_cuda_context_create(0);
+    if (!s->context)
+        return failed_to("make a CUDA context");
+    s->stream = gr_cuda_context_stream(s->context);
+    return introduce(s);
 }
 
 static bool load_driver(struct session *s)
@@ -84,12 +83,7 @@ bool session_open(struct session *s)
 
 void session_close(struct session *s)
 {
-    if (s->stream)
-        s->cuda->StreamDestroy(s->stream);
-    if (s->context) {
-        s->cuda->CtxSetCurrent(NULL);
-        s->cuda->DevicePrimaryCtxRelease(s->device);
-    }
+    gr_cuda_context_free(s->context);
     gr_egl_free(s->egl);
     *s = (struct session){0};
 }

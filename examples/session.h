@@ -12,11 +12,10 @@
 #include <grinterop/egl.h>
 
 struct session {
-    const gr_cuda_api *cuda; /* the driver's functions */
-    gr_egl *egl;             /* NULL without OpenGL */
-    CUdevice device;
-    CUcontext context; /* the device's primary context, current on this thread */
-    CUstream stream;
+    const gr_cuda_api *cuda;  /* the driver's functions */
+    gr_egl *egl;              /* NULL without OpenGL */
+    gr_cuda_context *context; /* current on this thread */
+    CUstream stream;          /* the context's */
 };
 
 /*

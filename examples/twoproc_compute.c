@@ -28,25 +28,28 @@ static bool open_computer(struct computer *c, int socket)
         !cuda_ok(c->session.cuda->ModuleGetFunction(&c->kernel, c->module, "sinewave"),
                  "find the kernel"))
         return false;
-    c->ring = gr_ring_receive(socket, 20000);
+    c->ring = gr_ring_receive(socket, NULL, 0, NULL, 20000);
     return c->ring || failed_to("receive the ring");
 }
 
 /* A slot is free, or becomes so when the other process has drawn what is in it. */
 static bool compute_frame(struct computer *c, const struct twoproc_options *options)
 {
-    gr_slot slot;
-    if (gr_ring_acquire_write(c->ring, c->session.stream, 1, &slot) != GR_OK)
+    const gr_slot *slot;
+    if (gr_ring_acquire_write(c->ring, c->session.stream, &slot, 1, 20000) != GR_OK)
         return failed_to("get a slot to write to");
-    CUdeviceptr vertices = gr_buffer_ptr(slot.buffer);
+    CUdeviceptr vertices = gr_buffer_ptr(slot->buffer);
     int mesh = options->mesh;
-    float time = (float)(slot.frame - 1) / 30.0f;
+    float time = (float)(slot->frame - 1) / 30.0f;
     void *arguments[] = {&vertices, &mesh, &time};
     const unsigned blocks = ((unsigned)mesh + 15) / 16;
-    return cuda_ok(c->session.cuda->LaunchKernel(c->kernel, blocks, blocks, 1, 16, 16, 1, 0,
-                                                 c->session.stream, arguments, NULL),
-                   "start the kernel") &&
-           (gr_ring_publish(c->ring, 1, &slot) == GR_OK || failed_to("publish a frame"));
+    if (!cuda_ok(c->session.cuda->LaunchKernel(c->kernel, blocks, blocks, 1, 16, 16, 1, 0,
+                                               c->session.stream, arguments, NULL),
+                 "start the kernel")) {
+        gr_ring_cancel_write(c->ring, &slot, 1);
+        return false;
+    }
+    return gr_ring_publish(c->ring, &slot, 1) == GR_OK || failed_to("publish a frame");
 }
 
 static void close_computer(struct computer *c)

@@ -39,8 +39,7 @@ struct drawer {
 static bool make_ring(struct drawer *d, int mesh)
 {
     gr_resource *buffers[SLOTS] = {NULL};
-    const gr_gl_options shared = {.transport = GR_TRANSPORT_SHARED};
-    const gr_ring_options options = {.producer = GR_SIDE_CUDA, .wait_ms = 20000};
+    const gr_gl_options shared = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
     const size_t size = (size_t)mesh * (size_t)mesh * sizeof(struct vertex);
     bool made = true;
     for (int i = 0; i < SLOTS && made; i++) {
@@ -48,8 +47,8 @@ static bool make_ring(struct drawer *d, int mesh)
         made = buffers[i] || failed_to("make a vertex buffer that can be shared");
     }
     if (made)
-        d->ring = gr_ring_create(buffers, SLOTS, &options);
-    for (int i = 0; i < SLOTS && !d->ring; i++)
+        d->ring = gr_ring_create(buffers, SLOTS, NULL);
+    for (int i = 0; i < SLOTS; i++) /* the ring holds them too */
         gr_resource_free(buffers[i]);
     return d->ring || (made && failed_to("make a ring"));
 }
@@ -57,7 +56,7 @@ static bool make_ring(struct drawer *d, int mesh)
 /* From here on this process reads from the ring, and only the other one writes to it. */
 static bool share_ring(struct drawer *d, int socket)
 {
-    d->shared = gr_ring_send(socket, d->ring, GR_RING_CONSUMER, 20000) == GR_OK;
+    d->shared = gr_ring_send(socket, d->ring, GR_RING_CONSUMER, NULL, 0, 20000) == GR_OK;
     return d->shared || failed_to("send the ring to the other process");
 }
 
@@ -88,14 +87,14 @@ static gr_status draw_frame(struct drawer *d)
         .light = {-0.75f, 0.65f, -0.35f},
         .angle = 36.0f,
     };
-    gr_slot slot;
-    gr_status status = gr_ring_acquire_read(d->ring, NULL, 1, &slot);
+    const gr_slot *slot;
+    gr_status status = gr_ring_acquire_read(d->ring, GR_STREAM_NONE, &slot, 1, 20000);
     if (status != GR_OK)
         return status;
-    use_vertices(&d->scene, gr_gl_name(slot.resource));
+    use_vertices(&d->scene, gr_gl_name(slot->resource));
     offscreen_bind(&d->target);
     scene_draw(&d->scene, &view, (float)d->target.width / (float)d->target.height);
-    return gr_ring_give_back(d->ring, 1, &slot);
+    return gr_ring_give_back(d->ring, &slot, 1);
 }
 
 /* With --kill the end comes when half of the frames are drawn and the next are being computed. */
