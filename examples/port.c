@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * port: one application with two renderers, OpenGL and Vulkan, and one CUDA side that does not know
- * which of them draws. Both draw the same picture. The hand-over is in port_cuda.c; what has to be
- * written anew for Vulkan is share() in port_gl.c and in port_vk.c, and the submit.
+ * port: one application with two renderers, OpenGL and Vulkan. Both draw the same picture. The
+ * frame is written once, in compute() and draw(), and does not know which of them draws. What they
+ * have apart is making objects and drawing: port_gl.c and port_vk.c.
+ *
+ * 14 lines of port_gl.c and 45 of port_vk.c are there for the hand-over: those that make and free
+ * the shared resources, and those that submit. Comments and blank lines are not counted. With
+ * semaphores, waits and barriers written by hand there were 13 and 85.
  */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include <grinterop/gr.h>
+#include <grinterop/submit.h>
 
 #include "options.h"
 #include "output.h"
@@ -76,14 +83,36 @@ static void shrink(const unsigned char *drawn, int width, int height, unsigned c
     }
 }
 
+/* CUDA's part of a frame: both are its own from the map to the release. */
+static bool compute(const struct show *show, float time)
+{
+    gr_buffer *mapped[PORT_SHARED];
+    if (gr_map_many(show->shared, PORT_SHARED, show->cuda.session.stream, NULL, mapped) != GR_OK)
+        return failed_to("map the vertices and the texture");
+    const bool done = port_cuda_launch(&show->cuda, mapped, time);
+    if (gr_buffer_release_many(mapped, PORT_SHARED, GR_STREAM_OF_MAP, NULL) != GR_OK)
+        return failed_to("release the vertices and the texture");
+    return done;
+}
+
+/*
+ * The renderer's part: it comes after the release, and the next map after it. A submit that
+ * fails is taken back at the end of the scope.
+ */
+static bool draw(const struct show *show, const struct options *options)
+{
+    const struct port_view view = look(options->width, options->height);
+    GR_AUTO(gr_submit) *submit = gr_submit_begin(show->shared, PORT_SHARED);
+    if (!submit)
+        return failed_to("begin a submit");
+    return options->renderer->draw(show->renderer, submit, &view, show->drawn);
+}
+
 static bool draw_frame(struct show *show, const struct options *options, float time,
                        const char *path)
 {
     const int width = options->width, height = options->height;
-    const struct port_view view = look(width, height);
-    if (!port_cuda_write(&show->cuda, show->shared, time) ||
-        !options->renderer->draw(show->renderer, &view, show->drawn) ||
-        !port_cuda_finish(&show->cuda))
+    if (!compute(show, time) || !draw(show, options) || !port_cuda_finish(&show->cuda))
         return false;
     shrink(show->drawn, width, height, show->pixels);
     return png_file_write(path, width, height, show->pixels);

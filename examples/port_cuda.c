@@ -39,7 +39,7 @@ static bool launch(const struct port_cuda *p, CUfunction kernel, int width, int 
                    "start a kernel");
 }
 
-static bool run_kernels(const struct port_cuda *p, gr_buffer *const mapped[PORT_SHARED], float time)
+bool port_cuda_launch(const struct port_cuda *p, gr_buffer *const mapped[PORT_SHARED], float time)
 {
     CUdeviceptr vertices = gr_buffer_ptr(mapped[PORT_VERTICES]);
     CUsurfObject texture = gr_buffer_surface(mapped[PORT_TEXTURE], 0, 0);
@@ -48,18 +48,6 @@ static bool run_kernels(const struct port_cuda *p, gr_buffer *const mapped[PORT_
     return launch(p, p->wave_sheet, PORT_COLUMNS, PORT_ROWS, (void *[]){&vertices, &time}) &&
            launch(p, p->marble, PORT_TEXTURE_WIDTH, PORT_TEXTURE_HEIGHT,
                   (void *[]){&texture, &time});
-}
-
-/* Both are CUDA's from the map to the release, and then the renderer's again. */
-bool port_cuda_write(const struct port_cuda *p, gr_resource *const shared[PORT_SHARED], float time)
-{
-    gr_buffer *mapped[PORT_SHARED];
-    if (gr_map_many(shared, PORT_SHARED, p->session.stream, mapped) != GR_OK)
-        return failed_to("map the vertices and the texture");
-    const bool done = run_kernels(p, mapped, time);
-    if (gr_buffer_release_many(mapped, PORT_SHARED, GR_STREAM_OF_MAP) != GR_OK)
-        return failed_to("release the vertices and the texture");
-    return done;
 }
 
 bool port_cuda_finish(const struct port_cuda *p)

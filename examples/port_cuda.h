@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA's side of port. It gets two resources of grinterop's, and does not know whose they are.
+ * CUDA's side of port: the kernels, and what they write to.
  */
 #ifndef PORT_CUDA_H
 #define PORT_CUDA_H
@@ -18,9 +18,9 @@ struct port_cuda {
 bool port_cuda_open(struct port_cuda *cuda);
 void port_cuda_close(struct port_cuda *cuda);
 
-/* Writes the vertices and the texture of a moment, in seconds. The thread does not wait. */
-bool port_cuda_write(const struct port_cuda *cuda, gr_resource *const shared[PORT_SHARED],
-                     float time);
+/* Starts the kernels that write the vertices and the texture of a moment, in seconds. */
+bool port_cuda_launch(const struct port_cuda *cuda, gr_buffer *const mapped[PORT_SHARED],
+                      float time);
 
 /* Waits for all kernels, and reports one that failed on its way. */
 bool port_cuda_finish(const struct port_cuda *cuda);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * port's renderer in OpenGL. It is told to count rows from the top and depth from 0 to 1, as Vulkan
- * does, so that both draw the same bytes. What is grinterop's here: share(), and nothing in draw().
+ * does, so that both draw the same bytes. What is grinterop's here: share(), and the last line of
+ * draw().
  */
 #include "port_renderer.h"
 
@@ -28,7 +29,7 @@ struct renderer {
     unsigned empty_array, mesh_array;
     unsigned vertices, indices, uniforms; /* buffers */
     unsigned texture;
-    gr_resource *shared[PORT_SHARED];
+    gr_resource **shared;
 };
 
 /* Once: tells CUDA of OpenGL's objects. The kernels write all of them, so nothing need be kept. */
@@ -41,7 +42,8 @@ static bool share(struct renderer *r)
            failed_to("share OpenGL's vertices and texture with CUDA");
 }
 
-static bool draw(void *renderer, const struct port_view *view, unsigned char *pixels)
+static bool draw(void *renderer, gr_submit *submit, const struct port_view *view,
+                 unsigned char *pixels)
 {
     const struct renderer *r = renderer;
     glNamedBufferSubData(r->uniforms, 0, sizeof(*view), view);
@@ -58,7 +60,7 @@ static bool draw(void *renderer, const struct port_view *view, unsigned char *pi
     glDrawElements(GL_TRIANGLES, (GLsizei)mesh_index_count(PORT_COLUMNS, PORT_ROWS),
                    GL_UNSIGNED_INT, NULL);
     glReadPixels(0, 0, r->width, r->height, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
-    return true;
+    return gr_submit_commit(submit) == GR_OK || failed_to("commit a submit");
 }
 
 static void make_mesh(struct renderer *r)
@@ -174,13 +176,9 @@ static void *open_renderer(int width, int height, bool validate, gr_resource *sh
     struct renderer *r = calloc(1, sizeof(*r));
     if (!r)
         return NULL;
-    r->width = width;
-    r->height = height;
-    if (make_context(r) && make_objects(r) && share(r)) {
-        for (int i = 0; i < PORT_SHARED; i++)
-            shared[i] = r->shared[i];
+    *r = (struct renderer){.width = width, .height = height, .shared = shared};
+    if (make_context(r) && make_objects(r) && share(r))
         return r;
-    }
     close_renderer(r);
     return NULL;
 }

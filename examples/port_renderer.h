@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What port's two renderers have in common. A renderer makes the shared vertex buffer and the
- * shared texture and registers them with CUDA; it draws them, and reads the picture back.
+ * What port's two renderers have in common. A renderer makes the vertex buffer and the texture,
+ * shares them with CUDA, and draws them. Whose turn it is, port.c says for both.
  */
 #ifndef PORT_RENDERER_H
 #define PORT_RENDERER_H
 
 #include <stdbool.h>
 
-#include <grinterop/gr.h>
+#include <grinterop/submit.h>
 
 #include "glsl.h"
 #include "matrix.h"
@@ -27,14 +27,16 @@ struct port_view {
 struct port_renderer {
     const char *name; /* as --backend has it */
     /*
-     * Opens it for pictures of that size, prints what it draws with, and gives the shared
-     * resources, which are the renderer's. NULL after an error, which has been printed.
+     * Opens it for pictures of that size, prints what it draws with, and makes the shared
+     * resources. NULL after an error, which has been printed.
      */
     void *(*open)(int width, int height, bool validate, gr_resource *shared[PORT_SHARED]);
     /*
-     * Draws what CUDA has written, 4 bytes a pixel (RGBA), the top row first. False after an error.
+     * Draws the shared resources, 4 bytes a pixel (RGBA), the top row first, and commits `submit`,
+     * which was begun for them. False after an error.
      */
-    bool (*draw)(void *renderer, const struct port_view *view, unsigned char *pixels);
+    bool (*draw)(void *renderer, gr_submit *submit, const struct port_view *view,
+                 unsigned char *pixels);
     /*
      * Ends it and the shared resources; false if a validation layer had something to say. NULL is
      * fine.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * port's renderer in Vulkan. What is grinterop's here: share(), the two barriers in record(), and
- * gr_submit_begin() before each submit.
+ * port's renderer in Vulkan. What is grinterop's here: share(), give_away() and submit_frame().
+ * Waits, signals and barriers are put in by gr_vk_submit().
  */
 #include "port_renderer.h"
 
@@ -19,73 +19,60 @@ struct renderer {
     struct vulkan vulkan;
     struct vulkan_target target;
     struct vulkan_buffer uniforms, indices;
-    gr_resource *shared[PORT_SHARED];
-    gr_semaphore *drawn, *computed;
+    gr_resource **shared;
     VkImageView paper;
     VkSampler sampler;
     struct vulkan_set set;
     VkPipeline background, surface;
-    VkCommandBuffer commands; /* of a frame; each one is the same */
+    VkCommandBufferSubmitInfo frame; /* its commands; each one is the same */
 };
 
 /*
- * Once: makes the vertices and the texture so that CUDA shares them, and two semaphores that say
- * whose turn it is. The kernels write all of both, so nothing need be kept.
+ * Once: makes the vertices and the texture so that CUDA shares them. The kernels write all of both,
+ * so nothing need be kept.
  */
 static bool share(struct renderer *r)
 {
     gr_vk_device *device = r->vulkan.shared;
-    const gr_vk_image_desc paper = {
-        .type = VK_IMAGE_TYPE_2D,
-        .format = VK_FORMAT_R8G8B8A8_UNORM,
-        .extent = {PORT_TEXTURE_WIDTH, PORT_TEXTURE_HEIGHT, 1},
-        .usage = VK_IMAGE_USAGE_SAMPLED_BIT,
-    };
-    r->shared[PORT_VERTICES] =
-        gr_vk_buffer_create(device, PORT_COLUMNS * PORT_ROWS * sizeof(struct port_vertex),
-                            VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, GR_WRITE_DISCARD);
+    const VkBufferCreateInfo vertices = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                         .size =
+                                             PORT_COLUMNS * PORT_ROWS * sizeof(struct port_vertex),
+                                         .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT};
+    const VkImageCreateInfo paper =
+        vulkan_image_info(VK_FORMAT_R8G8B8A8_UNORM, PORT_TEXTURE_WIDTH, PORT_TEXTURE_HEIGHT,
+                          VK_IMAGE_USAGE_SAMPLED_BIT);
+    r->shared[PORT_VERTICES] = gr_vk_buffer_create(device, &vertices, GR_WRITE_DISCARD);
     r->shared[PORT_TEXTURE] =
         gr_vk_image_create(device, &paper, GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE);
-    r->drawn = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    r->computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    if (!r->shared[PORT_VERTICES] || !r->shared[PORT_TEXTURE] || !r->drawn || !r->computed)
-        return failed_to("share Vulkan's vertices and texture with CUDA");
-    for (int i = 0; i < PORT_SHARED; i++)
-        if (gr_resource_set_sync(r->shared[i], r->drawn, r->computed) != GR_OK)
-            return failed_to("agree with CUDA whose turn it is");
-    return true;
+    return (r->shared[PORT_VERTICES] && r->shared[PORT_TEXTURE]) ||
+           failed_to("share Vulkan's vertices and texture with CUDA");
 }
 
-/* CUDA's side waits for what the submit signals, and the submit for CUDA's last release. */
-static bool submit(const struct renderer *r, VkCommandBuffer commands, bool wait)
+/* Once: they are new, and CUDA writes them first. */
+static bool give_away(const struct renderer *r)
 {
-    gr_submit submit;
-    if (gr_submit_begin(r->shared, PORT_SHARED, &submit) != GR_OK)
-        return failed_to("begin a submit");
-    if (vulkan_submit(&r->vulkan, commands, &submit, wait))
-        return true;
-    gr_submit_free(r->shared, PORT_SHARED, &submit);
-    return false;
+    const gr_vk_use nothing = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT);
+    const gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .last = &nothing);
+    GR_AUTO(gr_submit) *submit = gr_submit_begin(r->shared, PORT_SHARED);
+    return (submit && gr_vk_submit(submit, &desc) == GR_OK) ||
+           failed_to("give the vertices and the texture to CUDA");
 }
 
-static bool finish(const struct renderer *r, VkCommandBuffer commands)
+/* A frame: both are CUDA's before it and after it. */
+static bool submit_frame(const struct renderer *r, gr_submit *submit)
 {
-    return vulkan_ok(r->vulkan.EndCommandBuffer(commands), "record commands");
-}
-
-/* Before the first frame: the texture gets the layout in which CUDA may write it. */
-static bool hand_over(struct renderer *r)
-{
-    const gr_vk_use nothing = {.stages = VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
-                               .layout = VK_IMAGE_LAYOUT_UNDEFINED,
-                               .queue_family = r->vulkan.family};
-    const VkCommandBuffer commands =
-        vulkan_record(&r->vulkan, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-    if (!commands)
-        return false;
-    if (gr_vk_cmd_to_cuda(commands, r->shared, PORT_SHARED, &nothing) != GR_OK)
-        return failed_to("record a barrier");
-    return finish(r, commands) && submit(r, commands, false);
+    const gr_vk_use drawing = GR_INIT(
+        gr_vk_use,
+        .stages = VK_PIPELINE_STAGE_2_VERTEX_INPUT_BIT | VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT,
+        .access = VK_ACCESS_2_VERTEX_ATTRIBUTE_READ_BIT | VK_ACCESS_2_SHADER_READ_BIT,
+        .layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
+    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                .commandBufferInfoCount = 1,
+                                .pCommandBufferInfos = &r->frame};
+    const gr_vk_submit_desc desc =
+        GR_INIT(gr_vk_submit_desc, .info = &info, .fence = r->vulkan.fence, .first = &drawing,
+                .last = &drawing);
+    return gr_vk_submit(submit, &desc) == GR_OK || failed_to("submit a frame");
 }
 
 static void record_drawing(const struct renderer *r, VkCommandBuffer commands)
@@ -105,31 +92,23 @@ static void record_drawing(const struct renderer *r, VkCommandBuffer commands)
     vulkan_target_end(v, &r->target, commands);
 }
 
-/* A frame: both are CUDA's before it and after it. */
 static bool record(struct renderer *r)
 {
-    const gr_vk_use drawing = {
-        .stages = VK_PIPELINE_STAGE_VERTEX_INPUT_BIT | VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT,
-        .access = VK_ACCESS_VERTEX_ATTRIBUTE_READ_BIT | VK_ACCESS_SHADER_READ_BIT,
-        .layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL,
-        .queue_family = r->vulkan.family,
-    };
-    r->commands = vulkan_record(&r->vulkan, 0);
-    if (!r->commands)
+    const VkCommandBuffer commands = vulkan_record(&r->vulkan, 0);
+    if (!commands)
         return false;
-    if (gr_vk_cmd_from_cuda(r->commands, r->shared, PORT_SHARED, &drawing) != GR_OK)
-        return failed_to("record a barrier");
-    record_drawing(r, r->commands);
-    if (gr_vk_cmd_to_cuda(r->commands, r->shared, PORT_SHARED, &drawing) != GR_OK)
-        return failed_to("record a barrier");
-    return finish(r, r->commands);
+    record_drawing(r, commands);
+    r->frame = (VkCommandBufferSubmitInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+                                           .commandBuffer = commands};
+    return vulkan_ok(r->vulkan.EndCommandBuffer(commands), "record commands");
 }
 
-static bool draw(void *renderer, const struct port_view *view, unsigned char *pixels)
+static bool draw(void *renderer, gr_submit *submit, const struct port_view *view,
+                 unsigned char *pixels)
 {
     const struct renderer *r = renderer;
     memcpy(r->uniforms.bytes, view, sizeof(*view));
-    if (!submit(r, r->commands, true))
+    if (!submit_frame(r, submit) || !vulkan_wait(&r->vulkan))
         return false;
     memcpy(pixels, r->target.pixels.bytes, 4 * (size_t)r->target.width * (size_t)r->target.height);
     return true;
@@ -216,9 +195,7 @@ static bool close_renderer(void *renderer)
         vulkan_target_free(v, &r->target);
     }
     for (int i = 0; i < PORT_SHARED; i++)
-        vulkan_resource_free(r->shared[i]);
-    gr_semaphore_free(r->computed);
-    gr_semaphore_free(r->drawn);
+        gr_resource_free(r->shared[i]);
     const bool silent = vulkan_close(v);
     free(r);
     return silent;
@@ -229,12 +206,10 @@ static void *open_renderer(int width, int height, bool validate, gr_resource *sh
     struct renderer *r = calloc(1, sizeof(*r));
     if (!r)
         return NULL;
+    r->shared = shared;
     if (vulkan_open(&r->vulkan, VULKAN_GRAPHICS, validate) && make_objects(r, width, height) &&
-        share(r) && make_set(r) && make_pipelines(r) && record(r) && hand_over(r)) {
-        for (int i = 0; i < PORT_SHARED; i++)
-            shared[i] = r->shared[i];
+        share(r) && make_set(r) && make_pipelines(r) && record(r) && give_away(r))
         return r;
-    }
     close_renderer(r);
     return NULL;
 }
