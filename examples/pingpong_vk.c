@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan's side of pingpong. The hand-over between the two is in share(), record_tile() and
- * submit().
+ * Vulkan's side of pingpong. The hand-over between the two is in share(), submit_images() and
+ * pingpong_vk_use().
  */
 #include "pingpong_vk.h"
 
@@ -10,24 +10,17 @@
 #include "pingpong_draw.h"
 #include "session.h"
 
-/* Two images that CUDA reads and writes, and whose turn it is: one pair of semaphores for both. */
+/* Two images that CUDA reads and writes. */
 static bool share(struct pingpong_vk *p)
 {
     gr_vk_device *device = p->vulkan.shared;
-    const gr_vk_image_desc info = {
-        .type = VK_IMAGE_TYPE_2D,
-        .format = VK_FORMAT_R8G8B8A8_UNORM,
-        .extent = {TILE_WIDTH, IMAGE_HEIGHT, 1},
-        .usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
-                 VK_IMAGE_USAGE_TRANSFER_DST_BIT,
-    };
-    p->used = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    p->written = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    if (!p->used || !p->written)
-        return failed_to("share semaphores with CUDA");
+    const VkImageCreateInfo info =
+        vulkan_image_info(VK_FORMAT_R8G8B8A8_UNORM, TILE_WIDTH, IMAGE_HEIGHT,
+                          VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
+                              VK_IMAGE_USAGE_TRANSFER_DST_BIT);
     for (int i = 0; i < 2; i++) {
         p->images[i] = gr_vk_image_create(device, &info, GR_SURFACE_LOAD_STORE);
-        if (!p->images[i] || gr_resource_set_sync(p->images[i], p->used, p->written) != GR_OK)
+        if (!p->images[i])
             return failed_to("share an image with CUDA");
     }
     return true;
@@ -52,54 +45,49 @@ static void record_return(const struct pingpong_vk *p, VkCommandBuffer commands,
 }
 
 /*
- * A frame: the image is CUDA's before it and after it. Frames two apart follow each other through
- * CUDA, so a tile that is written again needs no barrier.
+ * A frame. Frames two apart follow each other through CUDA, so a tile that is written again needs
+ * no barrier.
  */
 static bool record_tile(struct pingpong_vk *p, int tile)
 {
-    gr_resource *const *image = &p->images[tile % 2];
-    const gr_vk_use use = {
-        .stages = p->queue == VULKAN_GRAPHICS  ? VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT
-                  : p->queue == VULKAN_COMPUTE ? VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT
-                                               : 0,
-        .access = p->queue != VULKAN_TRANSFER ? VK_ACCESS_SHADER_READ_BIT : 0,
-        .layout = VK_IMAGE_LAYOUT_GENERAL,
-        .queue_family = p->vulkan.family,
-    };
-    gr_vk_use all = use;
-    all.stages |= VK_PIPELINE_STAGE_TRANSFER_BIT;
-    all.access |= VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-
     const VkCommandBuffer commands =
         vulkan_record(&p->vulkan, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
     if (!commands)
         return false;
-    if (gr_vk_cmd_from_cuda(commands, image, 1, &all) != GR_OK)
-        return failed_to("record a barrier");
     pingpong_draw_record(p, commands, tile);
-    record_return(p, commands, gr_vk_image(*image));
-    if (gr_vk_cmd_to_cuda(commands, image, 1, &all) != GR_OK)
-        return failed_to("record a barrier");
+    record_return(p, commands, gr_vk_image(p->images[tile % 2]));
     p->tiles[tile] = commands;
     return vulkan_ok(p->vulkan.EndCommandBuffer(commands), "record commands");
 }
 
-/* The submit waits for CUDA's last release, and CUDA's next map of the images for the submit. */
-static bool submit(const struct pingpong_vk *p, gr_resource *const images[], size_t n,
-                   VkCommandBuffer commands)
+/* Commands that use one or both images: after CUDA's last release, before its next map. */
+static bool submit_images(gr_resource *const images[], size_t n, VkCommandBuffer commands,
+                          const gr_vk_use *first, const gr_vk_use *last)
 {
-    gr_submit submit;
-    if (gr_submit_begin(images, n, &submit) != GR_OK)
-        return failed_to("begin a submit");
-    if (vulkan_submit(&p->vulkan, commands, &submit, false))
-        return true;
-    gr_submit_free(images, n, &submit);
-    return false;
+    const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+                                              .commandBuffer = commands};
+    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                .commandBufferInfoCount = 1,
+                                .pCommandBufferInfos = &buffer};
+    const gr_vk_submit_desc desc =
+        GR_INIT(gr_vk_submit_desc, .info = &info, .first = first, .last = last);
+    GR_AUTO(gr_submit) *submit = gr_submit_begin(images, n);
+    return (submit && gr_vk_submit(submit, &desc) == GR_OK) || failed_to("submit commands");
 }
 
+/* The image is CUDA's before the frame and after it. */
 bool pingpong_vk_use(const struct pingpong_vk *p, int frame)
 {
-    return submit(p, &p->images[frame % 2], 1, p->tiles[frame % TILES]);
+    gr_vk_use use =
+        GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
+                .access = VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT,
+                .layout = VK_IMAGE_LAYOUT_GENERAL);
+    if (p->queue != VULKAN_TRANSFER) {
+        use.stages |= p->queue == VULKAN_GRAPHICS ? VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT
+                                                  : VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT;
+        use.access |= VK_ACCESS_2_SHADER_READ_BIT;
+    }
+    return submit_images(&p->images[frame % 2], 1, p->tiles[frame % TILES], &use, &use);
 }
 
 static VkBufferImageCopy whole_picture(const struct pingpong_vk *p)
@@ -116,9 +104,7 @@ static bool prepare(struct pingpong_vk *p)
 {
     const struct vulkan *v = &p->vulkan;
     const VkBufferImageCopy all = whole_picture(p);
-    const gr_vk_use nothing = {.stages = VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
-                               .layout = VK_IMAGE_LAYOUT_UNDEFINED,
-                               .queue_family = v->family};
+    const gr_vk_use nothing = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT);
     memset(p->pixels.bytes, 26, 4 * (size_t)p->width * (size_t)p->height);
     const VkCommandBuffer commands = vulkan_record(v, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     if (!commands)
@@ -129,10 +115,8 @@ static bool prepare(struct pingpong_vk *p)
                             1, &all);
     vulkan_change_layout(v, commands, p->picture.image, VK_IMAGE_LAYOUT_GENERAL,
                          VK_IMAGE_LAYOUT_GENERAL);
-    if (gr_vk_cmd_to_cuda(commands, p->images, 2, &nothing) != GR_OK)
-        return failed_to("record a barrier");
     return vulkan_ok(v->EndCommandBuffer(commands), "record commands") &&
-           submit(p, p->images, 2, commands);
+           submit_images(p->images, 2, commands, NULL, &nothing);
 }
 
 bool pingpong_vk_finish(const struct pingpong_vk *p)
@@ -147,8 +131,7 @@ bool pingpong_vk_finish(const struct pingpong_vk *p)
     v->CmdCopyImageToBuffer(commands, p->picture.image, VK_IMAGE_LAYOUT_GENERAL, p->pixels.buffer,
                             1, &all);
     vulkan_show_host(v, commands);
-    return vulkan_ok(v->EndCommandBuffer(commands), "record commands") &&
-           vulkan_submit(v, commands, NULL, true);
+    return vulkan_ok(v->EndCommandBuffer(commands), "record commands") && vulkan_run(v, commands);
 }
 
 static bool make_picture(struct pingpong_vk *p)
@@ -191,8 +174,6 @@ bool pingpong_vk_close(struct pingpong_vk *p)
         vulkan_image_free(v, &p->picture);
     }
     for (int i = 0; i < 2; i++)
-        vulkan_resource_free(p->images[i]);
-    gr_semaphore_free(p->written);
-    gr_semaphore_free(p->used);
+        gr_resource_free(p->images[i]);
     return vulkan_close(&p->vulkan);
 }

@@ -16,9 +16,8 @@ struct pingpong_vk {
     enum vulkan_queue queue;
     int width, height;
     gr_resource *images[2];
-    gr_semaphore *used, *written; /* signalled by Vulkan and by CUDA, once a frame each */
-    struct vulkan_image picture;  /* in VK_IMAGE_LAYOUT_GENERAL */
-    struct vulkan_buffer pixels;  /* of the picture */
+    struct vulkan_image picture; /* in VK_IMAGE_LAYOUT_GENERAL */
+    struct vulkan_buffer pixels; /* of the picture */
     VkImageView views[2];
     VkSampler sampler;
     struct vulkan_set sets[2];

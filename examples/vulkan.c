@@ -95,8 +95,8 @@ static void introduce(const struct vulkan *v, enum vulkan_queue kind, bool own, 
 bool vulkan_open(struct vulkan *v, enum vulkan_queue kind, bool validate)
 {
     *v = (struct vulkan){0};
-    const gr_vk_headless_options options = {
-        .validation = validate, .message = print_message, .user = v};
+    const gr_vk_headless_options options = GR_INIT(gr_vk_headless_options, .validation = validate,
+                                                   .message = print_message, .user = v);
     v->headless = gr_vk_headless_create(&options);
     if (!v->headless)
         return failed_to("open Vulkan");
@@ -106,12 +106,10 @@ bool vulkan_open(struct vulkan *v, enum vulkan_queue kind, bool validate)
         return false;
     const bool own = choose_queue(v, on, kind);
 
-    const gr_vk_device_desc info = {on->get_instance_proc_addr,
-                                    on->instance,
-                                    on->physical_device,
-                                    on->device,
-                                    v->queue,
-                                    v->family};
+    const gr_vk_device_desc info = GR_INIT(
+        gr_vk_device_desc, .get_instance_proc_addr = on->get_instance_proc_addr,
+        .instance = on->instance, .physical_device = on->physical_device, .device = on->device,
+        .queue = v->queue, .queue_family = v->family, .synchronization2 = on->synchronization2);
     v->shared = gr_vk_device_wrap(&info);
     if (!v->shared)
         return failed_to("share Vulkan's device with CUDA");
@@ -155,7 +153,7 @@ VkCommandBuffer vulkan_record(const struct vulkan *v, VkCommandBufferUsageFlags 
     return commands;
 }
 
-static bool wait_for_fence(const struct vulkan *v)
+bool vulkan_wait(const struct vulkan *v)
 {
     const uint64_t long_enough = UINT64_C(60000000000);
     return vulkan_ok(v->WaitForFences(v->device, 1, &v->fence, VK_TRUE, long_enough),
@@ -163,39 +161,13 @@ static bool wait_for_fence(const struct vulkan *v)
            vulkan_ok(v->ResetFences(v->device, 1, &v->fence), "use a fence again");
 }
 
-bool vulkan_submit(const struct vulkan *v, VkCommandBuffer commands, const gr_submit *submit,
-                   bool wait)
+bool vulkan_run(const struct vulkan *v, VkCommandBuffer commands)
 {
-    static const gr_submit none = {0};
-    const gr_submit *s = submit ? submit : &none;
-    const VkSemaphore waited = gr_vk_semaphore(s->wait), signalled = gr_vk_semaphore(s->signal);
-    const VkPipelineStageFlags everything = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
-    const VkTimelineSemaphoreSubmitInfo values = {
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .waitSemaphoreValueCount = s->wait ? 1 : 0,
-        .pWaitSemaphoreValues = &s->wait_value,
-        .signalSemaphoreValueCount = s->signal ? 1 : 0,
-        .pSignalSemaphoreValues = &s->signal_value,
-    };
     const VkSubmitInfo info = {
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .pNext = &values,
-        .waitSemaphoreCount = s->wait ? 1 : 0,
-        .pWaitSemaphores = &waited,
-        .pWaitDstStageMask = &everything,
         .commandBufferCount = 1,
         .pCommandBuffers = &commands,
-        .signalSemaphoreCount = s->signal ? 1 : 0,
-        .pSignalSemaphores = &signalled,
     };
-    return vulkan_ok(v->QueueSubmit(v->queue, 1, &info, wait ? v->fence : VK_NULL_HANDLE),
-                     "submit commands") &&
-           (!wait || wait_for_fence(v));
-}
-
-void vulkan_resource_free(gr_resource *resource)
-{
-    if (resource && gr_resource_set_sync(resource, NULL, NULL) != GR_OK)
-        failed_to("wait for CUDA's last use of a resource");
-    gr_resource_free(resource);
+    return vulkan_ok(v->QueueSubmit(v->queue, 1, &info, v->fence), "submit commands") &&
+           vulkan_wait(v);
 }

@@ -89,7 +89,7 @@ struct vulkan {
     VkQueue queue;
     uint32_t family;
     VkCommandPool pool;
-    VkFence fence;
+    VkFence fence;     /* for vulkan_wait() */
     unsigned messages; /* of the validation layer; each was printed */
 #define VULKAN_MEMBER(name) PFN_vk##name name;
     VULKAN_FUNCTIONS(VULKAN_MEMBER)
@@ -114,18 +114,10 @@ bool vulkan_ok(VkResult result, const char *doing);
 /* A command buffer that is being recorded; NULL after an error. It lives as long as `vulkan`. */
 VkCommandBuffer vulkan_record(const struct vulkan *vulkan, VkCommandBufferUsageFlags usage);
 
-/*
- * Submits commands that wait for CUDA and signal it as `submit` says; NULL where CUDA has no part
- * in them. With `wait` the thread waits until they are done.
- */
-bool vulkan_submit(const struct vulkan *vulkan, VkCommandBuffer commands, const gr_submit *submit,
-                   bool wait);
+/* Submits commands of Vulkan's alone, and waits until they are done. */
+bool vulkan_run(const struct vulkan *vulkan, VkCommandBuffer commands);
 
-/*
- * Waits until CUDA is done with a resource and frees it, so that nothing of it is left when the
- * device ends: its release may still be on its way, and gr_resource_free() alone does not wait.
- * NULL is fine.
- */
-void vulkan_resource_free(gr_resource *resource);
+/* Waits for the submit that signals `fence`. */
+bool vulkan_wait(const struct vulkan *vulkan);
 
 #endif

@@ -72,10 +72,9 @@ VkImageView vulkan_view(const struct vulkan *v, VkImage image, VkFormat format)
     return view;
 }
 
-bool vulkan_image_init(const struct vulkan *v, VkFormat format, int width, int height,
-                       VkImageUsageFlags usage, struct vulkan_image *image)
+VkImageCreateInfo vulkan_image_info(VkFormat format, int width, int height, VkImageUsageFlags usage)
 {
-    const VkImageCreateInfo info = {
+    return (VkImageCreateInfo){
         .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
         .imageType = VK_IMAGE_TYPE_2D,
         .format = format,
@@ -86,6 +85,12 @@ bool vulkan_image_init(const struct vulkan *v, VkFormat format, int width, int h
         .tiling = VK_IMAGE_TILING_OPTIMAL,
         .usage = usage,
     };
+}
+
+bool vulkan_image_init(const struct vulkan *v, VkFormat format, int width, int height,
+                       VkImageUsageFlags usage, struct vulkan_image *image)
+{
+    const VkImageCreateInfo info = vulkan_image_info(format, width, height, usage);
     if (!vulkan_ok(v->CreateImage(v->device, &info, NULL, &image->image), "make an image"))
         return false;
     VkMemoryRequirements needs;

@@ -28,6 +28,10 @@ bool vulkan_buffer_init(const struct vulkan *vulkan, VkDeviceSize size, VkBuffer
                         struct vulkan_buffer *buffer);
 void vulkan_buffer_free(const struct vulkan *vulkan, struct vulkan_buffer *buffer);
 
+/* What makes an image of one level and layer. */
+VkImageCreateInfo vulkan_image_info(VkFormat format, int width, int height,
+                                    VkImageUsageFlags usage);
+
 /*
  * Of one level and layer, in the device's memory. The format says whether it holds colours or
  * depth.
