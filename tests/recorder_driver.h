@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the recording driver has for a test: gr_cuda_symbol("recorder_api", 2000) gives a pointer to
+ * What the recording driver has for a test: cuda_symbol("recorder_api", 2000) gives a pointer to
  * a struct recorder_api, once grinterop has loaded the driver.
  */
 #ifndef GR_TESTS_RECORDER_DRIVER_H

@@ -283,3 +283,8 @@ void fixture_teardown(void)
     ck_assert_msg(fx.fds < 0 || fds == fx.fds, "%d descriptors are open, not %d; new:%s", fds,
                   fx.fds, name_new_fds());
 }
+
+gr_status release_on(gr_buffer *buffer, CUstream stream)
+{
+    return gr_buffer_release_many(&buffer, 1, stream, NULL);
+}

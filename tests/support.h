@@ -10,6 +10,8 @@
 #ifndef GR_TESTS_SUPPORT_H
 #define GR_TESTS_SUPPORT_H
 
+#include "error_class.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,18 +51,12 @@ void fixture_setup(void);
 void fixture_teardown(void);
 
 /*
- * Between a fixture's set-up and teardown `use` does what makes drivers open files and keep them,
- * so that these don't count in the first case; not if *done, which is true afterwards.
- */
-void use_once(bool *done, void (*use)(void));
-
-/* A case of the suite that runs with the fixture. */
-/*
  * Runs what drivers open something for and keep it, before a case's own descriptors are counted;
  * once, while `done` is false.
  */
 void use_once(bool *done, void (*use)(void));
 
+/* A case of the suite that runs with the fixture. */
 TCase *add_case(Suite *suite, const char *name);
 
 /* Runs these around each of the case's tests, too, and returns it. */
@@ -182,6 +178,9 @@ int device_past_last(char *text, size_t size);
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
 /* A driver call through the fixture's table: CU(StreamSynchronize(fx.stream)). */
+/* Releases one buffer on a stream of its own choice; NULL and the rest as the library has it. */
+gr_status release_on(gr_buffer *buffer, CUstream stream);
+
 #define CU(call)                 assert_result(CUDA_SUCCESS, fx.cu->call, "cu" #call)
 #define CU_GIVES(expected, call) assert_result(expected, fx.cu->call, "cu" #call)
 
@@ -292,6 +291,9 @@ gr_resource *must_register_as(GLuint name, unsigned flags);
 gr_buffer *must_map(gr_resource *resource);
 gr_buffer *must_map_on(gr_resource *resource, CUstream stream);
 
+/* One that was made, left without semaphores on purpose: CUDA and graphics wait by themselves. */
+gr_resource *unordered(gr_resource *resource);
+
 /* Sets all bytes by CUDA, on the stream of the map. */
 void cuda_fill(const gr_buffer *buffer, int value);
 
@@ -314,6 +316,9 @@ void assert_mapped(gr_resource *resource, unsigned seed);
 
 /* It is open, and neither grinterop nor the driver takes it for mapped. */
 void assert_not_mapped(const gr_resource *resource);
+
+/* CUDA's own object for it: the registration or the imported memory; NULL once closed. */
+void *driver_handle(const gr_resource *resource);
 
 /* The driver does not know this handle any more. Only the software driver can be asked that. */
 void assert_unregistered(void *handle);

@@ -21,29 +21,27 @@ const char *result_name(int result)
 
 const char *error_text(void)
 {
-    static gr_error error;
-    return gr_last_error(&error) == GR_OK ? "no error was recorded" : error.message;
+    const gr_error *error = gr_last_error();
+    return error->status == GR_OK ? "no error was recorded" : error->message;
 }
 
 const char *error_mismatch(gr_status status, int code, const char *text)
 {
     static char wrong[1024];
-    gr_error error;
-    gr_last_error(&error);
+    const gr_error *error = gr_last_error();
+    const char *part = error->status != status             ? "class"
+                       : code != -1 && error->code != code ? "code"
+                       : !strstr(error->message, text)     ? "message"
+                       : error->call[0] == '\0'            ? "missing name of the call"
+                                                           : NULL;
+    if (part)
+        snprintf(wrong, sizeof(wrong),
+                 "the error's %s is wrong: got %s, code %d (%s), from %s: \"%s\"; wanted %s, code "
+                 "%d, with \"%s\"",
+                 part, gr_status_name(error->status), error->code, error->code_name, error->call,
+                 error->message, gr_status_name(status), code, text);
     gr_clear_error();
-    const char *part = error.status != status             ? "class"
-                       : code != -1 && error.code != code ? "code"
-                       : !strstr(error.message, text)     ? "message"
-                       : error.call[0] == '\0'            ? "missing name of the call"
-                                                          : NULL;
-    if (!part)
-        return NULL;
-    snprintf(wrong, sizeof(wrong),
-             "the error's %s is wrong: got %s, code %d (%s), from %s: \"%s\"; wanted %s, code %d, "
-             "with \"%s\"",
-             part, gr_status_name(error.status), error.code, error.code_name, error.call,
-             error.message, gr_status_name(status), code, text);
-    return wrong;
+    return part ? wrong : NULL;
 }
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */

@@ -217,7 +217,7 @@ static void use_everything(void)
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 1, 16, fx.stream));
     CU(EventRecord(event, fx.stream));
     CU(StreamWaitEvent(fx.other, event, 0));
-    assert_ok(gr_buffer_release_on(buffer, fx.other));
+    assert_ok(release_on(buffer, fx.other));
     CU(EventDestroy(event));
 }
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <grinterop/submit.h>
+
 gr_resource *must_register_as(GLuint name, unsigned flags)
 {
     gr_resource *resource = gr_from_gl_buffer(name, flags);
@@ -43,6 +45,13 @@ static void end_resource(void)
 TCase *add_resource_case(Suite *suite, const char *name)
 {
     return with_fixture(add_case(suite, name), make_resource, end_resource);
+}
+
+gr_resource *unordered(gr_resource *resource)
+{
+    assert_made(resource);
+    assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
+    return resource;
 }
 
 gr_buffer *must_map_on(gr_resource *resource, CUstream stream)
@@ -127,7 +136,16 @@ void assert_not_mapped(const gr_resource *resource)
     CUdeviceptr pointer;
     size_t size;
     CU_GIVES(CUDA_ERROR_NOT_MAPPED,
-             GraphicsResourceGetMappedPointer(&pointer, &size, gr_handle(resource)));
+             GraphicsResourceGetMappedPointer(&pointer, &size, driver_handle(resource)));
+}
+
+void *driver_handle(const gr_resource *resource)
+{
+    if (!resource || gr_resource_is_closed(resource))
+        return NULL;
+    return gr_resource_transport(resource) == GR_TRANSPORT_INTEROP
+               ? (void *)gr_resource_graphics(resource)
+               : (void *)gr_resource_external_memory(resource);
 }
 
 /* NVIDIA's driver reads the memory that the handle pointed to, and crashes. */

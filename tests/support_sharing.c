@@ -9,8 +9,8 @@
 void warm_up_sharing(void)
 {
     static bool done;
-    const gr_gl_options by_sharing = {.transport = GR_TRANSPORT_SHARED};
-    const gr_gl_image_desc info = {GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 1};
+    const gr_gl_options by_sharing = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
+    const gr_gl_image_desc info = GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 1);
     CUcontext context = NULL;
     if (done)
         return;
@@ -32,6 +32,7 @@ void warm_up_sharing(void)
 void collect_sharing(void)
 {
     CU(CtxSynchronize());
-    gr_resource_free(gr_gl_buffer_create(64, GR_READ_WRITE, &(gr_gl_options){GR_TRANSPORT_SHARED}));
+    gr_resource_free(gr_gl_buffer_create(
+        64, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED)));
     gr_clear_error();
 }

@@ -93,11 +93,12 @@ static bool may_be_missing(const gr_error *error, gr_status status)
 static void make_device(void)
 {
     assert_ok(gr_cuda_load(true));
-    const gr_vk_headless_options options = {.validation = true, .message = hear};
+    const gr_vk_headless_options options =
+        GR_INIT(gr_vk_headless_options, .validation = true, .message = hear);
     headless = gr_vk_headless_create(&options);
     if (!headless) {
         gr_error error;
-        gr_status status = gr_last_error(&error);
+        gr_status status = (error = *gr_last_error()).status;
         ck_assert_msg(may_be_missing(&error, status), "%s", error.message);
         snprintf(why_missing, sizeof(why_missing), "no Vulkan device with the validation layer: %s",
                  error.message);
@@ -111,12 +112,11 @@ static void make_device(void)
 
 gr_vk_device *vulkan_wrap(void)
 {
-    const gr_vk_device_desc info = {.get_instance_proc_addr = vk.h->get_instance_proc_addr,
-                                    .instance = vk.h->instance,
-                                    .physical_device = vk.h->physical_device,
-                                    .device = vk.h->device,
-                                    .queue = vk.h->graphics,
-                                    .queue_family = vk.h->graphics_family};
+    const gr_vk_device_desc info =
+        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vk.h->get_instance_proc_addr,
+                .instance = vk.h->instance, .physical_device = vk.h->physical_device,
+                .device = vk.h->device, .queue = vk.h->graphics,
+                .queue_family = vk.h->graphics_family, .synchronization2 = vk.h->synchronization2);
     gr_vk_device *device = gr_vk_device_wrap(&info);
     assert_made(device);
     return device;
@@ -361,20 +361,26 @@ void vulkan_own_free(struct vulkan_own *own)
 
 gr_resource *must_register_own(const struct vulkan_own *own, VkDeviceSize size, unsigned flags)
 {
-    const gr_vk_buffer_desc info = {.buffer = own->buffer,
-                                    .memory = own->memory,
-                                    .memory_size = own->memory_size,
-                                    .size = size,
-                                    .dedicated = own->dedicated};
+    const gr_vk_buffer_desc info =
+        GR_INIT(gr_vk_buffer_desc, .buffer = own->buffer, .memory = own->memory,
+                .memory_size = own->memory_size, .size = size, .dedicated = own->dedicated);
     gr_resource *resource = gr_from_vk_buffer(vk.wrap, &info, flags);
     assert_made(resource);
     return resource;
 }
 
+VkBufferCreateInfo vulkan_buffer_info(VkDeviceSize size)
+{
+    return (VkBufferCreateInfo){.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                .size = size,
+                                .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                                         VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+}
+
 gr_resource *must_create(VkDeviceSize size, unsigned flags)
 {
-    gr_resource *resource = gr_vk_buffer_create(
-        vk.wrap, size, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, flags);
+    const VkBufferCreateInfo info = vulkan_buffer_info(size);
+    gr_resource *resource = gr_vk_buffer_create(vk.wrap, &info, flags);
     assert_made(resource);
     return resource;
 }

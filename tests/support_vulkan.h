@@ -10,7 +10,8 @@
 #include "support.h"
 
 #include <grinterop/external.h>
-#include <grinterop/semaphore.h>
+#include <grinterop/ring.h>
+#include <grinterop/submit.h>
 #include <grinterop/vk.h>
 
 /* ---- The fixture ----------------------------------------------------------------------------- */
@@ -164,6 +165,23 @@ VkCommandBuffer vulkan_begin(void);
 void vulkan_submit(VkCommandBuffer commands, const gr_submit *submit,
                    const struct vulkan_gate *gate);
 
+/* Likewise that of a slot, which is committed for all slots of its acquire: call it once for them.
+ */
+void vulkan_submit_slot(VkCommandBuffer commands, const gr_slot *slot,
+                        const struct vulkan_gate *gate);
+
+/* Likewise a submit that has begun, which is committed and freed. */
+void vulkan_submit_begun(VkCommandBuffer commands, gr_submit *submit,
+                         const struct vulkan_gate *gate);
+
+/* Begins one of n resources, of one pair of semaphores at the most; what it waits for and signals,
+   NULL and 0 where there is nothing. */
+gr_submit *vulkan_begin_submit(gr_resource *const resources[], size_t n);
+gr_semaphore *wait_of(const gr_submit *submit);
+gr_semaphore *signal_of(const gr_submit *submit);
+uint64_t wait_value_of(const gr_submit *submit);
+uint64_t signal_value_of(const gr_submit *submit);
+
 /* Waits until all that was submitted has been done, for at most 20 s. */
 void vulkan_finish(void);
 
@@ -192,7 +210,10 @@ void *vulkan_bytes(VkBuffer buffer, size_t size);
 /* Releases, and waits for the stream of the map. */
 void must_release(gr_buffer *buffer);
 
-/* A buffer that grinterop makes, with transfer usage. */
+/* What makes a buffer of transfer usage, for gr_vk_buffer_create(). */
+VkBufferCreateInfo vulkan_buffer_info(VkDeviceSize size);
+
+/* A buffer that grinterop makes so. */
 gr_resource *must_create(VkDeviceSize size, unsigned flags);
 
 #endif

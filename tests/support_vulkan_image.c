@@ -82,24 +82,26 @@ const struct vulkan_shape *vulkan_shape(const char *name)
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
-gr_vk_image_desc vulkan_image_info(const struct vulkan_format *format,
-                                   const struct vulkan_shape *shape, unsigned width,
-                                   unsigned height, unsigned levels, VkImageUsageFlags usage)
+VkImageCreateInfo vulkan_image_info(const struct vulkan_format *format,
+                                    const struct vulkan_shape *shape, unsigned width,
+                                    unsigned height, unsigned levels, VkImageUsageFlags usage)
 {
     unsigned high = shape->type == VK_IMAGE_TYPE_1D ? 1 : shape->cube ? width : height;
-    return (gr_vk_image_desc){.type = shape->type,
-                              .format = format->format,
-                              .extent = {width, high, shape->slices},
-                              .mip_levels = levels,
-                              .array_layers = shape->layers,
-                              .flags = shape->cube ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0,
-                              .usage = usage | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
-                                       VK_IMAGE_USAGE_TRANSFER_DST_BIT,
-                              .tiling = VK_IMAGE_TILING_OPTIMAL,
-                              .samples = VK_SAMPLE_COUNT_1_BIT};
+    return (VkImageCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+        .flags = shape->cube ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0,
+        .imageType = shape->type,
+        .format = format->format,
+        .extent = {width, high, shape->slices},
+        .mipLevels = levels,
+        .arrayLayers = shape->layers,
+        .samples = VK_SAMPLE_COUNT_1_BIT,
+        .tiling = VK_IMAGE_TILING_OPTIMAL,
+        .usage = usage | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+    };
 }
 
-bool vulkan_image_possible(const gr_vk_image_desc *info)
+bool vulkan_image_possible(const VkImageCreateInfo *info)
 {
     const VkPhysicalDeviceExternalImageFormatInfo shared = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO,
@@ -108,7 +110,7 @@ bool vulkan_image_possible(const gr_vk_image_desc *info)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_FORMAT_INFO_2,
         .pNext = &shared,
         .format = info->format,
-        .type = info->type,
+        .type = info->imageType,
         .tiling = info->tiling,
         .usage = info->usage,
         .flags = info->flags};
@@ -121,8 +123,8 @@ bool vulkan_image_possible(const gr_vk_image_desc *info)
         return false;
     return (how.externalMemoryProperties.externalMemoryFeatures &
             VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT) &&
-           has.imageFormatProperties.maxMipLevels >= info->mip_levels &&
-           has.imageFormatProperties.maxArrayLayers >= info->array_layers;
+           has.imageFormatProperties.maxMipLevels >= info->mipLevels &&
+           has.imageFormatProperties.maxArrayLayers >= info->arrayLayers;
 }
 
 struct vulkan_image vulkan_image_try(const struct vulkan_format *format,
@@ -153,35 +155,26 @@ struct vulkan_image vulkan_image_own(VkFormat format, const char *shape, unsigne
                                      unsigned flags)
 {
     struct vulkan_image image = {.format = vulkan_format(format), .shape = vulkan_shape(shape)};
-    gr_vk_image_desc *info = &image.info;
-    *info = vulkan_image_info(image.format, image.shape, width, height, levels, 0);
     const VkExternalMemoryImageCreateInfo shared = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
         .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
-    const VkImageCreateInfo create = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-                                      .pNext = &shared,
-                                      .flags = info->flags,
-                                      .imageType = info->type,
-                                      .format = info->format,
-                                      .extent = info->extent,
-                                      .mipLevels = info->mip_levels,
-                                      .arrayLayers = info->array_layers,
-                                      .samples = info->samples,
-                                      .tiling = info->tiling,
-                                      .usage = info->usage};
+    image.info = vulkan_image_info(image.format, image.shape, width, height, levels, 0);
+    VkImageCreateInfo create = image.info;
+    create.pNext = &shared;
     VK(CreateImage(vk.h->device, &create, NULL, &image.image));
     VkMemoryRequirements needs;
     vk.GetImageMemoryRequirements(vk.h->device, image.image, &needs);
-    info->image = image.image;
-    info->dedicated = dedicated;
-    info->offset = dedicated ? 0 : needs.alignment;
-    info->memory_size = needs.size + info->offset;
-    info->memory = vulkan_memory(info->memory_size, needs.memoryTypeBits,
-                                 dedicated ? MEMORY_EXPORT | MEMORY_DEDICATED : MEMORY_EXPORT,
-                                 VK_NULL_HANDLE, dedicated ? image.image : VK_NULL_HANDLE);
-    VK(BindImageMemory(vk.h->device, image.image, info->memory, info->offset));
-    image.resource = gr_from_vk_image(vk.wrap, info, flags);
+    gr_vk_image_desc *own = &image.own;
+    *own = GR_INIT(gr_vk_image_desc, .create_info = &create, .image = image.image,
+                   .dedicated = dedicated, .offset = dedicated ? 0 : needs.alignment);
+    own->memory_size = needs.size + own->offset;
+    own->memory = vulkan_memory(own->memory_size, needs.memoryTypeBits,
+                                dedicated ? MEMORY_EXPORT | MEMORY_DEDICATED : MEMORY_EXPORT,
+                                VK_NULL_HANDLE, dedicated ? image.image : VK_NULL_HANDLE);
+    VK(BindImageMemory(vk.h->device, image.image, own->memory, own->offset));
+    image.resource = gr_from_vk_image(vk.wrap, own, flags);
     assert_made(image.resource);
+    own->create_info = NULL; /* it has been read */
     return image;
 }
 
@@ -189,7 +182,7 @@ void vulkan_image_own_free(struct vulkan_image *image)
 {
     gr_resource_free(image->resource);
     vk.DestroyImage(vk.h->device, image->image, NULL);
-    vulkan_memory_free(image->info.memory);
+    vulkan_memory_free(image->own.memory);
 }
 
 static unsigned halved(unsigned size, unsigned level)
@@ -238,20 +231,16 @@ void vulkan_image_pattern(const struct vulkan_image *image, unsigned level, unsi
 void vulkan_cmd_from_cuda(VkCommandBuffer commands, struct vulkan_image *image,
                           VkImageLayout layout, VkAccessFlags access)
 {
-    const gr_vk_use use = {.stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
-                           .access = access,
-                           .layout = layout,
-                           .queue_family = vk.h->graphics_family};
+    const gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                  .access = access, .layout = layout);
     assert_ok(gr_vk_cmd_from_cuda(commands, &image->resource, 1, &use));
 }
 
 void vulkan_cmd_to_cuda(VkCommandBuffer commands, struct vulkan_image *image, VkImageLayout layout,
                         VkAccessFlags access)
 {
-    const gr_vk_use use = {.stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
-                           .access = access,
-                           .layout = layout,
-                           .queue_family = vk.h->graphics_family};
+    const gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                  .access = access, .layout = layout);
     assert_ok(gr_vk_cmd_to_cuda(commands, &image->resource, 1, &use));
     image->cudas = true;
 }
@@ -287,8 +276,8 @@ static uint32_t regions_of(const struct vulkan_image *image, VkBufferImageCopy r
 {
     uint32_t count = 0;
     *size = 0;
-    for (unsigned level = 0; level < image->info.mip_levels; level++)
-        for (unsigned layer = 0; layer < image->info.array_layers; layer++) {
+    for (unsigned level = 0; level < image->info.mipLevels; level++)
+        for (unsigned layer = 0; layer < image->info.arrayLayers; layer++) {
             ck_assert_uint_lt(count, MOST_REGIONS);
             regions[count++] = (VkBufferImageCopy){
                 .bufferOffset = *size,
@@ -421,9 +410,9 @@ void vulkan_image_end(const struct vulkan_image *image, gr_buffer *buffer)
 void cuda_image_fill(gr_buffer *buffer, const struct vulkan_image *image, unsigned number)
 {
     unsigned char *texels = allocate(vulkan_image_bytes(image, 0));
-    const gr_linear_desc from = {.host = texels};
-    for (unsigned level = 0; level < image->info.mip_levels; level++)
-        for (unsigned layer = 0; layer < image->info.array_layers; layer++) {
+    const gr_linear_desc from = GR_INIT(gr_linear_desc, .host = texels);
+    for (unsigned level = 0; level < image->info.mipLevels; level++)
+        for (unsigned layer = 0; layer < image->info.arrayLayers; layer++) {
             vulkan_image_pattern(image, level, layer, number, texels);
             assert_ok(gr_buffer_copy_to_image(buffer, level, layer, &from, GR_STREAM_OF_MAP));
             CU(StreamSynchronize(gr_buffer_stream(buffer)));
@@ -435,9 +424,9 @@ const char *cuda_image_differs(gr_buffer *buffer, const struct vulkan_image *ima
 {
     const char *difference = NULL;
     unsigned char *texels = allocate(vulkan_image_bytes(image, 0));
-    const gr_linear_desc to = {.host = texels};
-    for (unsigned level = 0; level < image->info.mip_levels && !difference; level++)
-        for (unsigned layer = 0; layer < image->info.array_layers && !difference; layer++) {
+    const gr_linear_desc to = GR_INIT(gr_linear_desc, .host = texels);
+    for (unsigned level = 0; level < image->info.mipLevels && !difference; level++)
+        for (unsigned layer = 0; layer < image->info.arrayLayers && !difference; layer++) {
             memset(texels, 0xEE, vulkan_image_bytes(image, level));
             assert_ok(gr_buffer_copy_from_image(buffer, level, layer, &to, GR_STREAM_OF_MAP));
             CU(StreamSynchronize(gr_buffer_stream(buffer)));

@@ -49,21 +49,22 @@ const struct vulkan_shape *vulkan_shape(const char *name);
 struct vulkan_image {
     const struct vulkan_format *format;
     const struct vulkan_shape *shape;
-    gr_vk_image_desc info;
+    VkImageCreateInfo info;
+    gr_vk_image_desc own; /* of vulkan_image_own() */
     VkImage image;
     gr_resource *resource;
     bool cudas; /* it has been handed to CUDA; until then it has no contents */
 };
 
 /*
- * The image's description, for transfers and `usage` besides; height and layers as the shape wants.
+ * What makes the image, for transfers and `usage` besides; height and layers as the shape wants.
  */
-gr_vk_image_desc vulkan_image_info(const struct vulkan_format *format,
-                                   const struct vulkan_shape *shape, unsigned width,
-                                   unsigned height, unsigned levels, VkImageUsageFlags usage);
+VkImageCreateInfo vulkan_image_info(const struct vulkan_format *format,
+                                    const struct vulkan_shape *shape, unsigned width,
+                                    unsigned height, unsigned levels, VkImageUsageFlags usage);
 
 /* Whether this device can share such an image. */
-bool vulkan_image_possible(const gr_vk_image_desc *info);
+bool vulkan_image_possible(const VkImageCreateInfo *info);
 
 /* Makes one by gr_vk_image_create(); the resource is NULL if that fails, with the error. */
 struct vulkan_image vulkan_image_try(const struct vulkan_format *format,

@@ -152,10 +152,12 @@ VkCommandBuffer vulkan_begin(void)
     return commands;
 }
 
+#define MOST_POINTS 8
+
 /* What a submit waits for and signals. */
 struct points {
-    VkSemaphore wait[2], signal;
-    uint64_t wait_value[2], signal_value;
+    VkSemaphore wait[MOST_POINTS], signal[MOST_POINTS];
+    uint64_t wait_value[MOST_POINTS], signal_value[MOST_POINTS];
     uint32_t waits, signals;
 };
 
@@ -166,14 +168,15 @@ static struct points points_of(const gr_submit *submit, const struct vulkan_gate
         points.wait[points.waits] = gate->semaphore;
         points.wait_value[points.waits++] = 1;
     }
-    if (submit && submit->wait) {
-        points.wait[points.waits] = gr_vk_semaphore(submit->wait);
-        points.wait_value[points.waits++] = submit->wait_value;
+    for (size_t i = 0; submit && i < submit->wait_count; i++) {
+        ck_assert_uint_lt(points.waits, MOST_POINTS);
+        points.wait[points.waits] = gr_vk_semaphore(submit->waits[i]);
+        points.wait_value[points.waits++] = submit->wait_values[i];
     }
-    if (submit && submit->signal) {
-        points.signal = gr_vk_semaphore(submit->signal);
-        points.signal_value = submit->signal_value;
-        points.signals = 1;
+    for (size_t i = 0; submit && i < submit->signal_count; i++) {
+        ck_assert_uint_lt(points.signals, MOST_POINTS);
+        points.signal[points.signals] = gr_vk_semaphore(submit->signals[i]);
+        points.signal_value[points.signals++] = submit->signal_values[i];
     }
     return points;
 }
@@ -190,15 +193,16 @@ static VkFence new_fence(void)
 void vulkan_submit(VkCommandBuffer commands, const gr_submit *submit,
                    const struct vulkan_gate *gate)
 {
-    static const VkPipelineStageFlags stages[2] = {VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
-                                                   VK_PIPELINE_STAGE_ALL_COMMANDS_BIT};
+    VkPipelineStageFlags stages[MOST_POINTS];
     const struct points points = points_of(submit, gate);
+    for (size_t i = 0; i < MOST_POINTS; i++)
+        stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     const VkTimelineSemaphoreSubmitInfo values = {
         .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
         .waitSemaphoreValueCount = points.waits,
         .pWaitSemaphoreValues = points.wait_value,
         .signalSemaphoreValueCount = points.signals,
-        .pSignalSemaphoreValues = &points.signal_value};
+        .pSignalSemaphoreValues = points.signal_value};
     const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                                .pNext = &values,
                                .waitSemaphoreCount = points.waits,
@@ -207,11 +211,56 @@ void vulkan_submit(VkCommandBuffer commands, const gr_submit *submit,
                                .commandBufferCount = 1,
                                .pCommandBuffers = &commands,
                                .signalSemaphoreCount = points.signals,
-                               .pSignalSemaphores = &points.signal};
+                               .pSignalSemaphores = points.signal};
     VK(EndCommandBuffer(commands));
     VkFence fence = new_fence();
     VK(QueueSubmit(queue, 1, &info, fence));
     fences[fence_count++] = fence;
+}
+
+void vulkan_submit_slot(VkCommandBuffer commands, const gr_slot *slot,
+                        const struct vulkan_gate *gate)
+{
+    vulkan_submit(commands, slot->submit, gate);
+    if (slot->submit)
+        assert_ok(gr_submit_commit(slot->submit));
+}
+
+void vulkan_submit_begun(VkCommandBuffer commands, gr_submit *submit,
+                         const struct vulkan_gate *gate)
+{
+    vulkan_submit(commands, submit, gate);
+    assert_ok(gr_submit_commit(submit));
+    gr_submit_free(submit);
+}
+
+gr_submit *vulkan_begin_submit(gr_resource *const resources[], size_t n)
+{
+    gr_submit *submit = gr_submit_begin(resources, n);
+    assert_made(submit);
+    ck_assert_uint_le(submit->wait_count, 1);
+    ck_assert_uint_le(submit->signal_count, 1);
+    return submit;
+}
+
+gr_semaphore *wait_of(const gr_submit *submit)
+{
+    return submit->wait_count ? submit->waits[0] : NULL;
+}
+
+gr_semaphore *signal_of(const gr_submit *submit)
+{
+    return submit->signal_count ? submit->signals[0] : NULL;
+}
+
+uint64_t wait_value_of(const gr_submit *submit)
+{
+    return submit->wait_count ? submit->wait_values[0] : 0;
+}
+
+uint64_t signal_value_of(const gr_submit *submit)
+{
+    return submit->signal_count ? submit->signal_values[0] : 0;
 }
 
 /*

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which class an error has. */
+#ifndef GR_TESTS_ERROR_CLASS_H
+#define GR_TESTS_ERROR_CLASS_H
+
+#include <grinterop/gr.h>
+
+/* The class of the error for what the driver refused with this code. */
+static inline gr_status class_of_code(int code)
+{
+    if (code == CUDA_ERROR_OUT_OF_MEMORY)
+        return GR_ERR_NO_MEMORY;
+    bool sticky = code == CUDA_ERROR_ILLEGAL_ADDRESS || code == CUDA_ERROR_LAUNCH_FAILED;
+    return sticky ? GR_ERR_DEVICE_LOST : GR_ERR_CUDA;
+}
+
+#endif
