@@ -8,48 +8,18 @@
 
 #include "support.h"
 
-/* Functions that grinterop's own table has not, with the version of CUDA that they are of. */
-#define MORE_FUNCTIONS(X)                                                                          \
-    X(cuArrayDestroy, 2000)                                                                        \
-    X(cuCtxGetLimit, 3010)                                                                         \
-    X(cuGraphicsResourceSetMapFlags, 6050)                                                         \
-    X(cuMemAllocManaged, 6000)                                                                     \
-    X(cuMemGetAccess, 10020)                                                                       \
-    X(cuMemGetAddressRange, 3020)                                                                  \
-    X(cuMemGetAllocationPropertiesFromHandle, 10020)                                               \
-    X(cuMemHostAlloc, 2020)                                                                        \
-    X(cuMemHostGetDevicePointer, 3020)                                                             \
-    X(cuMemRetainAllocationHandle, 11000)                                                          \
-    X(cuMemcpy, 4000)                                                                              \
-    X(cuMemcpyDtoD, 3020)                                                                          \
-    X(cuMemsetD2D8Async, 3020)                                                                     \
-    X(cuMemsetD32, 3020)                                                                           \
-    X(cuStreamBatchMemOp, 11070)                                                                   \
-    X(cuStreamGetFlags, 5050)                                                                      \
-    X(cuStreamWaitValue32, 11070)                                                                  \
-    X(cuStreamWriteValue32, 11070)
-
-#define MORE_MEMBER(name, version) PFN_##name##_v##version name;
-struct more {
-    MORE_FUNCTIONS(MORE_MEMBER)
-};
-#undef MORE_MEMBER
-
-extern struct more more;
-
 /*
  * One row: the call has to give CUDA_<code>. A wrong code is noted, and the case goes on, so that
  * one run shows them all; the case fails at its end.
  */
-#define CALL(code, call) conformance_note(#call, fx.cu->call, CUDA_##code)
-#define MORE(code, call) conformance_note(#call, more.call, CUDA_##code)
+#define CALL(code, call) conformance_note("cu" #call, fx.cu->call, CUDA_##code)
 
 /* The same with a description that is as `good` but for one field; in the call it is `changed`. */
 #define CALL_WITH(code, change, call)                                                              \
     do {                                                                                           \
         __typeof__(good) changed = good;                                                           \
         changed.change;                                                                            \
-        conformance_note(#call " with " #change, fx.cu->call, CUDA_##code);                        \
+        conformance_note("cu" #call " with " #change, fx.cu->call, CUDA_##code);                   \
     } while (0)
 
 /* For what ends the process on NVIDIA's driver, the software driver has to have a code. */

@@ -126,7 +126,7 @@ START_TEST(bytes_of_buffers)
     ck_assert_int_eq(value, CU_MEMORYTYPE_DEVICE);
     CALL(SUCCESS, PointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, q));
     ck_assert_int_eq(value, fx.device);
-    MORE(SUCCESS, cuMemGetAddressRange(&base, &extent, q + 999));
+    CALL(SUCCESS, MemGetAddressRange(&base, &extent, q + 999));
     ck_assert_uint_eq(base, q);
     ck_assert_uint_eq(extent, 1000);
 

@@ -193,7 +193,7 @@ START_TEST(image_codes)
     d.arrayDesc.Flags = CUDA_ARRAY3D_COLOR_ATTACHMENT | CUDA_ARRAY3D_SURFACE_LDST;
     CALL(SUCCESS, ExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &d));
     CU(MipmappedArrayGetLevel(&array, mipmap, 1));
-    MORE(ERROR_INVALID_HANDLE, cuArrayDestroy(array));
+    CALL(ERROR_INVALID_HANDLE, ArrayDestroy(array));
     CALL(SUCCESS, MipmappedArrayDestroy(mipmap));
     CALL(ERROR_INVALID_HANDLE, MipmappedArrayDestroy(mipmap));
     CALL(SUCCESS, DestroyExternalMemory(memory));

@@ -96,9 +96,9 @@ END_TEST
 START_TEST(limits)
 {
     size_t limit = 0;
-    MORE(SUCCESS, cuCtxGetLimit(&limit, CU_LIMIT_STACK_SIZE));
-    MORE(ERROR_INVALID_VALUE, cuCtxGetLimit(NULL, CU_LIMIT_STACK_SIZE));
-    MORE(ERROR_INVALID_VALUE, cuCtxGetLimit(&limit, (CUlimit)99));
+    CALL(SUCCESS, CtxGetLimit(&limit, CU_LIMIT_STACK_SIZE));
+    CALL(ERROR_INVALID_VALUE, CtxGetLimit(NULL, CU_LIMIT_STACK_SIZE));
+    CALL(ERROR_INVALID_VALUE, CtxGetLimit(&limit, (CUlimit)99));
 }
 END_TEST
 
@@ -154,14 +154,14 @@ START_TEST(pinned_memory)
     CUdeviceptr q = 0;
     CALL(SUCCESS, MemAllocHost(&pinned, 100));
     CALL(ERROR_INVALID_VALUE, MemAllocHost(NULL, 100));
-    MORE(SUCCESS, cuMemHostGetDevicePointer(&q, pinned, 0));
-    MORE(ERROR_INVALID_VALUE, cuMemHostGetDevicePointer(&q, pinned, 7));
-    MORE(ERROR_INVALID_VALUE, cuMemHostGetDevicePointer(NULL, pinned, 0));
-    MORE(ERROR_INVALID_VALUE, cuMemHostGetDevicePointer(&q, own, 0));
+    CALL(SUCCESS, MemHostGetDevicePointer(&q, pinned, 0));
+    CALL(ERROR_INVALID_VALUE, MemHostGetDevicePointer(&q, pinned, 7));
+    CALL(ERROR_INVALID_VALUE, MemHostGetDevicePointer(NULL, pinned, 0));
+    CALL(ERROR_INVALID_VALUE, MemHostGetDevicePointer(&q, own, 0));
     CALL(SUCCESS, MemFreeHost(pinned));
     CALL(ERROR_INVALID_VALUE, MemFreeHost(pinned));
     CALL(ERROR_INVALID_VALUE, MemFreeHost(own));
-    MORE(ERROR_INVALID_VALUE, cuMemHostAlloc(&pinned, 100, 0xff00));
+    CALL(ERROR_INVALID_VALUE, MemHostAlloc(&pinned, 100, 0xff00));
 
     CALL(ERROR_INVALID_VALUE, MemHostRegister(NULL, 4096, 0));
     CALL(ERROR_INVALID_VALUE, MemHostRegister(own, 0, 0));
@@ -195,8 +195,8 @@ START_TEST(copies)
     CALL(ERROR_INVALID_VALUE, MemcpyHtoDAsync(0x1000, b, 4, fx.stream));
     CALL(ERROR_INVALID_VALUE, MemcpyDtoDAsync(q, 0x1000, 4, fx.stream));
     CALL(SUCCESS, MemcpyDtoDAsync(q, q + 50, 50, fx.stream));
-    MORE(SUCCESS, cuMemcpyDtoD(q, q + 50, 10));
-    MORE(SUCCESS, cuMemcpy(q, q + 50, 10));
+    CALL(SUCCESS, MemcpyDtoD(q, q + 50, 10));
+    CALL(SUCCESS, Memcpy(q, q + 50, 10));
     CU(StreamSynchronize(fx.stream));
     CU(MemFree(q));
 }
@@ -206,16 +206,16 @@ START_TEST(fills)
 {
     CUdeviceptr q = 0;
     CU(MemAlloc(&q, 100));
-    MORE(ERROR_INVALID_VALUE, cuMemsetD32(q + 1, 0, 4));
+    CALL(ERROR_INVALID_VALUE, MemsetD32(q + 1, 0, 4));
     CALL(ERROR_INVALID_VALUE, MemsetD32Async(q + 2, 0, 4, fx.stream));
     CALL(SUCCESS, MemsetD32Async(q + 4, 0, 4, fx.stream));
     CALL(SUCCESS, MemsetD8(q, 0, 0));
     CALL(ERROR_INVALID_VALUE, MemsetD8(0, 0, 4));
     CALL(ERROR_INVALID_VALUE, MemsetD8(q, 0, (size_t)1 << 30));
     CALL(ERROR_INVALID_VALUE, MemsetD8Async(0, 0, 4, fx.stream));
-    MORE(SUCCESS, cuMemsetD2D8Async(q, 10, 0, 10, 10, fx.stream));
-    MORE(ERROR_INVALID_VALUE, cuMemsetD2D8Async(q, 5, 0, 10, 10, fx.stream));
-    MORE(SUCCESS, cuMemsetD2D8Async(q, 10, 0, 0, 10, fx.stream));
+    CALL(SUCCESS, MemsetD2D8Async(q, 10, 0, 10, 10, fx.stream));
+    CALL(ERROR_INVALID_VALUE, MemsetD2D8Async(q, 5, 0, 10, 10, fx.stream));
+    CALL(SUCCESS, MemsetD2D8Async(q, 10, 0, 0, 10, fx.stream));
     CU(StreamSynchronize(fx.stream));
     CU(MemFree(q));
 }
@@ -310,13 +310,13 @@ START_TEST(pointers)
     CALL(ERROR_INVALID_VALUE, PointerGetAttribute(&value, (CUpointer_attribute)9999, q));
     CALL(ERROR_INVALID_VALUE, PointerGetAttribute(NULL, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, q));
 
-    MORE(SUCCESS, cuMemGetAddressRange(&base, &size, q + 50));
+    CALL(SUCCESS, MemGetAddressRange(&base, &size, q + 50));
     ck_assert_uint_eq(base, q);
     ck_assert_uint_eq(size, 100);
-    MORE(SUCCESS, cuMemGetAddressRange(NULL, &size, q));
-    MORE(SUCCESS, cuMemGetAddressRange(&base, NULL, q));
-    MORE(ERROR_NOT_FOUND, cuMemGetAddressRange(&base, &size, stack));
-    MORE(ERROR_NOT_FOUND, cuMemGetAddressRange(&base, &size, 0));
+    CALL(SUCCESS, MemGetAddressRange(NULL, &size, q));
+    CALL(SUCCESS, MemGetAddressRange(&base, NULL, q));
+    CALL(ERROR_NOT_FOUND, MemGetAddressRange(&base, &size, stack));
+    CALL(ERROR_NOT_FOUND, MemGetAddressRange(&base, &size, 0));
     CU(MemFreeHost(pinned));
     CU(MemFree(q));
 }

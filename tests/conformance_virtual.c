@@ -68,7 +68,7 @@ START_TEST(allocations)
     CALL(SUCCESS, MemCreate(&a, size, &prop, 0));
     CALL(SUCCESS, MemCreate(&b, 2 * size, &prop, 0));
     ck_assert_uint_ne(a, b);
-    MORE(SUCCESS, cuMemGetAllocationPropertiesFromHandle(&seen, b));
+    CALL(SUCCESS, MemGetAllocationPropertiesFromHandle(&seen, b));
     ck_assert_int_eq(seen.location.id, fx.device);
     ck_assert_int_eq(seen.requestedHandleTypes, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
     CALL(SUCCESS, MemRelease(a));
@@ -147,7 +147,7 @@ START_TEST(accesses)
     CU(MemAddressReserve(&p, 2 * size, 0, 0, 0));
     CALL(ERROR_INVALID_VALUE, MemSetAccess(p, size, &access, 1));
     CU(MemMap(p, size, 0, handle, 0));
-    MORE(SUCCESS, cuMemGetAccess(&flags, &access.location, p));
+    CALL(SUCCESS, MemGetAccess(&flags, &access.location, p));
     ck_assert_uint_eq(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE);
     CALL_SOFT(ERROR_INVALID_VALUE, MemcpyHtoD(p, b, sizeof(b)));
     CALL(ERROR_INVALID_VALUE, MemSetAccess(p, size, NULL, 1));
@@ -161,10 +161,10 @@ START_TEST(accesses)
     CALL(ERROR_INVALID_VALUE, MemSetAccess(p, size, &access, 1));
     access.location.id = fx.device;
     CALL(SUCCESS, MemSetAccess(p, size, &access, 1));
-    MORE(SUCCESS, cuMemGetAccess(&flags, &access.location, p));
+    CALL(SUCCESS, MemGetAccess(&flags, &access.location, p));
     ck_assert_uint_eq(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-    MORE(ERROR_INVALID_VALUE, cuMemGetAccess(NULL, &access.location, p));
-    MORE(ERROR_INVALID_VALUE, cuMemGetAccess(&flags, NULL, p));
+    CALL(ERROR_INVALID_VALUE, MemGetAccess(NULL, &access.location, p));
+    CALL(ERROR_INVALID_VALUE, MemGetAccess(&flags, NULL, p));
     CALL(SUCCESS, MemcpyHtoD(p + size - sizeof(b), b, sizeof(b)));
     /* On a GPU a copy that leaves the mapping is a fault, which ends the CUDA context. */
     CALL_SOFT(ERROR_INVALID_VALUE, MemcpyHtoD(p + size - 8, b, sizeof(b)));
@@ -214,14 +214,14 @@ START_TEST(life_of_allocations)
     CUmemGenericAllocationHandle handle = share_create(size), again = 0;
     CUdeviceptr p = share_map(handle, size);
     share_write(p, size, 3);
-    MORE(SUCCESS, cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)(p + 5)));
+    CALL(SUCCESS, MemRetainAllocationHandle(&again, (void *)(uintptr_t)(p + 5)));
     ck_assert_uint_eq(again, handle);
     CALL(SUCCESS, MemRelease(again));
     CALL(SUCCESS, MemRelease(handle));
     share_assert(p, size, 3);
-    MORE(SUCCESS, cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)p));
+    CALL(SUCCESS, MemRetainAllocationHandle(&again, (void *)(uintptr_t)p));
     CALL(SUCCESS, MemUnmap(p, size));
-    MORE(ERROR_INVALID_VALUE, cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)p));
+    CALL(ERROR_INVALID_VALUE, MemRetainAllocationHandle(&again, (void *)(uintptr_t)p));
     CU(MemAddressFree(p, size));
     p = share_map(again, size);
     share_assert(p, size, 3);
@@ -243,7 +243,7 @@ START_TEST(virtual_pointers)
     ck_assert_int_eq(value, fx.device);
     CALL(SUCCESS, PointerGetAttribute(&types, CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, p));
     ck_assert_uint_eq(types, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
-    MORE(SUCCESS, cuMemGetAddressRange(&base, &extent, p + 9));
+    CALL(SUCCESS, MemGetAddressRange(&base, &extent, p + 9));
     ck_assert_uint_eq(base, p);
     ck_assert_uint_eq(extent, size);
     CU(MemRelease(handle));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The driver's codes for streams, events, host functions, modules, launches and look-ups. */
 #define _GNU_SOURCE
+#include "cuda_symbol.h"
 #include "conformance.h"
 
 #include <stdio.h>
@@ -18,9 +19,9 @@ START_TEST(streams)
     CALL(ERROR_INVALID_VALUE, StreamCreate(NULL, 0));
     CALL(ERROR_INVALID_VALUE, StreamCreate(&s, 2));
     CALL(SUCCESS, StreamCreate(&s, CU_STREAM_NON_BLOCKING));
-    MORE(SUCCESS, cuStreamGetFlags(s, &flags));
+    CALL(SUCCESS, StreamGetFlags(s, &flags));
     ck_assert_uint_eq(flags, CU_STREAM_NON_BLOCKING);
-    MORE(ERROR_INVALID_VALUE, cuStreamGetFlags(s, NULL));
+    CALL(ERROR_INVALID_VALUE, StreamGetFlags(s, NULL));
     CALL(SUCCESS, StreamQuery(s));
     CALL(SUCCESS, StreamSynchronize(s));
     CALL(SUCCESS, StreamSynchronize(NULL));
@@ -121,29 +122,29 @@ START_TEST(memory_operations)
                         .address = word + 4,
                         .value = 7}},
     };
-    MORE(SUCCESS, cuStreamBatchMemOp(fx.stream, 3, all, 0));
+    CALL(SUCCESS, StreamBatchMemOp(fx.stream, 3, all, 0));
     sleep_ms(20);
     CALL(ERROR_NOT_READY, StreamQuery(fx.stream));
-    MORE(SUCCESS, cuStreamWriteValue32(fx.other, word, 5, 0));
+    CALL(SUCCESS, StreamWriteValue32(fx.other, word, 5, 0));
     CALL(SUCCESS, StreamSynchronize(fx.stream));
     CU(MemcpyDtoH(&found, word + 4, sizeof(found)));
     ck_assert_uint_eq(found, 7);
-    MORE(SUCCESS, cuStreamWaitValue32(fx.stream, word, 5, CU_STREAM_WAIT_VALUE_EQ));
+    CALL(SUCCESS, StreamWaitValue32(fx.stream, word, 5, CU_STREAM_WAIT_VALUE_EQ));
     CALL(SUCCESS, StreamSynchronize(fx.stream));
 
     all[1].memoryBarrier.flags = CU_STREAM_MEMORY_BARRIER_TYPE_GPU;
-    MORE(SUCCESS, cuStreamBatchMemOp(fx.stream, 1, &all[1], 0));
-    MORE(SUCCESS, cuStreamBatchMemOp(CU_STREAM_LEGACY, 1, &all[1], 0));
-    MORE(ERROR_INVALID_VALUE, cuStreamBatchMemOp(fx.stream, 1, &all[1], 1));
+    CALL(SUCCESS, StreamBatchMemOp(fx.stream, 1, &all[1], 0));
+    CALL(SUCCESS, StreamBatchMemOp(CU_STREAM_LEGACY, 1, &all[1], 0));
+    CALL(ERROR_INVALID_VALUE, StreamBatchMemOp(fx.stream, 1, &all[1], 1));
     if (gr_cuda_is_software()) { /* NVIDIA's driver reads what is not there */
-        MORE(ERROR_INVALID_VALUE, cuStreamBatchMemOp(fx.stream, 1, NULL, 0));
-        MORE(ERROR_INVALID_VALUE, cuStreamBatchMemOp(fx.stream, 1000, all, 0));
+        CALL(ERROR_INVALID_VALUE, StreamBatchMemOp(fx.stream, 1, NULL, 0));
+        CALL(ERROR_INVALID_VALUE, StreamBatchMemOp(fx.stream, 1000, all, 0));
     }
     all[1].memoryBarrier.flags = 2;
-    MORE(ERROR_INVALID_VALUE, cuStreamBatchMemOp(fx.stream, 1, &all[1], 0));
+    CALL(ERROR_INVALID_VALUE, StreamBatchMemOp(fx.stream, 1, &all[1], 0));
     all[1].operation = (CUstreamBatchMemOpType)99;
-    MORE(ERROR_INVALID_VALUE, cuStreamBatchMemOp(fx.stream, 1, &all[1], 0));
-    MORE(ERROR_INVALID_VALUE, cuStreamWriteValue32(fx.stream, word + 2, 5, 0));
+    CALL(ERROR_INVALID_VALUE, StreamBatchMemOp(fx.stream, 1, &all[1], 0));
+    CALL(ERROR_INVALID_VALUE, StreamWriteValue32(fx.stream, word + 2, 5, 0));
     CU(StreamSynchronize(fx.stream));
     CU(MemFree(word));
 }
@@ -301,16 +302,16 @@ START_TEST(look_ups)
     CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
     int newest = 0;
     void *const kept = &look_up;
-    void *found = gr_cuda_symbol("cuGetProcAddress", 12000);
+    void *found = cuda_symbol("cuGetProcAddress", 12000);
     assert_made(found);
     memcpy(&look_up, &found, sizeof(look_up));
     CU(DriverGetVersion(&newest));
 #define LOOK_UP(code, call) conformance_note(#call, look_up call, CUDA_##code)
     LOOK_UP(SUCCESS, ("cuMemAlloc", &found, 12000, 0, &status));
-    ck_assert_ptr_eq(found, gr_cuda_symbol("cuMemAlloc", 3020));
+    ck_assert_ptr_eq(found, cuda_symbol("cuMemAlloc", 3020));
     LOOK_UP(SUCCESS, ("cuMemAlloc", &found, 2000, 0, &status));
     ck_assert_ptr_ne(found, NULL);
-    ck_assert_ptr_ne(found, gr_cuda_symbol("cuMemAlloc", 3020));
+    ck_assert_ptr_ne(found, cuda_symbol("cuMemAlloc", 3020));
     LOOK_UP(SUCCESS, ("cuNoSuchFunction", &found, 12000, 0, &status));
     ck_assert_ptr_eq(found, NULL);
     ck_assert_int_eq(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
@@ -324,7 +325,7 @@ START_TEST(look_ups)
     LOOK_UP(SUCCESS, ("cuMemAlloc", &found, 12000, 0, NULL));
     LOOK_UP(SUCCESS, ("cuMemcpyHtoDAsync", &found, 12000,
                       CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status));
-    ck_assert_ptr_ne(found, gr_cuda_symbol("cuMemcpyHtoDAsync", 3020));
+    ck_assert_ptr_ne(found, cuda_symbol("cuMemcpyHtoDAsync", 3020));
     if (gr_cuda_is_software()) {
         LOOK_UP(ERROR_INVALID_VALUE, (NULL, &found, 12000, 0, &status));
         LOOK_UP(ERROR_INVALID_VALUE, ("cuMemAlloc", NULL, 12000, 0, &status));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the software driver's semaphores put in order: streams, and streams and the host. */
 #define _GNU_SOURCE
+#include "cuda_symbol.h"
 #include "soft_semaphore.h"
 
 #include <fcntl.h>
@@ -168,7 +169,7 @@ static void *per_thread_symbol(const char *name)
 {
     PFN_cuGetProcAddress_v12000 look_up = NULL;
     CUdriverProcAddressQueryResult status;
-    void *symbol = gr_cuda_symbol("cuGetProcAddress", 12000);
+    void *symbol = cuda_symbol("cuGetProcAddress", 12000);
     assert_made(symbol);
     memcpy(&look_up, &symbol, sizeof(look_up));
     symbol = NULL;

@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-struct more more;
-
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 static char differences[8192];
@@ -32,16 +30,8 @@ void conformance_note(const char *call, CUresult got, CUresult wanted)
     strncat(differences, line, sizeof(differences) - strlen(differences) - 1);
 }
 
-static void load_more(void)
+static void forget_differences(void)
 {
-#define LOAD(name, version)                                                                        \
-    {                                                                                              \
-        void *symbol = gr_cuda_symbol(#name, version);                                             \
-        ck_assert_msg(symbol, "%s", error_text());                                                 \
-        memcpy(&more.name, &symbol, sizeof(symbol));                                               \
-    }
-    MORE_FUNCTIONS(LOAD)
-#undef LOAD
     differences[0] = '\0';
 }
 
@@ -54,7 +44,7 @@ static void check_differences(void)
 
 TCase *add_conformance_case(Suite *suite, const char *name)
 {
-    return with_fixture(add_case(suite, name), load_more, check_differences);
+    return with_fixture(add_case(suite, name), forget_differences, check_differences);
 }
 
 /* ---- Registration ---------------------------------------------------------------------------- */
@@ -229,13 +219,13 @@ END_TEST
 START_TEST(map_flags)
 {
     CUgraphicsResource g = make(SIZE);
-    MORE(SUCCESS, cuGraphicsResourceSetMapFlags(g, 1));
-    MORE(SUCCESS, cuGraphicsResourceSetMapFlags(g, 2));
-    MORE(ERROR_INVALID_VALUE, cuGraphicsResourceSetMapFlags(g, 3));
-    MORE(SUCCESS, cuGraphicsResourceSetMapFlags(g, 0));
-    MORE(ERROR_INVALID_HANDLE, cuGraphicsResourceSetMapFlags(NULL, 0));
+    CALL(SUCCESS, GraphicsResourceSetMapFlags(g, 1));
+    CALL(SUCCESS, GraphicsResourceSetMapFlags(g, 2));
+    CALL(ERROR_INVALID_VALUE, GraphicsResourceSetMapFlags(g, 3));
+    CALL(SUCCESS, GraphicsResourceSetMapFlags(g, 0));
+    CALL(ERROR_INVALID_HANDLE, GraphicsResourceSetMapFlags(NULL, 0));
     CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
-    MORE(ERROR_ALREADY_MAPPED, cuGraphicsResourceSetMapFlags(g, 1));
+    CALL(ERROR_ALREADY_MAPPED, GraphicsResourceSetMapFlags(g, 1));
     CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
     CALL(SUCCESS, GraphicsUnregisterResource(g));
 }
@@ -273,7 +263,7 @@ END_TEST
 static CUgraphicsResource begin_child(void)
 {
     fixture_setup();
-    load_more();
+    forget_differences();
     return make(SIZE);
 }
 

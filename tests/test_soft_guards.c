@@ -4,6 +4,7 @@
  * which object, and which kernel it was. Those that do not miss go well, to the last byte.
  */
 #define _GNU_SOURCE
+#include "cuda_symbol.h"
 #include "child_check.h"
 #include "soft_launch.h"
 
@@ -31,7 +32,7 @@ static bool thread_sanitizer(void)
 static void allocate_managed(CUdeviceptr *memory, size_t size)
 {
     PFN_cuMemAllocManaged_v6000 allocate = NULL;
-    void *symbol = gr_cuda_symbol("cuMemAllocManaged", 6000);
+    void *symbol = cuda_symbol("cuMemAllocManaged", 6000);
     memcpy(&allocate, &symbol, sizeof(symbol));
     ck_assert_int_eq(allocate(memory, size, CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS);
 }
@@ -39,7 +40,7 @@ static void allocate_managed(CUdeviceptr *memory, size_t size)
 static void find_range(CUdeviceptr address, CUdeviceptr *base, size_t *size)
 {
     PFN_cuMemGetAddressRange_v3020 find = NULL;
-    void *symbol = gr_cuda_symbol("cuMemGetAddressRange", 3020);
+    void *symbol = cuda_symbol("cuMemGetAddressRange", 3020);
     memcpy(&find, &symbol, sizeof(symbol));
     ck_assert_int_eq(find(base, size, address), CUDA_SUCCESS);
 }

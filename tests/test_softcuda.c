@@ -4,6 +4,7 @@
  * or as a fault with a message.
  */
 #define _GNU_SOURCE
+#include "cuda_symbol.h"
 #include "child_check.h"
 #include "soft_launch.h"
 
@@ -337,7 +338,7 @@ static int call_what_is_missing(void)
     PFN_cuGraphCreate_v10000 create_graph = NULL;
     CUgraph graph = NULL;
     child_check(gr_cuda_load(false) == GR_OK);
-    void *symbol = gr_cuda_symbol("cuGraphCreate", 10000);
+    void *symbol = cuda_symbol("cuGraphCreate", 10000);
     child_check(symbol);
     memcpy(&create_graph, &symbol, sizeof(symbol));
     child_check(create_graph(&graph, 0) == CUDA_ERROR_NOT_SUPPORTED);
