@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OpenGL contexts without a window: options, what is current afterwards, and failures. */
 #define _GNU_SOURCE
+#include "child_check.h"
 #include "usable.h"
 
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <epoxy/egl.h>
 
@@ -48,7 +51,7 @@ START_TEST(defaults)
     assert_context(33, GL_CONTEXT_CORE_PROFILE_BIT);
     ck_assert_int_eq(get(GL_CONTEXT_FLAGS) & GL_CONTEXT_FLAG_DEBUG_BIT, 0);
     GLint version = get(GL_MAJOR_VERSION) * 10 + get(GL_MINOR_VERSION);
-    gr_egl *zeros = create(&(gr_egl_options){0});
+    gr_egl *zeros = create(&GR_INIT(gr_egl_options));
     assert_context(version, GL_CONTEXT_CORE_PROFILE_BIT);
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
     gr_egl_free(zeros);
@@ -60,7 +63,8 @@ START_TEST(versions)
 {
     static const int wanted[][2] = {{3, 3}, {4, 0}, {4, 5}, {3, 2}};
     for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
-        gr_egl *egl = create(&(gr_egl_options){.major = wanted[i][0], .minor = wanted[i][1]});
+        gr_egl *egl =
+            create(&GR_INIT(gr_egl_options, .major = wanted[i][0], .minor = wanted[i][1]));
         assert_context(wanted[i][0] * 10 + wanted[i][1], GL_CONTEXT_CORE_PROFILE_BIT);
         assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
         gr_egl_free(egl);
@@ -70,7 +74,7 @@ END_TEST
 
 START_TEST(compatibility)
 {
-    gr_egl *egl = create(&(gr_egl_options){.compatibility = true});
+    gr_egl *egl = create(&GR_INIT(gr_egl_options, .compatibility = true));
     assert_context(33, GL_CONTEXT_COMPATIBILITY_PROFILE_BIT);
     ck_assert_int_eq(get(GL_MATRIX_MODE), GL_MODELVIEW); /* which a core profile has not */
     assert_gl_clean();
@@ -81,7 +85,7 @@ END_TEST
 
 START_TEST(debug)
 {
-    gr_egl *egl = create(&(gr_egl_options){.debug = true});
+    gr_egl *egl = create(&GR_INIT(gr_egl_options, .debug = true));
     assert_context(33, GL_CONTEXT_CORE_PROFILE_BIT);
     ck_assert_int_ne(get(GL_CONTEXT_FLAGS) & GL_CONTEXT_FLAG_DEBUG_BIT, 0);
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
@@ -92,7 +96,7 @@ END_TEST
 START_TEST(share)
 {
     GLuint name = gl_buffer_pattern(777, 5);
-    gr_egl *sharing = create(&(gr_egl_options){.share = fx.egl});
+    gr_egl *sharing = create(&GR_INIT(gr_egl_options, .share = fx.egl));
     assert_gl_pattern(name, 777, 5);
     GLuint made_here = gl_buffer_pattern(333, 6);
     glFinish();
@@ -119,7 +123,7 @@ END_TEST
         ck_assert_ptr_eq(eglGetCurrentContext(), before_);                                         \
         ck_assert_uint_eq(eglQueryAPI(), api_);                                                    \
     } while (0)
-#define OPTIONS(...) ((gr_egl_options){__VA_ARGS__})
+#define OPTIONS(...) (GR_INIT(gr_egl_options, __VA_ARGS__))
 
 START_TEST(version_that_is_not_there)
 {
@@ -130,12 +134,32 @@ START_TEST(version_that_is_not_there)
     assert_refused(OPTIONS(.major = 9), GR_ERR_GL, "9.0");
     gr_error error;
     ck_assert_ptr_eq(gr_egl_create(&OPTIONS(.major = 9)), NULL);
-    gr_last_error(&error);
+    error = *gr_last_error();
     ck_assert_str_eq(error.call, "eglCreateContext");
     ck_assert_msg(strncmp(error.code_name, "EGL_BAD_", 8) == 0, "%s", error.code_name);
     ck_assert_ptr_ne(strstr(error.message, "EGL device"), NULL); /* what was found */
     glGenBuffers(1, &(GLuint){0});
     assert_gl_clean();
+}
+END_TEST
+
+/*
+ * It says which version there is, which the context that takes the newest has.
+ *
+ * Catches: a version that no OpenGL has was a reason to install Mesa, or NVIDIA's EGL.
+ */
+START_TEST(version_that_is_not_there_is_no_reason_to_install)
+{
+    char newest[32];
+    gr_egl *egl = create(NULL);
+    snprintf(newest, sizeof(newest), "%d.%d is the newest", get(GL_MAJOR_VERSION),
+             get(GL_MINOR_VERSION));
+    gr_egl_free(egl);
+    assert_refused(OPTIONS(.major = 9, .minor = 9), GR_ERR_GL, newest);
+    ck_assert_ptr_null(gr_egl_create(&OPTIONS(.major = 9)));
+    const char *said = gr_last_error()->message;
+    ck_assert_msg(strstr(said, "`major` 0"), "%s", said);
+    ck_assert_msg(!strstr(said, "nstall") && !strstr(said, "NVIDIA's EGL"), "%s", said);
 }
 END_TEST
 
@@ -175,6 +199,89 @@ START_TEST(failure_with_another_api)
     assert_current(fx.egl);
 }
 END_TEST
+
+/* ---- No driver of EGL's ---------------------------------------------------------------------- */
+
+#define FILES     "__EGL_VENDOR_LIBRARY_FILENAMES"
+#define FOLDERS   "__EGL_VENDOR_LIBRARY_DIRS"
+#define MESA_JSON "/usr/share/glvnd/egl_vendor.d/50_mesa.json"
+
+/* What TEST_WORDS lists, by |, is in the message. */
+static int finds_no_vendor(void)
+{
+    char words[512];
+    child_check(!gr_egl_create(NULL));
+    child_check(gr_last_error()->status == GR_ERR_GL);
+    snprintf(words, sizeof(words), "%s", getenv("TEST_WORDS"));
+    for (char *word = strtok(words, "|"); word; word = strtok(NULL, "|"))
+        ck_assert_msg(strstr(gr_last_error()->message, word), "no \"%s\" in: %s", word,
+                      gr_last_error()->message);
+    return 0;
+}
+
+/* A variable of EGL's loader has this value, and the other is not set. */
+static void expect_words(const char *variable, const char *value, const char *words)
+{
+    static const char *const both[] = {FILES, FOLDERS};
+    char *before[2];
+    for (int i = 0; i < 2; i++) {
+        const char *text = getenv(both[i]);
+        before[i] = text ? strdup(text) : NULL;
+        unsetenv(both[i]);
+    }
+    setenv(variable, value, 1);
+    setenv("TEST_WORDS", words, 1);
+    expect_child("finds_no_vendor");
+    unsetenv(variable);
+    for (int i = 0; i < 2; i++) {
+        if (before[i])
+            setenv(both[i], before[i], 1);
+        free(before[i]);
+    }
+}
+
+static const char *make_json(const char *text)
+{
+    static char path[] = P_tmpdir "/gr-test-egl.json";
+    FILE *out = fopen(path, "w");
+    ck_assert_ptr_nonnull(out);
+    fputs(text, out);
+    fclose(out);
+    return path;
+}
+
+/* Catches: "install Mesa", which was installed, where a variable hid it. */
+START_TEST(vendor_files_that_are_not_there)
+{
+    expect_words(FILES, "/nonexistent/a.json:/nonexistent/b.json",
+                 FILES " names /nonexistent/a.json (not there), /nonexistent/b.json (not there)|"
+                       "nset it");
+    expect_words(FILES, "", FILES " names nothing|nset it");
+    expect_words(FOLDERS, "/nonexistent", FOLDERS " names /nonexistent (not there)|nset it");
+    expect_words(FOLDERS, "/usr/include", FOLDERS " names /usr/include (has no .json file)");
+    if (!gr_cuda_is_software() || access(MESA_JSON, R_OK) != 0)
+        skip("Mesa's EGL is not where distributions have it, or not the one that is wanted");
+    expect_words(FILES, "/nonexistent/a.json", "let it name " MESA_JSON ", which is there");
+    expect_words(FOLDERS, "/usr/include", "let it name /usr/share/glvnd/egl_vendor.d, which");
+}
+END_TEST
+
+START_TEST(vendor_files_of_no_use)
+{
+    const char *path = make_json("{\"ICD\": {\"library_path\" : \"libEGL_no_such.so.0\"}}\n");
+    expect_words(FILES, path, "gr-test-egl.json (its libEGL_no_such.so.0 cannot be loaded)");
+    path = make_json("{\"ICD\": {\"library_path\": \"libm.so.6\"}}\n");
+    expect_words(FILES, path, "gr-test-egl.json (its libm.so.6 can be loaded)");
+    path = make_json("{}\n");
+    expect_words(FILES, path, "gr-test-egl.json (names no library)");
+    unlink(path);
+}
+END_TEST
+
+static const struct child children[] = {
+    {"finds_no_vendor", finds_no_vendor},
+    {NULL, NULL},
+};
 
 /* ---- What is current ------------------------------------------------------------------------- */
 
@@ -268,7 +375,7 @@ static void *make_current_here(void *egl)
 {
     static gr_error error;
     gr_status status = gr_egl_make_current(egl);
-    gr_last_error(&error);
+    error = *gr_last_error();
     if (status == GR_OK)
         status = gr_egl_make_current(NULL);
     return status == GR_OK ? NULL : &error;
@@ -349,8 +456,12 @@ static void build(Suite *suite)
 {
     add_tests(add_case(suite, "options"), defaults, versions, compatibility, debug, share);
 
-    add_tests(add_case(suite, "failures"), version_that_is_not_there, version_below_zero,
+    add_tests(add_case(suite, "failures"), version_that_is_not_there,
+              version_that_is_not_there_is_no_reason_to_install, version_below_zero,
               device_out_of_range, failure_without_current_context, failure_with_another_api);
+
+    add_tests(add_case(suite, "no driver of EGL's"), vendor_files_that_are_not_there,
+              vendor_files_of_no_use);
 
     add_tests(add_case(suite, "what is current"), make_current, free_while_current,
               free_while_not_current, free_null, scope_end, two_alternately,
@@ -361,5 +472,5 @@ static void build(Suite *suite)
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "EGL", build, NULL);
+    return test_main(argc, argv, "EGL", build, children);
 }

@@ -20,8 +20,8 @@ static unsigned parsed(const char *text)
 
 static void assert_refused(const char *text, const char *named)
 {
-    static const char *const valid[] = {"none", "read_only", "write_discard", "surface_load_store",
-                                        "texture_gather"};
+    static const char *const valid[] = {
+        "read_write", "none", "read_only", "write_discard", "surface_load_store", "texture_gather"};
     unsigned flags = UNTOUCHED;
     gr_status status = gr_flags_parse(text, &flags);
     ck_assert_msg(status == GR_ERR_INVALID_VALUE, "\"%s\" was taken", text);
@@ -33,6 +33,7 @@ static void assert_refused(const char *text, const char *named)
 
 START_TEST(each_name_gives_the_drivers_flag)
 {
+    ck_assert_uint_eq(parsed("read_write"), CU_GRAPHICS_REGISTER_FLAGS_NONE);
     ck_assert_uint_eq(parsed("none"), CU_GRAPHICS_REGISTER_FLAGS_NONE);
     ck_assert_uint_eq(parsed("read_only"), CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY);
     ck_assert_uint_eq(parsed("write_discard"), CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD);
@@ -128,7 +129,7 @@ END_TEST
 
 START_TEST(a_resource_has_the_flags_that_were_parsed)
 {
-    static const char *const names[] = {"none", "read_only", "write_discard"};
+    static const char *const names[] = {"read_write", "read_only", "write_discard"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         GR_AUTO(gr_resource) *resource =
             gr_from_gl_buffer(gl_buffer_filled(64, 0), parsed(names[i]));

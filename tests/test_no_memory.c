@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include <grinterop/submit.h>
+
 #define SIZE USABLE_SIZE
 
 static _Thread_local long left; /* allocations until the one that fails; 0: none does */
@@ -128,18 +130,27 @@ static bool try_map_on_entry(void)
     return made;
 }
 
-/* A buffer that is kept after its mapping has ended makes the next map need another. */
+enum { IN_TURN = 4 }; /* buffers that a resource has from its beginning */
+
+/* Buffers that are kept after their mappings have ended make the next map need another. */
+static void keep_all(gr_buffer *kept[IN_TURN])
+{
+    for (int i = 0; i < IN_TURN; i++) {
+        kept[i] = gr_map(resource, fx.stream);
+        assert_made(kept[i]);
+        assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
+    }
+}
+
 static bool try_second_map(void)
 {
-    gr_buffer *first = gr_map(resource, fx.stream);
-    if (!first)
-        return false;
-    assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
-    gr_buffer *second = gr_map(resource, fx.stream);
-    bool made = second;
+    gr_buffer *kept[IN_TURN];
+    keep_all(kept);
+    gr_buffer *next = gr_map(resource, fx.stream);
+    bool made = next;
     ck_assert_int_eq(gr_resource_is_mapped(resource), made);
-    assert_ok(gr_buffer_release(second));
-    assert_ok(gr_buffer_release(first));
+    assert_ok(gr_buffer_release(next));
+    assert_ok(gr_buffer_release_many(kept, IN_TURN, GR_STREAM_OF_MAP, NULL));
     return made;
 }
 
@@ -161,17 +172,16 @@ static bool try_many(void)
     gr_resource *list[2] = {gr_from_gl_buffer(name, GR_READ_WRITE), resource};
     if (!list[0])
         return false;
-    gr_buffer *kept = gr_map(resource, fx.stream), *out[2] = {NULL, NULL};
-    assert_made(kept);
-    assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
-    bool made = gr_map_many(list, 2, fx.stream, out) == GR_OK;
+    gr_buffer *kept[IN_TURN], *out[2] = {NULL, NULL};
+    keep_all(kept);
+    bool made = gr_map_many(list, 2, fx.stream, NULL, out) == GR_OK;
     ck_assert_int_eq(gr_resource_is_mapped(list[0]), made);
     ck_assert_int_eq(gr_resource_is_mapped(list[1]), made);
     ck_assert_int_eq(out[0] != NULL, made);
     ck_assert_int_eq(out[1] != NULL, made);
-    assert_ok(gr_buffer_release_many(out, 2, fx.stream));
+    assert_ok(gr_buffer_release_many(out, 2, fx.stream, NULL));
     assert_maps_without_memory(list[0]);
-    assert_ok(gr_buffer_release(kept));
+    assert_ok(gr_buffer_release_many(kept, IN_TURN, GR_STREAM_OF_MAP, NULL));
     gr_resource_free(list[0]);
     gr_resource_free(resource); /* so that the next attempt needs a new buffer again */
     long before = left;
@@ -180,6 +190,24 @@ static bool try_many(void)
     left = before;
     assert_made(resource);
     return made;
+}
+
+/* Each is kept, since one that is freed leaves its memory to the next. */
+static gr_submit *submits[64];
+static int submit_count;
+
+static bool try_submit(void)
+{
+    gr_submit *submit = gr_submit_begin(&resource, 1);
+    if (submit)
+        submits[submit_count++] = submit;
+    return submit;
+}
+
+static void free_submits(void)
+{
+    while (submit_count > 0)
+        gr_submit_free(submits[--submit_count]);
 }
 
 static bool try_context(void)
@@ -193,11 +221,8 @@ static const struct {
     bool (*attempt)(void);
     int failures; /* at least */
     bool with_resource;
-} attempts[] = {{try_register, 1, false},
-                {try_map_on_entry, 1, false},
-                {try_second_map, 1, true},
-                {try_many, 2, true},
-                {try_context, 1, false}};
+} attempts[] = {{try_register, 1, false}, {try_map_on_entry, 1, false}, {try_second_map, 1, true},
+                {try_many, 2, true},      {try_submit, 2, true},        {try_context, 1, false}};
 #define ATTEMPTS (sizeof(attempts) / sizeof(attempts[0]))
 
 START_TEST(without_memory_all_stays_usable)
@@ -211,6 +236,7 @@ START_TEST(without_memory_all_stays_usable)
     assert_ok(gr_egl_make_current(fx.egl)); /* an attempt may have made another current */
     if (resource)
         assert_resource_usable(resource, name);
+    free_submits();
     gr_resource_free(resource);
     assert_buffer_usable(name);
 }
