@@ -16,7 +16,7 @@ START_TEST(a_new_resource_is_open_and_not_mapped)
 {
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE);
     assert_made(resource);
-    ck_assert_ptr_nonnull(gr_handle(resource));
+    ck_assert_ptr_nonnull(driver_handle(resource));
     assert_not_mapped(resource);
 }
 END_TEST
@@ -37,19 +37,49 @@ START_TEST(the_handle_is_the_drivers_resource)
     GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
     CUdeviceptr pointer = 0;
     size_t size = 0;
-    CU(GraphicsResourceGetMappedPointer(&pointer, &size, gr_handle(fx.resource)));
+    CU(GraphicsResourceGetMappedPointer(&pointer, &size, driver_handle(fx.resource)));
     ck_assert_uint_eq(pointer, gr_buffer_ptr(buffer));
     ck_assert_uint_eq(size, gr_buffer_size(buffer));
 }
 END_TEST
 
+START_TEST(a_resource_says_what_it_is)
+{
+    GR_AUTO(gr_resource) *r = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_WRITE_DISCARD);
+    assert_made(r);
+    for (int closed = 0; closed < 2; closed++) {
+        ck_assert_int_eq(gr_resource_kind(r), GR_KIND_BUFFER);
+        ck_assert_int_eq(gr_resource_api(r), GR_OPENGL);
+        ck_assert_int_eq(gr_resource_transport(r), GR_TRANSPORT_INTEROP);
+        ck_assert_uint_eq(gr_resource_size(r), SIZE);
+        ck_assert_uint_eq(gr_resource_flags(r), GR_WRITE_DISCARD);
+        assert_ok(gr_resource_close(r, GR_STREAM_OF_MAP));
+    }
+    assert_null(gr_resource_graphics(r), GR_ERR_STATE, 0, "closed");
+}
+END_TEST
+
+START_TEST(each_resource_has_cudas_object_of_its_own_kind)
+{
+    ck_assert_ptr_nonnull(gr_resource_graphics(fx.resource));
+    assert_null(gr_resource_external_memory(fx.resource), GR_ERR_STATE, 0, "by interop");
+    const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
+    GR_AUTO(gr_resource) *copy = gr_from_gl_buffer_with(fx.name, GR_READ_WRITE, &by_copy);
+    assert_made(copy);
+    ck_assert_int_eq(gr_resource_transport(copy), GR_TRANSPORT_COPY);
+    ck_assert_int_eq(gr_resource_api(copy), GR_OPENGL);
+    assert_null(gr_resource_graphics(copy), GR_ERR_STATE, 0, "by copy");
+    assert_null(gr_resource_external_memory(copy), GR_ERR_STATE, 0, "by copy");
+}
+END_TEST
+
 START_TEST(close_ends_the_registration_and_the_handle)
 {
-    void *handle = gr_handle(fx.resource);
+    void *handle = driver_handle(fx.resource);
     assert_ok(gr_resource_close(fx.resource, GR_STREAM_OF_MAP));
     ck_assert(gr_resource_is_closed(fx.resource));
     ck_assert(!gr_resource_is_mapped(fx.resource));
-    ck_assert_ptr_null(gr_handle(fx.resource));
+    ck_assert_ptr_null(driver_handle(fx.resource));
     assert_unregistered(handle);
 }
 END_TEST
@@ -66,7 +96,7 @@ END_TEST
 
 START_TEST(close_while_mapped_empties_the_buffer)
 {
-    void *handle = gr_handle(fx.resource);
+    void *handle = driver_handle(fx.resource);
     gr_buffer *buffer = must_map(fx.resource);
     cuda_fill(buffer, 0x42);
     assert_ok(gr_resource_close(fx.resource, GR_STREAM_OF_MAP));
@@ -87,7 +117,7 @@ START_TEST(close_while_mapped_takes_another_stream)
     CU(StreamSynchronize(fx.stream));
     assert_ok(gr_resource_close(fx.resource, fx.other));
     assert_gl_bytes(fx.name, SIZE, 0x43);
-    assert_ok(gr_buffer_release_on(buffer, fx.stream));
+    assert_ok(release_on(buffer, fx.stream));
 }
 END_TEST
 
@@ -115,10 +145,16 @@ START_TEST(null_is_nothing_to_release_and_an_error_elsewhere)
 {
     gr_resource_free(NULL);
     assert_ok(gr_buffer_release(NULL));
-    assert_ok(gr_buffer_release_on(NULL, fx.stream));
-    ck_assert(!gr_resource_is_mapped(NULL));
-    ck_assert(gr_resource_is_closed(NULL));
-    ck_assert_ptr_null(gr_handle(NULL));
+    assert_ok(release_on(NULL, fx.stream));
+    assert_null(gr_resource_is_mapped(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(!gr_resource_is_closed(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_graphics(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_external_memory(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_kind(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_api(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_size(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_flags(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_resource_transport(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
     ck_assert_uint_eq(gr_buffer_ptr(NULL), 0);
     ck_assert_uint_eq(gr_buffer_size(NULL), 0);
     ck_assert_ptr_null(gr_buffer_stream(NULL));
@@ -156,7 +192,7 @@ START_TEST(release_on_another_stream_unmaps)
     gr_buffer *buffer = must_map(fx.resource);
     cuda_fill(buffer, 0x51);
     CU(StreamSynchronize(fx.stream));
-    assert_ok(gr_buffer_release_on(buffer, fx.other));
+    assert_ok(release_on(buffer, fx.other));
     assert_not_mapped(fx.resource);
     assert_gl_bytes(fx.name, SIZE, 0x51);
 }
@@ -164,7 +200,7 @@ END_TEST
 
 START_TEST(release_on_the_stream_of_the_map_by_name)
 {
-    assert_ok(gr_buffer_release_on(must_map(fx.resource), GR_STREAM_OF_MAP));
+    assert_ok(release_on(must_map(fx.resource), GR_STREAM_OF_MAP));
     assert_not_mapped(fx.resource);
 }
 END_TEST
@@ -256,11 +292,11 @@ START_TEST(a_second_release_is_an_error_while_the_resource_lives)
 {
     gr_buffer *buffer = must_map(fx.resource);
     assert_ok(gr_buffer_release(buffer));
-    assert_fails(gr_buffer_release(buffer), GR_ERR_STATE, 0, "released already");
-    assert_fails(gr_buffer_release_on(buffer, fx.other), GR_ERR_STATE, 0, "released already");
+    assert_fails(gr_buffer_release(buffer), GR_ERR_INVALID_VALUE, 0, "released already");
+    assert_fails(release_on(buffer, fx.other), GR_ERR_INVALID_VALUE, 0, "released already");
     assert_not_mapped(fx.resource);
     assert_ok(gr_resource_close(fx.resource, fx.stream));
-    assert_fails(gr_buffer_release(buffer), GR_ERR_STATE, 0, "released already");
+    assert_fails(gr_buffer_release(buffer), GR_ERR_INVALID_VALUE, 0, "released already");
 }
 END_TEST
 
@@ -294,7 +330,7 @@ START_TEST(a_null_stream_is_refused_at_map)
     ck_assert_ptr_null(gr_map_gl_buffer(fx.name, GR_READ_WRITE, NULL));
     assert_names_streams();
     gr_buffer *out[1] = {NULL};
-    ck_assert_int_eq(gr_map_many(&fx.resource, 1, NULL, out), GR_ERR_INVALID_VALUE);
+    ck_assert_int_eq(gr_map_many(&fx.resource, 1, NULL, NULL, out), GR_ERR_INVALID_VALUE);
     assert_names_streams();
     assert_not_mapped(fx.resource);
 }
@@ -304,9 +340,9 @@ START_TEST(a_null_stream_is_refused_at_release_unmap_and_close)
 {
     gr_buffer *buffer = must_map(fx.resource);
     CUdeviceptr pointer = gr_buffer_ptr(buffer);
-    ck_assert_int_eq(gr_buffer_release_on(buffer, NULL), GR_ERR_INVALID_VALUE);
+    ck_assert_int_eq(release_on(buffer, NULL), GR_ERR_INVALID_VALUE);
     assert_names_streams();
-    ck_assert_int_eq(gr_buffer_release_many(&buffer, 1, NULL), GR_ERR_INVALID_VALUE);
+    ck_assert_int_eq(gr_buffer_release_many(&buffer, 1, NULL, NULL), GR_ERR_INVALID_VALUE);
     assert_names_streams();
     ck_assert_int_eq(gr_resource_unmap(fx.resource, NULL), GR_ERR_INVALID_VALUE);
     assert_names_streams();
@@ -325,6 +361,12 @@ END_TEST
 START_TEST(the_stream_of_the_map_means_nothing_at_map)
 {
     assert_null(gr_map(fx.resource, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_OF_MAP");
+    assert_null(gr_map(fx.resource, GR_STREAM_NONE), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_NONE");
+    gr_buffer *buffer = must_map(fx.resource);
+    assert_fails(release_on(buffer, GR_STREAM_NONE), GR_ERR_INVALID_VALUE, 0, "GR_STREAM_NONE");
+    assert_fails(gr_resource_close(fx.resource, GR_STREAM_NONE), GR_ERR_INVALID_VALUE, 0,
+                 "GR_STREAM_NONE");
+    assert_ok(gr_buffer_release(buffer));
     assert_null(gr_map_gl_buffer(fx.name, GR_READ_WRITE, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0,
                 "GR_STREAM_OF_MAP");
     assert_not_mapped(fx.resource);
@@ -346,6 +388,27 @@ static void assert_says(const char *text, const char *part)
 {
     ck_assert_msg(strstr(text, part), "\"%s\" is not in: %s", part, text);
 }
+
+/* Catches: "1 bytes". */
+START_TEST(describe_counts_in_english)
+{
+    GLuint texture = 0;
+    glGenTextures(1, &texture);
+    glBindTexture(GL_TEXTURE_2D, texture);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 4, 4);
+    GR_AUTO(gr_resource) *one = gr_from_gl_buffer(gl_buffer_filled(1, 0), GR_READ_WRITE);
+    GR_AUTO(gr_resource) *two = gr_from_gl_buffer(gl_buffer_filled(2, 0), GR_READ_WRITE);
+    GR_AUTO(gr_resource) *image = gr_from_gl_image(texture, GL_TEXTURE_2D, GR_READ_WRITE);
+    assert_made(one);
+    assert_made(two);
+    assert_made(image);
+    assert_says(description(one), ", 1 byte, ");
+    assert_says(description(two), ", 2 bytes, ");
+    assert_says(description(image), "1 level, 1 layer)");
+    glBindTexture(GL_TEXTURE_2D, 0);
+    glDeleteTextures(1, &texture);
+}
+END_TEST
 
 START_TEST(describe_says_what_it_is_and_its_state)
 {
@@ -392,6 +455,7 @@ static void build(Suite *suite)
 {
     resource_case_buffer(SIZE, 1);
     add_tests(add_resource_case(suite, "register and close"), a_new_resource_is_open_and_not_mapped,
+              a_resource_says_what_it_is, each_resource_has_cudas_object_of_its_own_kind,
               write_discard_and_read_only_register_too, the_handle_is_the_drivers_resource,
               close_ends_the_registration_and_the_handle, close_is_idempotent,
               close_while_mapped_empties_the_buffer, close_while_mapped_takes_another_stream,
@@ -411,8 +475,8 @@ static void build(Suite *suite)
               a_null_stream_is_refused_at_release_unmap_and_close,
               the_stream_of_the_map_means_nothing_at_map);
 
-    add_tests(add_resource_case(suite, "describe"), describe_says_what_it_is_and_its_state,
-              describe_counts_and_cuts_like_snprintf);
+    add_tests(add_resource_case(suite, "describe"), describe_counts_in_english,
+              describe_says_what_it_is_and_its_state, describe_counts_and_cuts_like_snprintf);
 }
 
 int main(int argc, char **argv)

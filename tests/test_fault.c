@@ -8,7 +8,11 @@
 #include "fault_driver.h"
 #include "usable.h"
 
+#include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #define SIZE USABLE_SIZE
 #define MANY 5
@@ -49,7 +53,8 @@ static void let_fail(const char *function, CUresult code, long after)
 static void assert_cuda_error(const char *function, CUresult code, const char *code_name)
 {
     gr_error error;
-    ck_assert_int_eq(gr_last_error(&error), GR_ERR_CUDA);
+    ck_assert_int_eq((error = *gr_last_error()).status, class_of_code((int)code));
+    ck_assert_int_eq(error.domain, GR_DOMAIN_CUDA);
     ck_assert_int_eq(error.code, (int)code);
     ck_assert_str_eq(error.code_name, code_name);
     ck_assert_str_eq(error.call, function);
@@ -72,6 +77,44 @@ static void assert_unmap_refused(gr_status status)
 static void assert_balanced(void)
 {
     ck_assert_uint_eq(fault->calls(MAP), fault->calls(UNMAP));
+}
+
+/* The last error's message has these words. */
+static void assert_says(const char *words)
+{
+    const char *said = gr_last_error()->message;
+    ck_assert_msg(strstr(said, words), "no \"%s\" in: %s", words, said);
+}
+
+/* ---- The machine that grinterop asks about --------------------------------------------------- */
+
+static const char *kernel;    /* what uname() says; NULL: the truth */
+static const char *no_node;   /* the device node that is not there */
+static const char *shut_node; /* and the one that may not be opened */
+
+int uname(struct utsname *name)
+{
+    static int (*next)(struct utsname *);
+    void *symbol = next ? NULL : dlsym(RTLD_NEXT, "uname");
+    if (symbol)
+        memcpy(&next, &symbol, sizeof(symbol));
+    int result = next(name);
+    if (kernel)
+        snprintf(name->release, sizeof(name->release), "%s", kernel);
+    return result;
+}
+
+int access(const char *path, int mode)
+{
+    static int (*next)(const char *, int);
+    void *symbol = next ? NULL : dlsym(RTLD_NEXT, "access");
+    if (symbol)
+        memcpy(&next, &symbol, sizeof(symbol));
+    if (no_node && strcmp(path, no_node) == 0)
+        return -1;
+    if (shut_node && strcmp(path, shut_node) == 0)
+        return mode == F_OK ? 0 : -1;
+    return next(path, mode);
 }
 
 /* ---- Map ------------------------------------------------------------------------------------- */
@@ -109,7 +152,7 @@ START_TEST(map_fails_and_its_undoing_too)
     assert_cuda_error(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER,
                       "CUDA_ERROR_NOT_MAPPED_AS_POINTER");
     ck_assert(!gr_resource_is_mapped(resource));
-    CUgraphicsResource handle = gr_handle(resource);
+    CUgraphicsResource handle = driver_handle(resource);
     CU(GraphicsUnmapResources(1, &handle, fx.stream));
     assert_resource_usable(resource, name);
 }
@@ -128,7 +171,7 @@ START_TEST(map_many_fails_at_each)
         gr_buffer *out[MANY] = {NULL};
         fault->reset();
         let_fail(POINTER, CUDA_ERROR_UNKNOWN, k);
-        ck_assert_int_eq(gr_map_many(resources, MANY, fx.stream, out), GR_ERR_CUDA);
+        ck_assert_int_eq(gr_map_many(resources, MANY, fx.stream, NULL, out), GR_ERR_CUDA);
         assert_cuda_error(POINTER, CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN");
         ck_assert_uint_eq(fault->calls(MAP), 1);
         assert_balanced();
@@ -140,10 +183,10 @@ START_TEST(map_many_fails_at_each)
     }
     gr_buffer *out[MANY];
     let_fail(MAP, CUDA_ERROR_OUT_OF_MEMORY, 0);
-    ck_assert_int_eq(gr_map_many(resources, MANY, fx.stream, out), GR_ERR_CUDA);
+    ck_assert_int_eq(gr_map_many(resources, MANY, fx.stream, NULL, out), GR_ERR_NO_MEMORY);
     assert_cuda_error(MAP, CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY");
-    assert_ok(gr_map_many(resources, MANY, fx.stream, out));
-    assert_ok(gr_buffer_release_many(out, MANY, GR_STREAM_OF_MAP));
+    assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, out));
+    assert_ok(gr_buffer_release_many(out, MANY, GR_STREAM_OF_MAP, NULL));
     for (int i = 0; i < MANY; i++) {
         assert_resource_usable(resources[i], names[i]);
         gr_resource_free(resources[i]);
@@ -212,14 +255,14 @@ START_TEST(release_many_fails)
     gr_resource *resources[2] = {resource, gr_from_gl_buffer(name, GR_READ_ONLY)};
     assert_made(resources[1]);
     gr_buffer *out[2];
-    assert_ok(gr_map_many(resources, 2, fx.stream, out));
+    assert_ok(gr_map_many(resources, 2, fx.stream, NULL, out));
     refuse_unmap();
-    assert_unmap_refused(gr_buffer_release_many(out, 2, fx.stream));
+    assert_unmap_refused(gr_buffer_release_many(out, 2, fx.stream, NULL));
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(gr_resource_is_mapped(resources[i]), out[i] != NULL);
         ck_assert_uint_eq(gr_buffer_size(out[i]), out[i] ? SIZE : 0);
     }
-    assert_ok(gr_buffer_release_many(out, 2, fx.stream));
+    assert_ok(gr_buffer_release_many(out, 2, fx.stream, NULL));
     gr_resource_free(resources[1]);
     assert_resource_usable(resource, name);
 }
@@ -252,19 +295,60 @@ START_TEST(register_fails)
 END_TEST
 
 /*
+ * Whoever draws, there is a way that works, and the message names it to its end.
+ *
+ * Catches: the refusal where llvmpipe draws named drivers to install and no copy.
+ */
+START_TEST(refused_registration_names_the_copy)
+{
+    static const char *const kernels[] = {NULL, "5.15.90.1-microsoft-standard-WSL2"};
+    for (int i = 0; i < 2; i++) {
+        kernel = kernels[i];
+        let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
+        ck_assert_ptr_null(gr_from_gl_buffer(name, GR_READ_WRITE));
+        assert_says("GR_TRANSPORT_COPY or GR_TRANSPORT_ANY in gr_gl_options.transports.");
+        assert_says(kernel ? "WSL does not support" : "OpenGL draws on ");
+        if (!kernel && gr_cuda_is_software())
+            assert_says("libnvidia-gl");
+        kernel = NULL;
+    }
+}
+END_TEST
+
+/* Codes that say the same in every call. */
+START_TEST(codes_with_a_way_out)
+{
+    static const struct {
+        CUresult code;
+        const char *words;
+    } codes[] = {
+        {CUDA_ERROR_OUT_OF_MEMORY, "nvidia-smi"},
+        {CUDA_ERROR_ILLEGAL_ADDRESS, "compute-sanitizer"},
+        {CUDA_ERROR_CONTEXT_IS_DESTROYED, "has to outlive"},
+    };
+    for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+        let_fail(MAP, codes[i].code, 0);
+        ck_assert_ptr_null(gr_map(resource, fx.stream));
+        assert_says(codes[i].words);
+    }
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
+/*
  * What the driver has left of it is out of reach, so the registration is ended here behind
  * grinterop.
  */
 START_TEST(unregister_fails)
 {
-    CUgraphicsResource handle = gr_handle(resource);
+    CUgraphicsResource handle = driver_handle(resource);
     gr_buffer *buffer = gr_map(resource, fx.stream);
     assert_made(buffer);
     let_fail(UNREGISTER, CUDA_ERROR_UNKNOWN, 0);
-    ck_assert_int_eq(gr_resource_close(resource, fx.stream), GR_ERR_CUDA);
-    assert_cuda_error(UNREGISTER, CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN");
+    ck_assert_int_eq(gr_resource_close(resource, fx.stream), GR_ERR_PARTIAL);
+    assert_error(GR_ERR_PARTIAL, CUDA_ERROR_UNKNOWN, "ended with an error");
     ck_assert(gr_resource_is_closed(resource) && !gr_resource_is_mapped(resource));
-    ck_assert_ptr_eq(gr_handle(resource), NULL);
+    ck_assert_ptr_eq(driver_handle(resource), NULL);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
     assert_ok(gr_resource_close(resource, fx.stream));
     assert_ok(gr_buffer_release(buffer));
@@ -283,7 +367,7 @@ static void count_warning(void *user, gr_log_level level, const char *line)
 
 START_TEST(free_fails)
 {
-    CUgraphicsResource handle = gr_handle(resource);
+    CUgraphicsResource handle = driver_handle(resource);
     warnings = 0;
     gr_log_set(GR_LOG_WARNING, count_warning, NULL);
     gr_clear_error();
@@ -292,7 +376,7 @@ START_TEST(free_fails)
     resource = NULL;
     gr_log_set(GR_LOG_NONE, NULL, NULL);
     ck_assert_int_eq(warnings, 1);
-    ck_assert_int_eq(gr_last_error(NULL), GR_OK);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
     CU(GraphicsUnregisterResource(handle));
 }
 END_TEST
@@ -310,7 +394,7 @@ START_TEST(push_fails)
     ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
     assert_cuda_error(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED");
     let_fail(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, 0);
-    ck_assert_int_eq(gr_map_many(&resource, 1, fx.stream, &buffer), GR_ERR_CUDA);
+    ck_assert_int_eq(gr_map_many(&resource, 1, fx.stream, NULL, &buffer), GR_ERR_CUDA);
     assert_cuda_error(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED");
     ck_assert(!gr_resource_is_mapped(resource));
 
@@ -379,7 +463,7 @@ START_TEST(name_of_code_fails)
     let_fail(MAP, CUDA_ERROR_MAP_FAILED, 0);
     let_fail("cuGetErrorName", CUDA_ERROR_INVALID_VALUE, 0);
     ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
-    ck_assert_int_eq(gr_last_error(&error), GR_ERR_CUDA);
+    ck_assert_int_eq((error = *gr_last_error()).status, GR_ERR_CUDA);
     ck_assert_int_eq(error.code, CUDA_ERROR_MAP_FAILED);
     ck_assert_str_eq(error.call, MAP);
     ck_assert_ptr_eq(strstr(error.message, "(null)"), NULL);
@@ -387,7 +471,7 @@ START_TEST(name_of_code_fails)
     /* A code that no driver has a name for. */
     let_fail(MAP, (CUresult)98765, 0);
     ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
-    gr_last_error(&error);
+    error = *gr_last_error();
     ck_assert_int_eq(error.code, 98765);
     fault->reset();
     assert_resource_usable(resource, name);
@@ -414,7 +498,56 @@ static int init_fails(void)
     return 0;
 }
 
+/* Each code of cuInit names its cause, of what is seen of the machine. */
+static int init_names_causes(void)
+{
+    static const char wsl[] = "5.15.90.1-microsoft-standard-WSL2";
+    static const struct {
+        CUresult code;
+        const char *kernel, *missing, *shut, *words[3];
+    } cases[] = {
+        {CUDA_ERROR_NO_DEVICE, "6.1.0", NULL, NULL, {"CUDA_VISIBLE_DEVICES", "/dev/nvidiactl is "}},
+        {CUDA_ERROR_OPERATING_SYSTEM,
+         "6.1.0",
+         "/dev/nvidiactl",
+         "/dev/nvidia-uvm",
+         {"rights", "/dev/nvidiactl is not there", "/dev/nvidia-uvm is closed to this user"}},
+        {CUDA_ERROR_OPERATING_SYSTEM,
+         wsl,
+         "/dev/dxg",
+         NULL,
+         {"WSL", "/dev/dxg, which is not there", "/usr/lib/wsl/lib"}},
+        {CUDA_ERROR_NO_DEVICE, wsl, NULL, "/dev/dxg", {"/dev/dxg, which is closed to this user"}},
+        {CUDA_ERROR_UNKNOWN,
+         "6.1.0",
+         "/dev/nvidia-uvm",
+         NULL,
+         {"nvidia-modprobe -u", "/dev/nvidia-uvm is not there", "nvidia_uvm"}},
+        {CUDA_ERROR_SYSTEM_NOT_READY, "6.1.0", NULL, NULL, {"nvidia-fabricmanager"}},
+        {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, "6.1.0", NULL, NULL, {"another version", "restart"}},
+        {CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE,
+         "6.1.0",
+         NULL,
+         NULL,
+         {"cuda-compat", "LD_LIBRARY_PATH"}},
+        {CUDA_ERROR_STUB_LIBRARY, "6.1.0", NULL, NULL, {"lib64/stubs"}},
+        {CUDA_ERROR_NOT_FOUND, "6.1.0", NULL, NULL, {"nvidia-smi"}},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        kernel = cases[i].kernel;
+        no_node = cases[i].missing;
+        shut_node = cases[i].shut;
+        child_check(fault->set("cuInit", (int)cases[i].code, 0));
+        child_check(gr_cuda_load(false) == GR_ERR_NO_DRIVER);
+        for (int word = 0; word < 3 && cases[i].words[word]; word++)
+            assert_says(cases[i].words[word]);
+        assert_error(GR_ERR_NO_DRIVER, (int)cases[i].code, "GR_CUDA_DRIVER=soft");
+    }
+    return 0;
+}
+
 static const struct child children[] = {
+    {"init_names_causes", init_names_causes},
     {"init_fails", init_fails},
     {NULL, NULL},
 };
@@ -422,6 +555,7 @@ static const struct child children[] = {
 START_TEST(start_fails)
 {
     expect_child("init_fails");
+    expect_child("init_names_causes");
 }
 END_TEST
 
@@ -438,11 +572,12 @@ static void build(Suite *suite)
     add_tests(add_fault_case(suite, "unmap"), release_fails, unmap_fails, release_many_fails,
               close_fails_to_unmap);
 
-    add_tests(add_fault_case(suite, "register and unregister"), register_fails, unregister_fails,
-              free_fails);
+    add_tests(add_fault_case(suite, "register and unregister"), register_fails,
+              refused_registration_names_the_copy, unregister_fails, free_fails);
 
     add_tests(add_fault_case(suite, "contexts and names"), push_fails,
-              register_without_context_fails, name_of_code_fails, start_fails);
+              register_without_context_fails, name_of_code_fails, codes_with_a_way_out,
+              start_fails);
 }
 
 int main(int argc, char **argv)

@@ -40,7 +40,7 @@ START_TEST(a_chained_map_keeps_the_resource_alive)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     gr_resource *resource = must_register(name);
-    void *handle = gr_handle(resource);
+    void *handle = driver_handle(resource);
     gr_buffer *buffer = must_map(resource);
     start_listening();
     gr_resource_free(resource);
@@ -60,7 +60,7 @@ END_TEST
 START_TEST(free_without_a_mapping_ends_the_registration_now)
 {
     gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
-    void *handle = gr_handle(resource);
+    void *handle = driver_handle(resource);
     assert_ok(gr_buffer_release(must_map(resource)));
     start_listening();
     gr_resource_free(resource);
@@ -74,7 +74,7 @@ END_TEST
 START_TEST(free_leaves_a_buffer_that_was_unmapped_to_be_released)
 {
     gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
-    void *handle = gr_handle(resource);
+    void *handle = driver_handle(resource);
     gr_buffer *buffer = must_map(resource);
     assert_ok(gr_resource_unmap(resource, fx.stream));
     gr_resource_free(resource);
@@ -93,7 +93,7 @@ START_TEST(free_after_close_leaves_a_buffer_to_be_released)
     gr_resource_free(resource);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
     ck_assert_uint_eq(gr_buffer_size(buffer), 0);
-    assert_ok(gr_buffer_release_on(buffer, fx.other));
+    assert_ok(release_on(buffer, fx.other));
 }
 END_TEST
 
@@ -142,7 +142,7 @@ START_TEST(map_on_entry_releases_on_another_stream)
     assert_made(buffer);
     cuda_fill(buffer, 0x74);
     CU(StreamSynchronize(fx.stream));
-    assert_ok(gr_buffer_release_on(buffer, fx.other));
+    assert_ok(release_on(buffer, fx.other));
     assert_gl_bytes(name, SIZE, 0x74);
 }
 END_TEST
@@ -246,6 +246,31 @@ START_TEST(the_resources_context_is_used_and_the_callers_put_back)
 }
 END_TEST
 
+/* Catches: a driver makes a destroyed context current, and crashes in the next call. */
+START_TEST(a_destroyed_context_is_refused)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    CUcontext second = NULL, later[2];
+    CU(CtxCreate(&second, 0, fx.device));
+    gr_resource *resource = must_register(name);
+    CU(CtxDestroy(second));
+    CU(CtxSetCurrent(fx.context));
+    assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                "Has it been destroyed?");
+    /* One of these may lie where it was. */
+    for (int i = 0; i < 2; i++) {
+        CU(CtxCreate(&later[i], 0, fx.device));
+        CU(CtxPopCurrent(NULL));
+    }
+    assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                "Has it been destroyed?");
+    gr_resource_free(resource);
+    ck_assert_ptr_eq(current(), fx.context);
+    for (int i = 0; i < 2; i++)
+        CU(CtxDestroy(later[i]));
+}
+END_TEST
+
 START_TEST(calls_work_with_no_context_current)
 {
     go_round(NULL);
@@ -286,7 +311,7 @@ static void build(Suite *suite)
 
     add_tests(add_case(suite, "CUDA contexts"),
               the_resources_context_is_used_and_the_callers_put_back,
-              calls_work_with_no_context_current,
+              a_destroyed_context_is_refused, calls_work_with_no_context_current,
               without_a_context_the_drawing_devices_primary_one_is_retained);
 }
 

@@ -46,7 +46,7 @@ static void check_mapped(size_t n, CUstream stream)
     for (size_t i = 0; i < n; i++) {
         CUdeviceptr pointer = 0;
         size_t size = 0;
-        CU(GraphicsResourceGetMappedPointer(&pointer, &size, gr_handle(resources[i])));
+        CU(GraphicsResourceGetMappedPointer(&pointer, &size, driver_handle(resources[i])));
         ck_assert_uint_eq(gr_buffer_ptr(buffers[i]), pointer);
         ck_assert_uint_eq(gr_buffer_size(buffers[i]), size_of(i));
         ck_assert_uint_eq(size, size_of(i));
@@ -58,11 +58,11 @@ static void check_mapped(size_t n, CUstream stream)
 static void go_round(size_t n)
 {
     make(n);
-    assert_ok(gr_map_many(resources, n, fx.stream, buffers));
+    assert_ok(gr_map_many(resources, n, fx.stream, NULL, buffers));
     check_mapped(n, fx.stream);
     for (size_t i = 0; i < n; i++)
         cuda_fill(buffers[i], value_of(i));
-    assert_ok(gr_buffer_release_many(buffers, n, GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_release_many(buffers, n, GR_STREAM_OF_MAP, NULL));
     for (size_t i = 0; i < n; i++) {
         assert_not_mapped(resources[i]);
         assert_gl_bytes(names[i], size_of(i), value_of(i));
@@ -101,11 +101,11 @@ START_TEST(the_same_batch_is_mapped_again_and_again)
     enum { COUNT = 300 };
     make(COUNT);
     for (int frame = 0; frame < 5; frame++) {
-        assert_ok(gr_map_many(resources, COUNT, fx.stream, buffers));
+        assert_ok(gr_map_many(resources, COUNT, fx.stream, NULL, buffers));
         check_mapped(COUNT, fx.stream);
         for (size_t i = 0; i < COUNT; i++)
             cuda_fill(buffers[i], value_of(i) + frame);
-        assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream));
+        assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream, NULL));
     }
     for (size_t i = 0; i < COUNT; i++)
         assert_gl_bytes(names[i], size_of(i), value_of(i) + 4);
@@ -122,14 +122,14 @@ START_TEST(bytes_of_gl_arrive_in_each_buffer)
         pattern_fill(bytes, size_of(i), (unsigned)i);
         gl_write(names[i], bytes, size_of(i));
     }
-    assert_ok(gr_map_many(resources, COUNT, fx.stream, buffers));
+    assert_ok(gr_map_many(resources, COUNT, fx.stream, NULL, buffers));
     for (size_t i = 0; i < COUNT; i++) {
         memset(bytes, 0xEE, sizeof(bytes));
         CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(buffers[i]), size_of(i), fx.stream));
         CU(StreamSynchronize(fx.stream));
         assert_pattern(bytes, size_of(i), (unsigned)i);
     }
-    assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream));
+    assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream, NULL));
     end(COUNT);
 }
 END_TEST
@@ -153,15 +153,15 @@ static void assert_nothing_mapped(gr_resource *bad, gr_status status, const char
         list[positions[p]] = bad;
         for (size_t i = 0; i < BATCH; i++)
             buffers[i] = untouched;
-        assert_fails(gr_map_many(list, BATCH, fx.stream, buffers), status, 0, text);
+        assert_fails(gr_map_many(list, BATCH, fx.stream, NULL, buffers), status, 0, text);
         for (size_t i = 0; i < BATCH; i++) {
             ck_assert_ptr_eq(buffers[i], untouched);
             assert_not_mapped(resources[i]);
         }
     }
-    assert_ok(gr_map_many(resources, BATCH, fx.stream, buffers));
+    assert_ok(gr_map_many(resources, BATCH, fx.stream, NULL, buffers));
     check_mapped(BATCH, fx.stream);
-    assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream));
+    assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
     end(BATCH);
 }
 
@@ -244,15 +244,15 @@ START_TEST(nothing_is_mapped_if_one_is_listed_twice)
         list[twin] = resources[0];
         for (size_t i = 0; i < BATCH; i++)
             buffers[i] = untouched;
-        assert_fails(gr_map_many(list, BATCH, fx.stream, buffers), GR_ERR_INVALID_VALUE, 0,
+        assert_fails(gr_map_many(list, BATCH, fx.stream, NULL, buffers), GR_ERR_INVALID_VALUE, 0,
                      "twice");
         for (size_t i = 0; i < BATCH; i++) {
             ck_assert_ptr_eq(buffers[i], untouched);
             assert_not_mapped(resources[i]);
         }
     }
-    assert_ok(gr_map_many(resources, BATCH, fx.stream, buffers));
-    assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream));
+    assert_ok(gr_map_many(resources, BATCH, fx.stream, NULL, buffers));
+    assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
     end(BATCH);
 }
 END_TEST
@@ -260,13 +260,14 @@ END_TEST
 START_TEST(arguments_that_name_nothing_are_refused)
 {
     make(2);
-    assert_fails(gr_map_many(NULL, 2, fx.stream, buffers), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_fails(gr_map_many(resources, 2, fx.stream, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_fails(gr_map_many(resources, 0, fx.stream, buffers), GR_ERR_INVALID_VALUE, 0, "n is 0");
-    assert_fails(gr_map_many(resources, 2, NULL, buffers), GR_ERR_INVALID_VALUE, 0,
+    assert_fails(gr_map_many(NULL, 2, fx.stream, NULL, buffers), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_map_many(resources, 0, fx.stream, NULL, buffers), GR_ERR_INVALID_VALUE, 0,
+                 "n is 0");
+    assert_fails(gr_map_many(resources, 2, NULL, NULL, buffers), GR_ERR_INVALID_VALUE, 0,
                  "CU_STREAM_LEGACY");
-    assert_fails(gr_map_many(resources, 2, GR_STREAM_OF_MAP, buffers), GR_ERR_INVALID_VALUE, 0,
-                 "GR_STREAM_OF_MAP");
+    assert_fails(gr_map_many(resources, 2, GR_STREAM_OF_MAP, NULL, buffers), GR_ERR_INVALID_VALUE,
+                 0, "GR_STREAM_OF_MAP");
     ck_assert_ptr_null(buffers[0]);
     assert_not_mapped(resources[0]);
     assert_not_mapped(resources[1]);
@@ -288,7 +289,7 @@ START_TEST(each_buffer_is_released_on_the_stream_of_its_map)
         assert_made(buffers[i]);
         cuda_fill(buffers[i], value_of(i));
     }
-    assert_ok(gr_buffer_release_many(buffers, COUNT, GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_release_many(buffers, COUNT, GR_STREAM_OF_MAP, NULL));
     for (size_t i = 0; i < COUNT; i++) {
         assert_not_mapped(resources[i]);
         assert_gl_bytes(names[i], size_of(i), value_of(i));
@@ -303,13 +304,13 @@ START_TEST(all_buffers_are_released_on_a_stream_that_waits_for_the_work)
     make(COUNT);
     CUevent written = NULL;
     CU(EventCreate(&written, CU_EVENT_DISABLE_TIMING));
-    assert_ok(gr_map_many(resources, COUNT, fx.stream, buffers));
+    assert_ok(gr_map_many(resources, COUNT, fx.stream, NULL, buffers));
     gate_open_after(gate_put(fx.stream), 50);
     for (size_t i = 0; i < COUNT; i++)
         cuda_fill(buffers[i], value_of(i));
     CU(EventRecord(written, fx.stream));
     CU(StreamWaitEvent(fx.other, written, 0));
-    assert_ok(gr_buffer_release_many(buffers, COUNT, fx.other));
+    assert_ok(gr_buffer_release_many(buffers, COUNT, fx.other, NULL));
     for (size_t i = 0; i < COUNT; i++)
         assert_gl_bytes(names[i], size_of(i), value_of(i));
     CU(EventDestroy(written));
@@ -325,13 +326,13 @@ START_TEST(null_entries_are_skipped)
         list[i + (i > 1) + (i > 2)] = gr_map(resources[i], fx.stream);
         cuda_fill(list[i + (i > 1) + (i > 2)], value_of(i));
     }
-    assert_ok(gr_buffer_release_many(list, 7, fx.stream));
+    assert_ok(gr_buffer_release_many(list, 7, fx.stream, NULL));
     for (size_t i = 0; i < 4; i++) {
         assert_not_mapped(resources[i]);
         assert_gl_bytes(names[i], size_of(i), value_of(i));
     }
     gr_buffer *nothing[3] = {NULL};
-    assert_ok(gr_buffer_release_many(nothing, 3, fx.stream));
+    assert_ok(gr_buffer_release_many(nothing, 3, fx.stream, NULL));
     end(4);
 }
 END_TEST
@@ -339,12 +340,12 @@ END_TEST
 START_TEST(buffers_whose_mapping_has_ended_are_released_too)
 {
     make(4);
-    assert_ok(gr_map_many(resources, 4, fx.stream, buffers));
+    assert_ok(gr_map_many(resources, 4, fx.stream, NULL, buffers));
     for (size_t i = 0; i < 4; i++)
         cuda_fill(buffers[i], value_of(i));
     assert_ok(gr_resource_unmap(resources[1], GR_STREAM_OF_MAP));
     assert_ok(gr_resource_close(resources[2], GR_STREAM_OF_MAP));
-    assert_ok(gr_buffer_release_many(buffers, 4, GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_release_many(buffers, 4, GR_STREAM_OF_MAP, NULL));
     for (size_t i = 0; i < 4; i++) {
         ck_assert(!gr_resource_is_mapped(resources[i]));
         assert_gl_bytes(names[i], size_of(i), value_of(i));
@@ -356,10 +357,10 @@ END_TEST
 START_TEST(what_can_be_released_is_though_one_was_released_before)
 {
     make(4);
-    assert_ok(gr_map_many(resources, 4, fx.stream, buffers));
+    assert_ok(gr_map_many(resources, 4, fx.stream, NULL, buffers));
     gr_buffer *released = buffers[1];
     assert_ok(gr_buffer_release(released));
-    assert_fails(gr_buffer_release_many(buffers, 4, fx.stream), GR_ERR_STATE, 0,
+    assert_fails(gr_buffer_release_many(buffers, 4, fx.stream, NULL), GR_ERR_PARTIAL, 0,
                  "released already");
     for (size_t i = 0; i < 4; i++) {
         assert_not_mapped(resources[i]);
@@ -372,9 +373,10 @@ END_TEST
 START_TEST(a_buffer_that_is_listed_twice_is_released_once)
 {
     make(2);
-    assert_ok(gr_map_many(resources, 2, fx.stream, buffers));
+    assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
     gr_buffer *list[3] = {buffers[0], buffers[0], buffers[1]};
-    assert_fails(gr_buffer_release_many(list, 3, fx.stream), GR_ERR_STATE, 0, "released already");
+    assert_fails(gr_buffer_release_many(list, 3, fx.stream, NULL), GR_ERR_PARTIAL, 0,
+                 "released already");
     ck_assert_ptr_null(list[0]);
     ck_assert_ptr_eq(list[1], buffers[0]);
     ck_assert_ptr_null(list[2]);
@@ -389,13 +391,13 @@ START_TEST(chained_buffers_end_their_registrations)
     enum { COUNT = 10 };
     make(COUNT);
     void *handles[COUNT];
-    assert_ok(gr_map_many(resources, COUNT, fx.stream, buffers));
+    assert_ok(gr_map_many(resources, COUNT, fx.stream, NULL, buffers));
     for (size_t i = 0; i < COUNT; i++) {
-        handles[i] = gr_handle(resources[i]);
+        handles[i] = driver_handle(resources[i]);
         gr_resource_free(resources[i]);
         cuda_fill(buffers[i], value_of(i));
     }
-    assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream));
+    assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream, NULL));
     for (size_t i = 0; i < COUNT; i++) {
         assert_unregistered(handles[i]);
         assert_gl_bytes(names[i], size_of(i), value_of(i));

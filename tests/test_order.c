@@ -269,7 +269,7 @@ START_TEST(release_on_b_comes_after_what_a_was_given_before)
     gr_buffer *buffer = must_map(fx.resource);
     gate_open_after(gate_put(fx.stream), LATE_MS);
     kernel_fill_pattern(gr_buffer_ptr(buffer), SIZE, 8, fx.stream);
-    assert_ok(gr_buffer_release_on(buffer, fx.other));
+    assert_ok(release_on(buffer, fx.other));
     assert_gl_pattern(fx.name, SIZE, 8);
 }
 END_TEST
@@ -282,7 +282,7 @@ START_TEST(release_on_b_waits_for_no_third_stream)
     cuda_fill(buffer, 9);
     struct gate *gate = gate_put(third);
     gate_open_after(gate, TOO_LATE_MS);
-    assert_ok(gr_buffer_release_on(buffer, fx.other));
+    assert_ok(release_on(buffer, fx.other));
     assert_gl_bytes(fx.name, SIZE, 9);
     ck_assert_msg(!gate_is_open(gate), "the release or OpenGL waited for a stream of no concern");
     CU(StreamSynchronize(third));

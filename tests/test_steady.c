@@ -41,11 +41,11 @@ START_TEST(release_on_another_stream_and_unmap_allocate_nothing)
     need_counting();
     GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
     gr_buffer *buffer = must_map(resource);
-    assert_ok(gr_buffer_release_on(buffer, fx.other)); /* the first one makes the event it needs */
+    assert_ok(release_on(buffer, fx.other)); /* the first one makes the event it needs */
     start_counting();
     for (int i = 0; i < LOOPS; i++) {
         buffer = must_map(resource);
-        assert_ok(gr_buffer_release_on(buffer, fx.other));
+        assert_ok(release_on(buffer, fx.other));
         buffer = must_map(resource);
         assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
         assert_ok(gr_buffer_release(buffer));
@@ -63,8 +63,8 @@ START_TEST(map_many_and_release_many_allocate_nothing)
         resources[i] = must_register(gl_buffer_filled(SIZE, 1));
     start_counting();
     for (int i = 0; i < LOOPS; i++) {
-        assert_ok(gr_map_many(resources, BATCH, fx.stream, buffers));
-        assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream));
+        assert_ok(gr_map_many(resources, BATCH, fx.stream, NULL, buffers));
+        assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
     }
     ck_assert_uint_eq(allocations, 0);
     for (int i = 0; i < BATCH; i++)

@@ -315,7 +315,7 @@ START_THREE_WAY_TEST(a_texture_of_three)
 {
     struct vulkan_image image =
         vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", WIDTH, HEIGHT, 1, true, GR_READ_WRITE);
-    GLuint object = import_memory(image.info.memory, image.info.memory_size, true);
+    GLuint object = import_memory(image.own.memory, image.own.memory_size, true);
     gl_texture = gl_texture_of(object);
     vulkan_image_fill(&image, 1);
     give_to(OPENGL);

@@ -126,15 +126,18 @@ static void gl_takes_turn(const struct turn *turn, bool signals)
 
 static void cuda_takes_turn(const struct turn *turn, bool signals)
 {
-    const gr_semaphore_point point = {.semaphore = turn->semaphore, .value = turn->value};
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = turn->semaphore, .value = turn->value);
     assert_ok(signals ? gr_semaphore_signal(&point, 1, fx.stream)
                       : gr_semaphore_wait(&point, 1, fx.stream));
 }
 
 static void vulkan_takes_turn(const struct turn *turn, bool signals)
 {
-    const gr_submit signal = {.signal = turn->semaphore, .signal_value = turn->value};
-    const gr_submit wait = {.wait = turn->semaphore, .wait_value = turn->value};
+    const gr_submit signal = {
+        .signal_count = 1, .signals = &turn->semaphore, .signal_values = &turn->value};
+    const gr_submit wait = {
+        .wait_count = 1, .waits = &turn->semaphore, .wait_values = &turn->value};
     vulkan_submit(vulkan_begin(), signals ? &signal : &wait, NULL);
 }
 
