@@ -42,7 +42,7 @@ static bool register_bad_ones(void)
 
 static bool map_all(void)
 {
-    return gr_map_many(resources, COUNT, fx.stream, buffers) == GR_OK;
+    return gr_map_many(resources, COUNT, fx.stream, NULL, buffers) == GR_OK;
 }
 
 static bool map_again(void)
@@ -52,14 +52,13 @@ static bool map_again(void)
 
 static bool ask(void)
 {
-    gr_image_info info;
     char text[512];
     bool good = true;
     for (int i = 0; i < COUNT; i++)
-        good = good && gr_buffer_image_info(buffers[i], &info) == GR_OK &&
-               gr_buffer_array(buffers[i], 0, 0) && !gr_buffer_array(buffers[i], 9, 0) &&
-               gr_buffer_mipmapped_array(buffers[i]) && gr_buffer_surface(buffers[i], 0, 0) &&
-               gr_buffer_texture(buffers[i], NULL) && !gr_buffer_ptr(buffers[i]) &&
+        good = good && gr_buffer_image_info(buffers[i]) && gr_buffer_array(buffers[i], 0, 0) &&
+               !gr_buffer_array(buffers[i], 9, 0) && gr_buffer_mipmapped_array(buffers[i]) &&
+               gr_buffer_surface(buffers[i], 0, 0) && gr_buffer_texture(buffers[i], NULL) &&
+               !gr_buffer_ptr(buffers[i]) &&
                gr_resource_describe(resources[i], text, sizeof(text)) > 0;
     return good;
 }
@@ -67,7 +66,7 @@ static bool ask(void)
 static bool copy(void)
 {
     static unsigned char bytes[IMAGE_MOST_BYTES];
-    const gr_linear_desc memory = {.host = bytes};
+    const gr_linear_desc memory = GR_INIT(gr_linear_desc, .host = bytes);
     bool good = true;
     for (int i = 0; i < COUNT; i++)
         good = good && gr_buffer_copy_from_image(buffers[i], 0, 0, &memory, fx.stream) == GR_OK &&
@@ -77,7 +76,7 @@ static bool copy(void)
 
 static bool release_all(void)
 {
-    return gr_buffer_release_many(buffers, COUNT, GR_STREAM_OF_MAP) == GR_OK;
+    return gr_buffer_release_many(buffers, COUNT, GR_STREAM_OF_MAP, NULL) == GR_OK;
 }
 
 static bool map_linear_and_release(void)

@@ -21,7 +21,8 @@ static void frame(GLuint name)
 static void frame_with_objects(GLuint name)
 {
     (void)name;
-    static const gr_texture_options linear = {.filter = GR_FILTER_LINEAR};
+    static const gr_texture_options linear = {.struct_size = sizeof(gr_texture_options),
+                                              .filter = GR_FILTER_LINEAR};
     gr_buffer *buffer = must_map_image(steady);
     ck_assert_uint_ne(gr_buffer_surface(buffer, 0, 0), 0);
     ck_assert_uint_ne(gr_buffer_texture(buffer, NULL), 0);

@@ -61,10 +61,10 @@ START_TEST(buffers_and_images_are_mapped_together)
 {
     make();
     for (int round = 0; round < 3; round++) {
-        assert_ok(gr_map_many(resources, COUNT, fx.stream, buffers));
+        assert_ok(gr_map_many(resources, COUNT, fx.stream, NULL, buffers));
         CU(StreamSynchronize(fx.stream));
         check_what_cuda_has();
-        assert_ok(gr_buffer_release_many(buffers, COUNT, GR_STREAM_OF_MAP));
+        assert_ok(gr_buffer_release_many(buffers, COUNT, GR_STREAM_OF_MAP, NULL));
         for (int i = 0; i < COUNT; i++) {
             ck_assert(!gr_resource_is_mapped(resources[i]));
             ck_assert_ptr_null(buffers[i]);
@@ -85,10 +85,10 @@ static void check_gl_texels(GLuint name, unsigned number)
 START_TEST(they_are_released_together_on_another_stream)
 {
     make();
-    assert_ok(gr_map_many(resources, COUNT, fx.stream, buffers));
+    assert_ok(gr_map_many(resources, COUNT, fx.stream, NULL, buffers));
     unsigned char texels[SIZE];
     for (int i = 0; i < COUNT; i++) {
-        const gr_linear_desc from = {.host = texels};
+        const gr_linear_desc from = GR_INIT(gr_linear_desc, .host = texels);
         image_pattern(image_format("RGBA8"), texels, SIZE, image_seed((unsigned)i + 10, 0, 0));
         if (is_image(i))
             assert_ok(gr_buffer_copy_to_image(buffers[i], 0, 0, &from, fx.stream));
@@ -96,7 +96,7 @@ START_TEST(they_are_released_together_on_another_stream)
             CU(MemcpyHtoDAsync(gr_buffer_ptr(buffers[i]), texels, SIZE, fx.stream));
         CU(StreamSynchronize(fx.stream));
     }
-    assert_ok(gr_buffer_release_many(buffers, COUNT, fx.other));
+    assert_ok(gr_buffer_release_many(buffers, COUNT, fx.other, NULL));
     for (int i = 0; i < COUNT; i++) {
         if (is_image(i))
             assert_no_difference(image_level_differs(&images[i], 0, 0, (unsigned)i + 10));
@@ -110,7 +110,7 @@ END_TEST
 /* None is mapped, `out` is as it was, and after the bad one is gone the others go on. */
 static void assert_none_mapped(gr_status status, const char *text)
 {
-    assert_fails(gr_map_many(resources, COUNT, fx.stream, buffers), status, 0, text);
+    assert_fails(gr_map_many(resources, COUNT, fx.stream, NULL, buffers), status, 0, text);
     for (int i = 0; i < COUNT; i++) {
         ck_assert(!gr_resource_is_mapped(resources[i]));
         ck_assert_ptr_eq(buffers[i], untouched);
@@ -124,8 +124,8 @@ START_TEST(a_closed_image_in_the_middle_lets_none_be_mapped)
     assert_none_mapped(GR_ERR_STATE, "closed");
     gr_resource_free(resources[3]);
     resources[3] = must_register_image(&images[3], GR_READ_WRITE);
-    assert_ok(gr_map_many(resources, COUNT, fx.stream, buffers));
-    assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream));
+    assert_ok(gr_map_many(resources, COUNT, fx.stream, NULL, buffers));
+    assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream, NULL));
     end();
 }
 END_TEST
@@ -134,7 +134,7 @@ START_TEST(a_mapped_image_in_the_middle_lets_none_be_mapped)
 {
     make();
     gr_buffer *buffer = must_map_image(resources[3]);
-    assert_fails(gr_map_many(resources, COUNT, fx.stream, buffers), GR_ERR_STATE, 0,
+    assert_fails(gr_map_many(resources, COUNT, fx.stream, NULL, buffers), GR_ERR_STATE, 0,
                  "already mapped");
     for (int i = 0; i < COUNT; i++) {
         ck_assert_ptr_eq(buffers[i], untouched);

@@ -34,17 +34,22 @@ static void taken(gr_texture_options options)
 START_TEST(values_that_are_none)
 {
     begin("RGBA8");
-    refused((gr_texture_options){.address = {(gr_address)4}}, "address");
-    refused((gr_texture_options){.address = {0, 0, (gr_address)-1}}, "address");
-    refused((gr_texture_options){.filter = (gr_filter)2}, "filter");
-    refused((gr_texture_options){.whole = true, .mip_filter = (gr_filter)2}, "filter");
-    refused((gr_texture_options){.as_float = (gr_choice)3}, "as_float");
-    refused((gr_texture_options){.srgb = (gr_choice)3}, "srgb");
-    refused((gr_texture_options){.anisotropy = 17}, "anisotropy");
-    refused((gr_texture_options){.whole = true, .min_level = -1}, "min_level");
-    refused((gr_texture_options){.whole = true, .min_level = 2, .max_level = 1}, "max_level");
-    refused((gr_texture_options){.level = 2}, "2 levels");
-    refused((gr_texture_options){.layer = 1}, "1 layer");
+    refused(GR_INIT(gr_texture_options, .address = {(gr_address)4}), "address");
+    refused(GR_INIT(gr_texture_options, .address = {0, 0, (gr_address)-1}), "address");
+    refused(GR_INIT(gr_texture_options, .filter = (gr_filter)2), "filter");
+    refused(GR_INIT(gr_texture_options, .whole = true, .mip_filter = (gr_filter)2), "filter");
+    refused(GR_INIT(gr_texture_options, .as_float = (gr_choice)3), "as_float");
+    refused(GR_INIT(gr_texture_options, .srgb = (gr_choice)3), "srgb");
+    refused(GR_INIT(gr_texture_options, .anisotropy = 17), "anisotropy");
+    refused(GR_INIT(gr_texture_options, .whole = true, .min_level = -1), "min_level");
+    refused(GR_INIT(gr_texture_options, .normalized_coordinates = (gr_choice)3),
+            "normalized_coordinates");
+    refused(GR_INIT(gr_texture_options, .whole = true, .min_level = 2), "last level");
+    refused(GR_INIT(gr_texture_options, .whole = true, .level_count = 3), "has 2");
+    refused(GR_INIT(gr_texture_options, .whole = true, .min_level = 1, .level_count = 2), "has 1");
+    refused(GR_INIT(gr_texture_options, .whole = true, .level_count = 0u - 1), "level_count");
+    refused(GR_INIT(gr_texture_options, .level = 2), "2 levels");
+    refused(GR_INIT(gr_texture_options, .layer = 1), "1 layer");
     end();
 }
 END_TEST
@@ -52,15 +57,20 @@ END_TEST
 START_TEST(values_that_do_not_go_together)
 {
     begin("RGBA8");
-    refused((gr_texture_options){.address = {GR_ADDRESS_WRAP}}, "normalized_coordinates");
-    refused((gr_texture_options){.address = {0, GR_ADDRESS_MIRROR}}, "normalized_coordinates");
-    refused((gr_texture_options){.filter = GR_FILTER_LINEAR, .as_float = GR_NO},
+    refused(GR_INIT(gr_texture_options, .address = {GR_ADDRESS_WRAP}), "normalized_coordinates");
+    refused(GR_INIT(gr_texture_options, .address = {0, GR_ADDRESS_MIRROR}),
+            "normalized_coordinates");
+    refused(GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR, .as_float = GR_NO),
             "GR_FILTER_LINEAR");
-    refused((gr_texture_options){.srgb = GR_YES, .as_float = GR_NO}, "srgb");
-    refused((gr_texture_options){.mip_filter = GR_FILTER_LINEAR}, "whole");
-    refused((gr_texture_options){.mip_bias = 1}, "whole");
-    refused((gr_texture_options){.min_level = 1}, "whole");
-    refused((gr_texture_options){.max_level = 1}, "whole");
+    refused(GR_INIT(gr_texture_options, .srgb = GR_YES, .as_float = GR_NO), "srgb");
+    refused(GR_INIT(gr_texture_options, .mip_filter = GR_FILTER_LINEAR), "whole");
+    refused(GR_INIT(gr_texture_options, .mip_bias = 1), "whole");
+    refused(GR_INIT(gr_texture_options, .min_level = 1), "whole");
+    refused(GR_INIT(gr_texture_options, .level_count = 1), "whole");
+    refused(GR_INIT(gr_texture_options, .whole = true, .normalized_coordinates = GR_NO), "GR_NO");
+    refused(
+        GR_INIT(gr_texture_options, .address = {GR_ADDRESS_WRAP}, .normalized_coordinates = GR_NO),
+        "normalized_coordinates");
     end();
 }
 END_TEST
@@ -68,17 +78,17 @@ END_TEST
 START_TEST(values_that_do_not_go_with_the_format)
 {
     begin("RGBA32UI");
-    refused((gr_texture_options){.as_float = GR_YES}, "32 bit integers");
-    refused((gr_texture_options){.filter = GR_FILTER_LINEAR}, "GR_FILTER_LINEAR");
-    taken((gr_texture_options){.filter = GR_FILTER_POINT});
+    refused(GR_INIT(gr_texture_options, .as_float = GR_YES), "32 bit integers");
+    refused(GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR), "GR_FILTER_LINEAR");
+    taken(GR_INIT(gr_texture_options, .filter = GR_FILTER_POINT));
     end();
     begin("RGBA8UI");
-    refused((gr_texture_options){.filter = GR_FILTER_LINEAR}, "as_float");
-    taken((gr_texture_options){.filter = GR_FILTER_LINEAR, .as_float = GR_YES});
+    refused(GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR), "as_float");
+    taken(GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR, .as_float = GR_YES));
     end();
     begin("RGBA16F");
-    refused((gr_texture_options){.srgb = GR_YES}, "srgb");
-    taken((gr_texture_options){.filter = GR_FILTER_LINEAR});
+    refused(GR_INIT(gr_texture_options, .srgb = GR_YES), "srgb");
+    taken(GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR));
     end();
 }
 END_TEST
@@ -86,21 +96,15 @@ END_TEST
 START_TEST(all_options_are_taken)
 {
     begin("RGBA8");
-    taken((gr_texture_options){.anisotropy = 16});
-    taken((gr_texture_options){.address = {GR_ADDRESS_WRAP, GR_ADDRESS_MIRROR, GR_ADDRESS_CLAMP},
-                               .normalized_coordinates = true});
-    taken((gr_texture_options){.whole = true,
-                               .level = 99,
-                               .layer = 99,
-                               .address = {GR_ADDRESS_WRAP, GR_ADDRESS_MIRROR, GR_ADDRESS_BORDER},
-                               .filter = GR_FILTER_LINEAR,
-                               .mip_filter = GR_FILTER_LINEAR,
-                               .srgb = GR_YES,
-                               .mip_bias = 0.5f,
-                               .min_level = 0.5f,
-                               .max_level = 1,
-                               .anisotropy = 4});
-    taken((gr_texture_options){.srgb = GR_NO, .as_float = GR_YES, .level = 1});
+    taken(GR_INIT(gr_texture_options, .anisotropy = 16));
+    taken(GR_INIT(gr_texture_options,
+                  .address = {GR_ADDRESS_WRAP, GR_ADDRESS_MIRROR, GR_ADDRESS_CLAMP},
+                  .normalized_coordinates = GR_YES));
+    taken(GR_INIT(gr_texture_options, .whole = true, .level = 99, .layer = 99,
+                  .address = {GR_ADDRESS_WRAP, GR_ADDRESS_MIRROR, GR_ADDRESS_BORDER},
+                  .filter = GR_FILTER_LINEAR, .mip_filter = GR_FILTER_LINEAR, .srgb = GR_YES,
+                  .mip_bias = 0.5f, .min_level = 0.5f, .level_count = 2, .anisotropy = 4));
+    taken(GR_INIT(gr_texture_options, .srgb = GR_NO, .as_float = GR_YES, .level = 1));
     end();
 }
 END_TEST
@@ -109,9 +113,9 @@ END_TEST
 START_TEST(options_need_not_stay)
 {
     begin("RGBA8");
-    gr_texture_options options = {.filter = GR_FILTER_LINEAR};
+    gr_texture_options options = GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR);
     CUtexObject first = gr_buffer_texture(buffer, &options);
-    options = (gr_texture_options){.filter = GR_FILTER_POINT};
+    options = GR_INIT(gr_texture_options, .filter = GR_FILTER_POINT);
     CUtexObject second = gr_buffer_texture(buffer, &options);
     ck_assert(first != 0 && second != 0 && first != second);
     end();

@@ -107,7 +107,7 @@ static void check(const char *kernel, const gr_texture_options *options, struct 
 START_IMAGE_KERNEL_TEST(no_options_give_texels_as_floats)
 {
     map_known("RGBA8", "2D", 4, 4, 1);
-    static const gr_texture_options zero;
+    const gr_texture_options zero = GR_INIT(gr_texture_options);
     for (unsigned i = 0; i < 16; i++) {
         float x = (float)(i % 4), y = (float)(i / 4);
         struct place at = {x + 0.5f, y + 0.5f, 0, 0};
@@ -125,13 +125,13 @@ END_TEST
 START_IMAGE_KERNEL_TEST(linear_filtering_mixes_neighbours)
 {
     map_known("RGBA8", "2D", 4, 4, 1);
-    const gr_texture_options linear = {.filter = GR_FILTER_LINEAR};
+    const gr_texture_options linear = GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR);
     check("sample_2d", &linear, (struct place){1.5f, 2.5f, 0, 0}, known(1, 2, 0, 0));
     check("sample_2d", &linear, (struct place){2, 2.5f, 0, 0}, known(1.5f, 2, 0, 0));
     check("sample_2d", &linear, (struct place){2, 3, 0, 0}, known(1.5f, 2.5f, 0, 0));
     check("sample_2d", &linear, (struct place){0, 0, 0, 0}, known(0, 0, 0, 0));
-    const gr_texture_options normalized = {.filter = GR_FILTER_LINEAR,
-                                           .normalized_coordinates = true};
+    const gr_texture_options normalized =
+        GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR, .normalized_coordinates = GR_YES);
     check("sample_2d", &normalized, (struct place){0.5f, 0.625f, 0, 0}, known(1.5f, 2, 0, 0));
     end_map();
 }
@@ -140,15 +140,16 @@ END_TEST
 START_IMAGE_KERNEL_TEST(addresses_beyond_the_edge)
 {
     map_known("RGBA8", "2D", 4, 4, 1);
-    gr_texture_options o = {.address = {GR_ADDRESS_BORDER, GR_ADDRESS_BORDER, GR_ADDRESS_BORDER},
-                            .border = {0.25f, 0.5f, 0.75f, 1}};
+    gr_texture_options o = GR_INIT(
+        gr_texture_options, .address = {GR_ADDRESS_BORDER, GR_ADDRESS_BORDER, GR_ADDRESS_BORDER},
+        .border = {0.25f, 0.5f, 0.75f, 1});
     check("sample_2d", &o, (struct place){-0.5f, 1.5f, 0, 0},
           (struct colour){0.25f, 0.5f, 0.75f, 1});
     check("sample_2d", &o, (struct place){3.5f, 1.5f, 0, 0}, known(3, 1, 0, 0));
     memset(o.border, 0, sizeof(o.border));
     check("sample_2d", &o, (struct place){1.5f, 4.5f, 0, 0}, (struct colour){0, 0, 0, 0});
 
-    o = (gr_texture_options){.normalized_coordinates = true};
+    o = GR_INIT(gr_texture_options, .normalized_coordinates = GR_YES);
     check("sample_2d", &o, (struct place){1.125f, 0.375f, 0, 0}, known(3, 1, 0, 0));
     o.address[0] = GR_ADDRESS_WRAP;
     check("sample_2d", &o, (struct place){1.125f, 0.375f, 0, 0}, known(0, 1, 0, 0));
@@ -168,9 +169,9 @@ static void check_exactly(const char *format, bool beyond, struct colour wanted)
     static const float ones[4] = {1, 1, 1, 1};
     static const unsigned short half_ones[4] = {0x3C00, 0x3C00, 0x3C00, 0x3C00};
     static const unsigned char integer_ones[8] = {255, 255, 255, 255, 255, 255, 255, 255};
-    const gr_texture_options o = {
-        .address = {GR_ADDRESS_BORDER, GR_ADDRESS_BORDER, GR_ADDRESS_BORDER},
-        .border = {0.25f, -0.5f, 0.75f, 3}};
+    const gr_texture_options o = GR_INIT(
+        gr_texture_options, .address = {GR_ADDRESS_BORDER, GR_ADDRESS_BORDER, GR_ADDRESS_BORDER},
+        .border = {0.25f, -0.5f, 0.75f, 3});
     struct image image = image_make(format, "2D", 1, 1, 1);
     image_upload(&image, 0, 0,
                  strstr(format, "32F")   ? (const void *)ones
@@ -214,7 +215,8 @@ START_IMAGE_KERNEL_TEST(levels_layers_and_faces_by_number)
                  {"CUBE", 1, 5}, {"RECT", 0, 0},     {"RENDERBUFFER", 0, 0}};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         map_known("RGBA8", parts[i].target, 4, 4, 2);
-        const gr_texture_options o = {.level = parts[i].level, .layer = parts[i].layer};
+        const gr_texture_options o =
+            GR_INIT(gr_texture_options, .level = parts[i].level, .layer = parts[i].layer);
         check("sample_2d", &o, (struct place){1.5f, 0.5f, 0, 0},
               known(1, 0, (float)parts[i].layer, (float)parts[i].level));
         end_map();
@@ -225,7 +227,8 @@ END_TEST
 START_IMAGE_KERNEL_TEST(slices_of_a_3d_image)
 {
     map_known("RGBA8", "3D", 4, 4, 2);
-    const gr_texture_options linear = {.filter = GR_FILTER_LINEAR}, second = {.level = 1};
+    const gr_texture_options linear = GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR),
+                             second = GR_INIT(gr_texture_options, .level = 1);
     check("sample_3d", NULL, (struct place){1.5f, 2.5f, 3.5f, 0}, known(1, 2, 3, 0));
     check("sample_3d", &linear, (struct place){1.5f, 2.5f, 3, 0}, known(1, 2, 2.5f, 0));
     check("sample_3d", &second, (struct place){1.5f, 0.5f, 1.5f, 0}, known(1, 0, 1, 1));
@@ -249,7 +252,8 @@ static void check_integers(const gr_texture_options *options, struct place at, s
 START_IMAGE_KERNEL_TEST(integers_are_read_as_opengl_samples_them)
 {
     const struct place at = {1.5f, 2.5f, 0, 0};
-    const gr_texture_options as_float = {.as_float = GR_YES}, as_integer = {.as_float = GR_NO};
+    const gr_texture_options as_float = GR_INIT(gr_texture_options, .as_float = GR_YES),
+                             as_integer = GR_INIT(gr_texture_options, .as_float = GR_NO);
     map_known("RGBA8", "2D", 4, 4, 1);
     check("sample_2d", &as_float, at, known(1, 2, 0, 0));
     check_integers(&as_integer, at, (struct bytes4){{40, 60, 0, 5}});
@@ -294,7 +298,8 @@ START_IMAGE_KERNEL_TEST(srgb_colours_are_linear_as_in_opengl)
     const struct colour linear = {0.5029f, 0, 1, 188 / 255.f};
     const struct colour stored = {188 / 255.f, 0, 1, 188 / 255.f};
     const struct place at = {0.5f, 0.5f, 0, 0};
-    const gr_texture_options yes = {.srgb = GR_YES}, no = {.srgb = GR_NO};
+    const gr_texture_options yes = GR_INIT(gr_texture_options, .srgb = GR_YES),
+                             no = GR_INIT(gr_texture_options, .srgb = GR_NO);
     for (int i = 0; i < 2; i++) {
         struct image image = image_make(i == 0 ? "SRGB8_ALPHA8" : "RGBA8", "2D", 1, 1, 1);
         image_upload(&image, 0, 0, grey);
@@ -313,7 +318,7 @@ END_TEST
 START_IMAGE_KERNEL_TEST(whole_takes_levels)
 {
     map_known("RGBA8", "2D", 8, 8, 4);
-    gr_texture_options o = {.whole = true};
+    gr_texture_options o = GR_INIT(gr_texture_options, .whole = true);
     struct place at = {0.0625f, 0.0625f, 0, 0};
     for (int level = 0; level < 4; level++) {
         at.level = (float)level;
@@ -322,10 +327,16 @@ START_IMAGE_KERNEL_TEST(whole_takes_levels)
     at.level = 1.5f;
     o.mip_filter = GR_FILTER_LINEAR;
     check("sample_2d_lod", &o, at, known(0, 0, 0, 1.5f));
-    o.max_level = 1;
+    o.level_count = 2;
     at.level = 3;
     check("sample_2d_lod", &o, at, known(0, 0, 0, 1));
-    o.max_level = 0;
+    o.level_count = 1;
+    check("sample_2d_lod", &o, at, known(0, 0, 0, 0));
+    o.min_level = 1;
+    o.level_count = 2;
+    check("sample_2d_lod", &o, at, known(0, 0, 0, 2));
+    o.level_count = 0;
+    check("sample_2d_lod", &o, at, known(0, 0, 0, 3));
     o.min_level = 2;
     at.level = 0;
     check("sample_2d_lod", &o, at, known(0, 0, 0, 2));
@@ -337,10 +348,10 @@ END_TEST
 START_IMAGE_KERNEL_TEST(whole_keeps_to_the_levels_of_the_storage)
 {
     map_known("RGBA8", "2D", 8, 8, 2);
-    gr_texture_options o = {.whole = true};
+    gr_texture_options o = GR_INIT(gr_texture_options, .whole = true);
     const struct place at = {0.0625f, 0.0625f, 0, 3};
     check("sample_2d_lod", &o, at, known(0, 0, 0, 1));
-    o.max_level = 9;
+    o.level_count = 2;
     check("sample_2d_lod", &o, at, known(0, 0, 0, 1));
     end_map();
 }
@@ -349,7 +360,7 @@ END_TEST
 START_IMAGE_KERNEL_TEST(whole_takes_layers)
 {
     map_known("RGBA8", "2D_ARRAY", 4, 4, 2);
-    const gr_texture_options o = {.whole = true};
+    const gr_texture_options o = GR_INIT(gr_texture_options, .whole = true);
     for (int layer = 0; layer < 3; layer++) {
         struct place at = {0.375f, 0.625f, (float)layer, 0};
         check("sample_layer", &o, at, known(1, 2, (float)layer, 0));
@@ -365,11 +376,11 @@ END_TEST
 START_IMAGE_KERNEL_TEST(whole_refuses_cubes_whose_faces_are_taken_by_number)
 {
     map_known("RGBA8", "CUBE", 5, 5, 3);
-    const gr_texture_options whole = {.whole = true};
+    const gr_texture_options whole = GR_INIT(gr_texture_options, .whole = true);
     ck_assert(gr_buffer_texture(buffer, &whole) == 0);
     assert_error(GR_ERR_UNSUPPORTED, 0, "each face");
     for (unsigned face = 0; face < 6; face++) {
-        const gr_texture_options o = {.layer = face};
+        const gr_texture_options o = GR_INIT(gr_texture_options, .layer = face);
         check("sample_2d", &o, (struct place){2.5f, 2.5f, 0, 0}, known(2, 2, (float)face, 0));
     }
     end_map();
@@ -379,7 +390,7 @@ END_TEST
 START_IMAGE_KERNEL_TEST(whole_takes_slices)
 {
     map_known("RGBA8", "3D", 4, 4, 1);
-    const gr_texture_options o = {.whole = true};
+    const gr_texture_options o = GR_INIT(gr_texture_options, .whole = true);
     check("sample_3d", &o, (struct place){0.375f, 0.625f, 0.7f, 0}, known(1, 2, 3, 0));
     end_map();
 }

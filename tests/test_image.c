@@ -4,6 +4,7 @@
  * image_bytes.c, many resources at once in image_many.c, loops in image_loops.c.
  */
 #define _GNU_SOURCE
+#include "cuda_symbol.h"
 #include "image_tests.h"
 
 #include <string.h>
@@ -15,20 +16,20 @@ static void check_info(const char *format, const char *target, unsigned width, u
     struct image image = image_make(format, target, width, height, 2);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
-    gr_image_info info;
-    memset(&info, 0xEE, sizeof(info));
-    assert_ok(gr_buffer_image_info(buffer, &info));
-    ck_assert_uint_eq(info.width, width);
-    ck_assert_uint_eq(info.height, height);
-    ck_assert_uint_eq(info.depth, image.slices);
-    ck_assert_uint_eq(info.levels, image.levels);
-    ck_assert_uint_eq(info.layers, image.layers);
-    ck_assert_uint_eq(info.cube, strcmp(target, "CUBE") == 0);
-    ck_assert_uint_eq(info.srgb, image_is_srgb(image.format));
-    ck_assert_uint_eq(info.normalized, image.format->kind == IMAGE_NORMALIZED);
-    ck_assert_int_eq((int)info.format, (int)image_cuda_format(image.format));
-    ck_assert_uint_eq(info.channels, image_channels(image.format));
-    ck_assert_uint_eq(info.texel_bytes, image_texel_bytes(image.format));
+    const gr_image_info *info = gr_buffer_image_info(buffer);
+    assert_made(info);
+    ck_assert_uint_eq(info->width, width);
+    ck_assert_uint_eq(info->height, height);
+    ck_assert_uint_eq(info->depth, image.slices);
+    ck_assert_uint_eq(info->levels, image.levels);
+    ck_assert_uint_eq(info->layers, image.layers);
+    ck_assert_uint_eq(info->cube, strcmp(target, "CUBE") == 0);
+    ck_assert_uint_eq(info->srgb, image_is_srgb(image.format));
+    ck_assert_uint_eq(info->normalized, image.format->kind == IMAGE_NORMALIZED);
+    ck_assert_int_eq((int)info->format, (int)image_cuda_format(image.format));
+    ck_assert_uint_eq(info->channels, image_channels(image.format));
+    ck_assert_uint_eq(info->texel_bytes, image_texel_bytes(image.format));
+    ck_assert_ptr_eq(gr_buffer_image_info(buffer), info);
 }
 
 START_TEST(info_describes_each_target)
@@ -62,9 +63,9 @@ START_TEST(levels_are_those_of_the_storage)
         assert_made(resource);
         GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
         unsigned levels = i == 0 ? 1 : 4;
-        gr_image_info info;
-        assert_ok(gr_buffer_image_info(buffer, &info));
-        ck_assert_uint_eq(info.levels, levels);
+        const gr_image_info *info = gr_buffer_image_info(buffer);
+        assert_made(info);
+        ck_assert_uint_eq(info->levels, levels);
         ck_assert_ptr_nonnull(gr_buffer_array(buffer, levels - 1, 0));
         assert_null(gr_buffer_array(buffer, levels, 0), GR_ERR_INVALID_VALUE, 0, "level");
     }
@@ -78,15 +79,15 @@ START_TEST(arrays_are_the_drivers)
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
     PFN_cuGraphicsSubResourceGetMappedArray_v3000 get_array;
     PFN_cuArray3DGetDescriptor_v3020 describe;
-    void *symbol = gr_cuda_symbol("cuGraphicsSubResourceGetMappedArray", 3000);
+    void *symbol = cuda_symbol("cuGraphicsSubResourceGetMappedArray", 3000);
     memcpy(&get_array, &symbol, sizeof(symbol));
-    symbol = gr_cuda_symbol("cuArray3DGetDescriptor", 3020);
+    symbol = cuda_symbol("cuArray3DGetDescriptor", 3020);
     memcpy(&describe, &symbol, sizeof(symbol));
     for (unsigned level = 0; level < 2; level++)
         for (unsigned layer = 0; layer < 6; layer++) {
             CUarray array = NULL;
             CUDA_ARRAY3D_DESCRIPTOR d = {0};
-            assert_result(CUDA_SUCCESS, get_array(&array, gr_handle(resource), layer, level),
+            assert_result(CUDA_SUCCESS, get_array(&array, driver_handle(resource), layer, level),
                           "cuGraphicsSubResourceGetMappedArray");
             ck_assert_ptr_eq(gr_buffer_array(buffer, level, layer), array);
             assert_result(CUDA_SUCCESS, describe(&d, array), "cuArray3DGetDescriptor");
@@ -101,11 +102,12 @@ START_TEST(a_level_or_layer_out_of_range_is_refused_with_the_numbers)
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
     unsigned char bytes[8 * 8 * 4];
-    const gr_linear_desc host = {.host = bytes};
+    const gr_linear_desc host = GR_INIT(gr_linear_desc, .host = bytes);
     static const unsigned wrong[][2] = {{2, 0}, {0, 3}, {2, 3}, {~0u, 0}, {0, ~0u}};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         unsigned level = wrong[i][0], layer = wrong[i][1];
-        const gr_texture_options options = {.level = level, .layer = layer};
+        const gr_texture_options options =
+            GR_INIT(gr_texture_options, .level = level, .layer = layer);
         assert_null(gr_buffer_array(buffer, level, layer), GR_ERR_INVALID_VALUE, 0, "2 levels");
         ck_assert_uint_eq(gr_buffer_surface(buffer, level, layer), 0);
         assert_error(GR_ERR_INVALID_VALUE, 0, "3 layers");
@@ -139,9 +141,8 @@ END_TEST
 static void assert_no_image(gr_buffer *buffer, const char *text)
 {
     unsigned char bytes[256];
-    const gr_linear_desc host = {.host = bytes};
-    gr_image_info info;
-    assert_fails(gr_buffer_image_info(buffer, &info), GR_ERR_STATE, 0, text);
+    const gr_linear_desc host = GR_INIT(gr_linear_desc, .host = bytes);
+    assert_null(gr_buffer_image_info(buffer), GR_ERR_STATE, 0, text);
     assert_null(gr_buffer_array(buffer, 0, 0), GR_ERR_STATE, 0, text);
     assert_null(gr_buffer_mipmapped_array(buffer), GR_ERR_STATE, 0, text);
     ck_assert_uint_eq(gr_buffer_surface(buffer, 0, 0), 0);
@@ -175,13 +176,13 @@ START_TEST(release_unmaps_and_it_maps_again)
 {
     struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
-    ck_assert_ptr_nonnull(gr_handle(resource));
+    ck_assert_ptr_nonnull(driver_handle(resource));
     ck_assert(!gr_resource_is_mapped(resource));
     for (int i = 0; i < 3; i++) {
         gr_buffer *buffer = must_map_image(resource);
         ck_assert(gr_resource_is_mapped(resource));
         ck_assert_ptr_nonnull(gr_buffer_array(buffer, 0, 0));
-        assert_ok(i == 1 ? gr_buffer_release_on(buffer, fx.other) : gr_buffer_release(buffer));
+        assert_ok(i == 1 ? release_on(buffer, fx.other) : gr_buffer_release(buffer));
         ck_assert(!gr_resource_is_mapped(resource));
     }
     assert_image(&image, 1);
@@ -230,7 +231,7 @@ START_TEST(close_while_mapped_gives_the_bytes_back)
     image_put(buffer, 0, 0, texels);
     assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
     ck_assert(gr_resource_is_closed(resource));
-    ck_assert_ptr_null(gr_handle(resource));
+    ck_assert_ptr_null(driver_handle(resource));
     assert_ended(buffer);
     assert_image(&image, 4);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");

@@ -235,10 +235,7 @@ END_TEST
 
 static gr_error error_of_call(void)
 {
-    gr_error error;
-    gr_last_error(&error);
-    gr_clear_error();
-    return error;
+    return *gr_last_error();
 }
 
 /* The text names what it was that CUDA does not take. */
@@ -259,24 +256,22 @@ static void check_refusal(const struct image *image)
 
 static void check_info(gr_buffer *buffer, const struct image *image, const char *cell)
 {
-    gr_image_info info;
-    memset(&info, 0xEE, sizeof(info));
-    gr_status status = gr_buffer_image_info(buffer, &info);
-    expect(status == GR_OK, "gr_buffer_image_info: %s", error_text());
-    if (status != GR_OK)
+    const gr_image_info *info = gr_buffer_image_info(buffer);
+    expect(info, "gr_buffer_image_info: %s", error_text());
+    if (!info)
         return;
-    expect(info.width == SIZE && info.height == SIZE && info.depth == image->slices,
-           "the size is %zux%zux%zu", info.width, info.height, info.depth);
-    expect(info.levels == image->levels && info.layers == image->layers, "%u levels and %u layers",
-           info.levels, info.layers);
-    struct format_cell found = format_cell_of(info.format, info.channels);
+    expect(info->width == SIZE && info->height == SIZE && info->depth == image->slices,
+           "the size is %zux%zux%zu", info->width, info->height, info->depth);
+    expect(info->levels == image->levels && info->layers == image->layers,
+           "%u levels and %u layers", info->levels, info->layers);
+    struct format_cell found = format_cell_of(info->format, info->channels);
     expect(strcmp(found.text, cell) == 0, "it is %s, not %s", found.text, cell);
-    expect(info.texel_bytes == image_texel_bytes(image->format), "%u bytes a texel",
-           info.texel_bytes);
-    expect(info.cube == (image->target->target == GL_TEXTURE_CUBE_MAP), "cube is %d", info.cube);
-    expect(info.srgb == image_is_srgb(image->format), "srgb is %d", info.srgb);
-    expect(info.normalized == (image->format->kind == IMAGE_NORMALIZED), "normalized is %d",
-           info.normalized);
+    expect(info->texel_bytes == image_texel_bytes(image->format), "%u bytes a texel",
+           info->texel_bytes);
+    expect(info->cube == (image->target->target == GL_TEXTURE_CUBE_MAP), "cube is %d", info->cube);
+    expect(info->srgb == image_is_srgb(image->format), "srgb is %d", info->srgb);
+    expect(info->normalized == (image->format->kind == IMAGE_NORMALIZED), "normalized is %d",
+           info->normalized);
 }
 
 /* Levels are those that OpenGL has, though CUDA may count more. */
@@ -302,12 +297,12 @@ static void check_grinterop_objects(gr_buffer *buffer, unsigned flags)
         expect(error_of_call().status == GR_ERR_STATE, "another error for the surface");
     }
     expect(gr_buffer_texture(buffer, NULL) != 0, "no texture: %s", error_text());
-    const gr_texture_options whole = {.whole = true};
+    const gr_texture_options whole = GR_INIT(gr_texture_options, .whole = true);
     CUtexObject texture = gr_buffer_texture(buffer, &whole);
-    gr_image_info info;
-    expect(gr_buffer_image_info(buffer, &info) == GR_OK, "no info: %s", error_text());
+    const gr_image_info *info = gr_buffer_image_info(buffer);
+    expect(info, "no info: %s", error_text());
     /* Kernels read zeros from the one that the driver makes of a whole cube. */
-    if (info.cube)
+    if (info && info->cube)
         expect(texture == 0 && error_of_call().status == GR_ERR_UNSUPPORTED, "a whole cube");
     else
         expect(texture != 0, "no whole texture: %s", error_text());

@@ -41,10 +41,9 @@ static void check_pitches(const struct image *image, unsigned level, unsigned la
     image_fill(image, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(image, GR_READ_WRITE);
     gr_buffer *buffer = must_map_image(resource);
-    const gr_linear_desc memory = {.device = on_device ? device : 0,
-                                   .host = on_device ? NULL : rows,
-                                   .pitch = pitch,
-                                   .slice = slice};
+    const gr_linear_desc memory =
+        GR_INIT(gr_linear_desc, .device = on_device ? device : 0, .host = on_device ? NULL : rows,
+                .pitch = pitch, .slice = slice);
     assert_ok(gr_buffer_copy_from_image(buffer, level, layer, &memory, GR_STREAM_OF_MAP));
     CU(StreamSynchronize(fx.stream));
     if (on_device)
@@ -111,7 +110,7 @@ START_TEST(copies_are_in_order_on_their_stream)
     size_t bytes = image_bytes(&image, 0);
     CUdeviceptr device = 0;
     CU(MemAlloc(&device, bytes));
-    const gr_linear_desc memory = {.device = device};
+    const gr_linear_desc memory = GR_INIT(gr_linear_desc, .device = device);
     gate_open_after(gate_put(fx.other), 30);
     CU(MemsetD8Async(device, 7, bytes, fx.other));
     assert_ok(gr_buffer_copy_to_image(buffer, 0, 0, &memory, fx.other));
@@ -144,18 +143,18 @@ START_TEST(memory_that_does_not_fit_is_refused)
     CUdeviceptr device = 0;
     CU(MemAlloc(&device, 4096));
     buffer = must_map_image(resource);
-    both_fail((gr_linear_desc){.host = NULL}, "host");
-    both_fail((gr_linear_desc){.host = rows, .device = device}, "device");
-    both_fail((gr_linear_desc){.host = rows, .pitch = 13 * 4 - 1}, "pitch");
-    both_fail((gr_linear_desc){.device = device, .pitch = 1}, "52");
-    both_fail((gr_linear_desc){.host = rows, .pitch = 64, .slice = 64 * 6}, "slice");
-    both_fail((gr_linear_desc){.host = rows, .pitch = 64, .slice = 64 * 7 + 1}, "slice");
-    both_fail((gr_linear_desc){.host = rows, .slice = 13 * 4 * 7 - 4}, "slice");
+    both_fail(GR_INIT(gr_linear_desc, .host = NULL), "host");
+    both_fail(GR_INIT(gr_linear_desc, .host = rows, .device = device), "device");
+    both_fail(GR_INIT(gr_linear_desc, .host = rows, .pitch = 13 * 4 - 1), "pitch");
+    both_fail(GR_INIT(gr_linear_desc, .device = device, .pitch = 1), "52");
+    both_fail(GR_INIT(gr_linear_desc, .host = rows, .pitch = 64, .slice = 64 * 6), "slice");
+    both_fail(GR_INIT(gr_linear_desc, .host = rows, .pitch = 64, .slice = 64 * 7 + 1), "slice");
+    both_fail(GR_INIT(gr_linear_desc, .host = rows, .slice = 13 * 4 * 7 - 4), "slice");
     assert_fails(gr_buffer_copy_from_image(buffer, 0, 0, NULL, fx.stream), GR_ERR_INVALID_VALUE, 0,
                  "NULL");
     assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, NULL, fx.stream), GR_ERR_INVALID_VALUE, 0,
                  "NULL");
-    const gr_linear_desc good = {.host = rows};
+    const gr_linear_desc good = GR_INIT(gr_linear_desc, .host = rows);
     assert_fails(gr_buffer_copy_from_image(buffer, 0, 0, &good, NULL), GR_ERR_INVALID_VALUE, 0,
                  "stream");
     assert_fails(gr_buffer_copy_to_image(buffer, 0, 0, &good, NULL), GR_ERR_INVALID_VALUE, 0,
@@ -324,10 +323,10 @@ START_TEST(image_flags_go_with_it)
     GR_AUTO(gr_resource) *resource =
         must_register_image(&image, GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER);
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
-    gr_image_info info;
     /* What a mapped image has is there too. */
-    assert_ok(gr_buffer_image_info(mapped, &info));
-    ck_assert_uint_eq(info.width, 13);
+    const gr_image_info *info = gr_buffer_image_info(mapped);
+    assert_made(info);
+    ck_assert_uint_eq(info->width, 13);
     ck_assert_ptr_nonnull(gr_buffer_array(mapped, 0, 0));
     ck_assert_uint_ne(gr_buffer_surface(mapped, 0, 0), 0);
     ck_assert_uint_ne(gr_buffer_texture(mapped, NULL), 0);
@@ -346,7 +345,7 @@ START_TEST(a_buffer_is_mapped_without_a_copy)
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
     CUdeviceptr pointer = 0;
     size_t size = 0;
-    CU(GraphicsResourceGetMappedPointer(&pointer, &size, gr_handle(resource)));
+    CU(GraphicsResourceGetMappedPointer(&pointer, &size, driver_handle(resource)));
     ck_assert_uint_eq(gr_buffer_ptr(mapped), pointer);
     ck_assert_uint_eq(gr_buffer_size(mapped), 1000);
     ck_assert_uint_eq(gr_buffer_pitch(mapped), 0);
@@ -416,7 +415,7 @@ static void end_mapping(enum way way, gr_resource **resource, gr_buffer *mapped)
 {
     switch (way) {
     case RELEASE_OTHER:
-        assert_ok(gr_buffer_release_on(mapped, fx.other));
+        assert_ok(release_on(mapped, fx.other));
         return;
     case UNMAP:
         assert_ok(gr_resource_unmap(*resource, GR_STREAM_OF_MAP));
@@ -425,7 +424,7 @@ static void end_mapping(enum way way, gr_resource **resource, gr_buffer *mapped)
         assert_ok(gr_resource_close(*resource, GR_STREAM_OF_MAP));
         break;
     case RELEASE_MANY:
-        assert_ok(gr_buffer_release_many(&mapped, 1, fx.stream));
+        assert_ok(gr_buffer_release_many(&mapped, 1, fx.stream, NULL));
         return;
     case FREE_FIRST:
         gr_resource_free(*resource);

@@ -4,6 +4,7 @@
  * how long they live. Textures are in surface_textures.c and surface_options.c.
  */
 #define _GNU_SOURCE
+#include "cuda_symbol.h"
 #include "child_check.h"
 #include "surface_tests.h"
 
@@ -237,7 +238,7 @@ static bool is_known(const char *function, unsigned long long object)
 {
     CUresult(CUDAAPI * describe)(CUDA_RESOURCE_DESC *, unsigned long long) = NULL;
     CUDA_RESOURCE_DESC resource;
-    void *symbol = gr_cuda_symbol(function, 5000);
+    void *symbol = cuda_symbol(function, 5000);
     ck_assert_ptr_nonnull(symbol);
     memcpy(&describe, &symbol, sizeof(symbol));
     return describe(&resource, object) == CUDA_SUCCESS;
