@@ -174,7 +174,7 @@ START_COPY_TEST(release_on_another_stream_comes_after_the_maps)
     gr_buffer *buffer = must_map(resource);
     gate_open_after(gate_put(fx.stream), 30);
     cuda_fill(buffer, 3);
-    assert_ok(gr_buffer_release_on(buffer, fx.other));
+    assert_ok(release_on(buffer, fx.other));
     assert_gl_bytes(name, SIZE, 3);
 }
 END_TEST
@@ -262,14 +262,14 @@ START_COPY_TEST(a_batch_waits_once)
         names[i] = gl_buffer_pattern(SIZE + i, i);
         resources[i] = must_copy(names[i], i == 1 ? GR_READ_ONLY : GR_READ_WRITE);
     }
-    assert_ok(gr_map_many(resources, MANY, fx.stream, buffers));
+    assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, buffers));
     assert_calls(IN, MANY);
     for (unsigned i = 0; i < MANY; i++) {
         assert_cuda_pattern(buffers[i], i);
         cuda_write_pattern(buffers[i], i + 20);
     }
     unsigned long waits = fault->calls(WAIT);
-    assert_ok(gr_buffer_release_many(buffers, MANY, fx.stream));
+    assert_ok(gr_buffer_release_many(buffers, MANY, fx.stream, NULL));
     assert_calls(WAIT, waits + 1);
     assert_calls(OUT, MANY - 1);
     for (unsigned i = 0; i < MANY; i++) {

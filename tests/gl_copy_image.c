@@ -53,12 +53,12 @@ static void check_bytes(const struct image *image)
     image_fill(image, 1);
     GR_AUTO(gr_resource) *resource = must_copy_image(image, GR_READ_WRITE);
     gr_buffer *buffer = must_map_image(resource);
-    gr_image_info info;
-    assert_ok(gr_buffer_image_info(buffer, &info));
-    if (info.format != image_cuda_format(image->format) || info.layered ||
-        info.channels != image_channels(image->format) || info.levels != image->levels ||
-        info.layers != image->layers || info.depth != image->slices || info.width != image->width ||
-        info.height != image->height)
+    const gr_image_info *info = gr_buffer_image_info(buffer);
+    assert_made(info);
+    if (info->format != image_cuda_format(image->format) || info->layered ||
+        info->channels != image_channels(image->format) || info->levels != image->levels ||
+        info->layers != image->layers || info->depth != image->slices ||
+        info->width != image->width || info->height != image->height)
         note(image, "is described wrongly");
     for (unsigned level = 0; level < image->levels; level++)
         for (unsigned layer = 0; layer < image->layers; layer++) {
@@ -90,7 +90,7 @@ END_TEST
 /* By the same words as for interop. */
 START_COPY_TEST(refused_formats_are_refused)
 {
-    const gr_gl_options by_copy = {.transport = GR_TRANSPORT_COPY};
+    const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
     for (size_t i = 0; i < image_format_count; i++) {
         if (image_formats[i].kind != IMAGE_REFUSED)
             continue;
@@ -99,7 +99,7 @@ START_COPY_TEST(refused_formats_are_refused)
             continue;
         gr_error refusal;
         ck_assert_ptr_null(gr_from_gl_image(image.name, GL_TEXTURE_2D, GR_READ_WRITE));
-        gr_last_error(&refusal);
+        refusal = *gr_last_error();
         ck_assert_int_eq(refusal.status, GR_ERR_UNSUPPORTED);
         assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_copy),
                     GR_ERR_UNSUPPORTED, 0, refusal.message);
@@ -171,7 +171,7 @@ START_COPY_TEST(surfaces_textures_and_linear_maps)
     GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_SURFACE_LOAD_STORE);
     gr_buffer *buffer = must_map_image(resource);
     for (unsigned layer = 0; layer < image.layers; layer++) {
-        const gr_texture_options one = {.level = 1, .layer = layer};
+        const gr_texture_options one = GR_INIT(gr_texture_options, .level = 1, .layer = layer);
         ck_assert_uint_ne(gr_buffer_surface(buffer, 0, layer), 0);
         ck_assert_uint_ne(gr_buffer_texture(buffer, &one), 0);
         for (unsigned other = 0; other < layer; other++)
@@ -244,11 +244,11 @@ START_COPY_TEST(a_batch_of_images_and_buffers)
                                  must_copy(name, GR_READ_WRITE)};
     gr_buffer *buffers[2];
     for (int i = 0; i < 3; i++) {
-        assert_ok(gr_map_many(resources, 2, fx.stream, buffers));
+        assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
         cuda_write(buffers[0], &image, 0, 0, (unsigned)i + 5);
         cuda_write_pattern(buffers[1], (unsigned)i + 6);
         unsigned long waits = fault->calls("cuEventSynchronize");
-        assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP));
+        assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP, NULL));
         assert_calls("cuEventSynchronize", waits + 1);
         assert_image(&image, (unsigned)i + 5);
         assert_gl_pattern(name, 1000, (unsigned)i + 6);

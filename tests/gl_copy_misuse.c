@@ -38,7 +38,7 @@ START_COPY_TEST(deleted_while_mapped_it_can_be_released)
     image_delete(&image);
     assert_ok(gr_buffer_release(buffer));
     assert_ok(gr_buffer_release(mapped));
-    ck_assert_int_eq(gr_last_error(NULL), GR_OK);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
     assert_gl_clean();
 }
 END_TEST
@@ -68,7 +68,7 @@ START_COPY_TEST(a_level_of_another_size_is_refused)
     glBindTexture(GL_TEXTURE_2D, name);
     for (GLint level = 0; level < 4; level++)
         store_level(level, 8 >> level);
-    const gr_gl_options by_copy = {.transport = GR_TRANSPORT_COPY};
+    const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
     GR_AUTO(gr_resource) *resource =
         gr_from_gl_image_with(name, GL_TEXTURE_2D, GR_READ_WRITE, &by_copy);
     assert_made(resource);
@@ -158,18 +158,18 @@ static void let_fail(const char *function, CUresult code, long after)
 START_COPY_TEST(no_memory_for_the_copy)
 {
     static const char *const functions[] = {"cuMemAllocHost", "cuMemAlloc"};
-    const gr_gl_options by_copy = {.transport = GR_TRANSPORT_COPY};
+    const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
     GLuint name = gl_buffer_pattern(SIZE, 1);
     for (int i = 0; i < 2; i++) {
         let_fail(functions[i], CUDA_ERROR_OUT_OF_MEMORY, 0);
-        assert_null(gr_from_gl_buffer_with(name, GR_READ_ONLY, &by_copy), GR_ERR_CUDA,
+        assert_null(gr_from_gl_buffer_with(name, GR_READ_ONLY, &by_copy), GR_ERR_NO_MEMORY,
                     CUDA_ERROR_OUT_OF_MEMORY,
                     i == 0 ? "8192 bytes of pinned" : "4096 bytes of device");
     }
     struct image image = image_make("RGBA8", "CUBE", 8, 8, 1);
     let_fail("cuMipmappedArrayCreate", CUDA_ERROR_OUT_OF_MEMORY, 3);
     assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_CUBE_MAP, GR_READ_WRITE, &by_copy),
-                GR_ERR_CUDA, CUDA_ERROR_OUT_OF_MEMORY, "array");
+                GR_ERR_NO_MEMORY, CUDA_ERROR_OUT_OF_MEMORY, "array");
     fault->reset();
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
     assert_ok(gr_buffer_release(must_map(resource)));
@@ -187,17 +187,17 @@ START_COPY_TEST(a_map_that_fails_midway_maps_nothing)
     }
     for (long after = 0; after < MANY; after++) {
         let_fail(IN, CUDA_ERROR_UNKNOWN, after);
-        assert_fails(gr_map_many(resources, MANY, fx.stream, buffers), GR_ERR_CUDA,
+        assert_fails(gr_map_many(resources, MANY, fx.stream, NULL, buffers), GR_ERR_CUDA,
                      CUDA_ERROR_UNKNOWN, "copy");
         for (unsigned i = 0; i < MANY; i++) {
             ck_assert_ptr_null(buffers[i]);
             ck_assert(!gr_resource_is_mapped(resources[i]));
         }
     }
-    assert_ok(gr_map_many(resources, MANY, fx.stream, buffers));
+    assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, buffers));
     for (unsigned i = 0; i < MANY; i++)
         assert_cuda_pattern(buffers[i], i);
-    assert_ok(gr_buffer_release_many(buffers, MANY, fx.stream));
+    assert_ok(gr_buffer_release_many(buffers, MANY, fx.stream, NULL));
     for (unsigned i = 0; i < MANY; i++) {
         assert_gl_pattern(names[i], SIZE, i);
         gr_resource_free(resources[i]);
@@ -213,8 +213,8 @@ START_COPY_TEST(copies_of_a_failed_map_outlive_their_resources)
     gr_buffer *buffers[2];
     struct gate *gate = gate_put(fx.stream);
     let_fail(IN, CUDA_ERROR_UNKNOWN, 1);
-    assert_fails(gr_map_many(resources, 2, fx.stream, buffers), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN,
-                 "copy");
+    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
+                 CUDA_ERROR_UNKNOWN, "copy");
     gate_open_after(gate, 2000); /* so that a wait is seen, and ends */
     gr_resource_free(resources[0]);
     gr_resource_free(resources[1]);
@@ -229,21 +229,22 @@ END_TEST
 START_COPY_TEST(a_batch_of_two_transports)
 {
     GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
-    gr_resource *resources[2] = {gr_from_gl_buffer_with(names[0], GR_READ_WRITE, NULL),
+    const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
+    gr_resource *resources[2] = {gr_from_gl_buffer_with(names[0], GR_READ_WRITE, &any),
                                  must_copy(names[1], GR_READ_WRITE)};
     gr_buffer *buffers[2];
     assert_made(resources[0]);
     /* The second one's, also where the first one is a copy too. */
-    let_fail(IN, CUDA_ERROR_UNKNOWN, gr_gl_transport(resources[0]) == GR_TRANSPORT_COPY);
-    assert_fails(gr_map_many(resources, 2, fx.stream, buffers), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN,
-                 "copy");
+    let_fail(IN, CUDA_ERROR_UNKNOWN, gr_resource_transport(resources[0]) == GR_TRANSPORT_COPY);
+    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
+                 CUDA_ERROR_UNKNOWN, "copy");
     ck_assert(!gr_resource_is_mapped(resources[0]) && !gr_resource_is_mapped(resources[1]));
-    assert_ok(gr_map_many(resources, 2, fx.stream, buffers));
+    assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
     for (unsigned i = 0; i < 2; i++) {
         assert_cuda_pattern(buffers[i], i + 1);
         cuda_fill(buffers[i], (int)i + 5);
     }
-    assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP, NULL));
     for (unsigned i = 0; i < 2; i++) {
         assert_gl_bytes(names[i], SIZE, (int)i + 5);
         gr_resource_free(resources[i]);
@@ -260,7 +261,8 @@ START_COPY_TEST(a_release_that_fails_can_be_tried_again)
         gr_buffer *buffer = must_map(resource);
         cuda_write_pattern(buffer, 2);
         let_fail(functions[i], CUDA_ERROR_ILLEGAL_ADDRESS, 0);
-        assert_fails(gr_buffer_release(buffer), GR_ERR_CUDA, CUDA_ERROR_ILLEGAL_ADDRESS, "copy");
+        assert_fails(gr_buffer_release(buffer), GR_ERR_DEVICE_LOST, CUDA_ERROR_ILLEGAL_ADDRESS,
+                     "copy");
         ck_assert(gr_resource_is_mapped(resource));
         if (i == 0)
             assert_gl_pattern(name, SIZE, 1);
@@ -334,15 +336,15 @@ static void calm(void)
 
 static void one_life(const struct image *image, GLuint name)
 {
-    const gr_gl_options by_copy = {.transport = GR_TRANSPORT_COPY};
+    const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
     gr_resource *resources[2] = {
         gr_from_gl_image_with(image->name, image->target->target, GR_READ_WRITE, &by_copy),
         gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_copy)};
     gr_buffer *buffers[2];
     assert_made(resources[0]);
     assert_made(resources[1]);
-    assert_ok(gr_map_many(resources, 2, fx.stream, buffers));
-    assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP));
+    assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
+    assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP, NULL));
     gr_resource_free(resources[0]);
     gr_resource_free(resources[1]);
 }
@@ -378,7 +380,7 @@ END_TEST
 START_COPY_TEST(a_compatibility_context_does_not_change_texels)
 {
     leave_context();
-    gr_egl *egl = gr_egl_create(&(gr_egl_options){.compatibility = true});
+    gr_egl *egl = gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true));
     assert_made(egl);
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GLuint name = gl_buffer_pattern(100, 3);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The choice of a transport: forced ones, the fallback with its reason, and what the probe says and
- * leaves.
+ * The choice of a transport: the only one that is allowed, the fallback with its reason, and what
+ * the probe says and leaves.
  */
 #include "gl_copy_tests.h"
 
@@ -14,10 +14,13 @@
 #define REGISTER_IMAGE "cuGraphicsGLRegisterImage"
 #define DEVICES        "cuGLGetDevices"
 
-static const gr_gl_options by_auto = {.transport = GR_TRANSPORT_ANY},
-                           by_interop = {.transport = GR_TRANSPORT_INTEROP},
-                           by_shared = {.transport = GR_TRANSPORT_SHARED},
-                           by_copy = {.transport = GR_TRANSPORT_COPY};
+#define BY(bits)                                                                                   \
+    {                                                                                              \
+        .struct_size = sizeof(gr_gl_options), .transports = (bits)                                 \
+    }
+static const gr_gl_options by_default = BY(0), by_any = BY(GR_TRANSPORT_ANY),
+                           by_interop = BY(GR_TRANSPORT_INTEROP),
+                           by_shared = BY(GR_TRANSPORT_SHARED), by_copy = BY(GR_TRANSPORT_COPY);
 
 static void let_fail(const char *function, CUresult code)
 {
@@ -38,19 +41,17 @@ START_TEST(a_forced_transport_is_taken)
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *interop = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_interop);
     assert_made(interop);
-    ck_assert_int_eq(gr_gl_transport(interop), GR_TRANSPORT_INTEROP);
+    ck_assert_int_eq(gr_resource_transport(interop), GR_TRANSPORT_INTEROP);
     assert_calls(REGISTER, 1);
     GR_AUTO(gr_resource) *copy = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_copy);
     assert_made(copy);
-    ck_assert_int_eq(gr_gl_transport(copy), GR_TRANSPORT_COPY);
+    ck_assert_int_eq(gr_resource_transport(copy), GR_TRANSPORT_COPY);
     assert_calls(REGISTER, 1);
     assert_described(interop, "transport interop");
     assert_described(copy, "transport copy");
     ck_assert_uint_eq(gr_gl_name(copy), name);
     ck_assert_uint_eq(gr_gl_target(copy), GL_ARRAY_BUFFER);
-    ck_assert_ptr_nonnull(gr_handle(copy));
     assert_ok(gr_resource_close(copy, GR_STREAM_OF_MAP));
-    ck_assert_ptr_null(gr_handle(copy));
     ck_assert(gr_resource_is_closed(copy));
 }
 END_TEST
@@ -69,9 +70,38 @@ START_TEST(a_forced_transport_does_not_fall_back)
                 "gr_gl_buffer_create");
     assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_shared),
                 GR_ERR_UNSUPPORTED, 0, "gr_gl_image_create");
-    const gr_gl_options wrong = {.transport = (gr_transport)4};
-    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &wrong), GR_ERR_INVALID_VALUE, 0,
-                "gr_transport");
+    const gr_gl_options external = BY(GR_TRANSPORT_EXTERNAL),
+                        neither = BY(GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_SHARED), unknown = BY(16);
+    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &external), GR_ERR_UNSUPPORTED, 0,
+                "vk.h");
+    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &neither), GR_ERR_UNSUPPORTED, 0,
+                "gr_gl_buffer_create");
+    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &external), GR_ERR_UNSUPPORTED, 0, "vk.h");
+    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &unknown), GR_ERR_INVALID_VALUE, 0,
+                "GR_TRANSPORT_ANY");
+}
+END_TEST
+
+/* Catches: NULL options copied where gr_from_gl_buffer() refuses. */
+START_TEST(default_options_are_the_plain_call)
+{
+    static const gr_gl_options *const defaults[] = {NULL, &by_default, &by_interop};
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
+    assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM,
+                "GR_TRANSPORT_COPY");
+    for (int i = 0; i < 3; i++) {
+        let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
+        assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, defaults[i]), GR_ERR_CUDA,
+                    CUDA_ERROR_OPERATING_SYSTEM, "GR_TRANSPORT_COPY");
+        let_fail(REGISTER_IMAGE, CUDA_ERROR_OPERATING_SYSTEM);
+        assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, defaults[i]),
+                    GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM, "GR_TRANSPORT_COPY");
+        GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, defaults[i]);
+        assert_made(resource);
+        ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_INTEROP);
+    }
 }
 END_TEST
 
@@ -97,22 +127,19 @@ START_TEST(a_copy_refuses_what_interop_refuses)
 }
 END_TEST
 
-/* ---- AUTO ------------------------------------------------------------------------------------ */
+/* ---- Several -------------------------------------------------------------------------------- */
 
-START_TEST(auto_takes_interop)
+START_TEST(any_takes_interop)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
-    GR_AUTO(gr_resource) *buffer = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_auto);
-    GR_AUTO(gr_resource) *without = gr_from_gl_buffer_with(name, GR_READ_WRITE, NULL);
+    GR_AUTO(gr_resource) *buffer = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
     GR_AUTO(gr_resource) *texture =
-        gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, NULL);
+        gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_any);
     assert_made(buffer);
-    assert_made(without);
     assert_made(texture);
-    ck_assert_int_eq(gr_gl_transport(buffer), GR_TRANSPORT_INTEROP);
-    ck_assert_int_eq(gr_gl_transport(without), GR_TRANSPORT_INTEROP);
-    ck_assert_int_eq(gr_gl_transport(texture), GR_TRANSPORT_INTEROP);
+    ck_assert_int_eq(gr_resource_transport(buffer), GR_TRANSPORT_INTEROP);
+    ck_assert_int_eq(gr_resource_transport(texture), GR_TRANSPORT_INTEROP);
 }
 END_TEST
 
@@ -131,8 +158,8 @@ static void assert_fell_back(const gr_resource *resource, const char *code)
 {
     gr_log_set(GR_LOG_NONE, NULL, NULL);
     assert_made(resource);
-    ck_assert_int_eq(gr_last_error(NULL), GR_OK);
-    ck_assert_int_eq(gr_gl_transport(resource), GR_TRANSPORT_COPY);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_COPY);
     assert_described(resource, "transport copy (interop was not taken: ");
     assert_described(resource, code);
     assert_described(resource, "OpenGL draws on ");
@@ -143,7 +170,7 @@ static void assert_fell_back(const gr_resource *resource, const char *code)
 }
 
 /* A refusal that comes from the device, whatever the driver says of devices. */
-START_TEST(auto_falls_back_where_another_device_draws)
+START_TEST(any_falls_back_where_another_device_draws)
 {
     static const struct {
         CUresult code;
@@ -160,12 +187,12 @@ START_TEST(auto_falls_back_where_another_device_draws)
         logged[0] = '\0';
         gr_log_set(GR_LOG_INFO, keep_line, NULL);
         let_fail(REGISTER, codes[i].code);
-        GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, NULL);
+        GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
         assert_fell_back(resource, codes[i].name);
         gr_log_set(GR_LOG_INFO, keep_line, NULL);
         let_fail(REGISTER_IMAGE, codes[i].code);
         GR_AUTO(gr_resource) *texture =
-            gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, NULL);
+            gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_any);
         assert_fell_back(texture, codes[i].name);
 
         gr_buffer *buffer = must_map(resource);
@@ -180,32 +207,32 @@ START_TEST(auto_falls_back_where_another_device_draws)
 END_TEST
 
 /* The same code means the arguments where this device draws, and the device where it does not. */
-START_TEST(auto_asks_whose_fault_it_was)
+START_TEST(any_asks_whose_fault_it_was)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     let_fail(REGISTER, CUDA_ERROR_INVALID_VALUE);
-    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, NULL), GR_ERR_CUDA,
+    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any), GR_ERR_CUDA,
                 CUDA_ERROR_INVALID_VALUE, "refused");
     let_fail(REGISTER, CUDA_ERROR_OUT_OF_MEMORY);
-    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, NULL), GR_ERR_CUDA,
+    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any), GR_ERR_NO_MEMORY,
                 CUDA_ERROR_OUT_OF_MEMORY, "refused");
     logged[0] = '\0';
     gr_log_set(GR_LOG_INFO, keep_line, NULL);
     let_fail(REGISTER, CUDA_ERROR_INVALID_VALUE);
     let_fail(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
-    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, NULL);
+    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
     assert_fell_back(resource, "CUDA_ERROR_INVALID_VALUE");
 }
 END_TEST
 
-START_TEST(auto_without_a_cuda_context)
+START_TEST(any_without_a_cuda_context)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     logged[0] = '\0';
     gr_log_set(GR_LOG_INFO, keep_line, NULL);
     CU(CtxSetCurrent(NULL));
     let_fail(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
-    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, NULL);
+    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
     assert_fell_back(resource, "cuGLGetDevices names no device");
     gr_buffer *buffer = gr_map(resource, CU_STREAM_PER_THREAD);
     assert_made(buffer);
@@ -217,51 +244,84 @@ START_TEST(auto_without_a_cuda_context)
 }
 END_TEST
 
-START_TEST(auto_does_not_fall_back_on_wrong_arguments)
+START_TEST(any_does_not_fall_back_on_wrong_arguments)
 {
     struct image depth = image_make("DEPTH_COMPONENT24", "2D", 8, 8, 1);
-    assert_null(gr_from_gl_buffer_with(0, GR_READ_WRITE, NULL), GR_ERR_INVALID_VALUE, 0, "is 0");
-    assert_null(gr_from_gl_image_with(depth.name, GL_TEXTURE_2D, GR_READ_WRITE, NULL),
+    assert_null(gr_from_gl_buffer_with(0, GR_READ_WRITE, &by_any), GR_ERR_INVALID_VALUE, 0, "is 0");
+    assert_null(gr_from_gl_image_with(depth.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_any),
                 GR_ERR_UNSUPPORTED, 0, "depth");
     assert_calls(REGISTER, 0);
     assert_calls(REGISTER_IMAGE, 0);
 }
 END_TEST
 
+/* Of storage that grinterop makes: neither sharing nor registering works. */
+static gr_resource *create_elsewhere(const gr_gl_options *options)
+{
+    fault->reset();
+    let_fail(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
+    let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
+    return gr_gl_buffer_create(SIZE, GR_READ_WRITE, options);
+}
+
+START_TEST(what_is_created_is_copied_only_where_allowed)
+{
+    const gr_gl_options uncopied = BY(GR_TRANSPORT_SHARED | GR_TRANSPORT_INTEROP);
+    const gr_gl_options *const refused[] = {NULL, &by_default, &uncopied, &by_interop};
+    for (int i = 0; i < 4; i++)
+        assert_null(create_elsewhere(refused[i]), GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM,
+                    "GR_TRANSPORT_COPY");
+    GR_AUTO(gr_resource) *resource = create_elsewhere(&by_any);
+    assert_made(resource);
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_COPY);
+    assert_described(resource, "transport copy (shared was not taken: ");
+    const gr_gl_options plain = BY(GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY);
+    GR_AUTO(gr_resource) *other = create_elsewhere(&plain);
+    assert_made(other);
+    assert_described(other, "transport copy (interop was not taken: ");
+    write_mapped(other, 3);
+    assert_gl_pattern(gr_gl_name(other), SIZE, 3);
+}
+END_TEST
+
 /* ---- The probe ------------------------------------------------------------------------------- */
+
+static const gr_transport_info *must_probe(gr_transport transport)
+{
+    const gr_transport_info *info = gr_gl_probe(transport);
+    assert_made(info);
+    ck_assert_int_eq(info->transport, transport);
+    ck_assert_uint_gt(strlen(info->reason), 20);
+    return info;
+}
 
 START_TEST(probe_says_what_works_and_why)
 {
-    gr_transport_info reports[3];
-    memset(reports, 0xEE, sizeof(reports));
-    assert_ok(gr_gl_probe(reports));
-    for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(reports[i].transport, GR_TRANSPORT_INTEROP + i);
-        ck_assert_ptr_nonnull(memchr(reports[i].reason, '\0', sizeof(reports[i].reason)));
-        ck_assert_uint_gt(strlen(reports[i].reason), 20);
-    }
-    ck_assert_msg(reports[0].usable, "%s", reports[0].reason);
-    ck_assert_ptr_nonnull(strstr(reports[0].reason, (const char *)glGetString(GL_RENDERER)));
-    ck_assert_ptr_nonnull(strstr(reports[0].reason, "UUID GPU-"));
-    ck_assert(reports[2].usable);
-    ck_assert_ptr_nonnull(strstr(reports[2].reason, "pinned"));
+    const gr_transport_info *interop = must_probe(GR_TRANSPORT_INTEROP);
+    const gr_transport_info *shared = must_probe(GR_TRANSPORT_SHARED);
+    const gr_transport_info *copy = must_probe(GR_TRANSPORT_COPY);
+    ck_assert_msg(interop->usable, "%s", interop->reason);
+    ck_assert_ptr_nonnull(strstr(interop->reason, (const char *)glGetString(GL_RENDERER)));
+    ck_assert_ptr_nonnull(strstr(interop->reason, "UUID GPU-"));
+    ck_assert_int_eq(shared->transport, GR_TRANSPORT_SHARED);
+    ck_assert(copy->usable);
+    ck_assert_ptr_nonnull(strstr(copy->reason, "pinned"));
 }
 END_TEST
 
 START_TEST(probe_says_why_interop_does_not_work)
 {
-    gr_transport_info reports[3];
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
-    assert_ok(gr_gl_probe(reports));
-    ck_assert(!reports[0].usable);
-    ck_assert_ptr_nonnull(strstr(reports[0].reason, "CUDA_ERROR_OPERATING_SYSTEM"));
-    ck_assert_ptr_nonnull(strstr(reports[0].reason, "OpenGL draws on"));
-    ck_assert_ptr_null(strstr(reports[0].reason, "does not name"));
+    const gr_transport_info *info = must_probe(GR_TRANSPORT_INTEROP);
+    ck_assert(!info->usable);
+    ck_assert_ptr_nonnull(strstr(info->reason, "CUDA_ERROR_OPERATING_SYSTEM"));
+    ck_assert_ptr_nonnull(strstr(info->reason, "OpenGL draws on"));
+    ck_assert_ptr_null(strstr(info->reason, "does not name"));
     let_fail(REGISTER, CUDA_ERROR_UNKNOWN);
     let_fail(DEVICES, CUDA_ERROR_UNKNOWN);
-    assert_ok(gr_gl_probe(reports));
-    ck_assert(!reports[0].usable);
-    ck_assert_ptr_nonnull(strstr(reports[0].reason, "cuGLGetDevices does not name"));
+    info = must_probe(GR_TRANSPORT_INTEROP);
+    ck_assert(!info->usable);
+    ck_assert_ptr_nonnull(strstr(info->reason, "cuGLGetDevices does not name"));
 }
 END_TEST
 
@@ -275,12 +335,18 @@ static unsigned count_objects(void)
     return count;
 }
 
+static void probe_all(void)
+{
+    must_probe(GR_TRANSPORT_INTEROP);
+    must_probe(GR_TRANSPORT_SHARED);
+    must_probe(GR_TRANSPORT_COPY);
+}
+
 START_TEST(probe_leaves_nothing_behind)
 {
-    gr_transport_info reports[3];
     GLuint bound = gl_buffer_filled(16, 0);
     GLint binding = 0;
-    assert_ok(gr_gl_probe(reports)); /* marks the context, and opens what is opened once */
+    probe_all(); /* marks the context, and opens what is opened once */
     gr_clear_error();
     glBindBuffer(GL_COPY_WRITE_BUFFER, bound);
     unsigned objects = count_objects();
@@ -290,8 +356,8 @@ START_TEST(probe_leaves_nothing_behind)
         if (i == 1)
             let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM);
         glEnable(0xFFFF);
-        assert_ok(gr_gl_probe(reports));
-        ck_assert_int_eq(gr_last_error(NULL), GR_OK);
+        probe_all();
+        ck_assert_int_eq(gr_last_error()->status, GR_OK);
         ck_assert_uint_eq(glGetError(), GL_INVALID_ENUM);
         assert_gl_clean();
         glGetIntegerv(GL_COPY_WRITE_BUFFER_BINDING, &binding);
@@ -306,42 +372,109 @@ START_TEST(probe_leaves_nothing_behind)
 }
 END_TEST
 
-START_TEST(probe_needs_a_context_and_a_place)
+START_TEST(probe_needs_a_context_and_one_transport)
 {
-    gr_transport_info reports[3];
-    assert_fails(gr_gl_probe(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    static const unsigned wrong[] = {0, GR_TRANSPORT_EXTERNAL, GR_TRANSPORT_ANY, 3, 16};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        assert_null(gr_gl_probe((gr_transport)wrong[i]), GR_ERR_INVALID_VALUE, 0, "one at a time");
     assert_ok(gr_egl_make_current(NULL));
-    assert_fails(gr_gl_probe(reports), GR_ERR_GL, 0, "No OpenGL context");
+    assert_null(gr_gl_probe(GR_TRANSPORT_INTEROP), GR_ERR_GL, 0, "No OpenGL context");
     assert_ok(gr_egl_make_current(fx.egl));
     CU(CtxSetCurrent(NULL));
-    assert_ok(gr_gl_probe(reports));
+    const gr_transport_info *info = must_probe(GR_TRANSPORT_INTEROP);
     CUcontext current = fx.context;
     CU(CtxGetCurrent(&current));
     ck_assert_ptr_null(current);
     CU(CtxSetCurrent(fx.context));
-    ck_assert_msg(reports[0].usable, "%s", reports[0].reason);
+    ck_assert_msg(info->usable, "%s", info->reason);
+}
+END_TEST
+
+/* On a thread with a context of its own: whether its answer is another struct than that one. */
+static void *probe_elsewhere(void *info)
+{
+    const gr_transport_info *here = info;
+    GR_AUTO(gr_egl) *egl = gr_egl_create(NULL);
+    const gr_transport_info *there = gr_gl_probe(GR_TRANSPORT_COPY);
+    return egl && there && there != here && there->usable ? info : NULL;
+}
+
+START_TEST(an_answer_is_the_threads)
+{
+    pthread_t thread;
+    void *apart;
+    gr_transport_info *here = (gr_transport_info *)must_probe(GR_TRANSPORT_COPY);
+    ck_assert_int_eq(pthread_create(&thread, NULL, probe_elsewhere, here), 0);
+    ck_assert_int_eq(pthread_join(thread, &apart), 0);
+    ck_assert_ptr_nonnull(apart);
+    ck_assert_ptr_eq(must_probe(GR_TRANSPORT_COPY), here);
+}
+END_TEST
+
+/* ---- The device that draws ------------------------------------------------------------------- */
+
+START_TEST(the_device_that_draws)
+{
+    int device = -7;
+    CU(CtxSetCurrent(NULL));
+    assert_ok(gr_gl_cuda_device(&device));
+    CUdevice counted;
+    CU(DeviceGet(&counted, device));
+    ck_assert_int_eq(counted, fx.device);
+    CUcontext current = fx.context;
+    CU(CtxGetCurrent(&current));
+    ck_assert_ptr_null(current);
+    CU(CtxSetCurrent(fx.context));
+    assert_gl_clean();
+}
+END_TEST
+
+START_TEST(no_device_that_draws)
+{
+    int device = -7;
+    assert_fails(gr_gl_cuda_device(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    let_fail(DEVICES, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
+    assert_fails(gr_gl_cuda_device(&device), GR_ERR_CUDA, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT,
+                 "OpenGL draws on");
+    assert_ok(gr_egl_make_current(NULL));
+    assert_fails(gr_gl_cuda_device(&device), GR_ERR_GL, 0, "No OpenGL context");
+    assert_ok(gr_egl_make_current(fx.egl));
+    ck_assert_int_eq(device, -7);
+}
+END_TEST
+
+/* With CUDA on a GPU there is none; the software driver's is the processor. */
+START_COPY_TEST(the_device_of_an_opengl_on_the_processor)
+{
+    int device = -7;
+    if (gr_cuda_is_software()) {
+        assert_ok(gr_gl_cuda_device(&device));
+        ck_assert_int_eq(device, 0);
+        return;
+    }
+    assert_fails(gr_gl_cuda_device(&device), GR_ERR_CUDA, -1, "OpenGL draws on the CPU");
+    ck_assert_int_eq(device, -7);
 }
 END_TEST
 
 /* ---- Mesa's OpenGL --------------------------------------------------------------------------- */
 
 /* CUDA of a GPU cannot follow there; the software driver can. */
-START_COPY_TEST(auto_with_an_opengl_on_the_processor)
+START_COPY_TEST(any_with_an_opengl_on_the_processor)
 {
-    gr_transport_info reports[3];
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, NULL);
+    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
     assert_made(resource);
-    assert_ok(gr_gl_probe(reports));
-    ck_assert_int_eq(reports[0].usable, gr_cuda_is_software());
-    ck_assert(reports[2].usable);
+    const gr_transport_info *interop = must_probe(GR_TRANSPORT_INTEROP);
+    ck_assert_int_eq(interop->usable, gr_cuda_is_software());
+    ck_assert(must_probe(GR_TRANSPORT_COPY)->usable);
     if (gr_cuda_is_software()) {
-        ck_assert_int_eq(gr_gl_transport(resource), GR_TRANSPORT_INTEROP);
+        ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_INTEROP);
     } else {
-        ck_assert_int_eq(gr_gl_transport(resource), GR_TRANSPORT_COPY);
+        ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_COPY);
         assert_described(resource, "interop was not taken");
-        ck_assert_msg(strstr(reports[0].reason, "on the CPU"), "%s", reports[0].reason);
-        printf("gl_copy: %s\n", reports[0].reason);
+        ck_assert_msg(strstr(interop->reason, "on the CPU"), "%s", interop->reason);
+        printf("gl_copy: %s\n", interop->reason);
     }
     write_mapped(resource, 2);
     assert_gl_pattern(name, SIZE, 2);
@@ -352,17 +485,21 @@ void add_transport_cases(Suite *suite)
 {
     add_tests(add_copy_case(suite, "forced transports", GL_OF_THE_FIXTURE),
               a_forced_transport_is_taken, a_forced_transport_does_not_fall_back,
-              a_copy_refuses_what_interop_refuses);
+              default_options_are_the_plain_call, a_copy_refuses_what_interop_refuses);
 
     TCase *choice = add_copy_case(suite, "choice of a transport", GL_OF_THE_FIXTURE);
-    add_tests(choice, auto_takes_interop, auto_falls_back_where_another_device_draws,
-              auto_asks_whose_fault_it_was, auto_without_a_cuda_context,
-              auto_does_not_fall_back_on_wrong_arguments);
+    add_tests(choice, any_takes_interop, any_falls_back_where_another_device_draws,
+              any_asks_whose_fault_it_was, any_without_a_cuda_context,
+              any_does_not_fall_back_on_wrong_arguments,
+              what_is_created_is_copied_only_where_allowed);
 
     add_tests(add_copy_case(suite, "probe", GL_OF_THE_FIXTURE), probe_says_what_works_and_why,
               probe_says_why_interop_does_not_work, probe_leaves_nothing_behind,
-              probe_needs_a_context_and_a_place);
+              probe_needs_a_context_and_one_transport, an_answer_is_the_threads);
+
+    add_tests(add_copy_case(suite, "device", GL_OF_THE_FIXTURE), the_device_that_draws,
+              no_device_that_draws);
 
     add_tests(add_copy_case(suite, "choice with Mesa", GL_OF_MESA),
-              auto_with_an_opengl_on_the_processor);
+              any_with_an_opengl_on_the_processor, the_device_of_an_opengl_on_the_processor);
 }

@@ -58,9 +58,9 @@ static struct image image_of(const gr_resource *resource, const char *format, in
 
 static gr_gl_image_desc info_of(const char *format, int shape)
 {
-    return (gr_gl_image_desc){shapes[shape].target, image_format(format)->internal,
-                              shapes[shape].width,  shapes[shape].height,
-                              shapes[shape].depth,  shapes[shape].levels};
+    return GR_INIT(gr_gl_image_desc, shapes[shape].target, image_format(format)->internal,
+                   shapes[shape].width, shapes[shape].height, shapes[shape].depth,
+                   shapes[shape].levels);
 }
 
 static gr_resource *must_share_image(const char *format, int shape, unsigned flags)
@@ -117,7 +117,8 @@ END_TEST
 START_SHARED_TEST(bytes_of_large_images)
 {
     const unsigned width = 401, height = 203, texel = 4;
-    const gr_gl_image_desc info = {GL_TEXTURE_2D, GL_RGBA8, width, height, 1, 9};
+    const gr_gl_image_desc info =
+        GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA8, width, height, 1, 9);
     GR_AUTO(gr_resource) *resource = gr_gl_image_create(&info, GR_READ_WRITE, &by_sharing);
     assert_made(resource);
     for (unsigned level = 0; level < info.levels; level++) {
@@ -147,20 +148,20 @@ START_SHARED_TEST(an_image_says_what_it_is)
     struct image image = image_of(resource, "RGBA16F", _i);
     ck_assert(glIsTexture(image.name));
     ck_assert_uint_eq(gr_gl_target(resource), shapes[_i].target);
-    ck_assert_int_eq(gr_gl_transport(resource), GR_TRANSPORT_SHARED);
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "GL_RGBA16F") && strstr(text, image.target->gl_name) &&
                       strstr(text, "transport shared"),
                   "%s", text);
-    gr_image_info info;
     gr_buffer *buffer = must_map_image(resource);
-    assert_ok(gr_buffer_image_info(buffer, &info));
-    ck_assert_uint_eq(info.width, image.width);
-    ck_assert_uint_eq(info.height, image.height);
-    ck_assert_uint_eq(info.levels, image.levels);
-    ck_assert_uint_eq(info.layers, image.layers);
-    ck_assert_int_eq(info.layered, shapes[_i].target == GL_TEXTURE_2D_ARRAY ||
-                                       shapes[_i].target == GL_TEXTURE_CUBE_MAP);
+    const gr_image_info *info = gr_buffer_image_info(buffer);
+    assert_made(info);
+    ck_assert_uint_eq(info->width, image.width);
+    ck_assert_uint_eq(info->height, image.height);
+    ck_assert_uint_eq(info->levels, image.levels);
+    ck_assert_uint_eq(info->layers, image.layers);
+    ck_assert_int_eq(info->layered, shapes[_i].target == GL_TEXTURE_2D_ARRAY ||
+                                        shapes[_i].target == GL_TEXTURE_CUBE_MAP);
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
     gr_clear_error();
     assert_ok(gr_buffer_release(buffer));
@@ -199,11 +200,11 @@ START_SHARED_TEST(buffers_and_images_in_one_batch)
     struct image images[3] = {
         {0}, image_of(resources[1], "RGBA8", 0), image_of(resources[2], "R32F", 3)};
     for (unsigned round = 1; round < 4; round++) {
-        assert_ok(gr_map_many(resources, 3, fx.stream, buffers));
+        assert_ok(gr_map_many(resources, 3, fx.stream, NULL, buffers));
         cuda_fill(buffers[0], (int)round);
         by_cuda(buffers[1], &images[1], round, true);
         by_cuda(buffers[2], &images[2], round + 1, true);
-        assert_ok(gr_buffer_release_many(buffers, 3, fx.stream));
+        assert_ok(gr_buffer_release_many(buffers, 3, fx.stream, NULL));
         assert_gl_bytes(gr_gl_name(resources[0]), 4096, (int)round);
         assert_image(&images[1], round);
         assert_image(&images[2], round + 1);
@@ -215,13 +216,13 @@ END_TEST
 
 START_TEST(images_by_interop)
 {
-    const gr_gl_options options = {.transport = GR_TRANSPORT_INTEROP};
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_INTEROP);
     for (int shape = 0; shape < SHAPES; shape++) {
         const gr_gl_image_desc info = info_of("RGBA8", shape);
         gr_resource *resource = gr_gl_image_create(&info, GR_READ_WRITE, &options);
         assert_made(resource);
         struct image image = image_of(resource, "RGBA8", shape);
-        ck_assert_int_eq(gr_gl_transport(resource), GR_TRANSPORT_INTEROP);
+        ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_INTEROP);
         ck_assert_uint_eq(gr_gl_target(resource), shapes[shape].target);
         gr_buffer *buffer = must_map_image(resource);
         by_cuda(buffer, &image, 5, true);
@@ -235,23 +236,25 @@ END_TEST
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
+#define SIZED sizeof(gr_gl_image_desc)
+
 static const struct {
     gr_gl_image_desc info;
     gr_status status;
     const char *text;
 } wrong[] = {
-    {{GL_TEXTURE_1D, GL_RGBA8, 4, 1, 1, 1}, GR_ERR_INVALID_VALUE, "target"},
-    {{GL_TEXTURE_2D, GL_RGBA8, 0, 4, 1, 1}, GR_ERR_INVALID_VALUE, "size"},
-    {{GL_TEXTURE_2D, GL_RGBA8, 4, 0, 1, 1}, GR_ERR_INVALID_VALUE, "size"},
-    {{GL_TEXTURE_2D, GL_RGBA8, 4, 4, 2, 1}, GR_ERR_INVALID_VALUE, "depth"},
-    {{GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 4}, GR_ERR_INVALID_VALUE, "levels"},
-    {{GL_TEXTURE_CUBE_MAP, GL_RGBA8, 4, 8, 1, 1}, GR_ERR_INVALID_VALUE, "square"},
-    {{GL_TEXTURE_2D, GL_RGB8, 4, 4, 1, 1}, GR_ERR_UNSUPPORTED, "GL_RGBA8"},
-    {{GL_TEXTURE_2D, GL_RGBA, 4, 4, 1, 1}, GR_ERR_UNSUPPORTED, "sized"},
-    {{GL_TEXTURE_2D, GL_RGB10_A2, 4, 4, 1, 1}, GR_ERR_UNSUPPORTED, "GL_RGBA16"},
-    {{GL_TEXTURE_2D, GL_DEPTH_COMPONENT24, 4, 4, 1, 1}, GR_ERR_UNSUPPORTED, "depth"},
-    {{GL_TEXTURE_2D, 0x1234, 4, 4, 1, 1}, GR_ERR_UNSUPPORTED, "0x1234"},
-    {{GL_TEXTURE_2D, GL_RGBA8, 1 << 20, 4, 1, 1}, GR_ERR_INVALID_VALUE, "1048576"},
+    {{SIZED, GL_TEXTURE_1D, GL_RGBA8, 4, 1, 1, 1}, GR_ERR_INVALID_VALUE, "target"},
+    {{SIZED, GL_TEXTURE_2D, GL_RGBA8, 0, 4, 1, 1}, GR_ERR_INVALID_VALUE, "size"},
+    {{SIZED, GL_TEXTURE_2D, GL_RGBA8, 4, 0, 1, 1}, GR_ERR_INVALID_VALUE, "size"},
+    {{SIZED, GL_TEXTURE_2D, GL_RGBA8, 4, 4, 2, 1}, GR_ERR_INVALID_VALUE, "depth"},
+    {{SIZED, GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 4}, GR_ERR_INVALID_VALUE, "levels"},
+    {{SIZED, GL_TEXTURE_CUBE_MAP, GL_RGBA8, 4, 8, 1, 1}, GR_ERR_INVALID_VALUE, "square"},
+    {{SIZED, GL_TEXTURE_2D, GL_RGB8, 4, 4, 1, 1}, GR_ERR_UNSUPPORTED, "GL_RGBA8"},
+    {{SIZED, GL_TEXTURE_2D, GL_RGBA, 4, 4, 1, 1}, GR_ERR_UNSUPPORTED, "sized"},
+    {{SIZED, GL_TEXTURE_2D, GL_RGB10_A2, 4, 4, 1, 1}, GR_ERR_UNSUPPORTED, "GL_RGBA16"},
+    {{SIZED, GL_TEXTURE_2D, GL_DEPTH_COMPONENT24, 4, 4, 1, 1}, GR_ERR_UNSUPPORTED, "depth"},
+    {{SIZED, GL_TEXTURE_2D, 0x1234, 4, 4, 1, 1}, GR_ERR_UNSUPPORTED, "0x1234"},
+    {{SIZED, GL_TEXTURE_2D, GL_RGBA8, 1 << 20, 4, 1, 1}, GR_ERR_INVALID_VALUE, "1048576"},
 };
 
 START_SHARED_TEST(wrong_images)
@@ -264,7 +267,7 @@ END_TEST
 
 START_TEST(no_image)
 {
-    const gr_gl_image_desc good = {GL_TEXTURE_2D, GL_RGBA8, 4, 4, 0, 0};
+    const gr_gl_image_desc good = GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA8, 4, 4, 0, 0);
     assert_null(gr_gl_image_create(NULL, GR_READ_WRITE, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
     assert_null(gr_gl_image_create(&good, 0x100, NULL), GR_ERR_INVALID_VALUE, 0, "");
     assert_ok(gr_egl_make_current(NULL));

@@ -118,7 +118,7 @@ static void assert_refused(gr_resource *resource, gr_buffer *mapped, const char 
         ck_assert(gr_resource_is_mapped(resource));
     } else {
         assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, text);
-        assert_fails(gr_map_many(&resource, 1, fx.stream, &none), GR_ERR_GL, 0, text);
+        assert_fails(gr_map_many(&resource, 1, fx.stream, NULL, &none), GR_ERR_GL, 0, text);
         ck_assert_ptr_null(none);
     }
     assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, text);
@@ -192,7 +192,7 @@ START_WAY_TEST(the_context_ends_first)
         assert_ok(gr_egl_make_current(fx.egl));
         gr_resource_free(freed);
         gr_egl_free(egl);
-        assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, "another context");
+        assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, "has been destroyed");
         gr_resource_free(resource);
         CU(StreamSynchronize(fx.stream));
     }
@@ -229,7 +229,8 @@ START_WAY_TEST(two_contexts_in_one_batch)
     gr_resource *resources[2] = {must_share(SIZE, GR_READ_WRITE), NULL};
     assert_ok(gr_egl_make_current(stranger));
     resources[1] = must_share(SIZE, GR_READ_WRITE);
-    assert_fails(gr_map_many(resources, 2, fx.stream, buffers), GR_ERR_GL, 0, "another context");
+    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_GL, 0,
+                 "another context");
     ck_assert_ptr_null(buffers[0]);
     ck_assert_ptr_null(buffers[1]);
     gr_resource_free(resources[1]);

@@ -119,7 +119,7 @@ START_ORDER_TEST(turns_lose_nothing)
         buffer = gr_map(resource, stream);
         assert_made(buffer);
         kernel_add_one(gr_buffer_ptr(buffer), SIZE, stream);
-        assert_ok(i % 5 == 0 ? gr_buffer_release_on(buffer, fx.other) : gr_buffer_release(buffer));
+        assert_ok(i % 5 == 0 ? release_on(buffer, fx.other) : gr_buffer_release(buffer));
         glCopyNamedBufferSubData(name, spare, 0, 0, SIZE);
         glCopyNamedBufferSubData(spare, name, 0, 0, SIZE);
     }
@@ -173,11 +173,11 @@ static void batch(size_t n)
     for (size_t i = 0; i < n; i++)
         resources[i] = must_share(64, GR_READ_WRITE);
     for (int round = 1; round < 4; round++) {
-        assert_ok(gr_map_many(resources, n, fx.stream, buffers));
+        assert_ok(gr_map_many(resources, n, fx.stream, NULL, buffers));
         gate_open_after(gate_put(fx.stream), LATE_MS);
         for (size_t i = 0; i < n; i++)
             cuda_fill(buffers[i], round + (int)i);
-        assert_ok(gr_buffer_release_many(buffers, n, fx.stream));
+        assert_ok(gr_buffer_release_many(buffers, n, fx.stream, NULL));
         for (size_t i = 0; i < n; i++)
             assert_gl_bytes(gr_gl_name(resources[i]), 64, (round + (int)i) & 255);
     }
@@ -197,7 +197,7 @@ START_ORDER_TEST(a_batch_costs_one_signal_and_one_wait)
     if (!gr_cuda_is_software())
         skip("a GPU's driver does not say how often it was called");
     enum { COUNT = 10, ROUNDS = 5 };
-    const gr_gl_image_desc info = {GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 1};
+    const gr_gl_image_desc info = GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 1);
     gr_resource *resources[COUNT];
     gr_buffer *buffers[COUNT];
     for (int i = 0; i < COUNT; i++) {
@@ -207,8 +207,8 @@ START_ORDER_TEST(a_batch_costs_one_signal_and_one_wait)
     }
     pretend_semaphores(true);
     for (int round = 0; round < ROUNDS; round++) {
-        assert_ok(gr_map_many(resources, COUNT, fx.stream, buffers));
-        assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream));
+        assert_ok(gr_map_many(resources, COUNT, fx.stream, NULL, buffers));
+        assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream, NULL));
     }
     unsigned long each = _i == 0 ? ROUNDS : _i == 1 ? ROUNDS * COUNT : 0;
     ck_assert_uint_eq(pretend_counts.signals, each);
@@ -231,23 +231,25 @@ END_TEST
 /* With binary semaphores each resource has its own, and a ring one slot. */
 static gr_ring *must_make_ring_of(size_t n, gr_ring_mode mode)
 {
-    gr_resource *resources[16];
+    gr_resource *resources[16] = {NULL};
     for (size_t i = 0; i < n; i++)
         resources[i] = must_share(SIZE, GR_READ_WRITE);
-    gr_ring *ring = gr_ring_create(resources, n, &(gr_ring_options){.mode = mode});
+    gr_ring *ring = gr_ring_create(resources, n, &GR_INIT(gr_ring_options, .mode = mode));
     assert_made(ring);
+    for (size_t i = 0; i < n; i++)
+        gr_resource_free(resources[i]);
     return ring;
 }
 
 static void ring_frame(gr_ring *ring, int value)
 {
-    gr_slot slot;
-    assert_ok(gr_ring_acquire_write(ring, fx.stream, 1, &slot));
-    cuda_fill(slot.buffer, value);
-    assert_ok(gr_ring_publish(ring, 1, &slot));
-    assert_ok(gr_ring_acquire_read(ring, NULL, 1, &slot));
-    assert_gl_bytes(gr_gl_name(slot.resource), SIZE, value);
-    assert_ok(gr_ring_give_back(ring, 1, &slot));
+    const gr_slot *slot;
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
+    cuda_fill(slot->buffer, value);
+    assert_ok(gr_ring_publish(ring, &slot, 1));
+    assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
+    assert_gl_bytes(gr_gl_name(slot->resource), SIZE, value);
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 
 static unsigned long signals_of(gr_ring *ring, int frames)
@@ -286,23 +288,24 @@ START_ORDER_TEST(a_signal_that_is_missed_is_made_up_for)
 {
     if (_i == 1)
         skip("a ring with binary semaphores has one slot, whose signal is never put off");
-    gr_slot slots[8], none;
+    const gr_slot *slots[8], *none;
     unsigned long each = gr_cuda_is_software() && _i == 0;
     gr_ring *ring = must_make_ring_of(8, GR_RING_LOSSLESS);
     unsigned long made = pretend_counts.signals;
     ring_frame(ring, 1);
     ck_assert_uint_eq(pretend_counts.signals, made);
-    assert_fails(gr_ring_acquire_read(ring, NULL, 1, &none), GR_ERR_TIMEOUT, 0, "8 of the ring's");
+    assert_fails(gr_ring_acquire_read(ring, GR_STREAM_NONE, &none, 1, 0), GR_ERR_NOT_READY, 0,
+                 "slots: 8; free: 8");
     ck_assert_uint_eq(pretend_counts.signals, made += each);
-    assert_fails(gr_ring_acquire_read(ring, NULL, 1, &none), GR_ERR_TIMEOUT, 0, "");
+    assert_fails(gr_ring_acquire_read(ring, GR_STREAM_NONE, &none, 1, 0), GR_ERR_NOT_READY, 0, "");
     ck_assert_uint_eq(pretend_counts.signals, made);
     ring_frame(ring, 2);
     ring_frame(ring, 3);
-    assert_ok(gr_ring_acquire_write(ring, fx.stream, 6, slots));
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, slots, 6, 0));
     ck_assert_uint_eq(pretend_counts.signals, made);
-    assert_ok(gr_ring_acquire_write(ring, fx.stream, 2, slots + 6));
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, slots + 6, 2, 0));
     ck_assert_uint_eq(pretend_counts.signals, made += each);
-    assert_ok(gr_ring_cancel_write(ring, 8, slots));
+    assert_ok(gr_ring_cancel_write(ring, slots, 8));
     ring_frame(ring, 4);
     gr_ring_stop(ring);
     gr_ring_free(ring); /* of which OpenGL has yet to say that it is done */
@@ -318,17 +321,17 @@ START_ORDER_TEST(cuda_writes_a_ring_after_opengl_read_it)
 {
     size_t n = _i == 1 ? 1 : 4;
     GLuint copies[16];
-    gr_slot slot;
+    const gr_slot *slot;
     gr_ring *ring = must_make_ring_of(n, GR_RING_LOSSLESS);
     for (int i = 0; i < 16; i++) {
-        assert_ok(gr_ring_acquire_write(ring, fx.stream, 1, &slot));
-        cuda_fill(slot.buffer, i);
-        assert_ok(gr_ring_publish(ring, 1, &slot));
-        assert_ok(gr_ring_acquire_read(ring, NULL, 1, &slot));
+        assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
+        cuda_fill(slot->buffer, i);
+        assert_ok(gr_ring_publish(ring, &slot, 1));
+        assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
         if (i % 4 == 0)
             gl_keep_busy();
-        copies[i] = gl_copy_of(gr_gl_name(slot.resource), SIZE);
-        assert_ok(gr_ring_give_back(ring, 1, &slot));
+        copies[i] = gl_copy_of(gr_gl_name(slot->resource), SIZE);
+        assert_ok(gr_ring_give_back(ring, &slot, 1));
     }
     for (int i = 0; i < 16; i++)
         assert_gl_bytes(copies[i], SIZE, i);
@@ -339,26 +342,26 @@ END_TEST
 /* No other thread may give it back, also where that would only be noted. */
 START_ORDER_TEST(what_opengl_read_is_given_back_on_its_thread)
 {
-    gr_slot slot;
+    const gr_slot *slot;
     gr_ring *ring = must_make_ring_of(_i == 1 ? 1 : 8, GR_RING_LOSSLESS);
-    assert_ok(gr_ring_acquire_write(ring, fx.stream, 1, &slot));
-    cuda_fill(slot.buffer, 5);
-    assert_ok(gr_ring_publish(ring, 1, &slot));
-    assert_ok(gr_ring_acquire_read(ring, NULL, 1, &slot));
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
+    cuda_fill(slot->buffer, 5);
+    assert_ok(gr_ring_publish(ring, &slot, 1));
+    assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
     assert_ok(gr_egl_make_current(NULL));
-    assert_fails(gr_ring_give_back(ring, 1, &slot), GR_ERR_GL, 0, "No OpenGL context is current");
+    assert_fails(gr_ring_give_back(ring, &slot, 1), GR_ERR_GL, 0, "No OpenGL context is current");
     assert_ok(gr_egl_make_current(fx.egl));
-    assert_gl_bytes(gr_gl_name(slot.resource), SIZE, 5);
-    assert_ok(gr_ring_give_back(ring, 1, &slot));
-    assert_fails(gr_ring_give_back(ring, 1, &slot), GR_ERR_STATE, 0, "not one that is being read");
+    assert_gl_bytes(gr_gl_name(slot->resource), SIZE, 5);
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
+    assert_fails(gr_ring_give_back(ring, &slot, 1), GR_ERR_STATE, 0, "not one that is being read");
     if (_i != 1) { /* the slot stays where its signal cannot be made */
-        gr_slot all[8];
+        const gr_slot *all[8];
         assert_ok(gr_egl_make_current(NULL));
-        assert_fails(gr_ring_acquire_write(ring, fx.stream, 8, all), GR_ERR_TIMEOUT, 0,
+        assert_fails(gr_ring_acquire_write(ring, fx.stream, all, 8, 0), GR_ERR_NOT_READY, 0,
                      "some stay with the consumer");
         assert_ok(gr_egl_make_current(fx.egl));
-        assert_ok(gr_ring_acquire_write(ring, fx.stream, 8, all));
-        assert_ok(gr_ring_cancel_write(ring, 8, all));
+        assert_ok(gr_ring_acquire_write(ring, fx.stream, all, 8, 0));
+        assert_ok(gr_ring_cancel_write(ring, all, 8));
     }
     gr_ring_free(ring);
     gr_clear_error();

@@ -67,10 +67,10 @@ gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type)
     if (!on)
         return next(device, type);
     bool timeline = type == VK_SEMAPHORE_TYPE_TIMELINE;
-    gr_semaphore_desc info = {
-        .type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
-                         : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
-    };
+    gr_semaphore_desc info =
+        GR_INIT(gr_semaphore_desc,
+                .type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
+                                 : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD);
     ck_assert_uint_lt(made_count, MOST);
     ck_assert_int_eq(soft_create(timeline, 0, &info.fd), CUDA_SUCCESS);
     made[made_count].fd = dup(info.fd);

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const gr_gl_options by_sharing = {.transport = GR_TRANSPORT_SHARED};
+const gr_gl_options by_sharing = {.struct_size = sizeof(gr_gl_options),
+                                  .transports = GR_TRANSPORT_SHARED};
 
 const char *const *denied_extensions;
 
@@ -69,7 +70,7 @@ const char *shared_missing(void)
 {
     static gr_error error;
     gr_resource *resource = gr_gl_buffer_create(64, GR_READ_WRITE, &by_sharing);
-    if (!resource && gr_last_error(&error) == GR_ERR_UNSUPPORTED) {
+    if (!resource && (error = *gr_last_error()).status == GR_ERR_UNSUPPORTED) {
         gr_clear_error();
         return error.message;
     }

@@ -107,12 +107,11 @@ static void use_mesa_once(void)
 static void probe_once(void)
 {
     static bool done;
-    gr_transport_info reports[3];
     if (done)
         return;
     done = true;
     fixture_setup();
-    assert_ok(gr_gl_probe(reports));
+    assert_made(gr_gl_probe(GR_TRANSPORT_SHARED));
     fx.fds = -1;
     fixture_teardown();
     fault->reset();
@@ -126,20 +125,21 @@ TCase *add_copy_case(Suite *suite, const char *name, enum copy_gl gl)
         tcase_add_unchecked_fixture(made, use_mesa_once, NULL);
         tcase_add_checked_fixture(made, setup_mesa, end_mesa);
     } else {
-        tcase_add_checked_fixture(made, fault->reset, NULL);
+        tcase_add_checked_fixture(made, fault->reset, fault->reset);
     }
     return made;
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static const gr_gl_options by_copy = {.transport = GR_TRANSPORT_COPY};
+static const gr_gl_options by_copy = {.struct_size = sizeof(gr_gl_options),
+                                      .transports = GR_TRANSPORT_COPY};
 
 gr_resource *must_copy(GLuint name, unsigned flags)
 {
     gr_resource *resource = gr_from_gl_buffer_with(name, flags, &by_copy);
     assert_made(resource);
-    ck_assert_int_eq(gr_gl_transport(resource), GR_TRANSPORT_COPY);
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_COPY);
     return resource;
 }
 

@@ -4,7 +4,7 @@
  * is reported of them, wrong arguments, and the loop that allocates nothing.
  */
 #define _GNU_SOURCE
-#include <grinterop/semaphore.h>
+#include <grinterop/submit.h>
 
 #include "allocations.h"
 #include "gl_shared.h"
@@ -71,13 +71,14 @@ START_SHARED_TEST(a_buffer_says_what_it_is)
     glGetNamedBufferParameteri64v(gr_gl_name(resource), GL_BUFFER_SIZE, &size);
     ck_assert_int_eq(size, SIZE);
     ck_assert_uint_eq(gr_gl_target(resource), GL_ARRAY_BUFFER);
-    ck_assert_int_eq(gr_gl_transport(resource), GR_TRANSPORT_SHARED);
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "OpenGL buffer") && strstr(text, "transport shared") &&
                       strstr(text, "4096 bytes") && strstr(text, "write_discard"),
                   "%s", text);
     ck_assert(!gr_resource_is_mapped(resource) && !gr_resource_is_closed(resource));
-    ck_assert_ptr_nonnull(gr_handle(resource));
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
+    ck_assert_int_eq(gr_resource_api(resource), GR_OPENGL);
 }
 END_TEST
 
@@ -85,12 +86,12 @@ START_SHARED_TEST(other_resources_have_no_opengl_name)
 {
     ck_assert_uint_eq(gr_gl_name(NULL), 0);
     ck_assert_uint_eq(gr_gl_target(NULL), 0);
-    ck_assert_int_eq(gr_gl_transport(NULL), GR_TRANSPORT_ANY);
+    ck_assert_int_eq(gr_resource_transport(NULL), 0);
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *registered = must_register(name);
     ck_assert_uint_eq(gr_gl_name(registered), name);
     ck_assert_uint_eq(gr_gl_target(registered), GL_ARRAY_BUFFER);
-    ck_assert_int_eq(gr_gl_transport(registered), GR_TRANSPORT_INTEROP);
+    ck_assert_int_eq(gr_resource_transport(registered), GR_TRANSPORT_INTEROP);
 }
 END_TEST
 
@@ -98,7 +99,7 @@ START_SHARED_TEST(the_best_transport_is_the_shared_one)
 {
     GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL);
     assert_made(resource);
-    ck_assert_int_eq(gr_gl_transport(resource), GR_TRANSPORT_SHARED);
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
 }
 END_TEST
 
@@ -107,11 +108,11 @@ static const gr_transport others[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY};
 
 START_TEST(another_transport_by_wish)
 {
-    const gr_gl_options options = {.transport = others[_i]};
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = others[_i]);
     gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options);
     assert_made(resource);
     GLuint name = gr_gl_name(resource);
-    ck_assert_int_eq(gr_gl_transport(resource), others[_i]);
+    ck_assert_int_eq(gr_resource_transport(resource), others[_i]);
     fill_mapped(resource, 0x77);
     assert_gl_bytes(name, SIZE, 0x77);
     gr_resource_free(resource);
@@ -123,13 +124,13 @@ END_TEST
 
 START_TEST(wrong_arguments)
 {
-    const gr_gl_options unknown = {.transport = (gr_transport)9};
+    const gr_gl_options unknown = GR_INIT(gr_gl_options, .transports = 0x10);
     assert_null(gr_gl_buffer_create(0, GR_READ_WRITE, NULL), GR_ERR_INVALID_VALUE, 0, "0 bytes");
     assert_null(gr_gl_buffer_create((size_t)-1, GR_READ_WRITE, NULL), GR_ERR_INVALID_VALUE, 0,
                 "bytes");
     assert_null(gr_gl_buffer_create(64, GR_SURFACE_LOAD_STORE, NULL), GR_ERR_INVALID_VALUE, 0,
                 "surface_load_store");
-    assert_null(gr_gl_buffer_create(64, GR_READ_WRITE, &unknown), GR_ERR_INVALID_VALUE, 0, "9");
+    assert_null(gr_gl_buffer_create(64, GR_READ_WRITE, &unknown), GR_ERR_INVALID_VALUE, 0, "0x10");
     assert_ok(gr_egl_make_current(NULL));
     assert_null(gr_gl_buffer_create(64, GR_READ_WRITE, NULL), GR_ERR_GL, 0,
                 "No OpenGL context is current");
@@ -144,7 +145,7 @@ START_SHARED_TEST(a_buffer_that_memory_does_not_hold)
     gr_clear_error();
     int fds = open_fds();
     ck_assert_ptr_null(gr_gl_buffer_create((size_t)1 << 50, GR_READ_WRITE, &by_sharing));
-    ck_assert_int_ne(gr_last_error(NULL), GR_OK);
+    ck_assert_int_ne(gr_last_error()->status, GR_OK);
     gr_clear_error();
     ck_assert_int_eq(open_fds(), fds);
     assert_gl_clean();
@@ -164,7 +165,7 @@ START_TEST(an_opengl_without_memory_objects)
                 (const char *)glGetString(GL_RENDERER));
     GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL);
     assert_made(resource);
-    ck_assert_int_eq(gr_gl_transport(resource), GR_TRANSPORT_INTEROP);
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_INTEROP);
     char text[700];
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "transport interop (shared was not taken:"), "%s", text);
@@ -217,14 +218,14 @@ START_WAY_TEST(map_and_release_allocate_nothing)
     for (int i = 0; i < 8; i++)
         resources[i] = must_share(SIZE, GR_READ_WRITE);
     /* The first round makes the events that are kept. */
-    assert_ok(gr_map_many(resources, 8, fx.stream, buffers));
-    assert_ok(gr_buffer_release_many(buffers, 8, fx.stream));
+    assert_ok(gr_map_many(resources, 8, fx.stream, NULL, buffers));
+    assert_ok(gr_buffer_release_many(buffers, 8, fx.stream, NULL));
     start_counting();
     for (int i = 0; i < LOOPS; i++) {
         gr_buffer *buffer = must_map(resources[0]);
         assert_ok(gr_buffer_release(buffer));
-        assert_ok(gr_map_many(resources, 8, fx.stream, buffers));
-        assert_ok(gr_buffer_release_many(buffers, 8, fx.stream));
+        assert_ok(gr_map_many(resources, 8, fx.stream, NULL, buffers));
+        assert_ok(gr_buffer_release_many(buffers, 8, fx.stream, NULL));
     }
     ck_assert_uint_eq(allocations, 0);
     for (int i = 0; i < 8; i++)
@@ -271,9 +272,8 @@ END_TEST
 START_TEST(semaphores_of_its_own_are_refused)
 {
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
-    gr_submit submit;
-    assert_fails(gr_resource_set_sync(resource, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "shared");
-    assert_fails(gr_submit_begin(&resource, 1, &submit), GR_ERR_INVALID_VALUE, 0, "shared");
+    assert_fails(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE),
+                 GR_ERR_INVALID_VALUE, 0, "shared");
 }
 END_TEST
 
