@@ -11,7 +11,7 @@
 
 #include <grinterop/cuda.h>
 #include <grinterop/external.h>
-#include <grinterop/semaphore.h>
+#include <grinterop/submit.h>
 
 #include "recorder_driver.h"
 
@@ -58,6 +58,7 @@ void memory_cases(void);
 void image_cases(void);
 void semaphore_cases(void);
 void point_cases(void);
+void size_cases(void);
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 

@@ -105,12 +105,17 @@ static const struct shape {
 };
 
 /* Memory of Windows's kind, since its handle needs no care. */
+static gr_external_part_desc part;
+
 static gr_external_memory_desc make(const gr_external_image_desc *image)
 {
-    return (gr_external_memory_desc){.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32,
-                                     .win32_handle = SOME_HANDLE,
-                                     .size = SIZE,
-                                     .part.image = image};
+    static gr_external_image_desc own;
+    if (image)
+        own = *image;
+    own.struct_size = sizeof(own);
+    part = GR_INIT(gr_external_part_desc, .image = image ? &own : NULL);
+    return GR_INIT(gr_external_memory_desc, .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32,
+                   .win32_handle = SOME_HANDLE, .size = SIZE, .part = &part);
 }
 
 static const char *array_is(const struct recorded *call, const struct shape *shape)
@@ -138,10 +143,10 @@ static const char *reaches_driver(const void *row)
     gr_error error;
     const struct shape *shape = row;
     gr_external_memory_desc info = make(&shape->image);
-    info.part.offset = shape->offset;
+    part.offset = shape->offset;
     gr_resource *resource = gr_from_external_memory(&info, shape->flags);
     if (!resource) {
-        gr_last_error(&error);
+        error = *gr_last_error();
         FAIL("refused: %s", error.message);
     }
     PASS_ON(array_is(recorder->nth(MAP, 0), shape));
@@ -240,14 +245,18 @@ static const char *rule_broken(const void *row)
     return refused(&info, rule->cited, rule->words);
 }
 
-static const gr_external_image_desc small = {
-    .width = 8, .height = 8, .levels = 2, .format = U8, .channels = 4};
+static const gr_external_image_desc small = {.struct_size = sizeof(gr_external_image_desc),
+                                             .width = 8,
+                                             .height = 8,
+                                             .levels = 2,
+                                             .format = U8,
+                                             .channels = 4};
 
 static const char *size_of_image(const void *row)
 {
     (void)row;
     gr_external_memory_desc info = make(&small);
-    info.part.size = 256;
+    part.size = 256;
     return refused(&info, MAP, "size of 256 bytes");
 }
 
@@ -255,7 +264,7 @@ static const char *offset_leaves_no_room(const void *row)
 {
     (void)row;
     gr_external_memory_desc info = make(&small);
-    info.part.offset = SIZE - 255;
+    part.offset = SIZE - 255;
     return refused(&info, MAP, "256 bytes at least");
 }
 
@@ -263,7 +272,7 @@ static const char *offset_beyond(const void *row)
 {
     (void)row;
     gr_external_memory_desc info = make(&small);
-    info.part.offset = SIZE;
+    part.offset = SIZE;
     return refused(&info, MAP, "not within");
 }
 
@@ -297,7 +306,7 @@ static const char *surface_of_buffer(const void *row)
     gr_error error;
     gr_external_memory_desc info = make(NULL);
     REQUIRE(!gr_from_external_memory(&info, GR_SURFACE_LOAD_STORE));
-    REQUIRE(gr_last_error(&error) == GR_ERR_INVALID_VALUE);
+    REQUIRE((error = *gr_last_error()).status == GR_ERR_INVALID_VALUE);
     REQUIRE(strstr(error.message, "surface_load_store"));
     REQUIRE(recorder->calls(IMPORT) == 0);
     return NULL;

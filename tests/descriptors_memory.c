@@ -37,16 +37,13 @@ static struct description good(const struct external_type *type)
 
 static gr_resource *from_memory(const struct description *described)
 {
-    const gr_external_memory_desc info = {
-        .type = (CUexternalMemoryHandleType)described->type,
-        .fd = described->fd,
-        .win32_handle = described->win32_handle,
-        .win32_name = described->win32_name,
-        .nvscibuf = described->nvsci,
-        .size = described->size,
-        .dedicated = described->dedicated,
-        .part = described->part,
-    };
+    gr_external_part_desc part = described->part;
+    part.struct_size = sizeof(part);
+    const gr_external_memory_desc info =
+        GR_INIT(gr_external_memory_desc, .type = (CUexternalMemoryHandleType)described->type,
+                .fd = described->fd, .win32_handle = described->win32_handle,
+                .win32_name = described->win32_name, .nvscibuf = described->nvsci,
+                .size = described->size, .dedicated = described->dedicated, .part = &part);
     return gr_from_external_memory(&info, GR_READ_WRITE);
 }
 
@@ -106,14 +103,14 @@ static const char *import_and_end(const struct external_type *type, const struct
     gr_error error;
     gr_resource *resource = from_memory(info);
     if (!resource) {
-        gr_last_error(&error);
+        error = *gr_last_error();
         FAIL("refused: %s", error.message);
     }
     const struct recorded *import = recorder->nth(IMPORT, 0);
     PASS_ON(import_is(import, type, info));
     PASS_ON(buffer_is(recorder->nth(MAP_BUFFER, 0), import->handle, info->part.offset, size));
     REQUIRE(recorder->calls(IMPORT) == 1 && recorder->calls(MAP_BUFFER) == 1);
-    REQUIRE(gr_handle(resource) == import->handle);
+    REQUIRE(gr_resource_external_memory(resource) == import->handle);
     int drivers_fd = import->given.memory.handle.fd;
     gr_resource_free(resource);
     REQUIRE(recorder->calls("cuMemFree") == 1);
@@ -164,7 +161,7 @@ static const char *rest_of_it(const void *row)
 static const char *same_memory(const void *row)
 {
     struct description info = good(row);
-    gr_external_part_desc second = {.offset = 1024, .size = 64};
+    gr_external_part_desc second = GR_INIT(gr_external_part_desc, .offset = 1024, .size = 64);
     info.part.size = 1024;
     gr_resource *first = from_memory(&info);
     REQUIRE(first);

@@ -29,7 +29,7 @@ static gr_status enqueue(const gr_semaphore_point points[], size_t n, bool is_wa
 /* A point with all that the kind has. */
 static gr_semaphore_point full_point(enum kind kind, gr_semaphore *semaphore, bool is_wait)
 {
-    gr_semaphore_point point = {.semaphore = semaphore};
+    gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
     if (kind == KIND_FENCE)
         point.value = 0x123456789abcdefull;
     if (kind == KIND_KEYED) {
@@ -89,7 +89,7 @@ static const char *points_are(const struct recorded *call, const enum kind kinds
 {
     REQUIRE(call && call->count == n && call->stream == STREAM);
     for (unsigned i = 0; i < n; i++) {
-        REQUIRE(call->semaphores[i] == gr_semaphore_handle(points[i].semaphore));
+        REQUIRE(call->semaphores[i] == gr_semaphore_external(points[i].semaphore));
         PASS_ON(is_wait ? wait_is(&call->given.waits[i], kinds[i], &points[i])
                         : signal_is(&call->given.signals[i], kinds[i], &points[i]));
     }
@@ -102,7 +102,7 @@ static const char *one_point(const struct external_type *type, gr_semaphore_poin
     gr_error error;
     recorder->reset();
     if (enqueue(point, 1, is_wait) != GR_OK) {
-        gr_last_error(&error);
+        error = *gr_last_error();
         FAIL("%s: %s", call_name(is_wait), error.message);
     }
     REQUIRE(recorder->calls(call_name(is_wait)) == 1);
@@ -205,7 +205,7 @@ static const char *no_nvsci_fence(const void *row)
 {
     const bool is_wait = *(const bool *)row;
     gr_semaphore *semaphore = semaphore_of(&semaphore_types[5]);
-    gr_semaphore_point point = {.semaphore = semaphore};
+    gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
     REQUIRE(enqueue(&point, 1, is_wait) == GR_ERR_INVALID_VALUE);
     PASS_ON(refused_by_rule(call_name(is_wait), "nvsci_fence is NULL"));
     REQUIRE(recorder->calls(call_name(is_wait)) == 0);
@@ -219,11 +219,12 @@ static const char *value_goes_backwards(const void *row)
     static const uint64_t values[] = {0, 16, 17};
     gr_semaphore *semaphore = semaphore_of(row);
     for (size_t i = 0; i < COUNT(values); i++) {
-        gr_semaphore_point point = {.semaphore = semaphore, .value = values[i]};
+        gr_semaphore_point point =
+            GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = values[i]);
         REQUIRE(enqueue(&point, 1, false) == GR_ERR_INVALID_VALUE);
         REQUIRE(recorder->calls(SIGNAL) == 0);
     }
-    gr_semaphore_point next = {.semaphore = semaphore, .value = 18};
+    gr_semaphore_point next = GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 18);
     REQUIRE(enqueue(&next, 1, false) == GR_OK);
     REQUIRE(enqueue(&next, 1, false) == GR_ERR_INVALID_VALUE);
     REQUIRE(recorder->calls(SIGNAL) == 1);
@@ -235,10 +236,10 @@ static const char *driver_refuses(const void *row)
 {
     const bool is_wait = *(const bool *)row;
     gr_semaphore *semaphore = semaphore_of(&semaphore_types[8]);
-    gr_semaphore_point point = {.semaphore = semaphore, .value = 18};
+    gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 18);
     recorder->answer(call_name(is_wait), CUDA_ERROR_ILLEGAL_ADDRESS);
-    REQUIRE(enqueue(&point, 1, is_wait) == GR_ERR_CUDA);
-    PASS_ON(refused_by_driver(GR_ERR_CUDA, CUDA_ERROR_ILLEGAL_ADDRESS, call_name(is_wait),
+    REQUIRE(enqueue(&point, 1, is_wait) == GR_ERR_DEVICE_LOST);
+    PASS_ON(refused_by_driver(GR_ERR_DEVICE_LOST, CUDA_ERROR_ILLEGAL_ADDRESS, call_name(is_wait),
                               "earlier work"));
     gr_semaphore_free(semaphore);
     return NULL;
@@ -252,8 +253,10 @@ static const char *driver_refuses(const void *row)
 static const char *barrier_before_signal(const void *row)
 {
     (void)row;
-    gr_semaphore_point points[2] = {{.semaphore = semaphore_of(&semaphore_types[8]), .value = 18},
-                                    {.semaphore = semaphore_of(&semaphore_types[8]), .value = 19}};
+    gr_semaphore_point points[2];
+    for (size_t i = 0; i < 2; i++)
+        points[i] = GR_INIT(gr_semaphore_point, .semaphore = semaphore_of(&semaphore_types[8]),
+                            .value = 18 + i);
     REQUIRE(enqueue(points, 2, true) == GR_OK);
     REQUIRE(recorder->calls(BARRIER) == 0);
     REQUIRE(enqueue(points, 2, false) == GR_OK);
@@ -276,14 +279,16 @@ static const char *barrier_before_signal(const void *row)
 static const char *no_barriers(const void *row)
 {
     (void)row;
-    gr_semaphore_point point = {.semaphore = semaphore_of(&semaphore_types[8]), .value = 18};
+    gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore_of(&semaphore_types[8]), .value = 18);
     recorder->answer(BARRIER, CUDA_ERROR_NOT_SUPPORTED);
     REQUIRE(enqueue(&point, 1, false) == GR_OK);
     point.value = 19;
     REQUIRE(enqueue(&point, 1, false) == GR_OK);
     REQUIRE(recorder->calls(BARRIER) == 1);
     REQUIRE(recorder->calls(SIGNAL) == 2);
-    gr_semaphore_point other = {.semaphore = semaphore_of(&semaphore_types[8]), .value = 18};
+    gr_semaphore_point other =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore_of(&semaphore_types[8]), .value = 18);
     REQUIRE(enqueue(&other, 1, false) == GR_OK);
     REQUIRE(recorder->calls(BARRIER) == 2);
     gr_semaphore_free(other.semaphore);

@@ -32,14 +32,11 @@ static struct description good(const struct external_type *type)
 
 static gr_semaphore *import(const struct description *described)
 {
-    const gr_semaphore_desc info = {
-        .type = (CUexternalSemaphoreHandleType)described->type,
-        .fd = described->fd,
-        .win32_handle = described->win32_handle,
-        .win32_name = described->win32_name,
-        .nvscisync = described->nvsci,
-        .value = described->value,
-    };
+    const gr_semaphore_desc info =
+        GR_INIT(gr_semaphore_desc, .type = (CUexternalSemaphoreHandleType)described->type,
+                .fd = described->fd, .win32_handle = described->win32_handle,
+                .win32_name = described->win32_name, .nvscisync = described->nvsci,
+                .value = described->value);
     return gr_semaphore_import(&info);
 }
 
@@ -81,13 +78,13 @@ static const char *import_and_end(const struct external_type *type, const struct
     gr_error error;
     gr_semaphore *semaphore = import(info);
     if (!semaphore) {
-        gr_last_error(&error);
+        error = *gr_last_error();
         FAIL("refused: %s", error.message);
     }
     PASS_ON(import_is(recorder->nth(IMPORT, 0), type, info));
     REQUIRE(recorder->calls(IMPORT) == 1);
     void *handle = recorder->nth(IMPORT, 0)->handle;
-    REQUIRE(gr_semaphore_handle(semaphore) == handle);
+    REQUIRE(gr_semaphore_external(semaphore) == handle);
     REQUIRE(gr_semaphore_is_timeline(semaphore) == (type->kind == KIND_FENCE));
     gr_semaphore_free(semaphore);
     REQUIRE(recorder->calls("cuDestroyExternalSemaphore") == 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Errors and file descriptors for the tests of descriptors. */
 #include "descriptors.h"
+#include "error_class.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,18 +24,21 @@ const char *fail_at(const char *file, int line, const char *format, ...)
     return text;
 }
 
+/* One that is longer was cut off. */
+#define LONGEST_MESSAGE 718
+
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
 const char *refused_by_rule(const char *cited, const char *words)
 {
     gr_error error;
-    if (gr_last_error(&error) != GR_ERR_INVALID_VALUE || error.code != 0)
+    if ((error = *gr_last_error()).status != GR_ERR_INVALID_VALUE || error.code != 0)
         FAIL("%s %d: %s", gr_status_name(error.status), error.code, error.message);
     if (!strstr(error.message, "CUDA driver API, ") || !strstr(error.message, cited))
         FAIL("the rule of %s is not cited: %s", cited, error.message);
     if (!strstr(error.message, words))
         FAIL("it does not say '%s': %s", words, error.message);
-    if (strlen(error.message) > sizeof(error.message) - 2)
+    if (strlen(error.message) > LONGEST_MESSAGE)
         FAIL("too long: %s", error.message);
     return NULL;
 }
@@ -43,14 +47,14 @@ const char *refused_by_driver(gr_status status, CUresult code, const char *call,
 {
     gr_error error;
     const char *name;
-    gr_last_error(&error);
+    error = *gr_last_error();
     gr_cuda()->GetErrorName(code, &name);
     if (error.status != status || error.code != (int)code)
         FAIL("%s %d instead of %s %d: %s", gr_status_name(error.status), error.code,
              gr_status_name(status), code, error.message);
     if (strcmp(error.code_name, name) != 0 || strcmp(error.call, call) != 0)
         FAIL("%s by %s instead of %s by %s", error.code_name, error.call, name, call);
-    if (!strstr(error.message, words) || strlen(error.message) > sizeof(error.message) - 2)
+    if (!strstr(error.message, words) || strlen(error.message) > LONGEST_MESSAGE)
         FAIL("it does not say '%s', or is too long: %s", words, error.message);
     return NULL;
 }
@@ -74,7 +78,7 @@ gr_status class_of_refusal(const struct refusal *refusal, enum system system)
 #endif
     if (refusal->code == CUDA_ERROR_NOT_SUPPORTED || (foreign && refusal->about_handle))
         return GR_ERR_UNSUPPORTED;
-    return GR_ERR_CUDA;
+    return class_of_code((int)refusal->code);
 }
 
 /* ---- File descriptors ------------------------------------------------------------------------ */

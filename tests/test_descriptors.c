@@ -7,6 +7,7 @@
 #ifndef _WIN32
 #define _GNU_SOURCE
 #endif
+#include "cuda_symbol.h"
 #include "descriptors.h"
 
 #include <stdio.h>
@@ -72,7 +73,7 @@ static bool load_recorder(const char *program)
                  length ? program : "./", folders[i], file);
         if (is_there(path)) {
             set_driver(path);
-            recorder = gr_cuda_symbol("recorder_api", 2000);
+            recorder = cuda_symbol("recorder_api", 2000);
             return recorder;
         }
     }
@@ -85,7 +86,7 @@ int main(int argc, char **argv)
     (void)argc;
     if (!load_recorder(argv[0])) {
         gr_error error;
-        if (gr_last_error(&error) != GR_OK)
+        if ((error = *gr_last_error()).status != GR_OK)
             printf("%s\n", error.message);
         return 1;
     }
@@ -93,6 +94,7 @@ int main(int argc, char **argv)
     image_cases();
     semaphore_cases();
     point_cases();
+    size_cases();
     printf("%u%%: Checks: %u, Failures: %u, Errors: 0\n", 100 * (cases - failures) / cases, cases,
            failures);
     return failures > 0;

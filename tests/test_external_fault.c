@@ -13,6 +13,9 @@
 
 #define SIZE 65536
 
+/* What most cases import. */
+static const gr_external_part_desc usual = {.struct_size = sizeof(usual), .size = SIZE};
+
 static void let_fail(const char *function, CUresult code)
 {
     fault->reset();
@@ -22,7 +25,7 @@ static void let_fail(const char *function, CUresult code)
 /* The last error names the driver's code, and its function or grinterop's. */
 static void assert_refused(CUresult code)
 {
-    assert_error(GR_ERR_CUDA, (int)code, "");
+    assert_error(class_of_code((int)code), (int)code, "");
 }
 
 /* ---- Imports --------------------------------------------------------------------------------- */
@@ -30,7 +33,7 @@ static void assert_refused(CUresult code)
 START_VULKAN_TEST(an_import_that_fails_leaves_the_descriptor)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_external_memory_desc info = external_info(&own, SIZE);
+    gr_external_memory_desc info = external_info(&own, &usual);
     let_fail("cuImportExternalMemory", CUDA_ERROR_OUT_OF_MEMORY);
     ck_assert_ptr_null(gr_from_external_memory(&info, GR_READ_WRITE));
     assert_refused(CUDA_ERROR_OUT_OF_MEMORY);
@@ -56,7 +59,7 @@ static void assert_taken_back(const gr_external_memory_desc *info, const char *f
 START_VULKAN_TEST(a_buffer_that_fails_after_its_import_leaves_the_descriptor)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_external_memory_desc info = external_info(&own, SIZE);
+    gr_external_memory_desc info = external_info(&own, &usual);
     assert_taken_back(&info, "cuExternalMemoryGetMappedBuffer", CUDA_ERROR_INVALID_VALUE);
 }
 END_TEST
@@ -64,10 +67,12 @@ END_TEST
 START_VULKAN_TEST(an_image_that_fails_after_its_import_leaves_the_descriptor)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    const gr_external_image_desc image = {
-        .width = 16, .height = 16, .format = CU_AD_FORMAT_UNSIGNED_INT8, .channels = 4};
-    gr_external_memory_desc info = external_info(&own, SIZE);
-    info.part = (gr_external_part_desc){.image = &image};
+    const gr_external_image_desc image =
+        GR_INIT(gr_external_image_desc, .width = 16, .height = 16,
+                .format = CU_AD_FORMAT_UNSIGNED_INT8, .channels = 4);
+    gr_external_memory_desc info = external_info(&own, &usual);
+    const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .image = &image);
+    info.part = &part;
     assert_taken_back(&info, "cuExternalMemoryGetMappedMipmappedArray", CUDA_ERROR_NOT_SUPPORTED);
 }
 END_TEST
@@ -75,8 +80,8 @@ END_TEST
 START_VULKAN_TEST(another_part_that_fails_leaves_the_first)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_external_memory_desc info = external_info(&own, SIZE);
-    const gr_external_part_desc part = {.offset = 256, .size = 256};
+    gr_external_memory_desc info = external_info(&own, &usual);
+    const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .offset = 256, .size = 256);
     GR_AUTO(gr_resource) *resource = must_import(&info);
     let_fail("cuExternalMemoryGetMappedBuffer", CUDA_ERROR_INVALID_VALUE);
     ck_assert_ptr_null(gr_from_same_memory(resource, &part, GR_READ_WRITE));
@@ -94,17 +99,18 @@ START_VULKAN_TEST(a_buffer_or_image_that_cannot_be_imported_is_not_left)
 {
     static const char *const functions[] = {"cuImportExternalMemory",
                                             "cuExternalMemoryGetMappedBuffer"};
+    const VkBufferCreateInfo buffer = vulkan_buffer_info(SIZE);
+    gr_resource_free(must_create(SIZE, GR_READ_WRITE)); /* the first makes the device's pair */
     int fds = open_fds();
     for (int i = 0; i < 2; i++) {
         let_fail(functions[i], CUDA_ERROR_INVALID_VALUE);
-        ck_assert_ptr_null(
-            gr_vk_buffer_create(vk.wrap, SIZE, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, GR_READ_WRITE));
+        ck_assert_ptr_null(gr_vk_buffer_create(vk.wrap, &buffer, GR_READ_WRITE));
         assert_refused(CUDA_ERROR_INVALID_VALUE);
         ck_assert_int_eq(open_fds(), fds);
     }
     let_fail("cuExternalMemoryGetMappedMipmappedArray", CUDA_ERROR_INVALID_VALUE);
-    const gr_vk_image_desc info = vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
-                                                    vulkan_shape("2D"), 16, 16, 1, 0);
+    const VkImageCreateInfo info = vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
+                                                     vulkan_shape("2D"), 16, 16, 1, 0);
     ck_assert_ptr_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE));
     assert_refused(CUDA_ERROR_INVALID_VALUE);
     ck_assert_int_eq(open_fds(), fds);
@@ -148,21 +154,19 @@ static void end_resource(void)
 
 static void vulkan_fills(int value)
 {
-    gr_submit submit;
-    assert_ok(gr_submit_begin(&resource, 1, &submit));
+    gr_submit *submit = vulkan_begin_submit(&resource, 1);
     VkCommandBuffer commands = vulkan_begin();
     vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, value);
-    vulkan_submit(commands, &submit, NULL);
+    vulkan_submit_begun(commands, submit, NULL);
 }
 
 static void assert_vulkan_reads(int value)
 {
     struct vulkan_host *seen = vulkan_host(SIZE);
-    gr_submit submit;
-    assert_ok(gr_submit_begin(&resource, 1, &submit));
+    gr_submit *submit = vulkan_begin_submit(&resource, 1);
     VkCommandBuffer commands = vulkan_begin();
     vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
-    vulkan_submit(commands, &submit, NULL);
+    vulkan_submit_begun(commands, submit, NULL);
     vulkan_finish();
     assert_bytes(seen->bytes, SIZE, value);
 }
@@ -192,15 +196,14 @@ START_VULKAN_TEST(a_release_whose_signal_fails_can_be_tried_again)
     cuda_fill(buffer, 0x21);
     let_fail(vk.exports ? "cuSignalExternalSemaphoresAsync" : "cuLaunchHostFunc",
              CUDA_ERROR_LAUNCH_FAILED);
-    ck_assert_int_eq(gr_buffer_release(buffer), GR_ERR_CUDA);
+    ck_assert_int_eq(gr_buffer_release(buffer), GR_ERR_DEVICE_LOST);
     assert_refused(CUDA_ERROR_LAUNCH_FAILED);
     ck_assert(gr_resource_is_mapped(resource));
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
     assert_ok(gr_buffer_release(buffer));
-    gr_submit submit;
-    assert_ok(gr_submit_begin(&resource, 1, &submit));
-    ck_assert_uint_eq(submit.wait_value, 1); /* the failed one has no value */
-    assert_ok(gr_submit_free(&resource, 1, &submit));
+    gr_submit *submit = vulkan_begin_submit(&resource, 1);
+    ck_assert_uint_eq(wait_value_of(submit), 1); /* the failed one has no value */
+    gr_submit_free(submit);
     assert_vulkan_reads(0x21);
     end_resource();
 }
@@ -209,11 +212,11 @@ END_TEST
 START_VULKAN_TEST(a_release_whose_event_fails_can_be_tried_again)
 {
     make_resource();
-    assert_ok(gr_resource_set_sync(resource, NULL, NULL));
+    assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x22);
     let_fail("cuEventRecord", CUDA_ERROR_LAUNCH_FAILED);
-    ck_assert_int_eq(gr_buffer_release(buffer), GR_ERR_CUDA);
+    ck_assert_int_eq(gr_buffer_release(buffer), GR_ERR_DEVICE_LOST);
     assert_refused(CUDA_ERROR_LAUNCH_FAILED);
     ck_assert(gr_resource_is_mapped(resource));
     must_release(buffer);
@@ -225,10 +228,10 @@ END_TEST
 START_VULKAN_TEST(a_point_by_hand_that_fails_has_no_value)
 {
     make_resource();
-    const gr_semaphore_point point = {.semaphore = drawn, .value = 5};
+    const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = drawn, .value = 5);
     let_fail(vk.exports ? "cuSignalExternalSemaphoresAsync" : "cuLaunchHostFunc",
              CUDA_ERROR_LAUNCH_FAILED);
-    ck_assert_int_eq(gr_semaphore_signal(&point, 1, fx.stream), GR_ERR_CUDA);
+    ck_assert_int_eq(gr_semaphore_signal(&point, 1, fx.stream), GR_ERR_DEVICE_LOST);
     assert_refused(CUDA_ERROR_LAUNCH_FAILED);
     assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
     assert_ok(gr_semaphore_wait(&point, 1, fx.other));
