@@ -37,15 +37,18 @@ GLuint ring_name(const gr_resource *resource);
 /* n of them; valid until the next call. */
 gr_resource *const *ring_resources(size_t n, size_t size);
 
-/* A ring of n such buffers of RING_SIZE bytes. */
+/* Frees them: what a ring has goes on. */
+void ring_resources_free(gr_resource *const resources[], size_t n);
+
+/* A ring of n such buffers of RING_SIZE bytes, which alone holds them. */
 gr_ring *must_make_ring(size_t n, const gr_ring_options *options);
 
-/* CUDA's stream on the side that is CUDA, NULL on the other. */
+/* CUDA's stream on the side that is CUDA, GR_STREAM_NONE on the other. */
 CUstream ring_stream(gr_side producer, bool writing);
 
 /* Acquires n slots, which has to succeed. */
-void must_acquire_write(gr_ring *ring, gr_side producer, size_t n, gr_slot slots[]);
-void must_acquire_read(gr_ring *ring, gr_side producer, size_t n, gr_slot slots[]);
+void must_acquire_write(gr_ring *ring, gr_side producer, const gr_slot *slots[], size_t n);
+void must_acquire_read(gr_ring *ring, gr_side producer, const gr_slot *slots[], size_t n);
 
 /* Writes all bytes of a slot on the side that has it, and checks them. */
 void slot_fill(const gr_slot *slot, int value);

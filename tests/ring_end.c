@@ -5,40 +5,46 @@
 
 static const gr_side sides[] = {GR_SIDE_CUDA, GR_SIDE_GRAPHICS};
 
+static void must_resize_to(gr_ring *ring, size_t n, size_t size)
+{
+    gr_resource *const *resources = ring_resources(n, size);
+    assert_ok(gr_ring_resize(ring, resources, n));
+    ring_resources_free(resources, n);
+}
+
 static void must_resize(gr_ring *ring, size_t n)
 {
-    assert_ok(gr_ring_resize(ring, ring_resources(n, RING_SIZE), n));
+    must_resize_to(ring, n, RING_SIZE);
 }
 
 static unsigned slots_of(gr_ring *ring)
 {
-    gr_ring_info now;
-    gr_ring_get_info(ring, &now);
+    gr_ring_info now = *gr_ring_get_info(ring);
     return now.slots;
 }
 
 START_TEST(what_was_published_before_a_resize_is_read_first)
 {
     gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring = must_make_ring(4, &(gr_ring_options){.producer = producer});
-    gr_slot writing, reading, all[3];
+    GR_AUTO(gr_ring) *ring = must_make_ring(4, &GR_INIT(gr_ring_options, .producer = producer));
+    const gr_slot *writing, *reading, *all[3];
     write_frames(ring, producer, 1, 3);
-    must_acquire_read(ring, producer, 1, &reading);
-    must_acquire_write(ring, producer, 1, &writing);
-    void *handle = gr_handle(reading.resource);
+    must_acquire_read(ring, producer, &reading, 1);
+    must_acquire_write(ring, producer, &writing, 1);
+    void *handle = driver_handle(reading->resource);
     must_resize(ring, 2);
     ck_assert_uint_eq(slots_of(ring), 2);
     assert_slots(ring, 2, 1, 2, 1);
-    assert_slot(&reading, 1);
-    assert_ok(gr_ring_give_back(ring, 1, &reading));
+    assert_slot(reading, 1);
+    assert_ok(gr_ring_give_back(ring, &reading, 1));
     assert_unregistered(handle);
-    slot_fill(&writing, 4);
-    assert_ok(gr_ring_publish(ring, 1, &writing));
+    slot_fill(writing, 4);
+    assert_ok(gr_ring_publish(ring, &writing, 1));
     write_frame(ring, producer, 5);
-    must_acquire_read(ring, producer, 3, all);
+    must_acquire_read(ring, producer, all, 3);
     for (int i = 0; i < 3; i++)
-        assert_slot(&all[i], i + 2);
-    assert_ok(gr_ring_give_back(ring, 3, all));
+        assert_slot(all[i], i + 2);
+    assert_ok(gr_ring_give_back(ring, all, 3));
     assert_slots(ring, 1, 0, 1, 0);
     ck_assert_uint_eq(read_frame(ring, producer, 5), 5);
     assert_slots(ring, 2, 0, 0, 0);
@@ -49,52 +55,52 @@ END_TEST
 START_TEST(free_slots_end_at_a_resize)
 {
     GR_AUTO(gr_ring) *ring = must_make_ring(2, NULL);
-    gr_slot slots[2];
+    const gr_slot *slots[2];
     void *handles[2];
-    must_acquire_write(ring, GR_SIDE_CUDA, 2, slots);
+    must_acquire_write(ring, GR_SIDE_CUDA, slots, 2);
     for (int i = 0; i < 2; i++)
-        handles[i] = gr_handle(slots[i].resource);
-    assert_ok(gr_ring_cancel_write(ring, 2, slots));
+        handles[i] = driver_handle(slots[i]->resource);
+    assert_ok(gr_ring_cancel_write(ring, slots, 2));
     must_resize(ring, 8);
     for (int i = 0; i < 2; i++)
         assert_unregistered(handles[i]);
-    gr_slot eight[8];
-    must_acquire_write(ring, GR_SIDE_CUDA, 8, eight);
+    const gr_slot *eight[8];
+    must_acquire_write(ring, GR_SIDE_CUDA, eight, 8);
     for (unsigned i = 0; i < 8; i++)
-        ck_assert_uint_eq(eight[i].index, i);
-    assert_ok(gr_ring_cancel_write(ring, 8, eight));
+        ck_assert_uint_eq(eight[i]->index, i);
+    assert_ok(gr_ring_cancel_write(ring, eight, 8));
 }
 END_TEST
 
 START_TEST(slots_take_another_size)
 {
     GR_AUTO(gr_ring) *ring = must_make_ring(2, NULL);
-    gr_slot slot;
+    const gr_slot *slot;
     write_frame(ring, GR_SIDE_CUDA, 1);
-    assert_ok(gr_ring_resize(ring, ring_resources(3, 4096), 3));
-    must_acquire_write(ring, GR_SIDE_CUDA, 1, &slot);
-    ck_assert_uint_eq(gr_buffer_size(slot.buffer), 4096);
-    cuda_fill(slot.buffer, 9);
-    assert_ok(gr_ring_publish(ring, 1, &slot));
+    must_resize_to(ring, 3, 4096);
+    must_acquire_write(ring, GR_SIDE_CUDA, &slot, 1);
+    ck_assert_uint_eq(gr_buffer_size(slot->buffer), 4096);
+    cuda_fill(slot->buffer, 9);
+    assert_ok(gr_ring_publish(ring, &slot, 1));
     read_frame(ring, GR_SIDE_CUDA, 1);
-    must_acquire_read(ring, GR_SIDE_CUDA, 1, &slot);
-    assert_gl_bytes(ring_name(slot.resource), 4096, 9);
-    assert_ok(gr_ring_give_back(ring, 1, &slot));
+    must_acquire_read(ring, GR_SIDE_CUDA, &slot, 1);
+    assert_gl_bytes(ring_name(slot->resource), 4096, 9);
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 END_TEST
 
 START_TEST(a_discarded_slot_that_leaves_ends)
 {
     gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring = must_make_ring(1, &(gr_ring_options){.producer = producer});
-    gr_slot slot;
-    must_acquire_write(ring, producer, 1, &slot);
-    void *handle = gr_handle(slot.resource);
+    GR_AUTO(gr_ring) *ring = must_make_ring(1, &GR_INIT(gr_ring_options, .producer = producer));
+    const gr_slot *slot;
+    must_acquire_write(ring, producer, &slot, 1);
+    void *handle = driver_handle(slot->resource);
     must_resize(ring, 1);
-    gr_slot copy = slot;
-    assert_ok(gr_ring_cancel_write(ring, 1, &slot));
+    const gr_slot *copy = slot;
+    assert_ok(gr_ring_cancel_write(ring, &slot, 1));
     assert_unregistered(handle);
-    assert_fails(gr_ring_cancel_write(ring, 1, &copy), GR_ERR_INVALID_VALUE, 0, "not of this ring");
+    assert_fails(gr_ring_cancel_write(ring, &copy, 1), GR_ERR_INVALID_VALUE, 0, "not of this ring");
     assert_slots(ring, 1, 0, 0, 0);
 }
 END_TEST
@@ -104,7 +110,7 @@ START_TEST(old_slots_are_dropped_for_a_newer_frame)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring =
-        must_make_ring(2, &(gr_ring_options){.producer = producer, .mode = GR_RING_NEWEST});
+        must_make_ring(2, &GR_INIT(gr_ring_options, .producer = producer, .mode = GR_RING_NEWEST));
     write_frame(ring, producer, 1);
     write_frame(ring, producer, 2);
     must_resize(ring, 1);
@@ -121,7 +127,7 @@ END_TEST
 START_TEST(resizes_follow_each_other)
 {
     gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring = must_make_ring(3, &(gr_ring_options){.producer = producer});
+    GR_AUTO(gr_ring) *ring = must_make_ring(3, &GR_INIT(gr_ring_options, .producer = producer));
     for (int i = 1; i <= 60; i++) {
         write_frame(ring, producer, i);
         must_resize(ring, 1 + (size_t)i % 5);
@@ -155,44 +161,45 @@ END_TEST
 START_TEST(a_ring_ends_with_slots_in_every_state)
 {
     gr_side producer = sides[_i];
-    gr_ring *ring = must_make_ring(5, &(gr_ring_options){.producer = producer});
-    gr_slot reading, writing[2];
+    gr_ring *ring = must_make_ring(5, &GR_INIT(gr_ring_options, .producer = producer));
+    const gr_slot *reading, *writing[2];
     void *handles[4];
     write_frames(ring, producer, 1, 2);
-    must_acquire_read(ring, producer, 1, &reading);
-    must_acquire_write(ring, producer, 2, writing);
-    handles[0] = gr_handle(reading.resource);
-    handles[1] = gr_handle(writing[0].resource);
-    handles[2] = gr_handle(writing[1].resource);
-    slot_fill(&writing[0], 3);
-    GLuint name = ring_name(writing[0].resource);
+    must_acquire_read(ring, producer, &reading, 1);
+    must_acquire_write(ring, producer, writing, 2);
+    handles[0] = driver_handle(reading->resource);
+    handles[1] = driver_handle(writing[0]->resource);
+    handles[2] = driver_handle(writing[1]->resource);
+    slot_fill(writing[0], 3);
+    GLuint name = ring_name(writing[0]->resource);
+    gr_buffer *out[3] = {reading->buffer, writing[0]->buffer, writing[1]->buffer};
     gr_ring_free(ring);
     for (int i = 0; i < 3; i++)
         assert_unregistered(handles[i]);
     if (producer == GR_SIDE_CUDA)
         assert_gl_bytes(name, RING_SIZE, 3);
-    gr_buffer *out[3] = {reading.buffer, writing[0].buffer, writing[1].buffer};
     for (int i = 0; i < 3; i++) {
         ck_assert_uint_eq(gr_buffer_ptr(out[i]), 0);
         ck_assert_uint_eq(gr_buffer_size(out[i]), 0);
     }
-    assert_ok(gr_buffer_release_many(out, 3, GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_release_many(out, 3, GR_STREAM_OF_MAP, NULL));
 }
 END_TEST
 
 START_TEST(a_ring_ends_with_slots_that_leave)
 {
     gr_side producer = sides[_i];
-    gr_ring *ring = must_make_ring(3, &(gr_ring_options){.producer = producer});
-    gr_slot writing;
+    gr_ring *ring = must_make_ring(3, &GR_INIT(gr_ring_options, .producer = producer));
+    const gr_slot *writing;
     write_frame(ring, producer, 1);
-    must_acquire_write(ring, producer, 1, &writing);
-    void *handle = gr_handle(writing.resource);
+    must_acquire_write(ring, producer, &writing, 1);
+    gr_buffer *buffer = writing->buffer;
+    void *handle = driver_handle(writing->resource);
     must_resize(ring, 2);
     write_frame(ring, producer, 2);
     gr_ring_free(ring);
     assert_unregistered(handle);
-    assert_ok(gr_buffer_release_many(&writing.buffer, 1, GR_STREAM_OF_MAP));
+    assert_ok(gr_buffer_release_many(&buffer, 1, GR_STREAM_OF_MAP, NULL));
 }
 END_TEST
 
@@ -200,20 +207,109 @@ END_TEST
 START_TEST(a_ring_is_freed_without_its_context)
 {
     gr_ring *ring = must_make_ring(3, NULL);
-    gr_slot slots[2];
+    const gr_slot *slots[2];
     void *handles[2];
-    must_acquire_write(ring, GR_SIDE_CUDA, 2, slots);
+    must_acquire_write(ring, GR_SIDE_CUDA, slots, 2);
     for (int i = 0; i < 2; i++)
-        handles[i] = gr_handle(slots[i].resource);
-    assert_ok(gr_ring_cancel_write(ring, 1, &slots[1]));
+        handles[i] = driver_handle(slots[i]->resource);
+    assert_ok(gr_ring_cancel_write(ring, &slots[1], 1));
+    gr_buffer *buffer = slots[0]->buffer;
     assert_ok(gr_egl_make_current(NULL));
     gr_ring_free(ring);
     assert_ok(gr_egl_make_current(fx.egl));
-    ck_assert_uint_ne(gr_buffer_ptr(slots[0].buffer), 0);
-    assert_ok(gr_buffer_release(slots[0].buffer));
+    ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
+    assert_ok(gr_buffer_release(buffer));
     gr_resource_free(must_register(gl_buffer_filled(RING_SIZE, 0)));
     for (int i = 0; i < 2; i++)
         assert_unregistered(handles[i]);
+}
+END_TEST
+
+/* ---- Holds ----------------------------------------------------------------------------------- */
+
+START_TEST(slots_are_the_rings_to_map)
+{
+    need_transport(_i);
+    GR_AUTO(gr_resource) *resource = ring_resource(RING_SIZE);
+    GR_AUTO(gr_ring) *ring = gr_ring_create(&resource, 1, NULL);
+    assert_made(ring);
+    const gr_slot *slot;
+    gr_buffer *buffer;
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "gr_ring_acquire_write()");
+    assert_fails(gr_map_many(&resource, 1, fx.stream, NULL, &buffer), GR_ERR_STATE, 0,
+                 "gr_ring_acquire_read()");
+    assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_STATE, 0, "gr_ring_free()");
+    must_acquire_write(ring, GR_SIDE_CUDA, &slot, 1);
+    ck_assert_ptr_eq(slot->resource, resource);
+    assert_fails(gr_buffer_release(slot->buffer), GR_ERR_STATE, 0, "gr_ring_publish()");
+    assert_fails(gr_resource_unmap(resource, GR_STREAM_OF_MAP), GR_ERR_STATE, 0, "a ring");
+    assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_STATE, 0, "a ring");
+    slot_fill(slot, 7);
+    assert_ok(gr_ring_publish(ring, &slot, 1));
+    read_frame(ring, GR_SIDE_CUDA, 7);
+}
+END_TEST
+
+/* README's two scopes: whichever ends first. */
+START_TEST(a_ring_and_its_resources_end_in_any_order)
+{
+    need_transport(_i);
+    {
+        GR_AUTO(gr_ring) *ring = NULL;
+        GR_AUTO(gr_resource) *resource = ring_resource(RING_SIZE);
+        ring = gr_ring_create(&resource, 1, NULL);
+        assert_made(ring);
+        write_frame(ring, GR_SIDE_CUDA, 1);
+    }
+    GR_AUTO(gr_resource) *resource = ring_resource(RING_SIZE);
+    GR_AUTO(gr_ring) *ring = gr_ring_create(&resource, 1, NULL);
+    assert_made(ring);
+    write_frame(ring, GR_SIDE_CUDA, 2);
+}
+END_TEST
+
+/* OpenGL is told of what CUDA has written last, as by a release. */
+START_TEST(a_resource_is_an_ordinary_one_after_its_ring)
+{
+    need_transport(_i / 2);
+    gr_ring_options options =
+        GR_INIT(gr_ring_options, .producer = _i % 2 ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA);
+    GR_AUTO(gr_resource) *resource = ring_resource(RING_SIZE);
+    for (int value = 1; value < 4; value++) {
+        gr_ring *ring = gr_ring_create(&resource, 1, &options);
+        assert_made(ring);
+        const gr_slot *slot;
+        must_acquire_write(ring, options.producer, &slot, 1);
+        struct gate *gate = gate_put(fx.stream);
+        slot_fill(slot, value);
+        gate_open_after(gate, 60);
+        assert_ok(gr_ring_publish(ring, &slot, 1));
+        gr_ring_free(ring);
+        assert_gl_bytes(ring_name(resource), RING_SIZE, value);
+        gr_buffer *buffer = must_map(resource);
+        assert_cuda_bytes(buffer, value);
+        cuda_fill(buffer, 100 + value);
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_bytes(ring_name(resource), RING_SIZE, 100 + value);
+    }
+}
+END_TEST
+
+START_TEST(a_resize_lets_go_of_a_resource)
+{
+    need_transport(_i);
+    GR_AUTO(gr_resource) *first = ring_resource(RING_SIZE);
+    GR_AUTO(gr_resource) *second = ring_resource(RING_SIZE);
+    GR_AUTO(gr_ring) *ring = gr_ring_create(&first, 1, NULL);
+    assert_made(ring);
+    write_frame(ring, GR_SIDE_CUDA, 3);
+    assert_ok(gr_ring_resize(ring, &second, 1));
+    assert_null(gr_map(first, fx.stream), GR_ERR_STATE, 0, "a ring");
+    read_frame(ring, GR_SIDE_CUDA, 3);
+    assert_ok(gr_buffer_release(must_map(first)));
+    assert_gl_bytes(ring_name(first), RING_SIZE, 3);
+    assert_ok(gr_ring_resize(ring, &first, 1));
+    assert_ok(gr_buffer_release(must_map(second)));
 }
 END_TEST
 
@@ -230,4 +326,9 @@ void build_ring_end(Suite *suite)
     add_loop_tests(end, 2, a_ring_ends_with_slots_in_every_state,
                    a_ring_ends_with_slots_that_leave);
     add_tests(end, a_ring_is_freed_without_its_context);
+
+    TCase *holds = add_ring_case(suite, "holds");
+    add_loop_tests(holds, RING_TRANSPORTS, slots_are_the_rings_to_map,
+                   a_ring_and_its_resources_end_in_any_order, a_resize_lets_go_of_a_resource);
+    add_loop_tests(holds, 2 * RING_TRANSPORTS, a_resource_is_an_ordinary_one_after_its_ring);
 }

@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 
+/* Milliseconds that nothing here takes. */
+#define SOON 20000
+
 /* ---- Transports ------------------------------------------------------------------------------ */
 
 static gr_transport transport = GR_TRANSPORT_INTEROP;
@@ -12,11 +15,10 @@ const char *ring_use_transport(int index)
 {
     static const gr_transport order[RING_TRANSPORTS] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED,
                                                         GR_TRANSPORT_COPY};
-    static gr_transport_info reports[3];
-    assert_ok(gr_gl_probe(reports));
-    for (int i = 0; i < 3; i++)
-        if (reports[i].transport == order[index] && !reports[i].usable)
-            return reports[i].reason;
+    const gr_transport_info *info = gr_gl_probe(order[index]);
+    assert_made(info);
+    if (!info->usable)
+        return info->reason;
     transport = order[index];
     return NULL;
 }
@@ -71,7 +73,8 @@ gr_resource *ring_resource(size_t size)
         return must_register(gl_buffer_filled(size, 0));
     unsigned char *zeros = calloc(1, size);
     ck_assert_ptr_nonnull(zeros);
-    gr_resource *made = gr_gl_buffer_create(size, GR_READ_WRITE, &(gr_gl_options){transport});
+    gr_resource *made =
+        gr_gl_buffer_create(size, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = transport));
     assert_made(made);
     gl_write(gr_gl_name(made), zeros, size);
     free(zeros);
@@ -94,26 +97,34 @@ gr_resource *const *ring_resources(size_t n, size_t size)
     return made;
 }
 
+void ring_resources_free(gr_resource *const resources[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        gr_resource_free(resources[i]);
+}
+
 gr_ring *must_make_ring(size_t n, const gr_ring_options *options)
 {
-    gr_ring *ring = gr_ring_create(ring_resources(n, RING_SIZE), n, options);
+    gr_resource *const *resources = ring_resources(n, RING_SIZE);
+    gr_ring *ring = gr_ring_create(resources, n, options);
     assert_made(ring);
+    ring_resources_free(resources, n);
     return ring;
 }
 
 CUstream ring_stream(gr_side producer, bool writing)
 {
-    return (producer == GR_SIDE_CUDA) == writing ? fx.stream : NULL;
+    return (producer == GR_SIDE_CUDA) == writing ? fx.stream : GR_STREAM_NONE;
 }
 
-void must_acquire_write(gr_ring *ring, gr_side producer, size_t n, gr_slot slots[])
+void must_acquire_write(gr_ring *ring, gr_side producer, const gr_slot *slots[], size_t n)
 {
-    assert_ok(gr_ring_acquire_write(ring, ring_stream(producer, true), n, slots));
+    assert_ok(gr_ring_acquire_write(ring, ring_stream(producer, true), slots, n, SOON));
 }
 
-void must_acquire_read(gr_ring *ring, gr_side producer, size_t n, gr_slot slots[])
+void must_acquire_read(gr_ring *ring, gr_side producer, const gr_slot *slots[], size_t n)
 {
-    assert_ok(gr_ring_acquire_read(ring, ring_stream(producer, false), n, slots));
+    assert_ok(gr_ring_acquire_read(ring, ring_stream(producer, false), slots, n, SOON));
 }
 
 void slot_fill(const gr_slot *slot, int value)
@@ -144,12 +155,12 @@ void assert_slot(const gr_slot *slot, int value)
 
 uint64_t write_frame(gr_ring *ring, gr_side producer, int value)
 {
-    gr_slot slot;
-    must_acquire_write(ring, producer, 1, &slot);
-    slot_fill(&slot, value);
-    assert_ok(gr_ring_publish(ring, 1, &slot));
-    ck_assert_ptr_null(slot.buffer);
-    return slot.frame;
+    const gr_slot *slot;
+    must_acquire_write(ring, producer, &slot, 1);
+    slot_fill(slot, value);
+    assert_ok(gr_ring_publish(ring, &slot, 1));
+    ck_assert_ptr_null(slot->buffer);
+    return slot->frame;
 }
 
 void write_frames(gr_ring *ring, gr_side producer, int first, int last)
@@ -160,12 +171,12 @@ void write_frames(gr_ring *ring, gr_side producer, int first, int last)
 
 uint64_t read_frame(gr_ring *ring, gr_side producer, int value)
 {
-    gr_slot slot;
-    must_acquire_read(ring, producer, 1, &slot);
-    assert_slot(&slot, value);
-    assert_ok(gr_ring_give_back(ring, 1, &slot));
-    ck_assert_ptr_null(slot.buffer);
-    return slot.frame;
+    const gr_slot *slot;
+    must_acquire_read(ring, producer, &slot, 1);
+    assert_slot(slot, value);
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
+    ck_assert_ptr_null(slot->buffer);
+    return slot->frame;
 }
 
 void assert_counts(const gr_ring_info *counts, unsigned free, unsigned writing, unsigned ready,
@@ -179,15 +190,13 @@ void assert_counts(const gr_ring_info *counts, unsigned free, unsigned writing, 
 
 void assert_slots(gr_ring *ring, unsigned free, unsigned writing, unsigned ready, unsigned reading)
 {
-    gr_ring_info now;
-    gr_ring_get_info(ring, &now);
+    gr_ring_info now = *gr_ring_get_info(ring);
     assert_counts(&now, free, writing, ready, reading);
 }
 
 void assert_frames(gr_ring *ring, uint64_t published, uint64_t read, uint64_t dropped)
 {
-    gr_ring_info now;
-    gr_ring_get_info(ring, &now);
+    gr_ring_info now = *gr_ring_get_info(ring);
     ck_assert_uint_eq(now.published, published);
     ck_assert_uint_eq(now.read, read);
     ck_assert_uint_eq(now.dropped, dropped);
