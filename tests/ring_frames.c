@@ -94,28 +94,28 @@ static void fetch(gr_side producer, size_t n)
 
 static void write_group(gr_ring *ring, gr_side producer, size_t n)
 {
-    gr_slot slots[GROUP];
-    must_acquire_write(ring, producer, n, slots);
+    const gr_slot *slots[GROUP];
+    must_acquire_write(ring, producer, slots, n);
     for (size_t i = 0; i < n; i++)
-        write_word(&slots[i], word_of(slots[i].frame));
-    assert_ok(gr_ring_publish(ring, n, slots));
+        write_word(slots[i], word_of(slots[i]->frame));
+    assert_ok(gr_ring_publish(ring, slots, n));
 }
 
 /* Reads n frames, of which the first is `next`, or a later one if frames may be dropped. */
 static uint64_t read_group(gr_ring *ring, gr_side producer, size_t n, uint64_t next, uint64_t sum)
 {
-    gr_slot slots[GROUP];
-    must_acquire_read(ring, producer, n, slots);
+    const gr_slot *slots[GROUP];
+    must_acquire_read(ring, producer, slots, n);
     for (size_t i = 0; i < n; i++)
-        collect(&slots[i], i);
+        collect(slots[i], i);
     fetch(producer, n);
     for (size_t i = 0; i < n; i++) {
-        ck_assert_uint_eq(slots[i].frame, next + i);
+        ck_assert_uint_eq(slots[i]->frame, next + i);
         for (int word = 0; word < WORDS; word++)
             ck_assert_uint_eq(collected.words[i][word], word_of(next + i));
         sum = add_to_sum(sum, collected.words[i][0]);
     }
-    assert_ok(gr_ring_give_back(ring, n, slots));
+    assert_ok(gr_ring_give_back(ring, slots, n));
     return sum;
 }
 
@@ -123,9 +123,11 @@ static uint64_t read_group(gr_ring *ring, gr_side producer, size_t n, uint64_t n
 
 static gr_ring *make(size_t n, gr_side producer, gr_ring_mode mode)
 {
-    gr_ring_options options = {.producer = producer, .mode = mode};
-    gr_ring *ring = gr_ring_create(ring_resources(n, BYTES), n, &options);
+    gr_ring_options options = GR_INIT(gr_ring_options, .producer = producer, .mode = mode);
+    gr_resource *const *resources = ring_resources(n, BYTES);
+    gr_ring *ring = gr_ring_create(resources, n, &options);
     assert_made(ring);
+    ring_resources_free(resources, n);
     return ring;
 }
 
@@ -244,10 +246,9 @@ START_TEST(frames_allocate_nothing)
         write_group(newest, producer, 2);
         write_group(newest, producer, 2);
         read_group(newest, producer, 1, 4 * i + 4, 0);
-        gr_slot none[8];
-        ck_assert_int_eq(
-            gr_ring_acquire_read(ring, producer == GR_SIDE_CUDA ? NULL : fx.stream, 8, none),
-            GR_ERR_TIMEOUT);
+        const gr_slot *none[8];
+        ck_assert_int_eq(gr_ring_acquire_read(ring, ring_stream(producer, false), none, 8, 0),
+                         GR_ERR_NOT_READY);
     }
     ck_assert_uint_eq(allocations, 0);
     gr_clear_error();
@@ -265,13 +266,14 @@ static void life(GLuint name)
     gr_resource *resources[5];
     for (int i = 0; i < 5; i++)
         resources[i] = must_register(life_names[i]);
-    gr_ring *ring = gr_ring_create(resources, 3, &(gr_ring_options){.producer = life_of});
+    gr_ring *ring = gr_ring_create(resources, 3, &GR_INIT(gr_ring_options, .producer = life_of));
     assert_made(ring);
     write_group(ring, life_of, 2);
-    gr_slot slot;
-    must_acquire_read(ring, life_of, 1, &slot);
+    const gr_slot *slot;
+    must_acquire_read(ring, life_of, &slot, 1);
     assert_ok(gr_ring_resize(ring, resources + 3, 2));
-    assert_ok(gr_ring_give_back(ring, 1, &slot));
+    ring_resources_free(resources, 5);
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
     gr_ring_free(ring);
 }
 

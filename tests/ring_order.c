@@ -30,16 +30,17 @@ static struct gate *gate_after_work(void)
 START_TEST(a_reader_comes_after_the_kernels)
 {
     need_transport(_i / 2);
-    GR_AUTO(gr_ring) *ring = must_make_ring(2, &(gr_ring_options){.mode = (gr_ring_mode)(_i % 2)});
-    gr_slot slot;
+    GR_AUTO(gr_ring) *ring =
+        must_make_ring(2, &GR_INIT(gr_ring_options, .mode = (gr_ring_mode)(_i % 2)));
+    const gr_slot *slot;
     for (int value = 1; value < 5; value++) {
-        must_acquire_write(ring, GR_SIDE_CUDA, 1, &slot);
-        CU(MemsetD8Async(gr_buffer_ptr(slot.buffer), 0xAA, RING_SIZE, fx.stream));
+        must_acquire_write(ring, GR_SIDE_CUDA, &slot, 1);
+        CU(MemsetD8Async(gr_buffer_ptr(slot->buffer), 0xAA, RING_SIZE, fx.stream));
         struct gate *gate = gate_after_work();
-        slot_fill(&slot, value);
-        assert_raw(&slot, 0xAA, fx.other);
+        slot_fill(slot, value);
+        assert_raw(slot, 0xAA, fx.other);
         gate_open_after(gate, DELAY_MS);
-        assert_ok(gr_ring_publish(ring, 1, &slot));
+        assert_ok(gr_ring_publish(ring, &slot, 1));
         read_frame(ring, GR_SIDE_CUDA, value);
         ck_assert(gate_is_open(gate));
     }
@@ -50,19 +51,19 @@ START_TEST(readers_of_a_group_come_after_all_of_it)
 {
     need_transport(_i);
     GR_AUTO(gr_ring) *ring = must_make_ring(4, NULL);
-    gr_slot slots[4];
-    must_acquire_write(ring, GR_SIDE_CUDA, 4, slots);
+    const gr_slot *slots[4];
+    must_acquire_write(ring, GR_SIDE_CUDA, slots, 4);
     for (int i = 0; i < 3; i++)
-        slot_fill(&slots[i], i + 1);
+        slot_fill(slots[i], i + 1);
     struct gate *gate = gate_after_work();
-    slot_fill(&slots[3], 4);
-    assert_raw(&slots[3], 0, fx.other);
+    slot_fill(slots[3], 4);
+    assert_raw(slots[3], 0, fx.other);
     gate_open_after(gate, DELAY_MS);
-    assert_ok(gr_ring_publish(ring, 4, slots));
-    must_acquire_read(ring, GR_SIDE_CUDA, 4, slots);
+    assert_ok(gr_ring_publish(ring, slots, 4));
+    must_acquire_read(ring, GR_SIDE_CUDA, slots, 4);
     for (int i = 3; i >= 0; i--)
-        assert_slot(&slots[i], i + 1);
-    assert_ok(gr_ring_give_back(ring, 4, slots));
+        assert_slot(slots[i], i + 1);
+    assert_ok(gr_ring_give_back(ring, slots, 4));
 }
 END_TEST
 
@@ -71,15 +72,15 @@ START_TEST(each_slot_is_published_on_the_stream_of_its_acquire)
 {
     need_transport(_i);
     GR_AUTO(gr_ring) *ring = must_make_ring(2, NULL);
-    gr_slot slots[2];
-    assert_ok(gr_ring_acquire_write(ring, fx.stream, 1, &slots[0]));
-    assert_ok(gr_ring_acquire_write(ring, fx.other, 1, &slots[1]));
+    const gr_slot *slots[2];
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, &slots[0], 1, 0));
+    assert_ok(gr_ring_acquire_write(ring, fx.other, &slots[1], 1, 0));
     struct gate *gates[2] = {gate_put(fx.stream), gate_put(fx.other)};
-    slot_fill(&slots[0], 1);
-    slot_fill(&slots[1], 2);
+    slot_fill(slots[0], 1);
+    slot_fill(slots[1], 2);
     gate_open_after(gates[0], DELAY_MS);
     gate_open_after(gates[1], DELAY_MS);
-    assert_ok(gr_ring_publish(ring, 2, slots));
+    assert_ok(gr_ring_publish(ring, slots, 2));
     ck_assert_uint_eq(read_frame(ring, GR_SIDE_CUDA, 1), 1);
     ck_assert_uint_eq(read_frame(ring, GR_SIDE_CUDA, 2), 2);
 }
@@ -91,17 +92,17 @@ END_TEST
 START_TEST(a_dropped_frame_is_overwritten_in_order)
 {
     need_transport(_i / 2);
-    GR_AUTO(gr_ring) *ring = must_make_ring(1, &(gr_ring_options){.mode = GR_RING_NEWEST});
-    gr_slot slot;
+    GR_AUTO(gr_ring) *ring = must_make_ring(1, &GR_INIT(gr_ring_options, .mode = GR_RING_NEWEST));
+    const gr_slot *slot;
     for (int value = 1; value < 5; value++) {
-        must_acquire_write(ring, GR_SIDE_CUDA, 1, &slot);
+        must_acquire_write(ring, GR_SIDE_CUDA, &slot, 1);
         struct gate *gate = gate_after_work();
-        slot_fill(&slot, 0xBB);
+        slot_fill(slot, 0xBB);
         gate_open_after(gate, DELAY_MS);
-        assert_ok((_i % 2 ? gr_ring_cancel_write : gr_ring_publish)(ring, 1, &slot));
-        assert_ok(gr_ring_acquire_write(ring, fx.other, 1, &slot));
-        slot_fill(&slot, value);
-        assert_ok(gr_ring_publish(ring, 1, &slot));
+        assert_ok((_i % 2 ? gr_ring_cancel_write : gr_ring_publish)(ring, &slot, 1));
+        assert_ok(gr_ring_acquire_write(ring, fx.other, &slot, 1, 0));
+        slot_fill(slot, value);
+        assert_ok(gr_ring_publish(ring, &slot, 1));
         read_frame(ring, GR_SIDE_CUDA, value);
         ck_assert(gate_is_open(gate));
         CU(StreamSynchronize(fx.stream));
@@ -112,16 +113,17 @@ END_TEST
 START_TEST(the_end_comes_after_the_kernels)
 {
     gr_ring *ring = must_make_ring(2, NULL);
-    gr_slot slot;
-    must_acquire_write(ring, GR_SIDE_CUDA, 1, &slot);
-    GLuint name = ring_name(slot.resource);
+    const gr_slot *slot;
+    must_acquire_write(ring, GR_SIDE_CUDA, &slot, 1);
+    GLuint name = ring_name(slot->resource);
     struct gate *gate = gate_after_work();
-    slot_fill(&slot, 7);
-    assert_raw(&slot, 0, fx.other);
+    slot_fill(slot, 7);
+    assert_raw(slot, 0, fx.other);
     gate_open_after(gate, DELAY_MS);
+    gr_buffer *buffer = slot->buffer;
     gr_ring_free(ring);
     assert_gl_bytes(name, RING_SIZE, 7);
-    assert_ok(gr_buffer_release(slot.buffer));
+    assert_ok(gr_buffer_release(buffer));
 }
 END_TEST
 
@@ -130,31 +132,99 @@ END_TEST
 START_TEST(a_writer_comes_after_the_kernels_that_read)
 {
     need_transport(_i);
-    GR_AUTO(gr_ring) *ring = must_make_ring(1, &(gr_ring_options){.producer = GR_SIDE_GRAPHICS});
-    gr_slot slot;
+    GR_AUTO(gr_ring) *ring =
+        must_make_ring(1, &GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS));
+    const gr_slot *slot;
     CUdeviceptr copy = 0;
     CU(MemAlloc(&copy, RING_SIZE));
     CU(MemsetD8Async(copy, 0, RING_SIZE, fx.stream));
     CU(StreamSynchronize(fx.stream));
     for (int value = 1; value < 5; value++) {
         write_frame(ring, GR_SIDE_GRAPHICS, value);
-        must_acquire_read(ring, GR_SIDE_GRAPHICS, 1, &slot);
+        must_acquire_read(ring, GR_SIDE_GRAPHICS, &slot, 1);
         struct gate *gate = gate_after_work();
-        CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(slot.buffer), RING_SIZE, fx.stream));
+        CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(slot->buffer), RING_SIZE, fx.stream));
         CU(MemcpyDtoHAsync(host, copy, RING_SIZE, fx.other));
         CU(StreamSynchronize(fx.other));
         ck_assert_int_ne(host[0], value); /* so it has yet to be read */
         gate_open_after(gate, DELAY_MS);
-        assert_ok(gr_ring_give_back(ring, 1, &slot));
-        must_acquire_write(ring, GR_SIDE_GRAPHICS, 1, &slot);
-        slot_fill(&slot, 0xCC);
+        assert_ok(gr_ring_give_back(ring, &slot, 1));
+        must_acquire_write(ring, GR_SIDE_GRAPHICS, &slot, 1);
+        slot_fill(slot, 0xCC);
         glFinish();
-        assert_ok(gr_ring_cancel_write(ring, 1, &slot));
+        assert_ok(gr_ring_cancel_write(ring, &slot, 1));
         CU(MemcpyDtoHAsync(host, copy, RING_SIZE, fx.stream));
         CU(StreamSynchronize(fx.stream));
         assert_bytes(host, RING_SIZE, value);
     }
     CU(MemFree(copy));
+}
+END_TEST
+
+/* Nobody has read the frame, but somebody was at it. */
+START_TEST(a_writer_comes_after_a_read_that_was_cancelled)
+{
+    need_transport(_i);
+    gr_ring_options options =
+        GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS, .mode = GR_RING_NEWEST);
+    GR_AUTO(gr_ring) *ring = must_make_ring(1, &options);
+    const gr_slot *slot;
+    CUdeviceptr copy = 0;
+    CU(MemAlloc(&copy, RING_SIZE));
+    for (int value = 1; value < 5; value++) {
+        write_frame(ring, GR_SIDE_GRAPHICS, value);
+        must_acquire_read(ring, GR_SIDE_GRAPHICS, &slot, 1);
+        struct gate *gate = gate_after_work();
+        CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(slot->buffer), RING_SIZE, fx.stream));
+        gate_open_after(gate, DELAY_MS);
+        assert_ok(gr_ring_cancel_read(ring, &slot, 1));
+        write_frame(ring, GR_SIDE_GRAPHICS, 0xCC);
+        glFinish();
+        CU(MemcpyDtoHAsync(host, copy, RING_SIZE, fx.stream));
+        CU(StreamSynchronize(fx.stream));
+        assert_bytes(host, RING_SIZE, value);
+        read_frame(ring, GR_SIDE_GRAPHICS, 0xCC);
+    }
+    CU(MemFree(copy));
+}
+END_TEST
+
+/* Likewise with what OpenGL was given. */
+START_TEST(cuda_writes_after_a_read_of_opengls_that_was_cancelled)
+{
+    need_transport(_i);
+    GR_AUTO(gr_ring) *ring = must_make_ring(1, &GR_INIT(gr_ring_options, .mode = GR_RING_NEWEST));
+    GLuint copy = gl_buffer_filled(RING_SIZE, 0);
+    const gr_slot *slot;
+    for (int value = 1; value < 5; value++) {
+        write_frame(ring, GR_SIDE_CUDA, value);
+        must_acquire_read(ring, GR_SIDE_CUDA, &slot, 1);
+        glBindBuffer(GL_COPY_READ_BUFFER, ring_name(slot->resource));
+        glBindBuffer(GL_COPY_WRITE_BUFFER, copy);
+        glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, RING_SIZE);
+        assert_ok(gr_ring_cancel_read(ring, &slot, 1));
+        write_frame(ring, GR_SIDE_CUDA, 0xCC);
+        CU(StreamSynchronize(fx.stream));
+        assert_gl_bytes(copy, RING_SIZE, value);
+        read_frame(ring, GR_SIDE_CUDA, 0xCC);
+    }
+}
+END_TEST
+
+/* The signal is OpenGL's: without its context the slot stays the consumer's. */
+START_TEST(a_read_of_opengls_is_cancelled_in_its_context)
+{
+    need_transport(1);
+    GR_AUTO(gr_ring) *ring = must_make_ring(1, NULL);
+    const gr_slot *slot;
+    write_frame(ring, GR_SIDE_CUDA, 1);
+    must_acquire_read(ring, GR_SIDE_CUDA, &slot, 1);
+    assert_ok(gr_egl_make_current(NULL));
+    assert_fails(gr_ring_cancel_read(ring, &slot, 1), GR_ERR_GL, 0, "");
+    assert_ok(gr_egl_make_current(fx.egl));
+    assert_slots(ring, 0, 0, 0, 1);
+    assert_ok(gr_ring_cancel_read(ring, &slot, 1));
+    read_frame(ring, GR_SIDE_CUDA, 1);
 }
 END_TEST
 
@@ -166,5 +236,8 @@ void build_ring_order(Suite *suite)
                    each_slot_is_published_on_the_stream_of_its_acquire);
     add_loop_tests(order, 2 * RING_TRANSPORTS, a_dropped_frame_is_overwritten_in_order);
     add_tests(order, the_end_comes_after_the_kernels);
-    add_loop_tests(order, RING_TRANSPORTS, a_writer_comes_after_the_kernels_that_read);
+    add_loop_tests(order, RING_TRANSPORTS, a_writer_comes_after_the_kernels_that_read,
+                   a_writer_comes_after_a_read_that_was_cancelled,
+                   cuda_writes_after_a_read_of_opengls_that_was_cancelled);
+    add_tests(order, a_read_of_opengls_is_cancelled_in_its_context);
 }

@@ -38,8 +38,7 @@ static int value_of(uint64_t frame)
 
 static bool failed(const char *what)
 {
-    gr_error error;
-    gr_last_error(&error);
+    gr_error error = *gr_last_error();
     snprintf(cuda.wrong, sizeof(cuda.wrong), "%s at frame %llu; %s: %s", what,
              (unsigned long long)cuda.done, gr_status_name(error.status), error.message);
     return false;
@@ -47,31 +46,31 @@ static bool failed(const char *what)
 
 static bool produce_one(void)
 {
-    gr_slot slot;
-    gr_status status = gr_ring_acquire_write(cuda.ring, fx.stream, 1, &slot);
-    if (status == GR_ERR_STATE)
+    const gr_slot *slot;
+    gr_status status = gr_ring_acquire_write(cuda.ring, fx.stream, &slot, 1, 20000);
+    if (status == GR_ERR_STOPPED)
         return false;
     if (status != GR_OK)
         return failed("acquire");
-    if (fx.cu->MemsetD8Async(gr_buffer_ptr(slot.buffer), (unsigned char)value_of(slot.frame),
+    if (fx.cu->MemsetD8Async(gr_buffer_ptr(slot->buffer), (unsigned char)value_of(slot->frame),
                              RING_SIZE, fx.stream) != CUDA_SUCCESS)
         return failed("memset");
-    return gr_ring_publish(cuda.ring, 1, &slot) == GR_OK || failed("publish");
+    return gr_ring_publish(cuda.ring, &slot, 1) == GR_OK || failed("publish");
 }
 
 static bool consume_one(void)
 {
-    gr_slot slot;
-    gr_status status = gr_ring_acquire_read(cuda.ring, fx.stream, 1, &slot);
-    if (status == GR_ERR_STATE)
+    const gr_slot *slot;
+    gr_status status = gr_ring_acquire_read(cuda.ring, fx.stream, &slot, 1, 20000);
+    if (status == GR_ERR_STOPPED)
         return false;
     if (status != GR_OK)
         return failed("acquire");
-    cuda.numbers[cuda.done] = slot.frame;
-    if (fx.cu->MemcpyDtoDAsync(cuda.copies + cuda.done * RING_SIZE, gr_buffer_ptr(slot.buffer),
+    cuda.numbers[cuda.done] = slot->frame;
+    if (fx.cu->MemcpyDtoDAsync(cuda.copies + cuda.done * RING_SIZE, gr_buffer_ptr(slot->buffer),
                                RING_SIZE, fx.stream) != CUDA_SUCCESS)
         return failed("copy");
-    return gr_ring_give_back(cuda.ring, 1, &slot) == GR_OK || failed("give back");
+    return gr_ring_give_back(cuda.ring, &slot, 1) == GR_OK || failed("give back");
 }
 
 static void *run_cuda(void *one)
@@ -112,7 +111,7 @@ static void start_cuda(gr_ring *ring, uint64_t frames, unsigned delay_ms)
 static void begin_with(size_t slots, gr_side side, gr_ring_mode mode, uint64_t frames,
                        unsigned delay_ms)
 {
-    gr_ring_options options = {.producer = side, .mode = mode, .wait_ms = 20000};
+    gr_ring_options options = GR_INIT(gr_ring_options, .producer = side, .mode = mode);
     producer = side;
     sync = ring_sync_begin();
     in_flight = 0;
@@ -153,15 +152,15 @@ static void check_reads(void)
 /* Reads a frame; false when the ring has been stopped and read to its end. */
 static bool read_one(uint64_t *frame)
 {
-    gr_slot slot;
-    gr_status status = gr_ring_acquire_read(cuda.ring, NULL, 1, &slot);
-    if (status == GR_ERR_STATE)
+    const gr_slot *slot;
+    gr_status status = gr_ring_acquire_read(cuda.ring, GR_STREAM_NONE, &slot, 1, 20000);
+    if (status == GR_ERR_STOPPED)
         return false;
     assert_ok(status);
     submit_read(&slot, 1, &hosts[in_flight], NULL);
-    expected[in_flight++] = slot.frame;
-    *frame = slot.frame;
-    assert_ok(gr_ring_give_back(cuda.ring, 1, &slot));
+    expected[in_flight++] = slot->frame;
+    *frame = slot->frame;
+    assert_ok(gr_ring_give_back(cuda.ring, &slot, 1));
     if (in_flight == IN_FLIGHT)
         check_reads();
     return true;
@@ -169,11 +168,12 @@ static bool read_one(uint64_t *frame)
 
 static void write_one(void)
 {
-    gr_slot slot;
-    assert_ok(gr_ring_acquire_write(cuda.ring, NULL, 1, &slot));
-    submit_fill(&slot, 1, value_of(slot.frame), NULL);
-    assert_ok(gr_ring_publish(cuda.ring, 1, &slot));
-    if (slot.frame % 32 == 0)
+    const gr_slot *slot;
+    assert_ok(gr_ring_acquire_write(cuda.ring, GR_STREAM_NONE, &slot, 1, 20000));
+    uint64_t frame = slot->frame; /* the slot is not this side's afterwards */
+    submit_fill(&slot, 1, value_of(frame), NULL);
+    assert_ok(gr_ring_publish(cuda.ring, &slot, 1));
+    if (frame % 32 == 0)
         vulkan_finish();
 }
 
@@ -232,7 +232,7 @@ START_VULKAN_TEST(a_thread_that_waits_gets_what_is_given_back)
     begin_with(MANY, GR_SIDE_CUDA, GR_RING_LOSSLESS, MANY + 1, 0);
     while (now.published < MANY) {
         sleep_ms(1);
-        gr_ring_get_info(cuda.ring, &now);
+        now = *gr_ring_get_info(cuda.ring);
     }
     sleep_ms(50);
     ck_assert(read_one(&frame));
@@ -300,20 +300,20 @@ END_TEST
 START_TEST(opengl_has_the_other_thread)
 {
     need_transport(1);
-    gr_slot slot;
+    const gr_slot *slot;
     producer = _i % 2 ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
-    gr_ring_options options = {.producer = producer, .wait_ms = 20000};
+    gr_ring_options options = GR_INIT(gr_ring_options, .producer = producer);
     start_cuda(must_make_ring(_i < 2 ? SLOTS : 3 * SLOTS, &options), MOST, 0);
     for (uint64_t i = 1; i <= MOST; i++) {
         if (producer == GR_SIDE_CUDA) {
-            must_acquire_read(cuda.ring, producer, 1, &slot);
-            ck_assert_uint_eq(slot.frame, i);
-            assert_slot(&slot, value_of(i));
-            assert_ok(gr_ring_give_back(cuda.ring, 1, &slot));
+            must_acquire_read(cuda.ring, producer, &slot, 1);
+            ck_assert_uint_eq(slot->frame, i);
+            assert_slot(slot, value_of(i));
+            assert_ok(gr_ring_give_back(cuda.ring, &slot, 1));
         } else {
-            must_acquire_write(cuda.ring, producer, 1, &slot);
-            slot_fill(&slot, value_of(i));
-            assert_ok(gr_ring_publish(cuda.ring, 1, &slot));
+            must_acquire_write(cuda.ring, producer, &slot, 1);
+            slot_fill(slot, value_of(i));
+            assert_ok(gr_ring_publish(cuda.ring, &slot, 1));
         }
     }
     join_cuda();
@@ -333,9 +333,9 @@ START_TEST(a_consumer_that_stops_keeps_less_than_half)
 {
     need_transport(1);
     enum { MANY = 8, KEPT = MANY / 2 - 1 };
-    gr_slot slot;
+    const gr_slot *slot;
     producer = GR_SIDE_CUDA;
-    gr_ring_options options = {.wait_ms = 20000};
+    gr_ring_options options = GR_INIT(gr_ring_options);
     gr_ring *ring = must_make_ring(MANY, &options);
     for (int i = 1; i <= MANY; i++)
         write_frame(ring, producer, value_of((uint64_t)i));
@@ -346,18 +346,17 @@ START_TEST(a_consumer_that_stops_keeps_less_than_half)
     assert_slots(ring, KEPT, 0, MANY - KEPT, 0);
     read_frame(ring, producer, value_of(KEPT + 1)); /* half: all of them are the producer's */
     for (int waited = 0; waited < 20000; waited++) {
-        gr_ring_info now;
-        gr_ring_get_info(ring, &now);
+        gr_ring_info now = *gr_ring_get_info(ring);
         if (now.published == MANY + MANY / 2)
             break;
         sleep_ms(1);
     }
     assert_slots(ring, 0, 0, MANY, 0);
     for (uint64_t i = MANY / 2 + 1; i <= 3 * MANY; i++) {
-        must_acquire_read(ring, producer, 1, &slot);
-        ck_assert_uint_eq(slot.frame, i);
-        assert_slot(&slot, value_of(i));
-        assert_ok(gr_ring_give_back(ring, 1, &slot));
+        must_acquire_read(ring, producer, &slot, 1);
+        ck_assert_uint_eq(slot->frame, i);
+        assert_slot(slot, value_of(i));
+        assert_ok(gr_ring_give_back(ring, &slot, 1));
     }
     join_cuda();
     gr_ring_free(ring);
@@ -370,12 +369,12 @@ END_TEST
  */
 static void *produce_all(void *unused)
 {
-    gr_slot all[IN_FLIGHT];
+    const gr_slot *all[IN_FLIGHT];
     (void)unused;
     fx.cu->CtxSetCurrent(fx.context);
-    if (gr_ring_acquire_write(cuda.ring, fx.stream, IN_FLIGHT, all) != GR_OK)
+    if (gr_ring_acquire_write(cuda.ring, fx.stream, all, IN_FLIGHT, 20000) != GR_OK)
         failed("acquire");
-    else if (gr_ring_publish(cuda.ring, IN_FLIGHT, all) != GR_OK)
+    else if (gr_ring_publish(cuda.ring, all, IN_FLIGHT) != GR_OK)
         failed("publish");
     fx.cu->CtxSetCurrent(NULL);
     return NULL;
@@ -384,16 +383,16 @@ static void *produce_all(void *unused)
 START_TEST(a_consumer_that_finds_nothing_lets_go_of_all)
 {
     need_transport(1);
-    gr_slot slot;
-    gr_ring_options options = {.wait_ms = 20000};
+    const gr_slot *slot;
+    gr_ring_options options = GR_INIT(gr_ring_options);
     memset(&cuda, 0, sizeof(cuda));
     cuda.ring = must_make_ring(IN_FLIGHT, &options);
     write_frame(cuda.ring, GR_SIDE_CUDA, 1);
     read_frame(cuda.ring, GR_SIDE_CUDA, 1);
     ck_assert_int_eq(pthread_create(&cuda.thread, NULL, produce_all, NULL), 0);
-    must_acquire_read(cuda.ring, GR_SIDE_CUDA, 1, &slot);
+    must_acquire_read(cuda.ring, GR_SIDE_CUDA, &slot, 1);
     join_cuda();
-    ck_assert_uint_eq(slot.frame, 2);
+    ck_assert_uint_eq(slot->frame, 2);
     assert_slots(cuda.ring, 0, 0, IN_FLIGHT - 1, 1);
     gr_ring_free(cuda.ring);
 }
@@ -406,21 +405,20 @@ START_VULKAN_TEST(a_thread_that_waits_is_stopped)
 {
     gr_side side = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
     begin(side, GR_RING_LOSSLESS, MOST, 0);
-    gr_slot slot;
+    const gr_slot *slot;
     if (side == GR_SIDE_GRAPHICS)
         write_one();
     else
-        assert_ok(gr_ring_acquire_read(cuda.ring, NULL, 1, &slot));
+        assert_ok(gr_ring_acquire_read(cuda.ring, GR_STREAM_NONE, &slot, 1, 20000));
     sleep_ms(30);
     gr_ring_stop(cuda.ring);
     join_cuda();
-    gr_ring_info now;
-    gr_ring_get_info(cuda.ring, &now);
+    gr_ring_info now = *gr_ring_get_info(cuda.ring);
     ck_assert_uint_eq(cuda.done, side == GR_SIDE_CUDA ? SLOTS : 1);
     ck_assert_uint_eq(now.published, side == GR_SIDE_CUDA ? SLOTS : 1);
     if (side == GR_SIDE_CUDA) {
         submit_read(&slot, 1, hosts, NULL);
-        assert_ok(gr_ring_give_back(cuda.ring, 1, &slot));
+        assert_ok(gr_ring_give_back(cuda.ring, &slot, 1));
         uint64_t frame = 1, reads = 1;
         while (read_one(&frame))
             ck_assert_uint_eq(frame, ++reads);
@@ -442,6 +440,7 @@ static void resize(size_t n)
         assert_ok(gr_resource_set_sync(fresh[i], sync.acquire, sync.release));
     }
     assert_ok(gr_ring_resize(cuda.ring, fresh, n));
+    ring_resources_free(fresh, n);
 }
 
 /*
@@ -490,9 +489,9 @@ START_VULKAN_TEST(a_ring_ends_with_frames_in_flight)
     gr_ring_stop(cuda.ring);
     join_cuda();
     check_reads();
-    gr_slot slot = {0};
+    const gr_slot *slot;
     if (side == GR_SIDE_CUDA)
-        gr_ring_acquire_read(cuda.ring, NULL, 1, &slot);
+        gr_ring_acquire_read(cuda.ring, GR_STREAM_NONE, &slot, 1, 20000);
     gr_clear_error();
     vulkan_finish();
     gr_ring_free(cuda.ring);

@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #include "ring_vulkan.h"
 
+#include "lib/sync/acquire_release.h"
+
 #define SLOTS 4
 
 static struct ring_sync sync;
@@ -20,7 +22,8 @@ static gr_ring *begin(size_t n, gr_side producer, gr_ring_mode mode)
     CU(MemAlloc(&copies, SLOTS * RING_SIZE));
     CU(MemsetD8Async(copies, 0xEE, SLOTS * RING_SIZE, fx.stream));
     CU(StreamSynchronize(fx.stream));
-    return must_make_vulkan_ring(n, &sync, &(gr_ring_options){.producer = producer, .mode = mode});
+    return must_make_vulkan_ring(n, &sync,
+                                 &GR_INIT(gr_ring_options, .producer = producer, .mode = mode));
 }
 
 /* When all work is done. */
@@ -53,10 +56,10 @@ static void assert_copy(size_t of, int value)
 static void vulkan_reads(gr_ring *ring, struct vulkan_host *const to[],
                          const struct vulkan_gate *gate)
 {
-    gr_slot slot;
-    must_acquire_read(ring, GR_SIDE_CUDA, 1, &slot);
+    const gr_slot *slot;
+    must_acquire_read(ring, GR_SIDE_CUDA, &slot, 1);
     submit_read(&slot, 1, to, gate);
-    assert_ok(gr_ring_give_back(ring, 1, &slot));
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 
 /* ---- CUDA writes, Vulkan reads --------------------------------------------------------------- */
@@ -64,25 +67,25 @@ static void vulkan_reads(gr_ring *ring, struct vulkan_host *const to[],
 START_VULKAN_TEST(vulkan_reads_after_cuda_has_written)
 {
     gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
-    gr_slot slots[SLOTS], raw[SLOTS];
+    const gr_slot *slots[SLOTS];
     struct gate *gate = gate_put(fx.stream);
     for (int i = 0; i < SLOTS; i++) {
-        must_acquire_write(ring, GR_SIDE_CUDA, 1, &slots[i]);
-        slot_fill(&slots[i], i + 1);
-        assert_ok(gr_ring_publish(ring, 1, &slots[i]));
+        must_acquire_write(ring, GR_SIDE_CUDA, &slots[i], 1);
+        slot_fill(slots[i], i + 1);
+        assert_ok(gr_ring_publish(ring, &slots[i], 1));
     }
     for (int i = 0; i < SLOTS; i++)
-        must_acquire_read(ring, GR_SIDE_CUDA, 1, &slots[i]);
+        must_acquire_read(ring, GR_SIDE_CUDA, &slots[i], 1);
     /* Without the wait Vulkan reads too early. */
-    raw[0] = slots[0];
-    raw[0].submit = (gr_submit){0};
-    submit_read(raw, 1, hosts, NULL);
+    gr_slot unordered = *slots[0];
+    unordered.submit = NULL;
+    submit_read((const gr_slot *[]){&unordered}, 1, hosts, NULL);
     vulkan_finish();
     assert_bytes(hosts[0]->bytes, RING_SIZE, 0);
     for (int i = 0; i < SLOTS; i++) {
-        ck_assert_ptr_eq(slots[i].submit.wait, sync.release);
+        ck_assert_ptr_eq(wait_of(slots[i]->submit), sync.release);
         submit_read(&slots[i], 1, &hosts[i], NULL);
-        assert_ok(gr_ring_give_back(ring, 1, &slots[i]));
+        assert_ok(gr_ring_give_back(ring, &slots[i], 1));
     }
     gate_open(gate);
     vulkan_finish();
@@ -114,14 +117,14 @@ END_TEST
 START_VULKAN_TEST(cuda_overwrites_what_nobody_read_in_order)
 {
     gr_ring *ring = begin(1, GR_SIDE_CUDA, GR_RING_NEWEST);
-    gr_slot slot;
-    must_acquire_write(ring, GR_SIDE_CUDA, 1, &slot);
+    const gr_slot *slot;
+    must_acquire_write(ring, GR_SIDE_CUDA, &slot, 1);
     struct gate *gate = gate_put(fx.stream);
-    slot_fill(&slot, 1);
-    assert_ok((_i ? gr_ring_cancel_write : gr_ring_publish)(ring, 1, &slot));
-    assert_ok(gr_ring_acquire_write(ring, fx.other, 1, &slot));
-    slot_fill(&slot, 2);
-    assert_ok(gr_ring_publish(ring, 1, &slot));
+    slot_fill(slot, 1);
+    assert_ok((_i ? gr_ring_cancel_write : gr_ring_publish)(ring, &slot, 1));
+    assert_ok(gr_ring_acquire_write(ring, fx.other, &slot, 1, 0));
+    slot_fill(slot, 2);
+    assert_ok(gr_ring_publish(ring, &slot, 1));
     vulkan_reads(ring, hosts, NULL);
     sleep_ms(20);
     CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.other));
@@ -135,21 +138,22 @@ END_TEST
 START_VULKAN_TEST(a_group_has_one_wait_and_one_signal)
 {
     gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
-    gr_slot slots[SLOTS];
+    const gr_slot *slots[SLOTS];
     for (uint64_t round = 1; round < 6; round++) {
         int value = (int)round * SLOTS;
-        must_acquire_write(ring, GR_SIDE_CUDA, SLOTS, slots);
+        must_acquire_write(ring, GR_SIDE_CUDA, slots, SLOTS);
         for (int i = 0; i < SLOTS; i++)
-            slot_fill(&slots[i], value + i);
-        assert_ok(gr_ring_publish(ring, SLOTS, slots));
-        must_acquire_read(ring, GR_SIDE_CUDA, SLOTS, slots);
+            slot_fill(slots[i], value + i);
+        assert_ok(gr_ring_publish(ring, slots, SLOTS));
+        must_acquire_read(ring, GR_SIDE_CUDA, slots, SLOTS);
         for (int i = 0; i < SLOTS; i++) {
-            ck_assert_uint_eq(slots[i].submit.wait_value, round);
-            ck_assert_uint_eq(slots[i].submit.signal_value, round);
+            ck_assert_ptr_eq(slots[i]->submit, slots[0]->submit);
+            ck_assert_uint_eq(wait_value_of(slots[i]->submit), round);
+            ck_assert_uint_eq(signal_value_of(slots[i]->submit), round);
         }
         submit_read(slots, SLOTS, hosts, NULL);
-        assert_ok(gr_ring_give_back(ring, SLOTS, slots));
-        ck_assert_ptr_null(slots[0].submit.wait);
+        assert_ok(gr_ring_give_back(ring, slots, SLOTS));
+        ck_assert_ptr_null(slots[0]->submit);
         vulkan_finish();
         for (int i = 0; i < SLOTS; i++)
             assert_bytes(hosts[i]->bytes, RING_SIZE, value + i);
@@ -158,14 +162,14 @@ START_VULKAN_TEST(a_group_has_one_wait_and_one_signal)
 }
 END_TEST
 
-static void give_back_in_turn(gr_ring *ring, gr_slot slots[], const struct vulkan_gate *gate)
+static void give_back_in_turn(gr_ring *ring, const gr_slot *slots[], const struct vulkan_gate *gate)
 {
     for (int i = 0; i < SLOTS; i++)
         write_frame(ring, GR_SIDE_CUDA, i + 1);
     for (int i = 0; i < SLOTS; i++) {
-        must_acquire_read(ring, GR_SIDE_CUDA, 1, &slots[i]);
+        must_acquire_read(ring, GR_SIDE_CUDA, &slots[i], 1);
         submit_read(&slots[i], 1, &hosts[i], i == SLOTS - 1 ? gate : NULL);
-        assert_ok(gr_ring_give_back(ring, 1, &slots[i]));
+        assert_ok(gr_ring_give_back(ring, &slots[i], 1));
     }
 }
 
@@ -176,7 +180,7 @@ static void give_back_in_turn(gr_ring *ring, gr_slot slots[], const struct vulka
 START_VULKAN_TEST(cuda_waits_once_for_half_of_the_slots)
 {
     gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
-    gr_slot slots[SLOTS];
+    const gr_slot *slots[SLOTS];
     struct vulkan_gate *gate = vulkan_gate();
     give_back_in_turn(ring, slots, gate);
     for (int i = 0; i < SLOTS / 2; i++)
@@ -191,9 +195,9 @@ START_VULKAN_TEST(cuda_waits_once_for_half_of_the_slots)
     for (int i = 0; i < SLOTS; i++)
         assert_bytes(hosts[i]->bytes, RING_SIZE, i + 1);
     for (int i = 0; i < 3; i++) {
-        must_acquire_read(ring, GR_SIDE_CUDA, 1, slots);
+        must_acquire_read(ring, GR_SIDE_CUDA, slots, 1);
         submit_read(slots, 1, &hosts[i], NULL);
-        assert_ok(gr_ring_give_back(ring, 1, slots));
+        assert_ok(gr_ring_give_back(ring, slots, 1));
         vulkan_finish();
         assert_bytes(hosts[i]->bytes, RING_SIZE, 10 + i);
     }
@@ -205,26 +209,141 @@ END_TEST
 START_VULKAN_TEST(a_producer_gets_what_vulkan_has_returned)
 {
     gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, _i ? GR_RING_NEWEST : GR_RING_LOSSLESS);
-    gr_slot all[SLOTS];
+    const gr_slot *all[SLOTS];
     struct vulkan_gate *gate = vulkan_gate();
     write_frame(ring, GR_SIDE_CUDA, 1);
     vulkan_reads(ring, hosts, gate);
     assert_slots(ring, SLOTS, 0, 0, 0);
-    must_acquire_write(ring, GR_SIDE_CUDA, SLOTS, all);
+    must_acquire_write(ring, GR_SIDE_CUDA, all, SLOTS);
     for (int i = 0; i < SLOTS; i++)
-        slot_fill(&all[i], 2 + i);
-    assert_ok(gr_ring_publish(ring, SLOTS, all));
+        slot_fill(all[i], 2 + i);
+    assert_ok(gr_ring_publish(ring, all, SLOTS));
     sleep_ms(20);
     CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));
     vulkan_gate_open(gate);
     vulkan_finish();
     assert_bytes(hosts[0]->bytes, RING_SIZE, 1);
-    must_acquire_read(ring, GR_SIDE_CUDA, SLOTS, all);
+    must_acquire_read(ring, GR_SIDE_CUDA, all, SLOTS);
     submit_read(all, SLOTS, hosts, NULL);
-    assert_ok(gr_ring_give_back(ring, SLOTS, all));
+    assert_ok(gr_ring_give_back(ring, all, SLOTS));
     vulkan_finish();
     for (int i = 0; i < SLOTS; i++)
         assert_bytes(hosts[i]->bytes, RING_SIZE, 2 + i);
+    end(ring);
+}
+END_TEST
+
+/* vkQueueSubmit() failed: the frame is still there, and nobody waits for what is not signalled. */
+START_VULKAN_TEST(a_read_whose_submit_failed_is_cancelled)
+{
+    gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, _i ? GR_RING_NEWEST : GR_RING_LOSSLESS);
+    const gr_slot *slots[3];
+    for (int i = 1; i <= 3; i++)
+        write_frame(ring, GR_SIDE_CUDA, i);
+    must_acquire_read(ring, GR_SIDE_CUDA, slots, 3);
+    assert_ok(gr_ring_cancel_read(ring, slots, 3));
+    ck_assert_ptr_null(slots[0]->submit);
+    assert_slots(ring, SLOTS - 3, 0, 3, 0);
+    must_acquire_read(ring, GR_SIDE_CUDA, slots, 3);
+    assert_ok(gr_ring_cancel_read(ring, &slots[0], 1)); /* the others' submit is made */
+    submit_read(&slots[1], 2, hosts, NULL);
+    assert_ok(gr_ring_give_back(ring, &slots[1], 2));
+    vulkan_finish();
+    assert_bytes(hosts[0]->bytes, RING_SIZE, 2);
+    assert_bytes(hosts[1]->bytes, RING_SIZE, 3);
+    for (int i = 0; _i == 0 && i < 1; i++) {
+        vulkan_reads(ring, hosts, NULL);
+        vulkan_finish();
+        assert_bytes(hosts[0]->bytes, RING_SIZE, 1);
+    }
+    for (int i = 0; i < SLOTS; i++)
+        write_frame(ring, GR_SIDE_CUDA, 10 + i);
+    CU(StreamSynchronize(fx.stream));
+    end(ring);
+}
+END_TEST
+
+/* The submit was made, and is waited for, although the frame counts as unread. */
+START_VULKAN_TEST(a_read_whose_submit_was_made_is_cancelled)
+{
+    gr_ring *ring = begin(1, GR_SIDE_CUDA, GR_RING_NEWEST);
+    const gr_slot *slot;
+    struct vulkan_gate *gate = vulkan_gate();
+    write_frame(ring, GR_SIDE_CUDA, 1);
+    must_acquire_read(ring, GR_SIDE_CUDA, &slot, 1);
+    submit_read(&slot, 1, hosts, gate);
+    assert_ok(gr_ring_cancel_read(ring, &slot, 1));
+    write_frame(ring, GR_SIDE_CUDA, 2);
+    sleep_ms(20);
+    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));
+    vulkan_gate_open(gate);
+    vulkan_finish();
+    assert_bytes(hosts[0]->bytes, RING_SIZE, 1);
+    vulkan_reads(ring, hosts, NULL);
+    vulkan_finish();
+    assert_bytes(hosts[0]->bytes, RING_SIZE, 2);
+    end(ring);
+}
+END_TEST
+
+static void assert_refused(gr_ring *ring, gr_side producer, const gr_slot *const slots[], size_t n)
+{
+    const bool writes = producer == GR_SIDE_GRAPHICS;
+    const char *words[] = {"gr_vk_submit()", "gr_submit_commit()",
+                           writes ? "gr_ring_cancel_write()" : "gr_ring_cancel_read()"};
+    for (int i = 0; i < 3; i++)
+        assert_fails((writes ? gr_ring_publish : gr_ring_give_back)(ring, slots, n), GR_ERR_STATE,
+                     0, words[i]);
+}
+
+/* A stream would wait for ever for the signal, and gr_ring_free() for the stream. */
+START_VULKAN_TEST(a_forgotten_submit_is_refused)
+{
+    const gr_side producer = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
+    gr_ring *ring = begin(SLOTS, producer, GR_RING_LOSSLESS);
+    const gr_slot *slots[2];
+    for (int i = 1; !_i && i <= 2; i++)
+        write_frame(ring, GR_SIDE_CUDA, i);
+    assert_ok(
+        (_i ? gr_ring_acquire_write : gr_ring_acquire_read)(ring, GR_STREAM_NONE, slots, 2, 0));
+    gr_submit *submit = slots[0]->submit;
+    assert_refused(ring, producer, slots, 2);
+    assert_refused(ring, producer, &slots[1], 1);
+    gr_clear_error();
+    gr_submit_free(submit);
+    assert_error(GR_ERR_STATE, 0, "of a ring's slots");
+    assert_refused(ring, producer, slots, 2);
+    ck_assert_ptr_eq(slots[0]->submit, submit);
+    ck_assert_ptr_eq(slots[1]->submit, submit);
+    assert_slots(ring, SLOTS - 2, _i ? 2 : 0, 0, _i ? 0 : 2);
+    assert_ok((_i ? gr_ring_cancel_write : gr_ring_cancel_read)(ring, slots, 2));
+    assert_slots(ring, _i ? SLOTS : SLOTS - 2, 0, _i ? 0 : 2, 0);
+    /* Nobody waits for what was not submitted: all slots go round once more. */
+    for (int i = 0; !_i && i < 2; i++)
+        vulkan_reads(ring, &hosts[i], NULL);
+    for (int i = 0; !_i && i < SLOTS; i++)
+        write_frame(ring, GR_SIDE_CUDA, 3 + i);
+    gr_clear_error();
+    end(ring);
+}
+END_TEST
+
+/* The ring's: the program's calls change nothing that the ring relies on. */
+START_VULKAN_TEST(the_submit_of_a_slot_is_the_rings)
+{
+    gr_ring *ring = begin(1, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    const gr_slot *slot;
+    write_frame(ring, GR_SIDE_CUDA, 1);
+    must_acquire_read(ring, GR_SIDE_CUDA, &slot, 1);
+    submit_read(&slot, 1, hosts, NULL);
+    assert_fails(gr_submit_commit(slot->submit), GR_ERR_STATE, 0, "committed");
+    gr_clear_error();
+    gr_submit_free(slot->submit);
+    assert_error(GR_ERR_STATE, 0, "of a ring's slots");
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
+    vulkan_finish();
+    assert_bytes(hosts[0]->bytes, RING_SIZE, 1);
+    gr_clear_error();
     end(ring);
 }
 END_TEST
@@ -233,32 +352,32 @@ END_TEST
 
 static void vulkan_writes(gr_ring *ring, int value)
 {
-    gr_slot slot;
-    must_acquire_write(ring, GR_SIDE_GRAPHICS, 1, &slot);
+    const gr_slot *slot;
+    must_acquire_write(ring, GR_SIDE_GRAPHICS, &slot, 1);
     submit_fill(&slot, 1, value, NULL);
-    assert_ok(gr_ring_publish(ring, 1, &slot));
+    assert_ok(gr_ring_publish(ring, &slot, 1));
 }
 
 START_VULKAN_TEST(cuda_reads_after_vulkan_has_written)
 {
     gr_ring *ring = begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
-    gr_slot slots[SLOTS];
+    const gr_slot *slots[SLOTS];
     struct vulkan_gate *gate = vulkan_gate();
     for (int i = 0; i < SLOTS; i++) {
-        must_acquire_write(ring, GR_SIDE_GRAPHICS, 1, &slots[i]);
+        must_acquire_write(ring, GR_SIDE_GRAPHICS, &slots[i], 1);
         submit_fill(&slots[i], 1, i + 1, gate);
-        assert_ok(gr_ring_publish(ring, 1, &slots[i]));
+        assert_ok(gr_ring_publish(ring, &slots[i], 1));
     }
     for (int i = 0; i < SLOTS; i++)
-        must_acquire_read(ring, GR_SIDE_GRAPHICS, 1, &slots[i]);
+        must_acquire_read(ring, GR_SIDE_GRAPHICS, &slots[i], 1);
     /* Without the wait CUDA reads too early. */
     unsigned char bytes[RING_SIZE];
-    CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(slots[0].buffer), RING_SIZE, fx.other));
+    CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(slots[0]->buffer), RING_SIZE, fx.other));
     CU(StreamSynchronize(fx.other));
     assert_bytes(bytes, RING_SIZE, 0);
     for (int i = 0; i < SLOTS; i++) {
-        copy_slot(&slots[i], (size_t)i);
-        assert_ok(gr_ring_give_back(ring, 1, &slots[i]));
+        copy_slot(slots[i], (size_t)i);
+        assert_ok(gr_ring_give_back(ring, &slots[i], 1));
     }
     vulkan_gate_open(gate);
     for (int i = 0; i < SLOTS; i++)
@@ -270,16 +389,16 @@ END_TEST
 START_VULKAN_TEST(vulkan_writes_again_after_cuda_has_read)
 {
     gr_ring *ring = begin(1, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
-    gr_slot slot;
+    const gr_slot *slot;
     vulkan_writes(ring, 1);
-    must_acquire_read(ring, GR_SIDE_GRAPHICS, 1, &slot);
+    must_acquire_read(ring, GR_SIDE_GRAPHICS, &slot, 1);
     struct gate *gate = gate_put(fx.stream);
-    copy_slot(&slot, 0);
-    assert_ok(gr_ring_give_back(ring, 1, &slot));
+    copy_slot(slot, 0);
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
     vulkan_writes(ring, 2);
-    must_acquire_read(ring, GR_SIDE_GRAPHICS, 1, &slot);
-    copy_slot(&slot, 1);
-    assert_ok(gr_ring_give_back(ring, 1, &slot));
+    must_acquire_read(ring, GR_SIDE_GRAPHICS, &slot, 1);
+    copy_slot(slot, 1);
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
     sleep_ms(20);
     gate_open(gate);
     assert_copy(0, 1);
@@ -292,19 +411,19 @@ END_TEST
 START_VULKAN_TEST(vulkan_drops_and_discards)
 {
     gr_ring *ring = begin(2, GR_SIDE_GRAPHICS, GR_RING_NEWEST);
-    gr_slot slots[2];
+    const gr_slot *slots[2];
     for (int i = 1; i < 6; i++) {
-        must_acquire_write(ring, GR_SIDE_GRAPHICS, 2, slots);
+        must_acquire_write(ring, GR_SIDE_GRAPHICS, slots, 2);
         submit_fill(slots, 1, i, NULL);
-        assert_ok(gr_ring_publish(ring, 1, &slots[0]));
-        assert_ok(gr_ring_cancel_write(ring, 1, &slots[1]));
+        assert_ok(gr_ring_publish(ring, &slots[0], 1));
+        assert_ok(gr_ring_cancel_write(ring, &slots[1], 1));
     }
-    must_acquire_write(ring, GR_SIDE_GRAPHICS, 1, slots);
-    assert_ok(gr_ring_cancel_write(ring, 1, slots));
-    must_acquire_read(ring, GR_SIDE_GRAPHICS, 1, slots);
-    ck_assert_uint_eq(slots[0].frame, 5);
-    copy_slot(slots, 0);
-    assert_ok(gr_ring_give_back(ring, 1, slots));
+    must_acquire_write(ring, GR_SIDE_GRAPHICS, slots, 1);
+    assert_ok(gr_ring_cancel_write(ring, slots, 1));
+    must_acquire_read(ring, GR_SIDE_GRAPHICS, slots, 1);
+    ck_assert_uint_eq(slots[0]->frame, 5);
+    copy_slot(slots[0], 0);
+    assert_ok(gr_ring_give_back(ring, slots, 1));
     assert_copy(0, 5);
     assert_frames(ring, 5, 1, 4);
     end(ring);
@@ -321,33 +440,34 @@ START_VULKAN_TEST(slots_that_leave_outlive_vulkans_submits)
 {
     gr_side producer = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
     gr_ring *ring = begin(2, producer, GR_RING_LOSSLESS);
-    gr_slot slot;
+    const gr_slot *slot;
     struct vulkan_gate *gate = vulkan_gate();
     for (int i = 1; i <= 2; i++) {
-        must_acquire_write(ring, producer, 1, &slot);
+        must_acquire_write(ring, producer, &slot, 1);
         if (_i)
             submit_fill(&slot, 1, i, gate);
         else
-            slot_fill(&slot, i);
-        assert_ok(gr_ring_publish(ring, 1, &slot));
-        must_acquire_read(ring, producer, 1, &slot);
+            slot_fill(slot, i);
+        assert_ok(gr_ring_publish(ring, &slot, 1));
+        must_acquire_read(ring, producer, &slot, 1);
         if (_i)
-            copy_slot(&slot, (size_t)i);
+            copy_slot(slot, (size_t)i);
         else
             submit_read(&slot, 1, &hosts[i], gate);
         if (i == 1)
-            assert_ok(gr_ring_give_back(ring, 1, &slot));
+            assert_ok(gr_ring_give_back(ring, &slot, 1));
     }
     vulkan_gate_open_after(gate, 100);
     gr_resource *fresh = must_create(RING_SIZE, GR_READ_WRITE);
     assert_ok(gr_resource_set_sync(fresh, sync.acquire, sync.release));
     assert_ok(gr_ring_resize(ring, &fresh, 1));
+    gr_resource_free(fresh);
     ck_assert(!vulkan_gate_is_open(gate));
-    assert_ok(gr_ring_give_back(ring, 1, &slot));
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
     assert_slots(ring, 1, 0, 0, 0);
-    must_acquire_write(ring, producer, 1, &slot);
-    ck_assert_ptr_eq(slot.resource, fresh);
-    assert_ok(gr_ring_cancel_write(ring, 1, &slot));
+    must_acquire_write(ring, producer, &slot, 1);
+    ck_assert_ptr_eq(slot->resource, fresh);
+    assert_ok(gr_ring_cancel_write(ring, &slot, 1));
     vulkan_finish();
     if (_i)
         for (int i = 1; i <= 2; i++)
@@ -355,9 +475,70 @@ START_VULKAN_TEST(slots_that_leave_outlive_vulkans_submits)
     else
         for (int i = 1; i <= 2; i++)
             assert_bytes(hosts[i]->bytes, RING_SIZE, i);
-    must_acquire_write(ring, producer, 1, &slot);
-    assert_ok(gr_ring_cancel_write(ring, 1, &slot));
+    must_acquire_write(ring, producer, &slot, 1);
+    assert_ok(gr_ring_cancel_write(ring, &slot, 1));
     end(ring);
+}
+END_TEST
+
+/* ---- A pair of the ring's own ---------------------------------------------------------------- */
+
+/* As if the pair were the device's, with which its resources begin. */
+static gr_resource *resource_with(const struct ring_sync *pair)
+{
+    gr_resource *resource = must_create(RING_SIZE, GR_READ_WRITE);
+    assert_ok(gr_resource_set_sync(resource, pair->acquire, pair->release));
+    gr_sync_of(resource)->of_device = true;
+    return resource;
+}
+
+static void assert_signals(gr_resource *resource, const gr_semaphore *acquire)
+{
+    GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
+    assert_made(submit);
+    ck_assert_ptr_eq(submit->signals[0], acquire);
+}
+
+/* Two rings of one device's resources do not wait for each other's work. */
+START_VULKAN_TEST(a_ring_has_a_pair_of_its_own)
+{
+    struct ring_sync device = ring_sync_begin(), other = ring_sync_begin();
+    gr_resource *resources[3];
+    const gr_slot *slots[2];
+    for (int i = 0; i < 3; i++)
+        resources[i] = resource_with(&device);
+    gr_ring *rings[2] = {gr_ring_create(&resources[0], 1, NULL),
+                         gr_ring_create(&resources[1], 1, NULL)};
+    for (int i = 0; i < 2; i++) {
+        assert_made(rings[i]);
+        write_frame(rings[i], GR_SIDE_CUDA, i + 1);
+        must_acquire_read(rings[i], GR_SIDE_CUDA, &slots[i], 1);
+    }
+    ck_assert_ptr_ne(slots[0]->submit->signals[0], device.acquire);
+    ck_assert_ptr_ne(slots[0]->submit->signals[0], slots[1]->submit->signals[0]);
+    struct vulkan_host *read = vulkan_host(RING_SIZE);
+    for (int i = 0; i < 2; i++) {
+        submit_read(&slots[i], 1, &read, NULL);
+        assert_ok(gr_ring_give_back(rings[i], &slots[i], 1));
+        vulkan_finish();
+        assert_bytes(read->bytes, RING_SIZE, i + 1);
+    }
+    /* The slots that come have the device's pair, or they are not alike. */
+    gr_resource *stranger = resource_with(&other);
+    assert_fails(gr_ring_resize(rings[0], &stranger, 1), GR_ERR_INVALID_VALUE, 0,
+                 "other semaphores");
+    assert_ok(gr_ring_resize(rings[0], &resources[2], 1));
+    write_frame(rings[0], GR_SIDE_CUDA, 3);
+    for (int i = 0; i < 2; i++)
+        gr_ring_free(rings[i]);
+    for (int i = 0; i < 3; i++) {
+        assert_signals(resources[i], device.acquire);
+        ck_assert(gr_sync_of(resources[i])->of_device);
+        gr_resource_free(resources[i]);
+    }
+    gr_resource_free(stranger);
+    ring_sync_end(&device);
+    ring_sync_end(&other);
 }
 END_TEST
 
@@ -366,13 +547,14 @@ END_TEST
 START_VULKAN_TEST(resources_need_the_same_two_semaphores)
 {
     struct ring_sync one = ring_sync_begin(), two = ring_sync_begin();
-    gr_resource *r[2] = {must_create(RING_SIZE, GR_READ_WRITE),
+    gr_resource *r[2] = {unordered(must_create(RING_SIZE, GR_READ_WRITE)),
                          must_create(RING_SIZE, GR_READ_WRITE)};
     assert_null(gr_ring_create(r, 2, NULL), GR_ERR_INVALID_VALUE, 0, "lacks a semaphore");
     assert_ok(gr_resource_set_sync(r[0], one.acquire, one.release));
+    assert_null(gr_ring_create(r, 2, NULL), GR_ERR_INVALID_VALUE, 0, "has other semaphores");
     assert_ok(gr_resource_set_sync(r[1], two.acquire, two.release));
     assert_null(gr_ring_create(r, 2, NULL), GR_ERR_INVALID_VALUE, 0, "has other semaphores");
-    assert_ok(gr_resource_set_sync(r[1], one.acquire, NULL));
+    assert_ok(gr_resource_set_sync(r[1], one.acquire, GR_SEMAPHORE_NONE));
     assert_null(gr_ring_create(r, 2, NULL), GR_ERR_INVALID_VALUE, 0, "lacks a semaphore");
     gr_resource *mixed[2] = {r[0], must_register(gl_buffer_filled(RING_SIZE, 0))};
     assert_null(gr_ring_create(mixed, 2, NULL), GR_ERR_INVALID_VALUE, 0, "another transport");
@@ -391,8 +573,11 @@ void build_ring_vulkan(Suite *suite)
     add_loop_tests(order, 2, cuda_overwrites_what_nobody_read_in_order);
     add_tests(order, a_group_has_one_wait_and_one_signal, cuda_waits_once_for_half_of_the_slots);
     add_loop_tests(order, 2, a_producer_gets_what_vulkan_has_returned);
+    add_loop_tests(order, 2, a_read_whose_submit_failed_is_cancelled);
+    add_loop_tests(order, 2, a_forgotten_submit_is_refused);
+    add_tests(order, a_read_whose_submit_was_made_is_cancelled, the_submit_of_a_slot_is_the_rings);
     add_tests(order, cuda_reads_after_vulkan_has_written, vulkan_writes_again_after_cuda_has_read,
               vulkan_drops_and_discards);
     add_loop_tests(order, 2, slots_that_leave_outlive_vulkans_submits);
-    add_tests(order, resources_need_the_same_two_semaphores);
+    add_tests(order, a_ring_has_a_pair_of_its_own, resources_need_the_same_two_semaphores);
 }

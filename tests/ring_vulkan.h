@@ -24,10 +24,11 @@ gr_ring *must_make_vulkan_ring(size_t n, const struct ring_sync *sync,
 
 /*
  * Submits what Vulkan does with n slots of one acquire: fills them with values that begin with
- * `value`, or copies them to the host's buffers. The gate, if there is one, holds it up.
+ * `value`, or copies them to the host's buffers; and commits. The gate, if there is one, holds it
+ * up.
  */
-void submit_fill(const gr_slot slots[], size_t n, int value, const struct vulkan_gate *gate);
-void submit_read(const gr_slot slots[], size_t n, struct vulkan_host *const to[],
+void submit_fill(const gr_slot *const slots[], size_t n, int value, const struct vulkan_gate *gate);
+void submit_read(const gr_slot *const slots[], size_t n, struct vulkan_host *const to[],
                  const struct vulkan_gate *gate);
 
 #endif

@@ -34,24 +34,26 @@ gr_resource *const *ring_vulkan_resources(size_t n, const struct ring_sync *sync
 gr_ring *must_make_vulkan_ring(size_t n, const struct ring_sync *sync,
                                const gr_ring_options *options)
 {
-    gr_ring *ring = gr_ring_create(ring_vulkan_resources(n, sync), n, options);
+    gr_resource *const *resources = ring_vulkan_resources(n, sync);
+    gr_ring *ring = gr_ring_create(resources, n, options);
     assert_made(ring);
+    ring_resources_free(resources, n);
     return ring;
 }
 
-void submit_fill(const gr_slot slots[], size_t n, int value, const struct vulkan_gate *gate)
+void submit_fill(const gr_slot *const slots[], size_t n, int value, const struct vulkan_gate *gate)
 {
     VkCommandBuffer commands = vulkan_begin();
     for (size_t i = 0; i < n; i++)
-        vulkan_cmd_fill(commands, gr_vk_buffer(slots[i].resource), RING_SIZE, value + (int)i);
-    vulkan_submit(commands, &slots[n - 1].submit, gate);
+        vulkan_cmd_fill(commands, gr_vk_buffer(slots[i]->resource), RING_SIZE, value + (int)i);
+    vulkan_submit_slot(commands, slots[n - 1], gate);
 }
 
-void submit_read(const gr_slot slots[], size_t n, struct vulkan_host *const to[],
+void submit_read(const gr_slot *const slots[], size_t n, struct vulkan_host *const to[],
                  const struct vulkan_gate *gate)
 {
     VkCommandBuffer commands = vulkan_begin();
     for (size_t i = 0; i < n; i++)
-        vulkan_cmd_read(commands, gr_vk_buffer(slots[i].resource), to[i]);
-    vulkan_submit(commands, &slots[n - 1].submit, gate);
+        vulkan_cmd_read(commands, gr_vk_buffer(slots[i]->resource), to[i]);
+    vulkan_submit_slot(commands, slots[n - 1], gate);
 }

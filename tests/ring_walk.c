@@ -23,10 +23,11 @@ enum state { NONE, FREE, WRITING, READY, READING, RETURNING };
 static struct slot {
     enum state state;
     bool leaving;
-    gr_slot it;     /* as the walker has it, while it is written or read */
-    uint64_t frame; /* READY, READING */
-    uint64_t turn;  /* FREE, RETURNING */
-    int value;      /* of all its bytes */
+    const gr_slot *it; /* as the walker has it, while it is written or read */
+    gr_buffer *buffer; /* that it has with it */
+    uint64_t frame;    /* READY, READING */
+    uint64_t turn;     /* FREE, RETURNING */
+    int value;         /* of all its bytes */
     gr_resource *resource;
 } slots[NAMES];
 
@@ -93,9 +94,9 @@ static struct slot *oldest(enum state what, bool leaving_too)
 
 static void drop_older(uint64_t frame)
 {
-    for (int i = 0; i < NAMES; i++)
-        if (slots[i].state == READY && slots[i].frame < frame)
-            is_dropped_now(&slots[i]);
+    struct slot *s;
+    while ((s = oldest(READY, true)) && s->frame < frame)
+        is_dropped_now(s);
 }
 
 /* One signal of OpenGL's for all that it was put off for. */
@@ -107,13 +108,13 @@ static void end_returning(void)
 }
 
 /* Whether OpenGL says later that it is done with these. */
-static bool is_put_off(const gr_slot picked[], size_t n)
+static bool is_put_off(const gr_slot *const picked[], size_t n)
 {
     unsigned all = 0;
     for (enum state s = FREE; s <= RETURNING; s++)
         all += count(s, false);
     for (size_t i = 0; i < n; i++)
-        if (slot_of(&picked[i])->leaving)
+        if (slot_of(picked[i])->leaving)
             return false;
     return puts_off && count(RETURNING, true) + n < all / 2;
 }
@@ -129,14 +130,14 @@ static CUstream pick_stream(bool writing, gr_status *may)
 {
     CUstream right = ring_stream(producer, writing);
     if (pick(12) != 0)
-        return right && pick(2) ? fx.other : right;
+        return right != GR_STREAM_NONE && pick(2) ? fx.other : right;
     *may = GR_ERR_INVALID_VALUE;
-    return right ? NULL : fx.stream;
+    return right != GR_STREAM_NONE ? GR_STREAM_NONE : pick(2) ? fx.stream : NULL;
 }
 
 static void step_acquire_write(void)
 {
-    gr_slot got[NAMES];
+    const gr_slot *got[NAMES];
     gr_status may = GR_OK;
     unsigned all = 0;
     for (enum state s = FREE; s <= RETURNING; s++)
@@ -148,29 +149,30 @@ static void step_acquire_write(void)
     if (may == GR_OK && count(FREE, false) < n)
         end_returning();
     if (may == GR_OK && count(FREE, false) + (newest ? count(READY, false) : 0) < n)
-        may = GR_ERR_TIMEOUT;
+        may = GR_ERR_NOT_READY;
     gr_clear_error();
-    check(gr_ring_acquire_write(ring, stream, n, got) == may);
+    check(gr_ring_acquire_write(ring, stream, got, n, 0) == may);
     if (may != GR_OK)
         return;
     uint64_t expected = published + count(WRITING, true) + 1, newest_dropped = 0;
     for (size_t i = 0; i < n; i++) {
         bool free = count(FREE, false) > 0;
         struct slot *s = oldest(free ? FREE : READY, false);
-        check(got[i].resource == s->resource && got[i].frame == expected + i);
+        check(got[i]->resource == s->resource && got[i]->frame == expected + i);
         if (!free) {
             newest_dropped = s->frame;
             dropped++;
         }
         s->state = WRITING;
         s->it = got[i];
+        s->buffer = got[i]->buffer;
     }
     drop_older(newest_dropped);
 }
 
 static void step_acquire_read(void)
 {
-    gr_slot got[NAMES];
+    const gr_slot *got[NAMES];
     gr_status may = GR_OK;
     unsigned all = 0;
     for (int i = 0; i < NAMES; i++)
@@ -181,10 +183,10 @@ static void step_acquire_read(void)
         may = wrong_number(n, all);
     if (may == GR_OK && count(READY, true) < n) {
         end_returning();
-        may = GR_ERR_TIMEOUT;
+        may = GR_ERR_NOT_READY;
     }
     gr_clear_error();
-    check(gr_ring_acquire_read(ring, stream, n, got) == may);
+    check(gr_ring_acquire_read(ring, stream, got, n, 0) == may);
     if (may != GR_OK)
         return;
     /* The newest n are what is left when the others have gone. */
@@ -192,15 +194,16 @@ static void step_acquire_read(void)
         is_dropped_now(oldest(READY, true));
     for (size_t i = 0; i < n; i++) {
         struct slot *s = oldest(READY, true);
-        check(got[i].resource == s->resource && got[i].frame == s->frame);
+        check(got[i]->resource == s->resource && got[i]->frame == s->frame);
         s->state = READING;
         s->it = got[i];
-        assert_slot(&s->it, s->value);
+        s->buffer = got[i]->buffer;
+        assert_slot(s->it, s->value);
     }
 }
 
 /* Some of the slots in that state, in any order. */
-static size_t pick_some(enum state what, gr_slot picked[])
+static size_t pick_some(enum state what, const gr_slot *picked[])
 {
     size_t n = 0;
     unsigned start = pick(NAMES);
@@ -213,13 +216,12 @@ static size_t pick_some(enum state what, gr_slot picked[])
 }
 
 /* One that is wrong in its place: of another state, or the first once more. */
-static void spoil(gr_slot picked[], size_t n, enum state right)
+static void spoil(const gr_slot *picked[], size_t n, enum state right)
 {
-    gr_slot copy = picked[0];
+    picked[n] = picked[0];
     for (int i = 0; i < NAMES; i++)
-        if (slots[i].state != right && slots[i].state >= WRITING)
-            copy = (gr_slot){.resource = slots[i].resource, .index = slots[i].it.index};
-    picked[n] = copy;
+        if (slots[i].state != right && slots[i].state >= WRITING && slots[i].it)
+            picked[n] = slots[i].it;
 }
 
 static void step_write(void)
@@ -229,42 +231,75 @@ static void step_write(void)
         if (slots[i].state != WRITING || pick(2))
             continue;
         slots[i].value = ++value & 255;
-        slot_fill(&slots[i].it, value);
+        slot_fill(slots[i].it, value);
     }
 }
 
-static void hand_over(enum state from, gr_status (*call)(gr_ring *, size_t, gr_slot[]))
+typedef gr_status hand_over_fn(gr_ring *ring, const gr_slot *const slots[], size_t n);
+
+/* The newest frame that was given back or is being read. */
+static uint64_t given_back;
+
+static void is_unread_now(struct slot *s)
 {
-    gr_slot picked[NAMES + 1];
+    s->state = READY;
+}
+
+static void drop_what_is_too_old(void)
+{
+    uint64_t taken = given_back;
+    for (int i = 0; i < NAMES; i++)
+        if (slots[i].state == READING && slots[i].frame > taken)
+            taken = slots[i].frame;
+    if (newest)
+        drop_older(taken);
+}
+
+static void is_handed_over(struct slot *s, hand_over_fn *call, bool later)
+{
+    if (call == gr_ring_publish) {
+        s->state = READY;
+        s->frame = ++published;
+    } else if (call == gr_ring_cancel_read) {
+        is_unread_now(s);
+    } else {
+        if (call == gr_ring_give_back) {
+            read_frames++;
+            given_back = s->frame > given_back ? s->frame : given_back;
+        }
+        is_free_now(s);
+        if (later)
+            s->state = RETURNING;
+    }
+}
+
+static void hand_over(enum state from, hand_over_fn *call)
+{
+    const gr_slot *picked[NAMES + 1];
     size_t n = pick_some(from, picked);
     if (n == 0) {
-        check(call(ring, 0, picked) == GR_ERR_INVALID_VALUE);
+        check(call(ring, picked, 0) == GR_ERR_INVALID_VALUE);
         return;
     }
     if (pick(8) == 0) {
         spoil(picked, n, from);
-        gr_status status = call(ring, n + 1, picked);
+        gr_status status = call(ring, picked, n + 1);
         check(status == GR_ERR_INVALID_VALUE || status == GR_ERR_STATE);
         return;
     }
+    struct slot *found[NAMES];
+    for (size_t i = 0; i < n; i++)
+        found[i] = slot_of(picked[i]);
     bool later = call == gr_ring_give_back && is_put_off(picked, n);
     if (call == gr_ring_give_back && !later)
         end_returning();
-    check(call(ring, n, picked) == GR_OK);
+    check(call(ring, picked, n) == GR_OK);
     for (size_t i = 0; i < n; i++) {
-        struct slot *s = slot_of(&picked[i]);
-        check(!picked[i].buffer);
-        if (call == gr_ring_publish) {
-            s->state = READY;
-            s->frame = ++published;
-            check(picked[i].frame == published);
-        } else {
-            read_frames += call == gr_ring_give_back;
-            is_free_now(s);
-            if (later)
-                s->state = RETURNING;
-        }
+        check(!picked[i]->buffer);
+        is_handed_over(found[i], call, later);
     }
+    if (call == gr_ring_cancel_read)
+        drop_what_is_too_old();
 }
 
 static void step_publish(void)
@@ -273,7 +308,7 @@ static void step_publish(void)
     hand_over(WRITING, gr_ring_publish);
 }
 
-static void step_discard(void)
+static void step_cancel_write(void)
 {
     hand_over(WRITING, gr_ring_cancel_write);
 }
@@ -281,6 +316,11 @@ static void step_discard(void)
 static void step_give_back(void)
 {
     hand_over(READING, gr_ring_give_back);
+}
+
+static void step_cancel_read(void)
+{
+    hand_over(READING, gr_ring_cancel_read);
 }
 
 static void is_slot_now(struct slot *s, gr_resource *resource)
@@ -304,6 +344,7 @@ static void step_resize(void)
     for (size_t i = 0; i < n; i++)
         fresh[i] = ring_resource(RING_SIZE);
     check(gr_ring_resize(ring, fresh, n) == GR_OK);
+    ring_resources_free(fresh, n);
     for (int i = 0; i < NAMES; i++) {
         slots[i].leaving = true;
         if (slots[i].state == FREE || slots[i].state == RETURNING)
@@ -318,16 +359,16 @@ static const struct walk_kind kinds[] = {
     {"acquire to read", 10, step_acquire_read},
     {"write", 3, step_write},
     {"publish", 8, step_publish},
-    {"discard", 2, step_discard},
+    {"cancel a write", 2, step_cancel_write},
     {"give back", 8, step_give_back},
+    {"cancel a read", 2, step_cancel_read},
     {"resize", 1, step_resize},
 };
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
 static void check_counts(void)
 {
-    gr_ring_info now;
-    gr_ring_get_info(ring, &now);
+    gr_ring_info now = *gr_ring_get_info(ring);
     unsigned all = 0;
     for (enum state s = FREE; s <= RETURNING; s++)
         all += count(s, false);
@@ -355,15 +396,16 @@ static void begin(void)
 {
     gr_resource *fresh[3];
     memset(slots, 0, sizeof(slots));
-    published = read_frames = dropped = turn = 0;
+    published = read_frames = dropped = turn = given_back = 0;
     for (int i = 0; i < 3; i++) {
         fresh[i] = ring_resource(RING_SIZE);
         is_slot_now(&slots[i], fresh[i]);
     }
-    gr_ring_options options = {.producer = producer,
-                               .mode = newest ? GR_RING_NEWEST : GR_RING_LOSSLESS};
+    gr_ring_options options = GR_INIT(gr_ring_options, .producer = producer,
+                                      .mode = newest ? GR_RING_NEWEST : GR_RING_LOSSLESS);
     ring = gr_ring_create(fresh, 3, &options);
     assert_made(ring);
+    ring_resources_free(fresh, 3);
 }
 
 /* Buffers that are out outlive the ring. */
@@ -374,16 +416,16 @@ static void end(void)
     for (int i = 0; i < NAMES; i++) {
         if (slots[i].state == NONE)
             continue;
-        handles[i] = gr_handle(slots[i].resource);
-        interop = gr_gl_transport(slots[i].resource) == GR_TRANSPORT_INTEROP;
+        handles[i] = driver_handle(slots[i].resource);
+        interop = gr_resource_transport(slots[i].resource) == GR_TRANSPORT_INTEROP;
     }
     gr_ring_free(ring);
     for (int i = 0; i < NAMES; i++) {
         if (handles[i] && interop)
             assert_unregistered(handles[i]);
         bool out = slots[i].state == WRITING || slots[i].state == READING;
-        if (out && slots[i].it.buffer)
-            assert_ok(gr_buffer_release(slots[i].it.buffer));
+        if (out && slots[i].buffer)
+            assert_ok(gr_buffer_release(slots[i].buffer));
     }
 }
 
@@ -394,7 +436,7 @@ START_TEST(walk)
     newest = _i & 2;
     begin();
     puts_off = producer == GR_SIDE_CUDA && !newest &&
-               gr_gl_transport(slots[0].resource) == GR_TRANSPORT_SHARED;
+               gr_resource_transport(slots[0].resource) == GR_TRANSPORT_SHARED;
     int steps = sanitizer() || _i >= 4 ? 2000 : 10000;
     for (step = 0; step < steps; step++)
         take_step();
