@@ -55,6 +55,7 @@ void pair_close(struct pair *pair);
 int child_serves(void);
 int child_dies_before(void);
 void job_reads_and_writes(int socket);
+void job_reads_and_writes_opengls(int socket);
 void job_reads_an_image(int socket);
 void job_takes_turns_by_semaphores(int socket);
 void job_produces(int socket);

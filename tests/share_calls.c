@@ -6,11 +6,14 @@
 #define _GNU_SOURCE
 #include "share_ring.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "lib/resource_types.h"
 
 #define SLOTS 3
 
@@ -30,7 +33,7 @@ static struct two two_begin(gr_side producer, gr_ring_mode mode)
 {
     struct pair pair = pair_make();
     struct two two = {.sent = send_ring(&pair, producer, mode)};
-    two.received = gr_ring_receive(pair.there, SOON);
+    two.received = gr_ring_receive(pair.there, NULL, 0, NULL, SOON);
     assert_made(two.received);
     return two;
 }
@@ -49,8 +52,7 @@ START_VULKAN_TEST(frames_there_and_back)
         assert_ok(cuda_writes(two.received));
         ck_assert_uint_eq(vulkan_reads(&two.sent), i);
     }
-    gr_ring_info counts;
-    gr_ring_get_info(two.sent.ring, &counts);
+    gr_ring_info counts = *gr_ring_get_info(two.sent.ring);
     ck_assert_uint_eq(counts.read, 4 * SLOTS);
     ck_assert_uint_eq(counts.slots, SLOTS);
     two_end(&two);
@@ -76,15 +78,15 @@ END_TEST
 START_VULKAN_TEST(groups_and_discarded_slots)
 {
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
-    gr_slot slots[SLOTS];
+    const gr_slot *slots[SLOTS];
     for (int round = 0; round < 3; round++) {
-        assert_ok(gr_ring_acquire_write(two.received, fx.stream, SLOTS, slots));
+        assert_ok(gr_ring_acquire_write(two.received, fx.stream, slots, SLOTS, SOON));
         for (int i = 1; i < SLOTS; i++)
-            CU(MemsetD8Async(gr_buffer_ptr(slots[i].buffer),
+            CU(MemsetD8Async(gr_buffer_ptr(slots[i]->buffer),
                              (unsigned char)value_of_frame((unsigned)(2 * round + i)), SLOT_SIZE,
                              fx.stream));
-        assert_ok(gr_ring_cancel_write(two.received, 1, slots));
-        assert_ok(gr_ring_publish(two.received, SLOTS - 1, slots + 1));
+        assert_ok(gr_ring_cancel_write(two.received, slots, 1));
+        assert_ok(gr_ring_publish(two.received, slots + 1, SLOTS - 1));
         for (int i = 1; i < SLOTS; i++)
             ck_assert_uint_eq(vulkan_reads(&two.sent), (unsigned)(2 * round + i));
     }
@@ -94,31 +96,32 @@ END_TEST
 
 /* ---- Order: each fails if its wait is left out ----------------------------------------------- */
 
-static void cuda_begins_write(gr_ring *ring, gr_slot *slot)
+static void cuda_begins_write(gr_ring *ring, const gr_slot **slot)
 {
-    assert_ok(gr_ring_acquire_write(ring, fx.stream, 1, slot));
-    CU(MemsetD8Async(gr_buffer_ptr(slot->buffer), (unsigned char)value_of_frame(slot->frame),
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, slot, 1, SOON));
+    CU(MemsetD8Async(gr_buffer_ptr((*slot)->buffer), (unsigned char)value_of_frame((*slot)->frame),
                      SLOT_SIZE, fx.stream));
-    assert_ok(gr_ring_publish(ring, 1, slot));
+    assert_ok(gr_ring_publish(ring, slot, 1));
 }
 
-static void vulkan_begins_read(const struct shared_ring *r, gr_slot *slot,
+static void vulkan_begins_read(const struct shared_ring *r, const gr_slot **slot,
                                const struct vulkan_gate *gate)
 {
-    assert_ok(gr_ring_acquire_read(r->ring, NULL, 1, slot));
+    assert_ok(gr_ring_acquire_read(r->ring, GR_STREAM_NONE, slot, 1, SOON));
     VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_read(commands, gr_vk_buffer(slot->resource), r->host);
-    vulkan_submit(commands, &slot->submit, gate);
-    assert_ok(gr_ring_give_back(r->ring, 1, slot));
+    vulkan_cmd_read(commands, gr_vk_buffer((*slot)->resource), r->host);
+    vulkan_submit_slot(commands, *slot, gate);
+    assert_ok(gr_ring_give_back(r->ring, slot, 1));
 }
 
-static void vulkan_begins_write(gr_ring *ring, gr_slot *slot, const struct vulkan_gate *gate)
+static void vulkan_begins_write(gr_ring *ring, const gr_slot **slot, const struct vulkan_gate *gate)
 {
-    assert_ok(gr_ring_acquire_write(ring, NULL, 1, slot));
+    assert_ok(gr_ring_acquire_write(ring, GR_STREAM_NONE, slot, 1, SOON));
     VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_fill(commands, gr_vk_buffer(slot->resource), SLOT_SIZE, value_of_frame(slot->frame));
-    vulkan_submit(commands, &slot->submit, gate);
-    assert_ok(gr_ring_publish(ring, 1, slot));
+    vulkan_cmd_fill(commands, gr_vk_buffer((*slot)->resource), SLOT_SIZE,
+                    value_of_frame((*slot)->frame));
+    vulkan_submit_slot(commands, *slot, gate);
+    assert_ok(gr_ring_publish(ring, slot, 1));
 }
 
 /* CUDA waits for what the gate holds up, and goes on. */
@@ -131,7 +134,7 @@ static void open_while_cuda_waits(struct vulkan_gate *gate)
 
 START_VULKAN_TEST(vulkan_reads_after_the_peer_has_written)
 {
-    gr_slot slot;
+    const gr_slot *slot;
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct gate *gate = gate_put(fx.stream);
     cuda_begins_write(two.received, &slot);
@@ -147,14 +150,14 @@ END_TEST
 /* The slot that Vulkan is still reading is the only one that is free. */
 START_VULKAN_TEST(the_peer_writes_after_vulkan_has_read)
 {
-    gr_slot slot;
+    const gr_slot *slot;
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct vulkan_gate *gate = vulkan_gate();
     for (int i = 0; i < SLOTS; i++)
         cuda_begins_write(two.received, &slot);
     vulkan_begins_read(&two.sent, &slot, gate);
     cuda_begins_write(two.received, &slot);
-    ck_assert_uint_eq(slot.frame, SLOTS + 1);
+    ck_assert_uint_eq(slot->frame, SLOTS + 1);
     open_while_cuda_waits(gate);
     vulkan_finish();
     assert_bytes(two.sent.host->bytes, SLOT_SIZE, value_of_frame(1));
@@ -165,22 +168,22 @@ END_TEST
 
 START_VULKAN_TEST(the_peer_reads_after_vulkan_has_written)
 {
-    gr_slot slot;
+    const gr_slot *slot;
     struct two two = two_begin(GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
     struct vulkan_gate *gate = vulkan_gate();
     vulkan_begins_write(two.sent.ring, &slot, gate);
-    assert_ok(gr_ring_acquire_read(two.received, fx.stream, 1, &slot));
+    assert_ok(gr_ring_acquire_read(two.received, fx.stream, &slot, 1, SOON));
     open_while_cuda_waits(gate);
-    const char *difference = cuda_bytes_differ(slot.buffer, value_of_frame(1));
+    const char *difference = cuda_bytes_differ(slot->buffer, value_of_frame(1));
     ck_assert_msg(!difference, "%s", difference);
-    assert_ok(gr_ring_give_back(two.received, 1, &slot));
+    assert_ok(gr_ring_give_back(two.received, &slot, 1));
     two_end(&two);
 }
 END_TEST
 
 START_VULKAN_TEST(vulkan_writes_after_the_peer_has_read)
 {
-    gr_slot slot;
+    const gr_slot *slot;
     static unsigned char bytes[SLOT_SIZE];
     CUdeviceptr copy = 0;
     CU(MemAlloc(&copy, SLOT_SIZE));
@@ -188,12 +191,12 @@ START_VULKAN_TEST(vulkan_writes_after_the_peer_has_read)
     for (int i = 0; i < SLOTS; i++)
         vulkan_begins_write(two.sent.ring, &slot, NULL);
     vulkan_finish();
-    assert_ok(gr_ring_acquire_read(two.received, fx.stream, 1, &slot));
+    assert_ok(gr_ring_acquire_read(two.received, fx.stream, &slot, 1, SOON));
     struct gate *gate = gate_put(fx.stream);
-    CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(slot.buffer), SLOT_SIZE, fx.stream));
-    assert_ok(gr_ring_give_back(two.received, 1, &slot));
+    CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(slot->buffer), SLOT_SIZE, fx.stream));
+    assert_ok(gr_ring_give_back(two.received, &slot, 1));
     vulkan_begins_write(two.sent.ring, &slot, NULL);
-    ck_assert_uint_eq(slot.frame, SLOTS + 1);
+    ck_assert_uint_eq(slot->frame, SLOTS + 1);
     sleep_ms(50);
     gate_open(gate);
     CU(MemcpyDtoHAsync(bytes, copy, SLOT_SIZE, fx.stream));
@@ -205,24 +208,95 @@ START_VULKAN_TEST(vulkan_writes_after_the_peer_has_read)
 }
 END_TEST
 
-/* A slot that cannot be mapped, because the test has mapped it by hand, stays as it was. */
+/* A slot that cannot be mapped, since it looks as if it were, stays as it was. */
 START_VULKAN_TEST(a_claim_that_fails_is_undone)
 {
-    gr_slot slot;
+    const gr_slot *slot;
     struct two two = two_begin(GR_SIDE_GRAPHICS, _i == 0 ? GR_RING_LOSSLESS : GR_RING_NEWEST);
     vulkan_begins_write(two.sent.ring, &slot, NULL);
-    assert_ok(gr_ring_acquire_read(two.received, fx.stream, 1, &slot));
-    gr_resource *resource = slot.resource;
-    assert_ok(gr_ring_give_back(two.received, 1, &slot));
+    assert_ok(gr_ring_acquire_read(two.received, fx.stream, &slot, 1, SOON));
+    gr_resource *resource = slot->resource;
+    assert_ok(gr_ring_give_back(two.received, &slot, 1));
     for (int i = 0; i < SLOTS; i++) /* the last one into that slot again */
         vulkan_begins_write(two.sent.ring, &slot, NULL);
     for (uint64_t frame = 2; _i == 0 && frame <= SLOTS; frame++)
         ck_assert_uint_eq(cuda_reads(two.received), frame);
-    gr_buffer *buffer = must_map(resource);
-    assert_fails(gr_ring_acquire_read(two.received, fx.stream, 1, &slot), GR_ERR_STATE, 0,
+    resource->mapped = resource->first;
+    assert_fails(gr_ring_acquire_read(two.received, fx.stream, &slot, 1, SOON), GR_ERR_STATE, 0,
                  "mapped");
-    assert_ok(gr_buffer_release(buffer));
+    resource->mapped = NULL;
     ck_assert_uint_eq(cuda_reads(two.received), SLOTS + 1);
+    two_end(&two);
+}
+END_TEST
+
+/* ---- What is given up ------------------------------------------------------------------------ */
+
+/* The producer looks while the frame is being read, and after that. */
+START_VULKAN_TEST(cudas_reads_are_cancelled)
+{
+    const gr_slot *slot, *other;
+    gr_ring_mode mode = _i ? GR_RING_NEWEST : GR_RING_LOSSLESS;
+    struct two two = two_begin(GR_SIDE_GRAPHICS, mode);
+    assert_ok(vulkan_writes(two.sent.ring));
+    assert_ok(gr_ring_acquire_read(two.received, fx.stream, &slot, 1, SOON));
+    assert_ok(gr_ring_acquire_write(two.sent.ring, GR_STREAM_NONE, &other, 1, SOON));
+    assert_ok(gr_ring_cancel_write(two.sent.ring, &other, 1));
+    assert_ok(gr_ring_cancel_read(two.received, &slot, 1));
+    ck_assert_uint_eq(cuda_reads(two.received), 1);
+    assert_ok(vulkan_writes(two.sent.ring));
+    assert_ok(gr_ring_acquire_read(two.received, fx.stream, &slot, 1, SOON));
+    assert_ok(gr_ring_cancel_read(two.received, &slot, 1));
+    for (int i = 1; i < SLOTS; i++)
+        assert_ok(vulkan_writes(two.sent.ring));
+    if (mode == GR_RING_NEWEST) /* over the frame that was cancelled */
+        assert_ok(vulkan_writes(two.sent.ring));
+    ck_assert_uint_eq(cuda_reads(two.received), mode == GR_RING_NEWEST ? SLOTS + 2 : 2);
+    two_end(&two);
+}
+END_TEST
+
+/* What the consumer's stream does with the slot comes before the producer writes over it. */
+START_VULKAN_TEST(work_with_a_cancelled_frame_is_waited_for)
+{
+    const gr_slot *slot;
+    static unsigned char bytes[SLOT_SIZE];
+    CUdeviceptr copy;
+    CU(MemAlloc(&copy, SLOT_SIZE));
+    struct two two = two_begin(GR_SIDE_GRAPHICS, GR_RING_NEWEST);
+    assert_ok(vulkan_writes(two.sent.ring));
+    assert_ok(gr_ring_acquire_read(two.received, fx.stream, &slot, 1, SOON));
+    struct gate *gate = gate_put(fx.stream);
+    CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(slot->buffer), SLOT_SIZE, fx.stream));
+    assert_ok(gr_ring_cancel_read(two.received, &slot, 1));
+    for (int i = 0; i < SLOTS; i++)
+        assert_ok(vulkan_writes(two.sent.ring));
+    gate_open_after(gate, 60);
+    vulkan_finish();
+    CU(MemcpyDtoHAsync(bytes, copy, SLOT_SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    assert_bytes(bytes, SLOT_SIZE, value_of_frame(1));
+    CU(MemFree(copy));
+    two_end(&two);
+}
+END_TEST
+
+/* The submit that failed is waited for by nobody in the other process either. */
+START_VULKAN_TEST(vulkans_reads_are_cancelled)
+{
+    const gr_slot *slot;
+    gr_ring_mode mode = _i ? GR_RING_NEWEST : GR_RING_LOSSLESS;
+    struct two two = two_begin(GR_SIDE_CUDA, mode);
+    for (int i = 0; i < SLOTS; i++)
+        assert_ok(cuda_writes(two.received));
+    assert_ok(gr_ring_acquire_read(two.sent.ring, GR_STREAM_NONE, &slot, 1, SOON));
+    assert_ok(gr_ring_cancel_read(two.sent.ring, &slot, 1));
+    for (int i = 0; _i && i < SLOTS; i++)
+        assert_ok(cuda_writes(two.received));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_uint_eq(vulkan_reads(&two.sent), _i ? 2 * SLOTS : 1);
+    assert_ok(cuda_writes(two.received));
+    CU(StreamSynchronize(fx.stream));
     two_end(&two);
 }
 END_TEST
@@ -233,16 +307,17 @@ START_VULKAN_TEST(each_side_has_its_own_calls)
 {
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct pair pair = pair_make();
-    gr_slot slot;
+    const gr_slot *slot;
     gr_resource *resource = must_create(SLOT_SIZE, GR_READ_WRITE);
     assert_ok(gr_resource_set_sync(resource, two.sent.acquire, two.sent.release));
-    assert_fails(gr_ring_acquire_write(two.sent.ring, fx.stream, 1, &slot), GR_ERR_STATE, 0,
+    assert_fails(gr_ring_acquire_write(two.sent.ring, fx.stream, &slot, 1, SOON), GR_ERR_STATE, 0,
                  "consumer");
-    assert_fails(gr_ring_acquire_read(two.received, NULL, 1, &slot), GR_ERR_STATE, 0, "producer");
+    assert_fails(gr_ring_acquire_read(two.received, GR_STREAM_NONE, &slot, 1, SOON), GR_ERR_STATE,
+                 0, "producer");
     assert_fails(gr_ring_resize(two.sent.ring, &resource, 1), GR_ERR_STATE, 0, "shared");
     assert_fails(gr_ring_resize(two.received, &resource, 1), GR_ERR_STATE, 0, "shared");
-    assert_fails(gr_ring_send(pair.here, two.sent.ring, GR_RING_CONSUMER, 0), GR_ERR_STATE, 0,
-                 "shared");
+    assert_fails(gr_ring_send(pair.here, two.sent.ring, GR_RING_CONSUMER, NULL, 0, 0), GR_ERR_STATE,
+                 0, "shared");
     gr_resource_free(resource);
     pair_close(&pair);
     two_end(&two);
@@ -251,25 +326,27 @@ END_TEST
 
 START_VULKAN_TEST(what_cannot_be_sent)
 {
-    gr_slot slot;
+    const gr_slot *slot;
     struct pair pair = pair_make();
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
-    assert_fails(gr_ring_send(pair.here, NULL, GR_RING_CONSUMER, 0), GR_ERR_INVALID_VALUE, 0,
-                 "NULL");
-    assert_fails(gr_ring_send(pair.here, r.ring, (gr_ring_role)2, 0), GR_ERR_INVALID_VALUE, 0,
-                 "role");
-    assert_fails(gr_ring_send(-1, r.ring, GR_RING_CONSUMER, 0), GR_ERR_INVALID_VALUE, 0, "socket");
-    assert_ok(gr_ring_acquire_write(r.ring, fx.stream, 1, &slot));
-    assert_fails(gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, 0), GR_ERR_STATE, 0,
+    assert_fails(gr_ring_send(pair.here, NULL, GR_RING_CONSUMER, NULL, 0, 0), GR_ERR_INVALID_VALUE,
+                 0, "NULL");
+    assert_fails(gr_ring_send(pair.here, r.ring, (gr_ring_role)3, NULL, 0, 0), GR_ERR_INVALID_VALUE,
+                 0, "role");
+    assert_fails(gr_ring_send(-1, r.ring, GR_RING_CONSUMER, NULL, 0, 0), GR_ERR_INVALID_VALUE, 0,
+                 "socket");
+    assert_ok(gr_ring_acquire_write(r.ring, fx.stream, &slot, 1, SOON));
+    assert_fails(gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, NULL, 0, 0), GR_ERR_STATE, 0,
                  "in flight");
-    assert_ok(gr_ring_publish(r.ring, 1, &slot));
-    assert_fails(gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, 0), GR_ERR_STATE, 0,
+    assert_ok(gr_ring_publish(r.ring, &slot, 1));
+    assert_fails(gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, NULL, 0, 0), GR_ERR_STATE, 0,
                  "in flight");
     gr_resource *gl = must_register(gl_buffer_filled(64, 1));
     gr_ring *interop = gr_ring_create(&gl, 1, NULL);
     assert_made(interop);
-    assert_fails(gr_ring_send(pair.here, interop, GR_RING_CONSUMER, 0), GR_ERR_UNSUPPORTED, 0,
-                 "gr_gl_buffer_create");
+    gr_resource_free(gl);
+    assert_fails(gr_ring_send(pair.here, interop, GR_RING_CONSUMER, NULL, 0, 0), GR_ERR_UNSUPPORTED,
+                 0, "gr_gl_buffer_create");
     gr_ring_free(interop);
     pair_close(&pair);
     shared_ring_end(&r);
@@ -279,17 +356,18 @@ END_TEST
 /* Graphics is still at it: the call gives up, and the ring is this process's. */
 START_VULKAN_TEST(work_that_does_not_end_in_time)
 {
-    gr_slot slot;
+    const gr_slot *slot;
     struct pair pair = pair_make();
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     assert_ok(cuda_writes(r.ring));
-    assert_ok(gr_ring_acquire_read(r.ring, NULL, 1, &slot));
+    assert_ok(gr_ring_acquire_read(r.ring, GR_STREAM_NONE, &slot, 1, SOON));
     struct vulkan_gate *gate = vulkan_gate();
     VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_read(commands, gr_vk_buffer(slot.resource), r.host);
-    vulkan_submit(commands, &slot.submit, gate);
-    assert_ok(gr_ring_give_back(r.ring, 1, &slot));
-    assert_fails(gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, 50), GR_ERR_TIMEOUT, 0, "use");
+    vulkan_cmd_read(commands, gr_vk_buffer(slot->resource), r.host);
+    vulkan_submit_slot(commands, slot, gate);
+    assert_ok(gr_ring_give_back(r.ring, &slot, 1));
+    assert_fails(gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, NULL, 0, 50), GR_ERR_TIMEOUT, 0,
+                 "use");
     vulkan_gate_open(gate);
     vulkan_finish();
     assert_ok(cuda_writes(r.ring));
@@ -309,12 +387,12 @@ struct waiting {
 static void *wait_for_a_slot(void *user)
 {
     struct waiting *waiting = user;
-    gr_slot slots[SLOTS];
+    const gr_slot *slots[SLOTS];
     CU(CtxSetCurrent(fx.context));
     for (waiting->status = GR_OK; waiting->status == GR_OK;) {
-        waiting->status = gr_ring_acquire_write(waiting->ring, fx.other, 1, slots);
+        waiting->status = gr_ring_acquire_write(waiting->ring, fx.other, slots, 1, SOON);
         if (waiting->status == GR_OK)
-            ck_assert(gr_ring_publish(waiting->ring, 1, slots) == GR_OK);
+            ck_assert(gr_ring_publish(waiting->ring, slots, 1) == GR_OK);
     }
     return NULL;
 }
@@ -333,10 +411,73 @@ START_VULKAN_TEST(a_stop_or_an_end_wakes_who_waits)
     else
         gr_ring_free(two.sent.ring);
     pthread_join(thread, NULL);
-    ck_assert_int_eq(waiting.status, _i == 2 ? GR_ERR_SYSTEM : GR_ERR_STATE);
+    ck_assert_int_eq(waiting.status, _i == 2 ? GR_ERR_SYSTEM : GR_ERR_STOPPED);
     if (_i == 2)
         two.sent.ring = NULL;
     CU(StreamSynchronize(fx.other));
+    two_end(&two);
+}
+END_TEST
+
+/* A thread of grinterop's hears of what the peer does, a moment later. */
+static bool readable(gr_ring *ring, gr_ring_role role, int ms)
+{
+    struct pollfd one = {.fd = gr_ring_descriptor(ring, role), .events = POLLIN};
+    ck_assert_int_ge(one.fd, 0);
+    return poll(&one, 1, ms) == 1;
+}
+
+START_VULKAN_TEST(the_peer_makes_a_descriptor_readable)
+{
+    const gr_slot *slot;
+    struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    ck_assert_int_eq(gr_ring_descriptor(two.received, GR_RING_CONSUMER), -1);
+    assert_error(GR_ERR_STATE, 0, "producer");
+    ck_assert(!readable(two.sent.ring, GR_RING_CONSUMER, 0));
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < SLOTS; i++) {
+            ck_assert(readable(two.received, GR_RING_PRODUCER, SOON));
+            assert_ok(cuda_writes(two.received));
+        }
+        ck_assert(!readable(two.received, GR_RING_PRODUCER, 0));
+        for (int i = 0; i < SLOTS; i++) {
+            ck_assert(readable(two.sent.ring, GR_RING_CONSUMER, SOON));
+            ck_assert_uint_eq(vulkan_reads(&two.sent), (unsigned)(round * SLOTS + i + 1));
+        }
+        ck_assert(!readable(two.sent.ring, GR_RING_CONSUMER, 0));
+    }
+    if (_i == 0)
+        gr_ring_stop(two.received);
+    else
+        gr_ring_free(two.received);
+    ck_assert(readable(two.sent.ring, GR_RING_CONSUMER, SOON));
+    ck_assert_int_eq(gr_ring_acquire_read(two.sent.ring, GR_STREAM_NONE, &slot, 1, 0),
+                     _i == 0 ? GR_ERR_STOPPED : GR_ERR_SYSTEM);
+    gr_clear_error();
+    if (_i == 1)
+        two.received = NULL;
+    two_end(&two);
+}
+END_TEST
+
+START_VULKAN_TEST(bytes_go_along_with_a_ring)
+{
+    static const char text[] = "of the mesh";
+    char got[sizeof(text)] = "";
+    size_t size = 0;
+    struct pair pair = pair_make();
+    struct two two = {.sent = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS)};
+    assert_fails(gr_ring_send(pair.here, two.sent.ring, GR_RING_CONSUMER, NULL, 1, SOON),
+                 GR_ERR_INVALID_VALUE, 0, "`data` is NULL");
+    assert_ok(gr_ring_send(pair.here, two.sent.ring, GR_RING_CONSUMER, text, sizeof(text), SOON));
+    assert_null(gr_ring_receive(pair.there, got, 3, &size, SOON), GR_ERR_INVALID_VALUE, 0,
+                "room for 3");
+    ck_assert_uint_eq(size, sizeof(text));
+    two.received = gr_ring_receive(pair.there, got, sizeof(got), &size, SOON);
+    assert_made(two.received);
+    ck_assert_str_eq(got, text);
+    assert_ok(cuda_writes(two.received));
+    ck_assert_uint_eq(vulkan_reads(&two.sent), 1);
     two_end(&two);
 }
 END_TEST
@@ -371,21 +512,21 @@ static struct two two_begin_with_page(gr_side producer, void **page, size_t *siz
     ck_assert_ptr_ne(*page, MAP_FAILED);
     for (int i = 0; i < 3; i++)
         close(fds[i]);
-    two.received = gr_ring_receive(pair.there, SOON);
+    two.received = gr_ring_receive(pair.there, NULL, 0, NULL, SOON);
     assert_made(two.received);
     return two;
 }
 
 static void try_everything(struct two *two, bool cuda_produces)
 {
-    gr_slot slot;
+    const gr_slot *slot;
     gr_clear_error();
-    gr_ring_info counts;
     gr_ring *writer = cuda_produces ? two->received : two->sent.ring;
     gr_ring *reader = cuda_produces ? two->sent.ring : two->received;
-    if (gr_ring_acquire_write(writer, cuda_produces ? fx.stream : NULL, 1, &slot) == GR_OK)
-        assert_ok(gr_ring_cancel_write(writer, 1, &slot));
-    gr_ring_get_info(reader, &counts);
+    if (gr_ring_acquire_write(writer, cuda_produces ? fx.stream : GR_STREAM_NONE, &slot, 1, SOON) ==
+        GR_OK)
+        assert_ok(gr_ring_cancel_write(writer, &slot, 1));
+    ck_assert_ptr_nonnull(gr_ring_get_info(reader));
 }
 
 START_VULKAN_TEST(a_page_full_of_noise)
@@ -416,24 +557,24 @@ START_VULKAN_TEST(a_page_that_takes_a_slot_back)
 {
     void *page;
     size_t size;
-    gr_slot slot, second;
+    const gr_slot *slot, *second;
     struct two two = two_begin_with_page(GR_SIDE_CUDA, &page, &size);
     assert_ok(cuda_writes(two.received));
-    assert_ok(gr_ring_acquire_read(two.sent.ring, NULL, 1, &slot));
+    assert_ok(gr_ring_acquire_read(two.sent.ring, GR_STREAM_NONE, &slot, 1, SOON));
     memset(page, 0xff, size);
-    assert_fails(gr_ring_acquire_read(two.sent.ring, NULL, 1, &second), GR_ERR_SYSTEM, 0,
-                 "overwritten");
-    assert_fails(gr_ring_acquire_write(two.received, fx.stream, 1, &second), GR_ERR_SYSTEM, 0,
+    assert_fails(gr_ring_acquire_read(two.sent.ring, GR_STREAM_NONE, &second, 1, SOON),
+                 GR_ERR_SYSTEM, 0, "overwritten");
+    assert_fails(gr_ring_acquire_write(two.received, fx.stream, &second, 1, SOON), GR_ERR_SYSTEM, 0,
                  "overwritten");
     memset(page, 0, size);
-    assert_fails(gr_ring_acquire_read(two.sent.ring, NULL, 1, &second), GR_ERR_SYSTEM, 0,
-                 "overwritten");
+    assert_fails(gr_ring_acquire_read(two.sent.ring, GR_STREAM_NONE, &second, 1, SOON),
+                 GR_ERR_SYSTEM, 0, "overwritten");
     /* The submit that was begun follows. */
     VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_read(commands, gr_vk_buffer(slot.resource), two.sent.host);
-    vulkan_submit(commands, &slot.submit, NULL);
+    vulkan_cmd_read(commands, gr_vk_buffer(slot->resource), two.sent.host);
+    vulkan_submit_slot(commands, slot, NULL);
     vulkan_finish();
-    assert_ok(gr_ring_give_back(two.sent.ring, 1, &slot));
+    assert_ok(gr_ring_give_back(two.sent.ring, &slot, 1));
     munmap(page, size);
     two_end(&two);
 }
@@ -447,9 +588,13 @@ void add_shared_call_cases(Suite *suite)
               the_peer_writes_after_vulkan_has_read, the_peer_reads_after_vulkan_has_written,
               vulkan_writes_after_the_peer_has_read);
     add_loop_tests(calls, 2, a_claim_that_fails_is_undone);
+    add_loop_tests(calls, 2, cudas_reads_are_cancelled, vulkans_reads_are_cancelled);
+    add_tests(calls, work_with_a_cancelled_frame_is_waited_for);
     add_tests(calls, each_side_has_its_own_calls, what_cannot_be_sent,
               work_that_does_not_end_in_time);
     add_loop_tests(calls, 3, a_stop_or_an_end_wakes_who_waits);
+    add_loop_tests(calls, 2, the_peer_makes_a_descriptor_readable);
+    add_tests(calls, bytes_go_along_with_a_ring);
     TCase *pages = add_vulkan_case(suite, "a page that is overwritten");
     add_loop_tests(pages, 8, a_page_full_of_noise);
     add_tests(pages, a_page_that_takes_a_slot_back);

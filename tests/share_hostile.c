@@ -21,7 +21,7 @@
 static struct wire capture(gr_resource *resource)
 {
     struct pair pair = pair_make();
-    assert_ok(gr_resource_send(pair.here, resource, SOON));
+    assert_ok(gr_resource_send(pair.here, resource, NULL, 0, SOON));
     struct wire wire = wire_take(pair.there);
     pair_close(&pair);
     return wire;
@@ -44,9 +44,9 @@ static gr_resource *receive(const struct wire *wire, bool as_ring)
     gr_clear_error();
     gr_resource *resource = NULL;
     if (as_ring)
-        ck_assert_ptr_null(gr_ring_receive(pair.there, IN_TIME_MS));
+        ck_assert_ptr_null(gr_ring_receive(pair.there, NULL, 0, NULL, IN_TIME_MS));
     else
-        resource = gr_resource_receive(pair.there, IN_TIME_MS);
+        resource = gr_resource_receive(pair.there, NULL, 0, NULL, IN_TIME_MS);
     pair_close(&pair);
     return resource;
 }
@@ -65,8 +65,13 @@ static void must_refuse(const struct wire *wire, gr_status status, const char *t
 static const struct {
     const char *name;
     unsigned bytes;
-} fields[] = {{"magic", 4}, {"version", 4}, {"kind", 4},
-              {"size", 4},  {"fds", 4},     GR_DESCRIPTION_FIELDS(FIELD)};
+} fields[] = {{"magic", 4},
+              {"version", 4},
+              {"kind", 4},
+              {"size", 4},
+              {"fds", 4},
+              {"data", 4},
+              GR_DESCRIPTION_FIELDS(FIELD)};
 
 static void change(struct wire *wire, const char *name, unsigned long long value)
 {
@@ -94,7 +99,8 @@ static const struct mutation of_buffers[] = {
     {"magic", 0, GR_ERR_INVALID_VALUE, "no message of grinterop's"},
     {"magic", 0xffffffff, GR_ERR_INVALID_VALUE, "no message of grinterop's"},
     {"version", 0, GR_ERR_INVALID_VALUE, "version"},
-    {"version", 2, GR_ERR_INVALID_VALUE, "version"},
+    {"version", 1, GR_ERR_INVALID_VALUE, "version"},
+    {"version", 3, GR_ERR_INVALID_VALUE, "version"},
     {"kind", 0, GR_ERR_INVALID_VALUE, "kind"},
     {"kind", 2, GR_ERR_INVALID_VALUE, "kind"},
     {"kind", 0xffffffff, GR_ERR_INVALID_VALUE, "kind"},
@@ -103,6 +109,10 @@ static const struct mutation of_buffers[] = {
     {"size", 400, GR_ERR_SYSTEM, "gone"},
     {"size", 513, GR_ERR_INVALID_VALUE, "more than any"},
     {"size", 0xffffffff, GR_ERR_INVALID_VALUE, "more than any"},
+    {"data", 1, GR_ERR_INVALID_VALUE, "room for 0"},
+    {"data", 65536, GR_ERR_INVALID_VALUE, "room for 0"},
+    {"data", 65537, GR_ERR_INVALID_VALUE, "more than any"},
+    {"data", 0xffffffff, GR_ERR_INVALID_VALUE, "more than any"},
     {"fds", 0, GR_ERR_INVALID_VALUE, "descriptors"},
     {"fds", 2, GR_ERR_INVALID_VALUE, "descriptors"},
     {"fds", 0xffffffff, GR_ERR_INVALID_VALUE, "more than any"},
@@ -220,7 +230,7 @@ END_TEST
 /* Receives what is good. */
 static void take(int socket)
 {
-    gr_resource *taken = gr_resource_receive(socket, SOON);
+    gr_resource *taken = gr_resource_receive(socket, NULL, 0, NULL, SOON);
     assert_made(taken);
     gr_resource_free(taken);
 }
@@ -239,13 +249,52 @@ START_VULKAN_TEST(every_length)
 }
 END_TEST
 
+/* The application's bytes are announced, and do not come, or not all. */
+START_VULKAN_TEST(bytes_that_do_not_come)
+{
+    unsigned char room[100];
+    struct wire good = capture_buffer(SHARE_SIZE), wire = good;
+    int fds = open_fds();
+    change(&wire, "data", 50);
+    for (int come = 0; come < 50; come += 49) {
+        struct pair pair = pair_make();
+        size_t size = 7;
+        wire_put(pair.here, &wire);
+        for (int i = 0; i < come; i++)
+            ck_assert_int_eq(send(pair.here, "x", 1, 0), 1);
+        assert_null(gr_resource_receive(pair.there, room, sizeof(room), &size, 30), GR_ERR_TIMEOUT,
+                    0, "close the socket");
+        ck_assert_uint_eq(size, 7);
+        pair_close(&pair);
+        ck_assert_int_eq(open_fds(), fds);
+    }
+    wire_close(&good);
+}
+END_TEST
+
+/* A header in two pieces is read before it is known that there is no room. */
+START_VULKAN_TEST(a_header_in_pieces_without_room)
+{
+    struct wire good = capture_buffer(SHARE_SIZE), first = good;
+    struct pair pair = pair_make();
+    change(&good, "data", 50);
+    first.size = 10;
+    wire_put(pair.here, &first);
+    ck_assert_int_eq(send(pair.here, good.bytes + 10, good.size - 10, 0), (ssize_t)good.size - 10);
+    assert_null(gr_resource_receive(pair.there, NULL, 0, NULL, SOON), GR_ERR_INVALID_VALUE, 0,
+                "close the socket");
+    pair_close(&pair);
+    wire_close(&good);
+}
+END_TEST
+
 /* One message after the other on one socket; what follows the first is not touched by it. */
 START_VULKAN_TEST(repeated_messages)
 {
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
     struct pair pair = pair_make();
     for (int i = 0; i < 3; i++)
-        assert_ok(gr_resource_send(pair.here, resource, SOON));
+        assert_ok(gr_resource_send(pair.here, resource, NULL, 0, SOON));
     tell(pair.here);
     for (int i = 0; i < 3; i++) {
         take(pair.there);
@@ -322,7 +371,8 @@ END_TEST
 void add_hostile_cases(Suite *suite)
 {
     add_tests(add_vulkan_case(suite, "hostile messages"), a_buffers_fields, an_images_fields,
-              any_byte, every_length, repeated_messages, a_message_in_pieces,
-              numbers_of_descriptors, descriptors_of_other_things);
+              any_byte, every_length, bytes_that_do_not_come, a_header_in_pieces_without_room,
+              repeated_messages, a_message_in_pieces, numbers_of_descriptors,
+              descriptors_of_other_things);
     add_hostile_ring_cases(suite);
 }

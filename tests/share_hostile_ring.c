@@ -35,7 +35,7 @@ static struct messages capture(struct shared_ring *r)
 {
     struct messages all;
     struct pair pair = pair_make();
-    assert_ok(gr_ring_send(pair.here, r->ring, GR_RING_CONSUMER, SOON));
+    assert_ok(gr_ring_send(pair.here, r->ring, GR_RING_CONSUMER, NULL, 0, SOON));
     for (int i = 0; i <= SLOTS; i++)
         all.wires[i] = wire_take(pair.there);
     close(pair.there);
@@ -56,7 +56,7 @@ static gr_ring *receive(const struct messages *all)
         wire_put(pair.here, &all->wires[i]);
     close(pair.here);
     gr_clear_error();
-    gr_ring *ring = gr_ring_receive(pair.there, IN_TIME_MS);
+    gr_ring *ring = gr_ring_receive(pair.there, NULL, 0, NULL, IN_TIME_MS);
     if (!ring)
         close(pair.there);
     return ring;
@@ -84,9 +84,12 @@ START_VULKAN_TEST(numbers)
         {0, SLOTS_AT, SLOTS + 1, GR_ERR_SYSTEM, "gone"},
         {0, SLOTS_AT, 65537, GR_ERR_INVALID_VALUE, "65537 slots"},
         {0, SLOTS_AT, 0xffffffff, GR_ERR_INVALID_VALUE, "slots"},
-        {0, ROLE_AT, 2, GR_ERR_INVALID_VALUE, "role 2"},
+        {0, ROLE_AT, 0, GR_ERR_INVALID_VALUE, "role 0"},
+        {0, ROLE_AT, 3, GR_ERR_INVALID_VALUE, "role 3"},
         {0, MODE_AT, 0x100, GR_ERR_INVALID_VALUE, "mode 256"},
         {0, 8, 1, GR_ERR_INVALID_VALUE, "kind"},
+        {0, 20, 1, GR_ERR_INVALID_VALUE, "room for 0"},
+        {1, 20, 1, GR_ERR_INVALID_VALUE, "room for 0"},
         {0, 12, 8, GR_ERR_INVALID_VALUE, "bytes"},
         {1, 8, 1, GR_ERR_INVALID_VALUE, "kind"},
         {2, 0, 0, GR_ERR_INVALID_VALUE, "no message"},

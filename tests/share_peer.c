@@ -100,6 +100,7 @@ static const struct {
     void (*run)(int socket);
 } jobs[] = {
     {"reads_and_writes", job_reads_and_writes},
+    {"reads_and_writes_opengls", job_reads_and_writes_opengls},
     {"reads_an_image", job_reads_an_image},
     {"takes_turns_by_semaphores", job_takes_turns_by_semaphores},
     {"produces", job_produces},

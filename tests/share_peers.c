@@ -21,8 +21,8 @@ void job_dies_in_a_frame(int socket)
     CU(StreamSynchronize(fx.stream));
     gate_put(fx.stream);
     child_check(cuda_writes(ring) == GR_OK);
-    gr_slot slot;
-    gr_status status = gr_ring_acquire_write(ring, fx.stream, 1, &slot);
+    const gr_slot *slot;
+    gr_status status = gr_ring_acquire_write(ring, fx.stream, &slot, 1, SOON);
     child_check(status == GR_OK || status == GR_ERR_SYSTEM); /* the consumer may have ended */
     sleep_ms(100);
     raise(SIGKILL);
@@ -62,11 +62,11 @@ static struct shared_ring ring_with(struct peer *peer, const char *job, gr_side 
 }
 
 /* CUDA here has the slot of the frame in which the peer dies. */
-static struct shared_ring ring_in_a_frame_of_cudas(struct peer *peer, gr_slot *slot)
+static struct shared_ring ring_in_a_frame_of_cudas(struct peer *peer, const gr_slot **slot)
 {
     struct shared_ring r = ring_with(peer, "dies_in_a_frame", GR_SIDE_GRAPHICS);
     ck_assert_uint_eq(cuda_reads(r.ring), 1);
-    assert_ok(gr_ring_acquire_read(r.ring, fx.stream, 1, slot));
+    assert_ok(gr_ring_acquire_read(r.ring, fx.stream, slot, 1, SOON));
     return r;
 }
 
@@ -75,8 +75,8 @@ START_VULKAN_TEST(a_peer_that_dies_before)
     struct peer peer = peer_that_dies_before();
     peer_end_killed(&peer, true);
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
-    assert_fails(gr_ring_send(peer.socket, r.ring, GR_RING_CONSUMER, SOON), GR_ERR_SYSTEM, -1,
-                 "gone");
+    assert_fails(gr_ring_send(peer.socket, r.ring, GR_RING_CONSUMER, NULL, 0, SOON), GR_ERR_SYSTEM,
+                 -1, "gone");
     /* It is this process's, as it was. */
     assert_ok(cuda_writes(r.ring));
     ck_assert_uint_eq(vulkan_reads(&r), 1);
@@ -87,41 +87,42 @@ END_TEST
 
 START_VULKAN_TEST(a_peer_that_dies_in_a_frame)
 {
-    gr_slot slot;
+    const gr_slot *slot;
     struct peer peer;
     struct shared_ring r = ring_with(&peer, "dies_in_a_frame", GR_SIDE_CUDA);
     ck_assert_uint_eq(vulkan_reads(&r), 1);
     /* This one is waited for before the peer's death is known, or after it. */
     if (_i == 1)
         peer_end_killed(&peer, true);
-    assert_ok(gr_ring_acquire_read(r.ring, NULL, 1, &slot));
-    ck_assert_uint_eq(slot.frame, 2);
+    assert_ok(gr_ring_acquire_read(r.ring, GR_STREAM_NONE, &slot, 1, SOON));
+    ck_assert_uint_eq(slot->frame, 2);
     VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_read(commands, gr_vk_buffer(slot.resource), r.host);
-    vulkan_submit(commands, &slot.submit, NULL);
+    vulkan_cmd_read(commands, gr_vk_buffer(slot->resource), r.host);
+    vulkan_submit_slot(commands, slot, NULL);
     if (_i == 0)
         peer_end_killed(&peer, true);
     vulkan_finish();
-    assert_ok(gr_ring_give_back(r.ring, 1, &slot));
-    must_be_over(gr_ring_acquire_read(r.ring, NULL, 1, &slot));
+    assert_ok(gr_ring_give_back(r.ring, &slot, 1));
+    must_be_over(gr_ring_acquire_read(r.ring, GR_STREAM_NONE, &slot, 1, SOON));
     shared_ring_end(&r);
 }
 END_TEST
 
 START_VULKAN_TEST(a_peer_that_dies_in_a_frame_of_cudas)
 {
-    gr_slot slot;
+    const gr_slot *slot;
     struct peer peer;
     struct shared_ring r = ring_in_a_frame_of_cudas(&peer, &slot);
     peer_end_killed(&peer, true);
     if (_i == 0) {
         CU(StreamSynchronize(fx.stream));
-        assert_ok(gr_ring_give_back(r.ring, 1, &slot));
-        must_be_over(gr_ring_acquire_read(r.ring, fx.stream, 1, &slot));
+        assert_ok(gr_ring_give_back(r.ring, &slot, 1));
+        must_be_over(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON));
     }
+    gr_buffer *buffer = slot->buffer;
     shared_ring_end(&r); /* with the slot out, the second time */
     if (_i == 1)
-        assert_ok(gr_buffer_release(slot.buffer));
+        assert_ok(gr_buffer_release(buffer));
 }
 END_TEST
 
@@ -132,10 +133,10 @@ END_TEST
  */
 START_VULKAN_TEST(a_ring_is_freed_before_its_peer_is_known_dead)
 {
-    gr_slot slot;
+    const gr_slot *slot;
     struct peer peer;
     struct shared_ring r = ring_in_a_frame_of_cudas(&peer, &slot);
-    assert_ok(gr_ring_give_back(r.ring, 1, &slot));
+    assert_ok(gr_ring_give_back(r.ring, &slot, 1));
     gr_ring_free(r.ring);
     r.ring = NULL;
     peer_end_killed(&peer, true);
@@ -147,13 +148,13 @@ END_TEST
 
 START_VULKAN_TEST(a_peer_that_dies_after)
 {
-    gr_slot slot;
+    const gr_slot *slot;
     struct peer peer;
     struct shared_ring r = ring_with(&peer, "dies_after", GR_SIDE_CUDA);
     peer_end_killed(&peer, true);
     sleep_ms(300);
     ck_assert_uint_eq(vulkan_reads(&r), 1);
-    must_be_over(gr_ring_acquire_read(r.ring, NULL, 1, &slot));
+    must_be_over(gr_ring_acquire_read(r.ring, GR_STREAM_NONE, &slot, 1, SOON));
     shared_ring_end(&r);
 }
 END_TEST
@@ -163,7 +164,7 @@ START_VULKAN_TEST(a_consumer_that_dies)
 {
     struct peer peer = peer_that_dies_before();
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
-    gr_status status = gr_ring_send(peer.socket, r.ring, GR_RING_PRODUCER, SOON);
+    gr_status status = gr_ring_send(peer.socket, r.ring, GR_RING_PRODUCER, NULL, 0, SOON);
     peer_end_killed(&peer, true);
     if (status != GR_OK)
         close(peer.socket);
@@ -177,13 +178,13 @@ END_TEST
 
 START_VULKAN_TEST(a_peer_that_ends_at_once)
 {
-    gr_slot slot;
+    const gr_slot *slot;
     struct peer peer = peer_start("ends_at_once");
     /* One slot: the end of one that was never used waits for the whole GPU, in the driver. */
     struct shared_ring r =
         shared_ring_sent(peer.socket, 1, GR_SIDE_CUDA, GR_RING_LOSSLESS, GR_RING_CONSUMER);
     ck_assert_uint_eq(vulkan_reads(&r), 1);
-    must_be_over(gr_ring_acquire_read(r.ring, NULL, 1, &slot));
+    must_be_over(gr_ring_acquire_read(r.ring, GR_STREAM_NONE, &slot, 1, SOON));
     peer_end(&peer, true);
     shared_ring_end(&r);
 }

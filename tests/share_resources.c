@@ -4,6 +4,7 @@
 #include "share.h"
 #include "support_vulkan_image.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,11 +16,8 @@
 
 /* ---- The bytes ------------------------------------------------------------------------------- */
 
-/* The child has no graphics API: it reads a pattern, writes the next one, and is done. */
-void job_reads_and_writes(int socket)
+static void read_and_write(int socket, gr_resource *resource)
 {
-    gr_resource *resource = gr_resource_receive(socket, SOON);
-    child_check(resource);
     gr_buffer *buffer = gr_map(resource, fx.stream);
     child_check(buffer);
     child_check(gr_buffer_size(buffer) == SHARE_SIZE);
@@ -31,13 +29,33 @@ void job_reads_and_writes(int socket)
     close(socket);
 }
 
+/*
+ * The child has no graphics API: it reads a pattern, writes the next one, and is done. A pair of
+ * semaphores that is the Vulkan device's has not come along: nothing orders the resource here.
+ */
+void job_reads_and_writes(int socket)
+{
+    gr_resource *resource = gr_resource_receive(socket, NULL, 0, NULL, SOON);
+    assert_made(resource);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "gr_resource_set_sync");
+    read_and_write(socket, unordered(resource));
+}
+
+/* OpenGL's semaphores come along where they can be exported, so on a GPU. */
+void job_reads_and_writes_opengls(int socket)
+{
+    gr_resource *resource = gr_resource_receive(socket, NULL, 0, NULL, SOON);
+    assert_made(resource);
+    read_and_write(socket, gr_cuda_is_software() ? unordered(resource) : resource);
+}
+
 START_VULKAN_TEST(bytes_of_a_vulkan_buffer)
 {
     struct peer peer = peer_start("reads_and_writes");
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
     vulkan_write_pattern(gr_vk_buffer(resource), SHARE_SIZE, 1);
     int fds = open_fds();
-    assert_ok(gr_resource_send(peer.socket, resource, SOON));
+    assert_ok(gr_resource_send(peer.socket, resource, NULL, 0, SOON));
     ck_assert_int_eq(open_fds(), fds);
     hear(peer.socket);
     assert_vulkan_pattern(gr_vk_buffer(resource), SHARE_SIZE, 2);
@@ -52,7 +70,7 @@ START_VULKAN_TEST(bytes_of_the_applications_buffer)
     struct vulkan_own own = vulkan_own(SHARE_SIZE, _i == 1);
     GR_AUTO(gr_resource) *resource = must_register_own(&own, SHARE_SIZE, GR_READ_WRITE);
     vulkan_write_pattern(own.buffer, SHARE_SIZE, 1);
-    assert_ok(gr_resource_send(peer.socket, resource, SOON));
+    assert_ok(gr_resource_send(peer.socket, resource, NULL, 0, SOON));
     hear(peer.socket);
     assert_vulkan_pattern(own.buffer, SHARE_SIZE, 2);
     peer_end(&peer, false);
@@ -62,15 +80,15 @@ END_TEST
 START_TEST(bytes_of_a_shared_opengl_buffer)
 {
     GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(
-        SHARE_SIZE, GR_READ_WRITE, &(gr_gl_options){.transport = GR_TRANSPORT_SHARED});
+        SHARE_SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED));
     if (!resource)
         skip("%s", error_text());
     unsigned char bytes[SHARE_SIZE];
-    struct peer peer = peer_start("reads_and_writes");
+    struct peer peer = peer_start("reads_and_writes_opengls");
     pattern_fill(bytes, SHARE_SIZE, 1);
     gl_write(gr_gl_name(resource), bytes, SHARE_SIZE);
     glFinish();
-    gr_status status = gr_resource_send(peer.socket, resource, SOON);
+    gr_status status = gr_resource_send(peer.socket, resource, NULL, 0, SOON);
     ck_assert_msg(status == GR_OK, "%s", error_text());
     hear(peer.socket);
     assert_gl_pattern(gr_gl_name(resource), SHARE_SIZE, 2);
@@ -86,8 +104,7 @@ static unsigned char texel(unsigned x, unsigned y, unsigned c)
 void job_reads_an_image(int socket)
 {
     static unsigned char bytes[IMAGE_HEIGHT][IMAGE_WIDTH][4];
-    gr_resource *resource = gr_resource_receive(socket, SOON);
-    child_check(resource);
+    gr_resource *resource = unordered(gr_resource_receive(socket, NULL, 0, NULL, SOON));
     gr_buffer *buffer = gr_map(resource, fx.stream);
     child_check(buffer);
     CUarray array = gr_buffer_array(buffer, 0, 0);
@@ -133,7 +150,7 @@ START_VULKAN_TEST(texels_of_a_vulkan_image)
                           .Height = IMAGE_HEIGHT};
     CU(Memcpy2DAsync(&copy, fx.stream));
     must_release(buffer);
-    assert_ok(gr_resource_send(peer.socket, image.resource, SOON));
+    assert_ok(gr_resource_send(peer.socket, image.resource, NULL, 0, SOON));
     hear(peer.socket);
     peer_end(&peer, false);
     gr_resource_free(image.resource);
@@ -145,11 +162,12 @@ END_TEST
 /* The submit was begun, and so made known, by the other process: the next map waits for it. */
 void job_takes_turns_by_semaphores(int socket)
 {
-    gr_submit submit;
-    gr_resource *resource = gr_resource_receive(socket, SOON);
+    gr_resource *resource = gr_resource_receive(socket, NULL, 0, NULL, SOON);
     child_check(resource);
-    child_check(gr_submit_begin(&resource, 1, &submit) == GR_OK);
-    child_check(submit.signal && submit.signal_value == 1);
+    gr_submit *submit = gr_submit_begin(&resource, 1);
+    child_check(submit && signal_value_of(submit) == 1);
+    child_check(gr_submit_commit(submit) == GR_OK);
+    gr_submit_free(submit);
     gr_buffer *buffer = gr_map(resource, fx.stream);
     child_check(buffer);
     CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));
@@ -166,22 +184,94 @@ START_VULKAN_TEST(semaphores_go_along)
 {
     if (!vk.exports)
         skip("this Vulkan exports no semaphores");
-    gr_submit submit;
     struct peer peer = peer_start("takes_turns_by_semaphores");
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
     GR_AUTO(gr_semaphore) *acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_semaphore) *release = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_ok(gr_resource_set_sync(resource, acquire, release));
-    assert_ok(gr_resource_send(peer.socket, resource, SOON));
+    assert_ok(gr_resource_send(peer.socket, resource, NULL, 0, SOON));
     hear(peer.socket);
-    assert_ok(gr_submit_begin(&resource, 1, &submit));
+    gr_submit *submit = vulkan_begin_submit(&resource, 1);
     VkCommandBuffer commands = vulkan_begin();
     vulkan_cmd_fill(commands, gr_vk_buffer(resource), SHARE_SIZE, 0x31);
-    vulkan_submit(commands, &submit, NULL);
+    vulkan_submit_begun(commands, submit, NULL);
     hear(peer.socket);
     vulkan_finish();
     assert_vulkan_bytes(gr_vk_buffer(resource), SHARE_SIZE, 0x32);
     peer_end(&peer, false);
+}
+END_TEST
+
+/* ---- Bytes of the application's -------------------------------------------------------------- */
+
+static unsigned char sent[GR_SHARE_MOST_DATA + 1], got[GR_SHARE_MOST_DATA];
+
+static void fill_sent(void)
+{
+    for (size_t i = 0; i < sizeof(sent); i++)
+        sent[i] = (unsigned char)(i * 7 + i / 256);
+}
+
+START_VULKAN_TEST(bytes_go_along_with_a_resource)
+{
+    static const size_t sizes[] = {0, 1, 300, GR_SHARE_MOST_DATA};
+    struct pair pair = pair_make();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    fill_sent();
+    for (int i = 0; i < 4; i++) {
+        size_t size = 12345;
+        memset(got, 0, sizeof(got));
+        assert_ok(gr_resource_send(pair.here, resource, sent, sizes[i], SOON));
+        gr_resource *taken = gr_resource_receive(pair.there, got, sizeof(got), &size, SOON);
+        assert_made(taken);
+        ck_assert_uint_eq(size, sizes[i]);
+        ck_assert(memcmp(got, sent, size) == 0);
+        gr_resource_free(taken);
+    }
+    pair_close(&pair);
+}
+END_TEST
+
+/* Nothing is lost: the next call has more room, or is the one for what came. */
+START_VULKAN_TEST(bytes_that_need_more_room_stay)
+{
+    size_t size = 0;
+    struct pair pair = pair_make();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    fill_sent();
+    int fds = open_fds();
+    assert_ok(gr_resource_send(pair.here, resource, sent, 300, SOON));
+    assert_null(gr_resource_receive(pair.there, NULL, 0, &size, SOON), GR_ERR_INVALID_VALUE, 0,
+                "The sender's bytes are 300, but there is room for 0");
+    ck_assert_uint_eq(size, 300);
+    assert_null(gr_resource_receive(pair.there, got, 299, NULL, SOON), GR_ERR_INVALID_VALUE, 0,
+                "Nothing was taken");
+    assert_null(gr_ring_receive(pair.there, got, 300, &size, SOON), GR_ERR_INVALID_VALUE, 0,
+                "kind");
+    ck_assert_int_eq(open_fds(), fds);
+    size = 0;
+    gr_resource *taken = gr_resource_receive(pair.there, got, 300, &size, SOON);
+    assert_made(taken);
+    ck_assert_uint_eq(size, 300);
+    ck_assert(memcmp(got, sent, 300) == 0);
+    gr_resource_free(taken);
+    pair_close(&pair);
+}
+END_TEST
+
+START_VULKAN_TEST(bytes_that_cannot_be_sent)
+{
+    struct pair pair = pair_make();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    assert_fails(gr_resource_send(pair.here, resource, sent, sizeof(sent), 0), GR_ERR_INVALID_VALUE,
+                 0, "`size` is 65537");
+    assert_fails(gr_resource_send(pair.here, resource, NULL, 1, 0), GR_ERR_INVALID_VALUE, 0,
+                 "`data` is NULL");
+    assert_null(gr_resource_receive(pair.there, NULL, 1, NULL, 0), GR_ERR_INVALID_VALUE, 0,
+                "`data` is NULL");
+    assert_null(gr_ring_receive(pair.there, NULL, 1, NULL, 0), GR_ERR_INVALID_VALUE, 0,
+                "`data` is NULL");
+    pair_close(&pair);
 }
 END_TEST
 
@@ -192,18 +282,21 @@ START_VULKAN_TEST(what_cannot_be_sent)
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(64, 1));
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
-    assert_fails(gr_resource_send(pair.here, gl, 0), GR_ERR_UNSUPPORTED, 0, "gr_gl_buffer_create");
-    assert_fails(gr_resource_send(pair.here, NULL, 0), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_fails(gr_resource_send(pair.here, gl, NULL, 0, 0), GR_ERR_UNSUPPORTED, 0,
+                 "gr_gl_buffer_create");
+    assert_fails(gr_resource_send(pair.here, NULL, NULL, 0, 0), GR_ERR_INVALID_VALUE, 0, "NULL");
     gr_buffer *buffer = must_map(resource);
-    assert_fails(gr_resource_send(pair.here, resource, 0), GR_ERR_STATE, 0, "mapped");
+    assert_fails(gr_resource_send(pair.here, resource, NULL, 0, 0), GR_ERR_STATE, 0, "mapped");
     assert_ok(gr_buffer_release(buffer));
-    assert_fails(gr_resource_send(-1, resource, 0), GR_ERR_INVALID_VALUE, 0, "socket");
-    assert_fails(gr_resource_send(fileno(stderr), resource, 0), GR_ERR_INVALID_VALUE, 0, "socket");
+    assert_fails(gr_resource_send(-1, resource, NULL, 0, 0), GR_ERR_INVALID_VALUE, 0, "socket");
+    assert_fails(gr_resource_send(fileno(stderr), resource, NULL, 0, 0), GR_ERR_INVALID_VALUE, 0,
+                 "socket");
     int unconnected = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_fails(gr_resource_send(unconnected, resource, 0), GR_ERR_INVALID_VALUE, 0, "connected");
+    assert_fails(gr_resource_send(unconnected, resource, NULL, 0, 0), GR_ERR_INVALID_VALUE, 0,
+                 "connected");
     close(unconnected);
     assert_ok(gr_resource_close(resource, fx.stream));
-    assert_fails(gr_resource_send(pair.here, resource, 0), GR_ERR_STATE, 0, "closed");
+    assert_fails(gr_resource_send(pair.here, resource, NULL, 0, 0), GR_ERR_STATE, 0, "closed");
     pair_close(&pair);
 }
 END_TEST
@@ -215,8 +308,8 @@ START_VULKAN_TEST(semaphores_of_the_host_are_refused)
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
     GR_AUTO(gr_semaphore) *acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    assert_ok(gr_resource_set_sync(resource, acquire, NULL));
-    assert_fails(gr_resource_send(pair.here, resource, 0), GR_ERR_UNSUPPORTED, 0, "ring");
+    assert_ok(gr_resource_set_sync(resource, acquire, GR_SEMAPHORE_NONE));
+    assert_fails(gr_resource_send(pair.here, resource, NULL, 0, 0), GR_ERR_UNSUPPORTED, 0, "ring");
     pair_close(&pair);
 }
 END_TEST
@@ -225,18 +318,21 @@ START_VULKAN_TEST(time_runs_out)
 {
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
-    assert_null(gr_resource_receive(pair.there, 0), GR_ERR_TIMEOUT, 0, "in time");
-    assert_null(gr_resource_receive(pair.there, 30), GR_ERR_TIMEOUT, 0, "in time");
-    assert_null(gr_ring_receive(pair.there, 30), GR_ERR_TIMEOUT, 0, "in time");
+    assert_null(gr_resource_receive(pair.there, NULL, 0, NULL, 0), GR_ERR_NOT_READY, 0,
+                "not there");
+    assert_null(gr_ring_receive(pair.there, NULL, 0, NULL, 0), GR_ERR_NOT_READY, 0, "not there");
+    assert_null(gr_resource_receive(pair.there, NULL, 0, NULL, 30), GR_ERR_TIMEOUT, 0, "in time");
+    assert_null(gr_ring_receive(pair.there, NULL, 0, NULL, 30), GR_ERR_TIMEOUT, 0, "in time");
     /* Half of a message. */
     ck_assert_int_eq(send(pair.here, "grsh", 4, 0), 4);
-    assert_null(gr_resource_receive(pair.there, 30), GR_ERR_TIMEOUT, 0, "close the socket");
+    assert_null(gr_resource_receive(pair.there, NULL, 0, NULL, 30), GR_ERR_TIMEOUT, 0,
+                "close the socket");
     pair_close(&pair);
     /* Nobody reads, and the socket's room ends. */
     pair = pair_make();
     gr_status status = GR_OK;
     for (int i = 0; i < 100000 && status == GR_OK; i++)
-        status = gr_resource_send(pair.here, resource, 20);
+        status = gr_resource_send(pair.here, resource, NULL, 0, 20);
     /* The kernel counts descriptors that are under way, too. */
     ck_assert_msg(status == GR_ERR_TIMEOUT || status == GR_ERR_SYSTEM, "%s", error_text());
     gr_clear_error();
@@ -251,8 +347,9 @@ START_VULKAN_TEST(a_peer_that_is_gone)
     ck_assert_int_eq(send(pair.there, "grsh", 4, 0), 4);
     close(pair.there);
     pair.there = -1;
-    assert_fails(gr_resource_send(pair.here, resource, SOON), GR_ERR_SYSTEM, 0, "gone");
-    assert_null(gr_resource_receive(pair.here, SOON), GR_ERR_SYSTEM, 0, "gone");
+    assert_fails(gr_resource_send(pair.here, resource, NULL, 0, SOON), GR_ERR_SYSTEM, EPIPE,
+                 "gone");
+    assert_null(gr_resource_receive(pair.here, NULL, 0, NULL, SOON), GR_ERR_SYSTEM, 0, "gone");
     pair_close(&pair);
 }
 END_TEST
@@ -264,6 +361,8 @@ void add_share_cases(Suite *suite)
     add_loop_tests(bytes, 2, bytes_of_the_applications_buffer);
     add_tests(bytes, bytes_of_a_shared_opengl_buffer, texels_of_a_vulkan_image,
               semaphores_go_along);
+    add_tests(add_vulkan_case(suite, "bytes that go along"), bytes_go_along_with_a_resource,
+              bytes_that_need_more_room_stay, bytes_that_cannot_be_sent);
     add_tests(add_vulkan_case(suite, "what is refused"), what_cannot_be_sent,
               semaphores_of_the_host_are_refused, time_runs_out, a_peer_that_is_gone);
 }

@@ -13,7 +13,7 @@
 
 gr_ring *peer_ring(int socket)
 {
-    gr_ring *ring = gr_ring_receive(socket, SOON);
+    gr_ring *ring = gr_ring_receive(socket, NULL, 0, NULL, SOON);
     child_check(ring);
     return ring;
 }
@@ -42,7 +42,7 @@ static void consume(int socket, bool lossless)
         child_check(!lossless || frame == last + 1);
         last = frame;
     }
-    child_check(gr_last_error(NULL) == GR_ERR_STATE);
+    child_check(gr_last_error()->status == GR_ERR_STOPPED);
     child_check(lossless ? last == FRAMES : last > 0);
     peer_ring_end(ring);
 }
@@ -127,7 +127,7 @@ START_VULKAN_TEST(a_ring_that_was_used_before)
         assert_ok(cuda_writes(r.ring));
         ck_assert_uint_eq(vulkan_reads(&r), (unsigned)i + 1);
     }
-    assert_ok(gr_ring_send(peer.socket, r.ring, GR_RING_CONSUMER, SOON));
+    assert_ok(gr_ring_send(peer.socket, r.ring, GR_RING_CONSUMER, NULL, 0, SOON));
     for (uint64_t i = 1; i <= FRAMES; i++)
         ck_assert_uint_eq(vulkan_reads(&r), 2 * SLOTS + 1 + i);
     peer_end(&peer, true);
@@ -140,13 +140,15 @@ static gr_ring *make_opengls_ring(void)
 {
     gr_resource *resources[SLOTS];
     for (int i = 0; i < SLOTS; i++) {
-        resources[i] = gr_gl_buffer_create(SLOT_SIZE, GR_READ_WRITE,
-                                           &(gr_gl_options){.transport = GR_TRANSPORT_SHARED});
+        resources[i] = gr_gl_buffer_create(
+            SLOT_SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED));
         if (!resources[i])
             return NULL;
     }
-    gr_ring *ring = gr_ring_create(resources, SLOTS, &(gr_ring_options){.wait_ms = SOON});
+    gr_ring *ring = gr_ring_create(resources, SLOTS, NULL);
     assert_made(ring);
+    for (int i = 0; i < SLOTS; i++)
+        gr_resource_free(resources[i]);
     return ring;
 }
 
@@ -156,13 +158,13 @@ START_TEST(a_peer_writes_for_opengl)
     if (!ring)
         skip("%s", error_text());
     struct peer peer = peer_start("produces");
-    assert_ok(gr_ring_send(peer.socket, ring, GR_RING_CONSUMER, SOON));
+    assert_ok(gr_ring_send(peer.socket, ring, GR_RING_CONSUMER, NULL, 0, SOON));
     for (uint64_t i = 1; i <= FRAMES; i++) {
-        gr_slot slot;
-        assert_ok(gr_ring_acquire_read(ring, NULL, 1, &slot));
-        ck_assert_uint_eq(slot.frame, i);
-        assert_gl_bytes(gr_gl_name(slot.resource), SLOT_SIZE, value_of_frame(i));
-        assert_ok(gr_ring_give_back(ring, 1, &slot));
+        const gr_slot *slot;
+        assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, SOON));
+        ck_assert_uint_eq(slot->frame, i);
+        assert_gl_bytes(gr_gl_name(slot->resource), SLOT_SIZE, value_of_frame(i));
+        assert_ok(gr_ring_give_back(ring, &slot, 1));
     }
     peer_end(&peer, true);
     gr_ring_free(ring);
@@ -172,18 +174,18 @@ END_TEST
 /* OpenGL's signal for the frame that it read is put off, but not beyond the end of its part. */
 START_TEST(slots_that_opengl_gave_back_go_along)
 {
-    gr_slot slot, all[SLOTS];
+    const gr_slot *slot, *all[SLOTS];
     gr_ring *ring = make_opengls_ring();
     if (!ring)
         skip("%s", error_text());
     struct peer peer = peer_start("consumes_the_newest");
     assert_ok(cuda_writes(ring));
-    assert_ok(gr_ring_acquire_read(ring, NULL, 1, &slot));
-    assert_ok(gr_ring_give_back(ring, 1, &slot));
-    assert_ok(gr_ring_send(peer.socket, ring, GR_RING_PRODUCER, SOON));
+    assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, SOON));
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
+    assert_ok(gr_ring_send(peer.socket, ring, GR_RING_PRODUCER, NULL, 0, SOON));
     assert_ok(gr_egl_make_current(NULL)); /* nothing is left for OpenGL to say */
-    assert_ok(gr_ring_acquire_write(ring, fx.stream, SLOTS, all));
-    assert_ok(gr_ring_cancel_write(ring, SLOTS, all));
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, all, SLOTS, SOON));
+    assert_ok(gr_ring_cancel_write(ring, all, SLOTS));
     for (int i = 0; i < FRAMES; i++)
         assert_ok(cuda_writes(ring));
     gr_ring_stop(ring);

@@ -35,9 +35,11 @@ struct shared_ring shared_ring_begin(size_t slots, gr_side producer, gr_ring_mod
         resources[i] = must_create(SLOT_SIZE, GR_READ_WRITE);
         assert_ok(gr_resource_set_sync(resources[i], r.acquire, r.release));
     }
-    r.ring = gr_ring_create(
-        resources, slots, &(gr_ring_options){.producer = producer, .mode = mode, .wait_ms = SOON});
+    r.ring = gr_ring_create(resources, slots,
+                            &GR_INIT(gr_ring_options, .producer = producer, .mode = mode));
     assert_made(r.ring);
+    for (size_t i = 0; i < slots; i++)
+        gr_resource_free(resources[i]);
     r.host = vulkan_host(SLOT_SIZE);
     return r;
 }
@@ -46,7 +48,7 @@ struct shared_ring shared_ring_sent(int socket, size_t slots, gr_side producer, 
                                     gr_ring_role role)
 {
     struct shared_ring r = shared_ring_begin(slots, producer, mode);
-    assert_ok(gr_ring_send(socket, r.ring, role, SOON));
+    assert_ok(gr_ring_send(socket, r.ring, role, NULL, 0, SOON));
     return r;
 }
 
@@ -68,25 +70,25 @@ int value_of_frame(uint64_t frame)
 
 gr_status cuda_writes(gr_ring *ring)
 {
-    gr_slot slot;
-    gr_status status = gr_ring_acquire_write(ring, fx.stream, 1, &slot);
+    const gr_slot *slot;
+    gr_status status = gr_ring_acquire_write(ring, fx.stream, &slot, 1, SOON);
     if (status != GR_OK)
         return status;
-    CU(MemsetD8Async(gr_buffer_ptr(slot.buffer), (unsigned char)value_of_frame(slot.frame),
+    CU(MemsetD8Async(gr_buffer_ptr(slot->buffer), (unsigned char)value_of_frame(slot->frame),
                      SLOT_SIZE, fx.stream));
-    return gr_ring_publish(ring, 1, &slot);
+    return gr_ring_publish(ring, &slot, 1);
 }
 
 /* Gives the frame's number, 0 after an error. */
 uint64_t cuda_reads(gr_ring *ring)
 {
     static unsigned char bytes[SLOT_SIZE];
-    gr_slot slot;
-    if (gr_ring_acquire_read(ring, fx.stream, 1, &slot) != GR_OK)
+    const gr_slot *slot;
+    if (gr_ring_acquire_read(ring, fx.stream, &slot, 1, SOON) != GR_OK)
         return 0;
-    CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(slot.buffer), SLOT_SIZE, fx.stream));
-    uint64_t frame = slot.frame;
-    gr_status status = gr_ring_give_back(ring, 1, &slot);
+    CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(slot->buffer), SLOT_SIZE, fx.stream));
+    uint64_t frame = slot->frame;
+    gr_status status = gr_ring_give_back(ring, &slot, 1);
     ck_assert_msg(status == GR_OK, "%s", error_text());
     CU(StreamSynchronize(fx.stream));
     assert_bytes(bytes, SLOT_SIZE, value_of_frame(frame));
@@ -95,26 +97,26 @@ uint64_t cuda_reads(gr_ring *ring)
 
 gr_status vulkan_writes(gr_ring *ring)
 {
-    gr_slot slot;
-    gr_status status = gr_ring_acquire_write(ring, NULL, 1, &slot);
+    const gr_slot *slot;
+    gr_status status = gr_ring_acquire_write(ring, GR_STREAM_NONE, &slot, 1, SOON);
     if (status != GR_OK)
         return status;
     VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_fill(commands, gr_vk_buffer(slot.resource), SLOT_SIZE, value_of_frame(slot.frame));
-    vulkan_submit(commands, &slot.submit, NULL);
-    return gr_ring_publish(ring, 1, &slot);
+    vulkan_cmd_fill(commands, gr_vk_buffer(slot->resource), SLOT_SIZE, value_of_frame(slot->frame));
+    vulkan_submit_slot(commands, slot, NULL);
+    return gr_ring_publish(ring, &slot, 1);
 }
 
 uint64_t vulkan_reads(const struct shared_ring *r)
 {
-    gr_slot slot;
-    if (gr_ring_acquire_read(r->ring, NULL, 1, &slot) != GR_OK)
+    const gr_slot *slot;
+    if (gr_ring_acquire_read(r->ring, GR_STREAM_NONE, &slot, 1, SOON) != GR_OK)
         return 0;
     VkCommandBuffer commands = vulkan_begin();
-    vulkan_cmd_read(commands, gr_vk_buffer(slot.resource), r->host);
-    vulkan_submit(commands, &slot.submit, NULL);
-    uint64_t frame = slot.frame;
-    assert_ok(gr_ring_give_back(r->ring, 1, &slot));
+    vulkan_cmd_read(commands, gr_vk_buffer(slot->resource), r->host);
+    vulkan_submit_slot(commands, slot, NULL);
+    uint64_t frame = slot->frame;
+    assert_ok(gr_ring_give_back(r->ring, &slot, 1));
     vulkan_finish();
     assert_bytes(r->host->bytes, SLOT_SIZE, value_of_frame(frame));
     return frame;

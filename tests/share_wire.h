@@ -5,7 +5,7 @@
 
 #include "share.h"
 
-#define WIRE_HEADER   20
+#define WIRE_HEADER   24
 #define WIRE_ROOM     1024
 #define WIRE_MOST_FDS 32
 
