@@ -113,11 +113,9 @@ static struct shared share_memory(void)
 
 static gr_vk_buffer_desc part_info(const struct shared *shared, int i)
 {
-    return (gr_vk_buffer_desc){.buffer = shared->buffer[i],
-                               .memory = shared->memory,
-                               .memory_size = shared->memory_size,
-                               .offset = shared->offset[i],
-                               .size = part_size[i]};
+    return GR_INIT(gr_vk_buffer_desc, .buffer = shared->buffer[i], .memory = shared->memory,
+                   .memory_size = shared->memory_size, .offset = shared->offset[i],
+                   .size = part_size[i]);
 }
 
 /* All are written before any is read, so that one that lies elsewhere spoils another. */
@@ -126,14 +124,14 @@ static void check_parts(struct shared *shared)
     gr_buffer *buffers[PARTS];
     for (unsigned i = 0; i < PARTS; i++)
         vulkan_write_pattern(shared->buffer[i], part_size[i], 20 + i);
-    assert_ok(gr_map_many(shared->resource, PARTS, fx.stream, buffers));
+    assert_ok(gr_map_many(shared->resource, PARTS, fx.stream, NULL, buffers));
     for (unsigned i = 0; i < PARTS; i++) {
         ck_assert_uint_eq(gr_buffer_size(buffers[i]), part_size[i]);
         assert_cuda_pattern(buffers[i], 20 + i);
     }
     for (unsigned i = 0; i < PARTS; i++)
         cuda_write_pattern(buffers[i], 30 + i);
-    assert_ok(gr_buffer_release_many(buffers, PARTS, fx.stream));
+    assert_ok(gr_buffer_release_many(buffers, PARTS, fx.stream, NULL));
     CU(StreamSynchronize(fx.stream));
     for (unsigned i = 0; i < PARTS; i++)
         assert_vulkan_pattern(shared->buffer[i], part_size[i], 30 + i);
@@ -144,8 +142,7 @@ START_VULKAN_TEST(several_buffers_in_one_memory)
     struct shared shared = share_memory();
     for (int i = 0; i < PARTS; i++) {
         const gr_vk_buffer_desc info = part_info(&shared, i);
-        shared.resource[i] = gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE);
-        assert_made(shared.resource[i]);
+        shared.resource[i] = unordered(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE));
     }
     check_parts(&shared);
     for (int i = 0; i < PARTS; i++)
@@ -157,13 +154,13 @@ START_VULKAN_TEST(several_buffers_in_one_import)
 {
     struct shared shared = share_memory();
     const gr_vk_buffer_desc first = part_info(&shared, 0);
-    shared.resource[0] = gr_from_vk_buffer(vk.wrap, &first, GR_READ_WRITE);
-    assert_made(shared.resource[0]);
+    shared.resource[0] = unordered(gr_from_vk_buffer(vk.wrap, &first, GR_READ_WRITE));
     for (int i = 1; i < PARTS; i++) {
-        const gr_external_part_desc part = {.offset = shared.offset[i], .size = part_size[i]};
-        shared.resource[i] = gr_from_same_memory(shared.resource[0], &part, GR_READ_WRITE);
-        assert_made(shared.resource[i]);
-        ck_assert_ptr_eq(gr_handle(shared.resource[i]), gr_handle(shared.resource[0]));
+        const gr_external_part_desc part =
+            GR_INIT(gr_external_part_desc, .offset = shared.offset[i], .size = part_size[i]);
+        shared.resource[i] =
+            unordered(gr_from_same_memory(shared.resource[0], &part, GR_READ_WRITE));
+        ck_assert_ptr_eq(driver_handle(shared.resource[i]), driver_handle(shared.resource[0]));
         ck_assert(gr_vk_buffer(shared.resource[i]) == VK_NULL_HANDLE);
     }
     check_parts(&shared);
@@ -195,7 +192,7 @@ END_TEST
 static void make_batch(gr_resource *resources[BATCH])
 {
     for (int i = 0; i < BATCH; i++)
-        resources[i] = must_create(SIZE, GR_READ_WRITE);
+        resources[i] = unordered(must_create(SIZE, GR_READ_WRITE));
 }
 
 static void free_batch(gr_resource *resources[BATCH])
@@ -210,17 +207,17 @@ START_VULKAN_TEST(map_many_maps_all_or_none)
     gr_buffer *buffers[BATCH] = {NULL};
     make_batch(resources);
     gr_buffer *mapped = must_map(resources[5]);
-    assert_fails(gr_map_many(resources, BATCH, fx.stream, buffers), GR_ERR_STATE, 0,
+    assert_fails(gr_map_many(resources, BATCH, fx.stream, NULL, buffers), GR_ERR_STATE, 0,
                  "already mapped");
     for (int i = 0; i < BATCH; i++) {
         ck_assert_ptr_null(buffers[i]);
         ck_assert(gr_resource_is_mapped(resources[i]) == (i == 5));
     }
     assert_ok(gr_buffer_release(mapped));
-    assert_ok(gr_map_many(resources, BATCH, fx.stream, buffers));
+    assert_ok(gr_map_many(resources, BATCH, fx.stream, NULL, buffers));
     for (int i = 0; i < BATCH; i++)
         cuda_fill(buffers[i], i + 1);
-    assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream));
+    assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
     CU(StreamSynchronize(fx.stream));
     for (int i = 0; i < BATCH; i++)
         assert_vulkan_bytes(gr_vk_buffer(resources[i]), SIZE, i + 1);
@@ -236,10 +233,10 @@ START_VULKAN_TEST(map_many_takes_vulkan_and_opengl_together)
     GR_AUTO(gr_resource) *vulkan = must_create(SIZE, GR_READ_WRITE);
     gr_resource *both[] = {vulkan, gl};
     gr_buffer *buffers[2] = {NULL};
-    assert_ok(gr_map_many(both, 2, fx.stream, buffers));
+    assert_ok(gr_map_many(both, 2, fx.stream, NULL, buffers));
     cuda_fill(buffers[0], 0x51);
     cuda_fill(buffers[1], 0x52);
-    assert_ok(gr_buffer_release_many(buffers, 2, fx.stream));
+    assert_ok(gr_buffer_release_many(buffers, 2, fx.stream, NULL));
     CU(StreamSynchronize(fx.stream));
     assert_vulkan_bytes(gr_vk_buffer(vulkan), SIZE, 0x51);
     assert_gl_bytes(name, SIZE, 0x52);
@@ -251,15 +248,15 @@ END_TEST
 START_VULKAN_TEST(map_and_release_allocate_nothing)
 {
     need_counting();
-    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = unordered(must_create(SIZE, GR_READ_WRITE));
     gr_buffer *buffer = must_map(resource);
-    assert_ok(gr_buffer_release_on(buffer, fx.other)); /* the first one makes the event it needs */
+    assert_ok(release_on(buffer, fx.other)); /* the first one makes the event it needs */
     int fds = open_fds();
     start_counting();
     for (int i = 0; i < LOOPS; i++) {
         buffer = must_map(resource);
         cuda_fill(buffer, i);
-        assert_ok(i % 2 ? gr_buffer_release(buffer) : gr_buffer_release_on(buffer, fx.other));
+        assert_ok(i % 2 ? gr_buffer_release(buffer) : release_on(buffer, fx.other));
     }
     ck_assert_uint_eq(allocations, 0);
     ck_assert_int_eq(open_fds(), fds);
@@ -277,8 +274,8 @@ START_VULKAN_TEST(map_many_and_release_many_allocate_nothing)
     make_batch(resources);
     start_counting();
     for (int i = 0; i < LOOPS / 4; i++) {
-        assert_ok(gr_map_many(resources, BATCH, fx.stream, buffers));
-        assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream));
+        assert_ok(gr_map_many(resources, BATCH, fx.stream, NULL, buffers));
+        assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
     }
     ck_assert_uint_eq(allocations, 0);
     free_batch(resources);
@@ -333,13 +330,16 @@ START_VULKAN_TEST(describe_says_what_it_is)
                   text);
     ck_assert(gr_vk_memory(resource) != VK_NULL_HANDLE);
     ck_assert(gr_vk_image(resource) == VK_NULL_HANDLE);
-    ck_assert_ptr_nonnull(gr_handle(resource));
+    ck_assert_ptr_nonnull(gr_resource_external_memory(resource));
+    ck_assert_int_eq(gr_resource_api(resource), GR_VULKAN);
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_EXTERNAL);
+    assert_null(gr_resource_graphics(resource), GR_ERR_STATE, 0, "by external");
     gr_buffer *buffer = must_map(resource);
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "mapped"), "%s", text);
     assert_ok(gr_buffer_release(buffer));
     assert_ok(gr_resource_close(resource, fx.stream));
-    ck_assert_ptr_null(gr_handle(resource));
+    ck_assert_ptr_null(driver_handle(resource));
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "closed") && strstr(text, "12345"), "%s", text);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
@@ -359,8 +359,9 @@ END_TEST
 START_VULKAN_TEST(wrong_sizes_and_flags_are_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    const gr_vk_buffer_desc good = {
-        .buffer = own.buffer, .memory = own.memory, .memory_size = own.memory_size, .size = SIZE};
+    const gr_vk_buffer_desc good =
+        GR_INIT(gr_vk_buffer_desc, .buffer = own.buffer, .memory = own.memory,
+                .memory_size = own.memory_size, .size = SIZE);
     gr_vk_buffer_desc info = good;
     info.offset = own.memory_size - SIZE + 1;
     assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
@@ -381,15 +382,18 @@ START_VULKAN_TEST(wrong_sizes_and_flags_are_refused)
     assert_null(gr_from_vk_buffer(vk.wrap, &good, GR_SURFACE_LOAD_STORE), GR_ERR_INVALID_VALUE, 0,
                 "surface_load_store");
     assert_null(gr_from_vk_buffer(vk.wrap, &good, 0x100), GR_ERR_INVALID_VALUE, 0, "bits");
-    assert_null(gr_vk_buffer_create(vk.wrap, 0, VK_BUFFER_USAGE_TRANSFER_DST_BIT, GR_READ_WRITE),
-                GR_ERR_INVALID_VALUE, 0, "size");
+    info = good;
+    info.struct_size = 0;
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "GR_INIT(gr_vk_buffer_desc");
 }
 END_TEST
 
 START_VULKAN_TEST(null_is_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
-    gr_vk_buffer_desc info = {.memory = own.memory, .memory_size = own.memory_size, .size = SIZE};
+    gr_vk_buffer_desc info = GR_INIT(gr_vk_buffer_desc, .memory = own.memory,
+                                     .memory_size = own.memory_size, .size = SIZE);
     assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
                 "buffer");
     info.buffer = own.buffer;
@@ -398,8 +402,10 @@ START_VULKAN_TEST(null_is_refused)
     info.memory = VK_NULL_HANDLE;
     assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
                 "memory");
-    assert_null(gr_vk_buffer_create(NULL, 16, VK_BUFFER_USAGE_TRANSFER_DST_BIT, GR_READ_WRITE),
-                GR_ERR_INVALID_VALUE, 0, "device");
+    const VkBufferCreateInfo create = vulkan_buffer_info(16);
+    assert_null(gr_vk_buffer_create(NULL, &create, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "device");
+    assert_null(gr_vk_buffer_create(vk.wrap, NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
 }
 END_TEST
 
@@ -413,8 +419,9 @@ START_VULKAN_TEST(memory_that_was_not_allocated_for_export_is_refused)
     VkMemoryRequirements needs;
     struct vulkan_host *host = vulkan_host(SIZE);
     vk.GetBufferMemoryRequirements(vk.h->device, host->buffer, &needs);
-    const gr_vk_buffer_desc info = {
-        .buffer = host->buffer, .memory = host->memory, .memory_size = needs.size, .size = SIZE};
+    const gr_vk_buffer_desc info =
+        GR_INIT(gr_vk_buffer_desc, .buffer = host->buffer, .memory = host->memory,
+                .memory_size = needs.size, .size = SIZE);
     gr_clear_error();
     gr_resource *resource = gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE);
     if (!resource) {

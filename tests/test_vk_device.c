@@ -4,6 +4,7 @@
  * missing.
  */
 #define _GNU_SOURCE
+#include "cuda_symbol.h"
 #include "vk_device.h"
 
 #include <stdio.h>
@@ -86,14 +87,16 @@ START_TEST(nulls)
 {
     char text[64];
     gr_vk_device *none = NULL;
-    assert_null(gr_vk_device_wrap(NULL), GR_ERR_INVALID_VALUE, 0, "`info` is NULL");
+    assert_null(gr_vk_device_wrap(NULL), GR_ERR_INVALID_VALUE, 0, "`desc` is NULL");
     gr_vk_device_free(NULL);
     gr_vk_device_at_scope_end(&none);
-    ck_assert_int_eq(gr_vk_device_cuda(NULL), -1);
-    ck_assert(!gr_vk_device_has_semaphores(NULL));
     ck_assert_int_eq(gr_vk_device_describe(NULL, text, sizeof(text)), (int)strlen(text));
     ck_assert_ptr_ne(strstr(text, "NULL"), NULL);
-    ck_assert_uint_eq(gr_last_error(NULL), GR_OK);
+    ck_assert_uint_eq(gr_last_error()->status, GR_OK);
+    ck_assert_int_eq(gr_vk_device_cuda(NULL), -1);
+    ck_assert(!gr_vk_device_has_semaphores(NULL));
+    assert_error(GR_ERR_INVALID_VALUE, 0, "NULL");
+    gr_clear_error();
 }
 END_TEST
 
@@ -112,7 +115,7 @@ START_SESSION_TEST(null_members)
         if (i == 3)
             info.device = VK_NULL_HANDLE;
         char text[64];
-        snprintf(text, sizeof(text), "`info->%s` is NULL", names[i]);
+        snprintf(text, sizeof(text), "`desc->%s` is NULL", names[i]);
         assert_null(gr_vk_device_wrap(&info), GR_ERR_INVALID_VALUE, 0, text);
     }
 }
@@ -177,7 +180,7 @@ static int use_primary(void)
     session_start(&s);
     if (s.missing)
         return 1;
-    void *symbol = gr_cuda_symbol("cuDevicePrimaryCtxGetState", 7000);
+    void *symbol = cuda_symbol("cuDevicePrimaryCtxGetState", 7000);
     state_fn get_state;
     memcpy(&get_state, &symbol, sizeof(symbol));
     ck_assert_int_eq(get_state(0, &flags, &active), CUDA_SUCCESS);
@@ -256,9 +259,9 @@ START_SESSION_TEST(device_extensions)
 {
     uint32_t count = 0, room;
     const char *names[16] = {NULL};
-    gr_vk_device_desc info = {.get_instance_proc_addr = session.info.get_instance_proc_addr,
-                              .instance = session.info.instance,
-                              .physical_device = session.info.physical_device};
+    gr_vk_device_desc info =
+        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = session.info.get_instance_proc_addr,
+                .instance = session.info.instance, .physical_device = session.info.physical_device);
     assert_ok(gr_vk_device_extensions(&info, NULL, &count));
     ck_assert_uint_ge(count, 3);
     room = count - 1;
@@ -285,7 +288,7 @@ START_SESSION_TEST(device_extensions_nulls)
 {
     uint32_t count = 5;
     gr_vk_device_desc info = session.info;
-    assert_fails(gr_vk_device_extensions(NULL, NULL, &count), GR_ERR_INVALID_VALUE, 0, "`info`");
+    assert_fails(gr_vk_device_extensions(NULL, NULL, &count), GR_ERR_INVALID_VALUE, 0, "`desc`");
     assert_fails(gr_vk_device_extensions(&info, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "`count`");
     info.physical_device = VK_NULL_HANDLE;
     assert_fails(gr_vk_device_extensions(&info, NULL, &count), GR_ERR_INVALID_VALUE, 0,

@@ -88,13 +88,13 @@ END_TEST
 /* Without NULL options, and without the layer. */
 START_SESSION_TEST(defaults)
 {
-    gr_vk_headless *without = create(NULL), *zeros = create(&(gr_vk_headless_options){0});
+    gr_vk_headless *without = create(NULL), *zeros = create(&GR_INIT(gr_vk_headless_options));
     const gr_vk_headless_info *h = gr_vk_headless_get(without);
     ck_assert_ptr_ne(h->instance, NULL);
     ck_assert_ptr_ne(h->device, gr_vk_headless_get(zeros)->device);
-    gr_vk_device_desc info = {
-        h->get_instance_proc_addr, h->instance, h->physical_device, h->device, h->graphics,
-        h->graphics_family};
+    gr_vk_device_desc info =
+        GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance, h->physical_device,
+                h->device, h->graphics, h->graphics_family);
     gr_vk_device *device = gr_vk_device_wrap(&info);
     assert_made(device);
     gr_vk_device_free(device);
@@ -106,10 +106,10 @@ END_TEST
 START_TEST(nulls)
 {
     gr_vk_headless *none = NULL;
-    ck_assert_ptr_eq(gr_vk_headless_get(NULL), NULL);
+    assert_null(gr_vk_headless_get(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
     gr_vk_headless_free(NULL);
     gr_vk_headless_at_scope_end(&none);
-    ck_assert_uint_eq(gr_last_error(NULL), GR_OK);
+    ck_assert_uint_eq(gr_last_error()->status, GR_OK);
 }
 END_TEST
 
@@ -118,7 +118,7 @@ START_SESSION_TEST(many_in_turn)
 {
     int before = open_fds();
     for (int i = 0; i < 100; i++) {
-        GR_AUTO(gr_vk_headless) *headless = create(&(gr_vk_headless_options){0});
+        GR_AUTO(gr_vk_headless) *headless = create(&GR_INIT(gr_vk_headless_options));
         ck_assert_ptr_ne(gr_vk_headless_get(headless)->device, NULL);
     }
     ck_assert_int_eq(open_fds(), before);
@@ -157,7 +157,7 @@ static void keep_line(void *lines, gr_log_level level, const char *line)
 START_SESSION_TEST(validation_logged)
 {
     struct messages lines = {0};
-    gr_vk_headless *headless = create(&(gr_vk_headless_options){.validation = true});
+    gr_vk_headless *headless = create(&GR_INIT(gr_vk_headless_options, .validation = true));
     gr_log_set(GR_LOG_WARNING, keep_line, &lines);
     do_wrong(gr_vk_headless_get(headless));
     gr_log_set(GR_LOG_NONE, NULL, NULL);
@@ -191,8 +191,9 @@ START_TEST(device_out_of_range)
 {
     char text[32];
     int count = device_past_last(text, sizeof(text));
-    const gr_vk_headless_options past = {.cuda_device = count}, below = {.cuda_device = -1},
-                                 least = {.cuda_device = INT_MIN};
+    const gr_vk_headless_options past = GR_INIT(gr_vk_headless_options, .cuda_device = count),
+                                 below = GR_INIT(gr_vk_headless_options, .cuda_device = -1),
+                                 least = GR_INIT(gr_vk_headless_options, .cuda_device = INT_MIN);
     assert_null(gr_vk_headless_create(&past), GR_ERR_INVALID_VALUE, 0, text);
     assert_null(gr_vk_headless_create(&below), GR_ERR_INVALID_VALUE, 0, "CUDA device -1");
     assert_null(gr_vk_headless_create(&least), GR_ERR_INVALID_VALUE, 0, "-2147483648");
@@ -233,7 +234,7 @@ START_SESSION_TEST(no_driver)
     restore_variable(&new_name);
     ck_assert_ptr_eq(headless, NULL);
     gr_error error;
-    gr_status status = gr_last_error(&error);
+    gr_status status = (error = *gr_last_error()).status;
     ck_assert_msg(status == GR_ERR_VULKAN || status == GR_ERR_UNSUPPORTED, "%s", error_text());
     ck_assert_msg(status != GR_ERR_VULKAN || error.code == VK_ERROR_INCOMPATIBLE_DRIVER, "%s",
                   error_text());
@@ -247,7 +248,7 @@ END_TEST
 
 START_SESSION_TEST(no_layer)
 {
-    const gr_vk_headless_options options = {.validation = true};
+    const gr_vk_headless_options options = GR_INIT(gr_vk_headless_options, .validation = true);
     struct variable path = set_variable("VK_LAYER_PATH", "/nonexistent");
     gr_clear_error();
     gr_vk_headless *headless = gr_vk_headless_create(&options);

@@ -21,12 +21,12 @@ void session_start(struct session *s)
 {
     static char why[800];
     *s = (struct session){0};
-    gr_vk_headless_options options = {
-        .validation = true, .message = count_message, .user = &s->messages};
+    gr_vk_headless_options options = GR_INIT(gr_vk_headless_options, .validation = true,
+                                             .message = count_message, .user = &s->messages);
     s->headless = gr_vk_headless_create(&options);
     if (!s->headless) {
         gr_error error;
-        gr_status status = gr_last_error(&error);
+        gr_status status = (error = *gr_last_error()).status;
         ck_assert_msg(status == GR_ERR_UNSUPPORTED || status == GR_ERR_VULKAN, "%s", error_text());
         snprintf(why, sizeof(why), "no Vulkan with validation: %s", error.message);
         gr_clear_error();
@@ -34,12 +34,8 @@ void session_start(struct session *s)
         return;
     }
     s->h = gr_vk_headless_get(s->headless);
-    s->info = (gr_vk_device_desc){s->h->get_instance_proc_addr,
-                                  s->h->instance,
-                                  s->h->physical_device,
-                                  s->h->device,
-                                  s->h->graphics,
-                                  s->h->graphics_family};
+    s->info = GR_INIT(gr_vk_device_desc, s->h->get_instance_proc_addr, s->h->instance,
+                      s->h->physical_device, s->h->device, s->h->graphics, s->h->graphics_family);
 }
 
 void session_end(struct session *s)

@@ -44,7 +44,7 @@ static unsigned check_formats(const struct vulkan_shape *shape, unsigned width, 
     unsigned count = 0;
     for (size_t i = 0; i < vulkan_format_count; i++) {
         const struct vulkan_format *format = &vulkan_formats[i];
-        const gr_vk_image_desc info =
+        const VkImageCreateInfo info =
             vulkan_image_info(format, shape, width, height, levels, VK_IMAGE_USAGE_SAMPLED_BIT);
         if (!vulkan_image_possible(&info))
             continue;
@@ -130,7 +130,7 @@ START_VULKAN_TEST(bytes_of_the_applications_own_image)
         struct vulkan_image image = vulkan_image_own(
             VK_FORMAT_R8G8B8A8_UNORM, vulkan_shapes[i].name, 101, 37, 2, _i == 1, GR_READ_WRITE);
         ck_assert(gr_vk_image(image.resource) == image.image);
-        ck_assert(gr_vk_memory(image.resource) == image.info.memory);
+        ck_assert(gr_vk_memory(image.resource) == image.own.memory);
         ck_assert(gr_vk_buffer(image.resource) == VK_NULL_HANDLE);
         check_bytes(&image);
         vulkan_image_own_free(&image);
@@ -164,7 +164,7 @@ START_VULKAN_TEST(bytes_through_map_linear)
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x77, gr_buffer_size(buffer), fx.stream));
     must_release(buffer);
     buffer = must_map_vulkan(&image);
-    const gr_linear_desc to = {.host = got};
+    const gr_linear_desc to = GR_INIT(gr_linear_desc, .host = got);
     assert_ok(gr_buffer_copy_from_image(buffer, 1, 2, &to, fx.stream));
     CU(StreamSynchronize(fx.stream));
     assert_bytes(got, sizeof(got), 0x77);
@@ -200,7 +200,7 @@ START_VULKAN_TEST(bytes_of_a_clear)
     vulkan_image_fill(&image, 1);
     vulkan_image_clear(&image, &colour);
     gr_buffer *buffer = must_map_vulkan(&image);
-    const gr_linear_desc to = {.host = got};
+    const gr_linear_desc to = GR_INIT(gr_linear_desc, .host = got);
     assert_ok(gr_buffer_copy_from_image(buffer, 0, 0, &to, fx.stream));
     must_release(buffer);
     assert_bytes(got, sizeof(got), 0x40);

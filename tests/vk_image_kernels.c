@@ -69,7 +69,7 @@ static const struct {
 static unsigned depth_of(const struct vulkan_image *image, unsigned level)
 {
     unsigned depth = image->info.extent.depth >> level;
-    return image->info.array_layers * (depth > 0 ? depth : 1);
+    return image->info.arrayLayers * (depth > 0 ? depth : 1);
 }
 
 /* Runs a kernel over all of a level, between its surface and linear memory. */
@@ -79,7 +79,7 @@ static void run_surface(const char *verb, int shape, const struct vulkan_image *
     char name[32];
     int width = (int)vulkan_image_width(image, level);
     int height = (int)vulkan_image_height(image, level), layers = (int)depth_of(image, level);
-    CUsurfObject surface = gr_buffer_surface(buffer, level, image->info.array_layers - 1);
+    CUsurfObject surface = gr_buffer_surface(buffer, level, image->info.arrayLayers - 1);
     ck_assert_msg(surface != 0, "no surface: %s", error_text());
     snprintf(name, sizeof(name), "%s_%s", verb, shaped[shape].kernels);
     launch(surfaces, name, (size_t)width * (size_t)height * (size_t)layers,
@@ -89,13 +89,13 @@ static void run_surface(const char *verb, int shape, const struct vulkan_image *
 /* All layers of a level, one after the other. */
 static size_t level_bytes(const struct vulkan_image *image, unsigned level)
 {
-    return vulkan_image_bytes(image, level) * image->info.array_layers;
+    return vulkan_image_bytes(image, level) * image->info.arrayLayers;
 }
 
 static void level_pattern(const struct vulkan_image *image, unsigned level, unsigned number,
                           unsigned char *texels)
 {
-    for (unsigned layer = 0; layer < image->info.array_layers; layer++)
+    for (unsigned layer = 0; layer < image->info.arrayLayers; layer++)
         vulkan_image_pattern(image, level, layer, number,
                              texels + layer * vulkan_image_bytes(image, level));
 }
@@ -233,9 +233,9 @@ static void check(const char *kernel, const gr_texture_options *options, struct 
 static void put_known(const struct vulkan_image *image)
 {
     unsigned char texels[8 * 8 * 4];
-    const gr_linear_desc from = {.host = texels};
-    for (unsigned level = 0; level < image->info.mip_levels; level++)
-        for (unsigned layer = 0; layer < image->info.array_layers; layer++) {
+    const gr_linear_desc from = GR_INIT(gr_linear_desc, .host = texels);
+    for (unsigned level = 0; level < image->info.mipLevels; level++)
+        for (unsigned layer = 0; layer < image->info.arrayLayers; layer++) {
             unsigned width = vulkan_image_width(image, level);
             for (unsigned i = 0; i < vulkan_image_bytes(image, level) / 4; i++) {
                 texels[4 * i] = (unsigned char)(40 * (i % width));
@@ -269,7 +269,7 @@ START_KERNEL_TEST(textures_give_texels_as_floats)
         float x = (float)(i % 4), y = (float)(i / 4);
         check("sample_2d", NULL, (struct place){x + 0.5f, y + 0.5f, 0, 0}, known(x, y, 0, 0));
     }
-    const gr_texture_options linear = {.filter = GR_FILTER_LINEAR};
+    const gr_texture_options linear = GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR);
     check("sample_2d", &linear, (struct place){2, 1.5f, 0, 0}, known(1.5f, 1, 0, 0));
     vulkan_image_end(&image, buffer);
 }
@@ -278,11 +278,11 @@ END_TEST
 START_KERNEL_TEST(textures_of_levels)
 {
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D", 3);
-    const gr_texture_options whole = {.whole = true};
+    const gr_texture_options whole = GR_INIT(gr_texture_options, .whole = true);
     check("sample_2d_lod", &whole, (struct place){0.9f, 0.1f, 0, 0}, known(3, 0, 0, 0));
     check("sample_2d_lod", &whole, (struct place){0.9f, 0.1f, 0, 1}, known(1, 0, 0, 1));
     check("sample_2d_lod", &whole, (struct place){0.9f, 0.1f, 0, 2}, known(0, 0, 0, 2));
-    const gr_texture_options second = {.level = 1};
+    const gr_texture_options second = GR_INIT(gr_texture_options, .level = 1);
     check("sample_2d", &second, (struct place){1.5f, 0.5f, 0, 0}, known(1, 0, 0, 1));
     vulkan_image_end(&image, buffer);
 }
@@ -295,10 +295,13 @@ END_TEST
 #define LAYERS 3
 
 /* Texels that are apart in each layer of a level. */
-static void check_layers(unsigned levels, unsigned level, bool normalized)
+static void check_layers(unsigned levels, unsigned level, gr_choice choice)
 {
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D array", levels);
-    const gr_texture_options options = {.level = level, .normalized_coordinates = normalized};
+    const gr_texture_options options =
+        GR_INIT(gr_texture_options, .level = level, .normalized_coordinates = choice);
+    /* By default too where NVIDIA's driver would find the wrong layers by texels. */
+    bool normalized = choice == GR_YES || (choice == GR_DEFAULT && levels > 1);
     unsigned size = vulkan_image_width(&image, level);
     float unit = normalized ? (float)size : 1;
     differences[0] = '\0';
@@ -316,7 +319,8 @@ static void check_layers(unsigned levels, unsigned level, bool normalized)
 static void check_refused(unsigned levels, unsigned level)
 {
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D array", levels);
-    const gr_texture_options options = {.level = level};
+    const gr_texture_options options =
+        GR_INIT(gr_texture_options, .level = level, .normalized_coordinates = GR_NO);
     gr_clear_error();
     ck_assert_uint_eq(gr_buffer_texture(buffer, &options), 0);
     assert_error(GR_ERR_UNSUPPORTED, 0, "normalized_coordinates");
@@ -326,7 +330,7 @@ static void check_refused(unsigned levels, unsigned level)
 START_KERNEL_TEST(layers_of_level_0_by_texels)
 {
     if (_i == 1)
-        check_layers(1, 0, false);
+        check_layers(1, 0, GR_NO);
     else
         check_refused((unsigned)_i, 0);
 }
@@ -334,7 +338,8 @@ END_TEST
 
 START_KERNEL_TEST(layers_of_level_0_by_normalized_coordinates)
 {
-    check_layers((unsigned)_i, 0, true);
+    check_layers((unsigned)_i, 0, GR_YES);
+    check_layers((unsigned)_i, 0, GR_DEFAULT);
 }
 END_TEST
 
@@ -346,14 +351,15 @@ END_TEST
 
 START_KERNEL_TEST(layers_of_level_1_by_normalized_coordinates)
 {
-    check_layers((unsigned)_i, 1, true);
+    check_layers((unsigned)_i, 1, GR_YES);
+    check_layers((unsigned)_i, 1, GR_DEFAULT);
 }
 END_TEST
 
 START_KERNEL_TEST(layers_of_the_whole_chain)
 {
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D array", (unsigned)_i);
-    const gr_texture_options whole = {.whole = true};
+    const gr_texture_options whole = GR_INIT(gr_texture_options, .whole = true);
     differences[0] = '\0';
     for (unsigned level = 0; level < (unsigned)_i; level++)
         for (unsigned layer = 0; layer < LAYERS; layer++) {
@@ -372,7 +378,8 @@ START_KERNEL_TEST(textures_of_cubes)
     static const struct place faces[6] = {{1, 0, 0, 0},  {-1, 0, 0, 0}, {0, 1, 0, 0},
                                           {0, -1, 0, 0}, {0, 0, 1, 0},  {0, 0, -1, 0}};
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "cube", 1);
-    const gr_texture_options options = {.normalized_coordinates = true, .filter = GR_FILTER_LINEAR};
+    const gr_texture_options options =
+        GR_INIT(gr_texture_options, .normalized_coordinates = GR_YES, .filter = GR_FILTER_LINEAR);
     for (unsigned face = 0; face < 6; face++)
         check("sample_cube", &options, faces[face], known(1.5f, 1.5f, (float)face, 0));
     vulkan_image_end(&image, buffer);
@@ -401,8 +408,8 @@ START_KERNEL_TEST(srgb_formats_are_made_linear)
                                              VK_IMAGE_USAGE_SAMPLED_BIT, GR_READ_WRITE);
     unsigned char texels[4 * 4 * 4];
     memset(texels, 0x80, sizeof(texels));
-    const gr_linear_desc from = {.host = texels};
-    const gr_texture_options raw = {.srgb = GR_NO};
+    const gr_linear_desc from = GR_INIT(gr_linear_desc, .host = texels);
+    const gr_texture_options raw = GR_INIT(gr_texture_options, .srgb = GR_NO);
     buffer = must_hand_over(&image);
     assert_ok(gr_buffer_copy_to_image(buffer, 0, 0, &from, fx.stream));
     CU(StreamSynchronize(fx.stream));
