@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vulkan and CUDA in order: each case runs twice. With semaphores the bytes are right though one
- * side is late; without them, while that side is still held up, the other one sees or makes wrong
- * bytes. How semaphores are used is in vk_sync_use.c, what is refused in vk_sync_misuse.c.
+ * Vulkan and CUDA in order: each case runs with semaphores, without, and with those that resources
+ * begin with. With semaphores the bytes are right though one side is late; without them, while that
+ * side is still held up, the other one sees or makes wrong bytes. How semaphores are used is in
+ * vk_sync_use.c, what is refused in vk_sync_misuse.c.
  */
 #include "vk_sync_tests.h"
 
@@ -14,8 +15,9 @@
 /* A gate that a call must not wait for opens by itself after this, and the case fails. */
 #define TOO_LATE_MS 5000
 
-#define WITH    0
-#define WITHOUT 1
+#define WITH       0
+#define WITHOUT    1
+#define BY_DEFAULT 2 /* with the device's own pair */
 
 struct pair make_pair(VkSemaphoreType type)
 {
@@ -32,20 +34,25 @@ void free_pair(struct pair *pair)
     gr_semaphore_free(pair->computed);
 }
 
-gr_resource *make_resource(const struct pair *pair)
+static gr_resource *make_filled(void)
 {
     gr_resource *resource = must_create(SIZE, GR_READ_WRITE);
     vulkan_fill(gr_vk_buffer(resource), SIZE, 0);
-    if (pair)
-        assert_ok(gr_resource_set_sync(resource, pair->drawn, pair->computed));
     return resource;
 }
 
-gr_submit begin_submit(gr_resource *resource)
+gr_resource *make_resource(const struct pair *pair)
 {
-    gr_submit submit = {.wait_value = 99};
-    assert_ok(gr_submit_begin(&resource, 1, &submit));
-    return submit;
+    gr_resource *resource = make_filled();
+    if (!pair)
+        return unordered(resource);
+    assert_ok(gr_resource_set_sync(resource, pair->drawn, pair->computed));
+    return resource;
+}
+
+gr_submit *begin_submit(gr_resource *resource)
+{
+    return vulkan_begin_submit(&resource, 1);
 }
 
 /* ---- The two sides --------------------------------------------------------------------------- */
@@ -58,7 +65,8 @@ static void begin_case(int without)
 {
     if (without == WITH)
         pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
-    resource = make_resource(without == WITH ? &pair : NULL);
+    resource =
+        without == BY_DEFAULT ? make_filled() : make_resource(without == WITH ? &pair : NULL);
     CU(MemAlloc(&copy, SIZE));
     CU(MemsetD8Async(copy, 0xEE, SIZE, fx.stream));
     CU(StreamSynchronize(fx.stream));
@@ -77,10 +85,10 @@ static void end_case(int without)
 /* What a submit needs: nothing where the resource has no semaphores. */
 static void submit(VkCommandBuffer commands, int without, const struct vulkan_gate *gate)
 {
-    gr_submit points = {.wait = NULL};
-    if (without == WITH)
-        points = begin_submit(resource);
-    vulkan_submit(commands, &points, gate);
+    if (without != WITHOUT)
+        vulkan_submit_begun(commands, begin_submit(resource), gate);
+    else
+        vulkan_submit(commands, NULL, gate);
 }
 
 static void vulkan_fills(int without, int value, const struct vulkan_gate *gate)
@@ -119,10 +127,10 @@ static void assert_copy(int value)
 static void check_read(int without, struct gate *gate, int value)
 {
     struct vulkan_host *seen = vulkan_reads(without, NULL);
-    if (without == WITH)
+    if (without != WITHOUT)
         gate_open_after(gate, LATE_MS);
     vulkan_finish();
-    assert_bytes(seen->bytes, SIZE, without == WITH ? value : 0);
+    assert_bytes(seen->bytes, SIZE, without != WITHOUT ? value : 0);
     gate_open(gate);
 }
 
@@ -132,7 +140,7 @@ static void check_filled(int without, CUstream release, int value)
     gr_buffer *buffer = must_map(resource);
     struct gate *gate = gate_put(fx.stream);
     cuda_fill(buffer, value);
-    assert_ok(gr_buffer_release_on(buffer, release));
+    assert_ok(release_on(buffer, release));
     check_read(without, gate, value);
 }
 
@@ -143,10 +151,10 @@ START_VULKAN_TEST(cuda_reads_what_vulkan_wrote)
     begin_case(_i);
     struct vulkan_gate *gate = vulkan_gate();
     vulkan_fills(_i, 0x11, gate);
-    if (_i == WITH)
+    if (_i != WITHOUT)
         vulkan_gate_open_after(gate, LATE_MS);
     cuda_copies();
-    assert_copy(_i == WITH ? 0x11 : 0);
+    assert_copy(_i != WITHOUT ? 0x11 : 0);
     vulkan_gate_open(gate);
     end_case(_i);
 }
@@ -168,11 +176,11 @@ START_VULKAN_TEST(vulkan_does_not_overwrite_what_cuda_has_yet_to_read)
     CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     vulkan_fills(_i, 0x33, NULL);
-    if (_i == WITH)
+    if (_i != WITHOUT)
         gate_open_after(gate, LATE_MS);
     vulkan_finish();
     gate_open(gate);
-    assert_copy(_i == WITH ? 0 : 0x33);
+    assert_copy(_i != WITHOUT ? 0 : 0x33);
     end_case(_i);
 }
 END_TEST
@@ -182,14 +190,14 @@ START_VULKAN_TEST(cuda_does_not_overwrite_what_vulkan_has_yet_to_read)
     begin_case(_i);
     struct vulkan_gate *gate = vulkan_gate();
     struct vulkan_host *seen = vulkan_reads(_i, gate);
-    if (_i == WITH)
+    if (_i != WITHOUT)
         vulkan_gate_open_after(gate, LATE_MS);
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x44);
     must_release(buffer);
     vulkan_gate_open(gate);
     vulkan_finish();
-    assert_bytes(seen->bytes, SIZE, _i == WITH ? 0 : 0x44);
+    assert_bytes(seen->bytes, SIZE, _i != WITHOUT ? 0 : 0x44);
     end_case(_i);
 }
 END_TEST
@@ -233,26 +241,26 @@ START_VULKAN_TEST(frames_without_a_wait_of_the_host)
     struct vulkan_host *seen[FRAMES];
     uint64_t signalled = 0, waited = 0;
     for (int i = 0; i < FRAMES; i++) {
-        gr_submit points = begin_submit(resource);
-        ck_assert_uint_gt(points.signal_value, signalled);
-        signalled = points.signal_value;
+        gr_submit *points = begin_submit(resource);
+        ck_assert_uint_gt(signal_value_of(points), signalled);
+        signalled = signal_value_of(points);
         VkCommandBuffer commands = vulkan_begin();
         vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 2 * i);
-        vulkan_submit(commands, &points, NULL);
+        vulkan_submit_begun(commands, points, NULL);
         gr_buffer *buffer = must_map(resource);
         kernel_add_one(gr_buffer_ptr(buffer), SIZE, fx.stream);
         assert_ok(gr_buffer_release(buffer));
         points = begin_submit(resource);
-        ck_assert_ptr_eq(points.wait, pair.computed);
-        ck_assert_ptr_eq(points.signal, pair.drawn);
-        ck_assert_uint_gt(points.wait_value, waited);
-        ck_assert_uint_gt(points.signal_value, signalled);
-        waited = points.wait_value;
-        signalled = points.signal_value;
+        ck_assert_ptr_eq(wait_of(points), pair.computed);
+        ck_assert_ptr_eq(signal_of(points), pair.drawn);
+        ck_assert_uint_gt(wait_value_of(points), waited);
+        ck_assert_uint_gt(signal_value_of(points), signalled);
+        waited = wait_value_of(points);
+        signalled = signal_value_of(points);
         seen[i] = vulkan_host(SIZE);
         commands = vulkan_begin();
         vulkan_cmd_read(commands, gr_vk_buffer(resource), seen[i]);
-        vulkan_submit(commands, &points, NULL);
+        vulkan_submit_begun(commands, points, NULL);
     }
     vulkan_finish();
     for (int i = 0; i < FRAMES; i++)
@@ -274,10 +282,10 @@ START_VULKAN_TEST(frames_on_each_queue)
     begin_case(WITH);
     struct vulkan_host *seen = vulkan_host(SIZE);
     for (int i = 1; i <= 3; i++) {
-        gr_submit points = begin_submit(resource);
+        gr_submit *points = begin_submit(resource);
         VkCommandBuffer commands = vulkan_begin();
         vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x20 + i);
-        vulkan_submit(commands, &points, NULL);
+        vulkan_submit_begun(commands, points, NULL);
         cuda_copies();
         assert_copy(0x20 + i);
         gr_buffer *buffer = must_map(resource);
@@ -285,11 +293,11 @@ START_VULKAN_TEST(frames_on_each_queue)
         cuda_fill(buffer, 0x30 + i);
         assert_ok(gr_buffer_release(buffer));
         points = begin_submit(resource);
-        ck_assert_ptr_eq(points.wait, pair.computed);
-        ck_assert_uint_eq(points.wait_value, 2 * (unsigned)i);
+        ck_assert_ptr_eq(wait_of(points), pair.computed);
+        ck_assert_uint_eq(wait_value_of(points), 2 * (unsigned)i);
         commands = vulkan_begin();
         vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
-        vulkan_submit(commands, &points, NULL);
+        vulkan_submit_begun(commands, points, NULL);
         vulkan_finish();
         assert_bytes(seen->bytes, SIZE, 0x30 + i);
     }
@@ -339,7 +347,7 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    add_loop_tests(add_vulkan_case(suite, "order, with semaphores and without"), 2,
+    add_loop_tests(add_vulkan_case(suite, "order, with semaphores and without"), 3,
                    cuda_reads_what_vulkan_wrote, vulkan_reads_what_cuda_wrote,
                    vulkan_does_not_overwrite_what_cuda_has_yet_to_read,
                    cuda_does_not_overwrite_what_vulkan_has_yet_to_read,

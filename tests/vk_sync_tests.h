@@ -16,8 +16,8 @@ struct pair make_pair(VkSemaphoreType type);
 void free_pair(struct pair *pair);
 gr_resource *make_resource(const struct pair *pair);
 
-/* Begins a use of one resource; NULL for one that has no semaphores. */
-gr_submit begin_submit(gr_resource *resource);
+/* Begins a use of one resource. */
+gr_submit *begin_submit(gr_resource *resource);
 
 void add_use_cases(Suite *suite);
 void add_misuse_cases(Suite *suite);

@@ -21,17 +21,17 @@ static void fill_late(gr_resource *resource, int value, CUstream stream)
     assert_ok(gr_buffer_release(buffer));
 }
 
-/* Vulkan reads it after what the submit says. */
-static struct vulkan_host *read_after(gr_resource *resource, const gr_submit *submit)
+/* Vulkan reads it after what the submit says, which has begun. */
+static struct vulkan_host *read_after(gr_resource *resource, gr_submit *submit)
 {
     struct vulkan_host *seen = vulkan_host(SIZE);
     VkCommandBuffer commands = vulkan_begin();
     vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
-    vulkan_submit(commands, submit, NULL);
+    vulkan_submit_begun(commands, submit, NULL);
     return seen;
 }
 
-static void check_read_after(gr_resource *resource, const gr_submit *submit, int value)
+static void check_read_after(gr_resource *resource, gr_submit *submit, int value)
 {
     struct vulkan_host *seen = read_after(resource, submit);
     vulkan_finish();
@@ -52,14 +52,14 @@ START_VULKAN_TEST(values_grow_by_one_with_each_use)
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
     for (uint64_t i = 1; i <= 5; i++) {
-        gr_submit submit = begin_submit(resource);
-        ck_assert_ptr_eq(submit.signal, pair.drawn);
-        ck_assert_uint_eq(submit.signal_value, i);
-        ck_assert_ptr_eq(submit.wait, i == 1 ? NULL : pair.computed);
-        ck_assert_uint_eq(submit.wait_value, i - 1);
+        gr_submit *submit = begin_submit(resource);
+        ck_assert_ptr_eq(signal_of(submit), pair.drawn);
+        ck_assert_uint_eq(signal_value_of(submit), i);
+        ck_assert_ptr_eq(wait_of(submit), i == 1 ? NULL : pair.computed);
+        ck_assert_uint_eq(wait_value_of(submit), i - 1);
         VkCommandBuffer commands = vulkan_begin();
         vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, (int)i);
-        vulkan_submit(commands, &submit, NULL);
+        vulkan_submit_begun(commands, submit, NULL);
         gr_buffer *buffer = must_map(resource);
         must_release(buffer);
         ck_assert_uint_eq(counter(pair.drawn), i);
@@ -76,10 +76,10 @@ START_VULKAN_TEST(maps_without_a_submit_signal_all_the_same)
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
     for (int i = 1; i <= 3; i++)
         fill_late(resource, i, i % 2 ? fx.stream : fx.other);
-    gr_submit submit = begin_submit(resource);
-    ck_assert_uint_eq(submit.wait_value, 3);
-    ck_assert_uint_eq(submit.signal_value, 1);
-    check_read_after(resource, &submit, 3);
+    gr_submit *submit = begin_submit(resource);
+    ck_assert_uint_eq(wait_value_of(submit), 3);
+    ck_assert_uint_eq(signal_value_of(submit), 1);
+    check_read_after(resource, submit, 3);
     free_pair(&pair);
 }
 END_TEST
@@ -89,30 +89,30 @@ START_VULKAN_TEST(one_semaphore_of_the_two)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(NULL);
-    assert_ok(gr_resource_set_sync(resource, NULL, pair.computed));
+    assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, pair.computed));
     fill_late(resource, 0x11, fx.stream);
-    gr_submit submit = begin_submit(resource);
-    ck_assert_ptr_null(submit.signal);
-    ck_assert_ptr_eq(submit.wait, pair.computed);
-    check_read_after(resource, &submit, 0x11);
+    gr_submit *submit = begin_submit(resource);
+    ck_assert_ptr_null(signal_of(submit));
+    ck_assert_ptr_eq(wait_of(submit), pair.computed);
+    check_read_after(resource, submit, 0x11);
 
-    assert_ok(gr_resource_set_sync(resource, pair.drawn, NULL));
+    assert_ok(gr_resource_set_sync(resource, pair.drawn, GR_SEMAPHORE_NONE));
     submit = begin_submit(resource);
-    ck_assert_ptr_null(submit.wait);
-    ck_assert_ptr_eq(submit.signal, pair.drawn);
+    ck_assert_ptr_null(wait_of(submit));
+    ck_assert_ptr_eq(signal_of(submit), pair.drawn);
     struct vulkan_gate *gate = vulkan_gate();
     VkCommandBuffer commands = vulkan_begin();
     vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x12);
-    vulkan_submit(commands, &submit, gate);
+    vulkan_submit_begun(commands, submit, gate);
     vulkan_gate_open_after(gate, LATE_MS);
     gr_buffer *buffer = must_map(resource);
     assert_cuda_bytes(buffer, 0x12);
     must_release(buffer);
 
-    assert_ok(gr_resource_set_sync(resource, NULL, NULL));
+    assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
     submit = begin_submit(resource);
-    ck_assert(!submit.wait && !submit.signal);
-    ck_assert(submit.wait_value == 0 && submit.signal_value == 0);
+    ck_assert(submit->wait_count == 0 && submit->signal_count == 0);
+    gr_submit_free(submit);
     vulkan_finish();
     free_pair(&pair);
 }
@@ -121,14 +121,14 @@ END_TEST
 /* ---- Several resources ----------------------------------------------------------------------- */
 
 /* Vulkan reads both in one submit, and they end. */
-static void check_both(gr_resource *const both[2], const gr_submit *submit, int first, int second)
+static void check_both(gr_resource *const both[2], gr_submit *submit, int first, int second)
 {
     const int values[] = {first, second};
     struct vulkan_host *seen[] = {vulkan_host(SIZE), vulkan_host(SIZE)};
     VkCommandBuffer commands = vulkan_begin();
     for (int i = 0; i < 2; i++)
         vulkan_cmd_read(commands, gr_vk_buffer(both[i]), seen[i]);
-    vulkan_submit(commands, submit, NULL);
+    vulkan_submit_begun(commands, submit, NULL);
     vulkan_finish();
     for (int i = 0; i < 2; i++) {
         assert_bytes(seen[i]->bytes, SIZE, values[i]);
@@ -142,23 +142,22 @@ START_VULKAN_TEST(two_resources_on_one_pair_in_one_submit)
     gr_resource *both[] = {make_resource(&pair), make_resource(&pair)};
     gr_buffer *buffers[2];
     struct vulkan_gate *gate = vulkan_gate();
-    gr_submit submit;
-    assert_ok(gr_submit_begin(both, 2, &submit));
+    gr_submit *submit = vulkan_begin_submit(both, 2);
     VkCommandBuffer commands = vulkan_begin();
     vulkan_cmd_fill(commands, gr_vk_buffer(both[0]), SIZE, 0x21);
     vulkan_cmd_fill(commands, gr_vk_buffer(both[1]), SIZE, 0x22);
-    vulkan_submit(commands, &submit, gate);
+    vulkan_submit_begun(commands, submit, gate);
     vulkan_gate_open_after(gate, LATE_MS);
-    assert_ok(gr_map_many(both, 2, fx.stream, buffers));
+    assert_ok(gr_map_many(both, 2, fx.stream, NULL, buffers));
     assert_cuda_bytes(buffers[0], 0x21);
     assert_cuda_bytes(buffers[1], 0x22);
     gate_open_after(gate_put(fx.stream), LATE_MS);
     cuda_fill(buffers[0], 0x23);
     cuda_fill(buffers[1], 0x24);
-    assert_ok(gr_buffer_release_many(buffers, 2, fx.stream));
-    assert_ok(gr_submit_begin(both, 2, &submit));
-    ck_assert_uint_eq(submit.wait_value, 1); /* one signal for both */
-    check_both(both, &submit, 0x23, 0x24);
+    assert_ok(gr_buffer_release_many(buffers, 2, fx.stream, NULL));
+    submit = vulkan_begin_submit(both, 2);
+    ck_assert_uint_eq(wait_value_of(submit), 1); /* one signal for both */
+    check_both(both, submit, 0x23, 0x24);
     free_pair(&pair);
 }
 END_TEST
@@ -173,10 +172,9 @@ START_VULKAN_TEST(two_resources_on_one_pair_and_two_streams)
     assert_made(buffer);
     cuda_fill(buffer, 0x32);
     assert_ok(gr_buffer_release(buffer));
-    gr_submit submit;
-    assert_ok(gr_submit_begin(both, 2, &submit));
-    ck_assert_uint_eq(submit.wait_value, 2);
-    check_both(both, &submit, 0x31, 0x32);
+    gr_submit *submit = vulkan_begin_submit(both, 2);
+    ck_assert_uint_eq(wait_value_of(submit), 2);
+    check_both(both, submit, 0x31, 0x32);
     free_pair(&pair);
 }
 END_TEST
@@ -195,12 +193,12 @@ START_VULKAN_TEST(two_pairs_do_not_wait_for_each_other)
     gr_buffer *buffer = must_map_on(free, fx.other);
     cuda_fill(buffer, 0x42);
     assert_ok(gr_buffer_release(buffer));
-    gr_submit submit = begin_submit(free);
-    check_read_after(free, &submit, 0x42);
+    gr_submit *submit = begin_submit(free);
+    check_read_after(free, submit, 0x42);
     ck_assert_msg(!gate_is_open(gate), "the second resource waited for the first one's stream");
     gate_open(gate);
     submit = begin_submit(held);
-    check_read_after(held, &submit, 0x41);
+    check_read_after(held, submit, 0x41);
     gr_resource_free(held);
     gr_resource_free(free);
     free_pair(&slow);
@@ -210,37 +208,39 @@ END_TEST
 
 /* ---- Submits that did not happen ------------------------------------------------------------- */
 
-START_VULKAN_TEST(a_cancelled_submit_is_not_waited_for)
+START_VULKAN_TEST(a_submit_taken_back_is_not_waited_for)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
-    gr_submit submit = begin_submit(resource);
-    assert_ok(gr_submit_free(&resource, 1, &submit));
+    {
+        GR_AUTO(gr_submit) *submit = begin_submit(resource);
+        ck_assert_uint_eq(signal_value_of(submit), 1);
+    }
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x51);
     must_release(buffer); /* would hang */
 
-    /* The values that it would have had are the next one's. */
-    gr_submit again = begin_submit(resource);
-    ck_assert_uint_eq(again.signal_value, submit.signal_value);
-    check_read_after(resource, &again, 0x51);
+    /* The value that it would have had is skipped, and everything waits for what there is. */
+    gr_submit *again = begin_submit(resource);
+    ck_assert_uint_eq(signal_value_of(again), 2);
+    check_read_after(resource, again, 0x51);
+    must_release(must_map(resource));
     free_pair(&pair);
 }
 END_TEST
 
 /* What the submit before it does is still waited for. */
-START_VULKAN_TEST(a_cancelled_submit_leaves_the_one_before)
+START_VULKAN_TEST(a_submit_taken_back_leaves_the_one_before)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
     struct vulkan_gate *gate = vulkan_gate();
-    gr_submit first = begin_submit(resource);
     VkCommandBuffer commands = vulkan_begin();
     vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x52);
-    vulkan_submit(commands, &first, gate);
-    gr_submit second = begin_submit(resource);
-    ck_assert_uint_eq(second.signal_value, first.signal_value + 1);
-    assert_ok(gr_submit_free(&resource, 1, &second));
+    vulkan_submit_begun(commands, begin_submit(resource), gate);
+    gr_submit *second = begin_submit(resource);
+    ck_assert_uint_eq(signal_value_of(second), 2);
+    gr_submit_free(second);
     vulkan_gate_open_after(gate, LATE_MS);
     gr_buffer *buffer = must_map(resource);
     assert_cuda_bytes(buffer, 0x52);
@@ -250,18 +250,91 @@ START_VULKAN_TEST(a_cancelled_submit_leaves_the_one_before)
 }
 END_TEST
 
-START_VULKAN_TEST(only_the_last_submit_can_be_cancelled)
+/* The first of three is taken back first, the last is made. */
+START_VULKAN_TEST(submits_are_taken_back_in_any_order)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
-    gr_resource *both[] = {make_resource(&pair), make_resource(&pair)};
-    gr_submit first = begin_submit(both[0]), second = begin_submit(both[1]);
-    assert_fails(gr_submit_free(both, 1, &first), GR_ERR_STATE, 0, "last");
-    assert_ok(gr_submit_free(both + 1, 1, &second));
-    assert_ok(gr_submit_free(both, 1, &first));
-    assert_fails(gr_submit_free(both, 1, &first), GR_ERR_STATE, 0, "last");
-    gr_resource_free(both[0]);
-    gr_resource_free(both[1]);
+    gr_resource *r[3];
+    gr_submit *submits[3];
+    for (int i = 0; i < 3; i++) {
+        r[i] = make_resource(&pair);
+        fill_late(r[i], 0x61 + i, fx.stream);
+        submits[i] = begin_submit(r[i]);
+    }
+    gr_submit_free(submits[0]);
+    gr_submit_free(submits[1]);
+    check_read_after(r[2], submits[2], 0x63);
+    for (int i = 0; i < 3; i++) {
+        gr_buffer *buffer = must_map_on(r[i], fx.other);
+        assert_cuda_bytes(buffer, 0x61 + i);
+        must_release(buffer);
+        gr_resource_free(r[i]);
+    }
     free_pair(&pair);
+}
+END_TEST
+
+/* ---- Several pairs in one submit ------------------------------------------------------------- */
+
+/* One wait and one signal for each pair, one pair with half, and an object of OpenGL's. */
+START_VULKAN_TEST(a_submit_of_several_pairs)
+{
+    struct pair one = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    struct pair two = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_resource *r[] = {make_resource(&one), make_resource(&two), make_resource(&one),
+                        make_resource(NULL), must_register(gl_buffer_filled(SIZE, 1))};
+    for (int i = 0; i < 3; i++)
+        fill_late(r[i], 0x11 + i, i == 1 ? fx.other : fx.stream);
+    GR_AUTO(gr_submit) *submit = gr_submit_begin(r, 5);
+    assert_made(submit);
+    ck_assert_uint_eq(submit->wait_count, 2);
+    ck_assert_uint_eq(submit->signal_count, 2);
+    ck_assert(submit->waits[0] == one.computed && submit->waits[1] == two.computed);
+    ck_assert(submit->signals[0] == one.drawn && submit->signals[1] == two.drawn);
+    ck_assert(submit->wait_values[0] == 2 && submit->wait_values[1] == 1);
+    ck_assert(submit->signal_values[0] == 1 && submit->signal_values[1] == 1);
+    assert_null(gr_map(r[3], fx.stream), GR_ERR_STATE, 0, "gr_submit_commit");
+    must_release(must_map(r[4])); /* it means nothing to OpenGL's */
+    struct vulkan_host *seen[3];
+    VkCommandBuffer commands = vulkan_begin();
+    for (int i = 0; i < 3; i++) {
+        seen[i] = vulkan_host(SIZE);
+        vulkan_cmd_read(commands, gr_vk_buffer(r[i]), seen[i]);
+    }
+    vulkan_submit(commands, submit, NULL);
+    assert_ok(gr_submit_commit(submit));
+    for (int i = 0; i < 4; i++)
+        must_release(must_map(r[i]));
+    vulkan_finish();
+    for (int i = 0; i < 3; i++)
+        assert_bytes(seen[i]->bytes, SIZE, 0x11 + i);
+    for (int i = 0; i < 5; i++)
+        gr_resource_free(r[i]);
+    free_pair(&one);
+    free_pair(&two);
+}
+END_TEST
+
+/* ---- Resources that end ---------------------------------------------------------------------- */
+
+/* One is closed, one freed, before the commit or before it is taken back. */
+START_VULKAN_TEST(resources_may_end_while_a_submit_has_begun)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_resource *r[] = {make_resource(&pair), make_resource(&pair), make_resource(&pair)};
+    gr_submit *submit = vulkan_begin_submit(r, 3);
+    vulkan_submit(vulkan_begin(), submit, NULL);
+    vulkan_finish();
+    assert_ok(gr_resource_close(r[0], fx.stream));
+    gr_resource_free(r[1]);
+    free_pair(&pair); /* the submit still has them */
+    ck_assert_int_gt(gr_semaphore_describe(signal_of(submit), NULL, 0), 0);
+    if (_i == 0)
+        assert_ok(gr_submit_commit(submit));
+    gr_submit_free(submit);
+    must_release(must_map(r[2]));
+    gr_resource_free(r[0]);
+    gr_resource_free(r[2]);
 }
 END_TEST
 
@@ -275,8 +348,9 @@ START_VULKAN_TEST(points_by_hand_order_two_streams)
     CU(MemAlloc(&memory, sizeof(bytes)));
     CU(MemsetD8Async(memory, 0, sizeof(bytes), fx.stream));
     CU(StreamSynchronize(fx.stream));
-    const gr_semaphore_point points[] = {{.semaphore = pair.drawn, .value = 7},
-                                         {.semaphore = pair.computed, .value = 9}};
+    const gr_semaphore_point points[] = {
+        GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 7),
+        GR_INIT(gr_semaphore_point, .semaphore = pair.computed, .value = 9)};
     gate_open_after(gate_put(fx.stream), LATE_MS);
     CU(MemsetD8Async(memory, 0x61, sizeof(bytes), fx.stream));
     assert_ok(gr_semaphore_signal(points, 2, fx.stream));
@@ -295,7 +369,8 @@ START_VULKAN_TEST(a_point_by_hand_waits_for_vulkans_host)
 {
     GR_AUTO(gr_semaphore) *semaphore = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     assert_made(semaphore);
-    const gr_semaphore_point point = {.semaphore = semaphore, .value = 3};
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 3);
     assert_ok(gr_semaphore_wait(&point, 1, fx.stream));
     sleep_ms(LATE_MS);
     CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));
@@ -330,27 +405,26 @@ static void check_own(bool through_host)
     VkSemaphore own[2] = {own_timeline(!through_host, 10), own_timeline(!through_host, 20)};
     gr_semaphore *made[2];
     for (int i = 0; i < 2; i++) {
-        const gr_vk_semaphore_desc info = {.semaphore = own[i],
-                                           .type = VK_SEMAPHORE_TYPE_TIMELINE,
-                                           .value = i == 0 ? 10 : 20,
-                                           .through_host = through_host};
+        const gr_vk_semaphore_desc info =
+            GR_INIT(gr_vk_semaphore_desc, .semaphore = own[i], .type = VK_SEMAPHORE_TYPE_TIMELINE,
+                    .value = i == 0 ? 10 : 20, .through_host = through_host);
         made[i] = gr_semaphore_from_vk(vk.wrap, &info);
         assert_made(made[i]);
         ck_assert(gr_vk_semaphore(made[i]) == own[i]);
         ck_assert(gr_semaphore_is_timeline(made[i]));
-        ck_assert((!gr_semaphore_handle(made[i])) == through_host);
+        ck_assert((!gr_semaphore_external(made[i])) == through_host);
     }
     gr_resource *resource = make_resource(NULL);
     assert_ok(gr_resource_set_sync(resource, made[0], made[1]));
-    gr_submit submit = begin_submit(resource);
-    ck_assert_uint_eq(submit.signal_value, 11);
+    gr_submit *submit = begin_submit(resource);
+    ck_assert_uint_eq(signal_value_of(submit), 11);
     VkCommandBuffer commands = vulkan_begin();
     vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x71);
-    vulkan_submit(commands, &submit, NULL);
+    vulkan_submit_begun(commands, submit, NULL);
     fill_late(resource, 0x72, fx.stream);
     submit = begin_submit(resource);
-    ck_assert_uint_eq(submit.wait_value, 21);
-    check_read_after(resource, &submit, 0x72);
+    ck_assert_uint_eq(wait_value_of(submit), 21);
+    check_read_after(resource, submit, 0x72);
     CU(StreamSynchronize(fx.stream));
     gr_resource_free(resource);
     for (int i = 0; i < 2; i++) {
@@ -386,22 +460,22 @@ START_VULKAN_TEST(binary_semaphores)
     ck_assert(!gr_semaphore_is_timeline(pair.drawn));
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
     for (int i = 1; i <= 4; i++) {
-        gr_submit submit = begin_submit(resource), second;
-        ck_assert_ptr_eq(submit.signal, pair.drawn);
-        ck_assert(submit.signal_value == 0 && submit.wait_value == 0);
-        ck_assert_ptr_eq(submit.wait, i == 1 ? NULL : pair.computed);
+        gr_submit *submit = begin_submit(resource);
+        ck_assert_ptr_eq(signal_of(submit), pair.drawn);
+        ck_assert(signal_value_of(submit) == 0 && wait_value_of(submit) == 0);
+        ck_assert_ptr_eq(wait_of(submit), i == 1 ? NULL : pair.computed);
         VkCommandBuffer commands = vulkan_begin();
         vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, i);
-        vulkan_submit(commands, &submit, NULL);
-        assert_fails(gr_submit_begin(&resource, 1, &second), GR_ERR_STATE, 0, "binary");
+        vulkan_submit_begun(commands, submit, NULL);
+        assert_null(gr_submit_begin(&resource, 1), GR_ERR_STATE, 0, "binary");
         gr_buffer *buffer = must_map(resource);
         assert_cuda_bytes(buffer, i);
         gate_open_after(gate_put(fx.stream), 10);
         cuda_fill(buffer, 0x40 + i);
         assert_ok(gr_buffer_release(buffer));
     }
-    gr_submit submit = begin_submit(resource);
-    check_read_after(resource, &submit, 0x44);
+    gr_submit *submit = begin_submit(resource);
+    check_read_after(resource, submit, 0x44);
     must_release(must_map(resource)); /* takes the last signal */
     free_pair(&pair);
 }
@@ -425,7 +499,7 @@ START_VULKAN_TEST(images_change_hands_with_their_layouts)
     for (int i = 0; i < 8; i++) {
         float value = (float)(10 + i) / 255;
         const VkClearColorValue colour = {.float32 = {value, value, value, value}};
-        gr_submit submit = begin_submit(image.resource);
+        gr_submit *submit = begin_submit(image.resource);
         VkCommandBuffer commands = vulkan_begin();
         vulkan_cmd_from_cuda(commands, &image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
                              VK_ACCESS_TRANSFER_WRITE_BIT);
@@ -433,9 +507,9 @@ START_VULKAN_TEST(images_change_hands_with_their_layouts)
                               1, &all);
         vulkan_cmd_to_cuda(commands, &image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
                            VK_ACCESS_TRANSFER_WRITE_BIT);
-        vulkan_submit(commands, &submit, NULL);
+        vulkan_submit_begun(commands, submit, NULL);
         gr_buffer *buffer = must_map_vulkan(&image);
-        const gr_linear_desc to = {.host = seen[i]};
+        const gr_linear_desc to = GR_INIT(gr_linear_desc, .host = seen[i]);
         assert_ok(gr_buffer_copy_from_image(buffer, 0, 0, &to, fx.stream));
         assert_ok(gr_buffer_release(buffer));
     }
@@ -454,10 +528,9 @@ START_VULKAN_TEST(barriers_take_buffers_and_images)
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8_UNORM, "2D", 16, 16, 1, 0, GR_READ_WRITE);
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
     gr_resource *both[] = {resource, image.resource};
-    gr_vk_use use = {.stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
-                     .access = VK_ACCESS_TRANSFER_WRITE_BIT,
-                     .layout = VK_IMAGE_LAYOUT_UNDEFINED,
-                     .queue_family = vk.h->graphics_family};
+    gr_vk_use use =
+        GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
+                .access = VK_ACCESS_TRANSFER_WRITE_BIT, .layout = VK_IMAGE_LAYOUT_UNDEFINED);
     VkCommandBuffer commands = vulkan_begin();
     assert_ok(gr_vk_cmd_to_cuda(commands, both, 2, &use));
     use.layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
@@ -478,7 +551,8 @@ START_VULKAN_TEST(describe_says_what_a_semaphore_is)
 {
     char text[256];
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
-    const gr_semaphore_point point = {.semaphore = pair.drawn, .value = 4711};
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 4711);
     assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
     ck_assert_int_gt(gr_semaphore_describe(pair.drawn, text, sizeof(text)), 0);
     ck_assert_msg(strstr(text, "Vulkan") && strstr(text, "timeline") && strstr(text, "4711"), "%s",
@@ -488,8 +562,8 @@ START_VULKAN_TEST(describe_says_what_a_semaphore_is)
     ck_assert(!gr_semaphore_is_timeline(NULL));
     ck_assert(gr_vk_semaphore(pair.drawn) != VK_NULL_HANDLE);
     ck_assert(gr_vk_semaphore(NULL) == VK_NULL_HANDLE);
-    ck_assert((gr_semaphore_handle(pair.drawn) != NULL) == vk.exports);
-    ck_assert_ptr_null(gr_semaphore_handle(NULL));
+    ck_assert((gr_semaphore_external(pair.drawn) != NULL) == vk.exports);
+    ck_assert_ptr_null(gr_semaphore_external(NULL));
     CU(StreamSynchronize(fx.stream));
     free_pair(&pair);
 }
@@ -504,8 +578,11 @@ void add_use_cases(Suite *suite)
               two_resources_on_one_pair_and_two_streams, two_pairs_do_not_wait_for_each_other);
 
     add_tests(add_vulkan_case(suite, "submits that did not happen"),
-              a_cancelled_submit_is_not_waited_for, a_cancelled_submit_leaves_the_one_before,
-              only_the_last_submit_can_be_cancelled);
+              a_submit_taken_back_is_not_waited_for, a_submit_taken_back_leaves_the_one_before,
+              submits_are_taken_back_in_any_order);
+    add_tests(add_vulkan_case(suite, "submits of several pairs"), a_submit_of_several_pairs);
+    add_loop_tests(add_vulkan_case(suite, "resources that end"), 2,
+                   resources_may_end_while_a_submit_has_begun);
 
     add_tests(add_vulkan_case(suite, "points by hand, own semaphores, binary ones"),
               points_by_hand_order_two_streams, a_point_by_hand_waits_for_vulkans_host,
