@@ -19,8 +19,7 @@ bool bench_cuda_failed(CUresult result, const char *call)
 
 bool bench_grinterop_failed(const char *call)
 {
-    gr_error error;
-    gr_last_error(&error);
+    gr_error error = *gr_last_error();
     fprintf(stderr, "%s: %s: %s\n", bench_program, call, error.message);
     return false;
 }

@@ -93,7 +93,7 @@ static bool open_semaphores(struct hand *h)
 /* grinterop makes the storage; its pointers stay, since nothing moves memory of CUDA's own. */
 static bool open_buffers(struct frames *f, struct hand *h, unsigned slots)
 {
-    const gr_gl_options shared = {.transport = GR_TRANSPORT_SHARED};
+    const gr_gl_options shared = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
     for (unsigned i = 0; i < slots; i++) {
         h->resources[i] = gr_gl_buffer_create(f->bytes, GR_WRITE_DISCARD, &shared);
         if (!h->resources[i])
@@ -114,7 +114,8 @@ static bool open_buffers(struct frames *f, struct hand *h, unsigned slots)
 
 static bool signal_cuda(struct frames *f, const struct hand *h, uint64_t value)
 {
-    const gr_semaphore_point point = {.semaphore = h->release, .value = value};
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = h->release, .value = value);
     return gr_semaphore_signal(&point, 1, f->on.stream) == GR_OK ||
            frames_grinterop_failed("gr_semaphore_signal");
 }
@@ -180,8 +181,8 @@ static bool cuda_waits(struct frames *f, const struct hand *h, const struct fram
         return true;
     uint64_t last = h->frame + how->cuda_waits - 1;
     uint64_t value = last > kind->slots ? signal_for(last - kind->slots, how->gl_signals) : 0;
-    const gr_semaphore_point point = {.semaphore = h->acquire,
-                                      .value = how->satisfied || value < 64 ? 64 : value};
+    const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = h->acquire,
+                                             .value = how->satisfied || value < 64 ? 64 : value);
     return gr_semaphore_wait(&point, 1, f->on.stream) == GR_OK ||
            frames_grinterop_failed("gr_semaphore_wait");
 }

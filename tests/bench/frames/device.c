@@ -57,8 +57,7 @@ bool frames_cuda_ok(const struct frames *f, CUresult result, const char *call)
 
 bool frames_grinterop_failed(const char *call)
 {
-    gr_error error;
-    gr_last_error(&error);
+    gr_error error = *gr_last_error();
     frames_say("%s: %s", call, error.message);
     return false;
 }
@@ -225,7 +224,7 @@ bool frames_open(struct frames *f)
         frames_say("out of memory");
         return false;
     }
-    f->egl = gr_egl_create(&(gr_egl_options){.cuda_device = f->on.ordinal});
+    f->egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = f->on.ordinal));
     if (!f->egl)
         return frames_grinterop_failed("gr_egl_create");
     if (!open_cuda(f) || !open_target(f))

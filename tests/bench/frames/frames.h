@@ -65,7 +65,7 @@ struct frames_run {
     gr_ring *ring;
     VkCommandBuffer *commands; /* of each slot */
     void *hand;                /* by_hand.c's */
-    gr_slot slots[FRAMES_MOST_GROUP];
+    const gr_slot *slots[FRAMES_MOST_GROUP];
 };
 
 typedef bool (*frames_fn)(struct frames *, struct frames_run *);

@@ -105,9 +105,10 @@ static struct options read_options(int argc, char *argv[])
 /* By which transport a buffer of the ring is shared, or why none is. */
 static void describe_transport(char *text, size_t size)
 {
-    gr_transport_info reports[3];
-    bool known = gr_gl_probe(reports) == GR_OK || frames_grinterop_failed("gr_gl_probe");
-    snprintf(text, size, "%s", known ? reports[1].reason : frames_last_words());
+    const gr_transport_info *shared = gr_gl_probe(GR_TRANSPORT_SHARED);
+    if (!shared)
+        frames_grinterop_failed("gr_gl_probe");
+    snprintf(text, size, "%s", shared ? shared->reason : frames_last_words());
 }
 
 static void gather_facts(struct frames *f, struct frames_facts *facts)

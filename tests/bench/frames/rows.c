@@ -79,7 +79,7 @@ static bool open_grinterop(struct frames *f, struct frames_run *run)
 
 static bool open_copy(struct frames *f, struct frames_run *run)
 {
-    const gr_gl_options by_copy = {.transport = GR_TRANSPORT_COPY};
+    const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
     if (!make_buffer(f, run))
         return false;
     run->resource = gr_from_gl_buffer_with(run->name, GR_WRITE_DISCARD, &by_copy);
@@ -115,7 +115,8 @@ static bool close_grinterop(struct frames *f, struct frames_run *run)
 
 /* ---- Shared storage, in order and in flight -------------------------------------------------- */
 
-static const gr_gl_options SHARED = {.transport = GR_TRANSPORT_SHARED};
+static const gr_gl_options SHARED = {.struct_size = sizeof(gr_gl_options),
+                                     .transports = GR_TRANSPORT_SHARED};
 
 static bool open_shared(struct frames *f, struct frames_run *run)
 {
@@ -123,11 +124,11 @@ static bool open_shared(struct frames *f, struct frames_run *run)
     return run->resource || frames_grinterop_failed("gr_gl_buffer_create");
 }
 
-/* The ring owns the resources once it is made. */
+/* The ring holds the resources once it is made. */
 static bool open_ring(struct frames *f, struct frames_run *run)
 {
     gr_resource *resources[FRAMES_MOST_SLOTS];
-    const gr_ring_options options = {.producer = GR_SIDE_CUDA};
+    const gr_ring_options options = GR_INIT(gr_ring_options, .producer = GR_SIDE_CUDA);
     unsigned made = 0;
     while (made < run->kind->slots &&
            (resources[made] = gr_gl_buffer_create(f->bytes, GR_WRITE_DISCARD, &SHARED)))
@@ -136,29 +137,30 @@ static bool open_ring(struct frames *f, struct frames_run *run)
         frames_grinterop_failed("gr_gl_buffer_create");
     else if (!(run->ring = gr_ring_create(resources, made, &options)))
         frames_grinterop_failed("gr_ring_create");
-    if (!run->ring)
-        while (made-- > 0)
-            gr_resource_free(resources[made]);
+    while (made-- > 0)
+        gr_resource_free(resources[made]);
     return run->ring;
 }
 
 bool frames_ring_write(struct frames *f, struct frames_run *run)
 {
     const unsigned n = run->kind->group;
-    if (gr_ring_acquire_write(run->ring, f->on.stream, n, run->slots) != GR_OK)
+    if (gr_ring_acquire_write(run->ring, f->on.stream, run->slots, n, 0) != GR_OK)
         return frames_grinterop_failed("gr_ring_acquire_write");
     for (unsigned i = 0; i < n; i++)
-        if (!frames_launch(f, gr_buffer_ptr(run->slots[i].buffer)))
+        if (!frames_launch(f, gr_buffer_ptr(run->slots[i]->buffer))) {
+            gr_ring_cancel_write(run->ring, run->slots, n);
             return false;
-    if (gr_ring_publish(run->ring, n, run->slots) != GR_OK)
+        }
+    if (gr_ring_publish(run->ring, run->slots, n) != GR_OK)
         return frames_grinterop_failed("gr_ring_publish");
-    return gr_ring_acquire_read(run->ring, NULL, n, run->slots) == GR_OK ||
+    return gr_ring_acquire_read(run->ring, GR_STREAM_NONE, run->slots, n, 0) == GR_OK ||
            frames_grinterop_failed("gr_ring_acquire_read");
 }
 
 bool frames_ring_give_back(struct frames_run *run)
 {
-    return gr_ring_give_back(run->ring, run->kind->group, run->slots) == GR_OK ||
+    return gr_ring_give_back(run->ring, run->slots, run->kind->group) == GR_OK ||
            frames_grinterop_failed("gr_ring_give_back");
 }
 
@@ -167,7 +169,7 @@ static bool ring(struct frames *f, struct frames_run *run)
     if (!frames_ring_write(f, run))
         return false;
     for (unsigned i = 0; i < run->kind->group; i++)
-        frames_draw(f, gr_gl_name(run->slots[i].resource));
+        frames_draw(f, gr_gl_name(run->slots[i]->resource));
     return frames_ring_give_back(run);
 }
 

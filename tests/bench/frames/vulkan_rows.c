@@ -18,8 +18,7 @@ void frames_vulkan_open(struct frames *f)
         frames_vulkan_draw_init(&k->vulkan, &k->draw) &&
         vulkan_buffer_init(&k->vulkan, FRAMES_PIXELS, VK_BUFFER_USAGE_TRANSFER_DST_BIT, &k->pixels))
         return;
-    gr_error error;
-    gr_last_error(&error);
+    gr_error error = *gr_last_error();
     snprintf(f->no_vulkan, sizeof(f->no_vulkan), "no Vulkan: %.380s", error.message);
     frames_vulkan_close(f);
 }
@@ -62,9 +61,8 @@ void frames_vulkan_describe(const struct frames *f, char *text, size_t size)
 static bool record(struct frames *f, gr_resource *vertices, VkCommandBuffer *commands)
 {
     const struct vulkan *v = &f->vulkan->vulkan;
-    const gr_vk_use drawing = {.stages = VK_PIPELINE_STAGE_VERTEX_INPUT_BIT,
-                               .access = VK_ACCESS_VERTEX_ATTRIBUTE_READ_BIT,
-                               .queue_family = v->family};
+    const gr_vk_use drawing = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_VERTEX_INPUT_BIT,
+                                      .access = VK_ACCESS_VERTEX_ATTRIBUTE_READ_BIT);
     *commands = vulkan_record(v, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
     if (!*commands) {
         frames_say("no command buffer");
@@ -79,26 +77,29 @@ static bool record(struct frames *f, gr_resource *vertices, VkCommandBuffer *com
     return v->EndCommandBuffer(*commands) == VK_SUCCESS;
 }
 
+/* After what `points` say, if they are given: the ring's resources have one pair of semaphores. */
 static bool submit(const struct frames *f, const VkCommandBuffer commands[], uint32_t n,
                    const gr_submit *points)
 {
     const struct vulkan *v = &f->vulkan->vulkan;
     const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_VERTEX_INPUT_BIT;
-    const VkSemaphore wait = gr_vk_semaphore(points->wait), done = gr_vk_semaphore(points->signal);
+    const bool waits = points && points->wait_count, signals = points && points->signal_count;
+    const VkSemaphore wait = waits ? gr_vk_semaphore(points->waits[0]) : VK_NULL_HANDLE;
+    const VkSemaphore done = signals ? gr_vk_semaphore(points->signals[0]) : VK_NULL_HANDLE;
     const VkTimelineSemaphoreSubmitInfo values = {
         .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .waitSemaphoreValueCount = points->wait ? 1 : 0,
-        .pWaitSemaphoreValues = &points->wait_value,
-        .signalSemaphoreValueCount = points->signal ? 1 : 0,
-        .pSignalSemaphoreValues = &points->signal_value};
+        .waitSemaphoreValueCount = waits,
+        .pWaitSemaphoreValues = waits ? points->wait_values : NULL,
+        .signalSemaphoreValueCount = signals,
+        .pSignalSemaphoreValues = signals ? points->signal_values : NULL};
     const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                                .pNext = &values,
-                               .waitSemaphoreCount = points->wait ? 1 : 0,
+                               .waitSemaphoreCount = waits,
                                .pWaitSemaphores = &wait,
                                .pWaitDstStageMask = &stage,
                                .commandBufferCount = n,
                                .pCommandBuffers = commands,
-                               .signalSemaphoreCount = points->signal ? 1 : 0,
+                               .signalSemaphoreCount = signals,
                                .pSignalSemaphores = &done};
     VkResult result = v->QueueSubmit(v->queue, 1, &info, VK_NULL_HANDLE);
     if (result != VK_SUCCESS)
@@ -119,7 +120,7 @@ bool frames_vulkan_read(struct frames *f)
     v->CmdCopyImageToBuffer(commands, k->draw.image.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
                             k->pixels.buffer, 1, &all);
     vulkan_show_host(v, commands);
-    if (v->EndCommandBuffer(commands) != VK_SUCCESS || !vulkan_submit(v, commands, NULL, true)) {
+    if (v->EndCommandBuffer(commands) != VK_SUCCESS || !vulkan_run(v, commands)) {
         frames_say("the picture could not be read");
         return false;
     }
@@ -133,31 +134,26 @@ static bool open_resources(struct frames *f, struct frames_run *run, gr_resource
                            unsigned *made)
 {
     gr_vk_device *device = f->vulkan->vulkan.shared;
-    gr_semaphore *drawn = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    gr_semaphore *computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    bool good = (drawn && computed) || frames_grinterop_failed("gr_vk_semaphore_create");
+    const VkBufferCreateInfo vertices = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                         .size = f->bytes,
+                                         .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT};
+    bool good = true;
     for (unsigned i = 0; good && i < run->kind->slots; i++) {
-        resources[i] = gr_vk_buffer_create(device, f->bytes, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT,
-                                           GR_WRITE_DISCARD);
+        resources[i] = gr_vk_buffer_create(device, &vertices, GR_WRITE_DISCARD);
         if (!resources[i]) {
             good = frames_grinterop_failed("gr_vk_buffer_create");
             break;
         }
         ++*made;
-        good = (gr_resource_set_sync(resources[i], drawn, computed) == GR_OK ||
-                frames_grinterop_failed("gr_resource_set_sync")) &&
-               record(f, resources[i], &run->commands[i]);
+        good = record(f, resources[i], &run->commands[i]);
     }
-    /* The resources hold them. */
-    gr_semaphore_free(drawn);
-    gr_semaphore_free(computed);
     return good;
 }
 
 bool frames_vulkan_open_ring(struct frames *f, struct frames_run *run)
 {
     gr_resource *resources[FRAMES_MOST_SLOTS];
-    const gr_ring_options options = {.producer = GR_SIDE_CUDA};
+    const gr_ring_options options = GR_INIT(gr_ring_options, .producer = GR_SIDE_CUDA);
     unsigned made = 0;
     if (!f->vulkan) {
         frames_say("%s", f->no_vulkan);
@@ -173,9 +169,8 @@ bool frames_vulkan_open_ring(struct frames *f, struct frames_run *run)
         (!run->kind->unchecked || (frames_write_mapped(f, resources[0]) && frames_drain(f))) &&
         !(run->ring = gr_ring_create(resources, made, &options)))
         frames_grinterop_failed("gr_ring_create");
-    if (!run->ring)
-        while (made-- > 0)
-            gr_resource_free(resources[made]);
+    while (made-- > 0)
+        gr_resource_free(resources[made]);
     return run->ring;
 }
 
@@ -189,8 +184,7 @@ bool frames_vulkan_close_ring(struct frames *f, struct frames_run *run)
 
 bool frames_vulkan_draw_only(struct frames *f, struct frames_run *run)
 {
-    const gr_submit nothing = {0};
-    return submit(f, run->commands, 1, &nothing);
+    return submit(f, run->commands, 1, NULL);
 }
 
 bool frames_vulkan_frame(struct frames *f, struct frames_run *run)
@@ -200,6 +194,10 @@ bool frames_vulkan_frame(struct frames *f, struct frames_run *run)
     if (!frames_ring_write(f, run))
         return false;
     for (unsigned i = 0; i < n; i++)
-        commands[i] = run->commands[run->slots[i].index];
-    return submit(f, commands, n, &run->slots[n - 1].submit) && frames_ring_give_back(run);
+        commands[i] = run->commands[run->slots[i]->index];
+    gr_submit *points = run->slots[0]->submit;
+    if (submit(f, commands, n, points) && gr_submit_commit(points) == GR_OK)
+        return frames_ring_give_back(run);
+    gr_ring_cancel_read(run->ring, run->slots, n);
+    return false;
 }

@@ -42,7 +42,7 @@ static bool open_buffers(struct bench *bench)
         bench->resources[i] = gr_from_gl_buffer(bench->names[i], GR_WRITE_DISCARD);
         if (!bench->resources[i])
             return bench_grinterop_failed("gr_from_gl_buffer");
-        bench->handles[i] = gr_handle(bench->resources[i]);
+        bench->handles[i] = gr_resource_graphics(bench->resources[i]);
     }
     bench->spare = make_buffer(bench);
     /* The last one made stays bound as the target of the frames' copies. */
@@ -61,7 +61,7 @@ bool bench_open(struct bench *bench)
     bench->cuda = gr_cuda();
     if (!bench->cuda)
         return bench_grinterop_failed("gr_cuda");
-    bench->egl = gr_egl_create(&(gr_egl_options){.cuda_device = bench->on.ordinal});
+    bench->egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = bench->on.ordinal));
     if (!bench->egl)
         return bench_grinterop_failed("gr_egl_create");
     return bench_device_open(&bench->on) && open_buffers(bench);

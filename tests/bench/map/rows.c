@@ -167,13 +167,13 @@ static bool grinterop_singly(struct bench *bench, unsigned resources, bool work)
 
 static bool grinterop_batch(struct bench *bench, unsigned resources, bool work)
 {
-    if (gr_map_many(bench->resources, resources, bench->on.stream, bench->buffers) != GR_OK)
+    if (gr_map_many(bench->resources, resources, bench->on.stream, NULL, bench->buffers) != GR_OK)
         return bench_grinterop_failed("gr_map_many");
     for (unsigned i = 0; i < resources; i++)
         bench->pointers[i] = gr_buffer_ptr(bench->buffers[i]);
     if (work && !fill(bench, resources))
         return false;
-    if (gr_buffer_release_many(bench->buffers, resources, GR_STREAM_OF_MAP) != GR_OK)
+    if (gr_buffer_release_many(bench->buffers, resources, GR_STREAM_OF_MAP, NULL) != GR_OK)
         return bench_grinterop_failed("gr_buffer_release_many");
     if (work)
         copy(bench, resources);

@@ -122,10 +122,9 @@ static bool end_resource(gr_resource *resource, const char *made_by)
 
 gr_resource *vkb_import_grinterop(struct vkb *bench, const struct vkb_object *object)
 {
-    const gr_vk_buffer_desc info = {.buffer = object->buffer,
-                                    .memory = object->memory,
-                                    .memory_size = object->memory_size,
-                                    .size = bench->bytes};
+    const gr_vk_buffer_desc info =
+        GR_INIT(gr_vk_buffer_desc, .buffer = object->buffer, .memory = object->memory,
+                .memory_size = object->memory_size, .size = bench->bytes);
     return gr_from_vk_buffer(bench->wrap, &info, GR_READ_WRITE);
 }
 
@@ -155,17 +154,20 @@ bool vkb_import_image_grinterop(struct vkb *bench, struct vkb_side *side,
 {
     (void)side, (void)kind;
     const struct vkb_object *object = &bench->spare_image;
-    const gr_vk_image_desc info = {.image = object->image,
-                                   .memory = object->memory,
-                                   .memory_size = object->memory_size,
-                                   .dedicated = true,
-                                   .type = VK_IMAGE_TYPE_2D,
-                                   .format = VK_FORMAT_R8G8B8A8_UNORM,
-                                   .extent = {VKB_IMAGE_WIDTH, VKB_IMAGE_HEIGHT, 1},
-                                   .usage = VK_IMAGE_USAGE_STORAGE_BIT |
-                                            VK_IMAGE_USAGE_SAMPLED_BIT |
-                                            VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
-                                   .tiling = VK_IMAGE_TILING_OPTIMAL};
+    const VkImageCreateInfo create = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                      .imageType = VK_IMAGE_TYPE_2D,
+                                      .format = VK_FORMAT_R8G8B8A8_UNORM,
+                                      .extent = {VKB_IMAGE_WIDTH, VKB_IMAGE_HEIGHT, 1},
+                                      .mipLevels = 1,
+                                      .arrayLayers = 1,
+                                      .samples = VK_SAMPLE_COUNT_1_BIT,
+                                      .tiling = VK_IMAGE_TILING_OPTIMAL,
+                                      .usage = VK_IMAGE_USAGE_STORAGE_BIT |
+                                               VK_IMAGE_USAGE_SAMPLED_BIT |
+                                               VK_IMAGE_USAGE_TRANSFER_SRC_BIT};
+    const gr_vk_image_desc info =
+        GR_INIT(gr_vk_image_desc, .create_info = &create, .image = object->image,
+                .memory = object->memory, .memory_size = object->memory_size, .dedicated = true);
     return end_resource(gr_from_vk_image(bench->wrap, &info, GR_SURFACE_LOAD_STORE),
                         "gr_from_vk_image");
 }

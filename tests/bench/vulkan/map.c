@@ -48,13 +48,15 @@ bool vkb_map_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind
    last signal: that tells at which value the frame before is done. */
 static bool begin_use(struct vkb_side *side, unsigned first, unsigned n)
 {
-    gr_submit submit;
-    if (gr_submit_begin(side->resources + first, n, &submit) != GR_OK)
+    gr_submit *submit = gr_submit_begin(side->resources + first, n);
+    if (!submit)
         return bench_grinterop_failed("gr_submit_begin");
-    side->drawn = submit.signal_value;
+    side->drawn = submit->signal_values[0];
     if (side->frames > 0)
-        side->done[(side->frames - 1) % VKB_FRAMES] = submit.wait_value;
-    return true;
+        side->done[(side->frames - 1) % VKB_FRAMES] = submit->wait_values[0];
+    gr_status status = gr_submit_commit(submit);
+    gr_submit_free(submit);
+    return status == GR_OK || bench_grinterop_failed("gr_submit_commit");
 }
 
 static bool map_one(struct vkb *bench, struct vkb_side *side, unsigned i)
@@ -85,13 +87,14 @@ bool vkb_map_batch_grinterop(struct vkb *bench, struct vkb_side *side, const str
 {
     if (has_waits(kind) && !begin_use(side, 0, kind->resources))
         return false;
-    if (gr_map_many(side->resources, kind->resources, bench->on.stream, side->mapped) != GR_OK)
+    if (gr_map_many(side->resources, kind->resources, bench->on.stream, NULL, side->mapped) !=
+        GR_OK)
         return bench_grinterop_failed("gr_map_many");
     for (unsigned i = 0; i < kind->resources; i++)
         side->pointers[i] = gr_buffer_ptr(side->mapped[i]);
     if (vkb_has_fills(kind) && !fill_all(bench, side, kind))
         return false;
-    if (gr_buffer_release_many(side->mapped, kind->resources, GR_STREAM_OF_MAP) != GR_OK)
+    if (gr_buffer_release_many(side->mapped, kind->resources, GR_STREAM_OF_MAP, NULL) != GR_OK)
         return bench_grinterop_failed("gr_buffer_release_many");
     return true;
 }

@@ -252,7 +252,8 @@ static bool begin_row(struct run *run)
         memset(side->waits_for, 0, sizeof(side->waits_for));
     }
     struct vkb_side *side = &bench->sides[VKB_GRINTEROP];
-    gr_semaphore *acquire = run->kind->part == VKB_ROOM_RELEASE ? NULL : side->gr_acquire;
+    gr_semaphore *acquire =
+        run->kind->part == VKB_ROOM_RELEASE ? GR_SEMAPHORE_NONE : side->gr_acquire;
     for (unsigned i = 0; i < VKB_RESOURCES; i++)
         if (gr_resource_set_sync(side->resources[i], acquire, side->gr_release) != GR_OK)
             return bench_grinterop_failed("gr_resource_set_sync");

@@ -45,7 +45,7 @@ bool vkb_load_functions(struct vkb *bench)
 static bool open_vulkan(struct vkb *bench)
 {
     bench->headless =
-        gr_vk_headless_create(&(gr_vk_headless_options){.cuda_device = bench->on.ordinal});
+        gr_vk_headless_create(&GR_INIT(gr_vk_headless_options, .cuda_device = bench->on.ordinal));
     if (!bench->headless)
         return bench_grinterop_failed("gr_vk_headless_create");
     const gr_vk_headless_info *h = bench->handles = gr_vk_headless_get(bench->headless);
@@ -58,9 +58,9 @@ static bool open_vulkan(struct vkb *bench)
     memcpy(bench->queues, (VkQueue[]){h->graphics, h->compute, h->transfer}, sizeof(bench->queues));
     memcpy(bench->families, (uint32_t[]){h->graphics_family, h->compute_family, h->transfer_family},
            sizeof(bench->families));
-    bench->wrap = gr_vk_device_wrap(&(gr_vk_device_desc){h->get_instance_proc_addr, h->instance,
-                                                         h->physical_device, h->device, h->graphics,
-                                                         h->graphics_family});
+    bench->wrap =
+        gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance,
+                                   h->physical_device, h->device, h->graphics, h->graphics_family));
     if (!bench->wrap)
         return bench_grinterop_failed("gr_vk_device_wrap");
     bench->through_host = !gr_vk_device_has_semaphores(bench->wrap);

@@ -44,8 +44,8 @@ void vkb_barrier_raw(struct vkb *bench, VkCommandBuffer commands, VkBuffer buffe
 static bool barrier_grinterop(VkCommandBuffer commands, gr_resource *resource, uint32_t family,
                               bool to_cuda)
 {
-    const gr_vk_use copy = {
-        .stages = VK_PIPELINE_STAGE_TRANSFER_BIT, .access = COPY_ACCESS, .queue_family = family};
+    const gr_vk_use copy = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                   .access = COPY_ACCESS, .queue_family = &family);
     if ((to_cuda ? gr_vk_cmd_to_cuda : gr_vk_cmd_from_cuda)(commands, &resource, 1, &copy) == GR_OK)
         return true;
     return bench_grinterop_failed(to_cuda ? "gr_vk_cmd_to_cuda" : "gr_vk_cmd_from_cuda");
@@ -172,6 +172,29 @@ bool vkb_ping_pong_raw(struct vkb *bench, struct vkb_side *side, const struct vk
     return true;
 }
 
+/* The resources have one pair of semaphores, and CUDA has released each. */
+static bool submit_begun(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind,
+                         gr_resource *const resources[], size_t n)
+{
+    gr_submit *points = gr_submit_begin(resources, n);
+    if (!points)
+        return bench_grinterop_failed("gr_submit_begin");
+    side->drawn = points->signal_values[0];
+    bool made = submit(bench, side, kind, gr_vk_semaphore(points->waits[0]), points->wait_values[0],
+                       gr_vk_semaphore(points->signals[0]), points->signal_values[0]) &&
+                gr_submit_commit(points) == GR_OK;
+    gr_submit_free(points);
+    return made;
+}
+
+/* The last n frames. */
+static bool is_done_at(struct vkb_side *side, unsigned n, uint64_t value)
+{
+    for (unsigned i = 0; i < n; i++)
+        side->done[(side->frames - i) % VKB_FRAMES] = value;
+    return true;
+}
+
 bool vkb_ping_pong_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
 {
     unsigned i = (unsigned)(side->frames % kind->resources);
@@ -182,13 +205,8 @@ bool vkb_ping_pong_grinterop(struct vkb *bench, struct vkb_side *side, const str
     bool filled = vkb_fill(bench, side, i);
     if (gr_buffer_release(buffer) != GR_OK)
         return bench_grinterop_failed("gr_buffer_release");
-    gr_submit points;
-    if (gr_submit_begin(&side->resources[i], 1, &points) != GR_OK)
-        return bench_grinterop_failed("gr_submit_begin");
-    side->drawn = points.signal_value;
-    side->done[side->frames % VKB_FRAMES] = points.signal_value;
-    return filled && submit(bench, side, kind, gr_vk_semaphore(points.wait), points.wait_value,
-                            gr_vk_semaphore(points.signal), points.signal_value);
+    return filled && submit_begun(bench, side, kind, &side->resources[i], 1) &&
+           is_done_at(side, 1, side->drawn);
 }
 
 /* A frame is one round trip of one resource here too: the batch's last frame does the work of
@@ -208,12 +226,6 @@ static bool fill_batch(struct vkb *bench, struct vkb_side *side, const struct vk
     return true;
 }
 
-static void batch_is_done_at(struct vkb_side *side, const struct vkb_kind *kind, uint64_t value)
-{
-    for (unsigned i = 0; i < kind->copies; i++)
-        side->done[(side->frames - i) % VKB_FRAMES] = value;
-}
-
 bool vkb_batch_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
 {
     unsigned first;
@@ -225,8 +237,7 @@ bool vkb_batch_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_ki
         !submit(bench, side, kind, side->release, side->computed, side->acquire, ++side->drawn))
         return false;
     side->waits_for[first] = side->drawn;
-    batch_is_done_at(side, kind, side->drawn);
-    return true;
+    return is_done_at(side, kind->copies, side->drawn);
 }
 
 bool vkb_batch_grinterop(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
@@ -235,22 +246,17 @@ bool vkb_batch_grinterop(struct vkb *bench, struct vkb_side *side, const struct 
     if (!ends_batch(side, kind, &first))
         return true;
     gr_buffer **mapped = side->mapped + first;
-    if (gr_map_many(side->resources + first, n, bench->on.stream, mapped) != GR_OK)
+    if (gr_map_many(side->resources + first, n, bench->on.stream, NULL, mapped) != GR_OK)
         return bench_grinterop_failed("gr_map_many");
     for (unsigned i = 0; i < n; i++)
         side->pointers[first + i] = gr_buffer_ptr(mapped[i]);
     bool filled = fill_batch(bench, side, kind, first);
-    gr_status released = gr_buffer_release_many(mapped, n, GR_STREAM_OF_MAP);
+    gr_status released = gr_buffer_release_many(mapped, n, GR_STREAM_OF_MAP, NULL);
     memset(mapped, 0, n * sizeof(*mapped));
     if (released != GR_OK)
         return bench_grinterop_failed("gr_buffer_release_many");
-    gr_submit points;
-    if (gr_submit_begin(side->resources + first, n, &points) != GR_OK)
-        return bench_grinterop_failed("gr_submit_begin");
-    side->drawn = points.signal_value;
-    batch_is_done_at(side, kind, points.signal_value);
-    return filled && submit(bench, side, kind, gr_vk_semaphore(points.wait), points.wait_value,
-                            gr_vk_semaphore(points.signal), points.signal_value);
+    return filled && submit_begun(bench, side, kind, side->resources + first, n) &&
+           is_done_at(side, kind->copies, side->drawn);
 }
 
 bool vkb_cuda_alone(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)

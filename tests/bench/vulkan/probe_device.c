@@ -49,10 +49,9 @@ static bool make_device(struct probe *probe, const struct vkb *bench)
 {
     const char *names[MOST_EXTENSIONS + 1];
     uint32_t count = MOST_EXTENSIONS;
-    const gr_vk_device_desc device = {.get_instance_proc_addr =
-                                          bench->handles->get_instance_proc_addr,
-                                      .instance = bench->handles->instance,
-                                      .physical_device = bench->handles->physical_device};
+    const gr_vk_device_desc device = GR_INIT(
+        gr_vk_device_desc, .get_instance_proc_addr = bench->handles->get_instance_proc_addr,
+        .instance = bench->handles->instance, .physical_device = bench->handles->physical_device);
     if (gr_vk_device_extensions(&device, names, &count) != GR_OK)
         return bench_grinterop_failed("gr_vk_device_extensions");
     VkPhysicalDeviceSynchronization2FeaturesKHR submit2 = {

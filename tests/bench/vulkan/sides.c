@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/cuda_symbol.h"
 #include "tests/bench/vulkan/vulkan.h"
 
 /* ---- By raw calls ---------------------------------------------------------------------------- */
@@ -125,7 +126,7 @@ static CUresult raw_barrier(struct vkb *bench)
 
 void vkb_try_barriers(struct vkb *bench)
 {
-    void *symbol = gr_cuda_symbol("cuStreamBatchMemOp", 11070);
+    void *symbol = cuda_symbol("cuStreamBatchMemOp", 11070);
     memcpy(&bench->batch_mem_op, &symbol, sizeof(symbol));
     if (symbol && raw_barrier(bench) != CUDA_SUCCESS)
         bench->batch_mem_op = NULL;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <grinterop/cuda.h>
+#include <grinterop/submit.h>
 #include <grinterop/vk.h>
 
 #include "tests/bench/bench.h"
