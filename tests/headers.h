@@ -1,26 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two files of the header test have in common. */
+/* What the files of the header test and test_null.c have in common. */
 #ifndef GR_TESTS_HEADERS_H
 #define GR_TESTS_HEADERS_H
 
 typedef void (*anything)(void);
 
-/* Every function that the public headers declare. */
+/*
+ * Every function that the public headers declare, header by header. check-headers looks whether one
+ * is missing.
+ */
 #define PUBLIC_FUNCTIONS(X)                                                                        \
+    /* gr.h */                                                                                     \
     X(gr_buffer_at_scope_end)                                                                      \
     X(gr_buffer_ptr)                                                                               \
     X(gr_buffer_release)                                                                           \
+    X(gr_buffer_release_later)                                                                     \
     X(gr_buffer_release_many)                                                                      \
-    X(gr_buffer_release_on)                                                                        \
     X(gr_buffer_size)                                                                              \
     X(gr_buffer_stream)                                                                            \
     X(gr_clear_error)                                                                              \
+    X(gr_error_print)                                                                              \
+    X(gr_flags_parse)                                                                              \
+    X(gr_last_error)                                                                               \
+    X(gr_library_version)                                                                          \
+    X(gr_log_set)                                                                                  \
+    X(gr_map)                                                                                      \
+    X(gr_map_many)                                                                                 \
+    X(gr_resource_api)                                                                             \
+    X(gr_resource_at_scope_end)                                                                    \
     X(gr_resource_close)                                                                           \
-    X(gr_cuda)                                                                                     \
+    X(gr_resource_describe)                                                                        \
+    X(gr_resource_external_memory)                                                                 \
+    X(gr_resource_flags)                                                                           \
+    X(gr_resource_free)                                                                            \
+    X(gr_resource_graphics)                                                                        \
+    X(gr_resource_is_closed)                                                                       \
+    X(gr_resource_is_mapped)                                                                       \
+    X(gr_resource_kind)                                                                            \
+    X(gr_resource_size)                                                                            \
+    X(gr_resource_transport)                                                                       \
+    X(gr_resource_unmap)                                                                           \
+    X(gr_resource_wait)                                                                            \
+    X(gr_status_name)                                                                              \
+    X(gr_status_text)                                                                              \
+    /* cuda.h */                                                                                   \
+    X(gr_cuda_context_at_scope_end)                                                                \
+    X(gr_cuda_context_context)                                                                     \
+    X(gr_cuda_context_create)                                                                      \
+    X(gr_cuda_context_free)                                                                        \
+    X(gr_cuda_context_stream)                                                                      \
     X(gr_cuda_driver_path)                                                                         \
     X(gr_cuda_is_software)                                                                         \
     X(gr_cuda_load)                                                                                \
     X(gr_cuda_symbol)                                                                              \
+    X(gr_cuda_table)                                                                               \
+    /* gl.h */                                                                                     \
+    X(gr_from_gl_buffer)                                                                           \
+    X(gr_from_gl_buffer_with)                                                                      \
+    X(gr_from_gl_image)                                                                            \
+    X(gr_from_gl_image_with)                                                                       \
+    X(gr_gl_buffer_create)                                                                         \
+    X(gr_gl_cuda_device)                                                                           \
+    X(gr_gl_image_create)                                                                          \
+    X(gr_gl_name)                                                                                  \
+    X(gr_gl_probe)                                                                                 \
+    X(gr_gl_target)                                                                                \
+    X(gr_map_gl_buffer)                                                                            \
+    /* egl.h */                                                                                    \
     X(gr_egl_at_scope_end)                                                                         \
     X(gr_egl_config)                                                                               \
     X(gr_egl_context)                                                                              \
@@ -29,23 +75,82 @@ typedef void (*anything)(void);
     X(gr_egl_display)                                                                              \
     X(gr_egl_free)                                                                                 \
     X(gr_egl_make_current)                                                                         \
-    X(gr_flags_parse)                                                                              \
-    X(gr_from_gl_buffer)                                                                           \
-    X(gr_handle)                                                                                   \
-    X(gr_resource_is_closed)                                                                       \
-    X(gr_resource_is_mapped)                                                                       \
-    X(gr_last_error)                                                                               \
-    X(gr_log_set)                                                                                  \
-    X(gr_map)                                                                                      \
-    X(gr_map_gl_buffer)                                                                            \
-    X(gr_map_many)                                                                                 \
-    X(gr_resource_at_scope_end)                                                                    \
-    X(gr_resource_describe)                                                                        \
-    X(gr_resource_free)                                                                            \
-    X(gr_status_name)                                                                              \
-    X(gr_status_text)                                                                              \
-    X(gr_resource_unmap)                                                                           \
-    X(gr_library_version)
+    /* image.h */                                                                                  \
+    X(gr_buffer_array)                                                                             \
+    X(gr_buffer_copy_from_image)                                                                   \
+    X(gr_buffer_copy_to_image)                                                                     \
+    X(gr_buffer_image_info)                                                                        \
+    X(gr_buffer_mipmapped_array)                                                                   \
+    X(gr_buffer_pitch)                                                                             \
+    X(gr_buffer_surface)                                                                           \
+    X(gr_buffer_texture)                                                                           \
+    X(gr_map_linear)                                                                               \
+    /* vk.h */                                                                                     \
+    X(gr_from_vk_buffer)                                                                           \
+    X(gr_from_vk_image)                                                                            \
+    X(gr_semaphore_from_vk)                                                                        \
+    X(gr_vk_buffer)                                                                                \
+    X(gr_vk_buffer_create)                                                                         \
+    X(gr_vk_cmd_from_cuda)                                                                         \
+    X(gr_vk_cmd_to_cuda)                                                                           \
+    X(gr_vk_device_at_scope_end)                                                                   \
+    X(gr_vk_device_cuda)                                                                           \
+    X(gr_vk_device_describe)                                                                       \
+    X(gr_vk_device_extensions)                                                                     \
+    X(gr_vk_device_free)                                                                           \
+    X(gr_vk_device_has_semaphores)                                                                 \
+    X(gr_vk_device_wrap)                                                                           \
+    X(gr_vk_format)                                                                                \
+    X(gr_vk_headless_at_scope_end)                                                                 \
+    X(gr_vk_headless_create)                                                                       \
+    X(gr_vk_headless_free)                                                                         \
+    X(gr_vk_headless_get)                                                                          \
+    X(gr_vk_image)                                                                                 \
+    X(gr_vk_image_create)                                                                          \
+    X(gr_vk_instance_extensions)                                                                   \
+    X(gr_vk_memory)                                                                                \
+    X(gr_vk_physical_device)                                                                       \
+    X(gr_vk_semaphore)                                                                             \
+    X(gr_vk_semaphore_create)                                                                      \
+    X(gr_vk_submit)                                                                                \
+    X(gr_vk_submit_fill)                                                                           \
+    /* submit.h */                                                                                 \
+    X(gr_resource_set_sync)                                                                        \
+    X(gr_submit_at_scope_end)                                                                      \
+    X(gr_submit_begin)                                                                             \
+    X(gr_submit_commit)                                                                            \
+    X(gr_submit_free)                                                                              \
+    /* semaphore.h */                                                                              \
+    X(gr_semaphore_at_scope_end)                                                                   \
+    X(gr_semaphore_describe)                                                                       \
+    X(gr_semaphore_external)                                                                       \
+    X(gr_semaphore_free)                                                                           \
+    X(gr_semaphore_import)                                                                         \
+    X(gr_semaphore_is_timeline)                                                                    \
+    X(gr_semaphore_signal)                                                                         \
+    X(gr_semaphore_wait)                                                                           \
+    /* external.h */                                                                               \
+    X(gr_from_external_memory)                                                                     \
+    X(gr_from_same_memory)                                                                         \
+    /* ring.h */                                                                                   \
+    X(gr_ring_acquire_read)                                                                        \
+    X(gr_ring_acquire_write)                                                                       \
+    X(gr_ring_at_scope_end)                                                                        \
+    X(gr_ring_cancel_read)                                                                         \
+    X(gr_ring_cancel_write)                                                                        \
+    X(gr_ring_create)                                                                              \
+    X(gr_ring_descriptor)                                                                          \
+    X(gr_ring_free)                                                                                \
+    X(gr_ring_get_info)                                                                            \
+    X(gr_ring_give_back)                                                                           \
+    X(gr_ring_publish)                                                                             \
+    X(gr_ring_resize)                                                                              \
+    X(gr_ring_stop)                                                                                \
+    /* share.h */                                                                                  \
+    X(gr_resource_receive)                                                                         \
+    X(gr_resource_send)                                                                            \
+    X(gr_ring_receive)                                                                             \
+    X(gr_ring_send)
 
 #define COUNT_FUNCTION(function) +1
 enum { FUNCTION_COUNT = 0 PUBLIC_FUNCTIONS(COUNT_FUNCTION) };

@@ -4,6 +4,10 @@
 #include <grinterop/egl.h>
 #include <grinterop/gl.h>
 #include <grinterop/cuda.h>
+#include <grinterop/image.h>
+#include <grinterop/vk.h>
+#include <grinterop/external.h>
+#include <grinterop/share.h>
 #include <grinterop/gr.h>
 
 #include "headers.h"
@@ -26,7 +30,7 @@ extern "C" int cxx_scope()
     GR_AUTO(gr_resource) *resource = nullptr;
     GR_AUTO(gr_buffer) *buffer = nullptr;
     GR_AUTO(gr_egl) *egl = nullptr;
-    gr_egl_options options = {};
+    gr_egl_options options = GR_INIT(gr_egl_options);
     return resource == nullptr && buffer == nullptr && egl == nullptr && options.share == nullptr &&
            GR_STREAM_OF_MAP != nullptr;
 }

@@ -14,8 +14,7 @@
 
 static int failed(const char *what)
 {
-    gr_error error;
-    gr_last_error(&error);
+    gr_error error = *gr_last_error();
     printf("%s: %s: %s\n", what, gr_status_name(error.status), error.message);
     return 1;
 }

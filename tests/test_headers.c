@@ -3,6 +3,10 @@
  * The public headers in C, in the other order than in C++: both languages see the same functions.
  * That each header stands by itself is what check-headers tries.
  */
+#include <grinterop/share.h>
+#include <grinterop/external.h>
+#include <grinterop/vk.h>
+#include <grinterop/image.h>
 #include <grinterop/cuda.h>
 #include <grinterop/gl.h>
 #include <grinterop/egl.h>
@@ -46,7 +50,8 @@ END_TEST
 
 START_TEST(names_of_statuses)
 {
-#define CHECK_STATUS(name, text)                                                                   \
+#define CHECK_STATUS(name, value, text)                                                            \
+    ck_assert_int_eq(name, value);                                                                 \
     ck_assert_str_eq(gr_status_name(name), #name);                                                 \
     ck_assert_str_eq(gr_status_text(name), text);
     GR_STATUS_MAP(CHECK_STATUS)
