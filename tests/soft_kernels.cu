@@ -40,6 +40,17 @@ extern "C" __global__ void write_to_address_in(unsigned char *const *address)
 }
 GR_KERNEL(write_to_address_in)
 
+struct place {
+    unsigned offset;
+    unsigned char *base;
+};
+
+extern "C" __global__ void write_at_place(place to)
+{
+    to.base[to.offset] = 0x5a;
+}
+GR_KERNEL(write_at_place)
+
 /* ---- Stacks ---------------------------------------------------------------------------------- */
 
 /*
