@@ -292,6 +292,8 @@ static void build(Suite *suite)
     add_loop_tests(list, sizeof(environments) / sizeof(*environments), environment_says_which);
     add_tests(add_two_case(suite, "contexts of two devices"), contexts, primary_contexts,
               streams_and_events);
+    add_peer_cases(suite);
+    add_device_memory_cases(suite);
     add_device_kernel_cases(suite);
 }
 

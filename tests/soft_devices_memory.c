@@ -1,0 +1,631 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies and fills of memory that another device has. */
+#include "soft_devices.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define HALF (SIZE / 2)
+
+/* ---- Peer access ----------------------------------------------------------------------------- */
+
+START_TEST(who_can_be_peers)
+{
+    need_two();
+    int can = 9;
+    CU(DeviceCanAccessPeer(&can, two.device[0], two.device[0]));
+    ck_assert_int_eq(can, 0);
+    CU(DeviceCanAccessPeer(&can, two.device[0], two.device[1]));
+    if (gr_cuda_is_software())
+        ck_assert_int_eq(can, 1);
+    CU_GIVES(CUDA_ERROR_INVALID_DEVICE, DeviceCanAccessPeer(&can, two.device[0], 99));
+    CU_GIVES(CUDA_ERROR_INVALID_DEVICE, DeviceCanAccessPeer(&can, 99, two.device[0]));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, DeviceCanAccessPeer(NULL, two.device[0], two.device[1]));
+
+    CU_GIVES(CUDA_SUCCESS, DeviceGetP2PAttribute(&can, CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK,
+                                                 two.device[0], two.device[1]));
+    ck_assert_int_eq(can, gr_cuda_is_software() ? 0 : can);
+    CU_GIVES(CUDA_SUCCESS, DeviceGetP2PAttribute(&can, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED,
+                                                 two.device[0], two.device[1]));
+    CU_GIVES(CUDA_ERROR_INVALID_DEVICE,
+             DeviceGetP2PAttribute(&can, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, two.device[0],
+                                   two.device[0]));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE,
+             DeviceGetP2PAttribute(&can, 0, two.device[0], two.device[1]));
+}
+END_TEST
+
+START_TEST(access_is_given_once)
+{
+    need_two();
+    CU_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CtxDisablePeerAccess(two.context[1]));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, CtxEnablePeerAccess(two.context[1], 1));
+    CU(CtxEnablePeerAccess(two.context[1], 0));
+    CU_GIVES(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, CtxEnablePeerAccess(two.context[1], 0));
+    use_device(1); /* the other way is another matter */
+    CU_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CtxDisablePeerAccess(two.context[0]));
+    use_device(0);
+    CU(CtxDisablePeerAccess(two.context[1]));
+    CU_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CtxDisablePeerAccess(two.context[1]));
+
+    CU_GIVES(CUDA_ERROR_INVALID_CONTEXT, CtxEnablePeerAccess(NULL, 0));
+    CU_GIVES(CUDA_ERROR_INVALID_CONTEXT, CtxDisablePeerAccess(NULL));
+    CU_GIVES(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, CtxEnablePeerAccess(two.context[0], 0));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, CtxEnablePeerAccess(two.context[0], 1));
+    CU_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CtxDisablePeerAccess(two.context[0]));
+    CU(CtxSetCurrent(NULL));
+    /* A GPU's driver says this or CUDA_ERROR_INVALID_CONTEXT, by what was current before. */
+    SOFT_GIVES(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, CtxEnablePeerAccess(two.context[1], 0));
+    SOFT_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CtxDisablePeerAccess(two.context[1]));
+}
+END_TEST
+
+/* A context of the same device needs no access, and one that has ended leaves none behind. */
+START_TEST(access_to_other_contexts)
+{
+    need_two();
+    CUcontext same = NULL, peer = NULL, next = NULL;
+    CU(CtxCreate(&same, 0, two.device[0]));
+    CU(CtxCreate(&peer, 0, two.device[1]));
+    use_device(0);
+    CU_GIVES(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, CtxEnablePeerAccess(same, 0));
+    CU(CtxEnablePeerAccess(peer, 0));
+    CU(CtxDestroy(peer));
+    CU_GIVES(CUDA_ERROR_CONTEXT_IS_DESTROYED, CtxDisablePeerAccess(peer));
+    CU(CtxCreate(&next, 0, two.device[1]));
+    use_device(0);
+    CU_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CtxDisablePeerAccess(next));
+    CU(CtxDestroy(next));
+    CU(CtxDestroy(same));
+}
+END_TEST
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+/* Between devices all can copy what cuMemAlloc gave, whoever is current and without access. */
+START_TEST(copies_between_devices)
+{
+    need_two();
+    CUdeviceptr a = two.memory[0], b = two.memory[1];
+    use_device(_i % 2);
+    CU(Memcpy(b, a, HALF));
+    assert_memory(b, HALF, DEVICE_BYTE(0));
+    assert_memory(b + HALF, HALF, DEVICE_BYTE(1));
+    CU(MemcpyDtoD(a, b + HALF, HALF));
+    assert_memory(a, HALF, DEVICE_BYTE(1));
+    assert_memory(a + HALF, HALF, DEVICE_BYTE(0));
+    CU(MemcpyDtoDAsync(b, a, SIZE, two.stream[_i / 2]));
+    CU(StreamSynchronize(two.stream[_i / 2]));
+    assert_memory(b, HALF, DEVICE_BYTE(1));
+    assert_memory(b + HALF, HALF, DEVICE_BYTE(0));
+}
+END_TEST
+
+START_TEST(copies_of_the_host_to_another_device)
+{
+    need_two();
+    unsigned char bytes[SIZE];
+    memset(bytes, 0x61, sizeof(bytes));
+    use_device(1);
+    CU(MemcpyHtoD(two.memory[0], bytes, SIZE));
+    assert_memory(two.memory[0], SIZE, 0x61);
+    memset(bytes, 0, sizeof(bytes));
+    CU(MemcpyDtoHAsync(bytes, two.memory[0], SIZE, two.stream[1]));
+    CU(StreamSynchronize(two.stream[1]));
+    assert_bytes(bytes, SIZE, 0x61);
+}
+END_TEST
+
+START_TEST(copies_in_rows)
+{
+    need_two();
+    const CUDA_MEMCPY2D rows = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                                .srcDevice = two.memory[0],
+                                .srcPitch = 64,
+                                .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+                                .dstDevice = two.memory[1],
+                                .dstPitch = 128,
+                                .WidthInBytes = 64,
+                                .Height = 2};
+    use_device(1);
+    CU(Memcpy2DAsync(&rows, two.stream[1]));
+    CU(StreamSynchronize(two.stream[1]));
+    assert_memory(two.memory[1], 64, DEVICE_BYTE(0));
+    assert_memory(two.memory[1] + 64, 64, DEVICE_BYTE(1));
+    assert_memory(two.memory[1] + 128, 64, DEVICE_BYTE(0));
+    assert_memory(two.memory[1] + 192, SIZE - 192, DEVICE_BYTE(1));
+}
+END_TEST
+
+START_TEST(copies_between_peers)
+{
+    need_two();
+    CUdeviceptr a = two.memory[0], b = two.memory[1];
+    CUcontext of_a = two.context[0], of_b = two.context[1];
+    use_device(_i);
+    CU(MemcpyPeer(b, of_b, a, of_a, HALF));
+    assert_memory(b, HALF, DEVICE_BYTE(0));
+    assert_memory(b + HALF, HALF, DEVICE_BYTE(1));
+    CU(MemcpyPeerAsync(a, of_a, b + HALF, of_b, HALF, two.stream[_i]));
+    CU(StreamSynchronize(two.stream[_i]));
+    assert_memory(a, HALF, DEVICE_BYTE(1));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemcpyPeer(b, of_b, a, of_a, SIZE + 512 * 1024 * 1024));
+    SOFT_GIVES(CUDA_ERROR_INVALID_CONTEXT, MemcpyPeer(b, (CUcontext)&two, a, of_a, HALF));
+}
+END_TEST
+
+/* Catches: a synchronous copy began before the work of the other device that it has to follow. */
+START_TEST(copies_between_peers_are_in_order)
+{
+    need_two();
+    CUstream blocking; /* of the others, a GPU's copy takes no notice */
+    use_device(0);
+    CU(StreamCreate(&blocking, CU_STREAM_DEFAULT));
+    struct gate *gate = gate_put(blocking);
+    CU(MemsetD8Async(two.memory[0], 0x71, SIZE, blocking));
+    gate_open_after(gate, 50);
+    use_device(1);
+    CU(MemcpyPeer(two.memory[1], two.context[1], two.memory[0], two.context[0], SIZE));
+    CU(MemsetD8Async(two.memory[0], 0x72, SIZE, blocking));
+    CU(StreamSynchronize(blocking));
+    assert_memory(two.memory[1], SIZE, 0x71);
+    CU(StreamDestroy(blocking));
+}
+END_TEST
+
+START_TEST(copies_of_boxes_between_peers)
+{
+    need_two();
+    CUDA_MEMCPY3D_PEER box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                              .srcDevice = two.memory[0],
+                              .srcContext = two.context[0],
+                              .srcPitch = 16,
+                              .srcHeight = 4,
+                              .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                              .dstDevice = two.memory[1],
+                              .dstContext = two.context[1],
+                              .dstPitch = 16,
+                              .dstHeight = 8,
+                              .WidthInBytes = 16,
+                              .Height = 4,
+                              .Depth = 2};
+    use_device(_i);
+    CU(Memcpy3DPeer(&box));
+    assert_memory(two.memory[1], 64, DEVICE_BYTE(0));
+    assert_memory(two.memory[1] + 64, 64, DEVICE_BYTE(1));
+    assert_memory(two.memory[1] + 128, 64, DEVICE_BYTE(0));
+    assert_memory(two.memory[1] + 192, SIZE - 192, DEVICE_BYTE(1));
+    box.dstZ = 1;
+    CU(Memcpy3DPeerAsync(&box, two.stream[_i]));
+    CU(StreamSynchronize(two.stream[_i]));
+    assert_memory(two.memory[1] + 256, 64, DEVICE_BYTE(0));
+    box.dstPitch = 8;
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, Memcpy3DPeerAsync(&box, two.stream[_i]));
+    SOFT_GIVES(CUDA_ERROR_INVALID_VALUE, Memcpy3DPeer(NULL)); /* NVIDIA's driver crashes */
+}
+END_TEST
+
+/* ---- Fills ----------------------------------------------------------------------------------- */
+
+START_TEST(fills_need_access)
+{
+    need_two();
+    use_device(1);
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8(two.memory[0], 1, SIZE));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD32Async(two.memory[0], 1, 4, two.stream[1]));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD2D8Async(two.memory[0], 64, 1, 8, 8, two.stream[1]));
+    SOFT_GIVES(CUDA_ERROR_INVALID_VALUE, StreamWriteValue32(two.stream[1], two.memory[0], 1, 0));
+    assert_memory(two.memory[0], SIZE, DEVICE_BYTE(0));
+    CU(CtxEnablePeerAccess(two.context[0], 0));
+    CU(MemsetD8Async(two.memory[0], 0x33, SIZE, two.stream[1]));
+    CU(StreamSynchronize(two.stream[1]));
+    assert_memory(two.memory[0], SIZE, 0x33);
+    CU(CtxDisablePeerAccess(two.context[0]));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8(two.memory[0], 1, SIZE));
+    assert_memory(two.memory[0], SIZE, 0x33);
+}
+END_TEST
+
+/* ---- Memory of the host ---------------------------------------------------------------------- */
+
+START_TEST(pinned_memory_is_everybodys)
+{
+    need_two();
+    void *pinned = NULL;
+    CUdeviceptr address = 0;
+    use_device(0);
+    CU(MemAllocHost(&pinned, SIZE));
+    use_device(1);
+    CU(MemHostGetDevicePointer(&address, pinned, 0));
+    CU(MemsetD8Async(address, 0x35, SIZE, two.stream[1]));
+    CU(StreamSynchronize(two.stream[1]));
+    assert_bytes(pinned, SIZE, 0x35);
+    CU(MemFreeHost(pinned));
+}
+END_TEST
+
+/* ---- Pools ----------------------------------------------------------------------------------- */
+
+static CUmemAccess_flags pool_access(CUmemoryPool pool, int i)
+{
+    CUmemLocation location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = two.device[i]};
+    CUmemAccess_flags flags = (CUmemAccess_flags)9;
+    CU(MemPoolGetAccess(&flags, pool, &location));
+    return flags;
+}
+
+/* A new pool on the first device. */
+static CUmemoryPool make_pool(void)
+{
+    const CUmemPoolProps props = {
+        .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = two.device[0]}};
+    CUmemoryPool pool = NULL;
+    CU(MemPoolCreate(&pool, &props));
+    return pool;
+}
+
+static CUdeviceptr pool_memory(CUmemoryPool pool)
+{
+    CUdeviceptr memory = 0;
+    use_device(0);
+    CU(MemAllocFromPoolAsync(&memory, SIZE, pool, two.stream[0]));
+    set_memory(0, memory, SIZE, 0x41);
+    return memory;
+}
+
+static int ordinal_of(CUdeviceptr memory)
+{
+    int ordinal = -9;
+    CU(PointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, memory));
+    return ordinal;
+}
+
+START_TEST(pools_of_two_devices)
+{
+    need_two();
+    CUmemoryPool pool[2] = {NULL, NULL};
+    CUdeviceptr memory = 0;
+    CU(DeviceGetDefaultMemPool(&pool[0], two.device[0]));
+    CU(DeviceGetDefaultMemPool(&pool[1], two.device[1]));
+    ck_assert_ptr_ne(pool[0], pool[1]);
+    use_device(0);
+    CU(MemAllocAsync(&memory, SIZE, two.stream[1]));
+    ck_assert_int_eq(ordinal_of(memory), two.device[1]);
+    CU(MemFreeAsync(memory, two.stream[1]));
+    CU_GIVES(CUDA_ERROR_INVALID_DEVICE, DeviceGetDefaultMemPool(&pool[0], 99));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, DeviceSetMemPool(two.device[0], pool[1]));
+    CU(DeviceSetMemPool(two.device[1], pool[1]));
+}
+END_TEST
+
+START_TEST(pools_give_access)
+{
+    need_two();
+    CUmemoryPool pool = make_pool();
+    CUmemAccessDesc access = access_of(1, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    ck_assert_int_eq(pool_access(pool, 0), CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    ck_assert_int_eq(pool_access(pool, 1), CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    CU(MemPoolSetAccess(pool, &access, 1));
+    ck_assert_int_eq(pool_access(pool, 1), CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    CU(MemPoolSetAccess(pool, &access, 1));
+    ck_assert_int_eq(pool_access(pool, 1), CU_MEM_ACCESS_FLAGS_PROT_NONE);
+
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemPoolSetAccess(pool, NULL, 1));
+    CU(MemPoolSetAccess(pool, &access, 0));
+    access.location.id = 99;
+    CU_GIVES(CUDA_ERROR_INVALID_DEVICE, MemPoolSetAccess(pool, &access, 1));
+    access = access_of(0, CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    CU_GIVES(CUDA_ERROR_INVALID_DEVICE, MemPoolSetAccess(pool, &access, 1));
+    access = access_of(1, CU_MEM_ACCESS_FLAGS_PROT_READ);
+    CU_GIVES(CUDA_ERROR_NOT_SUPPORTED, MemPoolSetAccess(pool, &access, 1));
+    access = access_of(1, (CUmemAccess_flags)7);
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemPoolSetAccess(pool, &access, 1));
+    access.location.type = CU_MEM_LOCATION_TYPE_INVALID;
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    CU_GIVES(CUDA_ERROR_NOT_SUPPORTED, MemPoolSetAccess(pool, &access, 1));
+    CU(MemPoolDestroy(pool));
+}
+END_TEST
+
+/* Memory that is not cuMemAlloc's is only copied by who has access, or by its own context. */
+START_TEST(copies_of_pool_memory)
+{
+    need_two();
+    CUmemoryPool pool = make_pool();
+    CUdeviceptr memory = pool_memory(pool), mine = two.memory[1];
+    CUmemAccessDesc access = access_of(1, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    unsigned char bytes[SIZE] = {0};
+    use_device(1);
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemcpyDtoDAsync(mine, memory, SIZE, two.stream[1]));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, Memcpy(memory, mine, SIZE));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemcpyDtoH(bytes, memory, SIZE));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8(memory, 1, SIZE));
+    CU(CtxEnablePeerAccess(two.context[0], 0)); /* is not about pools */
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8(memory, 1, SIZE));
+    CU(CtxDisablePeerAccess(two.context[0]));
+    assert_memory(memory, SIZE, 0x41);
+
+    CU(MemcpyPeerAsync(mine, two.context[1], memory, two.context[0], SIZE, two.stream[1]));
+    CU(StreamSynchronize(two.stream[1]));
+    assert_memory(mine, SIZE, 0x41);
+    CU(MemPoolSetAccess(pool, &access, 1));
+    CU(MemsetD8Async(memory, 0x42, SIZE, two.stream[1]));
+    CU(MemcpyDtoDAsync(mine, memory, SIZE, two.stream[1]));
+    CU(StreamSynchronize(two.stream[1]));
+    assert_memory(mine, SIZE, 0x42);
+    CU(MemFreeAsync(memory, two.stream[1]));
+    CU(StreamSynchronize(two.stream[1]));
+    CU(MemPoolDestroy(pool));
+}
+END_TEST
+
+/* ---- Virtual memory -------------------------------------------------------------------------- */
+
+static unsigned long long access_to(CUdeviceptr memory, int i)
+{
+    unsigned long long flags = 99;
+    const CUmemAccessDesc of = access_of(i, CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    CU(MemGetAccess(&flags, &of.location, memory));
+    return flags;
+}
+
+static void end_virtual(CUdeviceptr memory, size_t size)
+{
+    CU(MemUnmap(memory, size));
+    CU(MemAddressFree(memory, size));
+}
+
+START_TEST(virtual_memory_gives_access)
+{
+    need_two();
+    size_t size = 0;
+    CUdeviceptr memory = virtual_memory(0, &size, NULL), mine = two.memory[1];
+    CUmemAccessDesc access[2] = {access_of(0, CU_MEM_ACCESS_FLAGS_PROT_READWRITE),
+                                 access_of(1, CU_MEM_ACCESS_FLAGS_PROT_READWRITE)};
+    CU(MemSetAccess(memory, size, &access[0], 1));
+    ck_assert_uint_eq(access_to(memory, 1), 0);
+    ck_assert_int_eq(ordinal_of(memory), two.device[0]);
+    set_memory(0, memory, SIZE, 0x51);
+    use_device(1);
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8(memory, 1, SIZE));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemcpyDtoDAsync(mine, memory, SIZE, two.stream[1]));
+    CU(MemcpyPeerAsync(mine, two.context[1], memory, two.context[0], SIZE, two.stream[1]));
+    CU(StreamSynchronize(two.stream[1]));
+    assert_memory(mine, SIZE, 0x51);
+
+    /* A fill is the stream's context's, a copy the current one's, or the one's that it names. */
+    CU(MemsetD8Async(memory, 0x51, SIZE, two.stream[0]));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemcpyDtoDAsync(mine, memory, SIZE, two.stream[0]));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE,
+             MemcpyPeerAsync(mine, two.context[1], memory, two.context[1], SIZE, two.stream[1]));
+    CU(StreamSynchronize(two.stream[0]));
+    CU(MemSetAccess(memory, size, &access[1], 1));
+    ck_assert_uint_eq(access_to(memory, 0), CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    ck_assert_uint_eq(access_to(memory, 1), CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    CU(MemsetD8Async(memory, 0x52, SIZE, two.stream[1]));
+    CU(StreamSynchronize(two.stream[1]));
+    assert_memory(memory, SIZE, 0x52);
+    end_virtual(memory, size);
+}
+END_TEST
+
+/* Catches: with access for none but another device, memory was still its own device's. */
+START_TEST(virtual_memory_of_the_other_alone)
+{
+    need_two();
+    size_t size = 0;
+    CUdeviceptr memory = virtual_memory(0, &size, NULL);
+    CUmemAccessDesc access[2] = {access_of(1, CU_MEM_ACCESS_FLAGS_PROT_READWRITE),
+                                 access_of(0, CU_MEM_ACCESS_FLAGS_PROT_READWRITE)};
+    CU(MemSetAccess(memory, size, access, 1));
+    use_device(1);
+    CU(MemsetD8Async(memory, 0x53, SIZE, two.stream[1]));
+    CU(StreamSynchronize(two.stream[1]));
+    CU(MemcpyDtoDAsync(two.memory[1], memory, SIZE, two.stream[0]));
+    CU(StreamSynchronize(two.stream[0]));
+    assert_memory(two.memory[1], SIZE, 0x53);
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemcpyPeerAsync(two.memory[1], two.context[1], memory,
+                                                       two.context[0], SIZE, two.stream[1]));
+    use_device(0);
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8(memory, 1, SIZE));
+    access[0].flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    CU(MemSetAccess(memory, size, access, 2));
+    ck_assert_uint_eq(access_to(memory, 1), 0);
+    assert_memory(memory, SIZE, 0x53);
+    access[0].location.id = 99;
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemSetAccess(memory, size, access, 2));
+    ck_assert_uint_eq(access_to(memory, 0), CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    end_virtual(memory, size);
+}
+END_TEST
+
+/* Catches: a copy across two mappings looked at the first one's access only. */
+START_TEST(mappings_end_to_end)
+{
+    need_software();
+    size_t size = 0;
+    CUdeviceptr first = virtual_memory(0, &size, NULL), both = 0;
+    CUmemGenericAllocationHandle handle[2] = {0, 0};
+    const CUmemAccessDesc access[2] = {access_of(0, CU_MEM_ACCESS_FLAGS_PROT_READWRITE),
+                                       access_of(1, CU_MEM_ACCESS_FLAGS_PROT_READWRITE)};
+    const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                      .location = access[0].location};
+    end_virtual(first, size);
+    CU(MemAddressReserve(&both, 2 * size, 0, 0, 0));
+    for (int i = 0; i < 2; i++) {
+        CU(MemCreate(&handle[i], size, &prop, 0));
+        CU(MemMap(both + (CUdeviceptr)i * size, size, 0, handle[i], 0));
+        CU(MemRelease(handle[i]));
+    }
+    CU(MemSetAccess(both, size, access, 2));
+    CU(MemSetAccess(both + size, size, access, 1));
+    use_device(1);
+    CU(MemsetD8Async(both, 1, size, two.stream[1]));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8Async(both, 1, size + 1, two.stream[1]));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE,
+             MemcpyDtoDAsync(two.memory[1], both + size - HALF, SIZE, two.stream[1]));
+    CU(MemSetAccess(both + size, size, &access[1], 1));
+    CU(MemsetD8Async(both, 0x55, 2 * size, two.stream[1]));
+    CU(StreamSynchronize(two.stream[1]));
+    assert_memory(both + size - HALF, SIZE, 0x55);
+    end_virtual(both, 2 * size);
+}
+END_TEST
+
+/* ---- External memory ------------------------------------------------------------------------- */
+
+/* Memory of cuMemCreate imports on any device, and all can copy what was imported; not fill it. */
+START_TEST(external_memory_of_another_device)
+{
+    need_two();
+    size_t size = 0;
+    CUexternalMemory imported = NULL;
+    CUdeviceptr buffer = 0;
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC import = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+                                               .flags = _i ? CUDA_EXTERNAL_MEMORY_DEDICATED : 0};
+    CUdeviceptr memory = virtual_memory(0, &size, &import.handle.fd);
+    const CUmemAccessDesc access = access_of(0, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    const CUDA_EXTERNAL_MEMORY_BUFFER_DESC view = {.size = size};
+    CU(MemSetAccess(memory, size, &access, 1));
+    import.size = size;
+    use_device(1);
+    CU(ImportExternalMemory(&imported, &import));
+    CU(ExternalMemoryGetMappedBuffer(&buffer, imported, &view));
+    ck_assert_int_eq(ordinal_of(buffer), two.device[1]);
+    set_memory(1, buffer, SIZE, 0x54);
+    assert_memory(memory, SIZE, 0x54);
+
+    use_device(0);
+    CU(CtxEnablePeerAccess(two.context[1], 0));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8(buffer, 1, SIZE));
+    CU(CtxDisablePeerAccess(two.context[1]));
+    CU(MemcpyDtoD(two.memory[0], buffer, SIZE));
+    assert_memory(two.memory[0], SIZE, 0x54);
+    use_device(1);
+    CU(MemFree(buffer));
+    CU(DestroyExternalMemory(imported));
+    end_virtual(memory, size);
+}
+END_TEST
+
+/* The device goes with the descriptor. */
+START_TEST(imported_allocations_stay_where_they_are)
+{
+    need_software();
+    size_t size = 0;
+    int fd = -1;
+    CUmemGenericAllocationHandle handle = 0;
+    CUmemAllocationProp prop;
+    CUdeviceptr memory = virtual_memory(1, &size, &fd);
+    CU(MemImportFromShareableHandle(&handle, (void *)(intptr_t)fd,
+                                    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    CU(MemGetAllocationPropertiesFromHandle(&prop, handle));
+    ck_assert_int_eq(prop.location.id, two.device[1]);
+    CU(MemRelease(handle));
+    close(fd);
+    end_virtual(memory, size);
+}
+END_TEST
+
+/* ---- Arrays ---------------------------------------------------------------------------------- */
+
+static CUarray make_array(int i)
+{
+    const CUDA_ARRAY_DESCRIPTOR descriptor = {
+        .Width = 16, .Height = 16, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
+    CUarray array = NULL;
+    use_device(i);
+    CU(ArrayCreate(&array, &descriptor));
+    return array;
+}
+
+START_TEST(arrays_of_another_device)
+{
+    need_two();
+    CUarray array = make_array(0);
+    CUDA_MEMCPY3D_PEER box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                              .srcDevice = two.memory[1],
+                              .srcContext = two.context[1],
+                              .srcPitch = 64,
+                              .srcHeight = 16,
+                              .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                              .dstArray = array,
+                              .dstContext = two.context[0],
+                              .WidthInBytes = 64,
+                              .Height = 16,
+                              .Depth = 1};
+    const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY,
+                                         .res.array.hArray = array};
+    const CUDA_TEXTURE_DESC reading = {.flags = 0};
+    CUtexObject texture = 0;
+    unsigned char bytes[64] = {0};
+    use_device(_i);
+    CU(Memcpy3DPeer(&box));
+    use_device(1);
+    CU(MemcpyAtoH(bytes, array, 0, sizeof(bytes)));
+    assert_bytes(bytes, sizeof(bytes), DEVICE_BYTE(1));
+    CU_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED,
+             TexObjectCreate(&texture, &resource, &reading, NULL));
+    CU(ArrayDestroy(array));
+}
+END_TEST
+
+/* ---- Pointers -------------------------------------------------------------------------------- */
+
+START_TEST(pointers_tell_their_device)
+{
+    need_two();
+    CUcontext context = NULL;
+    CUdeviceptr seen = 0;
+    ck_assert_int_eq(ordinal_of(two.memory[0]), two.device[0]);
+    ck_assert_int_eq(ordinal_of(two.memory[1]), two.device[1]);
+    CU(PointerGetAttribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT, two.memory[1]));
+    ck_assert_ptr_eq(context, two.context[1]);
+    use_device(0);
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE,
+             PointerGetAttribute(&seen, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, two.memory[1]));
+    CU_GIVES(CUDA_ERROR_NOT_FOUND, MemGetAddressRange(&seen, NULL, two.memory[1]));
+    CU(CtxEnablePeerAccess(two.context[1], 0));
+    CU(PointerGetAttribute(&seen, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, two.memory[1]));
+    ck_assert_uint_eq(seen, two.memory[1]);
+    CU(CtxDisablePeerAccess(two.context[1]));
+}
+END_TEST
+
+START_TEST(freed_by_another_device)
+{
+    need_two();
+    CUdeviceptr a = 0, b = 0;
+    use_device(0);
+    CU(MemAlloc(&a, SIZE));
+    CU(MemAlloc(&b, SIZE));
+    use_device(1);
+    CU(MemFree(a));
+    CU(MemFreeAsync(b, two.stream[1]));
+    CU(StreamSynchronize(two.stream[1]));
+    CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemFree(a));
+}
+END_TEST
+
+void add_peer_cases(Suite *suite)
+{
+    add_tests(add_two_case(suite, "access between peers"), who_can_be_peers, access_is_given_once,
+              access_to_other_contexts, fills_need_access);
+}
+
+void add_device_memory_cases(Suite *suite)
+{
+    TCase *copies = add_two_case(suite, "copies between devices");
+    add_loop_tests(copies, 4, copies_between_devices);
+    add_loop_tests(copies, 2, external_memory_of_another_device, copies_between_peers,
+                   copies_of_boxes_between_peers, arrays_of_another_device);
+    add_tests(copies, copies_of_the_host_to_another_device, copies_in_rows,
+              copies_between_peers_are_in_order);
+    add_tests(add_two_case(suite, "memory of another device"), pinned_memory_is_everybodys,
+              pools_of_two_devices, pools_give_access, copies_of_pool_memory,
+              virtual_memory_gives_access, virtual_memory_of_the_other_alone, mappings_end_to_end,
+              imported_allocations_stay_where_they_are, pointers_tell_their_device,
+              freed_by_another_device);
+}
