@@ -1,0 +1,748 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * grinterop/cuhost.h: one .cu file, two compilers.
+ *
+ * A kernel file that includes this header compiles with nvcc for a GPU, where the header is
+ * nearly empty, and with an ordinary C++17 compiler into a shared object that grinterop's software
+ * CUDA driver loads with cuModuleLoad or cuModuleLoadData:
+ *
+ *     nvcc -cubin -arch=sm_90 waves.cu -o waves.cubin
+ *     g++ -x c++ -std=c++17 -O2 -fPIC -shared -I"$CUDA/include" waves.cu -o waves.so
+ *
+ * The file:
+ *
+ *     #include <grinterop/cuhost.h>
+ *
+ *     extern "C" __global__ void waves(float4 *out, unsigned n, float time)
+ *     {
+ *         unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+ *         if (i < n)
+ *             out[i] = make_float4(i, sinf(i * 0.1f + time), 0, 1);
+ *     }
+ *     GR_KERNEL(waves)
+ *
+ * Each kernel is declared extern "C" and named once in one of two lines, at file scope below it:
+ *   GR_KERNEL(name)        the threads of a block run one after the other, in a plain loop that the
+ *                          compiler can turn into vector code; for kernels without barriers.
+ *   GR_KERNEL_SYNC(name)   the threads of a block take turns at each __syncthreads(); slower.
+ * A kernel that has a barrier but only a GR_KERNEL line stops the program with a message.
+ *
+ * Dynamic shared memory, `extern __shared__ float tile[];`, needs one more line at file scope below
+ * its last use: GR_SHARED(tile). A file has one such array, as a kernel has in CUDA.
+ *
+ * What the host build has: threadIdx, blockIdx, blockDim, gridDim, warpSize; __syncthreads and its
+ * _count, _and, _or forms; atomics; fences; __ldg; the vector types; the arithmetic and conversion
+ * functions below; texture and surface objects (see grinterop/cuhost_texture.h and grinterop/cuhost_surface.h).
+ * What it has not: warp shuffles and votes, cooperative groups, texture and surface references,
+ * launches from within a kernel. Results of the fast intrinsics (__sinf, __expf, ...) are
+ * those of the full functions, so they are more exact than a GPU's, not equal to them.
+ *
+ * A file with __device__ functions that are neither static nor inline runs faster with
+ * -fno-semantic-interposition added to the command line.
+ */
+#ifndef GR_CUHOST_H
+#define GR_CUHOST_H
+
+#ifdef __CUDACC__
+
+#define GR_KERNEL(name)
+#define GR_KERNEL_SYNC(name)
+#define GR_SHARED(name)
+
+#else
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <grinterop/cuhost_image.h>
+
+/*
+ * The record through which the driver finds and runs a kernel: a module exports one for each kernel,
+ * as the symbol gr_cuhost_kernel_<name>. Both sides read this part, the driver as C.
+ */
+
+/* The version of what follows. The driver refuses a module that was built for another one. */
+#define GR_CUHOST_ABI        2u
+
+/* The kernel's threads meet at barriers: the driver has to run each on a stack of its own. */
+#define GR_CUHOST_SYNC       1u
+
+/* Bytes of dynamic shared memory that a block can have when the kernel's attribute allows it. */
+#define GR_CUHOST_SHARED_MAX 101376u
+
+/* What the threads of one block are told. The driver fills it in, the module reads it. */
+typedef struct gr_cuhost_block {
+    unsigned block_idx[3];
+    unsigned block_dim[3];
+    unsigned grid_dim[3];
+    /* Waits until every thread of the block that still runs has come here; returns how many of them
+       gave a predicate other than 0. NULL for a kernel without GR_CUHOST_SYNC. */
+    int (*barrier)(void *fibre, int predicate);
+    void *fibre;
+    const char *kernel;
+    const gr_cuhost_images *images;
+} gr_cuhost_block;
+
+typedef struct gr_cuhost_kernel {
+    uint32_t abi;  /* GR_CUHOST_ABI */
+    uint32_t size; /* sizeof(gr_cuhost_kernel) */
+    uint32_t flags;
+    uint32_t param_count;
+    const char *name;
+    const uint32_t *param_sizes; /* bytes */
+    const uint32_t
+        *param_offsets;   /* in the buffer of cuLaunchKernel's `extra`, as nvcc lays it out */
+    uint32_t params_size; /* bytes of that buffer */
+    uint32_t reserved;
+    /* Runs all threads of a block, one after the other. */
+    void (*run_block)(const struct gr_cuhost_block *block, void *const *params);
+    /* Runs the one thread that is named. */
+    void (*run_thread)(const struct gr_cuhost_block *block, const unsigned thread[3],
+                       void *const *params);
+} gr_cuhost_kernel;
+
+#ifdef __cplusplus
+
+#if __cplusplus < 201703L
+#error "grinterop/cuhost.h: kernels for the host need C++17 (-std=c++17)"
+#endif
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <limits>
+#include <new>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+/* The toolkit's headers ask for this to let themselves be included one by one. */
+#define __CUDA_INCLUDE_COMPILER_INTERNAL_HEADERS__
+#include <crt/host_defines.h>
+#include <vector_types.h>
+#include <vector_functions.h>
+#include <texture_types.h>
+#include <surface_types.h>
+#undef __CUDA_INCLUDE_COMPILER_INTERNAL_HEADERS__
+
+#undef __global__
+#undef __device__
+#undef __host__
+#undef __shared__
+#undef __constant__
+#undef __managed__
+#undef __launch_bounds__
+
+/* Protected: found by the driver's dlsym, yet inlined into the loop over a block's threads. */
+#define __global__ __attribute__((visibility("protected")))
+#define __device__
+#define __host__
+/* A block runs on one thread of the host from its first thread to its last. The promise of a constant
+ * initial value spares the use of an `extern __shared__` array a call that looks for an initialiser. */
+#ifdef __clang__
+#define __shared__ __attribute__((require_constant_initialization)) thread_local
+#else
+#define __shared__ __constinit thread_local
+#endif
+#define __constant__
+#define __managed__
+#define __launch_bounds__(...)
+
+/* Hidden: modules that are loaded side by side must not share any of it. */
+#pragma GCC visibility push(hidden)
+namespace gr_cuhost
+{
+
+struct place {
+    uint3 thread;
+    uint3 block;
+    dim3 block_dim;
+    dim3 grid_dim;
+    const gr_cuhost_block *launch;
+};
+
+inline thread_local place here;
+
+inline constexpr int warp_size = 32;
+
+inline int barrier(int predicate)
+{
+    const gr_cuhost_block *launch = here.launch;
+    if (launch->barrier == nullptr) {
+        fprintf(stderr,
+                "grinterop/cuhost.h: kernel %s has a barrier: register it with GR_KERNEL_SYNC(%s)\n",
+                launch->kernel, launch->kernel);
+        abort();
+    }
+    /* The other threads of the block use the same variable in the meantime. */
+    const place mine = here;
+    const int count = launch->barrier(launch->fibre, predicate);
+    here = mine;
+    return count;
+}
+
+template <class... A> struct layout {
+    uint32_t sizes[sizeof...(A) + 1] = {static_cast<uint32_t>(sizeof(A))..., 0};
+    uint32_t offsets[sizeof...(A) + 1] = {};
+    uint32_t total = 0;
+
+    constexpr layout()
+    {
+        const uint32_t aligns[sizeof...(A) + 1] = {static_cast<uint32_t>(alignof(A))..., 1};
+        for (size_t i = 0; i < sizeof...(A); i++) {
+            offsets[i] = (total + aligns[i] - 1) / aligns[i] * aligns[i];
+            total = offsets[i] + sizes[i];
+        }
+    }
+};
+
+/* The driver's copy need not be aligned as T asks. */
+template <class T> inline T load(const void *from)
+{
+    alignas(T) unsigned char raw[sizeof(T)];
+    memcpy(raw, from, sizeof(raw));
+    return *std::launder(reinterpret_cast<T *>(raw));
+}
+
+template <auto Kernel> struct entry {
+    static_assert(sizeof(Kernel) == 0, "a kernel is a function that returns void");
+};
+
+template <class... A, void (*Kernel)(A...)> struct entry<Kernel> {
+    static_assert(
+        (std::is_trivially_copyable_v<A> && ...),
+        "the driver copies a kernel's parameters as bytes: pointers and plain structs only");
+
+    using values = std::tuple<std::remove_cv_t<A>...>;
+    static constexpr layout<A...> params{};
+
+    template <size_t... I> static values unpack(void *const *p, std::index_sequence<I...>)
+    {
+        (void)p;
+        return values(load<std::remove_cv_t<A>>(p[I])...);
+    }
+
+    static void enter(const gr_cuhost_block *block)
+    {
+        here.block = make_uint3(block->block_idx[0], block->block_idx[1], block->block_idx[2]);
+        here.block_dim = dim3(block->block_dim[0], block->block_dim[1], block->block_dim[2]);
+        here.grid_dim = dim3(block->grid_dim[0], block->grid_dim[1], block->grid_dim[2]);
+        here.launch = block;
+    }
+
+    static void run_block(const gr_cuhost_block *block, void *const *p)
+    {
+        const values v = unpack(p, std::index_sequence_for<A...>());
+        enter(block);
+        for (unsigned z = 0; z < block->block_dim[2]; z++)
+            for (unsigned y = 0; y < block->block_dim[1]; y++)
+                for (unsigned x = 0; x < block->block_dim[0]; x++) {
+                    here.thread = make_uint3(x, y, z);
+                    std::apply(Kernel, v);
+                }
+    }
+
+    static void run_thread(const gr_cuhost_block *block, const unsigned thread[3], void *const *p)
+    {
+        const values v = unpack(p, std::index_sequence_for<A...>());
+        enter(block);
+        here.thread = make_uint3(thread[0], thread[1], thread[2]);
+        std::apply(Kernel, v);
+    }
+};
+
+} // namespace gr_cuhost
+#pragma GCC visibility pop
+
+#define GR_KERNEL(name)      GR_CUHOST_REGISTER(name, 0u)
+#define GR_KERNEL_SYNC(name) GR_CUHOST_REGISTER(name, GR_CUHOST_SYNC)
+
+#define GR_CUHOST_REGISTER(name, flags)                                                            \
+    using gr_cuhost_entry_##name = gr_cuhost::entry<&name>;                                        \
+    extern "C" {                                                                                   \
+    extern __attribute__((visibility("default"))) const gr_cuhost_kernel gr_cuhost_kernel_##name;  \
+    const gr_cuhost_kernel gr_cuhost_kernel_##name = {                                             \
+        GR_CUHOST_ABI,                                                                             \
+        static_cast<uint32_t>(sizeof(gr_cuhost_kernel)),                                           \
+        flags,                                                                                     \
+        static_cast<uint32_t>(std::tuple_size_v<gr_cuhost_entry_##name::values>),                  \
+        #name,                                                                                     \
+        gr_cuhost_entry_##name::params.sizes,                                                      \
+        gr_cuhost_entry_##name::params.offsets,                                                    \
+        gr_cuhost_entry_##name::params.total,                                                      \
+        0,                                                                                         \
+        gr_cuhost_entry_##name::run_block,                                                         \
+        gr_cuhost_entry_##name::run_thread,                                                        \
+    };                                                                                             \
+    }
+
+/* The kernels see an array of unknown length; this is the storage that the linker joins to it. */
+#define GR_SHARED(name)                                                                            \
+    __attribute__((visibility("protected"), used, aligned(256))) thread_local unsigned char        \
+        gr_cuhost_shared_##name[GR_CUHOST_SHARED_MAX] __asm__(#name);
+
+#define threadIdx (::gr_cuhost::here.thread)
+#define blockIdx  (::gr_cuhost::here.block)
+#define blockDim  (::gr_cuhost::here.block_dim)
+#define gridDim   (::gr_cuhost::here.grid_dim)
+#define warpSize  (::gr_cuhost::warp_size)
+
+/*
+ * What nvcc knows by itself. Names that the C library has too, or may get, are macros, because a second
+ * declaration of such a function would clash with its own.
+ */
+
+inline void __syncthreads()
+{
+    gr_cuhost::barrier(0);
+}
+
+inline int __syncthreads_count(int predicate)
+{
+    return gr_cuhost::barrier(predicate);
+}
+
+inline int __syncthreads_or(int predicate)
+{
+    return gr_cuhost::barrier(predicate) > 0;
+}
+
+inline int __syncthreads_and(int predicate)
+{
+    return gr_cuhost::barrier(predicate == 0) == 0;
+}
+
+inline void __threadfence()
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+inline void __threadfence_block()
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+inline void __threadfence_system()
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+template <class T> inline T __ldg(const T *p)
+{
+    return *p;
+}
+
+#pragma GCC visibility push(hidden)
+namespace gr_cuhost
+{
+
+/* The second operand converts to the type of the first one's target, as it does under nvcc. */
+template <class T> struct same_as {
+    using type = T;
+};
+template <class T> using same = typename same_as<T>::type;
+
+template <class T, class... U> inline constexpr bool one_of = (std::is_same_v<T, U> || ...);
+template <class T>
+inline constexpr bool integer = one_of<T, int, unsigned, long long, unsigned long long>;
+
+/* Atomics order nothing but themselves, on a GPU and here. */
+template <class T, class F> inline T update(T *p, F change)
+{
+    T before;
+    __atomic_load(p, &before, __ATOMIC_RELAXED);
+    for (;;) {
+        T after = change(before);
+        if (__atomic_compare_exchange(p, &before, &after, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return before;
+    }
+}
+
+/* Conversions to integers saturate and make 0 of a NaN. */
+template <class T, class F> inline T saturate(F value)
+{
+    constexpr bool is_signed = std::is_signed_v<T>;
+    constexpr T highest = static_cast<T>(~static_cast<std::make_unsigned_t<T>>(0) >> is_signed);
+    constexpr T lowest = is_signed ? static_cast<T>(-highest - 1) : 0;
+    /* One past the highest value: a power of two, which F holds exactly. */
+    const F end = static_cast<F>(highest / 2 + 1) * 2;
+    if (value != value)
+        return 0;
+    if (value >= end)
+        return highest;
+    if (value < static_cast<F>(lowest))
+        return lowest;
+    return static_cast<T>(value);
+}
+
+template <class To, class From> inline To bits(From from)
+{
+    static_assert(sizeof(To) == sizeof(From), "the same number of bytes");
+    To to;
+    memcpy(&to, &from, sizeof(to));
+    return to;
+}
+
+template <class T> inline T pi_times(T x)
+{
+    return static_cast<T>(3.14159265358979323846) * x;
+}
+
+/* Reduced before the product with pi, so that large arguments keep their precision. */
+template <class T> inline T sin_pi(T x)
+{
+    return std::sin(pi_times(std::remainder(x, static_cast<T>(2))));
+}
+
+template <class T> inline T cos_pi(T x)
+{
+    return std::cos(pi_times(std::remainder(x, static_cast<T>(2))));
+}
+
+} // namespace gr_cuhost
+#pragma GCC visibility pop
+
+template <class T> inline T atomicAdd(T *p, gr_cuhost::same<T> v)
+{
+    static_assert(gr_cuhost::one_of<T, int, unsigned, unsigned long long, float, double>,
+                  "CUDA has no atomicAdd for this type");
+    return gr_cuhost::update(p, [v](T old) { return static_cast<T>(old + v); });
+}
+
+template <class T> inline T atomicSub(T *p, gr_cuhost::same<T> v)
+{
+    static_assert(gr_cuhost::one_of<T, int, unsigned>, "CUDA has no atomicSub for this type");
+    return gr_cuhost::update(p, [v](T old) { return static_cast<T>(old - v); });
+}
+
+template <class T> inline T atomicMin(T *p, gr_cuhost::same<T> v)
+{
+    static_assert(gr_cuhost::integer<T>, "CUDA has no atomicMin for this type");
+    return gr_cuhost::update(p, [v](T old) { return v < old ? v : old; });
+}
+
+template <class T> inline T atomicMax(T *p, gr_cuhost::same<T> v)
+{
+    static_assert(gr_cuhost::integer<T>, "CUDA has no atomicMax for this type");
+    return gr_cuhost::update(p, [v](T old) { return v > old ? v : old; });
+}
+
+template <class T> inline T atomicExch(T *p, gr_cuhost::same<T> v)
+{
+    static_assert(gr_cuhost::one_of<T, int, unsigned, unsigned long long, float>,
+                  "CUDA has no atomicExch for this type");
+    return gr_cuhost::update(p, [v](T) { return v; });
+}
+
+template <class T> inline T atomicCAS(T *p, gr_cuhost::same<T> compare, gr_cuhost::same<T> value)
+{
+    static_assert(gr_cuhost::one_of<T, int, unsigned, unsigned long long>,
+                  "CUDA has no atomicCAS for this type");
+    __atomic_compare_exchange(p, &compare, &value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return compare;
+}
+
+template <class T> inline T atomicAnd(T *p, gr_cuhost::same<T> v)
+{
+    static_assert(gr_cuhost::one_of<T, int, unsigned, unsigned long long>,
+                  "CUDA has no atomicAnd for this type");
+    return gr_cuhost::update(p, [v](T old) { return old & v; });
+}
+
+template <class T> inline T atomicOr(T *p, gr_cuhost::same<T> v)
+{
+    static_assert(gr_cuhost::one_of<T, int, unsigned, unsigned long long>,
+                  "CUDA has no atomicOr for this type");
+    return gr_cuhost::update(p, [v](T old) { return old | v; });
+}
+
+template <class T> inline T atomicXor(T *p, gr_cuhost::same<T> v)
+{
+    static_assert(gr_cuhost::one_of<T, int, unsigned, unsigned long long>,
+                  "CUDA has no atomicXor for this type");
+    return gr_cuhost::update(p, [v](T old) { return old ^ v; });
+}
+
+inline unsigned atomicInc(unsigned *p, unsigned last)
+{
+    return gr_cuhost::update(p, [last](unsigned old) { return old >= last ? 0u : old + 1; });
+}
+
+inline unsigned atomicDec(unsigned *p, unsigned last)
+{
+    return gr_cuhost::update(
+        p, [last](unsigned old) { return old == 0 || old > last ? last : old - 1; });
+}
+
+/* Of two integers that differ in sign the result is unsigned, of a float and a double it is double. */
+#define GR_CUHOST_MIN_MAX(type, a_type, b_type)                                                    \
+    inline type min(a_type a, b_type b)                                                            \
+    {                                                                                              \
+        const type x = static_cast<type>(a), y = static_cast<type>(b);                             \
+        return y < x ? y : x;                                                                      \
+    }                                                                                              \
+    inline type max(a_type a, b_type b)                                                            \
+    {                                                                                              \
+        const type x = static_cast<type>(a), y = static_cast<type>(b);                             \
+        return x < y ? y : x;                                                                      \
+    }
+#define GR_CUHOST_MIN_MAX_OF(name)                                                                 \
+    GR_CUHOST_MIN_MAX(name, name, name)                                                            \
+    GR_CUHOST_MIN_MAX(unsigned name, unsigned name, unsigned name)                                 \
+    GR_CUHOST_MIN_MAX(unsigned name, name, unsigned name)                                          \
+    GR_CUHOST_MIN_MAX(unsigned name, unsigned name, name)
+GR_CUHOST_MIN_MAX_OF(int)
+GR_CUHOST_MIN_MAX_OF(long)
+GR_CUHOST_MIN_MAX_OF(long long)
+#undef GR_CUHOST_MIN_MAX
+#undef GR_CUHOST_MIN_MAX_OF
+
+/* Of a number and a NaN, the number. */
+#define GR_CUHOST_FMIN_FMAX(type, a_type, b_type)                                                  \
+    inline type min(a_type a, b_type b)                                                            \
+    {                                                                                              \
+        return std::fmin(static_cast<type>(a), static_cast<type>(b));                              \
+    }                                                                                              \
+    inline type max(a_type a, b_type b)                                                            \
+    {                                                                                              \
+        return std::fmax(static_cast<type>(a), static_cast<type>(b));                              \
+    }
+GR_CUHOST_FMIN_FMAX(float, float, float)
+GR_CUHOST_FMIN_FMAX(double, double, double)
+GR_CUHOST_FMIN_FMAX(double, float, double)
+GR_CUHOST_FMIN_FMAX(double, double, float)
+#undef GR_CUHOST_FMIN_FMAX
+
+#define umin(a, b)  (::min(static_cast<unsigned>(a), static_cast<unsigned>(b)))
+#define umax(a, b)  (::max(static_cast<unsigned>(a), static_cast<unsigned>(b)))
+#define llmin(a, b) (::min(static_cast<long long>(a), static_cast<long long>(b)))
+#define llmax(a, b) (::max(static_cast<long long>(a), static_cast<long long>(b)))
+
+#define rsqrtf(x)         (1.0f / sqrtf(x))
+#define rsqrt(x)          (1.0 / sqrt(static_cast<double>(x)))
+#define rcbrtf(x)         (1.0f / cbrtf(x))
+#define rcbrt(x)          (1.0 / cbrt(static_cast<double>(x)))
+#define sinpif(x)         (::gr_cuhost::sin_pi<float>(x))
+#define sinpi(x)          (::gr_cuhost::sin_pi<double>(x))
+#define cospif(x)         (::gr_cuhost::cos_pi<float>(x))
+#define cospi(x)          (::gr_cuhost::cos_pi<double>(x))
+#define norm3df(x, y, z)  (static_cast<float>(hypot(x, y, z)))
+#define rnorm3df(x, y, z) (1.0f / norm3df(x, y, z))
+#define fdividef(x, y)    (static_cast<float>(x) / static_cast<float>(y))
+
+#define __sinf(x)          (sinf(x))
+#define __cosf(x)          (cosf(x))
+#define __tanf(x)          (tanf(x))
+#define __expf(x)          (expf(x))
+#define __exp10f(x)        (exp10f(x))
+#define __logf(x)          (logf(x))
+#define __log2f(x)         (log2f(x))
+#define __log10f(x)        (log10f(x))
+#define __powf(x, y)       (powf(x, y))
+#define __sincosf(x, s, c) (sincosf(x, s, c))
+
+inline void sincospif(float x, float *s, float *c)
+{
+    *s = sinpif(x);
+    *c = cospif(x);
+}
+
+/* 0 for a NaN, as the hardware has it. */
+inline float __saturatef(float x)
+{
+    return fminf(fmaxf(x, 0.0f), 1.0f);
+}
+
+inline float __fdividef(float x, float y)
+{
+    return x / y;
+}
+
+inline float __fadd_rn(float x, float y)
+{
+    return x + y;
+}
+
+inline float __fsub_rn(float x, float y)
+{
+    return x - y;
+}
+
+inline float __fmul_rn(float x, float y)
+{
+    return x * y;
+}
+
+inline float __fdiv_rn(float x, float y)
+{
+    return x / y;
+}
+
+inline float __fmaf_rn(float x, float y, float z)
+{
+    return fmaf(x, y, z);
+}
+
+inline float __frcp_rn(float x)
+{
+    return 1.0f / x;
+}
+
+inline float __fsqrt_rn(float x)
+{
+    return sqrtf(x);
+}
+
+inline float __frsqrt_rn(float x)
+{
+    return rsqrtf(x);
+}
+
+/* rn: to the nearest, rz: towards zero, ru: up, rd: down. */
+#define GR_CUHOST_TO_INTEGER(name, type, from)                                                     \
+    inline type __##name##_rn(from x)                                                              \
+    {                                                                                              \
+        return gr_cuhost::saturate<type>(std::rint(x));                                            \
+    }                                                                                              \
+    inline type __##name##_rz(from x)                                                              \
+    {                                                                                              \
+        return gr_cuhost::saturate<type>(std::trunc(x));                                           \
+    }                                                                                              \
+    inline type __##name##_ru(from x)                                                              \
+    {                                                                                              \
+        return gr_cuhost::saturate<type>(std::ceil(x));                                            \
+    }                                                                                              \
+    inline type __##name##_rd(from x)                                                              \
+    {                                                                                              \
+        return gr_cuhost::saturate<type>(std::floor(x));                                           \
+    }
+GR_CUHOST_TO_INTEGER(float2int, int, float)
+GR_CUHOST_TO_INTEGER(float2uint, unsigned, float)
+GR_CUHOST_TO_INTEGER(float2ll, long long, float)
+GR_CUHOST_TO_INTEGER(float2ull, unsigned long long, float)
+GR_CUHOST_TO_INTEGER(double2int, int, double)
+GR_CUHOST_TO_INTEGER(double2uint, unsigned, double)
+#undef GR_CUHOST_TO_INTEGER
+
+inline float __int2float_rn(int x)
+{
+    return static_cast<float>(x);
+}
+
+inline float __uint2float_rn(unsigned x)
+{
+    return static_cast<float>(x);
+}
+
+inline double __int2double_rn(int x)
+{
+    return x;
+}
+
+inline double __uint2double_rn(unsigned x)
+{
+    return x;
+}
+
+inline float __double2float_rn(double x)
+{
+    return static_cast<float>(x);
+}
+
+inline int __float_as_int(float x)
+{
+    return gr_cuhost::bits<int>(x);
+}
+
+inline unsigned __float_as_uint(float x)
+{
+    return gr_cuhost::bits<unsigned>(x);
+}
+
+inline float __int_as_float(int x)
+{
+    return gr_cuhost::bits<float>(x);
+}
+
+inline float __uint_as_float(unsigned x)
+{
+    return gr_cuhost::bits<float>(x);
+}
+
+inline long long __double_as_longlong(double x)
+{
+    return gr_cuhost::bits<long long>(x);
+}
+
+inline double __longlong_as_double(long long x)
+{
+    return gr_cuhost::bits<double>(x);
+}
+
+inline int __mul24(int x, int y)
+{
+    const int a = static_cast<int>(static_cast<unsigned>(x) << 8) >> 8;
+    const int b = static_cast<int>(static_cast<unsigned>(y) << 8) >> 8;
+    return static_cast<int>(static_cast<unsigned>(a) * static_cast<unsigned>(b));
+}
+
+inline unsigned __umul24(unsigned x, unsigned y)
+{
+    return (x & 0xffffffu) * (y & 0xffffffu);
+}
+
+inline int __mulhi(int x, int y)
+{
+    return static_cast<int>((static_cast<long long>(x) * y) >> 32);
+}
+
+inline unsigned __umulhi(unsigned x, unsigned y)
+{
+    return static_cast<unsigned>((static_cast<unsigned long long>(x) * y) >> 32);
+}
+
+inline int __popc(unsigned x)
+{
+    return __builtin_popcount(x);
+}
+
+inline int __popcll(unsigned long long x)
+{
+    return __builtin_popcountll(x);
+}
+
+inline int __clz(int x)
+{
+    return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x));
+}
+
+inline int __clzll(long long x)
+{
+    return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x));
+}
+
+inline int __ffs(int x)
+{
+    return __builtin_ffs(x);
+}
+
+inline int __ffsll(long long x)
+{
+    return __builtin_ffsll(x);
+}
+
+inline unsigned __brev(unsigned x)
+{
+    x = (x & 0x55555555u) << 1 | (x >> 1 & 0x55555555u);
+    x = (x & 0x33333333u) << 2 | (x >> 2 & 0x33333333u);
+    x = (x & 0x0f0f0f0fu) << 4 | (x >> 4 & 0x0f0f0f0fu);
+    return __builtin_bswap32(x);
+}
+
+#include <grinterop/cuhost_texture.h>
+#include <grinterop/cuhost_surface.h>
+
+#endif /* __cplusplus */
+#endif /* __CUDACC__ */
+#endif /* GR_CUHOST_H */
