@@ -23,6 +23,8 @@ make_png=$(absolute "${GR_MAKE_PNG:-tests/make_png}")
 references=${GR_EXAMPLE_DATA:-$here/reference}
 island=${GR_EXAMPLE_DATA:-$here/../examples}/island.png
 lake=${GR_EXAMPLE_DATA:-$here/../examples}/lake.png
+kernels=$(absolute "${GR_EXAMPLE_DATA:-kernels}")
+hello=$examples/hello
 sinewave=$examples/sinewave
 heightmap=$examples/heightmap
 postprocess=$examples/postprocess
@@ -33,7 +35,8 @@ particles=$examples/particles
 twoproc=$examples/twoproc
 compare=$examples/compare_png
 
-for program in "$sinewave" "$heightmap" "$postprocess" "$gallery" "$port" "$pingpong" "$particles" \
+for program in "$hello" "$hello"_image "$hello"_ring "$hello"_vulkan \
+    "$sinewave" "$heightmap" "$postprocess" "$gallery" "$port" "$pingpong" "$particles" \
     "$twoproc" "$compare" "$make_png"; do
     if [ ! -x "$program" ]; then
         echo "skipped: the examples were not built ($program is missing: libpng?)"
@@ -144,6 +147,26 @@ check other_size 1 "$compare" flat.png row.png && says out 'the sizes differ: 48
 check compare_usage 2 "$compare" flat.png && says err Usage
 check compare_missing 2 "$compare" flat.png missing.png && says err missing.png 'No such file'
 check compare_number 2 "$compare" --max many flat.png flat.png && says err '--max takes a number'
+
+# ---- hello and its twins: each is one file, and finds its kernels in the current folder ----
+
+# Its last frame is another moment, so it is its own, drawn by two threads. Points of two OpenGLs
+# differ by a pixel here and there; the Vulkan twin's picture is that of the texture.
+points='--mean 2.0 --tolerance 8 --share 4'
+check hello_without_kernels 1 "$hello" && says err hello.
+cp "$kernels/hello.so" "$kernels/hello.fatbin" .
+if [ "${GR_CUDA_DRIVER-}" != soft ] && [ ! -s hello.fatbin ]; then
+    skip hello "nvcc was missing when the kernels were built"
+else
+    check hello 0 "$hello" && like hello_picture "$points" hello.png hello.png
+    check hello_image 0 "$hello"_image &&
+        like hello_image_picture '--mean 1.0' hello_image.png hello_image.png
+    check hello_vulkan 0 "$hello"_vulkan &&
+        like hello_vulkan_picture '--mean 2.0' hello_vulkan.png hello_image.png
+    check hello_ring 0 "$hello"_ring &&
+        check hello_ring_size 0 test "$(size hello_ring.png)" = 960x540
+    check hello_ring_drawn 1 "$compare" --mean 1.0 hello_ring.png hello.png
+fi
 
 # ---- sinewave ----
 
@@ -260,6 +283,7 @@ check gallery_picture 0 "$compare" --max 6 --mean 0.5 gallery.png "$references/g
 check gallery_whole 0 "$gallery" --output whole.png && says out 'whole.png, 1280x720'
 check gallery_again 0 "$gallery" --shrink 1 -o again.png
 check gallery_steady 0 "$compare" --max 0 whole.png again.png
+
 
 # ---- port ----
 

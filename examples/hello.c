@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hello: CUDA writes a wave into OpenGL's vertex buffer, OpenGL draws it, hello.png keeps it.
+ * The kernel is in hello.cu: hello.fatbin is it for a GPU, hello.so for the software driver.
+ */
+#include <epoxy/gl.h>
+#include <grinterop/cuda.h>
+#include <grinterop/egl.h>
+#include <grinterop/gl.h>
+#include <png.h>
+#include <stdlib.h>
+
+enum { WIDTH = 960, HEIGHT = 540, SIDE = 512, VERTEX = 8 * sizeof(float) };
+
+static unsigned char pixels[4 * WIDTH * HEIGHT];
+
+static void check(bool good, const char *what)
+{
+    if (good)
+        return;
+    gr_error_print(stderr, what);
+    exit(EXIT_FAILURE);
+}
+
+/* OpenGL as ever: draws the points of a vertex buffer into a picture. */
+static void draw(GLuint vertices, const char *path)
+{
+    static const float camera[] = {1.3f, 0, 0, 0, 0, 3, 0, 0, 0, -.9f, 1, -1, 0, .2f, 0, 2.3f};
+    GLuint framebuffer, colours;
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glGenRenderbuffers(1, &colours);
+    glBindRenderbuffer(GL_RENDERBUFFER, colours);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, WIDTH, HEIGHT);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, colours);
+    glViewport(0, 0, WIDTH, HEIGHT);
+    glClearColor(0.02f, 0.03f, 0.08f, 1.0f);
+    glClear(GL_COLOR_BUFFER_BIT);
+    glPointSize(3.0f);
+    glLoadMatrixf(camera);
+    glBindBuffer(GL_ARRAY_BUFFER, vertices);
+    glVertexPointer(4, GL_FLOAT, VERTEX, (void *)0);
+    glColorPointer(4, GL_FLOAT, VERTEX, (void *)(4 * sizeof(float)));
+    glEnableClientState(GL_VERTEX_ARRAY);
+    glEnableClientState(GL_COLOR_ARRAY);
+    glDrawArrays(GL_POINTS, 0, SIDE * SIDE);
+    glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+
+    /* OpenGL's first row is the lowest one. */
+    png_image png = {.version = PNG_IMAGE_VERSION, .width = WIDTH, .height = HEIGHT};
+    png.format = PNG_FORMAT_RGBA;
+    check(png_image_write_to_file(&png, path, 0, pixels, -4 * WIDTH, NULL), path);
+}
+
+int main(void)
+{
+    /* CUDA and OpenGL on one GPU, without a window. Without a GPU: both on the CPU. */
+    check(gr_cuda_load(true) == GR_OK, "CUDA");
+    const gr_cuda_api *cuda = gr_cuda();
+    GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
+    check(context, "the CUDA context");
+    GR_AUTO(gr_egl) *egl = gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true));
+    check(egl, "the OpenGL context");
+
+    CUmodule module;
+    CUfunction wave;
+    CUstream stream = gr_cuda_context_stream(context);
+    const char *kernels = gr_cuda_is_software() ? "./hello.so" : "./hello.fatbin";
+    check(!cuda->ModuleLoad(&module, kernels), kernels);
+    check(!cuda->ModuleGetFunction(&wave, module, "wave"), "the kernel");
+
+    /* Once: OpenGL's vertex buffer, of which CUDA is going to write every byte. */
+    GLuint name;
+    glGenBuffers(1, &name);
+    glBindBuffer(GL_ARRAY_BUFFER, name);
+    glBufferData(GL_ARRAY_BUFFER, SIDE * SIDE * VERTEX, NULL, GL_DYNAMIC_DRAW);
+    GR_AUTO(gr_resource) *vertices = gr_from_gl_buffer(name, GR_WRITE_DISCARD);
+    check(vertices, "the vertex buffer");
+
+    /* Each frame: the buffer is CUDA's from here ... */
+    {
+        GR_AUTO(gr_buffer) *buffer = gr_map(vertices, stream);
+        check(buffer, "the map");
+        CUdeviceptr pointer = gr_buffer_ptr(buffer);
+        float time = 1.0f;
+        void *arguments[] = {&pointer, &time};
+        CUresult started = cuda->LaunchKernel(wave, SIDE / 16, SIDE / 16, 1, 16, 16, 1, 0, stream,
+                                              arguments, NULL);
+        check(!started, "the launch");
+    }
+    /* ... to here: the scope's end gives it back, in the order of the stream, without waiting. */
+    draw(name, "hello.png");
+    return EXIT_SUCCESS;
+}

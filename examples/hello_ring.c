@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hello_ring: frames in flight. One thread lets CUDA write waves, the other lets OpenGL draw them,
+ * as fast as each can; hello_ring.png keeps the last one. The kernel is in hello.cu: hello.fatbin
+ * is it for a GPU, hello.so for the software driver.
+ */
+#include <epoxy/gl.h>
+#include <grinterop/cuda.h>
+#include <grinterop/egl.h>
+#include <grinterop/gl.h>
+#include <grinterop/ring.h>
+#include <png.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { WIDTH = 960, HEIGHT = 540, SIDE = 512, VERTEX = 8 * sizeof(float) };
+enum { SLOTS = 4, FRAMES = 60 };
+
+static unsigned char pixels[4 * WIDTH * HEIGHT];
+
+static void check(bool good, const char *what)
+{
+    if (good)
+        return;
+    gr_error_print(stderr, what);
+    exit(EXIT_FAILURE);
+}
+
+/* OpenGL as ever: once, a picture to draw into ... */
+static void prepare(void)
+{
+    static const float camera[] = {1.3f, 0, 0, 0, 0, 3, 0, 0, 0, -.9f, 1, -1, 0, .2f, 0, 2.3f};
+    GLuint framebuffer, colours;
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glGenRenderbuffers(1, &colours);
+    glBindRenderbuffer(GL_RENDERBUFFER, colours);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, WIDTH, HEIGHT);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, colours);
+    glViewport(0, 0, WIDTH, HEIGHT);
+    glClearColor(0.02f, 0.03f, 0.08f, 1.0f);
+    glPointSize(3.0f);
+    glLoadMatrixf(camera);
+    glEnableClientState(GL_VERTEX_ARRAY);
+    glEnableClientState(GL_COLOR_ARRAY);
+}
+
+/* ... and each frame the points of a vertex buffer. */
+static void draw(GLuint vertices)
+{
+    glClear(GL_COLOR_BUFFER_BIT);
+    glBindBuffer(GL_ARRAY_BUFFER, vertices);
+    glVertexPointer(4, GL_FLOAT, VERTEX, (void *)0);
+    glColorPointer(4, GL_FLOAT, VERTEX, (void *)(4 * sizeof(float)));
+    glDrawArrays(GL_POINTS, 0, SIDE * SIDE);
+}
+
+/* The producer: a thread that needs no OpenGL. It waits where all slots are still being drawn. */
+static void *produce(void *user)
+{
+    gr_ring *ring = user;
+    const gr_cuda_api *cuda = gr_cuda();
+    GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
+    check(context, "the producer's CUDA context");
+    CUstream stream = gr_cuda_context_stream(context);
+    CUmodule module;
+    CUfunction wave;
+    const char *kernels = gr_cuda_is_software() ? "./hello.so" : "./hello.fatbin";
+    check(!cuda->ModuleLoad(&module, kernels), kernels);
+    check(!cuda->ModuleGetFunction(&wave, module, "wave"), "the kernel");
+    for (int i = 0; i < FRAMES; i++) {
+        const gr_slot *slot;
+        check(gr_ring_acquire_write(ring, stream, &slot, 1, 10000) == GR_OK, "a free slot");
+        CUdeviceptr pointer = gr_buffer_ptr(slot->buffer);
+        float time = 0.1f * (float)i;
+        void *arguments[] = {&pointer, &time};
+        CUresult started = cuda->LaunchKernel(wave, SIDE / 16, SIDE / 16, 1, 16, 16, 1, 0, stream,
+                                              arguments, NULL);
+        check(!started, "the launch");
+        check(gr_ring_publish(ring, &slot, 1) == GR_OK, "a frame");
+    }
+    check(!cuda->StreamSynchronize(stream), "the stream");
+    return NULL;
+}
+
+int main(void)
+{
+    /* CUDA and OpenGL on one GPU, without a window. Without a GPU: both on the CPU. */
+    check(gr_cuda_load(true) == GR_OK, "CUDA");
+    GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
+    check(context, "the CUDA context");
+    GR_AUTO(gr_egl) *egl = gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true));
+    check(egl, "the OpenGL context");
+    prepare();
+
+    /* Buffers whose storage OpenGL and CUDA share, so that several frames are under way at once. */
+    gr_resource *vertices[SLOTS];
+    const gr_gl_options shared = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
+    for (int i = 0; i < SLOTS; i++) {
+        vertices[i] = gr_gl_buffer_create(SIDE * SIDE * VERTEX, GR_WRITE_DISCARD, &shared);
+        check(vertices[i], "a vertex buffer");
+    }
+    GR_AUTO(gr_ring) *ring = gr_ring_create(vertices, SLOTS, NULL); /* CUDA writes, in order */
+    check(ring, "the ring");
+    for (int i = 0; i < SLOTS; i++)
+        gr_resource_free(vertices[i]); /* the ring keeps them */
+
+    pthread_t producer;
+    check(pthread_create(&producer, NULL, produce, ring) == 0, "a thread");
+    for (int i = 0; i < FRAMES; i++) {
+        const gr_slot *slot;
+        check(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 10000) == GR_OK, "a frame");
+        draw(gr_gl_name(slot->resource));
+        check(gr_ring_give_back(ring, &slot, 1) == GR_OK, "a slot");
+    }
+    pthread_join(producer, NULL);
+
+    /* OpenGL's first row is the lowest one. */
+    glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+    png_image png = {.version = PNG_IMAGE_VERSION, .width = WIDTH, .height = HEIGHT};
+    png.format = PNG_FORMAT_RGBA;
+    check(png_image_write_to_file(&png, "hello_ring.png", 0, pixels, -4 * WIDTH, NULL), "the PNG");
+    return EXIT_SUCCESS;
+}

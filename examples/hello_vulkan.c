@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hello_vulkan: CUDA writes rings into Vulkan's image, Vulkan copies the image into a buffer, CUDA
+ * reads the buffer, hello_vulkan.png keeps it. Whose turn it is, three times, without waiting.
+ * The kernel is in hello.cu: hello.fatbin is it for a GPU, hello.so for the software driver.
+ */
+#include <grinterop/cuda.h>
+#include <grinterop/image.h>
+#include <grinterop/submit.h>
+#include <grinterop/vk.h>
+#include <png.h>
+#include <stdlib.h>
+#include <vulkan/vulkan.h>
+
+enum { WIDTH = 960, HEIGHT = 540 };
+
+static unsigned char pixels[4 * WIDTH * HEIGHT];
+
+static void check(bool good, const char *what)
+{
+    if (good)
+        return;
+    gr_error_print(stderr, what);
+    exit(EXIT_FAILURE);
+}
+
+/* Vulkan as ever: the commands of a frame. There is no barrier for CUDA in them. */
+static VkCommandBuffer record(VkDevice device, VkCommandPool pool, VkImage image, VkBuffer buffer)
+{
+    VkCommandBuffer commands;
+    const VkCommandBufferAllocateInfo one = {.sType =
+                                                 VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                             .commandPool = pool,
+                                             .commandBufferCount = 1};
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    const VkBufferImageCopy all = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+                                   .imageExtent = {WIDTH, HEIGHT, 1}};
+    check(!vkAllocateCommandBuffers(device, &one, &commands), "a command buffer");
+    check(!vkBeginCommandBuffer(commands, &begin), "a command buffer");
+    vkCmdCopyImageToBuffer(commands, image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, buffer, 1, &all);
+    check(!vkEndCommandBuffer(commands), "a command buffer");
+    return commands;
+}
+
+/* Vulkan's turn: `commands` use both resources as `use` says; none: they only go to CUDA. */
+static void submit(gr_resource *const both[2], VkCommandBuffer commands, const gr_vk_use *use)
+{
+    const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+                                              .commandBuffer = commands};
+    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                .commandBufferInfoCount = commands ? 1 : 0,
+                                .pCommandBufferInfos = &buffer};
+    GR_AUTO(gr_submit) *begun = gr_submit_begin(both, 2);
+    check(begun, "the beginning of a submit");
+    const gr_vk_submit_desc desc =
+        GR_INIT(gr_vk_submit_desc, .info = &info, .first = commands ? use : NULL, .last = use);
+    check(gr_vk_submit(begun, &desc) == GR_OK, "the submit");
+}
+
+int main(void)
+{
+    /* CUDA and Vulkan on one GPU, without a window. Without a GPU: both on the CPU. */
+    check(gr_cuda_load(true) == GR_OK, "CUDA");
+    const gr_cuda_api *cuda = gr_cuda();
+    GR_AUTO(gr_cuda_context) *context = gr_cuda_context_create(0);
+    check(context, "the CUDA context");
+    GR_AUTO(gr_vk_headless) *headless = gr_vk_headless_create(NULL);
+    check(headless, "the Vulkan device");
+    const gr_vk_headless_info *vk = gr_vk_headless_get(headless);
+    GR_AUTO(gr_vk_device) *device = gr_vk_device_wrap(
+        &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vk->get_instance_proc_addr,
+                 .instance = vk->instance, .physical_device = vk->physical_device,
+                 .device = vk->device, .queue = vk->graphics, .queue_family = vk->graphics_family));
+    check(device, "the Vulkan device for CUDA");
+
+    CUmodule module;
+    CUfunction rings;
+    CUstream stream = gr_cuda_context_stream(context);
+    const char *kernels = gr_cuda_is_software() ? "./hello.so" : "./hello.fatbin";
+    check(!cuda->ModuleLoad(&module, kernels), kernels);
+    check(!cuda->ModuleGetFunction(&rings, module, "rings"), "the kernel");
+
+    /* Once: an image and a buffer that Vulkan and CUDA share, and Vulkan's commands. */
+    const VkImageCreateInfo image = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                     .imageType = VK_IMAGE_TYPE_2D,
+                                     .format = VK_FORMAT_R8G8B8A8_UNORM,
+                                     .extent = {WIDTH, HEIGHT, 1},
+                                     .mipLevels = 1,
+                                     .arrayLayers = 1,
+                                     .samples = VK_SAMPLE_COUNT_1_BIT,
+                                     .usage = VK_IMAGE_USAGE_TRANSFER_SRC_BIT};
+    const VkBufferCreateInfo buffer = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                       .size = sizeof(pixels),
+                                       .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    GR_AUTO(gr_resource) *drawn =
+        gr_vk_image_create(device, &image, GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE);
+    check(drawn, "the image");
+    GR_AUTO(gr_resource) *read = gr_vk_buffer_create(device, &buffer, GR_READ_ONLY);
+    check(read, "the buffer");
+    gr_resource *const both[2] = {drawn, read};
+
+    VkCommandPool pool;
+    const VkCommandPoolCreateInfo create = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                            .queueFamilyIndex = vk->graphics_family};
+    check(!vkCreateCommandPool(vk->device, &create, NULL, &pool), "a command pool");
+    VkCommandBuffer commands = record(vk->device, pool, gr_vk_image(drawn), gr_vk_buffer(read));
+
+    /* A new image has no layout yet in which CUDA could write it. */
+    submit(both, VK_NULL_HANDLE,
+           &GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
+                    .layout = VK_IMAGE_LAYOUT_UNDEFINED));
+
+    /* Each frame: CUDA writes the image, ... */
+    {
+        GR_AUTO(gr_buffer) *mapped = gr_map(drawn, stream);
+        check(mapped, "the map");
+        CUsurfObject surface = gr_buffer_surface(mapped, 0, 0);
+        check(surface, "the surface");
+        int width = WIDTH, height = HEIGHT;
+        float time = 1.0f;
+        void *arguments[] = {&surface, &width, &height, &time};
+        CUresult started = cuda->LaunchKernel(rings, (WIDTH + 15) / 16, (HEIGHT + 15) / 16, 1, 16,
+                                              16, 1, 0, stream, arguments, NULL);
+        check(!started, "the launch");
+    }
+    /* ... Vulkan copies it into the buffer, ... */
+    submit(both, commands,
+           &GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
+                    .access = VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT,
+                    .layout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL));
+    /* ... and CUDA reads that. */
+    {
+        GR_AUTO(gr_buffer) *mapped = gr_map(read, stream);
+        check(mapped, "the map");
+        CUresult copied =
+            cuda->MemcpyDtoHAsync(pixels, gr_buffer_ptr(mapped), sizeof(pixels), stream);
+        check(!copied, "the copy");
+    }
+    check(!cuda->StreamSynchronize(stream), "the stream");
+
+    png_image png = {.version = PNG_IMAGE_VERSION, .width = WIDTH, .height = HEIGHT};
+    png.format = PNG_FORMAT_RGBA;
+    check(png_image_write_to_file(&png, "hello_vulkan.png", 0, pixels, 0, NULL), "the PNG");
+    vkQueueWaitIdle(vk->graphics);
+    vkDestroyCommandPool(vk->device, pool, NULL);
+    return EXIT_SUCCESS;
+}
