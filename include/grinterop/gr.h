@@ -17,6 +17,7 @@
  *     image.h                 what a mapped image gives
  *     ring.h                  several frames under way at once
  *     share.h                 resources and rings in another process
+ *     tensor.h                memory with a type and a shape, and DLPack
  *     cuda.h                  the CUDA driver, found at run time
  *
  * The laws of every function:

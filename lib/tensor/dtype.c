@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The types of elements, by their sizes and names. */
+#include <string.h>
+
+#include <grinterop/tensor.h>
+
+#include "lib/error.h"
+
+static const struct {
+    size_t size;
+    const char *name, *typestr;
+} dtypes[] = {
+    [GR_DTYPE_U8] = {1, "uint8", "|u1"},          [GR_DTYPE_U16] = {2, "uint16", "<u2"},
+    [GR_DTYPE_U32] = {4, "uint32", "<u4"},        [GR_DTYPE_U64] = {8, "uint64", "<u8"},
+    [GR_DTYPE_I8] = {1, "int8", "|i1"},           [GR_DTYPE_I16] = {2, "int16", "<i2"},
+    [GR_DTYPE_I32] = {4, "int32", "<i4"},         [GR_DTYPE_I64] = {8, "int64", "<i8"},
+    [GR_DTYPE_F16] = {2, "float16", "<f2"},       [GR_DTYPE_BF16] = {2, "bfloat16", "<V2"},
+    [GR_DTYPE_F32] = {4, "float32", "<f4"},       [GR_DTYPE_F64] = {8, "float64", "<f8"},
+    [GR_DTYPE_BOOL] = {1, "bool", "|b1"},         [GR_DTYPE_C64] = {8, "complex64", "<c8"},
+    [GR_DTYPE_C128] = {16, "complex128", "<c16"},
+};
+enum { DTYPES = sizeof(dtypes) / sizeof(dtypes[0]) };
+
+static bool is_one(gr_dtype dtype, const char *call)
+{
+    if ((unsigned)dtype >= 1 && (unsigned)dtype < DTYPES)
+        return true;
+    gr_fail(GR_ERR_INVALID_VALUE, call, "%d is no dtype: those are GR_DTYPE_U8 to GR_DTYPE_C128.",
+            (int)dtype);
+    return false;
+}
+
+size_t gr_dtype_size(gr_dtype dtype)
+{
+    return is_one(dtype, __func__) ? dtypes[dtype].size : 0;
+}
+
+const char *gr_dtype_name(gr_dtype dtype)
+{
+    return is_one(dtype, __func__) ? dtypes[dtype].name : NULL;
+}
+
+const char *gr_dtype_typestr(gr_dtype dtype)
+{
+    return is_one(dtype, __func__) ? dtypes[dtype].typestr : NULL;
+}
+
+/* By the name, or by the typestr behind its mark of the byte order. */
+static gr_dtype find(const char *name, const char *code)
+{
+    for (int i = 1; i < DTYPES; i++)
+        if (!strcmp(dtypes[i].name, name) || !strcmp(dtypes[i].typestr + 1, code))
+            return (gr_dtype)i;
+    return (gr_dtype)0;
+}
+
+gr_dtype gr_dtype_parse(const char *name)
+{
+    if (!name) {
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "The dtype's name is NULL.");
+        return (gr_dtype)0;
+    }
+    gr_dtype found = find(name, *name && strchr("<>=|", *name) ? name + 1 : name);
+    if (!found)
+        gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                "\"%.32s\" is no dtype: they are called \"float32\" or \"<f4\". Known are 8 to 64 "
+                "bit integers, signed or not, float16, bfloat16, float32, float64, bool, complex64 "
+                "and complex128.",
+                name);
+    if (!found || *name != '>' || dtypes[found].size == 1)
+        return found;
+    gr_fail(GR_ERR_UNSUPPORTED, __func__,
+            "\"%.32s\" is in big-endian order, which CUDA does not compute with: convert it to "
+            "\"%s\" first.",
+            name, dtypes[found].typestr);
+    return (gr_dtype)0;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shapes and strides. Every sum and product is checked, since they come from anywhere. */
+#include "lib/tensor/shape.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/error.h"
+#include "lib/plural.h"
+
+struct gr_shape_text gr_shape_write(unsigned ndim, const int64_t *shape)
+{
+    struct gr_shape_text made = {"("};
+    size_t used = 1;
+    for (unsigned i = 0; i < ndim && i < GR_TENSOR_DIMS; i++)
+        used += (size_t)snprintf(made.text + used, sizeof(made.text) - used, "%s%lld",
+                                 i ? ", " : "", (long long)shape[i]);
+    snprintf(made.text + used, sizeof(made.text) - used, "%s)", ndim == 1 ? "," : "");
+    return made;
+}
+
+static gr_status check_fields(const gr_tensor_desc *desc, const char *call)
+{
+    if ((unsigned)desc->dtype < GR_DTYPE_U8 || (unsigned)desc->dtype > GR_DTYPE_C128)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`dtype` is %d, which is no type: set GR_DTYPE_U8, say.", (int)desc->dtype);
+    if (desc->ndim > GR_TENSOR_DIMS)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`ndim` is %u, and a tensor has at most %u dimensions: join some, or drop "
+                       "those of 1.",
+                       desc->ndim, GR_TENSOR_DIMS);
+    if (desc->ndim && !desc->shape)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`ndim` is %u, but `shape` is NULL.",
+                       desc->ndim);
+    if ((unsigned)desc->layout > GR_LAYOUT_YUV444)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`layout` is %d, which is no gr_layout.",
+                       (int)desc->layout);
+    if ((unsigned)desc->memory > GR_MEMORY_MANAGED)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`memory` is %d, which is no gr_memory.",
+                       (int)desc->memory);
+    for (unsigned i = 0; i < desc->ndim; i++)
+        if (desc->shape[i] < 0)
+            return gr_fail(GR_ERR_INVALID_VALUE, call, "Dimension %u of the shape %s is negative.",
+                           i, gr_shape_write(desc->ndim, desc->shape).text);
+    return GR_OK;
+}
+
+static gr_status refuse_large(unsigned ndim, const int64_t *shape, const char *what,
+                              const char *call)
+{
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The shape %s%s is larger than any memory: its bytes don't fit in 62 bits.",
+                   gr_shape_write(ndim, shape).text, what);
+}
+
+void gr_shape_compact(unsigned ndim, const int64_t *shape, size_t element, int64_t *strides)
+{
+    int64_t stride = (int64_t)element;
+    for (unsigned i = ndim; i-- > 0;) {
+        strides[i] = stride;
+        stride *= shape[i] > 1 ? shape[i] : 1;
+    }
+}
+
+/* The bytes of all elements, or if one dimension is 0, of as if it were 1: strides need that. */
+static bool count_bytes(struct gr_shape *s, size_t element)
+{
+    int64_t bytes = (int64_t)element;
+    bool empty = false;
+    for (unsigned i = 0; i < s->ndim; i++) {
+        empty = empty || !s->shape[i];
+        if (__builtin_mul_overflow(bytes, s->shape[i] ? s->shape[i] : 1, &bytes))
+            return false;
+    }
+    s->bytes = empty ? 0 : (size_t)bytes;
+    return s->bytes == (empty ? 0u : (uint64_t)bytes);
+}
+
+/* Which bytes the elements reach, before element 0 and from it on. */
+static bool find_span(struct gr_shape *s, size_t element)
+{
+    int64_t before = 0, after = (int64_t)element, way;
+    s->before = s->span = 0;
+    for (unsigned i = 0; i < s->ndim && s->bytes; i++) {
+        if (__builtin_mul_overflow(s->shape[i] - 1, s->strides[i], &way))
+            return false;
+        if (way < 0 ? __builtin_sub_overflow(before, way, &before)
+                    : __builtin_add_overflow(after, way, &after))
+            return false;
+    }
+    if (!s->bytes)
+        return true;
+    if (__builtin_add_overflow(before, after, &way) || way > INT64_MAX / 2)
+        return false; /* so that no dimension times its stride overflows either */
+    s->before = (size_t)before;
+    s->span = (size_t)way;
+    return s->before == (uint64_t)before && s->span == (uint64_t)way;
+}
+
+static bool is_compact(const struct gr_shape *s, size_t element)
+{
+    int64_t strides[GR_TENSOR_DIMS];
+    gr_shape_compact(s->ndim, s->shape, element, strides);
+    for (unsigned i = 0; i < s->ndim && s->bytes; i++)
+        if (s->shape[i] > 1 && s->strides[i] != strides[i])
+            return false;
+    return true;
+}
+
+gr_status gr_shape_take(struct gr_shape *s, const gr_tensor_desc *desc, const char *call)
+{
+    gr_status status = check_fields(desc, call);
+    if (status != GR_OK)
+        return status;
+    size_t element = gr_dtype_size(desc->dtype);
+    *s = (struct gr_shape){.ndim = desc->ndim};
+    for (unsigned i = 0; i < s->ndim; i++)
+        s->shape[i] = desc->shape[i];
+    if (!count_bytes(s, element))
+        return refuse_large(s->ndim, s->shape, "", call);
+    if (desc->strides)
+        memcpy(s->strides, desc->strides, s->ndim * sizeof(*s->strides));
+    else
+        gr_shape_compact(s->ndim, s->shape, element, s->strides);
+    if (!find_span(s, element))
+        return refuse_large(s->ndim, s->shape, " with these strides", call);
+    s->compact = is_compact(s, element);
+    return GR_OK;
+}
+
+gr_status gr_shape_check_room(const struct gr_shape *s, size_t offset, size_t room,
+                              const char *what, const char *call)
+{
+    if (offset >= s->before && offset - s->before <= room && s->span <= room - offset + s->before)
+        return GR_OK;
+    struct gr_shape_text strides = gr_shape_write(s->ndim, s->strides);
+    if (!s->before)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The shape %s with strides of %s bytes does not lie in the %s, which has "
+                       "%zu byte%s: it needs %zu from byte %zu on.",
+                       gr_shape_write(s->ndim, s->shape).text, strides.text, what, room, gr_s(room),
+                       s->span, offset);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The shape %s with strides of %s bytes does not lie in the %s, which has %zu "
+                   "byte%s: element 0 is at byte %zu, and it reaches %zu byte%s before element 0 "
+                   "and %zu from there on.",
+                   gr_shape_write(s->ndim, s->shape).text, strides.text, what, room, gr_s(room),
+                   offset, s->before, gr_s(s->before), s->span - s->before);
+}
+
+/* From the smallest stride on, each has to step over all that the smaller ones reach. */
+bool gr_shape_is_disjoint(const struct gr_shape *s, size_t element)
+{
+    bool used[GR_TENSOR_DIMS] = {false};
+    uint64_t reach = element;
+    if (!s->bytes)
+        return true;
+    for (unsigned n = 0; n < s->ndim; n++) {
+        unsigned least = s->ndim;
+        uint64_t least_step = 0;
+        for (unsigned i = 0; i < s->ndim; i++) {
+            uint64_t bits = (uint64_t)s->strides[i], step = s->strides[i] < 0 ? 0 - bits : bits;
+            if (!used[i] && s->shape[i] > 1 && (least == s->ndim || step < least_step)) {
+                least = i;
+                least_step = step;
+            }
+        }
+        if (least == s->ndim)
+            return true;
+        if (least_step < reach)
+            return false;
+        used[least] = true;
+        reach += least_step * (uint64_t)(s->shape[least] - 1);
+    }
+    return true;
+}
