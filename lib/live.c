@@ -51,6 +51,7 @@ static const struct {
     [GR_LIVE_VK_HEADLESS] = {"headless Vulkan device", "gr_vk_headless_free"},
     [GR_LIVE_EGL] = {"EGL context", "gr_egl_free"},
     [GR_LIVE_CUDA_CONTEXT] = {"CUDA context", "gr_cuda_context_free"},
+    [GR_LIVE_TENSOR] = {"tensor", "gr_tensor_free"},
 };
 
 /* ---- One part -------------------------------------------------------------------------------- */

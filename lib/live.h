@@ -24,6 +24,7 @@ enum gr_live_kind {
     GR_LIVE_VK_HEADLESS,
     GR_LIVE_EGL,
     GR_LIVE_CUDA_CONTEXT,
+    GR_LIVE_TENSOR,
     GR_LIVE_KINDS
 };
 

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensors with memory of their own. */
+#include "lib/tensor/alloc.h"
+
+#include <stdlib.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/plural.h"
+#include "lib/resource/set_aside.h"
+#include "lib/stream.h"
+#include "lib/struct_size.h"
+#include "lib/tensor/end.h"
+#include "lib/tensor/tensor.h"
+
+/* Memory of the process is as well aligned as CUDA's. Windows has no aligned_alloc(). */
+#define ALIGNMENT ((size_t)256)
+
+static gr_status refuse(CUresult result, const char *function, size_t bytes, const char *call)
+{
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, function, "%s: there are no %zu byte%s of memory for the tensor.",
+                        call, bytes, gr_s(bytes));
+}
+
+static bool has_pools(CUdevice device)
+{
+    int has = 0;
+    const gr_cuda_api *cu = gr_driver();
+    return GR_CUDA_HAS(cu, MemAllocAsync) && GR_CUDA_HAS(cu, MemFreeAsync) &&
+           cu->DeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, device) ==
+               CUDA_SUCCESS &&
+           has;
+}
+
+/* In the order of a stream that has nothing else to do, and so at once. */
+static CUresult allocate_now(CUdeviceptr *made, size_t bytes)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUstream stream;
+    CUresult result = cu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = cu->MemAllocAsync(made, bytes, stream);
+    if (result == CUDA_SUCCESS)
+        result = cu->StreamSynchronize(stream);
+    cu->StreamDestroy(stream);
+    return result;
+}
+
+/* From a pool where there is one: cuMemFree() waits for all streams. */
+static gr_status allocate_device(gr_tensor *tensor, size_t bytes, CUdeviceptr *made,
+                                 const char *call)
+{
+    const gr_cuda_api *cu = gr_driver();
+    bool pool = has_pools(tensor->device);
+    tensor->how = pool ? GR_TENSOR_ASYNC : GR_TENSOR_FREE;
+    if (!pool)
+        return refuse(cu->MemAlloc(made, bytes), "cuMemAlloc", bytes, call);
+    return refuse(tensor->stream == GR_STREAM_NONE ? allocate_now(made, bytes)
+                                                   : cu->MemAllocAsync(made, bytes, tensor->stream),
+                  "cuMemAllocAsync", bytes, call);
+}
+
+static gr_status allocate_managed(gr_tensor *tensor, size_t bytes, CUdeviceptr *made,
+                                  const char *call)
+{
+    const gr_cuda_api *cu = gr_driver();
+    int has = 0;
+    tensor->how = GR_TENSOR_FREE;
+    cu->DeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, tensor->device);
+    if (!has)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "CUDA device %d has no managed memory: take GR_MEMORY_DEVICE.",
+                       tensor->device);
+    return refuse(cu->MemAllocManaged(made, bytes, CU_MEM_ATTACH_GLOBAL), "cuMemAllocManaged",
+                  bytes, call);
+}
+
+static gr_status allocate_pinned(gr_tensor *tensor, size_t bytes, CUdeviceptr *made,
+                                 const char *call)
+{
+    void *memory = NULL;
+    tensor->how = GR_TENSOR_PINNED;
+    CUresult result = gr_driver()->MemAllocHost(&memory, bytes);
+    *made = (CUdeviceptr)(uintptr_t)memory;
+    return refuse(result, "cuMemAllocHost", bytes, call);
+}
+
+static gr_status allocate_host(gr_tensor *tensor, size_t bytes, CUdeviceptr *made, const char *call)
+{
+    tensor->how = GR_TENSOR_MALLOC;
+    tensor->block = bytes > SIZE_MAX - ALIGNMENT ? NULL : malloc(bytes + ALIGNMENT - 1);
+    if (!tensor->block)
+        return gr_fail_memory(call);
+    *made = ((uintptr_t)tensor->block + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return GR_OK;
+}
+
+static gr_status allocate(gr_tensor *tensor, size_t bytes, const char *call)
+{
+    CUdeviceptr made = 0;
+    gr_status status = GR_OK;
+    if (!bytes)
+        return GR_OK;
+    if (tensor->memory == GR_MEMORY_DEVICE)
+        status = allocate_device(tensor, bytes, &made, call);
+    else if (tensor->memory == GR_MEMORY_MANAGED)
+        status = allocate_managed(tensor, bytes, &made, call);
+    else if (tensor->memory == GR_MEMORY_PINNED)
+        status = allocate_pinned(tensor, bytes, &made, call);
+    else
+        status = allocate_host(tensor, bytes, &made, call);
+    if (status == GR_OK)
+        gr_tensor_place(tensor, made, made, bytes);
+    return status;
+}
+
+static gr_status check_strides(const gr_tensor_desc *desc, const struct gr_shape *shape,
+                               const char *call)
+{
+    if (desc->offset)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`offset` is %zu, which only views and mappings have: leave it 0.",
+                       desc->offset);
+    if (shape->before || !gr_shape_is_disjoint(shape, gr_dtype_size(desc->dtype)))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The strides %s of the shape %s are negative or let elements share bytes: "
+                       "that is for views.",
+                       gr_shape_write(shape->ndim, shape->strides).text,
+                       gr_shape_write(shape->ndim, shape->shape).text);
+    return GR_OK;
+}
+
+static gr_status allocate_in_context(gr_tensor *tensor, const struct gr_context *like, size_t bytes,
+                                     const char *call)
+{
+    bool pushed;
+    gr_status status = gr_tensor_take_context(tensor, like, call);
+    if (status == GR_OK)
+        status = gr_context_enter(&tensor->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    status = allocate(tensor, bytes, call);
+    gr_context_leave(pushed);
+    return status;
+}
+
+gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_context *like,
+                                 CUstream stream, const char *call)
+{
+    struct gr_shape shape;
+    gr_status status = gr_shape_take(&shape, desc, call);
+    if (status == GR_OK)
+        status = check_strides(desc, &shape, call);
+    if (status == GR_OK && stream != GR_STREAM_NONE)
+        status = gr_stream_check(stream, false, call);
+    if (status != GR_OK || !gr_driver_load())
+        return NULL;
+    gr_tensor_end_done(); /* before new memory is asked for */
+    gr_resources_release_freed();
+    gr_tensor *tensor = gr_tensor_make(desc, &shape, call);
+    if (!tensor)
+        return NULL;
+    tensor->stream = stream;
+    if (allocate_in_context(tensor, like, shape.span, call) == GR_OK)
+        return gr_tensor_show(tensor);
+    gr_tensor_discard(tensor);
+    return NULL;
+}
+
+gr_tensor *gr_tensor_alloc(const gr_tensor_desc *desc, CUstream stream)
+{
+    gr_tensor_desc own;
+    if (!desc) {
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "`desc` is NULL: it says what to make.");
+        return NULL;
+    }
+    if (GR_TAKE(gr_tensor_desc, &own, desc, __func__) != GR_OK)
+        return NULL;
+    return gr_tensor_alloc_taken(&own, NULL, stream, __func__);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/tensor/await.h"
+
+#include "lib/driver.h"
+#include "lib/tensor/use.h"
+
+/* The tensor's own stream has nothing behind it that is not the tensor's. */
+gr_status gr_tensor_await(const gr_tensor *tensor, const char *call)
+{
+    CUstream stream = tensor->stream == GR_STREAM_NONE ? CU_STREAM_PER_THREAD : tensor->stream;
+    bool pushed;
+    gr_status status = gr_tensor_begin_read_copy(tensor, stream, call);
+    if (status == GR_OK)
+        status = gr_context_enter(&tensor->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    CUresult result = gr_driver()->StreamSynchronize(stream);
+    if (result != CUDA_SUCCESS)
+        status = gr_fail_cuda(result, "cuStreamSynchronize",
+                              "%s could not wait until the tensor's bytes are ready.", call);
+    gr_context_leave(pushed);
+    return status;
+}

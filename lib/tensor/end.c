@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The end of tensors. What streams still use is put aside, and ended by a later call: not by a
+ * thread of grinterop's, and not by the driver's, since a producer's function may want a lock that
+ * the application has there.
+ */
+#include "lib/tensor/end.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/host_wait.h"
+#include "lib/resource/set_aside.h"
+
+/* ---- Whether there is a driver --------------------------------------------------------------- */
+
+static bool exiting;
+
+static void note_exit(void)
+{
+    __atomic_store_n(&exiting, true, __ATOMIC_RELEASE);
+}
+
+/* After the driver has started, so that this runs before the driver's own end. */
+static void register_exit(void)
+{
+    atexit(note_exit);
+}
+
+void gr_tensor_watch_exit(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, register_exit);
+}
+
+bool gr_tensor_enter(const gr_tensor *tensor, bool *pushed)
+{
+    *pushed = false;
+    return !__atomic_load_n(&exiting, __ATOMIC_ACQUIRE) &&
+           gr_context_enter(&tensor->context, pushed, __func__) == GR_OK;
+}
+
+/* ---- One tensor's end ------------------------------------------------------------------------ */
+
+/* Its own stream may be gone where the work was waited for; the thread's default one never is. */
+static void free_memory(const gr_tensor *tensor, CUstream stream)
+{
+    const gr_cuda_api *cu = gr_driver();
+    void *host = (void *)(uintptr_t)tensor->low;
+    switch (tensor->how) {
+    case GR_TENSOR_ASYNC:
+        if (cu->MemFreeAsync(tensor->low, stream) != CUDA_SUCCESS)
+            cu->MemFree(tensor->low);
+        break;
+    case GR_TENSOR_FREE:
+        cu->MemFree(tensor->low);
+        break;
+    case GR_TENSOR_PINNED:
+        cu->MemFreeHost(host);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Without the driver there is only memory of the process to free. */
+static void finish(gr_tensor *tensor, bool alive, CUstream stream)
+{
+    bool pushed = false;
+    if (alive && gr_tensor_enter(tensor, &pushed))
+        free_memory(tensor, stream);
+    else
+        alive = false;
+    gr_told_free(&tensor->user.told, alive);
+    gr_context_leave(pushed);
+    if (tensor->how == GR_TENSOR_MALLOC)
+        free(tensor->block);
+    if (!__atomic_load_n(&exiting, __ATOMIC_ACQUIRE))
+        gr_context_drop(&tensor->context);
+    if (tensor->end)
+        tensor->end(tensor->end_user);
+    free(tensor);
+}
+
+/* ---- What is put aside ----------------------------------------------------------------------- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static gr_tensor *aside;
+static size_t aside_count; /* atomic */
+
+static void put_aside(gr_tensor *tensor)
+{
+    pthread_mutex_lock(&lock);
+    tensor->next = aside;
+    aside = tensor;
+    __atomic_add_fetch(&aside_count, 1, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&lock);
+}
+
+/* The streams have passed; or it can't be known any more, since their context is gone. */
+static bool is_done(gr_tensor *tensor, bool *alive)
+{
+    bool pushed;
+    *alive = gr_tensor_enter(tensor, &pushed);
+    bool done = !*alive || gr_told_done(&tensor->user.told);
+    gr_context_leave(pushed);
+    return done;
+}
+
+static gr_tensor *take_done(bool *alive)
+{
+    gr_tensor *found = NULL;
+    pthread_mutex_lock(&lock);
+    for (gr_tensor **link = &aside; *link && !found;) {
+        if (is_done(*link, alive)) {
+            found = *link;
+            *link = found->next;
+        } else {
+            link = &(*link)->next;
+        }
+    }
+    if (found)
+        __atomic_sub_fetch(&aside_count, 1, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/*
+ * An import's end is the end of another tensor where that was exported by grinterop, and so on:
+ * what lies deep in such a chain is put aside, too, since the thread's stack has an end.
+ */
+#define MOST_NESTED 16
+static _Thread_local unsigned nested;
+
+/* At the end of the process the rest is left: what their end() would call may be gone. */
+void gr_tensor_end_done(void)
+{
+    struct gr_error_record before;
+    gr_tensor *tensor;
+    bool alive;
+    if (!__atomic_load_n(&aside_count, __ATOMIC_ACQUIRE) ||
+        __atomic_load_n(&exiting, __ATOMIC_ACQUIRE))
+        return;
+    gr_error_save(&before);
+    nested++; /* what ends here doesn't begin this loop anew */
+    while ((tensor = take_done(&alive)))
+        finish(tensor, alive, CU_STREAM_PER_THREAD);
+    nested--;
+    gr_error_restore(&before);
+}
+
+/* ---- The last hold is gone ------------------------------------------------------------------- */
+
+/* The streams of a mapping's tensor stay with the mapping. */
+static void end_of_mapping(gr_tensor *tensor)
+{
+    gr_users_leave(&tensor->user, gr_buffer_set_aside);
+    finish(tensor, true, GR_STREAM_NONE);
+}
+
+/* Memory of a pool is given back in the order of its stream, if no other one uses it. */
+static bool end_in_order(gr_tensor *tensor)
+{
+    if (tensor->how != GR_TENSOR_ASYNC || tensor->stream == GR_STREAM_NONE ||
+        !gr_told_only(&tensor->user.told, tensor->stream))
+        return false;
+    finish(tensor, true,
+           tensor->stream == CU_STREAM_PER_THREAD ? CU_STREAM_LEGACY : tensor->stream);
+    return true;
+}
+
+static void end_of_memory(gr_tensor *tensor)
+{
+    bool pushed, alive = gr_tensor_enter(tensor, &pushed), done = true;
+    if (alive && end_in_order(tensor)) {
+        gr_context_leave(pushed);
+        return;
+    }
+    if (alive && tensor->stream != GR_STREAM_NONE)
+        gr_told_add(&tensor->user.told, gr_told_stream(tensor->stream), false);
+    if (alive)
+        done = gr_told_done(&tensor->user.told);
+    gr_context_leave(pushed);
+    if (done && (!alive || nested <= MOST_NESTED))
+        finish(tensor, alive, CU_STREAM_PER_THREAD);
+    else
+        put_aside(tensor);
+}
+
+/* One of a mapping ends without a call that may block: what is put aside is left to other ends. */
+void gr_tensor_end(gr_tensor *tensor)
+{
+    struct gr_error_record before;
+    bool of_mapping = !tensor->root && tensor->user.revoke;
+    gr_error_save(&before);
+    nested++;
+    if (tensor->root)
+        finish(tensor, true, GR_STREAM_NONE);
+    else if (of_mapping)
+        end_of_mapping(tensor);
+    else
+        end_of_memory(tensor);
+    nested--;
+    gr_error_restore(&before);
+    if (!nested && !of_mapping)
+        gr_tensor_end_done();
+}
+
+/* ---- Waiting for the rest -------------------------------------------------------------------- */
+
+gr_status gr_tensor_collect(unsigned timeout_ms)
+{
+    double end = gr_host_now() + timeout_ms * 1e-3;
+    unsigned look = 0;
+    size_t left;
+    for (;;) {
+        gr_tensor_end_done();
+        gr_resources_release_freed();
+        left = __atomic_load_n(&aside_count, __ATOMIC_ACQUIRE);
+        if (!left)
+            return GR_OK;
+        if (timeout_ms != GR_WAIT_FOREVER && gr_host_now() >= end)
+            break;
+        gr_host_pause(&look);
+    }
+    if (!timeout_ms)
+        return gr_fail(GR_ERR_NOT_READY, __func__, "%zu tensor%s still used by a stream.", left,
+                       left == 1 ? " is" : "s are");
+    return gr_fail(GR_ERR_TIMEOUT, __func__,
+                   "%zu tensor%s still used by a stream after %u ms: wait longer, or look what the "
+                   "stream waits for.",
+                   left, left == 1 ? " is" : "s are", timeout_ms);
+}

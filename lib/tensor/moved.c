@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/tensor/moved.h"
+
+#include <grinterop/tensor.h>
+
+static uint64_t moved;
+
+void gr_count_moved(size_t bytes)
+{
+    __atomic_fetch_add(&moved, bytes, __ATOMIC_RELAXED);
+}
+
+uint64_t gr_bytes_moved(void)
+{
+    return __atomic_load_n(&moved, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels of one device that use memory of another one: by peer access. */
+#include "lib/tensor/reach.h"
+
+#include "lib/device_text.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+
+static gr_status refuse(const gr_tensor *tensor, CUdevice device, CUresult result, const char *call)
+{
+    char here[200], there[200];
+    gr_device_text(device, here, sizeof(here));
+    gr_device_text(tensor->device, there, sizeof(there));
+    const char *way = "copy it with gr_tensor_copy(), or work on a stream of its device";
+    if (result == CUDA_SUCCESS)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "The stream is of %s, whose kernels can't reach the tensor's memory, which "
+                       "is of %s: %s.",
+                       here, there, way);
+    return gr_fail_cuda(result, "cuCtxEnablePeerAccess",
+                        "%s, of which the stream is, was not given access to %s, where the tensor "
+                        "is: %s.",
+                        here, there, way);
+}
+
+/* Memory of a pool has rights of its own. */
+static CUresult open_pool(const gr_tensor *tensor, CUdevice device)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUmemoryPool pool;
+    CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device},
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    if ((tensor->root ? tensor->root : tensor)->how != GR_TENSOR_ASYNC)
+        return CUDA_SUCCESS;
+    CUresult result = cu->DeviceGetMemPool(&pool, tensor->device);
+    return result == CUDA_SUCCESS ? cu->MemPoolSetAccess(pool, &access, 1) : result;
+}
+
+/* The stream's context is current. */
+static gr_status check_device(const gr_tensor *tensor, const char *call)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUdevice device;
+    int reaches = 0;
+    if (cu->CtxGetDevice(&device) != CUDA_SUCCESS || device == tensor->device)
+        return GR_OK;
+    if (cu->DeviceCanAccessPeer(&reaches, device, tensor->device) != CUDA_SUCCESS || !reaches)
+        return refuse(tensor, device, CUDA_SUCCESS, call);
+    CUresult result = cu->CtxEnablePeerAccess(tensor->context.handle, 0);
+    if (result == CUDA_SUCCESS || result == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
+        result = open_pool(tensor, device);
+    return result == CUDA_SUCCESS ? GR_OK : refuse(tensor, device, result, call);
+}
+
+gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream, const char *call)
+{
+    CUcontext of_stream;
+    bool pushed;
+    if (tensor->memory != GR_MEMORY_DEVICE || stream == tensor->stream ||
+        stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD ||
+        gr_driver()->StreamGetCtx(stream, &of_stream) != CUDA_SUCCESS ||
+        of_stream == tensor->context.handle)
+        return GR_OK;
+    struct gr_context context = {.handle = of_stream, .primary_of = -1};
+    gr_status status = gr_context_enter(&context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    status = check_device(tensor, call);
+    gr_context_leave(pushed);
+    return status;
+}

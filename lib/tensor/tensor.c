@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The life of a tensor, from its making to its last hold. */
+#include "lib/tensor/tensor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/live.h"
+#include "lib/tensor/end.h"
+
+gr_status gr_tensor_check(const gr_tensor *tensor, const char *call)
+{
+    if (!tensor)
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The tensor is NULL: did the call that makes it fail? See gr_last_error() there.");
+    gr_status status = gr_live_check(GR_LIVE_TENSOR, tensor, call);
+    if (status != GR_OK || !__atomic_load_n(&tensor->revoked, __ATOMIC_ACQUIRE))
+        return status;
+    return gr_fail(GR_ERR_STATE, call,
+                   "The tensor's mapping has ended, by a release, an unmap or a close of its "
+                   "resource: map it again and make a tensor of that.");
+}
+
+gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *shape,
+                          const char *call)
+{
+    gr_tensor *tensor = malloc(sizeof(*tensor)); /* which is quicker than calloc() in a loop */
+    if (!tensor) {
+        gr_fail_memory(call);
+        return NULL;
+    }
+    memset(tensor, 0, sizeof(*tensor));
+    tensor->holds = 1;
+    tensor->dtype = desc->dtype;
+    tensor->layout = desc->layout;
+    tensor->memory = desc->memory;
+    tensor->read_only = desc->read_only;
+    tensor->negative_strides = desc->negative_strides;
+    tensor->ndim = shape->ndim;
+    memcpy(tensor->shape, shape->shape, sizeof(tensor->shape));
+    memcpy(tensor->strides, shape->strides, sizeof(tensor->strides));
+    tensor->bytes = shape->bytes;
+    tensor->compact = shape->compact;
+    tensor->context.primary_of = -1;
+    tensor->stream = GR_STREAM_NONE;
+    gr_told_init(&tensor->user.told);
+    return tensor;
+}
+
+void gr_tensor_discard(gr_tensor *tensor)
+{
+    gr_context_drop(&tensor->context);
+    gr_told_free(&tensor->user.told, false);
+    free(tensor);
+}
+
+gr_status gr_tensor_take_context(gr_tensor *tensor, const struct gr_context *context,
+                                 const char *call)
+{
+    bool pushed;
+    gr_status status = context ? gr_context_hold(context, &tensor->context, call)
+                               : gr_context_choose(&tensor->context, gr_context_first_device, call);
+    if (status == GR_OK)
+        status = gr_context_enter(&tensor->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    CUresult result = gr_driver()->CtxGetDevice(&tensor->device);
+    gr_context_leave(pushed);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuCtxGetDevice", "%s: the CUDA context's device could not be had.",
+                        call);
+}
+
+void gr_tensor_place(gr_tensor *tensor, CUdeviceptr ptr, CUdeviceptr low, size_t room)
+{
+    tensor->ptr = ptr;
+    tensor->low = low;
+    tensor->room = room;
+}
+
+/* Which the software driver's device has too, but kernels' memory is not the program's. */
+static void *host_address(const gr_tensor *tensor)
+{
+    return tensor->memory == GR_MEMORY_DEVICE ? NULL : (void *)(uintptr_t)tensor->ptr;
+}
+
+gr_tensor *gr_tensor_show(gr_tensor *tensor)
+{
+    tensor->info = (gr_tensor_info){
+        .ptr = tensor->ptr,
+        .data = host_address(tensor),
+        .dtype = tensor->dtype,
+        .ndim = tensor->ndim,
+        .shape = tensor->shape,
+        .strides = tensor->strides,
+        .layout = tensor->layout,
+        .memory = tensor->memory,
+        .device = tensor->device,
+        .read_only = tensor->read_only,
+        .bytes = tensor->bytes,
+        .compact = tensor->compact,
+    };
+    gr_tensor_watch_exit();
+    gr_live_add(GR_LIVE_TENSOR, tensor);
+    return tensor;
+}
+
+const gr_tensor_info *gr_tensor_get_info(const gr_tensor *tensor)
+{
+    if (!tensor)
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "The tensor is NULL: did its making fail?");
+    bool there = tensor && gr_live_check(GR_LIVE_TENSOR, tensor, __func__) == GR_OK;
+    return there ? &tensor->info : NULL;
+}
+
+void gr_tensor_hold(gr_tensor *tensor)
+{
+    __atomic_fetch_add(&tensor->holds, 1, __ATOMIC_RELAXED);
+}
+
+/* Of a view the next hold is that of the tensor whose memory it shows. */
+void gr_tensor_drop(gr_tensor *tensor)
+{
+    while (tensor && __atomic_sub_fetch(&tensor->holds, 1, __ATOMIC_ACQ_REL) == 0) {
+        gr_tensor *root = tensor->root;
+        gr_tensor_end(tensor);
+        tensor = root;
+    }
+}
+
+void gr_tensor_free(gr_tensor *tensor)
+{
+    if (tensor && gr_live_end(GR_LIVE_TENSOR, tensor, __func__))
+        gr_tensor_drop(tensor);
+}
+
+/* In the list of what is open at the end of the process. */
+static bool describe(const void *object, char *text, size_t size)
+{
+    const gr_tensor *tensor = object;
+    snprintf(text, size, "%s of %s%s", gr_shape_write(tensor->ndim, tensor->shape).text,
+             gr_dtype_name(tensor->dtype), tensor->info.revoked ? ", revoked" : "");
+    return true;
+}
+
+__attribute__((constructor)) static void register_describe(void)
+{
+    gr_live_describe_by(GR_LIVE_TENSOR, describe);
+}
+
+void gr_tensor_at_scope_end(gr_tensor **tensor)
+{
+    gr_tensor_free(*tensor);
+    *tensor = NULL;
+}

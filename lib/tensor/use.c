@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The order of a tensor's uses: behind what its own stream was given, and behind what is known of
+ * others.
+ */
+#include "lib/tensor/use.h"
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/stream.h"
+#include "lib/tensor/end.h"
+#include "lib/tensor/reach.h"
+#include "lib/tensor/tensor.h"
+
+/* Those of a view are its root's. */
+static struct gr_told_list *told_of(const gr_tensor *tensor)
+{
+    return (struct gr_told_list *)&(tensor->root ? tensor->root : tensor)->user.told;
+}
+
+/* A default stream of each thread is another stream elsewhere. */
+static bool is_own(const gr_tensor *tensor, CUstream stream)
+{
+    return tensor->stream == stream && stream != CU_STREAM_PER_THREAD;
+}
+
+/* The tensor's CUDA context is current. */
+static gr_status order(const gr_tensor *tensor, CUstream stream, bool wrote_only, const char *call)
+{
+    struct gr_told_list *told = told_of(tensor);
+    if (tensor->stream != GR_STREAM_NONE && !is_own(tensor, stream))
+        gr_told_add(told, gr_told_stream(tensor->stream), true);
+    CUresult result = gr_told_none(told) ? CUDA_SUCCESS : gr_told_wait(told, stream, wrote_only);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuStreamWaitEvent",
+                        "%s: the stream could not be made to wait for the tensor. Is it of another "
+                        "CUDA context, or was it destroyed?",
+                        call);
+}
+
+/* The tensor was checked. */
+static gr_status begin_checked(const gr_tensor *tensor, CUstream stream, bool write,
+                               const char *call)
+{
+    bool pushed;
+    gr_status status = gr_stream_check(stream, false, call);
+    if (status == GR_OK && write && tensor->read_only)
+        status = gr_fail(GR_ERR_STATE, call,
+                         "The tensor is read-only: its maker says that nobody may write to it.");
+    if (status == GR_OK)
+        status = gr_context_enter(&tensor->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    status = order(tensor, stream, !write, call);
+    gr_context_leave(pushed);
+    return status;
+}
+
+static gr_status begin(const gr_tensor *tensor, CUstream stream, bool write, const char *call)
+{
+    gr_status status = gr_tensor_check(tensor, call);
+    return status == GR_OK ? begin_checked(tensor, stream, write, call) : status;
+}
+
+/* Kernels have to reach it, too. */
+static gr_status begin_kernel(const gr_tensor *tensor, CUstream stream, bool write,
+                              const char *call)
+{
+    gr_status status = gr_tensor_check(tensor, call);
+    if (status == GR_OK)
+        status = gr_stream_check(stream, false, call);
+    if (status == GR_OK)
+        status = gr_tensor_check_reach(tensor, stream, call);
+    return status == GR_OK ? begin(tensor, stream, write, call) : status;
+}
+
+static void end(const gr_tensor *tensor, CUstream stream, bool wrote)
+{
+    bool pushed;
+    if (is_own(tensor, stream))
+        return;
+    if (gr_tensor_enter(tensor, &pushed))
+        gr_told_add(told_of(tensor), stream, wrote);
+    gr_context_leave(pushed);
+}
+
+gr_status gr_tensor_begin_read_copy(const gr_tensor *tensor, CUstream stream, const char *call)
+{
+    return begin(tensor, stream, false, call);
+}
+
+gr_status gr_tensor_begin_write_copy(const gr_tensor *tensor, CUstream stream, const char *call)
+{
+    return begin(tensor, stream, true, call);
+}
+
+gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const char *call)
+{
+    return begin_kernel(tensor, stream, false, call);
+}
+
+gr_status gr_tensor_begin_write(const gr_tensor *tensor, CUstream stream, const char *call)
+{
+    return begin_kernel(tensor, stream, true, call);
+}
+
+void gr_tensor_end_use(const gr_tensor *tensor, CUstream stream)
+{
+    end(tensor, stream, false);
+}
+
+void gr_tensor_end_write(const gr_tensor *tensor, CUstream stream)
+{
+    end(tensor, stream, true);
+}
+
+gr_status gr_tensor_wait(const gr_tensor *tensor, CUstream stream)
+{
+    return begin(tensor, stream, false, __func__);
+}
+
+/* It may have written. */
+gr_status gr_tensor_used_on(gr_tensor *tensor, CUstream stream)
+{
+    gr_status status = gr_tensor_check(tensor, __func__);
+    if (status == GR_OK)
+        status = gr_stream_check(stream, false, __func__);
+    if (status == GR_OK)
+        end(tensor, stream, true);
+    return status;
+}
+
+/* ---- Exports --------------------------------------------------------------------------------- */
+
+gr_status gr_tensor_begin_export(gr_tensor *tensor, CUstream consumer, const char *call)
+{
+    gr_status status = GR_OK;
+    if (consumer != GR_STREAM_NONE)
+        status = begin_checked(tensor, consumer, false, call);
+    if (status != GR_OK)
+        return status;
+    bool other = consumer != GR_STREAM_NONE && !is_own(tensor, consumer);
+    if (other && !gr_told_open(told_of(tensor), consumer, !tensor->read_only))
+        return gr_fail_memory(call);
+    gr_tensor_hold(tensor);
+    return GR_OK;
+}
+
+void gr_tensor_end_export(gr_tensor *tensor, CUstream consumer)
+{
+    bool pushed;
+    struct gr_error_record before;
+    if (consumer != GR_STREAM_NONE && !is_own(tensor, consumer)) {
+        gr_error_save(&before);
+        bool alive = !__atomic_load_n(&tensor->revoked, __ATOMIC_ACQUIRE) &&
+                     gr_tensor_enter(tensor, &pushed);
+        gr_told_close(told_of(tensor), consumer, alive);
+        if (alive)
+            gr_context_leave(pushed);
+        gr_error_restore(&before);
+    }
+    gr_tensor_drop(tensor);
+}

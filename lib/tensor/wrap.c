@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensors of memory that is somebody's. */
+#include "lib/tensor/wrap.h"
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/resource/set_aside.h"
+#include "lib/stream.h"
+#include "lib/struct_size.h"
+#include "lib/tensor/end.h"
+#include "lib/tensor/tensor.h"
+
+/* The device of memory that the driver knows; a mapped buffer for one it may not. False: unknown.
+ */
+static bool ask_device(const gr_tensor *tensor, int *device)
+{
+    return tensor->ptr && tensor->memory == GR_MEMORY_DEVICE &&
+           gr_driver()->PointerGetAttribute(device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                            tensor->ptr) == CUDA_SUCCESS;
+}
+
+/* The current context, or of memory of another device that one's primary context. */
+static gr_status find_context(gr_tensor *tensor, int ordinal, const char *call)
+{
+    CUdevice device;
+    gr_status status = gr_tensor_take_context(tensor, NULL, call);
+    if (status != GR_OK || (ordinal < 0 && !ask_device(tensor, &ordinal)) ||
+        gr_driver()->DeviceGet(&device, ordinal) != CUDA_SUCCESS || device == tensor->device)
+        return status;
+    struct gr_context other = {.primary_of = device};
+    gr_context_drop(&tensor->context);
+    return gr_tensor_take_context(tensor, &other, call);
+}
+
+static gr_status check(const gr_tensor_desc *desc, const struct gr_shape *shape, const void *data,
+                       CUstream ready_on, const char *call)
+{
+    if (desc->offset)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`offset` is %zu, which only views and mappings have: add it to `data`.",
+                       desc->offset);
+    if (!data && shape->bytes)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`data` is NULL, but the shape %s has elements.",
+                       gr_shape_write(shape->ndim, shape->shape).text);
+    uint64_t at = (uintptr_t)data;
+    if (shape->bytes && (at < shape->before || at - shape->before > UINT64_MAX - shape->span))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The shape %s with strides of %s bytes from %p on leaves the address space.",
+                       gr_shape_write(shape->ndim, shape->shape).text,
+                       gr_shape_write(shape->ndim, shape->strides).text, data);
+    return ready_on == GR_STREAM_NONE ? GR_OK : gr_stream_check(ready_on, false, call);
+}
+
+gr_tensor *gr_tensor_wrap_as(const gr_tensor_desc *desc, void *data, int device, CUstream ready_on,
+                             gr_tensor_end_fn end, void *user, const char *call)
+{
+    struct gr_shape shape;
+    gr_status status = gr_shape_take(&shape, desc, call);
+    if (status == GR_OK)
+        status = check(desc, &shape, data, ready_on, call);
+    if (status != GR_OK || !gr_driver_load())
+        return NULL;
+    gr_tensor_end_done();
+    gr_resources_release_freed();
+    gr_tensor *tensor = gr_tensor_make(desc, &shape, call);
+    if (!tensor)
+        return NULL;
+    CUdeviceptr ptr = (CUdeviceptr)(uintptr_t)data;
+    gr_tensor_place(tensor, ptr, ptr - shape.before, shape.span);
+    tensor->stream = ready_on;
+    if (find_context(tensor, device, call) != GR_OK) {
+        gr_tensor_discard(tensor);
+        return NULL;
+    }
+    tensor->end = end;
+    tensor->end_user = user;
+    return gr_tensor_show(tensor);
+}
+
+gr_tensor *gr_tensor_wrap(const gr_tensor_desc *desc, void *data, CUstream ready_on,
+                          gr_tensor_end_fn end, void *user)
+{
+    gr_tensor_desc own;
+    if (!desc) {
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "`desc` is NULL: it says what `data` is.");
+        return NULL;
+    }
+    if (GR_TAKE(gr_tensor_desc, &own, desc, __func__) != GR_OK)
+        return NULL;
+    return gr_tensor_wrap_as(&own, data, -1, ready_on, end, user, __func__);
+}
