@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies of tensors, by the driver. */
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/plural.h"
+#include "lib/stream.h"
+#include "lib/tensor/alloc.h"
+#include "lib/tensor/copy_plan.h"
+#include "lib/tensor/moved.h"
+#include "lib/tensor/tensor.h"
+#include "lib/tensor/use.h"
+
+/* One side of a copy. */
+struct side {
+    CUdeviceptr ptr;
+    const int64_t *strides;
+    bool host;
+    CUcontext context; /* of the device's memory; NULL of the host's */
+    CUdevice device;
+};
+
+static struct side side_of(const gr_tensor *tensor)
+{
+    bool host = tensor->memory == GR_MEMORY_HOST || tensor->memory == GR_MEMORY_PINNED;
+    return (struct side){.ptr = tensor->ptr,
+                         .strides = tensor->strides,
+                         .host = host,
+                         .context = host ? NULL : tensor->context.handle,
+                         .device = tensor->device};
+}
+
+/* ---- One block ------------------------------------------------------------------------------- */
+
+/* What the software driver's device was given by others may be memory of the process. */
+static CUmemorytype type_of(const struct side *side)
+{
+    if (side->host)
+        return CU_MEMORYTYPE_HOST;
+    return gr_cuda_is_software() ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
+}
+
+static bool between_devices(const struct side *to, const struct side *from)
+{
+    return !to->host && !from->host && to->device != from->device;
+}
+
+static CUresult copy_bytes(const struct side *to, const struct side *from, CUdeviceptr at,
+                           CUdeviceptr source, size_t bytes, CUstream stream)
+{
+    const gr_cuda_api *cu = gr_driver();
+    if (between_devices(to, from))
+        return cu->MemcpyPeerAsync(at, to->context, source, from->context, bytes, stream);
+    if (type_of(to) == CU_MEMORYTYPE_UNIFIED || type_of(from) == CU_MEMORYTYPE_UNIFIED)
+        return cu->MemcpyAsync(at, source, bytes, stream);
+    if (to->host)
+        return cu->MemcpyDtoHAsync((void *)(uintptr_t)at, source, bytes, stream);
+    if (from->host)
+        return cu->MemcpyHtoDAsync(at, (const void *)(uintptr_t)source, bytes, stream);
+    return cu->MemcpyDtoDAsync(at, source, bytes, stream);
+}
+
+static CUDA_MEMCPY3D describe(const struct gr_copy_plan *plan, const struct side *to,
+                              const struct side *from, CUdeviceptr at, CUdeviceptr source)
+{
+    size_t to_pitch = plan->rows > 1 ? (size_t)plan->row.to : plan->width;
+    size_t from_pitch = plan->rows > 1 ? (size_t)plan->row.from : plan->width;
+    return (CUDA_MEMCPY3D){
+        .srcMemoryType = type_of(from),
+        .srcHost = (const void *)(uintptr_t)(from->host ? source : 0),
+        .srcDevice = from->host ? 0 : source,
+        .srcPitch = from_pitch,
+        .srcHeight = plan->slices > 1 ? (size_t)plan->slice.from / from_pitch : plan->rows,
+        .dstMemoryType = type_of(to),
+        .dstHost = (void *)(uintptr_t)(to->host ? at : 0),
+        .dstDevice = to->host ? 0 : at,
+        .dstPitch = to_pitch,
+        .dstHeight = plan->slices > 1 ? (size_t)plan->slice.to / to_pitch : plan->rows,
+        .WidthInBytes = plan->width,
+        .Height = plan->rows,
+        .Depth = plan->slices,
+    };
+}
+
+static CUresult copy_between(const CUDA_MEMCPY3D *c, const struct side *to, const struct side *from,
+                             CUstream stream)
+{
+    CUDA_MEMCPY3D_PEER peer = {
+        .srcMemoryType = c->srcMemoryType,
+        .srcDevice = c->srcDevice,
+        .srcContext = from->context,
+        .srcPitch = c->srcPitch,
+        .srcHeight = c->srcHeight,
+        .dstMemoryType = c->dstMemoryType,
+        .dstDevice = c->dstDevice,
+        .dstContext = to->context,
+        .dstPitch = c->dstPitch,
+        .dstHeight = c->dstHeight,
+        .WidthInBytes = c->WidthInBytes,
+        .Height = c->Height,
+        .Depth = c->Depth,
+    };
+    return gr_driver()->Memcpy3DPeerAsync(&peer, stream);
+}
+
+/* A plain copy is cheaper for the driver, but between memories of the host there is none. */
+static CUresult copy_block(const struct gr_copy_plan *plan, const struct side *to,
+                           const struct side *from, CUdeviceptr at, CUdeviceptr source,
+                           CUstream stream)
+{
+    if (plan->rows == 1 && !(to->host && from->host))
+        return copy_bytes(to, from, at, source, plan->width, stream);
+    CUDA_MEMCPY3D block = describe(plan, to, from, at, source);
+    return between_devices(to, from) ? copy_between(&block, to, from, stream)
+                                     : gr_driver()->Memcpy3DAsync(&block, stream);
+}
+
+static gr_status copy_blocks(const struct gr_copy_plan *plan, const struct side *to,
+                             const struct side *from, CUstream stream, const char *call)
+{
+    int64_t at[GR_TENSOR_DIMS] = {0};
+    int64_t to_offset = plan->to_first, from_offset = plan->from_first;
+    CUresult result;
+    do {
+        result = copy_block(plan, to, from, to->ptr + (CUdeviceptr)to_offset,
+                            from->ptr + (CUdeviceptr)from_offset, stream);
+    } while (result == CUDA_SUCCESS && gr_copy_plan_next(plan, at, &to_offset, &from_offset));
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, plan->rows == 1 ? "cuMemcpyAsync" : "cuMemcpy3DAsync",
+                        "%s: the driver refused to copy a block of %zu row%s of %zu byte%s. Is the "
+                        "memory what it was said to be? An error of earlier work on the stream is "
+                        "reported here too.",
+                        call, plan->rows * plan->slices, gr_s(plan->rows * plan->slices),
+                        plan->width, gr_s(plan->width));
+}
+
+/* ---- A whole copy ---------------------------------------------------------------------------- */
+
+/* Where the default streams are those of the device's memory. */
+static gr_status copy_sides(const gr_tensor *like, const struct side *to, const struct side *from,
+                            const struct gr_context *context, CUstream stream, const char *call)
+{
+    bool pushed;
+    struct gr_copy_plan plan;
+    if (!like->bytes)
+        return GR_OK;
+    gr_status status = gr_context_enter(context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    gr_copy_plan_make(&plan, like->ndim, like->shape, to->strides, from->strides,
+                      gr_dtype_size(like->dtype));
+    status = copy_blocks(&plan, to, from, stream, call);
+    gr_context_leave(pushed);
+    if (status == GR_OK)
+        gr_count_moved(like->bytes);
+    return status;
+}
+
+static gr_status check_same(const gr_tensor *to, const gr_tensor *from, const char *call)
+{
+    if (to->dtype != from->dtype)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The tensors are of %s and of %s, and a copy converts nothing: take a view "
+                       "for the same bits, or gr_publish(), which converts.",
+                       gr_dtype_name(to->dtype), gr_dtype_name(from->dtype));
+    bool same = to->ndim == from->ndim;
+    for (unsigned i = 0; same && i < to->ndim; i++)
+        same = to->shape[i] == from->shape[i];
+    if (same)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call, "The shapes differ: %s is to be written, and %s is read.",
+        gr_shape_write(to->ndim, to->shape).text, gr_shape_write(from->ndim, from->shape).text);
+}
+
+/* What is written twice has no value that anyone could know. */
+static gr_status check_target(const gr_tensor *to, const char *call)
+{
+    for (unsigned i = 0; i < to->ndim; i++)
+        if (!to->strides[i] && to->shape[i] > 1)
+            return gr_fail(GR_ERR_INVALID_VALUE, call,
+                           "The tensor to write has stride 0 in dimension %u of %s: its elements "
+                           "share bytes.",
+                           i, gr_shape_write(to->ndim, to->shape).text);
+    return GR_OK;
+}
+
+/* The copy of an error may have been put in, in part. */
+static gr_status copy(gr_tensor *to, const gr_tensor *from, CUstream stream, const char *call)
+{
+    gr_status status = gr_tensor_check(from, call);
+    if (status == GR_OK)
+        status = gr_tensor_check(to, call);
+    if (status == GR_OK)
+        status = check_same(to, from, call);
+    if (status == GR_OK)
+        status = check_target(to, call);
+    if (status == GR_OK)
+        status = gr_tensor_begin_write_copy(to, stream, call);
+    if (status == GR_OK)
+        status = gr_tensor_begin_read_copy(from, stream, call);
+    if (status != GR_OK)
+        return status;
+    struct side target = side_of(to), source = side_of(from);
+    status =
+        copy_sides(to, &target, &source, target.host ? &from->context : &to->context, stream, call);
+    gr_tensor_end_write(to, stream);
+    gr_tensor_end_use(from, stream);
+    return status;
+}
+
+gr_status gr_tensor_copy(gr_tensor *to, const gr_tensor *from, CUstream stream)
+{
+    return copy(to, from, stream, __func__);
+}
+
+gr_tensor *gr_tensor_clone(gr_tensor *tensor, gr_memory memory, CUstream stream)
+{
+    if (gr_tensor_check(tensor, __func__) != GR_OK ||
+        gr_stream_check(stream, false, __func__) != GR_OK)
+        return NULL;
+    gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = tensor->dtype, .ndim = tensor->ndim,
+                .shape = tensor->shape, .layout = tensor->layout, .memory = memory);
+    gr_tensor *made = gr_tensor_alloc_taken(&desc, &tensor->context, stream, __func__);
+    if (!made)
+        return NULL;
+    made->copied = true;
+    if (copy(made, tensor, stream, __func__) == GR_OK)
+        return made;
+    gr_tensor_free(made);
+    return NULL;
+}
+
+/* ---- Memory of the host ---------------------------------------------------------------------- */
+
+static gr_status check_host(const gr_tensor *tensor, const void *memory, size_t bytes,
+                            const char *call)
+{
+    gr_status status = gr_tensor_check(tensor, call);
+    if (status == GR_OK && bytes != tensor->bytes)
+        status = gr_fail(GR_ERR_INVALID_VALUE, call,
+                         "`bytes` is %zu, but the elements of %s, of %s, have %zu.", bytes,
+                         gr_shape_write(tensor->ndim, tensor->shape).text,
+                         gr_dtype_name(tensor->dtype), tensor->bytes);
+    if (status == GR_OK && !memory && bytes)
+        status = gr_fail(GR_ERR_INVALID_VALUE, call, "The host's memory is NULL.");
+    return status;
+}
+
+static struct side host_side(const gr_tensor *like, const void *memory,
+                             int64_t strides[GR_TENSOR_DIMS])
+{
+    gr_shape_compact(like->ndim, like->shape, gr_dtype_size(like->dtype), strides);
+    return (struct side){.ptr = (CUdeviceptr)(uintptr_t)memory, .strides = strides, .host = true};
+}
+
+gr_status gr_tensor_copy_to_host(const gr_tensor *tensor, void *to, size_t bytes, CUstream stream)
+{
+    int64_t strides[GR_TENSOR_DIMS];
+    gr_status status = check_host(tensor, to, bytes, __func__);
+    if (status == GR_OK)
+        status = gr_tensor_begin_read_copy(tensor, stream, __func__);
+    if (status != GR_OK)
+        return status;
+    struct side target = host_side(tensor, to, strides), source = side_of(tensor);
+    status = copy_sides(tensor, &target, &source, &tensor->context, stream, __func__);
+    gr_tensor_end_use(tensor, stream);
+    return status;
+}
+
+gr_status gr_tensor_copy_from_host(gr_tensor *tensor, const void *from, size_t bytes,
+                                   CUstream stream)
+{
+    int64_t strides[GR_TENSOR_DIMS];
+    gr_status status = check_host(tensor, from, bytes, __func__);
+    if (status == GR_OK)
+        status = check_target(tensor, __func__);
+    if (status == GR_OK)
+        status = gr_tensor_begin_write_copy(tensor, stream, __func__);
+    if (status != GR_OK)
+        return status;
+    struct side target = side_of(tensor), source = host_side(tensor, from, strides);
+    status = copy_sides(tensor, &target, &source, &tensor->context, stream, __func__);
+    gr_tensor_end_write(tensor, stream);
+    return status;
+}

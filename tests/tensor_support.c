@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tensor.h"
+
+#include <stdlib.h>
+
+gr_tensor *must_alloc(gr_dtype dtype, gr_memory memory, unsigned ndim, const int64_t *shape)
+{
+    gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim, .shape = shape, .memory = memory);
+    gr_tensor *tensor = gr_tensor_alloc(&desc, fx.stream);
+    assert_made(tensor);
+    return tensor;
+}
+
+unsigned char *must_read(const gr_tensor *tensor, CUstream stream)
+{
+    size_t bytes = gr_tensor_get_info(tensor)->bytes;
+    unsigned char *read = must_allocate(bytes ? bytes : 1);
+    assert_ok(gr_tensor_copy_to_host(tensor, read, bytes, stream));
+    CU(StreamSynchronize(stream));
+    return read;
+}
