@@ -150,7 +150,28 @@ typedef void (*anything)(void);
     X(gr_resource_receive)                                                                         \
     X(gr_resource_send)                                                                            \
     X(gr_ring_receive)                                                                             \
-    X(gr_ring_send)
+    X(gr_ring_send)                                                                                \
+    /* tensor.h */                                                                                 \
+    X(gr_buffer_tensor)                                                                            \
+    X(gr_buffer_tensors)                                                                           \
+    X(gr_bytes_moved)                                                                              \
+    X(gr_dtype_name)                                                                               \
+    X(gr_dtype_parse)                                                                              \
+    X(gr_dtype_size)                                                                               \
+    X(gr_dtype_typestr)                                                                            \
+    X(gr_tensor_alloc)                                                                             \
+    X(gr_tensor_at_scope_end)                                                                      \
+    X(gr_tensor_clone)                                                                             \
+    X(gr_tensor_collect)                                                                           \
+    X(gr_tensor_copy)                                                                              \
+    X(gr_tensor_copy_from_host)                                                                    \
+    X(gr_tensor_copy_to_host)                                                                      \
+    X(gr_tensor_free)                                                                              \
+    X(gr_tensor_get_info)                                                                          \
+    X(gr_tensor_used_on)                                                                           \
+    X(gr_tensor_view)                                                                              \
+    X(gr_tensor_wait)                                                                              \
+    X(gr_tensor_wrap)
 
 #define COUNT_FUNCTION(function) +1
 enum { FUNCTION_COUNT = 0 PUBLIC_FUNCTIONS(COUNT_FUNCTION) };

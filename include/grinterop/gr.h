@@ -318,6 +318,9 @@ GR_API CUstream gr_buffer_stream(const gr_buffer *buffer);
  * Work that was put into the stream before this call comes before work of the graphics API that is
  * issued after it.
  *
+ * Tensors of the mapping (tensor.h) that live are revoked, with a warning in the log, as by every
+ * call that ends a mapping; the streams that are known to use them come before too.
+ *
  * Where the mapping has ended already (gr_resource_unmap(), gr_resource_close()) this only ends the
  * buffer. If the resource was freed meanwhile, its registration ends too.
  *
@@ -340,6 +343,10 @@ GR_API gr_status gr_buffer_release(gr_buffer *buffer);
  * Where the resource's OpenGL context is not current, the buffer is set aside. The next call in
  * that context that makes or ends a resource, or that is about this one, releases it. Until then
  * the bytes are CUDA's. What fails is logged as a warning. NULL is fine.
+ *
+ * While tensors of the mapping live, it is left to them: the buffer is set aside when the last is
+ * gone, and until then gr_map() is GR_ERR_STATE. Where no OpenGL context matters, the next call
+ * about the resource then releases it, or gr_tensor_collect() if the resource was freed.
  *
  * Thread   any
  *

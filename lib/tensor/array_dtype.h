@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The type of one channel of CUDA's array formats. */
+#ifndef GR_LIB_TENSOR_ARRAY_DTYPE_H
+#define GR_LIB_TENSOR_ARRAY_DTYPE_H
+
+#include <grinterop/tensor.h>
+
+/* 0 for a format that is not of plain channels. */
+static inline gr_dtype gr_array_dtype(CUarray_format format)
+{
+    switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+        return GR_DTYPE_U8;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+        return GR_DTYPE_U16;
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+        return GR_DTYPE_U32;
+    case CU_AD_FORMAT_SIGNED_INT8:
+        return GR_DTYPE_I8;
+    case CU_AD_FORMAT_SIGNED_INT16:
+        return GR_DTYPE_I16;
+    case CU_AD_FORMAT_SIGNED_INT32:
+        return GR_DTYPE_I32;
+    case CU_AD_FORMAT_HALF:
+        return GR_DTYPE_F16;
+    case CU_AD_FORMAT_FLOAT:
+        return GR_DTYPE_F32;
+    default:
+        return (gr_dtype)0;
+    }
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensors of another tensor's memory. */
+#include "lib/error.h"
+#include "lib/struct_size.h"
+#include "lib/tensor/end.h"
+#include "lib/tensor/mapping.h"
+#include "lib/tensor/tensor.h"
+
+static gr_status check(const gr_tensor *tensor, const gr_tensor_desc *desc, const char *call)
+{
+    gr_status status = gr_tensor_check(tensor, call);
+    if (status == GR_OK && !desc)
+        status = gr_fail(GR_ERR_INVALID_VALUE, call, "`desc` is NULL: it says what to see.");
+    return status;
+}
+
+/* A view does not change where the memory is, nor who may write to it. */
+static gr_status inherit(const gr_tensor *tensor, gr_tensor_desc *desc, const char *call)
+{
+    if (desc->memory && desc->memory != tensor->memory)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`memory` is %d, and that of the tensor %d: leave it 0.", (int)desc->memory,
+                       (int)tensor->memory);
+    desc->memory = tensor->memory;
+    desc->read_only = desc->read_only || tensor->read_only;
+    return GR_OK;
+}
+
+/* One of a mapping refers to that by itself, so that all of them are revoked alike. */
+static gr_tensor *finish(gr_tensor *view, gr_tensor *tensor, const struct gr_shape *shape,
+                         size_t offset, const char *call)
+{
+    CUdeviceptr ptr = tensor->low + offset, low = ptr - shape->before;
+    view->copied = tensor->copied;
+    if (tensor->user.revoke)
+        return gr_tensor_of_mapping(tensor->user.buffer, view, ptr, low, shape->span, call);
+    gr_tensor *root = tensor->root ? tensor->root : tensor;
+    if (gr_tensor_take_context(view, &tensor->context, call) != GR_OK) {
+        gr_tensor_discard(view);
+        return NULL;
+    }
+    gr_tensor_place(view, ptr, low, shape->span);
+    view->stream = root->stream;
+    view->root = root;
+    gr_tensor_hold(root);
+    return gr_tensor_show(view);
+}
+
+gr_tensor *gr_tensor_view(gr_tensor *tensor, const gr_tensor_desc *desc)
+{
+    gr_tensor_desc own;
+    struct gr_shape shape;
+    gr_status status = check(tensor, desc, __func__);
+    if (status == GR_OK)
+        status = GR_TAKE(gr_tensor_desc, &own, desc, __func__);
+    if (status == GR_OK)
+        status = inherit(tensor, &own, __func__);
+    if (status == GR_OK)
+        status = gr_shape_take(&shape, &own, __func__);
+    if (status == GR_OK)
+        status = gr_shape_check_room(&shape, own.offset, tensor->room, "tensor", __func__);
+    if (status != GR_OK)
+        return NULL;
+    gr_tensor *view = gr_tensor_make(&own, &shape, __func__);
+    return view ? finish(view, tensor, &shape, own.offset, __func__) : NULL;
+}
