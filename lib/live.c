@@ -51,6 +51,8 @@ static const struct {
     [GR_LIVE_VK_HEADLESS] = {"headless Vulkan device", "gr_vk_headless_free"},
     [GR_LIVE_EGL] = {"EGL context", "gr_egl_free"},
     [GR_LIVE_CUDA_CONTEXT] = {"CUDA context", "gr_cuda_context_free"},
+    [GR_LIVE_DLPACK] = {"DLPack export", "deleter"},
+    [GR_LIVE_DLPACK_TAKEN] = {"DLPack import", NULL},
     [GR_LIVE_TENSOR] = {"tensor", "gr_tensor_free"},
 };
 

@@ -25,6 +25,8 @@ enum gr_live_kind {
     GR_LIVE_EGL,
     GR_LIVE_CUDA_CONTEXT,
     GR_LIVE_TENSOR,
+    GR_LIVE_DLPACK,       /* an export, which its deleter ends */
+    GR_LIVE_DLPACK_TAKEN, /* a producer's that was imported, and has not been told of the end */
     GR_LIVE_KINDS
 };
 

@@ -399,6 +399,71 @@ GR_API gr_status gr_tensor_copy_from_host(gr_tensor *tensor, const void *from, s
  */
 GR_API uint64_t gr_bytes_moved(void);
 
+/* ---- DLPack ---------------------------------------------------------------------------------- */
+
+/*
+ * DLPack's own. To look inside, include its one header, dlpack/dlpack.h of github.com/dmlc/dlpack;
+ * ./bootstrap puts it into build/dlpack.
+ */
+struct DLManagedTensor;
+struct DLManagedTensorVersioned;
+
+/*
+ * Exports a tensor by DLPack 1.3, without a copy. The second is what older consumers take, which
+ * cannot say read-only.
+ *
+ * `consumer` is made to wait until the bytes are ready. What it has been given until the export
+ * ends is a use of the tensor that may write: its end, the release of its mapping and later
+ * gr_tensor_wait() come after that. GR_STREAM_NONE: no order.
+ *
+ * Memory of a device is kDLCUDA, other memory kDLCUDAHost, kDLCUDAManaged and kDLCPU; on the
+ * software CUDA driver a device's is kDLCPU. For kDLCPU the call waits until the bytes are ready,
+ * since who reads them there has no stream. For kDLCUDAHost and kDLCUDAManaged it waits as well,
+ * unless `consumer` is GR_STREAM_NONE. Strides are always there, those of dimensions of 1 as if
+ * compact; byte_offset is 0.
+ *
+ * Owner    the caller, or whoever gets it from there, who calls its deleter once, on any thread.
+ *          It holds the tensor: gr_tensor_free() may come before
+ *
+ * Errors: NULL after
+ *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed, or `consumer` is NULL
+ *     GR_ERR_STATE          it is revoked; or read-only, and the export is the older one
+ *     GR_ERR_UNSUPPORTED    strides that are negative, unless gr_tensor_desc.negative_strides, or
+ *                           no multiples of an element; an address that is none, where no kernel
+ *                           can read it; grinterop was built without DLPack
+ *     GR_ERR_CUDA           the driver refused
+ *     GR_ERR_NO_MEMORY
+ */
+GR_API struct DLManagedTensorVersioned *gr_tensor_dlpack(gr_tensor *tensor, CUstream consumer);
+GR_API struct DLManagedTensor *gr_tensor_dlpack_legacy(gr_tensor *tensor, CUstream consumer);
+
+/*
+ * Imports another framework's tensor, of DLPack 1 or of the older form, without a copy. The bytes
+ * are ready once `ready_on` has done what it was given: pass the stream that the producer was asked
+ * for. GR_STREAM_NONE: they are ready.
+ *
+ * Strides that are NULL are compact. Elements of several lanes are as many elements, in a dimension
+ * of their own. On the software CUDA driver memory of the process counts as the device's.
+ *
+ * Owner    the caller frees the tensor. On success it has taken `managed`, and calls its deleter
+ *          once, when the tensor ends; after an error `managed` is still the caller's, to whom it
+ *          falls to call that
+ * Thread   the deleter runs on a thread that calls grinterop
+ *
+ * Errors: NULL after
+ *     GR_ERR_INVALID_VALUE  `managed` is NULL, or is imported and not ended, or holds what cannot
+ *                           be; the message says what
+ *     GR_ERR_UNSUPPORTED    a type, device or version that grinterop does not know; more than
+ *                           GR_TENSOR_DIMS dimensions; an address that is no multiple of an
+ *                           element; grinterop was built without DLPack
+ *     GR_ERR_NO_DRIVER      no driver starts
+ *     GR_ERR_CUDA           the driver refused
+ *     GR_ERR_NO_MEMORY
+ */
+GR_API gr_tensor *gr_tensor_from_dlpack(struct DLManagedTensorVersioned *managed,
+                                        CUstream ready_on);
+GR_API gr_tensor *gr_tensor_from_dlpack_legacy(struct DLManagedTensor *managed, CUstream ready_on);
+
 #if defined(__GNUC__)
 GR_API void gr_tensor_at_scope_end(gr_tensor **tensor); /* for GR_AUTO(gr_tensor) */
 #endif

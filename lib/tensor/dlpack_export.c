@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensors for other frameworks, by DLPack. */
+#include <stdlib.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/live.h"
+#include "lib/tensor/await.h"
+#include "lib/tensor/dlpack_type.h"
+#include "lib/tensor/tensor.h"
+#include "lib/tensor/use.h"
+
+/* What is written here, whichever 1.x the header is: since 1.2 strides are always there. */
+#define MINOR 3
+
+/* What an export holds, and what the consumer's struct points to. */
+struct held {
+    gr_tensor *tensor;
+    CUstream consumer;
+    int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS];
+};
+
+struct export
+{
+    DLManagedTensorVersioned managed;
+    struct held held;
+};
+
+struct export_legacy {
+    DLManagedTensor managed;
+    struct held held;
+};
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+static void end_export(DLManagedTensorVersioned *managed)
+{
+    if (!managed || !gr_live_end(GR_LIVE_DLPACK, managed, "the deleter of gr_tensor_dlpack"))
+        return;
+    struct export *export = managed->manager_ctx;
+    gr_tensor_end_export(export->held.tensor, export->held.consumer);
+    free(export);
+}
+
+static void end_export_legacy(DLManagedTensor *managed)
+{
+    if (!managed || !gr_live_end(GR_LIVE_DLPACK, managed, "the deleter of gr_tensor_dlpack_legacy"))
+        return;
+    struct export_legacy *export = managed->manager_ctx;
+    gr_tensor_end_export(export->held.tensor, export->held.consumer);
+    free(export);
+}
+
+/* ---- What the consumer sees ------------------------------------------------------------------ */
+
+static DLDevice device_of(const gr_tensor *tensor)
+{
+    switch (tensor->memory) {
+    case GR_MEMORY_DEVICE:
+        break;
+    case GR_MEMORY_HOST:
+        return (DLDevice){kDLCPU, 0};
+    case GR_MEMORY_PINNED:
+        return (DLDevice){kDLCUDAHost, 0};
+    case GR_MEMORY_MANAGED:
+        return (DLDevice){kDLCUDAManaged, 0};
+    }
+    if (gr_cuda_is_software())
+        return (DLDevice){kDLCPU, 0};
+    return (DLDevice){kDLCUDA, tensor->device};
+}
+
+static gr_status refuse_stride(const gr_tensor *tensor, unsigned i, const char *call)
+{
+    if (tensor->strides[i] < 0)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "Dimension %u has the stride %lld: consumers crash at negative ones. Set "
+                       "gr_tensor_desc.negative_strides if yours takes them, or export what "
+                       "gr_tensor_clone() makes.",
+                       i, (long long)tensor->strides[i]);
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "Dimension %u has a stride of %lld bytes, which DLPack cannot say: it is no "
+                   "multiple of a %s. Export what gr_tensor_clone() makes.",
+                   i, (long long)tensor->strides[i], gr_dtype_name(tensor->dtype));
+}
+
+/*
+ * In elements. A dimension with one element, and all where there is none, get the stride of a
+ * compact tensor, whatever theirs is: nothing lies there, and some consumers look all the same.
+ */
+static gr_status elements_apart(const gr_tensor *tensor, int64_t strides[], const char *call)
+{
+    int64_t size = (int64_t)gr_dtype_size(tensor->dtype), compact = 1;
+    for (unsigned i = tensor->ndim; i-- > 0;) {
+        int64_t extent = tensor->shape[i], bytes = tensor->strides[i];
+        if (extent <= 1 || tensor->bytes == 0)
+            strides[i] = compact;
+        else if (bytes % size || (bytes < 0 && !tensor->negative_strides))
+            return refuse_stride(tensor, i, call);
+        else
+            strides[i] = bytes / size;
+        if (__builtin_mul_overflow(strides[i], extent > 1 ? extent : 1, &compact))
+            compact = 1;
+    }
+    return GR_OK;
+}
+
+/* A consumer's kernel that reads an element at an odd address would end the whole CUDA context. */
+static gr_status check_address(const gr_tensor *tensor, const char *call)
+{
+    size_t size = gr_dtype_size(tensor->dtype);
+    if (!tensor->bytes || tensor->ptr % (size > 8 ? 8 : size) == 0)
+        return GR_OK;
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "Element 0 is at 0x%llx, where no kernel can read a %s. Export what "
+                   "gr_tensor_clone() makes.",
+                   (unsigned long long)tensor->ptr, gr_dtype_name(tensor->dtype));
+}
+
+static gr_status describe(const gr_tensor *tensor, struct held *held, DLTensor *out,
+                          const char *call)
+{
+    gr_status status = check_address(tensor, call);
+    if (status != GR_OK)
+        return status;
+    for (unsigned i = 0; i < tensor->ndim; i++)
+        held->shape[i] = tensor->shape[i];
+    *out = (DLTensor){
+        .data = tensor->bytes ? (void *)(uintptr_t)tensor->ptr : NULL,
+        .device = device_of(tensor),
+        .ndim = (int32_t)tensor->ndim,
+        .dtype = gr_dlpack_type(tensor->dtype),
+        .shape = held->shape,
+        .strides = held->strides,
+    };
+    return elements_apart(tensor, held->strides, call);
+}
+
+/* ---- Exports --------------------------------------------------------------------------------- */
+
+/*
+ * Consumers of the process's own memory read it when they like, and those of memory that both
+ * sides reach may: they tell no stream that could be made to wait.
+ */
+static gr_status wait_for_bytes(const gr_tensor *tensor, CUstream consumer, const char *call)
+{
+    DLDeviceType type = device_of(tensor).device_type;
+    if (type == kDLCUDA || (type != kDLCPU && consumer == GR_STREAM_NONE))
+        return GR_OK;
+    return gr_tensor_await(tensor, call);
+}
+
+static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct held *held,
+                       DLTensor *out, const char *call)
+{
+    gr_status status = gr_tensor_check(tensor, call);
+    if (status == GR_OK && legacy && tensor->read_only)
+        status = gr_fail(GR_ERR_STATE, call,
+                         "The tensor is read-only, which the older form of DLPack cannot say: use "
+                         "gr_tensor_dlpack(), or export what gr_tensor_clone() makes.");
+    if (status == GR_OK)
+        status = describe(tensor, held, out, call);
+    if (status == GR_OK)
+        status = gr_tensor_begin_export(tensor, consumer, call);
+    if (status != GR_OK)
+        return status;
+    held->tensor = tensor;
+    held->consumer = consumer;
+    status = wait_for_bytes(tensor, consumer, call);
+    if (status != GR_OK)
+        gr_tensor_end_export(tensor, consumer);
+    return status;
+}
+
+DLManagedTensorVersioned *gr_tensor_dlpack(gr_tensor *tensor, CUstream consumer)
+{
+    struct export *export = malloc(sizeof(*export)); /* the rooms behind `ndim` stay as they are */
+    if (!export) {
+        gr_fail_memory(__func__);
+        return NULL;
+    }
+    if (begin(tensor, consumer, false, &export->held, &export->managed.dl_tensor, __func__)) {
+        free(export);
+        return NULL;
+    }
+    export->managed.version = (DLPackVersion){DLPACK_MAJOR_VERSION, MINOR};
+    export->managed.manager_ctx = export;
+    export->managed.deleter = end_export;
+    export->managed.flags = (tensor->read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
+                            (tensor->copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0);
+    gr_live_add(GR_LIVE_DLPACK, &export->managed);
+    return &export->managed;
+}
+
+DLManagedTensor *gr_tensor_dlpack_legacy(gr_tensor *tensor, CUstream consumer)
+{
+    struct export_legacy *export = malloc(sizeof(*export));
+    if (!export) {
+        gr_fail_memory(__func__);
+        return NULL;
+    }
+    if (begin(tensor, consumer, true, &export->held, &export->managed.dl_tensor, __func__)) {
+        free(export);
+        return NULL;
+    }
+    export->managed.manager_ctx = export;
+    export->managed.deleter = end_export_legacy;
+    gr_live_add(GR_LIVE_DLPACK, &export->managed);
+    return &export->managed;
+}

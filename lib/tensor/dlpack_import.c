@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensors of other frameworks, by DLPack. What they say is looked at before any of it is used. */
+#include <inttypes.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/live.h"
+#include "lib/plural.h"
+#include "lib/tensor/dlpack_type.h"
+#include "lib/tensor/wrap.h"
+
+/* A producer's tensor, as gr_tensor_wrap() takes it. */
+struct seen {
+    gr_tensor_desc desc;
+    int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS]; /* in bytes */
+    void *data;
+    bool names_device; /* as memory of a device does */
+    int device;
+};
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+static void end_import(void *user)
+{
+    DLManagedTensorVersioned *managed = user;
+    gr_live_remove(GR_LIVE_DLPACK_TAKEN, managed);
+    if (managed->deleter)
+        managed->deleter(managed);
+}
+
+static void end_import_legacy(void *user)
+{
+    DLManagedTensor *managed = user;
+    gr_live_remove(GR_LIVE_DLPACK_TAKEN, managed);
+    if (managed->deleter)
+        managed->deleter(managed);
+}
+
+/* ---- What the producer says ------------------------------------------------------------------ */
+
+static gr_status see_type(const DLTensor *from, struct seen *seen, const char *call)
+{
+    seen->desc.dtype = gr_dlpack_dtype(from->dtype);
+    if (!seen->desc.dtype)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "The tensor's elements are of DLPack's type code %u with %u bits. grinterop "
+                       "takes bool, integers of 8 to 64 bits, float16, bfloat16, float32, float64, "
+                       "complex64 and complex128: let the producer convert it.",
+                       from->dtype.code, from->dtype.bits);
+    if (from->dtype.lanes == 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The tensor's elements have 0 lanes: the producer is wrong, 1 is a scalar.");
+    return GR_OK;
+}
+
+static gr_status see_device(const DLTensor *from, struct seen *seen, const char *call)
+{
+    switch ((int)from->device.device_type) {
+    case kDLCUDA:
+        seen->desc.memory = GR_MEMORY_DEVICE;
+        seen->device = from->device.device_id;
+        seen->names_device = true;
+        return GR_OK;
+    case kDLCUDAHost:
+        seen->desc.memory = GR_MEMORY_PINNED;
+        return GR_OK;
+    case kDLCUDAManaged:
+        seen->desc.memory = GR_MEMORY_MANAGED;
+        return GR_OK;
+    case kDLCPU:
+        /* There the device's memory is the process's: gr_tensor_dlpack() calls it so too. */
+        seen->desc.memory = gr_cuda_is_software() ? GR_MEMORY_DEVICE : GR_MEMORY_HOST;
+        return GR_OK;
+    default:
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "The tensor's memory is of DLPack's device type %d. grinterop takes CUDA's "
+                       "(2), its pinned (3) and managed memory (13) and the process's (1): let "
+                       "the producer copy it there.",
+                       (int)from->device.device_type);
+    }
+}
+
+/* An element with lanes is as many elements of one, in a dimension of its own. */
+static gr_status see_dimensions(const DLTensor *from, struct seen *seen, const char *call)
+{
+    unsigned lanes = from->dtype.lanes > 1;
+    if (from->ndim < 0 || from->ndim + (int64_t)lanes > GR_TENSOR_DIMS)
+        return gr_fail(from->ndim < 0 ? GR_ERR_INVALID_VALUE : GR_ERR_UNSUPPORTED, call,
+                       "The tensor has %d dimensions%s; 0 to %u are taken.", (int)from->ndim,
+                       lanes ? " beside its lanes" : "", GR_TENSOR_DIMS);
+    if (from->ndim > 0 && !from->shape)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The tensor has %d dimension%s, but its shape is NULL.", (int)from->ndim,
+                       gr_s((size_t)from->ndim));
+    for (int32_t i = 0; i < from->ndim; i++) {
+        seen->shape[i] = from->shape[i];
+        if (from->shape[i] < 0)
+            return gr_fail(GR_ERR_INVALID_VALUE, call,
+                           "Dimension %d of the tensor has %" PRId64 " elements.", (int)i,
+                           from->shape[i]);
+    }
+    seen->desc.ndim = (unsigned)from->ndim + lanes;
+    seen->desc.shape = seen->shape;
+    if (lanes)
+        seen->shape[from->ndim] = from->dtype.lanes;
+    return GR_OK;
+}
+
+/* NULL is compact, which it was until DLPack 1.2; it is read so of later producers too. */
+static gr_status see_strides(const DLTensor *from, struct seen *seen, const char *call)
+{
+    if (!from->strides || from->ndim == 0)
+        return GR_OK;
+    int64_t lane = (int64_t)gr_dtype_size(seen->desc.dtype), element = lane * from->dtype.lanes;
+    for (int32_t i = 0; i < from->ndim; i++)
+        if (__builtin_mul_overflow(from->strides[i], element, &seen->strides[i]))
+            return gr_fail(GR_ERR_INVALID_VALUE, call,
+                           "Dimension %d of the tensor has a stride of %" PRId64
+                           " elements, which is more bytes than there can be.",
+                           (int)i, from->strides[i]);
+    if (from->dtype.lanes > 1)
+        seen->strides[from->ndim] = lane;
+    seen->desc.strides = seen->strides;
+    return GR_OK;
+}
+
+static bool has_elements(const struct seen *seen)
+{
+    for (unsigned i = 0; i < seen->desc.ndim; i++)
+        if (seen->shape[i] == 0)
+            return false;
+    return true;
+}
+
+/* A kernel that reads an element at an odd address would end the whole CUDA context. */
+static gr_status see_data(const DLTensor *from, struct seen *seen, const char *call)
+{
+    if (!has_elements(seen))
+        return GR_OK;
+    if (!from->data)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The tensor has elements, but its data is NULL.");
+    uintptr_t data = (uintptr_t)from->data;
+    if (__builtin_add_overflow(data, from->byte_offset, &data))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The tensor begins %" PRIu64 " bytes behind %p, where no memory can be.",
+                       from->byte_offset, from->data);
+    size_t size = gr_dtype_size(seen->desc.dtype);
+    if (data % (size > 8 ? 8 : size))
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "Element 0 is at 0x%" PRIxPTR ", where no kernel can read a %s: let the "
+                       "producer copy it.",
+                       data, gr_dtype_name(seen->desc.dtype));
+    seen->data = (void *)data;
+    return GR_OK;
+}
+
+static gr_status see(const DLTensor *from, struct seen *seen, const char *call)
+{
+    seen->desc.struct_size = sizeof(seen->desc);
+    gr_status status = see_type(from, seen, call);
+    if (status == GR_OK)
+        status = see_device(from, seen, call);
+    if (status == GR_OK)
+        status = see_dimensions(from, seen, call);
+    if (status == GR_OK)
+        status = see_strides(from, seen, call);
+    if (status == GR_OK)
+        status = see_data(from, seen, call);
+    return status;
+}
+
+/* ---- Imports --------------------------------------------------------------------------------- */
+
+/* A device that is there, and the one that CUDA knows the memory of, if it does. */
+static gr_status check_device(const struct seen *seen, const char *call)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUdevice device;
+    int ordinal = seen->device, count = 0;
+    if (!seen->names_device)
+        return GR_OK;
+    if (cu->DeviceGet(&device, ordinal) != CUDA_SUCCESS) {
+        cu->DeviceGetCount(&count);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The tensor is said to be in memory of CUDA device %d, and there %s %d.",
+                       ordinal, count == 1 ? "is" : "are", count);
+    }
+    if (!seen->data ||
+        cu->PointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                (CUdeviceptr)(uintptr_t)seen->data) != CUDA_SUCCESS ||
+        ordinal == seen->device)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The tensor is said to be in memory of CUDA device %d, but %p is memory of "
+                   "device %d: does the producer number the devices in another way?",
+                   seen->device, seen->data, ordinal);
+}
+
+static gr_tensor *import(const DLTensor *from, bool read_only, CUstream ready_on,
+                         gr_tensor_end_fn end, void *managed, const char *call)
+{
+    struct seen seen = {.desc = {.read_only = read_only}};
+    if (gr_live_is_listed(GR_LIVE_DLPACK_TAKEN, managed)) {
+        gr_fail(GR_ERR_INVALID_VALUE, call,
+                "This tensor was imported before, and is in use: a producer makes one for each "
+                "consumer.");
+        return NULL;
+    }
+    if (!gr_driver_load() || see(from, &seen, call) != GR_OK || check_device(&seen, call) != GR_OK)
+        return NULL;
+    gr_tensor *tensor = gr_tensor_wrap_as(
+        &seen.desc, seen.data, seen.names_device ? seen.device : -1, ready_on, end, managed, call);
+    if (tensor)
+        gr_live_add(GR_LIVE_DLPACK_TAKEN, managed);
+    return tensor;
+}
+
+gr_tensor *gr_tensor_from_dlpack(DLManagedTensorVersioned *managed, CUstream ready_on)
+{
+    if (!managed) {
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "`managed` is NULL.");
+        return NULL;
+    }
+    if (managed->version.major != DLPACK_MAJOR_VERSION) {
+        gr_fail(GR_ERR_UNSUPPORTED, __func__,
+                "The tensor is of DLPack %u.%u, and grinterop reads 1.x: let the producer make one "
+                "of that, and call this one's deleter.",
+                (unsigned)managed->version.major, (unsigned)managed->version.minor);
+        return NULL;
+    }
+    return import(&managed->dl_tensor, managed->flags & DLPACK_FLAG_BITMASK_READ_ONLY, ready_on,
+                  end_import, managed, __func__);
+}
+
+gr_tensor *gr_tensor_from_dlpack_legacy(DLManagedTensor *managed, CUstream ready_on)
+{
+    if (!managed) {
+        gr_fail(GR_ERR_INVALID_VALUE, __func__, "`managed` is NULL.");
+        return NULL;
+    }
+    return import(&managed->dl_tensor, false, ready_on, end_import_legacy, managed, __func__);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The types of elements, as DLPack says them. */
+#ifndef GR_LIB_TENSOR_DLPACK_TYPE_H
+#define GR_LIB_TENSOR_DLPACK_TYPE_H
+
+#include <dlpack/dlpack.h>
+
+#include <grinterop/tensor.h>
+
+DLDataType gr_dlpack_type(gr_dtype dtype);
+
+/* Of one lane of it; 0: grinterop has no such type. */
+gr_dtype gr_dlpack_dtype(DLDataType type);
+
+#endif
