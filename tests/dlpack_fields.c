@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a tensor says of itself by DLPack, field by field, and when its bytes are ready. */
+#include "dlpack.h"
+
+#include <string.h>
+
+#define LATE_MS 60
+
+/* ---- Fields ---------------------------------------------------------------------------------- */
+
+static void check_fields(const gr_tensor *tensor, const DLTensor *seen)
+{
+    const gr_tensor_info *info = gr_tensor_get_info(tensor);
+    ck_assert_uint_eq((uintptr_t)seen->data, info->ptr);
+    ck_assert_uint_eq(seen->byte_offset, 0);
+    ck_assert_int_eq(seen->device.device_type, dlpack_device().device_type);
+    ck_assert_int_eq(seen->device.device_id, dlpack_device().device_id);
+    ck_assert_uint_eq(seen->ndim, info->ndim);
+    ck_assert_uint_eq(seen->dtype.lanes, 1);
+    ck_assert_uint_eq(seen->dtype.bits, 8 * gr_dtype_size(info->dtype));
+    for (unsigned i = 0; i < info->ndim; i++) {
+        ck_assert_int_eq(seen->shape[i], info->shape[i]);
+        ck_assert_int_eq(seen->strides[i] * (int64_t)gr_dtype_size(info->dtype), info->strides[i]);
+    }
+}
+
+START_TEST(an_export_says_what_the_tensor_is)
+{
+    gr_tensor *tensor = must_alloc_as(GR_DTYPE_F16, 3, (int64_t[]){5, 6, 4});
+    DLManagedTensorVersioned *export = gr_tensor_dlpack(tensor, fx.other);
+    assert_made(export);
+    ck_assert_uint_eq(export->version.major, 1);
+    ck_assert_uint_eq(export->version.minor, 3);
+    ck_assert_uint_eq(export->flags, 0);
+    check_fields(tensor, &export->dl_tensor);
+    export->deleter(export);
+    DLManagedTensor *legacy = gr_tensor_dlpack_legacy(tensor, fx.other);
+    assert_made(legacy);
+    check_fields(tensor, &legacy->dl_tensor);
+    legacy->deleter(legacy);
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+static const struct {
+    gr_dtype dtype;
+    unsigned code;
+} types[] = {
+    {GR_DTYPE_U8, kDLUInt},     {GR_DTYPE_U16, kDLUInt},    {GR_DTYPE_U32, kDLUInt},
+    {GR_DTYPE_U64, kDLUInt},    {GR_DTYPE_I8, kDLInt},      {GR_DTYPE_I16, kDLInt},
+    {GR_DTYPE_I32, kDLInt},     {GR_DTYPE_I64, kDLInt},     {GR_DTYPE_F16, kDLFloat},
+    {GR_DTYPE_BF16, kDLBfloat}, {GR_DTYPE_F32, kDLFloat},   {GR_DTYPE_F64, kDLFloat},
+    {GR_DTYPE_BOOL, kDLBool},   {GR_DTYPE_C64, kDLComplex}, {GR_DTYPE_C128, kDLComplex},
+};
+enum { TYPES = sizeof(types) / sizeof(types[0]) };
+
+/* There and back: the type is the same. */
+START_TEST(each_type_has_its_code)
+{
+    gr_dtype dtype = types[_i].dtype;
+    gr_tensor *tensor = must_alloc_as(dtype, 1, (int64_t[]){3});
+    DLManagedTensorVersioned *export = gr_tensor_dlpack(tensor, fx.stream);
+    assert_made(export);
+    ck_assert_uint_eq(export->dl_tensor.dtype.code, types[_i].code);
+    ck_assert_uint_eq(export->dl_tensor.dtype.bits, 8 * gr_dtype_size(dtype));
+    gr_tensor *back = gr_tensor_from_dlpack(export, GR_STREAM_NONE);
+    assert_made(back);
+    ck_assert_int_eq(gr_tensor_get_info(back)->dtype, dtype);
+    gr_tensor_free(back);
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+START_TEST(each_memory_has_its_device)
+{
+    const struct {
+        gr_memory memory;
+        int type;
+    } memories[] = {{GR_MEMORY_DEVICE, dlpack_device().device_type},
+                    {GR_MEMORY_HOST, kDLCPU},
+                    {GR_MEMORY_PINNED, kDLCUDAHost},
+                    {GR_MEMORY_MANAGED, kDLCUDAManaged}};
+    for (size_t i = 0; i < sizeof(memories) / sizeof(memories[0]); i++) {
+        gr_tensor *tensor = gr_tensor_alloc(
+            &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .memory = memories[i].memory),
+            fx.stream);
+        if (!tensor && gr_last_error()->status == GR_ERR_UNSUPPORTED) {
+            gr_clear_error();
+            continue; /* no managed memory here */
+        }
+        assert_made(tensor);
+        DLManagedTensorVersioned *export = gr_tensor_dlpack(tensor, fx.stream);
+        assert_made(export);
+        ck_assert_int_eq(export->dl_tensor.device.device_type, memories[i].type);
+        if (memories[i].memory != GR_MEMORY_DEVICE)
+            ck_assert_int_eq(export->dl_tensor.device.device_id, 0);
+        gr_tensor *back = gr_tensor_from_dlpack(export, fx.stream);
+        assert_made(back);
+        bool is_cpu = memories[i].type == kDLCPU && gr_cuda_is_software();
+        ck_assert_int_eq(gr_tensor_get_info(back)->memory,
+                         is_cpu ? GR_MEMORY_DEVICE : memories[i].memory);
+        gr_tensor_free(back);
+        gr_tensor_free(tensor);
+    }
+}
+END_TEST
+
+START_TEST(what_is_read_only_or_a_copy_says_so)
+{
+    struct wrapped wrapped;
+    wrap(&wrapped, fx.stream);
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
+                                  .shape = (int64_t[]){SIZE}, .read_only = true);
+    gr_tensor *view = gr_tensor_view(wrapped.tensor, &desc);
+    assert_made(view);
+    DLManagedTensorVersioned *export = gr_tensor_dlpack(view, fx.stream);
+    assert_made(export);
+    ck_assert_uint_eq(export->flags, DLPACK_FLAG_BITMASK_READ_ONLY);
+    gr_tensor *back = gr_tensor_from_dlpack(export, GR_STREAM_NONE);
+    assert_made(back);
+    ck_assert(gr_tensor_get_info(back)->read_only);
+    gr_tensor_free(back);
+    assert_null(gr_tensor_dlpack_legacy(view, fx.stream), GR_ERR_STATE, 0, "read-only");
+    gr_tensor *copy = gr_tensor_clone(view, GR_MEMORY_DEVICE, fx.stream);
+    assert_made(copy);
+    export = gr_tensor_dlpack(copy, fx.stream);
+    assert_made(export);
+    ck_assert_uint_eq(export->flags, DLPACK_FLAG_BITMASK_IS_COPIED);
+    export->deleter(export);
+    gr_tensor_free(copy);
+    gr_tensor_free(view);
+    gr_tensor_free(wrapped.tensor);
+    settle();
+    ck_assert_uint_eq(wrapped.ends, 1);
+}
+END_TEST
+
+/* ---- Shapes and strides ---------------------------------------------------------------------- */
+
+static gr_tensor *view_of(gr_tensor *tensor, gr_dtype dtype, unsigned ndim, const int64_t *shape,
+                          const int64_t *strides, size_t offset, bool negative)
+{
+    gr_tensor *view = gr_tensor_view(
+        tensor, &GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim, .shape = shape,
+                         .strides = strides, .offset = offset, .negative_strides = negative));
+    assert_made(view);
+    return view;
+}
+
+/* Exports it, looks at the strides in elements, and ends both. */
+static void expect_strides(gr_tensor *view, const int64_t *strides)
+{
+    DLManagedTensorVersioned *export = gr_tensor_dlpack(view, fx.stream);
+    assert_made(export);
+    for (int32_t i = 0; i < export->dl_tensor.ndim; i++)
+        ck_assert_int_eq(export->dl_tensor.strides[i], strides[i]);
+    export->deleter(export);
+    gr_tensor_free(view);
+}
+
+START_TEST(strides_are_in_elements)
+{
+    gr_tensor *all = must_alloc(SIZE);
+    /* A pitch; planes of a picture that lies in turns; an offset. */
+    expect_strides(view_of(all, GR_DTYPE_F32, 2, (int64_t[]){7, 5}, (int64_t[]){64, 4}, 0, false),
+                   (int64_t[]){16, 1});
+    expect_strides(
+        view_of(all, GR_DTYPE_U16, 3, (int64_t[]){3, 7, 5}, (int64_t[]){2, 64, 6}, 32, false),
+        (int64_t[]){1, 32, 3});
+    /* All the same element. */
+    expect_strides(view_of(all, GR_DTYPE_U16, 2, (int64_t[]){9, 5}, (int64_t[]){0, 2}, 32, false),
+                   (int64_t[]){0, 1});
+    gr_tensor_free(all);
+}
+END_TEST
+
+START_TEST(a_stride_that_no_element_needs_is_a_compact_one)
+{
+    gr_tensor *all = must_alloc(SIZE);
+    expect_strides(view_of(all, GR_DTYPE_F32, 4, (int64_t[]){1, 3, 1, 5},
+                           (int64_t[]){-7, 32, 13, 4}, 0, false),
+                   (int64_t[]){24, 8, 5, 1});
+    /* Nor is there one at all. */
+    expect_strides(
+        view_of(all, GR_DTYPE_F32, 3, (int64_t[]){4, 0, 5}, (int64_t[]){3, -9, 1}, 0, false),
+        (int64_t[]){5, 5, 1});
+    gr_tensor_free(all);
+}
+END_TEST
+
+START_TEST(a_stride_that_dlpack_cannot_say_is_refused)
+{
+    gr_tensor *all = must_alloc(SIZE);
+    gr_tensor *odd = view_of(all, GR_DTYPE_F32, 2, (int64_t[]){7, 5}, (int64_t[]){30, 4}, 0, false);
+    assert_null(gr_tensor_dlpack(odd, fx.stream), GR_ERR_UNSUPPORTED, 0, "stride of 30 bytes");
+    assert_null(gr_tensor_dlpack_legacy(odd, fx.stream), GR_ERR_UNSUPPORTED, 0, "gr_tensor_clone");
+    gr_tensor_free(odd);
+    gr_tensor_free(all);
+}
+END_TEST
+
+/* A GPU faults where an element is at no multiple of its size. */
+START_TEST(an_address_that_no_kernel_can_read_is_refused)
+{
+    static const int64_t shape[] = {4}, none[] = {0};
+    gr_tensor *all = must_alloc(SIZE);
+    gr_tensor *odd = view_of(all, GR_DTYPE_F32, 1, shape, NULL, 2, false);
+    assert_null(gr_tensor_dlpack(odd, fx.stream), GR_ERR_UNSUPPORTED, 0, "no kernel can read a");
+    assert_null(gr_tensor_dlpack_legacy(odd, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                "no kernel can read a");
+    gr_tensor_free(odd);
+    expect_strides(view_of(all, GR_DTYPE_F16, 1, shape, NULL, 2, false), (int64_t[]){1});
+    expect_strides(view_of(all, GR_DTYPE_C128, 1, shape, NULL, 8, false), (int64_t[]){1});
+    expect_strides(view_of(all, GR_DTYPE_F32, 1, none, NULL, 1, false), (int64_t[]){1});
+    gr_tensor_free(all);
+}
+END_TEST
+
+START_TEST(a_negative_stride_has_to_be_asked_for)
+{
+    gr_tensor *all = must_alloc(SIZE);
+    int64_t shape[] = {7, 5}, flipped[] = {-64, 4};
+    gr_tensor *refused = view_of(all, GR_DTYPE_F32, 2, shape, flipped, 6 * 64, false);
+    assert_null(gr_tensor_dlpack(refused, fx.stream), GR_ERR_UNSUPPORTED, 0, "negative_strides");
+    gr_tensor_free(refused);
+    gr_tensor *asked = view_of(all, GR_DTYPE_F32, 2, shape, flipped, 6 * 64, true);
+    DLManagedTensorVersioned *export = gr_tensor_dlpack(asked, fx.stream);
+    assert_made(export);
+    ck_assert_uint_eq((uintptr_t) export->dl_tensor.data, gr_tensor_get_info(all)->ptr + 6 * 64);
+    export->deleter(export);
+    expect_strides(asked, (int64_t[]){-16, 1});
+    gr_tensor_free(all);
+}
+END_TEST
+
+START_TEST(none_and_one_element)
+{
+    gr_tensor *scalar = must_alloc_as(GR_DTYPE_F64, 0, NULL);
+    DLManagedTensorVersioned *export = gr_tensor_dlpack(scalar, fx.stream);
+    assert_made(export);
+    ck_assert_int_eq(export->dl_tensor.ndim, 0);
+    ck_assert_ptr_nonnull(export->dl_tensor.data);
+    gr_tensor *back = gr_tensor_from_dlpack(export, fx.stream);
+    assert_made(back);
+    ck_assert_uint_eq(gr_tensor_get_info(back)->bytes, 8);
+    gr_tensor_free(back);
+    gr_tensor_free(scalar);
+    gr_tensor *none = must_alloc_as(GR_DTYPE_F64, 3, (int64_t[]){4, 0, 9});
+    export = gr_tensor_dlpack(none, fx.stream);
+    assert_made(export);
+    ck_assert_ptr_null(export->dl_tensor.data);
+    back = gr_tensor_from_dlpack(export, fx.stream);
+    assert_made(back);
+    ck_assert_uint_eq(gr_tensor_get_info(back)->bytes, 0);
+    ck_assert_int_eq(gr_tensor_get_info(back)->shape[2], 9);
+    gr_tensor_free(back);
+    gr_tensor_free(none);
+    gr_tensor *some = must_alloc(SIZE);
+    none = view_of(some, GR_DTYPE_U8, 1, (int64_t[]){0}, NULL, 64, false);
+    export = gr_tensor_dlpack(none, fx.stream);
+    assert_made(export);
+    ck_assert_ptr_null(export->dl_tensor.data);
+    export->deleter(export);
+    gr_tensor_free(none);
+    gr_tensor_free(some);
+}
+END_TEST
+
+/* ---- When the bytes are ready ---------------------------------------------------------------- */
+
+/* A consumer on another stream sees what the tensor's own was given before. */
+START_TEST(the_consumer_waits_for_the_bytes)
+{
+    gr_tensor *tensor = must_alloc(SIZE);
+    tensor_fill(tensor, 1);
+    CUdeviceptr copy;
+    CU(MemAlloc(&copy, SIZE));
+    gate_open_after(gate_put(fx.stream), LATE_MS);
+    CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 2, SIZE, fx.stream));
+    DLManagedTensorVersioned *export = gr_tensor_dlpack(tensor, fx.other);
+    assert_made(export);
+    CU(MemcpyAsync(copy, (CUdeviceptr)(uintptr_t) export->dl_tensor.data, SIZE, fx.other));
+    CU(StreamSynchronize(fx.other));
+    unsigned char bytes[SIZE];
+    CU(MemcpyDtoH(bytes, copy, SIZE));
+    assert_bytes(bytes, SIZE, 2);
+    export->deleter(export);
+    gr_tensor_free(tensor);
+    CU(MemFree(copy));
+}
+END_TEST
+
+/* A consumer without streams sees them when the call is back. */
+START_TEST(memory_of_the_process_is_ready_at_once)
+{
+    gr_tensor *tensor = must_alloc(SIZE);
+    tensor_fill(tensor, 1);
+    gate_open_after(gate_put(fx.stream), LATE_MS);
+    CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 2, SIZE, fx.stream));
+    gr_tensor *pinned = gr_tensor_clone(tensor, GR_MEMORY_PINNED, fx.stream);
+    assert_made(pinned);
+    DLManagedTensorVersioned *export = gr_tensor_dlpack(pinned, CU_STREAM_LEGACY);
+    assert_made(export);
+    assert_bytes(export->dl_tensor.data, SIZE, 2);
+    export->deleter(export);
+    gr_tensor_free(pinned);
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+/* As a device's memory on the software driver, which is the process's. */
+START_TEST(on_the_software_driver_the_call_waits)
+{
+    if (!gr_cuda_is_software())
+        skip("on a GPU consumers wait by their streams");
+    gr_tensor *tensor = must_alloc(SIZE);
+    tensor_fill(tensor, 1);
+    gate_open_after(gate_put(fx.stream), LATE_MS);
+    CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 3, SIZE, fx.stream));
+    DLManagedTensorVersioned *export = gr_tensor_dlpack(tensor, GR_STREAM_NONE);
+    assert_made(export);
+    assert_bytes(export->dl_tensor.data, SIZE, 3);
+    export->deleter(export);
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+START_TEST(without_a_stream_nothing_is_waited_for)
+{
+    if (gr_cuda_is_software())
+        skip("the software driver's memory is the process's: the call waits");
+    gr_tensor *tensor = must_alloc(SIZE);
+    struct gate *gate = gate_put(fx.stream);
+    DLManagedTensorVersioned *export = gr_tensor_dlpack(tensor, GR_STREAM_NONE);
+    assert_made(export);
+    ck_assert(!gate_is_open(gate));
+    CU(StreamSynchronize(fx.other));
+    gate_open(gate);
+    export->deleter(export);
+    gr_tensor_free(tensor);
+}
+END_TEST
+
+START_TEST(a_stream_has_to_be_named)
+{
+    gr_tensor *tensor = must_alloc(SIZE);
+    assert_null(gr_tensor_dlpack(tensor, NULL), GR_ERR_INVALID_VALUE, 0, "stream");
+    assert_null(gr_tensor_dlpack_legacy(tensor, NULL), GR_ERR_INVALID_VALUE, 0, "stream");
+    assert_null(gr_tensor_dlpack(tensor, GR_STREAM_OF_MAP), GR_ERR_INVALID_VALUE, 0, "stream");
+    assert_null(gr_tensor_dlpack(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    gr_tensor_free(tensor);
+    assert_null(gr_tensor_dlpack(tensor, fx.stream), GR_ERR_INVALID_VALUE, 0, "no tensor");
+    assert_null(gr_tensor_dlpack_legacy(tensor, fx.stream), GR_ERR_INVALID_VALUE, 0, "no tensor");
+}
+END_TEST
+
+void dlpack_fields(Suite *suite)
+{
+    TCase *fields = with_fixture(add_case(suite, "fields"), NULL, settle);
+    add_tests(fields, an_export_says_what_the_tensor_is, each_memory_has_its_device,
+              what_is_read_only_or_a_copy_says_so, strides_are_in_elements,
+              a_stride_that_no_element_needs_is_a_compact_one,
+              a_stride_that_dlpack_cannot_say_is_refused,
+              an_address_that_no_kernel_can_read_is_refused, a_negative_stride_has_to_be_asked_for,
+              none_and_one_element);
+    add_loop_tests(fields, TYPES, each_type_has_its_code);
+    add_tests(with_fixture(add_case(suite, "ready"), NULL, settle),
+              the_consumer_waits_for_the_bytes, memory_of_the_process_is_ready_at_once,
+              on_the_software_driver_the_call_waits, without_a_stream_nothing_is_waited_for,
+              a_stream_has_to_be_named);
+}
