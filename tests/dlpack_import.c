@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an import takes, and what it refuses of producers that are wrong in any way. After a refusal
+ * the producer's tensor is the caller's as before: its deleter was not called.
+ */
+#include "dlpack.h"
+
+#include <limits.h>
+
+#define LATE_MS 60
+
+/* ---- What is taken --------------------------------------------------------------------------- */
+
+START_TEST(an_import_has_the_producers_bytes)
+{
+    struct producer producer;
+    produce(&producer);
+    gr_tensor *tensor = gr_tensor_from_dlpack(&producer.versioned, GR_STREAM_NONE);
+    assert_made(tensor);
+    const gr_tensor_info *info = gr_tensor_get_info(tensor);
+    ck_assert_uint_eq(info->ptr, producer.memory);
+    ck_assert_int_eq(info->dtype, GR_DTYPE_U8);
+    ck_assert_int_eq(info->memory, GR_MEMORY_DEVICE);
+    ck_assert_int_eq(info->device, fx.device);
+    ck_assert_uint_eq(info->bytes, SIZE);
+    ck_assert(!info->read_only && info->compact);
+    assert_tensor_bytes(tensor, 7);
+    ck_assert_uint_eq(producer.deleted, 0);
+    gr_tensor_free(tensor);
+    settle();
+    producer_end(&producer, 1);
+}
+END_TEST
+
+START_TEST(so_has_one_of_the_older_form)
+{
+    struct producer producer;
+    produce(&producer);
+    gr_tensor *tensor = gr_tensor_from_dlpack_legacy(&producer.legacy, fx.stream);
+    assert_made(tensor);
+    ck_assert_uint_eq(gr_tensor_get_info(tensor)->ptr, producer.memory);
+    assert_tensor_bytes(tensor, 7);
+    gr_tensor_free(tensor);
+    settle();
+    producer_end(&producer, 1);
+}
+END_TEST
+
+/* Imports the producer's, whose fields were changed, and ends it. */
+static void expect_taken(struct producer *producer, CUdeviceptr ptr, unsigned ndim,
+                         const int64_t *shape, const int64_t *strides)
+{
+    producer->legacy.dl_tensor = producer->versioned.dl_tensor;
+    for (int legacy = 0; legacy < 2; legacy++) {
+        gr_tensor *tensor = legacy ? gr_tensor_from_dlpack_legacy(&producer->legacy, fx.stream)
+                                   : gr_tensor_from_dlpack(&producer->versioned, fx.stream);
+        assert_made(tensor);
+        const gr_tensor_info *info = gr_tensor_get_info(tensor);
+        ck_assert_uint_eq(info->ptr, ptr);
+        ck_assert_uint_eq(info->ndim, ndim);
+        for (unsigned i = 0; i < ndim; i++) {
+            ck_assert_int_eq(info->shape[i], shape[i]);
+            ck_assert_int_eq(info->strides[i], strides[i]);
+        }
+        gr_tensor_free(tensor);
+    }
+    settle();
+    producer_end(producer, 2);
+}
+
+START_TEST(strides_that_are_null_are_compact)
+{
+    struct producer producer;
+    produce(&producer);
+    DLTensor *t = &producer.versioned.dl_tensor;
+    producer.shape[0] = 3, producer.shape[1] = 5;
+    t->ndim = 2;
+    t->dtype = (DLDataType){kDLFloat, 32, 1};
+    t->strides = NULL;
+    expect_taken(&producer, producer.memory, 2, (int64_t[]){3, 5}, (int64_t[]){20, 4});
+}
+END_TEST
+
+START_TEST(strides_are_elements_and_the_offset_is_bytes)
+{
+    struct producer producer;
+    produce(&producer);
+    DLTensor *t = &producer.versioned.dl_tensor;
+    producer.shape[0] = 3, producer.shape[1] = 5;
+    producer.strides[0] = -16, producer.strides[1] = 2;
+    t->ndim = 2;
+    t->dtype = (DLDataType){kDLInt, 16, 1};
+    t->byte_offset = 64;
+    expect_taken(&producer, producer.memory + 64, 2, (int64_t[]){3, 5}, (int64_t[]){-32, 4});
+}
+END_TEST
+
+START_TEST(lanes_are_a_dimension_of_their_own)
+{
+    struct producer producer;
+    produce(&producer);
+    DLTensor *t = &producer.versioned.dl_tensor;
+    producer.shape[0] = 3, producer.shape[1] = 5;
+    producer.strides[0] = 8, producer.strides[1] = 1;
+    t->ndim = 2;
+    t->dtype = (DLDataType){kDLUInt, 8, 4};
+    expect_taken(&producer, producer.memory, 3, (int64_t[]){3, 5, 4}, (int64_t[]){32, 4, 1});
+    produce(&producer);
+    t->ndim = 0;
+    t->shape = t->strides = NULL;
+    t->dtype = (DLDataType){kDLFloat, 32, 3};
+    expect_taken(&producer, producer.memory, 1, (int64_t[]){3}, (int64_t[]){4});
+}
+END_TEST
+
+START_TEST(no_element_needs_no_memory)
+{
+    struct producer producer;
+    produce(&producer);
+    DLTensor *t = &producer.versioned.dl_tensor;
+    producer.shape[0] = 0;
+    t->data = NULL;
+    t->byte_offset = UINT64_MAX;
+    expect_taken(&producer, 0, 1, (int64_t[]){0}, (int64_t[]){1});
+}
+END_TEST
+
+START_TEST(a_producer_without_a_deleter_is_not_told)
+{
+    struct producer producer;
+    produce(&producer);
+    producer.versioned.deleter = NULL;
+    producer.legacy.deleter = NULL;
+    gr_tensor_free(gr_tensor_from_dlpack(&producer.versioned, GR_STREAM_NONE));
+    gr_tensor_free(gr_tensor_from_dlpack_legacy(&producer.legacy, GR_STREAM_NONE));
+    settle();
+    producer_end(&producer, 0);
+}
+END_TEST
+
+START_TEST(a_read_only_tensor_stays_so)
+{
+    struct producer producer;
+    produce(&producer);
+    producer.versioned.flags = DLPACK_FLAG_BITMASK_READ_ONLY | DLPACK_FLAG_BITMASK_IS_COPIED;
+    gr_tensor *tensor = gr_tensor_from_dlpack(&producer.versioned, fx.stream);
+    assert_made(tensor);
+    ck_assert(gr_tensor_get_info(tensor)->read_only);
+    unsigned char bytes[SIZE] = {0};
+    assert_fails(gr_tensor_copy_from_host(tensor, bytes, SIZE, fx.stream), GR_ERR_STATE, 0,
+                 "read-only");
+    gr_tensor_free(tensor);
+    settle();
+    producer_end(&producer, 1);
+}
+END_TEST
+
+START_TEST(a_later_1_x_is_read_as_this_one)
+{
+    struct producer producer;
+    produce(&producer);
+    producer.versioned.version.minor = 99;
+    producer.versioned.flags = (uint64_t)1 << 63;
+    expect_taken(&producer, producer.memory, 1, (int64_t[]){SIZE}, (int64_t[]){1});
+}
+END_TEST
+
+START_TEST(memory_of_the_process_and_of_cuda_is_taken)
+{
+    struct producer producer;
+    produce(&producer);
+    void *pinned;
+    CU(MemAllocHost(&pinned, SIZE));
+    DLTensor *t = &producer.versioned.dl_tensor;
+    t->data = pinned;
+    t->device = (DLDevice){kDLCUDAHost, 0};
+    gr_tensor *tensor = gr_tensor_from_dlpack(&producer.versioned, GR_STREAM_NONE);
+    assert_made(tensor);
+    ck_assert_int_eq(gr_tensor_get_info(tensor)->memory, GR_MEMORY_PINNED);
+    gr_tensor_free(tensor);
+    settle();
+    static unsigned char bytes[SIZE];
+    t->data = bytes;
+    t->device = (DLDevice){kDLCPU, 0};
+    tensor = gr_tensor_from_dlpack(&producer.versioned, GR_STREAM_NONE);
+    assert_made(tensor);
+    ck_assert_int_eq(gr_tensor_get_info(tensor)->memory,
+                     gr_cuda_is_software() ? GR_MEMORY_DEVICE : GR_MEMORY_HOST);
+    gr_tensor_free(tensor);
+    settle();
+    CU(MemFreeHost(pinned));
+    producer_end(&producer, 2);
+}
+END_TEST
+
+/* ---- What is refused ------------------------------------------------------------------------- */
+
+static void no_shape(DLTensor *t)
+{
+    t->shape = NULL;
+}
+static void minus_one_dimension(DLTensor *t)
+{
+    t->ndim = -1;
+}
+static void least_dimensions(DLTensor *t)
+{
+    t->ndim = INT32_MIN;
+}
+static void nine_dimensions(DLTensor *t)
+{
+    t->ndim = 9;
+}
+static void most_dimensions(DLTensor *t)
+{
+    t->ndim = INT32_MAX;
+}
+static void eight_dimensions_with_lanes(DLTensor *t)
+{
+    t->ndim = 8;
+    t->dtype.lanes = 2;
+}
+static void negative_shape(DLTensor *t)
+{
+    t->shape[0] = -1;
+}
+static void largest_shape(DLTensor *t)
+{
+    t->dtype.bits = 16;
+    t->shape[0] = INT64_MAX;
+}
+static void huge_product(DLTensor *t)
+{
+    t->ndim = 4;
+    for (int i = 0; i < 4; i++)
+        t->shape[i] = INT64_C(1) << 20;
+    t->strides = NULL;
+}
+static void huge_stride(DLTensor *t)
+{
+    t->dtype.bits = 64;
+    t->strides[0] = INT64_MAX / 4;
+}
+static void least_stride(DLTensor *t)
+{
+    t->strides[0] = INT64_MIN;
+}
+static void huge_span(DLTensor *t)
+{
+    t->strides[0] = INT64_MAX / 16;
+}
+static void far_before(DLTensor *t)
+{
+    t->strides[0] = -(INT64_C(1) << 50);
+}
+static void no_data(DLTensor *t)
+{
+    t->data = NULL;
+}
+static void offset_past_all(DLTensor *t)
+{
+    t->byte_offset = UINT64_MAX;
+}
+static void offset_to_the_end(DLTensor *t)
+{
+    t->byte_offset = UINT64_MAX - (uintptr_t)t->data - 8;
+}
+static void odd_address(DLTensor *t)
+{
+    t->dtype.bits = 32;
+    t->shape[0] = 4;
+    t->byte_offset = 2;
+}
+static void no_lanes(DLTensor *t)
+{
+    t->dtype.lanes = 0;
+}
+static void most_lanes(DLTensor *t)
+{
+    t->dtype.lanes = UINT16_MAX;
+    t->strides[0] = INT64_MAX / 256;
+}
+static void no_bits(DLTensor *t)
+{
+    t->dtype.bits = 0;
+}
+static void seven_bits(DLTensor *t)
+{
+    t->dtype.bits = 7;
+}
+static void float8(DLTensor *t)
+{
+    t->dtype.code = 10;
+}
+static void unknown_code(DLTensor *t)
+{
+    t->dtype.code = 255;
+}
+static void opaque(DLTensor *t)
+{
+    t->dtype.code = kDLOpaqueHandle;
+}
+static void device_0(DLTensor *t)
+{
+    t->device.device_type = (DLDeviceType)0;
+}
+static void device_rocm(DLTensor *t)
+{
+    t->device.device_type = kDLROCM;
+}
+static void device_vulkan(DLTensor *t)
+{
+    t->device.device_type = kDLVulkan;
+}
+static void device_unknown(DLTensor *t)
+{
+    t->device.device_type = (DLDeviceType)INT32_MAX;
+}
+static void device_minus_one(DLTensor *t)
+{
+    t->device = (DLDevice){kDLCUDA, -1};
+}
+static void device_past_all(DLTensor *t)
+{
+    char text[32];
+    t->device = (DLDevice){kDLCUDA, device_past_last(text, sizeof(text))};
+}
+
+static const struct {
+    void (*spoil)(DLTensor *tensor);
+    gr_status status;
+    const char *text;
+} wrong[] = {
+    {no_shape, GR_ERR_INVALID_VALUE, "its shape is NULL"},
+    {minus_one_dimension, GR_ERR_INVALID_VALUE, "-1 dimensions"},
+    {least_dimensions, GR_ERR_INVALID_VALUE, "dimensions; 0 to 8"},
+    {nine_dimensions, GR_ERR_UNSUPPORTED, "9 dimensions"},
+    {most_dimensions, GR_ERR_UNSUPPORTED, "dimensions; 0 to 8"},
+    {eight_dimensions_with_lanes, GR_ERR_UNSUPPORTED, "beside its lanes"},
+    {negative_shape, GR_ERR_INVALID_VALUE, "-1 elements"},
+    {largest_shape, GR_ERR_INVALID_VALUE, "9223372036854775807"},
+    {huge_product, GR_ERR_INVALID_VALUE, "1048576"},
+    {huge_stride, GR_ERR_INVALID_VALUE, "more bytes than there can be"},
+    {least_stride, GR_ERR_INVALID_VALUE, ""},
+    {huge_span, GR_ERR_INVALID_VALUE, ""},
+    {far_before, GR_ERR_INVALID_VALUE, "leaves the address space"},
+    {no_data, GR_ERR_INVALID_VALUE, "data is NULL"},
+    {offset_past_all, GR_ERR_INVALID_VALUE, "18446744073709551615"},
+    {offset_to_the_end, GR_ERR_INVALID_VALUE, "leaves the address space"},
+    {odd_address, GR_ERR_UNSUPPORTED, "uint32"},
+    {no_lanes, GR_ERR_INVALID_VALUE, "0 lanes"},
+    {most_lanes, GR_ERR_INVALID_VALUE, "more bytes than there can be"},
+    {no_bits, GR_ERR_UNSUPPORTED, "0 bits"},
+    {seven_bits, GR_ERR_UNSUPPORTED, "7 bits"},
+    {float8, GR_ERR_UNSUPPORTED, "type code 10 with 8 bits"},
+    {unknown_code, GR_ERR_UNSUPPORTED, "type code 255"},
+    {opaque, GR_ERR_UNSUPPORTED, "type code 3"},
+    {device_0, GR_ERR_UNSUPPORTED, "device type 0"},
+    {device_rocm, GR_ERR_UNSUPPORTED, "device type 10"},
+    {device_vulkan, GR_ERR_UNSUPPORTED, "device type 7"},
+    {device_unknown, GR_ERR_UNSUPPORTED, "device type 2147483647"},
+    {device_minus_one, GR_ERR_INVALID_VALUE, "CUDA device -1"},
+    {device_past_all, GR_ERR_INVALID_VALUE, "CUDA device"},
+};
+enum { WRONG = sizeof(wrong) / sizeof(wrong[0]) };
+
+START_TEST(what_cannot_be_is_refused)
+{
+    struct producer producer;
+    produce(&producer);
+    wrong[_i].spoil(&producer.versioned.dl_tensor);
+    assert_null(gr_tensor_from_dlpack(&producer.versioned, fx.stream), wrong[_i].status, 0,
+                wrong[_i].text);
+    producer.legacy.dl_tensor = producer.versioned.dl_tensor;
+    assert_null(gr_tensor_from_dlpack_legacy(&producer.legacy, fx.stream), wrong[_i].status, 0,
+                wrong[_i].text);
+    settle();
+    producer_end(&producer, 0);
+}
+END_TEST
+
+/* Nothing behind the version is looked at: it may be anything in another major one. */
+START_TEST(another_major_version_is_refused)
+{
+    struct producer producer;
+    produce(&producer);
+    producer.versioned.dl_tensor.shape = (int64_t *)8;
+    for (uint32_t major = 0; major < 4; major += 2) {
+        producer.versioned.version = (DLPackVersion){major, 5};
+        assert_null(gr_tensor_from_dlpack(&producer.versioned, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                    major ? "DLPack 2.5" : "DLPack 0.5");
+    }
+    producer.versioned.deleter(&producer.versioned);
+    producer_end(&producer, 1);
+}
+END_TEST
+
+START_TEST(null_and_no_stream_are_refused)
+{
+    struct producer producer;
+    produce(&producer);
+    assert_null(gr_tensor_from_dlpack(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_tensor_from_dlpack_legacy(NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null(gr_tensor_from_dlpack(&producer.versioned, NULL), GR_ERR_INVALID_VALUE, 0,
+                "stream");
+    assert_null(gr_tensor_from_dlpack_legacy(&producer.legacy, GR_STREAM_OF_MAP),
+                GR_ERR_INVALID_VALUE, 0, "stream");
+    producer_end(&producer, 0);
+}
+END_TEST
+
+START_TEST(a_tensor_is_imported_once)
+{
+    struct producer producer;
+    produce(&producer);
+    gr_tensor *tensor = gr_tensor_from_dlpack(&producer.versioned, fx.stream);
+    assert_made(tensor);
+    assert_null(gr_tensor_from_dlpack(&producer.versioned, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                "imported before");
+    ck_assert_uint_eq(producer.deleted, 0);
+    gr_tensor_free(tensor);
+    settle();
+    /* A producer that kept it may hand out the same struct again. */
+    tensor = gr_tensor_from_dlpack(&producer.versioned, fx.stream);
+    assert_made(tensor);
+    gr_tensor_free(tensor);
+    settle();
+    producer_end(&producer, 2);
+}
+END_TEST
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+START_TEST(an_import_is_ready_behind_the_producers_stream)
+{
+    struct producer producer;
+    produce(&producer);
+    gate_open_after(gate_put(fx.other), LATE_MS);
+    CU(MemsetD8Async(producer.memory, 9, SIZE, fx.other));
+    gr_tensor *tensor = gr_tensor_from_dlpack(&producer.versioned, fx.other);
+    assert_made(tensor);
+    unsigned char bytes[SIZE];
+    tensor_read(tensor, bytes);
+    assert_bytes(bytes, SIZE, 9);
+    gr_tensor_free(tensor);
+    settle();
+    producer_end(&producer, 1);
+}
+END_TEST
+
+/* The deleter comes after all that streams do with the bytes, and on a thread that calls. */
+START_TEST(the_producer_is_told_when_the_streams_have_passed)
+{
+    struct producer producer;
+    produce(&producer);
+    gr_tensor *tensor = gr_tensor_from_dlpack(&producer.versioned, GR_STREAM_NONE);
+    assert_made(tensor);
+    struct gate *gate = gate_put(fx.stream);
+    assert_ok(gr_tensor_used_on(tensor, fx.stream));
+    gr_tensor_free(tensor);
+    assert_fails(gr_tensor_collect(0), GR_ERR_NOT_READY, 0, "");
+    ck_assert_uint_eq(producer.deleted, 0);
+    gate_open(gate);
+    CU(StreamSynchronize(fx.stream));
+    sleep_ms(5);
+    ck_assert_uint_eq(producer.deleted, 0);
+    settle();
+    ck_assert_uint_eq(producer.deleted, 1);
+    ck_assert(pthread_equal(producer.by, pthread_self()));
+    producer_end(&producer, 1);
+}
+END_TEST
+
+void dlpack_import(Suite *suite)
+{
+    add_tests(with_fixture(add_case(suite, "taken"), NULL, settle),
+              an_import_has_the_producers_bytes, so_has_one_of_the_older_form,
+              strides_that_are_null_are_compact, strides_are_elements_and_the_offset_is_bytes,
+              lanes_are_a_dimension_of_their_own, no_element_needs_no_memory,
+              a_producer_without_a_deleter_is_not_told, a_read_only_tensor_stays_so,
+              a_later_1_x_is_read_as_this_one, memory_of_the_process_and_of_cuda_is_taken,
+              an_import_is_ready_behind_the_producers_stream,
+              the_producer_is_told_when_the_streams_have_passed);
+    TCase *refused = with_fixture(add_case(suite, "refused"), NULL, settle);
+    add_loop_tests(refused, WRONG, what_cannot_be_is_refused);
+    add_tests(refused, another_major_version_is_refused, null_and_no_stream_are_refused,
+              a_tensor_is_imported_once);
+}
