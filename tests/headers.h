@@ -160,6 +160,7 @@ typedef void (*anything)(void);
     X(gr_dtype_size)                                                                               \
     X(gr_dtype_typestr)                                                                            \
     X(gr_tensor_alloc)                                                                             \
+    X(gr_tensor_array_interface)                                                                   \
     X(gr_tensor_at_scope_end)                                                                      \
     X(gr_tensor_clone)                                                                             \
     X(gr_tensor_collect)                                                                           \

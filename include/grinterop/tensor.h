@@ -464,6 +464,47 @@ GR_API gr_tensor *gr_tensor_from_dlpack(struct DLManagedTensorVersioned *managed
                                         CUstream ready_on);
 GR_API gr_tensor *gr_tensor_from_dlpack_legacy(struct DLManagedTensor *managed, CUstream ready_on);
 
+/* ---- The CUDA array interface ---------------------------------------------------------------- */
+
+/* The fields of __cuda_array_interface__. The tensor's. */
+typedef struct gr_array_interface {
+    CUdeviceptr data;
+    bool read_only;
+    const char *typestr;
+
+    /* `strides`, in bytes, is NULL where elements follow each other. */
+    unsigned ndim;
+    const int64_t *shape;
+    const int64_t *strides;
+
+    /* The stream that the consumer has to wait for, as a pointer. NULL: the bytes are ready. */
+    CUstream stream;
+
+    /* 3. */
+    unsigned version;
+} gr_array_interface;
+
+/*
+ * Describes memory that CUDA can reach by the fields of the CUDA array interface, version 3.
+ * Imports are gr_tensor_wrap().
+ *
+ * `consumer` is made to wait until the bytes are ready, and `stream` is NULL. With GR_STREAM_NONE
+ * `stream` names the tensor's own, for which the consumer waits by itself; where it has none, this
+ * call waits.
+ *
+ * The interface has no end: say by gr_tensor_used_on() what a stream was given later, and keep the
+ * tensor until then.
+ *
+ * Valid    until the next such call for the tensor, and gr_tensor_free()
+ *
+ * Errors: NULL after
+ *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed, or `consumer` is NULL
+ *     GR_ERR_STATE          it is revoked
+ *     GR_ERR_UNSUPPORTED    it is memory of the process, which CUDA does not know
+ *     GR_ERR_CUDA           the driver refused
+ */
+GR_API const gr_array_interface *gr_tensor_array_interface(gr_tensor *tensor, CUstream consumer);
+
 #if defined(__GNUC__)
 GR_API void gr_tensor_at_scope_end(gr_tensor **tensor); /* for GR_AUTO(gr_tensor) */
 #endif

@@ -42,6 +42,7 @@ struct gr_tensor {
     gr_tensor_end_fn end;
     void *end_user;
     gr_tensor_info info;
+    gr_array_interface array; /* what gr_tensor_array_interface() has shown */
     gr_tensor *next;          /* in the list of what is put aside */
 };
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensors by the fields of the CUDA array interface, version 3. */
+#include "lib/error.h"
+#include "lib/tensor/await.h"
+#include "lib/tensor/tensor.h"
+#include "lib/tensor/use.h"
+
+#define VERSION 3
+
+/*
+ * Without a consumer the reader waits for the tensor's own stream, which therefore has to come
+ * after the others; where there is no such stream, the bytes have to be ready.
+ */
+static gr_status begin(gr_tensor *tensor, CUstream consumer, const char *call)
+{
+    gr_status status = gr_tensor_check(tensor, call);
+    if (status != GR_OK)
+        return status;
+    if (tensor->memory == GR_MEMORY_HOST)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "The tensor is in memory of the process, which CUDA does not know: export "
+                       "it by gr_tensor_dlpack(), or copy it by gr_tensor_clone().");
+    CUstream reader = consumer == GR_STREAM_NONE ? tensor->stream : consumer;
+    if (reader == GR_STREAM_NONE)
+        return gr_tensor_await(tensor, call);
+    status = gr_tensor_begin_use(tensor, reader, call);
+    if (status == GR_OK)
+        gr_tensor_end_use(tensor, reader);
+    return status;
+}
+
+const gr_array_interface *gr_tensor_array_interface(gr_tensor *tensor, CUstream consumer)
+{
+    if (begin(tensor, consumer, __func__) != GR_OK)
+        return NULL;
+    bool own = consumer == GR_STREAM_NONE && tensor->stream != GR_STREAM_NONE;
+    tensor->array = (gr_array_interface){
+        .data = tensor->bytes ? tensor->ptr : 0,
+        .read_only = tensor->read_only,
+        .typestr = gr_dtype_typestr(tensor->dtype),
+        .ndim = tensor->ndim,
+        .shape = tensor->shape,
+        .strides = tensor->compact ? NULL : tensor->strides,
+        .stream = own ? tensor->stream : NULL,
+        .version = VERSION,
+    };
+    return &tensor->array;
+}
