@@ -87,6 +87,7 @@ struct gr_resource {
     bool is_image;
     struct gr_image image;
     struct gr_staging staging;
+    CUmodule kernels; /* the library's, where the driver has no place for them; else NULL */
     struct gr_objects *retired; /* of mappings that have ended, until the work with them is done */
     struct gr_objects *idle;    /* to be used again */
     struct gr_told_list told;   /* streams of users that are gone, until the mapping ends */

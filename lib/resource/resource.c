@@ -16,6 +16,7 @@
 #include "lib/flags.h"
 #include "lib/image/linear.h"
 #include "lib/image/object_life.h"
+#include "lib/kernel_module.h"
 #include "lib/live.h"
 #include "lib/log.h"
 #include "lib/plural.h"
@@ -112,6 +113,7 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
     gr_objects_free(resource, alive);
     gr_linear_free(resource, alive);
     gr_told_free(&resource->told, alive);
+    gr_kernels_unload(&resource->kernels, alive);
     if (resource->order && alive)
         gr_driver()->EventDestroy(resource->order);
     if (resource->end && alive)
@@ -264,6 +266,7 @@ CUgraphicsResource gr_resource_graphics(const gr_resource *resource)
     return NULL;
 }
 
+#define NO_KERNELS ", publishing only copies (grinterop was built without nvcc)"
 
 int gr_resource_describe(const gr_resource *resource, char *text, size_t size)
 {
@@ -289,9 +292,10 @@ int gr_resource_describe(const gr_resource *resource, char *text, size_t size)
         snprintf(state, sizeof(state), "not mapped");
     if (!resource->is_image)
         snprintf(bytes, sizeof(bytes), ", %zu byte%s", resource->size, gr_s(resource->size));
-    return snprintf(text, size, "%s%s, flags %s, transport %s%s, handle %p, %s", what, bytes,
+    return snprintf(text, size, "%s%s, flags %s, transport %s%s, handle %p, %s%s", what, bytes,
                     flags, resource->transport,
-                    gr_cuda_is_software() ? " (software CUDA driver)" : "", resource->handle, state);
+                    gr_cuda_is_software() ? " (software CUDA driver)" : "", resource->handle, state,
+                    gr_kernels_are_built() ? "" : NO_KERNELS);
 }
 
 static bool describe_resource(const void *object, char *text, size_t size)

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The library's kernels: their bytes, and the driver's handles of them. */
+#include "lib/kernel_module.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+
+#ifdef _WIN32
+/* The assembler of this format has no hidden symbols, and there is no software driver. */
+static const unsigned char gr_kernels_gpu[1], gr_kernels_host[1];
+#else
+/*
+ * The assembler looks for the files where -Wa,-I says. The zeros behind a file are what is found
+ * where it is empty: that compilation was not built.
+ */
+#define EMBED(symbol, file)                                                                        \
+    __asm__(".pushsection .rodata\n"                                                               \
+            ".balign 16\n"                                                                         \
+            ".globl " symbol "\n"                                                                  \
+            ".hidden " symbol "\n" symbol ":\n"                                                    \
+            ".incbin \"" file "\"\n"                                                               \
+            ".zero 16\n"                                                                           \
+            ".popsection\n")
+EMBED("gr_kernels_gpu", "grinterop.fatbin");
+EMBED("gr_kernels_host", "grinterop.so");
+extern __attribute__((visibility("hidden"))) const unsigned char gr_kernels_gpu[];
+extern __attribute__((visibility("hidden"))) const unsigned char gr_kernels_host[];
+#endif
+
+static const unsigned char *image(void)
+{
+    return gr_cuda_is_software() ? gr_kernels_host : gr_kernels_gpu;
+}
+
+bool gr_kernels_are_built(void)
+{
+    return image()[0];
+}
+
+static gr_status refuse_missing(const char *call)
+{
+    if (gr_cuda_is_software())
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "This needs a kernel, and grinterop was built without those for the "
+                       "software CUDA driver: configure it with a C++17 compiler (CXX=...).");
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "This needs a kernel, and grinterop was built without nvcc: configure it with "
+                   "NVCC=... (the CUDA Toolkit has it) and build again. A tensor whose bytes are "
+                   "the image's own (same type, channels last, as many channels) needs no kernel.");
+}
+
+static gr_status refuse_load(CUresult result, const char *driver_call, const char *call)
+{
+    const char *advice = "";
+    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION ||
+        result == CUDA_ERROR_INVALID_IMAGE)
+        advice = " They were compiled by an nvcc that does not fit this GPU or its driver: build "
+                 "grinterop with a toolkit that does.";
+    return gr_fail_cuda(result, driver_call, "%s: the driver does not load grinterop's kernels.%s",
+                        call, advice);
+}
+
+/* Loaded once, and kept: the process ends it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static CUlibrary library;
+
+static CUresult load_library(CUlibrary *loaded)
+{
+    CUresult result = CUDA_SUCCESS;
+    pthread_mutex_lock(&lock);
+    if (!library)
+        result = gr_driver()->LibraryLoadData(&library, image(), NULL, NULL, 0, NULL, NULL, 0);
+    if (result != CUDA_SUCCESS)
+        library = NULL;
+    *loaded = library;
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+static gr_status find_in_library(const char *name, CUfunction *kernel, const char *call)
+{
+    CUlibrary loaded;
+    CUkernel found = NULL;
+    CUresult result = load_library(&loaded);
+    if (result != CUDA_SUCCESS)
+        return refuse_load(result, "cuLibraryLoadData", call);
+    result = gr_driver()->LibraryGetKernel(&found, loaded, name);
+    if (result != CUDA_SUCCESS)
+        return refuse_load(result, "cuLibraryGetKernel", call);
+    /* The driver takes one for the other at a launch. */
+    *kernel = (CUfunction)found;
+    return GR_OK;
+}
+
+static gr_status find_in_module(const char *name, CUmodule *module, CUfunction *kernel,
+                                const char *call)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUresult result = CUDA_SUCCESS;
+    if (!*module)
+        result = cu->ModuleLoadData(module, image());
+    if (result != CUDA_SUCCESS) {
+        *module = NULL;
+        return refuse_load(result, "cuModuleLoadData", call);
+    }
+    result = cu->ModuleGetFunction(kernel, *module, name);
+    return result == CUDA_SUCCESS ? GR_OK : refuse_load(result, "cuModuleGetFunction", call);
+}
+
+gr_status gr_kernel_find(const char *name, CUmodule *module, CUfunction *kernel, const char *call)
+{
+    if (!gr_kernels_are_built())
+        return refuse_missing(call);
+    if (GR_CUDA_HAS(gr_driver(), LibraryLoadData))
+        return find_in_library(name, kernel, call);
+    return find_in_module(name, module, kernel, call);
+}
+
+void gr_kernels_unload(CUmodule *module, bool alive)
+{
+    if (alive && *module)
+        gr_driver()->ModuleUnload(*module);
+    *module = NULL;
+}

@@ -1,0 +1,717 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pictures from any strided memory or surface to any other, in one pass: a thread takes four pixels
+ * of a row, turns them into four channels each, and stores what the target has of them.
+ *
+ * There is a kernel for each type of the source's elements, since their loads and conversions come
+ * first; all else is decided by the job, the same way for all threads. Where the bits stay as they
+ * are, move_... only carries them.
+ */
+#include <grinterop/cuhost.h>
+
+#include "job.h"
+
+/* The arrays below are registers only as long as everything is inlined. */
+#ifdef __CUDACC__
+#define INLINE static __device__ __forceinline__
+#define UNROLL _Pragma("unroll")
+#define ROLL   _Pragma("unroll 1")
+#else
+#define INLINE static inline
+#define UNROLL
+#define ROLL
+#endif
+
+#define PIXELS   ((int)GR_JOB_PIXELS)
+#define CHANNELS 4
+
+typedef gr_job_side side;
+
+/* One channel of a pixel in the lowest bits; pixel p's channel c is at [p * CHANNELS + c]. */
+typedef uint32_t bits;
+
+/* ---- Words: 4 bytes each, as wide as they come -------------------------------------------------
+ */
+
+template <int N> INLINE void load_words(const unsigned char *from, uint32_t *words)
+{
+    if (N % 4 == 0) {
+        UNROLL
+        for (int i = 0; i < N / 4; i++) {
+            const uint4 four = reinterpret_cast<const uint4 *>(from)[i];
+            words[4 * i] = four.x;
+            words[4 * i + 1] = four.y;
+            words[4 * i + 2] = four.z;
+            words[4 * i + 3] = four.w;
+        }
+    } else if (N % 2 == 0) {
+        UNROLL
+        for (int i = 0; i < N / 2; i++) {
+            const uint2 two = reinterpret_cast<const uint2 *>(from)[i];
+            words[2 * i] = two.x;
+            words[2 * i + 1] = two.y;
+        }
+    } else {
+        UNROLL
+        for (int i = 0; i < N; i++)
+            words[i] = reinterpret_cast<const uint32_t *>(from)[i];
+    }
+}
+
+template <int N> INLINE void store_words(unsigned char *to, const uint32_t *words)
+{
+    if (N % 4 == 0) {
+        UNROLL
+        for (int i = 0; i < N / 4; i++)
+            reinterpret_cast<uint4 *>(to)[i] =
+                make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);
+    } else if (N % 2 == 0) {
+        UNROLL
+        for (int i = 0; i < N / 2; i++)
+            reinterpret_cast<uint2 *>(to)[i] = make_uint2(words[2 * i], words[2 * i + 1]);
+    } else {
+        UNROLL
+        for (int i = 0; i < N; i++)
+            reinterpret_cast<uint32_t *>(to)[i] = words[i];
+    }
+}
+
+/* ---- Surfaces: x counts bytes ------------------------------------------------------------------
+ */
+
+/* Several texels of a surface of one slice. */
+template <int N> INLINE void surface_load(const side &s, int x, int y, uint32_t *words)
+{
+    if (N == 1) {
+        words[0] = surf2Dread<unsigned>(s.base, x, y);
+    } else if (N == 2) {
+        const uint2 two = surf2Dread<uint2>(s.base, x, y);
+        words[0] = two.x;
+        words[1] = two.y;
+    } else {
+        UNROLL
+        for (int i = 0; i < N / 4; i++) {
+            const uint4 four = surf2Dread<uint4>(s.base, x + 16 * i, y);
+            words[4 * i] = four.x;
+            words[4 * i + 1] = four.y;
+            words[4 * i + 2] = four.z;
+            words[4 * i + 3] = four.w;
+        }
+    }
+}
+
+template <int N> INLINE void surface_store(const side &s, int x, int y, const uint32_t *words)
+{
+    if (N == 1) {
+        surf2Dwrite(words[0], s.base, x, y);
+    } else if (N == 2) {
+        surf2Dwrite(make_uint2(words[0], words[1]), s.base, x, y);
+    } else {
+        UNROLL
+        for (int i = 0; i < N / 4; i++)
+            surf2Dwrite(
+                make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]),
+                s.base, x + 16 * i, y);
+    }
+}
+
+/* One texel of any surface. */
+template <class T> INLINE T texel_read(const side &s, int x, int y, int z)
+{
+    if (s.place == GR_JOB_SURFACE)
+        return surf2Dread<T>(s.base, x, y);
+    if (s.place == GR_JOB_LAYERED)
+        return surf2DLayeredread<T>(s.base, x, y, static_cast<int>(s.layer));
+    return surf3Dread<T>(s.base, x, y, z);
+}
+
+template <class T> INLINE void texel_write(const side &s, T value, int x, int y, int z)
+{
+    if (s.place == GR_JOB_SURFACE)
+        surf2Dwrite(value, s.base, x, y);
+    else if (s.place == GR_JOB_LAYERED)
+        surf2DLayeredwrite(value, s.base, x, y, static_cast<int>(s.layer));
+    else
+        surf3Dwrite(value, s.base, x, y, z);
+}
+
+/* ---- Elements in words; S is the bytes of one --------------------------------------------------
+ */
+
+template <int S> INLINE bits extract(const uint32_t *words, int i)
+{
+    if (S == 1)
+        return words[i / 4] >> 8 * (i % 4) & 0xffu;
+    if (S == 2)
+        return words[i / 2] >> 16 * (i % 2) & 0xffffu;
+    return words[i];
+}
+
+/* Into words that were 0. */
+template <int S> INLINE void insert(uint32_t *words, int i, bits value)
+{
+    if (S == 1)
+        words[i / 4] |= value << 8 * (i % 4);
+    else if (S == 2)
+        words[i / 2] |= value << 16 * (i % 2);
+    else
+        words[i] = value;
+}
+
+template <int S> INLINE bits load_element(const unsigned char *from)
+{
+    if (S == 1)
+        return *from;
+    if (S == 2)
+        return *reinterpret_cast<const uint16_t *>(from);
+    return *reinterpret_cast<const uint32_t *>(from);
+}
+
+template <int S> INLINE void store_element(unsigned char *to, bits value)
+{
+    if (S == 1)
+        *to = static_cast<unsigned char>(value);
+    else if (S == 2)
+        *reinterpret_cast<uint16_t *>(to) = static_cast<uint16_t>(value);
+    else
+        *reinterpret_cast<uint32_t *>(to) = value;
+}
+
+INLINE unsigned char *address(const side &s, int x, int y, int z)
+{
+    return reinterpret_cast<unsigned char *>(s.base) + x * s.pixel + y * s.row + z * s.slice;
+}
+
+/* ---- Loads ------------------------------------------------------------------------------------
+ */
+
+/* Four pixels of C channels that lie close, from memory or a surface. */
+template <int S, int C> INLINE void load_close(const side &s, int x, int y, int z, bits *to)
+{
+    uint32_t words[S * C];
+    if (s.place == GR_JOB_MEMORY || C == 3)
+        load_words<S * C>(address(s, x, y, z), words);
+    else
+        surface_load<C == 3 ? 1 : S * C>(s, x * S * C, y, words);
+    UNROLL
+    for (int p = 0; p < PIXELS; p++)
+        UNROLL
+    for (int c = 0; c < C; c++)
+        to[p * CHANNELS + c] = extract<S>(words, p * C + c);
+}
+
+template <int S> INLINE void load_planar(const side &s, int x, int y, int z, bits *to)
+{
+    const unsigned char *from = address(s, x, y, z);
+    UNROLL
+    for (int c = 0; c < CHANNELS; c++) {
+        if (c >= static_cast<int>(s.channels))
+            break;
+        uint32_t words[S];
+        load_words<S>(from + c * s.channel, words);
+        UNROLL
+        for (int p = 0; p < PIXELS; p++)
+            to[p * CHANNELS + c] = extract<S>(words, p);
+    }
+}
+
+/* One pixel of a surface. */
+template <int S> INLINE void load_texel(const side &s, int x, int y, int z, bits *to)
+{
+    const int C = static_cast<int>(s.channels), at = x * S * C;
+    uint32_t words[4] = {};
+    switch (S * C) {
+    case 1:
+        words[0] = texel_read<unsigned char>(s, at, y, z);
+        break;
+    case 2:
+        words[0] = texel_read<unsigned short>(s, at, y, z);
+        break;
+    case 4:
+        words[0] = texel_read<unsigned>(s, at, y, z);
+        break;
+    case 8: {
+        const uint2 two = texel_read<uint2>(s, at, y, z);
+        words[0] = two.x;
+        words[1] = two.y;
+        break;
+    }
+    default: {
+        const uint4 four = texel_read<uint4>(s, at, y, z);
+        words[0] = four.x;
+        words[1] = four.y;
+        words[2] = four.z;
+        words[3] = four.w;
+    }
+    }
+    UNROLL
+    for (int c = 0; c < CHANNELS; c++)
+        to[c] = extract<S>(words, c);
+}
+
+template <int S> INLINE void load_pixel(const side &s, int x, int y, int z, bits *to)
+{
+    if (s.place != GR_JOB_MEMORY) {
+        load_texel<S>(s, x, y, z, to);
+        return;
+    }
+    const unsigned char *from = address(s, x, y, z);
+    UNROLL
+    for (int c = 0; c < CHANNELS; c++)
+        if (c < static_cast<int>(s.channels))
+            to[c] = load_element<S>(from + c * s.channel);
+}
+
+template <int S> INLINE void load_four(const side &s, int x, int y, int z, bits *to)
+{
+    if (s.access == GR_JOB_PLANAR) {
+        load_planar<S>(s, x, y, z, to);
+        return;
+    }
+    switch (s.channels) {
+    case 1:
+        load_close<S, 1>(s, x, y, z, to);
+        break;
+    case 2:
+        load_close<S, 2>(s, x, y, z, to);
+        break;
+    case 3:
+        load_close<S, 3>(s, x, y, z, to);
+        break;
+    default:
+        load_close<S, 4>(s, x, y, z, to);
+    }
+}
+
+/* ---- Stores -----------------------------------------------------------------------------------
+ */
+
+template <int S, int C>
+INLINE void store_close(const side &s, int x, int y, int z, const bits *from)
+{
+    uint32_t words[S * C] = {};
+    UNROLL
+    for (int p = 0; p < PIXELS; p++)
+        UNROLL
+    for (int c = 0; c < C; c++)
+        insert<S>(words, p * C + c, from[p * CHANNELS + c]);
+    if (s.place == GR_JOB_MEMORY || C == 3)
+        store_words<S * C>(address(s, x, y, z), words);
+    else
+        surface_store<C == 3 ? 1 : S * C>(s, x * S * C, y, words);
+}
+
+template <int S> INLINE void store_planar(const side &s, int x, int y, int z, const bits *from)
+{
+    unsigned char *to = address(s, x, y, z);
+    UNROLL
+    for (int c = 0; c < CHANNELS; c++) {
+        if (c >= static_cast<int>(s.channels))
+            break;
+        uint32_t words[S] = {};
+        UNROLL
+        for (int p = 0; p < PIXELS; p++)
+            insert<S>(words, p, from[p * CHANNELS + c]);
+        store_words<S>(to + c * s.channel, words);
+    }
+}
+
+template <int S> INLINE void store_texel(const side &s, int x, int y, int z, const bits *from)
+{
+    const int C = static_cast<int>(s.channels), at = x * S * C;
+    uint32_t words[4] = {};
+    UNROLL
+    for (int c = 0; c < CHANNELS; c++)
+        insert<S>(words, c, from[c]);
+    switch (S * C) {
+    case 1:
+        texel_write(s, static_cast<unsigned char>(words[0]), at, y, z);
+        break;
+    case 2:
+        texel_write(s, static_cast<unsigned short>(words[0]), at, y, z);
+        break;
+    case 4:
+        texel_write(s, words[0], at, y, z);
+        break;
+    case 8:
+        texel_write(s, make_uint2(words[0], words[1]), at, y, z);
+        break;
+    default:
+        texel_write(s, make_uint4(words[0], words[1], words[2], words[3]), at, y, z);
+    }
+}
+
+template <int S> INLINE void store_pixel(const side &s, int x, int y, int z, const bits *from)
+{
+    if (s.place != GR_JOB_MEMORY) {
+        store_texel<S>(s, x, y, z, from);
+        return;
+    }
+    unsigned char *to = address(s, x, y, z);
+    UNROLL
+    for (int c = 0; c < CHANNELS; c++)
+        if (c < static_cast<int>(s.channels))
+            store_element<S>(to + c * s.channel, from[c]);
+}
+
+template <int S> INLINE void store_four(const side &s, int x, int y, int z, const bits *from)
+{
+    if (s.access == GR_JOB_PLANAR) {
+        store_planar<S>(s, x, y, z, from);
+        return;
+    }
+    switch (s.channels) {
+    case 1:
+        store_close<S, 1>(s, x, y, z, from);
+        break;
+    case 2:
+        store_close<S, 2>(s, x, y, z, from);
+        break;
+    case 3:
+        store_close<S, 3>(s, x, y, z, from);
+        break;
+    default:
+        store_close<S, 4>(s, x, y, z, from);
+    }
+}
+
+/* N pixels, 4 or 1. */
+template <int S, int N> INLINE void load_pixels(const side &s, int x, int y, int z, bits *to)
+{
+    if (N == PIXELS)
+        load_four<S>(s, x, y, z, to);
+    else
+        load_pixel<S>(s, x, y, z, to);
+}
+
+template <int S, int N>
+INLINE void store_pixels(const side &s, int x, int y, int z, const bits *from)
+{
+    if (N == PIXELS)
+        store_four<S>(s, x, y, z, from);
+    else
+        store_pixel<S>(s, x, y, z, from);
+}
+
+/* ---- Values ------------------------------------------------------------------------------------
+ */
+
+#ifndef __CUDACC__
+/* Halfs by the bits: the host's compilers know no common type for them. */
+INLINE float half_to_float(bits half)
+{
+    const uint32_t sign = (half & 0x8000u) << 16, rest = half & 0x7fffu;
+    if (rest >= 0x7c00u)
+        return __uint_as_float(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
+    if (rest >= 0x400u)
+        return __uint_as_float(sign | ((rest << 13) + 0x38000000u));
+    const float small = static_cast<float>(rest) * 0x1p-24f;
+    return sign ? -small : small;
+}
+
+INLINE bits float_to_half(float value)
+{
+    const uint32_t all = __float_as_uint(value), sign = all >> 16 & 0x8000u;
+    const uint32_t rest = all & 0x7fffffffu;
+    if (rest > 0x7f800000u)
+        return 0x7fffu; /* the NaN of the GPU's own conversion */
+    if (rest >= 0x477ff000u)
+        return sign | 0x7c00u;
+    if (rest < 0x38800000u) {
+        /* The sum's last bit is the last one of a small half. */
+        const float sum = __uint_as_float(rest) + 0.5f;
+        return sign | (__float_as_uint(sum) - 0x3f000000u);
+    }
+    return sign | ((rest - 0x38000000u + 0xfffu + (rest >> 13 & 1u)) >> 13);
+}
+#else
+INLINE float half_to_float(bits half)
+{
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(static_cast<unsigned short>(half)));
+    return value;
+}
+
+INLINE bits float_to_half(float value)
+{
+    unsigned short half;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(value));
+    return half;
+}
+#endif
+
+INLINE bits float_to_bfloat(float value)
+{
+    const uint32_t all = __float_as_uint(value);
+    if ((all & 0x7fffffffu) > 0x7f800000u)
+        return 0x7fffu;
+    return (all + 0x7fffu + (all >> 16 & 1u)) >> 16;
+}
+
+/* An integer by the one that stands for 1; the last two steps round as a division does. */
+INLINE float divide(bits value, float unit)
+{
+    const float number = static_cast<float>(value);
+#ifdef __CUDACC__
+    const float inverse = __frcp_rn(unit), near = __fmul_rn(number, inverse);
+    return __fmaf_rn(__fmaf_rn(-near, unit, number), inverse, near);
+#else
+    return number / unit;
+#endif
+}
+
+/* a * b + c. On a host without such an instruction it would be a call. */
+INLINE float multiply_add(float a, float b, float c)
+{
+#ifdef __CUDACC__
+    return __fmaf_rn(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
+/* To the nearest integer of those from 0 to `most`, of two the even one; a NaN becomes 0. */
+INLINE bits round_to_integer(float value, float unit, float most)
+{
+    /* The sum's last bits are the integer, since no fraction has a place in it. */
+#ifdef __CUDACC__
+    const float clamped = fminf(fmaxf(value, 0.0f), most);
+    return __float_as_uint(__fmaf_rn(clamped, unit, 8388608.0f)) & 0x7fffffu;
+#else
+    const float clamped = value > 0.0f ? (value < most ? value : most) : 0.0f;
+    return static_cast<bits>(
+        gr_cuhost::bits<uint64_t>(static_cast<double>(clamped) * unit + 0x1p52));
+#endif
+}
+
+enum { U8 = GR_JOB_U8, U16 = GR_JOB_U16, F16 = GR_JOB_F16, BF16 = GR_JOB_BF16, F32 = GR_JOB_F32 };
+
+template <int E> INLINE float to_value(bits element, float unit)
+{
+    if (E == U8 || E == U16)
+        return divide(element, unit);
+    if (E == F16)
+        return half_to_float(element);
+    if (E == BF16)
+        return __uint_as_float(element << 16);
+    return __uint_as_float(element);
+}
+
+template <int N> INLINE void to_bits(const side &s, const float *values, bits *to)
+{
+    const int count = N * CHANNELS;
+    if (s.element == GR_JOB_U8 || s.element == GR_JOB_U16) {
+        const float most = divide(s.element == GR_JOB_U8 ? 255 : 65535, s.unit);
+        UNROLL
+        for (int i = 0; i < count; i++)
+            to[i] = round_to_integer(values[i], s.unit, most);
+    } else if (s.element == GR_JOB_F16) {
+        UNROLL
+        for (int i = 0; i < count; i++)
+            to[i] = float_to_half(values[i]);
+    } else if (s.element == GR_JOB_BF16) {
+        UNROLL
+        for (int i = 0; i < count; i++)
+            to[i] = float_to_bfloat(values[i]);
+    } else {
+        UNROLL
+        for (int i = 0; i < count; i++)
+            to[i] = __float_as_uint(values[i]);
+    }
+}
+
+template <int N> INLINE void store_values(const side &s, int x, int y, int z, const float *values)
+{
+    bits elements[N * CHANNELS];
+    to_bits<N>(s, values, elements);
+    if (s.bytes == 1)
+        store_pixels<1, N>(s, x, y, z, elements);
+    else if (s.bytes == 2)
+        store_pixels<2, N>(s, x, y, z, elements);
+    else
+        store_pixels<4, N>(s, x, y, z, elements);
+}
+
+/* ---- What is done on the way -------------------------------------------------------------------
+ */
+
+/* Of bits and of values alike. */
+template <int N, class T> INLINE void arrange(uint32_t steps, T fill, T *pixels)
+{
+    if (steps & GR_JOB_GREY)
+        UNROLL
+    for (int i = 0; i < N * CHANNELS; i += CHANNELS)
+        pixels[i + 1] = pixels[i + 2] = pixels[i];
+    if (steps & GR_JOB_OPAQUE)
+        UNROLL
+    for (int i = 0; i < N * CHANNELS; i += CHANNELS)
+        pixels[i + 3] = fill;
+    if (steps & GR_JOB_SWAP)
+        UNROLL
+    for (int i = 0; i < N * CHANNELS; i += CHANNELS) {
+        const T first = pixels[i];
+        pixels[i] = pixels[i + 2];
+        pixels[i + 2] = first;
+    }
+}
+
+INLINE float srgb_encode(float value)
+{
+    if (!(value > 0.0031308f))
+        return __fmul_rn(value, 12.92f);
+    return multiply_add(1.055f, __powf(value, 1.0f / 2.4f), -0.055f);
+}
+
+INLINE float srgb_decode(float value)
+{
+    if (!(value > 0.04045f))
+        return __fmul_rn(value, 1.0f / 12.92f);
+    return __powf(__fmul_rn(__fadd_rn(value, 0.055f), 1.0f / 1.055f), 2.4f);
+}
+
+template <int N> INLINE void grade(const gr_job &job, float *values)
+{
+    if (!(job.steps & (GR_JOB_DECODE | GR_JOB_SCALE | GR_JOB_ENCODE)))
+        return;
+    UNROLL
+    for (int i = 0; i < N * CHANNELS; i++) {
+        const int c = i % CHANNELS;
+        if (c < 3 && job.steps & GR_JOB_DECODE)
+            values[i] = srgb_decode(values[i]);
+        if (job.steps & GR_JOB_SCALE)
+            values[i] = multiply_add(values[i], job.scale[c], job.bias[c]);
+        if (c < 3 && job.steps & GR_JOB_ENCODE)
+            values[i] = srgb_encode(values[i]);
+    }
+}
+
+template <int E, int S, int N> INLINE void convert_pixels(const gr_job &job, int x, int y, int z)
+{
+    bits elements[N * CHANNELS] = {};
+    float values[N * CHANNELS];
+    load_pixels<S, N>(job.from, x, y, z, elements);
+    UNROLL
+    for (int i = 0; i < N * CHANNELS; i++)
+        values[i] = to_value<E>(elements[i], job.from.unit);
+    arrange<N>(job.steps, job.alpha, values);
+    grade<N>(job, values);
+    store_values<N>(job.to, x, y, z, values);
+}
+
+template <int S, int N> INLINE void move_pixels(const gr_job &job, int x, int y, int z)
+{
+    bits elements[N * CHANNELS] = {};
+    load_pixels<S, N>(job.from, x, y, z, elements);
+    arrange<N>(job.steps, job.raw_fill, elements);
+    store_pixels<S, N>(job.to, x, y, z, elements);
+}
+
+/* ---- Brightness and colour ---------------------------------------------------------------------
+ */
+
+template <int S> INLINE void load_chroma_of(const gr_job_chroma &c, int x, int y, bits *u, bits *v)
+{
+    const int64_t at = (x >> c.x_shift) * c.pixel + (y >> c.y_shift) * c.row;
+    *u = load_element<S>(reinterpret_cast<const unsigned char *>(c.u) + at);
+    *v = load_element<S>(reinterpret_cast<const unsigned char *>(c.v) + at);
+}
+
+template <int S> INLINE void load_chroma(const gr_job_chroma &c, int x, int y, bits *u, bits *v)
+{
+    if (c.access == GR_JOB_PACKED) {
+        uint32_t words[S];
+        load_words<S>(reinterpret_cast<const unsigned char *>(c.u) + (x >> 1) * c.pixel +
+                          (y >> c.y_shift) * c.row,
+                      words);
+        UNROLL
+        for (int p = 0; p < PIXELS; p++) {
+            u[p] = extract<S>(words, p / 2 * 2);
+            v[p] = extract<S>(words, p / 2 * 2 + 1);
+        }
+        return;
+    }
+    UNROLL
+    for (int p = 0; p < PIXELS; p++)
+        load_chroma_of<S>(c, x + p, y, &u[p], &v[p]);
+}
+
+template <int S, int N> INLINE void yuv_pixels(const gr_job &job, int x, int y, int z)
+{
+    bits brightness[N * CHANNELS] = {}, u[N], v[N];
+    float values[N * CHANNELS];
+    load_pixels<S, N>(job.from, x, y, z, brightness);
+    if (N == PIXELS)
+        load_chroma<S>(job.chroma, x, y, u, v);
+    else
+        load_chroma_of<S>(job.chroma, x, y, u, v);
+    UNROLL
+    for (int p = 0; p < N; p++) {
+        const float b = static_cast<float>(brightness[p * CHANNELS]);
+        const float cu = static_cast<float>(u[p]), cv = static_cast<float>(v[p]);
+        UNROLL
+        for (int c = 0; c < 3; c++) {
+            const float *row = job.matrix + 4 * c;
+            values[p * CHANNELS + c] =
+                multiply_add(row[0], b, multiply_add(row[1], cu, multiply_add(row[2], cv, row[3])));
+        }
+        values[p * CHANNELS + 3] = job.alpha;
+    }
+    grade<N>(job, values);
+    store_values<N>(job.to, x, y, z, values);
+}
+
+/* ---- Kernels -----------------------------------------------------------------------------------
+ */
+
+/* Whether both sides have places where four pixels are taken at once. */
+INLINE bool is_wide(const gr_job &job)
+{
+    return job.from.access != GR_JOB_STRIDED && job.to.access != GR_JOB_STRIDED;
+}
+
+/* Runs `four` where there are four pixels left in the row, and else `one` for each. */
+#define FOR_PIXELS(job, four, one)                                                                 \
+    const unsigned first = (blockIdx.x * blockDim.x + threadIdx.x) * GR_JOB_PIXELS;                \
+    if (first >= (job).width)                                                                      \
+        return;                                                                                    \
+    const int left = static_cast<int>(min((job).width - first, GR_JOB_PIXELS));                    \
+    const int x = static_cast<int>(first), z = static_cast<int>(blockIdx.z);                       \
+    const bool whole = left == PIXELS && is_wide(job);                                             \
+    ROLL for (unsigned row = blockIdx.y * blockDim.y + threadIdx.y; row < (job).height;            \
+              row += gridDim.y * blockDim.y)                                                       \
+    {                                                                                              \
+        const int y = static_cast<int>(row);                                                       \
+        if (whole) {                                                                               \
+            four(job, x, y, z);                                                                    \
+        } else {                                                                                   \
+            ROLL for (int i = 0; i < left; i++) one(job, x + i, y, z);                             \
+        }                                                                                          \
+    }
+
+/* Blocks that a multiprocessor has room for, by their registers. Turing's has no more threads. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define BLOCKS 4
+#else
+#define BLOCKS 5
+#endif
+
+#define KERNEL(name, four, one)                                                                    \
+    extern "C" __global__ void __launch_bounds__(GR_JOB_BLOCK_WIDTH *GR_JOB_BLOCK_HEIGHT, BLOCKS)  \
+        name(const gr_job job){FOR_PIXELS(job, four, one)} GR_KERNEL(name)
+
+#define CONVERT(name, E, S)                                                                        \
+    KERNEL(gr_convert_##name, (convert_pixels<E, S, PIXELS>), (convert_pixels<E, S, 1>))
+CONVERT(u8, U8, 1)
+CONVERT(u16, U16, 2)
+CONVERT(f16, F16, 2)
+CONVERT(bf16, BF16, 2)
+CONVERT(f32, F32, 4)
+
+#define MOVE(S) KERNEL(gr_move_##S, (move_pixels<S, PIXELS>), (move_pixels<S, 1>))
+MOVE(1)
+MOVE(2)
+MOVE(4)
+
+#define YUV(name, S) KERNEL(gr_yuv_##name, (yuv_pixels<S, PIXELS>), (yuv_pixels<S, 1>))
+YUV(u8, 1)
+YUV(u16, 2)
