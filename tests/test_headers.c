@@ -3,6 +3,7 @@
  * The public headers in C, in the other order than in C++: both languages see the same functions.
  * That each header stands by itself is what check-headers tries.
  */
+#include <grinterop/publish.h>
 #include <grinterop/tensor.h>
 #include <grinterop/share.h>
 #include <grinterop/external.h>

@@ -18,6 +18,7 @@
  *     ring.h                  several frames under way at once
  *     share.h                 resources and rings in another process
  *     tensor.h                memory with a type and a shape, and DLPack
+ *     publish.h               tensors into what is drawn, and out of it
  *     cuda.h                  the CUDA driver, found at run time
  *
  * The laws of every function:
