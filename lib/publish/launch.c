@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plan as the driver's work: how copies and launches are told to it. */
+#include "lib/publish/launch.h"
+
+#include <stdatomic.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/kernel_module.h"
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+static size_t row_bytes(const struct gr_picture *p)
+{
+    return (size_t)p->width * p->channels * gr_dtype_size(p->dtype);
+}
+
+static size_t pitch_of(const struct gr_picture *p)
+{
+    return p->height > 1 ? (size_t)p->row : row_bytes(p);
+}
+
+/* The rows from one slice to the next. */
+static size_t slice_rows(const struct gr_picture *p)
+{
+    return p->depth > 1 ? (size_t)p->slice / pitch_of(p) : (size_t)p->height;
+}
+
+static bool is_on_host(const struct gr_picture *p)
+{
+    return p->memory == GR_MEMORY_HOST || p->memory == GR_MEMORY_PINNED;
+}
+
+/* What the software driver's device is given by others may be memory of the process. */
+static CUmemorytype type_of(const struct gr_picture *p)
+{
+    if (p->in_array)
+        return CU_MEMORYTYPE_ARRAY;
+    if (is_on_host(p))
+        return CU_MEMORYTYPE_HOST;
+    return gr_cuda_is_software() ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
+}
+
+static void fill_source(CUDA_MEMCPY3D *copy, const struct gr_picture *p,
+                        const struct gr_array_place *array)
+{
+    copy->srcMemoryType = type_of(p);
+    copy->srcArray = array->array;
+    copy->srcZ = array->slice;
+    copy->srcDevice = is_on_host(p) ? 0 : (CUdeviceptr)p->base;
+    copy->srcHost = is_on_host(p) ? (const void *)(uintptr_t)p->base : NULL;
+    copy->srcPitch = p->in_array ? 0 : pitch_of(p);
+    copy->srcHeight = p->in_array ? 0 : slice_rows(p);
+}
+
+static void fill_target(CUDA_MEMCPY3D *copy, const struct gr_picture *p,
+                        const struct gr_array_place *array)
+{
+    copy->dstMemoryType = type_of(p);
+    copy->dstArray = array->array;
+    copy->dstZ = array->slice;
+    copy->dstDevice = is_on_host(p) ? 0 : (CUdeviceptr)p->base;
+    copy->dstHost = is_on_host(p) ? (void *)(uintptr_t)p->base : NULL;
+    copy->dstPitch = p->in_array ? 0 : pitch_of(p);
+    copy->dstHeight = p->in_array ? 0 : slice_rows(p);
+}
+
+gr_status gr_launch_copy(const struct gr_picture *from, const struct gr_array_place *from_array,
+                         const struct gr_picture *to, const struct gr_array_place *to_array,
+                         CUstream stream, const char *call)
+{
+    CUDA_MEMCPY3D copy = {
+        .WidthInBytes = row_bytes(to), .Height = (size_t)to->height, .Depth = (size_t)to->depth};
+    fill_source(&copy, from, from_array);
+    fill_target(&copy, to, to_array);
+    CUresult result = gr_driver()->Memcpy3DAsync(&copy, stream);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuMemcpy3DAsync",
+                        "%s: %s, and %s: the copy was refused. An error of earlier work on the "
+                        "stream is reported here too.",
+                        call, from->text, to->text);
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+static const char *name_of(enum gr_kernel kernel)
+{
+    static const char *const names[GR_KERNELS] = {
+        [GR_KERNEL_CONVERT_U8] = "gr_convert_u8",
+        [GR_KERNEL_CONVERT_U16] = "gr_convert_u16",
+        [GR_KERNEL_CONVERT_F16] = "gr_convert_f16",
+        [GR_KERNEL_CONVERT_F32] = "gr_convert_f32",
+        [GR_KERNEL_CONVERT_BF16] = "gr_convert_bf16",
+        [GR_KERNEL_MOVE_1] = "gr_move_1",
+        [GR_KERNEL_MOVE_2] = "gr_move_2",
+        [GR_KERNEL_MOVE_4] = "gr_move_4",
+        [GR_KERNEL_YUV_U8] = "gr_yuv_u8",
+        [GR_KERNEL_YUV_U16] = "gr_yuv_u16",
+    };
+    return names[kernel];
+}
+
+/* What the driver has loaded for all contexts is looked up once. */
+static gr_status find_kernel(enum gr_kernel which, CUmodule *module, CUfunction *kernel,
+                             const char *call)
+{
+    static _Atomic(CUfunction) known[GR_KERNELS];
+    *kernel = atomic_load_explicit(&known[which], memory_order_relaxed);
+    if (*kernel)
+        return GR_OK;
+    gr_status status = gr_kernel_find(name_of(which), module, kernel, call);
+    if (status == GR_OK && !*module)
+        atomic_store_explicit(&known[which], *kernel, memory_order_relaxed);
+    return status;
+}
+
+gr_status gr_launch_prepare(const struct gr_plan *plan, CUmodule *module, const char *call)
+{
+    CUfunction kernel;
+    return find_kernel(plan->kernel, module, &kernel, call);
+}
+
+#define MOST_BLOCKS 65535u
+
+static unsigned blocks(unsigned all, unsigned each)
+{
+    return all / each + (all % each > 0);
+}
+
+gr_status gr_launch_kernel(const struct gr_plan *plan, CUmodule *module, CUstream stream,
+                           const char *call)
+{
+    const struct gr_job *job = &plan->job;
+    CUfunction kernel;
+    gr_status status = find_kernel(plan->kernel, module, &kernel, call);
+    if (status != GR_OK)
+        return status;
+    /* A single row has all threads of a block. */
+    const unsigned high = job->height == 1 ? 1 : GR_JOB_BLOCK_HEIGHT;
+    const unsigned wide = GR_JOB_BLOCK_WIDTH * GR_JOB_BLOCK_HEIGHT / high;
+    const unsigned rows = blocks(job->height, high);
+    struct gr_job copy = *job;
+    void *parameters[] = {&copy};
+    CUresult result =
+        gr_driver()->LaunchKernel(kernel, blocks(blocks(job->width, GR_JOB_PIXELS), wide),
+                                  rows < MOST_BLOCKS ? rows : MOST_BLOCKS, job->depth, wide, high,
+                                  1, 0, stream, parameters, NULL);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
+        return gr_fail_cuda(result, "cuLaunchKernel",
+                            "%s: grinterop's kernels were compiled by an nvcc that does not know "
+                            "this GPU: build grinterop with a newer toolkit.",
+                            call);
+    return gr_fail_cuda(result, "cuLaunchKernel",
+                        "%s: the kernel could not be launched. An error of earlier work in the "
+                        "CUDA context is reported here too.",
+                        call);
+}

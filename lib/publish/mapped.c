@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a tensor, a mapped image and a part of a mapped buffer are as pictures. */
+#include "lib/publish/mapped.h"
+
+#include <string.h>
+
+#include "lib/backend.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/image/image.h"
+#include "lib/struct_size.h"
+#include "lib/tensor/array_dtype.h"
+#include "lib/tensor/shape.h"
+#include "lib/tensor/tensor.h"
+
+/* ---- Tensors --------------------------------------------------------------------------------- */
+
+/*
+ * No element needs the stride of a dimension of 1, nor any where there is none: they can be
+ * anything, and become those of a compact one.
+ */
+static void settle_strides(struct gr_shaped *shaped)
+{
+    int64_t *strides = shaped->strides;
+    for (unsigned i = 0; i < shaped->ndim; i++)
+        if (shaped->shape[i] == 0) {
+            memset(strides, 0, sizeof(shaped->strides));
+            return;
+        }
+    int64_t inner = (int64_t)gr_dtype_size(shaped->dtype);
+    for (unsigned i = shaped->ndim; i-- > 0;) {
+        if (shaped->shape[i] == 1)
+            strides[i] = inner;
+        inner = strides[i] * shaped->shape[i]; /* twice the span at the most, which fits */
+    }
+}
+
+static struct gr_shaped shape_of(const gr_tensor *tensor, const char *what, gr_layout layout)
+{
+    struct gr_shaped shaped = {.what = what,
+                               .dtype = tensor->dtype,
+                               .layout = layout ? layout : tensor->layout,
+                               .ndim = tensor->ndim,
+                               .base = tensor->ptr,
+                               .memory = tensor->memory};
+    memcpy(shaped.shape, tensor->shape, sizeof(shaped.shape));
+    memcpy(shaped.strides, tensor->strides, sizeof(shaped.strides));
+    settle_strides(&shaped);
+    return shaped;
+}
+
+static gr_status read_tensor(const struct gr_shaped *shaped, const gr_publish_options *o,
+                             bool volume, struct gr_picture *picture, const char *call)
+{
+    if (!o->chroma)
+        return gr_picture_read(shaped, NULL, volume, picture, call);
+    const struct gr_shaped chroma = shape_of(o->chroma, "`chroma`", GR_LAYOUT_SHAPE);
+    return gr_picture_read(shaped, &chroma, volume, picture, call);
+}
+
+/* ---- Images ---------------------------------------------------------------------------------- */
+
+static void describe_image(const gr_image_info *info, bool volume, unsigned level,
+                           struct gr_picture *p)
+{
+    const size_t texel = info->texel_bytes, width = gr_level_extent(info->width, level);
+    const size_t height = gr_level_extent(info->height, level);
+    *p = (struct gr_picture){
+        .dtype = gr_array_dtype(info->format),
+        .is_number = !info->normalized && info->format != CU_AD_FORMAT_HALF &&
+                     info->format != CU_AD_FORMAT_FLOAT,
+        .width = (int64_t)width,
+        .height = (int64_t)height,
+        .depth = volume ? (int64_t)gr_level_extent(info->depth, level) : 1,
+        .channels = info->channels,
+        .pixel = (int64_t)texel,
+        .channel = (int64_t)(texel / info->channels),
+    };
+    struct gr_shaped shaped = {.what = "the image", .dtype = p->dtype};
+    if (volume)
+        shaped.shape[shaped.ndim++] = p->depth;
+    shaped.shape[shaped.ndim++] = p->height;
+    shaped.shape[shaped.ndim++] = p->width;
+    shaped.shape[shaped.ndim++] = (int64_t)p->channels;
+    gr_shaped_text(&shaped, p->text);
+}
+
+/* Linear memory stands for the one level and layer that was mapped so. */
+static gr_status take_linear(const gr_buffer *buffer, const gr_publish_options *o,
+                             struct gr_picture *p, const char *call)
+{
+    if (buffer->level != o->level || buffer->layer != o->layer)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "gr_map_linear() mapped level %u, layer %u, and the options name level %u, "
+                       "layer %u: map by gr_map(), which maps all of them.",
+                       buffer->level, buffer->layer, o->level, o->layer);
+    p->base = buffer->ptr;
+    p->row = (int64_t)buffer->pitch;
+    p->slice = p->row * p->height;
+    return GR_OK;
+}
+
+static gr_status look_at_array(const gr_image_info *info, struct gr_publish_sides *sides,
+                               const char *call)
+{
+    CUDA_ARRAY3D_DESCRIPTOR described;
+    CUresult result = gr_driver()->Array3DGetDescriptor(&described, sides->array.array);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuArray3DGetDescriptor",
+                            "%s: the driver does not describe the mapped image.", call);
+    sides->has_other_surfaces = described.Height == 0 || (info->layered && info->cube);
+    return GR_OK;
+}
+
+/* What can be said without its array. */
+static gr_status read_image(const gr_resource *resource, const gr_image_info *info,
+                            const gr_publish_options *o, struct gr_publish_sides *sides,
+                            const char *call)
+{
+    if (info->texel_bytes == 0)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "CUDA describes the image by format 0x%x, which is not of plain channels: "
+                       "nothing can be published to it or fetched.",
+                       (unsigned)info->format);
+    sides->is_volume = resource->image.is_3d;
+    describe_image(info, sides->is_volume, o->level, &sides->mapped);
+    sides->mapped.in_array = true;
+    return GR_OK;
+}
+
+static gr_status check_image_options(const gr_resource *resource, const gr_publish_options *o,
+                                     const char *call)
+{
+    gr_status status = gr_image_check_range(resource, o->level, o->layer, call);
+    if (status == GR_OK && (o->offset || o->target))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`offset` and `target` are for buffers, and this is an image: leave them "
+                       "0.");
+    return status;
+}
+
+static gr_status look_at_image(gr_buffer *buffer, const gr_publish_options *o,
+                               struct gr_publish_sides *sides, const char *call)
+{
+    gr_image_info info;
+    gr_status status = check_image_options(buffer->resource, o, call);
+    if (status == GR_OK)
+        status = gr_image_query(buffer, &info);
+    if (status == GR_OK)
+        status = read_image(buffer->resource, &info, o, sides, call);
+    if (status != GR_OK)
+        return status;
+    if (buffer->pitch) {
+        sides->mapped.in_array = false;
+        return take_linear(buffer, o, &sides->mapped, call);
+    }
+    sides->array.slice = info.layered ? o->layer : 0;
+    status =
+        buffer->resource->backend->array(buffer->resource, o->level, o->layer, &sides->array.array);
+    return status == GR_OK ? look_at_array(&info, sides, call) : status;
+}
+
+/* ---- Buffers --------------------------------------------------------------------------------- */
+
+/* What the options, or the tensor, say that the buffer holds. */
+static gr_status describe_buffer(const gr_buffer *buffer, const struct gr_shaped *tensor,
+                                 const gr_publish_options *o, struct gr_shaped *shaped,
+                                 const char *call)
+{
+    gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = tensor->dtype, .ndim = tensor->ndim,
+                                  .shape = tensor->shape, .layout = tensor->layout);
+    struct gr_shape shape;
+    gr_status status = o->target ? GR_TAKE(gr_tensor_desc, &desc, o->target, call) : GR_OK;
+    if (status == GR_OK)
+        status = gr_shape_take(&shape, &desc, call);
+    if (status == GR_OK && desc.offset > SIZE_MAX - o->offset)
+        status = gr_fail(GR_ERR_INVALID_VALUE, call,
+                         "`offset` and that of `target` are too large "
+                         "together.");
+    if (status == GR_OK)
+        status = gr_shape_check_room(&shape, o->offset + desc.offset, buffer->size, "buffer", call);
+    if (status != GR_OK)
+        return status;
+    *shaped = (struct gr_shaped){.what = "the buffer",
+                                 .dtype = desc.dtype,
+                                 .layout = desc.layout,
+                                 .ndim = shape.ndim,
+                                 .base = buffer->ptr + o->offset + desc.offset};
+    memcpy(shaped->shape, shape.shape, sizeof(shaped->shape));
+    memcpy(shaped->strides, shape.strides, sizeof(shaped->strides));
+    settle_strides(shaped);
+    return GR_OK;
+}
+
+/* Whether each element goes to the one of the same place, whatever they stand for. */
+static bool goes_by_elements(const struct gr_shaped *tensor, const struct gr_shaped *buffer,
+                             const gr_publish_options *o)
+{
+    const bool as_picture = o->bgr || o->flip || o->scale || o->bias || o->srgb || o->chroma;
+    return !as_picture && tensor->layout == buffer->layout && tensor->ndim == buffer->ndim &&
+           memcmp(tensor->shape, buffer->shape, tensor->ndim * sizeof(tensor->shape[0])) == 0;
+}
+
+static gr_status look_at_buffer(gr_buffer *buffer, const struct gr_shaped *tensor,
+                                const gr_publish_options *o, struct gr_publish_sides *sides,
+                                const char *call)
+{
+    struct gr_shaped shaped;
+    if (o->level || o->layer)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`level` and `layer` are for images, and this is a buffer: leave them 0.");
+    gr_status status = describe_buffer(buffer, tensor, o, &shaped, call);
+    if (status != GR_OK)
+        return status;
+    if (!goes_by_elements(tensor, &shaped, o)) {
+        status = read_tensor(tensor, o, false, &sides->tensor, call);
+        return status == GR_OK ? gr_picture_read(&shaped, NULL, false, &sides->mapped, call)
+                               : status;
+    }
+    if (gr_pictures_of_elements(tensor, &shaped, &sides->tensor, &sides->mapped))
+        return GR_OK;
+    gr_shaped_text(tensor, sides->tensor.text);
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "%c%s, with gaps between the elements of more than three dimensions: copy it to a "
+        "compact tensor first (gr_tensor_clone()).",
+        GR_SENTENCE(sides->tensor.text));
+}
+
+static gr_status read_for_image(const struct gr_shaped *tensor, const gr_publish_options *o,
+                                struct gr_publish_sides *sides, const char *call)
+{
+    gr_status status = read_tensor(tensor, o, sides->is_volume, &sides->tensor, call);
+    /* Integers in the tensor are what they are in the image. */
+    sides->tensor.is_number = sides->mapped.is_number;
+    return status;
+}
+
+gr_status gr_publish_look(gr_buffer *buffer, const gr_tensor *tensor,
+                          const gr_publish_options *options, struct gr_publish_sides *sides,
+                          const char *call)
+{
+    const struct gr_shaped shaped = shape_of(tensor, "the tensor", options->layout);
+    *sides = (struct gr_publish_sides){.is_volume = false};
+    if (!buffer->resource->is_image)
+        return look_at_buffer(buffer, &shaped, options, sides, call);
+    gr_status status = look_at_image(buffer, options, sides, call);
+    return status == GR_OK ? read_for_image(&shaped, options, sides, call) : status;
+}
+
+gr_status gr_publish_foresee(gr_resource *resource, const gr_tensor *tensor,
+                             const gr_publish_options *options, struct gr_publish_sides *sides,
+                             bool *known, const char *call)
+{
+    gr_image_info info;
+    const struct gr_shaped shaped = shape_of(tensor, "the tensor", options->layout);
+    *sides = (struct gr_publish_sides){.is_volume = false};
+    *known = true;
+    if (!resource->is_image) {
+        /* At address 0, since each mapping begins at a multiple of any element. */
+        gr_buffer all = {.resource = resource, .size = resource->size};
+        return look_at_buffer(&all, &shaped, options, sides, call);
+    }
+    gr_status status = check_image_options(resource, options, call);
+    *known = gr_image_foresee(resource, &info);
+    if (status == GR_OK && *known)
+        status = read_image(resource, &info, options, sides, call);
+    return status == GR_OK && *known ? read_for_image(&shaped, options, sides, call) : status;
+}

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What has to be done to a picture's values on the way to another, and the kernel that does it. */
+#include "lib/publish/plan.h"
+
+#include <string.h>
+
+#include "lib/error.h"
+
+#define MOST_SLICES 65535 /* blocks of a launch along z */
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+static bool has_kernels(gr_dtype dtype)
+{
+    return dtype == GR_DTYPE_U8 || dtype == GR_DTYPE_U16 || dtype == GR_DTYPE_F16 ||
+           dtype == GR_DTYPE_BF16 || dtype == GR_DTYPE_F32;
+}
+
+static enum gr_job_element element_of(gr_dtype dtype)
+{
+    switch (dtype) {
+    case GR_DTYPE_U16:
+        return GR_JOB_U16;
+    case GR_DTYPE_F16:
+        return GR_JOB_F16;
+    case GR_DTYPE_BF16:
+        return GR_JOB_BF16;
+    case GR_DTYPE_F32:
+        return GR_JOB_F32;
+    default:
+        return GR_JOB_U8;
+    }
+}
+
+static float unit_of(const struct gr_picture *p)
+{
+    if (p->is_number || (p->dtype != GR_DTYPE_U8 && p->dtype != GR_DTYPE_U16))
+        return 1;
+    return p->dtype == GR_DTYPE_U8 ? 255 : 65535;
+}
+
+static uint32_t float_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+/* To the nearest, of two the even one; what a half can't hold becomes infinite. */
+static uint32_t half_bits(float value)
+{
+    const uint32_t all = float_bits(value), sign = all >> 16 & 0x8000u, rest = all & 0x7fffffffu;
+    if (rest > 0x7f800000u)
+        return 0x7fff;
+    if (rest >= 0x477ff000u)
+        return sign | 0x7c00u;
+    if (rest < 0x38800000u)
+        return sign | (float_bits((value < 0 ? -value : value) + 0.5f) - 0x3f000000u);
+    return sign | ((rest - 0x38000000u + 0xfffu + (rest >> 13 & 1u)) >> 13);
+}
+
+/* The bits of the value, for the kernels that move bits. */
+static uint32_t raw_of(const struct gr_picture *p, float value)
+{
+    const float unit = unit_of(p), most = (p->dtype == GR_DTYPE_U8 ? 255.0f : 65535.0f) / unit;
+    const float clamped = value > most ? most : value > 0 ? value : 0;
+    switch (p->dtype) {
+    case GR_DTYPE_F16:
+        return half_bits(value);
+    case GR_DTYPE_BF16:
+        return (float_bits(value) + 0x7fffu + (float_bits(value) >> 16 & 1u)) >> 16;
+    case GR_DTYPE_F32:
+        return float_bits(value);
+    default:
+        return (uint32_t)((double)clamped * unit + 0x1p52 - 0x1p52);
+    }
+}
+
+/* ---- Whether they go together ---------------------------------------------------------------- */
+
+static gr_status refuse_pair(const struct gr_picture *from, const struct gr_picture *to,
+                             const char *call, const char *why)
+{
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "%c%s, and %s: %s", GR_SENTENCE(from->text),
+                   to->text, why);
+}
+
+/* In numbers too: the height of a picture in planes is not the shape's. */
+static gr_status refuse_sizes(const struct gr_picture *from, const struct gr_picture *to,
+                              const char *call)
+{
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "%c%s, and %s: their widths, heights and depths have to be the same, and are "
+                   "%lld x %lld x %lld and %lld x %lld x %lld. Give another level, a view of a "
+                   "part, or a `layout`, if the dimensions are others.",
+                   GR_SENTENCE(from->text), to->text, (long long)from->width,
+                   (long long)from->height, (long long)from->depth, (long long)to->width,
+                   (long long)to->height, (long long)to->depth);
+}
+
+static unsigned channels_of(const struct gr_picture *p)
+{
+    return p->colour.there ? 3 : p->channels;
+}
+
+static gr_status check_shapes(const struct gr_picture *from, const struct gr_picture *to,
+                              const char *call)
+{
+    if (from->width != to->width || from->height != to->height || from->depth != to->depth)
+        return refuse_sizes(from, to, call);
+    const unsigned a = channels_of(from), b = channels_of(to);
+    if (a == b || (a == 3 && b == 4) || (a == 4 && b == 3) || (a == 1 && b >= 3))
+        return GR_OK;
+    return refuse_pair(from, to, call,
+                       "their channels don't go together: 1 goes to 1, 3 and 4; 2 to 2; 3 and 4 to "
+                       "3 and 4.");
+}
+
+static gr_status check_options(const struct gr_picture *from, const struct gr_picture *to,
+                               const gr_publish_options *o, bool fetch, const char *call)
+{
+    const struct gr_picture *tensor = fetch ? to : from;
+    if (to->colour.there)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "%c%s: nothing is turned into YUV. Take an RGB tensor.",
+                       GR_SENTENCE(to->text));
+    if (o->bgr && (tensor->colour.there || tensor->channels < 3))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`bgr` is set, but %s: it is for 3 and 4 channels.", tensor->text);
+    if (o->srgb && (from->is_number || to->is_number))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`srgb` is set, but the image is read as integers, which are no colours.");
+    if (from->colour.there && to->is_number)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "%c%s, and %s, which is read as integers: YUV makes colours from 0 to 1.",
+                       GR_SENTENCE(from->text), to->text);
+    if ((unsigned)o->matrix > GR_YUV_BT2020)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "`matrix` is %d, which is no gr_yuv_matrix.",
+                       (int)o->matrix);
+    return GR_OK;
+}
+
+/* ---- What is done on the way ----------------------------------------------------------------- */
+
+static void fill_scale(struct gr_job *job, const gr_publish_options *o, bool fetch)
+{
+    job->steps |= GR_JOB_SCALE;
+    for (int i = 0; i < 4; i++) {
+        job->scale[i] = o->scale ? o->scale[i] : 1;
+        job->bias[i] = o->bias ? o->bias[i] : 0;
+    }
+    if (job->steps & GR_JOB_OPAQUE) {
+        job->scale[3] = 1;
+        job->bias[3] = 0;
+    }
+    if (fetch && job->steps & GR_JOB_GREY)
+        for (int i = 1; i < 3; i++) { /* the image has one channel */
+            job->scale[i] = job->scale[0];
+            job->bias[i] = job->bias[0];
+        }
+    if (!fetch || !(job->steps & GR_JOB_SWAP))
+        return;
+    /* The kernel has the tensor's order by then; the numbers are in the image's. */
+    const float scale = job->scale[0], bias = job->bias[0];
+    job->scale[0] = job->scale[2];
+    job->bias[0] = job->bias[2];
+    job->scale[2] = scale;
+    job->bias[2] = bias;
+}
+
+static void fill_steps(struct gr_job *job, const struct gr_picture *from,
+                       const struct gr_picture *to, const gr_publish_options *o, bool fetch)
+{
+    const unsigned a = channels_of(from), b = channels_of(to);
+    if (a == 1 && b >= 3)
+        job->steps |= GR_JOB_GREY;
+    if (a < 4 && b == 4)
+        job->steps |= GR_JOB_OPAQUE;
+    if (o->bgr)
+        job->steps |= GR_JOB_SWAP;
+    if (o->srgb)
+        job->steps |= fetch ? GR_JOB_DECODE : GR_JOB_ENCODE;
+    job->alpha = o->alpha ? *o->alpha : 1;
+    if (o->scale || o->bias)
+        fill_scale(job, o, fetch);
+}
+
+/*
+ * Red, green and blue from numbers as they are stored: brightness and colour are first made 0 to 1
+ * and -0.5 to 0.5, by their range, then multiplied.
+ */
+static void fill_matrix(struct gr_job *job, const gr_publish_options *o, bool wide)
+{
+    static const double weights[][2] = {{0.2126, 0.0722}, {0.299, 0.114}, {0.2627, 0.0593}};
+    const double red = weights[o->matrix][0], blue = weights[o->matrix][1], green = 1 - red - blue;
+    const double most = wide ? 65535 : 255, step = wide ? 256 : 1;
+    const double y_scale = 1 / (o->full_range ? most : 219 * step);
+    const double c_scale = 1 / (o->full_range ? most : 224 * step);
+    const double y_zero = o->full_range ? 0 : 16 * step, c_zero = 128 * step;
+    const double colour[3][2] = {{0, 2 * (1 - red)},
+                                 {-2 * (1 - blue) * blue / green, -2 * (1 - red) * red / green},
+                                 {2 * (1 - blue), 0}};
+    for (int i = 0; i < 3; i++) {
+        const double u = colour[i][0] * c_scale, v = colour[i][1] * c_scale;
+        job->matrix[4 * i] = (float)y_scale;
+        job->matrix[4 * i + 1] = (float)u;
+        job->matrix[4 * i + 2] = (float)v;
+        job->matrix[4 * i + 3] = (float)(-y_zero * y_scale - c_zero * (u + v));
+    }
+}
+
+/* ---- Where it lies --------------------------------------------------------------------------- */
+
+/* Whether all of them are multiples of a power of two. */
+static bool aligned(const struct gr_job_side *side, size_t to)
+{
+    const uint64_t all = side->base | (uint64_t)side->row | (uint64_t)side->slice;
+    return all % to == 0;
+}
+
+/* The widest load that the kernels make of four pixels of so many bytes. */
+static size_t width_of_load(size_t bytes)
+{
+    return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : 4;
+}
+
+static enum gr_job_access access_of(const struct gr_job_side *side)
+{
+    const int64_t element = side->bytes, channels = side->channels;
+    if (side->pixel == channels * element && (channels == 1 || side->channel == element))
+        return aligned(side, width_of_load(GR_JOB_PIXELS * (size_t)side->pixel)) ? GR_JOB_PACKED
+                                                                                 : GR_JOB_STRIDED;
+    if (side->pixel == element && aligned(side, width_of_load(GR_JOB_PIXELS * (size_t)element)) &&
+        (uint64_t)side->channel % width_of_load(GR_JOB_PIXELS * (size_t)element) == 0)
+        return GR_JOB_PLANAR;
+    return GR_JOB_STRIDED;
+}
+
+static void fill_side(struct gr_job_side *side, const struct gr_picture *p)
+{
+    const size_t size = gr_dtype_size(p->dtype);
+    *side = (struct gr_job_side){.base = p->base,
+                                 .pixel = p->pixel,
+                                 .row = p->height > 1 ? p->row : 0,
+                                 .slice = p->depth > 1 ? p->slice : 0,
+                                 .channel = p->channel,
+                                 .element = element_of(p->dtype),
+                                 .bytes = (uint32_t)size,
+                                 .channels = p->channels,
+                                 .unit = unit_of(p)};
+    if (size > 4) { /* larger elements are moved in parts of 4 bytes */
+        side->bytes = 4;
+        side->channels = (uint32_t)(size / 4);
+        side->channel = 4;
+    }
+    side->access = p->in_array ? GR_JOB_STRIDED : access_of(side);
+}
+
+static void fill_chroma(struct gr_job_chroma *chroma, const struct gr_picture *p)
+{
+    const struct gr_planes *c = &p->colour;
+    const int64_t size = (int64_t)gr_dtype_size(p->dtype);
+    const uint64_t all = c->u | (uint64_t)c->row;
+    *chroma = (struct gr_job_chroma){.u = c->u,
+                                     .v = c->v,
+                                     .pixel = c->pixel,
+                                     .row = c->row,
+                                     .x_shift = c->x_shift,
+                                     .y_shift = c->y_shift};
+    if (c->x_shift == 1 && c->pixel == 2 * size && c->v - c->u == (uint64_t)size &&
+        all % (uint64_t)(4 * size) == 0)
+        chroma->access = GR_JOB_PACKED;
+}
+
+void gr_plan_use_surface(struct gr_job_side *side, CUsurfObject surface, enum gr_job_place place,
+                         unsigned layer)
+{
+    side->base = surface;
+    side->place = place;
+    side->layer = layer;
+    side->access = place == GR_JOB_SURFACE ? GR_JOB_PACKED : GR_JOB_STRIDED;
+}
+
+void gr_plan_use_memory(struct gr_job_side *side, CUdeviceptr memory, size_t pitch, size_t slice)
+{
+    side->base = memory;
+    side->pixel = (int64_t)(side->bytes * side->channels);
+    side->channel = side->bytes;
+    side->row = (int64_t)pitch;
+    side->slice = (int64_t)slice;
+    side->access = access_of(side);
+}
+
+/* ---- The plan -------------------------------------------------------------------------------- */
+
+/* In memory as the driver's copies know it: rows at a pitch, slices of whole rows. */
+static bool is_copyable(const struct gr_picture *p)
+{
+    const int64_t size = (int64_t)gr_dtype_size(p->dtype), pixel = size * p->channels;
+    if (p->in_array)
+        return true;
+    if ((p->channels > 1 && p->channel != size) || (p->width > 1 && p->pixel != pixel))
+        return false;
+    if (p->height > 1 && p->row < pixel * p->width)
+        return false;
+    const int64_t row = p->height > 1 ? p->row : pixel * p->width;
+    return p->depth == 1 || (p->slice >= row * p->height && p->slice % row == 0);
+}
+
+static gr_status refuse_types(const struct gr_picture *from, const struct gr_picture *to,
+                              const char *call)
+{
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "%c%s, and %s: uint8, uint16, float16, bfloat16 and float32 are converted and "
+                   "rearranged. Another type goes only where it stays what it is, packed: convert "
+                   "the tensor first.",
+                   GR_SENTENCE(from->text), to->text);
+}
+
+/* One long row, where there are no gaps between the rows of either. */
+static void join_rows(struct gr_job *job)
+{
+    if (job->height < 2 || job->depth > 1 || (uint64_t)job->width * job->height > INT32_MAX ||
+        job->from.row != job->from.pixel * (int64_t)job->width ||
+        job->to.row != job->to.pixel * (int64_t)job->width)
+        return;
+    job->width *= job->height;
+    job->height = 1;
+    job->from.row = job->to.row = 0;
+    job->from.access = access_of(&job->from);
+    job->to.access = access_of(&job->to);
+}
+
+/* A GPU loads an element only from a multiple of its size. */
+static bool is_aligned(const struct gr_picture *p)
+{
+    const struct gr_planes *c = &p->colour;
+    const size_t size = gr_dtype_size(p->dtype) > 4 ? 4 : gr_dtype_size(p->dtype);
+    uint64_t all = p->base | (uint64_t)p->pixel;
+    if (p->channels > 1)
+        all |= (uint64_t)p->channel;
+    if (p->height > 1)
+        all |= (uint64_t)p->row;
+    if (p->depth > 1)
+        all |= (uint64_t)p->slice;
+    if (c->there)
+        all |= c->u | c->v | (uint64_t)c->pixel | (uint64_t)c->row;
+    return p->in_array || all % size == 0;
+}
+
+static gr_status check_reach(const struct gr_picture *p, const char *call)
+{
+    if (!is_aligned(p))
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "%c%s, with an address or strides that are no multiples of its elements' "
+                       "size: kernels can't read it so. Make a copy that is compact.",
+                       GR_SENTENCE(p->text));
+    if (p->memory == GR_MEMORY_HOST)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "%c%s, in memory of the host that kernels don't reach, and a copy alone "
+                       "doesn't do: copy it to the device first, by gr_tensor_clone().",
+                       GR_SENTENCE(p->text));
+    if (p->width > INT32_MAX || p->height > INT32_MAX || p->depth > MOST_SLICES)
+        return gr_fail(GR_ERR_UNSUPPORTED, call, "%c%s, which is more than a kernel takes at once.",
+                       GR_SENTENCE(p->text));
+    return GR_OK;
+}
+
+static void choose_kernel(struct gr_plan *plan, const struct gr_picture *from, bool same)
+{
+    struct gr_job *job = &plan->job;
+    if (from->colour.there)
+        plan->kernel = from->dtype == GR_DTYPE_U8 ? GR_KERNEL_YUV_U8 : GR_KERNEL_YUV_U16;
+    else if (!same)
+        plan->kernel = (enum gr_kernel)(GR_KERNEL_CONVERT_U8 + job->from.element);
+    else
+        plan->kernel = job->from.bytes == 1   ? GR_KERNEL_MOVE_1
+                       : job->from.bytes == 2 ? GR_KERNEL_MOVE_2
+                                              : GR_KERNEL_MOVE_4;
+}
+
+static gr_status plan_kernel(const struct gr_picture *from, const struct gr_picture *to, bool same,
+                             const gr_publish_options *o, struct gr_plan *plan, const char *call)
+{
+    struct gr_job *job = &plan->job;
+    const bool known = has_kernels(from->dtype) && has_kernels(to->dtype);
+    const bool elements = same && from->channels == 1 && to->channels == 1;
+    if (!known && !elements && !(same && !job->steps && gr_dtype_size(from->dtype) <= 4))
+        return refuse_types(from, to, call);
+    gr_status status = check_reach(from, call);
+    if (status == GR_OK)
+        status = check_reach(to, call);
+    if (status != GR_OK)
+        return status;
+    fill_side(&job->from, from);
+    fill_side(&job->to, to);
+    if (from->colour.there) {
+        fill_chroma(&job->chroma, from);
+        fill_matrix(job, o, from->dtype == GR_DTYPE_U16);
+    }
+    job->raw_fill = raw_of(to, job->alpha);
+    job->width = (uint32_t)from->width;
+    job->height = (uint32_t)from->height;
+    job->depth = (uint32_t)from->depth;
+    if (!from->colour.there && !from->in_array && !to->in_array)
+        join_rows(job);
+    choose_kernel(plan, from, same);
+    return GR_OK;
+}
+
+gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *to,
+                       const gr_publish_options *options, bool fetch, struct gr_plan *plan,
+                       const char *call)
+{
+    *plan = (struct gr_plan){.copies = false};
+    gr_status status = check_options(from, to, options, fetch, call);
+    if (status == GR_OK)
+        status = check_shapes(from, to, call);
+    if (status != GR_OK)
+        return status;
+    fill_steps(&plan->job, from, to, options, fetch);
+    plan->bytes = (uint64_t)to->width * (uint64_t)to->height * (uint64_t)to->depth * to->channels *
+                  gr_dtype_size(to->dtype);
+    if (plan->bytes == 0)
+        return GR_OK;
+    const uint32_t values = GR_JOB_DECODE | GR_JOB_SCALE | GR_JOB_ENCODE;
+    const bool same =
+        from->dtype == to->dtype && !from->colour.there && !(plan->job.steps & values);
+    plan->copies = same && !plan->job.steps && from->channels == to->channels &&
+                   is_copyable(from) && is_copyable(to);
+    if (plan->copies)
+        return GR_OK;
+    return plan_kernel(from, to, same, options, plan, call);
+}
