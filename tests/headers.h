@@ -132,6 +132,13 @@ typedef void (*anything)(void);
     /* external.h */                                                                               \
     X(gr_from_external_memory)                                                                     \
     X(gr_from_same_memory)                                                                         \
+    /* publish.h */                                                                                \
+    X(gr_buffer_fetch)                                                                             \
+    X(gr_buffer_publish)                                                                           \
+    X(gr_fetch)                                                                                    \
+    X(gr_publish)                                                                                  \
+    X(gr_ring_fetch_tensor)                                                                        \
+    X(gr_ring_publish_tensor)                                                                      \
     /* ring.h */                                                                                   \
     X(gr_ring_acquire_read)                                                                        \
     X(gr_ring_acquire_write)                                                                       \

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Publish and fetch: into a resource, into what is mapped, into a ring. */
+#include "lib/context.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/image/linear.h"
+#include "lib/publish/mapped.h"
+#include "lib/resource/resource.h"
+#include "lib/stream.h"
+#include "lib/struct_size.h"
+#include "lib/tensor/moved.h"
+#include "lib/tensor/reach.h"
+#include "lib/tensor/tensor.h"
+#include "lib/tensor/use.h"
+
+/* One publish or fetch. */
+struct work {
+    gr_buffer *buffer;
+    const gr_tensor *tensor;
+    gr_publish_options options;
+    CUstream stream;
+    bool fetch;
+    const char *call;
+    struct gr_publish_sides sides;
+    struct gr_plan plan;
+};
+
+/* ---- What can be said before anything is mapped -----------------------------------------------
+ */
+
+static gr_status check_tensors(const struct work *w)
+{
+    if (!w->tensor)
+        return gr_fail(GR_ERR_INVALID_VALUE, w->call,
+                       "The tensor is NULL: did the call that makes it fail?");
+    gr_status status = gr_tensor_check(w->tensor, w->call);
+    if (status == GR_OK && w->options.chroma)
+        status = gr_tensor_check(w->options.chroma, w->call);
+    if (status != GR_OK || !w->fetch || !w->tensor->read_only)
+        return status;
+    return gr_fail(GR_ERR_STATE, w->call, "The tensor is read-only: fetch into one that is not.");
+}
+
+static gr_status check_layout(const struct work *w)
+{
+    if ((unsigned)w->options.layout <= GR_LAYOUT_YUV444)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, w->call, "`layout` is %d, which is no gr_layout.",
+                   (int)w->options.layout);
+}
+
+static gr_status take(struct work *w, const gr_publish_options *options)
+{
+    gr_status status = GR_TAKE(gr_publish_options, &w->options, options, w->call);
+    if (status == GR_OK)
+        status = check_layout(w);
+    return status == GR_OK ? check_tensors(w) : status;
+}
+
+static gr_status check_flags(const struct work *w, const gr_resource *resource)
+{
+    if (w->fetch || !(resource->flags & GR_READ_ONLY))
+        return GR_OK;
+    return gr_fail(GR_ERR_STATE, w->call,
+                   "The resource was registered read_only: register it without, to write to it.");
+}
+
+/* ---- Plans ----------------------------------------------------------------------------------- */
+
+static gr_status plan_sides(struct work *w)
+{
+    struct gr_publish_sides *s = &w->sides;
+    gr_status status = w->options.flip ? gr_picture_flip(&s->tensor, w->call) : GR_OK;
+    if (status != GR_OK)
+        return status;
+    return gr_plan_make(w->fetch ? &s->mapped : &s->tensor, w->fetch ? &s->tensor : &s->mapped,
+                        &w->options, w->fetch, &w->plan, w->call);
+}
+
+static gr_status plan(struct work *w)
+{
+    gr_status status = gr_publish_look(w->buffer, w->tensor, &w->options, &w->sides, w->call);
+    return status == GR_OK ? plan_sides(w) : status;
+}
+
+/* Kernels that a plan needs are there, and reach the tensors. The CUDA context is current. */
+static gr_status check_plan(const struct work *w, gr_resource *resource)
+{
+    if (!w->plan.bytes)
+        return GR_OK;
+    gr_status status = gr_tensor_check_reach(w->tensor, w->stream, w->call);
+    if (status == GR_OK && w->options.chroma)
+        status = gr_tensor_check_reach(w->options.chroma, w->stream, w->call);
+    if (status != GR_OK || w->plan.copies)
+        return status;
+    return gr_launch_prepare(&w->plan, &resource->kernels, w->call);
+}
+
+static gr_status wait_first(const struct work *w)
+{
+    if (!w->options.wait_event)
+        return GR_OK;
+    CUresult result = gr_driver()->StreamWaitEvent(w->stream, w->options.wait_event, 0);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuStreamWaitEvent",
+                        "`wait_event` could not be waited for. Is it an event that was not "
+                        "destroyed?");
+}
+
+/* A map with write_discard loses what the resource holds, so that all is checked before. */
+static gr_status foresee(struct work *w, gr_resource *resource)
+{
+    bool known, pushed;
+    gr_status status =
+        gr_publish_foresee(resource, w->tensor, &w->options, &w->sides, &known, w->call);
+    if (status == GR_OK && known)
+        status = plan_sides(w);
+    if (status != GR_OK || !known)
+        return status;
+    status = gr_context_enter(&resource->context, &pushed, w->call);
+    if (status != GR_OK)
+        return status;
+    status = check_plan(w, resource);
+    if (status == GR_OK)
+        status = wait_first(w);
+    gr_context_leave(pushed);
+    w->options.wait_event = NULL; /* once is enough */
+    return status;
+}
+
+/* ---- The work -------------------------------------------------------------------------------- */
+
+static gr_status copy(struct work *w, const struct gr_picture *other, bool to_array)
+{
+    static const struct gr_array_place none;
+    const struct gr_picture *mapped = &w->sides.mapped;
+    return to_array ? gr_launch_copy(other, &none, mapped, &w->sides.array, w->stream, w->call)
+                    : gr_launch_copy(mapped, &w->sides.array, other, &none, w->stream, w->call);
+}
+
+static gr_status launch(struct work *w)
+{
+    return gr_launch_kernel(&w->plan, &w->buffer->resource->kernels, w->stream, w->call);
+}
+
+static struct gr_job_side *mapped_side(struct work *w)
+{
+    return w->fetch ? &w->plan.job.from : &w->plan.job.to;
+}
+
+/* Kernels reach the image itself. */
+static gr_status launch_on_surface(struct work *w)
+{
+    const gr_publish_options *o = &w->options;
+    const CUsurfObject surface = gr_buffer_surface(w->buffer, o->level, o->layer);
+    if (!surface)
+        return gr_last_error()->status;
+    const enum gr_job_place place = w->sides.is_volume                   ? GR_JOB_VOLUME
+                                    : w->buffer->resource->image.layered ? GR_JOB_LAYERED
+                                                                         : GR_JOB_SURFACE;
+    gr_plan_use_surface(mapped_side(w), surface, place, o->layer);
+    return launch(w);
+}
+
+/* By way of linear memory: what follows the kernel, or goes before it, is a copy. */
+static gr_status launch_beside_array(struct work *w)
+{
+    struct gr_picture beside = w->sides.mapped;
+    gr_resource *resource = w->buffer->resource;
+    CUdeviceptr memory;
+    const size_t pitch = gr_linear_pitch((size_t)(beside.width * beside.pixel));
+    const size_t slice = pitch * (size_t)beside.height, bytes = slice * (size_t)beside.depth;
+    gr_status status = gr_linear_borrow(resource, bytes, w->stream, &memory, w->call);
+    if (status != GR_OK)
+        return status;
+    beside.in_array = false;
+    beside.base = memory;
+    beside.row = (int64_t)pitch;
+    beside.slice = (int64_t)slice;
+    gr_plan_use_memory(mapped_side(w), memory, pitch, slice);
+    if (w->fetch)
+        status = copy(w, &beside, false);
+    if (status == GR_OK)
+        status = launch(w);
+    if (status == GR_OK && !w->fetch)
+        status = copy(w, &beside, true);
+    if (status == GR_OK)
+        gr_count_moved(w->plan.bytes);
+    const gr_status marked = gr_linear_give_back(resource, w->stream, w->call);
+    return status == GR_OK ? marked : status;
+}
+
+static gr_status put_in(struct work *w)
+{
+    if (w->plan.copies)
+        return copy(w, &w->sides.tensor, !w->fetch);
+    if (!w->sides.mapped.in_array)
+        return launch(w);
+    const bool surface = w->buffer->resource->flags & GR_SURFACE_LOAD_STORE;
+    return surface && !w->sides.has_other_surfaces ? launch_on_surface(w) : launch_beside_array(w);
+}
+
+static gr_status begin(const struct work *w)
+{
+    gr_status status = w->fetch ? gr_tensor_begin_write(w->tensor, w->stream, w->call)
+                                : gr_tensor_begin_use(w->tensor, w->stream, w->call);
+    if (status == GR_OK && w->options.chroma)
+        status = gr_tensor_begin_use(w->options.chroma, w->stream, w->call);
+    return status == GR_OK ? wait_first(w) : status;
+}
+
+static void end(const struct work *w)
+{
+    if (w->fetch)
+        gr_tensor_end_write(w->tensor, w->stream);
+    else
+        gr_tensor_end_use(w->tensor, w->stream);
+    if (w->options.chroma)
+        gr_tensor_end_use(w->options.chroma, w->stream);
+}
+
+static gr_status do_planned(struct work *w)
+{
+    gr_status status = plan(w);
+    if (status != GR_OK || w->plan.bytes == 0)
+        return status;
+    status = begin(w);
+    if (status != GR_OK)
+        return status;
+    status = put_in(w);
+    end(w);
+    if (status == GR_OK)
+        gr_count_moved(w->plan.bytes);
+    return status;
+}
+
+/* The work's options and tensors were taken. */
+static gr_status run(struct work *w)
+{
+    bool pushed;
+    gr_status status = check_flags(w, w->buffer->resource);
+    if (status == GR_OK)
+        status = gr_context_enter(&w->buffer->resource->context, &pushed, w->call);
+    if (status != GR_OK)
+        return status;
+    status = do_planned(w);
+    gr_context_leave(pushed);
+    return status;
+}
+
+/* ---- Into what is mapped ----------------------------------------------------------------------
+ */
+
+static gr_status check_buffer(const gr_buffer *buffer, const char *call)
+{
+    if (!buffer)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The buffer is NULL: did the map fail? See gr_last_error() there.");
+    if (!gr_buffer_is_live(buffer))
+        return gr_fail(GR_ERR_STATE, call, "The resource is not mapped any more: map it again.");
+    return GR_OK;
+}
+
+static gr_status with_buffer(struct work *w, const gr_publish_options *options)
+{
+    gr_status status = check_buffer(w->buffer, w->call);
+    if (status == GR_OK)
+        status = take(w, options);
+    if (status == GR_OK)
+        status = gr_stream_check(w->stream, true, w->call);
+    if (status != GR_OK)
+        return status;
+    if (w->stream == GR_STREAM_OF_MAP)
+        w->stream = w->buffer->stream;
+    return run(w);
+}
+
+gr_status gr_buffer_publish(gr_buffer *buffer, const gr_tensor *tensor,
+                            const gr_publish_options *options, CUstream stream)
+{
+    struct work w = {.buffer = buffer, .tensor = tensor, .stream = stream, .call = __func__};
+    return with_buffer(&w, options);
+}
+
+gr_status gr_buffer_fetch(gr_buffer *buffer, gr_tensor *tensor, const gr_publish_options *options,
+                          CUstream stream)
+{
+    struct work w = {
+        .buffer = buffer, .tensor = tensor, .stream = stream, .fetch = true, .call = __func__};
+    return with_buffer(&w, options);
+}
+
+/* ---- Into a resource --------------------------------------------------------------------------
+ */
+
+static gr_status check_readable(const struct work *w, const gr_resource *resource)
+{
+    if (!w->fetch || !(resource->flags & GR_WRITE_DISCARD))
+        return GR_OK;
+    return gr_fail(GR_ERR_STATE, w->call,
+                   "The resource was registered write_discard, so what it holds is undefined when "
+                   "CUDA maps it: register it without, to fetch.");
+}
+
+/* The mapping ends whatever came of it, and the first error stays the last. */
+static gr_status release(gr_buffer *buffer, gr_status status)
+{
+    struct gr_error_record cause;
+    if (status == GR_OK)
+        return gr_buffer_release(buffer);
+    gr_error_save(&cause);
+    gr_buffer_release(buffer);
+    gr_error_restore(&cause);
+    return status;
+}
+
+static gr_status with_resource(struct work *w, gr_resource *resource,
+                               const gr_publish_options *options)
+{
+    gr_status status = gr_resource_check_open(resource, w->call);
+    if (status == GR_OK)
+        status = take(w, options);
+    if (status == GR_OK)
+        status = check_flags(w, resource);
+    if (status == GR_OK)
+        status = check_readable(w, resource);
+    if (status == GR_OK)
+        status = gr_stream_check(w->stream, false, w->call);
+    if (status == GR_OK && resource->flags & GR_WRITE_DISCARD)
+        status = foresee(w, resource);
+    if (status != GR_OK)
+        return status;
+    w->buffer = gr_map(resource, w->stream);
+    return w->buffer ? release(w->buffer, run(w)) : gr_last_error()->status;
+}
+
+gr_status gr_publish(gr_resource *resource, const gr_tensor *tensor,
+                     const gr_publish_options *options, CUstream stream)
+{
+    struct work w = {.tensor = tensor, .stream = stream, .call = __func__};
+    return with_resource(&w, resource, options);
+}
+
+gr_status gr_fetch(gr_resource *resource, gr_tensor *tensor, const gr_publish_options *options,
+                   CUstream stream)
+{
+    struct work w = {.tensor = tensor, .stream = stream, .fetch = true, .call = __func__};
+    return with_resource(&w, resource, options);
+}
+
+/* ---- Into a ring ------------------------------------------------------------------------------
+ */
+
+static gr_status give_up(gr_ring *ring, const gr_slot *slot, bool fetch, gr_status status)
+{
+    struct gr_error_record cause;
+    gr_error_save(&cause);
+    if (fetch)
+        gr_ring_cancel_read(ring, &slot, 1);
+    else
+        gr_ring_cancel_write(ring, &slot, 1);
+    gr_error_restore(&cause);
+    return status;
+}
+
+static gr_status check_ring(const struct work *w, const gr_ring *ring)
+{
+    if (!ring)
+        return gr_fail(GR_ERR_INVALID_VALUE, w->call,
+                       "The ring is NULL: did gr_ring_create() fail? See gr_last_error() there.");
+    return gr_stream_check(w->stream, false, w->call);
+}
+
+static gr_status with_ring(struct work *w, gr_ring *ring, const gr_publish_options *options,
+                           unsigned timeout_ms)
+{
+    const gr_slot *slot;
+    gr_status status = check_ring(w, ring);
+    if (status == GR_OK)
+        status = take(w, options);
+    if (status == GR_OK)
+        status = w->fetch ? gr_ring_acquire_read(ring, w->stream, &slot, 1, timeout_ms)
+                          : gr_ring_acquire_write(ring, w->stream, &slot, 1, timeout_ms);
+    if (status != GR_OK)
+        return status;
+    w->buffer = slot->buffer;
+    status = run(w);
+    if (status == GR_OK)
+        status = w->fetch ? gr_ring_give_back(ring, &slot, 1) : gr_ring_publish(ring, &slot, 1);
+    return status == GR_OK ? GR_OK : give_up(ring, slot, w->fetch, status);
+}
+
+gr_status gr_ring_publish_tensor(gr_ring *ring, const gr_tensor *tensor,
+                                 const gr_publish_options *options, CUstream stream,
+                                 unsigned timeout_ms)
+{
+    struct work w = {.tensor = tensor, .stream = stream, .call = __func__};
+    return with_ring(&w, ring, options, timeout_ms);
+}
+
+gr_status gr_ring_fetch_tensor(gr_ring *ring, gr_tensor *tensor, const gr_publish_options *options,
+                               CUstream stream, unsigned timeout_ms)
+{
+    struct work w = {.tensor = tensor, .stream = stream, .fetch = true, .call = __func__};
+    return with_ring(&w, ring, options, timeout_ms);
+}
