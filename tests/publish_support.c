@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See publish_support.h. Values are doubles here: more exact than any kernel's. */
+#include "publish_support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Elements -------------------------------------------------------------------------------- */
+
+static uint32_t float_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+static float bits_float(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+static float half_float(uint32_t bits)
+{
+    const int exponent = (int)(bits >> 10 & 31), fraction = (int)(bits & 1023);
+    float value = exponent == 0    ? ldexpf((float)fraction, -24)
+                  : exponent == 31 ? (fraction ? NAN : INFINITY)
+                                   : ldexpf((float)(1024 + fraction), exponent - 25);
+    return bits & 0x8000 ? -value : value;
+}
+
+/* The nearest half, found by looking at both neighbours: slow and plain. */
+static uint32_t float_half(float value)
+{
+    uint32_t low = 0, high = 0x7c00;
+    const float magnitude = fabsf(value);
+    if (isnan(value))
+        return 0x7fff;
+    while (high - low > 1) {
+        const uint32_t middle = (low + high) / 2;
+        if (half_float(middle) <= magnitude)
+            low = middle;
+        else
+            high = middle;
+    }
+    const double below = half_float(low), above = high == 0x7c00 ? 65536 : half_float(high);
+    const double middle = (below + above) / 2;
+    if ((double)magnitude > middle || ((double)magnitude == middle && low % 2))
+        low = high;
+    return low | (signbit(value) ? 0x8000 : 0);
+}
+
+float element_float(gr_dtype dtype, uint32_t bits)
+{
+    switch (dtype) {
+    case GR_DTYPE_F16:
+        return half_float(bits);
+    case GR_DTYPE_BF16:
+        return bits_float(bits << 16);
+    case GR_DTYPE_F32:
+        return bits_float(bits);
+    default:
+        return (float)bits;
+    }
+}
+
+uint32_t element_bits(gr_dtype dtype, float value)
+{
+    switch (dtype) {
+    case GR_DTYPE_F16:
+        return float_half(value);
+    case GR_DTYPE_BF16:
+        return (float_bits(value) + 0x7fff + (float_bits(value) >> 16 & 1)) >> 16;
+    case GR_DTYPE_F32:
+        return float_bits(value);
+    default:
+        return (uint32_t)value;
+    }
+}
+
+static bool is_float(gr_dtype dtype)
+{
+    return dtype == GR_DTYPE_F16 || dtype == GR_DTYPE_BF16 || dtype == GR_DTYPE_F32;
+}
+
+static double unit_of(const struct elements *e)
+{
+    return e->is_number || is_float(e->dtype) ? 1 : e->dtype == GR_DTYPE_U8 ? 255 : 65535;
+}
+
+static unsigned char *element_at(const struct elements *e, unsigned x, unsigned y, unsigned c)
+{
+    return e->bytes + (int64_t)x * e->pixel + (int64_t)y * e->row + (int64_t)c * e->channel;
+}
+
+static uint32_t bits_at(const struct elements *e, unsigned x, unsigned y, unsigned c)
+{
+    uint32_t bits = 0;
+    memcpy(&bits, element_at(e, x, y, c), gr_dtype_size(e->dtype));
+    return bits;
+}
+
+double element_value(const struct elements *e, unsigned x, unsigned y, unsigned c)
+{
+    return (double)element_float(e->dtype, bits_at(e, x, y, c)) / unit_of(e);
+}
+
+void elements_fill(const struct elements *e, unsigned seed)
+{
+    uint32_t state = seed * 2654435761u + 1;
+    for (unsigned y = 0; y < e->height; y++)
+        for (unsigned x = 0; x < e->width; x++)
+            for (unsigned c = 0; c < e->channels; c++) {
+                const float part = (float)walk_random(&state, 65536) / 65535;
+                uint32_t bits =
+                    element_bits(e->dtype, e->is_number ? part * 320 - 20 : part * 1.6f - 0.3f);
+                if (!is_float(e->dtype))
+                    bits = walk_random(&state, e->dtype == GR_DTYPE_U8 ? 256 : 65536);
+                memcpy(element_at(e, x, y, c), &bits, gr_dtype_size(e->dtype));
+            }
+}
+
+/* ---- The reference ----------------------------------------------------------------------------
+ */
+
+static double encode(double value)
+{
+    return value <= 0.0031308 ? value * 12.92 : 1.055 * pow(value, 1 / 2.4) - 0.055;
+}
+
+static double decode(double value)
+{
+    return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4);
+}
+
+/* The value for a channel of the image, of the tensor's in a publish. */
+static double published(const struct elements *tensor, unsigned x, unsigned y, unsigned c,
+                        const gr_publish_options *o)
+{
+    unsigned from = c < 3 && o->bgr ? 2 - c : c;
+    if (c < 3 && tensor->channels == 1)
+        from = 0;
+    if (from >= tensor->channels)
+        return o->alpha ? *o->alpha : 1;
+    double value = element_value(tensor, x, o->flip ? tensor->height - 1 - y : y, from);
+    if (o->scale)
+        value *= (double)o->scale[c];
+    if (o->bias)
+        value += (double)o->bias[c];
+    return o->srgb && c < 3 ? encode(value) : value;
+}
+
+/* The value for a channel of the tensor, of the image's in a fetch. */
+static double fetched(const struct elements *image, unsigned x, unsigned y, unsigned t,
+                      const gr_publish_options *o)
+{
+    unsigned c = t < 3 && o->bgr ? 2 - t : t;
+    if (t < 3 && image->channels == 1)
+        c = 0;
+    if (c >= image->channels)
+        return o->alpha ? *o->alpha : 1;
+    double value = element_value(image, x, o->flip ? image->height - 1 - y : y, c);
+    if (o->srgb && c < 3)
+        value = decode(value);
+    if (o->scale)
+        value *= (double)o->scale[c];
+    return o->bias ? value + (double)o->bias[c] : value;
+}
+
+/*
+ * How far a value may be off. Kernels count in floats, and the GPU's power is a little less exact
+ * than the processor's, so where a value is near the middle between two integers either is right.
+ */
+static double tolerance(const struct elements *to, double value, const gr_publish_options *o)
+{
+    const double size = fmax(fabs(value), 1);
+    const double count = o->srgb ? 8e-6 * size : o->scale || o->bias ? 3e-7 * size : 1e-7 * size;
+    switch (to->dtype) {
+    case GR_DTYPE_F16:
+        return count + fmax(fabs(value), 0x1p-14) * 0x1p-11;
+    case GR_DTYPE_BF16:
+        return count + fabs(value) * 0x1p-8;
+    case GR_DTYPE_F32:
+        return count;
+    default:
+        return count + 0.5 / unit_of(to);
+    }
+}
+
+static bool is_right(const struct elements *to, double got, double want,
+                     const gr_publish_options *o)
+{
+    if (!is_float(to->dtype)) {
+        const double most = (to->dtype == GR_DTYPE_U8 ? 255 : 65535) / unit_of(to);
+        want = fmin(fmax(want, 0), most);
+    }
+    /* What a half can't hold is infinite. */
+    if (to->dtype == GR_DTYPE_F16 && want >= 65520)
+        return isinf(got) && got > 0;
+    return fabs(got - want) <= tolerance(to, want, o);
+}
+
+const char *transfer_differs(const struct elements *from, const struct elements *to,
+                             const gr_publish_options *o, bool fetch)
+{
+    static char text[200];
+    for (unsigned y = 0; y < to->height; y++)
+        for (unsigned x = 0; x < to->width; x++)
+            for (unsigned c = 0; c < to->channels; c++) {
+                const double want = fetch ? fetched(from, x, y, c, o) : published(from, x, y, c, o);
+                const double got = element_value(to, x, y, c);
+                if (is_right(to, got, want, o))
+                    continue;
+                snprintf(text, sizeof(text), "%u, %u, channel %u is %.9g (0x%x), not %.9g", x, y, c,
+                         got * unit_of(to), bits_at(to, x, y, c), want * unit_of(to));
+                return text;
+            }
+    return NULL;
+}
+
+/* ---- Tensors -----------------------------------------------------------------------------------
+ */
+
+static gr_tensor *wrap(gr_dtype dtype, gr_layout layout, unsigned ndim, const int64_t *shape,
+                       const int64_t *strides, CUdeviceptr at)
+{
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim,
+                                        .shape = shape, .strides = strides, .layout = layout);
+    gr_tensor *tensor = gr_tensor_wrap(&desc, (void *)(uintptr_t)at, GR_STREAM_NONE, NULL, NULL);
+    assert_made(tensor);
+    return tensor;
+}
+
+struct device_tensor tensor_make(gr_dtype dtype, gr_layout layout, unsigned width, unsigned height,
+                                 unsigned channels, size_t gap, bool is_number, unsigned seed)
+{
+    struct device_tensor t = {
+        .elements = {.dtype = dtype, .is_number = is_number, .width = width, .height = height}};
+    struct elements *e = &t.elements;
+    const int64_t size = (int64_t)gr_dtype_size(dtype), planes = channels ? channels : 1;
+    const bool planar = layout == GR_LAYOUT_CHW;
+    e->channels = (unsigned)planes;
+    e->pixel = planar ? size : size * planes;
+    e->row = e->pixel * width + (int64_t)gap;
+    e->channel = planar ? e->row * height : size;
+    t.size = gap + (size_t)(planar ? e->channel * planes : e->row * height);
+    t.bytes = must_allocate(t.size);
+    memset(t.bytes, 0xa5, t.size);
+    e->bytes = t.bytes + gap;
+    elements_fill(e, seed);
+    CU(MemAlloc(&t.memory, t.size));
+    const int64_t hwc[] = {height, width, planes}, hwc_strides[] = {e->row, e->pixel, e->channel};
+    const int64_t chw[] = {planes, height, width}, chw_strides[] = {e->channel, e->row, e->pixel};
+    t.tensor = wrap(dtype, layout, channels ? 3 : 2, planar ? chw : hwc,
+                    planar ? chw_strides : hwc_strides, t.memory + gap);
+    tensor_put(&t);
+    return t;
+}
+
+void tensor_put(const struct device_tensor *t)
+{
+    CU(MemcpyHtoDAsync(t->memory, t->bytes, t->size, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+}
+
+void tensor_get(const struct device_tensor *t)
+{
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoH(t->bytes, t->memory, t->size));
+}
+
+void tensor_end(struct device_tensor *t)
+{
+    CU(StreamSynchronize(fx.stream));
+    gr_tensor_free(t->tensor);
+    assert_ok(gr_tensor_collect(1000));
+    CU(MemFree(t->memory));
+    free(t->bytes);
+}
+
+/* Those of a case. */
+static struct {
+    gr_tensor *tensor;
+    CUdeviceptr memory;
+} kept[32];
+static size_t kept_count;
+
+gr_tensor *tensor_of(gr_dtype dtype, gr_layout layout, unsigned ndim, const int64_t *shape,
+                     const void *bytes)
+{
+    size_t size = gr_dtype_size(dtype);
+    for (unsigned i = 0; i < ndim; i++)
+        size *= (size_t)shape[i];
+    ck_assert_uint_lt(kept_count, sizeof(kept) / sizeof(kept[0]));
+    CU(MemAlloc(&kept[kept_count].memory, size ? size : 1));
+    if (bytes)
+        CU(MemcpyHtoDAsync(kept[kept_count].memory, bytes, size, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    kept[kept_count].tensor = wrap(dtype, layout, ndim, shape, NULL, kept[kept_count].memory);
+    return kept[kept_count++].tensor;
+}
+
+void tensors_end(void)
+{
+    CU(StreamSynchronize(fx.stream));
+    while (kept_count > 0) {
+        gr_tensor_free(kept[--kept_count].tensor);
+        assert_ok(gr_tensor_collect(1000));
+        CU(MemFree(kept[kept_count].memory));
+    }
+}
+
+/* ---- Images ------------------------------------------------------------------------------------
+ */
+
+gr_dtype image_dtype(const struct image_format *format)
+{
+    if (format->kind == IMAGE_FLOAT)
+        return format->channel_bytes == 2 ? GR_DTYPE_F16 : GR_DTYPE_F32;
+    return format->channel_bytes == 1 ? GR_DTYPE_U8 : GR_DTYPE_U16;
+}
+
+struct elements image_elements(const struct image *image, unsigned char *bytes)
+{
+    const unsigned texel = image_texel_bytes(image->format);
+    return (struct elements){.dtype = image_dtype(image->format),
+                             .is_number = image->format->kind == IMAGE_UNSIGNED,
+                             .width = image->width,
+                             .height = image->height,
+                             .channels = image_channels(image->format),
+                             .pixel = texel,
+                             .row = (int64_t)texel * image->width,
+                             .channel = image->format->channel_bytes,
+                             .bytes = bytes};
+}
+
+/* A publish that needs a kernel tells. */
+const char *publish_kernels_missing(void)
+{
+    static char reason[300];
+    struct image image = image_make("RGBA8", "2D", 4, 4, 1);
+    gr_resource *resource = must_register_image(&image, GR_READ_WRITE);
+    struct device_tensor t = tensor_make(GR_DTYPE_F32, GR_LAYOUT_HWC, 4, 4, 4, 0, false, 1);
+    const gr_status status = gr_publish(resource, t.tensor, NULL, fx.stream);
+    snprintf(reason, sizeof(reason), "%s", status == GR_ERR_UNSUPPORTED ? error_text() : "");
+    if (status != GR_ERR_UNSUPPORTED)
+        assert_ok(status);
+    gr_clear_error();
+    tensor_end(&t);
+    gr_resource_free(resource);
+    image_delete(&image);
+    return reason[0] ? reason : NULL;
+}

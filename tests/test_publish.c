@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tensors into OpenGL's images and out of them: each type, layout, number of channels and format,
+ * with the options, against a plain reference. The rules are in publish_rules.c, YUV is in
+ * publish_yuv.c, and Vulkan in publish_vulkan.c.
+ */
+#include "publish_support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const gr_dtype dtypes[] = {GR_DTYPE_U8, GR_DTYPE_U16, GR_DTYPE_F16, GR_DTYPE_BF16,
+                                  GR_DTYPE_F32};
+static const char *const formats[] = {"R8",   "RG8",     "RGBA8", "SRGB8_ALPHA8", "R16",
+                                      "RG16", "RGBA16",  "R16F",  "RGBA16F",      "RG32F",
+                                      "R32F", "RGBA32F", "R8UI",  "RGBA8UI",      "RGBA16UI"};
+
+static const float scale[] = {0.5f, 0.25f, 1.5f, 0.75f}, bias[] = {0.125f, 0.5f, -0.25f, 0.0625f};
+static const float alpha = 0.375f;
+
+static const gr_publish_options options[] = {
+    {.struct_size = sizeof(gr_publish_options)},
+    {.struct_size = sizeof(gr_publish_options), .flip = true},
+    {.struct_size = sizeof(gr_publish_options), .bgr = true, .alpha = &alpha},
+    {.struct_size = sizeof(gr_publish_options), .scale = scale, .bias = bias},
+    {.struct_size = sizeof(gr_publish_options), .srgb = true},
+    {.struct_size = sizeof(gr_publish_options),
+     .bgr = true,
+     .flip = true,
+     .scale = scale,
+     .bias = bias,
+     .alpha = &alpha,
+     .srgb = true},
+};
+#define OPTIONS (sizeof(options) / sizeof(options[0]))
+
+/* Both in texels: with whole groups of four and with some left, and rows that are aligned or not.
+ */
+static const struct {
+    unsigned width, height;
+    size_t gap;
+} sizes[] = {{32, 5, 0}, {13, 4, 0}, {16, 3, 64}, {12, 3, 4}};
+#define SIZES (sizeof(sizes) / sizeof(sizes[0]))
+
+static unsigned char texels[IMAGE_MOST_BYTES];
+static bool fetching;
+
+static void check_one(const struct image *image, gr_resource *resource, gr_dtype dtype,
+                      gr_layout layout, unsigned channels, size_t gap, const gr_publish_options *o)
+{
+    const struct elements there = image_elements(image, texels);
+    struct device_tensor t = tensor_make(dtype, layout, image->width, image->height, channels, gap,
+                                         there.is_number, channels + (unsigned)gap);
+    elements_fill(&there, 99);
+    GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
+    image_put(buffer, 0, 0, texels);
+    const char *difference = NULL;
+    const uint64_t before = gr_bytes_moved();
+    const gr_status status = fetching ? gr_buffer_fetch(buffer, t.tensor, o, fx.stream)
+                                      : gr_buffer_publish(buffer, t.tensor, o, fx.stream);
+    ck_assert_msg(gr_bytes_moved() > before || status != GR_OK, "nothing was counted");
+    if (status != GR_OK)
+        difference = error_text();
+    tensor_get(&t);
+    image_get(buffer, 0, 0, texels);
+    if (!difference)
+        difference = transfer_differs(fetching ? &there : &t.elements,
+                                      fetching ? &t.elements : &there, o, fetching);
+    ck_assert_msg(!difference, "%s, %u x %u, flags 0x%x, %s %s x %u, gap %zu, options %zu: %s",
+                  image->format->name, image->width, image->height, gr_resource_flags(resource),
+                  gr_dtype_name(dtype), layout == GR_LAYOUT_CHW ? "CHW" : "HWC", channels, gap,
+                  (size_t)(o - options), difference);
+    tensor_end(&t);
+}
+
+/* Which channels the tensor can have, a bit for each number. */
+static unsigned channels_for(unsigned of_image)
+{
+    if (of_image == 4)
+        return fetching ? 1u << 3 | 1u << 4 : 1u << 1 | 1u << 3 | 1u << 4;
+    if (of_image == 1)
+        return fetching ? 1u << 0 | 1u << 1 | 1u << 3 | 1u << 4 : 1u << 0 | 1u << 1;
+    return 1u << of_image;
+}
+
+static bool makes_sense(const struct image *image, unsigned channels, const gr_publish_options *o)
+{
+    return !(o->bgr && channels < 3) && !(o->srgb && image->format->kind == IMAGE_UNSIGNED);
+}
+
+static void check_options(const struct image *image, gr_resource *resource, gr_dtype dtype,
+                          unsigned channels, size_t gap)
+{
+    for (size_t i = 0; i < OPTIONS; i++) {
+        if (!makes_sense(image, channels, &options[i]))
+            continue;
+        check_one(image, resource, dtype, GR_LAYOUT_SHAPE, channels, gap, &options[i]);
+        if (channels > 0)
+            check_one(image, resource, dtype, GR_LAYOUT_CHW, channels, gap, &options[i]);
+    }
+}
+
+static void check_format(const char *format, size_t size, unsigned flags)
+{
+    const struct image image = image_make(format, "2D", sizes[size].width, sizes[size].height, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, flags);
+    const unsigned channels = channels_for(image_channels(image.format));
+    for (size_t d = 0; d < sizeof(dtypes) / sizeof(dtypes[0]); d++)
+        for (unsigned c = 0; c <= 4; c++)
+            if (channels & 1u << c)
+                check_options(&image, resource, dtypes[d], c, sizes[size].gap);
+    gr_resource_close(resource, fx.stream);
+    image_delete(&image);
+}
+
+static void check_all(size_t size)
+{
+    need_publish_kernels();
+    for (size_t f = 0; f < sizeof(formats) / sizeof(formats[0]); f++) {
+        check_format(formats[f], size, GR_SURFACE_LOAD_STORE);
+        check_format(formats[f], size, GR_READ_WRITE);
+    }
+}
+
+START_TEST(every_type_goes_into_every_format)
+{
+    fetching = false;
+    check_all((size_t)_i);
+}
+END_TEST
+
+START_TEST(every_type_comes_out_of_every_format)
+{
+    fetching = true;
+    check_all((size_t)_i);
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    TCase *table = add_image_case(suite, "table");
+    tcase_set_timeout(table, 120);
+    add_loop_tests(table, SIZES, every_type_goes_into_every_format,
+                   every_type_comes_out_of_every_format);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "publish", build, NULL);
+}
