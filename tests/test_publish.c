@@ -142,6 +142,7 @@ static void build(Suite *suite)
     tcase_set_timeout(table, 120);
     add_loop_tests(table, SIZES, every_type_goes_into_every_format,
                    every_type_comes_out_of_every_format);
+    add_publish_rule_cases(suite);
 }
 
 int main(int argc, char **argv)
