@@ -143,6 +143,8 @@ static void build(Suite *suite)
     add_loop_tests(table, SIZES, every_type_goes_into_every_format,
                    every_type_comes_out_of_every_format);
     add_publish_rule_cases(suite);
+    add_publish_yuv_cases(suite);
+    add_publish_vulkan_cases(suite);
 }
 
 int main(int argc, char **argv)
