@@ -29,6 +29,7 @@ sinewave=$examples/sinewave
 heightmap=$examples/heightmap
 postprocess=$examples/postprocess
 gallery=$examples/gallery
+publish=$examples/publish
 port=$examples/port
 pingpong=$examples/pingpong
 particles=$examples/particles
@@ -36,7 +37,7 @@ twoproc=$examples/twoproc
 compare=$examples/compare_png
 
 for program in "$hello" "$hello"_image "$hello"_ring "$hello"_vulkan \
-    "$sinewave" "$heightmap" "$postprocess" "$gallery" "$port" "$pingpong" "$particles" \
+    "$sinewave" "$heightmap" "$postprocess" "$gallery" "$publish" "$port" "$pingpong" "$particles" \
     "$twoproc" "$compare" "$make_png"; do
     if [ ! -x "$program" ]; then
         echo "skipped: the examples were not built ($program is missing: libpng?)"
@@ -284,6 +285,19 @@ check gallery_whole 0 "$gallery" --output whole.png && says out 'whole.png, 1280
 check gallery_again 0 "$gallery" --shrink 1 -o again.png
 check gallery_steady 0 "$compare" --max 0 whole.png again.png
 
+# ---- publish ----
+
+panel='--size 192x120 --tensor 93x61'
+check publish 0 "$publish" $panel -o panel.png &&
+    says out CUDA OpenGL "$(pwd -P)/panel.png, 192x120"
+check publish_size 0 test "$(size panel.png)" = 192x120
+check publish_again 0 "$publish" $panel -o again.png
+check publish_steady 0 "$compare" --max 0 panel.png again.png
+# A tensor of another size shows the same, and another moment does not.
+check publish_large 0 "$publish" --size 192x120 --tensor 384x252 -o large.png
+check publish_same 0 "$compare" --mean 4 panel.png large.png
+check publish_later 0 "$publish" $panel --time 20 -o later.png
+check publish_seen 1 "$compare" --mean 4 panel.png later.png
 
 # ---- port ----
 

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * publish: a tensor that CUDA made, half floats of linear light with a plane for each colour, goes
+ * into OpenGL's texture in one call, which arranges, converts and encodes it in one pass. OpenGL
+ * draws the texture. The call is in show_tensor().
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <epoxy/gl.h>
+#include <grinterop/gl.h>
+#include <grinterop/publish.h>
+
+#include "easel.h"
+#include "kernel_image.h"
+#include "offscreen.h"
+#include "options.h"
+#include "output.h"
+#include "png_file.h"
+#include "screen.h"
+#include "session.h"
+
+KERNEL_IMAGE(publish);
+
+struct options {
+    int width, height;
+    int tensor_width, tensor_height;
+    double time, degrees;
+    const char *output;
+};
+
+struct show {
+    struct session session;
+    struct screen screen;
+    struct easel easel;
+    struct offscreen target;
+    CUmodule module;
+    CUfunction kernel;
+    gr_tensor *tensor;
+    gr_resource *texture; /* the easel's, as CUDA knows it */
+    unsigned char *pixels;
+};
+
+/* Memory of the device, with a type and a shape. */
+static bool make_tensor(struct show *show, const struct options *o)
+{
+    const int64_t shape[] = {3, o->tensor_height, o->tensor_width};
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F16, .ndim = 3,
+                                        .shape = shape, .layout = GR_LAYOUT_CHW);
+    show->tensor = gr_tensor_alloc(&desc, show->session.stream);
+    return show->tensor || failed_to("allocate the tensor");
+}
+
+/* Any framework's work would stand here. */
+static bool fill_tensor(struct show *show, const struct options *o)
+{
+    CUdeviceptr picture = gr_tensor_get_info(show->tensor)->ptr;
+    int width = o->tensor_width, height = o->tensor_height;
+    float time = (float)o->time;
+    void *arguments[] = {&picture, &width, &height, &time};
+    return cuda_ok(show->session.cuda->LaunchKernel(show->kernel, ((unsigned)width + 15) / 16,
+                                                    ((unsigned)height + 15) / 16, 1, 16, 16, 1, 0,
+                                                    show->session.stream, arguments, NULL),
+                   "start the kernel");
+}
+
+/*
+ * The texture is OpenGL's before and after: its levels are made from what CUDA wrote. The easel's
+ * pictures begin with their top row, as the tensor does; where the first row is the lowest one,
+ * `flip` turns it.
+ */
+static bool show_tensor(struct show *show)
+{
+    const gr_publish_options options = GR_INIT(gr_publish_options, .srgb = true);
+    if (gr_publish(show->texture, show->tensor, &options, show->session.stream) != GR_OK)
+        return failed_to("publish the tensor");
+    glBindTexture(GL_TEXTURE_2D, show->easel.texture);
+    glGenerateMipmap(GL_TEXTURE_2D);
+    return true;
+}
+
+/* The easel has a texture for a picture of that size; what is in it does not matter. */
+static bool share_texture(struct show *show, const struct options *o)
+{
+    struct picture empty = {.width = o->tensor_width, .height = o->tensor_height};
+    empty.pixels = calloc((size_t)empty.width * (size_t)empty.height, 4 * sizeof(*empty.pixels));
+    if (!empty.pixels) {
+        fprintf(stderr, "Not enough memory for the picture.\n");
+        return false;
+    }
+    const bool made = easel_init(&show->easel, &empty);
+    picture_free(&empty);
+    if (!made)
+        return false;
+    show->texture = gr_from_gl_image(show->easel.texture, GL_TEXTURE_2D, GR_SURFACE_LOAD_STORE);
+    return show->texture || failed_to("register the texture with CUDA");
+}
+
+static bool open_show(struct show *show, const struct options *o)
+{
+    show->pixels = output_pixels(o->width, o->height);
+    return show->pixels && session_open(&show->session) &&
+           offscreen_init(&show->target, o->width, o->height) && screen_init(&show->screen) &&
+           share_texture(show, o) && make_tensor(show, o) &&
+           kernel_image_load(&publish_image, &show->module) &&
+           cuda_ok(show->session.cuda->ModuleGetFunction(&show->kernel, show->module, "julia"),
+                   "find the kernel");
+}
+
+static bool draw(struct show *show, const struct options *o)
+{
+    if (!fill_tensor(show, o) || !show_tensor(show))
+        return false;
+    offscreen_bind(&show->target);
+    easel_draw(&show->easel, &show->screen, (float)o->width / (float)o->height, (float)o->degrees);
+    offscreen_read(&show->target, show->pixels);
+    if (!cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernels") ||
+        !png_file_write(o->output, o->width, o->height, show->pixels))
+        return false;
+    output_report(o->output, o->width, o->height);
+    return true;
+}
+
+/* Backwards: what CUDA knows of the texture ends before the texture does. */
+static void close_show(struct show *show)
+{
+    gr_tensor_free(show->tensor);
+    gr_resource_free(show->texture);
+    if (show->module)
+        show->session.cuda->ModuleUnload(show->module);
+    easel_free(&show->easel);
+    screen_free(&show->screen);
+    offscreen_free(&show->target);
+    session_close(&show->session);
+    free(show->pixels);
+}
+
+static void read_options(int argc, char **argv, struct options *o)
+{
+    const struct option_row rows[] = {
+        {"output", 'o', "FILE", "the picture", .text = &o->output},
+        {"size", 's', "WxH", "its size in pixels", .size = {&o->width, &o->height}},
+        {"tensor", 0, "WxH", "the tensor's size", .size = {&o->tensor_width, &o->tensor_height}},
+        {"time", 't', "T", "the moment to show, in seconds", .real = {&o->time, -1000, 1000}},
+        {"angle", 'a', "A", "from where it is seen, in degrees", .real = {&o->degrees, -60, 60}},
+        {0},
+    };
+    options_read(argc, argv, "publish", rows,
+                 "CUDA makes a tensor of half floats, a plane for each colour; one call publishes "
+                 "it into OpenGL's texture, which OpenGL draws into a PNG file.",
+                 OPTIONS_CUDA_NOTES);
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.width = 1280,
+                              .height = 720,
+                              .tensor_width = 1920,
+                              .tensor_height = 1080,
+                              .degrees = 20,
+                              .output = "publish.png"};
+    read_options(argc, argv, &options);
+    struct show show = {0};
+    const bool done = open_show(&show, &options) && draw(&show, &options);
+    close_show(&show);
+    return done ? EXIT_SUCCESS : EXIT_FAILURE;
+}
