@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What Python objects stand for: streams, events, flags, addresses, times and names. */
+#include "module.h"
+
+#include <math.h>
+#include <string.h>
+
+static PyObject *name_cuda_stream;
+
+bool arguments_ready(void)
+{
+    name_cuda_stream = PyUnicode_InternFromString("__cuda_stream__");
+    return name_cuda_stream;
+}
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+bool address_of(PyObject *object, uint64_t *address)
+{
+    PyObject *number = PyLong_Check(object) ? Py_NewRef(object) : PyNumber_Long(object);
+    if (!number)
+        return false;
+    unsigned long long value = PyLong_AsUnsignedLongLong(number);
+    Py_DECREF(number);
+    if (value == (unsigned long long)-1 && PyErr_Occurred())
+        return false;
+    *address = value;
+    return true;
+}
+
+/* The most milliseconds that are a time and not GR_WAIT_FOREVER. */
+#define MOST_MILLISECONDS ((double)(GR_WAIT_FOREVER - 1))
+
+bool timeout_of(PyObject *object, unsigned *timeout_ms)
+{
+    *timeout_ms = GR_WAIT_FOREVER;
+    if (!object || Py_IsNone(object))
+        return true;
+    double seconds = PyFloat_AsDouble(object);
+    if (seconds == -1 && PyErr_Occurred())
+        return false;
+    if (!(seconds >= 0)) {
+        PyErr_SetString(PyExc_ValueError, "a timeout is a number of seconds from 0 on, or None");
+        return false;
+    }
+    double milliseconds = ceil(seconds * 1000);
+    if (milliseconds <= MOST_MILLISECONDS)
+        *timeout_ms = (unsigned)milliseconds;
+    return true;
+}
+
+/* ---- Streams and events ---------------------------------------------------------------------- */
+
+static bool stream_from_number(PyObject *number, CUstream *stream)
+{
+    unsigned long long value = PyLong_AsUnsignedLongLong(number);
+    bool is_none = value == (unsigned long long)-1 && PyErr_Occurred();
+    CUstream handle = (CUstream)(uintptr_t)value;
+    if (is_none || handle == GR_STREAM_OF_MAP || handle == GR_STREAM_NONE) {
+        PyErr_Format(PyExc_ValueError, "%R is not the handle of a CUDA stream", number);
+        return false;
+    }
+    *stream = value == 0 ? CU_STREAM_LEGACY : handle;
+    return true;
+}
+
+/* What __cuda_stream__() returned: a version, which is 0, and the handle. */
+static bool stream_from_pair(PyObject *pair, CUstream *stream)
+{
+    if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) {
+        PyErr_Format(PyExc_RuntimeError, "__cuda_stream__ gave %R, not a tuple of two numbers",
+                     pair);
+        return false;
+    }
+    PyObject *version = PyTuple_GetItem(pair, 0), *handle = PyTuple_GetItem(pair, 1);
+    if (!PyLong_Check(version) || PyLong_AsLong(version) != 0 || !PyLong_Check(handle)) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_RuntimeError, "__cuda_stream__ gave %R, which is not (0, a handle)",
+                     pair);
+        return false;
+    }
+    return stream_from_number(handle, stream);
+}
+
+/* Streams without the protocol: PyTorch's, CuPy's, Numba's; and the protocol as an attribute. */
+static bool stream_from_attribute(PyObject *object, CUstream *stream)
+{
+    static const char *const names[] = {"cuda_stream", "ptr", "handle"};
+    PyObject *value = PyObject_GetAttr(object, name_cuda_stream);
+    if (value && PyTuple_Check(value)) {
+        bool is_stream = stream_from_pair(value, stream);
+        Py_DECREF(value);
+        return is_stream;
+    }
+    Py_XDECREF(value);
+    PyErr_Clear();
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        uint64_t handle;
+        value = PyObject_GetAttrString(object, names[i]);
+        PyObject *number = value ? PyNumber_Long(value) : NULL;
+        bool is_stream = number && address_of(number, &handle);
+        if (is_stream)
+            is_stream = stream_from_number(number, stream);
+        Py_XDECREF(value);
+        Py_XDECREF(number);
+        if (is_stream)
+            return true;
+        PyErr_Clear();
+    }
+    PyErr_Format(PyExc_TypeError,
+                 "a CUDA stream was expected, which is a handle or has __cuda_stream__(); this is "
+                 "of type %R",
+                 (PyObject *)Py_TYPE(object));
+    return false;
+}
+
+bool stream_of(PyObject *object, CUstream *stream)
+{
+    if (PyLong_Check(object))
+        return stream_from_number(object, stream);
+    if (Py_IsNone(object))
+        return stream_from_attribute(object, stream);
+    PyObject *pair = PyObject_CallMethodObjArgs(object, name_cuda_stream, NULL);
+    if (!pair) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError) &&
+            !PyErr_ExceptionMatches(PyExc_TypeError))
+            return false;
+        PyErr_Clear();
+        return stream_from_attribute(object, stream);
+    }
+    bool is_stream = stream_from_pair(pair, stream);
+    Py_DECREF(pair);
+    return is_stream;
+}
+
+bool stream_or(PyObject *object, CUstream absent, CUstream *stream)
+{
+    *stream = absent;
+    return !object || Py_IsNone(object) || stream_of(object, stream);
+}
+
+bool event_of(PyObject *object, CUevent *event)
+{
+    *event = NULL;
+    if (!object || Py_IsNone(object))
+        return true;
+    uint64_t handle = 0;
+    PyObject *value =
+        PyLong_Check(object) ? Py_NewRef(object) : PyObject_GetAttrString(object, "handle");
+    if (!value) {
+        PyErr_Clear();
+        value = PyObject_GetAttrString(object, "cuda_event");
+    }
+    bool is_event = value && address_of(value, &handle);
+    Py_XDECREF(value);
+    if (!is_event) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError,
+                     "a CUDA event was expected, a number or something with "
+                     "`handle`; this is of type %R",
+                     (PyObject *)Py_TYPE(object));
+    }
+    *event = (CUevent)(uintptr_t)handle;
+    return is_event;
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+static bool flag_unknown(PyObject *name)
+{
+    PyErr_Format(PyExc_ValueError,
+                 "Unknown register flag %R. Valid flags: none, read_only, read_write, "
+                 "surface_load_store, texture_gather, write_discard",
+                 name);
+    return false;
+}
+
+static bool flags_from_text(PyObject *object, unsigned *flags)
+{
+    const char *text = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
+    unsigned found;
+    if (!text || gr_flags_parse(text, &found) != GR_OK) {
+        PyErr_Clear();
+        return flag_unknown(object);
+    }
+    *flags |= found;
+    return true;
+}
+
+bool flags_of(PyObject *object, unsigned *flags)
+{
+    *flags = GR_READ_WRITE;
+    if (!object || Py_IsNone(object))
+        return true;
+    if (PyUnicode_Check(object))
+        return flags_from_text(object, flags);
+    if (PyLong_Check(object)) {
+        unsigned long value = PyLong_AsUnsignedLong(object);
+        *flags = (unsigned)value;
+        return !PyErr_Occurred();
+    }
+    PyObject *name, *names = PyObject_GetIter(object);
+    bool are_flags = names;
+    while (are_flags && (name = PyIter_Next(names))) {
+        are_flags = flags_from_text(name, flags);
+        Py_DECREF(name);
+    }
+    Py_XDECREF(names);
+    return are_flags && !PyErr_Occurred();
+}
+
+bool choice_of(PyObject *object, const char *what, const char *const names[], int *choice)
+{
+    *choice = 0;
+    if (!object || Py_IsNone(object))
+        return true;
+    for (int i = 0; PyUnicode_Check(object) && names[i]; i++) {
+        if (PyUnicode_CompareWithASCIIString(object, names[i]) == 0) {
+            *choice = i;
+            return true;
+        }
+    }
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && names[i]; i++) {
+        PyObject *name = PyUnicode_FromString(names[i]);
+        if (!name || PyList_Append(list, name))
+            Py_CLEAR(list);
+        Py_XDECREF(name);
+    }
+    if (list)
+        PyErr_Format(PyExc_ValueError, "%R is no %s; there are %R", object, what, list);
+    Py_XDECREF(list);
+    return false;
+}
+
+static PyObject *parse_flags(PyObject *module, PyObject *object)
+{
+    unsigned flags;
+    (void)module;
+    return flags_of(object, &flags) ? PyLong_FromUnsignedLong(flags) : NULL;
+}
+
+PyMethodDef argument_functions[] = {
+    {"_parse_register_flags", parse_flags, METH_O, NULL},
+    {0},
+};

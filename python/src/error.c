@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Exceptions. The library's last error goes to a function of Python's, which makes the exception:
+ * errors need not be fast, and classes are easier to write there.
+ */
+#include "module.h"
+
+#include <string.h>
+
+#include <grinterop/cuda.h>
+
+static PyObject *maker;
+
+PyObject *text_of(const char *text)
+{
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
+
+/* An error as the arguments of the maker. */
+static PyObject *parts_of(const gr_error *error)
+{
+    PyObject *name = text_of(error->code_name), *call = text_of(error->call);
+    PyObject *message = text_of(error->message), *parts = NULL;
+    if (name && call && message)
+        parts = Py_BuildValue("(siiOOO)", gr_status_name(error->status), (int)error->domain,
+                              error->code, name, call, message);
+    Py_XDECREF(name);
+    Py_XDECREF(call);
+    Py_XDECREF(message);
+    return parts;
+}
+
+/* Takes `parts`, which may be NULL with an exception. */
+static PyObject *raise_parts(PyObject *parts)
+{
+    if (!parts)
+        return NULL;
+    if (!maker) {
+        PyErr_SetObject(PyExc_RuntimeError, parts);
+        Py_DECREF(parts);
+        return NULL;
+    }
+    PyObject *error = PyObject_CallObject(maker, parts);
+    Py_DECREF(parts);
+    if (error)
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    Py_XDECREF(error);
+    return NULL;
+}
+
+PyObject *fail_as_buffer_error(void)
+{
+    PyObject *parts = parts_of(gr_last_error()), *marker = PyTuple_Pack(1, Py_True);
+    PyObject *all = parts && marker ? PySequence_Concat(parts, marker) : NULL;
+    Py_XDECREF(parts);
+    Py_XDECREF(marker);
+    return raise_parts(all);
+}
+
+PyObject *fail(void)
+{
+    return raise_parts(parts_of(gr_last_error()));
+}
+
+PyObject *driver_fail(int result, const char *call)
+{
+    const gr_cuda_api *cuda = gr_cuda();
+    const char *name = NULL, *text = NULL;
+    if (cuda) {
+        cuda->GetErrorName((CUresult)result, &name);
+        cuda->GetErrorString((CUresult)result, &text);
+    }
+    return raise_parts(Py_BuildValue("(siisss)", gr_status_name(GR_ERR_CUDA), GR_DOMAIN_CUDA,
+                                     result, name ? name : "", call,
+                                     text ? text : "the driver refused"));
+}
+
+PyObject *none_or_fail(gr_status status)
+{
+    return status == GR_OK ? Py_NewRef(Py_None) : fail();
+}
+
+static PyObject *set_maker(PyObject *module, PyObject *function)
+{
+    (void)module;
+    Py_XDECREF(maker);
+    maker = Py_NewRef(function);
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *last_error(PyObject *module, PyObject *none)
+{
+    (void)module;
+    (void)none;
+    return parts_of(gr_last_error());
+}
+
+static PyObject *clear_error(PyObject *module, PyObject *none)
+{
+    (void)module;
+    (void)none;
+    gr_clear_error();
+    return Py_NewRef(Py_None);
+}
+
+PyMethodDef error_functions[] = {
+    {"_set_maker", set_maker, METH_O, NULL},
+    {"_last_error", last_error, METH_NOARGS, NULL},
+    {"clear_error", clear_error, METH_NOARGS,
+     "clear_error()\n--\n\nForgets the calling thread's last error."},
+    {0},
+};

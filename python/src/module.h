@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the extension share. It is written in the limited API of CPython 3.10, so one
+ * binary serves every later version.
+ */
+#ifndef PYTHON_MODULE_H
+#define PYTHON_MODULE_H
+
+#define Py_LIMITED_API 0x030A0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <grinterop/gr.h>
+
+/* CPython declares every method as a PyCFunction, whatever its flags say that it takes. */
+#define METHOD(function) ((PyCFunction)(void (*)(void))(function))
+
+/* ---- Errors (error.c) ------------------------------------------------------------------------ */
+
+/* Raises what gr_last_error() says. Returns NULL. */
+PyObject *fail(void);
+
+/* Likewise, as a BufferError too, which DLPack's consumers know. */
+PyObject *fail_as_buffer_error(void);
+
+/* Raises what a function of the driver's answered. Returns NULL. */
+PyObject *driver_fail(int result, const char *call);
+
+/* None for GR_OK, else fail(). */
+PyObject *none_or_fail(gr_status status);
+
+/* A text of the library's; bytes that are no UTF-8 are replaced. */
+PyObject *text_of(const char *text);
+
+extern PyMethodDef error_functions[];
+
+/* ---- Arguments (arguments.c) ----------------------------------------------------------------- */
+
+/*
+ * The stream that a Python object stands for: an integer, or something with __cuda_stream__(). CUDA
+ * writes 0 for the legacy default stream, too. false, with an exception, for all else.
+ */
+bool stream_of(PyObject *object, CUstream *stream);
+
+/* Likewise, and `absent` for None and for NULL. */
+bool stream_or(PyObject *object, CUstream absent, CUstream *stream);
+
+/* Keeps a stream to the end of the process, for what may need it at any time (drop.c). */
+bool stream_stays(PyObject *stream);
+
+/* An event: an integer, or something with a `handle`. NULL for None and for NULL. */
+bool event_of(PyObject *object, CUevent *event);
+
+/* Flags: None, a number, a name, several in one text, or a sequence of names. */
+bool flags_of(PyObject *object, unsigned *flags);
+
+/* A handle or an address: a number, or something that int() takes. */
+bool address_of(PyObject *object, uint64_t *address);
+
+/* Seconds as the library's milliseconds; None waits for ever. */
+bool timeout_of(PyObject *object, unsigned *timeout_ms);
+
+/* One of `names`, which a NULL ends: its place. None is the first one. */
+bool choice_of(PyObject *object, const char *what, const char *const names[], int *choice);
+
+/* Makes the texts that are looked for by name. */
+bool arguments_ready(void);
+
+extern PyMethodDef argument_functions[];
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+/* Makes the type of `spec` and adds it to the module under its name. NULL after a failure. */
+PyTypeObject *add_type(PyObject *module, PyType_Spec *spec);
+
+/* Memory for an object of `type`, all zero behind the head. */
+void *new_object(PyTypeObject *type);
+
+/* Frees an object's memory, and lets go of its type. */
+void end_object(PyObject *object);
+
+/* For Py_tp_new of what only the library makes. */
+PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *keywords);
+
+/* For __enter__. */
+PyObject *enter_self(PyObject *self, PyObject *none);
+
+bool add_resource(PyObject *module);
+bool add_buffer(PyObject *module);
+bool add_egl(PyObject *module);
+bool add_cuda_context(PyObject *module);
+bool add_tensor(PyObject *module);
+bool add_ring(PyObject *module);
+bool add_vulkan(PyObject *module);
+
+extern PyMethodDef bench_functions[], driver_functions[], many_functions[], publish_functions[];
+extern PyMethodDef tensor_functions[];
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all types have in common. None takes part in garbage collection: nothing here can cycle. */
+#include "module.h"
+
+#include <string.h>
+
+PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)
+{
+    PyTypeObject *type = (PyTypeObject *)PyType_FromSpec(spec);
+    if (type && PyModule_AddType(module, type))
+        Py_CLEAR(type);
+    return type;
+}
+
+void *new_object(PyTypeObject *type)
+{
+    return PyType_GenericAlloc(type, 0);
+}
+
+void end_object(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    freefunc end = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    end(object);
+    Py_DECREF(type);
+}
+
+PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    (void)args;
+    (void)keywords;
+    PyObject *name = PyObject_GetAttrString((PyObject *)type, "__name__");
+    if (name)
+        PyErr_Format(PyExc_RuntimeError,
+                     "%U objects cannot be instantiated directly: see its class methods and what "
+                     "returns one",
+                     name);
+    Py_XDECREF(name);
+    return NULL;
+}
+
+PyObject *enter_self(PyObject *self, PyObject *none)
+{
+    (void)none;
+    return Py_NewRef(self);
+}
