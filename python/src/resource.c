@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * GraphicsResource. Names, arguments and exceptions are those of cuda.core's class, so that code
+ * written for it runs here; what is more has names of its own.
+ */
+#include "resource.h"
+
+#include <grinterop/gl.h>
+#include <grinterop/image.h>
+#include <grinterop/vk.h>
+
+PyTypeObject *resource_type;
+
+/* Of map(), for calls that give it by name. */
+static PyObject *name_stream;
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+PyObject *resource_new(PyTypeObject *type, gr_resource *resource)
+{
+    resource_object *self = resource ? new_object(type) : NULL;
+    if (!resource)
+        return fail();
+    if (!self) {
+        gr_resource_free(resource);
+        return NULL;
+    }
+    self->resource = resource;
+    return (PyObject *)self;
+}
+
+static void end(PyObject *object)
+{
+    resource_object *self = (resource_object *)object;
+    buffer_object *mapped = self->mapped;
+    gr_resource *resource = self->resource;
+    if (self->weak)
+        PyObject_ClearWeakRefs(object);
+    if (mapped) {
+        mapped->resource = NULL;
+        Py_DECREF(mapped);
+    }
+    Py_BEGIN_ALLOW_THREADS
+    gr_resource_free(resource);
+    Py_END_ALLOW_THREADS
+    Py_XDECREF(self->stream);
+    Py_XDECREF(self->owner);
+    Py_XDECREF(self->dl_device);
+    end_object(object);
+}
+
+bool resource_usable(resource_object *self)
+{
+    if (self->busy)
+        PyErr_SetString(PyExc_RuntimeError,
+                        "another thread is in a call with this GraphicsResource");
+    else if (gr_resource_is_closed(self->resource))
+        PyErr_SetString(PyExc_RuntimeError, "GraphicsResource has been closed");
+    else
+        return true;
+    return false;
+}
+
+resource_object *resource_of(PyObject *object)
+{
+    if (!PyObject_TypeCheck(object, resource_type)) {
+        PyErr_Format(PyExc_TypeError, "a GraphicsResource was expected, not %R",
+                     (PyObject *)Py_TYPE(object));
+        return NULL;
+    }
+    resource_object *self = (resource_object *)object;
+    return resource_usable(self) ? self : NULL;
+}
+
+static bool mappable(resource_object *self)
+{
+    if (!resource_usable(self))
+        return false;
+    if (self->mapped && self->mapped->buffer) {
+        PyErr_SetString(PyExc_RuntimeError, "GraphicsResource is already mapped");
+        return false;
+    }
+    return true;
+}
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+/* OpenGL's names and constants. */
+static bool gl_number(PyObject *object, unsigned *number)
+{
+    if (!PyLong_Check(object)) {
+        PyErr_Format(PyExc_TypeError, "OpenGL's names are integers, not %R",
+                     (PyObject *)Py_TYPE(object));
+        return false;
+    }
+    unsigned long value = PyLong_AsUnsignedLong(object);
+    if (PyErr_Occurred())
+        return false;
+    if (value > UINT32_MAX) {
+        PyErr_Format(PyExc_OverflowError, "OpenGL's names have 32 bits, which %R has not", object);
+        return false;
+    }
+    *number = (unsigned)value;
+    return true;
+}
+
+/* The bits of gr_transport by the names that choice_of() takes. 0 is the library's default. */
+static bool transports_of(PyObject *object, unsigned *transports)
+{
+    static const char *const names[] = {"without copy", "interop", "shared", "copy", "any", NULL};
+    static const unsigned bits[] = {0, GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED, GR_TRANSPORT_COPY,
+                                    GR_TRANSPORT_ANY};
+    int choice;
+    if (!choice_of(object, "transport", names, &choice))
+        return false;
+    *transports = bits[choice];
+    return true;
+}
+
+static PyObject *from_gl_buffer(PyObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"gl_buffer", "flags", "stream", "transports", NULL};
+    PyObject *name, *flag = NULL, *stream = NULL, *transport = NULL;
+    gr_gl_options options = GR_INIT(gr_gl_options);
+    unsigned gl_name, flags;
+    CUstream checked;
+    gr_resource *resource;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OOO:from_gl_buffer", names, &name, &flag,
+                                     &stream, &transport) ||
+        !gl_number(name, &gl_name) || !flags_of(flag, &flags) ||
+        !stream_or(stream, NULL, &checked) || !transports_of(transport, &options.transports))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    resource = gr_from_gl_buffer_with(gl_name, flags, &options);
+    Py_END_ALLOW_THREADS
+    PyObject *self = resource_new((PyTypeObject *)type, resource);
+    if (self && stream && !Py_IsNone(stream))
+        ((resource_object *)self)->stream = Py_NewRef(stream);
+    return self;
+}
+
+static PyObject *from_gl_image(PyObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"image", "target", "flags", "transports", NULL};
+    PyObject *name, *target, *flag = NULL, *transport = NULL;
+    gr_gl_options options = GR_INIT(gr_gl_options);
+    unsigned gl_name, gl_target, flags;
+    gr_resource *resource;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|$OO:from_gl_image", names, &name, &target,
+                                     &flag, &transport) ||
+        !gl_number(name, &gl_name) || !gl_number(target, &gl_target) || !flags_of(flag, &flags) ||
+        !transports_of(transport, &options.transports))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    resource = gr_from_gl_image_with(gl_name, gl_target, flags, &options);
+    Py_END_ALLOW_THREADS
+    return resource_new((PyTypeObject *)type, resource);
+}
+
+static PyObject *create_gl_buffer(PyObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"size", "flags", "transports", NULL};
+    PyObject *flag = NULL, *transport = NULL;
+    gr_gl_options options = GR_INIT(gr_gl_options);
+    Py_ssize_t size;
+    unsigned flags;
+    gr_resource *resource;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "n|$OO:create_gl_buffer", names, &size, &flag,
+                                     &transport) ||
+        !flags_of(flag, &flags) || !transports_of(transport, &options.transports))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    resource = gr_gl_buffer_create(size < 0 ? 0 : (size_t)size, flags, &options);
+    Py_END_ALLOW_THREADS
+    return resource_new((PyTypeObject *)type, resource);
+}
+
+static PyObject *create_gl_image(PyObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"target", "internal_format", "width",      "height", "depth",
+                            "levels", "flags",           "transports", NULL};
+    PyObject *flag = NULL, *transport = NULL;
+    gr_gl_image_desc desc = GR_INIT(gr_gl_image_desc);
+    gr_gl_options options = GR_INIT(gr_gl_options);
+    unsigned flags;
+    gr_resource *resource;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "IIII|II$OO:create_gl_image", names,
+                                     &desc.target, &desc.internal_format, &desc.width, &desc.height,
+                                     &desc.depth, &desc.levels, &flag, &transport) ||
+        !flags_of(flag, &flags) || !transports_of(transport, &options.transports))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    resource = gr_gl_image_create(&desc, flags, &options);
+    Py_END_ALLOW_THREADS
+    return resource_new((PyTypeObject *)type, resource);
+}
+
+/* ---- Mapping --------------------------------------------------------------------------------- */
+
+/* The one argument of map(), by its name. NULL, with an exception, if it is not that. */
+static PyObject *only_stream(Py_ssize_t count, PyObject *const *args, PyObject *names)
+{
+    Py_ssize_t named = names ? PyTuple_Size(names) : 0;
+    if (count)
+        PyErr_Format(PyExc_TypeError, "map() takes its stream as a keyword-only argument");
+    else if (!named)
+        PyErr_SetString(PyExc_TypeError, "map() needs keyword-only argument stream");
+    else if (named != 1 || (PyTuple_GetItem(names, 0) != name_stream &&
+                            PyUnicode_Compare(PyTuple_GetItem(names, 0), name_stream) != 0))
+        PyErr_Format(PyExc_TypeError, "map() takes the one keyword-only argument stream, not %R",
+                     names);
+    else
+        return args[0];
+    return NULL;
+}
+
+static PyObject *map_on(resource_object *self, PyObject *given)
+{
+    CUstream stream;
+    gr_buffer *buffer;
+    if (!mappable(self) || !stream_of(given, &stream) || !mappable(self))
+        return NULL;
+    self->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    buffer = gr_map(self->resource, stream);
+    Py_END_ALLOW_THREADS
+    self->busy = false;
+    if (!buffer)
+        return fail();
+    PyObject *mapped = buffer_new(self, buffer, given);
+    if (mapped)
+        ((buffer_object *)mapped)->cuda_stream = stream;
+    return mapped;
+}
+
+static PyObject *map(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *given = only_stream(count, args, names);
+    return given ? map_on((resource_object *)self, given) : NULL;
+}
+
+static PyObject *map_linear(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"level", "layer", "stream", NULL};
+    resource_object *self = (resource_object *)object;
+    unsigned level = 0, layer = 0;
+    PyObject *given = NULL;
+    CUstream stream;
+    gr_buffer *buffer;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|II$O:map_linear", names, &level, &layer,
+                                     &given))
+        return NULL;
+    if (!given) {
+        PyErr_SetString(PyExc_TypeError, "map_linear() needs keyword-only argument stream");
+        return NULL;
+    }
+    if (!stream_of(given, &stream) || !mappable(self))
+        return NULL;
+    self->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    buffer = gr_map_linear(self->resource, level, layer, stream);
+    Py_END_ALLOW_THREADS
+    self->busy = false;
+    return buffer ? buffer_new(self, buffer, given) : fail();
+}
+
+static PyObject *unmap(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"stream", NULL};
+    resource_object *self = (resource_object *)object;
+    PyObject *given = NULL;
+    CUstream stream;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$O:unmap", names, &given) ||
+        !stream_or(given, GR_STREAM_OF_MAP, &stream) || !resource_usable(self))
+        return NULL;
+    if (!self->mapped || !self->mapped->buffer) {
+        PyErr_SetString(PyExc_RuntimeError, "GraphicsResource is not mapped");
+        return NULL;
+    }
+    return buffer_close(self->mapped, stream) ? Py_NewRef(Py_None) : NULL;
+}
+
+/* ---- Closing --------------------------------------------------------------------------------- */
+
+static bool close_registration(resource_object *self)
+{
+    gr_status status;
+    self->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    status = gr_resource_close(self->resource, GR_STREAM_OF_MAP);
+    Py_END_ALLOW_THREADS
+    self->busy = false;
+    if (status == GR_ERR_PARTIAL)
+        return !PyErr_WarnEx(PyExc_RuntimeWarning, gr_last_error()->message, 2);
+    return status == GR_OK || fail();
+}
+
+static bool close_all(resource_object *self, CUstream stream)
+{
+    if (gr_resource_is_closed(self->resource) && !self->busy)
+        return true;
+    unsigned tensors = 0;
+    if (!resource_usable(self) ||
+        (self->mapped && !buffer_release(self->mapped, stream, &tensors)) ||
+        !resource_usable(self) || !close_registration(self))
+        return false;
+    Py_CLEAR(self->stream);
+    return buffer_warn(tensors);
+}
+
+static PyObject *call_close(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"stream", NULL};
+    PyObject *given = NULL;
+    CUstream stream;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:close", names, &given) ||
+        !stream_or(given, GR_STREAM_OF_MAP, &stream))
+        return NULL;
+    return close_all((resource_object *)self, stream) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *enter(PyObject *object, PyObject *none)
+{
+    resource_object *self = (resource_object *)object;
+    (void)none;
+    return self->stream ? map_on(self, self->stream) : Py_NewRef(object);
+}
+
+static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)args;
+    (void)count;
+    bool ended = close_all((resource_object *)self, GR_STREAM_OF_MAP);
+    return ended ? Py_NewRef(Py_False) : NULL;
+}
+
+static PyObject *call_wait(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"timeout", NULL};
+    resource_object *self = (resource_object *)object;
+    PyObject *time = NULL;
+    unsigned timeout_ms;
+    gr_status status;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:wait", names, &time) ||
+        !timeout_of(time, &timeout_ms) || !resource_usable(self))
+        return NULL;
+    self->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    status = gr_resource_wait(self->resource, timeout_ms);
+    Py_END_ALLOW_THREADS
+    self->busy = false;
+    return none_or_fail(status);
+}
+
+/* ---- What it is ------------------------------------------------------------------------------ */
+
+/* 0 for what is closed, or copied: asking would record an error. */
+static uintptr_t handle_of(resource_object *self)
+{
+    if (gr_resource_is_closed(self->resource))
+        return 0;
+    switch (gr_resource_transport(self->resource)) {
+    case GR_TRANSPORT_INTEROP:
+        return (uintptr_t)gr_resource_graphics(self->resource);
+    case GR_TRANSPORT_SHARED:
+    case GR_TRANSPORT_EXTERNAL:
+        return (uintptr_t)gr_resource_external_memory(self->resource);
+    default:
+        return 0;
+    }
+}
+
+static PyObject *handle(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromUnsignedLongLong(handle_of((resource_object *)self));
+}
+
+static bool has_mapping(resource_object *self)
+{
+    return self->mapped && self->mapped->buffer;
+}
+
+static PyObject *is_mapped(PyObject *object, void *closure)
+{
+    (void)closure;
+    return PyBool_FromLong(has_mapping((resource_object *)object));
+}
+
+static PyObject *is_closed(PyObject *object, void *closure)
+{
+    (void)closure;
+    return PyBool_FromLong(gr_resource_is_closed(((resource_object *)object)->resource));
+}
+
+static PyObject *size(PyObject *object, void *closure)
+{
+    (void)closure;
+    return PyLong_FromSize_t(gr_resource_size(((resource_object *)object)->resource));
+}
+
+static PyObject *flags(PyObject *object, void *closure)
+{
+    (void)closure;
+    return PyLong_FromUnsignedLong(gr_resource_flags(((resource_object *)object)->resource));
+}
+
+static PyObject *kind(PyObject *object, void *closure)
+{
+    (void)closure;
+    bool is_image = gr_resource_kind(((resource_object *)object)->resource) == GR_KIND_IMAGE;
+    return PyUnicode_FromString(is_image ? "image" : "buffer");
+}
+
+static PyObject *api(PyObject *object, void *closure)
+{
+    static const char *const names[] = {"", "opengl", "vulkan", "external"};
+    (void)closure;
+    return PyUnicode_FromString(names[gr_resource_api(((resource_object *)object)->resource) & 3]);
+}
+
+static PyObject *transport(PyObject *object, void *closure)
+{
+    gr_transport of = gr_resource_transport(((resource_object *)object)->resource);
+    (void)closure;
+    return PyUnicode_FromString(of == GR_TRANSPORT_INTEROP    ? "interop"
+                                : of == GR_TRANSPORT_SHARED   ? "shared"
+                                : of == GR_TRANSPORT_COPY     ? "copy"
+                                : of == GR_TRANSPORT_EXTERNAL ? "external"
+                                                              : "");
+}
+
+/* OpenGL's name and target: None for a resource of another API's. */
+static PyObject *gl_value(resource_object *self, unsigned int (*ask)(const gr_resource *))
+{
+    if (gr_resource_api(self->resource) != GR_OPENGL)
+        return Py_NewRef(Py_None);
+    return PyLong_FromUnsignedLong(ask(self->resource));
+}
+
+static PyObject *gl_name(PyObject *object, void *closure)
+{
+    (void)closure;
+    return gl_value((resource_object *)object, gr_gl_name);
+}
+
+static PyObject *gl_target(PyObject *object, void *closure)
+{
+    (void)closure;
+    return gl_value((resource_object *)object, gr_gl_target);
+}
+
+/* Vulkan's handles are pointers here; None for a resource of another API's. */
+static PyObject *vk_value(resource_object *self, uint64_t (*ask)(const gr_resource *))
+{
+    uint64_t handle = gr_resource_api(self->resource) == GR_VULKAN ? ask(self->resource) : 0;
+    return handle ? PyLong_FromUnsignedLongLong(handle) : Py_NewRef(Py_None);
+}
+
+static uint64_t ask_buffer(const gr_resource *resource)
+{
+    return (uint64_t)(uintptr_t)gr_vk_buffer(resource);
+}
+
+static uint64_t ask_image(const gr_resource *resource)
+{
+    return (uint64_t)(uintptr_t)gr_vk_image(resource);
+}
+
+static uint64_t ask_memory(const gr_resource *resource)
+{
+    return (uint64_t)(uintptr_t)gr_vk_memory(resource);
+}
+
+static PyObject *vk_buffer(PyObject *object, void *closure)
+{
+    (void)closure;
+    return vk_value((resource_object *)object, ask_buffer);
+}
+
+static PyObject *vk_image(PyObject *object, void *closure)
+{
+    (void)closure;
+    return vk_value((resource_object *)object, ask_image);
+}
+
+static PyObject *vk_memory(PyObject *object, void *closure)
+{
+    (void)closure;
+    return vk_value((resource_object *)object, ask_memory);
+}
+
+static PyObject *describe(PyObject *object, PyObject *none)
+{
+    char line[1024];
+    (void)none;
+    gr_resource_describe(((resource_object *)object)->resource, line, sizeof(line));
+    return text_of(line);
+}
+
+static PyObject *represent(PyObject *object)
+{
+    resource_object *self = (resource_object *)object;
+    bool closed = gr_resource_is_closed(self->resource);
+    char handle_text[32];
+    snprintf(handle_text, sizeof(handle_text), "0x%llx", (unsigned long long)handle_of(self));
+    return PyUnicode_FromFormat("<GraphicsResource handle=%s%s%s>", handle_text,
+                                has_mapping(self) ? " mapped" : "", closed ? " closed" : "");
+}
+
+/* ---- The type -------------------------------------------------------------------------------- */
+
+#define KEYWORDS (METH_VARARGS | METH_KEYWORDS)
+
+static PyMethodDef methods[] = {
+    {"from_gl_buffer", METHOD(from_gl_buffer), KEYWORDS | METH_CLASS,
+     "from_gl_buffer($type, gl_buffer, *, flags=None, stream=None, transports=None)\n--\n\n"
+     "Shares an OpenGL buffer that exists with CUDA, in the OpenGL context that is current.\n\n"
+     "With a stream the resource is a context manager that maps on entry; without, one that\n"
+     "closes. transports: None (without a copy), 'interop', 'copy' or 'any'."},
+    {"from_gl_image", METHOD(from_gl_image), KEYWORDS | METH_CLASS,
+     "from_gl_image($type, image, target, *, flags=None, transports=None)\n--\n\n"
+     "Shares an OpenGL texture or renderbuffer that exists with CUDA. target: GL_TEXTURE_2D, as a\n"
+     "number, and so on. flags: with 'surface_load_store', kernels and publish() write to it\n"
+     "without another copy."},
+    {"create_gl_buffer", METHOD(create_gl_buffer), KEYWORDS | METH_CLASS,
+     "create_gl_buffer($type, size, *, flags=None, transports=None)\n--\n\n"
+     "Makes an OpenGL buffer whose storage both sides share; its name is gl_name."},
+    {"create_gl_image", METHOD(create_gl_image), KEYWORDS | METH_CLASS,
+     "create_gl_image($type, target, internal_format, width, height, depth=0, levels=0, *,\n"
+     "                flags=None, transports=None)\n--\n\n"
+     "Makes an OpenGL texture whose storage both sides share; its name is gl_name."},
+    {"map", METHOD(map), METH_FASTCALL | METH_KEYWORDS,
+     "map($self, *, stream)\n--\n\n"
+     "Hands the resource to CUDA, and returns a Buffer: OpenGL or Vulkan has the resource again\n"
+     "when that is closed. Kernels on `stream` can use it at once."},
+    {"map_linear", METHOD(map_linear), KEYWORDS,
+     "map_linear($self, level=0, layer=0, *, stream)\n--\n\n"
+     "Maps one level and layer of an image as linear memory. This copies, at the map and at the\n"
+     "release, as the flags say."},
+    {"unmap", METHOD(unmap), KEYWORDS,
+     "unmap($self, *, stream=None)\n--\n\nEnds the mapping. None is the stream of the map."},
+    {"close", METHOD(call_close), KEYWORDS,
+     "close($self, stream=None)\n--\n\n"
+     "Ends the mapping, if there is one, and the registration. Closing again does nothing."},
+    {"wait", METHOD(call_wait), KEYWORDS,
+     "wait($self, timeout=None)\n--\n\n"
+     "Waits, on the CPU, until CUDA's work with the resource is done: up to `timeout` seconds, "
+     "and\n"
+     "None is without end."},
+    {"describe", describe, METH_NOARGS,
+     "describe($self)\n--\n\nOne line: what it is, its size, flags, transport and state."},
+    {"__enter__", enter, METH_NOARGS, NULL},
+    {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
+    {0},
+};
+
+static PyGetSetDef properties[] = {
+    {"handle", handle, NULL,
+     "CUDA's own object, as an int: the CUgraphicsResource, or the CUexternalMemory.", NULL},
+    {"resource_handle", handle, NULL, "The same as handle.", NULL},
+    {"is_mapped", is_mapped, NULL, "Whether CUDA has it.", NULL},
+    {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
+    {"size", size, NULL, "The bytes of a buffer; 0 for an image.", NULL},
+    {"flags", flags, NULL, "What it was registered with, as a number.", NULL},
+    {"kind", kind, NULL, "'buffer' or 'image'.", NULL},
+    {"api", api, NULL, "'opengl', 'vulkan' or 'external'.", NULL},
+    {"transport", transport, NULL,
+     "How bytes get across: 'interop', 'shared', 'copy' or 'external'.", NULL},
+    {"gl_name", gl_name, NULL, "OpenGL's name, or None.", NULL},
+    {"gl_target", gl_target, NULL, "OpenGL's target, or None.", NULL},
+    {"vk_buffer", vk_buffer, NULL, "The VkBuffer, as an int, or None.", NULL},
+    {"vk_image", vk_image, NULL, "The VkImage, as an int, or None.", NULL},
+    {"vk_memory", vk_memory, NULL, "The VkDeviceMemory, as an int, or None.", NULL},
+    {0},
+};
+
+static PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(resource_object, weak), READONLY, NULL},
+    {0},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, "An object of OpenGL's or Vulkan's that is registered with CUDA.\n\n"
+                "    resource = GraphicsResource.from_gl_buffer(name, flags='write_discard')\n"
+                "    with resource.map(stream=stream) as buffer:\n"
+                "        ... kernels on `stream` write to buffer.handle ...\n"},
+    {Py_tp_new, (void *)refuse_new},
+    {Py_tp_dealloc, (void *)end},
+    {Py_tp_repr, (void *)represent},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    {Py_tp_members, members},
+    {0},
+};
+
+static PyType_Spec spec = {.name = "grinterop.GraphicsResource",
+                           .basicsize = sizeof(resource_object),
+                           .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                           .slots = slots};
+
+bool add_resource(PyObject *module)
+{
+    name_stream = PyUnicode_InternFromString("stream");
+    resource_type = name_stream ? add_type(module, &spec) : NULL;
+    return resource_type;
+}
