@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Buffer: one mapping. The resource object holds it until it is closed, so that forgetting it does
+ * not end it; it holds the stream, which has to live as long.
+ */
+#include "resource.h"
+
+#include <grinterop/image.h>
+#include <grinterop/tensor.h>
+
+PyTypeObject *buffer_type;
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+/* For a mapping that nobody is told of. */
+static void let_go(gr_buffer *buffer)
+{
+    Py_BEGIN_ALLOW_THREADS
+    gr_buffer_release_later(buffer);
+    Py_END_ALLOW_THREADS
+}
+
+PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *stream)
+{
+    buffer_object *self = new_object(buffer_type);
+    if (!self) {
+        let_go(buffer);
+        return NULL;
+    }
+    self->buffer = buffer;
+    self->stream = Py_XNewRef(stream);
+    self->resource = resource;
+    if (resource) {
+        self->read_only = gr_resource_flags(resource->resource) & GR_READ_ONLY;
+        self->is_image = gr_resource_kind(resource->resource) == GR_KIND_IMAGE;
+        resource->mapped = (buffer_object *)Py_NewRef((PyObject *)self);
+    }
+    return (PyObject *)self;
+}
+
+bool buffer_usable(buffer_object *self)
+{
+    if (self->busy || (self->resource && self->resource->busy))
+        PyErr_SetString(PyExc_RuntimeError, "another thread is in a call with this Buffer");
+    else if (!self->buffer)
+        PyErr_SetString(PyExc_RuntimeError, "Buffer has been closed: its mapping has ended");
+    else
+        return true;
+    return false;
+}
+
+void buffer_ended(buffer_object *self)
+{
+    resource_object *resource = self->resource;
+    self->buffer = NULL;
+    self->resource = NULL;
+    Py_CLEAR(self->stream);
+    if (resource && resource->mapped == self) {
+        resource->mapped = NULL;
+        Py_DECREF(self);
+    }
+}
+
+static void set_busy(buffer_object *self, bool busy)
+{
+    self->busy = busy;
+    if (self->resource)
+        self->resource->busy = busy;
+}
+
+bool buffer_warn(unsigned tensors)
+{
+    return !tensors ||
+           !PyErr_WarnFormat(PyExc_ResourceWarning, 1,
+                             "%u tensor%s of the mapping still lived when it ended, and cannot be "
+                             "used any more: del them and what was made of them before",
+                             tensors, tensors == 1 ? "" : "s");
+}
+
+bool buffer_release(buffer_object *self, CUstream stream, unsigned *tensors)
+{
+    gr_status status;
+    gr_buffer *buffer = self->buffer;
+    *tensors = 0;
+    if (!buffer)
+        return true;
+    if (!buffer_usable(self))
+        return false;
+    if (self->of_ring) {
+        PyErr_SetString(PyExc_RuntimeError, "this Buffer is a ring's: hand its slot on instead");
+        return false;
+    }
+    *tensors = gr_buffer_tensors(buffer);
+    set_busy(self, true);
+    Py_BEGIN_ALLOW_THREADS
+    status = stream == GR_STREAM_OF_MAP ? gr_buffer_release(buffer)
+                                        : gr_buffer_release_many(&buffer, 1, stream, NULL);
+    Py_END_ALLOW_THREADS
+    set_busy(self, false);
+    if (status != GR_OK)
+        return fail();
+    Py_INCREF(self);
+    buffer_ended(self);
+    Py_DECREF(self);
+    return true;
+}
+
+bool buffer_close(buffer_object *self, CUstream stream)
+{
+    unsigned tensors;
+    return buffer_release(self, stream, &tensors) && buffer_warn(tensors);
+}
+
+/* Where the mapping can't be ended here and now, its stream is needed for as long as may be. */
+static void end(PyObject *object)
+{
+    buffer_object *self = (buffer_object *)object;
+    if (self->weak)
+        PyObject_ClearWeakRefs(object);
+    if (self->buffer && !self->of_ring) {
+        let_go(self->buffer);
+        if (!stream_stays(self->stream))
+            PyErr_Clear();
+    }
+    Py_XDECREF(self->stream);
+    end_object(object);
+}
+
+/* ---- Methods --------------------------------------------------------------------------------- */
+
+/* The stream, by its place or its name; NULL without an exception if there is none. */
+static PyObject *stream_argument(PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    Py_ssize_t named = names ? PyTuple_Size(names) : 0;
+    if (count + named > 1)
+        PyErr_SetString(PyExc_TypeError, "close() takes one argument, the stream");
+    else if (named && PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, 0), "stream") != 0)
+        PyErr_Format(PyExc_TypeError, "close() takes the argument stream, not %R",
+                     PyTuple_GetItem(names, 0));
+    else
+        return count + named ? args[0] : NULL;
+    return NULL;
+}
+
+static PyObject *call_close(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                            PyObject *names)
+{
+    CUstream stream;
+    PyObject *given = count || names ? stream_argument(args, count, names) : NULL;
+    if ((!given && PyErr_Occurred()) || !stream_or(given, GR_STREAM_OF_MAP, &stream))
+        return NULL;
+    return buffer_close((buffer_object *)self, stream) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)args;
+    (void)count;
+    bool ended = buffer_close((buffer_object *)self, GR_STREAM_OF_MAP);
+    return ended ? Py_NewRef(Py_False) : NULL;
+}
+
+static CUdeviceptr pointer_of(buffer_object *self)
+{
+    return self->buffer ? gr_buffer_ptr(self->buffer) : 0;
+}
+
+static PyObject *handle(PyObject *object, void *closure)
+{
+    (void)closure;
+    buffer_object *self = (buffer_object *)object;
+    CUdeviceptr pointer = pointer_of(self);
+    /* No pointer is an error of an image only, and the library's words are the better ones. */
+    if (!pointer && self->buffer && gr_last_error()->status == GR_ERR_STATE && self->is_image)
+        return fail();
+    return PyLong_FromUnsignedLongLong(pointer);
+}
+
+static PyObject *size(PyObject *object, void *closure)
+{
+    buffer_object *self = (buffer_object *)object;
+    (void)closure;
+    return PyLong_FromSize_t(self->buffer ? gr_buffer_size(self->buffer) : 0);
+}
+
+static PyObject *pitch(PyObject *object, void *closure)
+{
+    buffer_object *self = (buffer_object *)object;
+    (void)closure;
+    return PyLong_FromSize_t(self->buffer ? gr_buffer_pitch(self->buffer) : 0);
+}
+
+static PyObject *is_closed(PyObject *object, void *closure)
+{
+    (void)closure;
+    return PyBool_FromLong(!((buffer_object *)object)->buffer);
+}
+
+static PyObject *stream(PyObject *object, void *closure)
+{
+    PyObject *given = ((buffer_object *)object)->stream;
+    (void)closure;
+    return Py_NewRef(given ? given : Py_None);
+}
+
+static PyObject *resource(PyObject *object, void *closure)
+{
+    PyObject *owner = (PyObject *)((buffer_object *)object)->resource;
+    (void)closure;
+    return Py_NewRef(owner ? owner : Py_None);
+}
+
+static PyObject *is_read_only(PyObject *object, void *closure)
+{
+    (void)closure;
+    return PyBool_FromLong(((buffer_object *)object)->read_only);
+}
+
+static PyObject *yes(PyObject *object, void *closure)
+{
+    (void)closure;
+    return buffer_usable((buffer_object *)object) ? Py_NewRef(Py_True) : NULL;
+}
+
+static PyObject *no(PyObject *object, void *closure)
+{
+    (void)closure;
+    return buffer_usable((buffer_object *)object) ? Py_NewRef(Py_False) : NULL;
+}
+
+static PyObject *nothing(PyObject *object, void *closure)
+{
+    (void)object;
+    (void)closure;
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *describe(PyObject *object)
+{
+    buffer_object *self = (buffer_object *)object;
+    if (!self->buffer)
+        return PyUnicode_FromString("<Buffer closed>");
+    size_t bytes = gr_buffer_size(self->buffer);
+    if (self->is_image && !bytes)
+        return PyUnicode_FromString("<Buffer of an image>");
+    return PyUnicode_FromFormat("<Buffer ptr=%p size=%zu>", (void *)(uintptr_t)pointer_of(self),
+                                bytes);
+}
+
+static PyMethodDef own_methods[] = {
+    {"close", METHOD(call_close), METH_FASTCALL | METH_KEYWORDS,
+     "close($self, stream=None)\n--\n\n"
+     "Ends the mapping: the bytes are the graphics API's again, after what `stream` has been "
+     "given\n"
+     "so far. None is the stream of the map. Closing again does nothing."},
+    {"__enter__", enter_self, METH_NOARGS, NULL},
+    {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
+    {0},
+};
+
+/* These and those of other files, which add_buffer() copies here. */
+#define MOST_METHODS 32
+static PyMethodDef methods[MOST_METHODS + 1];
+
+static PyGetSetDef properties[] = {
+    {"handle", handle, NULL, "The device pointer, as an int; 0 once the mapping has ended.", NULL},
+    {"size", size, NULL, "Bytes; 0 for an image, and once the mapping has ended.", NULL},
+    {"pitch", pitch, NULL, "Bytes from row to row of what map_linear() mapped, else 0.", NULL},
+    {"is_closed", is_closed, NULL, "Whether the mapping has ended.", NULL},
+    {"is_read_only", is_read_only, NULL, "Whether CUDA may only read.", NULL},
+    {"is_device_accessible", yes, NULL, "Whether kernels can use the pointer.", NULL},
+    {"is_host_accessible", no, NULL, "Whether the CPU can use the pointer.", NULL},
+    {"is_managed", no, NULL, "Whether it is managed memory.", NULL},
+    {"device_id", buffer_device_id, NULL, "The CUDA device.", NULL},
+    {"__cuda_array_interface__", buffer_array_interface, NULL, "For Numba, PyCUDA and others.",
+     NULL},
+    {"memory_resource", nothing, NULL, "None: nothing allocated it.", NULL},
+    {"owner", nothing, NULL, "None: the mapping is its own.", NULL},
+    {"stream", stream, NULL, "The stream that the map was given.", NULL},
+    {"resource", resource, NULL, "The GraphicsResource, or None.", NULL},
+    {0},
+};
+
+static PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(buffer_object, weak), READONLY, NULL},
+    {0},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc,
+     "One mapping of a resource: the bytes, or the image, as CUDA sees them.\n\n"
+     "It comes from GraphicsResource.map() and lasts until close(), the end of its `with`, or\n"
+     "unmap() and close() of the resource."},
+    {Py_tp_new, (void *)refuse_new},
+    {Py_tp_dealloc, (void *)end},
+    {Py_tp_repr, (void *)describe},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    {Py_tp_members, members},
+    {0},
+};
+
+static PyType_Spec spec = {.name = "grinterop.Buffer",
+                           .basicsize = sizeof(buffer_object),
+                           .flags = Py_TPFLAGS_DEFAULT,
+                           .slots = slots};
+
+static void gather(const PyMethodDef *some, size_t *count)
+{
+    for (; some->ml_name && *count < MOST_METHODS; some++)
+        methods[(*count)++] = *some;
+}
+
+bool add_buffer(PyObject *module)
+{
+    size_t count = 0;
+    gather(own_methods, &count);
+    gather(buffer_copy_methods, &count);
+    gather(image_methods, &count);
+    gather(mapping_tensor_methods, &count);
+    buffer_type = add_type(module, &spec);
+    return buffer_type;
+}

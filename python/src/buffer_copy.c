@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies and fills of a mapped buffer, as cuda.core's Buffer has them. */
+#include "resource.h"
+
+#include <string.h>
+
+#include <grinterop/cuda.h>
+
+/* A stream that has to be given. */
+static bool stream_given(PyObject *given, const char *call, CUstream *stream)
+{
+    if (given)
+        return stream_of(given, stream);
+    PyErr_Format(PyExc_TypeError, "%s() needs keyword-only argument stream", call);
+    return false;
+}
+
+static gr_buffer *mapping_of(buffer_object *self, bool to_write)
+{
+    if (!buffer_usable(self))
+        return NULL;
+    if (!to_write || !self->read_only)
+        return self->buffer;
+    PyErr_SetString(PyExc_RuntimeError, "the resource was registered read_only");
+    return NULL;
+}
+
+/* Where a Buffer of either library's is, and how large. */
+static bool place_of(PyObject *object, uint64_t *pointer, uint64_t *size)
+{
+    PyObject *handle = PyObject_GetAttrString(object, "handle");
+    PyObject *bytes = handle ? PyObject_GetAttrString(object, "size") : NULL;
+    bool is_buffer = bytes && address_of(handle, pointer) && address_of(bytes, size);
+    Py_XDECREF(handle);
+    Py_XDECREF(bytes);
+    if (!is_buffer && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "a Buffer was expected, with handle and size, not %R",
+                     (PyObject *)Py_TYPE(object));
+    }
+    return is_buffer;
+}
+
+static PyObject *done(CUresult result, const char *call)
+{
+    return result == CUDA_SUCCESS ? Py_NewRef(Py_None) : driver_fail(result, call);
+}
+
+static PyObject *copy(buffer_object *self, PyObject *other, CUstream stream, bool to_other)
+{
+    uint64_t pointer, size;
+    gr_buffer *buffer = mapping_of(self, !to_other);
+    const gr_cuda_api *cuda = buffer ? gr_cuda() : NULL;
+    CUresult result;
+    if (!buffer || !place_of(other, &pointer, &size))
+        return NULL;
+    if (!cuda)
+        return fail();
+    size_t own = gr_buffer_size(buffer);
+    if (size != own) {
+        PyErr_Format(PyExc_ValueError,
+                     "buffer sizes mismatch: this one has %zu bytes, the other "
+                     "%llu",
+                     own, (unsigned long long)size);
+        return NULL;
+    }
+    CUdeviceptr here = gr_buffer_ptr(buffer);
+    Py_BEGIN_ALLOW_THREADS
+    result = cuda->MemcpyAsync(to_other ? pointer : here, to_other ? here : pointer, own, stream);
+    Py_END_ALLOW_THREADS
+    return done(result, "cuMemcpyAsync");
+}
+
+static PyObject *copy_to(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"dst", "stream", NULL};
+    PyObject *other = NULL, *given = NULL;
+    CUstream stream;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O$O:copy_to", names, &other, &given) ||
+        !stream_given(given, "copy_to", &stream))
+        return NULL;
+    if (!other || Py_IsNone(other)) {
+        PyErr_SetString(PyExc_ValueError, "a destination buffer must be provided: a mapping has no "
+                                          "memory resource to make one with");
+        return NULL;
+    }
+    PyObject *none = copy((buffer_object *)self, other, stream, true);
+    Py_XDECREF(none);
+    return none ? Py_NewRef(other) : NULL;
+}
+
+static PyObject *copy_from(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"src", "stream", NULL};
+    PyObject *other, *given = NULL;
+    CUstream stream;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O:copy_from", names, &other, &given) ||
+        !stream_given(given, "copy_from", &stream))
+        return NULL;
+    return copy((buffer_object *)self, other, stream, false);
+}
+
+/* ---- Fills ----------------------------------------------------------------------------------- */
+
+/* A byte as a number, or 1, 2 or 4 bytes: their number, or 0 with an exception. */
+static size_t pattern_of(PyObject *value, unsigned *pattern)
+{
+    PyObject *bytes;
+    *pattern = 0;
+    if (PyIndex_Check(value) && !PyBytes_Check(value)) {
+        PyObject *index = PyNumber_Index(value);
+        long number = index ? PyLong_AsLong(index) : -1;
+        Py_XDECREF(index);
+        if (number >= 0 && number < 256) {
+            *pattern = (unsigned)number;
+            return 1;
+        }
+        if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_OverflowError))
+            PyErr_SetString(PyExc_OverflowError, "a fill by a number takes one from 0 to 255");
+        return 0;
+    }
+    bytes = PyBytes_Check(value) ? Py_NewRef(value) : PyObject_CallMethod(value, "tobytes", NULL);
+    if (!bytes || !PyBytes_Check(bytes)) {
+        PyErr_Clear();
+        PyErr_SetString(PyExc_TypeError, "a fill takes a number, or 1, 2 or 4 bytes");
+        Py_XDECREF(bytes);
+        return 0;
+    }
+    size_t size = (size_t)PyBytes_Size(bytes);
+    if (size == 1 || size == 2 || size == 4)
+        memcpy(pattern, PyBytes_AsString(bytes), size);
+    else
+        PyErr_Format(PyExc_ValueError, "a fill takes 1, 2 or 4 bytes, not %zu", size);
+    Py_DECREF(bytes);
+    return PyErr_Occurred() ? 0 : size;
+}
+
+static CUresult run_fill(CUdeviceptr to, unsigned pattern, size_t size, size_t count,
+                         CUstream stream)
+{
+    const gr_cuda_api *cuda = gr_cuda();
+    if (!cuda)
+        return CUDA_ERROR_NOT_INITIALIZED;
+    if (size == 1)
+        return cuda->MemsetD8Async(to, (unsigned char)pattern, count, stream);
+    if (size == 2)
+        return cuda->MemsetD16Async(to, (unsigned short)pattern, count, stream);
+    return cuda->MemsetD32Async(to, pattern, count, stream);
+}
+
+static PyObject *fill(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"value", "stream", NULL};
+    PyObject *value, *given = NULL;
+    unsigned pattern;
+    size_t size;
+    CUstream stream;
+    CUresult result;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O:fill", names, &value, &given) ||
+        !stream_given(given, "fill", &stream) || !(size = pattern_of(value, &pattern)))
+        return NULL;
+    gr_buffer *buffer = mapping_of((buffer_object *)object, true);
+    if (!buffer)
+        return NULL;
+    size_t own = gr_buffer_size(buffer);
+    if (own % size) {
+        PyErr_Format(PyExc_ValueError, "buffer size (%zu) must be divisible by %zu", own, size);
+        return NULL;
+    }
+    CUdeviceptr to = gr_buffer_ptr(buffer);
+    Py_BEGIN_ALLOW_THREADS
+    result = run_fill(to, pattern, size, own / size, stream);
+    Py_END_ALLOW_THREADS
+    return done(result, "cuMemsetD8Async");
+}
+
+#define KEYWORDS (METH_VARARGS | METH_KEYWORDS)
+
+PyMethodDef buffer_copy_methods[] = {
+    {"copy_to", METHOD(copy_to), KEYWORDS,
+     "copy_to($self, dst, *, stream)\n--\n\nCopies its bytes to another Buffer of that size."},
+    {"copy_from", METHOD(copy_from), KEYWORDS,
+     "copy_from($self, src, *, stream)\n--\n\nCopies another Buffer's bytes, of that size."},
+    {"fill", METHOD(fill), KEYWORDS,
+     "fill($self, value, *, stream)\n--\n\n"
+     "Fills it with a byte, as a number, or with a pattern of 1, 2 or 4 bytes."},
+    {0},
+};
