@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a mapped image gives: arrays, surfaces, textures and copies. */
+#include "resource.h"
+
+#include <grinterop/image.h>
+
+/* The buffer's mapping. NULL, with an exception, if it has ended. */
+static gr_buffer *mapping_of(PyObject *object)
+{
+    buffer_object *self = (buffer_object *)object;
+    return buffer_usable(self) ? self->buffer : NULL;
+}
+
+static PyObject *handle_or_fail(uint64_t handle)
+{
+    return handle ? PyLong_FromUnsignedLongLong(handle) : fail();
+}
+
+static bool place_of(PyObject *args, PyObject *keywords, unsigned *level, unsigned *layer)
+{
+    static char *names[] = {"level", "layer", NULL};
+    *level = *layer = 0;
+    return PyArg_ParseTupleAndKeywords(args, keywords, "|II", names, level, layer);
+}
+
+static PyObject *array(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    unsigned level, layer;
+    gr_buffer *buffer = mapping_of(self);
+    if (!buffer || !place_of(args, keywords, &level, &layer))
+        return NULL;
+    return handle_or_fail((uintptr_t)gr_buffer_array(buffer, level, layer));
+}
+
+static PyObject *mipmapped_array(PyObject *self, PyObject *none)
+{
+    gr_buffer *buffer = mapping_of(self);
+    (void)none;
+    return buffer ? handle_or_fail((uintptr_t)gr_buffer_mipmapped_array(buffer)) : NULL;
+}
+
+static PyObject *surface(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    unsigned level, layer;
+    gr_buffer *buffer = mapping_of(self);
+    if (!buffer || !place_of(args, keywords, &level, &layer))
+        return NULL;
+    return handle_or_fail(gr_buffer_surface(buffer, level, layer));
+}
+
+/* ---- Textures -------------------------------------------------------------------------------- */
+
+static bool address_mode_of(PyObject *object, gr_address *mode)
+{
+    static const char *const names[] = {"clamp", "border", "wrap", "mirror", NULL};
+    int choice;
+    bool is_mode = choice_of(object, "address mode", names, &choice);
+    *mode = (gr_address)choice;
+    return is_mode;
+}
+
+/* One mode for all axes, or a sequence of three. */
+static bool address_modes_of(PyObject *object, gr_address modes[3])
+{
+    if (!object || Py_IsNone(object) || PyUnicode_Check(object)) {
+        if (!address_mode_of(object, &modes[0]))
+            return false;
+        modes[1] = modes[2] = modes[0];
+        return true;
+    }
+    for (int i = 0; i < 3; i++) {
+        PyObject *one = PySequence_GetItem(object, i);
+        bool is_mode = one && address_mode_of(one, &modes[i]);
+        Py_XDECREF(one);
+        if (!is_mode)
+            return false;
+    }
+    return true;
+}
+
+static bool filter_of(PyObject *object, gr_filter *filter)
+{
+    static const char *const names[] = {"point", "linear", NULL};
+    int choice;
+    bool is_filter = choice_of(object, "filter", names, &choice);
+    *filter = (gr_filter)choice;
+    return is_filter;
+}
+
+/* None is the library's default. */
+static bool yes_or_no(PyObject *object, gr_choice *choice)
+{
+    int truth = !object || Py_IsNone(object) ? -1 : PyObject_IsTrue(object);
+    *choice = truth == 1 ? GR_YES : truth == 0 ? GR_NO : GR_DEFAULT;
+    return !PyErr_Occurred();
+}
+
+static PyObject *texture(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"level",    "layer",     "address",     "filter",     "normalized",
+                            "as_float", "srgb",      "border",      "whole",      "mip_filter",
+                            "mip_bias", "min_level", "level_count", "anisotropy", NULL};
+    gr_texture_options options = GR_INIT(gr_texture_options);
+    PyObject *address = NULL, *filter = NULL, *normalized = NULL, *as_float = NULL, *srgb = NULL;
+    PyObject *mip_filter = NULL;
+    float *border = options.border;
+    int whole = 0;
+    gr_buffer *buffer = mapping_of(self);
+    if (!buffer ||
+        !PyArg_ParseTupleAndKeywords(
+            args, keywords, "|II$OOOOO(ffff)pOffII:texture", names, &options.level, &options.layer,
+            &address, &filter, &normalized, &as_float, &srgb, &border[0], &border[1], &border[2],
+            &border[3], &whole, &mip_filter, &options.mip_bias, &options.min_level,
+            &options.level_count, &options.anisotropy) ||
+        !address_modes_of(address, options.address) || !filter_of(filter, &options.filter) ||
+        !yes_or_no(normalized, &options.normalized_coordinates) ||
+        !yes_or_no(as_float, &options.as_float) || !yes_or_no(srgb, &options.srgb) ||
+        !filter_of(mip_filter, &options.mip_filter))
+        return NULL;
+    options.whole = whole;
+    return handle_or_fail(gr_buffer_texture(buffer, &options));
+}
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+typedef gr_status copy_call(gr_buffer *, unsigned, unsigned, const gr_linear_desc *, CUstream);
+
+static PyObject *copy(PyObject *object, PyObject *args, PyObject *keywords, copy_call *call)
+{
+    static char *names[] = {"address", "level", "layer", "pitch", "slice", "host", "stream", NULL};
+    buffer_object *self = (buffer_object *)object;
+    gr_linear_desc linear = GR_INIT(gr_linear_desc);
+    PyObject *address, *given = NULL;
+    unsigned level = 0, layer = 0;
+    unsigned long long pitch = 0, slice = 0;
+    uint64_t pointer;
+    CUstream stream;
+    gr_status status;
+    int host = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|II$KKpO", names, &address, &level, &layer,
+                                     &pitch, &slice, &host, &given) ||
+        !address_of(address, &pointer) || !stream_or(given, GR_STREAM_OF_MAP, &stream) ||
+        !buffer_usable(self))
+        return NULL;
+    linear.device = host ? 0 : pointer;
+    linear.host = host ? (void *)(uintptr_t)pointer : NULL;
+    linear.pitch = pitch;
+    linear.slice = slice;
+    self->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    status = call(self->buffer, level, layer, &linear, stream);
+    Py_END_ALLOW_THREADS
+    self->busy = false;
+    return none_or_fail(status);
+}
+
+static PyObject *copy_from_image(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    return copy(self, args, keywords, gr_buffer_copy_from_image);
+}
+
+static PyObject *copy_to_image(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    return copy(self, args, keywords, gr_buffer_copy_to_image);
+}
+
+/* ---- What it is ------------------------------------------------------------------------------ */
+
+static const char *format_name(CUarray_format format)
+{
+    switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+        return "u8";
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+        return "u16";
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+        return "u32";
+    case CU_AD_FORMAT_SIGNED_INT8:
+        return "i8";
+    case CU_AD_FORMAT_SIGNED_INT16:
+        return "i16";
+    case CU_AD_FORMAT_SIGNED_INT32:
+        return "i32";
+    case CU_AD_FORMAT_HALF:
+        return "f16";
+    case CU_AD_FORMAT_FLOAT:
+        return "f32";
+    default:
+        return "";
+    }
+}
+
+static PyObject *image_info(PyObject *self, PyObject *none)
+{
+    gr_buffer *buffer = mapping_of(self);
+    const gr_image_info *info = buffer ? gr_buffer_image_info(buffer) : NULL;
+    (void)none;
+    if (!info)
+        return buffer ? fail() : NULL;
+    return Py_BuildValue(
+        "{s:n,s:n,s:n,s:I,s:I,s:O,s:O,s:O,s:O,s:s,s:I,s:I}", "width", (Py_ssize_t)info->width,
+        "height", (Py_ssize_t)info->height, "depth", (Py_ssize_t)info->depth, "levels",
+        info->levels, "layers", info->layers, "cube", info->cube ? Py_True : Py_False, "layered",
+        info->layered ? Py_True : Py_False, "srgb", info->srgb ? Py_True : Py_False, "normalized",
+        info->normalized ? Py_True : Py_False, "format", format_name(info->format), "channels",
+        info->channels, "texel_bytes", info->texel_bytes);
+}
+
+#define KEYWORDS (METH_VARARGS | METH_KEYWORDS)
+
+PyMethodDef image_methods[] = {
+    {"array", METHOD(array), KEYWORDS,
+     "array($self, level=0, layer=0)\n--\n\nThe CUarray of one level and layer, as an int."},
+    {"mipmapped_array", mipmapped_array, METH_NOARGS,
+     "mipmapped_array($self)\n--\n\nThe CUmipmappedArray of all levels, as an int."},
+    {"surface", METHOD(surface), KEYWORDS,
+     "surface($self, level=0, layer=0)\n--\n\n"
+     "The CUsurfObject of one level and layer, by which kernels write; the mapping ends it."},
+    {"texture", METHOD(texture), KEYWORDS,
+     "texture($self, level=0, layer=0, *, address='clamp', filter='point', normalized=None,\n"
+     "        as_float=None, srgb=None, border=(0, 0, 0, 0), whole=False, mip_filter='point',\n"
+     "        mip_bias=0, min_level=0, level_count=0, anisotropy=0)\n--\n\n"
+     "A CUtexObject, by which kernels sample; the mapping ends it. None is the image's own way."},
+    {"copy_from_image", METHOD(copy_from_image), KEYWORDS,
+     "copy_from_image($self, address, level=0, layer=0, *, pitch=0, slice=0, host=False,\n"
+     "                stream=None)\n--\n\n"
+     "Copies one level and layer to linear memory on the device, or with `host` on the CPU."},
+    {"copy_to_image", METHOD(copy_to_image), KEYWORDS,
+     "copy_to_image($self, address, level=0, layer=0, *, pitch=0, slice=0, host=False,\n"
+     "              stream=None)\n--\n\n"
+     "Copies linear memory into one level and layer."},
+    {"image_info", image_info, METH_NOARGS,
+     "image_info($self)\n--\n\nWhat the driver says of the image, as a dict."},
+    {0},
+};

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Several resources at once, with one call of the driver. */
+#include "resource.h"
+
+#include <grinterop/tensor.h>
+
+/* What one call is about. All of it is NULL or 0 at first. */
+struct batch {
+    size_t count;
+    PyObject **objects; /* counted */
+    void **pointers;    /* gr_resource *, or gr_buffer * */
+};
+
+static void end(struct batch *batch)
+{
+    for (size_t i = 0; batch->objects && i < batch->count; i++)
+        Py_XDECREF(batch->objects[i]);
+    PyMem_Free(batch->objects);
+    PyMem_Free(batch->pointers);
+}
+
+/* Fills in the objects of a sequence. false, with an exception, if it is none, or empty. */
+static bool begin(PyObject *sequence, struct batch *batch)
+{
+    Py_ssize_t count = PySequence_Size(sequence);
+    if (count < 0)
+        return false;
+    batch->objects = PyMem_Calloc((size_t)count + 1, sizeof(*batch->objects));
+    batch->pointers = PyMem_Calloc((size_t)count + 1, sizeof(*batch->pointers));
+    if (!batch->objects || !batch->pointers)
+        return PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < count; i++) {
+        batch->objects[i] = PySequence_GetItem(sequence, i);
+        batch->count = (size_t)i + 1;
+        if (!batch->objects[i])
+            return false;
+    }
+    return true;
+}
+
+/* ---- Mapping --------------------------------------------------------------------------------- */
+
+static bool take_resources(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        resource_object *resource = resource_of(batch->objects[i]);
+        if (!resource)
+            return false;
+        if (resource->mapped && resource->mapped->buffer) {
+            PyErr_Format(PyExc_RuntimeError, "GraphicsResource %zu is already mapped", i);
+            return false;
+        }
+        batch->pointers[i] = resource->resource;
+    }
+    return true;
+}
+
+static void set_busy(struct batch *batch, bool busy)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        ((resource_object *)batch->objects[i])->busy = busy;
+}
+
+/* The buffers as a list. Those that got no object are set aside. */
+static PyObject *list_of(struct batch *batch, gr_buffer *buffers[], PyObject *stream)
+{
+    PyObject *list = PyList_New((Py_ssize_t)batch->count);
+    for (size_t i = 0; i < batch->count; i++) {
+        resource_object *resource = (resource_object *)batch->objects[i];
+        PyObject *buffer = list ? buffer_new(resource, buffers[i], stream) : NULL;
+        if (!list)
+            gr_buffer_release_later(buffers[i]);
+        else if (buffer)
+            PyList_SetItem(list, (Py_ssize_t)i, buffer);
+        else
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+static PyObject *map_batch(struct batch *batch, PyObject *given, CUstream stream,
+                           const gr_map_options *options)
+{
+    gr_status status;
+    gr_buffer **buffers = PyMem_Calloc(batch->count + 1, sizeof(gr_buffer *));
+    if (!buffers)
+        return PyErr_NoMemory();
+    set_busy(batch, true);
+    Py_BEGIN_ALLOW_THREADS
+    status =
+        gr_map_many((gr_resource *const *)batch->pointers, batch->count, stream, options, buffers);
+    Py_END_ALLOW_THREADS
+    set_busy(batch, false);
+    PyObject *list = status == GR_OK ? list_of(batch, buffers, given) : fail();
+    PyMem_Free(buffers);
+    return list;
+}
+
+static PyObject *map_many(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"resources", "stream", "wait_event", "ready_event",
+                            "offset",    "size",   NULL};
+    gr_map_options options = GR_INIT(gr_map_options);
+    PyObject *resources, *given, *wait = NULL, *ready = NULL, *list = NULL;
+    struct batch batch = {0};
+    CUstream stream;
+    Py_ssize_t offset = 0, size = 0;
+    (void)module;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|OOnn:map_many", names, &resources, &given,
+                                     &wait, &ready, &offset, &size) ||
+        !stream_of(given, &stream) || !event_of(wait, &options.wait_event) ||
+        !event_of(ready, &options.ready_event))
+        return NULL;
+    options.offset = (size_t)offset;
+    options.size = (size_t)size;
+    if (begin(resources, &batch) && take_resources(&batch))
+        list = map_batch(&batch, given, stream, &options);
+    end(&batch);
+    return list;
+}
+
+/* ---- Releasing ------------------------------------------------------------------------------- */
+
+static void mark(struct batch *batch, bool busy)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        buffer_object *buffer = (buffer_object *)batch->objects[i];
+        if (!batch->pointers[i])
+            continue;
+        buffer->busy = busy;
+        if (buffer->resource)
+            buffer->resource->busy = busy;
+    }
+}
+
+static bool take_buffer(PyObject *object, void **pointer)
+{
+    buffer_object *buffer = (buffer_object *)object;
+    if (Py_TYPE(object) != buffer_type) {
+        PyErr_Format(PyExc_TypeError, "a Buffer was expected, not %R", (PyObject *)Py_TYPE(object));
+        return false;
+    }
+    if (!buffer->buffer)
+        return true;
+    if (!buffer_usable(buffer))
+        return false;
+    if (buffer->of_ring) {
+        PyErr_SetString(PyExc_RuntimeError, "a Buffer is a ring's: hand its slot on instead");
+        return false;
+    }
+    buffer->busy = true;
+    *pointer = buffer->buffer;
+    return true;
+}
+
+/*
+ * Buffers that have ended already are left out. Each is marked as it is taken, so one that is
+ * listed twice is refused.
+ */
+static bool take_buffers(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        if (!take_buffer(batch->objects[i], &batch->pointers[i])) {
+            mark(batch, false);
+            return false;
+        }
+    }
+    return true;
+}
+
+static PyObject *release_batch(struct batch *batch, CUstream stream,
+                               const gr_release_options *options)
+{
+    gr_status status;
+    unsigned tensors = 0;
+    for (size_t i = 0; i < batch->count; i++)
+        tensors += batch->pointers[i] ? gr_buffer_tensors(batch->pointers[i]) : 0;
+    mark(batch, true);
+    Py_BEGIN_ALLOW_THREADS
+    status = gr_buffer_release_many((gr_buffer **)batch->pointers, batch->count, stream, options);
+    Py_END_ALLOW_THREADS
+    for (size_t i = 0; i < batch->count; i++) {
+        buffer_object *buffer = (buffer_object *)batch->objects[i];
+        buffer->busy = false;
+        if (buffer->resource)
+            buffer->resource->busy = false;
+        if (!batch->pointers[i])
+            buffer_ended(buffer);
+    }
+    if (status != GR_OK)
+        return fail();
+    return buffer_warn(tensors) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *release_many(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"buffers", "stream", "wait_event", NULL};
+    gr_release_options options = GR_INIT(gr_release_options);
+    PyObject *buffers, *given = NULL, *wait = NULL, *result = NULL;
+    struct batch batch = {0};
+    CUstream stream;
+    (void)module;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OO:release_many", names, &buffers, &given,
+                                     &wait) ||
+        !stream_or(given, GR_STREAM_OF_MAP, &stream) || !event_of(wait, &options.wait_event))
+        return NULL;
+    if (begin(buffers, &batch) && take_buffers(&batch))
+        result = batch.count ? release_batch(&batch, stream, &options) : Py_NewRef(Py_None);
+    end(&batch);
+    return result;
+}
+
+#define KEYWORDS (METH_VARARGS | METH_KEYWORDS)
+
+PyMethodDef many_functions[] = {
+    {"_map_many", METHOD(map_many), KEYWORDS, NULL},
+    {"_release_many", METHOD(release_many), KEYWORDS, NULL},
+    {0},
+};
