@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CudaContext: a device's primary context with a stream, for programs that have no other. */
+#include "module.h"
+
+#include <grinterop/cuda.h>
+
+typedef struct context_object {
+    PyObject_HEAD gr_cuda_context *context; /* NULL: closed */
+    unsigned long thread;                   /* which made it, and has to end it */
+} context_object;
+
+static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"device", NULL};
+    int device = 0;
+    gr_cuda_context *context;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|i:CudaContext", names, &device))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    context = gr_cuda_context_create(device);
+    Py_END_ALLOW_THREADS
+    context_object *self = context ? new_object(type) : NULL;
+    if (!context)
+        return fail();
+    if (!self) {
+        gr_cuda_context_free(context);
+        return NULL;
+    }
+    self->context = context;
+    self->thread = PyThread_get_thread_ident();
+    return (PyObject *)self;
+}
+
+static void let_go(context_object *self)
+{
+    gr_cuda_context *context = self->context;
+    self->context = NULL;
+    if (context) {
+        Py_BEGIN_ALLOW_THREADS
+        gr_cuda_context_free(context);
+        Py_END_ALLOW_THREADS
+    }
+}
+
+/* On another thread it stays: a context that is current somewhere can't be ended from elsewhere. */
+static void end(PyObject *object)
+{
+    context_object *self = (context_object *)object;
+    if (self->thread == PyThread_get_thread_ident())
+        let_go(self);
+    end_object(object);
+}
+
+static bool close_here(context_object *self)
+{
+    if (self->context && self->thread != PyThread_get_thread_ident()) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "a CudaContext is closed on the thread that made it, which is another");
+        return false;
+    }
+    let_go(self);
+    return true;
+}
+
+static PyObject *call_close(PyObject *self, PyObject *none)
+{
+    (void)none;
+    return close_here((context_object *)self) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)args;
+    (void)count;
+    return close_here((context_object *)self) ? Py_NewRef(Py_False) : NULL;
+}
+
+static gr_cuda_context *open_of(PyObject *object)
+{
+    gr_cuda_context *context = ((context_object *)object)->context;
+    if (!context)
+        PyErr_SetString(PyExc_RuntimeError, "CudaContext has been closed");
+    return context;
+}
+
+static PyObject *stream_pair(PyObject *self, PyObject *none)
+{
+    gr_cuda_context *context = open_of(self);
+    (void)none;
+    if (!context)
+        return NULL;
+    return Py_BuildValue("(iN)", 0, PyLong_FromVoidPtr(gr_cuda_context_stream(context)));
+}
+
+static PyObject *stream(PyObject *self, void *closure)
+{
+    gr_cuda_context *context = open_of(self);
+    (void)closure;
+    return context ? PyLong_FromVoidPtr(gr_cuda_context_stream(context)) : NULL;
+}
+
+static PyObject *handle(PyObject *self, void *closure)
+{
+    gr_cuda_context *context = open_of(self);
+    (void)closure;
+    return context ? PyLong_FromVoidPtr(gr_cuda_context_context(context)) : NULL;
+}
+
+static PyObject *call_sync(PyObject *self, PyObject *none)
+{
+    gr_cuda_context *context = open_of(self);
+    const gr_cuda_api *cuda = context ? gr_cuda() : NULL;
+    CUresult result;
+    (void)none;
+    if (!cuda)
+        return context ? fail() : NULL;
+    Py_BEGIN_ALLOW_THREADS
+    result = cuda->StreamSynchronize(gr_cuda_context_stream(context));
+    Py_END_ALLOW_THREADS
+    return result == CUDA_SUCCESS ? Py_NewRef(Py_None) : driver_fail(result, "cuStreamSynchronize");
+}
+
+static PyMethodDef methods[] = {
+    {"__cuda_stream__", stream_pair, METH_NOARGS, NULL},
+    {"sync", call_sync, METH_NOARGS, "sync($self)\n--\n\nWaits until its stream's work is done."},
+    {"close", call_close, METH_NOARGS, "close($self)\n--\n\nEnds it, on the thread that made it."},
+    {"__enter__", enter_self, METH_NOARGS, NULL},
+    {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
+    {0},
+};
+
+static PyGetSetDef properties[] = {
+    {"stream", stream, NULL, "The CUstream, as an int.", NULL},
+    {"handle", handle, NULL, "The CUcontext, as an int.", NULL},
+    {0},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc,
+     "CudaContext(device=0)\n--\n\n"
+     "Makes the primary context of a CUDA device current, with a new stream: wherever a\n"
+     "stream is wanted, this object is one."},
+    {Py_tp_new, (void *)make},
+    {Py_tp_dealloc, (void *)end},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    {0},
+};
+
+static PyType_Spec spec = {.name = "grinterop.CudaContext",
+                           .basicsize = sizeof(context_object),
+                           .flags = Py_TPFLAGS_DEFAULT,
+                           .slots = slots};
+
+bool add_cuda_context(PyObject *module)
+{
+    return add_type(module, &spec);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* EglContext: OpenGL without a window. */
+#include "module.h"
+
+#include <grinterop/egl.h>
+
+typedef struct egl_object {
+    PyObject_HEAD gr_egl *egl; /* NULL: closed */
+    PyObject *share;
+} egl_object;
+
+static PyTypeObject *egl_type;
+
+static gr_egl *open_of(PyObject *object)
+{
+    gr_egl *egl = ((egl_object *)object)->egl;
+    if (!egl)
+        PyErr_SetString(PyExc_RuntimeError, "EglContext has been closed");
+    return egl;
+}
+
+/* The context that a new one shares objects with; None: there is none. */
+static bool shared_of(PyObject *share, const gr_egl **egl)
+{
+    if (!share || Py_IsNone(share))
+        return true;
+    if (Py_TYPE(share) != egl_type) {
+        PyErr_Format(PyExc_TypeError, "share: an EglContext was expected, not %R",
+                     (PyObject *)Py_TYPE(share));
+        return false;
+    }
+    return (*egl = open_of(share));
+}
+
+static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"cuda_device", "major", "minor", "compatibility",
+                            "debug",       "share", NULL};
+    gr_egl_options options = GR_INIT(gr_egl_options);
+    int compatibility = 0, debug = 0;
+    PyObject *share = NULL;
+    gr_egl *egl;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|iii$ppO:EglContext", names,
+                                     &options.cuda_device, &options.major, &options.minor,
+                                     &compatibility, &debug, &share) ||
+        !shared_of(share, &options.share))
+        return NULL;
+    options.compatibility = compatibility;
+    options.debug = debug;
+    Py_BEGIN_ALLOW_THREADS
+    egl = gr_egl_create(&options);
+    Py_END_ALLOW_THREADS
+    egl_object *self = egl ? new_object(type) : NULL;
+    if (!egl)
+        return fail();
+    if (!self) {
+        gr_egl_free(egl);
+        return NULL;
+    }
+    self->egl = egl;
+    self->share = options.share ? Py_NewRef(share) : NULL;
+    return (PyObject *)self;
+}
+
+static void let_go(egl_object *self)
+{
+    gr_egl *egl = self->egl;
+    self->egl = NULL;
+    if (egl) {
+        Py_BEGIN_ALLOW_THREADS
+        gr_egl_free(egl);
+        Py_END_ALLOW_THREADS
+    }
+    Py_CLEAR(self->share);
+}
+
+static void end(PyObject *self)
+{
+    let_go((egl_object *)self);
+    end_object(self);
+}
+
+static PyObject *call_close(PyObject *self, PyObject *none)
+{
+    (void)none;
+    let_go((egl_object *)self);
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)args;
+    (void)count;
+    let_go((egl_object *)self);
+    return Py_NewRef(Py_False);
+}
+
+static PyObject *make_current(PyObject *self, PyObject *none)
+{
+    gr_egl *egl = open_of(self);
+    gr_status status;
+    (void)none;
+    if (!egl)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = gr_egl_make_current(egl);
+    Py_END_ALLOW_THREADS
+    return none_or_fail(status);
+}
+
+static PyObject *release_current(PyObject *type, PyObject *none)
+{
+    (void)type;
+    (void)none;
+    return none_or_fail(gr_egl_make_current(NULL));
+}
+
+static PyObject *handle(PyObject *self, void *(*ask)(const gr_egl *))
+{
+    gr_egl *egl = open_of(self);
+    return egl ? PyLong_FromVoidPtr(ask(egl)) : NULL;
+}
+
+static PyObject *display(PyObject *self, void *closure)
+{
+    (void)closure;
+    return handle(self, gr_egl_display);
+}
+
+static PyObject *config(PyObject *self, void *closure)
+{
+    (void)closure;
+    return handle(self, gr_egl_config);
+}
+
+static PyObject *context(PyObject *self, void *closure)
+{
+    (void)closure;
+    return handle(self, gr_egl_context);
+}
+
+static PyObject *is_closed(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyBool_FromLong(!((egl_object *)self)->egl);
+}
+
+static PyObject *describe(PyObject *self, PyObject *none)
+{
+    char line[1024];
+    gr_egl *egl = open_of(self);
+    (void)none;
+    if (!egl)
+        return NULL;
+    gr_egl_describe(egl, line, sizeof(line));
+    return text_of(line);
+}
+
+static PyMethodDef methods[] = {
+    {"make_current", make_current, METH_NOARGS,
+     "make_current($self)\n--\n\nMakes it current on the calling thread."},
+    {"release_current", release_current, METH_NOARGS | METH_STATIC,
+     "release_current()\n--\n\nLeaves no OpenGL context current on the calling thread."},
+    {"close", call_close, METH_NOARGS, "close($self)\n--\n\nEnds it. Closing again does nothing."},
+    {"describe", describe, METH_NOARGS, "describe($self)\n--\n\nOne line: who draws, and how."},
+    {"__enter__", enter_self, METH_NOARGS, NULL},
+    {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
+    {0},
+};
+
+static PyGetSetDef properties[] = {
+    {"display", display, NULL, "The EGLDisplay, as an int.", NULL},
+    {"config", config, NULL, "The EGLConfig, as an int.", NULL},
+    {"context", context, NULL, "The EGLContext, as an int.", NULL},
+    {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
+    {0},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc,
+     "EglContext(cuda_device=0, major=0, minor=0, *, compatibility=False, debug=False,\n"
+     "           share=None)\n--\n\n"
+     "An OpenGL context without a window on the GPU that a CUDA device is, or with the\n"
+     "software driver on the CPU. It is current from here on. Version 0.0 is the newest that\n"
+     "there is. The new context shares the OpenGL objects of `share`."},
+    {Py_tp_new, (void *)make},
+    {Py_tp_dealloc, (void *)end},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    {0},
+};
+
+static PyType_Spec spec = {.name = "grinterop.EglContext",
+                           .basicsize = sizeof(egl_object),
+                           .flags = Py_TPFLAGS_DEFAULT,
+                           .slots = slots};
+
+bool add_egl(PyObject *module)
+{
+    egl_type = add_type(module, &spec);
+    return egl_type;
+}
