@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Python objects that memory belongs to. A tensor ends on any thread, with the GIL or without it,
+ * also while Python ends; so its end only notes the object, and it is let go of later, by a call
+ * that has the GIL or by the main thread.
+ */
+#include "tensor.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct kept {
+    PyObject *object;
+    struct kept *next;
+};
+
+static struct kept *_Atomic ended;
+
+struct kept *keep(PyObject *object)
+{
+    struct kept *kept = malloc(sizeof(*kept));
+    if (kept)
+        kept->object = Py_NewRef(object);
+    else
+        PyErr_NoMemory();
+    return kept;
+}
+
+static int drop_pending(void *nothing)
+{
+    (void)nothing;
+    kept_drop();
+    return 0;
+}
+
+void kept_end(void *user)
+{
+    struct kept *kept = user;
+    kept->next = atomic_load(&ended);
+    while (!atomic_compare_exchange_weak(&ended, &kept->next, kept)) {
+    }
+    if (!kept->next && Py_IsInitialized())
+        Py_AddPendingCall(drop_pending, NULL);
+}
+
+void kept_drop(void)
+{
+    struct kept *kept = atomic_load(&ended) ? atomic_exchange(&ended, NULL) : NULL;
+    while (kept) {
+        struct kept *next = kept->next;
+        PyObject *object = kept->object;
+        free(kept);
+        Py_DECREF(object);
+        kept = next;
+    }
+}
+
+/* A stream is an object that compares by what it stands for; each is kept once, by identity. */
+bool stream_stays(PyObject *stream)
+{
+    static PyObject *streams;
+    PyObject *address;
+    if (!stream || PyLong_Check(stream))
+        return true;
+    if (!streams)
+        streams = PyDict_New();
+    address = streams ? PyLong_FromVoidPtr(stream) : NULL;
+    bool stays = address && !PyDict_SetItem(streams, address, stream);
+    Py_XDECREF(address);
+    return stays;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A mapping as a tensor: for other frameworks, and with another shape. */
+#include "tensor.h"
+
+static gr_buffer *mapping_of(PyObject *object)
+{
+    buffer_object *self = (buffer_object *)object;
+    return buffer_usable(self) ? self->buffer : NULL;
+}
+
+static PyObject *call_tensor(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"shape",  "dtype",     "strides",          "offset",
+                            "layout", "read_only", "negative_strides", NULL};
+    PyObject *shape = NULL, *dtype = NULL, *strides = NULL, *layout = NULL;
+    Py_ssize_t offset = 0;
+    int read_only = 0, negative_strides = 0;
+    struct desc desc;
+    gr_buffer *buffer = mapping_of(object);
+    if (!buffer ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "|OOOn$Opp:tensor", names, &shape, &dtype,
+                                     &strides, &offset, &layout, &read_only, &negative_strides) ||
+        !desc_of(&desc, shape, dtype, strides, layout, NULL))
+        return NULL;
+    bool as_it_is = !shape || Py_IsNone(shape);
+    if (as_it_is && PyTuple_Size(args) + (keywords ? PyDict_Size(keywords) : 0) > !!shape) {
+        PyErr_SetString(PyExc_TypeError, "tensor() needs a shape for what else is said of it");
+        return NULL;
+    }
+    desc.desc.offset = (size_t)offset;
+    desc.desc.read_only = read_only;
+    desc.desc.negative_strides = negative_strides;
+    return tensor_new(gr_buffer_tensor(buffer, as_it_is ? NULL : &desc.desc),
+                      ((buffer_object *)object)->stream);
+}
+
+static PyObject *dlpack(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    struct export wanted;
+    gr_buffer *buffer = mapping_of(self);
+    if (!buffer || !export_of(&wanted, args, count, names))
+        return NULL;
+    return export_mapping(buffer, ((buffer_object *)self)->cuda_stream, &wanted);
+}
+
+static PyObject *ask_device(gr_buffer *buffer)
+{
+    gr_tensor *tensor = gr_buffer_tensor(buffer, NULL);
+    if (!tensor)
+        return fail_as_buffer_error();
+    PyObject *device = export_device(gr_tensor_get_info(tensor));
+    gr_tensor_free(tensor);
+    return device;
+}
+
+/* A resource's device stays, so it is asked for once; an image's mapping may be no tensor at all.
+ */
+static PyObject *dlpack_device(PyObject *object, PyObject *none)
+{
+    buffer_object *self = (buffer_object *)object;
+    gr_buffer *buffer = mapping_of(object);
+    (void)none;
+    if (!buffer)
+        return NULL;
+    PyObject **kept = self->resource && !self->is_image ? &self->resource->dl_device : NULL;
+    if (kept && *kept)
+        return Py_NewRef(*kept);
+    PyObject *device = ask_device(buffer);
+    if (kept && device)
+        *kept = Py_NewRef(device);
+    return device;
+}
+
+PyObject *buffer_array_interface(PyObject *self, void *closure)
+{
+    gr_buffer *buffer = mapping_of(self);
+    gr_tensor *tensor = buffer ? gr_buffer_tensor(buffer, NULL) : NULL;
+    (void)closure;
+    if (!tensor) {
+        PyErr_Clear();
+        PyErr_SetString(PyExc_AttributeError,
+                        buffer ? gr_last_error()->message : "Buffer has been closed");
+        return NULL;
+    }
+    PyObject *interface = export_interface(tensor);
+    gr_tensor_free(tensor);
+    return interface;
+}
+
+PyObject *buffer_device_id(PyObject *self, void *closure)
+{
+    gr_buffer *buffer = mapping_of(self);
+    gr_tensor *tensor = buffer ? gr_buffer_tensor(buffer, NULL) : NULL;
+    (void)closure;
+    if (!tensor)
+        return buffer ? fail() : NULL;
+    PyObject *device = PyLong_FromLong(gr_tensor_get_info(tensor)->device);
+    gr_tensor_free(tensor);
+    return device;
+}
+
+PyMethodDef mapping_tensor_methods[] = {
+    {"tensor", METHOD(call_tensor), METH_VARARGS | METH_KEYWORDS,
+     "tensor($self, shape=None, dtype='uint8', strides=None, offset=0, *, layout=None,\n"
+     "       read_only=False, negative_strides=False)\n--\n\n"
+     "The mapping as a Tensor, without a copy: its bytes, or of that shape and dtype. It is\n"
+     "revoked when the mapping ends."},
+    {"__dlpack__", METHOD(dlpack), METH_FASTCALL | METH_KEYWORDS,
+     "__dlpack__($self, stream=None, *, max_version=None, dl_device=None, copy=None)\n--\n\n"
+     "A capsule for another framework's from_dlpack()."},
+    {"__dlpack_device__", dlpack_device, METH_NOARGS, "__dlpack_device__($self)\n--\n\n"},
+    {0},
+};

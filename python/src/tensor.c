@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensor: memory with a type and a shape. */
+#include "tensor.h"
+
+#include <string.h>
+
+#include <grinterop/cuda.h>
+
+PyTypeObject *tensor_type;
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+void tensor_free(gr_tensor *tensor)
+{
+    if (!tensor)
+        return;
+    Py_BEGIN_ALLOW_THREADS
+    gr_tensor_free(tensor);
+    Py_END_ALLOW_THREADS
+    kept_drop();
+}
+
+PyObject *tensor_new(gr_tensor *tensor, PyObject *stream)
+{
+    if (!tensor)
+        return fail();
+    tensor_object *self = new_object(tensor_type);
+    if (!self) {
+        tensor_free(tensor);
+        return NULL;
+    }
+    self->tensor = tensor;
+    self->stream = stream && !Py_IsNone(stream) ? Py_NewRef(stream) : NULL;
+    return (PyObject *)self;
+}
+
+gr_tensor *tensor_of(PyObject *object)
+{
+    gr_tensor *tensor = ((tensor_object *)object)->tensor;
+    if (!tensor)
+        PyErr_SetString(PyExc_RuntimeError, "Tensor has been closed");
+    return tensor;
+}
+
+static void let_go(tensor_object *self)
+{
+    gr_tensor *tensor = self->tensor;
+    self->tensor = NULL;
+    tensor_free(tensor);
+    Py_CLEAR(self->chroma);
+    Py_CLEAR(self->stream);
+}
+
+static void end(PyObject *object)
+{
+    tensor_object *self = (tensor_object *)object;
+    if (self->weak)
+        PyObject_ClearWeakRefs(object);
+    let_go(self);
+    end_object(object);
+}
+
+static PyObject *call_close(PyObject *self, PyObject *none)
+{
+    (void)none;
+    let_go((tensor_object *)self);
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)args;
+    (void)count;
+    let_go((tensor_object *)self);
+    return Py_NewRef(Py_False);
+}
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+static PyObject *call_alloc(PyObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"shape", "dtype", "stream", "memory", "layout", "strides", NULL};
+    PyObject *shape, *dtype = NULL, *given = NULL, *memory = NULL, *layout = NULL, *strides = NULL;
+    struct desc desc;
+    CUstream stream;
+    gr_tensor *tensor;
+    (void)type;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O$OOOO:alloc", names, &shape, &dtype,
+                                     &given, &memory, &layout, &strides) ||
+        !desc_of(&desc, shape, dtype, strides, layout, memory) ||
+        !stream_or(given, GR_STREAM_NONE, &stream))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    tensor = gr_tensor_alloc(&desc.desc, stream);
+    Py_END_ALLOW_THREADS
+    return tensor_new(tensor, given);
+}
+
+static PyObject *call_wrap(PyObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"pointer", "shape", "dtype",     "strides",          "layout", "memory",
+                            "stream",  "owner", "read_only", "negative_strides", NULL};
+    PyObject *pointer, *shape, *dtype = NULL, *strides = NULL, *layout = NULL, *memory = NULL;
+    PyObject *given = NULL, *owner = Py_None;
+    int read_only = 0, negative_strides = 0;
+    struct desc desc;
+    struct kept *kept;
+    uint64_t address;
+    CUstream ready_on;
+    (void)type;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|O$OOOOOpp:wrap", names, &pointer, &shape,
+                                     &dtype, &strides, &layout, &memory, &given, &owner, &read_only,
+                                     &negative_strides) ||
+        !desc_of(&desc, shape, dtype, strides, layout, memory) || !address_of(pointer, &address) ||
+        !stream_or(given, GR_STREAM_NONE, &ready_on) || !(kept = keep(owner)))
+        return NULL;
+    desc.desc.read_only = read_only;
+    desc.desc.negative_strides = negative_strides;
+    gr_tensor *tensor =
+        gr_tensor_wrap(&desc.desc, (void *)(uintptr_t)address, ready_on, kept_end, kept);
+    PyObject *self = tensor_new(tensor, given);
+    if (!tensor)
+        kept_end(kept);
+    kept_drop();
+    return self;
+}
+
+static PyObject *call_from_dlpack(PyObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"object", "stream", "layout", NULL};
+    PyObject *object, *given = NULL, *name = NULL;
+    gr_layout layout;
+    (void)type;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OO:from_dlpack", names, &object, &given,
+                                     &name) ||
+        !layout_of(name, &layout))
+        return NULL;
+    return import_any(object, given, layout);
+}
+
+static bool given(PyObject *object)
+{
+    return object && !Py_IsNone(object);
+}
+
+/* What call_view() was given, over what the tensor is. */
+static bool describe_view(struct desc *desc, const gr_tensor_info *info, PyObject *shape,
+                          PyObject *dtype, PyObject *strides, PyObject *layout)
+{
+    struct desc old;
+    PyObject *sizes = given(shape) ? Py_NewRef(shape) : numbers(info->shape, info->ndim);
+    bool is_desc = sizes && desc_of(desc, sizes, dtype, strides, layout, NULL);
+    Py_XDECREF(sizes);
+    if (!is_desc)
+        return false;
+    desc_of_info(&old, info);
+    if (!given(shape) && !given(strides)) {
+        memcpy(desc->strides, old.strides, sizeof(desc->strides));
+        desc->desc.strides = desc->strides;
+        desc->desc.offset = old.desc.offset;
+    }
+    if (!given(dtype))
+        desc->desc.dtype = info->dtype;
+    if (!given(layout) && !given(shape))
+        desc->desc.layout = info->layout;
+    return true;
+}
+
+static PyObject *call_view(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"shape",  "dtype",     "strides",          "offset",
+                            "layout", "read_only", "negative_strides", NULL};
+    tensor_object *self = (tensor_object *)object;
+    PyObject *shape = NULL, *dtype = NULL, *strides = NULL, *layout = NULL;
+    Py_ssize_t offset = 0;
+    int read_only = 0, negative_strides = 0;
+    gr_tensor *tensor = tensor_of(object);
+    const gr_tensor_info *info = tensor ? gr_tensor_get_info(tensor) : NULL;
+    struct desc desc;
+    if (!tensor ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "|OOOn$Opp:view", names, &shape, &dtype,
+                                     &strides, &offset, &layout, &read_only, &negative_strides))
+        return NULL;
+    if (!info)
+        return fail();
+    if (!describe_view(&desc, info, shape, dtype, strides, layout))
+        return NULL;
+    desc.desc.offset += (size_t)offset;
+    desc.desc.read_only = read_only || info->read_only;
+    desc.desc.negative_strides = negative_strides;
+    return tensor_new(gr_tensor_view(tensor, &desc.desc), self->stream);
+}
+
+static PyObject *call_clone(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"memory", "stream", NULL};
+    PyObject *memory = NULL, *given = NULL;
+    gr_tensor *tensor = tensor_of(self), *made;
+    CUstream stream;
+    int kind;
+    if (!tensor ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "|O$O:clone", names, &memory, &given) ||
+        !choice_of(memory, "kind of memory", memory_names, &kind) ||
+        !stream_or(given, CU_STREAM_LEGACY, &stream))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    made = gr_tensor_clone(tensor, (gr_memory)kind, stream);
+    Py_END_ALLOW_THREADS
+    return tensor_new(made, given);
+}
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+static PyObject *copy_between(gr_tensor *to, gr_tensor *from, PyObject *given)
+{
+    CUstream stream;
+    gr_status status;
+    if (!to || !from || !stream_or(given, CU_STREAM_LEGACY, &stream))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = gr_tensor_copy(to, from, stream);
+    Py_END_ALLOW_THREADS
+    return none_or_fail(status);
+}
+
+static PyObject *call_copy(PyObject *self, PyObject *args, PyObject *keywords, bool from)
+{
+    static char *names[] = {"other", "stream", NULL};
+    PyObject *object, *given = NULL;
+    if (!tensor_of(self) ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "O|$O", names, &object, &given))
+        return NULL;
+    PyObject *other = import_any(object, given, GR_LAYOUT_SHAPE);
+    if (!other)
+        return NULL;
+    PyObject *to = from ? self : other, *source = from ? other : self;
+    PyObject *done = copy_between(tensor_of(to), tensor_of(source), given);
+    Py_DECREF(other);
+    return done;
+}
+
+static PyObject *call_copy_from(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    return call_copy(self, args, keywords, true);
+}
+
+static PyObject *call_copy_to(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    return call_copy(self, args, keywords, false);
+}
+
+static CUresult copied_out(gr_tensor *tensor, char *to, size_t bytes, CUstream stream,
+                           gr_status *status)
+{
+    const gr_cuda_api *cuda = gr_cuda();
+    *status = cuda ? gr_tensor_copy_to_host(tensor, to, bytes, stream) : GR_ERR_NO_DRIVER;
+    return *status == GR_OK ? cuda->StreamSynchronize(stream) : CUDA_SUCCESS;
+}
+
+static PyObject *call_to_bytes(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"stream", NULL};
+    PyObject *given = NULL;
+    gr_tensor *tensor = tensor_of(self);
+    const gr_tensor_info *info = tensor ? gr_tensor_get_info(tensor) : NULL;
+    CUstream stream;
+    CUresult result;
+    gr_status status;
+    if (!tensor || !PyArg_ParseTupleAndKeywords(args, keywords, "|$O:tobytes", names, &given) ||
+        !stream_or(given, CU_STREAM_LEGACY, &stream))
+        return NULL;
+    if (!info)
+        return fail();
+    if (!info->bytes)
+        return PyBytes_FromStringAndSize(NULL, 0);
+    size_t count = info->bytes;
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)count);
+    char *to = bytes ? PyBytes_AsString(bytes) : NULL;
+    if (!to)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    result = copied_out(tensor, to, count, stream, &status);
+    Py_END_ALLOW_THREADS
+    if (status == GR_OK && result == CUDA_SUCCESS)
+        return bytes;
+    Py_DECREF(bytes);
+    return status == GR_OK ? driver_fail(result, "cuStreamSynchronize") : fail();
+}
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+static PyObject *call_wait(PyObject *self, PyObject *given)
+{
+    gr_tensor *tensor = tensor_of(self);
+    CUstream stream;
+    return tensor && stream_of(given, &stream) ? none_or_fail(gr_tensor_wait(tensor, stream))
+                                               : NULL;
+}
+
+static PyObject *call_used_on(PyObject *self, PyObject *given)
+{
+    gr_tensor *tensor = tensor_of(self);
+    CUstream stream;
+    return tensor && stream_of(given, &stream) ? none_or_fail(gr_tensor_used_on(tensor, stream))
+                                               : NULL;
+}
+
+/* ---- Exchange -------------------------------------------------------------------------------- */
+
+static PyObject *dlpack(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    struct export wanted;
+    gr_tensor *tensor = tensor_of(self);
+    if (!tensor || !export_of(&wanted, args, count, names))
+        return NULL;
+    return export_capsule(tensor, &wanted, ((tensor_object *)self)->stream);
+}
+
+static const gr_tensor_info *info_of(PyObject *self)
+{
+    gr_tensor *tensor = tensor_of(self);
+    const gr_tensor_info *info = tensor ? gr_tensor_get_info(tensor) : NULL;
+    if (tensor && !info)
+        fail();
+    return info;
+}
+
+static PyObject *dlpack_device(PyObject *self, PyObject *none)
+{
+    const gr_tensor_info *info = info_of(self);
+    (void)none;
+    return info ? export_device(info) : NULL;
+}
+
+static PyObject *array_interface(PyObject *self, void *closure)
+{
+    gr_tensor *tensor = tensor_of(self);
+    (void)closure;
+    if (tensor)
+        return export_interface(tensor);
+    PyErr_SetString(PyExc_AttributeError, "Tensor has been closed");
+    return NULL;
+}
+
+/* ---- What it is ------------------------------------------------------------------------------ */
+
+#define PROPERTY(name, value)                                                                      \
+    static PyObject *name(PyObject *self, void *closure)                                           \
+    {                                                                                              \
+        const gr_tensor_info *info = info_of(self);                                                \
+        (void)closure;                                                                             \
+        return info ? (value) : NULL;                                                              \
+    }
+
+PROPERTY(handle, PyLong_FromUnsignedLongLong(info->ptr))
+PROPERTY(shape, numbers(info->shape, info->ndim))
+PROPERTY(strides, numbers(info->strides, info->ndim))
+PROPERTY(ndim, PyLong_FromUnsignedLong(info->ndim))
+PROPERTY(nbytes, PyLong_FromSize_t(info->bytes))
+PROPERTY(dtype, PyUnicode_FromString(gr_dtype_name(info->dtype)))
+PROPERTY(typestr, PyUnicode_FromString(gr_dtype_typestr(info->dtype)))
+PROPERTY(itemsize, PyLong_FromSize_t(gr_dtype_size(info->dtype)))
+PROPERTY(layout, PyUnicode_FromString(layout_names[info->layout]))
+PROPERTY(memory, PyUnicode_FromString(memory_names[info->memory]))
+PROPERTY(device, PyLong_FromLong(info->device))
+PROPERTY(is_read_only, PyBool_FromLong(info->read_only))
+PROPERTY(is_compact, PyBool_FromLong(info->compact))
+PROPERTY(is_revoked, PyBool_FromLong(info->revoked))
+
+static PyObject *is_closed(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyBool_FromLong(!((tensor_object *)self)->tensor);
+}
+
+static PyObject *chroma(PyObject *self, void *closure)
+{
+    PyObject *plane = ((tensor_object *)self)->chroma;
+    (void)closure;
+    return Py_NewRef(plane ? plane : Py_None);
+}
+
+static PyObject *represent(PyObject *object)
+{
+    tensor_object *self = (tensor_object *)object;
+    const gr_tensor_info *info = self->tensor ? gr_tensor_get_info(self->tensor) : NULL;
+    PyObject *sizes = info ? numbers(info->shape, info->ndim) : NULL;
+    if (!info)
+        return PyUnicode_FromString("<Tensor closed>");
+    if (!sizes)
+        return NULL;
+    PyObject *text = PyUnicode_FromFormat("<Tensor %s %R%s%s>", gr_dtype_name(info->dtype), sizes,
+                                          info->layout ? " " : "",
+                                          info->layout ? layout_names[info->layout] : "");
+    Py_DECREF(sizes);
+    if (text && info->revoked) {
+        PyObject *more = PyUnicode_FromFormat("%U revoked", text);
+        Py_DECREF(text);
+        text = more;
+    }
+    return text;
+}
+
+/* ---- The type -------------------------------------------------------------------------------- */
+
+#define KEYWORDS (METH_VARARGS | METH_KEYWORDS)
+
+static PyMethodDef methods[] = {
+    {"alloc", METHOD(call_alloc), KEYWORDS | METH_CLASS,
+     "alloc($type, shape, dtype='uint8', *, stream=None, memory='device', layout=None,\n"
+     "      strides=None)\n--\n\n"
+     "Memory of its own, whose bytes are undefined, for later work of `stream`.\n\n"
+     "memory: 'device', 'host', 'pinned' or 'managed'. Strides are bytes. layout: as for\n"
+     "from_dlpack()."},
+    {"wrap", METHOD(call_wrap), KEYWORDS | METH_CLASS,
+     "wrap($type, pointer, shape, dtype='uint8', *, strides=None, layout=None, memory='device',\n"
+     "     stream=None, owner=None, read_only=False, negative_strides=False)\n--\n\n"
+     "Memory that is somebody's. `owner` is kept until the tensor and all that was made of it "
+     "have\n"
+     "ended, and the streams have passed. The bytes are ready once `stream` has come so far."},
+    {"from_dlpack", METHOD(call_from_dlpack), KEYWORDS | METH_CLASS,
+     "from_dlpack($type, object, *, stream=None, layout=None)\n--\n\n"
+     "Another framework's tensor, without a copy: anything with __dlpack__() or\n"
+     "__cuda_array_interface__, a capsule, or two of these, which are the planes of a picture.\n"
+     "What its producer has begun comes before later work of `stream`. `layout` overrides what\n"
+     "the shape says: 'hwc', 'chw', 'nv12', 'p016', 'nv16' or 'yuv444'."},
+    {"view", METHOD(call_view), KEYWORDS,
+     "view($self, shape=None, dtype=None, strides=None, offset=0, *, layout=None,\n"
+     "     read_only=False, negative_strides=False)\n--\n\n"
+     "The same memory, described in another way. None is what it is now; `offset` is the byte,\n"
+     "from its lowest one, where element 0 is to be."},
+    {"clone", METHOD(call_clone), KEYWORDS,
+     "clone($self, memory='device', *, stream=None)\n--\n\n"
+     "A compact copy, in the order of `stream`; None is the legacy default stream."},
+    {"copy_from", METHOD(call_copy_from), KEYWORDS,
+     "copy_from($self, other, *, stream=None)\n--\n\n"
+     "Copies the elements of anything that from_dlpack() takes, of equal shape and dtype."},
+    {"copy_to", METHOD(call_copy_to), KEYWORDS,
+     "copy_to($self, other, *, stream=None)\n--\n\n"
+     "Copies the elements to anything that from_dlpack() takes, of equal shape and dtype."},
+    {"tobytes", METHOD(call_to_bytes), KEYWORDS,
+     "tobytes($self, *, stream=None)\n--\n\n"
+     "Its elements as bytes, without gaps, when `stream` has come so far."},
+    {"wait", call_wait, METH_O,
+     "wait($self, stream, /)\n--\n\nMakes `stream` wait until the bytes are ready."},
+    {"used_on", call_used_on, METH_O,
+     "used_on($self, stream, /)\n--\n\n"
+     "Says that `stream` uses it: its end, or the release of its mapping, comes after that."},
+    {"close", call_close, METH_NOARGS,
+     "close($self)\n--\n\nLets go of it. What was exported, and views, keep the memory."},
+    {"__dlpack__", METHOD(dlpack), METH_FASTCALL | METH_KEYWORDS,
+     "__dlpack__($self, stream=None, *, max_version=None, dl_device=None, copy=None)\n--\n\n"
+     "A capsule for another framework's from_dlpack()."},
+    {"__dlpack_device__", dlpack_device, METH_NOARGS, "__dlpack_device__($self)\n--\n\n"},
+    {"__enter__", enter_self, METH_NOARGS, NULL},
+    {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
+    {0},
+};
+
+static PyGetSetDef properties[] = {
+    {"handle", handle, NULL, "Where element 0 is, as an int; 0 once it was revoked.", NULL},
+    {"shape", shape, NULL, "How large each dimension is.", NULL},
+    {"strides", strides, NULL, "Bytes from one element of each dimension to the next.", NULL},
+    {"ndim", ndim, NULL, "How many dimensions there are.", NULL},
+    {"nbytes", nbytes, NULL, "Bytes of all elements, without gaps.", NULL},
+    {"dtype", dtype, NULL, "The type's name, such as 'float32'.", NULL},
+    {"typestr", typestr, NULL, "The type's name in the array interfaces, such as '<f4'.", NULL},
+    {"itemsize", itemsize, NULL, "Bytes of one element.", NULL},
+    {"layout", layout, NULL, "What the dimensions are: 'shape', 'hwc', 'chw', 'nv12', ...", NULL},
+    {"memory", memory, NULL, "'device', 'host', 'pinned' or 'managed'.", NULL},
+    {"device", device, NULL, "The CUDA device.", NULL},
+    {"is_read_only", is_read_only, NULL, "Whether nobody may write to it.", NULL},
+    {"is_compact", is_compact, NULL, "Whether its elements follow each other.", NULL},
+    {"is_revoked", is_revoked, NULL, "Whether the mapping that it was of has ended.", NULL},
+    {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
+    {"chroma", chroma, NULL, "The plane of colours, if it is a Tensor of its own; else None.",
+     NULL},
+    {"__cuda_array_interface__", array_interface, NULL, "For Numba, PyCUDA and others.", NULL},
+    {0},
+};
+
+static PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(tensor_object, weak), READONLY, NULL},
+    {0},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, "Memory with a type and a shape, that frameworks exchange without a copy."},
+    {Py_tp_new, (void *)refuse_new},
+    {Py_tp_dealloc, (void *)end},
+    {Py_tp_repr, (void *)represent},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    {Py_tp_members, members},
+    {0},
+};
+
+static PyType_Spec spec = {.name = "grinterop.Tensor",
+                           .basicsize = sizeof(tensor_object),
+                           .flags = Py_TPFLAGS_DEFAULT,
+                           .slots = slots};
+
+bool add_tensor(PyObject *module)
+{
+    tensor_type = add_type(module, &spec);
+    return tensor_type && export_ready();
+}
+
+/* ---- Functions ------------------------------------------------------------------------------- */
+
+static PyObject *collect(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"timeout", NULL};
+    PyObject *time = NULL;
+    unsigned timeout_ms;
+    gr_status status;
+    (void)module;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:collect", names, &time) ||
+        !timeout_of(time, &timeout_ms))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = gr_tensor_collect(timeout_ms);
+    Py_END_ALLOW_THREADS
+    kept_drop();
+    return none_or_fail(status);
+}
+
+static PyObject *bytes_moved(PyObject *module, PyObject *none)
+{
+    (void)module;
+    (void)none;
+    return PyLong_FromUnsignedLongLong(gr_bytes_moved());
+}
+
+PyMethodDef tensor_functions[] = {
+    {"collect", METHOD(collect), KEYWORDS,
+     "collect(timeout=None)\n--\n\n"
+     "Ends the tensors that were let go of, and waits for those that streams still use, up to\n"
+     "`timeout` seconds; None is without end."},
+    {"bytes_moved", bytes_moved, METH_NOARGS,
+     "bytes_moved()\n--\n\n"
+     "The bytes that copies and kernels of grinterop's have written so far in this process."},
+    {0},
+};
