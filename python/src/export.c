@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensors for other frameworks: capsules of DLPack, and the CUDA array interface. */
+#include "tensor.h"
+
+#include <grinterop/cuda.h>
+
+/* DLPack's numbers of devices, which Python sees as they are. */
+enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };
+
+#define VERSIONED "dltensor_versioned"
+#define LEGACY    "dltensor"
+
+/* ---- Arguments ------------------------------------------------------------------------------- */
+
+/* The names of the arguments, interned as those of a call are, in the order of struct export. */
+#define ARGUMENTS 4
+static PyObject *argument_names[ARGUMENTS];
+
+bool export_ready(void)
+{
+    static const char *const names[ARGUMENTS] = {"stream", "max_version", "dl_device", "copy"};
+    for (size_t i = 0; i < ARGUMENTS; i++) {
+        argument_names[i] = PyUnicode_InternFromString(names[i]);
+        if (!argument_names[i])
+            return false;
+    }
+    return true;
+}
+
+/* Where an argument of that name goes. */
+static PyObject **place_of(struct export *wanted, PyObject *name)
+{
+    PyObject **const places[ARGUMENTS] = {&wanted->stream, &wanted->max_version, &wanted->dl_device,
+                                          &wanted->copy};
+    for (size_t i = 0; i < ARGUMENTS; i++) {
+        if (name == argument_names[i])
+            return places[i];
+    }
+    for (size_t i = 0; i < ARGUMENTS; i++) {
+        if (PyUnicode_Compare(name, argument_names[i]) == 0)
+            return places[i];
+    }
+    PyErr_Format(PyExc_TypeError, "__dlpack__() got an unexpected keyword argument %R", name);
+    return NULL;
+}
+
+bool export_of(struct export *wanted, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    Py_ssize_t named = names ? PyTuple_Size(names) : 0;
+    *wanted = (struct export){0};
+    if (count > 1) {
+        PyErr_SetString(PyExc_TypeError, "__dlpack__() takes one positional argument, the stream");
+        return false;
+    }
+    if (count)
+        wanted->stream = args[0];
+    for (Py_ssize_t i = 0; i < named; i++) {
+        PyObject **place = place_of(wanted, PyTuple_GetItem(names, i));
+        if (!place)
+            return false;
+        if (place == &wanted->stream && count) {
+            PyErr_SetString(PyExc_TypeError, "__dlpack__() got two streams");
+            return false;
+        }
+        *place = args[count + i];
+    }
+    return true;
+}
+
+/* A pair of small numbers. false, with an exception, if it is none. */
+static bool pair_of(PyObject *object, const char *what, long pair[2])
+{
+    for (int i = 0; PyTuple_Check(object) && PyTuple_Size(object) == 2 && i < 2; i++) {
+        pair[i] = PyLong_AsLong(PyTuple_GetItem(object, i));
+        if (pair[i] == -1 && PyErr_Occurred())
+            return false;
+        if (i == 1)
+            return true;
+    }
+    PyErr_Format(PyExc_TypeError, "%s is a tuple of two numbers, not %R", what, object);
+    return false;
+}
+
+static bool wants_versioned(PyObject *max_version, bool *versioned)
+{
+    long version[2];
+    *versioned = false;
+    if (!max_version || Py_IsNone(max_version))
+        return true;
+    if (!pair_of(max_version, "max_version", version))
+        return false;
+    *versioned = version[0] >= 1;
+    return true;
+}
+
+/* ---- Streams --------------------------------------------------------------------------------- */
+
+/* The consumer's stream: None is the legacy default one, -1 no order, 0 nobody's. */
+static bool consumer_of(PyObject *object, CUstream *stream)
+{
+    *stream = CU_STREAM_LEGACY;
+    if (!object || Py_IsNone(object))
+        return true;
+    if (PyLong_Check(object)) {
+        long long number = PyLong_AsLongLong(object);
+        if (number > 0 || (number == -1 && !PyErr_Occurred())) {
+            *stream = number > 0 ? (CUstream)(uintptr_t)number : GR_STREAM_NONE;
+            return true;
+        }
+        PyErr_Clear();
+        if (number == 0) {
+            PyErr_SetString(PyExc_BufferError,
+                            "stream=0 may mean either default stream: pass 1 for the legacy one, "
+                            "2 for the thread's own");
+            return false;
+        }
+    }
+    return stream_of(object, stream);
+}
+
+/* ---- Capsules -------------------------------------------------------------------------------- */
+
+/*
+ * Where the function that ends an export is in DLPack's two structs, in pointers: behind a version
+ * and a context, or behind a DLTensor and a context. A destructor has nothing but these.
+ */
+#define VERSIONED_DELETER 2
+#define LEGACY_DELETER    7
+
+_Static_assert(sizeof(void *) == 8, "the places are those of 64 bits");
+
+static void end_export(void *managed, size_t place)
+{
+    void (*deleter)(void *) = ((void (**)(void *))managed)[place];
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    Py_BEGIN_ALLOW_THREADS
+    deleter(managed);
+    Py_END_ALLOW_THREADS
+    kept_drop();
+    PyErr_Restore(type, value, traceback);
+}
+
+void export_end(void *managed)
+{
+    void (*deleter)(void *) = ((void (**)(void *))managed)[VERSIONED_DELETER];
+    deleter(managed);
+}
+
+/* Nobody took it. One that was taken has another name. */
+static void end_quick(PyObject *capsule)
+{
+    if (PyCapsule_IsValid(capsule, VERSIONED))
+        export_end(PyCapsule_GetPointer(capsule, VERSIONED));
+}
+
+static void end_versioned(PyObject *capsule)
+{
+    if (PyCapsule_IsValid(capsule, VERSIONED))
+        end_export(PyCapsule_GetPointer(capsule, VERSIONED), VERSIONED_DELETER);
+}
+
+static void end_legacy(PyObject *capsule)
+{
+    if (PyCapsule_IsValid(capsule, LEGACY))
+        end_export(PyCapsule_GetPointer(capsule, LEGACY), LEGACY_DELETER);
+}
+
+static void *export_as(gr_tensor *tensor, bool versioned, CUstream consumer)
+{
+    return versioned ? (void *)gr_tensor_dlpack(tensor, consumer)
+                     : (void *)gr_tensor_dlpack_legacy(tensor, consumer);
+}
+
+static PyCapsule_Destructor end_of(bool versioned)
+{
+    return versioned ? end_versioned : end_legacy;
+}
+
+/* The capsule of an export; of NULL the library's last error. */
+static PyObject *capsule_of(void *managed, bool versioned, PyCapsule_Destructor end)
+{
+    if (!managed)
+        return fail_as_buffer_error();
+    PyObject *capsule = PyCapsule_New(managed, versioned ? VERSIONED : LEGACY, end);
+    if (!capsule)
+        end_export(managed, versioned ? VERSIONED_DELETER : LEGACY_DELETER);
+    return capsule;
+}
+
+static PyObject *capsule_for(gr_tensor *tensor, bool versioned, CUstream consumer)
+{
+    void *managed;
+    Py_BEGIN_ALLOW_THREADS
+    managed = export_as(tensor, versioned, consumer);
+    Py_END_ALLOW_THREADS
+    return capsule_of(managed, versioned, end_of(versioned));
+}
+
+/* A copy, in memory of that kind, for work of `stream`. */
+static PyObject *copy_of(gr_tensor *tensor, gr_memory memory, bool versioned, CUstream stream)
+{
+    gr_tensor *copy;
+    CUstream on = stream == GR_STREAM_NONE ? CU_STREAM_LEGACY : stream;
+    Py_BEGIN_ALLOW_THREADS
+    copy = gr_tensor_clone(tensor, memory, on);
+    Py_END_ALLOW_THREADS
+    if (!copy)
+        return fail_as_buffer_error();
+    PyObject *capsule = capsule_for(copy, versioned, on);
+    tensor_free(copy);
+    return capsule;
+}
+
+/* ---- What __dlpack__() gives ----------------------------------------------------------------- */
+
+static void device_of(const gr_tensor_info *info, long device[2])
+{
+    bool software = gr_cuda_is_software();
+    device[0] = info->memory == GR_MEMORY_HOST      ? DL_CPU
+                : info->memory == GR_MEMORY_PINNED  ? DL_CUDA_HOST
+                : info->memory == GR_MEMORY_MANAGED ? DL_CUDA_MANAGED
+                : software                          ? DL_CPU
+                                                    : DL_CUDA;
+    device[1] = device[0] == DL_CUDA ? info->device : 0;
+}
+
+/* Whether the consumer wants it where it is, or as a copy on the CPU. */
+static bool elsewhere(PyObject *dl_device, const gr_tensor_info *info, bool *on_cpu)
+{
+    long own[2], wanted[2];
+    *on_cpu = false;
+    if (!dl_device || Py_IsNone(dl_device))
+        return true;
+    if (!pair_of(dl_device, "dl_device", wanted))
+        return false;
+    device_of(info, own);
+    if (wanted[0] == own[0] && wanted[1] == own[1])
+        return true;
+    *on_cpu = wanted[0] == DL_CPU;
+    if (!*on_cpu)
+        PyErr_Format(PyExc_BufferError,
+                     "the tensor is on the device (%ld, %ld) of DLPack's, and (%ld, %ld) is "
+                     "neither that nor the CPU: copy it first",
+                     own[0], own[1], wanted[0], wanted[1]);
+    return *on_cpu;
+}
+
+PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObject *stream)
+{
+    const gr_tensor_info *info = gr_tensor_get_info(tensor);
+    CUstream consumer;
+    bool versioned, on_cpu;
+    int copy = wanted->copy && !Py_IsNone(wanted->copy) ? PyObject_IsTrue(wanted->copy) : -1;
+    if (!info)
+        return fail_as_buffer_error();
+    if (!consumer_of(wanted->stream, &consumer) ||
+        !wants_versioned(wanted->max_version, &versioned) ||
+        !elsewhere(wanted->dl_device, info, &on_cpu) || !stream_stays(stream))
+        return NULL;
+    if (on_cpu && copy == 0) {
+        PyErr_SetString(PyExc_BufferError, "a tensor of a GPU gets to the CPU by a copy only");
+        return NULL;
+    }
+    if (on_cpu)
+        return copy_of(tensor, GR_MEMORY_HOST, versioned, GR_STREAM_NONE);
+    if (copy == 1)
+        return copy_of(tensor, info->memory, versioned, consumer);
+    return capsule_for(tensor, versioned, consumer);
+}
+
+/*
+ * In one go without the GIL, since a loop may do this at each frame. An export to the map's own
+ * stream ends without a call that may block, so that one keeps the GIL.
+ */
+PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *wanted)
+{
+    bool versioned, elsewhere = wanted->dl_device && !Py_IsNone(wanted->dl_device);
+    bool copy = wanted->copy && !Py_IsNone(wanted->copy) && wanted->copy != Py_False;
+    CUstream consumer;
+    gr_tensor *tensor;
+    void *managed = NULL;
+    if (elsewhere || copy) {
+        tensor = gr_buffer_tensor(buffer, NULL);
+        PyObject *capsule = tensor ? export_capsule(tensor, wanted, NULL) : fail_as_buffer_error();
+        tensor_free(tensor);
+        return capsule;
+    }
+    if (!consumer_of(wanted->stream, &consumer) ||
+        !wants_versioned(wanted->max_version, &versioned))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    tensor = gr_buffer_tensor(buffer, NULL);
+    if (tensor)
+        managed = export_as(tensor, versioned, consumer);
+    gr_tensor_free(tensor);
+    Py_END_ALLOW_THREADS
+    bool quick = versioned && consumer == own && own != CU_STREAM_PER_THREAD;
+    return capsule_of(managed, versioned, quick ? end_quick : end_of(versioned));
+}
+
+PyObject *export_device(const gr_tensor_info *info)
+{
+    long device[2];
+    device_of(info, device);
+    return Py_BuildValue("(ll)", device[0], device[1]);
+}
+
+/* ---- The CUDA array interface ---------------------------------------------------------------- */
+
+PyObject *export_interface(gr_tensor *tensor)
+{
+    const gr_array_interface *found = gr_tensor_array_interface(tensor, GR_STREAM_NONE);
+    if (!found) {
+        /* Who asks whether there is one has to hear no. */
+        PyErr_SetString(PyExc_AttributeError, gr_last_error()->message);
+        return NULL;
+    }
+    PyObject *strides = found->strides ? numbers(found->strides, found->ndim) : Py_NewRef(Py_None);
+    PyObject *stream = found->stream ? PyLong_FromVoidPtr(found->stream) : Py_NewRef(Py_None);
+    PyObject *shape = numbers(found->shape, found->ndim);
+    if (strides && stream && shape)
+        return Py_BuildValue("{s:N,s:s,s:(KO),s:N,s:N,s:I}", "shape", shape, "typestr",
+                             found->typestr, "data", (unsigned long long)found->data,
+                             found->read_only ? Py_True : Py_False, "strides", strides, "stream",
+                             stream, "version", found->version);
+    Py_XDECREF(strides);
+    Py_XDECREF(stream);
+    Py_XDECREF(shape);
+    return NULL;
+}
