@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* publish() and fetch(): tensors into what is drawn, and what was drawn into tensors. */
+#include "ring.h"
+#include "tensor.h"
+
+#include <grinterop/publish.h>
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+/* The options with the room for what they point to. */
+struct options {
+    gr_publish_options options;
+    float scale[4], bias[4], alpha;
+    struct desc target;
+};
+
+/* What Python gave, by name. */
+struct given {
+    PyObject *stream, *layout, *scale, *bias, *alpha, *matrix, *shape, *dtype, *strides;
+    PyObject *wait_event, *timeout;
+};
+
+static bool float_of(PyObject *object, const char *what, float *value)
+{
+    double number = PyFloat_AsDouble(object);
+    *value = (float)number;
+    if (number != -1 || !PyErr_Occurred())
+        return true;
+    if (PyErr_ExceptionMatches(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError, "%s: a number was expected, not %R", what,
+                     (PyObject *)Py_TYPE(object));
+    return false;
+}
+
+/* A number for all channels, or a sequence of up to four; the others stay as they are. */
+static bool channels_of(PyObject *object, const char *what, float values[4])
+{
+    Py_ssize_t count = PySequence_Check(object) ? PySequence_Size(object) : -1;
+    if (!PySequence_Check(object)) {
+        float value;
+        if (!float_of(object, what, &value))
+            return false;
+        for (int i = 0; i < 4; i++)
+            values[i] = value;
+        return true;
+    }
+    if (count > 4)
+        PyErr_Format(PyExc_ValueError, "%s has %zd numbers; an image has 4 channels", what, count);
+    for (Py_ssize_t i = 0; i < count && !PyErr_Occurred(); i++) {
+        PyObject *number = PySequence_GetItem(object, i);
+        if (number)
+            float_of(number, what, &values[i]);
+        Py_XDECREF(number);
+    }
+    return !PyErr_Occurred();
+}
+
+static bool given_one(PyObject *object)
+{
+    return object && !Py_IsNone(object);
+}
+
+static bool numbers_of_options(const struct given *given, struct options *to)
+{
+    for (int i = 0; i < 4; i++) {
+        to->scale[i] = 1;
+        to->bias[i] = 0;
+    }
+    if (given_one(given->scale)) {
+        if (!channels_of(given->scale, "scale", to->scale))
+            return false;
+        to->options.scale = to->scale;
+    }
+    if (given_one(given->bias)) {
+        if (!channels_of(given->bias, "bias", to->bias))
+            return false;
+        to->options.bias = to->bias;
+    }
+    if (given_one(given->alpha)) {
+        if (!float_of(given->alpha, "alpha", &to->alpha))
+            return false;
+        to->options.alpha = &to->alpha;
+    }
+    return true;
+}
+
+static bool names_of_options(const struct given *given, struct options *to)
+{
+    static const char *const matrices[] = {"bt709", "bt601", "bt2020", NULL};
+    int matrix;
+    if (!layout_of(given->layout, &to->options.layout) ||
+        !choice_of(given->matrix, "YUV matrix", matrices, &matrix) ||
+        !event_of(given->wait_event, &to->options.wait_event))
+        return false;
+    to->options.matrix = (gr_yuv_matrix)matrix;
+    return true;
+}
+
+/* What a buffer holds. Without a shape it is the tensor's own. */
+static bool target_of_options(const struct given *given, PyObject *tensor, struct options *to)
+{
+    if (!given_one(given->shape) && !given_one(given->dtype) && !given_one(given->strides))
+        return true;
+    const gr_tensor_info *info = gr_tensor_get_info(((tensor_object *)tensor)->tensor);
+    if (!info)
+        return fail();
+    PyObject *shape =
+        given_one(given->shape) ? Py_NewRef(given->shape) : numbers(info->shape, info->ndim);
+    bool is_desc = shape && desc_of(&to->target, shape, given->dtype, given->strides, NULL, NULL);
+    Py_XDECREF(shape);
+    if (is_desc && !given_one(given->dtype))
+        to->target.desc.dtype = info->dtype;
+    to->options.target = &to->target.desc;
+    return is_desc;
+}
+
+/* ---- The calls ------------------------------------------------------------------------------- */
+
+struct work {
+    gr_tensor *tensor;
+    struct options options;
+    CUstream stream;
+    unsigned timeout_ms;
+    bool fetch;
+};
+
+static PyObject *into_resource(resource_object *resource, const struct work *work)
+{
+    gr_status status;
+    const gr_publish_options *options = &work->options.options;
+    if (!resource_usable(resource))
+        return NULL;
+    if (resource->mapped && resource->mapped->buffer) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "GraphicsResource is already mapped: give its Buffer instead");
+        return NULL;
+    }
+    resource->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    status = work->fetch ? gr_fetch(resource->resource, work->tensor, options, work->stream)
+                         : gr_publish(resource->resource, work->tensor, options, work->stream);
+    Py_END_ALLOW_THREADS
+    resource->busy = false;
+    return none_or_fail(status);
+}
+
+static PyObject *into_buffer(buffer_object *buffer, const struct work *work)
+{
+    gr_status status;
+    const gr_publish_options *options = &work->options.options;
+    if (!buffer_usable(buffer))
+        return NULL;
+    buffer->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    status = work->fetch ? gr_buffer_fetch(buffer->buffer, work->tensor, options, work->stream)
+                         : gr_buffer_publish(buffer->buffer, work->tensor, options, work->stream);
+    Py_END_ALLOW_THREADS
+    buffer->busy = false;
+    return none_or_fail(status);
+}
+
+static PyObject *into_ring(PyObject *object, const struct work *work)
+{
+    gr_status status;
+    bool writing = !work->fetch;
+    const gr_publish_options *options = &work->options.options;
+    gr_ring *ring = ring_begin(object, writing);
+    if (!ring)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status =
+        writing
+            ? gr_ring_publish_tensor(ring, work->tensor, options, work->stream, work->timeout_ms)
+            : gr_ring_fetch_tensor(ring, work->tensor, options, work->stream, work->timeout_ms);
+    Py_END_ALLOW_THREADS
+    ring_end(object, writing);
+    return none_or_fail(status);
+}
+
+static bool is_target(PyObject *target)
+{
+    if (PyObject_TypeCheck(target, resource_type) || Py_TYPE(target) == buffer_type ||
+        Py_TYPE(target) == ring_type)
+        return true;
+    PyErr_Format(PyExc_TypeError, "a GraphicsResource, Buffer or Ring was expected, not %R",
+                 (PyObject *)Py_TYPE(target));
+    return false;
+}
+
+static PyObject *dispatch(PyObject *target, struct work *work)
+{
+    if (Py_TYPE(target) == buffer_type)
+        return into_buffer((buffer_object *)target, work);
+    if (Py_TYPE(target) == ring_type)
+        return into_ring(target, work);
+    return into_resource((resource_object *)target, work);
+}
+
+/* The stream of a mapping may be left out. */
+static bool stream_of_work(PyObject *target, PyObject *given, CUstream *stream)
+{
+    if (given_one(given))
+        return stream_of(given, stream);
+    *stream = GR_STREAM_OF_MAP;
+    if (Py_TYPE(target) == buffer_type)
+        return true;
+    PyErr_SetString(PyExc_TypeError, "missing keyword-only argument stream: it may be left out for "
+                                     "a Buffer only, which has one");
+    return false;
+}
+
+/* The tensor, made by its producer for the stream of the work. */
+static PyObject *tensor_for(PyObject *target, PyObject *object, PyObject *stream)
+{
+    bool mapped = Py_TYPE(target) == buffer_type && !given_one(stream);
+    return import_any(object, mapped ? ((buffer_object *)target)->stream : stream, GR_LAYOUT_SHAPE);
+}
+
+static PyObject *run(PyObject *args, PyObject *keywords, bool fetch)
+{
+    static char *names[] = {"target",     "tensor",  "stream", "layout", "bgr",    "flip",
+                            "scale",      "bias",    "alpha",  "srgb",   "matrix", "full_range",
+                            "level",      "layer",   "offset", "shape",  "dtype",  "strides",
+                            "wait_event", "timeout", NULL};
+    PyObject *target, *object, *tensor, *result = NULL;
+    struct given given = {0};
+    struct work work = {.fetch = fetch};
+    gr_publish_options *options = &work.options.options;
+    int bgr = 0, flip = 0, srgb = 0, full_range = 0;
+    Py_ssize_t offset = 0;
+    *options = GR_INIT(gr_publish_options);
+    if (!PyArg_ParseTupleAndKeywords(
+            args, keywords, "OO|$OOppOOOpOpIInOOOOO", names, &target, &object, &given.stream,
+            &given.layout, &bgr, &flip, &given.scale, &given.bias, &given.alpha, &srgb,
+            &given.matrix, &full_range, &options->level, &options->layer, &offset, &given.shape,
+            &given.dtype, &given.strides, &given.wait_event, &given.timeout) ||
+        !is_target(target) || !stream_of_work(target, given.stream, &work.stream) ||
+        !names_of_options(&given, &work.options) || !numbers_of_options(&given, &work.options) ||
+        !timeout_of(given.timeout, &work.timeout_ms) ||
+        !(tensor = tensor_for(target, object, given.stream)))
+        return NULL;
+    options->bgr = bgr;
+    options->flip = flip;
+    options->srgb = srgb;
+    options->full_range = full_range;
+    options->offset = (size_t)offset;
+    tensor_object *chroma = (tensor_object *)((tensor_object *)tensor)->chroma;
+    work.tensor = tensor_of(tensor);
+    options->chroma = chroma ? chroma->tensor : NULL;
+    if (work.tensor && target_of_options(&given, tensor, &work.options))
+        result = dispatch(target, &work);
+    Py_DECREF(tensor);
+    return result;
+}
+
+static PyObject *publish(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    (void)module;
+    return run(args, keywords, false);
+}
+
+static PyObject *fetch(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    (void)module;
+    return run(args, keywords, true);
+}
+
+PyMethodDef publish_functions[] = {
+    {"publish", METHOD(publish), METH_VARARGS | METH_KEYWORDS,
+     "publish(target, tensor, *, stream=None, layout=None, bgr=False, flip=False, scale=None,\n"
+     "        bias=None, alpha=None, srgb=False, matrix='bt709', full_range=False, level=0,\n"
+     "        layer=0, offset=0, shape=None, dtype=None, strides=None, wait_event=None,\n"
+     "        timeout=None)\n--\n\n"
+     "Writes a tensor into what is drawn, in one pass: into a GraphicsResource, which is mapped "
+     "and\n"
+     "released, into a Buffer, which stays mapped, or into the next slot of a Ring.\n\n"
+     "tensor is anything that Tensor.from_dlpack() takes. stream may be left out for a Buffer "
+     "only.\n"
+     "layout overrides what the tensor says. bgr: its first channel is blue. flip: its first row\n"
+     "is the image's last. value * scale + bias, each a number or one for each channel. alpha:\n"
+     "where the tensor has none. srgb: the tensor is linear, the image is not. matrix, "
+     "full_range:\n"
+     "of YUV. offset, shape, dtype and strides: what a buffer holds. timeout: of a ring, seconds."},
+    {"fetch", METHOD(fetch), METH_VARARGS | METH_KEYWORDS,
+     "fetch(target, tensor, *, stream=None, layout=None, bgr=False, flip=False, scale=None,\n"
+     "      bias=None, alpha=None, srgb=False, matrix='bt709', full_range=False, level=0,\n"
+     "      layer=0, offset=0, shape=None, dtype=None, strides=None, wait_event=None,\n"
+     "      timeout=None)\n--\n\n"
+     "Reads what was drawn into a tensor, whose shape and dtype say what is wanted: publish() the\n"
+     "other way. The elements are there when `stream` has come so far: wait for it before the CPU\n"
+     "reads them."},
+    {0},
+};

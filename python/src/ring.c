@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ring. Each side belongs to one thread at a time, which is looked after here. */
+#include "ring.h"
+
+typedef struct ring_object {
+    PyObject_HEAD gr_ring *ring; /* NULL: closed */
+
+    /* The resources of its slots, and those from before resize() that may still be read. */
+    PyObject *resources, *before;
+
+    /* Slots that are out. */
+    size_t out;
+
+    /* A thread is in a call of the side. */
+    bool reading, writing;
+} ring_object;
+
+PyTypeObject *ring_type;
+
+gr_ring *ring_begin(PyObject *object, bool writing)
+{
+    ring_object *self = (ring_object *)object;
+    bool *busy = writing ? &self->writing : &self->reading;
+    if (!self->ring) {
+        PyErr_SetString(PyExc_RuntimeError, "Ring has been closed");
+        return NULL;
+    }
+    if (*busy) {
+        PyErr_Format(PyExc_RuntimeError, "another thread is in a call of the ring's %s",
+                     writing ? "producer" : "consumer");
+        return NULL;
+    }
+    *busy = true;
+    return self->ring;
+}
+
+void ring_end(PyObject *object, bool writing)
+{
+    ring_object *self = (ring_object *)object;
+    *(writing ? &self->writing : &self->reading) = false;
+}
+
+void ring_count(PyObject *object, size_t out, size_t back)
+{
+    ((ring_object *)object)->out += out - back;
+}
+
+/* ---- Resources ------------------------------------------------------------------------------- */
+
+static PyObject *find(PyObject *resources, const gr_resource *resource)
+{
+    Py_ssize_t count = resources ? PyTuple_Size(resources) : 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *one = PyTuple_GetItem(resources, i);
+        if (((resource_object *)one)->resource == resource)
+            return Py_NewRef(one);
+    }
+    return NULL;
+}
+
+PyObject *ring_resource(PyObject *object, const gr_slot *slot)
+{
+    ring_object *self = (ring_object *)object;
+    PyObject *found = find(self->resources, slot->resource);
+    if (!found)
+        found = find(self->before, slot->resource);
+    return found ? found : Py_NewRef(Py_None);
+}
+
+/* The resources of a sequence as a tuple, and as an array that PyMem_Free() frees. */
+static gr_resource **resources_of(PyObject *sequence, PyObject **tuple)
+{
+    *tuple = PySequence_Tuple(sequence);
+    Py_ssize_t count = *tuple ? PyTuple_Size(*tuple) : 0;
+    gr_resource **resources = *tuple ? PyMem_Calloc((size_t)count + 1, sizeof(*resources)) : NULL;
+    if (*tuple && !resources)
+        PyErr_NoMemory();
+    for (Py_ssize_t i = 0; resources && i < count; i++) {
+        resource_object *one = resource_of(PyTuple_GetItem(*tuple, i));
+        if (one) {
+            resources[i] = one->resource;
+        } else {
+            PyMem_Free(resources);
+            resources = NULL;
+        }
+    }
+    if (!resources)
+        Py_CLEAR(*tuple);
+    return resources;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"resources", "producer", "mode", NULL};
+    static const char *const sides[] = {"cuda", "graphics", NULL};
+    static const char *const modes[] = {"lossless", "newest", NULL};
+    PyObject *sequence, *producer = NULL, *mode = NULL, *tuple;
+    gr_ring_options options = GR_INIT(gr_ring_options);
+    int side, kind;
+    gr_ring *ring;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OO:Ring", names, &sequence, &producer,
+                                     &mode) ||
+        !choice_of(producer, "producer", sides, &side) || !choice_of(mode, "mode", modes, &kind))
+        return NULL;
+    options.producer = (gr_side)side;
+    options.mode = (gr_ring_mode)kind;
+    gr_resource **resources = resources_of(sequence, &tuple);
+    if (!resources)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    ring = gr_ring_create(resources, (size_t)PyTuple_Size(tuple), &options);
+    Py_END_ALLOW_THREADS
+    PyMem_Free(resources);
+    ring_object *self = ring ? new_object(type) : NULL;
+    if (!ring)
+        fail();
+    if (!self) {
+        gr_ring_free(ring);
+        Py_DECREF(tuple);
+        return NULL;
+    }
+    self->ring = ring;
+    self->resources = tuple;
+    return (PyObject *)self;
+}
+
+static void let_go(ring_object *self)
+{
+    gr_ring *ring = self->ring;
+    self->ring = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    gr_ring_free(ring);
+    Py_END_ALLOW_THREADS
+    Py_CLEAR(self->resources);
+    Py_CLEAR(self->before);
+}
+
+/* Slots that are out hold the ring, so nobody uses it any more. */
+static void end(PyObject *self)
+{
+    let_go((ring_object *)self);
+    end_object(self);
+}
+
+static bool close_ring(ring_object *self)
+{
+    if (self->reading || self->writing) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "another thread is in a call with this Ring: stop() it and join first");
+        return false;
+    }
+    if (self->out) {
+        PyErr_Format(PyExc_RuntimeError, "%zu slots of the Ring are out: hand them on first",
+                     self->out);
+        return false;
+    }
+    let_go(self);
+    return true;
+}
+
+static PyObject *call_close(PyObject *self, PyObject *none)
+{
+    (void)none;
+    return close_ring((ring_object *)self) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)args;
+    (void)count;
+    return close_ring((ring_object *)self) ? Py_NewRef(Py_False) : NULL;
+}
+
+static PyObject *resize(PyObject *object, PyObject *sequence)
+{
+    ring_object *self = (ring_object *)object;
+    PyObject *tuple;
+    gr_status status;
+    gr_resource **resources = resources_of(sequence, &tuple);
+    gr_ring *ring = resources ? ring_begin(object, true) : NULL;
+    if (!ring) {
+        PyMem_Free(resources);
+        Py_XDECREF(tuple);
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    status = gr_ring_resize(ring, resources, (size_t)PyTuple_Size(tuple));
+    Py_END_ALLOW_THREADS
+    ring_end(object, true);
+    PyMem_Free(resources);
+    if (status != GR_OK) {
+        Py_DECREF(tuple);
+        return fail();
+    }
+    PyObject *old = self->before,
+             *before = old ? PySequence_Concat(self->resources, old) : Py_NewRef(self->resources);
+    PyErr_Clear();
+    PyObject *replaced = self->resources;
+    self->resources = tuple;
+    self->before = before;
+    Py_DECREF(replaced);
+    Py_XDECREF(old);
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *stop(PyObject *object, PyObject *none)
+{
+    ring_object *self = (ring_object *)object;
+    (void)none;
+    gr_ring_stop(self->ring);
+    return Py_NewRef(Py_None);
+}
+
+/* ---- Slots ----------------------------------------------------------------------------------- */
+
+/* Frames are read in order: once one of a new slot is, those from before have been. */
+static void forget_before(ring_object *self, const gr_slot *slot)
+{
+    PyObject *found = self->before ? find(self->resources, slot->resource) : NULL;
+    if (found)
+        Py_CLEAR(self->before);
+    Py_XDECREF(found);
+}
+
+static PyObject *acquire(PyObject *object, PyObject *args, PyObject *keywords, bool writing)
+{
+    static char *names[] = {"n", "stream", "timeout", NULL};
+    Py_ssize_t n = 1;
+    PyObject *given = NULL, *time = NULL;
+    CUstream stream;
+    unsigned timeout_ms;
+    gr_status status;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|n$OO", names, &n, &given, &time) ||
+        !stream_or(given, GR_STREAM_NONE, &stream) || !timeout_of(time, &timeout_ms))
+        return NULL;
+    if (n < 1 || n > INT32_MAX) {
+        PyErr_Format(PyExc_ValueError, "n is %zd; it has to be 1 at least", n);
+        return NULL;
+    }
+    const gr_slot **slots = PyMem_Calloc((size_t)n, sizeof(*slots));
+    if (!slots)
+        return PyErr_NoMemory();
+    gr_ring *ring = ring_begin(object, writing);
+    if (!ring) {
+        PyMem_Free(slots);
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    status = writing ? gr_ring_acquire_write(ring, stream, slots, (size_t)n, timeout_ms)
+                     : gr_ring_acquire_read(ring, stream, slots, (size_t)n, timeout_ms);
+    Py_END_ALLOW_THREADS
+    ring_end(object, writing);
+    if (status != GR_OK) {
+        PyMem_Free(slots);
+        return fail();
+    }
+    if (!writing)
+        forget_before((ring_object *)object, slots[0]);
+    return slots_new(object, slots, (size_t)n, given, writing);
+}
+
+static PyObject *acquire_write(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    return acquire(self, args, keywords, true);
+}
+
+static PyObject *acquire_read(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    return acquire(self, args, keywords, false);
+}
+
+/* ---- What is in it --------------------------------------------------------------------------- */
+
+static gr_ring *open_of(PyObject *object)
+{
+    gr_ring *ring = ((ring_object *)object)->ring;
+    if (!ring)
+        PyErr_SetString(PyExc_RuntimeError, "Ring has been closed");
+    return ring;
+}
+
+static PyObject *info(PyObject *self, PyObject *none)
+{
+    gr_ring *ring = open_of(self);
+    const gr_ring_info *now = ring ? gr_ring_get_info(ring) : NULL;
+    (void)none;
+    if (!now)
+        return ring ? fail() : NULL;
+    return Py_BuildValue("{s:K,s:K,s:K,s:I,s:I,s:I,s:I,s:I}", "published",
+                         (unsigned long long)now->published, "read", (unsigned long long)now->read,
+                         "dropped", (unsigned long long)now->dropped, "slots", now->slots, "free",
+                         now->free, "writing", now->writing, "ready", now->ready, "reading",
+                         now->reading);
+}
+
+static PyObject *descriptor(PyObject *self, PyObject *role)
+{
+    static const char *const names[] = {"producer", "consumer", NULL};
+    gr_ring *ring = open_of(self);
+    int choice, fd;
+    if (!ring || !choice_of(role, "role", names, &choice))
+        return NULL;
+    fd = gr_ring_descriptor(ring, choice ? GR_RING_CONSUMER : GR_RING_PRODUCER);
+    return fd < 0 ? fail() : PyLong_FromLong(fd);
+}
+
+static PyObject *is_closed(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyBool_FromLong(!((ring_object *)self)->ring);
+}
+
+#define KEYWORDS (METH_VARARGS | METH_KEYWORDS)
+
+static PyMethodDef methods[] = {
+    {"acquire_write", METHOD(acquire_write), KEYWORDS,
+     "acquire_write($self, n=1, *, stream=None, timeout=None)\n--\n\n"
+     "Takes n slots to write to, as Slots, waiting up to `timeout` seconds (None: without end).\n\n"
+     "The side that is CUDA's names its stream. The graphics API's side names none."},
+    {"acquire_read", METHOD(acquire_read), KEYWORDS,
+     "acquire_read($self, n=1, *, stream=None, timeout=None)\n--\n\n"
+     "Takes the next n frames to read, as acquire_write() takes slots. Nothing published within\n"
+     "`timeout` seconds is a WaitTimeoutError."},
+    {"resize", resize, METH_O,
+     "resize($self, resources, /)\n--\n\nGives the ring other slots, with frames in flight."},
+    {"stop", stop, METH_NOARGS,
+     "stop($self)\n--\n\nEnds all waiting. What was published can still be read. Any thread."},
+    {"info", info, METH_NOARGS,
+     "info($self)\n--\n\nHow many frames and slots are what, as a dict."},
+    {"descriptor", descriptor, METH_O,
+     "descriptor($self, role, /)\n--\n\n"
+     "A file descriptor to poll: readable while an acquire of the 'producer' or the 'consumer'\n"
+     "would not wait."},
+    {"close", call_close, METH_NOARGS, "close($self)\n--\n\nEnds it. Its resources stay."},
+    {"__enter__", enter_self, METH_NOARGS, NULL},
+    {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
+    {0},
+};
+
+static PyGetSetDef properties[] = {
+    {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
+    {0},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc,
+     "Ring(resources, *, producer='cuda', mode='lossless')\n--\n\n"
+     "Frames in flight: slots, each a resource, that one side fills and the other reads.\n\n"
+     "    with ring.acquire_write(stream=stream) as slot:\n"
+     "        ... kernels on `stream` write to slot.buffer.handle ...\n"
+     "    with ring.acquire_read() as slot:\n"
+     "        ... OpenGL draws slot.resource.gl_name ...\n"},
+    {Py_tp_new, (void *)make},
+    {Py_tp_dealloc, (void *)end},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    {0},
+};
+
+static PyType_Spec spec = {.name = "grinterop.Ring",
+                           .basicsize = sizeof(ring_object),
+                           .flags = Py_TPFLAGS_DEFAULT,
+                           .slots = slots};
+
+bool add_ring(PyObject *module)
+{
+    ring_type = add_type(module, &spec);
+    return ring_type && add_slots(module);
+}

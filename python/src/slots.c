@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Slots: n slots of a ring in the hands of one side, until they are handed on or given up. */
+#include "ring.h"
+
+#include <grinterop/tensor.h>
+
+typedef struct slots_object {
+    PyObject_HEAD PyObject *ring, *stream;
+
+    /* The library's, in an array of ours. NULL: they were handed on. */
+    const gr_slot **slots;
+    size_t n;
+
+    /* Buffer objects of CUDA's side, made when they are asked for; else empty. */
+    PyObject **buffers;
+
+    bool writing;
+} slots_object;
+
+static PyTypeObject *slots_type;
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+static gr_status give_up(gr_ring *ring, slots_object *self)
+{
+    gr_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = self->writing ? gr_ring_cancel_write(ring, self->slots, self->n)
+                           : gr_ring_cancel_read(ring, self->slots, self->n);
+    Py_END_ALLOW_THREADS
+    return status;
+}
+
+static gr_status hand_on(gr_ring *ring, slots_object *self)
+{
+    gr_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = self->writing ? gr_ring_publish(ring, self->slots, self->n)
+                           : gr_ring_give_back(ring, self->slots, self->n);
+    Py_END_ALLOW_THREADS
+    return status;
+}
+
+static void forget(slots_object *self)
+{
+    for (size_t i = 0; self->buffers && i < self->n; i++) {
+        if (self->buffers[i])
+            ((buffer_object *)self->buffers[i])->buffer = NULL;
+        Py_XDECREF(self->buffers[i]);
+    }
+    if (self->slots)
+        ring_count(self->ring, 0, self->n);
+    PyMem_Free(self->buffers);
+    PyMem_Free(self->slots);
+    self->buffers = NULL;
+    self->slots = NULL;
+    Py_CLEAR(self->stream);
+}
+
+static unsigned tensors_of(const slots_object *self)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < self->n; i++)
+        count += self->slots[i]->buffer ? gr_buffer_tensors(self->slots[i]->buffer) : 0;
+    return count;
+}
+
+/* `end` is give_up() or hand_on(). */
+static bool finish(slots_object *self, gr_status (*end)(gr_ring *, slots_object *))
+{
+    gr_ring *ring = self->slots ? ring_begin(self->ring, self->writing) : NULL;
+    if (!self->slots)
+        PyErr_SetString(PyExc_RuntimeError, "the slots have been handed on already");
+    if (!ring)
+        return false;
+    unsigned tensors = tensors_of(self);
+    gr_status status = end(ring, self);
+    ring_end(self->ring, self->writing);
+    if (status != GR_OK)
+        return fail();
+    forget(self);
+    return buffer_warn(tensors);
+}
+
+PyObject *slots_new(PyObject *ring, const gr_slot **slots, size_t n, PyObject *stream, bool writing)
+{
+    slots_object *self = new_object(slots_type);
+    if (!self) {
+        PyMem_Free(slots);
+        return NULL;
+    }
+    self->ring = Py_NewRef(ring);
+    ring_count(ring, n, 0);
+    self->slots = slots;
+    self->n = n;
+    self->writing = writing;
+    self->stream = Py_XNewRef(stream);
+    self->buffers = PyMem_Calloc(n, sizeof(*self->buffers));
+    if (self->buffers)
+        return (PyObject *)self;
+    Py_DECREF(self);
+    return PyErr_NoMemory();
+}
+
+/* Slots that are dropped are given up, unless their ring is closed or in use. */
+static void end(PyObject *object)
+{
+    slots_object *self = (slots_object *)object;
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (self->slots && !finish(self, give_up)) {
+        PyErr_Clear();
+        forget(self);
+    }
+    PyErr_Restore(type, value, traceback);
+    Py_XDECREF(self->ring);
+    end_object(object);
+}
+
+/* ---- Handing on ------------------------------------------------------------------------------ */
+
+static PyObject *side_wrong(const slots_object *self)
+{
+    PyErr_SetString(PyExc_RuntimeError, self->writing
+                                            ? "slots to write to are handed on by publish()"
+                                            : "slots to read are handed on by give_back()");
+    return NULL;
+}
+
+static PyObject *publish(PyObject *object, PyObject *none)
+{
+    slots_object *self = (slots_object *)object;
+    (void)none;
+    if (!self->writing)
+        return side_wrong(self);
+    return finish(self, hand_on) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *give_back(PyObject *object, PyObject *none)
+{
+    slots_object *self = (slots_object *)object;
+    (void)none;
+    if (self->writing)
+        return side_wrong(self);
+    return finish(self, hand_on) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *cancel(PyObject *object, PyObject *none)
+{
+    (void)none;
+    return finish((slots_object *)object, give_up) ? Py_NewRef(Py_None) : NULL;
+}
+
+/* Handed on, or given up where an exception is on its way. */
+static PyObject *leave(PyObject *object, PyObject *const *args, Py_ssize_t count)
+{
+    slots_object *self = (slots_object *)object;
+    bool failed = count > 0 && !Py_IsNone(args[0]);
+    if (!self->slots)
+        return Py_NewRef(Py_False);
+    return finish(self, failed ? give_up : hand_on) ? Py_NewRef(Py_False) : NULL;
+}
+
+/* ---- What they are --------------------------------------------------------------------------- */
+
+static const gr_slot *slot_at(slots_object *self, size_t i)
+{
+    if (!self->slots)
+        PyErr_SetString(PyExc_RuntimeError, "the slots have been handed on already");
+    return self->slots ? self->slots[i] : NULL;
+}
+
+static PyObject *buffer_at(slots_object *self, size_t i)
+{
+    const gr_slot *slot = slot_at(self, i);
+    if (!slot)
+        return NULL;
+    if (!slot->buffer)
+        return Py_NewRef(Py_None);
+    if (!self->buffers[i]) {
+        buffer_object *made = new_object(buffer_type);
+        if (!made)
+            return NULL;
+        made->buffer = slot->buffer;
+        made->of_ring = true;
+        made->read_only = gr_resource_flags(slot->resource) & GR_READ_ONLY;
+        made->is_image = gr_resource_kind(slot->resource) == GR_KIND_IMAGE;
+        made->stream = Py_XNewRef(self->stream);
+        self->buffers[i] = (PyObject *)made;
+    }
+    return Py_NewRef(self->buffers[i]);
+}
+
+static PyObject *resource_at(slots_object *self, size_t i)
+{
+    const gr_slot *slot = slot_at(self, i);
+    return slot ? ring_resource(self->ring, slot) : NULL;
+}
+
+static PyObject *frame_at(slots_object *self, size_t i)
+{
+    const gr_slot *slot = slot_at(self, i);
+    return slot ? PyLong_FromUnsignedLongLong(slot->frame) : NULL;
+}
+
+static PyObject *index_at(slots_object *self, size_t i)
+{
+    const gr_slot *slot = slot_at(self, i);
+    return slot ? PyLong_FromUnsignedLong(slot->index) : NULL;
+}
+
+static PyObject *all(slots_object *self, PyObject *(*at)(slots_object *, size_t))
+{
+    PyObject *tuple = PyTuple_New((Py_ssize_t)self->n);
+    for (size_t i = 0; tuple && i < self->n; i++) {
+        PyObject *one = at(self, i);
+        if (!one || PyTuple_SetItem(tuple, (Py_ssize_t)i, one))
+            Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+#define PROPERTY(name, names, at)                                                                  \
+    static PyObject *name(PyObject *self, void *closure)                                           \
+    {                                                                                              \
+        (void)closure;                                                                             \
+        return at((slots_object *)self, 0);                                                        \
+    }                                                                                              \
+    static PyObject *names(PyObject *self, void *closure)                                          \
+    {                                                                                              \
+        (void)closure;                                                                             \
+        return all((slots_object *)self, at);                                                      \
+    }
+
+PROPERTY(one_buffer, all_buffers, buffer_at)
+PROPERTY(one_resource, all_resources, resource_at)
+PROPERTY(one_frame, all_frames, frame_at)
+PROPERTY(one_index, all_indices, index_at)
+
+static Py_ssize_t length(PyObject *self)
+{
+    return (Py_ssize_t)((slots_object *)self)->n;
+}
+
+static PyMethodDef methods[] = {
+    {"publish", publish, METH_NOARGS,
+     "publish($self)\n--\n\nHands slots that were written on to the consumer."},
+    {"give_back", give_back, METH_NOARGS,
+     "give_back($self)\n--\n\nGives slots that were read back to the producer."},
+    {"cancel", cancel, METH_NOARGS,
+     "cancel($self)\n--\n\nGives them up: nothing was written, or the frames are unread again."},
+    {"__enter__", enter_self, METH_NOARGS, NULL},
+    {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
+    {0},
+};
+
+static PyGetSetDef properties[] = {
+    {"buffer", one_buffer, NULL, "The first slot's Buffer, of CUDA's side; else None.", NULL},
+    {"buffers", all_buffers, NULL, "Those of all.", NULL},
+    {"resource", one_resource, NULL, "The first slot's GraphicsResource.", NULL},
+    {"resources", all_resources, NULL, "Those of all.", NULL},
+    {"frame", one_frame, NULL, "The number of the first slot's frame, from 1 on.", NULL},
+    {"frames", all_frames, NULL, "Those of all.", NULL},
+    {"index", one_index, NULL, "The first slot's place among the resources.", NULL},
+    {"indices", all_indices, NULL, "Those of all.", NULL},
+    {0},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc,
+     "Slots of a Ring that one side has. At the end of their `with` they are handed on,\n"
+     "or given up if an exception is on its way."},
+    {Py_tp_new, (void *)refuse_new},
+    {Py_tp_dealloc, (void *)end},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    {Py_sq_length, (void *)length},
+    {0},
+};
+
+static PyType_Spec spec = {.name = "grinterop.Slots",
+                           .basicsize = sizeof(slots_object),
+                           .flags = Py_TPFLAGS_DEFAULT,
+                           .slots = slots};
+
+bool add_slots(PyObject *module)
+{
+    slots_type = add_type(module, &spec);
+    return slots_type;
+}
