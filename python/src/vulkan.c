@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * VulkanDevice: a program's Vulkan, by integer handles, or one without a window; the buffers and
+ * images that it shares with CUDA, and submits.
+ */
+#include "resource.h"
+
+#include <grinterop/submit.h>
+#include <grinterop/vk.h>
+
+typedef struct vulkan_object {
+    PyObject_HEAD gr_vk_headless *headless; /* NULL: Vulkan is the program's */
+    gr_vk_device *device;                   /* NULL: closed */
+    gr_vk_device_desc desc;
+} vulkan_object;
+
+static PyTypeObject *vulkan_type;
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+static vulkan_object *open_of(PyObject *object)
+{
+    vulkan_object *self = (vulkan_object *)object;
+    if (self->device)
+        return self;
+    PyErr_SetString(PyExc_RuntimeError, "VulkanDevice has been closed");
+    return NULL;
+}
+
+/* A VkDevice of ours stays for what was made of it, which keeps this object. */
+static void let_go(vulkan_object *self)
+{
+    gr_vk_device *device = self->device;
+    self->device = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    gr_vk_device_free(device);
+    Py_END_ALLOW_THREADS
+}
+
+static void end(PyObject *object)
+{
+    vulkan_object *self = (vulkan_object *)object;
+    let_go(self);
+    Py_BEGIN_ALLOW_THREADS
+    gr_vk_headless_free(self->headless);
+    Py_END_ALLOW_THREADS
+    end_object(object);
+}
+
+/* Takes `headless`. */
+static PyObject *wrap(PyTypeObject *type, gr_vk_headless *headless, const gr_vk_device_desc *desc)
+{
+    gr_vk_device *device;
+    Py_BEGIN_ALLOW_THREADS
+    device = gr_vk_device_wrap(desc);
+    Py_END_ALLOW_THREADS
+    vulkan_object *self = device ? new_object(type) : NULL;
+    if (self) {
+        self->headless = headless;
+        self->device = device;
+        self->desc = *desc;
+        return (PyObject *)self;
+    }
+    if (!device)
+        fail();
+    gr_vk_device_free(device);
+    gr_vk_headless_free(headless);
+    return NULL;
+}
+
+static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"instance",     "physical_device",        "device",           "queue",
+                            "queue_family", "get_instance_proc_addr", "synchronization2", NULL};
+    unsigned long long instance, physical_device, device, queue, function = 0;
+    unsigned family;
+    int synchronization2 = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "KKKKI|$Kp:VulkanDevice", names, &instance,
+                                     &physical_device, &device, &queue, &family, &function,
+                                     &synchronization2))
+        return NULL;
+    gr_vk_device_desc desc =
+        GR_INIT(gr_vk_device_desc, .instance = (VkInstance)(uintptr_t)instance,
+                .physical_device = (VkPhysicalDevice)(uintptr_t)physical_device,
+                .device = (VkDevice)(uintptr_t)device, .queue = (VkQueue)(uintptr_t)queue,
+                .queue_family = family, .synchronization2 = synchronization2,
+                .get_instance_proc_addr = (PFN_vkGetInstanceProcAddr)(uintptr_t)function);
+    return wrap(type, NULL, &desc);
+}
+
+static PyObject *make_headless(PyObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"cuda_device", "validation", NULL};
+    gr_vk_headless_options options = GR_INIT(gr_vk_headless_options);
+    int validation = 0;
+    gr_vk_headless *headless;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|i$p:headless", names, &options.cuda_device,
+                                     &validation))
+        return NULL;
+    options.validation = validation;
+    Py_BEGIN_ALLOW_THREADS
+    headless = gr_vk_headless_create(&options);
+    Py_END_ALLOW_THREADS
+    if (!headless)
+        return fail();
+    const gr_vk_headless_info *info = gr_vk_headless_get(headless);
+    gr_vk_device_desc desc =
+        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = info->get_instance_proc_addr,
+                .instance = info->instance, .physical_device = info->physical_device,
+                .device = info->device, .queue = info->graphics,
+                .queue_family = info->graphics_family, .synchronization2 = info->synchronization2);
+    return wrap((PyTypeObject *)type, headless, &desc);
+}
+
+static PyObject *call_close(PyObject *self, PyObject *none)
+{
+    (void)none;
+    let_go((vulkan_object *)self);
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)args;
+    (void)count;
+    let_go((vulkan_object *)self);
+    return Py_NewRef(Py_False);
+}
+
+/* ---- Resources ------------------------------------------------------------------------------- */
+
+/* The resource keeps the device, which has to outlive it. */
+static PyObject *resource_from(vulkan_object *self, gr_resource *resource)
+{
+    PyObject *made = resource_new(resource_type, resource);
+    if (made)
+        ((resource_object *)made)->owner = Py_NewRef((PyObject *)self);
+    return made;
+}
+
+static PyObject *create_buffer(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"size", "usage", "flags", NULL};
+    VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
+    unsigned long long size;
+    PyObject *flag = NULL;
+    unsigned flags;
+    gr_resource *resource;
+    vulkan_object *self = open_of(object);
+    if (!self ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "KI|$O:create_buffer", names, &size,
+                                     &info.usage, &flag) ||
+        !flags_of(flag, &flags))
+        return NULL;
+    info.size = size;
+    Py_BEGIN_ALLOW_THREADS
+    resource = gr_vk_buffer_create(self->device, &info, flags);
+    Py_END_ALLOW_THREADS
+    return resource_from(self, resource);
+}
+
+/* An image's VkImageCreateInfo, and the flags, of arguments that several functions take. */
+static VkImageCreateInfo image_info(unsigned format, unsigned width, unsigned height,
+                                    unsigned depth, unsigned usage, unsigned levels,
+                                    unsigned layers)
+{
+    return (VkImageCreateInfo){.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                               .imageType = depth > 1 ? VK_IMAGE_TYPE_3D : VK_IMAGE_TYPE_2D,
+                               .format = (VkFormat)format,
+                               .extent = {width, height, depth},
+                               .mipLevels = levels,
+                               .arrayLayers = layers,
+                               .samples = VK_SAMPLE_COUNT_1_BIT,
+                               .usage = usage};
+}
+
+static PyObject *create_image(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"format", "width",  "height", "usage", "depth",
+                            "levels", "layers", "flags",  NULL};
+    unsigned format, width, height, usage, depth = 1, levels = 1, layers = 1, flags;
+    PyObject *flag = NULL;
+    gr_resource *resource;
+    vulkan_object *self = open_of(object);
+    if (!self ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "IIII|$IIIO:create_image", names, &format,
+                                     &width, &height, &usage, &depth, &levels, &layers, &flag) ||
+        !flags_of(flag, &flags))
+        return NULL;
+    VkImageCreateInfo info = image_info(format, width, height, depth, usage, levels, layers);
+    Py_BEGIN_ALLOW_THREADS
+    resource = gr_vk_image_create(self->device, &info, flags);
+    Py_END_ALLOW_THREADS
+    return resource_from(self, resource);
+}
+
+static PyObject *from_vk_buffer(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"buffer", "memory",    "memory_size", "size",
+                            "offset", "dedicated", "flags",       NULL};
+    unsigned long long buffer, memory, memory_size, size, offset = 0;
+    int dedicated = 0;
+    unsigned flags;
+    PyObject *flag = NULL;
+    gr_resource *resource;
+    vulkan_object *self = open_of(object);
+    if (!self ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "KKKK|$KpO:from_vk_buffer", names, &buffer,
+                                     &memory, &memory_size, &size, &offset, &dedicated, &flag) ||
+        !flags_of(flag, &flags))
+        return NULL;
+    gr_vk_buffer_desc desc =
+        GR_INIT(gr_vk_buffer_desc, .buffer = (VkBuffer)(uintptr_t)buffer,
+                .memory = (VkDeviceMemory)(uintptr_t)memory, .memory_size = memory_size,
+                .offset = offset, .size = size, .dedicated = dedicated);
+    Py_BEGIN_ALLOW_THREADS
+    resource = gr_from_vk_buffer(self->device, &desc, flags);
+    Py_END_ALLOW_THREADS
+    return resource_from(self, resource);
+}
+
+static PyObject *from_vk_image(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"image",  "memory",    "memory_size", "format", "width",
+                            "height", "usage",     "depth",       "levels", "layers",
+                            "offset", "dedicated", "flags",       NULL};
+    unsigned long long image, memory, memory_size, offset = 0;
+    unsigned format, width, height, usage, depth = 1, levels = 1, layers = 1, flags;
+    int dedicated = 0;
+    PyObject *flag = NULL;
+    gr_resource *resource;
+    vulkan_object *self = open_of(object);
+    if (!self ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "KKKIIII|$IIIKpO:from_vk_image", names, &image,
+                                     &memory, &memory_size, &format, &width, &height, &usage,
+                                     &depth, &levels, &layers, &offset, &dedicated, &flag) ||
+        !flags_of(flag, &flags))
+        return NULL;
+    VkImageCreateInfo info = image_info(format, width, height, depth, usage, levels, layers);
+    gr_vk_image_desc desc =
+        GR_INIT(gr_vk_image_desc, .create_info = &info, .image = (VkImage)(uintptr_t)image,
+                .memory = (VkDeviceMemory)(uintptr_t)memory, .memory_size = memory_size,
+                .offset = offset, .dedicated = dedicated);
+    Py_BEGIN_ALLOW_THREADS
+    resource = gr_from_vk_image(self->device, &desc, flags);
+    Py_END_ALLOW_THREADS
+    return resource_from(self, resource);
+}
+
+/* ---- Submits --------------------------------------------------------------------------------- */
+
+/* As many of either as one submit takes here. */
+#define MOST 64u
+
+struct batch {
+    gr_resource *resources[MOST];
+    VkCommandBufferSubmitInfo commands[MOST];
+    unsigned resource_count, command_count;
+};
+
+/* Calls `add` for each item. */
+static bool each(PyObject *items, const char *what, struct batch *batch, unsigned *count,
+                 bool (*add)(struct batch *, PyObject *))
+{
+    PyObject *item, *iterator = items ? PyObject_GetIter(items) : NULL;
+    bool good = iterator;
+    while (good && (item = PyIter_Next(iterator))) {
+        good = *count < MOST;
+        if (!good)
+            PyErr_Format(PyExc_ValueError, "a submit takes up to %u %s", MOST, what);
+        good = good && add(batch, item);
+        *count += good;
+        Py_DECREF(item);
+    }
+    Py_XDECREF(iterator);
+    return good && !PyErr_Occurred();
+}
+
+static bool add_one(struct batch *batch, PyObject *item)
+{
+    resource_object *resource = resource_of(item);
+    if (resource)
+        batch->resources[batch->resource_count] = resource->resource;
+    return resource;
+}
+
+static bool add_commands(struct batch *batch, PyObject *item)
+{
+    uint64_t handle;
+    if (!address_of(item, &handle))
+        return false;
+    batch->commands[batch->command_count] =
+        (VkCommandBufferSubmitInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+                                    .commandBuffer = (VkCommandBuffer)(uintptr_t)handle};
+    return true;
+}
+
+static gr_status submit_batch(const struct batch *batch, const gr_vk_submit_desc *desc)
+{
+    gr_submit *submit = gr_submit_begin(batch->resources, batch->resource_count);
+    gr_status status = submit ? gr_vk_submit(submit, desc) : gr_last_error()->status;
+    gr_submit_free(submit);
+    return status;
+}
+
+static PyObject *submit(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"resources", "commands", "stages", "access", "layout",
+                            "first",     "last",     "fence",  "queue",  NULL};
+    struct batch batch = {0};
+    PyObject *resources, *commands = NULL;
+    unsigned long long fence = 0, queue = 0;
+    gr_vk_use use = GR_INIT(gr_vk_use);
+    unsigned long long stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
+    unsigned long long access = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT;
+    unsigned layout = VK_IMAGE_LAYOUT_GENERAL;
+    int first = -1, last = 1;
+    gr_status status;
+    vulkan_object *self = open_of(object);
+    if (!self ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "O|O$KKIppKK:submit", names, &resources,
+                                     &commands, &stages, &access, &layout, &first, &last, &fence,
+                                     &queue) ||
+        !each(resources, "resources", &batch, &batch.resource_count, add_one) ||
+        (commands &&
+         !each(commands, "command buffers", &batch, &batch.command_count, add_commands)))
+        return NULL;
+    use.stages = stages;
+    use.access = access;
+    use.layout = (VkImageLayout)layout;
+    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                .commandBufferInfoCount = batch.command_count,
+                                .pCommandBufferInfos = batch.commands};
+    bool takes_back = first == -1 ? batch.command_count > 0 : first;
+    const gr_vk_submit_desc desc =
+        GR_INIT(gr_vk_submit_desc, .queue = (VkQueue)(uintptr_t)queue, .info = &info,
+                .fence = (VkFence)(uintptr_t)fence, .first = takes_back ? &use : NULL,
+                .last = last ? &use : NULL);
+    Py_BEGIN_ALLOW_THREADS
+    status = submit_batch(&batch, &desc);
+    Py_END_ALLOW_THREADS
+    return none_or_fail(status);
+}
+
+/* ---- What it is ------------------------------------------------------------------------------ */
+
+static PyObject *instance(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromVoidPtr(((vulkan_object *)self)->desc.instance);
+}
+
+static PyObject *physical_device(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromVoidPtr(((vulkan_object *)self)->desc.physical_device);
+}
+
+static PyObject *device(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromVoidPtr(((vulkan_object *)self)->desc.device);
+}
+
+static PyObject *queue(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromVoidPtr(((vulkan_object *)self)->desc.queue);
+}
+
+static PyObject *queue_family(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromUnsignedLong(((vulkan_object *)self)->desc.queue_family);
+}
+
+static PyObject *loader(PyObject *self, void *closure)
+{
+    (void)closure;
+    uintptr_t address = (uintptr_t)((vulkan_object *)self)->desc.get_instance_proc_addr;
+    return PyLong_FromUnsignedLongLong(address);
+}
+
+static PyObject *cuda_device(PyObject *object, void *closure)
+{
+    vulkan_object *self = open_of(object);
+    (void)closure;
+    return self ? PyLong_FromLong(gr_vk_device_cuda(self->device)) : NULL;
+}
+
+static PyObject *is_closed(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyBool_FromLong(!((vulkan_object *)self)->device);
+}
+
+static PyObject *describe(PyObject *object, PyObject *none)
+{
+    char line[1024];
+    vulkan_object *self = open_of(object);
+    (void)none;
+    if (!self)
+        return NULL;
+    gr_vk_device_describe(self->device, line, sizeof(line));
+    return text_of(line);
+}
+
+/* ---- The type -------------------------------------------------------------------------------- */
+
+#define KEYWORDS (METH_VARARGS | METH_KEYWORDS)
+
+static PyMethodDef methods[] = {
+    {"headless", METHOD(make_headless), KEYWORDS | METH_CLASS,
+     "headless($type, cuda_device=0, *, validation=False)\n--\n\n"
+     "Vulkan without a window, on the GPU that a CUDA device is."},
+    {"create_buffer", METHOD(create_buffer), KEYWORDS,
+     "create_buffer($self, size, usage, *, flags=None)\n--\n\n"
+     "A VkBuffer with memory that CUDA shares, as a GraphicsResource: see its vk_buffer."},
+    {"create_image", METHOD(create_image), KEYWORDS,
+     "create_image($self, format, width, height, usage, *, depth=1, levels=1, layers=1,\n"
+     "             flags=None)\n--\n\n"
+     "A VkImage with memory that CUDA shares, as a GraphicsResource: see its vk_image. It goes\n"
+     "to CUDA for the first time by submit([image], layout=0)."},
+    {"from_vk_buffer", METHOD(from_vk_buffer), KEYWORDS,
+     "from_vk_buffer($self, buffer, memory, memory_size, size, *, offset=0, dedicated=False,\n"
+     "               flags=None)\n--\n\n"
+     "A VkBuffer of yours, in a VkDeviceMemory that can be exported."},
+    {"from_vk_image", METHOD(from_vk_image), KEYWORDS,
+     "from_vk_image($self, image, memory, memory_size, format, width, height, usage, *,\n"
+     "              depth=1, levels=1, layers=1, offset=0, dedicated=False, flags=None)\n--\n\n"
+     "A VkImage of yours, likewise, described as it was made."},
+    {"submit", METHOD(submit), KEYWORDS,
+     "submit($self, resources, commands=(), *, stages=..., access=..., layout=1, first=...,\n"
+     "       last=True, fence=0, queue=0)\n--\n\n"
+     "Submits VkCommandBuffers that use the resources, in order with CUDA: they wait for the\n"
+     "releases before, and the next maps wait for them.\n\n"
+     "stages, access and layout say how the commands use the resources. first: a barrier takes\n"
+     "them back from CUDA before, as it does by default if there are commands. last: a barrier\n"
+     "hands them to CUDA after."},
+    {"describe", describe, METH_NOARGS,
+     "describe($self)\n--\n\nOne line: its names in both worlds, and what is shared how."},
+    {"close", call_close, METH_NOARGS,
+     "close($self)\n--\n\nNothing more is made of it. What was made of it keeps Vulkan."},
+    {"__enter__", enter_self, METH_NOARGS, NULL},
+    {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
+    {0},
+};
+
+static PyGetSetDef properties[] = {
+    {"instance", instance, NULL, "The VkInstance, as an int.", NULL},
+    {"physical_device", physical_device, NULL, "The VkPhysicalDevice, as an int.", NULL},
+    {"device", device, NULL, "The VkDevice, as an int.", NULL},
+    {"queue", queue, NULL, "The VkQueue, as an int.", NULL},
+    {"queue_family", queue_family, NULL, "The queue's family.", NULL},
+    {"get_instance_proc_addr", loader, NULL, "vkGetInstanceProcAddr(), as an int.", NULL},
+    {"cuda_device", cuda_device, NULL, "The CUDA device that it is.", NULL},
+    {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
+    {0},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, "VulkanDevice(instance, physical_device, device, queue, queue_family, *,\n"
+                "             get_instance_proc_addr, synchronization2=False)\n--\n\n"
+                "Your Vulkan, by integer handles, which have to outlive it. headless() makes one."},
+    {Py_tp_new, (void *)make},
+    {Py_tp_dealloc, (void *)end},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    {0},
+};
+
+static PyType_Spec spec = {.name = "grinterop.VulkanDevice",
+                           .basicsize = sizeof(vulkan_object),
+                           .flags = Py_TPFLAGS_DEFAULT,
+                           .slots = slots};
+
+bool add_vulkan(PyObject *module)
+{
+    vulkan_type = add_type(module, &spec);
+    return vulkan_type;
+}
