@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds libgrinterop and builds the one extension, in the limited API of CPython 3.10.
+
+GRINTEROP_BUILD names a build folder of grinterop's that is not installed. Without it pkg-config
+says where grinterop is.
+"""
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from setuptools import Extension, setup
+
+try:
+    from setuptools.command.bdist_wheel import bdist_wheel
+except ImportError:
+    from wheel.bdist_wheel import bdist_wheel
+
+HERE = Path(__file__).resolve().parent
+
+
+def from_build(folder):
+    """The compiler's and the linker's options for a build folder."""
+    build = Path(folder).resolve()
+    libraries = build / ".libs"
+    if not (libraries / "libgrinterop.so").exists():
+        sys.exit(f"GRINTEROP_BUILD is {folder}, where there is no .libs/libgrinterop.so")
+    makefile = (build / "Makefile").read_text()
+    variables = dict(line.split(" = ", 1) for line in makefile.splitlines() if " = " in line[:40])
+    source = (build / variables["top_srcdir"].strip()).resolve()
+    return (
+        [f"-I{source / 'include'}", "-isystem", variables["CUDA_INCLUDEDIR"].strip()],
+        [f"-L{libraries}", "-lgrinterop", f"-Wl,-rpath,{libraries}"],
+    )
+
+
+def from_pkg_config():
+    def ask(option):
+        try:
+            return shlex.split(
+                subprocess.check_output(["pkg-config", option, "grinterop"], text=True)
+            )
+        except (OSError, subprocess.CalledProcessError):
+            sys.exit(
+                "pkg-config knows no grinterop. Install it (make install, with PKG_CONFIG_PATH if"
+                " the prefix is not pkg-config's), or set GRINTEROP_BUILD to its build folder."
+            )
+
+    libraries = ask("--libs")
+    folders = [flag[2:] for flag in libraries if flag.startswith("-L")]
+    return ask("--cflags"), libraries + [f"-Wl,-rpath,{folder}" for folder in folders]
+
+
+class Wheel(bdist_wheel):
+    """One wheel for every CPython from 3.10 on."""
+
+    def get_tag(self):
+        python, abi, platform = super().get_tag()
+        return ("cp310", "abi3", platform) if python.startswith("cp") else (python, abi, platform)
+
+
+folder = os.environ.get("GRINTEROP_BUILD")
+compile_options, link_options = from_build(folder) if folder else from_pkg_config()
+os.chdir(HERE)
+setup(
+    ext_modules=[
+        Extension(
+            "grinterop._grinterop",
+            sorted(str(path) for path in Path("src").glob("*.c")),
+            depends=sorted(str(path) for path in Path("src").glob("*.h")),
+            extra_compile_args=["-std=c11", "-Wall", "-Wextra", "-fvisibility=hidden"]
+            + compile_options,
+            extra_link_args=link_options,
+            py_limited_api=True,
+        )
+    ],
+    cmdclass={"bdist_wheel": Wheel},
+)

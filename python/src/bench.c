@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The loops of bench.py in C, in the same process and with the same resource, to compare with. */
+#include "tensor.h"
+
+#include <time.h>
+
+static double now(void)
+{
+    struct timespec time;
+    timespec_get(&time, TIME_UTC);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static bool map_once(gr_resource *resource, CUstream stream, CUdeviceptr *sum)
+{
+    gr_buffer *buffer = gr_map(resource, stream);
+    if (!buffer)
+        return false;
+    *sum += gr_buffer_ptr(buffer);
+    return gr_buffer_release(buffer) == GR_OK;
+}
+
+static bool export_once(gr_resource *resource, CUstream stream, CUdeviceptr *sum)
+{
+    gr_buffer *buffer = gr_map(resource, stream);
+    gr_tensor *tensor = buffer ? gr_buffer_tensor(buffer, NULL) : NULL;
+    struct DLManagedTensorVersioned *managed = tensor ? gr_tensor_dlpack(tensor, stream) : NULL;
+    gr_tensor_free(tensor);
+    if (!managed) {
+        gr_buffer_release_later(buffer);
+        return false;
+    }
+    *sum += (uintptr_t)managed;
+    export_end(managed);
+    return gr_buffer_release(buffer) == GR_OK;
+}
+
+/* Seconds for n rounds. */
+static PyObject *measure(PyObject *args, bool (*once)(gr_resource *, CUstream, CUdeviceptr *))
+{
+    PyObject *object, *given;
+    Py_ssize_t n;
+    CUstream stream;
+    CUdeviceptr sum = 0;
+    bool well = true;
+    if (!PyArg_ParseTuple(args, "OOn", &object, &given, &n) || !stream_of(given, &stream))
+        return NULL;
+    resource_object *resource = resource_of(object);
+    if (!resource)
+        return NULL;
+    double began = now();
+    for (Py_ssize_t i = 0; well && i < n; i++)
+        well = once(resource->resource, stream, &sum);
+    double seconds = now() - began;
+    return well ? PyFloat_FromDouble(seconds) : fail();
+}
+
+static PyObject *bench_map(PyObject *module, PyObject *args)
+{
+    (void)module;
+    return measure(args, map_once);
+}
+
+static PyObject *bench_export(PyObject *module, PyObject *args)
+{
+    (void)module;
+    return measure(args, export_once);
+}
+
+PyMethodDef bench_functions[] = {
+    {"_bench_map", bench_map, METH_VARARGS, NULL},
+    {"_bench_export", bench_export, METH_VARARGS, NULL},
+    {0},
+};
