@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contexts for the tests, and their verdict in the words that tests/run-test counts."""
+
+import gc
+
+import grinterop
+import pytest
+
+import gl
+
+
+@pytest.fixture(scope="session")
+def cuda():
+    """A CUDA context with a stream."""
+    context = grinterop.CudaContext(0)
+    yield context
+    gc.collect()
+
+
+@pytest.fixture(scope="session")
+def egl(cuda):
+    """An OpenGL context, which is current in all tests."""
+    context = grinterop.EglContext(0)
+    yield context
+    gc.collect()
+
+
+@pytest.fixture
+def vbo(egl):
+    """A buffer of OpenGL's with 4096 bytes: 0, 1, 2, ... 255, 0, ..."""
+    egl.make_current()
+    name = gl.buffer(4096, bytes(range(256)) * 16)
+    yield name
+    gl.delete_buffer(name)
+
+
+@pytest.fixture
+def resource(vbo):
+    made = grinterop.GraphicsResource.from_gl_buffer(vbo)
+    yield made
+    made.close()
+
+
+# ---- The verdict ---------------------------------------------------------------------------------
+
+
+class Verdict:
+    def __init__(self):
+        self.cases = self.failures = 0
+        self.lines = []
+
+    def add(self, report):
+        """Notes one case at its call, or where it ended before."""
+        name = report.nodeid.rsplit("::", 1)[-1]
+        file, line, _ = report.location
+        if report.when == "call" or report.outcome != "passed":
+            self.cases += report.when == "call" or report.when == "setup"
+        if report.outcome == "failed":
+            self.cases += report.when == "teardown"
+            self.failures += 1
+            text = str(report.longrepr).strip().splitlines()[-1:]
+            self.lines.append(f"{file}:{line}:F:python:{name}: {''.join(text)}")
+        elif report.outcome == "skipped":
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
+            self.lines.append(f"skipped: {name}: {reason.removeprefix('Skipped: ')}")
+
+
+verdict = Verdict()
+
+
+def pytest_runtest_logreport(report):
+    if report.when == "call" or report.outcome != "passed":
+        verdict.add(report)
+
+
+def pytest_collectreport(report):
+    if report.outcome == "failed":
+        verdict.cases += 1
+        verdict.failures += 1
+        verdict.lines.append(f"{report.nodeid}:1:E:python:collection: it could not be read")
+
+
+def pytest_terminal_summary(terminalreporter):
+    cases, failures = verdict.cases, verdict.failures
+    for line in verdict.lines:
+        terminalreporter.write_line(line)
+    share = 100 * (cases - failures) // cases if cases else 0
+    terminalreporter.write_line(f"{share}%: Checks: {cases}, Failures: {failures}, Errors: 0")

@@ -1,0 +1,498 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Resources and mappings: the names of cuda.core, what is beyond them, and what goes wrong."""
+
+import gc
+import threading
+import weakref
+
+import grinterop
+import pytest
+from grinterop import GraphicsResource
+
+import gl
+
+
+def test_map_gives_a_pointer_until_its_end(resource, cuda):
+    with resource.map(stream=cuda) as buffer:
+        assert isinstance(buffer, grinterop.Buffer)
+        assert resource.is_mapped and not buffer.is_closed
+        assert buffer.handle != 0 and buffer.size == 4096
+        assert buffer.resource is resource and buffer.stream is cuda
+        assert buffer.is_device_accessible and not buffer.is_host_accessible
+    assert buffer.handle == 0 and buffer.size == 0 and buffer.is_closed
+    assert not resource.is_mapped
+    with pytest.raises(RuntimeError, match="closed"):
+        buffer.is_device_accessible
+
+
+def test_map_is_refused_twice(resource, cuda):
+    resource.map(stream=cuda)
+    with pytest.raises(RuntimeError, match="already mapped"):
+        resource.map(stream=cuda)
+    resource.unmap()
+    with pytest.raises(RuntimeError, match="not mapped"):
+        resource.unmap()
+
+
+def test_a_forgotten_buffer_stays_mapped(resource, cuda):
+    seen = weakref.ref(resource.map(stream=cuda))
+    gc.collect()
+    assert seen() is not None and resource.is_mapped
+    resource.unmap(stream=cuda)
+    assert seen() is None and not resource.is_mapped
+
+
+def test_a_buffer_outlives_its_resource(vbo, cuda):
+    buffer = GraphicsResource.from_gl_buffer(vbo).map(stream=cuda)
+    gc.collect()
+    assert buffer.handle != 0 and buffer.resource is None
+    buffer.close()
+    buffer.close()
+    assert buffer.is_closed
+
+
+def test_a_buffer_that_is_dropped_ends(vbo, cuda):
+    buffer = GraphicsResource.from_gl_buffer(vbo).map(stream=cuda)
+    del buffer
+    again = GraphicsResource.from_gl_buffer(vbo)
+    again.map(stream=cuda)
+    again.close()
+
+
+def test_close_ends_the_mapping(vbo, cuda):
+    resource = GraphicsResource.from_gl_buffer(vbo)
+    buffer = resource.map(stream=cuda)
+    resource.close(stream=cuda)
+    assert resource.is_closed and not resource.is_mapped and buffer.handle == 0
+    assert resource.handle == 0 and "closed" in repr(resource) and resource
+    resource.close()
+    for call in (lambda: resource.map(stream=cuda), resource.unmap, resource.wait):
+        with pytest.raises(RuntimeError, match="has been closed"):
+            call()
+
+
+def test_a_resource_with_a_stream_maps_on_entry(vbo, cuda):
+    with GraphicsResource.from_gl_buffer(vbo, stream=cuda) as buffer:
+        assert isinstance(buffer, grinterop.Buffer) and buffer.size == 4096
+        resource = buffer.resource
+    assert buffer.is_closed and resource.is_closed
+
+
+def test_a_resource_without_a_stream_closes_at_the_end(vbo):
+    with GraphicsResource.from_gl_buffer(vbo) as resource:
+        assert isinstance(resource, GraphicsResource) and not resource.is_mapped
+    assert resource.is_closed
+
+
+def test_an_exception_ends_the_mapping(resource, cuda):
+    with pytest.raises(ZeroDivisionError), resource.map(stream=cuda):
+        1 / 0
+    assert not resource.is_mapped
+
+
+def test_what_a_resource_says(resource, vbo):
+    assert resource.size == 4096 and resource.flags == 0 and resource.kind == "buffer"
+    assert resource.api == "opengl" and resource.transport == "interop"
+    assert resource.gl_name == vbo and resource.gl_target == gl.ARRAY_BUFFER
+    assert resource.handle == resource.resource_handle != 0
+    assert hex(resource.handle) in repr(resource)
+    assert "4096 bytes" in resource.describe()
+    assert not isinstance(resource, grinterop.Buffer)
+
+
+@pytest.mark.parametrize(
+    "flags, value",
+    [(None, 0), ("none", 0), ("read_only", 1), ("write_discard", 2), (("none",), 0), ([], 0)],
+)
+def test_flags(vbo, flags, value):
+    with GraphicsResource.from_gl_buffer(vbo, flags=flags) as resource:
+        assert resource.flags == value
+
+
+@pytest.mark.parametrize("flags", ["bogus", ("read_only", "bogus"), [1], ("",)])
+def test_unknown_flags(vbo, flags):
+    if flags == ("",):
+        assert grinterop._parse_register_flags(flags) == 0
+        return
+    with pytest.raises(ValueError, match="Unknown register flag"):
+        GraphicsResource.from_gl_buffer(vbo, flags=flags)
+
+
+def test_flags_that_exclude_each_other(vbo):
+    with pytest.raises(grinterop.CUDAError):
+        GraphicsResource.from_gl_buffer(vbo, flags=("read_only", "write_discard"))
+
+
+@pytest.mark.parametrize("name", [0, 4711, 2**32 - 1])
+def test_names_that_are_none(egl, name):
+    egl.make_current()
+    with pytest.raises(grinterop.CUDAError) as caught:
+        GraphicsResource.from_gl_buffer(name)
+    assert caught.value.status == "GR_ERR_INVALID_VALUE"
+    assert isinstance(caught.value, ValueError)
+    assert grinterop.last_error().message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name, error",
+    [
+        ("1", TypeError),
+        (1.0, TypeError),
+        (-1, OverflowError),
+        (2**32, OverflowError),
+        (2**80, OverflowError),
+    ],
+)
+def test_names_that_are_no_names(name, error):
+    with pytest.raises(error):
+        GraphicsResource.from_gl_buffer(name)
+
+
+def test_nothing_is_made_directly():
+    for type_ in (GraphicsResource, grinterop.Buffer):
+        with pytest.raises(RuntimeError, match="cannot be instantiated directly"):
+            type_()
+
+
+# ---- Streams -------------------------------------------------------------------------------------
+
+
+class Stream:
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __cuda_stream__(self):
+        return self.answer
+
+
+class OldStream:
+    __cuda_stream__ = (0, 1)
+
+
+class Pointer:
+    ptr = 2
+
+
+@pytest.mark.parametrize(
+    "stream", [0, 1, 2, Stream((0, 0)), Stream((0, 1)), OldStream(), Pointer()]
+)
+def test_streams(resource, stream):
+    with resource.map(stream=stream) as buffer:
+        assert buffer.handle
+
+
+@pytest.mark.parametrize(
+    "stream, error",
+    [
+        (None, TypeError),
+        ("1", TypeError),
+        (1.5, TypeError),
+        (object(), TypeError),
+        (-1, ValueError),
+        (2**64 - 1, ValueError),
+        (2**64 - 2, ValueError),
+        (2**70, ValueError),
+        (Stream(None), RuntimeError),
+        (Stream((1, 0)), RuntimeError),
+        (Stream((0,)), RuntimeError),
+        (Stream((0, None)), RuntimeError),
+        (Stream((0, -1)), ValueError),
+    ],
+)
+def test_streams_that_are_none(resource, stream, error):
+    with pytest.raises(error):
+        resource.map(stream=stream)
+    assert not resource.is_mapped
+
+
+def test_the_stream_of_a_map_is_its_only_argument(resource):
+    for call in (
+        lambda: resource.map(),
+        lambda: resource.map(stream=1, other=2),
+        lambda: resource.map(other=2),
+        lambda: resource.map(1),
+    ):
+        with pytest.raises(TypeError, match="keyword-only argument"):
+            call()
+
+
+def test_the_stream_lives_as_long_as_the_mapping(resource):
+    stream = Stream((0, 1))
+    seen = weakref.ref(stream)
+    buffer = resource.map(stream=stream)
+    del stream
+    assert seen() is not None
+    buffer.close()
+    assert seen() is None
+
+
+def test_a_stream_that_closes_the_resource(vbo):
+    resource = GraphicsResource.from_gl_buffer(vbo)
+
+    class Closing:
+        def __cuda_stream__(self):
+            resource.close()
+            return (0, 1)
+
+    with pytest.raises(RuntimeError, match="has been closed"):
+        resource.map(stream=Closing())
+
+
+# ---- Many ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def three(egl):
+    egl.make_current()
+    names = [gl.buffer(1024) for _ in range(3)]
+    resources = [GraphicsResource.from_gl_buffer(name) for name in names]
+    yield resources
+    for resource in resources:
+        resource.close()
+    for name in names:
+        gl.delete_buffer(name)
+
+
+def test_many_are_mapped_and_released_at_once(three, cuda):
+    with grinterop.map_many(three, stream=cuda) as buffers:
+        assert len({buffer.handle for buffer in buffers}) == 3
+        assert all(resource.is_mapped for resource in three)
+    assert not any(resource.is_mapped for resource in three)
+    assert all(buffer.is_closed for buffer in buffers)
+    buffers.close()
+
+
+def test_some_of_many_may_be_closed_before(three, cuda):
+    buffers = grinterop.map_many(three, stream=cuda)
+    buffers[1].close()
+    buffers.close(cuda)
+    assert not any(resource.is_mapped for resource in three)
+
+
+def test_many_map_all_or_none(three, cuda):
+    three[1].map(stream=cuda)
+    with pytest.raises(RuntimeError, match="1 is already mapped"):
+        grinterop.map_many(three, stream=cuda)
+    assert [resource.is_mapped for resource in three] == [False, True, False]
+    three[1].unmap()
+    with pytest.raises(grinterop.InvalidValueError):
+        grinterop.map_many([three[0], three[0]], stream=cuda)
+    with pytest.raises(grinterop.InvalidValueError):
+        grinterop.map_many([], stream=cuda)
+    with pytest.raises(TypeError):
+        grinterop.map_many([three[0], None], stream=cuda)
+    assert not any(resource.is_mapped for resource in three)
+
+
+def test_a_buffer_is_released_once(three, cuda):
+    buffers = grinterop.map_many(three, stream=cuda)
+    with pytest.raises(RuntimeError):
+        grinterop.Buffers([buffers[0], buffers[0]]).close()
+    assert all(resource.is_mapped for resource in three)
+    with pytest.raises(TypeError):
+        grinterop.Buffers([buffers[0], None]).close()
+    buffers.close()
+
+
+def test_a_part_of_each(three, cuda):
+    with grinterop.map_many(three, stream=cuda, offset=256, size=128) as buffers:
+        assert [buffer.size for buffer in buffers] == [128] * 3
+    with pytest.raises(grinterop.InvalidValueError):
+        grinterop.map_many(three, stream=cuda, offset=1024, size=1)
+
+
+# ---- Images --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def picture(egl):
+    egl.make_current()
+    name = gl.texture(8, 4, data=bytes(range(128)))
+    made = GraphicsResource.from_gl_image(name, gl.TEXTURE_2D, flags="surface_load_store")
+    yield made
+    made.close()
+
+
+def test_an_image_gives_arrays_and_no_pointer(picture, cuda):
+    assert picture.kind == "image"
+    with picture.map(stream=cuda) as image:
+        info = image.image_info()
+        assert (info["width"], info["height"], info["channels"]) == (8, 4, 4)
+        assert info["format"] == "u8" and info["normalized"] and not info["srgb"]
+        assert image.array() and image.mipmapped_array()
+        assert image.surface() == image.surface(level=0, layer=0)
+        assert image.texture(filter="linear", address=("wrap", "clamp", "border"), normalized=True)
+        with pytest.raises(grinterop.StateError):
+            image.handle
+        with pytest.raises(grinterop.InvalidValueError):
+            image.array(1)
+        with pytest.raises(ValueError, match="filter"):
+            image.texture(filter="cubic")
+        assert "image" in repr(image)
+    with pytest.raises(RuntimeError, match="closed"):
+        image.array()
+
+
+def test_an_image_is_linear_memory_by_a_copy(picture, cuda):
+    with picture.map_linear(stream=cuda) as pixels:
+        assert pixels.handle and pixels.pitch >= 32
+    with pytest.raises(TypeError, match="stream"):
+        picture.map_linear()
+    with pytest.raises(grinterop.InvalidValueError):
+        picture.map_linear(3, stream=cuda)
+
+
+def test_texels_come_out_and_go_in(picture, cuda):
+    import ctypes
+
+    data = ctypes.create_string_buffer(128)
+    with picture.map(stream=cuda) as image:
+        image.copy_from_image(ctypes.addressof(data), host=True)
+        cuda.sync()
+        assert data.raw == bytes(range(128))
+        data.raw = bytes(reversed(range(128)))
+        image.copy_to_image(ctypes.addressof(data), host=True, stream=cuda)
+        cuda.sync()
+    assert gl.read_texture(picture.gl_name, 8, 4) == data.raw
+
+
+# ---- Objects that grinterop makes ----------------------------------------------------------------
+
+
+def test_storage_of_grinterops(egl, cuda):
+    egl.make_current()
+    with GraphicsResource.create_gl_buffer(4096, flags="write_discard", transports="any") as made:
+        assert made.gl_name and made.size == 4096
+        with made.map(stream=cuda) as buffer:
+            assert buffer.handle
+    with pytest.raises(grinterop.InvalidValueError):
+        GraphicsResource.create_gl_buffer(0)
+    with pytest.raises(grinterop.InvalidValueError):
+        GraphicsResource.create_gl_buffer(-1)
+
+
+def test_a_copy_where_it_is_asked_for(vbo, cuda):
+    with GraphicsResource.from_gl_buffer(vbo, transports="copy") as resource:
+        assert resource.transport == "copy" and resource.handle == 0
+        with resource.map(stream=cuda) as buffer:
+            assert buffer.handle
+    with pytest.raises(ValueError, match="transport"):
+        GraphicsResource.from_gl_buffer(vbo, transports="carrier pigeon")
+
+
+# ---- Threads -------------------------------------------------------------------------------------
+
+
+def test_another_thread_has_no_context(resource, cuda):
+    caught = []
+
+    def elsewhere():
+        try:
+            resource.map(stream=cuda)
+        except grinterop.CUDAError as error:
+            caught.append(error.status)
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert caught == ["GR_ERR_GL"] and not resource.is_mapped
+
+
+def test_the_last_reference_may_go_elsewhere(vbo, cuda):
+    held = [GraphicsResource.from_gl_buffer(vbo).map(stream=cuda)]
+    thread = threading.Thread(target=held.clear)
+    thread.start()
+    thread.join()
+    again = GraphicsResource.from_gl_buffer(vbo)
+    again.map(stream=cuda)
+    again.close()
+
+
+def test_waiting(resource, cuda):
+    with resource.map(stream=cuda):
+        with pytest.raises(grinterop.StateError):
+            resource.wait()
+    resource.wait()
+    resource.wait(timeout=0.5)
+    with pytest.raises(ValueError):
+        resource.wait(-1)
+    with pytest.raises(TypeError):
+        resource.wait("soon")
+
+
+# ---- Copies and fills ----------------------------------------------------------------------------
+
+
+def test_fills(resource, vbo, cuda):
+    for value, expected in [(7, b"\7"), (b"\1\2", b"\1\2"), (b"abcd", b"abcd")]:
+        with resource.map(stream=cuda) as buffer:
+            buffer.fill(value, stream=cuda)
+        assert gl.read_buffer(vbo, 4096) == expected * (4096 // len(expected))
+    with resource.map(stream=cuda) as buffer:
+        for value, error in [
+            (256, OverflowError),
+            (-1, OverflowError),
+            (2**70, OverflowError),
+            (b"abc", ValueError),
+            (b"", ValueError),
+            ("a", TypeError),
+            (None, TypeError),
+            (1.0, TypeError),
+        ]:
+            with pytest.raises(error):
+                buffer.fill(value, stream=cuda)
+        with pytest.raises(TypeError, match="stream"):
+            buffer.fill(1)
+    with pytest.raises(RuntimeError, match="closed"):
+        buffer.fill(1, stream=cuda)
+
+
+def test_copies_between_mappings(three, cuda):
+    first, second, third = three
+    with grinterop.map_many(three, stream=cuda) as (a, b, c):
+        a.fill(1, stream=cuda)
+        b.fill(2, stream=cuda)
+        assert a.copy_to(c, stream=cuda) is c
+        b.copy_from(a, stream=cuda)
+        with pytest.raises(ValueError, match="destination"):
+            a.copy_to(stream=cuda)
+        with pytest.raises(TypeError, match="Buffer"):
+            a.copy_to(b"1", stream=cuda)
+    for resource in three:
+        assert gl.read_buffer(resource.gl_name, 1024) == b"\1" * 1024
+
+
+def test_what_is_read_only_is_not_written_to(vbo, cuda):
+    with GraphicsResource.from_gl_buffer(vbo, flags="read_only") as resource:
+        with resource.map(stream=cuda) as buffer:
+            assert buffer.is_read_only
+            with pytest.raises(RuntimeError, match="read_only"):
+                buffer.fill(1, stream=cuda)
+
+
+def test_the_arguments_of_close(resource, cuda):
+    for arguments, named in [((), {}), ((cuda,), {}), ((None,), {}), ((), {"stream": cuda})]:
+        buffer = resource.map(stream=cuda)
+        buffer.close(*arguments, **named)
+        assert buffer.is_closed
+    buffer = resource.map(stream=cuda)
+    for arguments, named in [((1, 2), {}), ((1,), {"stream": 1}), ((), {"other": 1})]:
+        with pytest.raises(TypeError):
+            buffer.close(*arguments, **named)
+    with pytest.raises(TypeError):
+        buffer.close("stream")
+    assert not buffer.is_closed
+    buffer.close()
+
+
+def test_a_context_shares_the_objects_of_another_or_of_none(egl, vbo):
+    try:
+        with grinterop.EglContext(0, share=None):
+            with pytest.raises(ValueError, match="There is no OpenGL buffer"):
+                GraphicsResource.from_gl_buffer(vbo)
+        with grinterop.EglContext(0, share=egl):
+            GraphicsResource.from_gl_buffer(vbo).close()
+        with pytest.raises(TypeError, match="EglContext was expected"):
+            grinterop.EglContext(0, share=1)
+    finally:
+        egl.make_current()
