@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors of NumPy's into what is drawn, and back: bytes compared with NumPy's own answer."""
+
+import grinterop
+import numpy as np
+import pytest
+from grinterop import GraphicsResource, Ring, Tensor
+
+import gl
+
+
+@pytest.fixture
+def picture(egl):
+    """An RGBA8 texture of 8 by 4 texels that kernels may write to."""
+    egl.make_current()
+    name = gl.texture(8, 4, data=bytes(128))
+    with GraphicsResource.from_gl_image(name, gl.TEXTURE_2D, flags="surface_load_store") as made:
+        yield made
+
+
+def texels(picture):
+    """What OpenGL has, as (4, 8, 4)."""
+    return np.frombuffer(gl.read_texture(picture.gl_name, 8, 4), "u1").reshape(4, 8, 4)
+
+
+def noise(*shape, dtype="u1"):
+    values = np.random.default_rng(7).integers(0, 256, shape)
+    return values.astype(dtype) if np.dtype(dtype).kind == "u" else (values / 255).astype(dtype)
+
+
+def given(array, cuda):
+    """What kernels can read: on a GPU memory of its own, and the array lies there as it did."""
+    if grinterop.is_software():
+        return array
+    base = array if array.base is None else array.base
+    copy = Tensor.from_dlpack(np.ascontiguousarray(base)).clone(stream=cuda)
+    offset = array.ctypes.data - base.ctypes.data
+    return copy.view(array.shape, array.dtype, array.strides, offset)
+
+
+class Fetched:
+    """Where kernels can write, and what came there as an array of NumPy's."""
+
+    def __init__(self, shape, dtype, cuda):
+        self.array, self.cuda = np.zeros(shape, dtype), cuda
+        self.tensor = given(self.array, cuda)
+
+    def get(self):
+        self.cuda.sync()
+        if self.tensor is self.array:
+            return self.array
+        return np.frombuffer(self.tensor.tobytes(), self.array.dtype).reshape(self.array.shape)
+
+
+def test_rgba_bytes_go_as_they_are(picture, cuda):
+    array = noise(4, 8, 4)
+    before = grinterop.bytes_moved()
+    grinterop.publish(picture, array, stream=cuda)
+    assert grinterop.bytes_moved() - before >= array.nbytes
+    assert (texels(picture) == array).all()
+    back = np.zeros_like(array)
+    grinterop.fetch(picture, back, stream=cuda)
+    cuda.sync()
+    assert (back == array).all()
+
+
+def test_three_channels_get_alpha(picture, cuda):
+    array = noise(4, 8, 3)
+    tensor = given(array, cuda)
+    grinterop.publish(picture, tensor, stream=cuda)
+    assert (texels(picture)[..., :3] == array).all() and (texels(picture)[..., 3] == 255).all()
+    grinterop.publish(picture, tensor, stream=cuda, bgr=True, flip=True, alpha=0)
+    assert (texels(picture)[..., :3] == array[::-1, :, ::-1]).all()
+    assert (texels(picture)[..., 3] == 0).all()
+
+
+def test_planes_of_floats(picture, cuda):
+    array = noise(4, 8, 3, dtype="f4")
+    planes = np.ascontiguousarray(array.transpose(2, 0, 1))[None]
+    grinterop.publish(picture, given(planes, cuda), stream=cuda, layout="chw")
+    assert (texels(picture)[..., :3] == np.rint(array * 255)).all()
+    signed = given(array * 2 - 1, cuda)
+    grinterop.publish(picture, signed, stream=cuda, scale=0.5, bias=0.5)
+    assert abs(texels(picture)[..., :3] - np.rint(array * 255)).max() <= 1
+    grinterop.publish(picture, given(array, cuda), stream=cuda, scale=(0, 1), bias=(1,))
+    assert (texels(picture)[..., 0] == 255).all()
+    assert (texels(picture)[..., 1:3] == np.rint(array * 255)[..., 1:]).all()
+
+
+def test_a_strided_array(picture, cuda):
+    array = noise(8, 32, 3)[::2, 1::4]
+    grinterop.publish(picture, given(array, cuda), stream=cuda)
+    assert (texels(picture)[..., :3] == array).all()
+
+
+def test_fetching_planes(picture, cuda):
+    array = noise(4, 8, 4)
+    grinterop.publish(picture, array, stream=cuda)
+    planes = Fetched((3, 4, 8), "f4", cuda)
+    grinterop.fetch(picture, planes.tensor, stream=cuda, layout="chw")
+    assert np.allclose(planes.get(), array[..., :3].transpose(2, 0, 1) / 255, atol=1e-6)
+
+
+def test_two_planes_of_nv12(picture, cuda):
+    luma, chroma = np.full((4, 8), 235, "u1"), np.full((2, 4, 2), 128, "u1")
+    whole = np.concatenate([luma, chroma.reshape(2, 8)])
+    planes = (given(luma, cuda), given(chroma, cuda))
+    for tensor in (planes, given(whole, cuda)):
+        grinterop.publish(picture, np.zeros((4, 8, 4), "u1"), stream=cuda)
+        grinterop.publish(picture, tensor, stream=cuda, layout="nv12", matrix="bt601")
+        assert (texels(picture) == 255).all()
+
+
+def test_into_a_mapping(picture, cuda):
+    array = noise(4, 8, 4)
+    with picture.map(stream=cuda) as buffer:
+        grinterop.publish(buffer, array)
+        with pytest.raises(RuntimeError, match="give its Buffer"):
+            grinterop.publish(picture, array, stream=cuda)
+    assert (texels(picture) == array).all()
+
+
+def test_into_a_buffer(resource, vbo, cuda):
+    array = noise(16, 3, dtype="f4")
+    grinterop.publish(resource, array, stream=cuda, offset=64)
+    assert gl.read_buffer(vbo, 4096)[64 : 64 + 192] == array.tobytes()
+    assert gl.read_buffer(vbo, 4096)[:64] == bytes(range(64))
+    grinterop.publish(resource, given(array, cuda), stream=cuda, dtype="u1")
+    expected = np.rint(array * 255).astype("u1")
+    assert gl.read_buffer(vbo, 48) == expected.tobytes()
+    back = np.zeros((16, 3), "u1")
+    grinterop.fetch(resource, back, stream=cuda)
+    cuda.sync()
+    assert (back == expected).all()
+
+
+def test_through_a_ring(egl, cuda):
+    egl.make_current()
+    made = [GraphicsResource.from_gl_buffer(gl.buffer(64)) for _ in range(2)]
+    with Ring(made) as ring:
+        for i in range(5):
+            grinterop.publish(ring, np.full(64, i, "u1"), stream=cuda, timeout=5)
+            with ring.acquire_read() as slot:
+                assert gl.read_buffer(slot.resource.gl_name, 64) == bytes([i]) * 64
+        grinterop.publish(ring, np.zeros(64, "u1"), stream=cuda)
+        grinterop.publish(ring, np.zeros(64, "u1"), stream=cuda)
+        with pytest.raises(TimeoutError):
+            grinterop.publish(ring, np.zeros(64, "u1"), stream=cuda, timeout=0)
+        assert ring.info()["ready"] == 2
+    with Ring(made, producer="graphics") as ring:
+        with ring.acquire_write() as slot:
+            gl.write_buffer(slot.resource.gl_name, bytes(range(64)))
+        back = np.zeros(64, "u1")
+        grinterop.fetch(ring, back, stream=cuda)
+        cuda.sync()
+        assert back.tobytes() == bytes(range(64))
+    for resource in made:
+        resource.close()
+
+
+@pytest.mark.parametrize(
+    "arguments, error",
+    [
+        ({"layout": "wch"}, ValueError),
+        ({"matrix": "bt470"}, ValueError),
+        ({"scale": (1, 2, 3, 4, 5)}, ValueError),
+        ({"scale": "large"}, (TypeError, ValueError)),
+        ({"bias": [None]}, TypeError),
+        ({"alpha": "opaque"}, TypeError),
+        ({"level": 7}, ValueError),
+        ({"layer": 1}, ValueError),
+        ({"wait_event": "now"}, TypeError),
+        ({"colour": 1}, TypeError),
+        ({"stream": None}, TypeError),
+    ],
+)
+def test_options_that_are_wrong(picture, cuda, arguments, error):
+    with pytest.raises(error):
+        grinterop.publish(picture, np.zeros((4, 8, 4), "u1"), **({"stream": cuda} | arguments))
+
+
+def test_shapes_that_do_not_fit(picture, cuda):
+    with pytest.raises(ValueError, match="5") as caught:
+        grinterop.publish(picture, np.zeros((5, 8, 4), "u1"), stream=cuda)
+    assert "8" in str(caught.value)
+    with pytest.raises(TypeError, match="no tensor"):
+        grinterop.publish(picture, None, stream=cuda)
+    with pytest.raises(TypeError, match="GraphicsResource, Buffer or Ring"):
+        grinterop.publish(None, np.zeros(4, "u1"), stream=cuda)
+
+
+def test_what_is_read_only_is_not_fetched_into(picture, cuda):
+    array = noise(4, 8, 4)
+    array.flags.writeable = False
+    with pytest.raises(grinterop.StateError):
+        grinterop.fetch(picture, array, stream=cuda)
+    grinterop.publish(picture, array, stream=cuda)
+    assert (texels(picture) == array).all()
+
+
+def test_the_array_may_go_at_once(picture, cuda):
+    for value in range(50):
+        grinterop.publish(picture, np.full((4, 8, 4), value, "u1"), stream=cuda)
+    assert (texels(picture) == 49).all()
+
+
+def test_a_tensor_is_published_from_its_stream(picture, cuda):
+    tensor = Tensor.alloc((4, 8, 4), stream=cuda)
+    tensor.copy_from(noise(4, 8, 4), stream=cuda)
+    grinterop.publish(picture, tensor, stream=1)
+    assert (texels(picture) == noise(4, 8, 4)).all()

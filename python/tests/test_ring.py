@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rings: slots that go round between CUDA and OpenGL."""
+
+import threading
+import time
+
+import grinterop
+import pytest
+from grinterop import GraphicsResource, Ring
+
+import gl
+
+
+@pytest.fixture
+def resources(egl):
+    egl.make_current()
+    names = [gl.buffer(256) for _ in range(3)]
+    made = [GraphicsResource.from_gl_buffer(name, flags="write_discard") for name in names]
+    yield made
+    for resource in made:
+        resource.close()
+    for name in names:
+        gl.delete_buffer(name)
+
+
+@pytest.fixture
+def ring(resources):
+    made = Ring(resources)
+    yield made
+    made.close()
+
+
+def test_a_frame_goes_round(ring, resources, cuda):
+    with ring.acquire_write(stream=cuda) as slot:
+        assert len(slot) == 1 and slot.frame == 1 and slot.resource is resources[slot.index]
+        assert slot.buffer.handle and slot.buffer.size == 256
+        buffer = slot.buffer
+        with pytest.raises(RuntimeError, match="ring"):
+            buffer.close()
+        assert ring.info()["writing"] == 1
+    assert buffer.is_closed and buffer.handle == 0
+    with ring.acquire_read() as slot:
+        assert slot.frame == 1 and slot.buffer is None
+        assert slot.resource.gl_name == resources[0].gl_name
+    assert ring.info() | {"free": 3} == {
+        "published": 1,
+        "read": 1,
+        "dropped": 0,
+        "slots": 3,
+        "free": 3,
+        "writing": 0,
+        "ready": 0,
+        "reading": 0,
+    }
+
+
+def test_groups(ring, cuda):
+    with ring.acquire_write(3, stream=cuda) as slots:
+        assert slots.frames == (1, 2, 3) and len(set(slots.indices)) == 3
+        assert len({buffer.handle for buffer in slots.buffers}) == 3
+    with pytest.raises(TimeoutError):
+        ring.acquire_write(stream=cuda, timeout=0)
+    began = time.monotonic()
+    with pytest.raises(grinterop.WaitTimeoutError):
+        ring.acquire_write(stream=cuda, timeout=0.05)
+    assert time.monotonic() - began >= 0.05
+    slots = ring.acquire_read(2)
+    slots.cancel()
+    with ring.acquire_read(3) as slots:
+        assert slots.frames == (1, 2, 3)
+
+
+def test_slots_are_handed_on_once(ring, cuda):
+    slots = ring.acquire_write(stream=cuda)
+    with pytest.raises(RuntimeError, match="publish"):
+        slots.give_back()
+    slots.publish()
+    for call in (slots.publish, slots.cancel):
+        with pytest.raises(RuntimeError, match="already"):
+            call()
+    for name in ("buffer", "resource", "frame", "index", "buffers"):
+        with pytest.raises(RuntimeError, match="already"):
+            getattr(slots, name)
+    slots = ring.acquire_read()
+    with pytest.raises(RuntimeError, match="give_back"):
+        slots.publish()
+    slots.give_back()
+
+
+def test_an_exception_gives_slots_up(ring, cuda):
+    with pytest.raises(ZeroDivisionError), ring.acquire_write(stream=cuda):
+        1 / 0
+    assert ring.info()["published"] == 0
+    ring.acquire_write(stream=cuda)
+    assert ring.info()["writing"] == 0
+
+
+def test_a_ring_is_not_closed_while_slots_are_out(ring, cuda):
+    slots = ring.acquire_write(stream=cuda)
+    with pytest.raises(RuntimeError, match="1 slots"):
+        ring.close()
+    slots.cancel()
+
+
+def test_resources_are_the_rings(ring, resources, cuda):
+    with pytest.raises(grinterop.StateError):
+        resources[0].map(stream=cuda)
+    ring.close()
+    ring.close()
+    assert ring.is_closed
+    resources[0].map(stream=cuda).close()
+    for call in (ring.acquire_read, ring.info, lambda: ring.descriptor("producer")):
+        with pytest.raises(RuntimeError, match="closed"):
+            call()
+    ring.stop()
+
+
+def test_the_newest_frame(resources, cuda):
+    with Ring(resources, mode="newest") as ring:
+        for _ in range(7):
+            with ring.acquire_write(stream=cuda):
+                pass
+        with ring.acquire_read() as slot:
+            assert slot.frame == 7
+        assert ring.info()["dropped"] == 6
+
+
+def test_rings_that_are_none(resources):
+    for arguments in [([],), ([resources[0], resources[0]],)]:
+        with pytest.raises(grinterop.CUDAError):
+            Ring(*arguments)
+    with pytest.raises(TypeError):
+        Ring([None])
+    with pytest.raises(ValueError, match="mode"):
+        Ring(resources, mode="random")
+    with pytest.raises(ValueError, match="producer"):
+        Ring(resources, producer="both")
+
+
+def test_resizing(ring, resources, cuda, egl):
+    with ring.acquire_write(stream=cuda):
+        pass
+    more = [GraphicsResource.from_gl_buffer(gl.buffer(512)) for _ in range(2)]
+    ring.resize(more)
+    with ring.acquire_write(stream=cuda) as slot:
+        assert slot.resource in more
+    with ring.acquire_read() as slot:
+        assert slot.resource in resources
+    with ring.acquire_read() as slot:
+        assert slot.resource in more
+    ring.close()
+
+
+def test_descriptors(ring, cuda):
+    import select
+
+    consumer = ring.descriptor("consumer")
+    assert not select.select([consumer], [], [], 0)[0]
+    with ring.acquire_write(stream=cuda):
+        pass
+    assert select.select([consumer], [], [], 1)[0]
+
+
+def test_stopping_ends_a_wait(egl, cuda):
+    egl.make_current()
+    made = [GraphicsResource.create_gl_buffer(256, transports="shared") for _ in range(2)]
+    ring = Ring(made)
+    caught = []
+
+    def wait():
+        try:
+            with ring.acquire_write(2, stream=cuda):
+                pass
+            ring.acquire_write(stream=cuda)
+        except grinterop.StoppedError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    while ring.info()["published"] < 2:
+        time.sleep(0.001)
+    time.sleep(0.02)
+    with pytest.raises(RuntimeError, match="another thread"):
+        ring.acquire_write(stream=cuda)
+    with pytest.raises(RuntimeError, match="another thread"):
+        ring.close()
+    ring.stop()
+    thread.join()
+    assert len(caught) == 1
+    ring.close()
+    for resource in made:
+        resource.close()

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors: what they are, whose memory they have, and how they end."""
+
+import ctypes
+import gc
+import weakref
+
+import grinterop
+import numpy as np
+import pytest
+from grinterop import Tensor
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+
+class Owner:
+    """Something that memory belongs to."""
+
+
+def wrapped(size=64, owner=None, **more):
+    """A tensor of `size` bytes of the CPU's, 0, 1, 2, ..., that belong to its owner."""
+    owner = owner or Owner()
+    owner.bytes = ctypes.create_string_buffer(bytes(range(size)), size)
+    shape = more.pop("shape", (size,))
+    pointer = ctypes.addressof(owner.bytes)
+    return Tensor.wrap(pointer, shape, owner=owner, memory="host", **more)
+
+
+def test_what_a_tensor_is(cuda):
+    with Tensor.alloc((4, 8, 3), "float32", stream=cuda, layout="hwc") as tensor:
+        assert tensor.shape == (4, 8, 3) and tensor.strides == (96, 12, 4) and tensor.ndim == 3
+        assert tensor.dtype == "float32" and tensor.typestr == "<f4" and tensor.itemsize == 4
+        assert tensor.nbytes == 384 and tensor.layout == "hwc" and tensor.memory == "device"
+        assert tensor.handle and tensor.device == 0 and tensor.is_compact
+        assert not tensor.is_read_only and not tensor.is_revoked and tensor.chroma is None
+        assert "float32 (4, 8, 3) hwc" in repr(tensor)
+    assert tensor.is_closed and "closed" in repr(tensor)
+    with pytest.raises(RuntimeError, match="closed"):
+        tensor.shape
+    assert not hasattr(tensor, "__cuda_array_interface__")
+    tensor.close()
+
+
+@pytest.mark.parametrize("dtype", ["u1", "<i4", "float16", "bfloat16", np.float64, np.dtype("u2")])
+def test_names_of_types(cuda, dtype):
+    tensor = Tensor.alloc(3, dtype, stream=cuda)
+    assert tensor.shape == (3,)
+    if dtype != "bfloat16":
+        assert np.dtype(tensor.dtype) == np.dtype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["f3", ">f4", "", 3, object()])
+def test_types_that_are_none(cuda, dtype):
+    with pytest.raises(grinterop.CUDAError):
+        Tensor.alloc((2,), dtype, stream=cuda)
+
+
+@pytest.mark.parametrize(
+    "shape, error",
+    [
+        ((-1,), ValueError),
+        ((1,) * 9, ValueError),
+        ((2**40, 2**40), ValueError),
+        ((2**70,), OverflowError),
+        ((1.5,), TypeError),
+        ("ab", TypeError),
+        (None, TypeError),
+    ],
+)
+def test_shapes_that_are_none(cuda, shape, error):
+    if shape is None:
+        assert Tensor.alloc(shape, stream=cuda).shape == ()
+        return
+    with pytest.raises(error):
+        Tensor.alloc(shape, stream=cuda)
+
+
+def array_of(tensor):
+    """NumPy's array of a tensor: on a GPU a copy of the processor's."""
+    if grinterop.is_software():
+        return np.from_dlpack(tensor)
+    return np.from_dlpack(tensor, device="cpu")
+
+
+def test_no_element_and_no_dimension(cuda):
+    empty = Tensor.alloc((3, 0, 2), "f4", stream=cuda)
+    assert empty.nbytes == 0 and empty.tobytes() == b"" and array_of(empty).shape == (3, 0, 2)
+    one = Tensor.alloc((), "f4", stream=cuda)
+    assert one.ndim == 0 and one.nbytes == 4 and array_of(one).shape == ()
+
+
+def test_an_owner_lives_until_the_last_of_its_memory_is_gone():
+    owner = Owner()
+    seen = weakref.ref(owner)
+    tensor = wrapped(owner=owner)
+    del owner
+    view = tensor.view((8,), "f8")
+    array = np.from_dlpack(view)
+    capsule = view.__dlpack__()
+    holders = [capsule, array, view, tensor]
+    del capsule, array, view, tensor
+    while holders:
+        gc.collect()
+        assert seen() is not None, len(holders)
+        holders.pop()
+    gc.collect()
+    grinterop.collect()
+    assert seen() is None
+
+
+def test_a_view_is_the_same_memory():
+    tensor = wrapped()
+    view = tensor.view((2, 4), "u2", (16, 4), 2)
+    assert view.handle == tensor.handle + 2 and view.strides == (16, 4)
+    expected = np.lib.stride_tricks.as_strided(
+        np.arange(64, dtype="u1")[2:].view("u2"), (2, 4), (16, 4)
+    )
+    assert (np.from_dlpack(view) == expected).all()
+    same = tensor.view(read_only=True)
+    assert same.shape == tensor.shape and same.is_read_only
+    assert tensor.view(layout="hwc").layout == "hwc"
+    assert tensor.view(strides=(0,)).strides == (0,)
+    back = tensor.view((3,), "u1", (-1,), 2)
+    assert back.view(negative_strides=True).handle == back.handle
+    for wrong in [((65,),), ((8,), "f8", (16,)), ((8,), "u1", None, 57), ((8,), "u1", (1, 1))]:
+        with pytest.raises(ValueError):
+            tensor.view(*wrong)
+    with pytest.raises(ValueError):
+        tensor.view((8,), offset=-1)
+
+
+def test_waits_and_uses(cuda):
+    tensor = Tensor.alloc((16,), stream=cuda)
+    tensor.wait(cuda)
+    tensor.wait(1)
+    tensor.used_on(cuda)
+    for call in (tensor.wait, tensor.used_on):
+        with pytest.raises(TypeError):
+            call(None)
+        with pytest.raises(ValueError):
+            call(-1)
+
+
+def test_collecting(cuda):
+    Tensor.alloc((1024,), stream=cuda).close()
+    grinterop.collect()
+    grinterop.collect(timeout=1)
+    with pytest.raises(ValueError):
+        grinterop.collect(-1)
+
+
+def test_memory_of_each_kind(cuda):
+    for kind in ("device", "host", "pinned", "managed"):
+        assert Tensor.alloc((4,), stream=cuda, memory=kind).memory == kind
+    with pytest.raises(ValueError, match="memory"):
+        Tensor.alloc((4,), stream=cuda, memory="paper")
+
+
+# ---- NumPy's answer ------------------------------------------------------------------------------
+
+
+@st.composite
+def views(draw):
+    """A memory of bytes, and what is to be seen of it."""
+    ndim = draw(st.integers(0, 4))
+    size = draw(st.sampled_from([1, 2, 4, 8]))
+    shape = draw(st.lists(st.integers(0, 4), min_size=ndim, max_size=ndim))
+    strides = draw(st.lists(st.integers(-40, 40), min_size=ndim, max_size=ndim))
+    return (
+        256,
+        size,
+        tuple(shape),
+        tuple(stride * size for stride in strides),
+        draw(st.integers(0, 31)) * 8,
+    )
+
+
+def span(size, shape, strides):
+    """The bytes from element 0 to the first and to the end of the last one that are touched."""
+    if 0 in shape:
+        return 0, 0
+    reach = [(n - 1) * stride for n, stride in zip(shape, strides)]
+    return sum(min(0, r) for r in reach), sum(max(0, r) for r in reach) + size
+
+
+@settings(max_examples=400, deadline=None)
+@given(views())
+def test_views_are_numpys(case):
+    total, size, shape, strides, offset = case
+    memory = np.arange(total, dtype="u1")
+    low, high = span(size, shape, strides)
+    inside = 0 <= offset + low and offset + high <= total
+    base = Tensor.from_dlpack(memory)
+    dtype = f"u{size}"
+    if not inside:
+        with pytest.raises(grinterop.InvalidValueError):
+            base.view(shape, dtype, strides, offset, negative_strides=True)
+        return
+    view = base.view(shape, dtype, strides, offset, negative_strides=True)
+    assert view.shape == shape
+    expected = np.lib.stride_tricks.as_strided(
+        memory[offset:] if 0 in shape else memory[offset : offset + size].view(dtype),
+        shape,
+        strides,
+    )
+    if 0 in shape:
+        assert np.from_dlpack(view).shape == shape
+    else:
+        assert (np.from_dlpack(view) == expected).all()
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.integers(0, 5), max_size=4),
+    st.sampled_from("u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8 ?".split()),
+    st.integers(0, 23),
+    st.lists(st.sampled_from([1, 2, 3]), min_size=4, max_size=4),
+)
+def test_arrays_come_and_go(shape, dtype, order, steps):
+    array = (np.arange(int(np.prod(shape))) % 251).astype(dtype).reshape(shape)
+    axes = sorted(range(len(shape)), key=lambda axis: (order // (axis + 1), axis))
+    cut = tuple(slice(None, None, step) for step, _ in zip(steps, shape))
+    array = array.transpose(axes)[cut] if shape else array
+    back = np.from_dlpack(Tensor.from_dlpack(array))
+    assert back.dtype == array.dtype and back.shape == array.shape and (back == array).all()
