@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DLPack and the CUDA array interface: capsules, streams, versions, and producers of all kinds."""
+
+import gc
+import subprocess
+import sys
+import threading
+import weakref
+
+import grinterop
+import numpy as np
+import pytest
+from grinterop import Tensor
+
+
+def tensor_of(values, cuda):
+    return Tensor.from_dlpack(np.array(values))
+
+
+# ---- Out -----------------------------------------------------------------------------------------
+
+
+def test_numpy_takes_it_without_a_copy(cuda):
+    tensor = Tensor.alloc((4, 3), "i4", stream=cuda)
+    if not grinterop.is_software():
+        pytest.skip("on a GPU NumPy gets a copy")
+    array = np.from_dlpack(tensor)
+    assert array.ctypes.data == tensor.handle and array.shape == (4, 3)
+    array[:] = 7
+    assert (np.from_dlpack(tensor) == 7).all()
+
+
+def test_capsules_by_version(cuda):
+    tensor = Tensor.alloc((4,), stream=cuda)
+    for arguments, name in [
+        ({}, '"dltensor"'),
+        ({"max_version": None}, '"dltensor"'),
+        ({"max_version": (0, 8)}, '"dltensor"'),
+        ({"max_version": (1, 0)}, '"dltensor_versioned"'),
+        ({"max_version": (2, 0)}, '"dltensor_versioned"'),
+    ]:
+        assert name in repr(tensor.__dlpack__(**arguments))
+
+
+def test_a_capsule_that_nobody_takes_ends(cuda):
+    array = np.arange(16)
+    seen = weakref.ref(array)
+    tensor = Tensor.from_dlpack(array)
+    capsules = [tensor.__dlpack__(), tensor.__dlpack__(max_version=(1, 0))]
+    del array, tensor
+    gc.collect()
+    assert seen() is not None
+    capsules.pop()
+    assert seen() is not None
+    capsules.pop()
+    grinterop.collect()
+    assert seen() is None
+
+
+def test_a_capsule_is_taken_once(cuda):
+    for version in (None, (1, 0)):
+        capsule = Tensor.alloc((4,), stream=cuda).__dlpack__(max_version=version)
+        taken = Tensor.from_dlpack(capsule)
+        assert "used_dltensor" in repr(capsule) and taken.shape == (4,)
+        with pytest.raises(BufferError, match="once"):
+            Tensor.from_dlpack(capsule)
+
+
+def test_streams_of_consumers(cuda):
+    tensor = Tensor.alloc((4,), stream=cuda)
+    for stream in (None, 1, 2, -1, cuda.stream, cuda):
+        assert tensor.__dlpack__(stream=stream)
+        assert tensor.__dlpack__(stream)
+    with pytest.raises(BufferError, match="stream=0"):
+        tensor.__dlpack__(stream=0)
+    with pytest.raises(ValueError):
+        tensor.__dlpack__(stream=-2)
+    with pytest.raises(TypeError):
+        tensor.__dlpack__(stream="1")
+
+
+def test_arguments_that_are_wrong(cuda):
+    tensor = Tensor.alloc((4,), stream=cuda)
+    for arguments in [{"max_version": 1}, {"max_version": (1,)}, {"dl_device": 1}, {"other": 1}]:
+        with pytest.raises(TypeError):
+            tensor.__dlpack__(**arguments)
+    with pytest.raises(TypeError):
+        tensor.__dlpack__(1, 2)
+    with pytest.raises(TypeError):
+        tensor.__dlpack__(1, stream=1)
+
+
+def test_devices(cuda):
+    tensor = Tensor.alloc((4,), stream=cuda)
+    own = tensor.__dlpack_device__()
+    assert own == ((1, 0) if grinterop.is_software() else (2, tensor.device))
+    assert tensor.__dlpack__(dl_device=own, copy=False)
+    assert tensor.__dlpack__(dl_device=(1, 0))
+    with pytest.raises(BufferError):
+        tensor.__dlpack__(dl_device=(4, 0))
+    if not grinterop.is_software():
+        with pytest.raises(BufferError, match="copy"):
+            tensor.__dlpack__(dl_device=(1, 0), copy=False)
+
+
+def test_strides_that_cannot_go_out():
+    array = np.arange(12, dtype="i4")
+    tensor = Tensor.from_dlpack(array).view((3,), "i4", (-4,), 8)
+    with pytest.raises(BufferError, match="negative"):
+        tensor.__dlpack__()
+    same = tensor.view(negative_strides=True)
+    assert (np.from_dlpack(same) == [2, 1, 0]).all()
+    odd = tensor.view((2,), "i2", (3,))
+    with pytest.raises(BufferError, match="stride"):
+        odd.__dlpack__(max_version=(1, 0))
+
+
+def test_read_only_goes_along():
+    array = np.arange(4)
+    array.flags.writeable = False
+    tensor = Tensor.from_dlpack(array)
+    assert tensor.is_read_only
+    assert not np.from_dlpack(tensor).flags.writeable
+    with pytest.raises(BufferError, match="read-only"):
+        tensor.__dlpack__()
+    if grinterop.is_software():
+        assert tensor.__cuda_array_interface__["data"][1] is True
+
+
+# ---- In ------------------------------------------------------------------------------------------
+
+
+class Producer:
+    """Hands out what it was given, as `kind` of producer."""
+
+    def __init__(self, array, kind, device=(1, 0)):
+        self.array, self.kind, self.device, self.asked = array, kind, device, []
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, **arguments):
+        self.asked.append(arguments)
+        if self.kind == "legacy" and "max_version" in arguments:
+            raise TypeError("__dlpack__() got an unexpected keyword argument 'max_version'")
+        if self.kind == "refusing":
+            raise BufferError("not today")
+        if self.kind == "nonsense":
+            return 42
+        return self.array.__dlpack__(max_version=arguments.get("max_version"))
+
+
+def test_a_producer_is_asked_for_the_new_form_first():
+    for kind, asked in (("versioned", 1), ("legacy", 2)):
+        producer = Producer(np.arange(6), kind)
+        assert np.from_dlpack(Tensor.from_dlpack(producer)).sum() == 15
+        assert len(producer.asked) == asked and "max_version" in producer.asked[0]
+        assert "stream" not in producer.asked[-1]
+
+
+def test_a_producer_on_a_device_is_told_the_stream(cuda):
+    for stream, number in ((None, 1), (cuda, cuda.stream), (2, 2), (0, 1)):
+        producer = Producer(np.arange(6), "versioned", device=(2, 0))
+        Tensor.from_dlpack(producer, stream=stream)
+        assert producer.asked[0]["stream"] == number
+
+
+def test_producers_that_fail():
+    with pytest.raises(BufferError, match="not today"):
+        Tensor.from_dlpack(Producer(None, "refusing"))
+    with pytest.raises(TypeError, match="not a capsule"):
+        Tensor.from_dlpack(Producer(None, "nonsense"))
+    for nothing in (None, 3, "text", object(), [1, 2, 3]):
+        with pytest.raises(TypeError, match="no tensor"):
+            Tensor.from_dlpack(nothing)
+    with pytest.raises(AttributeError):
+        Tensor.from_dlpack(type("Half", (), {"__dlpack__": lambda self: None})())
+
+
+def test_types_that_grinterop_has_not():
+    with pytest.raises(BufferError):
+        Tensor.from_dlpack(np.zeros(3, "f2").astype(np.longdouble))
+
+
+class Interface:
+    def __init__(self, array, **changes):
+        self.array = array
+        own = array.__array_interface__
+        self.__cuda_array_interface__ = {
+            "shape": own["shape"],
+            "typestr": own["typestr"],
+            "data": own["data"],
+            "strides": own["strides"],
+            "version": 3,
+        } | changes
+
+
+def test_the_array_interface_comes_in(cuda):
+    array = np.arange(24, dtype="i4").reshape(2, 3, 4)[:, ::2]
+    for stream in (None, 1, 2, 0, cuda.stream):
+        tensor = Tensor.from_dlpack(Interface(array, stream=stream))
+        assert tensor.strides == array.strides
+        if grinterop.is_software():
+            assert (np.from_dlpack(tensor) == array).all()
+    owner = Interface(array)
+    seen = weakref.ref(owner)
+    tensor = Tensor.from_dlpack(owner)
+    del owner
+    assert seen() is not None
+    del tensor
+    grinterop.collect()
+    assert seen() is None
+
+
+@pytest.mark.parametrize(
+    "changes, error",
+    [
+        ({"mask": 1}, BufferError),
+        ({"shape": None}, TypeError),
+        ({"typestr": None}, TypeError),
+        ({"typestr": "|O8"}, Exception),
+        ({"typestr": ">i4"}, Exception),
+        ({"data": None}, TypeError),
+        ({"data": (1,)}, TypeError),
+        ({"data": ("x", False)}, ValueError),
+        ({"strides": (1,)}, ValueError),
+        ({"strides": "ab"}, TypeError),
+        ({"shape": (-1, 1, 1)}, Exception),
+        ({"shape": 2**70}, OverflowError),
+        ({"stream": -1}, ValueError),
+        ({"stream": object()}, TypeError),
+    ],
+)
+def test_an_array_interface_that_is_wrong(changes, error):
+    with pytest.raises(error):
+        Tensor.from_dlpack(Interface(np.arange(24, dtype="i4").reshape(2, 3, 4), **changes))
+    grinterop.collect()
+
+
+def test_an_array_interface_that_is_no_dict():
+    with pytest.raises(TypeError, match="dict"):
+        Tensor.from_dlpack(type("Odd", (), {"__cuda_array_interface__": 3})())
+
+
+def test_the_array_interface_goes_out(cuda):
+    tensor = Tensor.alloc((4, 3), "f4", stream=cuda)
+    interface = tensor.__cuda_array_interface__
+    assert interface["shape"] == (4, 3) and interface["typestr"] == "<f4"
+    assert interface["data"] == (tensor.handle, False) and interface["strides"] is None
+    assert interface["version"] == 3 and interface["stream"] == cuda.stream
+    assert tensor.view((2, 3), "f4", (24, 4)).__cuda_array_interface__["strides"] == (24, 4)
+    host = Tensor.alloc((4,), memory="host")
+    assert not hasattr(host, "__cuda_array_interface__")
+
+
+def test_two_planes(cuda):
+    luma, chroma = np.zeros((48, 64), "u1"), np.zeros((24, 32, 2), "u1")
+    for pair in ((luma, chroma), [Interface(luma), Interface(chroma)]):
+        picture = Tensor.from_dlpack(pair, layout="nv12")
+        assert picture.layout == "nv12" and picture.shape == (48, 64)
+        assert picture.chroma.shape == (24, 32, 2)
+    first, second = (Tensor.from_dlpack(plane) for plane in (luma, chroma))
+    assert Tensor.from_dlpack((first, second)).chroma is second and first.chroma is None
+    with pytest.raises(TypeError):
+        Tensor.from_dlpack((luma, None))
+
+
+def test_a_layout_overrides():
+    array = np.zeros((3, 4, 5), "u1")
+    assert Tensor.from_dlpack(array, layout="chw").layout == "chw"
+    tensor = Tensor.from_dlpack(array)
+    assert Tensor.from_dlpack(tensor) is tensor
+    assert Tensor.from_dlpack(tensor, layout="chw").layout == "chw" and tensor.layout == "shape"
+    with pytest.raises(ValueError, match="layout"):
+        Tensor.from_dlpack(array, layout="nchw")
+
+
+# ---- The end -------------------------------------------------------------------------------------
+
+
+def test_an_export_may_end_on_any_thread(cuda):
+    array = np.arange(16)
+    seen = weakref.ref(array)
+    held = [np.from_dlpack(Tensor.from_dlpack(array))]
+    del array
+    thread = threading.Thread(target=held.clear)
+    thread.start()
+    thread.join()
+    grinterop.collect()
+    assert seen() is None
+
+
+def test_many_threads_exchange_at_once(cuda):
+    def work():
+        for i in range(200):
+            array = np.full(64, i)
+            tensor = Tensor.from_dlpack(array)
+            del array
+            assert np.from_dlpack(tensor.view((32,), "i8")).sum() == 32 * i
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+END = """
+import grinterop, numpy as np, sys
+cuda = grinterop.CudaContext(0)
+tensor = grinterop.Tensor.alloc((16,), stream=cuda)
+array = np.from_dlpack(tensor, device=None if grinterop.is_software() else "cpu")
+imported = grinterop.Tensor.from_dlpack(np.arange(4))
+capsule = tensor.__dlpack__()
+used = tensor.__dlpack__(max_version=(1, 0))
+taken = grinterop.Tensor.from_dlpack(used)
+class Owner: pass
+wrapped = grinterop.Tensor.wrap(array.ctypes.data, (4,), owner=Owner(), memory="host")
+{last}
+"""
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "",
+        "sys.stderr = None",
+        "cuda.close()",
+        "cuda.close(); del cuda, tensor",
+        "sys.modules['keep'] = [array, imported, capsule, taken, wrapped, tensor]",
+        "import os; os._exit(0)",
+        "import threading; threading.Thread(target=lambda: __import__('time').sleep(.1)).start()",
+    ],
+)
+def test_the_process_may_end_with_all_of_it(last):
+    done = subprocess.run(
+        [sys.executable, "-c", END.format(last=last)], capture_output=True, text=True, timeout=100
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Type checkers are told what the extension has: names, arguments, and which may be left out."""
+
+import ast
+import inspect
+from importlib import resources
+
+import grinterop
+from grinterop import _grinterop
+
+STUBS = ast.parse((resources.files("grinterop") / "_grinterop.pyi").read_text())
+CLASSES = {
+    node.name: node
+    for node in STUBS.body
+    if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+}
+FUNCTIONS = {node.name: node for node in STUBS.body if isinstance(node, ast.FunctionDef)}
+
+
+def members(node):
+    return {item.name: item for item in node.body if isinstance(item, ast.FunctionDef)}
+
+
+def has(function, decorator):
+    return any(getattr(found, "id", "") == decorator for found in function.decorator_list)
+
+
+def arguments(function, bound):
+    """(name, may be left out) of each that has a name."""
+    args = function.args
+    both = args.posonlyargs + args.args
+    needed = len(both) - len(args.defaults)
+    found = [(arg.arg, i >= needed) for i, arg in enumerate(both)]
+    found += [(arg.arg, value is not None) for arg, value in zip(args.kwonlyargs, args.kw_defaults)]
+    return found[1:] if bound else found
+
+
+def differences(name, stub, runtime, bound):
+    try:
+        signature = inspect.signature(runtime)
+    except (TypeError, ValueError):  # a dunder method, which has no text
+        return []
+    wanted = [
+        (parameter.name, parameter.default is not parameter.empty)
+        for parameter in signature.parameters.values()
+        if parameter.name not in ("self", "type")
+    ]
+    found = arguments(stub, bound)
+    return [] if found == wanted else [f"{name}: {found}, not {wanted}"]
+
+
+def test_functions_are_those_of_the_extension():
+    runtime = {name for name in dir(_grinterop) if not name.startswith("__")}
+    assert runtime == set(FUNCTIONS) | set(CLASSES)
+    wrong = []
+    for name, stub in FUNCTIONS.items():
+        if not name.startswith("_"):
+            wrong += differences(name, stub, getattr(_grinterop, name), False)
+    assert not wrong
+
+
+def test_classes_are_those_of_the_extension():
+    wrong = []
+    for name, node in CLASSES.items():
+        own, stubs = vars(getattr(_grinterop, name)), members(node)
+        hidden = {"__new__", "__doc__", "__module__", "__repr__", "__weakref__"}
+        wrong += [f"{name}.{member}" for member in (set(own) ^ set(stubs)) - hidden]
+        if "__new__" in stubs:
+            wrong += differences(name, stubs["__new__"], getattr(_grinterop, name), True)
+        for member, stub in stubs.items():
+            is_property, bound = has(stub, "property"), not has(stub, "staticmethod")
+            if is_property != inspect.isgetsetdescriptor(own.get(member)):
+                wrong.append(f"{name}.{member} is a property on one side only")
+            elif not is_property and member != "__new__":
+                wrong += differences(f"{name}.{member}", stub, own[member], bound)
+    assert not wrong
+
+
+def test_all_is_what_can_be_imported():
+    assert all(hasattr(grinterop, name) for name in grinterop.__all__)
+    public = {name for name in dir(_grinterop) if not name.startswith("_")}
+    assert public <= set(grinterop.__all__)

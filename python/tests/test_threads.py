@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python's lock is let go of around what waits, and a resource belongs to one thread at a time."""
+
+import ctypes
+import threading
+import time
+
+import grinterop
+import numpy as np
+import pytest
+
+import gl
+
+HostFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+@pytest.fixture
+def launch_host(cuda):
+    """Puts a Python function into the stream, which needs Python's lock to run."""
+    library = ctypes.CDLL("libcuda.so.1")
+    held = []
+
+    def launch(function):
+        held.append(HostFunction(lambda _: function()))
+        assert library.cuLaunchHostFunc(ctypes.c_void_p(cuda.stream), held[-1], None) == 0
+
+    yield launch
+    cuda.sync()
+
+
+def slow(done, seconds=0.05):
+    def run():
+        time.sleep(seconds)
+        done.append(threading.get_ident())
+
+    return run
+
+
+def test_waits_let_go_of_the_lock(vbo, cuda, launch_host):
+    done = []
+    resource = grinterop.GraphicsResource.from_gl_buffer(vbo)
+    tensor = grinterop.Tensor.alloc((16,), stream=cuda)
+    back = np.zeros(4096, "u1")
+    waits = [
+        lambda: resource.map(stream=cuda).close(),
+        lambda: grinterop.map_many([resource], stream=cuda).close(),
+        lambda: (resource.map(stream=cuda), resource.close()),
+        lambda: tensor.tobytes(stream=cuda),
+        lambda: np.from_dlpack(tensor) if grinterop.is_software() else cuda.sync(),
+        lambda: grinterop.fetch(again, back, stream=cuda),
+        lambda: again.wait(),
+        lambda: tensor.close(),
+        cuda.sync,
+    ]
+    again = grinterop.GraphicsResource.from_gl_buffer(vbo)
+    for number, wait in enumerate(waits):
+        launch_host(slow(done, 0.01))
+        wait()
+        cuda.sync()
+        assert len(done) == number + 1
+    again.close()
+
+
+def test_a_second_thread_is_refused(resource, cuda, launch_host):
+    if not grinterop.is_software():
+        pytest.skip("on a GPU a release does not wait")
+    done, caught = [], []
+    buffer = resource.map(stream=cuda)
+    launch_host(slow(done, 0.3))
+
+    def intrude():
+        time.sleep(0.1)
+        for call in (buffer.close, resource.unmap, resource.close, resource.wait):
+            try:
+                call()
+            except RuntimeError as error:
+                caught.append(str(error))
+
+    thread = threading.Thread(target=intrude)
+    thread.start()
+    buffer.close()
+    thread.join()
+    assert len(caught) == 4 and all("another thread" in text for text in caught)
+    assert buffer.is_closed and done
+
+
+def test_threads_with_resources_of_their_own(cuda):
+    """Each has its OpenGL context, too."""
+    wrong = []
+
+    def work():
+        try:
+            own = grinterop.CudaContext(0)
+            egl = grinterop.EglContext(0)
+            name = gl.buffer(1024)
+            with grinterop.GraphicsResource.from_gl_buffer(name) as resource:
+                for value in range(50):
+                    with resource.map(stream=own) as buffer:
+                        buffer.fill(value, stream=own)
+                    assert gl.read_buffer(name, 1024) == bytes([value]) * 1024
+            egl.close()
+            own.close()
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

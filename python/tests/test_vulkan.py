@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Vulkan by integer handles. That its bytes arrive is what test_frameworks.py sees."""
+
+import gc
+
+import pytest
+
+import grinterop
+from grinterop import VulkanDevice
+
+TRANSFER = 3
+RGBA8 = 37
+
+
+@pytest.fixture
+def vulkan(cuda):
+    with VulkanDevice.headless(0) as device:
+        yield device
+
+
+def test_headless_gives_handles(vulkan):
+    handles = (vulkan.instance, vulkan.physical_device, vulkan.device, vulkan.queue)
+    assert all(handles) and vulkan.get_instance_proc_addr
+    assert vulkan.cuda_device == 0 and not vulkan.is_closed
+    assert "CUDA device 0" in vulkan.describe()
+
+
+def test_handles_are_enough(vulkan):
+    again = VulkanDevice(
+        vulkan.instance,
+        vulkan.physical_device,
+        vulkan.device,
+        vulkan.queue,
+        vulkan.queue_family,
+        get_instance_proc_addr=vulkan.get_instance_proc_addr,
+    )
+    resource = again.create_buffer(4096, TRANSFER)
+    assert resource.vk_buffer and resource.vk_memory and resource.vk_image is None
+    assert resource.api == "vulkan" and resource.size == 4096 and resource.gl_name is None
+
+
+def test_buffer_maps_after_a_submit(vulkan, cuda):
+    resource = vulkan.create_buffer(256, TRANSFER, flags="write_discard")
+    vulkan.submit([resource], layout=0)
+    with resource.map(stream=cuda) as buffer:
+        assert buffer.handle and buffer.size == 256
+    resource.close()
+
+
+def test_image_is_published_to(vulkan, cuda):
+    image = vulkan.create_image(RGBA8, 8, 4, TRANSFER, flags="surface_load_store")
+    assert image.vk_image and image.vk_buffer is None and image.kind == "image"
+    vulkan.submit([image], layout=0)
+    tensor = grinterop.Tensor.alloc((4, 8, 4), "uint8", stream=cuda)
+    grinterop.publish(image, tensor, stream=cuda)
+    found = grinterop.Tensor.alloc((4, 8, 4), "uint8", stream=cuda)
+    grinterop.fetch(image, found, stream=cuda)
+    assert found.tobytes(stream=cuda) == tensor.tobytes(stream=cuda)
+
+
+def test_what_was_made_keeps_the_device(cuda):
+    vulkan = VulkanDevice.headless(0)
+    resource = vulkan.create_buffer(64, TRANSFER)
+    vulkan.close()
+    del vulkan
+    gc.collect()
+    assert resource.vk_buffer
+    resource.close()
+
+
+def test_tensors_keep_the_device(cuda):
+    """Catches: the VkDevice had ended before the buffer that a tensor had kept."""
+    numpy = pytest.importorskip("numpy")
+    vulkan = VulkanDevice.headless(0)
+    resource = vulkan.create_buffer(64, TRANSFER)
+    vulkan.submit([resource], layout=0)
+    buffer = resource.map(stream=cuda)
+    tensor = buffer.tensor()
+    array = numpy.from_dlpack(tensor) if grinterop.is_software() else tensor
+    if grinterop.is_software():
+        array[:] = 7
+    del buffer, resource, vulkan, tensor
+    gc.collect()
+    if grinterop.is_software():
+        assert array.sum() == 7 * 64
+    del array
+    gc.collect()
+    grinterop.collect()
+
+
+def test_closed_device_is_refused(vulkan):
+    vulkan.close()
+    vulkan.close()
+    assert vulkan.is_closed
+    for call in (vulkan.describe, lambda: vulkan.create_buffer(4, 1), lambda: vulkan.submit([])):
+        with pytest.raises(RuntimeError, match="closed"):
+            call()
+
+
+def test_what_is_wrong_is_refused(vulkan):
+    with pytest.raises(ValueError):
+        VulkanDevice(0, 0, 0, 0, 0)
+    with pytest.raises(ValueError):
+        vulkan.create_buffer(0, TRANSFER)
+    with pytest.raises(ValueError):
+        vulkan.create_buffer(16, TRANSFER, flags="sideways")
+    with pytest.raises(grinterop.CUDAError):
+        vulkan.create_image(0, 8, 8, TRANSFER)
+    with pytest.raises(TypeError):
+        vulkan.submit([3])
+    resource = vulkan.create_buffer(16, TRANSFER)
+    with pytest.raises(ValueError, match="64 resources"):
+        vulkan.submit([resource] * 65)
