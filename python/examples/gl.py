@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""As much of OpenGL as the examples and the matrix call, by ctypes and nothing else.
+
+The context is grinterop's: make an EglContext first, then call these. Functions come from
+eglGetProcAddress(), so that it works where there is no libGL.
+"""
+
+import ctypes
+from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_ssize_t, c_uint, c_void_p
+
+ARRAY_BUFFER = 0x8892
+STATIC_DRAW, DYNAMIC_DRAW = 0x88E4, 0x88E8
+TEXTURE_2D, TEXTURE0 = 0x0DE1, 0x84C0
+TEXTURE_MIN_FILTER, TEXTURE_MAG_FILTER = 0x2801, 0x2800
+NEAREST, LINEAR = 0x2600, 0x2601
+RGBA, RED = 0x1908, 0x1903
+RGBA8, RGBA16F, RGBA32F, R32F = 0x8058, 0x881A, 0x8814, 0x822E
+UNSIGNED_BYTE, FLOAT = 0x1401, 0x1406
+FRAMEBUFFER, COLOR_ATTACHMENT0, FRAMEBUFFER_COMPLETE = 0x8D40, 0x8CE0, 0x8CD5
+VERTEX_SHADER, FRAGMENT_SHADER = 0x8B31, 0x8B30
+COMPILE_STATUS, LINK_STATUS = 0x8B81, 0x8B82
+COLOR_BUFFER_BIT, BLEND = 0x4000, 0x0BE2
+SRC_ALPHA, ONE = 0x0302, 1
+POINTS, LINES, LINE_LOOP, LINE_STRIP = 0, 1, 2, 3
+TRIANGLES, TRIANGLE_STRIP = 4, 5
+PROGRAM_POINT_SIZE = 0x8642
+PACK_ALIGNMENT, UNPACK_ALIGNMENT = 0x0D05, 0x0CF5
+RENDERER, VERSION = 0x1F01, 0x1F02
+
+_names = POINTER(c_uint)
+_FUNCTIONS = {
+    "ActiveTexture": (None, c_uint),
+    "AttachShader": (None, c_uint, c_uint),
+    "BindBuffer": (None, c_uint, c_uint),
+    "BindFramebuffer": (None, c_uint, c_uint),
+    "BindTexture": (None, c_uint, c_uint),
+    "BindVertexArray": (None, c_uint),
+    "BlendFunc": (None, c_uint, c_uint),
+    "BufferData": (None, c_uint, c_ssize_t, c_void_p, c_uint),
+    "BufferSubData": (None, c_uint, c_ssize_t, c_ssize_t, c_void_p),
+    "CheckFramebufferStatus": (c_uint, c_uint),
+    "Clear": (None, c_uint),
+    "ClearColor": (None, c_float, c_float, c_float, c_float),
+    "CompileShader": (None, c_uint),
+    "CreateProgram": (c_uint,),
+    "CreateShader": (c_uint, c_uint),
+    "DeleteBuffers": (None, c_int, _names),
+    "DeleteFramebuffers": (None, c_int, _names),
+    "DeleteTextures": (None, c_int, _names),
+    "DrawArrays": (None, c_uint, c_int, c_int),
+    "Enable": (None, c_uint),
+    "EnableVertexAttribArray": (None, c_uint),
+    "Finish": (None,),
+    "FramebufferTexture2D": (None, c_uint, c_uint, c_uint, c_uint, c_int),
+    "GenBuffers": (None, c_int, _names),
+    "GenFramebuffers": (None, c_int, _names),
+    "GenTextures": (None, c_int, _names),
+    "GenVertexArrays": (None, c_int, _names),
+    "GetBufferSubData": (None, c_uint, c_ssize_t, c_ssize_t, c_void_p),
+    "GetError": (c_uint,),
+    "GetProgramInfoLog": (None, c_uint, c_int, POINTER(c_int), c_char_p),
+    "GetProgramiv": (None, c_uint, c_uint, POINTER(c_int)),
+    "GetShaderInfoLog": (None, c_uint, c_int, POINTER(c_int), c_char_p),
+    "GetShaderiv": (None, c_uint, c_uint, POINTER(c_int)),
+    "GetString": (c_char_p, c_uint),
+    "GetTexImage": (None, c_uint, c_int, c_uint, c_uint, c_void_p),
+    "GetUniformLocation": (c_int, c_uint, c_char_p),
+    "LineWidth": (None, c_float),
+    "LinkProgram": (None, c_uint),
+    "PixelStorei": (None, c_uint, c_int),
+    "ReadPixels": (None, c_int, c_int, c_int, c_int, c_uint, c_uint, c_void_p),
+    "ShaderSource": (None, c_uint, c_int, POINTER(c_char_p), POINTER(c_int)),
+    "TexImage2D": (None, c_uint, c_int, c_int, c_int, c_int, c_int, c_uint, c_uint, c_void_p),
+    "TexParameteri": (None, c_uint, c_uint, c_int),
+    "TexSubImage2D": (None, c_uint, c_int, c_int, c_int, c_int, c_int, c_uint, c_uint, c_void_p),
+    "Uniform1f": (None, c_int, c_float),
+    "Uniform1i": (None, c_int, c_int),
+    "Uniform4f": (None, c_int, c_float, c_float, c_float, c_float),
+    "UseProgram": (None, c_uint),
+    "VertexAttribPointer": (None, c_uint, c_int, c_uint, c_uint, c_int, c_void_p),
+    "Viewport": (None, c_int, c_int, c_int, c_int),
+}
+_found = {}
+
+
+def __getattr__(name):
+    """OpenGL's functions without their "gl": gl.Clear(...)."""
+    if name not in _FUNCTIONS:
+        raise AttributeError(f"gl.py has no {name}")
+    if name not in _found:
+        egl = ctypes.CDLL("libEGL.so.1")
+        egl.eglGetProcAddress.restype = c_void_p
+        address = egl.eglGetProcAddress(f"gl{name}".encode())
+        if not address:
+            raise RuntimeError(f"this OpenGL has no gl{name}()")
+        _found[name] = ctypes.CFUNCTYPE(*_FUNCTIONS[name])(address)
+    return _found[name]
+
+
+def _call(name, *arguments):
+    return __getattr__(name)(*arguments)
+
+
+def _generate(kind):
+    name = c_uint()
+    _call(f"Gen{kind}", 1, byref(name))
+    return name.value
+
+
+def check(where):
+    """Raises what OpenGL has to complain of."""
+    error = _call("GetError")
+    if error:
+        raise RuntimeError(f"{where}: OpenGL's error 0x{error:04x}")
+
+
+def describe():
+    """Who draws."""
+    return " / ".join(_call("GetString", what).decode() for what in (RENDERER, VERSION))
+
+
+# ---- Buffers -------------------------------------------------------------------------------------
+
+
+def buffer(size, data=None):
+    """A buffer of `size` bytes."""
+    name = _generate("Buffers")
+    _call("BindBuffer", ARRAY_BUFFER, name)
+    _call("BufferData", ARRAY_BUFFER, size, data, DYNAMIC_DRAW)
+    check(f"a buffer of {size} bytes")
+    return name
+
+
+def write_buffer(name, data):
+    _call("BindBuffer", ARRAY_BUFFER, name)
+    _call("BufferSubData", ARRAY_BUFFER, 0, len(data), data)
+
+
+def read_buffer(name, size):
+    data = ctypes.create_string_buffer(size)
+    _call("BindBuffer", ARRAY_BUFFER, name)
+    _call("GetBufferSubData", ARRAY_BUFFER, 0, size, data)
+    return data.raw
+
+
+# ---- Textures ------------------------------------------------------------------------------------
+
+_LAYOUTS = {
+    RGBA8: (RGBA, UNSIGNED_BYTE, 4),
+    RGBA16F: (RGBA, FLOAT, 16),
+    RGBA32F: (RGBA, FLOAT, 16),
+    R32F: (RED, FLOAT, 4),
+}
+
+
+def texture(width, height, internal_format=RGBA8, data=None, filter=NEAREST):
+    """A 2D texture of one level."""
+    name = _generate("Textures")
+    layout, kind, _ = _LAYOUTS[internal_format]
+    _call("BindTexture", TEXTURE_2D, name)
+    _call("TexParameteri", TEXTURE_2D, TEXTURE_MIN_FILTER, filter)
+    _call("TexParameteri", TEXTURE_2D, TEXTURE_MAG_FILTER, filter)
+    _call("PixelStorei", UNPACK_ALIGNMENT, 1)
+    _call("TexImage2D", TEXTURE_2D, 0, internal_format, width, height, 0, layout, kind, data)
+    check(f"a texture of {width} x {height}")
+    return name
+
+
+def write_texture(name, width, height, data, internal_format=RGBA8):
+    layout, kind, _ = _LAYOUTS[internal_format]
+    _call("BindTexture", TEXTURE_2D, name)
+    _call("PixelStorei", UNPACK_ALIGNMENT, 1)
+    _call("TexSubImage2D", TEXTURE_2D, 0, 0, 0, width, height, layout, kind, data)
+
+
+def read_texture(name, width, height, internal_format=RGBA8):
+    layout, kind, texel = _LAYOUTS[internal_format]
+    data = ctypes.create_string_buffer(width * height * texel)
+    _call("BindTexture", TEXTURE_2D, name)
+    _call("PixelStorei", PACK_ALIGNMENT, 1)
+    _call("GetTexImage", TEXTURE_2D, 0, layout, kind, data)
+    return data.raw
+
+
+# ---- Drawing -------------------------------------------------------------------------------------
+
+
+def _compile(kind, source):
+    shader, status = _call("CreateShader", kind), c_int()
+    text = c_char_p(source.encode())
+    _call("ShaderSource", shader, 1, byref(text), None)
+    _call("CompileShader", shader)
+    _call("GetShaderiv", shader, COMPILE_STATUS, byref(status))
+    if not status.value:
+        log = ctypes.create_string_buffer(4096)
+        _call("GetShaderInfoLog", shader, len(log), None, log)
+        raise RuntimeError(f"a shader: {log.value.decode()}")
+    return shader
+
+
+def program(vertex, fragment):
+    """A program of two shaders, whose #version is added."""
+    name, status = _call("CreateProgram"), c_int()
+    for kind, source in ((VERTEX_SHADER, vertex), (FRAGMENT_SHADER, fragment)):
+        _call("AttachShader", name, _compile(kind, "#version 330 core\n" + source))
+    _call("LinkProgram", name)
+    _call("GetProgramiv", name, LINK_STATUS, byref(status))
+    if not status.value:
+        log = ctypes.create_string_buffer(4096)
+        _call("GetProgramInfoLog", name, len(log), None, log)
+        raise RuntimeError(f"a program: {log.value.decode()}")
+    return name
+
+
+def uniform(name, program_name):
+    return _call("GetUniformLocation", program_name, name.encode())
+
+
+def vertices(buffer_name, numbers):
+    """A vertex array: attribute 0 is so many floats of the buffer, without gaps."""
+    name = _generate("VertexArrays")
+    _call("BindVertexArray", name)
+    _call("BindBuffer", ARRAY_BUFFER, buffer_name)
+    _call("EnableVertexAttribArray", 0)
+    _call("VertexAttribPointer", 0, numbers, FLOAT, 0, 0, None)
+    return name
+
+
+class Screen:
+    """What is drawn to, since there is no window: a texture of RGBA8 in a framebuffer."""
+
+    def __init__(self, width, height):
+        self.width, self.height = width, height
+        self.texture = texture(width, height)
+        self.name = _generate("Framebuffers")
+        self.bind()
+        _call("FramebufferTexture2D", FRAMEBUFFER, COLOR_ATTACHMENT0, TEXTURE_2D, self.texture, 0)
+        if _call("CheckFramebufferStatus", FRAMEBUFFER) != FRAMEBUFFER_COMPLETE:
+            raise RuntimeError("the framebuffer is not complete")
+
+    def bind(self):
+        _call("BindFramebuffer", FRAMEBUFFER, self.name)
+        _call("Viewport", 0, 0, self.width, self.height)
+
+    def clear(self, red=0, green=0, blue=0):
+        self.bind()
+        _call("ClearColor", red, green, blue, 1)
+        _call("Clear", COLOR_BUFFER_BIT)
+
+    def read(self):
+        """Its bytes, RGBA, from the lowest row up."""
+        data = ctypes.create_string_buffer(4 * self.width * self.height)
+        self.bind()
+        _call("PixelStorei", PACK_ALIGNMENT, 1)
+        _call("ReadPixels", 0, 0, self.width, self.height, RGBA, UNSIGNED_BYTE, data)
+        check("reading what was drawn")
+        return data.raw
+
+
+class Picture:
+    """Draws a texture over a rectangle of the screen, given from -1 to 1."""
+
+    VERTEX = """
+        uniform vec4 place;
+        uniform float across;
+        out vec2 at;
+        void main()
+        {
+            at = vec2(gl_VertexID & 1, gl_VertexID >> 1);
+            gl_Position = vec4(mix(place.xy, place.zw, at), 0, 1);
+            at.x *= across;
+        }"""
+    FRAGMENT = """
+        uniform sampler2D image;
+        in vec2 at;
+        out vec4 color;
+        void main() { color = texture(image, at); }"""
+
+    def __init__(self):
+        self.program = program(self.VERTEX, self.FRAGMENT)
+        self.place = uniform("place", self.program)
+        self.across = uniform("across", self.program)
+        self.array = _generate("VertexArrays")
+
+    def draw(self, texture_name, left=-1.0, low=-1.0, right=1.0, high=1.0, across=1.0):
+        """`across` is how much of the texture's width is shown, from its left."""
+        _call("UseProgram", self.program)
+        _call("BindVertexArray", self.array)
+        _call("ActiveTexture", TEXTURE0)
+        _call("BindTexture", TEXTURE_2D, texture_name)
+        _call("Uniform4f", self.place, left, low, right, high)
+        _call("Uniform1f", self.across, across)
+        _call("DrawArrays", TRIANGLE_STRIP, 0, 4)
+        check("drawing a texture")

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PNG files, a line of progress, and how an example begins and ends."""
+
+import argparse
+import struct
+import sys
+import zlib
+from pathlib import Path
+
+
+def write_png(path, width, height, rgba, bottom_up=True):
+    """Writes RGBA bytes, whose first row is the lowest one as OpenGL has it, or the highest."""
+
+    def chunk(kind, data):
+        whole = kind + data
+        return struct.pack(">I", len(data)) + whole + struct.pack(">I", zlib.crc32(whole))
+
+    rows = [rgba[4 * width * y : 4 * width * (y + 1)] for y in range(height)]
+    if bottom_up:
+        rows.reverse()
+    header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
+    pixels = zlib.compress(b"".join(b"\0" + row for row in rows), 6)
+    Path(path).write_bytes(
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
+    )
+
+
+class Progress:
+    """How far it is: a bar on a terminal, a line every tenth elsewhere."""
+
+    def __init__(self, total, what):
+        self.total, self.what, self.shown = total, what, -1
+        self.terminal = sys.stderr.isatty()
+
+    def show(self, done, text=""):
+        tenths = 10 * done // max(self.total, 1)
+        if self.terminal:
+            bar = "#" * (3 * tenths) + "." * (30 - 3 * tenths)
+            end = "\n" if done == self.total else ""
+            print(f"\r[{bar}] {done}/{self.total} {self.what} {text}", end=end, file=sys.stderr)
+        elif tenths != self.shown:
+            print(f"{done}/{self.total} {self.what} {text}", file=sys.stderr)
+        self.shown = tenths
+
+
+def options(description, frames, output):
+    """The parser that the examples share."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--frames", type=int, default=frames, help=f"how many; {frames}")
+    parser.add_argument("--output", type=Path, default=Path(output), help=f"folder; {output}")
+    parser.add_argument("--size", default="960x540", help="of the picture; 960x540")
+    return parser
+
+
+def parse(parser):
+    """The arguments, with width and height, and with the folder made."""
+    arguments = parser.parse_args()
+    try:
+        arguments.width, arguments.height = (int(number) for number in arguments.size.split("x"))
+    except ValueError:
+        parser.error(f"--size {arguments.size} is not like 960x540")
+    if arguments.frames < 1 or min(arguments.width, arguments.height) < 1:
+        parser.error("there has to be at least one frame of one pixel")
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    return arguments
+
+
+def missing(what, reason):
+    """Ends the program: something that it needs is not there."""
+    sys.exit(f"{Path(sys.argv[0]).name} needs {what}: {reason}")
+
+
+def begin(allow_software=True):
+    """A CUDA context with a stream, and an OpenGL context without a window on the same GPU."""
+    import grinterop
+
+    try:
+        grinterop.load(allow_software=allow_software)
+        if grinterop.is_software() and not allow_software:
+            missing("a GPU", "the software driver can't do what this one asks of CUDA")
+        return grinterop.CudaContext(0), grinterop.EglContext(0)
+    except grinterop.CUDAError as error:
+        missing("a GPU with OpenGL" + " or the software driver" * allow_software, error)
+
+
+def begin_torch(torch):
+    """PyTorch's device and stream. On the software driver its tensors are the CPU's."""
+    import grinterop
+
+    context, egl = begin()
+    if grinterop.is_software():
+        return "cpu", context, egl
+    if not torch.cuda.is_available():
+        missing("a PyTorch that sees the GPU", f"PyTorch {torch.__version__} does not")
+    torch.cuda.init()
+    return "cuda", torch.cuda.current_stream(), egl
