@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole pipelines: a JPEG and a film, decoded, resized, published, drawn, and read back.
+
+Both show four quadrants, whose colours are known: what is drawn in the end is compared with these.
+"""
+
+import gl
+import grinterop
+import output
+
+WIDTH, HEIGHT = 480, 360
+# From the picture's upper left, row by row.
+COLORS = ((200, 40, 40), (40, 200, 40), (40, 40, 200), (220, 220, 60))
+# What coding loses, of 255.
+TOLERANCE = 12
+
+
+def drawn(texture):
+    """The texture on a screen: its bytes."""
+    screen = gl.Screen(WIDTH, HEIGHT)
+    screen.clear()
+    gl.Picture().draw(texture)
+    return screen.read()
+
+
+def compare_quadrants(rgba):
+    """How far the colours are from what they should be, at most. The picture stands upright."""
+    worst = 0
+    for number, color in enumerate(COLORS):
+        x = WIDTH // 4 + number % 2 * WIDTH // 2
+        y = 3 * HEIGHT // 4 - number // 2 * HEIGHT // 2
+        texel = rgba[4 * (y * WIDTH + x) :][:4]
+        far = max(abs(a - b) for a, b in zip(texel, color))
+        if far > TOLERANCE or texel[3] != 255:
+            raise RuntimeError(f"quadrant {number} is drawn as {tuple(texel)} and not as {color}")
+        worst = max(worst, far)
+    return worst
+
+
+def show(texture, name, out):
+    """Draws it, compares it, keeps it."""
+    rgba = drawn(texture)
+    if out:
+        output.write_png(out / f"pipeline-{name}.png", WIDTH, HEIGHT, rgba)
+    return compare_quadrants(rgba)
+
+
+class Target:
+    """A texture that is registered."""
+
+    def __init__(self, width, height):
+        self.texture = gl.texture(width, height)
+        self.resource = grinterop.GraphicsResource.from_gl_image(
+            self.texture, gl.TEXTURE_2D, flags=("write_discard", "surface_load_store")
+        )
+
+    def publish(self, tensor, stream, **options):
+        """One call; returns the bytes that were moved."""
+        before = grinterop.bytes_moved()
+        grinterop.publish(self.resource, tensor, stream=stream, flip=True, **options)
+        return grinterop.bytes_moved() - before
+
+
+def jpeg(stream, out):
+    """JPEG, nvImageCodec, CV-CUDA, texture."""
+    from . import vision
+
+    decoder = vision.NvImageCodec(stream)
+    image = decoder.decoder.decode((vision.DATA / "quadrants.jpg").read_bytes())
+    yield f"nvImageCodec decoded {tuple(image.shape)}"
+    import cvcuda
+
+    tensor = cvcuda.as_tensor(image, "HWC")
+    resized = cvcuda.resize(tensor, (HEIGHT, WIDTH, 3), cvcuda.Interp.LINEAR)
+    cvcuda.Stream.current.sync()
+    yield f"CV-CUDA made it {tuple(resized.shape)}"
+    target = Target(WIDTH, HEIGHT)
+    moved = target.publish(resized.cuda(), stream)
+    yield f"published into a texture in one pass, {moved} bytes"
+    yield f"drawn; the colours are within {show(target.texture, 'jpeg', out)} of 255"
+
+
+def film(stream, out):
+    """H.264, PyNvVideoCodec, NV12, texture; and by CV-CUDA, resized."""
+    from . import vision
+
+    codec = vision.PyNvVideoCodec(stream)
+    target, count = None, 0
+    for frame in codec.frames():
+        tensor = vision.nv12(frame)
+        height, width = tensor.shape[0] * 2 // 3, tensor.shape[1]
+        target = target or Target(width, height)
+        moved = target.publish(tensor, stream, layout="nv12")
+        stream.sync()
+        count += 1
+    if not target:
+        raise RuntimeError("no frame was decoded")
+    yield f"PyNvVideoCodec decoded {count} frames of NV12, {tensor.shape}"
+    yield f"each published into a texture in one pass, {moved} bytes"
+    yield f"drawn; the colours are within {show(target.texture, 'film', out)} of 255"
+    yield from film_resized(codec, stream, out)
+
+
+def film_resized(codec, stream, out):
+    try:
+        import cvcuda
+    except ImportError as error:
+        yield f"not by CV-CUDA: {error}"
+        return
+    frames = codec.frames(outputColorType=codec.codec.OutputColorType.RGB)
+    frame = next(frames)
+    resized = cvcuda.resize(
+        cvcuda.as_tensor(grinterop.Tensor.from_dlpack(frame), "HWC"),
+        (HEIGHT, WIDTH, 3),
+        cvcuda.Interp.LINEAR,
+    )
+    cvcuda.Stream.current.sync()
+    target = Target(WIDTH, HEIGHT)
+    target.publish(resized.cuda(), stream)
+    worst = show(target.texture, "film-resized", out)
+    yield f"decoded as RGB, resized by CV-CUDA and published: within {worst} of 255"
+
+
+STEPS = {"JPEG": jpeg, "H.264": film}
