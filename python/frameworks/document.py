@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The matrix as a document."""
+
+import datetime
+import textwrap
+
+PLACES = ("OpenGL buffer", "OpenGL image", "Vulkan buffer", "Vulkan image")
+WORDS = {0: "without a copy", 1: "one copy"}
+
+BEGIN = """\
+# Frameworks
+
+What each framework gets of what OpenGL and Vulkan draw, and what they draw of the framework's.
+`python/matrix.py` ran every cell and compared every byte; this page is what it wrote.
+
+- **without a copy**: the framework's array is the mapping (the pointer is the same), or its object
+  is the image's own array, and grinterop's counter of bytes moved stood still.
+- **one copy**: `publish()` or `fetch()` moved the bytes once, between the framework's own memory
+  and what is drawn, converting on the way where it has to. An image has no address that a
+  framework could have, so this is the shortest way there.
+- **no**: there is no way. The number is that of the reason below.
+"""
+
+
+def best(ways):
+    """The way that works with the fewest copies, or None."""
+    works = [way for way in ways if way["result"] == "works"]
+    return min(works, key=lambda way: way["copies"]) if works else None
+
+
+class Notes:
+    """Reasons, each once, with their numbers."""
+
+    def __init__(self):
+        self.texts = []
+
+    def number(self, text):
+        if text not in self.texts:
+            self.texts.append(text)
+        return self.texts.index(text) + 1
+
+    def lines(self):
+        for number, text in enumerate(self.texts, 1):
+            yield from wrapped(f"{number}. {text}", " " * (len(str(number)) + 2))
+
+
+def wrapped(text, indent=""):
+    return textwrap.wrap(
+        text, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def cell(ways, notes):
+    if not ways:
+        return "not run"
+    found = best(ways)
+    if found:
+        return WORDS[found["copies"]]
+    reasons = "; ".join(f"{way['way']}: {way['reason']}" for way in ways)
+    return f"no ({notes.number(reasons)})"
+
+
+def table(heads, rows):
+    widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
+    for row in [heads, ["-" * width for width in widths], *rows]:
+        yield "| " + " | ".join(text.ljust(width) for text, width in zip(row, widths)) + " |"
+
+
+def direction_table(rows, direction, notes):
+    lines = []
+    for row in rows:
+        cells = [cell(row["cells"].get(f"{place} {direction}"), notes) for place in PLACES]
+        lines.append([row["name"], *cells])
+    return table(["", *PLACES], lines)
+
+
+def about(rows):
+    """The machine, and when."""
+    machine = next((row["machine"] for row in rows if "machine" in row), {})
+    vulkan = next((row["vulkan"] for row in rows if "vulkan" in row), "not run")
+    gpu = "none: grinterop's software driver" if machine.get("software") else machine.get("egl", "")
+    yield from table(
+        ["", ""],
+        [
+            ["date", datetime.date.today().isoformat()],
+            ["GPU", gpu],
+            ["OpenGL", machine.get("opengl", "")],
+            ["Vulkan", vulkan],
+            ["grinterop", machine.get("grinterop", "")],
+            ["Python", machine.get("python", "")],
+        ],
+    )
+
+
+def pipeline_lines(rows):
+    if not rows:
+        return
+    yield "## Pipelines"
+    yield ""
+    for row in rows:
+        for step in row.get("steps", []):
+            yield from wrapped(f"- {row['name']}: {step}", "  ")
+        reasons = [f"not run: {row['absent']}"] if "absent" in row else []
+        for reason in reasons + row["trouble"]:
+            yield from wrapped(f"- {row['name']}: {reason}", "  ")
+    yield ""
+
+
+def troubles(rows):
+    for row in rows:
+        for text in row["trouble"]:
+            yield from wrapped(f"- {row['name']}: {' '.join(text.split())}", "  ")
+
+
+def write(rows):
+    """The whole document."""
+    notes = Notes()
+    matrix = [row for row in rows if "steps" not in row and row["name"] not in ("JPEG", "H.264")]
+    there = [row for row in matrix if row["cells"]]
+    lines = [*about(rows), ""]
+    for title, direction in (
+        ("Out: what is drawn, in the framework", "out"),
+        ("In: what the framework made, drawn", "in"),
+    ):
+        lines += [f"## {title}", "", *direction_table(there, direction, notes), ""]
+    if notes.texts:
+        lines += ["Reasons:", "", *notes.lines(), ""]
+    lines += pipeline_lines([row for row in rows if row not in matrix])
+    lines += ["## Versions", ""]
+    lines += table(["", "version"], [[row["name"], row["version"]] for row in there])
+    absent = [row for row in matrix if not row["cells"]]
+    lines += [""] if absent else []
+    for row in absent:
+        lines += wrapped(f"- {row['name']} was not run: {row.get('absent', 'it ended')}", "  ")
+    ended = list(troubles(there))
+    lines += ["", "What went wrong:", "", *ended] if ended else []
+    return BEGIN + "\n" + "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""matrix.py with the frameworks that are here: every byte arrives, by the ways that there are."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+MATRIX = Path(__file__).resolve().parents[1] / "matrix.py"
+NAMES = ("NumPy", "CUDA Python", "Numba")
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    """What a run of the matrix wrote, by framework."""
+    out = tmp_path_factory.mktemp("matrix")
+    run = subprocess.run(
+        [sys.executable, MATRIX, "--out", out, "--only", ",".join(NAMES)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-2000:]
+    document = (out / "frameworks.md").read_text()
+    assert max(len(line) for line in document.splitlines() if line[:1] != "|") <= 100
+    return {row["name"]: row for row in json.loads((out / "frameworks.json").read_text())}
+
+
+def copies(row, place, direction):
+    """The fewest copies that a way which works takes; None if there is none."""
+    ways = row["cells"][f"{place} {direction}"]
+    return min((way["copies"] for way in ways if way["result"] == "works"), default=None)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("direction", ("out", "in"))
+@pytest.mark.parametrize("api", ("OpenGL", "Vulkan"))
+def test_a_buffer_needs_no_copy(rows, name, direction, api):
+    if name == "NumPy" and not rows[name]["machine"]["software"]:
+        pytest.skip("NumPy has no arrays on a GPU")
+    assert copies(rows[name], f"{api} buffer", direction) == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("direction", ("out", "in"))
+@pytest.mark.parametrize("api", ("OpenGL", "Vulkan"))
+def test_an_image_needs_one_copy_at_most(rows, name, direction, api):
+    assert copies(rows[name], f"{api} image", direction) in (0, 1)
+
+
+def run_child(name, folder):
+    """What one framework's process says, if modules in the folder come first."""
+    run = subprocess.run(
+        [sys.executable, MATRIX, "--child", name],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": with_first(folder)},
+    )
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def test_a_framework_that_is_not_there_is_not_run(tmp_path):
+    (tmp_path / "warp.py").write_text("raise ImportError('it is not there')\n")
+    assert run_child("Warp", tmp_path)[-1] == {"absent": "ImportError: it is not there"}
+
+
+def test_a_framework_that_aborts_ends_its_own_row_only(tmp_path):
+    """A process that is killed is a row with its reason, and the status is 1."""
+    (tmp_path / "jax.py").write_text("import os\nos.abort()\n")
+    run = subprocess.run(
+        [sys.executable, MATRIX, "--out", tmp_path, "--only", "JAX,NumPy"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": with_first(tmp_path)},
+    )
+    assert run.returncode == 1
+    rows = {row["name"]: row for row in json.loads((tmp_path / "frameworks.json").read_text())}
+    assert "signal 6" in rows["JAX"]["trouble"][0]
+    assert not rows["NumPy"]["trouble"]
+
+
+def with_first(folder):
+    return os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
