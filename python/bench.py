@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a map costs from Python, beside C and beside cuda.core, in one process and on one buffer.
+
+    PYTHONPATH=... python3 bench.py [--rounds N] [--repeats N] [--batch N] [--json FILE]
+
+Each row is the median of the repeats, whose rows take turns, so that a machine that slows down does
+so for all of them. Microseconds for one round; in the rows of a batch, for one resource. Before
+each row both APIs are idle, and a row has few rounds: their queues have room, so that a round is
+what the thread does and not what it waits for.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from pathlib import Path
+
+# In the place of this folder, whose package has no extension unless it was built here.
+sys.path[0] = str(Path(__file__).resolve().parent / "tests")
+
+import grinterop  # noqa: E402
+from grinterop import GraphicsResource, _grinterop, map_many  # noqa: E402
+
+import gl  # noqa: E402
+
+# Small: on the software driver a map copies.
+SIZE = 4096
+
+
+def seconds_of(function, rounds):
+    began = time.perf_counter()
+    for _ in range(rounds):
+        function()
+    return time.perf_counter() - began
+
+
+def own_rows(resource, stream):
+    """Rows by name: a function from rounds to seconds."""
+
+    def one():
+        buffer = resource.map(stream=stream)
+        buffer.handle
+        buffer.close()
+
+    def scope():
+        with resource.map(stream=stream) as buffer:
+            buffer.handle
+
+    def exported():
+        buffer = resource.map(stream=stream)
+        buffer.__dlpack__(handle, max_version=(1, 0))
+        buffer.close()
+
+    handle = stream.__cuda_stream__()[1]
+    return {
+        "C: map, pointer, release": lambda n: _grinterop._bench_map(resource, stream, n),
+        "grinterop: map, pointer, release": lambda n: seconds_of(one, n),
+        "grinterop: the same by `with`": lambda n: seconds_of(scope, n),
+        "C: map, DLPack, release": lambda n: _grinterop._bench_export(resource, stream, n),
+        "grinterop: map, DLPack, release": lambda n: seconds_of(exported, n),
+    }
+
+
+def batch_rows(resources, stream):
+    def singles():
+        buffers = [resource.map(stream=stream) for resource in resources]
+        for buffer in buffers:
+            buffer.handle
+            buffer.close()
+
+    def many():
+        with map_many(resources, stream=stream) as buffers:
+            for buffer in buffers:
+                buffer.handle
+
+    count = len(resources)
+    return {
+        f"grinterop: {count} at once": lambda n: seconds_of(many, n) / count,
+        f"grinterop: {count} one by one": lambda n: seconds_of(singles, n) / count,
+    }
+
+
+def core_rows(names, stream):
+    """The same by cuda.core, with resources of its own on the same OpenGL buffers."""
+    from cuda.core import GraphicsResource as CoreResource
+
+    resources = [CoreResource.from_gl_buffer(name) for name in names]
+    first, count, handle = resources[0], len(resources), int(stream.handle)
+
+    def one():
+        buffer = first.map(stream=stream)
+        buffer.handle
+        buffer.close()
+
+    def scope():
+        with first.map(stream=stream) as buffer:
+            buffer.handle
+
+    def exported():
+        buffer = first.map(stream=stream)
+        buffer.__dlpack__(stream=handle, max_version=(1, 0))
+        buffer.close()
+
+    def singles():
+        buffers = [resource.map(stream=stream) for resource in resources]
+        for buffer in buffers:
+            buffer.handle
+            buffer.close()
+
+    return {
+        "cuda.core: map, pointer, release": lambda n: seconds_of(one, n),
+        "cuda.core: the same by `with`": lambda n: seconds_of(scope, n),
+        "cuda.core: map, DLPack, release": lambda n: seconds_of(exported, n),
+        f"cuda.core: {count} one by one": lambda n: seconds_of(singles, n) / count,
+    }
+
+
+def torch_rows(resource, core, stream):
+    """To PyTorch's tensor and back, where PyTorch is there."""
+    import torch
+
+    outer = torch.cuda.ExternalStream(int(stream.handle))
+
+    def own():
+        with resource.map(stream=stream) as buffer:
+            torch.from_dlpack(buffer)
+
+    def theirs():
+        with core.map(stream=stream) as buffer:
+            torch.from_dlpack(buffer)
+
+    def within(function):
+        def run(n):
+            with torch.cuda.stream(outer):
+                return seconds_of(function, n)
+
+        return run
+
+    return {
+        "grinterop: map, torch tensor, release": within(own),
+        "cuda.core: map, torch tensor, release": within(theirs),
+    }
+
+
+def all_rows(names, cuda):
+    """The rows, why some are missing, and the stream of all."""
+    missing = []
+    stream, resources = cuda, [GraphicsResource.from_gl_buffer(name) for name in names]
+    try:
+        from cuda.core import Device
+
+        device = Device(0)
+        device.set_current()
+        stream = device.create_stream()
+        theirs = core_rows(names, stream)
+    except Exception as error:
+        theirs = {}
+        missing.append(f"cuda.core: {error}")
+    rows = own_rows(resources[0], stream) | batch_rows(resources, stream) | theirs
+    if theirs:
+        try:
+            from cuda.core import GraphicsResource as CoreResource
+
+            core = CoreResource.from_gl_buffer(names[0])
+            extra = torch_rows(resources[0], core, stream)
+            for row in extra.values():
+                row(1)
+            rows |= extra
+        except Exception as error:
+            missing.append(f"PyTorch: {error}")
+    return rows, missing, stream
+
+
+def measure(rows, rounds, repeats, settle):
+    found = {name: [] for name in rows}
+    for name, row in rows.items():
+        row(max(1, rounds // 10))
+    for _ in range(repeats):
+        for name, row in rows.items():
+            count = max(1, rounds // 16) if " one by one" in name or "at once" in name else rounds
+            settle()
+            found[name].append(row(count) / count * 1e6)
+    return {name: statistics.median(times) for name, times in found.items()}
+
+
+def report(found):
+    for name, time_us in found.items():
+        print(f"{name:40} {time_us:9.3f} us")
+    for what, limit in (("map, pointer, release", 0.8), ("map, DLPack, release", 1.0)):
+        more = found[f"grinterop: {what}"] - found[f"C: {what}"]
+        print(f"{what}: {more:.3f} us more than in C; the most is {limit}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, help="default: 40, on the software driver 200")
+    parser.add_argument("--repeats", type=int, help="default: 200, on the software driver 15")
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    grinterop.load(allow_software=True)
+    cuda = grinterop.CudaContext(0)
+    egl = grinterop.EglContext(0)
+    print(egl.describe())
+    print(f"driver {grinterop.driver_path()}, Python {sys.version.split()[0]}")
+    names = [gl.buffer(SIZE) for _ in range(options.batch)]
+    rows, missing, stream = all_rows(names, cuda)
+    software = grinterop.is_software()
+    rounds = options.rounds or (200 if software else 40)
+    repeats = options.repeats or (15 if software else 200)
+
+    def settle():
+        stream.sync()
+        gl.finish()
+
+    found = measure(rows, rounds, repeats, settle)
+    report(found)
+    if grinterop.is_software():
+        print("The software driver copies at each map, which hides what Python costs.")
+    for line in missing:
+        print(f"left out: {line}")
+    if options.json:
+        options.json.write_text(json.dumps({"rows": found, "left_out": missing}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
