@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wheel.py FOLDER: whether an installed wheel works by itself; FOLDER is where it is installed.
+
+A map, a tensor and a publish on the software driver, and no library of grinterop's from elsewhere.
+"""
+
+import sys
+
+import grinterop
+
+GL_TEXTURE_2D, GL_RGBA8 = 0x0DE1, 0x8058
+
+
+def libraries():
+    """The files of grinterop's, and of libepoxy, that this process has loaded."""
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        files = {line.split(None, 5)[5].strip() for line in maps if "/" in line}
+    return sorted(
+        file
+        for file in files
+        if not file.startswith("/memfd:")
+        and ("grinterop" in file.rsplit("/", 1)[1] or "epoxy" in file)
+    )
+
+
+def main():
+    folder = sys.argv[1]
+    grinterop.load(allow_software=True)
+    stream, egl = grinterop.CudaContext(0), grinterop.EglContext(0)
+    buffer = grinterop.GraphicsResource.create_gl_buffer(4096)
+    with buffer.map(stream=stream) as mapped:
+        assert mapped.handle and mapped.size == 4096
+        assert mapped.tensor((32, 32), "float32").nbytes == 4096
+    image = grinterop.GraphicsResource.create_gl_image(
+        GL_TEXTURE_2D, GL_RGBA8, 8, 4, 1, flags="surface_load_store"
+    )
+    pixels = grinterop.Tensor.alloc((4, 8, 3), "uint8", stream=stream)
+    grinterop.publish(image, pixels, stream=stream)
+    found = libraries()
+    assert len(found) == 4, found
+    assert all(file.startswith(folder) for file in found), found
+    print(f"grinterop {grinterop.__version__}: a map and a publish by {grinterop.driver_path()}")
+    print(f"drawn by {egl.describe()}")
+
+
+main()
