@@ -428,7 +428,7 @@ static int never_deleted(void)
 
 /*
  * A consumer that ends its stream before its tensor, which the header forbids: the software driver
- * knows, and the work is done all the same. A GPU's driver reads what the stream was.
+ * knows, and the tensor ends all the same. A GPU's driver reads what the stream was.
  */
 static int stream_ends_before_its_export(void)
 {
@@ -442,6 +442,8 @@ static int stream_ends_before_its_export(void)
         kept = gr_tensor_dlpack(kept_memory.tensor, stream);
         child_check(kept);
         CU(MemsetD8Async(kept_memory.memory, 1, SIZE, stream));
+        /* No one can wait for a stream that is gone, so its work is done before. */
+        CU(StreamSynchronize(stream));
         CU(StreamDestroy(stream));
         if (!last)
             tensor_fill(kept_memory.tensor, 2);

@@ -87,10 +87,10 @@ void expect_death(const char *child, const char *text, const char *also)
 {
     char said[16384];
     int status = child_run(child, said, sizeof(said));
-    ck_assert_msg(status != 0 && status != CHILD_FAILED << 8, "%s ended with 0x%x: %s", child,
+    ck_assert_msg(status != 0 && status != CHILD_FAILED << 8, "%s ended with 0x%x: %.3500s", child,
                   (unsigned)status, said);
     ck_assert_msg(sanitizer() || (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV),
-                  "%s ended with 0x%x: %s", child, (unsigned)status, said);
+                  "%s ended with 0x%x: %.3500s", child, (unsigned)status, said);
     ck_assert_msg(strstr(said, text), "%s said: %s, not: %s", child, said, text);
     ck_assert_msg(strstr(said, also), "%s said: %s, not: %s", child, said, also);
 }

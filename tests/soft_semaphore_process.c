@@ -166,7 +166,7 @@ START_TEST(two_processes_take_turns)
     }
     assert_waits(fx.stream);
     int status = run_with("take_turns", fds, text, sizeof(text));
-    ck_assert_msg(status == 0, "the child ended with 0x%x: %s", (unsigned)status, text);
+    ck_assert_msg(status == 0, "the child ended with 0x%x: %.3500s", (unsigned)status, text);
     CU(StreamSynchronize(fx.stream));
     ck_assert_uint_eq(wrong, 0);
     ck_assert_uint_eq(*number, 2 * ROUNDS);

@@ -229,7 +229,7 @@ START_TEST(a_barrier_needs_its_line)
     char said[8192];
     int status = child_run("barrier_without_its_line", said, sizeof(said));
     ck_assert_msg(sanitizer() ? status != 0 : WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT,
-                  "the child ended with 0x%x: %s", (unsigned)status, said);
+                  "the child ended with 0x%x: %.3500s", (unsigned)status, said);
     ck_assert_msg(strstr(said, "kernel barrier_unannounced has a barrier: register it with "
                                "GR_KERNEL_SYNC(barrier_unannounced)"),
                   "the child said: %s", said);

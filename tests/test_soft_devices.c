@@ -251,7 +251,7 @@ START_TEST(environment_says_which)
     char child[32], said[4096];
     snprintf(child, sizeof(child), "environment_%d", _i);
     int status = child_run(child, said, sizeof(said));
-    ck_assert_msg(status == 0, "%s ended with 0x%x: %s", child, (unsigned)status, said);
+    ck_assert_msg(status == 0, "%s ended with 0x%x: %.3500s", child, (unsigned)status, said);
     ck_assert_msg(strstr(said, environments[_i].said), "%s said: %s", child, said);
     const char *complaint = strstr(said, "GR_SOFT_DEVICES is ");
     ck_assert_msg(!complaint || !strstr(complaint + 1, "GR_SOFT_DEVICES is "), "twice: %s", said);

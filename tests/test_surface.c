@@ -329,9 +329,9 @@ static void expect_death(const char *child)
 {
     char text[16384];
     int status = child_run(child, text, sizeof(text));
-    ck_assert_msg(status != 0 && status != CHILD_FAILED << 8, "%s ended with 0x%x: %s", child,
+    ck_assert_msg(status != 0 && status != CHILD_FAILED << 8, "%s ended with 0x%x: %.3500s", child,
                   (unsigned)status, text);
-    ck_assert_msg(sanitizer() || WIFSIGNALED(status), "%s ended with 0x%x: %s", child,
+    ck_assert_msg(sanitizer() || WIFSIGNALED(status), "%s ended with 0x%x: %.3500s", child,
                   (unsigned)status, text);
     ck_assert_msg(strstr(text, "used after its unmap") || strstr(text, "was destroyed"),
                   "%s said: %s", child, text);
