@@ -94,9 +94,15 @@ static void introduce(const struct vulkan *v, enum vulkan_queue kind, bool own, 
 
 bool vulkan_open(struct vulkan *v, enum vulkan_queue kind, bool validate)
 {
+    return vulkan_open_on(v, 0, kind, validate);
+}
+
+bool vulkan_open_on(struct vulkan *v, int cuda_device, enum vulkan_queue kind, bool validate)
+{
     *v = (struct vulkan){0};
-    const gr_vk_headless_options options = GR_INIT(gr_vk_headless_options, .validation = validate,
-                                                   .message = print_message, .user = v);
+    const gr_vk_headless_options options =
+        GR_INIT(gr_vk_headless_options, .cuda_device = cuda_device, .validation = validate,
+                .message = print_message, .user = v);
     v->headless = gr_vk_headless_create(&options);
     if (!v->headless)
         return failed_to("open Vulkan");

@@ -98,12 +98,15 @@ struct vulkan {
 };
 
 /*
- * Opens Vulkan on the CUDA device in use, with a queue of that kind, and prints what it runs on.
+ * Opens Vulkan on the first CUDA device, with a queue of that kind, and prints what it runs on.
  * Where the device has no family for compute or transfer alone, the graphics queue does that work.
  * False after an error, which has been printed; either way vulkan_close() cleans up. The struct
  * stays where it is in between.
  */
 bool vulkan_open(struct vulkan *vulkan, enum vulkan_queue queue, bool validate);
+
+/* Likewise, on the CUDA device of that number, which need not be the one in use. */
+bool vulkan_open_on(struct vulkan *vulkan, int cuda_device, enum vulkan_queue queue, bool validate);
 
 /* After everything that was made of it. False if the validation layer had something to say. */
 bool vulkan_close(struct vulkan *vulkan);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every row works with: CUDA, OpenGL without a window, the kernel, and the drawing of a mesh
- * as points into a target of 512 by 512 pixels.
+ * What every row works with: CUDA, OpenGL without a window, which may be on another device, the
+ * kernels, and the drawing of a mesh as points into a target of 512 by 512 pixels.
  */
 #define _GNU_SOURCE
 #include "tests/bench/frames/frames.h"
@@ -91,10 +91,15 @@ static bool launch(const struct frames *f, CUdeviceptr vertices, float phase)
                           "cuLaunchKernel");
 }
 
-bool frames_launch(struct frames *f, CUdeviceptr vertices)
+float frames_next_phase(struct frames *f)
 {
     f->frames_left--;
-    return launch(f, vertices, phase_of(f->frames_left));
+    return phase_of(f->frames_left);
+}
+
+bool frames_launch(struct frames *f, CUdeviceptr vertices)
+{
+    return launch(f, vertices, frames_next_phase(f));
 }
 
 void frames_draw(struct frames *f, unsigned name)
@@ -180,7 +185,7 @@ bool frames_set_mesh(struct frames *f, int mesh)
     for (int i = 0; i < FRAMES_ALONE; i++)
         if (!frames_cuda_ok(f, f->cuda->MemAlloc(&f->scratch[i], f->bytes), "cuMemAlloc"))
             return false;
-    return make_reference(f);
+    return make_reference(f) && frames_picture_set_mesh(f);
 }
 
 /* ---- Devices --------------------------------------------------------------------------------- */
@@ -189,6 +194,8 @@ static bool open_cuda(struct frames *f)
 {
     return bench_device_open(&f->on) && kernel_image_load(&mesh_image, &f->module) &&
            frames_cuda_ok(f, f->cuda->ModuleGetFunction(&f->kernel, f->module, "mesh"),
+                          "cuModuleGetFunction") &&
+           frames_cuda_ok(f, f->cuda->ModuleGetFunction(&f->filter, f->module, "filter"),
                           "cuModuleGetFunction");
 }
 
@@ -224,10 +231,10 @@ bool frames_open(struct frames *f)
         frames_say("out of memory");
         return false;
     }
-    f->egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = f->on.ordinal));
+    f->egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = f->gl_ordinal));
     if (!f->egl)
         return frames_grinterop_failed("gr_egl_create");
-    if (!open_cuda(f) || !open_target(f))
+    if (!open_cuda(f) || !open_target(f) || !frames_picture_open(f))
         return false;
     frames_vulkan_open(f);
     return true;
@@ -238,6 +245,7 @@ void frames_close(struct frames *f)
     frames_vulkan_close(f);
     if (f->egl) {
         end_mesh(f);
+        frames_picture_close(f);
         glDeleteProgram(f->program);
         glDeleteVertexArrays(1, &f->vertex_array);
         glDeleteFramebuffers(1, &f->framebuffer);
@@ -247,6 +255,7 @@ void frames_close(struct frames *f)
         f->cuda->ModuleUnload(f->module);
     bench_device_close(&f->on);
     gr_egl_free(f->egl);
+    gr_vk_headless_free(f->timeline_vulkan);
     free(f->reference);
     free(f->pixels);
 }

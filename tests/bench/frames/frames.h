@@ -31,16 +31,28 @@ enum {
 
 struct frames_vulkan;
 
+/* Of the rows in which OpenGL draws a picture of mesh by mesh pixels, which CUDA filters. */
+struct frames_picture {
+    unsigned framebuffer, colour, program, vertex_array;
+    int phase;                 /* the shader's variable */
+    unsigned alone;            /* a buffer of OpenGL's own */
+    CUdeviceptr filtered;      /* the last frame's result */
+    float *reference, *result; /* on the host: as it should be, and as it is */
+};
+
 /* One OpenGL context, one stream, a target, and what is drawn where nothing is shared. */
 struct frames {
     const gr_cuda_api *cuda;
-    struct bench_device on;
+    struct bench_device on; /* where CUDA computes */
+    int gl_ordinal;         /* the CUDA device on which OpenGL and Vulkan draw */
     CUmodule module;
-    CUfunction kernel;
+    CUfunction kernel, filter;
     gr_egl *egl;
     unsigned framebuffer, colour, program, vertex_array;
     struct frames_vulkan *vulkan; /* NULL where there is none, for this reason: */
     char no_vulkan[400];
+    struct frames_picture picture;
+    gr_vk_headless *timeline_vulkan; /* hand_timeline.c's, once it was needed */
 
     int mesh;                          /* points along each side */
     size_t bytes;                      /* of a mesh's vertices */
@@ -55,6 +67,7 @@ struct frames {
 };
 
 struct frames_kind;
+struct frames_hand;
 
 /* A row while it is measured. */
 struct frames_run {
@@ -64,7 +77,7 @@ struct frames_run {
     unsigned name;             /* of its buffer */
     gr_ring *ring;
     VkCommandBuffer *commands; /* of each slot */
-    void *hand;                /* by_hand.c's */
+    struct frames_hand *hand;  /* of rows by hand */
     const gr_slot *slots[FRAMES_MOST_GROUP];
 };
 
@@ -74,7 +87,9 @@ enum frames_part {
     FRAMES_BOUND,
     FRAMES_IN_ORDER,
     FRAMES_IN_FLIGHT,
+    FRAMES_HAND,
     FRAMES_VULKAN,
+    FRAMES_READ,
     FRAMES_WHY,
     FRAMES_PARTS
 };
@@ -96,6 +111,7 @@ struct frames_kind {
     frames_fn open, frame,
         close;      /* frame: `group` frames at once; close: also after a failed open */
     bool unchecked; /* its picture is not CUDA's */
+    bool reads;     /* OpenGL draws a picture, CUDA filters it */
     struct frames_hand_kind hand;
 };
 
@@ -129,6 +145,8 @@ struct frames_table {
 
 struct frames_facts {
     struct bench_machine machine;
+    int ordinal, gl_ordinal;
+    char gl_device[128]; /* which draws */
     char opengl[512], vulkan[512], transport[700], python[300];
 };
 
@@ -140,6 +158,7 @@ bool frames_drain(struct frames *frames);
 bool frames_cuda_ok(const struct frames *frames, CUresult result, const char *call);
 bool frames_grinterop_failed(const char *call);
 bool frames_gl_ok(const char *doing);
+float frames_next_phase(struct frames *frames);
 bool frames_launch(struct frames *frames, CUdeviceptr vertices); /* the next frame's mesh */
 void frames_draw(struct frames *frames, unsigned name);
 int frames_wrong_pixels(struct frames *frames, unsigned tolerance);
@@ -165,8 +184,9 @@ bool frames_ring_give_back(struct frames_run *run);
 extern const char *const frames_part_titles[FRAMES_PARTS];
 extern const struct frames_kind frames_kinds[];
 extern const size_t frames_kind_count;
-extern const struct frames_kind *const frames_base; /* raw interop in order */
-extern const struct frames_kind frames_core;        /* measured by Python */
+extern const struct frames_kind *const frames_base;      /* raw interop in order */
+extern const struct frames_kind *const frames_read_base; /* where CUDA reads */
+extern const struct frames_kind frames_core;             /* measured by Python */
 
 /* vulkan_rows.c */
 void frames_vulkan_open(struct frames *frames);
@@ -179,9 +199,35 @@ bool frames_vulkan_frame(struct frames *, struct frames_run *);
 bool frames_vulkan_draw_only(struct frames *, struct frames_run *);
 bool frames_vulkan_close_ring(struct frames *, struct frames_run *);
 
-/* by_hand.c: the shared transport by hand, to learn what its parts cost */
+/* picture.c: what OpenGL draws for CUDA to read */
+bool frames_picture_open(struct frames *frames);
+void frames_picture_close(struct frames *frames);
+bool frames_picture_set_mesh(struct frames *frames);
+void frames_picture_draw(struct frames *frames,
+                         unsigned name); /* the next frame's, into a buffer */
+bool frames_picture_filter(struct frames *frames, CUdeviceptr pixels);
+bool frames_picture_wrong(struct frames *frames, int *wrong); /* pixels that differ */
+
+/* read_rows.c: how it gets to CUDA */
+bool frames_read_alone(struct frames *, struct frames_run *);
+bool frames_read_open_raw(struct frames *, struct frames_run *);
+bool frames_read_raw(struct frames *, struct frames_run *);
+bool frames_read_open(struct frames *, struct frames_run *);
+bool frames_read_frame(struct frames *, struct frames_run *);
+bool frames_read_open_ring(struct frames *, struct frames_run *);
+bool frames_read_ring(struct frames *, struct frames_run *);
+
+/* rows.c: what rows of both directions do */
+bool frames_make_buffer(struct frames *frames, struct frames_run *run);
+bool frames_open_raw(struct frames *frames, struct frames_run *run, unsigned flags);
+bool frames_map_raw(struct frames *frames, const struct frames_run *run, CUdeviceptr *pointer);
+bool frames_unmap_raw(struct frames *frames, struct frames_run *run);
+bool frames_open_ring(struct frames *frames, struct frames_run *run, gr_side producer);
+
+/* by_hand.c: the shared transport by hand, whole and to learn what its parts cost */
 bool frames_hand_open(struct frames *, struct frames_run *);
 bool frames_hand_frame(struct frames *, struct frames_run *);
+bool frames_hand_read_frame(struct frames *, struct frames_run *);
 bool frames_hand_close(struct frames *, struct frames_run *);
 
 /* gaps.c: how the drawing of a row's frames is spread over time, as a sentence. */
@@ -204,14 +250,13 @@ struct frames_goal {
     bool of_bound;
     double wanted;
 };
-extern const struct frames_goal frames_goals[];
-extern const size_t frames_goal_count;
+const struct frames_goal *frames_goals(bool across, size_t *count); /* on one device or two */
 double frames_reached(const struct frames_table *table, const struct frames_goal *goal);
 bool frames_is_reached(const struct frames_goal *goal, double reached);
 bool frames_pictures_right(const struct frames_table *table);
 bool frames_is_wrong(const struct frames_kind *kind, const struct frames_result *result);
 void frames_print(const struct frames_table *table);
-void frames_print_goals(const struct frames_table *table, bool software);
+void frames_print_goals(const struct frames_table *table, const struct frames_facts *facts);
 
 /* json.c, svg.c */
 bool frames_write_json(const char *path, const struct frames_facts *facts,

@@ -52,12 +52,15 @@ static void write_rows(struct json *json, const struct frames_table *table)
     json_end_list(json);
 }
 
-static void write_goals(struct json *json, const struct frames_table *table)
+static void write_goals(struct json *json, const struct frames_facts *facts,
+                        const struct frames_table *table)
 {
+    size_t count;
+    const struct frames_goal *goals = frames_goals(facts->ordinal != facts->gl_ordinal, &count);
     json_line(json, 2);
     json_list(json, "goals");
-    for (size_t i = 0; i < frames_goal_count; i++) {
-        const struct frames_goal *goal = &frames_goals[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct frames_goal *goal = &goals[i];
         const double reached = frames_reached(table, goal);
         if (isnan(reached))
             continue;
@@ -83,6 +86,10 @@ static void write_facts(struct json *json, const struct frames_facts *facts,
                                     {"python", facts->python}};
     json_line(json, 2);
     json_machine(json, &facts->machine);
+    json_line(json, 2);
+    json_whole(json, "cuda_device", facts->ordinal);
+    json_whole(json, "gl_device", facts->gl_ordinal);
+    json_text(json, "gl_device_name", facts->gl_device);
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         json_line(json, 2);
         json_text(json, texts[i][0], texts[i][1]);
@@ -102,6 +109,6 @@ bool frames_write_json(const char *path, const struct frames_facts *facts,
         return false;
     write_facts(&json, facts, effort);
     write_rows(&json, table);
-    write_goals(&json, table);
+    write_goals(&json, facts, table);
     return json_finish(&json);
 }

@@ -17,7 +17,7 @@
 const char bench_program[] = "bench_frames";
 
 struct options {
-    int ordinal;
+    int ordinal, gl_ordinal;
     struct frames_effort effort;
     size_t meshes;
     int mesh[FRAMES_MESHES];
@@ -58,13 +58,33 @@ static bool be_quick(const char *text, void *options)
     return take_meshes("16,32,64", o);
 }
 
+/* Both sides on one device. */
+static bool take_device(const char *text, void *options)
+{
+    struct options *o = options;
+    char *end;
+    const long device = strtol(text, &end, 10);
+    if (end == text || *end != '\0' || device < 0 || device > 1000) {
+        fprintf(stderr, "--device takes a number from 0 to 1000, not \"%s\".\n", text);
+        return false;
+    }
+    o->ordinal = o->gl_ordinal = (int)device;
+    return true;
+}
+
+/* With two devices only the rows that say something there. */
+static const char ACROSS[] = "kernel,draw,bound,raw,ring/1,hand/,vulkan/draw,vulkan/1,read/";
+
 static struct options read_options(int argc, char *argv[])
 {
-    struct options o = {.effort = USUAL_EFFORT, .meshes = 3, .mesh = {64, 256, 1024}, .only = ""};
+    struct options o = {.effort = USUAL_EFFORT, .meshes = 3, .mesh = {64, 256, 1024}};
     struct frames_effort *e = &o.effort;
     const struct option_row rows[] = {
-        {"device", 0, "N", "the CUDA device to use, as CUDA counts",
-         .whole = {&o.ordinal, 0, 1000}},
+        {"device", 0, "N", "the CUDA device to use, as CUDA counts; it draws, too (default 0)",
+         .own = {take_device, &o}},
+        {"cuda-device", 0, "N", "the CUDA device that computes", .whole = {&o.ordinal, 0, 1000}},
+        {"gl-device", 0, "N", "the CUDA device on which OpenGL and Vulkan draw",
+         .whole = {&o.gl_ordinal, 0, 1000}},
         {"meshes", 0, "A,B,C", "points along each side, up to three meshes (default 64,256,1024)",
          .own = {take_meshes, &o}},
         {"rounds", 0, "N", "blocks of each row", .count = {&e->rounds, 1, 64}},
@@ -75,7 +95,9 @@ static struct options read_options(int argc, char *argv[])
          "of it",
          .real = {&e->block_seconds, 1e-6, 60}},
         {"most-seconds", 0, "S", "and at most", .real = {&e->most_seconds, 1e-6, 60}},
-        {"only", 0, "A,B", "only rows whose key begins with A or B, for example ring/ or bound",
+        {"only", 0, "A,B",
+         "only rows whose key begins with A or B, for example ring/ or bound (default: all; with "
+         "two devices those that compare them)",
          .text = &o.only},
         {"why", 0, NULL,
          "also take the shared transport apart, by hand, and look when frames are drawn",
@@ -94,8 +116,12 @@ static struct options read_options(int argc, char *argv[])
     options_read(
         argc, argv, bench_program, rows,
         "A CUDA kernel writes a mesh of w by w points, OpenGL or Vulkan draws it into 512 by 512 "
-        "pixels: raw interop in order, grinterop in order, grinterop's ring with frames in flight.",
+        "pixels: raw interop in order, grinterop in order, grinterop's ring with frames in flight. "
+        "Or "
+        "OpenGL draws a picture of w by w pixels, and CUDA filters it.",
         BENCH_NOTES);
+    if (!o.only)
+        o.only = o.ordinal == o.gl_ordinal ? "" : ACROSS;
     e->progress = isatty(STDERR_FILENO) != 0;
     return o;
 }
@@ -113,6 +139,11 @@ static void describe_transport(char *text, size_t size)
 
 static void gather_facts(struct frames *f, struct frames_facts *facts)
 {
+    CUdevice drawing = 0;
+    facts->ordinal = f->on.ordinal;
+    facts->gl_ordinal = f->gl_ordinal;
+    if (f->cuda->DeviceGet(&drawing, f->gl_ordinal) == CUDA_SUCCESS)
+        f->cuda->DeviceGetName(facts->gl_device, sizeof(facts->gl_device), drawing);
     bench_describe_machine(f->cuda, f->on.device, &facts->machine);
     snprintf(facts->opengl, sizeof(facts->opengl), "%s, %s", (const char *)glGetString(GL_RENDERER),
              (const char *)glGetString(GL_VERSION));
@@ -124,6 +155,10 @@ static void print_facts(const struct frames_facts *facts, const struct frames_ef
 {
     if (facts->machine.software)
         printf("SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU.\n");
+    if (facts->ordinal != facts->gl_ordinal)
+        printf(
+            "  TWO DEVICES: CUDA computes on device %d, OpenGL and Vulkan draw on device %d (%s)\n",
+            facts->ordinal, facts->gl_ordinal, facts->gl_device);
     printf("  driver   %s\n  device   %s\n  OpenGL   %s\n  shared   %s\n"
            "  date     %s\n",
            facts->machine.driver, facts->machine.device, facts->opengl, facts->transport,
@@ -172,8 +207,9 @@ static void choose_rows(const struct options *o, struct frames_table *table)
 static bool measure_mesh(struct frames *f, const struct options *o, struct frames_table *table,
                          size_t m)
 {
-    struct frames_run base = {.kind = frames_base};
-    if (!frames_set_mesh(f, table->mesh[m]) || !frames_base->open(f, &base))
+    struct frames_run base = {.kind = frames_base}, read_base = {.kind = frames_read_base};
+    if (!frames_set_mesh(f, table->mesh[m]) || !frames_base->open(f, &base) ||
+        !frames_read_base->open(f, &read_base))
         return false;
     for (size_t i = 0; i < table->rows; i++) {
         const struct frames_kind *kind = table->kinds[i];
@@ -183,17 +219,19 @@ static bool measure_mesh(struct frames *f, const struct options *o, struct frame
             fprintf(stderr, "\r\033[Kbench_frames: mesh %d, row %zu of %zu, %s", table->mesh[m],
                     i + 1, table->rows, kind->key);
         bool gaps = o->why && kind->part != FRAMES_BOUND && kind->part != FRAMES_VULKAN &&
-                    (kind->part != FRAMES_WHY || kind->hand.draw);
-        frames_measure(f, &base, kind, &o->effort, gaps, &table->results[i][m]);
+                    !kind->reads && (kind->part != FRAMES_WHY || kind->hand.draw);
+        frames_measure(f, kind->reads ? &read_base : &base, kind, &o->effort, gaps,
+                       &table->results[i][m]);
     }
     if (o->effort.progress)
         fputs("\r\033[K", stderr);
-    return frames_base->close(f, &base);
+    const bool good = frames_read_base->close(f, &read_base);
+    return frames_base->close(f, &base) && good;
 }
 
 static bool run(const struct options *o, struct frames_facts *facts, struct frames_table *table)
 {
-    struct frames f = {.on.ordinal = o->ordinal};
+    struct frames f = {.on.ordinal = o->ordinal, .gl_ordinal = o->gl_ordinal};
     printf("bench_frames: frames that CUDA writes and OpenGL or Vulkan draws, grinterop %s\n",
            gr_library_version());
     bool good = frames_open(&f);
@@ -223,7 +261,7 @@ int main(int argc, char *argv[])
     if (!run(&o, &facts, &table))
         return EXIT_FAILURE;
     frames_print(&table);
-    frames_print_goals(&table, facts.machine.software);
+    frames_print_goals(&table, &facts);
     bool good = !o.json || frames_write_json(o.json, &facts, &o.effort, &table);
     good = (!o.svg || frames_write_svg(o.svg, &facts, &table)) && good;
     return good && frames_pictures_right(&table) ? EXIT_SUCCESS : EXIT_FAILURE;

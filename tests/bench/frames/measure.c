@@ -74,13 +74,20 @@ static unsigned frames_of_block(const struct frames_kind *kind, const struct fra
 
 static bool check(struct frames *f, const struct frames_kind *kind, struct frames_result *result)
 {
+    int wrong;
     if (kind->unchecked)
         return true;
+    if (kind->reads) {
+        if (!frames_picture_wrong(f, &wrong))
+            return false;
+        result->wrong = wrong > result->wrong ? wrong : result->wrong;
+        return true;
+    }
     if (kind->part != FRAMES_VULKAN)
         frames_read(f);
     else if (!frames_vulkan_read(f))
         return false;
-    int wrong = frames_wrong_pixels(f, kind->part == FRAMES_VULKAN ? VULKAN_TOLERANCE : 0);
+    wrong = frames_wrong_pixels(f, kind->part == FRAMES_VULKAN ? VULKAN_TOLERANCE : 0);
     result->wrong = wrong > result->wrong ? wrong : result->wrong;
     return true;
 }

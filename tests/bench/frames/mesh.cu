@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_frames' kernel: a mesh of w by w points on a wave, which OpenGL and Vulkan draw.
+ * What CUDA does in bench_frames and bench_latency: it writes a mesh of w by w points on a wave,
+ * which OpenGL and Vulkan draw, or filters a picture of w by w pixels that OpenGL drew; and it
+ * tells the time.
  */
 #include <grinterop/cuhost.h>
+
+#ifndef __CUDACC__
+#include <time.h>
+#endif
 
 /*
  * Points lie a tenth of a pixel off the middle between two, so that no rounding moves one to its
@@ -21,3 +27,40 @@ extern "C" __global__ void mesh(float4 *out, int w, float phase)
     out[i] = make_float4(x, 0.7f * y + 0.28f * height, height, phase);
 }
 GR_KERNEL(mesh)
+
+/* The mean of each pixel and its eight neighbours; the edge repeats. */
+extern "C" __global__ void filter(const float4 *in, float4 *out, int w)
+{
+    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= w * w)
+        return;
+    const int x = i % w, y = i / w;
+    float4 sum = make_float4(0, 0, 0, 0);
+    for (int dy = -1; dy <= 1; dy++)
+        for (int dx = -1; dx <= 1; dx++) {
+            const int column = x + dx < 0 ? 0 : x + dx < w ? x + dx : w - 1;
+            const int row = y + dy < 0 ? 0 : y + dy < w ? y + dy : w - 1;
+            const float4 pixel = in[row * w + column];
+            sum.x += pixel.x;
+            sum.y += pixel.y;
+            sum.z += pixel.z;
+            sum.w += pixel.w;
+        }
+    out[i] = make_float4(sum.x / 9, sum.y / 9, sum.z / 9, sum.w / 9);
+}
+GR_KERNEL(filter)
+
+/* Nanoseconds of the device's clock; of the software driver's it is CLOCK_MONOTONIC. */
+extern "C" __global__ void stamp(unsigned long long *out)
+{
+    unsigned long long now;
+#ifdef __CUDACC__
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+#else
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    now = (unsigned long long)t.tv_sec * 1000000000ull + (unsigned long long)t.tv_nsec;
+#endif
+    *(volatile unsigned long long *)out = now;
+}
+GR_KERNEL(stamp)

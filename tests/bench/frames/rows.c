@@ -29,7 +29,7 @@ static bool unsynchronised(struct frames *f, struct frames_run *run)
 
 /* ---- In order: one buffer -------------------------------------------------------------------- */
 
-static bool make_buffer(struct frames *f, struct frames_run *run)
+bool frames_make_buffer(struct frames *f, struct frames_run *run)
 {
     glGenBuffers(1, &run->name);
     glBindBuffer(GL_ARRAY_BUFFER, run->name);
@@ -37,25 +37,39 @@ static bool make_buffer(struct frames *f, struct frames_run *run)
     return frames_gl_ok("glBufferStorage");
 }
 
+bool frames_open_raw(struct frames *f, struct frames_run *run, unsigned flags)
+{
+    return frames_make_buffer(f, run) &&
+           frames_cuda_ok(f, f->cuda->GraphicsGLRegisterBuffer(&run->handle, run->name, flags),
+                          "cuGraphicsGLRegisterBuffer");
+}
+
+bool frames_map_raw(struct frames *f, const struct frames_run *run, CUdeviceptr *pointer)
+{
+    CUgraphicsResource handle = run->handle;
+    size_t size;
+    return frames_cuda_ok(f, f->cuda->GraphicsMapResources(1, &handle, f->on.stream),
+                          "cuGraphicsMapResources") &&
+           frames_cuda_ok(f, f->cuda->GraphicsResourceGetMappedPointer(pointer, &size, handle),
+                          "cuGraphicsResourceGetMappedPointer");
+}
+
+bool frames_unmap_raw(struct frames *f, struct frames_run *run)
+{
+    return frames_cuda_ok(f, f->cuda->GraphicsUnmapResources(1, &run->handle, f->on.stream),
+                          "cuGraphicsUnmapResources");
+}
+
 static bool open_raw(struct frames *f, struct frames_run *run)
 {
-    return make_buffer(f, run) &&
-           frames_cuda_ok(
-               f, f->cuda->GraphicsGLRegisterBuffer(&run->handle, run->name, GR_WRITE_DISCARD),
-               "cuGraphicsGLRegisterBuffer");
+    return frames_open_raw(f, run, GR_WRITE_DISCARD);
 }
 
 static bool raw(struct frames *f, struct frames_run *run)
 {
     CUdeviceptr vertices;
-    size_t size;
-    if (!frames_cuda_ok(f, f->cuda->GraphicsMapResources(1, &run->handle, f->on.stream),
-                        "cuGraphicsMapResources") ||
-        !frames_cuda_ok(f, f->cuda->GraphicsResourceGetMappedPointer(&vertices, &size, run->handle),
-                        "cuGraphicsResourceGetMappedPointer") ||
-        !frames_launch(f, vertices) ||
-        !frames_cuda_ok(f, f->cuda->GraphicsUnmapResources(1, &run->handle, f->on.stream),
-                        "cuGraphicsUnmapResources"))
+    if (!frames_map_raw(f, run, &vertices) || !frames_launch(f, vertices) ||
+        !frames_unmap_raw(f, run))
         return false;
     frames_draw(f, run->name);
     return true;
@@ -71,7 +85,7 @@ static bool close_raw(struct frames *f, struct frames_run *run)
 
 static bool open_grinterop(struct frames *f, struct frames_run *run)
 {
-    if (!make_buffer(f, run))
+    if (!frames_make_buffer(f, run))
         return false;
     run->resource = gr_from_gl_buffer(run->name, GR_WRITE_DISCARD);
     return run->resource || frames_grinterop_failed("gr_from_gl_buffer");
@@ -80,7 +94,7 @@ static bool open_grinterop(struct frames *f, struct frames_run *run)
 static bool open_copy(struct frames *f, struct frames_run *run)
 {
     const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
-    if (!make_buffer(f, run))
+    if (!frames_make_buffer(f, run))
         return false;
     run->resource = gr_from_gl_buffer_with(run->name, GR_WRITE_DISCARD, &by_copy);
     return run->resource || frames_grinterop_failed("gr_from_gl_buffer_with");
@@ -125,13 +139,14 @@ static bool open_shared(struct frames *f, struct frames_run *run)
 }
 
 /* The ring holds the resources once it is made. */
-static bool open_ring(struct frames *f, struct frames_run *run)
+bool frames_open_ring(struct frames *f, struct frames_run *run, gr_side producer)
 {
     gr_resource *resources[FRAMES_MOST_SLOTS];
-    const gr_ring_options options = GR_INIT(gr_ring_options, .producer = GR_SIDE_CUDA);
+    const gr_ring_options options = GR_INIT(gr_ring_options, .producer = producer);
+    const unsigned flags = producer == GR_SIDE_CUDA ? GR_WRITE_DISCARD : GR_READ_ONLY;
     unsigned made = 0;
     while (made < run->kind->slots &&
-           (resources[made] = gr_gl_buffer_create(f->bytes, GR_WRITE_DISCARD, &SHARED)))
+           (resources[made] = gr_gl_buffer_create(f->bytes, flags, &SHARED)))
         made++;
     if (made < run->kind->slots)
         frames_grinterop_failed("gr_gl_buffer_create");
@@ -140,6 +155,11 @@ static bool open_ring(struct frames *f, struct frames_run *run)
     while (made-- > 0)
         gr_resource_free(resources[made]);
     return run->ring;
+}
+
+static bool open_ring(struct frames *f, struct frames_run *run)
+{
+    return frames_open_ring(f, run, GR_SIDE_CUDA);
 }
 
 bool frames_ring_write(struct frames *f, struct frames_run *run)
@@ -200,6 +220,18 @@ static bool close_ring(struct frames *f, struct frames_run *run)
         key, label, FRAMES_VULKAN, slots, group, frames_vulkan_open_ring, frames_vulkan_frame,     \
             frames_vulkan_close_ring, .unchecked = false                                           \
     }
+#define READ(key, label, slots, open, frame, close)                                                \
+    {                                                                                              \
+        key, label, FRAMES_READ, slots, 1, open, frame, close, .reads = true                       \
+    }
+#define BY_HAND(key, label, slots)                                                                 \
+    {                                                                                              \
+        key, label, FRAMES_HAND, slots, 1, frames_hand_open, frames_hand_frame, frames_hand_close, \
+            .unchecked = false, .hand = {                                                          \
+                BOTH,                                                                              \
+                EACH                                                                               \
+            }                                                                                      \
+    }
 /* What is not named is 0: never. */
 #define HAND(key, label, slots, ...)                                                               \
     {                                                                                              \
@@ -213,9 +245,13 @@ static bool close_ring(struct frames *f, struct frames_run *run)
 
 const char *const frames_part_titles[FRAMES_PARTS] = {
     [FRAMES_BOUND] = "Nobody waits",        [FRAMES_IN_ORDER] = "OpenGL, in order",
-    [FRAMES_IN_FLIGHT] = "OpenGL, gr_ring", [FRAMES_VULKAN] = "Vulkan, gr_ring",
+    [FRAMES_IN_FLIGHT] = "OpenGL, gr_ring", [FRAMES_HAND] = "OpenGL, raw calls",
+    [FRAMES_VULKAN] = "Vulkan, gr_ring",    [FRAMES_READ] = "OpenGL draws, CUDA reads",
     [FRAMES_WHY] = "Shared by hand",
 };
+
+/* The rows that the others are compared with. */
+enum { BASE = 3, READ_BASE = 23 };
 
 /*
  * In flight are the frames between the one that CUDA writes and the one that is drawn, which have
@@ -225,7 +261,7 @@ const struct frames_kind frames_kinds[] = {
     BOUND("kernel", "kernel alone", kernel_alone),
     BOUND("draw", "draw alone", draw_alone),
     BOUND("bound", "both, unsynchronised", unsynchronised),
-    IN_ORDER("raw", "interop, raw calls", open_raw, raw, close_raw),
+    [BASE] = IN_ORDER("raw", "interop, raw calls", open_raw, raw, close_raw),
     IN_ORDER("grinterop", "interop, grinterop", open_grinterop, grinterop, close_grinterop),
     IN_ORDER("copy", "copy, grinterop", open_copy, grinterop, close_grinterop),
     IN_ORDER("shared", "shared, grinterop", open_shared, grinterop, close_grinterop),
@@ -238,11 +274,27 @@ const struct frames_kind frames_kinds[] = {
     RING("group/8", "groups of 8, three in turn", 24, 8),
     RING("group/16", "groups of 16, two in turn", 32, 16),
     RING("group/64", "groups of 64, two in turn", 128, 64),
+    BY_HAND("hand/1", "shared, 1 in flight", 3),
+    BY_HAND("hand/16", "shared, 16 in flight", 18),
     {"vulkan/draw", "draw alone", FRAMES_VULKAN, 1, 1, frames_vulkan_open_ring,
      frames_vulkan_draw_only, frames_vulkan_close_ring, .unchecked = true},
     VULKAN("vulkan/1", "1 in flight", 3, 1),
     VULKAN("vulkan/16", "16 in flight", 18, 1),
     VULKAN("vulkan/64", "groups of 64", 128, 64),
+    {"read/bound", "both, unsynchronised", FRAMES_READ, 1, 1, NULL, frames_read_alone, NULL,
+     .unchecked = true, .reads = true},
+    [READ_BASE] =
+        READ("read/raw", "interop, raw calls", 1, frames_read_open_raw, frames_read_raw, close_raw),
+    READ("read/grinterop", "interop, grinterop", 1, frames_read_open, frames_read_frame,
+         close_grinterop),
+    READ("read/ring/1", "ring, 1 in flight", 3, frames_read_open_ring, frames_read_ring,
+         close_ring),
+    READ("read/ring/16", "ring, 16 in flight", 18, frames_read_open_ring, frames_read_ring,
+         close_ring),
+    READ("read/hand/1", "raw shared, 1 in flight", 3, frames_hand_open, frames_hand_read_frame,
+         frames_hand_close),
+    READ("read/hand/16", "raw shared, 16 in flight", 18, frames_hand_open, frames_hand_read_frame,
+         frames_hand_close),
 
     HAND("why/kernel", "kernel, no semaphore", 1, .kernel = true),
     HAND("why/kernel-signal", "kernel, signal", 1, .kernel = true, .cuda_signals = 1),
@@ -286,5 +338,6 @@ const struct frames_kind frames_kinds[] = {
          .gl_waits = 64, .gl_signals = 64, .flushes = 64),
 };
 const size_t frames_kind_count = sizeof(frames_kinds) / sizeof(frames_kinds[0]);
-const struct frames_kind *const frames_base = &frames_kinds[3];
+const struct frames_kind *const frames_base = &frames_kinds[BASE];
+const struct frames_kind *const frames_read_base = &frames_kinds[READ_BASE];
 const struct frames_kind frames_core = IN_ORDER("core", "interop, cuda.core", NULL, NULL, NULL);

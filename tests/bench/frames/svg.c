@@ -29,8 +29,11 @@ struct chart {
     int height;       /* of the panels */
 };
 
-static const char *const COLOURS[FRAMES_PARTS] = {"#8a94a6", "#c2410c", "#2563a8", "#0f766e",
-                                                  "#6b7280"};
+static const char *const COLOURS[FRAMES_PARTS] = {
+    [FRAMES_BOUND] = "#8a94a6", [FRAMES_IN_ORDER] = "#c2410c", [FRAMES_IN_FLIGHT] = "#2563a8",
+    [FRAMES_HAND] = "#7c3aed",  [FRAMES_VULKAN] = "#0f766e",   [FRAMES_READ] = "#a16207",
+    [FRAMES_WHY] = "#6b7280",
+};
 
 static void escaped(FILE *file, const char *text)
 {
@@ -136,7 +139,8 @@ static void write_value(const struct chart *c, size_t i, size_t m, double y)
         return;
     }
     bench_number(time, r->wall.median);
-    if (kind->part == FRAMES_BOUND || kind == frames_base || isnan(r->times.median))
+    if (kind->part == FRAMES_BOUND || kind == frames_base || kind == frames_read_base ||
+        isnan(r->times.median))
         snprintf(text, sizeof(text), "%s", time);
     else
         snprintf(text, sizeof(text), "%s  (\303\227%.3g)", time, r->times.median);
@@ -194,8 +198,15 @@ static const char STYLE[] =
 static void draw_head(const struct chart *c, const struct frames_facts *facts)
 {
     char text[1024];
-    words(c->file, 16, 30, "class=\"title\"",
-          "A frame's cost: CUDA writes a mesh, OpenGL or Vulkan draws it");
+    if (facts->ordinal == facts->gl_ordinal)
+        snprintf(text, sizeof(text),
+                 "A frame's cost: CUDA writes a mesh, OpenGL or Vulkan draws it");
+    else
+        snprintf(text, sizeof(text),
+                 "A frame's cost on two GPUs: CUDA works on device %d, OpenGL or Vulkan draws on "
+                 "device %d",
+                 facts->ordinal, facts->gl_ordinal);
+    words(c->file, 16, 30, "class=\"title\"", text);
     const char *slash = strrchr(facts->machine.driver, '/');
     snprintf(text, sizeof(text), "%s%s, %s, %.10s. Points, drawn into %d \303\227 %d pixels.",
              facts->machine.software ? "NOT A GPU: " : "", facts->machine.device,
