@@ -7,6 +7,7 @@
 #include "ring.h"
 
 /* It is plain arithmetic that grinterop does not show. */
+#include "lib/ring/place_list.c"
 #include "lib/ring/slot_state.c"
 
 #include <stdlib.h>
@@ -192,10 +193,157 @@ START_TEST(returned_slots_that_leave_need_no_signal)
 }
 END_TEST
 
+/* ---- The lists ------------------------------------------------------------------------------- */
+
+enum { WALK_ROOM = 12, WALK_STEPS = 20000 };
+
+/* Every slot is in one list, that of its state, and those that are taken in order are in order. */
+static void assert_lists(void)
+{
+    uint32_t in_state[GR_PLACE_LISTS] = {0}, leaving[GR_PLACE_LISTS] = {0};
+    for (uint32_t i = 0; i < state->room; i++) {
+        const struct gr_ring_place *place = &state->places[i];
+        bool left = place->state == GR_PLACE_FREE && place->leaving;
+        in_state[left ? GR_PLACE_LEFT : place->state]++;
+        leaving[left ? GR_PLACE_LEFT : place->state] += place->leaving;
+    }
+    for (uint32_t list = GR_PLACE_FREE; list < GR_PLACE_LISTS; list++) {
+        const struct gr_place_list *l = &state->lists[list];
+        ck_assert_uint_eq(l->count, in_state[list]);
+        ck_assert_uint_eq(l->leaving, leaving[list]);
+        uint64_t before = 0;
+        for (uint32_t i = 0, at = l->first; i < l->count; i++) {
+            const struct gr_ring_place *place = &state->places[at];
+            ck_assert_uint_eq(place->state, list == GR_PLACE_LEFT ? GR_PLACE_FREE : list);
+            uint64_t key = list == GR_PLACE_READY  ? place->frame
+                           : list == GR_PLACE_FREE ? place->turn
+                                                   : before + 1;
+            ck_assert_uint_gt(key, before);
+            before = key;
+            if (i + 1 < l->count)
+                ck_assert_uint_eq(state->places[place->next].previous, at);
+            else
+                ck_assert_uint_eq(l->last, at);
+            at = place->next;
+        }
+    }
+}
+
+static uint32_t some(uint32_t most)
+{
+    static uint32_t seed = 1;
+    seed = seed * 1664525 + 1013904223;
+    return (seed >> 16) % most;
+}
+
+/* What each side has in hand meanwhile. */
+static struct hand {
+    uint32_t numbers[WALK_ROOM];
+    size_t count;
+    bool claimed; /* and neither committed nor undone */
+} writing, reading;
+
+static void walk_write(void)
+{
+    struct hand *hand = &writing;
+    size_t n = 1 + some(3);
+    if (hand->count == 0) {
+        hand->claimed = gr_ring_claim_write(state, n, hand->numbers);
+        hand->count = hand->claimed ? n : 0;
+    } else if (hand->claimed && some(4) == 0) {
+        gr_ring_undo_write(state, hand->count, hand->numbers);
+        hand->count = 0;
+    } else if (hand->claimed) {
+        gr_ring_commit_write(state, hand->count, hand->numbers);
+        hand->claimed = false;
+    } else {
+        (some(5) ? gr_ring_state_publish : gr_ring_state_cancel_write)(state, hand->count,
+                                                                       hand->numbers);
+        hand->count = 0;
+    }
+}
+
+static void walk_read(void)
+{
+    struct hand *hand = &reading;
+    size_t n = 1 + some(3);
+    if (hand->count == 0) {
+        hand->claimed = gr_ring_claim_read(state, n, hand->numbers);
+        hand->count = hand->claimed ? n : 0;
+    } else if (hand->claimed && some(4) == 0) {
+        gr_ring_undo_read(state, hand->count, hand->numbers);
+        hand->count = 0;
+    } else if (hand->claimed) {
+        gr_ring_commit_read(state, hand->count, hand->numbers);
+        hand->claimed = false;
+    } else {
+        (some(3) == 0   ? gr_ring_state_cancel_read
+         : some(2) == 0 ? gr_ring_state_return
+                        : gr_ring_state_give_back)(state, hand->count, hand->numbers);
+        hand->count = 0;
+    }
+}
+
+static void walk_resize(void)
+{
+    uint32_t left, n = 1 + some(5);
+    while (gr_ring_state_take_left(state, &left))
+        ck_assert_uint_eq(state->places[left].state, GR_PLACE_NONE);
+    if (state->slots + state->leaving + n > WALK_ROOM)
+        return;
+    gr_ring_state_leave(state);
+    for (uint32_t i = 0; i < n; i++)
+        gr_ring_state_add(state);
+}
+
+START_TEST(the_lists_are_right_after_each_step)
+{
+    begin(5, WALK_ROOM, _i == 1);
+    writing.count = reading.count = 0;
+    for (int step = 0; step < WALK_STEPS; step++) {
+        uint32_t what = some(12);
+        if (what < 5)
+            walk_write();
+        else if (what < 10)
+            walk_read();
+        else if (what == 10)
+            gr_ring_state_end_returning(state);
+        else if (some(20) == 0)
+            walk_resize();
+        assert_lists();
+    }
+    ck_assert_uint_gt(state->read, WALK_STEPS / 50);
+    end();
+}
+END_TEST
+
+START_TEST(slots_get_other_numbers)
+{
+    begin(4, 6, false);
+    ck_assert(gr_ring_claim_write(state, 2, numbers));
+    gr_ring_commit_write(state, 2, numbers);
+    gr_ring_state_leave(state);
+    ck_assert_uint_eq(gr_ring_state_add(state), 4);
+    ck_assert_uint_eq(gr_ring_state_add(state), 5);
+    gr_ring_state_cancel_write(state, 2, numbers);
+    for (int i = 0; i < 4; i++)
+        ck_assert(gr_ring_state_take_left(state, others));
+    gr_ring_state_renumber(state, 4, 0);
+    gr_ring_state_renumber(state, 5, 1);
+    assert_lists();
+    ck_assert_uint_eq(gr_ring_state_add(state), 2);
+    ck_assert(gr_ring_claim_write(state, 3, numbers));
+    for (uint32_t i = 0; i < 3; i++)
+        ck_assert_uint_eq(numbers[i], i);
+    end();
+}
+END_TEST
+
 void build_ring_bookkeeping(Suite *suite)
 {
-    add_tests(add_ring_case(suite, "bookkeeping"), what_a_claim_took_comes_back,
-              a_frame_that_comes_back_too_late_is_dropped,
+    add_loop_tests(add_ring_case(suite, "lists"), 2, the_lists_are_right_after_each_step);
+    add_tests(add_ring_case(suite, "bookkeeping"), slots_get_other_numbers,
+              what_a_claim_took_comes_back, a_frame_that_comes_back_too_late_is_dropped,
               a_frame_that_was_not_read_after_all_is_still_there,
               claimed_slots_leave_when_they_come_back, half_of_the_slots_may_wait_for_a_signal,
               a_returned_slot_is_not_written_before_its_signal,

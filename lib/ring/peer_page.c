@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/error.h"
+#include "lib/ring/place_list.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
@@ -112,7 +113,7 @@ static void note_given_back(struct gr_page_view *view, uint32_t i)
 static bool pull_as_producer(struct gr_page_view *view, uint32_t i)
 {
     struct gr_ring_state *state = view->state;
-    struct gr_ring_place *place = &state->places[i];
+    const struct gr_ring_place *place = &state->places[i];
     if (place->state != GR_PLACE_READY && place->state != GR_PLACE_READING)
         return true;
     uint64_t word = atomic_load(&view->page->slots[i].word);
@@ -121,10 +122,10 @@ static bool pull_as_producer(struct gr_page_view *view, uint32_t i)
     view->seen[i].word = word;
     switch (owner_of(word)) {
     case GR_OWNER_READY: /* after a read that was cancelled, too */
-        place->state = GR_PLACE_READY;
+        gr_place_move(state, i, GR_PLACE_READY);
         return true;
     case GR_OWNER_CONSUMER:
-        place->state = GR_PLACE_READING;
+        gr_place_move(state, i, GR_PLACE_READING);
         return true;
     case GR_OWNER_PRODUCER:
         note_given_back(view, i);
@@ -149,7 +150,6 @@ static void lose(struct gr_ring_state *state, uint32_t i)
 static void note_ready(struct gr_page_view *view, uint32_t i, uint64_t frame)
 {
     struct gr_ring_state *state = view->state;
-    struct gr_ring_place *place = &state->places[i];
     uint64_t value = atomic_load(&view->page->slots[i].written);
     if (frame < state->last_read && state->newest) {
         if (take(view, i, frame, GR_OWNER_DROPPED))
@@ -157,14 +157,14 @@ static void note_ready(struct gr_page_view *view, uint32_t i, uint64_t frame)
         return;
     }
     view->seen[i].in = value;
-    place->frame = frame;
-    place->state = GR_PLACE_READY;
+    state->places[i].frame = frame;
+    gr_place_move(state, i, GR_PLACE_READY);
 }
 
 static bool pull_as_consumer(struct gr_page_view *view, uint32_t i)
 {
     struct gr_ring_state *state = view->state;
-    struct gr_ring_place *place = &state->places[i];
+    const struct gr_ring_place *place = &state->places[i];
     uint64_t word = atomic_load(&view->page->slots[i].word), before = view->seen[i].word;
     if (place->state == GR_PLACE_READING)
         return word == before;

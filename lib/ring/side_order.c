@@ -172,14 +172,18 @@ static bool can_put_off(const gr_ring *ring)
 /* Vulkan's submits signal one after the other; OpenGL has made one signal for all. */
 static void wait_for_the_last(gr_ring *ring)
 {
+    const struct gr_ring_state *state = ring->state;
+    const struct gr_place_list *returning = &state->lists[GR_PLACE_RETURNING];
     uint64_t last = 0;
-    for (uint32_t i = 0; i < ring->state->room; i++)
-        if (ring->state->places[i].state == GR_PLACE_RETURNING &&
-            gr_sync_of(ring->slots[i].resource)->drawn > last)
-            last = gr_sync_of(ring->slots[i].resource)->drawn;
-    for (uint32_t i = 0; i < ring->state->room; i++)
-        if (ring->state->places[i].state == GR_PLACE_RETURNING)
-            gr_sync_of(ring->slots[i].resource)->drawn = last;
+    for (uint32_t i = 0, at = returning->first; i < returning->count; i++) {
+        uint64_t drawn = gr_sync_of(ring->slots[at].resource)->drawn;
+        last = drawn > last ? drawn : last;
+        at = state->places[at].next;
+    }
+    for (uint32_t i = 0, at = returning->first; i < returning->count; i++) {
+        gr_sync_of(ring->slots[at].resource)->drawn = last;
+        at = state->places[at].next;
+    }
 }
 
 void gr_ring_free_returned(gr_ring *ring)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bookkeeping of a ring's slots. The next slot is looked for: there are few, and no list can go
- * wrong.
+ * The bookkeeping of a ring's slots. The slots of each state are in a list, so that what a frame
+ * costs does not depend on how many slots there are.
  */
 #include "lib/ring/slot_state.h"
 
@@ -16,71 +16,78 @@ void gr_ring_state_init(struct gr_ring_state *state, uint32_t room, bool newest)
     state->room = room;
 }
 
-static void make_free(struct gr_ring_state *state, struct gr_ring_place *place)
+static void make_free(struct gr_ring_state *state, uint32_t number)
 {
-    place->state = GR_PLACE_FREE;
-    place->turn = ++state->last_turn;
+    state->places[number].turn = ++state->last_turn;
+    gr_place_move(state, number, GR_PLACE_FREE);
 }
 
-static void drop(struct gr_ring_state *state, struct gr_ring_place *place)
+static void drop(struct gr_ring_state *state, uint32_t number)
 {
     state->dropped++;
-    make_free(state, place);
+    make_free(state, number);
 }
 
 /* ---- Slots that come and go ------------------------------------------------------------------ */
 
 uint32_t gr_ring_state_add(struct gr_ring_state *state)
 {
-    uint32_t number = 0;
+    uint32_t number = state->maybe_none;
     while (state->places[number].state != GR_PLACE_NONE)
         number++;
+    state->maybe_none = number + 1;
     state->places[number] = (struct gr_ring_place){0};
-    make_free(state, &state->places[number]);
+    make_free(state, number);
     state->slots++;
     return number;
+}
+
+static void note_none(struct gr_ring_state *state, uint32_t number)
+{
+    if (number < state->maybe_none)
+        state->maybe_none = number;
+}
+
+void gr_ring_state_renumber(struct gr_ring_state *state, uint32_t from, uint32_t to)
+{
+    gr_place_renumber(state, from, to);
+    note_none(state, from);
 }
 
 void gr_ring_state_leave(struct gr_ring_state *state)
 {
     gr_ring_state_end_returning(state); /* nobody uses them any more, so nobody has to be told */
     for (uint32_t i = 0; i < state->room; i++)
-        state->places[i].leaving = 1;
+        if (state->places[i].state != GR_PLACE_NONE && !state->places[i].leaving)
+            gr_place_leave(state, i);
     state->leaving += state->slots;
     state->slots = 0;
 }
 
 bool gr_ring_state_take_left(struct gr_ring_state *state, uint32_t *number)
 {
-    for (uint32_t i = 0; i < state->room; i++) {
-        struct gr_ring_place *place = &state->places[i];
-        if (place->state != GR_PLACE_FREE || !place->leaving)
-            continue;
-        place->state = GR_PLACE_NONE;
-        state->leaving--;
-        *number = i;
-        return true;
-    }
-    return false;
+    const struct gr_place_list *left = &state->lists[GR_PLACE_LEFT];
+    if (left->count == 0)
+        return false;
+    *number = left->first;
+    gr_place_move(state, *number, GR_PLACE_NONE);
+    note_none(state, *number);
+    state->leaving--;
+    return true;
 }
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-static uint32_t count(const struct gr_ring_state *state, uint32_t what)
+/* Also those that leave; but free ones are left then, and not counted. */
+static uint32_t count(const struct gr_ring_state *state, enum gr_place_state what)
 {
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < state->room; i++)
-        found += state->places[i].state == what;
-    return found;
+    return state->lists[what].count;
 }
 
 /* Those that can be written to. */
-static uint32_t count_staying(const struct gr_ring_state *state, uint32_t what)
+static uint32_t count_staying(const struct gr_ring_state *state, enum gr_place_state what)
 {
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < state->room; i++)
-        found += state->places[i].state == what && !state->places[i].leaving;
-    return found;
+    return state->lists[what].count - state->lists[what].leaving;
 }
 
 void gr_ring_state_count(const struct gr_ring_state *state, gr_ring_info *counts)
@@ -110,26 +117,21 @@ bool gr_ring_state_can_read(const struct gr_ring_state *state)
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-/* The slot of that state that has been in it for longest; the array's room if there is none. */
-static uint32_t find_oldest(const struct gr_ring_state *state, uint32_t what, bool leaving_too)
+/* The slot to write to next, if need be over the oldest frame: there is one. */
+static uint32_t next_to_write(const struct gr_ring_state *state)
 {
-    uint32_t oldest = state->room;
-    for (uint32_t i = 0; i < state->room; i++) {
-        const struct gr_ring_place *place = &state->places[i], *best = &state->places[oldest];
-        if (place->state != what || (place->leaving && !leaving_too))
-            continue;
-        if (oldest == state->room ||
-            (what == GR_PLACE_READY ? place->frame < best->frame : place->turn < best->turn))
-            oldest = i;
-    }
-    return oldest;
+    if (count(state, GR_PLACE_FREE) > 0)
+        return state->lists[GR_PLACE_FREE].first;
+    uint32_t number = state->lists[GR_PLACE_READY].first;
+    while (state->places[number].leaving)
+        number = state->places[number].next;
+    return number;
 }
 
-/* Claims a slot that there is. */
-static uint32_t claim(struct gr_ring_state *state, uint32_t number, uint32_t into)
+static uint32_t claim(struct gr_ring_state *state, uint32_t number, enum gr_place_state into)
 {
     state->places[number].before = state->places[number].state;
-    state->places[number].state = into;
+    gr_place_move(state, number, into);
     return number;
 }
 
@@ -140,18 +142,15 @@ bool gr_ring_claim_write(struct gr_ring_state *state, size_t n, uint32_t numbers
     if (free + dropable < n)
         return false;
     for (size_t i = 0; i < n; i++)
-        numbers[i] =
-            claim(state, find_oldest(state, i < free ? GR_PLACE_FREE : GR_PLACE_READY, false),
-                  GR_PLACE_WRITING);
+        numbers[i] = claim(state, next_to_write(state), GR_PLACE_WRITING);
     return true;
 }
 
 static void drop_older(struct gr_ring_state *state, uint64_t frame)
 {
-    uint32_t i;
-    while ((i = find_oldest(state, GR_PLACE_READY, true)) < state->room &&
-           state->places[i].frame < frame)
-        drop(state, &state->places[i]);
+    const struct gr_place_list *ready = &state->lists[GR_PLACE_READY];
+    while (ready->count > 0 && state->places[ready->first].frame < frame)
+        drop(state, ready->first);
 }
 
 void gr_ring_commit_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
@@ -174,10 +173,10 @@ void gr_ring_commit_write(struct gr_ring_state *state, size_t n, const uint32_t 
 void gr_ring_undo_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
     for (size_t i = 0; i < n; i++) {
-        struct gr_ring_place *place = &state->places[numbers[i]];
-        place->state = place->before;
+        const struct gr_ring_place *place = &state->places[numbers[i]];
+        gr_place_move(state, numbers[i], (enum gr_place_state)place->before);
         if (place->state == GR_PLACE_READY && place->frame < state->last_read)
-            drop(state, place);
+            drop(state, numbers[i]);
     }
 }
 
@@ -185,36 +184,25 @@ void gr_ring_state_publish(struct gr_ring_state *state, size_t n, const uint32_t
 {
     for (size_t i = 0; i < n; i++) {
         state->places[numbers[i]].frame = ++state->published;
-        state->places[numbers[i]].state = GR_PLACE_READY;
+        gr_place_move(state, numbers[i], GR_PLACE_READY);
     }
 }
 
 void gr_ring_state_cancel_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
     for (size_t i = 0; i < n; i++)
-        make_free(state, &state->places[numbers[i]]);
+        make_free(state, numbers[i]);
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* There is one. */
-static uint32_t find_newest(const struct gr_ring_state *state)
-{
-    uint32_t newest = state->room;
-    for (uint32_t i = 0; i < state->room; i++)
-        if (state->places[i].state == GR_PLACE_READY &&
-            (newest == state->room || state->places[i].frame > state->places[newest].frame))
-            newest = i;
-    return newest;
-}
-
 bool gr_ring_claim_read(struct gr_ring_state *state, size_t n, uint32_t numbers[])
 {
-    if (count(state, GR_PLACE_READY) < n)
+    const struct gr_place_list *ready = &state->lists[GR_PLACE_READY];
+    if (ready->count < n)
         return false;
     for (size_t i = 0; i < n; i++) {
-        uint32_t next =
-            state->newest ? find_newest(state) : find_oldest(state, GR_PLACE_READY, true);
+        uint32_t next = state->newest ? ready->last : ready->first;
         numbers[state->newest ? n - 1 - i : i] = claim(state, next, GR_PLACE_READING);
     }
     return true;
@@ -230,33 +218,36 @@ void gr_ring_commit_read(struct gr_ring_state *state, size_t n, const uint32_t n
 void gr_ring_undo_read(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
     for (size_t i = 0; i < n; i++)
-        state->places[numbers[i]].state = GR_PLACE_READY;
+        gr_place_move(state, numbers[i], GR_PLACE_READY);
 }
 
 void gr_ring_state_give_back(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
     state->read += n;
     for (size_t i = 0; i < n; i++) {
-        struct gr_ring_place *place = &state->places[numbers[i]];
-        if (place->frame > state->last_given_back)
-            state->last_given_back = place->frame;
-        make_free(state, place);
+        uint64_t frame = state->places[numbers[i]].frame;
+        if (frame > state->last_given_back)
+            state->last_given_back = frame;
+        make_free(state, numbers[i]);
     }
 }
 
 static uint64_t newest_taken(const struct gr_ring_state *state)
 {
+    const struct gr_place_list *reading = &state->lists[GR_PLACE_READING];
     uint64_t newest = state->last_given_back;
-    for (uint32_t i = 0; i < state->room; i++)
-        if (state->places[i].state == GR_PLACE_READING && state->places[i].frame > newest)
-            newest = state->places[i].frame;
+    for (uint32_t i = 0, number = reading->first; i < reading->count; i++) {
+        if (state->places[number].frame > newest)
+            newest = state->places[number].frame;
+        number = state->places[number].next;
+    }
     return newest;
 }
 
 void gr_ring_state_cancel_read(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
     for (size_t i = 0; i < n; i++)
-        state->places[numbers[i]].state = GR_PLACE_READY;
+        gr_place_move(state, numbers[i], GR_PLACE_READY);
     state->last_read = newest_taken(state);
     if (state->newest)
         drop_older(state, state->last_read);
@@ -280,7 +271,7 @@ void gr_ring_state_return(struct gr_ring_state *state, size_t n, const uint32_t 
     gr_ring_state_give_back(state, n, numbers);
     for (size_t i = 0; i < n; i++)
         if (!state->places[numbers[i]].leaving) /* a resize may have come between the two steps */
-            state->places[numbers[i]].state = GR_PLACE_RETURNING;
+            gr_place_move(state, numbers[i], GR_PLACE_RETURNING);
 }
 
 uint32_t gr_ring_state_returning(const struct gr_ring_state *state)
@@ -290,16 +281,18 @@ uint32_t gr_ring_state_returning(const struct gr_ring_state *state)
 
 size_t gr_ring_state_list_returning(const struct gr_ring_state *state, uint32_t numbers[])
 {
-    size_t n = 0;
-    for (uint32_t i = 0; i < state->room; i++)
-        if (state->places[i].state == GR_PLACE_RETURNING)
-            numbers[n++] = i;
-    return n;
+    const struct gr_place_list *returning = &state->lists[GR_PLACE_RETURNING];
+    uint32_t number = returning->first;
+    for (uint32_t i = 0; i < returning->count; i++) {
+        numbers[i] = number;
+        number = state->places[number].next;
+    }
+    return returning->count;
 }
 
 void gr_ring_state_end_returning(struct gr_ring_state *state)
 {
-    for (uint32_t i = 0; i < state->room; i++)
-        if (state->places[i].state == GR_PLACE_RETURNING)
-            state->places[i].state = GR_PLACE_FREE;
+    const struct gr_place_list *returning = &state->lists[GR_PLACE_RETURNING];
+    while (returning->count > 0)
+        gr_place_move(state, returning->first, GR_PLACE_FREE);
 }

@@ -15,39 +15,7 @@
 
 #include <grinterop/ring.h>
 
-enum gr_place_state {
-    GR_PLACE_NONE = 0, /* no slot */
-    GR_PLACE_FREE,
-    GR_PLACE_WRITING,  /* the producer has it */
-    GR_PLACE_READY,    /* published, not read */
-    GR_PLACE_READING,  /* the consumer has it */
-    GR_PLACE_RETURNING /* given back, and free together with others */
-};
-
-/*
- * A slot. Its number is its place in the array, which stays the same as long as there is the slot.
- */
-struct gr_ring_place {
-    uint32_t state;   /* enum gr_place_state */
-    uint32_t before;  /* what it was before it was claimed */
-    uint32_t leaving; /* replaced by a resize: it ends once it is free */
-    uint32_t listed;  /* scratch of a call over many slots: met already */
-    uint64_t frame;   /* that is in it, or, being written, that is expected to be */
-    uint64_t turn;    /* free ones are taken in the order in which they became free */
-};
-
-struct gr_ring_state {
-    uint32_t newest;  /* GR_RING_NEWEST */
-    uint32_t stopped; /* nothing is written any more */
-    uint32_t room;    /* of the array */
-    uint32_t slots;   /* those that do not leave */
-    uint32_t leaving; /* those that do */
-    uint64_t published, read, dropped;
-    uint64_t last_read;       /* the newest frame that the consumer has taken, and not put back */
-    uint64_t last_given_back; /* the newest that it has given back */
-    uint64_t last_turn;
-    struct gr_ring_place places[];
-};
+#include "lib/ring/place_list.h"
 
 /* Bytes of a state with so much room, and a state without slots in zeroed memory of that size. */
 size_t gr_ring_state_size(uint32_t room);
@@ -55,6 +23,9 @@ void gr_ring_state_init(struct gr_ring_state *state, uint32_t room, bool newest)
 
 /* A new free slot; there has to be room. Returns its number. */
 uint32_t gr_ring_state_add(struct gr_ring_state *state);
+
+/* The slot gets a number that has none, when nobody knows its own. */
+void gr_ring_state_renumber(struct gr_ring_state *state, uint32_t from, uint32_t to);
 
 /* All slots leave: they are used on as they are, but not written again. */
 void gr_ring_state_leave(struct gr_ring_state *state);

@@ -76,9 +76,8 @@ static void close_gaps(gr_ring *ring)
             continue;
         if (i != to) {
             ring->slots[to] = ring->slots[i];
-            ring->state->places[to] = ring->state->places[i];
             ring->slots[i] = (struct gr_ring_slot){0};
-            ring->state->places[i] = (struct gr_ring_place){0};
+            gr_ring_state_renumber(ring->state, i, to);
         }
         to++;
     }
