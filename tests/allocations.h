@@ -59,9 +59,9 @@ EXPORT void *realloc(void *memory, size_t size)
     return __libc_realloc(memory, size);
 }
 
+/* Not counted: a function of OpenGL's that ends in a jump to it would pass for grinterop's. */
 EXPORT void free(void *memory)
 {
-    count_call(__builtin_return_address(0));
     __libc_free(memory);
 }
 
