@@ -19,6 +19,7 @@
 #include "gl/format.h"
 #include "gl/context_check.h"
 #include "gl/copy/copy.h"
+#include "gl/copy/staging.h"
 #include "gl/interop/interop.h"
 #include "gl/interop/register.h"
 #include "gl/shared/buffer.h"
@@ -39,11 +40,11 @@ struct wish {
 
 /* ---- Plain storage, for interop and copy ----------------------------------------------------- */
 
-static gr_status make_buffer(struct gl_names *names, size_t size, const char *call)
+static gr_status make_buffer(struct gl_names *names, size_t size, GLbitfield storage,
+                             const char *call)
 {
     glCreateBuffers(1, &names->buffer);
-    glNamedBufferStorage(names->buffer, (GLsizeiptr)size, NULL,
-                         GL_DYNAMIC_STORAGE_BIT | GL_MAP_READ_BIT | GL_MAP_WRITE_BIT);
+    glNamedBufferStorage(names->buffer, (GLsizeiptr)size, NULL, GL_DYNAMIC_STORAGE_BIT | storage);
     GLenum error = gl_errors_take();
     if (error == GL_NO_ERROR)
         return GR_OK;
@@ -75,7 +76,16 @@ static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *in
                         info->levels, gr_s(info->levels));
 }
 
-static struct gl_names *make_plain(const struct wish *wish)
+/* A copy that CUDA writes to goes into the storage itself, where OpenGL can keep that mapped. */
+static GLbitfield storage_for(const struct gl_context *context, const struct wish *wish,
+                              gr_transport transport)
+{
+    if (transport == GR_TRANSPORT_COPY && !(wish->flags & GR_READ_ONLY) && gl_staging_can(context))
+        return gl_staging_storage_flags();
+    return GL_MAP_READ_BIT | GL_MAP_WRITE_BIT;
+}
+
+static struct gl_names *make_plain(const struct wish *wish, gr_transport transport)
 {
     struct gl_context context;
     struct gl_errors errors;
@@ -92,8 +102,10 @@ static struct gl_names *make_plain(const struct wish *wish)
     if (!names)
         return NULL;
     gl_errors_begin(&errors);
-    gr_status status = wish->image ? make_texture(names, wish->image, wish->call)
-                                   : make_buffer(names, wish->size, wish->call);
+    gr_status status =
+        wish->image
+            ? make_texture(names, wish->image, wish->call)
+            : make_buffer(names, wish->size, storage_for(&context, wish, transport), wish->call);
     gl_errors_end(&errors);
     if (status == GR_OK)
         return names;
@@ -101,20 +113,20 @@ static struct gl_names *make_plain(const struct wish *wish)
     return NULL;
 }
 
-static gr_resource *share_plain(const struct gl_names *names, const struct wish *wish,
+static gr_resource *share_plain(struct gl_names *names, const struct wish *wish,
                                 gr_transport transport)
 {
     unsigned int target = wish->image ? wish->image->target : 0;
     if (transport == GR_TRANSPORT_COPY)
-        return target ? gl_copy_image(names->texture, target, wish->flags, wish->call)
-                      : gl_copy_buffer(names->buffer, wish->flags, wish->call);
+        return target ? gl_copy_image(names, target, wish->flags, wish->call)
+                      : gl_copy_buffer(names, wish->flags, wish->call);
     return target ? gr_from_gl_image(names->texture, target, wish->flags)
                   : gr_from_gl_buffer(names->buffer, wish->flags);
 }
 
 static gr_resource *create_plain(const struct wish *wish, gr_transport transport)
 {
-    struct gl_names *names = make_plain(wish);
+    struct gl_names *names = make_plain(wish, transport);
     if (!names)
         return NULL;
     gr_resource *resource = share_plain(names, wish, transport);
@@ -149,8 +161,11 @@ static bool may_fall_back(gr_status status)
 static void say_why(gr_resource *resource, const char *best, const struct gr_error_record *why)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
-    snprintf(r->transport, sizeof(r->transport), "%s (%s was not taken: %.200s)",
-             resource->backend->name, best, why->message);
+    char way[sizeof(r->copy->way) + 2] = "";
+    if (r->copy)
+        snprintf(way, sizeof(way), ", %s", r->copy->way);
+    snprintf(r->transport, sizeof(r->transport), "%s (%s was not taken: %.200s)%s",
+             resource->backend->name, best, why->message, way);
     resource->transport = r->transport;
 }
 

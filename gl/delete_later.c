@@ -77,6 +77,8 @@ static void delete_names(struct gl_later *left)
     for (size_t i = 0; i < 2; i++)
         if (names->semaphores[i])
             glDeleteSemaphoresEXT(1, &names->semaphores[i]);
+    if (names->fence)
+        glDeleteSync(names->fence);
     free(names);
 }
 

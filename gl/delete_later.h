@@ -28,6 +28,7 @@ struct gl_names {
     struct gl_later left;
     unsigned int buffer, texture, memory;
     unsigned int semaphores[2];
+    struct __GLsync *fence;
 };
 
 /* For the context, which is current; NULL, with the error, if there is no memory. */

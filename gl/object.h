@@ -27,7 +27,7 @@ struct gl_resource {
     struct gl_copy *copy;   /* of the copy transport's resources */
     struct gl_later parked; /* while it is set aside */
     struct gl_names *owned; /* what grinterop made and deletes with the resource, or NULL */
-    char transport[340];    /* its transport with the reason, where there is one to tell */
+    char transport[520];    /* its transport with the reason, where there is one to tell */
 };
 
 /*

@@ -13,16 +13,24 @@
 #include "gl/from_image.h"
 #include "gl/interop/register.h"
 
-gr_resource *gl_copy_buffer(unsigned int name, unsigned flags, const char *call)
+static gr_resource *copy_made(struct gl_resource *r, struct gl_names *made, unsigned flags,
+                              const char *call)
 {
-    struct gl_resource *r = gl_buffer_object(name, flags, call);
-    return r ? gl_copy_make(r, flags, call) : NULL;
+    if (!r)
+        return NULL;
+    r->owned = made;
+    return gl_copy_make(r, flags, call);
 }
 
-gr_resource *gl_copy_image(unsigned int name, unsigned int target, unsigned flags, const char *call)
+gr_resource *gl_copy_buffer(struct gl_names *made, unsigned flags, const char *call)
 {
-    struct gl_resource *r = gl_image_object(name, target, flags, call);
-    return r ? gl_copy_make(r, flags, call) : NULL;
+    return copy_made(gl_buffer_object(made->buffer, flags, call), made, flags, call);
+}
+
+gr_resource *gl_copy_image(struct gl_names *made, unsigned int target, unsigned flags,
+                           const char *call)
+{
+    return copy_made(gl_image_object(made->texture, target, flags, call), made, flags, call);
 }
 
 #define ALL_TRANSPORTS                                                                             \

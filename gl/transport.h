@@ -5,6 +5,8 @@
 
 #include <grinterop/gl.h>
 
+#include "gl/delete_later.h"
+
 /*
  * Those of the `possible` transports that the options allow; `otherwise` where they name none. 0
  * after an error, which is recorded.
@@ -13,11 +15,11 @@ unsigned gl_transports_take(const gr_gl_options *options, unsigned possible, uns
                             const char *call);
 
 /*
- * As gr_from_gl_buffer() and gr_from_gl_image(), by copy; NULL after an error, which is recorded
- * under `call`.
+ * As gr_from_gl_buffer() and gr_from_gl_image(), by copy, for objects that grinterop made and the
+ * resource then owns. NULL after an error, which is recorded under `call`, and owns nothing.
  */
-gr_resource *gl_copy_buffer(unsigned int name, unsigned flags, const char *call);
-gr_resource *gl_copy_image(unsigned int name, unsigned int target, unsigned flags,
+gr_resource *gl_copy_buffer(struct gl_names *made, unsigned flags, const char *call);
+gr_resource *gl_copy_image(struct gl_names *made, unsigned int target, unsigned flags,
                            const char *call);
 
 #endif

@@ -54,6 +54,13 @@ struct gr_backend {
     gr_status (*unmap)(gr_resource *const resources[], size_t n, CUstream stream);
 
     /*
+     * The graphics API's turn in a ring, on a thread that may: begins, after CUDA's release, and
+     * ends, before CUDA's map. NULL where map and unmap are barriers by themselves.
+     */
+    gr_status (*begin_use)(gr_resource *const resources[], size_t n);
+    gr_status (*end_use)(gr_resource *const resources[], size_t n);
+
+    /*
      * An event after CUDA's last work with a resource that is not mapped; *event stays NULL where
      * there was none, and *owned says whether the caller destroys it. The CUDA context is current.
      * NULL: the work is told by the stream of the last release.

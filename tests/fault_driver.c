@@ -42,6 +42,8 @@
     X(cuMemAlloc, (CUdeviceptr * pointer, size_t size), (pointer, size))                           \
     X(cuMemFree, (CUdeviceptr pointer), (pointer))                                                 \
     X(cuMemAllocHost, (void **pointer, size_t size), (pointer, size))                              \
+    X(cuMemHostRegister, (void *pointer, size_t size, unsigned flags), (pointer, size, flags))     \
+    X(cuMemHostUnregister, (void *pointer), (pointer))                                             \
     X(cuMipmappedArrayCreate,                                                                      \
       (CUmipmappedArray * array, const CUDA_ARRAY3D_DESCRIPTOR *described, unsigned levels),       \
       (array, described, levels))                                                                  \

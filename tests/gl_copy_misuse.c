@@ -162,6 +162,7 @@ START_COPY_TEST(no_memory_for_the_copy)
     GLuint name = gl_buffer_pattern(SIZE, 1);
     for (int i = 0; i < 2; i++) {
         let_fail(functions[i], CUDA_ERROR_OUT_OF_MEMORY, 0);
+        refuse_mapping();
         assert_null(gr_from_gl_buffer_with(name, GR_READ_ONLY, &by_copy), GR_ERR_NO_MEMORY,
                     CUDA_ERROR_OUT_OF_MEMORY,
                     i == 0 ? "8192 bytes of pinned" : "4096 bytes of device");

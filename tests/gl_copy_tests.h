@@ -20,6 +20,9 @@ TCase *add_copy_case(Suite *suite, const char *name, enum copy_gl gl);
 #define START_COPY_TEST(name) START_TEST_UNLESS(copy_gl_missing(), name)
 const char *copy_gl_missing(void);
 
+/* CUDA refuses the next mapping of OpenGL's, so that the host memory is CUDA's own. */
+void refuse_mapping(void);
+
 /* By GR_TRANSPORT_COPY. */
 gr_resource *must_copy(GLuint name, unsigned flags);
 gr_resource *must_copy_image(const struct image *image, unsigned flags);

@@ -135,6 +135,11 @@ TCase *add_copy_case(Suite *suite, const char *name, enum copy_gl gl)
 static const gr_gl_options by_copy = {.struct_size = sizeof(gr_gl_options),
                                       .transports = GR_TRANSPORT_COPY};
 
+void refuse_mapping(void)
+{
+    ck_assert(fault->set("cuMemHostRegister", CUDA_ERROR_NOT_SUPPORTED, 0));
+}
+
 gr_resource *must_copy(GLuint name, unsigned flags)
 {
     gr_resource *resource = gr_from_gl_buffer_with(name, flags, &by_copy);

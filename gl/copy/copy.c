@@ -1,36 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The copy transport's operations. A map takes the bytes out of OpenGL on the calling thread and
- * gives them to the stream; a release takes them out of the stream, waits for that, and puts them
- * into OpenGL. Each only where the flags need it.
+ * The copy transport's operations. A map takes the bytes out of OpenGL and gives them to the
+ * stream; a release takes them out of the stream, waits for that, and puts them into OpenGL. Each
+ * only where the flags need it. Between the two is host memory: where OpenGL can keep a buffer
+ * mapped and CUDA takes that, memory that both sides' copy engines come to (staging.h), else
+ * CUDA's, to which the calling thread copies.
  */
 #include "gl/copy/copy.h"
-
-#include <epoxy/gl.h>
 
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/log.h"
-#include "lib/plural.h"
 #include "gl/copy/image.h"
 #include "gl/copy/memory.h"
-#include "gl/copy/buffer_bytes.h"
-#include "gl/saved_state.h"
+#include "gl/copy/objects.h"
+#include "gl/copy/ring_turn.h"
 
 static const struct gl_resource *gl_of(const gr_resource *resource)
 {
     return (const struct gl_resource *)resource;
-}
-
-static bool reads(const gr_resource *resource)
-{
-    return !(resource->flags & GR_WRITE_DISCARD);
-}
-
-static bool writes(const gr_resource *resource)
-{
-    return !(resource->flags & GR_READ_ONLY);
 }
 
 static gr_status check_cuda(CUresult result, const char *driver_call, const gr_resource *resource)
@@ -43,109 +32,63 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
                         gl_object_text(resource).text);
 }
 
-/* ---- OpenGL's side --------------------------------------------------------------------------- */
-
-/* What is kept aside of OpenGL's state while a batch is moved. */
-struct visit {
-    bool images, errors;
-    struct gl_pixel_state pixels;
-    struct gl_errors before;
-};
-
-static void visit_begin(struct visit *visit, gr_resource *const resources[], size_t n)
-{
-    *visit = (struct visit){.errors = gl_of(resources[0])->context.direct};
-    for (size_t i = 0; i < n; i++)
-        visit->images = visit->images || resources[i]->is_image;
-    if (visit->errors)
-        gl_errors_begin(&visit->before);
-    if (visit->images)
-        gl_pixel_state_begin(&visit->pixels);
-}
-
-/* GL_NO_ERROR, or what OpenGL refused; an OpenGL that cannot be asked by name is not asked. */
-static GLenum visit_end(const struct visit *visit)
-{
-    if (visit->images)
-        gl_pixel_state_end(&visit->pixels);
-    if (!visit->errors)
-        return GL_NO_ERROR;
-    GLenum error = gl_errors_take();
-    gl_errors_end(&visit->before);
-    return error;
-}
-
-static gr_status refused_by_gl(GLenum error, const gr_resource *resource, size_t n,
-                               const char *gl_call, const char *what)
-{
-    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), gl_call,
-                        "OpenGL refused to %s the bytes of %s%s.", what,
-                        gl_object_text(resource).text, n > 1 ? " or of one with it" : "");
-}
-
-/* The application's own mapping keeps everybody else out. */
-static gr_status check_unlocked(const gr_resource *resource, const char *call)
-{
-    GLuint name = gl_of(resource)->name;
-    if (resource->is_image || !glIsBuffer(name) || !gl_buffer_is_locked(name))
-        return GR_OK;
-    return gr_fail(GR_ERR_STATE, call,
-                   "%s is mapped by glMapBuffer, so that its bytes cannot be copied. Unmap it "
-                   "first, or map it persistently.",
-                   gl_object_text(resource).text);
-}
-
 /* ---- Map ------------------------------------------------------------------------------------- */
 
-/* What of a buffer is mapped, or about to be. */
-static const gr_buffer *part_of(const struct gl_resource *r)
-{
-    return r->base.mapped ? r->base.mapped : r->base.pending;
-}
-
-/* From OpenGL into the host memory. */
-static gr_status read_object(const struct gl_resource *r, unsigned char *host)
-{
-    gr_status status = check_unlocked(&r->base, "gr_map");
-    if (status != GR_OK)
-        return status;
-    if (r->base.is_image)
-        gl_copy_image_read(r, host);
-    else
-        gl_buffer_read(r->name, part_of(r)->offset, host, part_of(r)->part);
-    return GR_OK;
-}
-
-static gr_status upload(const struct gl_resource *r, unsigned char *host, CUstream stream)
+/* Where a mapping's bytes are in a half: at its begin, but for the object's own storage. */
+static unsigned char *host_of(const struct gl_resource *r, unsigned half)
 {
     const struct gl_copy *copy = r->copy;
+    return copy->host[half] + (copy->staging.is_object ? gl_copy_part(r)->offset : 0);
+}
+
+static gr_status copy_up(const struct gl_resource *r, CUstream stream)
+{
+    const struct gl_copy *copy = r->copy;
+    unsigned char *host = host_of(r, copy->half);
     if (r->base.is_image)
         return gl_copy_image_upload(r, host, stream);
-    const gr_buffer *part = part_of(r);
+    const gr_buffer *part = gl_copy_part(r);
     return check_cuda(
         gr_driver()->MemcpyHtoDAsync(copy->ptr + part->offset, host, part->part, stream),
         "cuMemcpyHtoDAsync", &r->base);
 }
 
-static gr_status fetch(const struct gl_resource *r, CUstream stream)
+static gr_status upload(const struct gl_resource *r, CUstream stream)
 {
-    const gr_cuda_api *cu = gr_driver();
+    const struct gl_copy *copy = r->copy;
+    if (!gl_copy_reads(&r->base))
+        return GR_OK;
+    gr_status status = copy_up(r, stream);
+    if (status != GR_OK)
+        return status;
+    return check_cuda(gr_driver()->EventRecord(copy->passed[copy->half], stream), "cuEventRecord",
+                      &r->base);
+}
+
+/* Takes the half that no stream reads any more, if a ring has not fetched into one already. */
+static gr_status take_half(const struct gl_resource *r)
+{
+    struct gl_copy *copy = r->copy;
+    copy->fetched = copy->fetched && r->base.ring_maps;
+    if (copy->fetched)
+        return GR_OK;
+    unsigned half = copy->host[1] ? copy->half ^ 1 : 0;
+    gr_status status =
+        check_cuda(gl_copy_await(copy->passed[half]), "cuEventSynchronize", &r->base);
+    if (status == GR_OK)
+        copy->half = half;
+    return status;
+}
+
+static gr_status prepare(const struct gl_resource *r, CUstream stream)
+{
     struct gl_copy *copy = r->copy;
     /* The memory may still be in use on another stream, and the half on its way to it. */
-    gr_status status =
-        check_cuda(cu->StreamWaitEvent(stream, copy->done, 0), "cuStreamWaitEvent", &r->base);
-    if (status != GR_OK || !reads(&r->base))
-        return status;
-    unsigned half = copy->host[1] ? copy->half ^ 1 : 0;
-    status = check_cuda(cu->EventSynchronize(copy->passed[half]), "cuEventSynchronize", &r->base);
-    if (status == GR_OK)
-        status = read_object(r, copy->host[half]);
-    if (status == GR_OK)
-        status = upload(r, copy->host[half], stream);
-    if (status == GR_OK)
-        status = check_cuda(cu->EventRecord(copy->passed[half], stream), "cuEventRecord", &r->base);
-    copy->half = half;
-    return status;
+    gr_status status = check_cuda(gr_driver()->StreamWaitEvent(stream, copy->done, 0),
+                                  "cuStreamWaitEvent", &r->base);
+    if (status == GR_OK && copy->owed && gl_copy_reads(&r->base))
+        status = check_cuda(gl_copy_await(copy->done), "cuEventSynchronize", &r->base);
+    return status == GR_OK && gl_copy_reads(&r->base) ? take_half(r) : status;
 }
 
 /* Copies that are in the stream end there, and whoever needs the memory next waits for them. */
@@ -161,131 +104,118 @@ static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
     }
 }
 
+static void show(gr_resource *resource)
+{
+    resource->pending->ptr = gl_of(resource)->copy->ptr;
+    resource->pending->size = resource->is_image ? 0 : gl_of(resource)->copy->size;
+}
+
+/* CUDA's copies are put into the stream when OpenGL has refused nothing. */
 static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
-    struct visit visit;
-    size_t done = 0;
-    visit_begin(&visit, resources, n);
-    while (done < n && status == GR_OK) {
-        const struct gl_resource *r = gl_of(resources[done++]);
-        r->base.pending->ptr = r->copy->ptr;
-        r->base.pending->size = r->base.is_image ? 0 : r->copy->size;
-        status = fetch(r, stream);
-    }
-    GLenum error = visit_end(&visit);
-    if (status == GR_OK && error != GL_NO_ERROR)
-        status = refused_by_gl(error, resources[0], n, "glGetBufferSubData, glGetTexImage", "read");
+    for (size_t i = 0; i < n; i++)
+        show(resources[i]);
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = prepare(gl_of(resources[i]), stream);
+    if (status == GR_OK)
+        status = gl_copy_take(resources, n);
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = upload(gl_of(resources[i]), stream);
     if (status != GR_OK)
-        undo_map(resources, done, stream);
+        undo_map(resources, n, stream);
     return status;
 }
 
 /* ---- Release --------------------------------------------------------------------------------- */
 
-static gr_status download(const struct gl_resource *r, CUstream stream)
+static gr_status copy_down(const struct gl_resource *r, CUstream stream)
 {
     const struct gl_copy *copy = r->copy;
+    unsigned char *host = host_of(r, 0);
+    if (copy->staging.is_object && !gl_copy_can_be_written(&r->base))
+        return GR_OK;
     if (r->base.is_image)
-        return gl_copy_image_download(r, copy->host[0], stream);
-    const gr_buffer *part = part_of(r);
+        return gl_copy_image_download(r, host, stream);
+    const gr_buffer *part = gl_copy_part(r);
     return check_cuda(
-        gr_driver()->MemcpyDtoHAsync(copy->host[0], copy->ptr + part->offset, part->part, stream),
+        gr_driver()->MemcpyDtoHAsync(host, copy->ptr + part->offset, part->part, stream),
         "cuMemcpyDtoHAsync", &r->base);
 }
 
-/* Puts the copies into the stream, and waits for them once. */
+static gr_status mark_end(const gr_resource *resource, CUstream stream)
+{
+    return check_cuda(gr_driver()->EventRecord(gl_of(resource)->copy->done, stream),
+                      "cuEventRecord", resource);
+}
+
+/* Puts the copies into the stream. */
 static gr_status download_all(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    const gr_cuda_api *cu = gr_driver();
-    CUevent wait = NULL;
     gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
-        if (writes(resources[i]))
-            status = check_unlocked(resources[i], "gr_buffer_release");
-        if (status == GR_OK && writes(resources[i]))
-            status = download(gl_of(resources[i]), stream);
-    }
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
-        CUevent done = gl_of(resources[i])->copy->done;
-        if (writes(resources[i]))
-            wait = done;
-        status = check_cuda(cu->EventRecord(done, stream), "cuEventRecord", resources[i]);
-    }
-    if (status == GR_OK && wait)
-        status = check_cuda(cu->EventSynchronize(wait), "cuEventSynchronize", resources[0]);
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (gl_copy_writes(resources[i]))
+            status = gl_copy_check_unlocked(resources[i], "gr_buffer_release");
+    if (status == GR_OK)
+        status = gl_copy_make_way(resources, n, "gr_buffer_release");
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (gl_copy_writes(resources[i]))
+            status = copy_down(gl_of(resources[i]), stream);
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = mark_end(resources[i], stream);
     return status;
 }
 
-static gr_status check_storage(const gr_resource *resource, const char *call);
-
-/* An object that is gone can take nothing, and must not keep its resource from being released. */
-static bool can_be_written(const gr_resource *resource)
+/* Waits once for all of them. */
+static gr_status await_all(gr_resource *const resources[], size_t n)
 {
-    struct gr_error_record before, why;
-    gr_error_save(&before);
-    if (check_storage(resource, "release") == GR_OK)
-        return true;
-    gr_error_save(&why);
-    gr_log(GR_LOG_WARNING, "release: what CUDA wrote is lost: %s", why.message);
-    gr_error_restore(&before);
-    return false;
+    const gr_resource *last = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (gl_copy_writes(resources[i]))
+            last = resources[i];
+    return last ? check_cuda(gl_copy_await(gl_of(last)->copy->done), "cuEventSynchronize", last)
+                : GR_OK;
 }
 
-static void write_object(const struct gl_resource *r)
-{
-    const struct gl_copy *copy = r->copy;
-    if (r->base.is_image)
-        gl_copy_image_write(r, copy->host[0]);
-    else
-        gl_buffer_write(r->name, part_of(r)->offset, copy->host[0], part_of(r)->part,
-                        &copy->scratch->buffer);
-}
-
+/* In a ring it is OpenGL's next use that waits, so that several frames are on their way at once. */
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    struct visit visit;
     gr_status status = download_all(resources, n, stream);
     if (status != GR_OK)
         return status;
-    visit_begin(&visit, resources, n);
-    for (size_t i = 0; i < n; i++)
-        if (writes(resources[i]) && can_be_written(resources[i]))
-            write_object(gl_of(resources[i]));
-    GLenum error = visit_end(&visit);
-    if (error != GL_NO_ERROR)
-        status =
-            refused_by_gl(error, resources[0], n, "glBufferSubData, glTexSubImage", "take back");
-    return status;
+    if (resources[0]->ring_maps) {
+        for (size_t i = 0; i < n; i++)
+            gl_of(resources[i])->copy->owed = gl_copy_writes(resources[i]);
+        return GR_OK;
+    }
+    status = await_all(resources, n);
+    return status == GR_OK ? gl_copy_give(resources, n) : status;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* Unlike CUDA's registration a copy keeps no storage alive, so immutable one is asked for too. */
-static gr_status check_storage(const gr_resource *resource, const char *call)
+/* What a ring's last frames left. */
+static void settle(gr_resource *resource)
 {
-    const struct gl_resource *r = gl_of(resource);
-    gr_status status = gl_object_check_storage(resource, call);
-    if (status != GR_OK || !resource->is_image || resource->image.levels == 1)
-        return status;
-    struct gl_image_storage now;
-    gl_image_storage(r->name, r->target->target, &now);
-    if (now.levels == resource->image.levels && !now.incomplete)
-        return GR_OK;
-    return gr_fail(GR_ERR_STATE, call,
-                   "%s had %u level%s when it was registered and has other ones now. Close the "
-                   "resource and register it again.",
-                   gl_object_text(resource).text, resource->image.levels,
-                   gr_s(resource->image.levels));
+    struct gr_error_record before, why;
+    gr_error_save(&before);
+    if (gl_copy_begin_use(&resource, 1) != GR_OK) {
+        gr_error_save(&why);
+        gr_log(GR_LOG_WARNING, "close: what CUDA wrote is lost: %s", why.message);
+    }
+    gr_error_restore(&before);
 }
 
+/* OpenGL's buffer ends after CUDA has let go of it. */
 static gr_status unregister(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
     struct gl_copy *copy = r->copy;
     const gr_cuda_api *cu = gr_driver();
+    settle(resource);
+    if (copy->staging.is_object) /* which ends with the resource */
+        cu->EventSynchronize(copy->done);
     r->copy = NULL;
-    gl_names_end(copy->scratch);
     if (cu->EventQuery(copy->done) == CUDA_ERROR_NOT_READY) {
         copy->retired = (struct gr_retired){
             .context = resource->context, .after = copy->done, .end = gl_copy_end};
@@ -304,7 +234,6 @@ static void destroy(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
     if (r->copy) { /* its CUDA context is gone, and all that was in it */
-        gl_names_end(r->copy->scratch);
         gl_copy_end(&r->copy->retired, false);
         r->copy = NULL;
     }
@@ -318,10 +247,12 @@ const struct gr_backend gl_copy = {
     .on_thread = gl_object_on_thread,
     .refuse_thread = gl_object_refuse_thread,
     .same_thread_rule = gl_object_same_thread_rule,
-    .check_storage = check_storage,
+    .check_storage = gl_copy_check_storage,
     .map = map,
     .undo_map = undo_map,
     .unmap = unmap,
+    .begin_use = gl_copy_begin_use,
+    .end_use = gl_copy_end_use,
     .array = gl_copy_image_array,
     .mipmapped_array = gl_copy_image_mipmapped_array,
     .unregister = unregister,

@@ -5,12 +5,15 @@
  */
 #include "gl/copy/image.h"
 
+#include <stdint.h>
+
 #include <epoxy/gl.h>
 
 #include "lib/array_format.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/plural.h"
+#include "gl/copy/staging.h"
 #include "gl/copy/texels.h"
 
 /* Levels begin at multiples of it, as copies between host and device like it. */
@@ -197,8 +200,9 @@ gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmapped
 
 /* ---- The bytes' way -------------------------------------------------------------------------- */
 
+/* `from` is an address, or a place in the buffer that is bound for texels. */
 static void move_level(const struct gl_resource *r, const struct gl_texels *texels, unsigned level,
-                       unsigned char *host, bool read)
+                       uintptr_t from, bool read)
 {
     struct extent e = extent_of(r, level);
     bool cube = r->base.image.cube;
@@ -209,7 +213,7 @@ static void move_level(const struct gl_resource *r, const struct gl_texels *texe
         .depth = r->base.image.is_3d ? (int)e.depth : (int)r->base.image.layers,
     };
     for (part.face = 0; part.face < (cube ? 6u : 1u); part.face++) {
-        unsigned char *at = host + r->copy->offsets[level] + part.face * e.bytes;
+        void *at = (void *)(from + r->copy->offsets[level] + part.face * e.bytes);
         if (read)
             gl_texels_read(texels, &part, at);
         else
@@ -227,23 +231,31 @@ static unsigned scratch_of(const struct gl_resource *r)
 }
 
 /* Levels in order, since OpenGL of old can be told to make the others anew when level 0 changes. */
-static void move_all(const struct gl_resource *r, unsigned char *host, bool read)
+static void move_all(const struct gl_resource *r, unsigned half, bool read)
 {
+    const struct gl_copy *copy = r->copy;
+    GLenum target = read ? GL_PIXEL_PACK_BUFFER : GL_PIXEL_UNPACK_BUFFER;
+    uintptr_t from = (uintptr_t)copy->host[half];
     struct gl_texels texels;
     gl_texels_begin(&texels, r->name, r->target, r->format, scratch_of(r));
+    if (copy->staging.bytes) {
+        glBindBuffer(target, gl_staging_buffer(r));
+        from = gl_staging_offset(copy, half);
+    }
     for (unsigned level = 0; level < r->base.image.levels; level++)
-        move_level(r, &texels, level, host, read);
+        move_level(r, &texels, level, from, read);
+    glBindBuffer(target, 0);
     gl_texels_end(&texels);
 }
 
-void gl_copy_image_read(const struct gl_resource *r, unsigned char *to)
+void gl_copy_image_read(const struct gl_resource *r)
 {
-    move_all(r, to, true);
+    move_all(r, r->copy->half, true);
 }
 
-void gl_copy_image_write(const struct gl_resource *r, unsigned char *from)
+void gl_copy_image_write(const struct gl_resource *r)
 {
-    move_all(r, from, false);
+    move_all(r, 0, false);
 }
 
 /* One layer of a level between host memory and its array. */

@@ -16,9 +16,12 @@ size_t gl_copy_image_layout(const struct gl_resource *r, size_t offsets[GL_COPY_
  */
 gr_status gl_copy_image_allocate(struct gl_resource *r, struct gl_copy *copy, unsigned flags);
 
-/* All levels and layers between OpenGL and host memory, within a pixel state. */
-void gl_copy_image_read(const struct gl_resource *r, unsigned char *to);
-void gl_copy_image_write(const struct gl_resource *r, unsigned char *from);
+/*
+ * All levels and layers between OpenGL and host memory, within a pixel state: into the present
+ * half, and from the first one.
+ */
+void gl_copy_image_read(const struct gl_resource *r);
+void gl_copy_image_write(const struct gl_resource *r);
 
 /* And between host memory and the arrays, in the stream. */
 gr_status gl_copy_image_upload(const struct gl_resource *r, unsigned char *host, CUstream stream);

@@ -5,8 +5,11 @@
  */
 #include "gl/copy/make.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/plural.h"
@@ -14,6 +17,7 @@
 #include "gl/copy/copy.h"
 #include "gl/copy/image.h"
 #include "gl/copy/memory.h"
+#include "gl/copy/staging.h"
 #include "gl/cuda_device.h"
 
 static CUresult make_events(struct gl_copy *copy, bool two)
@@ -42,8 +46,10 @@ static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, unsigned 
     CUresult result = make_events(copy, two);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
-    result = make_host_memory(copy, 0);
-    if (result == CUDA_SUCCESS && two)
+    gl_staging_make(r, copy, two ? 2 : 1);
+    if (!copy->staging.bytes)
+        result = make_host_memory(copy, 0);
+    if (!copy->staging.bytes && result == CUDA_SUCCESS && two)
         result = make_host_memory(copy, 1);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuMemAllocHost",
@@ -88,7 +94,6 @@ static gr_status make_in(struct gl_resource *r, const struct gr_context *context
     struct gl_copy *copy = begin_copy(r, call);
     status = copy ? allocate(r, copy, flags, call) : GR_ERR_NO_MEMORY;
     if (copy && status != GR_OK) {
-        gl_names_end(copy->scratch);
         if (copy->done)
             gr_driver()->EventDestroy(copy->done);
         gl_copy_end(&copy->retired, true);
@@ -97,6 +102,15 @@ static gr_status make_in(struct gl_resource *r, const struct gr_context *context
     if (status == GR_OK)
         r->copy = copy;
     return status;
+}
+
+/* Behind the reason for this transport, where there is one. */
+static void describe_way(struct gl_resource *r)
+{
+    size_t length = strlen(r->transport);
+    snprintf(r->transport + length, sizeof(r->transport) - length, "%s, %s",
+             length ? "" : gl_copy.name, r->copy->way);
+    r->base.transport = r->transport;
 }
 
 gr_resource *gl_copy_make(struct gl_resource *r, unsigned flags, const char *call)
@@ -112,8 +126,7 @@ gr_resource *gl_copy_make(struct gl_resource *r, unsigned flags, const char *cal
         goto fail;
     }
     gr_resource_init(&r->base, &gl_copy, &context, r->copy, flags);
-    if (r->transport[0])
-        r->base.transport = r->transport;
+    describe_way(r);
     gr_resource *made = &r->base;
     gr_resource_log_each(call, &made, 1);
     return made;

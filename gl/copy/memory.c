@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of what a copy needs of CUDA's. */
+/* The end of what a copy needs. */
 #include "gl/copy/memory.h"
 
 #include <stdlib.h>
@@ -17,11 +17,14 @@ void gl_copy_end(struct gr_retired *retired, bool alive)
         cu->MipmappedArrayDestroy(copy->whole);
     if (alive && copy->ptr)
         cu->MemFree(copy->ptr);
+    if (alive && copy->staging.bytes)
+        cu->MemHostUnregister(copy->staging.bytes);
     for (int i = 0; alive && i < 2; i++) {
-        if (copy->host[i])
+        if (copy->host[i] && !copy->staging.bytes)
             cu->MemFreeHost(copy->host[i]);
         if (copy->passed[i])
             cu->EventDestroy(copy->passed[i]);
     }
+    gl_names_end(copy->scratch); /* OpenGL's part, which CUDA has let go of */
     free(copy);
 }

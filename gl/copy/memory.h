@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a copy needs of CUDA's: events, pinned host memory, device memory. */
+/* What a copy needs: events and memory of CUDA's, and host memory that both sides come to. */
 #ifndef GR_GL_COPY_MEMORY_H
 #define GR_GL_COPY_MEMORY_H
 
@@ -8,6 +8,13 @@
 
 /* No image has more levels. */
 #define GL_COPY_MOST_LEVELS 32
+
+/* Where the host memory is OpenGL's, see staging.h. */
+struct gl_staging {
+    unsigned char *bytes; /* as registered with CUDA; NULL: the host memory is CUDA's own */
+    size_t first, stride; /* where in OpenGL's buffer they begin; from one half to the other */
+    bool is_object;       /* the buffer is the object that CUDA shares */
+};
 
 /* What a resource of this transport has beside its struct gl_resource. */
 struct gl_copy {
@@ -19,9 +26,13 @@ struct gl_copy {
      * read_only: the other releases wait for it.
      */
     unsigned char *host[2];
+    struct gl_staging staging;
+    char way[160];     /* which host memory it is, and why, for gr_resource_describe() */
     CUevent passed[2]; /* the stream has read what a map left in that half */
     unsigned half;     /* the one that was used last */
     CUevent done;      /* the stream is through with the last mapping */
+    bool owed;         /* host[0] is to have, after `done`, what the object has not got yet */
+    bool fetched;      /* that half has, after the fence, what a ring's next map is to read */
     struct gl_names *scratch;
     /* Of an image: where levels begin in the host memory, and all levels of each layer. */
     size_t offsets[GL_COPY_MOST_LEVELS];
@@ -30,7 +41,26 @@ struct gl_copy {
     CUmipmappedArray layers[];
 };
 
-/* Ends all of it but the event `done`; without the CUDA context there is only memory to free. */
+/*
+ * Ends all of it but the event `done`; without the CUDA context OpenGL's part and memory are left.
+ */
 void gl_copy_end(struct gr_retired *retired, bool alive);
+
+/* Which directions there are. */
+static inline bool gl_copy_reads(const gr_resource *resource)
+{
+    return !(resource->flags & GR_WRITE_DISCARD);
+}
+
+static inline bool gl_copy_writes(const gr_resource *resource)
+{
+    return !(resource->flags & GR_READ_ONLY);
+}
+
+/* What of a buffer is mapped, or about to be. */
+static inline const gr_buffer *gl_copy_part(const struct gl_resource *r)
+{
+    return r->base.mapped ? r->base.mapped : r->base.pending;
+}
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes between OpenGL images and host memory, in OpenGL's order: what it was told before happens
+ * Bytes between OpenGL images and host memory, or the buffer that is bound for texels, in OpenGL's
+ * order: what it was told before happens
  * before, what it is told afterwards happens after. OpenGL's bindings and settings stay as they
  * are.
  */

@@ -124,7 +124,11 @@ typedef struct gr_gl_options {
  *
  * What differs with a copy:
  *     map       copies out of OpenGL, unless the resource is write_discard
- *     release   copies back into OpenGL, unless it is read_only; the thread waits for the stream
+ *     release   copies back into OpenGL, unless it is read_only; the thread waits for the stream.
+ *               In a ring (ring.h) the acquire of OpenGL's side does both
+ *     memory    one more copy of the object in host memory, of read_only ones two: in a buffer that
+ *               OpenGL keeps mapped (GL_ARB_buffer_storage) if CUDA can copy from and to that, so
+ *               that no processor copies; gr_resource_describe() says so, or why not
  *     deletion  of an object that is mapped loses the bytes, with a warning in the log
  *     images    all layers as one mipmapped array are for reading only
  *     Needs     OpenGL 4.3 for renderbuffers
@@ -184,7 +188,8 @@ GR_API const gr_transport_info *gr_gl_probe(gr_transport transport);
  * when another process is to have the buffer (share.h). Maps and releases order the work as ever:
  * by semaphores where the storage is shared (GL_NV_timeline_semaphore, else GL_EXT_semaphore_fd),
  * and by waits of the thread where OpenGL has none. Where storage cannot be shared, the buffer is
- * an ordinary one of OpenGL's, registered or copied, as `options` allow.
+ * an ordinary one of OpenGL's, registered or copied, as `options` allow. With a copy that CUDA
+ * writes it stays mapped, in host memory, and CUDA copies into it: for what is drawn once a frame.
  *
  * Owner    the caller frees the resource. The OpenGL buffer is deleted with it, or by the next call
  *          in its context if that is not current then

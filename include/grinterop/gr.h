@@ -466,7 +466,7 @@ typedef enum gr_transport {
     /* OpenGL storage that both sides import, with semaphores: no copy, several frames in flight. */
     GR_TRANSPORT_SHARED = 2,
 
-    /* Through pinned host memory: works between any OpenGL and any CUDA device. */
+    /* Through host memory: works between any OpenGL and any CUDA device. */
     GR_TRANSPORT_COPY = 4,
 
     /* Memory of Vulkan, or of any other API that can export it: no copy. */

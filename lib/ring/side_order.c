@@ -11,8 +11,9 @@
  * end (graphics)      end_use(): OpenGL signals the next sync.drawn; for Vulkan's submit, which
  *                     does it, gr_submit_commit() has written that down: without, there is no end
  *
- * On the transports interop and copy, map and release are barriers between the context's commands
- * and the stream; begin and end do nothing there.
+ * By interop, map and release are barriers between the context's commands and the stream; begin
+ * and end do nothing there. By copy, the release leaves CUDA's bytes on their way, and begin waits
+ * for them and moves them into the object; end lets OpenGL's bytes go, and map waits for them.
  *
  * transition         CUDA writes, graphics reads        graphics writes, CUDA reads
  * -----------------  ---------------------------------- ---------------------------------------
@@ -57,6 +58,7 @@
  */
 #include "lib/ring/side_order.h"
 
+#include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/external/external.h"
@@ -81,12 +83,22 @@ static gr_status begin_submit(gr_resource *const resources[], size_t n, gr_submi
     return *submit ? GR_OK : gr_last_error()->status;
 }
 
+/* For a backend whose map and release are no barriers in a ring. */
+static gr_status take_turn(gr_status (*turn)(gr_resource *const resources[], size_t n),
+                           gr_resource *const resources[], size_t n, const char *call)
+{
+    gr_status status = turn ? gr_resource_check_thread(resources[0], call) : GR_OK;
+    return turn && status == GR_OK ? turn(resources, n) : status;
+}
+
 static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_submit **submit,
                                 const char *call)
 {
     const struct gr_external_kind *kind = kind_with_hooks(resources[0]);
+    if (!kind && gr_external_of(resources[0]))
+        return begin_submit(resources, n, submit, call);
     if (!kind)
-        return gr_external_of(resources[0]) ? begin_submit(resources, n, submit, call) : GR_OK;
+        return take_turn(resources[0]->backend->begin_use, resources, n, call);
     gr_status status = gr_external_check_thread(kind, resources[0], call);
     return status == GR_OK ? kind->begin_use(resources, n) : status;
 }
@@ -95,7 +107,7 @@ static gr_status end_graphics(gr_resource *const resources[], size_t n, const ch
 {
     const struct gr_external_kind *kind = kind_with_hooks(resources[0]);
     if (!kind)
-        return GR_OK;
+        return take_turn(resources[0]->backend->end_use, resources, n, call);
     gr_status status = gr_external_check_thread(kind, resources[0], call);
     return status == GR_OK ? kind->end_use(resources, n) : status;
 }
@@ -263,11 +275,21 @@ static void wait_for_release(gr_resource *resource)
     gr_context_leave(pushed);
 }
 
+/* Elsewhere the next map or the end moves what is left. */
+static void last_turn(gr_resource *resource)
+{
+    const struct gr_backend *backend = resource->backend;
+    if (!gr_external_of(resource) && backend->begin_use && backend->on_thread(resource))
+        backend->begin_use(&resource, 1);
+}
+
 void gr_ring_last_use(gr_resource *resource)
 {
     const struct gr_external_kind *kind = kind_with_hooks(resource);
-    if (!kind)
+    if (!kind) {
+        last_turn(resource);
         return;
+    }
     if (gr_external_on_thread(kind, resource))
         kind->begin_use(&resource, 1);
     else

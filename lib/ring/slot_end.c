@@ -62,6 +62,8 @@ static void hand_back(const gr_ring *ring, gr_resource *resource)
     if (stays && gr_external_of(resource) && gr_external_of(resource)->memory) {
         gr_ring_last_use(resource);
         gr_ring_give_pair(ring, resource);
+    } else if (stays && !gr_external_of(resource)) {
+        gr_ring_last_use(resource);
     }
     if (gr_external_of(resource))
         gr_external_of(resource)->in_ring = false;

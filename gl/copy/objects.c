@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gl/copy/objects.h"
+
+#include <epoxy/gl.h>
+
+#include "lib/error.h"
+#include "lib/log.h"
+#include "lib/plural.h"
+#include "gl/copy/buffer_bytes.h"
+#include "gl/copy/image.h"
+#include "gl/copy/staging.h"
+#include "gl/saved_state.h"
+
+static const struct gl_resource *gl_of(const gr_resource *resource)
+{
+    return (const struct gl_resource *)resource;
+}
+
+/* ---- What is kept aside of OpenGL's state while a batch is moved ----------------------------- */
+
+struct visit {
+    bool images, errors;
+    struct gl_pixel_state pixels;
+    struct gl_errors before;
+};
+
+static void visit_begin(struct visit *visit, gr_resource *const resources[], size_t n)
+{
+    *visit = (struct visit){.errors = gl_of(resources[0])->context.direct};
+    for (size_t i = 0; i < n; i++)
+        visit->images = visit->images || resources[i]->is_image;
+    if (visit->errors)
+        gl_errors_begin(&visit->before);
+    if (visit->images)
+        gl_pixel_state_begin(&visit->pixels);
+}
+
+/* GL_NO_ERROR, or what OpenGL refused; an OpenGL that cannot be asked by name is not asked. */
+static GLenum visit_end(const struct visit *visit)
+{
+    if (visit->images)
+        gl_pixel_state_end(&visit->pixels);
+    if (!visit->errors)
+        return GL_NO_ERROR;
+    GLenum error = gl_errors_take();
+    gl_errors_end(&visit->before);
+    return error;
+}
+
+static gr_status refused_by_gl(GLenum error, const gr_resource *resource, size_t n,
+                               const char *gl_call, const char *what)
+{
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error), gl_call,
+                        "OpenGL refused to %s the bytes of %s%s.", what,
+                        gl_object_text(resource).text, n > 1 ? " or of one with it" : "");
+}
+
+/* ---- Which objects can be moved -------------------------------------------------------------- */
+
+/* Unlike CUDA's registration a copy keeps no storage alive, so immutable one is asked for too. */
+gr_status gl_copy_check_storage(const gr_resource *resource, const char *call)
+{
+    const struct gl_resource *r = gl_of(resource);
+    gr_status status = gl_object_check_storage(resource, call);
+    if (status != GR_OK || !resource->is_image || resource->image.levels == 1)
+        return status;
+    struct gl_image_storage now;
+    gl_image_storage(r->name, r->target->target, &now);
+    if (now.levels == resource->image.levels && !now.incomplete)
+        return GR_OK;
+    return gr_fail(GR_ERR_STATE, call,
+                   "%s had %u level%s when it was registered and has other ones now. Close the "
+                   "resource and register it again.",
+                   gl_object_text(resource).text, resource->image.levels,
+                   gr_s(resource->image.levels));
+}
+
+bool gl_copy_can_be_written(const gr_resource *resource)
+{
+    struct gr_error_record before, why;
+    gr_error_save(&before);
+    if (gl_copy_check_storage(resource, "release") == GR_OK)
+        return true;
+    gr_error_save(&why);
+    gr_log(GR_LOG_WARNING, "release: what CUDA wrote is lost: %s", why.message);
+    gr_error_restore(&before);
+    return false;
+}
+
+gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call)
+{
+    GLuint name = gl_of(resource)->name;
+    if (resource->is_image || !glIsBuffer(name) || !gl_buffer_is_locked(name))
+        return GR_OK;
+    return gr_fail(GR_ERR_STATE, call,
+                   "%s is mapped by glMapBuffer, so that its bytes cannot be copied. Unmap it "
+                   "first, or map it persistently.",
+                   gl_object_text(resource).text);
+}
+
+/* ---- One object ------------------------------------------------------------------------------ */
+
+static void read_object(const struct gl_resource *r, size_t offset, size_t size)
+{
+    const struct gl_copy *copy = r->copy;
+    if (copy->staging.is_object)
+        return;
+    if (r->base.is_image)
+        gl_copy_image_read(r);
+    else if (copy->staging.bytes)
+        gl_staging_read(r, offset, size);
+    else
+        gl_buffer_read(r->name, offset, copy->host[copy->half], size);
+}
+
+/* From the first half; OpenGL is through with it when the fence has passed. */
+static void write_object(const struct gl_resource *r, size_t offset, size_t size)
+{
+    struct gl_copy *copy = r->copy;
+    copy->owed = false;
+    if (copy->staging.is_object || !gl_copy_can_be_written(&r->base))
+        return;
+    if (r->base.is_image)
+        gl_copy_image_write(r);
+    else if (copy->staging.bytes)
+        gl_staging_write(r, offset, size);
+    else
+        gl_buffer_write(r->name, offset, copy->host[0], size, &copy->scratch->buffer);
+    if (copy->staging.bytes)
+        gl_fence_put(copy->scratch);
+}
+
+/* A ring maps whole buffers. */
+static void write_owed(const struct gl_resource *r)
+{
+    if (r->copy->owed)
+        write_object(r, 0, r->base.size);
+}
+
+/* Within a ring the last user's fence tells of OpenGL's own storage. */
+static bool is_marked(const struct gl_resource *r)
+{
+    return r->copy->staging.is_object && r->base.ring_maps && r->copy->scratch->fence;
+}
+
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+static bool is_to_be_read(const gr_resource *resource)
+{
+    return gl_copy_reads(resource) && !gl_of(resource)->copy->fetched;
+}
+
+static void tell_to_read(gr_resource *const resources[], size_t n)
+{
+    struct gl_names *last = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct gl_resource *r = gl_of(resources[i]);
+        if (!is_to_be_read(resources[i]))
+            continue;
+        write_owed(r);
+        read_object(r, gl_copy_part(r)->offset, gl_copy_part(r)->part);
+        if (r->copy->staging.bytes && !is_marked(r))
+            last = r->copy->scratch;
+    }
+    if (last)
+        gl_fence_put(last); /* behind all that was told */
+}
+
+static gr_status wait_for_reads(gr_resource *const resources[], size_t n)
+{
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (gl_copy_reads(resources[i]))
+            status = gl_fence_wait(gl_of(resources[i])->copy->scratch, resources[i], "gr_map");
+    for (size_t i = 0; i < n; i++)
+        gl_of(resources[i])->copy->fetched = false;
+    return status;
+}
+
+gr_status gl_copy_take(gr_resource *const resources[], size_t n)
+{
+    struct visit visit;
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (is_to_be_read(resources[i]))
+            status = gl_copy_check_unlocked(resources[i], "gr_map");
+    if (status != GR_OK)
+        return status;
+    visit_begin(&visit, resources, n);
+    tell_to_read(resources, n);
+    status = wait_for_reads(resources, n);
+    GLenum error = visit_end(&visit);
+    if (status == GR_OK && error != GL_NO_ERROR)
+        return refused_by_gl(error, resources[0], n, "glGetBufferSubData, glGetTexImage", "read");
+    return status;
+}
+
+gr_status gl_copy_make_way(gr_resource *const resources[], size_t n, const char *call)
+{
+    gr_status status = GR_OK;
+    struct gl_names *last = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (gl_of(resources[i])->copy->staging.is_object && !is_marked(gl_of(resources[i])))
+            last = gl_of(resources[i])->copy->scratch;
+    if (last)
+        gl_fence_put(last);
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (gl_copy_writes(resources[i]))
+            status = gl_fence_wait(gl_of(resources[i])->copy->scratch, resources[i], call);
+    return status;
+}
+
+gr_status gl_copy_give(gr_resource *const resources[], size_t n)
+{
+    struct visit visit;
+    visit_begin(&visit, resources, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct gl_resource *r = gl_of(resources[i]);
+        if (r->base.mapped && gl_copy_writes(resources[i]))
+            write_object(r, gl_copy_part(r)->offset, gl_copy_part(r)->part);
+        else
+            write_owed(r);
+    }
+    GLenum error = visit_end(&visit);
+    if (error == GL_NO_ERROR)
+        return GR_OK;
+    return refused_by_gl(error, resources[0], n, "glBufferSubData, glTexSubImage", "take back");
+}
+
+/* True if OpenGL was told something. */
+static bool fetch_ahead(const struct gl_resource *r)
+{
+    struct gl_copy *copy = r->copy;
+    if (!copy->staging.bytes || (gl_copy_writes(&r->base) && !copy->staging.is_object))
+        return false;
+    read_object(r, 0, r->base.size);
+    copy->fetched = !copy->staging.is_object;
+    gl_fence_put(copy->scratch);
+    return copy->fetched;
+}
+
+gr_status gl_copy_fetch_ahead(gr_resource *const resources[], size_t n)
+{
+    struct visit visit;
+    bool told = false;
+    visit_begin(&visit, resources, n);
+    for (size_t i = 0; i < n; i++)
+        told = fetch_ahead(gl_of(resources[i])) || told;
+    if (told)
+        glFlush();
+    GLenum error = visit_end(&visit);
+    if (error == GL_NO_ERROR)
+        return GR_OK;
+    return refused_by_gl(error, resources[0], n, "glCopyBufferSubData, glGetTexImage", "read");
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * OpenGL's side of the copy transport: bytes between objects and the host memory that CUDA copies
+ * from and to, for a batch at once. OpenGL's state stays as it is. The objects' context is current.
+ */
+#ifndef GR_GL_COPY_OBJECTS_H
+#define GR_GL_COPY_OBJECTS_H
+
+#include "gl/copy/memory.h"
+
+/* Whether the storage is what it was; as in struct gr_backend. */
+gr_status gl_copy_check_storage(const gr_resource *resource, const char *call);
+
+/* An object that is gone can take nothing, and must not keep its resource from being released. */
+bool gl_copy_can_be_written(const gr_resource *resource);
+
+/* Refuses a buffer that the application has mapped, which keeps everybody else out. */
+gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call);
+
+/*
+ * The bytes of those that CUDA reads are in host memory when it returns. What a ring's release has
+ * left to OpenGL reaches the objects first: the streams have passed `done`.
+ */
+gr_status gl_copy_take(gr_resource *const resources[], size_t n);
+
+/* Waits until OpenGL is through with the memory that CUDA is going to write to. */
+gr_status gl_copy_make_way(gr_resource *const resources[], size_t n, const char *call);
+
+/* What CUDA wrote goes from host memory into the objects; the streams have passed `done`. */
+gr_status gl_copy_give(gr_resource *const resources[], size_t n);
+
+/*
+ * For a ring, in which OpenGL has done with these: tells it to move what CUDA is to read next, and
+ * marks how far it is. The streams have read what was moved before.
+ */
+gr_status gl_copy_fetch_ahead(gr_resource *const resources[], size_t n);
+
+#endif

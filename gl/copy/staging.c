@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gl/copy/staging.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include <epoxy/gl.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "gl/saved_state.h"
+
+/* Whole pages are registered, which nobody else then has a part of. */
+#define PAGE ((size_t)4096)
+
+#define ACCESS (GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT)
+
+/* Nanoseconds of one wait, of which there may be many. */
+#define A_SECOND 1000000000u
+
+bool gl_staging_can(const struct gl_context *context)
+{
+    return context->direct &&
+           (epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage"));
+}
+
+/* In the processor's memory, where both sides' copy engines come. */
+unsigned int gl_staging_storage_flags(void)
+{
+    return ACCESS | GL_CLIENT_STORAGE_BIT;
+}
+
+static size_t whole_pages(size_t size)
+{
+    return (size + PAGE - 1) / PAGE * PAGE;
+}
+
+/* ---- Begin ----------------------------------------------------------------------------------- */
+
+static bool is_ready_made(const struct gl_resource *r)
+{
+    GLint flags = 0;
+    if (!r->owned || r->base.is_image)
+        return false;
+    glGetNamedBufferParameteriv(r->name, GL_BUFFER_STORAGE_FLAGS, &flags);
+    return ((unsigned)flags & ACCESS) == ACCESS;
+}
+
+static bool make_buffer(struct gl_names *names, size_t size)
+{
+    glCreateBuffers(1, &names->buffer);
+    glNamedBufferStorage(names->buffer, (GLsizeiptr)size, NULL, gl_staging_storage_flags());
+    return gl_errors_take() == GL_NO_ERROR;
+}
+
+static void delete_buffer(struct gl_names *names)
+{
+    glDeleteBuffers(1, &names->buffer);
+    names->buffer = 0;
+}
+
+static unsigned char *map_buffer(unsigned int name, size_t size)
+{
+    void *mapping = glMapNamedBufferRange(name, 0, (GLsizeiptr)size, ACCESS);
+    return gl_errors_take() == GL_NO_ERROR ? mapping : NULL;
+}
+
+static void no_way(struct gl_copy *copy, const char *why, const char *code)
+{
+    snprintf(copy->way, sizeof(copy->way), "through pinned host memory, since %s%s%s", why,
+             code[0] ? ": " : "", code);
+}
+
+/* Registers it where CUDA takes it. */
+static bool register_bytes(struct gl_copy *copy, unsigned char *bytes, size_t size)
+{
+    const char *name = "";
+    CUresult result = gr_driver()->MemHostRegister(bytes, size, 0);
+    if (result == CUDA_SUCCESS) {
+        copy->staging.bytes = bytes;
+        return true;
+    }
+    gr_driver()->GetErrorName(result, &name);
+    no_way(copy, "cuMemHostRegister refused what OpenGL has mapped", name ? name : "");
+    return false;
+}
+
+/* The object's own storage: nothing is to be moved but by CUDA. */
+static bool take_object(const struct gl_resource *r, struct gl_copy *copy)
+{
+    unsigned char *bytes = map_buffer(r->name, copy->size);
+    if (bytes && register_bytes(copy, bytes, copy->size)) {
+        copy->staging.is_object = true;
+        copy->host[0] = bytes;
+        snprintf(copy->way, sizeof(copy->way), "into its own storage, which OpenGL has mapped");
+        return true;
+    }
+    if (bytes)
+        glUnmapNamedBuffer(r->name);
+    return false;
+}
+
+static void take_buffer(struct gl_copy *copy, unsigned halves)
+{
+    size_t stride = whole_pages(copy->size);
+    unsigned char *mapping = NULL;
+    if (make_buffer(copy->scratch, halves * stride + PAGE))
+        mapping = map_buffer(copy->scratch->buffer, halves * stride + PAGE);
+    if (!mapping) {
+        no_way(copy, "OpenGL could not map a buffer of that size for good", "");
+        delete_buffer(copy->scratch);
+        return;
+    }
+    copy->staging.first = (PAGE - (uintptr_t)mapping % PAGE) % PAGE;
+    copy->staging.stride = stride;
+    if (!register_bytes(copy, mapping + copy->staging.first, halves * stride)) {
+        delete_buffer(copy->scratch);
+        return;
+    }
+    for (unsigned i = 0; i < halves; i++)
+        copy->host[i] = copy->staging.bytes + i * stride;
+    snprintf(copy->way, sizeof(copy->way), "through a buffer that OpenGL has mapped");
+}
+
+void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned halves)
+{
+    struct gl_errors errors;
+    if (!gl_staging_can(&r->context)) {
+        no_way(copy, "OpenGL lacks GL_ARB_buffer_storage or GL_ARB_direct_state_access", "");
+        return;
+    }
+    gl_errors_begin(&errors);
+    if (halves > 1 || !is_ready_made(r) || !take_object(r, copy))
+        take_buffer(copy, halves);
+    gl_errors_end(&errors);
+}
+
+/* ---- OpenGL's copies ------------------------------------------------------------------------- */
+
+unsigned int gl_staging_buffer(const struct gl_resource *r)
+{
+    return r->copy->scratch->buffer;
+}
+
+size_t gl_staging_offset(const struct gl_copy *copy, unsigned half)
+{
+    return copy->staging.first + half * copy->staging.stride;
+}
+
+void gl_staging_read(const struct gl_resource *r, size_t offset, size_t size)
+{
+    glCopyNamedBufferSubData(r->name, gl_staging_buffer(r), (GLintptr)offset,
+                             (GLintptr)gl_staging_offset(r->copy, r->copy->half), (GLsizeiptr)size);
+}
+
+void gl_staging_write(const struct gl_resource *r, size_t offset, size_t size)
+{
+    glCopyNamedBufferSubData(gl_staging_buffer(r), r->name, (GLintptr)gl_staging_offset(r->copy, 0),
+                             (GLintptr)offset, (GLsizeiptr)size);
+}
+
+/* ---- How far OpenGL is ----------------------------------------------------------------------- */
+
+static void forget(struct gl_names *names)
+{
+    glDeleteSync(names->fence);
+    names->fence = NULL;
+}
+
+void gl_fence_put(struct gl_names *names)
+{
+    if (names->fence)
+        forget(names);
+    names->fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+}
+
+gr_status gl_fence_wait(struct gl_names *names, const gr_resource *resource, const char *call)
+{
+    GLenum found = GL_TIMEOUT_EXPIRED;
+    if (!names->fence)
+        return GR_OK;
+    while (found == GL_TIMEOUT_EXPIRED)
+        found = glClientWaitSync(names->fence, GL_SYNC_FLUSH_COMMANDS_BIT, A_SECOND);
+    forget(names);
+    if (found != GL_WAIT_FAILED)
+        return GR_OK;
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)found, "GL_WAIT_FAILED",
+                        "glClientWaitSync",
+                        "%s: OpenGL did not say that it is done with %s. Was its context lost "
+                        "(glGetGraphicsResetStatus)?",
+                        call, gl_object_text(resource).text);
+}
