@@ -81,16 +81,30 @@ static void turn_over(unsigned char *pixels, size_t pitch, int rows)
     }
 }
 
-void offscreen_read(const struct offscreen *target, unsigned char *pixels)
+static void resolve(const struct offscreen *target)
 {
     const int w = target->width, h = target->height;
     glBindFramebuffer(GL_READ_FRAMEBUFFER, target->drawn);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, target->resolved);
     glBlitFramebuffer(0, 0, w, h, 0, 0, w, h, GL_COLOR_BUFFER_BIT, GL_NEAREST);
     glBindFramebuffer(GL_FRAMEBUFFER, target->resolved);
+}
+
+void offscreen_read(const struct offscreen *target, unsigned char *pixels)
+{
+    const int w = target->width, h = target->height;
+    resolve(target);
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
     glReadPixels(0, 0, w, h, GL_RGB, GL_UNSIGNED_BYTE, pixels);
     turn_over(pixels, 3 * (size_t)w, h);
+}
+
+void offscreen_read_into(const struct offscreen *target, unsigned buffer)
+{
+    resolve(target);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
+    glReadPixels(0, 0, target->width, target->height, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
 }
 
 void offscreen_free(struct offscreen *target)

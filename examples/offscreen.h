@@ -23,6 +23,12 @@ void offscreen_bind(const struct offscreen *target);
 /* Waits for what was drawn and copies it out: 3 bytes a pixel (RGB), the top row first. */
 void offscreen_read(const struct offscreen *target, unsigned char *pixels);
 
+/*
+ * The same without waiting, into a buffer of OpenGL's: 4 bytes a pixel, the lowest row first. They
+ * are there when a fence after this call is signalled.
+ */
+void offscreen_read_into(const struct offscreen *target, unsigned buffer);
+
 /* Zeros are fine. */
 void offscreen_free(struct offscreen *target);
 

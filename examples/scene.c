@@ -95,22 +95,29 @@ static void attribute(unsigned location, size_t offset)
                           (const void *)offset); /* NOLINT: OpenGL's way to pass an offset */
 }
 
+unsigned scene_array(const struct scene *scene, unsigned vertex_buffer)
+{
+    GLuint array = 0;
+    glGenVertexArrays(1, &array);
+    glBindVertexArray(array);
+    glBindBuffer(GL_ARRAY_BUFFER, vertex_buffer);
+    attribute(0, offsetof(struct vertex, position));
+    attribute(1, offsetof(struct vertex, normal));
+    attribute(2, offsetof(struct vertex, colour));
+    glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, scene->index_buffer);
+    return array;
+}
+
 static bool make_surface(struct scene *scene)
 {
-    glGenVertexArrays(1, &scene->surface_array);
-    glBindVertexArray(scene->surface_array);
-
     /* The buffer that is shared: OpenGL gives it storage and no contents. */
     const size_t size = (size_t)scene->columns * (size_t)scene->rows * sizeof(struct vertex);
     glGenBuffers(1, &scene->vertex_buffer);
     glBindBuffer(GL_ARRAY_BUFFER, scene->vertex_buffer);
     glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)size, NULL, GL_DYNAMIC_DRAW);
-    attribute(0, offsetof(struct vertex, position));
-    attribute(1, offsetof(struct vertex, normal));
-    attribute(2, offsetof(struct vertex, colour));
 
     glGenBuffers(1, &scene->index_buffer);
-    glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, scene->index_buffer);
+    scene->surface_array = scene_array(scene, scene->vertex_buffer);
     return fill_index_buffer(scene->columns, scene->rows);
 }
 
@@ -143,7 +150,8 @@ static void draw_background(const struct scene *scene)
     glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 
-static void draw_surface(const struct scene *scene, const struct view *view, float aspect)
+static void draw_surface(const struct scene *scene, unsigned array, const struct view *view,
+                         float aspect)
 {
     const float *l = view->light;
     const float length = sqrtf(l[0] * l[0] + l[1] * l[1] + l[2] * l[2]);
@@ -158,16 +166,22 @@ static void draw_surface(const struct scene *scene, const struct view *view, flo
     glUniform3fv(glGetUniformLocation(program, "eye"), 1, view->eye);
     glUniform3f(glGetUniformLocation(program, "light"), l[0] / length, l[1] / length,
                 l[2] / length);
-    glBindVertexArray(scene->surface_array);
+    glBindVertexArray(array);
     glDrawElements(GL_TRIANGLES, (GLsizei)mesh_index_count(scene->columns, scene->rows),
                    GL_UNSIGNED_INT, NULL);
 }
 
-void scene_draw(const struct scene *scene, const struct view *view, float aspect)
+void scene_draw_array(const struct scene *scene, unsigned array, const struct view *view,
+                      float aspect)
 {
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     draw_background(scene);
-    draw_surface(scene, view, aspect);
+    draw_surface(scene, array, view, aspect);
+}
+
+void scene_draw(const struct scene *scene, const struct view *view, float aspect)
+{
+    scene_draw_array(scene, scene->surface_array, view, aspect);
 }
 
 void scene_free(struct scene *scene)

@@ -30,6 +30,11 @@ bool scene_init(struct scene *scene, int columns, int rows);
 /* Draws into the framebuffer that is bound, which has that ratio of width to height. */
 void scene_draw(const struct scene *scene, const struct view *view, float aspect);
 
+/* The same from another buffer of such vertices: a vertex array, which the caller deletes. */
+unsigned scene_array(const struct scene *scene, unsigned vertex_buffer);
+void scene_draw_array(const struct scene *scene, unsigned array, const struct view *view,
+                      float aspect);
+
 /* Zeros are fine. */
 void scene_free(struct scene *scene);
 

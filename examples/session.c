@@ -43,13 +43,19 @@ static bool introduce(const struct session *s)
     return true;
 }
 
-static bool open_cuda(struct session *s)
+static bool open_cuda(struct session *s, int device)
 {
-    s->context = gr_cuda_context_create(0);
+    s->context = gr_cuda_context_create(device);
     if (!s->context)
         return failed_to("make a CUDA context");
     s->stream = gr_cuda_context_stream(s->context);
-    return introduce(s);
+    return true;
+}
+
+static bool open_opengl(struct session *s, int device)
+{
+    s->egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = device));
+    return s->egl || failed_to("make an OpenGL context");
 }
 
 static bool load_driver(struct session *s)
@@ -63,22 +69,22 @@ static bool load_driver(struct session *s)
 
 bool session_open_cuda(struct session *s)
 {
-    return load_driver(s) && open_cuda(s);
+    return load_driver(s) && open_cuda(s, 0) && introduce(s);
 }
 
 bool session_open(struct session *s)
 {
-    if (!load_driver(s))
-        return false;
-    s->egl = gr_egl_create(NULL);
-    if (!s->egl)
-        return failed_to("make an OpenGL context");
-    if (!open_cuda(s))
+    if (!load_driver(s) || !open_opengl(s, 0) || !open_cuda(s, 0) || !introduce(s))
         return false;
     char opengl[512] = "";
     gr_egl_describe(s->egl, opengl, sizeof(opengl));
     printf("OpenGL   %s\n", opengl);
     return true;
+}
+
+bool session_open_device(struct session *s, int device)
+{
+    return load_driver(s) && open_opengl(s, device) && open_cuda(s, device);
 }
 
 void session_close(struct session *s)

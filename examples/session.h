@@ -24,6 +24,10 @@ struct session {
  */
 bool session_open(struct session *session);
 bool session_open_cuda(struct session *session); /* the same without OpenGL */
+
+/* The same with OpenGL on the CUDA device of that number, and it prints nothing but errors. */
+bool session_open_device(struct session *session, int device);
+
 void session_close(struct session *session);
 
 /* True if the result is CUDA_SUCCESS; else prints what `doing` (such as "start the kernel") met. */
