@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The files of a farm. A name of its own for what is not finished, and rename(), which is atomic:
+ * whoever looks sees no half of a picture, and a rank that is killed leaves none under its name.
+ */
+#define _GNU_SOURCE
+#include "farm_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "png_file.h"
+
+enum { FRAMES_A_FOLDER = 1000 };
+
+static bool fail(const char *path, const char *what)
+{
+    fprintf(stderr, "%s cannot be %s: %s\n", path, what, strerror(errno));
+    return false;
+}
+
+static bool fits(int written, size_t size)
+{
+    if (written >= 0 && (size_t)written < size)
+        return true;
+    fprintf(stderr, "The name of the output folder is too long.\n");
+    return false;
+}
+
+static bool make_folder(const char *path)
+{
+    return mkdir(path, 0777) == 0 || errno == EEXIST || fail(path, "made");
+}
+
+static bool lock_path(const struct farm_files *files, char path[PATH_MAX])
+{
+    return fits(snprintf(path, PATH_MAX, "%s/.farm-%07d.lock", files->out, files->first), PATH_MAX);
+}
+
+bool farm_files_open(struct farm_files *files)
+{
+    char path[PATH_MAX];
+    files->lock = -1;
+    if (!make_folder(files->out) || !lock_path(files, path))
+        return false;
+    files->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (files->lock < 0)
+        return fail(path, "opened");
+    if (flock(files->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return true; /* or a file system without locks */
+    close(files->lock);
+    files->lock = -1;
+    fprintf(
+        stderr,
+        "Another farm is at work in %s, from frame %d on: wait for it, or name another --out.\n",
+        files->out, files->first);
+    return false;
+}
+
+void farm_files_close(struct farm_files *files)
+{
+    char path[PATH_MAX];
+    if (files->lock < 0)
+        return;
+    if (lock_path(files, path))
+        unlink(path);
+    close(files->lock);
+    files->lock = -1;
+}
+
+int farm_files_folders(const struct farm_files *files)
+{
+    return (files->first + files->count - 1) / FRAMES_A_FOLDER - files->first / FRAMES_A_FOLDER + 1;
+}
+
+/* The frame of a file's name; 0: it is none of ours. *whole: it is not on its way. */
+static int frame_of(const struct farm_files *files, const char *name, bool *whole)
+{
+    int frame = 0, end = 0;
+    *whole = name[0] != '.';
+    if (sscanf(name + !*whole, "frame-%7d.%n", &frame, &end) != 1 || end == 0)
+        return 0;
+    const char *rest = name + !*whole + end;
+    const size_t length = strlen(rest);
+    const bool ours =
+        *whole ? strcmp(rest, "png") == 0 : length > 5 && strcmp(rest + length - 5, ".part") == 0;
+    return ours && frame >= files->first && frame - files->first < files->count ? frame : 0;
+}
+
+/* A file without a byte is what a node leaves that lost its power. */
+static bool has_bytes(DIR *folder, const char *name)
+{
+    struct stat status;
+    return fstatat(dirfd(folder), name, &status, 0) == 0 && S_ISREG(status.st_mode) &&
+           status.st_size > 0;
+}
+
+bool farm_files_scan(const struct farm_files *files, int number, unsigned char *bits)
+{
+    char path[PATH_MAX];
+    number += files->first / FRAMES_A_FOLDER;
+    if (!fits(snprintf(path, sizeof(path), "%s/%04d", files->out, number), sizeof(path)) ||
+        !make_folder(path))
+        return false;
+    DIR *folder = opendir(path);
+    if (!folder)
+        return fail(path, "read");
+    for (const struct dirent *entry; (entry = readdir(folder));) {
+        bool whole;
+        const int frame = frame_of(files, entry->d_name, &whole);
+        const int place = frame - files->first;
+        if (frame > 0 && whole && has_bytes(folder, entry->d_name))
+            bits[place / 8] |= (unsigned char)(1u << place % 8);
+        else if (frame > 0 && !whole)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    closedir(folder);
+    return true;
+}
+
+static bool name_picture(const struct farm_files *files, int frame, char whole[PATH_MAX],
+                         char part[PATH_MAX])
+{
+    char host[HOST_NAME_MAX + 1] = "";
+    const int folder = frame / FRAMES_A_FOLDER;
+    gethostname(host, sizeof(host) - 1);
+    return fits(snprintf(whole, PATH_MAX, "%s/%04d/frame-%07d.png", files->out, folder, frame),
+                PATH_MAX) &&
+           fits(snprintf(part, PATH_MAX, "%s/%04d/.frame-%07d.%s.%ld.part", files->out, folder,
+                         frame, host, (long)getpid()),
+                PATH_MAX);
+}
+
+bool farm_files_write(const struct farm_files *files, int frame, int width, int height,
+                      const unsigned char *pixels, size_t *bytes)
+{
+    char whole[PATH_MAX], part[PATH_MAX];
+    struct stat status;
+    if (!name_picture(files, frame, whole, part) || !png_file_write(part, width, height, pixels))
+        return false;
+    if (stat(part, &status) != 0 || rename(part, whole) != 0) {
+        fail(whole, "written");
+        unlink(part);
+        return false;
+    }
+    *bytes = (size_t)status.st_size;
+    return true;
+}

@@ -1,0 +1,246 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_farm.sh: examples/farm by one rank and by several, with ranks that are slow, killed or fail.
+# It takes the CUDA driver that the environment names; run-test sets it.
+#
+# GR_EXAMPLES  the folder of the programs; default examples, as in the build folder
+
+# Lists of options are meant to be split:
+# shellcheck disable=SC2086
+
+case ${GR_EXAMPLES:-examples} in
+/*) farm=$GR_EXAMPLES/farm ;;
+*) farm=$PWD/${GR_EXAMPLES:-examples}/farm ;;
+esac
+
+cannot() {
+    echo "skipped: $*"
+    exit 77
+}
+if [ ! -x "$farm" ]; then cannot "farm was not built: configure found no MPI"; fi
+if ! command -v mpirun >/dev/null; then cannot "mpirun was not found (Debian: openmpi-bin)"; fi
+if ! "$farm" --version >/dev/null 2>&1; then
+    cannot "farm does not start: libmpi is missing, or another one; in a bundle share/build-farm" \
+        "builds it anew"
+fi
+
+# Of Open MPI: as root too, on this machine alone, with more ranks than processors, and without what
+# containers forbid.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_plm=isolated
+export OMPI_MCA_btl_vader_single_copy_mechanism=none
+oversubscribe=
+case $(mpirun --version 2>&1) in
+*'Open MPI'* | *OpenRTE* | *PRRTE*) oversubscribe=--oversubscribe ;;
+esac
+mpirun() { timeout -k 5 120 mpirun $oversubscribe "$@"; }
+
+# MPI keeps memory until the process ends.
+export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"
+
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' HUP INT TERM
+cd "$work" || exit 99
+
+checks=0
+failures=0
+
+# fail WORD...: the check that was begun last has failed; says why, with the program's output.
+fail() {
+    failures=$((failures + 1))
+    echo "test_farm.sh:$checks:F:farm:$name: $*"
+    sed 's/^/    /' out err 2>/dev/null
+}
+
+# begin NAME: one check.
+begin() {
+    checks=$((checks + 1))
+    name=$1
+}
+
+# check NAME STATUS COMMAND...: one check, passed if the command ends with that status, or for "bad"
+# with any but 0 and those of timeout. Its output is in the files out and err.
+check() {
+    begin "$1"
+    wanted=$2
+    shift 2
+    "$@" >out 2>err
+    code=$?
+    case $wanted:$code in
+    "$code:$wanted") ;;
+    bad:0 | bad:124 | bad:137) ;;
+    bad:*) return 0 ;;
+    esac
+    if [ $code != "$wanted" ]; then
+        fail "exit status $code instead of $wanted: $*"
+        return 1
+    fi
+}
+
+# says FILE TEXT...: the file holds each text.
+says() {
+    file=$1
+    shift
+    for text in "$@"; do
+        if ! grep -qF -- "$text" "$file"; then
+            fail "does not say \"$text\""
+            return 1
+        fi
+    done
+}
+
+# frames_of RANK: how many it did, by what was printed.
+frames_of() { sed -n "s/^rank $1 *\([0-9]*\) frames in .*/\1/p" out; }
+sum() { sed -n 's/^checksum *//p' out; }
+pictures() { find "$1" -name 'frame-*.png' | wc -l; }
+
+small='--size 96x64 --mesh 48 --work 16'
+
+# ---- One rank, and two: the same bytes ----
+
+check one 0 "$farm" $small --frames 40 --out one &&
+    says out '40 frames' '1 rank on 1 node' '0 were there' 'rank 0'
+one=$(sum)
+check one_pictures 0 test "$(pictures one)" = 40
+check two 0 mpirun -n 2 "$farm" $small --frames 40 --out two &&
+    says out '2 ranks on 1 node' 'slowest ' 'files '
+begin two_sum
+if [ -z "$one" ] || [ "$(sum)" != "$one" ]; then fail "checksum $(sum) instead of $one"; fi
+begin two_shares
+if [ "$(($(frames_of 0) + $(frames_of 1)))" != 40 ]; then fail "not 40 frames in all"; fi
+check two_same 0 diff -r one two
+check in_flight_1 0 mpirun -n 2 "$farm" $small --frames 40 --in-flight 1 --writers 1 --no-files
+begin in_flight_1_sum
+if [ "$(sum)" != "$one" ]; then fail "checksum $(sum) instead of $one"; fi
+check no_files 0 mpirun -n 3 "$farm" $small --frames 40 --in-flight 64 --chunk 7 --no-files --out no
+begin no_files_sum
+if [ "$(sum)" != "$one" ]; then fail "checksum $(sum) instead of $one"; fi
+check no_files_none 1 test -e no
+# A picture that is another one has another sum.
+check other 0 "$farm" $small --frames 40 --first 2 --no-files
+begin other_sum
+if [ "$(sum)" = "$one" ]; then fail "the checksum of frames 1 to 40"; fi
+
+# ---- What is there is not done again ----
+
+check nothing_left 0 mpirun -n 2 "$farm" $small --frames 40 --out two &&
+    says out 'All 40 frames are in two already'
+rm two/0000/frame-0000017.png
+: >two/0000/frame-0000005.png
+echo 'half of it' >two/0000/.frame-0000017.elsewhere.1.part
+echo mine >two/0000/notes.txt
+check three_left 0 mpirun -n 2 "$farm" $small --frames 41 --out two &&
+    says out '38 are there' ' 3 frames in '
+check notes_stay 0 rm two/0000/notes.txt
+rm two/0000/frame-0000041.png
+check three_same 0 diff -r one two
+# Over the border of a folder, and frames that are not in the first one.
+check border 0 mpirun -n 2 "$farm" $small --first 998 --frames 4 --out far
+check border_folders 0 test "$(echo far/*/*)" = "far/0000/frame-0000998.png \
+far/0000/frame-0000999.png far/0001/frame-0001000.png far/0001/frame-0001001.png"
+check border_left 0 mpirun -n 2 "$farm" $small --first 997 --frames 5 --out far &&
+    says out '4 are there'
+
+# ---- A file has its name only when it is whole ----
+
+# Large ones, so that each is long on its way: whoever looks meanwhile sees none without its end.
+begin whole
+half=
+"$farm" --size 2048x1536 --mesh 8 --work 1 --frames 6 --writers 1 --out large >out 2>err &
+job=$!
+while kill -0 $job 2>/dev/null; do
+    for picture in large/0000/frame-*.png; do
+        if [ -e "$picture" ] && ! tail -c 8 "$picture" | grep -q IEND; then
+            half=$picture
+        fi
+    done
+done
+if [ -n "$half" ]; then fail "$half was not whole"; fi
+if ! wait $job; then fail "the job failed"; fi
+check whole_all 0 test "$(pictures large)" = 6
+
+# ---- A rank that is slow does less ----
+
+tiny='--size 32x24 --mesh 8 --work 1'
+check slow 0 mpirun -n 2 "$farm" $tiny --frames 40 --in-flight 1 --slow 1 --no-files &&
+    says out 'slowest   rank 1' && says err 'frame 40 of 40'
+begin slow_shares
+if [ "$(frames_of 1)" -ge "$(frames_of 0)" ]; then fail "the slow rank did as many"; fi
+
+# ---- A rank that is killed ends the job, and the next job does the rest ----
+
+begin killed
+mpirun -n 2 "$farm" $small --frames 40 --in-flight 1 --slow 2 --out killed >out 2>err &
+job=$!
+tries=0
+while [ ! -d killed/0000 ] || [ "$(pictures killed)" -lt 4 ]; do
+    tries=$((tries + 1))
+    if [ $tries = 600 ]; then break; fi
+    sleep 0.1
+done
+victim=$(sed -n 's/^rank 1 .*process \([0-9]*\),.*/\1/p' out)
+if [ -z "$victim" ] || ! kill -9 "$victim"; then fail "there is no rank 1 to kill"; fi
+wait $job
+code=$?
+case $code in 0 | 124) fail "the job ended with status $code" ;; esac
+begin killed_midway
+done_before=$(pictures killed)
+if [ "$done_before" -lt 4 ] || [ "$done_before" -ge 40 ]; then fail "$done_before pictures"; fi
+begin killed_whole
+half=
+for picture in killed/0000/frame-*.png; do
+    if ! cmp "$picture" "one${picture#killed}" >err 2>&1; then half=$picture; fi
+done
+if [ -n "$half" ]; then fail "$half is not whole"; fi
+check restarted 0 mpirun -n 2 "$farm" $small --frames 40 --out killed &&
+    says out "$done_before are there" "$((40 - done_before)) frames in "
+check restarted_same 0 diff -r one killed
+
+# ---- A rank that fails ends the job ----
+
+mkdir -p taken/0000/frame-0000003.png
+check write_fails bad mpirun -n 2 "$farm" $small --frames 12 --out taken &&
+    says err 'frame-0000003.png cannot be written' 'ends the job'
+check write_fails_no_half 0 test -z "$(find taken -name '.frame-0000003*')"
+check driver_missing bad mpirun -n 1 "$farm" $small --frames 12 --out none : \
+    -n 1 env GR_CUDA_DRIVER="$work/none.so" "$farm" $small --frames 12 --out none &&
+    says err none.so 'That was rank 1'
+check driver_missing_pictures 0 test "$(pictures none)" = 0
+check nowhere bad mpirun -n 2 "$farm" $small --out nowhere/new &&
+    says err nowhere/new 'No such file'
+if command -v flock >/dev/null; then
+    check two_jobs 1 flock one/.farm-0000001.lock "$farm" $small --frames 41 --out one &&
+        says err 'Another farm is at work in one'
+    check two_jobs_others 0 \
+        flock one/.farm-0000001.lock "$farm" $small --first 40 --frames 1 --out one
+else
+    begin two_jobs
+    echo 'skipped: two_jobs: there is no flock'
+fi
+
+# ---- Devices ----
+
+# The software driver has one device that draws, however many it has; of GPUs each rank takes the
+# one of its number, and what is left begins again.
+check devices 0 mpirun -n 3 env GR_SOFT_DEVICES=2 "$farm" $small --frames 40 --no-files
+begin devices_named
+named=$(sed -n 's/^rank .*, device \([0-9]*\): .*/\1/p' out | paste -s -d' ' -)
+case ${GR_CUDA_DRIVER-}:$named in
+'soft:0 0 0' | [!s]*:'0 0 0' | [!s]*:'0 1 0' | [!s]*:'0 1 2') ;;
+*) fail "devices $named" ;;
+esac
+begin devices_sum
+if [ "$(sum)" != "$one" ]; then fail "checksum $(sum) instead of $one"; fi
+
+# ---- Usage ----
+
+check help 0 "$farm" --help && says out Usage --no-files GR_CUDA_DRIVER
+check version 0 "$farm" -V && says out 'farm (grinterop) '
+check frames_none 2 "$farm" --frames 0 && says err 'from 1 to 9000000'
+check in_flight_many 2 "$farm" --in-flight 65 && says err 'from 1 to 64'
+check argument 2 "$farm" what && says err '"what"' --help
+
+if [ $failures -gt $checks ]; then failures=$checks; fi
+echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"
+[ $failures = 0 ]
