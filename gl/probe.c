@@ -40,7 +40,7 @@ static CUresult try_to_register(void)
 /* An answer with room for its reason. */
 struct answer {
     gr_transport_info info;
-    char reason[640];
+    char reason[900];
 };
 
 static void probe_interop(struct answer *answer)

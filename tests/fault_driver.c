@@ -22,6 +22,8 @@
     X(cuGetErrorName, (CUresult result, const char **text), (result, text))                        \
     X(cuGetErrorString, (CUresult result, const char **text), (result, text))                      \
     X(cuDeviceGetCount, (int *count), (count))                                                     \
+    X(cuDeviceCanAccessPeer, (int *reaches, CUdevice device, CUdevice peer),                       \
+      (reaches, device, peer))                                                                     \
     X(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device), (context, device))         \
     X(cuDevicePrimaryCtxRelease, (CUdevice device), (device))                                      \
     X(cuCtxGetCurrent, (CUcontext * context), (context))                                           \

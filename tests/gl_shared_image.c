@@ -56,6 +56,13 @@ static struct image image_of(const gr_resource *resource, const char *format, in
     };
 }
 
+static const char *image_missing(void)
+{
+    return fx.device == 0 ? shared_missing() : "images are not shared between two devices";
+}
+
+#define START_IMAGE_TEST(name) START_TEST_UNLESS(image_missing(), name)
+
 static gr_gl_image_desc info_of(const char *format, int shape)
 {
     return GR_INIT(gr_gl_image_desc, shapes[shape].target, image_format(format)->internal,
@@ -106,7 +113,7 @@ static void check_bytes(const char *format, int shape)
     ck_assert(!glIsTexture(image.name));
 }
 
-START_SHARED_TEST(bytes_of_each_format)
+START_IMAGE_TEST(bytes_of_each_format)
 {
     for (int format = 0; format < FORMATS; format++)
         check_bytes(formats[format], _i);
@@ -114,7 +121,7 @@ START_SHARED_TEST(bytes_of_each_format)
 }
 END_TEST
 
-START_SHARED_TEST(bytes_of_large_images)
+START_IMAGE_TEST(bytes_of_large_images)
 {
     const unsigned width = 401, height = 203, texel = 4;
     const gr_gl_image_desc info =
@@ -141,7 +148,7 @@ END_TEST
 
 /* ---- What is reported ------------------------------------------------------------------------ */
 
-START_SHARED_TEST(an_image_says_what_it_is)
+START_IMAGE_TEST(an_image_says_what_it_is)
 {
     char text[500];
     GR_AUTO(gr_resource) *resource = must_share_image("RGBA16F", _i, GR_SURFACE_LOAD_STORE);
@@ -168,7 +175,7 @@ START_SHARED_TEST(an_image_says_what_it_is)
 }
 END_TEST
 
-START_SHARED_TEST(opengl_draws_into_it)
+START_IMAGE_TEST(opengl_draws_into_it)
 {
     GR_AUTO(gr_resource) *resource = must_share_image("RGBA8", 1, GR_READ_WRITE);
     GLuint framebuffer = 0;
@@ -191,7 +198,7 @@ START_SHARED_TEST(opengl_draws_into_it)
 }
 END_TEST
 
-START_SHARED_TEST(buffers_and_images_in_one_batch)
+START_IMAGE_TEST(buffers_and_images_in_one_batch)
 {
     gr_resource *resources[3] = {must_share(4096, GR_READ_WRITE),
                                  must_share_image("RGBA8", 0, GR_READ_WRITE),
@@ -257,7 +264,7 @@ static const struct {
     {{SIZED, GL_TEXTURE_2D, GL_RGBA8, 1 << 20, 4, 1, 1}, GR_ERR_INVALID_VALUE, "1048576"},
 };
 
-START_SHARED_TEST(wrong_images)
+START_IMAGE_TEST(wrong_images)
 {
     assert_null(gr_gl_image_create(&wrong[_i].info, GR_READ_WRITE, &by_sharing), wrong[_i].status,
                 -1, wrong[_i].text);

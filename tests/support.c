@@ -235,6 +235,12 @@ static const char *name_new_fds(void)
     return new_fds;
 }
 
+int fixture_cuda_device(void)
+{
+    const char *number = getenv("GR_TEST_CUDA_DEVICE");
+    return number ? atoi(number) : 0;
+}
+
 void fixture_setup(void)
 {
     fx = (struct fixture){.fds = open_fds()};
@@ -246,7 +252,7 @@ void fixture_setup(void)
     assert_made(fx.cu);
     fx.egl = gr_egl_create(NULL);
     assert_made(fx.egl);
-    CU(DeviceGet(&fx.device, 0));
+    CU(DeviceGet(&fx.device, fixture_cuda_device()));
     CU(DevicePrimaryCtxRetain(&fx.context, fx.device));
     CU(CtxSetCurrent(fx.context));
     CU(StreamCreate(&fx.stream, CU_STREAM_NON_BLOCKING));

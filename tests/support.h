@@ -28,11 +28,15 @@
 
 /* ---- The fixture ----------------------------------------------------------------------------- */
 
-/* What each case finds: a current OpenGL context, the current primary context, two streams. */
+/*
+ * What each case finds: a current OpenGL context, the current primary context, two streams. OpenGL
+ * draws on CUDA device 0, CUDA computes on the device that GR_TEST_CUDA_DEVICE says, by default the
+ * same one.
+ */
 struct fixture {
     const gr_cuda_api *cu;
     gr_egl *egl;
-    CUdevice device;
+    CUdevice device;   /* that computes */
     CUcontext context; /* the device's primary context */
     CUstream stream;   /* both non-blocking: the legacy stream does not order them */
     CUstream other;
@@ -48,6 +52,9 @@ extern struct fixture fx;
 /* For tcase_add_checked_fixture(); add_case() does it. The teardown opens all gates and checks that
    nothing fails, that no OpenGL error is pending and that no file descriptor was left open. */
 void fixture_setup(void);
+
+/* The number of the CUDA device that computes. */
+int fixture_cuda_device(void);
 void fixture_teardown(void);
 
 /*

@@ -19,14 +19,14 @@ void warm_up_sharing(void)
     const gr_cuda_api *cu = gr_cuda();
     gr_egl *egl = gr_egl_create(NULL);
     ck_assert_ptr_nonnull(egl);
-    ck_assert_int_eq(cu->DevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+    ck_assert_int_eq(cu->DevicePrimaryCtxRetain(&context, fixture_cuda_device()), CUDA_SUCCESS);
     ck_assert_int_eq(cu->CtxSetCurrent(context), CUDA_SUCCESS);
     gr_resource_free(gr_gl_buffer_create(64, GR_READ_WRITE, &by_sharing));
     gr_resource_free(gr_gl_image_create(&info, GR_READ_WRITE, &by_sharing));
     gr_clear_error();
     gr_egl_free(egl);
     cu->CtxSetCurrent(NULL);
-    cu->DevicePrimaryCtxRelease(0);
+    cu->DevicePrimaryCtxRelease(fixture_cuda_device());
 }
 
 void collect_sharing(void)

@@ -217,6 +217,7 @@ END_TEST
 
 START_SESSION_TEST(cuda_context_of_another_device)
 {
+    char text[900];
     int count = 0;
     CUdevice second;
     CUcontext of_second = NULL;
@@ -225,8 +226,13 @@ START_SESSION_TEST(cuda_context_of_another_device)
         skip("it needs two CUDA devices");
     CU(DeviceGet(&second, 1));
     CU(CtxCreate(&of_second, 0, second));
-    assert_null(gr_vk_device_wrap(&session.info), GR_ERR_INVALID_VALUE, 0, "CUDA device 1");
-    assert_null(gr_vk_device_wrap(&session.info), GR_ERR_INVALID_VALUE, 0, "CUDA device 0");
+    gr_vk_device *device = must_wrap(&session.info);
+    ck_assert_int_eq(gr_vk_device_cuda(device), 0);
+    gr_vk_device_describe(device, text, sizeof(text));
+    ck_assert_msg(strstr(text, "(CUDA device 0") && strstr(text, "(CUDA device 1") &&
+                      strstr(text, "peer access"),
+                  "%s", text);
+    gr_vk_device_free(device);
     CU(CtxDestroy(of_second));
     CU(CtxSetCurrent(fx.context));
 }

@@ -35,6 +35,17 @@ static gr_status check_range(const gr_vk_buffer_desc *info, const char *call)
     return GR_OK;
 }
 
+/* Of Vulkan's memory another device imports what one buffer has to itself. */
+static gr_status check_memory_crosses(const struct vk_binding *b, const char *call)
+{
+    return b->dedicated
+               ? GR_OK
+               : vk_check_one_device(b->device, "Memory that is not dedicated to one buffer",
+                                     "Allocate it with VkMemoryDedicatedAllocateInfo and pass "
+                                     "dedicated true, or use gr_vk_buffer_create().",
+                                     call);
+}
+
 gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *given, unsigned flags)
 {
     const char *call = __func__;
@@ -56,7 +67,7 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *gi
     r->binding.dedicated = info.dedicated;
     r->concurrent = info.sharing_mode == VK_SHARING_MODE_CONCURRENT;
     if (vk_memory_check(&r->binding, info.offset, call) != GR_OK ||
-        check_range(&info, call) != GR_OK)
+        check_range(&info, call) != GR_OK || check_memory_crosses(&r->binding, call) != GR_OK)
         return vk_resource_discard(r);
     const gr_external_part_desc part =
         GR_INIT(gr_external_part_desc, .offset = (size_t)info.offset, .size = (size_t)info.size);

@@ -5,6 +5,7 @@
 #include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/peer_device.h"
 
 static gr_status retain_primary(struct gr_context *context, CUdevice device, const char *call)
 {
@@ -31,25 +32,28 @@ static gr_status refuse_current(CUdevice current, const struct vk_identity *iden
     gr_device_text(device, is, sizeof(is));
     gr_device_text(current, wrong, sizeof(wrong));
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The current CUDA context is of %s, but the Vulkan device %s is %s. Make a "
-                   "context of that one current, or none.",
+                   "The current CUDA context is of %s, but the Vulkan device %s is %s, to which it "
+                   "has no peer access (cuDeviceCanAccessPeer). Make a context of that one "
+                   "current, or none.",
                    wrong, vulkan, is);
 }
 
 gr_status vk_context_choose(struct gr_context *context, const struct vk_identity *identity,
-                            CUdevice device, const char *call)
+                            CUdevice device, CUdevice *computing, const char *call)
 {
     const gr_cuda_api *cu = gr_driver();
-    CUdevice current = -1;
     *context = (struct gr_context){.primary_of = -1};
+    *computing = device;
     CUresult result = cu->CtxGetCurrent(&context->handle);
     if (result == CUDA_SUCCESS && !context->handle)
         return retain_primary(context, device, call);
     if (result == CUDA_SUCCESS)
-        result = cu->CtxGetDevice(&current);
+        result = cu->CtxGetDevice(computing);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuCtxGetDevice",
                             "%s could not ask for the current CUDA context.", call);
     gr_context_identify(context);
-    return current == device ? GR_OK : refuse_current(current, identity, device, call);
+    return gr_device_reaches(*computing, device)
+               ? GR_OK
+               : refuse_current(*computing, identity, device, call);
 }

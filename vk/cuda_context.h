@@ -7,10 +7,11 @@
 #include "vk/device_match.h"
 
 /*
- * Takes the context that is current, which has to be of the CUDA device that the Vulkan device is;
- * where there is none, retains that device's primary one. gr_context_drop() ends it.
+ * Takes the context that is current, whose device has to be the CUDA device that the Vulkan device
+ * is or to reach its memory; where there is none, retains that device's primary one. *computing is
+ * the context's device. gr_context_drop() ends it.
  */
 gr_status vk_context_choose(struct gr_context *context, const struct vk_identity *identity,
-                            CUdevice device, const char *call);
+                            CUdevice device, CUdevice *computing, const char *call);
 
 #endif

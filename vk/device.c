@@ -132,12 +132,13 @@ static gr_status wrap(gr_vk_device *device, const gr_vk_device_desc *info, const
     if (status != GR_OK)
         return status;
     ask_capabilities(device);
-    return vk_context_choose(&device->context, &device->identity, device->cuda, call);
+    return vk_context_choose(&device->context, &device->identity, device->cuda, &device->computing,
+                             call);
 }
 
 static void log_device(const gr_vk_device *device)
 {
-    char text[320];
+    char text[700];
     if (!gr_log_wanted(GR_LOG_INFO))
         return;
     gr_vk_device_describe(device, text, sizeof(text));
@@ -262,6 +263,21 @@ gr_status vk_check_arguments(const gr_vk_device *device, const void *info, const
     return gr_fail(GR_ERR_INVALID_VALUE, call, "The description is NULL: say what is shared.");
 }
 
+gr_status vk_check_one_device(const gr_vk_device *device, const char *what, const char *instead,
+                              const char *call)
+{
+    char vulkan[160], is[200], other[200];
+    if (device->computing == device->cuda)
+        return GR_OK;
+    vk_identity_text(&device->identity, vulkan, sizeof(vulkan));
+    gr_device_text(device->cuda, is, sizeof(is));
+    gr_device_text(device->computing, other, sizeof(other));
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "%s cannot be shared between two devices: the Vulkan device %s is %s, CUDA "
+                   "computes on %s. %s",
+                   what, vulkan, is, other, instead);
+}
+
 /* ---- Questions ------------------------------------------------------------------------------- */
 
 static bool is_given(const gr_vk_device *device, const char *call)
@@ -298,12 +314,15 @@ int gr_vk_device_describe(const gr_vk_device *device, char *text, size_t size)
 {
     if (!device)
         return snprintf(text, text ? size : 0, "no device (NULL)");
-    char vulkan[160], cuda[200];
+    char vulkan[160], cuda[200], other[200];
+    bool two = device->computing != device->cuda;
     vk_identity_text(&device->identity, vulkan, sizeof(vulkan));
     gr_device_text(device->cuda, cuda, sizeof(cuda));
+    gr_device_text(device->computing, other, sizeof(other));
     return snprintf(text, text ? size : 0,
-                    "Vulkan device %s is %s; memory by " GR_VK_HANDLE_NAME ", %s", vulkan, cuda,
-                    semaphores_text(device));
+                    "Vulkan device %s is %s; memory by " GR_VK_HANDLE_NAME ", %s%s%s%s", vulkan,
+                    cuda, semaphores_text(device), two ? "; CUDA computes on " : "",
+                    two ? other : "", two ? ", which reaches buffers by peer access" : "");
 }
 
 void gr_vk_device_at_scope_end(gr_vk_device **device)

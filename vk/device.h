@@ -39,6 +39,7 @@ struct gr_vk_device {
     CUdevice cuda;
     int cuda_ordinal;
     struct gr_context context; /* the one that was current, or the primary one */
+    CUdevice computing;        /* the context's, which may be another that reaches the memory */
     bool has_timeline; /* timeline semaphores at all; that the feature is enabled cannot be asked */
     bool exports_timeline, exports_binary; /* such semaphores can be handed to CUDA */
     bool without_pair;                     /* who wraps it gives resources their order himself */
@@ -60,6 +61,13 @@ void vk_device_drop(gr_vk_device *device);
 /* The same for a semaphore of that owner. */
 void vk_device_hold_by(gr_vk_device *device, enum vk_semaphore_owner owner);
 void vk_device_drop_by(gr_vk_device *device, enum vk_semaphore_owner owner);
+
+/*
+ * Refuses `what` that CUDA takes from its own device only, if the context is of another one:
+ * `instead` is the way out.
+ */
+gr_status vk_check_one_device(const gr_vk_device *device, const char *what, const char *instead,
+                              const char *call);
 
 /* What calls check first: that the device is not NULL, and for some that `info` is not. */
 gr_status vk_check_device(const gr_vk_device *device, const char *call);

@@ -11,6 +11,11 @@
 #include "vk/error.h"
 #include "vk/image_rules.h"
 
+#define COPY_INSTEAD                                                                               \
+    "Share a buffer (gr_vk_buffer_create()) and copy between it and the image by "                 \
+    "vkCmdCopyBufferToImage, or make a context of the device that draws current before "           \
+    "gr_vk_device_wrap()."
+
 #define IMAGE_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
 
 VkImage gr_vk_image(const gr_resource *resource)
@@ -78,7 +83,8 @@ static const gr_vk_format_info *take_image(const gr_vk_device *device,
 {
     if (vk_check_arguments(device, given, call) != GR_OK ||
         GR_TAKE(gr_vk_image_desc, info, given, call) != GR_OK ||
-        gr_flags_check(flags, IMAGE_FLAGS, call) != GR_OK)
+        gr_flags_check(flags, IMAGE_FLAGS, call) != GR_OK ||
+        vk_check_one_device(device, "Images", COPY_INSTEAD, call) != GR_OK)
         return NULL;
     if (!info->image || !info->create_info) {
         gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -245,6 +251,8 @@ static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo 
         status = vk_image_check(info, call);
     if (status == GR_OK)
         status = check_chain(info, call);
+    if (status == GR_OK)
+        status = vk_check_one_device(device, "Images", COPY_INSTEAD, call);
     if (status == GR_OK && info->usage == 0)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
                          "`usage` is 0: say what Vulkan does with the image, for example "

@@ -194,7 +194,8 @@ gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags 
                        b->image ? "image" : "buffer", need.memory.memoryTypeBits,
                        b->image ? "image" : "buffer");
     b->dedicated = need.prefers_dedicated || need.requires_dedicated ||
-                   (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT);
+                   (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) ||
+                   b->device->computing != b->device->cuda; /* another one imports no other */
     b->memory_size = size_to_allocate(b, &need);
     gr_status status = allocate(b, type, has_address);
     return status == GR_OK ? bind_memory(b) : status;

@@ -80,6 +80,7 @@ gr_status vk_memory_export(const struct vk_binding *b, struct gr_memory_export *
         return status;
     *memory = (struct gr_memory_export){
         .fd = info.fd,
+        .device = b->device->cuda,
         .size = (size_t)b->memory_size,
         .dedicated = b->dedicated,
     };

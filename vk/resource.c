@@ -54,6 +54,13 @@ static gr_status export_for_peer(const gr_resource *resource, struct gr_memory_e
     return GR_OK;
 }
 
+static gr_status export_semaphore(const gr_resource *resource, const gr_semaphore *semaphore,
+                                  gr_semaphore_desc *info)
+{
+    (void)resource;
+    return vk_semaphore_export(semaphore, info);
+}
+
 static gr_semaphore *create_semaphore(const gr_resource *resource)
 {
     gr_semaphore *semaphore = gr_vk_semaphore_create(vk_resource_of(resource)->binding.device,
@@ -70,7 +77,7 @@ static const struct gr_external_kind vk_kind = {
     .end = end,
 #ifndef _WIN32
     .export_memory = export_for_peer,
-    .export_semaphore = vk_semaphore_export,
+    .export_semaphore = export_semaphore,
     .create_semaphore = create_semaphore,
 #endif
 };

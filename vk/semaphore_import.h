@@ -19,7 +19,7 @@ gr_semaphore *vk_semaphore_import(gr_vk_device *device, const gr_vk_semaphore_de
 VkSemaphore vk_semaphore_imported(const gr_semaphore *semaphore);
 
 /*
- * The hook export_semaphore() of Vulkan's resources. GR_ERR_UNSUPPORTED: it is not one that was
+ * For the hook export_semaphore() of Vulkan's resources. GR_ERR_UNSUPPORTED: it is not one that was
  * exported.
  */
 gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *info);

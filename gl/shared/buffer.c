@@ -40,7 +40,8 @@ static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const 
     size_t size = *(const size_t *)info;
     size_t room = gr_cuda_is_software() ? GR_MESA_ROOM : 0;
     r->target = GL_ARRAY_BUFFER;
-    gr_status status = gr_external_make_vmm(&r->external, cuda, size + room, NULL, flags, call);
+    gr_status status =
+        gr_external_make_vmm(&r->external, cuda, r->device, size + room, NULL, flags, call);
     if (status != GR_OK)
         return status;
     r->external.base.size = size;
@@ -54,6 +55,7 @@ static gr_status export_memory(const struct gl_shared *r, struct gr_memory_expor
 {
     *memory = (struct gr_memory_export){
         .fd = -1,
+        .device = r->device,
         .vmm = true,
         .size = r->external.memory->size,
         .dedicated = r->external.memory->dedicated,

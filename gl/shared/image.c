@@ -87,7 +87,7 @@ static gr_status make_memory(struct gl_shared *r, const struct wish *wish, unsig
     };
     struct gr_error_record before;
     gr_error_save(&before);
-    gr_vk_device *device = gl_vulkan_wrap(call);
+    gr_vk_device *device = gl_vulkan_wrap(r->device, call);
     r->vulkan = device ? make_image(device, &image, *flags) : NULL;
     gr_vk_device_free(device); /* the image holds it */
     if (!r->vulkan)
@@ -130,7 +130,7 @@ static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *
     image->normalized = seen->normalized;
     const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .image = image);
     memory->part = &part;
-    gr_status status = gl_vulkan_memory_fd(r->vulkan, &memory->fd);
+    gr_status status = gl_vulkan_memory_fd(r->device, r->vulkan, &memory->fd);
     if (status != GR_OK)
         return status;
     status = gr_external_make(&r->external, cuda, memory, flags, call);
@@ -196,7 +196,7 @@ static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const 
     if (status == GR_OK)
         status = import_into_cuda(r, cuda, wish, flags, &memory, call);
     if (status == GR_OK)
-        status = gl_vulkan_memory_fd(r->vulkan, &fd);
+        status = gl_vulkan_memory_fd(r->device, r->vulkan, &fd);
     if (status == GR_OK)
         status = gl_shared_import(r->names, fd, memory.size, memory.dedicated, call);
     return status == GR_OK ? make_storage(r, wish->info, call) : status;
@@ -206,15 +206,17 @@ static gr_status export_memory(const struct gl_shared *r, struct gr_memory_expor
 {
     *memory = (struct gr_memory_export){
         .fd = -1,
+        .device = r->device,
         .size = r->external.memory->size,
         .dedicated = r->external.memory->dedicated,
         .image = r->image,
     };
     memory->part.image = &memory->image;
-    return gl_vulkan_memory_fd(r->vulkan, &memory->fd);
+    return gl_vulkan_memory_fd(r->device, r->vulkan, &memory->fd);
 }
 
-static const struct gl_shared_maker maker = {.make = make, .export_memory = export_memory};
+static const struct gl_shared_maker maker = {
+    .is_image = true, .make = make, .export_memory = export_memory};
 
 gr_resource *gl_shared_image(const gr_gl_image_desc *info, unsigned flags, const char *call)
 {

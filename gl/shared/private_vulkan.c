@@ -10,7 +10,6 @@
 
 #include <grinterop/vk.h>
 
-#include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/live.h"
 #include "lib/sync/semaphore.h"
@@ -59,15 +58,9 @@ static struct private_vulkan *open_device(CUdevice cuda, const char *call)
     return vulkan;
 }
 
-/* Of the current CUDA context's device, whose number is its ordinal. */
-static const struct private_vulkan *find(bool may_open, const char *call)
+/* The device's number is its ordinal. */
+static const struct private_vulkan *find(CUdevice cuda, bool may_open, const char *call)
 {
-    CUdevice cuda;
-    CUresult result = gr_driver()->CtxGetDevice(&cuda);
-    if (result != CUDA_SUCCESS) {
-        gr_fail_cuda(result, "cuCtxGetDevice", "The CUDA context has no device.");
-        return NULL;
-    }
     pthread_mutex_lock(&lock);
     struct private_vulkan *vulkan = opened;
     while (vulkan && vulkan->cuda != cuda)
@@ -78,9 +71,9 @@ static const struct private_vulkan *find(bool may_open, const char *call)
     return vulkan;
 }
 
-struct gr_vk_device *gl_vulkan_wrap(const char *call)
+struct gr_vk_device *gl_vulkan_wrap(CUdevice cuda, const char *call)
 {
-    const struct private_vulkan *vulkan = find(true, call);
+    const struct private_vulkan *vulkan = find(cuda, true, call);
     if (!vulkan)
         return NULL;
     const gr_vk_headless_info *h = vulkan->handles;
@@ -92,9 +85,9 @@ struct gr_vk_device *gl_vulkan_wrap(const char *call)
     return device;
 }
 
-gr_semaphore *gl_vulkan_semaphore(bool timeline, const char *call)
+gr_semaphore *gl_vulkan_semaphore(CUdevice cuda, bool timeline, const char *call)
 {
-    gr_vk_device *device = gl_vulkan_wrap(call);
+    gr_vk_device *device = gl_vulkan_wrap(cuda, call);
     if (!device)
         return NULL;
     gr_semaphore *semaphore = gr_vk_semaphore_create(device, timeline ? VK_SEMAPHORE_TYPE_TIMELINE
@@ -116,9 +109,9 @@ static gr_status refuse_fd(VkResult result, const char *vulkan_call, const char 
                    "The %s of grinterop's own Vulkan device could not be exported.", what);
 }
 
-gr_status gl_vulkan_memory_fd(const gr_resource *image, int *fd)
+gr_status gl_vulkan_memory_fd(CUdevice cuda, const gr_resource *image, int *fd)
 {
-    const struct private_vulkan *vulkan = find(false, __func__);
+    const struct private_vulkan *vulkan = find(cuda, false, __func__);
     const VkMemoryGetFdInfoKHR get = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
         .memory = gr_vk_memory(image),
@@ -132,9 +125,9 @@ gr_status gl_vulkan_memory_fd(const gr_resource *image, int *fd)
                                             : refuse_fd(result, "vkGetMemoryFdKHR", "memory");
 }
 
-gr_status gl_vulkan_semaphore_fd(const gr_semaphore *semaphore, int *fd)
+gr_status gl_vulkan_semaphore_fd(CUdevice cuda, const gr_semaphore *semaphore, int *fd)
 {
-    const struct private_vulkan *vulkan = find(false, __func__);
+    const struct private_vulkan *vulkan = find(cuda, false, __func__);
     const VkSemaphoreGetFdInfoKHR get = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
         .semaphore = gr_vk_semaphore(semaphore),

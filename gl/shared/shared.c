@@ -136,22 +136,22 @@ static gr_status export_memory(const gr_resource *resource, struct gr_memory_exp
     return status;
 }
 
-static gr_status export_semaphore(const gr_semaphore *semaphore, gr_semaphore_desc *info)
+static gr_status export_semaphore(const gr_resource *resource, const gr_semaphore *semaphore,
+                                  gr_semaphore_desc *info)
 {
     bool pushed;
     gr_status status = gr_context_enter(&semaphore->context, &pushed, "gr_resource_send");
     if (status != GR_OK)
         return status;
     *info = GR_INIT(gr_semaphore_desc, .type = semaphore->type, .fd = -1);
-    status = gl_vulkan_semaphore_fd(semaphore, &info->fd);
+    status = gl_vulkan_semaphore_fd(gl_shared_of(resource)->device, semaphore, &info->fd);
     gr_context_leave(pushed);
     return status;
 }
 
 static gr_semaphore *create_semaphore(const gr_resource *resource)
 {
-    (void)resource;
-    return gl_vulkan_semaphore(true, "gr_ring_send");
+    return gl_vulkan_semaphore(gl_shared_of(resource)->device, true, "gr_ring_send");
 }
 
 /* Also of one that has not become a resource. */
@@ -231,12 +231,12 @@ static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda, 
                             unsigned flags, const char *call)
 {
     struct gl_errors errors;
-    gr_status status = gl_shared_check(&r->context, call);
+    gr_status status = gl_shared_check(&r->context, r->maker->is_image, &r->device, call);
     if (status != GR_OK)
         return status;
     gl_errors_begin(&errors);
     r->names = gl_names_make(&r->context, call);
-    r->timeline = r->names ? gl_timeline_hold(&r->context, cuda, call) : NULL;
+    r->timeline = r->names ? gl_timeline_hold(&r->context, cuda, r->device, call) : NULL;
     status = r->timeline ? r->maker->make(r, cuda, info, flags, call) : gr_last_error()->status;
     gl_errors_end(&errors);
     if (status == GR_OK)
@@ -257,6 +257,15 @@ static void discard(struct gl_shared *r, struct gr_context *cuda)
         gr_context_drop(cuda);
     }
     gr_error_restore(&cause);
+}
+
+/* "shared", with the devices where they are two. CUDA's context is current. */
+static void name_transport(struct gl_shared *r)
+{
+    char devices[440];
+    gl_shared_say_devices(r->device, devices, sizeof(devices));
+    snprintf(r->transport, sizeof(r->transport), "shared%s%s%s", *devices ? " (" : "", devices,
+             *devices ? ")" : "");
 }
 
 gr_resource *gl_shared_create(const struct gl_shared_maker *maker, const void *info, unsigned flags,
@@ -280,12 +289,14 @@ gr_resource *gl_shared_create(const struct gl_shared_maker *maker, const void *i
     if (gr_context_enter(&cuda, &pushed, call) != GR_OK)
         goto fail;
     gr_status status = make_parts(r, &cuda, info, flags, call);
+    if (status == GR_OK)
+        name_transport(r);
     gr_context_leave(pushed);
     if (status != GR_OK)
         goto fail;
     gr_resource *resource = &r->external.base;
     resource->transport_bit = GR_TRANSPORT_SHARED;
-    resource->transport = "shared";
+    resource->transport = r->transport;
     resource->api = GR_OPENGL;
     gr_resource_log_each(call, &resource, 1);
     return resource;

@@ -18,10 +18,13 @@ struct gl_shared {
     struct gr_external external;
     const struct gl_shared_maker *maker;
     struct gl_context context;
+    CUdevice
+        device; /* that draws and has the memory; CUDA's context may be of one that reaches it */
     struct gl_names *names; /* the buffer or texture, and its memory object */
     unsigned int target;    /* GL_ARRAY_BUFFER for buffers */
     struct gl_timeline *timeline;
     struct gl_later parked; /* while a buffer of it is set aside */
+    char transport[480];    /* with both devices, where they are two */
     /* Of an image: "GL_RGBA8", what CUDA sees, and its memory, of grinterop's own Vulkan device. */
     const char *format;
     gr_external_image_desc image;
@@ -36,6 +39,7 @@ unsigned int gl_shared_name(const struct gl_shared *r);
 
 /* What buffers and images do differently. */
 struct gl_shared_maker {
+    bool is_image;
     /*
      * Gives the resource memory, with gr_external_make() or gr_external_make_vmm(), and then its
      * OpenGL object. Both contexts are current, and OpenGL's errors begun. Records an error; what

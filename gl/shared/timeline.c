@@ -47,7 +47,7 @@ static gr_status import_semaphore(struct gl_timeline *t, const gr_semaphore *sem
                                   GLuint *name, const char *call)
 {
     int fd;
-    gr_status status = gl_vulkan_semaphore_fd(semaphore, &fd);
+    gr_status status = gl_vulkan_semaphore_fd(t->device, semaphore, &fd);
     if (status != GR_OK)
         return status;
     if (t->waits == GL_WAITS_TIMELINE)
@@ -79,10 +79,10 @@ static void end_pair(struct gl_timeline *t)
 static gr_status make_pair(struct gl_timeline *t, const char *call)
 {
     bool counts = t->waits == GL_WAITS_TIMELINE;
-    t->acquire = gl_vulkan_semaphore(counts, call);
+    t->acquire = gl_vulkan_semaphore(t->device, counts, call);
     if (!t->acquire)
         goto fail;
-    t->release = gl_vulkan_semaphore(counts, call);
+    t->release = gl_vulkan_semaphore(t->device, counts, call);
     if (!t->release)
         goto fail;
     t->names = gl_names_make(&t->context, call);
@@ -134,7 +134,7 @@ static void choose(struct gl_timeline *t, const char *call)
 }
 
 static struct gl_timeline *make(const struct gl_context *context, const struct gr_context *cuda,
-                                const char *call)
+                                CUdevice device, const char *call)
 {
     struct gl_timeline *t = calloc(1, sizeof(*t));
     if (!t) {
@@ -146,6 +146,7 @@ static struct gl_timeline *make(const struct gl_context *context, const struct g
         return NULL;
     }
     t->context = *context;
+    t->device = device;
     choose(t, call);
     return t;
 }
@@ -156,14 +157,15 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gl_timeline *timelines;
 
 struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
-                                     const struct gr_context *cuda, const char *call)
+                                     const struct gr_context *cuda, CUdevice device,
+                                     const char *call)
 {
     pthread_mutex_lock(&lock);
     struct gl_timeline *t = timelines;
     while (t && !(gl_context_same(&t->context, context) && t->cuda.handle == cuda->handle))
         t = t->next;
     if (!t)
-        t = make(context, cuda, call);
+        t = make(context, cuda, device, call);
     if (t && t->holds == 0 && t->waits != GL_WAITS_BINARY) {
         t->next = timelines;
         timelines = t;

@@ -24,6 +24,7 @@ struct gl_timeline {
     size_t holds;
     struct gl_context context;
     struct gr_context cuda; /* with a hold of its own */
+    CUdevice device;        /* that draws, and whose Vulkan made the semaphores */
     enum gl_waits waits;
     gr_semaphore *acquire, *release; /* NULL where the thread waits, as is `names` */
     struct gl_names *names;          /* OpenGL's two of the same */
@@ -32,12 +33,13 @@ struct gl_timeline {
 };
 
 /*
- * The pair of both contexts, which are current, made if there is none; the caller may drop its hold
- * anywhere. OpenGL's errors have been begun (saved_state.h). NULL, with the error, only if there is
- * no memory or CUDA is broken.
+ * The pair of both contexts, which are current, made if there is none; OpenGL's draws on `device`,
+ * which CUDA's reaches. The caller may drop its hold anywhere. OpenGL's errors have been begun
+ * (saved_state.h). NULL, with the error, only if there is no memory or CUDA is broken.
  */
 struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
-                                     const struct gr_context *cuda, const char *call);
+                                     const struct gr_context *cuda, CUdevice device,
+                                     const char *call);
 void gl_timeline_drop(struct gl_timeline *timeline);
 
 /* "timeline semaphores"; static. */

@@ -10,6 +10,7 @@
 #include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/peer_device.h"
 #include "gl/context_check.h"
 #include "gl/cuda_device.h"
 #include "gl/diagnose.h"
@@ -37,29 +38,77 @@ static gr_status check_opengl(const struct gl_context *context, const char *call
                    context->direct ? "" : " GL_ARB_direct_state_access (OpenGL 4.5)");
 }
 
-static gr_status check_device(const char *call)
+/* ---- The devices ----------------------------------------------------------------------------- */
+
+/* The current context's device, if it is one of those that draw, else the first of them. */
+static gr_status find_drawing(CUdevice current, CUdevice *drawing, const char *call)
 {
-    CUdevice drawing[DEVICES_MAX], current = -1;
+    CUdevice devices[DEVICES_MAX];
     unsigned int count = 0;
-    const gr_cuda_api *cu = gr_driver();
-    CUresult result = cu->GLGetDevices(&count, drawing, DEVICES_MAX, GR_GL_DEVICE_LIST_ALL);
-    if (result == CUDA_SUCCESS)
-        result = cu->CtxGetDevice(&current);
-    for (unsigned int i = 0; result == CUDA_SUCCESS && i < count; i++)
-        if (drawing[i] == current)
-            return GR_OK;
+    CUresult result =
+        gr_driver()->GLGetDevices(&count, devices, DEVICES_MAX, GR_GL_DEVICE_LIST_ALL);
+    if (result == CUDA_SUCCESS && count > 0) {
+        *drawing = devices[0];
+        for (unsigned int i = 0; i < count; i++)
+            if (devices[i] == current)
+                *drawing = current;
+        return GR_OK;
+    }
     char text[620];
     gl_diagnose(result, text, sizeof(text));
     return gr_fail_code(GR_ERR_UNSUPPORTED, GR_DOMAIN_NONE, 0, NULL, call,
-                        "OpenGL's storage cannot be shared between two devices. %s", text);
+                        "OpenGL's storage cannot be shared: it draws on no device of CUDA's. %s",
+                        text);
 }
 
-static gr_status check_driver(const char *call)
+static gr_status refuse_pair(CUdevice drawing, CUdevice current, bool is_image, const char *call)
+{
+    char draws[200], computes[200];
+    gr_device_text(drawing, draws, sizeof(draws));
+    gr_device_text(current, computes, sizeof(computes));
+    if (is_image)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "Images cannot be shared between two devices: OpenGL draws on %s, CUDA "
+                       "computes on %s. Share a buffer (gr_gl_buffer_create()) and let OpenGL copy "
+                       "from it, bound to GL_PIXEL_UNPACK_BUFFER, by glTextureSubImage2D. " INSTEAD,
+                       draws, computes);
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "OpenGL's storage cannot be shared between these two devices: OpenGL draws on "
+                   "%s, to which %s, where CUDA computes, has no peer access "
+                   "(cuDeviceCanAccessPeer; nvidia-smi topo -p2p r). " INSTEAD,
+                   draws, computes);
+}
+
+static gr_status check_devices(bool is_image, CUdevice *drawing, const char *call)
+{
+    CUdevice current;
+    gr_status status = gr_current_device(&current);
+    if (status == GR_OK)
+        status = find_drawing(current, drawing, call);
+    if (status != GR_OK || *drawing == current)
+        return status;
+    return !is_image && gr_device_reaches(current, *drawing)
+               ? GR_OK
+               : refuse_pair(*drawing, current, is_image, call);
+}
+
+void gl_shared_say_devices(CUdevice drawing, char *text, size_t size)
+{
+    CUdevice current;
+    char draws[200], computes[200];
+    *text = '\0';
+    if (gr_driver()->CtxGetDevice(&current) != CUDA_SUCCESS || current == drawing)
+        return;
+    gr_device_text(drawing, draws, sizeof(draws));
+    gr_device_text(current, computes, sizeof(computes));
+    snprintf(text, size, "storage on %s, CUDA on %s, which reaches it by peer access", draws,
+             computes);
+}
+
+static gr_status check_driver(CUdevice device, const char *call)
 {
     const gr_cuda_api *cu = gr_driver();
-    CUdevice device = 0;
     int maps = 0, exports = 0;
-    cu->CtxGetDevice(&device);
     cu->DeviceGetAttribute(&maps, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device);
     cu->DeviceGetAttribute(&exports,
                            CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, device);
@@ -71,20 +120,28 @@ static gr_status check_driver(const char *call)
                    maps ? "export memory as file descriptors" : "map memory that is exported");
 }
 
-gr_status gl_shared_check(const struct gl_context *context, const char *call)
+gr_status gl_shared_check(const struct gl_context *context, bool is_image, CUdevice *drawing,
+                          const char *call)
 {
     gr_status status = check_opengl(context, call);
     if (status == GR_OK)
-        status = check_device(call);
-    return status == GR_OK ? check_driver(call) : status;
+        status = check_devices(is_image, drawing, call);
+    return status == GR_OK ? check_driver(*drawing, call) : status;
 }
+
+/* ---- For the application --------------------------------------------------------------------- */
 
 static void say_usable(const struct gl_timeline *t, char *reason, size_t size)
 {
     const char *renderer = (const char *)glGetString(GL_RENDERER);
-    snprintf(reason, size, "%.120s imports CUDA's memory; both wait for each other by %s%s%s%s.",
-             renderer ? renderer : "this OpenGL", gl_timeline_text(t), t->why[0] ? " (" : "",
-             t->why, t->why[0] ? ")" : "");
+    char devices[480];
+    gl_shared_say_devices(t->device, devices, sizeof(devices));
+    size_t used = (size_t)snprintf(
+        reason, size, "%.120s imports CUDA's memory; both wait for each other by %s%s%s%s.",
+        renderer ? renderer : "this OpenGL", gl_timeline_text(t), t->why[0] ? " (" : "", t->why,
+        t->why[0] ? ")" : "");
+    if (*devices && used < size)
+        snprintf(reason + used, size - used, " Buffers only: %s.", devices);
 }
 
 static gr_status probe(char *reason, size_t size)
@@ -92,6 +149,7 @@ static gr_status probe(char *reason, size_t size)
     struct gl_context context;
     struct gr_context cuda;
     struct gl_errors errors;
+    CUdevice drawing;
     bool pushed;
     gr_status status = gl_context_begin(&context, "is to be asked", "gr_gl_probe");
     if (status == GR_OK)
@@ -100,10 +158,10 @@ static gr_status probe(char *reason, size_t size)
         return status;
     status = gr_context_enter(&cuda, &pushed, "gr_gl_probe");
     if (status == GR_OK) {
-        status = gl_shared_check(&context, "gr_gl_probe");
+        status = gl_shared_check(&context, false, &drawing, "gr_gl_probe");
         if (status == GR_OK) {
             gl_errors_begin(&errors);
-            struct gl_timeline *t = gl_timeline_hold(&context, &cuda, "gr_gl_probe");
+            struct gl_timeline *t = gl_timeline_hold(&context, &cuda, drawing, "gr_gl_probe");
             gl_errors_end(&errors);
             status = t ? GR_OK : GR_ERR_UNSUPPORTED;
             if (t)

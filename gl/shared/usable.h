@@ -7,9 +7,19 @@
 
 #include "gl/current_context.h"
 
-/* Records what is missing. The OpenGL context, which was remembered, and a CUDA context are
- * current. */
-gr_status gl_shared_check(const struct gl_context *context, const char *call);
+/*
+ * Records what is missing. The OpenGL context, which was remembered, and a CUDA context are
+ * current. *drawing is the CUDA device that draws, which has the storage: the context's, or for
+ * buffers one that the context's reaches.
+ */
+gr_status gl_shared_check(const struct gl_context *context, bool is_image, CUdevice *drawing,
+                          const char *call);
+
+/*
+ * Says where the storage is and who computes, "storage on ..., CUDA on ..., which reaches it by
+ * peer access"; "" where that is one device.
+ */
+void gl_shared_say_devices(CUdevice drawing, char *text, size_t size);
 
 /*
  * Whether gr_gl_buffer_create() and gr_gl_image_create() can share storage between the current

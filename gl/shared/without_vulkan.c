@@ -15,15 +15,17 @@ static gr_status refuse(const char *call)
         "share come from. Build it with Vulkan, or use GR_TRANSPORT_INTEROP.");
 }
 
-gr_semaphore *gl_vulkan_semaphore(bool timeline, const char *call)
+gr_semaphore *gl_vulkan_semaphore(CUdevice device, bool timeline, const char *call)
 {
+    (void)device;
     (void)timeline;
     refuse(call);
     return NULL;
 }
 
-gr_status gl_vulkan_semaphore_fd(const gr_semaphore *semaphore, int *fd)
+gr_status gl_vulkan_semaphore_fd(CUdevice device, const gr_semaphore *semaphore, int *fd)
 {
+    (void)device;
     (void)semaphore;
     *fd = -1;
     return refuse(__func__);

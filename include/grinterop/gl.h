@@ -164,7 +164,8 @@ typedef struct gr_transport_info {
  *
  * `transport` is GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED or GR_TRANSPORT_COPY. Of CUDA it is the
  * current context's device; without a context the one that draws. Interop is tried with a buffer
- * of 16 bytes. Nothing stays behind: no object, no binding, no error of OpenGL's.
+ * of 16 bytes. Between two GPUs storage is shared for buffers only, as the reason says. Nothing
+ * stays behind: no object, no binding, no error of OpenGL's.
  *
  * Valid    until this thread asks about the same transport again
  * Thread   where the OpenGL context is current
@@ -190,6 +191,10 @@ GR_API const gr_transport_info *gr_gl_probe(gr_transport transport);
  * and by waits of the thread where OpenGL has none. Where storage cannot be shared, the buffer is
  * an ordinary one of OpenGL's, registered or copied, as `options` allow. With a copy that CUDA
  * writes it stays mapped, in host memory, and CUDA copies into it: for what is drawn once a frame.
+ *
+ * OpenGL may draw on one GPU and CUDA compute on another, if the CUDA context is of a device that
+ * has peer access to the one that draws (cuDeviceCanAccessPeer). The storage is on the GPU that
+ * draws; CUDA's kernels and copies reach it there. gr_resource_describe() names both.
  *
  * Owner    the caller frees the resource. The OpenGL buffer is deleted with it, or by the next call
  *          in its context if that is not current then
@@ -242,11 +247,13 @@ typedef struct gr_gl_image_desc {
  * All that is said of gr_gl_buffer_create() holds here too. Where the storage is shared, the layers
  * of an array and the faces of a cube are one array for CUDA (gr_image_info.layered). Its memory
  * and the semaphores come from a Vulkan device of grinterop's own on the same GPU, which is opened
- * at the first need.
+ * at the first need. Unlike a buffer's, its storage is not shared with a CUDA context of another
+ * GPU: share a buffer there, and let OpenGL copy from it (GL_PIXEL_UNPACK_BUFFER).
  *
  * Errors: as for gr_gl_buffer_create(), and
  *     GR_ERR_INVALID_VALUE  the description: its target, size, or more levels than the size has
- *     GR_ERR_UNSUPPORTED    the format cannot be shared, or grinterop was built without Vulkan
+ *     GR_ERR_UNSUPPORTED    the format cannot be shared, CUDA computes on another GPU, or grinterop
+ *                           was built without Vulkan
  *     GR_ERR_VULKAN         grinterop's own Vulkan device refused
  */
 GR_API gr_resource *gr_gl_image_create(const gr_gl_image_desc *desc, unsigned flags,

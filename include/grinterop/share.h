@@ -70,7 +70,9 @@ GR_API gr_status gr_resource_send(int socket, gr_resource *resource, const void 
  *     size_t size;
  *     gr_resource *r = gr_resource_receive(socket, &mesh, sizeof(mesh), &size, 1000);
  *
- * It is imported into the current CUDA context, or else the primary context of the sender's device.
+ * It is imported into the current CUDA context if that is of the device that has the memory. For a
+ * buffer of grinterop's own the context may be of any device with peer access to that one
+ * (cuDeviceCanAccessPeer). Else it is imported into that device's primary context.
  *
  * Owner    the caller, who frees it with gr_resource_free()
  * Data     *size is how many bytes came. `size` may be NULL, and so may `data` if `room` is 0

@@ -133,15 +133,20 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
 /*
  * Wraps your VkDevice, and finds the CUDA device that it is.
  *
- * If a CUDA context is current, it has to be of that device, and is used. If none is, the device's
- * primary context is retained for as long as the wrap lives.
+ * If a CUDA context is current, it is used: it has to be of that device, or of one that has peer
+ * access to it (cuDeviceCanAccessPeer). If none is, the device's primary context is retained for as
+ * long as the wrap lives.
+ *
+ * With a context of another device only buffers are shared whose memory is dedicated to them, as
+ * gr_vk_buffer_create() makes them, and semaphores. Vulkan has the memory, CUDA reaches it there.
  *
  * Owner    the caller frees it with gr_vk_device_free()
  * Valid    instance, device and queue have to outlive it, and all that is made of it
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  a NULL; a queue family that the device does not have; the current CUDA
- *                           context is of another device; synchronization2 is set and not there
+ *                           context is of a device without peer access to it;
+ *                           synchronization2 is set and not there
  *     GR_ERR_UNSUPPORTED    no CUDA device is that one; or extensions are missing, which the
  *                           message lists all at once
  *     GR_ERR_VULKAN         a function of Vulkan 1.0 was not found
@@ -203,8 +208,9 @@ GR_API int gr_vk_device_describe(const gr_vk_device *device, char *text, size_t 
  *     GR_ERR_INVALID_VALUE  a NULL, a wrong sType, usage 0, a size or shape that Vulkan has not,
  *                           flags; or handle types in the chain that CUDA does not import
  *     GR_ERR_UNSUPPORTED    CUDA has no such format, and the message names one to use instead; the
- *                           image is multisampled, sparse or protected; or the device cannot export
- *                           it with these usages
+ *                           image is multisampled, sparse or protected; the device cannot export
+ *                           it with these usages; or CUDA computes on another device, which takes
+ *                           no images, and no memory that is not dedicated to one buffer
  *     GR_ERR_NO_MEMORY      of the device, or of the process
  *     GR_ERR_VULKAN         Vulkan refused
  *     GR_ERR_CUDA           CUDA refused

@@ -12,8 +12,9 @@
 /* Memory on its way to another process. */
 struct gr_memory_export {
     int fd;
-    bool vmm;    /* made by cuMemCreate, so imported by cuMemImportFromShareableHandle */
-    size_t size; /* of the whole memory, in bytes */
+    CUdevice device; /* that has it; the resource's CUDA context may be of one that reaches it */
+    bool vmm;        /* made by cuMemCreate, so imported by cuMemImportFromShareableHandle */
+    size_t size;     /* of the whole memory, in bytes */
     bool dedicated;
     gr_external_part_desc part;
     gr_external_image_desc image; /* where part.image points for images */
@@ -44,11 +45,12 @@ struct gr_external_kind {
     gr_status (*begin_use)(gr_resource *const resources[], size_t n);
 
     /*
-     * For another process: the memory's handle, with its description, and the semaphores'. The
-     * descriptors are the caller's. NULL where that cannot be.
+     * For another process: the memory's handle, with its description, and that of a semaphore of
+     * such a resource. The descriptors are the caller's. NULL where that cannot be.
      */
     gr_status (*export_memory)(const gr_resource *resource, struct gr_memory_export *memory);
-    gr_status (*export_semaphore)(const gr_semaphore *semaphore, gr_semaphore_desc *info);
+    gr_status (*export_semaphore)(const gr_resource *resource, const gr_semaphore *semaphore,
+                                  gr_semaphore_desc *info);
 
     /*
      * A new timeline semaphore that can be exported so, for a ring of such resources; NULL, with

@@ -71,16 +71,16 @@ static struct gr_import *finish_vmm(struct gr_import *import, gr_status status)
     return import;
 }
 
-struct gr_import *gr_import_new(size_t size, const char *call)
+struct gr_import *gr_import_new(CUdevice device, size_t size, const char *call)
 {
     struct gr_import *import = allocate(call);
-    return import ? finish_vmm(import, gr_vmm_create(&import->vmm, size)) : NULL;
+    return import ? finish_vmm(import, gr_vmm_create(&import->vmm, device, size)) : NULL;
 }
 
-struct gr_import *gr_import_vmm(int fd, size_t size, const char *call)
+struct gr_import *gr_import_vmm(CUdevice device, int fd, size_t size, const char *call)
 {
     struct gr_import *import = allocate(call);
-    return import ? finish_vmm(import, gr_vmm_import(&import->vmm, fd, size)) : NULL;
+    return import ? finish_vmm(import, gr_vmm_import(&import->vmm, device, fd, size)) : NULL;
 }
 
 void gr_import_drop(struct gr_import *import, bool alive)

@@ -31,11 +31,11 @@ struct gr_import {
  */
 struct gr_import *gr_import_memory(const gr_external_memory_desc *info, const char *call);
 
-/* Likewise new memory of CUDA's own, of at least `size` bytes. */
-struct gr_import *gr_import_new(size_t size, const char *call);
+/* Likewise new memory of CUDA's own on a device, of at least `size` bytes. */
+struct gr_import *gr_import_new(CUdevice device, size_t size, const char *call);
 
-/* Likewise memory of another process's CUDA: `size` as it was exported. */
-struct gr_import *gr_import_vmm(int fd, size_t size, const char *call);
+/* Likewise memory of another process's CUDA on a device: `size` as it was exported. */
+struct gr_import *gr_import_vmm(CUdevice device, int fd, size_t size, const char *call);
 
 /*
  * Lets go of one hold; `alive` says whether the CUDA context, then current, still is. NULL is fine.

@@ -143,16 +143,17 @@ gr_status gr_external_make(struct gr_external *r, const struct gr_context *conte
     return status;
 }
 
-gr_status gr_external_make_vmm(struct gr_external *r, const struct gr_context *context, size_t size,
-                               const struct gr_memory_export *import, unsigned flags,
-                               const char *call)
+gr_status gr_external_make_vmm(struct gr_external *r, const struct gr_context *context,
+                               CUdevice device, size_t size, const struct gr_memory_export *import,
+                               unsigned flags, const char *call)
 {
     bool pushed;
     gr_retired_collect();
     gr_status status = gr_context_enter(context, &pushed, call);
     if (status != GR_OK)
         return status;
-    r->memory = import ? gr_import_vmm(import->fd, import->size, call) : gr_import_new(size, call);
+    r->memory = import ? gr_import_vmm(device, import->fd, import->size, call)
+                       : gr_import_new(device, size, call);
     gr_context_leave(pushed);
     if (!r->memory)
         return gr_last_error()->status;

@@ -14,11 +14,12 @@ gr_status gr_external_make(struct gr_external *resource, const struct gr_context
                            const gr_external_memory_desc *info, unsigned flags, const char *call);
 
 /*
- * Likewise a buffer in new memory of CUDA's own, or in another process's when `import` is one: that
- * fd stays the caller's, and import->size is what was exported.
+ * Likewise a buffer in new memory of CUDA's own on a device that the context's reaches, or in
+ * another process's when `import` is one: that fd stays the caller's, and import->size is what was
+ * exported.
  */
 gr_status gr_external_make_vmm(struct gr_external *resource, const struct gr_context *context,
-                               size_t size, const struct gr_memory_export *import, unsigned flags,
-                               const char *call);
+                               CUdevice device, size_t size, const struct gr_memory_export *import,
+                               unsigned flags, const char *call);
 
 #endif

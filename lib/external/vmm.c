@@ -4,21 +4,12 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/peer_device.h"
 #include "lib/plural.h"
 
-static gr_status describe(CUmemAllocationProp *properties)
+static CUmemLocation on(CUdevice device)
 {
-    CUdevice device;
-    CUresult result = gr_driver()->CtxGetDevice(&device);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuCtxGetDevice",
-                            "The CUDA context has no device: has it been destroyed?");
-    *properties = (CUmemAllocationProp){
-        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
-        .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device},
-    };
-    return GR_OK;
+    return (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
 }
 
 static gr_status refuse(CUresult result, const char *driver_call, size_t bytes)
@@ -28,18 +19,30 @@ static gr_status refuse(CUresult result, const char *driver_call, size_t bytes)
                         gr_s(bytes));
 }
 
-/* Gives the memory an address, readable and writable by the device. */
-static gr_status map_whole(struct gr_vmm *vmm, const CUmemAllocationProp *properties)
+/* The current context's device, and the one that has the memory, where that is another. */
+static CUresult give_access(const struct gr_vmm *vmm, CUdevice device, CUdevice current)
+{
+    const CUmemAccessDesc access[] = {
+        {.location = on(current), .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+        {.location = on(device), .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+    };
+    return gr_driver()->MemSetAccess(vmm->ptr, vmm->size, access, device == current ? 1 : 2);
+}
+
+/* Gives the memory an address, readable and writable. */
+static gr_status map_whole(struct gr_vmm *vmm, CUdevice device)
 {
     const gr_cuda_api *cu = gr_driver();
-    CUmemAccessDesc access = {.location = properties->location,
-                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUdevice current;
+    gr_status status = gr_current_device(&current);
+    if (status != GR_OK)
+        return status;
     CUresult result = cu->MemAddressReserve(&vmm->ptr, vmm->size, 0, 0, 0);
     if (result != CUDA_SUCCESS)
         return refuse(result, "cuMemAddressReserve", vmm->size);
     result = cu->MemMap(vmm->ptr, vmm->size, 0, vmm->handle, 0);
     if (result == CUDA_SUCCESS) {
-        result = cu->MemSetAccess(vmm->ptr, vmm->size, &access, 1);
+        result = give_access(vmm, device, current);
         if (result == CUDA_SUCCESS)
             return GR_OK;
         cu->MemUnmap(vmm->ptr, vmm->size);
@@ -48,22 +51,23 @@ static gr_status map_whole(struct gr_vmm *vmm, const CUmemAllocationProp *proper
     return refuse(result, "cuMemMap", vmm->size);
 }
 
-static gr_status map_or_release(struct gr_vmm *vmm, const CUmemAllocationProp *properties)
+static gr_status map_or_release(struct gr_vmm *vmm, CUdevice device)
 {
-    gr_status status = map_whole(vmm, properties);
+    gr_status status = map_whole(vmm, device);
     if (status != GR_OK)
         gr_driver()->MemRelease(vmm->handle);
     return status;
 }
 
-gr_status gr_vmm_create(struct gr_vmm *vmm, size_t bytes)
+gr_status gr_vmm_create(struct gr_vmm *vmm, CUdevice device, size_t bytes)
 {
     const gr_cuda_api *cu = gr_driver();
-    CUmemAllocationProp properties;
+    const CUmemAllocationProp properties = {
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+        .location = on(device),
+    };
     size_t granularity = 0;
-    gr_status status = describe(&properties);
-    if (status != GR_OK)
-        return status;
     CUresult result = cu->MemGetAllocationGranularity(&granularity, &properties,
                                                       CU_MEM_ALLOC_GRANULARITY_MINIMUM);
     if (result != CUDA_SUCCESS || granularity == 0 || bytes > SIZE_MAX - granularity)
@@ -71,20 +75,16 @@ gr_status gr_vmm_create(struct gr_vmm *vmm, size_t bytes)
                       bytes);
     vmm->size = (bytes + granularity - 1) / granularity * granularity;
     result = cu->MemCreate(&vmm->handle, vmm->size, &properties, 0);
-    return result == CUDA_SUCCESS ? map_or_release(vmm, &properties)
+    return result == CUDA_SUCCESS ? map_or_release(vmm, device)
                                   : refuse(result, "cuMemCreate", vmm->size);
 }
 
-gr_status gr_vmm_import(struct gr_vmm *vmm, int fd, size_t size)
+gr_status gr_vmm_import(struct gr_vmm *vmm, CUdevice device, int fd, size_t size)
 {
-    CUmemAllocationProp properties;
-    gr_status status = describe(&properties);
-    if (status != GR_OK)
-        return status;
     vmm->size = size;
     CUresult result = gr_driver()->MemImportFromShareableHandle(
         &vmm->handle, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
-    return result == CUDA_SUCCESS ? map_or_release(vmm, &properties)
+    return result == CUDA_SUCCESS ? map_or_release(vmm, device)
                                   : refuse(result, "cuMemImportFromShareableHandle", size);
 }
 

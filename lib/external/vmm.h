@@ -16,12 +16,13 @@ struct gr_vmm {
 };
 
 /*
- * At least `bytes` of memory on the current CUDA context's device, mapped for it to read and write.
+ * At least `bytes` of memory on `device`, which the current CUDA context's device reaches, mapped
+ * for both to read and write.
  */
-gr_status gr_vmm_create(struct gr_vmm *vmm, size_t bytes);
+gr_status gr_vmm_create(struct gr_vmm *vmm, CUdevice device, size_t bytes);
 
-/* Another process's: `size` as it was created. The fd stays the caller's. */
-gr_status gr_vmm_import(struct gr_vmm *vmm, int fd, size_t size);
+/* Another process's, likewise: `size` as it was created. The fd stays the caller's. */
+gr_status gr_vmm_import(struct gr_vmm *vmm, CUdevice device, int fd, size_t size);
 
 /* A file descriptor of the memory, the caller's. */
 gr_status gr_vmm_export(CUmemGenericAllocationHandle handle, int *fd);

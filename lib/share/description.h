@@ -78,4 +78,7 @@ gr_status gr_ring_description_read(const struct gr_message *message,
  */
 gr_status gr_description_check(const struct gr_description *description, const char *call);
 
+/* Whether another device than the memory's may import it: buffers that have it to themselves. */
+bool gr_description_crosses(const struct gr_description *description);
+
 #endif

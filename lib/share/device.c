@@ -5,6 +5,7 @@
 #include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/peer_device.h"
 
 static gr_status get_uuid(CUdevice device, CUuuid *uuid)
 {
@@ -14,27 +15,16 @@ static gr_status get_uuid(CUdevice device, CUuuid *uuid)
     return gr_fail_cuda(result, "cuDeviceGetUuid", "The CUDA device does not say which one it is.");
 }
 
-/* Of the current context's device. */
-static gr_status get_own_uuid(CUuuid *uuid)
-{
-    CUdevice device;
-    CUresult result = gr_driver()->CtxGetDevice(&device);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuCtxGetDevice",
-                            "The CUDA context has no device: has it been destroyed?");
-    return get_uuid(device, uuid);
-}
-
 static void note_uuid(struct gr_description *d, const CUuuid *uuid)
 {
     d->uuid_low = gr_unpack((const unsigned char *)uuid->bytes, 8);
     d->uuid_high = gr_unpack((const unsigned char *)uuid->bytes + 8, 8);
 }
 
-gr_status gr_share_note_device(struct gr_description *d)
+gr_status gr_share_note_device(struct gr_description *d, CUdevice device)
 {
     CUuuid uuid;
-    gr_status status = get_own_uuid(&uuid);
+    gr_status status = get_uuid(device, &uuid);
     if (status == GR_OK)
         note_uuid(d, &uuid);
     return status;
@@ -61,7 +51,7 @@ static gr_status fail_no_device(const struct gr_description *d, int count, const
                    text, count, gr_cuda_driver_path());
 }
 
-static gr_status find_device(const struct gr_description *d, CUdevice *device, const char *call)
+gr_status gr_share_find_device(const struct gr_description *d, CUdevice *device, const char *call)
 {
     const gr_cuda_api *cu = gr_driver();
     int count = 0;
@@ -77,25 +67,20 @@ static gr_status find_device(const struct gr_description *d, CUdevice *device, c
     return fail_no_device(d, count, call);
 }
 
-gr_status gr_share_context(const struct gr_description *d, struct gr_context *context,
-                           const char *call)
+/* Whether the current context, if there is one, can have the memory. */
+static bool current_context_fits(const struct gr_description *d, CUdevice device)
 {
-    CUuuid uuid;
-    CUdevice device;
-    *context = (struct gr_context){.primary_of = -1};
-    if (!gr_driver_load())
-        return gr_last_error()->status;
-    const gr_cuda_api *cu = gr_driver();
-    if (cu->CtxGetCurrent(&context->handle) == CUDA_SUCCESS && context->handle) {
-        if (get_own_uuid(&uuid) == GR_OK && has_uuid(d, &uuid)) {
-            gr_context_identify(context);
-            return GR_OK;
-        }
-    }
-    gr_status status = find_device(d, &device, call);
-    if (status != GR_OK)
-        return status;
-    CUresult result = cu->DevicePrimaryCtxRetain(&context->handle, device);
+    CUcontext handle = NULL;
+    CUdevice current;
+    if (gr_driver()->CtxGetCurrent(&handle) != CUDA_SUCCESS || !handle ||
+        gr_driver()->CtxGetDevice(&current) != CUDA_SUCCESS)
+        return false;
+    return current == device || (gr_description_crosses(d) && gr_device_reaches(current, device));
+}
+
+static gr_status retain_primary(struct gr_context *context, CUdevice device, const char *call)
+{
+    CUresult result = gr_driver()->DevicePrimaryCtxRetain(&context->handle, device);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(
             result, "cuDevicePrimaryCtxRetain",
@@ -103,6 +88,23 @@ gr_status gr_share_context(const struct gr_description *d, struct gr_context *co
             "another process have the device for itself (nvidia-smi -q -d COMPUTE)?",
             call, device);
     context->primary_of = device;
+    gr_context_identify(context);
+    return GR_OK;
+}
+
+gr_status gr_share_context(const struct gr_description *d, struct gr_context *context,
+                           const char *call)
+{
+    CUdevice device;
+    *context = (struct gr_context){.primary_of = -1};
+    if (!gr_driver_load())
+        return gr_last_error()->status;
+    gr_status status = gr_share_find_device(d, &device, call);
+    if (status != GR_OK)
+        return status;
+    if (!current_context_fits(d, device))
+        return retain_primary(context, device, call);
+    gr_driver()->CtxGetCurrent(&context->handle);
     gr_context_identify(context);
     return GR_OK;
 }

@@ -6,10 +6,17 @@
 #include "lib/context.h"
 #include "lib/share/description.h"
 
-/* Writes the current context's device into the description. */
-gr_status gr_share_note_device(struct gr_description *description);
+/* Writes the device that has the memory into the description. */
+gr_status gr_share_note_device(struct gr_description *description, CUdevice device);
 
-/* The CUDA context for what comes from the device with that UUID; its hold is the caller's. */
+/* The device with that UUID. Records the error where this process sees none. */
+gr_status gr_share_find_device(const struct gr_description *description, CUdevice *device,
+                               const char *call);
+
+/*
+ * The CUDA context for what comes from that device: the current one, if its device is the same or
+ * reaches memory of that kind there, else the device's primary one. Its hold is the caller's.
+ */
 gr_status gr_share_context(const struct gr_description *description, struct gr_context *context,
                            const char *call);
 

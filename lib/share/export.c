@@ -75,17 +75,18 @@ gr_status gr_share_describe(const gr_resource *resource, struct gr_description *
     gr_status status = gr_context_enter(&resource->context, &pushed, call);
     if (status != GR_OK)
         return status;
-    status = gr_share_note_device(d);
-    if (status == GR_OK)
-        status = kind_of(resource)->export_memory(resource, &memory);
+    status = kind_of(resource)->export_memory(resource, &memory);
     gr_context_leave(pushed);
+    if (status != GR_OK)
+        return status;
+    message->fds[GR_MEMORY_FD] = memory.fd;
+    message->fd_count = 1;
+    status = gr_share_note_device(d, memory.device);
     if (status != GR_OK)
         return status;
     note_memory(d, resource, &memory);
     if (resource->is_image)
         note_image(d, &memory.image);
-    message->fds[GR_MEMORY_FD] = memory.fd;
-    message->fd_count = 1;
     gr_description_write(d, message);
     return GR_OK;
 }
@@ -97,7 +98,7 @@ gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
     char text[160];
     *info = GR_INIT(gr_semaphore_desc, .fd = -1);
     if (kind->export_semaphore && semaphore->handle) {
-        gr_status status = kind->export_semaphore(semaphore, info);
+        gr_status status = kind->export_semaphore(resource, semaphore, info);
         pthread_mutex_lock(&semaphore->lock);
         info->value = semaphore->timeline ? semaphore->signalled : 0;
         pthread_mutex_unlock(&semaphore->lock);

@@ -11,6 +11,7 @@
 #include "lib/error.h"
 #include "lib/plural.h"
 #include "lib/external/make_resource.h"
+#include "lib/share/device.h"
 
 /*
  * Memory of a CPU's drivers is a file, whose size can be asked. It has to be sealed: the peer could
@@ -73,9 +74,13 @@ static gr_status import_vmm(struct gr_external *r, const struct gr_description *
                             const struct gr_message *message, const struct gr_context *context,
                             const char *call)
 {
-    const struct gr_memory_export memory = {
+    struct gr_memory_export memory = {
         .fd = message->fds[GR_MEMORY_FD], .vmm = true, .size = (size_t)d->memory_size};
-    return gr_external_make_vmm(r, context, (size_t)d->size, &memory, (unsigned)d->flags, call);
+    gr_status status = gr_share_find_device(d, &memory.device, call);
+    if (status != GR_OK)
+        return status;
+    return gr_external_make_vmm(r, context, memory.device, (size_t)d->size, &memory,
+                                (unsigned)d->flags, call);
 }
 
 gr_resource *gr_share_import(const struct gr_description *d, struct gr_message *message,
