@@ -26,6 +26,7 @@ enum {
     FRAMES_MOST_GROUP = 64,
     FRAMES_MOST_SLOTS = 256,
     FRAMES_MESHES = 3,
+    FRAMES_MOST_COPIES = 6, /* slots of a ring by copy */
     FRAMES_ROWS = 64
 };
 
@@ -76,8 +77,9 @@ struct frames_run {
     CUgraphicsResource handle; /* of raw interop */
     unsigned name;             /* of its buffer */
     gr_ring *ring;
-    VkCommandBuffer *commands; /* of each slot */
-    struct frames_hand *hand;  /* of rows by hand */
+    unsigned names[FRAMES_MOST_COPIES]; /* of its buffers, where they are OpenGL's own */
+    VkCommandBuffer *commands;          /* of each slot */
+    struct frames_hand *hand;           /* of rows by hand */
     const gr_slot *slots[FRAMES_MOST_GROUP];
 };
 
@@ -187,6 +189,14 @@ extern const size_t frames_kind_count;
 extern const struct frames_kind *const frames_base;      /* raw interop in order */
 extern const struct frames_kind *const frames_read_base; /* where CUDA reads */
 extern const struct frames_kind frames_core;             /* measured by Python */
+
+/* copy_rows.c */
+bool frames_copy_open(struct frames *, struct frames_run *);
+bool frames_copy_open_created(struct frames *, struct frames_run *);
+bool frames_copy_open_ring(struct frames *, struct frames_run *);
+bool frames_copy_open_created_ring(struct frames *, struct frames_run *);
+bool frames_copy_ring(struct frames *, struct frames_run *);
+bool frames_copy_close_ring(struct frames *, struct frames_run *);
 
 /* vulkan_rows.c */
 void frames_vulkan_open(struct frames *frames);

@@ -91,15 +91,6 @@ static bool open_grinterop(struct frames *f, struct frames_run *run)
     return run->resource || frames_grinterop_failed("gr_from_gl_buffer");
 }
 
-static bool open_copy(struct frames *f, struct frames_run *run)
-{
-    const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
-    if (!frames_make_buffer(f, run))
-        return false;
-    run->resource = gr_from_gl_buffer_with(run->name, GR_WRITE_DISCARD, &by_copy);
-    return run->resource || frames_grinterop_failed("gr_from_gl_buffer_with");
-}
-
 bool frames_write_mapped(struct frames *f, gr_resource *resource)
 {
     gr_buffer *buffer = gr_map(resource, f->on.stream);
@@ -215,6 +206,11 @@ static bool close_ring(struct frames *f, struct frames_run *run)
         key, label, FRAMES_IN_FLIGHT, slots, group, open_ring, ring, close_ring,                   \
             .unchecked = false                                                                     \
     }
+#define COPY(key, label, slots, open)                                                              \
+    {                                                                                              \
+        key, label, FRAMES_IN_FLIGHT, slots, 1, open, frames_copy_ring, frames_copy_close_ring,    \
+            .unchecked = false                                                                     \
+    }
 #define VULKAN(key, label, slots, group)                                                           \
     {                                                                                              \
         key, label, FRAMES_VULKAN, slots, group, frames_vulkan_open_ring, frames_vulkan_frame,     \
@@ -251,7 +247,7 @@ const char *const frames_part_titles[FRAMES_PARTS] = {
 };
 
 /* The rows that the others are compared with. */
-enum { BASE = 3, READ_BASE = 23 };
+enum { BASE = 3, READ_BASE = 28 };
 
 /*
  * In flight are the frames between the one that CUDA writes and the one that is drawn, which have
@@ -263,7 +259,8 @@ const struct frames_kind frames_kinds[] = {
     BOUND("bound", "both, unsynchronised", unsynchronised),
     [BASE] = IN_ORDER("raw", "interop, raw calls", open_raw, raw, close_raw),
     IN_ORDER("grinterop", "interop, grinterop", open_grinterop, grinterop, close_grinterop),
-    IN_ORDER("copy", "copy, grinterop", open_copy, grinterop, close_grinterop),
+    IN_ORDER("copy", "copy, grinterop", frames_copy_open, grinterop, close_grinterop),
+    IN_ORDER("copy/created", "copy, created", frames_copy_open_created, grinterop, close_grinterop),
     IN_ORDER("shared", "shared, grinterop", open_shared, grinterop, close_grinterop),
     RING("ring/1", "1 in flight", 3, 1),
     RING("ring/2", "2 in flight", 4, 1),
@@ -274,6 +271,10 @@ const struct frames_kind frames_kinds[] = {
     RING("group/8", "groups of 8, three in turn", 24, 8),
     RING("group/16", "groups of 16, two in turn", 32, 16),
     RING("group/64", "groups of 64, two in turn", 128, 64),
+    COPY("copy/1", "copy, 1 in flight", 3, frames_copy_open_ring),
+    COPY("copy/4", "copy, 4 in flight", 6, frames_copy_open_ring),
+    COPY("copy/created/1", "copy, created, 1 in flight", 3, frames_copy_open_created_ring),
+    COPY("copy/created/4", "copy, created, 4 in flight", 6, frames_copy_open_created_ring),
     BY_HAND("hand/1", "shared, 1 in flight", 3),
     BY_HAND("hand/16", "shared, 16 in flight", 18),
     {"vulkan/draw", "draw alone", FRAMES_VULKAN, 1, 1, frames_vulkan_open_ring,
