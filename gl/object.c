@@ -14,6 +14,7 @@
 
 #include "lib/backend.h"
 #include "lib/error.h"
+#include "lib/log.h"
 #include "lib/resource/set_aside.h"
 #include "lib/plural.h"
 #include "gl/buffer_storage.h"
@@ -120,6 +121,18 @@ static gr_status check_image(const gr_resource *resource, const char *call)
 gr_status gl_object_check_storage(const gr_resource *resource, const char *call)
 {
     return resource->is_image ? check_image(resource, call) : check_buffer(resource, call);
+}
+
+bool gl_object_takes(const gr_resource *resource)
+{
+    struct gr_error_record before, why;
+    gr_error_save(&before);
+    if (resource->backend->check_storage(resource, "release") == GR_OK)
+        return true;
+    gr_error_save(&why);
+    gr_log(GR_LOG_WARNING, "release: what CUDA wrote is lost: %s", why.message);
+    gr_error_restore(&before);
+    return false;
 }
 
 /* Its context is current. */

@@ -52,6 +52,12 @@ bool gl_object_same_thread_rule(const gr_resource *a, const gr_resource *b);
 /* Asks OpenGL whether the object is there and has the storage that it had. */
 gr_status gl_object_check_storage(const gr_resource *resource, const char *call);
 
+/*
+ * At a release that copies: whether the storage is still there. An object that is gone can take
+ * nothing, and must not keep its resource from being released: a warning says what is lost.
+ */
+bool gl_object_takes(const gr_resource *resource);
+
 void gl_object_park(gr_resource *resource);
 void gl_object_collect(const gr_resource *resource);
 void gl_object_describe(const gr_resource *resource, char *text, size_t size);

@@ -133,7 +133,7 @@ static gr_status copy_down(const struct gl_resource *r, CUstream stream)
 {
     const struct gl_copy *copy = r->copy;
     unsigned char *host = host_of(r, 0);
-    if (copy->staging.is_object && !gl_copy_can_be_written(&r->base))
+    if (copy->staging.is_object && !gl_object_takes(&r->base))
         return GR_OK;
     if (r->base.is_image)
         return gl_copy_image_download(r, host, stream);

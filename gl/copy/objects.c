@@ -4,7 +4,6 @@
 #include <epoxy/gl.h>
 
 #include "lib/error.h"
-#include "lib/log.h"
 #include "lib/plural.h"
 #include "gl/copy/buffer_bytes.h"
 #include "gl/copy/image.h"
@@ -75,18 +74,6 @@ gr_status gl_copy_check_storage(const gr_resource *resource, const char *call)
                    gr_s(resource->image.levels));
 }
 
-bool gl_copy_can_be_written(const gr_resource *resource)
-{
-    struct gr_error_record before, why;
-    gr_error_save(&before);
-    if (gl_copy_check_storage(resource, "release") == GR_OK)
-        return true;
-    gr_error_save(&why);
-    gr_log(GR_LOG_WARNING, "release: what CUDA wrote is lost: %s", why.message);
-    gr_error_restore(&before);
-    return false;
-}
-
 gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call)
 {
     GLuint name = gl_of(resource)->name;
@@ -118,7 +105,7 @@ static void write_object(const struct gl_resource *r, size_t offset, size_t size
 {
     struct gl_copy *copy = r->copy;
     copy->owed = false;
-    if (copy->staging.is_object || !gl_copy_can_be_written(&r->base))
+    if (copy->staging.is_object || !gl_object_takes(&r->base))
         return;
     if (r->base.is_image)
         gl_copy_image_write(r);

@@ -11,9 +11,6 @@
 /* Whether the storage is what it was; as in struct gr_backend. */
 gr_status gl_copy_check_storage(const gr_resource *resource, const char *call);
 
-/* An object that is gone can take nothing, and must not keep its resource from being released. */
-bool gl_copy_can_be_written(const gr_resource *resource);
-
 /* Refuses a buffer that the application has mapped, which keeps everybody else out. */
 gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call);
 
