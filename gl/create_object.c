@@ -22,6 +22,7 @@
 #include "gl/copy/staging.h"
 #include "gl/interop/interop.h"
 #include "gl/interop/register.h"
+#include "gl/peer/peer.h"
 #include "gl/shared/buffer.h"
 #include "gl/shared/image.h"
 #include "gl/shared/shared.h"
@@ -304,10 +305,11 @@ gr_resource *gr_gl_image_create(const gr_gl_image_desc *desc, unsigned flags,
 
 /* ---- Questions ------------------------------------------------------------------------------- */
 
-/* Of the interop or the copy transport. */
+/* Of the interop, the peer or the copy transport. */
 static const struct gl_resource *plain_of(const gr_resource *resource)
 {
-    return resource && (resource->backend == &gl_interop || resource->backend == &gl_copy)
+    const struct gr_backend *of = resource ? resource->backend : NULL;
+    return of == &gl_interop || of == &gl_peer || of == &gl_copy
                ? (const struct gl_resource *)resource
                : NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Resources made from OpenGL objects that exist: what the transports that do that (interop.c,
- * copy.c) have in common.
+ * peer.c, copy.c) have in common.
  */
 #ifndef GR_GL_OBJECT_H
 #define GR_GL_OBJECT_H
@@ -13,6 +13,7 @@
 #include "gl/delete_later.h"
 
 struct gl_copy;
+struct gl_peer;
 
 /* A resource made from an OpenGL object. */
 struct gl_resource {
@@ -25,6 +26,7 @@ struct gl_resource {
     const struct gl_format *format;
     struct gl_level level;  /* the largest, when it was registered */
     struct gl_copy *copy;   /* of the copy transport's resources */
+    struct gl_peer *peer;   /* of the peer transport's */
     struct gl_later parked; /* while it is set aside */
     struct gl_names *owned; /* what grinterop made and deletes with the resource, or NULL */
     char transport[520];    /* its transport with the reason, where there is one to tell */

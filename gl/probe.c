@@ -15,6 +15,7 @@
 #include "gl/copy/texels.h"
 #include "gl/cuda_device.h"
 #include "gl/diagnose.h"
+#include "gl/peer/reach.h"
 #include "gl/shared/usable.h"
 
 #define TRIAL_BYTES 16
@@ -81,6 +82,42 @@ static void probe_copy(struct answer *answer)
         renderbuffers ? "" : " Renderbuffers would need OpenGL 4.3 or GL_ARB_copy_image.");
 }
 
+/* The same trial in the context of the device that draws. */
+static CUresult try_to_register_there(CUdevice drawing)
+{
+    const gr_cuda_api *cu = gr_driver();
+    struct gr_context context = {.primary_of = -1};
+    bool pushed;
+    CUresult result = cu->DevicePrimaryCtxRetain(&context.handle, drawing);
+    if (result != CUDA_SUCCESS)
+        return result;
+    context.primary_of = drawing;
+    result = CUDA_ERROR_INVALID_CONTEXT;
+    if (gr_context_enter(&context, &pushed, __func__) == GR_OK) {
+        result = try_to_register();
+        gr_context_leave(pushed);
+    }
+    gr_context_drop(&context);
+    return result;
+}
+
+static void probe_peer(struct answer *answer)
+{
+    const char *code = NULL;
+    CUdevice drawing;
+    if (!gl_peer_reaches(&drawing, answer->reason, sizeof(answer->reason)))
+        return;
+    CUresult result = try_to_register_there(drawing);
+    answer->info.usable = result == CUDA_SUCCESS;
+    if (answer->info.usable)
+        return;
+    gr_driver()->GetErrorName(result, &code);
+    snprintf(answer->reason, sizeof(answer->reason),
+             "CUDA device %d, on which OpenGL draws, cannot register a buffer (%.60s). "
+             "GR_TRANSPORT_COPY works there.",
+             (int)drawing, code ? code : "unknown error");
+}
+
 static const struct probe {
     gr_transport transport;
     void (*ask)(struct answer *answer);
@@ -88,6 +125,7 @@ static const struct probe {
     {GR_TRANSPORT_INTEROP, probe_interop},
     {GR_TRANSPORT_SHARED, probe_shared},
     {GR_TRANSPORT_COPY, probe_copy},
+    {GR_TRANSPORT_PEER, probe_peer},
 };
 #define PROBES (sizeof(probes) / sizeof(probes[0]))
 
@@ -100,7 +138,7 @@ static size_t find_probe(gr_transport transport, const char *call)
     if (i == PROBES)
         gr_fail(GR_ERR_INVALID_VALUE, call,
                 "%u is none of OpenGL's transports: ask of one at a time, GR_TRANSPORT_INTEROP, "
-                "GR_TRANSPORT_SHARED or GR_TRANSPORT_COPY.",
+                "GR_TRANSPORT_SHARED, GR_TRANSPORT_COPY or GR_TRANSPORT_PEER.",
                 (unsigned)transport);
     return i;
 }
@@ -118,6 +156,7 @@ static gr_status ask(const struct probe *probe, struct answer *answer, const cha
     status = gr_context_enter(&context, &pushed, call);
     if (status == GR_OK) {
         answer->info.transport = probe->transport;
+        answer->info.usable = false;
         answer->info.reason = answer->reason;
         probe->ask(answer);
         gr_context_leave(pushed);

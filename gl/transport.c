@@ -5,13 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/backend.h"
+#include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/log.h"
 #include "lib/struct_size.h"
+#include "gl/copy/copy.h"
 #include "gl/copy/make.h"
 #include "gl/from_buffer.h"
 #include "gl/from_image.h"
 #include "gl/interop/register.h"
+#include "gl/peer/make.h"
+#include "gl/peer/reach.h"
 
 static gr_resource *copy_made(struct gl_resource *r, struct gl_names *made, unsigned flags,
                               const char *call)
@@ -33,8 +38,11 @@ gr_resource *gl_copy_image(struct gl_names *made, unsigned int target, unsigned 
     return copy_made(gl_image_object(made->texture, target, flags, call), made, flags, call);
 }
 
-#define ALL_TRANSPORTS                                                                             \
-    (GR_TRANSPORT_INTEROP | GR_TRANSPORT_SHARED | GR_TRANSPORT_COPY | GR_TRANSPORT_EXTERNAL)
+/*
+ * From here on GR_TRANSPORT_PEER is at least 1.3 times as fast as the driver's own interop across
+ * GPUs; below it gains less than the memory on a second GPU is worth.
+ */
+#define PEER_FROM ((size_t)1 << 20)
 
 /* None of the transports that are asked for can be. */
 static void refuse_set(unsigned wanted, const char *call)
@@ -44,6 +52,10 @@ static void refuse_set(unsigned wanted, const char *call)
                 "GR_TRANSPORT_SHARED needs storage that grinterop made: the object exists, and "
                 "OpenGL cannot share its storage afterwards. Create it by gr_gl_buffer_create() or "
                 "gr_gl_image_create(), or allow another transport.");
+    else if (wanted & GR_TRANSPORT_PEER)
+        gr_fail(GR_ERR_UNSUPPORTED, call,
+                "GR_TRANSPORT_PEER is for buffers that exist (gr_from_gl_buffer_with()). What "
+                "grinterop creates needs no copy between GPUs: allow GR_TRANSPORT_SHARED.");
     else
         gr_fail(GR_ERR_UNSUPPORTED, call,
                 "GR_TRANSPORT_EXTERNAL is for memory of Vulkan (vk.h) and of other APIs "
@@ -57,7 +69,7 @@ unsigned gl_transports_take(const gr_gl_options *options, unsigned possible, uns
     if (GR_TAKE(gr_gl_options, &own, options, call) != GR_OK)
         return 0;
     unsigned wanted = own.transports ? own.transports : otherwise;
-    if (wanted & ~(unsigned)ALL_TRANSPORTS) {
+    if (wanted & ~(unsigned)GR_TRANSPORT_ANY) {
         gr_fail(GR_ERR_INVALID_VALUE, call,
                 "`transports` is 0x%x, which has bits that are no gr_transport: pass some of them, "
                 "or GR_TRANSPORT_ANY.",
@@ -69,36 +81,157 @@ unsigned gl_transports_take(const gr_gl_options *options, unsigned possible, uns
     return wanted & possible;
 }
 
-/* Interop, or the copy where another device draws. */
-static gr_resource *make_best(struct gl_resource *r, unsigned flags, const char *call)
-{
+/* ---- Several --------------------------------------------------------------------------------- */
+
+/* The transports that are tried, in this order, and why the first was not taken. */
+struct choice {
+    gr_transport order[3];
+    size_t count;
+    unsigned allowed;
+    const char *call;
     char reason[300];
-    gr_resource *made = gl_interop_try(r, flags, reason, sizeof(reason), call);
-    if (made || !reason[0])
-        return made;
-    snprintf(r->transport, sizeof(r->transport), "copy (interop was not taken: %s)", reason);
-    gr_log(GR_LOG_INFO, "%s: %s goes by transport %s", call, gl_object_text(&r->base).text,
+};
+
+/* Whether a copy between two GPUs can be, without an error; else why not. */
+static bool can_be_peer(const struct gl_resource *r, char *text, size_t size)
+{
+    CUdevice drawing;
+    CUcontext current = NULL;
+    if (!r->base.is_image && gr_driver()->CtxGetCurrent(&current) == CUDA_SUCCESS && current)
+        return gl_peer_reaches(&drawing, text, size);
+    snprintf(text, size,
+             r->base.is_image ? "it copies buffers only"
+                              : "no CUDA context is current, so that the GPU that draws computes");
+    return false;
+}
+
+/* Whether there is the choice between such a copy and the driver's own. */
+static bool is_across(const struct gl_resource *r, const struct choice *choice)
+{
+    const unsigned both = GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER;
+    char text[560];
+    return (choice->allowed & both) == both && can_be_peer(r, text, sizeof(text));
+}
+
+static void add(struct choice *choice, gr_transport transport)
+{
+    if (choice->allowed & transport)
+        choice->order[choice->count++] = transport;
+}
+
+static void put_in_order(struct choice *choice, const struct gl_resource *r)
+{
+    bool peer_first = r->base.size >= PEER_FROM && is_across(r, choice);
+    if (peer_first)
+        add(choice, GR_TRANSPORT_PEER);
+    add(choice, GR_TRANSPORT_INTEROP);
+    if (!peer_first)
+        add(choice, GR_TRANSPORT_PEER);
+    add(choice, GR_TRANSPORT_COPY);
+}
+
+/* For gr_resource_describe() and the log: why it is this transport. False: there is no reason. */
+static bool say_why(struct gl_resource *r, const struct choice *choice, const char *name)
+{
+    const char *first = choice->order[0] == GR_TRANSPORT_PEER ? "peer" : "interop";
+    if (choice->reason[0])
+        snprintf(r->transport, sizeof(r->transport), "%s (%s was not taken: %s)", name, first,
+                 choice->reason);
+    else if (is_across(r, choice))
+        snprintf(r->transport, sizeof(r->transport),
+                 r->base.size >= PEER_FROM
+                     ? "%s (from 1 MiB on it beats the driver's own interop between two GPUs)"
+                     : "%s (between two GPUs, where a copy below 1 MiB gains little)",
+                 name);
+    else
+        return false;
+    gr_log(GR_LOG_INFO, "%s: %s goes by transport %s", choice->call, gl_object_text(&r->base).text,
            r->transport);
-    return gl_copy_make(r, flags, call);
+    return true;
+}
+
+static void keep_reason(struct choice *choice, const char *text)
+{
+    if (!choice->reason[0])
+        snprintf(choice->reason, sizeof(choice->reason), "%.290s", text);
+}
+
+/* Whether the error of this transport is one that another helps against, which then is no error. */
+static bool may_go_on(struct choice *choice, const struct gr_error_record *before)
+{
+    struct gr_error_record error;
+    gr_error_save(&error);
+    if (error.status != GR_ERR_UNSUPPORTED && error.status != GR_ERR_CUDA &&
+        error.status != GR_ERR_NO_MEMORY)
+        return false;
+    keep_reason(choice, error.message);
+    gr_error_restore(before);
+    return true;
+}
+
+static gr_resource *try_interop(struct gl_resource *r, struct choice *choice, unsigned flags,
+                                bool last, bool *ended)
+{
+    char reason[300] = "";
+    if (last)
+        return gl_interop_register(r, flags, choice->call);
+    gr_resource *made = gl_interop_try(r, flags, reason, sizeof(reason), choice->call);
+    *ended = made || !reason[0];
+    keep_reason(choice, reason);
+    return made;
+}
+
+static gr_resource *try_peer(struct gl_resource *r, struct choice *choice, unsigned flags,
+                             bool last, bool *ended)
+{
+    struct gr_error_record before;
+    char text[560];
+    *ended = last || can_be_peer(r, text, sizeof(text));
+    if (!*ended) {
+        keep_reason(choice, text);
+        return NULL;
+    }
+    gr_error_save(&before);
+    gr_resource *made = gl_peer_make(r, flags, choice->call);
+    *ended = made || last || !may_go_on(choice, &before);
+    if (!made && *ended)
+        free(r);
+    return made;
+}
+
+/* *ended says that there is nothing to go on with: `r` is a resource, or is freed. */
+static gr_resource *try_one(struct gl_resource *r, struct choice *choice, size_t i, unsigned flags,
+                            bool *ended)
+{
+    bool last = i + 1 == choice->count;
+    *ended = true;
+    if (choice->order[i] == GR_TRANSPORT_INTEROP)
+        return try_interop(r, choice, flags, last, ended);
+    if (choice->order[i] == GR_TRANSPORT_PEER)
+        return try_peer(r, choice, flags, last, ended);
+    say_why(r, choice, gl_copy.name);
+    return gl_copy_make(r, flags, choice->call);
+}
+
+static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed, const char *call)
+{
+    struct choice choice = {.allowed = allowed, .call = call};
+    gr_resource *made = NULL;
+    bool ended = !r;
+    if (r)
+        put_in_order(&choice, r);
+    for (size_t i = 0; i < choice.count && !ended; i++)
+        made = try_one(r, &choice, i, flags, &ended);
+    if (made && made->backend != &gl_copy && say_why(r, &choice, made->backend->name))
+        made->transport = r->transport;
+    return made;
 }
 
 /* Storage that exists cannot be shared. */
 static unsigned take(const gr_gl_options *options, const char *call)
 {
-    return gl_transports_take(options, GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY,
+    return gl_transports_take(options, GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER | GR_TRANSPORT_COPY,
                               GR_TRANSPORT_INTEROP, call);
-}
-
-static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned transports,
-                         const char *call)
-{
-    if (!r)
-        return NULL;
-    if (transports == GR_TRANSPORT_INTEROP)
-        return gl_interop_register(r, flags, call);
-    if (transports == GR_TRANSPORT_COPY)
-        return gl_copy_make(r, flags, call);
-    return make_best(r, flags, call);
 }
 
 gr_resource *gr_from_gl_buffer_with(unsigned int name, unsigned flags, const gr_gl_options *options)

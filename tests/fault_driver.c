@@ -82,7 +82,13 @@
       (semaphores, points, count, stream))                                                         \
     X(cuLaunchHostFunc, (CUstream stream, CUhostFn function, void *user),                          \
       (stream, function, user))                                                                    \
+    X(cuEventCreate, (CUevent * event, unsigned flags), (event, flags))                            \
     X(cuEventRecord, (CUevent event, CUstream stream), (event, stream))                            \
+    X(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags), (stream, event, flags)) \
+    X(cuMemcpyPeerAsync,                                                                           \
+      (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,             \
+       size_t size, CUstream stream),                                                              \
+      (to, to_context, from, from_context, size, stream))                                          \
     X(cuGraphicsResourceGetMappedPointer,                                                          \
       (CUdeviceptr * pointer, size_t * size, CUgraphicsResource resource),                         \
       (pointer, size, resource))

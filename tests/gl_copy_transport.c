@@ -71,12 +71,15 @@ START_TEST(a_forced_transport_does_not_fall_back)
     assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_shared),
                 GR_ERR_UNSUPPORTED, 0, "gr_gl_image_create");
     const gr_gl_options external = BY(GR_TRANSPORT_EXTERNAL),
-                        neither = BY(GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_SHARED), unknown = BY(16);
+                        neither = BY(GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_SHARED), unknown = BY(32),
+                        peer = BY(GR_TRANSPORT_PEER);
     assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &external), GR_ERR_UNSUPPORTED, 0,
                 "vk.h");
     assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &neither), GR_ERR_UNSUPPORTED, 0,
                 "gr_gl_buffer_create");
     assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &external), GR_ERR_UNSUPPORTED, 0, "vk.h");
+    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &peer), GR_ERR_UNSUPPORTED, 0,
+                "GR_TRANSPORT_SHARED");
     assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &unknown), GR_ERR_INVALID_VALUE, 0,
                 "GR_TRANSPORT_ANY");
 }
@@ -340,6 +343,7 @@ static void probe_all(void)
     must_probe(GR_TRANSPORT_INTEROP);
     must_probe(GR_TRANSPORT_SHARED);
     must_probe(GR_TRANSPORT_COPY);
+    must_probe(GR_TRANSPORT_PEER);
 }
 
 START_TEST(probe_leaves_nothing_behind)
@@ -374,7 +378,7 @@ END_TEST
 
 START_TEST(probe_needs_a_context_and_one_transport)
 {
-    static const unsigned wrong[] = {0, GR_TRANSPORT_EXTERNAL, GR_TRANSPORT_ANY, 3, 16};
+    static const unsigned wrong[] = {0, GR_TRANSPORT_EXTERNAL, GR_TRANSPORT_ANY, 3, 32};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
         assert_null(gr_gl_probe((gr_transport)wrong[i]), GR_ERR_INVALID_VALUE, 0, "one at a time");
     assert_ok(gr_egl_make_current(NULL));

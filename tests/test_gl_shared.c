@@ -124,13 +124,13 @@ END_TEST
 
 START_TEST(wrong_arguments)
 {
-    const gr_gl_options unknown = GR_INIT(gr_gl_options, .transports = 0x10);
+    const gr_gl_options unknown = GR_INIT(gr_gl_options, .transports = 0x20);
     assert_null(gr_gl_buffer_create(0, GR_READ_WRITE, NULL), GR_ERR_INVALID_VALUE, 0, "0 bytes");
     assert_null(gr_gl_buffer_create((size_t)-1, GR_READ_WRITE, NULL), GR_ERR_INVALID_VALUE, 0,
                 "bytes");
     assert_null(gr_gl_buffer_create(64, GR_SURFACE_LOAD_STORE, NULL), GR_ERR_INVALID_VALUE, 0,
                 "surface_load_store");
-    assert_null(gr_gl_buffer_create(64, GR_READ_WRITE, &unknown), GR_ERR_INVALID_VALUE, 0, "0x10");
+    assert_null(gr_gl_buffer_create(64, GR_READ_WRITE, &unknown), GR_ERR_INVALID_VALUE, 0, "0x20");
     assert_ok(gr_egl_make_current(NULL));
     assert_null(gr_gl_buffer_create(64, GR_READ_WRITE, NULL), GR_ERR_GL, 0,
                 "No OpenGL context is current");

@@ -106,8 +106,8 @@ typedef struct gr_gl_options {
 
     /*
      * The transports that may be taken: gr_transport bits, or GR_TRANSPORT_ANY. Of several the best
-     * that works is taken: shared, then interop, then copy. gr_resource_describe() says which and
-     * why. 0: those without a copy.
+     * that works is taken: shared, then interop, then peer, then copy; for buffers of 1 MiB or more
+     * peer before interop. gr_resource_describe() says which and why. 0: those without a copy.
      */
     unsigned transports;
 } gr_gl_options;
@@ -122,7 +122,19 @@ typedef struct gr_gl_options {
  * programs that have to work everywhere: with another maker's GPU, on the CPU, under WSL. It is
  * taken where CUDA cannot register the object because of the device that draws.
  *
- * What differs with a copy:
+ * Allow GR_TRANSPORT_PEER where CUDA computes on one GPU and OpenGL draws on another: CUDA has
+ * memory on its own GPU, and one copy goes from GPU to GPU, ordered by the streams. From 1 MiB on
+ * that beats the driver's own interop between two GPUs.
+ *
+ * What differs with GR_TRANSPORT_PEER:
+ *     map       copies from the GPU that draws, unless the resource is write_discard
+ *     release   copies to it, unless the resource is read_only; no thread waits
+ *     between   OpenGL may go on using the buffer, unless the resource is read and written
+ *     memory    as many bytes on CUDA's GPU, and the primary CUDA context of the GPU that draws
+ *     deletion  of a write_discard buffer that is mapped loses the bytes, with a warning in the log
+ *     images    are refused
+ *
+ * What differs with GR_TRANSPORT_COPY:
  *     map       copies out of OpenGL, unless the resource is write_discard
  *     release   copies back into OpenGL, unless it is read_only; the thread waits for the stream.
  *               In a ring (ring.h) the acquire of OpenGL's side does both
@@ -136,7 +148,9 @@ typedef struct gr_gl_options {
  * Errors: as for gr_from_gl_buffer() and gr_from_gl_image(), and
  *     GR_ERR_INVALID_VALUE  `transports` has bits that are no transport
  *     GR_ERR_UNSUPPORTED    only GR_TRANSPORT_SHARED is allowed: storage that exists cannot be
- *                           shared afterwards, so create the object (below)
+ *                           shared afterwards, so create the object (below); or only
+ *                           GR_TRANSPORT_PEER, where one GPU draws and computes, where they do not
+ *                           reach each other, or for an image
  *     GR_ERR_NO_MEMORY      there is none for the copy
  */
 GR_API gr_resource *gr_from_gl_buffer_with(unsigned int name, unsigned flags,
@@ -162,16 +176,17 @@ typedef struct gr_transport_info {
  *     const gr_transport_info *shared = gr_gl_probe(GR_TRANSPORT_SHARED);
  *     printf("%s\n", shared ? shared->reason : gr_last_error()->message);
  *
- * `transport` is GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED or GR_TRANSPORT_COPY. Of CUDA it is the
- * current context's device; without a context the one that draws. Interop is tried with a buffer
- * of 16 bytes. Between two GPUs storage is shared for buffers only, as the reason says. Nothing
- * stays behind: no object, no binding, no error of OpenGL's.
+ * `transport` is GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED, GR_TRANSPORT_COPY or
+ * GR_TRANSPORT_PEER. Of CUDA it is the current context's device; without a context the one that
+ * draws. Interop and peer are tried with a buffer of 16 bytes, for peer in the primary CUDA context
+ * of the GPU that draws. Between two GPUs storage is shared for buffers only, as the reason says.
+ * Nothing stays behind: no object, no binding, no error of OpenGL's.
  *
  * Valid    until this thread asks about the same transport again
  * Thread   where the OpenGL context is current
  *
  * Errors, with NULL:
- *     GR_ERR_INVALID_VALUE  `transport` is not one of the three
+ *     GR_ERR_INVALID_VALUE  `transport` is not one of the four
  *     GR_ERR_GL             no OpenGL context is current
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
  */

@@ -472,8 +472,11 @@ typedef enum gr_transport {
     /* Memory of Vulkan, or of any other API that can export it: no copy. */
     GR_TRANSPORT_EXTERNAL = 8,
 
+    /* A copy from GPU to GPU, where OpenGL draws on another one than CUDA computes on. */
+    GR_TRANSPORT_PEER = 16,
+
     /* Where a set is asked for: whichever works, the best first. */
-    GR_TRANSPORT_ANY = 15
+    GR_TRANSPORT_ANY = 31
 } gr_transport;
 
 /*

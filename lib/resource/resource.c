@@ -260,7 +260,7 @@ CUgraphicsResource gr_resource_graphics(const gr_resource *resource)
     if (resource->transport_bit == GR_TRANSPORT_INTEROP)
         return resource->handle;
     gr_fail(GR_ERR_STATE, __func__,
-            "The resource is by %s, which registers nothing with CUDA: it has no "
+            "The resource is by %s, which registers nothing in its CUDA context: it has no "
             "CUgraphicsResource.",
             resource->backend->name);
     return NULL;

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The side of the GPU that draws. Whose CUDA context the caller has is of no interest here: each
+ * call enters the context of the registration, and puts the caller's back.
+ */
+#include "gl/peer/drawing.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "lib/backend.h"
+#include "lib/device_text.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+
+/* ---- The beginning --------------------------------------------------------------------------- */
+
+static gr_status retain(struct gl_drawing *drawing, CUdevice device, const char *call)
+{
+    CUresult result = gr_driver()->DevicePrimaryCtxRetain(&drawing->context.handle, device);
+    if (result == CUDA_SUCCESS) {
+        drawing->context.primary_of = device;
+        gr_context_identify(&drawing->context);
+        return GR_OK;
+    }
+    char text[200];
+    gr_device_text(device, text, sizeof(text));
+    return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
+                        "%s: the primary context of %s, which draws, could not be had. Does "
+                        "another process have the device for itself (nvidia-smi -q -d COMPUTE)?",
+                        call, text);
+}
+
+/*
+ * Not as CUDA's write_discard: where a part is mapped the other bytes are to stay, and they are
+ * OpenGL's.
+ */
+static unsigned flags_there(unsigned flags)
+{
+    return flags & GR_READ_ONLY;
+}
+
+static gr_status register_there(struct gl_drawing *drawing, const struct gl_resource *r,
+                                unsigned flags, const char *call)
+{
+    const gr_cuda_api *cu = gr_driver();
+    bool pushed;
+    gr_status status = gr_context_enter(&drawing->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    const char *step = "cuStreamCreate";
+    CUresult result = cu->StreamCreate(&drawing->stream, CU_STREAM_NON_BLOCKING);
+    if (result == CUDA_SUCCESS) {
+        step = "cuEventCreate";
+        result = cu->EventCreate(&drawing->passed, CU_EVENT_DISABLE_TIMING);
+    }
+    if (result == CUDA_SUCCESS) {
+        step = "cuGraphicsGLRegisterBuffer";
+        result = cu->GraphicsGLRegisterBuffer(&drawing->handle, r->name, flags_there(flags));
+    }
+    gr_context_leave(pushed);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, step,
+                        "%s was refused by CUDA device %d, though OpenGL draws there. Allow "
+                        "GR_TRANSPORT_INTEROP or GR_TRANSPORT_COPY as well.",
+                        gl_object_text(&r->base).text, (int)drawing->context.primary_of);
+}
+
+/* One that OpenGL's context was not current for. */
+static void end_later(struct gl_later *left)
+{
+    gl_drawing_end((struct gl_drawing *)((char *)left - offsetof(struct gl_drawing, left)));
+}
+
+gr_status gl_drawing_open(const struct gl_resource *r, CUdevice device, unsigned flags,
+                          struct gl_drawing **opened, const char *call)
+{
+    struct gr_error_record cause;
+    struct gl_drawing *drawing = calloc(1, sizeof(*drawing));
+    if (!drawing)
+        return gr_fail_memory(call);
+    drawing->context.primary_of = -1;
+    drawing->left = (struct gl_later){.context = r->context, .end = end_later};
+    gr_status status = retain(drawing, device, call);
+    if (status == GR_OK)
+        status = register_there(drawing, r, flags, call);
+    if (status == GR_OK) {
+        *opened = drawing;
+        return GR_OK;
+    }
+    gr_error_save(&cause);
+    gl_drawing_end(drawing);
+    gr_error_restore(&cause);
+    return status;
+}
+
+/* ---- Map and unmap --------------------------------------------------------------------------- */
+
+typedef CUresult(CUDAAPI *driver_call)(unsigned n, CUgraphicsResource *handles, CUstream stream);
+
+static CUresult call_for(driver_call call, struct gl_drawing *const drawings[], size_t n)
+{
+    CUgraphicsResource handles[GR_BATCH];
+    for (size_t i = 0; i < n; i++)
+        handles[i] = drawings[i]->handle;
+    return call((unsigned)n, handles, drawings[0]->stream);
+}
+
+static gr_status failed(CUresult result, const char *driver_call, const char *what)
+{
+    return gr_fail_cuda(result, driver_call,
+                        "An OpenGL buffer could not be %s on the GPU that draws. An error of "
+                        "earlier work there is reported here too.",
+                        what);
+}
+
+static gr_status find_pointers(struct gl_drawing *const drawings[], size_t n)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < n && result == CUDA_SUCCESS; i++)
+        result = gr_driver()->GraphicsResourceGetMappedPointer(
+            &drawings[i]->ptr, &drawings[i]->size, drawings[i]->handle);
+    return result == CUDA_SUCCESS ? GR_OK
+                                  : failed(result, "cuGraphicsResourceGetMappedPointer", "found");
+}
+
+/* The first one's context is current. */
+static gr_status map_entered(struct gl_drawing *const drawings[], size_t n, CUstream stream)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUresult result = call_for(cu->GraphicsMapResources, drawings, n);
+    if (result != CUDA_SUCCESS)
+        return failed(result, "cuGraphicsMapResources", "mapped");
+    gr_status status = find_pointers(drawings, n);
+    if (status == GR_OK) {
+        result = cu->EventRecord(drawings[0]->passed, drawings[0]->stream);
+        if (result == CUDA_SUCCESS)
+            result = cu->StreamWaitEvent(stream, drawings[0]->passed, 0);
+        if (result == CUDA_SUCCESS)
+            return GR_OK;
+        status = failed(result, "cuStreamWaitEvent", "waited for");
+    }
+    (void)call_for(cu->GraphicsUnmapResources, drawings, n);
+    for (size_t i = 0; i < n; i++)
+        drawings[i]->ptr = 0;
+    return status;
+}
+
+gr_status gl_drawings_map(struct gl_drawing *const drawings[], size_t n, CUstream stream)
+{
+    bool pushed;
+    if (!n)
+        return GR_OK;
+    gr_status status = gr_context_enter(&drawings[0]->context, &pushed, "gr_map");
+    if (status != GR_OK)
+        return status;
+    status = map_entered(drawings, n, stream);
+    gr_context_leave(pushed);
+    return status;
+}
+
+static gr_status unmap_entered(struct gl_drawing *const drawings[], size_t n, CUevent after)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUstream stream = drawings[0]->stream;
+    CUresult result = after ? cu->StreamWaitEvent(stream, after, 0) : CUDA_SUCCESS;
+    if (result != CUDA_SUCCESS)
+        return failed(result, "cuStreamWaitEvent", "kept waiting");
+    result = call_for(cu->GraphicsUnmapResources, drawings, n);
+    if (result != CUDA_SUCCESS)
+        return failed(result, "cuGraphicsUnmapResources", "handed back");
+    for (size_t i = 0; i < n; i++)
+        drawings[i]->ptr = 0;
+    /* It is for the end alone, which then comes a little early: no reason to say that this failed.
+     */
+    (void)cu->EventRecord(drawings[0]->passed, stream);
+    return GR_OK;
+}
+
+gr_status gl_drawings_unmap(struct gl_drawing *const drawings[], size_t n, CUevent after)
+{
+    bool pushed;
+    if (!n)
+        return GR_OK;
+    gr_status status = gr_context_enter(&drawings[0]->context, &pushed, "gr_buffer_release");
+    if (status != GR_OK)
+        return status;
+    status = unmap_entered(drawings, n, after);
+    gr_context_leave(pushed);
+    return status;
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+static void end_stream(struct gr_retired *retired, bool alive)
+{
+    struct gl_drawing *drawing = (struct gl_drawing *)retired;
+    if (alive && drawing->stream)
+        gr_driver()->StreamDestroy(drawing->stream);
+    free(drawing);
+}
+
+/* Its context is current. */
+static gr_status unregister(struct gl_drawing *drawing)
+{
+    if (!drawing->handle)
+        return GR_OK;
+    if (drawing->ptr)
+        (void)unmap_entered(&drawing, 1, NULL);
+    CUresult result = gr_driver()->GraphicsUnregisterResource(drawing->handle);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuGraphicsUnregisterResource",
+                        "The registration on the GPU that draws ended with an error.");
+}
+
+/*
+ * The hold of the context ends with the stream's work, as the context may end with its last hold.
+ */
+static gr_status end_now(struct gl_drawing *drawing)
+{
+    const gr_cuda_api *cu = gr_driver();
+    struct gr_context context = drawing->context;
+    bool pushed = false;
+    gr_status status = GR_OK;
+    if (context.handle)
+        status = gr_context_enter(&context, &pushed, "gr_resource_close");
+    bool alive = context.handle && status == GR_OK;
+    if (alive)
+        status = unregister(drawing);
+    if (alive && drawing->passed && cu->EventQuery(drawing->passed) == CUDA_ERROR_NOT_READY) {
+        drawing->retired =
+            (struct gr_retired){.context = context, .after = drawing->passed, .end = end_stream};
+        gr_context_leave(pushed);
+        gr_retire(&drawing->retired);
+        return status;
+    }
+    if (alive && drawing->passed)
+        cu->EventDestroy(drawing->passed);
+    end_stream(&drawing->retired, alive);
+    gr_context_leave(pushed);
+    gr_context_drop(&context);
+    return status;
+}
+
+gr_status gl_drawing_end(struct gl_drawing *drawing)
+{
+    if (!drawing)
+        return GR_OK;
+    if (gl_context_is_current(&drawing->left.context))
+        return end_now(drawing);
+    gl_later_park(&drawing->left);
+    return GR_OK;
+}

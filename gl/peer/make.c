@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Making a resource of the peer transport: memory and events are made when it begins, so that maps
+ * allocate nothing.
+ */
+#include "gl/peer/make.h"
+
+#include <stdlib.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/plural.h"
+#include "lib/resource/resource.h"
+#include "gl/cuda_device.h"
+#include "gl/peer/memory.h"
+#include "gl/peer/peer.h"
+#include "gl/peer/reach.h"
+
+static gr_status allocate(struct gl_peer *peer, const struct gl_resource *r, const char *call)
+{
+    CUresult result = gr_driver()->EventCreate(&peer->done, CU_EVENT_DISABLE_TIMING);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
+    result = gr_driver()->MemAlloc(&peer->ptr, r->base.size);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuMemAlloc",
+                        "%s: no %zu byte%s of device memory for CUDA's side of %s.", call,
+                        r->base.size, gr_s(r->base.size), gl_object_text(&r->base).text);
+}
+
+/* The CUDA context is current. What was made is ended again after an error. */
+static gr_status make_sides(struct gl_resource *r, CUdevice drawing, unsigned flags,
+                            const char *call)
+{
+    struct gl_peer *peer = calloc(1, sizeof(*peer));
+    if (!peer)
+        return gr_fail_memory(call);
+    gr_status status = allocate(peer, r, call);
+    if (status == GR_OK)
+        status = gl_drawing_open(r, drawing, flags, &peer->drawing, call);
+    if (status == GR_OK) {
+        r->peer = peer;
+        return GR_OK;
+    }
+    if (peer->done)
+        gr_driver()->EventDestroy(peer->done);
+    gl_peer_end(&peer->retired, true);
+    return status;
+}
+
+static gr_status make_in(struct gl_resource *r, const struct gr_context *context, unsigned flags,
+                         const char *call)
+{
+    char text[560];
+    CUdevice drawing;
+    bool pushed;
+    gr_status status = gr_context_enter(context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    if (gl_peer_reaches(&drawing, text, sizeof(text)))
+        status = make_sides(r, drawing, flags, call);
+    else
+        status =
+            gr_fail(GR_ERR_UNSUPPORTED, call,
+                    "GR_TRANSPORT_PEER is for a GPU that computes beside one that draws. %s", text);
+    gr_context_leave(pushed);
+    return status;
+}
+
+gr_resource *gl_peer_make(struct gl_resource *r, unsigned flags, const char *call)
+{
+    struct gr_context context;
+    gr_retired_collect();
+    if (r->base.is_image) {
+        gr_fail(GR_ERR_UNSUPPORTED, call,
+                "GR_TRANSPORT_PEER copies buffers, and %s is an image: allow GR_TRANSPORT_INTEROP, "
+                "or GR_TRANSPORT_COPY.",
+                gl_object_text(&r->base).text);
+        return NULL;
+    }
+    if (gr_context_choose(&context, gl_find_nearest_device, call) != GR_OK)
+        return NULL;
+    if (make_in(r, &context, flags, call) != GR_OK) {
+        gr_context_drop(&context);
+        return NULL;
+    }
+    gr_resource_init(&r->base, &gl_peer, &context, r->peer, flags);
+    gr_resource *made = &r->base;
+    gr_resource_log_each(call, &made, 1);
+    return made;
+}

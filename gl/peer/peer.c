@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The peer transport's operations. OpenGL's buffer is mapped on the GPU that draws only as long as
+ * it is needed: for the copy into CUDA's memory, and for the copy back. With write_discard OpenGL
+ * goes on drawing while CUDA's kernels run, and with read_only likewise. Only a resource that is
+ * both read and written stays mapped in between, which saves a second map.
+ *
+ * The copies are in the caller's stream, the maps in one of the other GPU's, and events order them:
+ * no thread waits.
+ */
+#include "gl/peer/peer.h"
+
+#include "lib/backend.h"
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/log.h"
+#include "gl/peer/memory.h"
+
+static const struct gl_resource *gl_of(const gr_resource *resource)
+{
+    return (const struct gl_resource *)resource;
+}
+
+static struct gl_peer *peer_of(const gr_resource *resource)
+{
+    return gl_of(resource)->peer;
+}
+
+static bool reads(const gr_resource *resource)
+{
+    return !(resource->flags & GR_WRITE_DISCARD);
+}
+
+static bool writes(const gr_resource *resource)
+{
+    return !(resource->flags & GR_READ_ONLY);
+}
+
+static gr_status check_cuda(CUresult result, const char *driver_call, const gr_resource *resource)
+{
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, driver_call,
+                        "The copy of %s between two GPUs failed. An error of earlier work on the "
+                        "stream is reported here too.",
+                        gl_object_text(resource).text);
+}
+
+/* ---- The other GPU's side of a batch --------------------------------------------------------- */
+
+/* The sides that are mapped, or not, of the resources that `which` chooses. */
+static size_t gather(gr_resource *const resources[], size_t n,
+                     bool (*which)(const gr_resource *resource), bool mapped,
+                     struct gl_drawing *drawings[])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct gl_drawing *drawing = peer_of(resources[i])->drawing;
+        if (which(resources[i]) && (drawing->ptr != 0) == mapped)
+            drawings[count++] = drawing;
+    }
+    return count;
+}
+
+static bool all(const gr_resource *resource)
+{
+    (void)resource;
+    return true;
+}
+
+static bool reads_only(const gr_resource *resource)
+{
+    return !writes(resource);
+}
+
+/* Maps those there that are chosen and are not; the stream goes on after that. */
+static gr_status open_there(gr_resource *const resources[], size_t n,
+                            bool (*which)(const gr_resource *resource), CUstream stream)
+{
+    struct gl_drawing *drawings[GR_BATCH];
+    return gl_drawings_map(drawings, gather(resources, n, which, false, drawings), stream);
+}
+
+/* Unmaps those there that are chosen and mapped, when the stream has come to this point. */
+static gr_status close_there(gr_resource *const resources[], size_t n,
+                             bool (*which)(const gr_resource *resource), CUstream stream)
+{
+    struct gl_drawing *drawings[GR_BATCH];
+    size_t count = gather(resources, n, which, true, drawings);
+    if (!count)
+        return GR_OK;
+    CUevent point = peer_of(resources[0])->done;
+    gr_status status =
+        check_cuda(gr_driver()->EventRecord(point, stream), "cuEventRecord", resources[0]);
+    return status == GR_OK ? gl_drawings_unmap(drawings, count, point) : status;
+}
+
+/* The mapped bytes of a buffer, into CUDA's memory or back. */
+static gr_status copy(const gr_resource *resource, const gr_buffer *part, bool back,
+                      CUstream stream)
+{
+    const struct gl_peer *peer = peer_of(resource);
+    CUdeviceptr here = peer->ptr + part->offset, there = peer->drawing->ptr + part->offset;
+    CUcontext computing = resource->context.handle, drawing = peer->drawing->context.handle;
+    return check_cuda(gr_driver()->MemcpyPeerAsync(back ? there : here, back ? drawing : computing,
+                                                   back ? here : there, back ? computing : drawing,
+                                                   part->part, stream),
+                      "cuMemcpyPeerAsync", resource);
+}
+
+/* ---- Map ------------------------------------------------------------------------------------- */
+
+/* The last mapping's work may be in another stream. */
+static gr_status wait_for_last(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = check_cuda(gr_driver()->StreamWaitEvent(stream, peer_of(resources[i])->done, 0),
+                            "cuStreamWaitEvent", resources[i]);
+    return status;
+}
+
+static gr_status map_batch(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    gr_status status = open_there(resources, n, reads, stream);
+    if (status == GR_OK)
+        status = wait_for_last(resources, n, stream);
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (reads(resources[i]))
+            status = copy(resources[i], resources[i]->pending, false, stream);
+    if (status == GR_OK)
+        status = close_there(resources, n, reads_only, stream);
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        resources[i]->pending->ptr = peer_of(resources[i])->ptr;
+        resources[i]->pending->size = resources[i]->size;
+    }
+    return status;
+}
+
+/* Copies that are in the stream end there, and whoever needs the memory next waits for them. */
+static void undo_batch(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (gr_driver()->EventRecord(peer_of(resources[i])->done, stream) != CUDA_SUCCESS)
+            gr_log(GR_LOG_WARNING, "map: the end of a copy could not be marked");
+        resources[i]->pending->ptr = 0;
+        resources[i]->pending->size = 0;
+    }
+    (void)close_there(resources, n, all, stream);
+}
+
+static size_t batch_of(size_t left)
+{
+    return left < GR_BATCH ? left : GR_BATCH;
+}
+
+static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    struct gr_error_record cause;
+    gr_error_save(&cause);
+    for (size_t i = 0; i < n; i += GR_BATCH)
+        undo_batch(resources + i, batch_of(n - i), stream);
+    gr_error_restore(&cause);
+}
+
+static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    for (size_t done = 0; done < n;) {
+        size_t count = batch_of(n - done);
+        gr_status status = map_batch(resources + done, count, stream);
+        done += count;
+        if (status == GR_OK)
+            continue;
+        undo_map(resources, done, stream);
+        return status;
+    }
+    return GR_OK;
+}
+
+/* ---- Release --------------------------------------------------------------------------------- */
+
+/* Of a buffer that was deleted, or given other storage, since its map: its bytes are lost. */
+static bool takes(const gr_resource *resource)
+{
+    return writes(resource) && (peer_of(resource)->drawing->ptr || gl_object_takes(resource));
+}
+
+static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    gr_status status = open_there(resources, n, takes, stream);
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (writes(resources[i]) && peer_of(resources[i])->drawing->ptr)
+            status = copy(resources[i], resources[i]->mapped, true, stream);
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = check_cuda(gr_driver()->EventRecord(peer_of(resources[i])->done, stream),
+                            "cuEventRecord", resources[i]);
+    return status == GR_OK ? close_there(resources, n, all, stream) : status;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+/* CUDA keeps immutable storage, so that it need not be asked. */
+static gr_status check_storage(const gr_resource *resource, const char *call)
+{
+    return gl_of(resource)->immutable ? GR_OK : gl_object_check_storage(resource, call);
+}
+
+static gr_status unregister(gr_resource *resource)
+{
+    struct gl_resource *r = (struct gl_resource *)resource;
+    struct gl_peer *peer = r->peer;
+    const gr_cuda_api *cu = gr_driver();
+    r->peer = NULL;
+    gr_status status = gl_drawing_end(peer->drawing);
+    if (cu->EventQuery(peer->done) == CUDA_ERROR_NOT_READY) {
+        peer->retired = (struct gr_retired){
+            .context = resource->context, .after = peer->done, .end = gl_peer_end};
+        resource->context.primary_of = -1; /* its hold has moved */
+        gr_retire(&peer->retired);
+    } else {
+        cu->EventDestroy(peer->done);
+        gl_peer_end(&peer->retired, true);
+    }
+    gr_retired_collect();
+    gl_later_collect(&r->context);
+    return status;
+}
+
+static void destroy(gr_resource *resource)
+{
+    struct gl_resource *r = (struct gl_resource *)resource;
+    if (r->peer) { /* its CUDA context is gone, and all that was in it */
+        struct gr_error_record before;
+        gr_error_save(&before);
+        gl_drawing_end(r->peer->drawing);
+        gr_error_restore(&before);
+        gl_peer_end(&r->peer->retired, false);
+        r->peer = NULL;
+    }
+    gl_object_destroy(resource);
+}
+
+const struct gr_backend gl_peer = {
+    .transport = GR_TRANSPORT_PEER,
+    .name = "peer",
+    .api = GR_OPENGL,
+    .on_thread = gl_object_on_thread,
+    .refuse_thread = gl_object_refuse_thread,
+    .same_thread_rule = gl_object_same_thread_rule,
+    .check_storage = check_storage,
+    .map = map,
+    .undo_map = undo_map,
+    .unmap = unmap,
+    .unregister = unregister,
+    .park = gl_object_park,
+    .collect = gl_object_collect,
+    .describe = gl_object_describe,
+    .destroy = destroy,
+};

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When the peer transport is taken and why, what it refuses, and what the probe says of it. */
+#include "gl_peer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MIB ((size_t)1 << 20)
+
+static const gr_gl_options by_any = {.struct_size = sizeof(gr_gl_options),
+                                     .transports = GR_TRANSPORT_ANY};
+
+static void assert_described(const gr_resource *resource, gr_transport transport, const char *part)
+{
+    char text[1024];
+    assert_made(resource);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    ck_assert_int_eq(gr_resource_transport(resource), transport);
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, part), "\"%s\" is not in: %s", part, text);
+}
+
+static gr_resource *by(unsigned transports, GLuint name)
+{
+    gr_clear_error();
+    return gr_from_gl_buffer_with(name, GR_READ_WRITE,
+                                  &GR_INIT(gr_gl_options, .transports = transports));
+}
+
+/* The bytes go both ways, whichever was taken. */
+static void assert_works(gr_resource *resource, GLuint name, size_t size)
+{
+    assert_mapped(resource, 1);
+    write_mapped(resource, 2);
+    assert_gl_pattern(name, size, 2);
+}
+
+START_PEER_TEST(any_takes_it_from_1_mib_on)
+{
+    GLuint large = gl_buffer_pattern(MIB, 1), small = gl_buffer_pattern(MIB - 1, 1);
+    GR_AUTO(gr_resource) *peer = by(GR_TRANSPORT_ANY, large);
+    assert_described(peer, GR_TRANSPORT_PEER, "transport peer (from 1 MiB on it beats");
+    assert_works(peer, large, MIB);
+    GR_AUTO(gr_resource) *interop = by(GR_TRANSPORT_ANY, small);
+    assert_described(interop, GR_TRANSPORT_INTEROP, "transport interop (between two GPUs");
+    assert_works(interop, small, MIB - 1);
+    GR_AUTO(gr_resource) *plain = gr_from_gl_buffer(large, GR_READ_WRITE);
+    assert_described(plain, GR_TRANSPORT_INTEROP, "transport interop");
+}
+END_TEST
+
+START_PEER_TEST(an_image_goes_by_interop)
+{
+    struct image image = image_make("RGBA8", "2D", 512, 1024, 1);
+    GR_AUTO(gr_resource) *resource =
+        gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_any);
+    assert_described(resource, GR_TRANSPORT_INTEROP, "transport interop");
+    assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_peer),
+                GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_COPY");
+}
+END_TEST
+
+/* Where one of them does not work the next one does, and says so. */
+START_PEER_TEST(what_it_falls_back_to)
+{
+    GLuint name = gl_buffer_pattern(MIB, 1);
+    let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
+    GR_AUTO(gr_resource) *interop = by(GR_TRANSPORT_ANY, name);
+    assert_described(interop, GR_TRANSPORT_INTEROP, "transport interop (peer was not taken: ");
+    let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0);
+    GR_AUTO(gr_resource) *unreached = by(GR_TRANSPORT_ANY, name);
+    assert_described(unreached, GR_TRANSPORT_INTEROP, "transport interop");
+    let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0);
+    GR_AUTO(gr_resource) *copy = by(GR_TRANSPORT_PEER | GR_TRANSPORT_COPY, name);
+    assert_described(copy, GR_TRANSPORT_COPY, "transport copy (peer was not taken: ");
+    let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0);
+    assert_null(by(GR_TRANSPORT_PEER, name), GR_ERR_UNSUPPORTED, 0, "cannot reach the memory");
+
+    GLuint small = gl_buffer_pattern(SIZE, 1);
+    let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
+    GR_AUTO(gr_resource) *peer = by(GR_TRANSPORT_ANY, small);
+    assert_described(peer, GR_TRANSPORT_PEER, "transport peer (interop was not taken: ");
+    assert_works(peer, small, SIZE);
+    assert_null(by(GR_TRANSPORT_ANY, 0), GR_ERR_INVALID_VALUE, 0, "is 0");
+}
+END_TEST
+
+START_PEER_TEST(the_probe_tells_of_two_gpus)
+{
+    char draws[64];
+    snprintf(draws, sizeof(draws), "the memory of device %d, which draws", (int)drawing.device);
+    const gr_transport_info *info = gr_gl_probe(GR_TRANSPORT_PEER);
+    assert_made(info);
+    ck_assert_msg(info->usable && strstr(info->reason, draws), "%s", info->reason);
+    let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
+    info = gr_gl_probe(GR_TRANSPORT_PEER);
+    assert_made(info);
+    ck_assert(!info->usable);
+    ck_assert_msg(strstr(info->reason, "CUDA_ERROR_OPERATING_SYSTEM"), "%s", info->reason);
+    let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0);
+    info = gr_gl_probe(GR_TRANSPORT_PEER);
+    assert_made(info);
+    ck_assert(!info->usable);
+    ck_assert_msg(strstr(info->reason, "GR_TRANSPORT_COPY"), "%s", info->reason);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+}
+END_TEST
+
+/* ---- One device ------------------------------------------------------------------------------ */
+
+START_TEST(one_gpu_needs_no_copy)
+{
+    GLuint name = gl_buffer_pattern(MIB, 1);
+    assert_null(by(GR_TRANSPORT_PEER, name), GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_INTEROP");
+    GR_AUTO(gr_resource) *any = by(GR_TRANSPORT_ANY, name);
+    assert_described(any, GR_TRANSPORT_INTEROP, "transport interop");
+    GR_AUTO(gr_resource) *copy = by(GR_TRANSPORT_PEER | GR_TRANSPORT_COPY, name);
+    assert_described(copy, GR_TRANSPORT_COPY, "transport copy (peer was not taken: ");
+    const gr_transport_info *info = gr_gl_probe(GR_TRANSPORT_PEER);
+    assert_made(info);
+    ck_assert(!info->usable);
+    ck_assert_msg(strstr(info->reason, "One GPU draws and computes"), "%s", info->reason);
+}
+END_TEST
+
+START_TEST(without_a_cuda_context_the_drawing_device_computes)
+{
+    GLuint name = gl_buffer_pattern(MIB, 1);
+    CU(CtxSetCurrent(NULL));
+    assert_null(by(GR_TRANSPORT_PEER, name), GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_INTEROP");
+    GR_AUTO(gr_resource) *any = by(GR_TRANSPORT_ANY, name);
+    assert_described(any, GR_TRANSPORT_INTEROP, "transport interop");
+    CU(CtxSetCurrent(fx.context));
+}
+END_TEST
+
+void add_choice_cases(Suite *suite)
+{
+    add_tests(add_peer_case(suite, "choice"), any_takes_it_from_1_mib_on, an_image_goes_by_interop,
+              what_it_falls_back_to, the_probe_tells_of_two_gpus);
+    TCase *one = add_image_case(suite, "one device");
+    add_tests(one, one_gpu_needs_no_copy, without_a_cuda_context_the_drawing_device_computes);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What ends or fails: objects that were deleted, contexts of OpenGL and of CUDA that are not there,
+ * calls of the driver that fail midway, resources that are freed while they are mapped.
+ */
+#include "gl_peer.h"
+
+#include <string.h>
+
+#define MANY 4
+
+/* ---- Objects --------------------------------------------------------------------------------- */
+
+START_PEER_TEST(a_deleted_buffer_is_not_mapped)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
+    glDeleteBuffers(1, &name);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
+    ck_assert(!gr_resource_is_mapped(resource));
+    assert_calls(MAP, 0);
+}
+END_TEST
+
+static char logged[1024];
+
+static void keep_line(void *user, gr_log_level level, const char *line)
+{
+    (void)user;
+    (void)level;
+    strncat(logged, line, sizeof(logged) - strlen(logged) - 1);
+}
+
+/* Nobody can have the bytes any more; the release must not hang on that. */
+START_PEER_TEST(deleted_while_mapped_it_can_be_released)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_WRITE_DISCARD);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 2);
+    glDeleteBuffers(1, &name);
+    logged[0] = '\0';
+    gr_log_set(GR_LOG_WARNING, keep_line, NULL);
+    assert_ok(gr_buffer_release(buffer));
+    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    ck_assert_msg(strstr(logged, "what CUDA wrote is lost"), "logged: %s", logged);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    assert_calls(COPY, 0);
+    assert_gl_clean();
+}
+END_TEST
+
+START_PEER_TEST(other_storage_is_refused)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_WRITE_DISCARD);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
+    glBufferData(GL_COPY_WRITE_BUFFER, SIZE / 2, NULL, GL_STATIC_DRAW);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "other storage");
+    assert_calls(MAP, 0);
+}
+END_TEST
+
+/* ---- Contexts -------------------------------------------------------------------------------- */
+
+START_PEER_TEST(another_opengl_context_is_refused)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    assert_ok(gr_egl_make_current(NULL));
+    assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, "No OpenGL context");
+    gr_egl *stranger = gr_egl_create(NULL);
+    assert_made(stranger);
+    assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, "another context");
+    assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, "another context");
+    gr_egl_free(stranger);
+    assert_ok(gr_egl_make_current(fx.egl));
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_pattern(name, SIZE, 1);
+}
+END_TEST
+
+START_PEER_TEST(freed_without_opengl_it_ends_later)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    gr_resource *resource = must_peer(name, GR_READ_WRITE);
+    assert_ok(gr_egl_make_current(NULL));
+    gr_resource_free(resource);
+    assert_calls(UNREGISTER, 0);
+    assert_ok(gr_egl_make_current(fx.egl));
+    gr_resource_free(must_peer(name, GR_READ_WRITE));
+    assert_calls(UNREGISTER, 2);
+    assert_gl_pattern(name, SIZE, 1);
+}
+END_TEST
+
+/* Whatever is current, the caller's context is put back; the streams are those of the resource. */
+START_PEER_TEST(the_callers_context_is_put_back)
+{
+    CUcontext contexts[2] = {NULL, drawing.context}, current;
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    gr_resource *resource = must_peer(name, GR_READ_WRITE);
+    for (int i = 0; i < 2; i++) {
+        CU(CtxSetCurrent(contexts[i]));
+        gr_buffer *buffer = must_map(resource);
+        CU(CtxGetCurrent(&current));
+        ck_assert_ptr_eq(current, contexts[i]);
+        CU(CtxSetCurrent(fx.context));
+        cuda_write_pattern(buffer, 5 + (unsigned)i);
+        CU(CtxSetCurrent(contexts[i]));
+        assert_ok(gr_buffer_release(buffer));
+        CU(CtxGetCurrent(&current));
+        ck_assert_ptr_eq(current, contexts[i]);
+        assert_gl_pattern(name, SIZE, 5 + (unsigned)i);
+    }
+    gr_resource_free(resource);
+    CU(CtxGetCurrent(&current));
+    ck_assert_ptr_eq(current, drawing.context);
+    CU(CtxSetCurrent(fx.context));
+}
+END_TEST
+
+/* The other GPU's side lives on, and ends with the resource. */
+START_PEER_TEST(a_cuda_context_that_is_gone)
+{
+    CUcontext own = NULL;
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    CU(CtxCreate(&own, 0, fx.device));
+    gr_resource *resource = must_peer(name, GR_READ_WRITE);
+    CU(CtxDestroy(own));
+    CU(CtxSetCurrent(fx.context));
+    assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                "Has it been destroyed?");
+    assert_calls(MAP, 0);
+    if (_i)
+        assert_ok(gr_egl_make_current(NULL));
+    gr_resource_free(resource);
+    assert_ok(gr_egl_make_current(fx.egl));
+    gr_resource_free(must_peer(name, GR_READ_WRITE));
+    assert_calls(UNREGISTER, 2);
+    assert_gl_pattern(name, SIZE, 1);
+}
+END_TEST
+
+START_PEER_TEST(closed_or_freed_while_mapped)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    const unsigned flags = _i / 2 ? GR_WRITE_DISCARD : GR_READ_WRITE;
+    gr_resource *resource = must_peer(name, flags);
+    gr_buffer *buffer = must_map(resource);
+    cuda_write_pattern(buffer, 6);
+    if (_i % 2) {
+        gr_resource_free(resource);
+        assert_calls(UNREGISTER, 0);
+        assert_ok(gr_buffer_release(buffer));
+    } else {
+        assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+        ck_assert(gr_resource_is_closed(resource));
+        ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
+        assert_ok(gr_buffer_release(buffer));
+        gr_resource_free(resource);
+    }
+    assert_calls(UNREGISTER, 1);
+    assert_gl_pattern(name, SIZE, 6);
+}
+END_TEST
+
+START_PEER_TEST(the_end_does_not_wait_for_the_stream)
+{
+    void *got = NULL;
+    CU(MemAllocHost(&got, SIZE));
+    gr_resource *resource = must_peer(gl_buffer_pattern(SIZE, 4), GR_READ_ONLY);
+    gr_buffer *buffer = must_map(resource);
+    struct gate *gate = gate_put(fx.stream);
+    CU(MemcpyDtoHAsync(got, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    gate_open_after(gate, 2000); /* so that a wait is seen, and ends */
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    ck_assert(!gate_is_open(gate));
+    gate_open(gate);
+    CU(StreamSynchronize(fx.stream));
+    assert_pattern(got, SIZE, 4);
+    CU(MemFreeHost(got));
+    gr_resource_free(must_peer(gl_buffer_filled(64, 1), GR_READ_WRITE)); /* ends what waited */
+}
+END_TEST
+
+/* ---- The driver refuses ---------------------------------------------------------------------- */
+
+START_PEER_TEST(nothing_is_left_of_one_that_was_not_made)
+{
+    static const struct {
+        const char *function;
+        CUresult code;
+        gr_status status;
+        const char *text;
+    } refusals[] = {
+        {"cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY, GR_ERR_NO_MEMORY, "4096 bytes of device"},
+        {"cuEventCreate", CUDA_ERROR_UNKNOWN, GR_ERR_CUDA, "event"},
+        {"cuStreamCreate", CUDA_ERROR_UNKNOWN, GR_ERR_CUDA, "was refused"},
+        {"cuDevicePrimaryCtxRetain", CUDA_ERROR_INVALID_DEVICE, GR_ERR_CUDA, "which draws"},
+        {REGISTER, CUDA_ERROR_OPERATING_SYSTEM, GR_ERR_CUDA, "GR_TRANSPORT_INTEROP"},
+    };
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+        let_fail(refusals[i].function, refusals[i].code, 0);
+        assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_peer), refusals[i].status,
+                    refusals[i].code, refusals[i].text);
+        ck_assert_uint_eq(fault->calls("cuMemFree"), fault->calls("cuMemAlloc") - (i == 0));
+        CUcontext current;
+        CU(CtxGetCurrent(&current));
+        ck_assert_ptr_eq(current, fx.context);
+    }
+    fault->reset();
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
+    assert_ok(gr_buffer_release(must_map(resource)));
+}
+END_TEST
+
+START_PEER_TEST(a_map_that_fails_midway_maps_nothing)
+{
+    static const char *const functions[] = {
+        COPY, MAP, "cuGraphicsResourceGetMappedPointer", "cuStreamWaitEvent", "cuEventRecord",
+        UNMAP};
+    GLuint names[MANY];
+    gr_resource *resources[MANY];
+    gr_buffer *buffers[MANY] = {NULL};
+    for (unsigned i = 0; i < MANY; i++) {
+        names[i] = gl_buffer_pattern(SIZE, i);
+        resources[i] = must_peer(names[i], i % 2 ? GR_READ_ONLY : GR_READ_WRITE);
+    }
+    for (size_t k = 0; k < sizeof(functions) / sizeof(functions[0]); k++)
+        for (long after = 0; after < (k == 0 ? MANY : 1); after++) {
+            let_fail(functions[k], CUDA_ERROR_UNKNOWN, after);
+            assert_fails(gr_map_many(resources, MANY, fx.stream, NULL, buffers), GR_ERR_CUDA,
+                         CUDA_ERROR_UNKNOWN, "earlier work");
+            ck_assert_uint_eq(fault->calls(UNMAP) > 0, k != 1);
+            for (unsigned i = 0; i < MANY; i++) {
+                ck_assert_ptr_null(buffers[i]);
+                ck_assert(!gr_resource_is_mapped(resources[i]));
+            }
+        }
+    assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, buffers));
+    for (unsigned i = 0; i < MANY; i++)
+        assert_cuda_pattern(buffers[i], i);
+    assert_ok(gr_buffer_release_many(buffers, MANY, fx.stream, NULL));
+    for (unsigned i = 0; i < MANY; i++) {
+        assert_gl_pattern(names[i], SIZE, i);
+        gr_resource_free(resources[i]);
+    }
+}
+END_TEST
+
+START_PEER_TEST(a_release_that_fails_can_be_tried_again)
+{
+    static const char *const functions[] = {MAP, COPY, "cuEventRecord", UNMAP};
+    static const unsigned flags[] = {GR_WRITE_DISCARD, GR_READ_WRITE};
+    for (size_t f = 0; f < 2; f++) {
+        GLuint name = gl_buffer_pattern(SIZE, 1);
+        GR_AUTO(gr_resource) *resource = must_peer(name, flags[f]);
+        for (size_t i = f; i < 4; i++) { /* what was read is mapped already */
+            gr_buffer *buffer = must_map(resource);
+            cuda_write_pattern(buffer, 2 + (unsigned)i);
+            let_fail(functions[i], CUDA_ERROR_UNKNOWN, 0);
+            assert_fails(gr_buffer_release(buffer), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN,
+                         "earlier work");
+            ck_assert(gr_resource_is_mapped(resource));
+            assert_ok(gr_buffer_release(buffer));
+            assert_gl_pattern(name, SIZE, 2 + (unsigned)i);
+        }
+    }
+}
+END_TEST
+
+/* A map of two transports: what the first has mapped goes back. */
+START_PEER_TEST(a_batch_of_two_transports)
+{
+    const gr_gl_options interop = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_INTEROP);
+    GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
+    gr_resource *resources[2] = {must_peer(names[0], GR_READ_WRITE),
+                                 gr_from_gl_buffer_with(names[1], GR_READ_WRITE, &interop)};
+    gr_buffer *buffers[2];
+    assert_made(resources[1]);
+    let_fail(MAP, CUDA_ERROR_UNKNOWN, 1);
+    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
+                 CUDA_ERROR_UNKNOWN, "could not be mapped");
+    ck_assert(!gr_resource_is_mapped(resources[0]) && !gr_resource_is_mapped(resources[1]));
+    assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
+    for (unsigned i = 0; i < 2; i++)
+        assert_cuda_pattern(buffers[i], i + 1);
+    for (unsigned i = 0; i < 2; i++)
+        cuda_fill(buffers[i], (int)i + 5);
+    assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP, NULL));
+    for (unsigned i = 0; i < 2; i++) {
+        assert_gl_bytes(names[i], SIZE, (int)i + 5);
+        gr_resource_free(resources[i]);
+    }
+}
+END_TEST
+
+void add_end_cases(Suite *suite)
+{
+    add_tests(add_peer_case(suite, "objects"), a_deleted_buffer_is_not_mapped,
+              deleted_while_mapped_it_can_be_released, other_storage_is_refused);
+    TCase *ends = add_peer_case(suite, "ends");
+    add_tests(ends, another_opengl_context_is_refused, freed_without_opengl_it_ends_later,
+              the_callers_context_is_put_back, the_end_does_not_wait_for_the_stream);
+    add_loop_tests(ends, 2, a_cuda_context_that_is_gone);
+    add_loop_tests(ends, 4, closed_or_freed_while_mapped);
+    add_tests(add_peer_case(suite, "refusals"), nothing_is_left_of_one_that_was_not_made,
+              a_map_that_fails_midway_maps_nothing, a_release_that_fails_can_be_tried_again,
+              a_batch_of_two_transports);
+}

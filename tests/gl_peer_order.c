@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The peer transport's order between OpenGL, the other GPU and the streams of CUDA. */
+#include "gl_peer.h"
+
+/* Copies to other memory may wait for the stream at once. */
+static unsigned char *pinned(void)
+{
+    void *memory = NULL;
+    CU(MemAllocHost(&memory, SIZE));
+    return memory;
+}
+
+/* Bytes that only stand in OpenGL's queue count, too. */
+START_PEER_TEST(what_gl_was_told_before_the_map_is_there)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1), source = gl_buffer_pattern(SIZE, 7);
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_ONLY);
+    gl_copy_buffer(source, name, SIZE);
+    GR_AUTO(gr_buffer) *buffer = must_map(resource);
+    assert_cuda_pattern(buffer, 7);
+}
+END_TEST
+
+START_PEER_TEST(what_the_stream_has_before_the_release_is_there)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    const unsigned flags = _i ? GR_WRITE_DISCARD : GR_READ_WRITE;
+    GR_AUTO(gr_resource) *resource = must_peer(name, flags);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 1);
+    struct gate *gate = gate_put(fx.stream);
+    cuda_fill(buffer, 2);
+    gate_open_after(gate, 30);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_bytes(name, SIZE, 2);
+}
+END_TEST
+
+START_PEER_TEST(a_release_on_another_stream_comes_after_the_maps)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    const unsigned flags = _i ? GR_WRITE_DISCARD : GR_READ_WRITE;
+    GR_AUTO(gr_resource) *resource = must_peer(name, flags);
+    gr_buffer *buffer = must_map(resource);
+    gate_open_after(gate_put(fx.stream), 30);
+    cuda_fill(buffer, 3);
+    assert_ok(release_on(buffer, fx.other));
+    assert_gl_bytes(name, SIZE, 3);
+}
+END_TEST
+
+/* No thread waits: the stream stands still while the map, and on a GPU the release, come back. */
+START_PEER_TEST(calls_do_not_wait_for_the_stream)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, 2000); /* so that a wait is seen, and ends */
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 4);
+    ck_assert(!gate_is_open(gate));
+    if (gr_cuda_is_software()) /* whose unmap waits */
+        gate_open(gate);
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert_int_eq(gate_is_open(gate), gr_cuda_is_software());
+    gate_open(gate);
+    assert_gl_bytes(name, SIZE, 4);
+}
+END_TEST
+
+/* The next map, on another stream, does not overwrite what a kernel of the last one still reads. */
+START_PEER_TEST(a_map_waits_for_the_last_mappings_work)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    unsigned char bytes[SIZE], *first = pinned(), *second = pinned();
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_ONLY);
+    gr_buffer *buffer = must_map(resource);
+    CU(StreamSynchronize(fx.stream));
+    struct gate *gate = gate_put(fx.stream);
+    CU(MemcpyDtoHAsync(first, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert(!gate_is_open(gate));
+    pattern_fill(bytes, SIZE, 2);
+    gl_write(name, bytes, SIZE);
+    gate_open_after(gate, 100);
+    buffer = must_map_on(resource, fx.other);
+    CU(MemcpyDtoHAsync(second, gr_buffer_ptr(buffer), SIZE, fx.other));
+    assert_ok(gr_buffer_release(buffer));
+    CU(StreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.other));
+    assert_pattern(first, SIZE, 1);
+    assert_pattern(second, SIZE, 2);
+    CU(MemFreeHost(first));
+    CU(MemFreeHost(second));
+}
+END_TEST
+
+START_PEER_TEST(events_of_the_options)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
+    gr_buffer *buffer = NULL;
+    CUevent before, ready, after;
+    CU(EventCreate(&before, CU_EVENT_DISABLE_TIMING));
+    CU(EventCreate(&ready, CU_EVENT_DISABLE_TIMING));
+    CU(EventCreate(&after, CU_EVENT_DISABLE_TIMING));
+    gate_open_after(gate_put(fx.other), 30);
+    CU(EventRecord(before, fx.other));
+    const gr_map_options map = GR_INIT(gr_map_options, .wait_event = before, .ready_event = ready);
+    assert_ok(gr_map_many(&resource, 1, fx.stream, &map, &buffer));
+    CU(StreamWaitEvent(fx.other, ready, 0));
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x31, SIZE, fx.other));
+    CU(EventRecord(after, fx.other));
+    const gr_release_options release = GR_INIT(gr_release_options, .wait_event = after);
+    assert_ok(gr_buffer_release_many(&buffer, 1, fx.stream, &release));
+    assert_gl_bytes(name, SIZE, 0x31);
+    CU(EventDestroy(before));
+    CU(EventDestroy(ready));
+    CU(EventDestroy(after));
+}
+END_TEST
+
+/* On the host: what CUDA did last with a resource that is not mapped. */
+START_PEER_TEST(waiting_until_cuda_has_let_go)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_WRITE_DISCARD);
+    for (int i = 0; i < 20; i++) {
+        fill_mapped(resource, i);
+        assert_ok(gr_resource_wait(resource, GR_WAIT_FOREVER));
+        assert_gl_bytes(name, SIZE, i);
+    }
+    gr_buffer *buffer = must_map(resource);
+    assert_fails(gr_resource_wait(resource, 0), GR_ERR_STATE, 0, "mapped");
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
+void add_order_cases(Suite *suite)
+{
+    TCase *order = add_peer_case(suite, "order");
+    add_tests(order, what_gl_was_told_before_the_map_is_there, calls_do_not_wait_for_the_stream,
+              a_map_waits_for_the_last_mappings_work, events_of_the_options,
+              waiting_until_cuda_has_let_go);
+    add_loop_tests(order, 2, what_the_stream_has_before_the_release_is_there,
+                   a_release_on_another_stream_comes_after_the_maps);
+}

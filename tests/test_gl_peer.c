@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The peer transport: OpenGL draws on one GPU, CUDA computes on another, and a copy between them
+ * takes the bytes there and back. On the software driver OpenGL's device is the first of two.
+ */
+#include "gl_peer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MANY 5
+#define HUGE 300 /* more than one call of the driver takes */
+
+struct drawing_device drawing;
+
+static char missing[300];
+
+const char *peer_missing(void)
+{
+    return missing[0] ? missing : NULL;
+}
+
+/* ---- The fixture's device -------------------------------------------------------------------- */
+
+static void setup_peer(void)
+{
+    int count = 0, at = 0, number = 0, can = 0;
+    CUdevice peer = 0;
+    snprintf(missing, sizeof(missing), "it needs two CUDA devices");
+    CU(DeviceGetCount(&count));
+    assert_ok(gr_gl_cuda_device(&number));
+    for (; at < count && !can; at++) {
+        CU(DeviceGet(&peer, at));
+        if (at != number)
+            CU(DeviceCanAccessPeer(&can, peer, fx.device));
+        if (at != number && !can)
+            snprintf(missing, sizeof(missing), "CUDA device %d does not reach the one that draws",
+                     at);
+    }
+    fault->reset();
+    if (!can)
+        return;
+    missing[0] = '\0';
+    drawing = (struct drawing_device){fx.device, fx.context, fx.stream, fx.other};
+    fx.device = peer;
+    CU(DevicePrimaryCtxRetain(&fx.context, fx.device));
+    CU(CtxSetCurrent(fx.context));
+    CU(StreamCreate(&fx.stream, CU_STREAM_NON_BLOCKING));
+    CU(StreamCreate(&fx.other, CU_STREAM_NON_BLOCKING));
+    fault->reset();
+}
+
+static void end_peer(void)
+{
+    fault->reset();
+    if (missing[0])
+        return;
+    gates_open();
+    CU(CtxSynchronize());
+    CU(StreamDestroy(fx.stream));
+    CU(StreamDestroy(fx.other));
+    CU(CtxSetCurrent(drawing.context));
+    CU(DevicePrimaryCtxRelease(fx.device));
+    fx.device = drawing.device;
+    fx.context = drawing.context;
+    fx.stream = drawing.stream;
+    fx.other = drawing.other;
+}
+
+/* The driver opens what it has of the second device late, and keeps it. */
+static void use_peer_once(void)
+{
+    static bool done;
+    if (done)
+        return;
+    done = true;
+    fixture_setup();
+    setup_peer();
+    if (!missing[0]) {
+        gr_resource *resource = must_peer(gl_buffer_filled(64, 1), GR_READ_WRITE);
+        assert_ok(gr_buffer_release(must_map(resource)));
+        gr_resource_free(resource);
+    }
+    end_peer();
+    fx.fds = -1;
+    fixture_teardown();
+}
+
+TCase *add_peer_case(Suite *suite, const char *name)
+{
+    TCase *made = add_image_case(suite, name);
+    tcase_add_unchecked_fixture(made, use_peer_once, NULL);
+    tcase_add_checked_fixture(made, setup_peer, end_peer);
+    return made;
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+const gr_gl_options by_peer = {.struct_size = sizeof(gr_gl_options),
+                               .transports = GR_TRANSPORT_PEER};
+
+gr_resource *must_peer(GLuint name, unsigned flags)
+{
+    gr_resource *resource = gr_from_gl_buffer_with(name, flags, &by_peer);
+    assert_made(resource);
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_PEER);
+    return resource;
+}
+
+void let_fail(const char *function, CUresult code, long after)
+{
+    fault->reset();
+    ck_assert_msg(fault->set(function, (int)code, after), "%s can't fail", function);
+}
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+static void go_round(gr_resource *resource, size_t size, unsigned round)
+{
+    gr_buffer *buffer = must_map(resource);
+    ck_assert_uint_eq(gr_buffer_size(buffer), size);
+    assert_cuda_pattern(buffer, round);
+    cuda_write_pattern(buffer, round + 1);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_pattern(gr_gl_name(resource), size, round + 1);
+}
+
+START_PEER_TEST(bytes_both_ways)
+{
+    static const size_t sizes[] = {1, 3, 4096, 777777, 3 << 20};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        GLuint name = gl_buffer_pattern(sizes[i], 1);
+        GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
+        ck_assert_uint_eq(gr_gl_name(resource), name);
+        ck_assert_uint_eq(gr_gl_target(resource), GL_ARRAY_BUFFER);
+        for (unsigned round = 1; round < 4; round++)
+            go_round(resource, sizes[i], round);
+    }
+}
+END_TEST
+
+/* What a map gives is ordinary memory of the device that computes. */
+START_PEER_TEST(the_memory_is_the_computing_devices)
+{
+    int owner = -1;
+    GR_AUTO(gr_resource) *resource = must_peer(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    CUdeviceptr first = gr_buffer_ptr(buffer);
+    CU(PointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, first));
+    ck_assert_int_eq(owner, fx.device);
+    assert_ok(gr_buffer_release(buffer));
+    buffer = must_map(resource);
+    ck_assert_uint_eq(gr_buffer_ptr(buffer), first);
+    assert_ok(gr_buffer_release(buffer));
+    assert_null(gr_resource_graphics(resource), GR_ERR_STATE, 0, "by peer");
+}
+END_TEST
+
+START_PEER_TEST(read_only_copies_nothing_back)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_ONLY);
+    for (unsigned i = 1; i < 4; i++) {
+        gr_buffer *buffer = must_map(resource);
+        assert_calls(COPY, i);
+        assert_calls(UNMAP, i); /* OpenGL draws on while CUDA reads */
+        assert_cuda_pattern(buffer, 1);
+        cuda_fill(buffer, 0xEE);
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_pattern(name, SIZE, 1);
+    }
+    assert_calls(MAP, 3);
+    assert_calls(UNMAP, 3);
+    assert_calls(COPY, 3);
+}
+END_TEST
+
+/* CUDA still has what it wrote last; OpenGL draws on meanwhile. */
+START_PEER_TEST(write_discard_copies_nothing_in)
+{
+    GLuint name = gl_buffer_filled(SIZE, 0x11);
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_WRITE_DISCARD);
+    write_mapped(resource, 5);
+    assert_gl_pattern(name, SIZE, 5);
+    assert_calls(COPY, 1);
+    unsigned char poison[SIZE];
+    memset(poison, 0xEE, sizeof(poison));
+    gl_write(name, poison, SIZE);
+    gr_buffer *buffer = must_map(resource);
+    assert_calls(MAP, 1);
+    assert_cuda_pattern(buffer, 5);
+    assert_gl_bytes(name, SIZE, 0xEE);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_pattern(name, SIZE, 5);
+    assert_calls(COPY, 2);
+    assert_calls(MAP, 2);
+    assert_calls(UNMAP, 2);
+}
+END_TEST
+
+static gr_buffer *must_map_part(gr_resource *resource, size_t offset, size_t size)
+{
+    gr_buffer *buffer = NULL;
+    const gr_map_options part = GR_INIT(gr_map_options, .offset = offset, .size = size);
+    assert_ok(gr_map_many(&resource, 1, fx.stream, &part, &buffer));
+    return buffer;
+}
+
+/* The other bytes stay, and are OpenGL's. */
+START_PEER_TEST(a_part_alone_is_moved)
+{
+    static const unsigned flags[] = {GR_READ_WRITE, GR_WRITE_DISCARD};
+    for (size_t i = 0; i < 2; i++) {
+        unsigned char bytes[SIZE];
+        GLuint name = gl_buffer_filled(SIZE, 0x21);
+        GR_AUTO(gr_resource) *resource = must_peer(name, flags[i]);
+        gr_buffer *buffer = must_map_part(resource, 1000, 96);
+        ck_assert_uint_eq(gr_buffer_size(buffer), 96);
+        if (flags[i] == GR_READ_WRITE)
+            assert_cuda_bytes(buffer, 0x21);
+        cuda_fill(buffer, 0x22);
+        assert_ok(gr_buffer_release(buffer));
+        gl_read(name, bytes, SIZE);
+        assert_bytes(bytes, 1000, 0x21);
+        assert_bytes(bytes + 1000, 96, 0x22);
+        assert_bytes(bytes + 1096, SIZE - 1096, 0x21);
+    }
+}
+END_TEST
+
+START_PEER_TEST(immutable_storage)
+{
+    GLuint name = 0;
+    unsigned char bytes[SIZE];
+    pattern_fill(bytes, SIZE, 1);
+    glGenBuffers(1, &name);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
+    glBufferStorage(GL_COPY_WRITE_BUFFER, SIZE, bytes, GL_DYNAMIC_STORAGE_BIT);
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
+    for (unsigned round = 1; round < 3; round++)
+        go_round(resource, SIZE, round);
+}
+END_TEST
+
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+static const unsigned some_flags[MANY] = {GR_READ_WRITE, GR_READ_ONLY, GR_WRITE_DISCARD,
+                                          GR_READ_WRITE, GR_READ_ONLY};
+
+START_PEER_TEST(a_batch_is_one_call_of_the_driver)
+{
+    GLuint names[MANY];
+    gr_resource *resources[MANY];
+    gr_buffer *buffers[MANY];
+    for (unsigned i = 0; i < MANY; i++) {
+        names[i] = gl_buffer_pattern(SIZE + i, i);
+        resources[i] = must_peer(names[i], some_flags[i]);
+    }
+    assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, buffers));
+    assert_calls(MAP, 1);
+    assert_calls(UNMAP, 1); /* of those that are only read */
+    assert_calls(COPY, 4);
+    for (unsigned i = 0; i < MANY; i++) {
+        if (some_flags[i] != GR_WRITE_DISCARD)
+            assert_cuda_pattern(buffers[i], i);
+        cuda_write_pattern(buffers[i], i + 20);
+    }
+    assert_ok(gr_buffer_release_many(buffers, MANY, fx.stream, NULL));
+    assert_calls(MAP, 2); /* of the one that was not mapped before */
+    assert_calls(UNMAP, 2);
+    assert_calls(COPY, 7);
+    for (unsigned i = 0; i < MANY; i++) {
+        assert_gl_pattern(names[i], SIZE + i, some_flags[i] == GR_READ_ONLY ? i : i + 20);
+        gr_resource_free(resources[i]);
+    }
+}
+END_TEST
+
+START_PEER_TEST(more_than_one_call_takes)
+{
+    static GLuint names[HUGE];
+    static gr_resource *resources[HUGE];
+    static gr_buffer *buffers[HUGE];
+    for (unsigned i = 0; i < HUGE; i++) {
+        names[i] = gl_buffer_pattern(64, i);
+        resources[i] = must_peer(names[i], GR_READ_WRITE);
+    }
+    assert_ok(gr_map_many(resources, HUGE, fx.stream, NULL, buffers));
+    assert_calls(MAP, 2);
+    for (unsigned i = 0; i < HUGE; i += 13)
+        cuda_write_pattern(buffers[i], i + 7);
+    assert_ok(gr_buffer_release_many(buffers, HUGE, fx.stream, NULL));
+    assert_calls(UNMAP, 2);
+    for (unsigned i = 0; i < HUGE; i++) {
+        assert_gl_pattern(names[i], 64, i % 13 ? i : i + 7);
+        gr_resource_free(resources[i]);
+    }
+}
+END_TEST
+
+/* One mapped alone, on a stream of its own there, and released with others: each way. */
+START_PEER_TEST(mapped_apart_and_released_together)
+{
+    GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
+    gr_resource *resources[2] = {must_peer(names[0], GR_READ_WRITE),
+                                 must_peer(names[1], GR_READ_WRITE)};
+    gr_buffer *buffers[2];
+    for (unsigned round = 3; round < 6; round++) {
+        buffers[0] = must_map(resources[0]);
+        buffers[1] = must_map(resources[1]);
+        cuda_write_pattern(buffers[0], round);
+        cuda_write_pattern(buffers[1], round + 10);
+        gr_buffer *turned[2] = {buffers[1], buffers[0]};
+        assert_ok(gr_buffer_release_many(round % 2 ? buffers : turned, 2, fx.stream, NULL));
+        assert_gl_pattern(names[0], SIZE, round);
+        assert_gl_pattern(names[1], SIZE, round + 10);
+    }
+    gr_resource_free(resources[0]);
+    gr_resource_free(resources[1]);
+}
+END_TEST
+
+/* ---- The suite ------------------------------------------------------------------------------- */
+
+static void build(Suite *suite)
+{
+    add_tests(add_peer_case(suite, "bytes"), bytes_both_ways, the_memory_is_the_computing_devices,
+              read_only_copies_nothing_back, write_discard_copies_nothing_in, a_part_alone_is_moved,
+              immutable_storage);
+    add_tests(add_peer_case(suite, "batches"), a_batch_is_one_call_of_the_driver,
+              more_than_one_call_takes, mapped_apart_and_released_together);
+    add_order_cases(suite);
+    add_end_cases(suite);
+    add_choice_cases(suite);
+}
+
+int main(int argc, char **argv)
+{
+    fault_control_start();
+    return test_main(argc, argv, "gl_peer", build, NULL);
+}
