@@ -261,6 +261,8 @@ static const char *transport_name(gr_transport transport)
         return "interop";
     case GR_TRANSPORT_SHARED:
         return "shared";
+    case GR_TRANSPORT_PEER:
+        return "peer";
     default:
         return "copy";
     }

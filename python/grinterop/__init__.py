@@ -114,8 +114,8 @@ class Probe(NamedTuple):
 
 
 def probe(transport: str = "interop") -> Probe:
-    """Whether a transport, "interop", "shared" or "copy", works between the OpenGL context that is
-    current and CUDA, and why."""
+    """Whether a transport, "interop", "shared", "copy" or "peer", works between the OpenGL context
+    that is current and CUDA, and why."""
     return Probe(*_probe(transport))
 
 

@@ -54,9 +54,9 @@ static PyObject *gl_cuda_device(PyObject *module, PyObject *none)
 
 static PyObject *probe(PyObject *module, PyObject *object)
 {
-    static const char *const names[] = {"interop", "shared", "copy", NULL};
+    static const char *const names[] = {"interop", "shared", "copy", "peer", NULL};
     static const gr_transport transports[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED,
-                                              GR_TRANSPORT_COPY};
+                                              GR_TRANSPORT_COPY, GR_TRANSPORT_PEER};
     const gr_transport_info *info;
     int choice;
     (void)module;

@@ -107,8 +107,13 @@ static bool gl_number(PyObject *object, unsigned *number)
 /* The bits of gr_transport by the names that choice_of() takes. 0 is the library's default. */
 static bool transports_of(PyObject *object, unsigned *transports)
 {
-    static const char *const names[] = {"without copy", "interop", "shared", "copy", "any", NULL};
-    static const unsigned bits[] = {0, GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED, GR_TRANSPORT_COPY,
+    static const char *const names[] = {"without copy", "interop", "shared", "copy",
+                                        "peer",         "any",     NULL};
+    static const unsigned bits[] = {0,
+                                    GR_TRANSPORT_INTEROP,
+                                    GR_TRANSPORT_SHARED,
+                                    GR_TRANSPORT_COPY,
+                                    GR_TRANSPORT_PEER,
                                     GR_TRANSPORT_ANY};
     int choice;
     if (!choice_of(object, "transport", names, &choice))
@@ -427,6 +432,7 @@ static PyObject *transport(PyObject *object, void *closure)
                                 : of == GR_TRANSPORT_SHARED   ? "shared"
                                 : of == GR_TRANSPORT_COPY     ? "copy"
                                 : of == GR_TRANSPORT_EXTERNAL ? "external"
+                                : of == GR_TRANSPORT_PEER     ? "peer"
                                                               : "");
 }
 
