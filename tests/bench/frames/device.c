@@ -97,9 +97,21 @@ float frames_next_phase(struct frames *f)
     return phase_of(f->frames_left);
 }
 
+bool frames_stamp(struct frames *f, CUdeviceptr at)
+{
+    void *arguments[] = {&at};
+    return frames_cuda_ok(
+        f, f->cuda->LaunchKernel(f->stamp, 1, 1, 1, 1, 1, 1, 0, f->on.stream, arguments, NULL),
+        "cuLaunchKernel");
+}
+
 bool frames_launch(struct frames *f, CUdeviceptr vertices)
 {
-    return launch(f, vertices, frames_next_phase(f));
+    if (f->stamps == 0)
+        return launch(f, vertices, frames_next_phase(f));
+    const CUdeviceptr at = f->stamps + 16 * (CUdeviceptr)f->launched++;
+    return frames_stamp(f, at) && launch(f, vertices, frames_next_phase(f)) &&
+           frames_stamp(f, at + 8);
 }
 
 void frames_draw(struct frames *f, unsigned name)
@@ -190,13 +202,25 @@ bool frames_set_mesh(struct frames *f, int mesh)
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 
+static bool find_kernels(struct frames *f)
+{
+    const struct {
+        CUfunction *kernel;
+        const char *name;
+    } kernels[] = {
+        {&f->kernel, "mesh"}, {&f->filter, "filter"}, {&f->stamp, "stamp"}, {&f->answer, "answer"}};
+    for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++)
+        if (!frames_cuda_ok(
+                f, f->cuda->ModuleGetFunction(kernels[i].kernel, f->module, kernels[i].name),
+                "cuModuleGetFunction"))
+            return false;
+    return true;
+}
+
 static bool open_cuda(struct frames *f)
 {
     return bench_device_open(&f->on) && kernel_image_load(&mesh_image, &f->module) &&
-           frames_cuda_ok(f, f->cuda->ModuleGetFunction(&f->kernel, f->module, "mesh"),
-                          "cuModuleGetFunction") &&
-           frames_cuda_ok(f, f->cuda->ModuleGetFunction(&f->filter, f->module, "filter"),
-                          "cuModuleGetFunction");
+           find_kernels(f);
 }
 
 static bool open_target(struct frames *f)

@@ -47,7 +47,7 @@ struct frames {
     struct bench_device on; /* where CUDA computes */
     int gl_ordinal;         /* the CUDA device on which OpenGL and Vulkan draw */
     CUmodule module;
-    CUfunction kernel, filter;
+    CUfunction kernel, filter, stamp, answer;
     gr_egl *egl;
     unsigned framebuffer, colour, program, vertex_array;
     struct frames_vulkan *vulkan; /* NULL where there is none, for this reason: */
@@ -65,6 +65,8 @@ struct frames {
     unsigned char *reference, *pixels; /* of the last frame: as it should be, and as it is */
     unsigned *queries;                 /* if not NULL, one of OpenGL's timers after each drawing */
     unsigned drawn;                    /* since there are queries */
+    CUdeviceptr stamps;                /* if not 0, when each mesh's kernel begins and has ended */
+    unsigned launched;                 /* since there are stamps */
 };
 
 struct frames_kind;
@@ -161,6 +163,7 @@ bool frames_cuda_ok(const struct frames *frames, CUresult result, const char *ca
 bool frames_grinterop_failed(const char *call);
 bool frames_gl_ok(const char *doing);
 float frames_next_phase(struct frames *frames);
+bool frames_stamp(struct frames *frames, CUdeviceptr at); /* the time on CUDA's device, in ns */
 bool frames_launch(struct frames *frames, CUdeviceptr vertices); /* the next frame's mesh */
 void frames_draw(struct frames *frames, unsigned name);
 int frames_wrong_pixels(struct frames *frames, unsigned tolerance);

@@ -21,6 +21,7 @@ struct frames_vulkan {
     struct vulkan vulkan;
     struct frames_vulkan_draw draw;
     struct vulkan_buffer pixels;
+    const VkCommandBuffer *stamps; /* if not NULL, one to submit after each frame's drawing */
 };
 
 /*

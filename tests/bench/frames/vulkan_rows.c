@@ -190,13 +190,16 @@ bool frames_vulkan_draw_only(struct frames *f, struct frames_run *run)
 bool frames_vulkan_frame(struct frames *f, struct frames_run *run)
 {
     const unsigned n = run->kind->group;
-    VkCommandBuffer commands[FRAMES_MOST_GROUP];
+    unsigned count = n;
+    VkCommandBuffer commands[FRAMES_MOST_GROUP + 1];
     if (!frames_ring_write(f, run))
         return false;
     for (unsigned i = 0; i < n; i++)
         commands[i] = run->commands[run->slots[i]->index];
+    if (f->vulkan->stamps)
+        commands[count++] = f->vulkan->stamps[f->drawn++];
     gr_submit *points = run->slots[0]->submit;
-    if (submit(f, commands, n, points) && gr_submit_commit(points) == GR_OK)
+    if (submit(f, commands, count, points) && gr_submit_commit(points) == GR_OK)
         return frames_ring_give_back(run);
     gr_ring_cancel_read(run->ring, run->slots, n);
     return false;
