@@ -108,7 +108,7 @@ extern "C" __global__ void answer(unsigned long long *words, int questions)
     for (unsigned long long n = 1; n <= (unsigned long long)questions; n++) {
         const unsigned long long since = device_time();
         while (load(words) < n)
-            if (device_time() - since > 200000000ull)
+            if (device_time() - since > 1000000000ull)
                 return;
         store(&words[n], device_time());
     }

@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_bench.sh: runs bench_frames and bench_latency as tests of themselves, with tiny meshes: every
+# row that this machine has draws the right picture, and nothing is drawn before its kernel's end.
+# It takes the CUDA driver that the environment names; run-test sets it. Times are not looked at.
+#
+# GR_BENCHES  the folder of the programs; default tests/bench, as in the build folder
+
+# A list of options is meant to be split:
+# shellcheck disable=SC2086
+
+absolute() { case $1 in /*) echo "$1" ;; *) echo "$PWD/$1" ;; esac; }
+benches=$(absolute "${GR_BENCHES:-tests/bench}")
+frames=$benches/bench_frames
+latency=$benches/bench_latency
+
+for program in "$frames" "$latency"; do
+    if [ ! -x "$program" ]; then
+        echo "skipped: $program was not built"
+        exit 77
+    fi
+done
+
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' HUP INT TERM
+cd "$work" || exit 99
+
+checks=0
+failures=0
+
+# fail WORD...: the check that was begun last has failed; says why, with the program's output.
+fail() {
+    failures=$((failures + 1))
+    echo "test_bench.sh:$checks:F:bench:$name: $*"
+    sed 's/^/    /' out err 2>/dev/null
+}
+
+# check NAME STATUS COMMAND...: runs it; one check, passed if it ends with that status. The caller's
+# further questions belong to the same check.
+check() {
+    checks=$((checks + 1))
+    name=$1
+    wanted=$2
+    shift 2
+    "$@" >out 2>err
+    code=$?
+    if [ $code != "$wanted" ]; then
+        fail "exit status $code instead of $wanted: $*"
+        return 1
+    fi
+}
+
+# skip NAME REASON: one check that can't be made here.
+skip() {
+    checks=$((checks + 1))
+    echo "skipped: $1: $2"
+}
+
+# measured FILE ROW...: the file of numbers has each row, and it was measured wherever it was tried.
+measured() {
+    file=$1
+    shift
+    for row in "$@"; do
+        if ! awk -v row="\"row\": \"$row\"" '
+            /"row": / { is = index($0, row) }
+            is && /"measured": true/ { good++ }
+            is && /"measured": false/ { bad++ }
+            END { exit !good || bad }' "$file"; then
+            fail "row $row was not measured"
+            return 1
+        fi
+    done
+}
+
+# says_not FILE TEXT: the file does not have the text.
+says_not() {
+    if grep -F -- "$2" "$1" >/dev/null; then
+        fail "says \"$2\""
+        return 1
+    fi
+}
+
+finish() {
+    if [ $failures -gt $checks ]; then failures=$checks; fi
+    echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"
+    [ $failures = 0 ]
+    exit
+}
+
+check usage_rates 2 "$latency" --rates often
+check usage_device 2 "$frames" --device first
+check nowhere 1 "$latency" --quick --only alone --rates 0 --json nowhere/file.json
+
+if [ "${GR_CUDA_DRIVER-}" != soft ] && grep -F 'not built for a GPU' err >/dev/null; then
+    skip rows 'nvcc was missing when the kernels were built'
+    finish
+fi
+
+# ---- On one device ----
+
+check frames 0 "$frames" --quick --only bound,raw,grinterop,ring/1,hand/,read/ --json frames.json &&
+    measured frames.json bound raw grinterop read/bound read/raw read/grinterop &&
+    says_not out WRONG
+check latency 0 "$latency" --quick --json latency.json --svg latency.svg &&
+    measured latency.json alone interop &&
+    grep -F '</svg>' latency.svg >/dev/null
+# Both clocks are CLOCK_MONOTONIC here, so that none is off.
+if [ "${GR_CUDA_DRIVER-}" = soft ]; then
+    check latency_rows 0 test -s latency.json &&
+        measured latency.json shared ring/1 ring/2 ring/3 threads/1 threads/3 hand/1
+    check one_clock 0 grep -F '"opengl_and_cuda_are_one": true' latency.json
+    check never_before 1 grep -E '"before_kernels_end": [1-9]' latency.json
+    check frames_rows 0 test -s frames.json &&
+        measured frames.json ring/1 ring/16 hand/1 hand/16 read/ring/1 read/hand/1
+fi
+
+# ---- CUDA on one device, OpenGL on another ----
+
+second='--quick --only bound --meshes 16 --cuda-device 1 --gl-device 0'
+if [ "${GR_CUDA_DRIVER-}" = soft ]; then
+    export GR_SOFT_DEVICES=2
+    check second_device 0 "$frames" $second
+elif ! "$frames" $second >out 2>err; then
+    skip second_device "$(tail -n 1 err)"
+    finish
+fi
+check frames_two 0 "$frames" --quick --cuda-device 1 --gl-device 0 --json frames.json &&
+    measured frames.json bound raw hand/1 hand/16 read/raw read/hand/1 &&
+    says_not out WRONG
+check latency_two 0 "$latency" --quick --cuda-device 1 --gl-device 0 --json latency.json &&
+    measured latency.json alone interop hand/1
+finish
