@@ -8,10 +8,11 @@
 #include "fault_driver.h"
 #include "support_image.h"
 
-/* Which OpenGL a case runs with. */
+/* Which OpenGL a case runs with, and which host memory. */
 enum copy_gl {
     GL_OF_THE_FIXTURE,
-    GL_OF_MESA /* on the processor, beside the fixture's: "another GPU" to CUDA */
+    GL_OF_MESA,    /* on the processor, beside the fixture's: "another GPU" to CUDA */
+    GL_WITH_PINNED /* the fixture's, of which CUDA takes no mapping */
 };
 
 TCase *add_copy_case(Suite *suite, const char *name, enum copy_gl gl);
@@ -23,9 +24,13 @@ const char *copy_gl_missing(void);
 /* CUDA refuses the next mapping of OpenGL's, so that the host memory is CUDA's own. */
 void refuse_mapping(void);
 
-/* By GR_TRANSPORT_COPY. */
+/* By GR_TRANSPORT_COPY; the last one is of a buffer that grinterop creates. */
 gr_resource *must_copy(GLuint name, unsigned flags);
 gr_resource *must_copy_image(const struct image *image, unsigned flags);
+gr_resource *must_create_copy(size_t size, unsigned flags);
+
+/* gr_resource_describe() says that. */
+void assert_described(const gr_resource *resource, const char *part);
 
 /* The driver's function has been called that often since fault->reset(). */
 #define assert_calls(function, count) ck_assert_uint_eq(fault->calls(function), count)
@@ -33,6 +38,8 @@ gr_resource *must_copy_image(const struct image *image, unsigned flags);
 void add_buffer_cases(Suite *suite, enum copy_gl gl);
 void add_copy_image_cases(Suite *suite, enum copy_gl gl);
 void add_misuse_cases(Suite *suite, enum copy_gl gl);
+void add_mapped_cases(Suite *suite, enum copy_gl gl);
+void add_copy_ring_cases(Suite *suite, enum copy_gl gl);
 void add_transport_cases(Suite *suite);
 void add_copy_loop_cases(Suite *suite);
 

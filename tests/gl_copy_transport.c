@@ -27,13 +27,6 @@ static void let_fail(const char *function, CUresult code)
     ck_assert_msg(fault->set(function, (int)code, 0), "%s can't fail", function);
 }
 
-static void assert_described(const gr_resource *resource, const char *part)
-{
-    char text[1024];
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, part), "\"%s\" is not in: %s", part, text);
-}
-
 /* ---- Forced ones ----------------------------------------------------------------------------- */
 
 START_TEST(a_forced_transport_is_taken)

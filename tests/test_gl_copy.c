@@ -2,7 +2,7 @@
 /*
  * The copy transport, and the choice between transports. Cases of bytes and of misuse run with two
  * OpenGLs: the fixture's, and Mesa's on the processor, which on a machine with a GPU is one that
- * CUDA cannot register from.
+ * CUDA cannot register from; and once more with pinned memory, as where CUDA refuses mappings.
  */
 #define _GNU_SOURCE
 #include "gl_copy_tests.h"
@@ -117,6 +117,19 @@ static void probe_once(void)
     fault->reset();
 }
 
+/* CUDA refuses each mapping. */
+static bool pinned;
+
+static void setup_pinned(void)
+{
+    pinned = true;
+}
+
+static void end_pinned(void)
+{
+    pinned = false;
+}
+
 TCase *add_copy_case(Suite *suite, const char *name, enum copy_gl gl)
 {
     TCase *made = add_image_case(suite, name);
@@ -127,6 +140,8 @@ TCase *add_copy_case(Suite *suite, const char *name, enum copy_gl gl)
     } else {
         tcase_add_checked_fixture(made, fault->reset, fault->reset);
     }
+    if (gl == GL_WITH_PINNED)
+        tcase_add_checked_fixture(made, setup_pinned, end_pinned);
     return made;
 }
 
@@ -140,9 +155,40 @@ void refuse_mapping(void)
     ck_assert(fault->set("cuMemHostRegister", CUDA_ERROR_NOT_SUPPORTED, 0));
 }
 
+void assert_described(const gr_resource *resource, const char *part)
+{
+    char text[1024];
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, part), "\"%s\" is not in: %s", part, text);
+}
+
+/* Before something is made. */
+static void refuse_if_pinned(void)
+{
+    if (pinned)
+        refuse_mapping();
+}
+
+static gr_resource *made_by_copy(gr_resource *resource)
+{
+    assert_made(resource);
+    ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_COPY);
+    if (pinned)
+        assert_described(resource, "copy, through pinned host memory, since cuMemHostRegister ");
+    return resource;
+}
+
 gr_resource *must_copy(GLuint name, unsigned flags)
 {
-    gr_resource *resource = gr_from_gl_buffer_with(name, flags, &by_copy);
+    refuse_if_pinned();
+    return made_by_copy(gr_from_gl_buffer_with(name, flags, &by_copy));
+}
+
+/* Its own storage is tried first, then another buffer. */
+gr_resource *must_create_copy(size_t size, unsigned flags)
+{
+    refuse_if_pinned();
+    gr_resource *resource = gr_gl_buffer_create(size, flags, &by_copy);
     assert_made(resource);
     ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_COPY);
     return resource;
@@ -150,6 +196,7 @@ gr_resource *must_copy(GLuint name, unsigned flags)
 
 gr_resource *must_copy_image(const struct image *image, unsigned flags)
 {
+    refuse_if_pinned();
     gr_resource *resource =
         gr_from_gl_image_with(image->name, image->target->target, flags, &by_copy);
     ck_assert_msg(resource, "%s %s is refused: %s", image->format->name, image->target->name,
@@ -165,6 +212,14 @@ static void build(Suite *suite)
     add_buffer_cases(suite, GL_OF_MESA);
     add_copy_image_cases(suite, GL_OF_MESA);
     add_misuse_cases(suite, GL_OF_MESA);
+    add_buffer_cases(suite, GL_WITH_PINNED);
+    add_copy_image_cases(suite, GL_WITH_PINNED);
+    add_misuse_cases(suite, GL_WITH_PINNED);
+    add_mapped_cases(suite, GL_OF_THE_FIXTURE);
+    add_mapped_cases(suite, GL_OF_MESA);
+    add_copy_ring_cases(suite, GL_OF_THE_FIXTURE);
+    add_copy_ring_cases(suite, GL_OF_MESA);
+    add_copy_ring_cases(suite, GL_WITH_PINNED);
     add_transport_cases(suite);
     add_copy_loop_cases(suite);
 }

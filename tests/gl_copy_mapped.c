@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The host memory of a copy: a buffer that OpenGL keeps mapped, the storage of a buffer that
+ * grinterop creates, or pinned memory of CUDA's; which of them is taken, and its end.
+ */
+#include "gl_copy_tests.h"
+
+#include <string.h>
+
+#define SIZE 4096
+
+#define REGISTER   "cuMemHostRegister"
+#define UNREGISTER "cuMemHostUnregister"
+#define PINNED     "cuMemAllocHost"
+
+/* ---- Which memory ---------------------------------------------------------------------------- */
+
+START_COPY_TEST(memory_that_opengl_has_mapped)
+{
+    GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE);
+    assert_described(resource, "transport copy, through a buffer that OpenGL has mapped");
+    assert_calls(REGISTER, 1);
+    assert_calls(PINNED, 0);
+    struct image image = image_make("RGBA8", "2D", 8, 8, 2);
+    GR_AUTO(gr_resource) *texture = must_copy_image(&image, GR_READ_ONLY);
+    assert_described(texture, "transport copy, through a buffer that OpenGL has mapped");
+    assert_calls(REGISTER, 2);
+    assert_calls(PINNED, 0);
+}
+END_TEST
+
+START_COPY_TEST(memory_of_cuda_where_it_takes_no_mapping)
+{
+    refuse_mapping();
+    GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE);
+    assert_described(resource, "transport copy, through pinned host memory, since "
+                               "cuMemHostRegister refused what OpenGL has mapped: "
+                               "CUDA_ERROR_NOT_SUPPORTED");
+    assert_calls(PINNED, 1);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_pattern(buffer, 1);
+    assert_ok(gr_buffer_release(buffer));
+    assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    assert_calls(UNREGISTER, 0);
+}
+END_TEST
+
+/* What CUDA only reads may be written by OpenGL before CUDA is through with it. */
+START_COPY_TEST(the_storage_of_what_is_created)
+{
+    GR_AUTO(gr_resource) *writer = must_create_copy(SIZE, GR_WRITE_DISCARD);
+    assert_described(writer, "transport copy, into its own storage, which OpenGL has mapped");
+    GR_AUTO(gr_resource) *reader = must_create_copy(SIZE, GR_READ_ONLY);
+    assert_described(reader, "transport copy, through a buffer that OpenGL has mapped");
+    refuse_mapping();
+    GR_AUTO(gr_resource) *other = must_create_copy(SIZE, GR_READ_WRITE);
+    assert_described(other, "transport copy, through a buffer that OpenGL has mapped");
+    write_mapped(other, 3);
+    assert_gl_pattern(gr_gl_name(other), SIZE, 3);
+}
+END_TEST
+
+/* ---- Bytes in a buffer's own storage --------------------------------------------------------- */
+
+START_COPY_TEST(bytes_both_ways_in_place)
+{
+    static const size_t sizes[] = {1, 3, 4096, 777777};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        GR_AUTO(gr_resource) *resource = must_create_copy(sizes[i], GR_READ_WRITE);
+        GLuint name = gr_gl_name(resource), source = gl_buffer_pattern(sizes[i], 1);
+        gl_copy_buffer(source, name, sizes[i]);
+        for (unsigned round = 1; round < 4; round++) {
+            gr_buffer *buffer = must_map(resource);
+            assert_cuda_pattern(buffer, round);
+            cuda_write_pattern(buffer, round + 1);
+            assert_ok(gr_buffer_release(buffer));
+            assert_gl_pattern(name, sizes[i], round + 1);
+        }
+    }
+}
+END_TEST
+
+/* OpenGL reads late what it was told to read early. */
+START_COPY_TEST(cuda_writes_after_opengl_has_read)
+{
+    enum { LARGE = 4 << 20 };
+    GR_AUTO(gr_resource) *resource = must_create_copy(LARGE, GR_WRITE_DISCARD);
+    GLuint name = gr_gl_name(resource), seen[3];
+    for (unsigned i = 0; i < 3; i++) {
+        seen[i] = gl_buffer_filled(LARGE, 0xEE);
+        fill_mapped(resource, (int)i + 1);
+        gl_copy_buffer(name, seen[i], LARGE);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        assert_gl_bytes(seen[i], LARGE, (int)i + 1);
+}
+END_TEST
+
+/* Of a part that is mapped the bytes beside it stay, in place and by way of a buffer. */
+START_COPY_TEST(a_part_goes_to_its_place)
+{
+    unsigned char bytes[SIZE], wanted[SIZE];
+    const gr_map_options part = GR_INIT(gr_map_options, .offset = 1000, .size = 96);
+    for (int created = 0; created < 2; created++) {
+        GR_AUTO(gr_resource) *resource = created
+                                             ? must_create_copy(SIZE, GR_READ_WRITE)
+                                             : must_copy(gl_buffer_filled(SIZE, 0), GR_READ_WRITE);
+        gr_buffer *buffer = NULL;
+        memset(wanted, 0x11, SIZE);
+        gl_write(gr_gl_name(resource), wanted, SIZE);
+        assert_ok(gr_map_many(&resource, 1, fx.stream, &part, &buffer));
+        assert_cuda_bytes(buffer, 0x11);
+        cuda_fill(buffer, 0x22);
+        assert_ok(gr_buffer_release(buffer));
+        gl_read(gr_gl_name(resource), bytes, SIZE);
+        memset(wanted + 1000, 0x22, 96);
+        ck_assert_mem_eq(bytes, wanted, SIZE);
+    }
+}
+END_TEST
+
+START_COPY_TEST(created_and_deleted_while_mapped)
+{
+    GR_AUTO(gr_resource) *resource = must_create_copy(SIZE, GR_READ_WRITE);
+    GLuint name = gr_gl_name(resource);
+    gr_buffer *buffer = must_map(resource);
+    glDeleteBuffers(1, &name);
+    assert_ok(gr_buffer_release(buffer));
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
+}
+END_TEST
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+static unsigned count_buffers(void)
+{
+    unsigned count = 0;
+    for (GLuint name = 1; name < 1000; name++)
+        count += glIsBuffer(name);
+    return count;
+}
+
+START_COPY_TEST(each_mapping_ends_once)
+{
+    struct image image = image_make("RGBA8", "CUBE", 8, 8, 1);
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    unsigned before = count_buffers();
+    for (int i = 0; i < 5; i++) {
+        gr_resource *made[] = {must_copy(name, GR_READ_ONLY), must_copy(name, GR_WRITE_DISCARD),
+                               must_copy_image(&image, GR_READ_WRITE),
+                               must_create_copy(SIZE, GR_READ_WRITE)};
+        ck_assert_uint_eq(count_buffers(), before + 4);
+        for (int k = 0; k < 4; k++) {
+            gr_buffer *buffer = k == 2 ? must_map_image(made[k]) : must_map(made[k]);
+            assert_ok(gr_buffer_release(buffer));
+            CU(StreamSynchronize(fx.stream));
+            gr_resource_free(made[k]);
+        }
+        ck_assert_uint_eq(count_buffers(), before);
+    }
+    assert_calls(REGISTER, 20);
+    assert_calls(UNREGISTER, 20);
+    ck_assert_uint_eq(fault->refusals(UNREGISTER), 0);
+}
+END_TEST
+
+/* A stream reads OpenGL's memory: neither the registration nor the buffer ends before that. */
+START_COPY_TEST(a_mapping_outlives_what_streams_do_with_it)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 4);
+    unsigned before = count_buffers();
+    void *got = NULL;
+    CU(MemAllocHost(&got, SIZE));
+    gr_resource *resource = must_copy(name, GR_READ_ONLY);
+    struct gate *gate = gate_put(fx.stream);
+    gr_buffer *buffer = must_map(resource);
+    CU(MemcpyDtoHAsync(got, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    assert_calls(UNREGISTER, 0);
+    ck_assert_uint_eq(count_buffers(), before + 1);
+    gate_open(gate);
+    CU(StreamSynchronize(fx.stream));
+    assert_pattern(got, SIZE, 4);
+    gr_resource_free(must_copy(name, GR_READ_WRITE)); /* ends what waited */
+    assert_calls(UNREGISTER, 2);
+    ck_assert_uint_eq(count_buffers(), before);
+    CU(MemFreeHost(got));
+}
+END_TEST
+
+void add_mapped_cases(Suite *suite, enum copy_gl gl)
+{
+    add_tests(add_copy_case(suite, "host memory of copies", gl), memory_that_opengl_has_mapped,
+              memory_of_cuda_where_it_takes_no_mapping, the_storage_of_what_is_created,
+              bytes_both_ways_in_place, cuda_writes_after_opengl_has_read, a_part_goes_to_its_place,
+              created_and_deleted_while_mapped, each_mapping_ends_once,
+              a_mapping_outlives_what_streams_do_with_it);
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rings by copy: several frames are on their way at once, and only who takes a frame waits for it.
+ * With OpenGL's own buffers and textures, and with buffers that grinterop creates.
+ */
+#include "gl_copy_tests.h"
+
+#include <grinterop/ring.h>
+
+#include <string.h>
+
+#define SLOTS 4
+#define SIDE  16
+#define SIZE  (SIDE * SIDE * 4) /* of a buffer, and of a texture of RGBA8 */
+
+/* ---- Slots ----------------------------------------------------------------------------------- */
+
+enum kind { OWN_BUFFERS, CREATED_BUFFERS, TEXTURES, KINDS };
+
+static struct {
+    enum kind kind;
+    gr_resource *resources[SLOTS];
+    GLuint names[SLOTS]; /* OpenGL's own buffers */
+    struct image images[SLOTS];
+    CUdeviceptr scratch[SLOTS]; /* from where textures are written, while frames are under way */
+} set;
+
+static void make_one(unsigned i, unsigned flags)
+{
+    switch (set.kind) {
+    case OWN_BUFFERS:
+        set.names[i] = gl_buffer_filled(SIZE, 0);
+        set.resources[i] = must_copy(set.names[i], flags);
+        break;
+    case CREATED_BUFFERS:
+        set.resources[i] = must_create_copy(SIZE, flags);
+        set.names[i] = gr_gl_name(set.resources[i]);
+        break;
+    default:
+        set.images[i] = image_make("RGBA8", "2D", SIDE, SIDE, 1);
+        set.resources[i] = must_copy_image(&set.images[i], flags);
+        break;
+    }
+}
+
+static gr_ring *make_ring(enum kind kind, gr_side producer, unsigned flags)
+{
+    memset(&set, 0, sizeof(set));
+    set.kind = kind;
+    for (unsigned i = 0; i < SLOTS; i++) {
+        make_one(i, flags);
+        CU(MemAlloc(&set.scratch[i], SIZE));
+    }
+    gr_ring *ring =
+        gr_ring_create(set.resources, SLOTS, &GR_INIT(gr_ring_options, .producer = producer));
+    assert_made(ring);
+    return ring;
+}
+
+/* The ring goes on with them. */
+static void let_go(void)
+{
+    for (unsigned i = 0; i < SLOTS; i++)
+        gr_resource_free(set.resources[i]);
+}
+
+static void end(gr_ring *ring)
+{
+    gr_ring_free(ring);
+    let_go();
+    for (unsigned i = 0; i < SLOTS; i++)
+        CU(MemFree(set.scratch[i]));
+}
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+static CUDA_MEMCPY3D whole_image(gr_buffer *buffer, unsigned index, bool to_image)
+{
+    CUDA_MEMCPY3D copy = {.WidthInBytes = SIDE * 4, .Height = SIDE, .Depth = 1};
+    CUarray array = gr_buffer_array(buffer, 0, 0);
+    ck_assert_ptr_nonnull(array);
+    copy.srcMemoryType = to_image ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_ARRAY;
+    copy.dstMemoryType = to_image ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_DEVICE;
+    copy.srcArray = to_image ? NULL : array;
+    copy.dstArray = to_image ? array : NULL;
+    copy.srcDevice = copy.dstDevice = set.scratch[index];
+    copy.srcPitch = copy.dstPitch = SIDE * 4;
+    return copy;
+}
+
+/* In the stream. */
+static void cuda_writes(const gr_slot *slot, int value)
+{
+    if (set.kind != TEXTURES) {
+        CU(MemsetD8Async(gr_buffer_ptr(slot->buffer), (unsigned char)value, SIZE, fx.stream));
+        return;
+    }
+    CUDA_MEMCPY3D copy = whole_image(slot->buffer, slot->index, true);
+    CU(MemsetD8Async(set.scratch[slot->index], (unsigned char)value, SIZE, fx.stream));
+    CU(Memcpy3DAsync(&copy, fx.stream));
+}
+
+static void assert_cuda_reads(const gr_slot *slot, int value)
+{
+    unsigned char bytes[SIZE];
+    CUdeviceptr from =
+        set.kind == TEXTURES ? set.scratch[slot->index] : gr_buffer_ptr(slot->buffer);
+    if (set.kind == TEXTURES) {
+        CUDA_MEMCPY3D copy = whole_image(slot->buffer, slot->index, false);
+        CU(Memcpy3DAsync(&copy, fx.stream));
+    }
+    CU(MemcpyDtoHAsync(bytes, from, SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    assert_bytes(bytes, SIZE, value & 255);
+}
+
+static void gl_writes(unsigned index, int value)
+{
+    unsigned char bytes[SIZE];
+    memset(bytes, value, SIZE);
+    if (set.kind == TEXTURES)
+        image_upload(&set.images[index], 0, 0, bytes);
+    else
+        gl_write(set.names[index], bytes, SIZE);
+}
+
+static void assert_gl_reads(unsigned index, int value)
+{
+    unsigned char bytes[SIZE] = {0};
+    if (set.kind == TEXTURES)
+        image_download(&set.images[index], 0, 0, bytes);
+    else
+        gl_read(set.names[index], bytes, SIZE);
+    assert_bytes(bytes, SIZE, value & 255);
+}
+
+/* ---- Frames ---------------------------------------------------------------------------------- */
+
+static void cuda_publishes(gr_ring *ring, int value)
+{
+    const gr_slot *slot;
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
+    cuda_writes(slot, value);
+    assert_ok(gr_ring_publish(ring, &slot, 1));
+}
+
+static void gl_takes(gr_ring *ring, int value)
+{
+    const gr_slot *slot;
+    assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
+    assert_gl_reads(slot->index, value);
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
+}
+
+static void gl_publishes(gr_ring *ring, int value)
+{
+    const gr_slot *slot;
+    assert_ok(gr_ring_acquire_write(ring, GR_STREAM_NONE, &slot, 1, 0));
+    gl_writes(slot->index, value);
+    assert_ok(gr_ring_publish(ring, &slot, 1));
+}
+
+static void cuda_takes(gr_ring *ring, int value)
+{
+    const gr_slot *slot;
+    assert_ok(gr_ring_acquire_read(ring, fx.stream, &slot, 1, 0));
+    assert_cuda_reads(slot, value);
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
+}
+
+/* ---- CUDA writes ----------------------------------------------------------------------------- */
+
+START_COPY_TEST(four_frames_are_on_their_way_at_once)
+{
+    gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
+    for (int round = 0; round < 3; round++) {
+        struct gate *gate = gate_put(fx.stream);
+        gate_open_after(gate, 2000); /* so that a wait is seen, and ends */
+        for (int i = 0; i < SLOTS; i++)
+            cuda_publishes(ring, 10 * round + i + 1);
+        ck_assert_msg(!gate_is_open(gate), "a release has waited for the stream");
+        gate_open(gate);
+        for (int i = 0; i < SLOTS; i++)
+            gl_takes(ring, 10 * round + i + 1);
+    }
+    end(ring);
+}
+END_TEST
+
+START_COPY_TEST(who_takes_a_frame_waits_for_it)
+{
+    gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
+    struct gate *gate = gate_put(fx.stream);
+    cuda_publishes(ring, 7);
+    gate_open_after(gate, 30);
+    gl_takes(ring, 7);
+    ck_assert(gate_is_open(gate));
+    end(ring);
+}
+END_TEST
+
+/* The writer goes on while the reader is three frames behind. */
+START_COPY_TEST(a_sequence_with_four_in_flight)
+{
+    gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
+    let_go();
+    memset(set.resources, 0, sizeof(set.resources));
+    for (int frame = 0; frame < 300; frame++) {
+        cuda_publishes(ring, frame);
+        if (frame >= SLOTS - 1)
+            gl_takes(ring, frame - SLOTS + 1);
+    }
+    end(ring);
+}
+END_TEST
+
+/* What CUDA reads of a slot is what was written to it last, taken by OpenGL or not. */
+START_COPY_TEST(slots_that_cuda_reads_and_writes)
+{
+    int last[SLOTS] = {0};
+    gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_READ_WRITE);
+    for (unsigned i = 0; i < SLOTS; i++)
+        gl_writes(i, 0);
+    for (int frame = 1; frame <= 20; frame++) {
+        const gr_slot *slot;
+        assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
+        assert_cuda_reads(slot, last[slot->index]);
+        cuda_writes(slot, last[slot->index] = frame);
+        if (frame % 3 == 0) {
+            assert_ok(gr_ring_cancel_write(ring, &slot, 1));
+            continue;
+        }
+        assert_ok(gr_ring_publish(ring, &slot, 1));
+        gl_takes(ring, frame);
+    }
+    end(ring);
+}
+END_TEST
+
+START_COPY_TEST(a_reading_that_is_cancelled_is_read_again)
+{
+    const gr_slot *slot;
+    gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
+    cuda_publishes(ring, 5);
+    assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
+    assert_ok(gr_ring_cancel_read(ring, &slot, 1));
+    gl_takes(ring, 5);
+    end(ring);
+}
+END_TEST
+
+/* The objects are the application's, and so are the frames that nobody took. */
+START_COPY_TEST(frames_left_in_a_ring_reach_their_objects)
+{
+    for (int held = 0; held < 2; held++) {
+        gr_ring *ring = make_ring(_i ? TEXTURES : OWN_BUFFERS, GR_SIDE_CUDA, GR_WRITE_DISCARD);
+        if (!held)
+            let_go();
+        for (int i = 0; i < SLOTS; i++)
+            cuda_publishes(ring, i + 1);
+        gr_ring_free(ring);
+        for (unsigned i = 0; i < SLOTS; i++)
+            assert_gl_reads(i, (int)i + 1);
+        if (held)
+            let_go();
+        for (unsigned i = 0; i < SLOTS; i++)
+            CU(MemFree(set.scratch[i]));
+    }
+}
+END_TEST
+
+START_COPY_TEST(a_slot_whose_object_is_gone)
+{
+    const gr_slot *slot;
+    gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
+    cuda_publishes(ring, 1);
+    for (unsigned i = 0; i < SLOTS; i++)
+        if (set.kind == TEXTURES)
+            image_delete(&set.images[i]);
+        else
+            glDeleteBuffers(1, &set.names[i]);
+    assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
+    assert_fails(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0), GR_ERR_STATE, 0, "deleted");
+    end(ring);
+}
+END_TEST
+
+/* ---- OpenGL writes --------------------------------------------------------------------------- */
+
+START_COPY_TEST(four_frames_of_opengls)
+{
+    gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_GRAPHICS, GR_READ_ONLY);
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < SLOTS; i++)
+            gl_publishes(ring, 10 * round + i + 1);
+        for (int i = 0; i < SLOTS; i++)
+            cuda_takes(ring, 10 * round + i + 1);
+    }
+    end(ring);
+}
+END_TEST
+
+/* While the stream is held up OpenGL writes the next frames: each mapping has its own bytes. */
+START_COPY_TEST(cuda_reads_late)
+{
+    unsigned char *got = NULL;
+    const gr_slot *slot;
+    gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_GRAPHICS, GR_READ_ONLY);
+    CU(MemAllocHost((void **)&got, 2 * SLOTS * SIZE));
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, 2000); /* so that a wait is seen, and ends */
+    for (int i = 0; i < 2 * SLOTS; i++) {
+        gl_publishes(ring, i + 1);
+        assert_ok(gr_ring_acquire_read(ring, fx.stream, &slot, 1, 0));
+        CUdeviceptr from =
+            set.kind == TEXTURES ? set.scratch[slot->index] : gr_buffer_ptr(slot->buffer);
+        if (set.kind == TEXTURES) {
+            CUDA_MEMCPY3D copy = whole_image(slot->buffer, slot->index, false);
+            CU(Memcpy3DAsync(&copy, fx.stream));
+        }
+        CU(MemcpyDtoHAsync(got + i * SIZE, from, SIZE, fx.stream));
+        assert_ok(gr_ring_give_back(ring, &slot, 1));
+    }
+    ck_assert_msg(!gate_is_open(gate), "a frame has waited for the stream");
+    gate_open(gate);
+    CU(StreamSynchronize(fx.stream));
+    for (int i = 0; i < 2 * SLOTS; i++)
+        assert_bytes(got + i * SIZE, SIZE, i + 1);
+    CU(MemFreeHost(got));
+    end(ring);
+}
+END_TEST
+
+/* What was fetched for a frame that nobody took is not what a later map of one's own reads. */
+START_COPY_TEST(nothing_stale_is_left_by_a_ring)
+{
+    const gr_slot *slot;
+    gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_GRAPHICS, GR_READ_ONLY);
+    gl_publishes(ring, 1);
+    assert_ok(gr_ring_acquire_read(ring, fx.stream, &slot, 1, 0));
+    assert_cuda_reads(slot, 1);
+    assert_ok(gr_ring_cancel_read(ring, &slot, 1));
+    cuda_takes(ring, 1);
+    for (int i = 0; i < SLOTS; i++)
+        gl_publishes(ring, i + 2);
+    gr_ring_free(ring);
+    for (unsigned i = 0; i < SLOTS; i++) {
+        gl_writes(i, 0x77);
+        gr_buffer *buffer =
+            set.kind == TEXTURES ? must_map_image(set.resources[i]) : must_map(set.resources[i]);
+        const gr_slot mapped = {.buffer = buffer, .index = i};
+        assert_cuda_reads(&mapped, 0x77);
+        assert_ok(gr_buffer_release(buffer));
+    }
+    end(NULL);
+}
+END_TEST
+
+void add_copy_ring_cases(Suite *suite, enum copy_gl gl)
+{
+    TCase *writes = add_copy_case(suite, "rings by copy, CUDA writes", gl);
+    add_loop_tests(writes, KINDS, four_frames_are_on_their_way_at_once,
+                   who_takes_a_frame_waits_for_it, a_sequence_with_four_in_flight,
+                   slots_that_cuda_reads_and_writes, a_reading_that_is_cancelled_is_read_again,
+                   a_slot_whose_object_is_gone);
+    add_loop_tests(writes, 2, frames_left_in_a_ring_reach_their_objects);
+    add_loop_tests(add_copy_case(suite, "rings by copy, OpenGL writes", gl), KINDS,
+                   four_frames_of_opengls, cuda_reads_late, nothing_stale_is_left_by_a_ring);
+}
