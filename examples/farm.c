@@ -10,6 +10,7 @@
  */
 #define _GNU_SOURCE
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +122,14 @@ static bool all_alike(struct farm *farm, const char *host)
     return none || gpus;
 }
 
+static void count_processors(struct farm_rank *own)
+{
+    cpu_set_t mine;
+    own->node_processors = (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    own->processors = sched_getaffinity(0, sizeof(mine), &mine) == 0 ? (int32_t)CPU_COUNT(&mine)
+                                                                     : own->node_processors;
+}
+
 static bool get_ready(struct farm *farm, double started)
 {
     char host[HOST_NAME_MAX + 1] = "";
@@ -137,6 +146,7 @@ static bool get_ready(struct farm *farm, double started)
                             .opened = farm_now() - started};
     snprintf(own.host, sizeof(own.host), "%.63s", host);
     snprintf(own.device_name, sizeof(own.device_name), "%s", farm->device.name);
+    count_processors(&own);
     if (farm->crew.rank == 0)
         farm->ranks = calloc((size_t)farm->crew.ranks, sizeof(own));
     if (!crew_all(farm->crew.rank != 0 || farm->ranks))
@@ -149,6 +159,7 @@ static struct farm_sum sum_of(const struct farm *farm, double seconds)
 {
     return (struct farm_sum){.ranks = farm->crew.ranks,
                              .nodes = farm->crew.nodes,
+                             .writers = farm->options.writers,
                              .frames = farm->missing_count,
                              .found = farm->options.frames - farm->missing_count,
                              .seconds = seconds,
@@ -281,8 +292,8 @@ static void read_options(int argc, char **argv, struct options *o)
 {
     const struct option_row rows[] = {
         {"out", 'o', "DIR", "the folder of the pictures", .text = &o->out},
-        {"frames", 'f', "N", "pictures, 30 to a second", .whole = {&o->frames, 1, 9000000}},
-        {"first", 0, "N", "the number of the first one", .whole = {&o->first, 1, 999999}},
+        {"frames", 'f', "N", "pictures, 30 to a second", .whole = {&o->frames, 1, 50000000}},
+        {"first", 0, "N", "the number of the first one", .whole = {&o->first, 1, 40000000}},
         {"size", 's', "WxH", "their size in pixels", .size = {&o->width, &o->height}},
         {"mesh", 'm', "N", "vertices along each side of the sea", .whole = {&o->mesh, 2, 2048}},
         {"work", 'w', "N", "waves that make the sea: what a frame costs CUDA",

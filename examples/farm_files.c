@@ -41,7 +41,7 @@ static bool make_folder(const char *path)
 
 static bool lock_path(const struct farm_files *files, char path[PATH_MAX])
 {
-    return fits(snprintf(path, PATH_MAX, "%s/.farm-%07d.lock", files->out, files->first), PATH_MAX);
+    return fits(snprintf(path, PATH_MAX, "%s/.farm-%08d.lock", files->out, files->first), PATH_MAX);
 }
 
 bool farm_files_open(struct farm_files *files)
@@ -85,7 +85,7 @@ static int frame_of(const struct farm_files *files, const char *name, bool *whol
 {
     int frame = 0, end = 0;
     *whole = name[0] != '.';
-    if (sscanf(name + !*whole, "frame-%7d.%n", &frame, &end) != 1 || end == 0)
+    if (sscanf(name + !*whole, "frame-%8d.%n", &frame, &end) != 1 || end == 0)
         return 0;
     const char *rest = name + !*whole + end;
     const size_t length = strlen(rest);
@@ -106,7 +106,7 @@ bool farm_files_scan(const struct farm_files *files, int number, unsigned char *
 {
     char path[PATH_MAX];
     number += files->first / FRAMES_A_FOLDER;
-    if (!fits(snprintf(path, sizeof(path), "%s/%04d", files->out, number), sizeof(path)) ||
+    if (!fits(snprintf(path, sizeof(path), "%s/%05d", files->out, number), sizeof(path)) ||
         !make_folder(path))
         return false;
     DIR *folder = opendir(path);
@@ -131,9 +131,9 @@ static bool name_picture(const struct farm_files *files, int frame, char whole[P
     char host[HOST_NAME_MAX + 1] = "";
     const int folder = frame / FRAMES_A_FOLDER;
     gethostname(host, sizeof(host) - 1);
-    return fits(snprintf(whole, PATH_MAX, "%s/%04d/frame-%07d.png", files->out, folder, frame),
+    return fits(snprintf(whole, PATH_MAX, "%s/%05d/frame-%08d.png", files->out, folder, frame),
                 PATH_MAX) &&
-           fits(snprintf(part, PATH_MAX, "%s/%04d/.frame-%07d.%s.%ld.part", files->out, folder,
+           fits(snprintf(part, PATH_MAX, "%s/%05d/.frame-%08d.%s.%ld.part", files->out, folder,
                          frame, host, (long)getpid()),
                 PATH_MAX);
 }

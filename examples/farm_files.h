@@ -2,9 +2,9 @@
 /*
  * The files of a farm: which there are, and how one comes about whole or not at all.
  *
- * OUT/0001/frame-0001234.png is frame 1234. Folders have a thousand frames each, since file systems
- * slow down where one folder has a million files. A file gets its name only when it is complete;
- * until then it is OUT/0001/.frame-0001234.HOST.PID.part.
+ * OUT/00001/frame-00001234.png is frame 1234. Folders have a thousand frames each, since file
+ * systems slow down where one folder has a million files. A file gets its name only when it is
+ * complete; until then it is OUT/00001/.frame-00001234.HOST.PID.part.
  */
 #ifndef FARM_FILES_H
 #define FARM_FILES_H

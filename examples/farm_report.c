@@ -32,6 +32,18 @@ static void say_more(const struct farm_sum *sum)
         printf("          and %d more\n", sum->ranks - MOST_LISTED);
 }
 
+/* mpirun of Open MPI binds a rank to one processor, unless told not to; its writers then wait. */
+static void warn_of_binding(const struct farm_rank ranks[], const struct farm_sum *sum)
+{
+    for (int i = 0; i < sum->ranks; i++)
+        if (ranks[i].processors < ranks[i].node_processors && ranks[i].processors < sum->writers) {
+            printf("slow      rank %d may use %d of %d processors, for %d writers: with Open MPI "
+                   "say mpirun --bind-to none\n",
+                   i, ranks[i].processors, ranks[i].node_processors, sum->writers);
+            return;
+        }
+}
+
 void farm_report_ranks(const struct farm_rank ranks[], const struct farm_sum *sum)
 {
     double slowest = 0;
@@ -44,6 +56,7 @@ void farm_report_ranks(const struct farm_rank ranks[], const struct farm_sum *su
         printf("rank %-4d %s, process %d, device %d: %s%s\n", i, ranks[i].host, ranks[i].process,
                ranks[i].device, ranks[i].device_name, ranks[i].software ? ", no GPU is used" : "");
     say_more(sum);
+    warn_of_binding(ranks, sum);
     fflush(stdout);
 }
 

@@ -12,6 +12,7 @@
 struct farm_rank {
     char host[64], device_name[100];
     int32_t process, device, software;
+    int32_t processors, node_processors; /* that it may run on; that there are */
     int32_t frames;
     uint64_t checksum, bytes;
     double opened;  /* seconds from its start until it could render */
@@ -20,7 +21,7 @@ struct farm_rank {
 
 /* What all did together. */
 struct farm_sum {
-    int ranks, nodes;
+    int ranks, nodes, writers;
     int frames, found; /* rendered; there from the start */
     double seconds;    /* from the common start until all had ended */
     bool files;

@@ -126,19 +126,19 @@ if [ "$(sum)" = "$one" ]; then fail "the checksum of frames 1 to 40"; fi
 
 check nothing_left 0 mpirun -n 2 "$farm" $small --frames 40 --out two &&
     says out 'All 40 frames are in two already'
-rm two/0000/frame-0000017.png
-: >two/0000/frame-0000005.png
-echo 'half of it' >two/0000/.frame-0000017.elsewhere.1.part
-echo mine >two/0000/notes.txt
+rm two/00000/frame-00000017.png
+: >two/00000/frame-00000005.png
+echo 'half of it' >two/00000/.frame-00000017.elsewhere.1.part
+echo mine >two/00000/notes.txt
 check three_left 0 mpirun -n 2 "$farm" $small --frames 41 --out two &&
     says out '38 are there' ' 3 frames in '
-check notes_stay 0 rm two/0000/notes.txt
-rm two/0000/frame-0000041.png
+check notes_stay 0 rm two/00000/notes.txt
+rm two/00000/frame-00000041.png
 check three_same 0 diff -r one two
 # Over the border of a folder, and frames that are not in the first one.
 check border 0 mpirun -n 2 "$farm" $small --first 998 --frames 4 --out far
-check border_folders 0 test "$(echo far/*/*)" = "far/0000/frame-0000998.png \
-far/0000/frame-0000999.png far/0001/frame-0001000.png far/0001/frame-0001001.png"
+check border_folders 0 test "$(echo far/*/*)" = "far/00000/frame-00000998.png \
+far/00000/frame-00000999.png far/00001/frame-00001000.png far/00001/frame-00001001.png"
 check border_left 0 mpirun -n 2 "$farm" $small --first 997 --frames 5 --out far &&
     says out '4 are there'
 
@@ -150,7 +150,7 @@ half=
 "$farm" --size 2048x1536 --mesh 8 --work 1 --frames 6 --writers 1 --out large >out 2>err &
 job=$!
 while kill -0 $job 2>/dev/null; do
-    for picture in large/0000/frame-*.png; do
+    for picture in large/00000/frame-*.png; do
         if [ -e "$picture" ] && ! tail -c 8 "$picture" | grep -q IEND; then
             half=$picture
         fi
@@ -174,7 +174,7 @@ begin killed
 mpirun -n 2 "$farm" $small --frames 40 --in-flight 1 --slow 2 --out killed >out 2>err &
 job=$!
 tries=0
-while [ ! -d killed/0000 ] || [ "$(pictures killed)" -lt 4 ]; do
+while [ ! -d killed/00000 ] || [ "$(pictures killed)" -lt 4 ]; do
     tries=$((tries + 1))
     if [ $tries = 600 ]; then break; fi
     sleep 0.1
@@ -189,7 +189,7 @@ done_before=$(pictures killed)
 if [ "$done_before" -lt 4 ] || [ "$done_before" -ge 40 ]; then fail "$done_before pictures"; fi
 begin killed_whole
 half=
-for picture in killed/0000/frame-*.png; do
+for picture in killed/00000/frame-*.png; do
     if ! cmp "$picture" "one${picture#killed}" >err 2>&1; then half=$picture; fi
 done
 if [ -n "$half" ]; then fail "$half is not whole"; fi
@@ -199,10 +199,10 @@ check restarted_same 0 diff -r one killed
 
 # ---- A rank that fails ends the job ----
 
-mkdir -p taken/0000/frame-0000003.png
+mkdir -p taken/00000/frame-00000003.png
 check write_fails bad mpirun -n 2 "$farm" $small --frames 12 --out taken &&
-    says err 'frame-0000003.png cannot be written' 'ends the job'
-check write_fails_no_half 0 test -z "$(find taken -name '.frame-0000003*')"
+    says err 'frame-00000003.png cannot be written' 'ends the job'
+check write_fails_no_half 0 test -z "$(find taken -name '.frame-00000003*')"
 check driver_missing bad mpirun -n 1 "$farm" $small --frames 12 --out none : \
     -n 1 env GR_CUDA_DRIVER="$work/none.so" "$farm" $small --frames 12 --out none &&
     says err none.so 'That was rank 1'
@@ -210,10 +210,10 @@ check driver_missing_pictures 0 test "$(pictures none)" = 0
 check nowhere bad mpirun -n 2 "$farm" $small --out nowhere/new &&
     says err nowhere/new 'No such file'
 if command -v flock >/dev/null; then
-    check two_jobs 1 flock one/.farm-0000001.lock "$farm" $small --frames 41 --out one &&
+    check two_jobs 1 flock one/.farm-00000001.lock "$farm" $small --frames 41 --out one &&
         says err 'Another farm is at work in one'
     check two_jobs_others 0 \
-        flock one/.farm-0000001.lock "$farm" $small --first 40 --frames 1 --out one
+        flock one/.farm-00000001.lock "$farm" $small --first 40 --frames 1 --out one
 else
     begin two_jobs
     echo 'skipped: two_jobs: there is no flock'
@@ -233,11 +233,24 @@ esac
 begin devices_sum
 if [ "$(sum)" != "$one" ]; then fail "checksum $(sum) instead of $one"; fi
 
+# ---- Processors ----
+
+if [ -n "$oversubscribe" ] && [ "$(nproc)" -gt 1 ]; then
+    check bound 0 mpirun --bind-to core -n 1 "$farm" $tiny --frames 2 --no-files &&
+        says out 'rank 0 may use 1 of' '--bind-to none'
+    check unbound 0 mpirun --bind-to none -n 1 "$farm" $tiny --frames 2 --writers 2 --no-files
+    begin unbound_says
+    if grep -q bind-to out; then fail "complains"; fi
+else
+    begin bound
+    echo 'skipped: bound: one processor, or an mpirun that is not of Open MPI'
+fi
+
 # ---- Usage ----
 
 check help 0 "$farm" --help && says out Usage --no-files GR_CUDA_DRIVER
 check version 0 "$farm" -V && says out 'farm (grinterop) '
-check frames_none 2 "$farm" --frames 0 && says err 'from 1 to 9000000'
+check frames_none 2 "$farm" --frames 0 && says err 'from 1 to 50000000'
 check in_flight_many 2 "$farm" --in-flight 65 && says err 'from 1 to 64'
 check argument 2 "$farm" what && says err '"what"' --help
 
