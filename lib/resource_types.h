@@ -81,6 +81,7 @@ struct gr_resource {
     size_t buffers_out;
     gr_buffer *set_aside;      /* buffers that a thread let go of which could not release them */
     gr_resource *next_unbound; /* with such ones, in the list of those without a thread's rule */
+    CUstream checked;          /* the stream that was last found to be of the right device */
     CUstream released_on;      /* of the last release; NULL: there was none */
     CUevent end;               /* after that, where somebody has waited for it; else NULL */
     bool end_is_recorded;      /* since that release */

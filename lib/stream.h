@@ -8,6 +8,12 @@
 /* Makes `stream` wait for all that `earlier` has been given so far. The CUDA context is current. */
 gr_status gr_stream_order_after(gr_resource *resource, CUstream earlier, CUstream stream);
 
+/*
+ * Refuses a stream of another device than the resource's CUDA context is of. It was checked
+ * otherwise; the driver is asked once for each stream that follows another one.
+ */
+gr_status gr_stream_check_device(gr_resource *resource, CUstream stream, const char *call);
+
 /* Refuses NULL, and GR_STREAM_OF_MAP where there is no map yet. */
 gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call);
 

@@ -216,6 +216,8 @@ static gr_status map_resources(gr_resource *const resources[], size_t n, CUstrea
         status = check_all_mappable(resources, n, call);
     if (status == GR_OK)
         status = check_parts(resources, n, options, call);
+    if (status == GR_OK)
+        status = gr_stream_check_device(resources[0], stream, call);
     if (status != GR_OK)
         return status;
     if (!take_buffers(resources, n))

@@ -61,7 +61,11 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
                                  const char *call)
 {
     bool pushed;
-    gr_status status = gr_context_enter(&resources[0]->context, &pushed, call);
+    gr_status status = stream == resources[0]->mapped->stream
+                           ? GR_OK
+                           : gr_stream_check_device(resources[0], stream, call);
+    if (status == GR_OK)
+        status = gr_context_enter(&resources[0]->context, &pushed, call);
     if (status != GR_OK)
         return status;
     status = order_after_maps(resources, n, stream);
