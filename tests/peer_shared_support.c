@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the cases of test_peer_shared have in common, see peer_shared.h. */
+#include "peer_shared.h"
+
+#include <stdlib.h>
+
+struct peer_devices devices;
+
+static const gr_gl_options by_sharing = {.struct_size = sizeof(gr_gl_options),
+                                         .transports = GR_TRANSPORT_SHARED};
+
+gr_resource *must_share(size_t size)
+{
+    gr_resource *resource = gr_gl_buffer_create(size, GR_READ_WRITE, &by_sharing);
+    assert_made(resource);
+    return resource;
+}
+
+const char *peer_missing(void)
+{
+    static gr_error error;
+    gr_resource *resource = gr_gl_buffer_create(64, GR_READ_WRITE, &by_sharing);
+    if (!resource && (error = *gr_last_error()).status == GR_ERR_UNSUPPORTED) {
+        gr_clear_error();
+        return error.message;
+    }
+    assert_made(resource);
+    gr_resource_free(resource);
+    return NULL;
+}
+
+unsigned long frames_wanted(void)
+{
+    const char *wanted = getenv("GR_TEST_FRAMES");
+    return wanted ? strtoul(wanted, NULL, 10) : 300;
+}
+
+/* ---- The devices ----------------------------------------------------------------------------- */
+
+/* All that the driver opens for one at its first use, and keeps. */
+static void use_device(int i)
+{
+    CU(CtxSetCurrent(devices.context[i]));
+    CU(StreamCreate(&devices.stream[i], CU_STREAM_NON_BLOCKING));
+    gr_resource *resource = gr_gl_buffer_create(64, GR_READ_WRITE, &by_sharing);
+    gr_buffer *buffer = resource ? gr_map(resource, devices.stream[i]) : NULL;
+    if (buffer) {
+        CU(MemsetD8Async(gr_buffer_ptr(buffer), 1, 64, devices.stream[i]));
+        assert_ok(gr_buffer_release(buffer));
+        gr_clear_error();
+    }
+    CU(StreamSynchronize(devices.stream[i]));
+    CU(StreamDestroy(devices.stream[i]));
+    gr_resource_free(resource);
+}
+
+static void use_all(void)
+{
+    CU(DeviceGetCount(&devices.count));
+    devices.count = devices.count < MOST_DEVICES ? devices.count : MOST_DEVICES;
+    for (int i = 0; i < devices.count; i++) {
+        CU(DevicePrimaryCtxRetain(&devices.context[i], i));
+        use_device(i);
+    }
+    CU(CtxSetCurrent(fx.context));
+}
+
+static void use_all_once(void)
+{
+    static bool done;
+    use_once(&done, use_all);
+}
+
+static void make_streams(void)
+{
+    for (int i = 0; i < devices.count; i++) {
+        CU(CtxSetCurrent(devices.context[i]));
+        CU(StreamCreate(&devices.stream[i], CU_STREAM_NON_BLOCKING));
+    }
+    CU(CtxSetCurrent(fx.context));
+}
+
+static void end_streams(void)
+{
+    for (int i = 0; i < devices.count; i++) {
+        CU(CtxSetCurrent(devices.context[i]));
+        CU(CtxSynchronize());
+        CU(StreamDestroy(devices.stream[i]));
+        collect_sharing();
+    }
+    CU(CtxSetCurrent(fx.context));
+}
+
+static TCase *with_devices(TCase *tcase)
+{
+    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
+    tcase_add_unchecked_fixture(tcase, use_all_once, NULL);
+    return with_fixture(tcase, make_streams, end_streams);
+}
+
+TCase *add_peer_case(Suite *suite, const char *name)
+{
+    return with_devices(add_case(suite, name));
+}
+
+TCase *add_peer_vulkan_case(Suite *suite, const char *name)
+{
+    return with_devices(add_vulkan_case(suite, name));
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Vulkan's buffers and rings with CUDA on another device than Vulkan's, and what is refused. */
+#include "peer_shared.h"
+
+#include <stdio.h>
+
+#define SIZE  65536
+#define SLOTS 4
+
+START_VULKAN_TEST(bytes_of_a_vulkan_buffer)
+{
+    GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
+    vulkan_write_pattern(gr_vk_buffer(resource), SIZE, 1);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_pattern(buffer, 1);
+    cuda_write_pattern(buffer, 2);
+    must_release(buffer);
+    assert_vulkan_pattern(gr_vk_buffer(resource), SIZE, 2);
+}
+END_TEST
+
+START_VULKAN_TEST(bytes_of_the_applications_dedicated_buffer)
+{
+    struct vulkan_own own = vulkan_own(SIZE, true);
+    GR_AUTO(gr_resource) *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
+    vulkan_write_pattern(own.buffer, SIZE, 3);
+    gr_buffer *buffer = must_map(resource);
+    assert_cuda_pattern(buffer, 3);
+    cuda_write_pattern(buffer, 4);
+    must_release(buffer);
+    assert_vulkan_pattern(own.buffer, SIZE, 4);
+}
+END_TEST
+
+START_VULKAN_TEST(frames_to_vulkan_and_back)
+{
+    unsigned long wanted = frames_wanted();
+    struct shared_ring r =
+        shared_ring_begin(SLOTS, _i == 0 ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
+    for (unsigned long i = 1; i <= wanted; i++) {
+        assert_ok(_i == 0 ? cuda_writes(r.ring) : vulkan_writes(r.ring));
+        ck_assert_uint_eq(_i == 0 ? vulkan_reads(&r) : cuda_reads(r.ring), i);
+        if (i % SLOTS == 0)
+            vulkan_finish();
+    }
+    shared_ring_end(&r);
+}
+END_TEST
+
+START_VULKAN_TEST(images_and_shared_memory_are_refused)
+{
+    char other[32];
+    const VkImageCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+        .imageType = VK_IMAGE_TYPE_2D,
+        .format = VK_FORMAT_R8G8B8A8_UNORM,
+        .extent = {4, 4, 1},
+        .mipLevels = 1,
+        .arrayLayers = 1,
+        .samples = VK_SAMPLE_COUNT_1_BIT,
+        .usage = VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+    };
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    const gr_vk_buffer_desc desc =
+        GR_INIT(gr_vk_buffer_desc, .buffer = own.buffer, .memory = own.memory,
+                .memory_size = own.memory_size, .size = SIZE);
+    snprintf(other, sizeof(other), "CUDA device %d,", fx.device);
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
+                "CUDA device 0,");
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0, other);
+    assert_null(gr_from_vk_buffer(vk.wrap, &desc, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
+                "VkMemoryDedicatedAllocateInfo");
+    assert_null(gr_from_vk_buffer(vk.wrap, &desc, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0, other);
+}
+END_TEST
+
+void add_peer_graphics_cases(Suite *suite)
+{
+    TCase *vulkan = add_peer_vulkan_case(suite, "Vulkan");
+    add_tests(vulkan, bytes_of_a_vulkan_buffer, bytes_of_the_applications_dedicated_buffer,
+              images_and_shared_memory_are_refused);
+    add_loop_tests(vulkan, 2, frames_to_vulkan_and_back);
+}
