@@ -21,7 +21,6 @@
 struct drawing_device {
     CUdevice device;
     CUcontext context;
-    CUstream stream, other;
 };
 extern struct drawing_device drawing;
 

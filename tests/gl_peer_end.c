@@ -143,6 +143,31 @@ START_PEER_TEST(a_cuda_context_that_is_gone)
 }
 END_TEST
 
+/* Its last buffer goes where OpenGL is not current, when the CUDA context has gone already. */
+START_PEER_TEST(the_other_side_outlives_its_resource)
+{
+    CUcontext own = NULL;
+    CUstream stream = NULL;
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    CU(CtxCreate(&own, 0, fx.device));
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    gr_resource *resource = must_peer(name, GR_READ_WRITE);
+    gr_buffer *buffer = must_map_on(resource, stream);
+    assert_ok(gr_resource_unmap(resource, stream));
+    CU(CtxDestroy(own));
+    CU(CtxSetCurrent(fx.context));
+    assert_fails(gr_resource_close(resource, stream), GR_ERR_PARTIAL,
+                 CUDA_ERROR_CONTEXT_IS_DESTROYED, "Has it been destroyed?");
+    gr_resource_free(resource);
+    assert_ok(gr_egl_make_current(NULL));
+    assert_ok(gr_buffer_release(buffer));
+    assert_calls(UNREGISTER, 0);
+    assert_ok(gr_egl_make_current(fx.egl));
+    gr_resource_free(must_peer(name, GR_READ_WRITE));
+    assert_calls(UNREGISTER, 2);
+}
+END_TEST
+
 START_PEER_TEST(closed_or_freed_while_mapped)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -305,7 +330,8 @@ void add_end_cases(Suite *suite)
               deleted_while_mapped_it_can_be_released, other_storage_is_refused);
     TCase *ends = add_peer_case(suite, "ends");
     add_tests(ends, another_opengl_context_is_refused, freed_without_opengl_it_ends_later,
-              the_callers_context_is_put_back, the_end_does_not_wait_for_the_stream);
+              the_callers_context_is_put_back, the_other_side_outlives_its_resource,
+              the_end_does_not_wait_for_the_stream);
     add_loop_tests(ends, 2, a_cuda_context_that_is_gone);
     add_loop_tests(ends, 4, closed_or_freed_while_mapped);
     add_tests(add_peer_case(suite, "refusals"), nothing_is_left_of_one_that_was_not_made,

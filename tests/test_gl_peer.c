@@ -14,6 +14,7 @@
 struct drawing_device drawing;
 
 static char missing[300];
+static struct fixture before; /* the fixture as the other tests have it */
 
 const char *peer_missing(void)
 {
@@ -22,28 +23,40 @@ const char *peer_missing(void)
 
 /* ---- The fixture's device -------------------------------------------------------------------- */
 
-static void setup_peer(void)
+/* One that reaches the device that draws; false, and why there is none. */
+static bool find_peer(CUdevice draws, CUdevice *peer)
 {
-    int count = 0, at = 0, number = 0, can = 0;
-    CUdevice peer = 0;
+    int count = 0, can = 0;
     snprintf(missing, sizeof(missing), "it needs two CUDA devices");
     CU(DeviceGetCount(&count));
-    assert_ok(gr_gl_cuda_device(&number));
-    for (; at < count && !can; at++) {
-        CU(DeviceGet(&peer, at));
-        if (at != number)
-            CU(DeviceCanAccessPeer(&can, peer, fx.device));
-        if (at != number && !can)
-            snprintf(missing, sizeof(missing), "CUDA device %d does not reach the one that draws",
-                     at);
+    for (int i = 0; i < count; i++) {
+        CU(DeviceGet(peer, i));
+        if (*peer == draws)
+            continue;
+        CU(DeviceCanAccessPeer(&can, *peer, draws));
+        if (can)
+            return true;
+        snprintf(missing, sizeof(missing), "CUDA device %d does not reach the one that draws", i);
     }
+    return false;
+}
+
+static void setup_peer(void)
+{
+    int number = 0;
+    CUdevice draws, peer;
+    assert_ok(gr_gl_cuda_device(&number));
+    CU(DeviceGet(&draws, number));
+    bool found = find_peer(draws, &peer);
     fault->reset();
-    if (!can)
+    if (!found)
         return;
     missing[0] = '\0';
-    drawing = (struct drawing_device){fx.device, fx.context, fx.stream, fx.other};
+    before = fx;
+    drawing = (struct drawing_device){.device = draws};
+    CU(DevicePrimaryCtxRetain(&drawing.context, draws));
     fx.device = peer;
-    CU(DevicePrimaryCtxRetain(&fx.context, fx.device));
+    CU(DevicePrimaryCtxRetain(&fx.context, peer));
     CU(CtxSetCurrent(fx.context));
     CU(StreamCreate(&fx.stream, CU_STREAM_NON_BLOCKING));
     CU(StreamCreate(&fx.other, CU_STREAM_NON_BLOCKING));
@@ -59,15 +72,19 @@ static void end_peer(void)
     CU(CtxSynchronize());
     CU(StreamDestroy(fx.stream));
     CU(StreamDestroy(fx.other));
-    CU(CtxSetCurrent(drawing.context));
+    CU(CtxSetCurrent(before.context));
     CU(DevicePrimaryCtxRelease(fx.device));
-    fx.device = drawing.device;
-    fx.context = drawing.context;
-    fx.stream = drawing.stream;
-    fx.other = drawing.other;
+    CU(DevicePrimaryCtxRelease(drawing.device));
+    fx.device = before.device;
+    fx.context = before.context;
+    fx.stream = before.stream;
+    fx.other = before.other;
 }
 
-/* The driver opens what it has of the second device late, and keeps it. */
+/*
+ * The driver opens what it has of the second device late, and keeps it. The contexts are held until
+ * the program ends: to make them anew for each case takes long on a GPU.
+ */
 static void use_peer_once(void)
 {
     static bool done;
@@ -77,6 +94,9 @@ static void use_peer_once(void)
     fixture_setup();
     setup_peer();
     if (!missing[0]) {
+        CUcontext held;
+        CU(DevicePrimaryCtxRetain(&held, drawing.device));
+        CU(DevicePrimaryCtxRetain(&held, fx.device));
         gr_resource *resource = must_peer(gl_buffer_filled(64, 1), GR_READ_WRITE);
         assert_ok(gr_buffer_release(must_map(resource)));
         gr_resource_free(resource);
