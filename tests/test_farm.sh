@@ -90,8 +90,11 @@ says() {
     done
 }
 
-# frames_of RANK: how many it did, by what was printed.
-frames_of() { sed -n "s/^rank $1 *\([0-9]*\) frames in .*/\1/p" out; }
+# frames_of RANK: how many it did, by what was printed; 0 if nothing was.
+frames_of() {
+    frames=$(sed -n "s/^rank $1 *\([0-9]*\) frames in .*/\1/p" out)
+    echo "${frames:-0}"
+}
 sum() { sed -n 's/^checksum *//p' out; }
 pictures() { find "$1" -name 'frame-*.png' | wc -l; }
 
