@@ -35,6 +35,7 @@
 struct wish {
     size_t size;
     const gr_gl_image_desc *image;
+    bool packed; /* a buffer, with others */
     unsigned flags;
     const char *call;
 };
@@ -145,7 +146,7 @@ static gr_resource *create_by(const struct wish *wish, gr_transport transport)
     if (transport != GR_TRANSPORT_SHARED)
         return create_plain(wish, transport);
     return wish->image ? gl_shared_image(wish->image, wish->flags, wish->call)
-                       : gl_shared_buffer(wish->size, wish->flags, wish->call);
+                       : gl_shared_buffer(wish->size, wish->packed, wish->flags, wish->call);
 }
 
 /*
@@ -211,17 +212,20 @@ static gr_resource *create_best(const struct wish *wish, unsigned allowed)
     return NULL;
 }
 
-static gr_resource *create(const struct wish *wish, const gr_gl_options *options)
+static gr_resource *create(struct wish *wish, const gr_gl_options *options)
 {
     const unsigned uncopied = GR_TRANSPORT_SHARED | GR_TRANSPORT_INTEROP;
-    unsigned allowed =
-        gl_transports_take(options, uncopied | GR_TRANSPORT_COPY, uncopied, wish->call);
+    gr_gl_options own;
+    if (GR_TAKE(gr_gl_options, &own, options, wish->call) != GR_OK)
+        return NULL;
+    unsigned allowed = gl_transports_take(&own, uncopied | GR_TRANSPORT_COPY, uncopied, wish->call);
+    wish->packed = own.packed;
     return allowed ? create_best(wish, allowed) : NULL;
 }
 
 gr_resource *gr_gl_buffer_create(size_t size, unsigned flags, const gr_gl_options *options)
 {
-    const struct wish wish = {.size = size, .flags = flags, .call = __func__};
+    struct wish wish = {.size = size, .flags = flags, .call = __func__};
     if (gr_flags_check(flags, BUFFER_FLAGS, __func__) != GR_OK)
         return NULL;
     if (size == 0 || size > (size_t)PTRDIFF_MAX / 2) {
@@ -299,7 +303,7 @@ gr_resource *gr_gl_image_create(const gr_gl_image_desc *desc, unsigned flags,
     if (take_image(&image, desc, __func__) != GR_OK ||
         check_image(&image, flags, __func__) != GR_OK)
         return NULL;
-    const struct wish wish = {.image = &image, .flags = flags, .call = __func__};
+    struct wish wish = {.image = &image, .flags = flags, .call = __func__};
     return create(&wish, options);
 }
 

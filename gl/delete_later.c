@@ -79,6 +79,8 @@ static void delete_names(struct gl_later *left)
             glDeleteSemaphoresEXT(1, &names->semaphores[i]);
     if (names->fence)
         glDeleteSync(names->fence);
+    if (names->after)
+        names->after(names->of_after);
     free(names);
 }
 

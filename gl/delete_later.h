@@ -29,6 +29,10 @@ struct gl_names {
     unsigned int buffer, texture, memory;
     unsigned int semaphores[2];
     struct __GLsync *fence;
+
+    /* Called once they have been deleted, if it is set. */
+    void (*after)(void *of_after);
+    void *of_after;
 };
 
 /* For the context, which is current; NULL, with the error, if there is no memory. */

@@ -55,5 +55,6 @@ GLuint gl_copy_of(GLuint name, size_t size);
 void build_gl_shared_image(Suite *suite);
 void build_gl_shared_life(Suite *suite);
 void build_gl_shared_order(Suite *suite);
+void build_gl_shared_packed(Suite *suite);
 
 #endif

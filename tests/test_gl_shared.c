@@ -298,6 +298,7 @@ static void build(Suite *suite)
     build_gl_shared_order(suite);
     build_gl_shared_life(suite);
     build_gl_shared_image(suite);
+    build_gl_shared_packed(suite);
 }
 
 int main(int argc, char **argv)

@@ -8,15 +8,24 @@
 #include "lib/error.h"
 #include "lib/plural.h"
 #include "lib/external/make_resource.h"
+#include "lib/retire.h"
 #include "gl/saved_state.h"
 #include "gl/buffer_storage.h"
+#include "gl/shared/block.h"
 #include "gl/shared/shared.h"
 
+/* What make() is told. */
+struct wish {
+    size_t size;
+    bool packed;
+};
+
 /* llvmpipe says only here that the memory was not to be had. */
-static gr_status make_storage(struct gl_shared *r, size_t size, const char *call)
+static gr_status make_storage(struct gl_shared *r, size_t size, GLuint memory, size_t offset,
+                              const char *call)
 {
     glCreateBuffers(1, &r->names->buffer);
-    glNamedBufferStorageMemEXT(r->names->buffer, (GLsizeiptr)size, r->names->memory, 0);
+    glNamedBufferStorageMemEXT(r->names->buffer, (GLsizeiptr)size, memory, offset);
     GLenum error = gl_errors_take();
     size_t found = error == GL_NO_ERROR ? gl_buffer_storage(r->names->buffer, true) : 0;
     if (found == size)
@@ -33,13 +42,11 @@ static gr_status make_storage(struct gl_shared *r, size_t size, const char *call
  * compressible, which memory of CUDA's is not, and each side sees old bytes where the other wrote
  * the same byte many times over.
  */
-static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const void *info,
-                      unsigned flags, const char *call)
+static gr_status make_own(struct gl_shared *r, const struct gr_context *cuda, size_t size,
+                          unsigned flags, const char *call)
 {
     int fd;
-    size_t size = *(const size_t *)info;
     size_t room = gr_cuda_is_software() ? GR_MESA_ROOM : 0;
-    r->target = GL_ARRAY_BUFFER;
     gr_status status =
         gr_external_make_vmm(&r->external, cuda, r->device, size + room, NULL, flags, call);
     if (status != GR_OK)
@@ -48,7 +55,28 @@ static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const 
     status = gr_vmm_export(r->external.memory->vmm.handle, &fd);
     if (status == GR_OK)
         status = gl_shared_import(r->names, fd, r->external.memory->size, true, call);
-    return status == GR_OK ? make_storage(r, size, call) : status;
+    return status == GR_OK ? make_storage(r, size, r->names->memory, 0, call) : status;
+}
+
+static gr_status make_packed(struct gl_shared *r, const struct gr_context *cuda, size_t size,
+                             unsigned flags, const char *call)
+{
+    gr_retired_collect();
+    struct gl_part *part = gl_part_make(&r->context, cuda, r->device, size, call);
+    if (!part)
+        return gr_last_error()->status;
+    gl_part_hold(part, r->names);
+    gr_external_make_part(&r->external, cuda, &part->import, size, flags);
+    return make_storage(r, size, gl_part_memory(part), part->offset, call);
+}
+
+static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const void *info,
+                      unsigned flags, const char *call)
+{
+    const struct wish *wish = info;
+    bool packed = wish->packed && wish->size <= GL_BLOCK_MOST && gl_blocks_work();
+    r->target = GL_ARRAY_BUFFER;
+    return (packed ? make_packed : make_own)(r, cuda, wish->size, flags, call);
 }
 
 static gr_status export_memory(const struct gl_shared *r, struct gr_memory_export *memory)
@@ -66,7 +94,8 @@ static gr_status export_memory(const struct gl_shared *r, struct gr_memory_expor
 
 static const struct gl_shared_maker maker = {.make = make, .export_memory = export_memory};
 
-gr_resource *gl_shared_buffer(size_t size, unsigned flags, const char *call)
+gr_resource *gl_shared_buffer(size_t size, bool packed, unsigned flags, const char *call)
 {
-    return gl_shared_create(&maker, &size, flags, call);
+    const struct wish wish = {size, packed};
+    return gl_shared_create(&maker, &wish, flags, call);
 }

@@ -5,7 +5,10 @@
 
 #include <grinterop/gl.h>
 
-/* gr_gl_buffer_create() by this transport, with arguments that were checked. */
-gr_resource *gl_shared_buffer(size_t size, unsigned flags, const char *call);
+/*
+ * gr_gl_buffer_create() by this transport, with arguments that were checked. `packed`: in a block
+ * with others, if it is small and this OpenGL can do that.
+ */
+gr_resource *gl_shared_buffer(size_t size, bool packed, unsigned flags, const char *call);
 
 #endif

@@ -110,6 +110,15 @@ typedef struct gr_gl_options {
      * peer before interop. gr_resource_describe() says which and why. 0: those without a copy.
      */
     unsigned transports;
+
+    /*
+     * For gr_gl_buffer_create(): many small buffers of the shared transport lie together in blocks
+     * of memory. A buffer of its own memory takes 2 MiB of the GPU's whatever its size, one in a
+     * block its size rounded up to 512 bytes. It cannot be sent to another process (share.h), and
+     * for CUDA a write past its end lands in another buffer. One of more than 1 MiB, or in an
+     * OpenGL that puts no two buffers into one memory (Mesa), has its own all the same.
+     */
+    bool packed;
 } gr_gl_options;
 
 /*

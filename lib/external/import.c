@@ -87,6 +87,10 @@ void gr_import_drop(struct gr_import *import, bool alive)
 {
     if (!import || __atomic_sub_fetch(&import->holds, 1, __ATOMIC_ACQ_REL) > 0)
         return;
+    if (import->end_part) {
+        import->end_part(import, alive);
+        return;
+    }
     if (alive && import->handle)
         gr_driver()->DestroyExternalMemory(import->handle);
     else if (alive)

@@ -23,6 +23,11 @@ struct gr_import {
     CUexternalMemoryHandleType type;
     size_t size;
     bool dedicated;
+    /*
+     * Of a part of a larger memory of CUDA's own: ends it, instead of the memory and the struct.
+     * What lies beside it is not its own, so it is not exported.
+     */
+    void (*end_part)(struct gr_import *import, bool alive);
 };
 
 /*

@@ -157,10 +157,17 @@ gr_status gr_external_make_vmm(struct gr_external *r, const struct gr_context *c
     gr_context_leave(pushed);
     if (!r->memory)
         return gr_last_error()->status;
-    r->base.size = size;
-    r->ptr = r->memory->vmm.ptr;
-    make_ready(r, context, (void *)(uintptr_t)r->ptr, flags);
+    gr_external_make_part(r, context, r->memory, size, flags);
     return GR_OK;
+}
+
+void gr_external_make_part(struct gr_external *r, const struct gr_context *context,
+                           struct gr_import *part, size_t size, unsigned flags)
+{
+    r->memory = part;
+    r->base.size = size;
+    r->ptr = part->vmm.ptr;
+    make_ready(r, context, (void *)(uintptr_t)r->ptr, flags);
 }
 
 /* ---- What the program gives ------------------------------------------------------------------ */

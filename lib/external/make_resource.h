@@ -22,4 +22,8 @@ gr_status gr_external_make_vmm(struct gr_external *resource, const struct gr_con
                                CUdevice device, size_t size, const struct gr_memory_export *import,
                                unsigned flags, const char *call);
 
+/* Likewise a buffer in a part of memory of CUDA's own, whose hold it takes. It cannot fail. */
+void gr_external_make_part(struct gr_external *resource, const struct gr_context *context,
+                           struct gr_import *part, size_t size, unsigned flags);
+
 #endif

@@ -24,6 +24,11 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
         return gr_fail(GR_ERR_STATE, call,
                        "The resource is mapped: release its buffer before it is sent.");
     const struct gr_external_kind *kind = kind_of(resource);
+    if (gr_external_of(resource) && gr_external_of(resource)->memory->end_part)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "The buffer lies in one memory with others, whose bytes would go along. "
+                       "Make it by gr_gl_buffer_create() without gr_gl_options.packed, so that it "
+                       "has memory of its own.");
     if (kind && kind->export_memory)
         return GR_OK;
     char text[160];

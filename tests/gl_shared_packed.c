@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Shared buffers that lie in blocks of memory: each has bytes of its own, a place is taken again
+ * only when both APIs have done with it, and none is sent to another process.
+ */
+#define _GNU_SOURCE
+#include "gl_parts_pretend.h"
+#include "gl_shared.h"
+
+#include <grinterop/ring.h>
+#include <grinterop/share.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/external/ranges.c"
+
+enum { MIB = 1 << 20, BLOCK = 2 * MIB };
+
+static const gr_gl_options packed = {
+    .struct_size = sizeof(gr_gl_options), .transports = GR_TRANSPORT_SHARED, .packed = true};
+
+/* Not quite multiples of what buffers are aligned to: see gl_parts_pretend.h. */
+static const size_t sizes[] = {1000, 65000, 1, 4000, 500, 300000, 130};
+enum { SIZES = sizeof(sizes) / sizeof(*sizes), COUNT = 6 * SIZES };
+
+static gr_resource *must_pack(size_t size)
+{
+    gr_resource *resource = gr_gl_buffer_create(size, GR_READ_WRITE, &packed);
+    assert_made(resource);
+    return resource;
+}
+
+static void begin_offsets(void)
+{
+    pretend_offsets(true);
+}
+
+static void end_offsets(void)
+{
+    pretend_offsets(false);
+}
+
+static CUdeviceptr address_of(gr_resource *resource)
+{
+    gr_buffer *buffer = must_map(resource);
+    CUdeviceptr ptr = gr_buffer_ptr(buffer);
+    assert_ok(gr_buffer_release(buffer));
+    CU(StreamSynchronize(fx.stream));
+    return ptr;
+}
+
+static size_t free_memory(void)
+{
+    size_t left = 0, total = 0;
+    glFinish();
+    CU(MemGetInfo(&left, &total));
+    return left;
+}
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+/* Equal bytes too, of which NVIDIA's driver shows old ones in memory that is not dedicated. */
+START_SHARED_TEST(each_has_bytes_of_its_own)
+{
+    gr_resource *resources[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        resources[i] = must_pack(sizes[i % SIZES]);
+    for (int round = 1; round <= 4; round++) {
+        for (int i = 0; i < COUNT; i++)
+            fill_mapped(resources[i], (i + 50 * round) & 255);
+        for (int i = 0; i < COUNT; i++)
+            assert_gl_bytes(gl_copy_of(gr_gl_name(resources[i]), sizes[i % SIZES]),
+                            sizes[i % SIZES], (i + 50 * round) & 255);
+        for (int i = 0; i < COUNT; i++) {
+            const unsigned char value = (unsigned char)(i + 90 * round);
+            glClearNamedBufferData(gr_gl_name(resources[i]), GL_R8UI, GL_RED_INTEGER,
+                                   GL_UNSIGNED_BYTE, &value);
+        }
+        for (int i = 0; i < COUNT; i++) {
+            gr_buffer *buffer = must_map(resources[i]);
+            unsigned char *bytes = must_allocate(sizes[i % SIZES]);
+            ck_assert_uint_eq(gr_buffer_size(buffer), sizes[i % SIZES]);
+            CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), sizes[i % SIZES], fx.stream));
+            CU(StreamSynchronize(fx.stream));
+            assert_no_difference(
+                bytes_differ_once(bytes, sizes[i % SIZES], (i + 90 * round) & 255));
+            assert_ok(gr_buffer_release(buffer));
+        }
+    }
+    for (int i = 0; i < COUNT; i++)
+        gr_resource_free(resources[i]);
+}
+END_TEST
+
+START_SHARED_TEST(many_of_one_kib_take_one_block)
+{
+    enum { MANY = 1000 };
+    static gr_resource *resources[MANY];
+    static gr_buffer *buffers[MANY];
+    resources[0] = must_pack(1000);
+    size_t before = free_memory();
+    for (int i = 1; i < MANY; i++)
+        resources[i] = must_pack(1000);
+    ck_assert_uint_eq(free_memory(), before);
+    assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, buffers));
+    for (int i = 0; i < MANY; i++) {
+        ck_assert_uint_eq(gr_buffer_ptr(buffers[i]) % 512, 0);
+        cuda_fill(buffers[i], i & 255);
+    }
+    assert_ok(gr_buffer_release_many(buffers, MANY, fx.stream, NULL));
+    for (int i = 0; i < MANY; i += 37)
+        assert_gl_bytes(gl_copy_of(gr_gl_name(resources[i]), 1000), 1000, i & 255);
+    for (int i = 0; i < MANY; i++)
+        gr_resource_free(resources[i]);
+}
+END_TEST
+
+START_SHARED_TEST(a_large_one_has_its_own)
+{
+    gr_resource *small = must_pack(MIB - 100), *large = must_pack(MIB + 1);
+    size_t before = free_memory();
+    gr_resource *others[2] = {must_pack(MIB + 1), must_pack(100)};
+    ck_assert_uint_eq(before - free_memory(), BLOCK);
+    for (int i = 0; i < 2; i++)
+        gr_resource_free(others[i]);
+    gr_resource_free(small);
+    gr_resource_free(large);
+}
+END_TEST
+
+START_SHARED_TEST(a_ring_of_them)
+{
+    enum { SLOTS = 50, SIZE = 1000 };
+    gr_resource *resources[SLOTS];
+    for (int i = 0; i < SLOTS; i++)
+        resources[i] = must_pack(SIZE);
+    gr_ring *ring = gr_ring_create(resources, SLOTS, NULL);
+    assert_made(ring);
+    for (int i = 0; i < SLOTS; i++)
+        gr_resource_free(resources[i]);
+    for (int frame = 0; frame < 3 * SLOTS; frame++) {
+        const gr_slot *slot;
+        assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
+        cuda_fill(slot->buffer, frame & 255);
+        assert_ok(gr_ring_publish(ring, &slot, 1));
+        assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
+        assert_gl_bytes(gl_copy_of(gr_gl_name(slot->resource), SIZE), SIZE, frame & 255);
+        assert_ok(gr_ring_give_back(ring, &slot, 1));
+    }
+    gr_ring_free(ring);
+}
+END_TEST
+
+/* ---- A place is taken again ------------------------------------------------------------------ */
+
+START_SHARED_TEST(a_place_is_taken_again)
+{
+    gr_resource *stays = must_pack(1000), *goes = must_pack(1000);
+    CUdeviceptr place = address_of(goes);
+    gr_resource_free(goes);
+    glFinish();
+    gr_resource_free(must_pack(100)); /* OpenGL is asked how far it is */
+    gr_resource *next = must_pack(1000);
+    ck_assert_uint_eq(address_of(next), place);
+    gr_resource_free(next);
+    gr_resource_free(stays);
+}
+END_TEST
+
+/*
+ * Three quarters of a MiB: a block of 2 MiB has room for two beside a small one. In a ring nothing
+ * waits for the gate before it is opened.
+ */
+START_WAY_TEST(not_while_cuda_has_it)
+{
+    enum { LARGE = 3 * MIB / 4 - 100 };
+    gr_resource *stays = must_pack(1000), *second = must_pack(LARGE), *goes = must_pack(LARGE);
+    const gr_slot *slot;
+    gr_ring *ring = gr_ring_create(&goes, 1, NULL);
+    assert_made(ring);
+    gr_resource_free(goes);
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
+    struct gate *gate = gate_put(fx.stream);
+    cuda_fill(slot->buffer, 1);
+    gr_status published = gr_ring_publish(ring, &slot, 1);
+    gr_ring_free(ring);
+    glFinish();
+    size_t before = free_memory();
+    gr_resource *others[6] = {must_pack(LARGE)};
+    size_t meanwhile = free_memory();
+    gate_open(gate);
+    ck_assert_int_eq(published, GR_OK);
+    ck_assert_uint_eq(before - meanwhile, 2 * BLOCK); /* the second block, which has room for 5 */
+    CU(CtxSynchronize());
+    glFinish();
+    gr_resource_free(must_pack(100));
+    for (int i = 1; i < 6; i++)
+        others[i] = must_pack(LARGE);
+    ck_assert_uint_eq(before - free_memory(), 2 * BLOCK);
+    for (int i = 0; i < 6; i++)
+        gr_resource_free(others[i]);
+    gr_resource_free(second);
+    gr_resource_free(stays);
+}
+END_TEST
+
+START_SHARED_TEST(not_while_opengl_has_it)
+{
+    if (!pretend_late_fences(true))
+        skip("a GPU is not late when it is asked to be");
+    gr_resource *stays = must_pack(1000), *goes = must_pack(1000);
+    CUdeviceptr place = address_of(goes);
+    gr_resource_free(goes);
+    gr_resource *others[3];
+    for (int i = 0; i < 3; i++) {
+        others[i] = must_pack(1000);
+        ck_assert_uint_ne(address_of(others[i]), place);
+    }
+    pretend_late_fences(false);
+    gr_resource *next = must_pack(1000);
+    ck_assert_uint_eq(address_of(next), place);
+    for (int i = 0; i < 3; i++)
+        gr_resource_free(others[i]);
+    gr_resource_free(next);
+    gr_resource_free(stays);
+}
+END_TEST
+
+/* All but one of the empty blocks. */
+START_SHARED_TEST(empty_blocks_are_given_back)
+{
+    enum { MANY = 100, SIZE = 256000 };
+    static gr_resource *resources[MANY];
+    gr_resource *stays = must_pack(SIZE);
+    size_t before = free_memory();
+    for (int i = 0; i < MANY; i++)
+        resources[i] = must_pack(SIZE);
+    ck_assert_uint_ge(before - free_memory(), (size_t)MANY * SIZE - BLOCK);
+    ck_assert_uint_le(before - free_memory(), (size_t)MANY * SIZE + 16 * MIB);
+    for (int i = 0; i < MANY; i++)
+        gr_resource_free(resources[i]);
+    for (int i = 0; i < 3; i++) {
+        glFinish();
+        gr_resource_free(must_pack(100));
+    }
+    ck_assert_uint_le(before - free_memory(), (size_t)16 * MIB);
+    gr_resource_free(stays);
+    ck_assert_uint_eq(free_memory(), before + BLOCK);
+}
+END_TEST
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+static void *free_it(void *resource)
+{
+    gr_resource_free(resource);
+    return NULL;
+}
+
+START_SHARED_TEST(freed_where_opengl_is_not)
+{
+    size_t before = free_memory();
+    gr_resource *resources[2] = {must_pack(1000), must_pack(1000)};
+    for (int i = 0; i < 2; i++)
+        fill_mapped(resources[i], i);
+    CU(StreamSynchronize(fx.stream));
+    for (int i = 0; i < 2; i++) {
+        pthread_t thread;
+        ck_assert_int_eq(pthread_create(&thread, NULL, free_it, resources[i]), 0);
+        pthread_join(thread, NULL);
+    }
+    gr_resource_free(must_register(gl_buffer_filled(16, 0))); /* collects */
+    ck_assert_uint_eq(free_memory(), before);
+}
+END_TEST
+
+START_SHARED_TEST(the_context_ends_first)
+{
+    size_t before = free_memory();
+    gr_egl *egl = gr_egl_create(NULL);
+    assert_made(egl);
+    gr_resource *resources[2] = {must_pack(1000), must_pack(1000)};
+    fill_mapped(resources[0], 1);
+    assert_ok(gr_egl_make_current(fx.egl));
+    gr_resource_free(resources[0]);
+    gr_egl_free(egl);
+    gr_resource *here = must_pack(1000);
+    fill_mapped(here, 7);
+    gr_resource_free(resources[1]);
+    assert_gl_bytes(gl_copy_of(gr_gl_name(here), 1000), 1000, 7);
+    gr_resource_free(here);
+    CU(StreamSynchronize(fx.stream));
+    gr_resource_free(must_pack(100));
+    ck_assert_uint_eq(free_memory(), before);
+}
+END_TEST
+
+/* ---- Other processes ------------------------------------------------------------------------- */
+
+START_SHARED_TEST(a_packed_buffer_is_not_sent)
+{
+    int sockets[2];
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+    gr_resource *resource = must_pack(1000);
+    assert_fails(gr_resource_send(sockets[0], resource, NULL, 0, 1000), GR_ERR_UNSUPPORTED, 0,
+                 "without gr_gl_options.packed");
+    gr_ring *ring = gr_ring_create(&resource, 1, NULL);
+    assert_made(ring);
+    assert_fails(gr_ring_send(sockets[0], ring, GR_RING_CONSUMER, NULL, 0, 1000),
+                 GR_ERR_UNSUPPORTED, 0, "without gr_gl_options.packed");
+    gr_ring_free(ring);
+    fill_mapped(resource, 3);
+    gr_resource_free(resource);
+    close(sockets[0]);
+    close(sockets[1]);
+}
+END_TEST
+
+START_SHARED_TEST(one_of_its_own_is_sent)
+{
+    int sockets[2];
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+    gr_resource *own = must_share(1000, GR_READ_WRITE), *beside = must_pack(1000);
+    assert_ok(gr_resource_send(sockets[0], own, NULL, 0, 1000));
+    gr_resource_free(own);
+    gr_resource_free(beside);
+    close(sockets[0]);
+    close(sockets[1]);
+}
+END_TEST
+
+/* ---- Ranges ---------------------------------------------------------------------------------- */
+
+START_TEST(ranges_do_not_overlap)
+{
+    enum { WHOLE = 4096, PIECES = 200, STEPS = 20000 };
+    static struct gr_range taken[PIECES];
+    static unsigned char used[WHOLE];
+    struct gr_ranges ranges;
+    unsigned seed = 1;
+    size_t sum = 0, refused = 0;
+    ck_assert(gr_ranges_init(&ranges, WHOLE));
+    for (int step = 0; step < STEPS; step++) {
+        seed = seed * 1664525 + 1013904223;
+        struct gr_range *piece = &taken[(seed >> 8) % PIECES];
+        size_t size = 1 + (seed >> 16) % 100;
+        if (piece->size) {
+            gr_ranges_give(&ranges, piece->offset, piece->size);
+            memset(used + piece->offset, 0, piece->size);
+            sum -= piece->size;
+            piece->size = 0;
+        } else if (gr_ranges_take(&ranges, size, &piece->offset)) {
+            piece->size = size;
+            ck_assert_uint_le(piece->offset + size, WHOLE);
+            ck_assert_ptr_null(memchr(used + piece->offset, 1, size));
+            memset(used + piece->offset, 1, size);
+            sum += size;
+        } else {
+            refused++;
+        }
+        size_t left = 0;
+        for (size_t i = 0; i < ranges.count; i++) {
+            ck_assert(i == 0 ||
+                      ranges.free[i].offset > ranges.free[i - 1].offset + ranges.free[i - 1].size);
+            left += ranges.free[i].size;
+        }
+        ck_assert_uint_eq(left, WHOLE - sum);
+    }
+    ck_assert_uint_gt(refused, 0);
+    for (int i = 0; i < PIECES; i++)
+        if (taken[i].size)
+            gr_ranges_give(&ranges, taken[i].offset, taken[i].size);
+    memset(taken, 0, sizeof(taken));
+    ck_assert_uint_eq(ranges.count, 1);
+    ck_assert_uint_eq(ranges.free[0].size, WHOLE);
+    ck_assert_uint_eq(ranges.taken, 0);
+    gr_ranges_end(&ranges);
+}
+END_TEST
+
+void build_gl_shared_packed(Suite *suite)
+{
+    TCase *made = with_fixture(add_shared_case(suite, "packed"), begin_offsets, end_offsets);
+    add_tests(made, each_has_bytes_of_its_own, many_of_one_kib_take_one_block,
+              a_large_one_has_its_own, a_ring_of_them, a_place_is_taken_again,
+              not_while_opengl_has_it, empty_blocks_are_given_back, freed_where_opengl_is_not,
+              the_context_ends_first, a_packed_buffer_is_not_sent, one_of_its_own_is_sent);
+    add_loop_tests(made, 1, not_while_cuda_has_it); /* making binary semaphores waits */
+    add_tests(add_case(suite, "ranges"), ranges_do_not_overlap);
+}
