@@ -131,4 +131,9 @@ check frames_two 0 "$frames" --quick --cuda-device 1 --gl-device 0 --json frames
     says_not out WRONG
 check latency_two 0 "$latency" --quick --cuda-device 1 --gl-device 0 --json latency.json &&
     measured latency.json alone interop hand/1
+if [ "${GR_CUDA_DRIVER-}" = soft ]; then
+    check two_shared 0 test -s frames.json &&
+        measured frames.json peer ring/1 ring/16 read/peer read/ring/1 &&
+        measured latency.json peer shared ring/1 ring/3 threads/1 threads/3
+fi
 finish

@@ -116,6 +116,7 @@ struct frames_kind {
         close;      /* frame: `group` frames at once; close: also after a failed open */
     bool unchecked; /* its picture is not CUDA's */
     bool reads;     /* OpenGL draws a picture, CUDA filters it */
+    bool across;    /* only where CUDA is on another device than OpenGL */
     struct frames_hand_kind hand;
 };
 
@@ -226,6 +227,7 @@ bool frames_read_alone(struct frames *, struct frames_run *);
 bool frames_read_open_raw(struct frames *, struct frames_run *);
 bool frames_read_raw(struct frames *, struct frames_run *);
 bool frames_read_open(struct frames *, struct frames_run *);
+bool frames_read_open_peer(struct frames *, struct frames_run *);
 bool frames_read_frame(struct frames *, struct frames_run *);
 bool frames_read_open_ring(struct frames *, struct frames_run *);
 bool frames_read_ring(struct frames *, struct frames_run *);
@@ -233,6 +235,7 @@ bool frames_read_ring(struct frames *, struct frames_run *);
 /* rows.c: what rows of both directions do */
 bool frames_make_buffer(struct frames *frames, struct frames_run *run);
 bool frames_open_raw(struct frames *frames, struct frames_run *run, unsigned flags);
+bool frames_open_peer(struct frames *frames, struct frames_run *run, unsigned flags);
 bool frames_map_raw(struct frames *frames, const struct frames_run *run, CUdeviceptr *pointer);
 bool frames_unmap_raw(struct frames *frames, struct frames_run *run);
 bool frames_open_ring(struct frames *frames, struct frames_run *run, gr_side producer);

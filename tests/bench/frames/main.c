@@ -73,7 +73,8 @@ static bool take_device(const char *text, void *options)
 }
 
 /* With two devices only the rows that say something there. */
-static const char ACROSS[] = "kernel,draw,bound,raw,ring/1,hand/,vulkan/draw,vulkan/1,read/";
+static const char ACROSS[] =
+    "kernel,draw,bound,raw,grinterop,peer,shared,ring/1,hand/,vulkan/draw,vulkan/1,read/";
 
 static struct options read_options(int argc, char *argv[])
 {
@@ -188,7 +189,8 @@ static bool begins(const char *key, const char *beginnings)
 
 static bool wanted(const struct options *o, const struct frames_kind *kind)
 {
-    return (kind->part != FRAMES_WHY || o->why) && begins(kind->key, o->only);
+    return (kind->part != FRAMES_WHY || o->why) && (!kind->across || o->ordinal != o->gl_ordinal) &&
+           begins(kind->key, o->only);
 }
 
 static void choose_rows(const struct options *o, struct frames_table *table)

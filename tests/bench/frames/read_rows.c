@@ -35,6 +35,11 @@ bool frames_read_open(struct frames *f, struct frames_run *run)
     return run->resource || frames_grinterop_failed("gr_from_gl_buffer");
 }
 
+bool frames_read_open_peer(struct frames *f, struct frames_run *run)
+{
+    return frames_open_peer(f, run, GR_READ_ONLY);
+}
+
 bool frames_read_frame(struct frames *f, struct frames_run *run)
 {
     frames_picture_draw(f, gr_gl_name(run->resource));

@@ -91,6 +91,20 @@ static bool open_grinterop(struct frames *f, struct frames_run *run)
     return run->resource || frames_grinterop_failed("gr_from_gl_buffer");
 }
 
+static bool open_peer(struct frames *f, struct frames_run *run)
+{
+    return frames_open_peer(f, run, GR_WRITE_DISCARD);
+}
+
+bool frames_open_peer(struct frames *f, struct frames_run *run, unsigned flags)
+{
+    const gr_gl_options by_peer = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER);
+    if (!frames_make_buffer(f, run))
+        return false;
+    run->resource = gr_from_gl_buffer_with(run->name, flags, &by_peer);
+    return run->resource || frames_grinterop_failed("gr_from_gl_buffer_with");
+}
+
 bool frames_write_mapped(struct frames *f, gr_resource *resource)
 {
     gr_buffer *buffer = gr_map(resource, f->on.stream);
@@ -247,7 +261,7 @@ const char *const frames_part_titles[FRAMES_PARTS] = {
 };
 
 /* The rows that the others are compared with. */
-enum { BASE = 3, READ_BASE = 28 };
+enum { BASE = 3, READ_BASE = 29 };
 
 /*
  * In flight are the frames between the one that CUDA writes and the one that is drawn, which have
@@ -262,6 +276,8 @@ const struct frames_kind frames_kinds[] = {
     IN_ORDER("copy", "copy, grinterop", frames_copy_open, grinterop, close_grinterop),
     IN_ORDER("copy/created", "copy, created", frames_copy_open_created, grinterop, close_grinterop),
     IN_ORDER("shared", "shared, grinterop", open_shared, grinterop, close_grinterop),
+    {"peer", "peer, grinterop", FRAMES_IN_ORDER, 1, 1, open_peer, grinterop, close_grinterop,
+     .across = true},
     RING("ring/1", "1 in flight", 3, 1),
     RING("ring/2", "2 in flight", 4, 1),
     RING("ring/4", "4 in flight", 6, 1),
@@ -288,6 +304,8 @@ const struct frames_kind frames_kinds[] = {
         READ("read/raw", "interop, raw calls", 1, frames_read_open_raw, frames_read_raw, close_raw),
     READ("read/grinterop", "interop, grinterop", 1, frames_read_open, frames_read_frame,
          close_grinterop),
+    {"read/peer", "peer, grinterop", FRAMES_READ, 1, 1, frames_read_open_peer, frames_read_frame,
+     close_grinterop, .reads = true, .across = true},
     READ("read/ring/1", "ring, 1 in flight", 3, frames_read_open_ring, frames_read_ring,
          close_ring),
     READ("read/ring/16", "ring, 16 in flight", 18, frames_read_open_ring, frames_read_ring,

@@ -47,6 +47,7 @@ struct latency_row {
     unsigned slots;         /* 0: as many as it has there */
     bool threads;           /* CUDA and OpenGL have a thread each */
     enum latency_side draws;
+    bool across; /* only where CUDA is on another device than OpenGL */
 };
 
 extern const struct latency_row latency_rows[];

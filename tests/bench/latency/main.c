@@ -113,8 +113,9 @@ static void choose_rows(const struct options *o, struct latency_table *table)
 {
     table->rates = o->rates;
     memcpy(table->rate, o->rate, sizeof(table->rate));
+    const bool across = o->ordinal != o->gl_ordinal;
     for (size_t i = 0; i < latency_row_count; i++)
-        if (begins(latency_rows[i].key, o->only))
+        if (begins(latency_rows[i].key, o->only) && (across || !latency_rows[i].across))
             table->row[table->rows++] = &latency_rows[i];
 }
 

@@ -6,17 +6,18 @@
 #include "tests/bench/latency/latency.h"
 
 const struct latency_row latency_rows[] = {
-    {"alone", "nobody waits", "bound", 0, false, LATENCY_OPENGL},
-    {"interop", "interop, in order", "grinterop", 0, false, LATENCY_OPENGL},
-    {"shared", "shared, in order", "shared", 0, false, LATENCY_OPENGL},
-    {"ring/1", "shared, 1 in flight", "ring/1", 3, false, LATENCY_OPENGL},
-    {"ring/2", "shared, 2 in flight", "ring/1", 4, false, LATENCY_OPENGL},
-    {"ring/3", "shared, 3 in flight", "ring/1", 5, false, LATENCY_OPENGL},
-    {"threads/1", "1 in flight, two threads", "ring/1", 3, true, LATENCY_OPENGL},
-    {"threads/3", "3 in flight, two threads", "ring/1", 5, true, LATENCY_OPENGL},
-    {"hand/1", "shared, raw, 1 in flight", "hand/1", 3, false, LATENCY_OPENGL},
-    {"vulkan/1", "Vulkan, 1 in flight", "vulkan/1", 3, false, LATENCY_VULKAN},
-    {"vulkan/2", "Vulkan, 2 in flight", "vulkan/1", 4, false, LATENCY_VULKAN},
-    {"vulkan/3", "Vulkan, 3 in flight", "vulkan/1", 5, false, LATENCY_VULKAN},
+    {"alone", "nobody waits", "bound", 0, false, LATENCY_OPENGL, false},
+    {"interop", "interop, in order", "grinterop", 0, false, LATENCY_OPENGL, false},
+    {"peer", "peer, in order", "peer", 0, false, LATENCY_OPENGL, true},
+    {"shared", "shared, in order", "shared", 0, false, LATENCY_OPENGL, false},
+    {"ring/1", "shared, 1 in flight", "ring/1", 3, false, LATENCY_OPENGL, false},
+    {"ring/2", "shared, 2 in flight", "ring/1", 4, false, LATENCY_OPENGL, false},
+    {"ring/3", "shared, 3 in flight", "ring/1", 5, false, LATENCY_OPENGL, false},
+    {"threads/1", "1 in flight, two threads", "ring/1", 3, true, LATENCY_OPENGL, false},
+    {"threads/3", "3 in flight, two threads", "ring/1", 5, true, LATENCY_OPENGL, false},
+    {"hand/1", "shared, raw, 1 in flight", "hand/1", 3, false, LATENCY_OPENGL, false},
+    {"vulkan/1", "Vulkan, 1 in flight", "vulkan/1", 3, false, LATENCY_VULKAN, false},
+    {"vulkan/2", "Vulkan, 2 in flight", "vulkan/1", 4, false, LATENCY_VULKAN, false},
+    {"vulkan/3", "Vulkan, 3 in flight", "vulkan/1", 5, false, LATENCY_VULKAN, false},
 };
 const size_t latency_row_count = sizeof(latency_rows) / sizeof(latency_rows[0]);

@@ -199,7 +199,7 @@ static bool take(const struct latency_vulkan *k, uint32_t first, uint32_t count,
 bool latency_vulkan_take(struct latency *l, unsigned frames)
 {
     l->frames.vulkan->stamps = NULL;
-    return take(l->vulkan, 0, frames, l->drawn);
+    return frames == 0 || take(l->vulkan, 0, frames, l->drawn);
 }
 
 /* ---- The clock ------------------------------------------------------------------------------- */
