@@ -43,5 +43,6 @@ void let_fail(const char *function, CUresult code, long after);
 void add_order_cases(Suite *suite);
 void add_end_cases(Suite *suite);
 void add_choice_cases(Suite *suite);
+void add_steady_cases(Suite *suite);
 
 #endif

@@ -352,6 +352,7 @@ static void build(Suite *suite)
     add_order_cases(suite);
     add_end_cases(suite);
     add_choice_cases(suite);
+    add_steady_cases(suite);
 }
 
 int main(int argc, char **argv)
