@@ -191,7 +191,7 @@ START_VULKAN_TEST(a_buffers_fields)
 }
 END_TEST
 
-START_VULKAN_TEST(an_images_fields)
+START_VULKAN_IMAGE_TEST(an_images_fields)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 64, 32, 1, 0, GR_READ_WRITE);

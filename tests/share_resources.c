@@ -129,7 +129,7 @@ void job_reads_an_image(int socket)
 }
 
 /* Written by this process's CUDA, so that Vulkan's own layout lies between the two. */
-START_VULKAN_TEST(texels_of_a_vulkan_image)
+START_VULKAN_IMAGE_TEST(texels_of_a_vulkan_image)
 {
     static unsigned char bytes[IMAGE_HEIGHT][IMAGE_WIDTH][4];
     struct peer peer = peer_start("reads_an_image");

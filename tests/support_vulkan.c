@@ -122,6 +122,13 @@ gr_vk_device *vulkan_wrap(void)
     return device;
 }
 
+const char *vulkan_image_missing(void)
+{
+    if (vk.missing)
+        return vk.missing;
+    return fx.device == 0 ? NULL : "images are not shared between two devices";
+}
+
 /* The wrap may only be freed when nothing of the case is left that it holds. */
 void vulkan_setup(void)
 {
@@ -341,6 +348,7 @@ static void end_memory(void)
 /* More than the buffer needs, so that a size that is mixed up with another shows. */
 struct vulkan_own vulkan_own(VkDeviceSize size, bool dedicated)
 {
+    dedicated = dedicated || fx.device != 0;
     struct vulkan_own own = {.dedicated = dedicated};
     VkMemoryRequirements needs;
     own.buffer = vulkan_buffer(size, &needs);

@@ -83,8 +83,10 @@ void vulkan_teardown(void);
 /* Wraps the device, as vk.wrap does; the caller's. */
 gr_vk_device *vulkan_wrap(void);
 
-/* A case that is skipped where there is no Vulkan. */
-#define START_VULKAN_TEST(name) START_TEST_UNLESS(vk.missing, name)
+/* A case that is skipped where there is no Vulkan; and one of images, which need one device. */
+#define START_VULKAN_TEST(name)       START_TEST_UNLESS(vk.missing, name)
+#define START_VULKAN_IMAGE_TEST(name) START_TEST_UNLESS(vulkan_image_missing(), name)
+const char *vulkan_image_missing(void);
 
 /* A call that gives a VkResult: VK(QueueSubmit(...)). */
 #define VK(call)                                                                                   \
@@ -129,7 +131,10 @@ void vulkan_memory_free(VkDeviceMemory memory); /* earlier */
  */
 VkBuffer vulkan_buffer(VkDeviceSize size, VkMemoryRequirements *needs);
 
-/* Such a buffer with memory of its own, at the memory's start. */
+/*
+ * Such a buffer with memory of its own, at the memory's start. It is dedicated where CUDA computes
+ * on another device, which takes no other.
+ */
 struct vulkan_own {
     VkBuffer buffer;
     VkDeviceMemory memory;

@@ -257,7 +257,7 @@ END_TEST
  * A new image has its layout from a submit of nothing but the last barrier. Catches: the layer lost
  * the layout of an image that is used in the one that CUDA has it in.
  */
-START_VULKAN_TEST(images_and_a_submit_of_nothing)
+START_VULKAN_IMAGE_TEST(images_and_a_submit_of_nothing)
 {
     begin_device(_i % 2);
     const VkImageLayout layout =

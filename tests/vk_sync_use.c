@@ -487,7 +487,7 @@ END_TEST
  * Clears of Vulkan and copies of CUDA in turn, with grinterop's barriers and without a wait of the
  * host.
  */
-START_VULKAN_TEST(images_change_hands_with_their_layouts)
+START_VULKAN_IMAGE_TEST(images_change_hands_with_their_layouts)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     struct vulkan_image image =
@@ -523,7 +523,7 @@ START_VULKAN_TEST(images_change_hands_with_their_layouts)
 END_TEST
 
 /* A buffer and an image in one barrier. */
-START_VULKAN_TEST(barriers_take_buffers_and_images)
+START_VULKAN_IMAGE_TEST(barriers_take_buffers_and_images)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8_UNORM, "2D", 16, 16, 1, 0, GR_READ_WRITE);
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
