@@ -231,9 +231,42 @@ START_PEER_TEST(without_peer_access_it_is_refused)
 }
 END_TEST
 
+/* ---- CUDA_VISIBLE_DEVICES -------------------------------------------------------------------- */
+
+/* OpenGL draws on CUDA's second device, which is the first one of the machine. */
+static int in_another_order(void)
+{
+    char text[900];
+    CUcontext context = NULL;
+    setenv("CUDA_VISIBLE_DEVICES", "1,0", 1);
+    assert_ok(gr_cuda_load(true));
+    fx.cu = gr_cuda();
+    gr_egl *egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = 1));
+    assert_made(egl);
+    CU(DevicePrimaryCtxRetain(&context, 0));
+    CU(CtxSetCurrent(context));
+    CU(StreamCreate(&fx.stream, CU_STREAM_NON_BLOCKING));
+    gr_resource *resource = must_share(SIZE);
+    gr_resource_describe(resource, text, sizeof(text));
+    const char *storage = strstr(text, named(1)), *computing = strstr(text, named(0));
+    ck_assert_msg(storage && computing && storage < computing, "%s", text);
+    fill_mapped(resource, 0x55);
+    assert_gl_bytes(gr_gl_name(resource), SIZE, 0x55);
+    gr_resource_free(resource);
+    gr_egl_free(egl);
+    return 0;
+}
+
+START_PEER_TEST(devices_in_another_order)
+{
+    expect_child("in_another_order");
+}
+END_TEST
+
 /* ---- The program ----------------------------------------------------------------------------- */
 
 static const struct child children[] = {{"without_peer_access", without_peer_access},
+                                        {"in_another_order", in_another_order},
                                         {"writes", child_writes},
                                         {"reads", child_reads},
                                         {NULL, NULL}};
@@ -247,7 +280,8 @@ static void build(Suite *suite)
     add_loop_tests(said, 2, the_best_transport_is_the_shared_one);
     add_tests(said, a_buffer_names_both_devices, the_probe_names_both_devices, images_are_refused,
               a_stream_of_another_device_is_refused,
-              resources_of_two_devices_in_one_map_are_refused, without_peer_access_it_is_refused);
+              resources_of_two_devices_in_one_map_are_refused, without_peer_access_it_is_refused,
+              devices_in_another_order);
     add_peer_ring_cases(suite);
     add_peer_graphics_cases(suite);
     add_vulkan_end(suite);
