@@ -124,9 +124,9 @@ bool frames_hand_read_frame(struct frames *f, struct frames_run *run)
     h->frame++;
     const uint64_t before = h->frame > run->kind->slots ? h->frame - run->kind->slots : 0;
     const struct hand_buffer *buffer = &h->buffers[h->frame % run->kind->slots];
-    hand_gl_wait(h, before < 64 ? 64 : before, 0, NULL);
+    hand_gl_wait(h, before < 64 ? 64 : before, 1, &buffer->name);
     frames_picture_draw(f, buffer->name);
-    hand_gl_signal(h, h->frame, 0, NULL);
+    hand_gl_signal(h, h->frame, 1, &buffer->name);
     glFlush();
     return hand_cuda_wait(f, h, h->frame) && frames_picture_filter(f, buffer->pointer) &&
            hand_cuda_signal(f, h, h->frame);

@@ -239,7 +239,8 @@ static bool close_ring(struct frames *f, struct frames_run *run)
         key, label, FRAMES_HAND, slots, 1, frames_hand_open, frames_hand_frame, frames_hand_close, \
             .unchecked = false, .hand = {                                                          \
                 BOTH,                                                                              \
-                EACH                                                                               \
+                EACH,                                                                              \
+                .barriers = true                                                                   \
             }                                                                                      \
     }
 /* What is not named is 0: never. */
