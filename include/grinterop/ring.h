@@ -17,8 +17,8 @@
  *         }
  *     }
  *
- * One side of a ring is CUDA. It names a stream, and its slots are mapped. It may compute on another
- * GPU than graphics draws on: gr_gl_buffer_create() and gr_vk_device_wrap() say when.
+ * One side of a ring is CUDA. It names a stream, and its slots are mapped. It may compute on
+ * another GPU than graphics draws on: gr_gl_buffer_create() and gr_vk_device_wrap() say when.
  *
  * The other side is the graphics API of the resources, and names GR_STREAM_NONE. With OpenGL the
  * ring puts the waits and signals into the context's commands. With Vulkan a slot's `submit` has
