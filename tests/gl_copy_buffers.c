@@ -5,6 +5,7 @@
  */
 #include "gl_copy_tests.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define SIZE 4096
@@ -95,6 +96,84 @@ START_COPY_TEST(write_discard_copies_nothing_in)
     assert_mapped(resource, 5);
     assert_gl_pattern(name, SIZE, 5);
     assert_copies(0, 2);
+}
+END_TEST
+
+/* ---- Large buffers, in pieces ---------------------------------------------------------------- */
+
+#define MIB ((size_t)1 << 20)
+
+/* Sizes around those where another piece begins, and how many there are. */
+static const struct {
+    size_t size;
+    unsigned pieces;
+} large[] = {{4 * MIB - 1, 1}, {4 * MIB, 2}, {9 * MIB + 5, 5}, {33 * MIB + 1, 6}};
+
+START_COPY_TEST(large_buffers_go_in_pieces)
+{
+    GLuint name = gl_buffer_pattern(large[_i].size, 1);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
+    bool mapped = fault->calls("cuMemAllocHost") == 0;
+    go_round(resource, large[_i].size, 1);
+    assert_copies(mapped ? large[_i].pieces : 1, large[_i].pieces);
+    go_round(resource, large[_i].size, 2);
+}
+END_TEST
+
+START_COPY_TEST(large_parts_go_in_pieces)
+{
+    const size_t size = 10 * MIB, offset = 3 * MIB + 1, part = 5 * MIB + 3;
+    unsigned char *bytes = must_allocate(size), *wanted = must_allocate(size);
+    GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_filled(size, 0x11), GR_READ_WRITE);
+    const gr_map_options options = GR_INIT(gr_map_options, .offset = offset, .size = part);
+    gr_buffer *buffer = NULL;
+    assert_ok(gr_map_many(&resource, 1, fx.stream, &options, &buffer));
+    assert_cuda_bytes(buffer, 0x11);
+    cuda_write_pattern(buffer, 9);
+    assert_ok(gr_buffer_release(buffer));
+    memset(wanted, 0x11, size);
+    pattern_fill(wanted + offset, part, 9);
+    gl_read(gr_gl_name(resource), bytes, size);
+    ck_assert(memcmp(bytes, wanted, size) == 0);
+    free(bytes);
+    free(wanted);
+}
+END_TEST
+
+/* Both halves of what is only read, with one on its way. */
+START_COPY_TEST(large_buffers_that_are_read)
+{
+    const size_t size = 9 * MIB + 5;
+    GLuint name = gl_buffer_pattern(size, 1), source = gl_buffer_pattern(size, 2);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_ONLY);
+    gr_buffer *buffer = must_map(resource);
+    gl_copy_buffer(source, name, size);
+    assert_cuda_pattern(buffer, 1);
+    assert_ok(gr_buffer_release(buffer));
+    assert_mapped(resource, 2);
+    assert_mapped(resource, 2);
+}
+END_TEST
+
+/* A piece that does not come leaves it mapped, and a copy that is refused leaves it unmapped. */
+START_COPY_TEST(a_piece_that_fails)
+{
+    const size_t size = 9 * MIB + 5;
+    GLuint name = gl_buffer_pattern(size, 1);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
+    for (long after = 0; after < 5; after++) {
+        gr_buffer *buffer = must_map(resource);
+        cuda_write_pattern(buffer, 2);
+        ck_assert(fault->set(after % 2 ? WAIT : OUT, CUDA_ERROR_UNKNOWN, after));
+        assert_fails(gr_buffer_release(buffer), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "copy");
+        ck_assert(gr_resource_is_mapped(resource));
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_pattern(name, size, 2);
+    }
+    ck_assert(fault->set(IN, CUDA_ERROR_UNKNOWN, 0));
+    assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "copy");
+    ck_assert(!gr_resource_is_mapped(resource));
+    assert_mapped(resource, 2);
 }
 END_TEST
 
@@ -285,6 +364,10 @@ void add_buffer_cases(Suite *suite, enum copy_gl gl)
               what_gl_was_told_before_the_map_is_there, none_copies_once_in_each_direction,
               read_only_copies_nothing_back, write_discard_copies_nothing_in, immutable_storage,
               a_persistent_mapping_may_stay);
+
+    TCase *pieces = add_copy_case(suite, "large copies", gl);
+    add_loop_tests(pieces, sizeof(large) / sizeof(*large), large_buffers_go_in_pieces);
+    add_tests(pieces, large_parts_go_in_pieces, large_buffers_that_are_read, a_piece_that_fails);
 
     add_tests(add_copy_case(suite, "order of copies", gl), release_waits_for_the_stream,
               release_on_another_stream_comes_after_the_maps,

@@ -286,6 +286,32 @@ START_COPY_TEST(a_slot_whose_object_is_gone)
 }
 END_TEST
 
+/* Frames that go in pieces: OpenGL has the first one before CUDA has sent the last. */
+START_COPY_TEST(large_frames_in_flight)
+{
+    enum { LARGE = 9 << 20 };
+    const gr_slot *slot;
+    gr_resource *resources[2];
+    for (int i = 0; i < 2; i++)
+        resources[i] = must_copy(gl_buffer_filled(LARGE, 0), GR_WRITE_DISCARD);
+    gr_ring *ring = gr_ring_create(resources, 2, NULL);
+    assert_made(ring);
+    for (int frame = 0; frame < 6; frame++) {
+        assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
+        cuda_fill(slot->buffer, frame + 1);
+        assert_ok(gr_ring_publish(ring, &slot, 1));
+        if (frame == 0)
+            continue;
+        assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
+        assert_gl_bytes(gr_gl_name(slot->resource), LARGE, frame);
+        assert_ok(gr_ring_give_back(ring, &slot, 1));
+    }
+    gr_ring_free(ring);
+    for (int i = 0; i < 2; i++)
+        gr_resource_free(resources[i]);
+}
+END_TEST
+
 /* ---- OpenGL writes --------------------------------------------------------------------------- */
 
 START_COPY_TEST(four_frames_of_opengls)
@@ -364,6 +390,7 @@ void add_copy_ring_cases(Suite *suite, enum copy_gl gl)
                    who_takes_a_frame_waits_for_it, a_sequence_with_four_in_flight,
                    slots_that_cuda_reads_and_writes, a_reading_that_is_cancelled_is_read_again,
                    a_slot_whose_object_is_gone);
+    add_tests(writes, large_frames_in_flight);
     add_loop_tests(writes, 2, frames_left_in_a_ring_reach_their_objects);
     add_loop_tests(add_copy_case(suite, "rings by copy, OpenGL writes", gl), KINDS,
                    four_frames_of_opengls, cuda_reads_late, nothing_stale_is_left_by_a_ring);

@@ -15,7 +15,9 @@
 #include "gl/copy/image.h"
 #include "gl/copy/memory.h"
 #include "gl/copy/objects.h"
+#include "gl/copy/pieces.h"
 #include "gl/copy/ring_turn.h"
+#include "gl/copy/staging.h"
 
 static const struct gl_resource *gl_of(const gr_resource *resource)
 {
@@ -41,28 +43,44 @@ static unsigned char *host_of(const struct gl_resource *r, unsigned half)
     return copy->host[half] + (copy->staging.is_object ? gl_copy_part(r)->offset : 0);
 }
 
-static gr_status copy_up(const struct gl_resource *r, CUstream stream)
+static gr_status piece_up(const struct gl_resource *r, size_t at, size_t size, CUstream stream)
 {
     const struct gl_copy *copy = r->copy;
-    unsigned char *host = host_of(r, copy->half);
-    if (r->base.is_image)
-        return gl_copy_image_upload(r, host, stream);
-    const gr_buffer *part = gl_copy_part(r);
-    return check_cuda(
-        gr_driver()->MemcpyHtoDAsync(copy->ptr + part->offset, host, part->part, stream),
-        "cuMemcpyHtoDAsync", &r->base);
+    return check_cuda(gr_driver()->MemcpyHtoDAsync(copy->ptr + gl_copy_part(r)->offset + at,
+                                                   host_of(r, copy->half) + at, size, stream),
+                      "cuMemcpyHtoDAsync", &r->base);
+}
+
+static gr_status mark_passed(const struct gl_resource *r, CUstream stream)
+{
+    const struct gl_copy *copy = r->copy;
+    return check_cuda(gr_driver()->EventRecord(copy->passed[copy->half], stream), "cuEventRecord",
+                      &r->base);
 }
 
 static gr_status upload(const struct gl_resource *r, CUstream stream)
 {
-    const struct gl_copy *copy = r->copy;
     if (!gl_copy_reads(&r->base))
         return GR_OK;
-    gr_status status = copy_up(r, stream);
-    if (status != GR_OK)
-        return status;
-    return check_cuda(gr_driver()->EventRecord(copy->passed[copy->half], stream), "cuEventRecord",
-                      &r->base);
+    gr_status status = r->base.is_image ? gl_copy_image_upload(r, host_of(r, r->copy->half), stream)
+                                        : piece_up(r, 0, gl_copy_part(r)->part, stream);
+    return status == GR_OK ? mark_passed(r, stream) : status;
+}
+
+/* OpenGL moves the next piece while this one is on its way. After an error all fences end, too. */
+static gr_status upload_pieces(const struct gl_resource *r, struct __GLsync *const fences[],
+                               CUstream stream)
+{
+    const struct gl_pieces pieces = gl_pieces_of(r->copy, gl_copy_part(r)->part);
+    gr_status status = GR_OK;
+    for (unsigned i = 0; i < pieces.count; i++) {
+        size_t at = i * pieces.step;
+        gr_status passed = gl_fence_pass(fences[i], &r->base, "gr_map");
+        status = status == GR_OK ? passed : status;
+        if (status == GR_OK)
+            status = piece_up(r, at, gl_piece_size(&pieces, at), stream);
+    }
+    return status == GR_OK ? mark_passed(r, stream) : status;
 }
 
 /* Takes the half that no stream reads any more, if a ring has not fetched into one already. */
@@ -73,8 +91,7 @@ static gr_status take_half(const struct gl_resource *r)
     if (copy->fetched)
         return GR_OK;
     unsigned half = copy->host[1] ? copy->half ^ 1 : 0;
-    gr_status status =
-        check_cuda(gl_copy_await(copy->passed[half]), "cuEventSynchronize", &r->base);
+    gr_status status = gl_copy_await(copy->passed[half], &r->base);
     if (status == GR_OK)
         copy->half = half;
     return status;
@@ -87,7 +104,7 @@ static gr_status prepare(const struct gl_resource *r, CUstream stream)
     gr_status status = check_cuda(gr_driver()->StreamWaitEvent(stream, copy->done, 0),
                                   "cuStreamWaitEvent", &r->base);
     if (status == GR_OK && copy->owed && gl_copy_reads(&r->base))
-        status = check_cuda(gl_copy_await(copy->done), "cuEventSynchronize", &r->base);
+        status = gl_copy_await(copy->done, &r->base);
     return status == GR_OK && gl_copy_reads(&r->base) ? take_half(r) : status;
 }
 
@@ -110,6 +127,29 @@ static void show(gr_resource *resource)
     resource->pending->size = resource->is_image ? 0 : gl_of(resource)->copy->size;
 }
 
+/* Whether it comes in pieces; what a ring has fetched ahead is there as a whole. */
+static bool in_pieces(const gr_resource *resource)
+{
+    const struct gl_resource *r = gl_of(resource);
+    return gl_copy_reads(resource) && r->copy->staging.bytes && !r->copy->fetched &&
+           !resource->is_image && gl_pieces_of(r->copy, gl_copy_part(r)->part).count > 1;
+}
+
+static gr_status move_pieces(gr_resource *resource, CUstream stream)
+{
+    struct __GLsync *fences[GL_COPY_MOST_PIECES] = {NULL};
+    gr_status status = gl_copy_take_pieces(resource, fences);
+    return status == GR_OK ? upload_pieces(gl_of(resource), fences, stream) : status;
+}
+
+static gr_status move_all(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    gr_status status = gl_copy_take(resources, n);
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = upload(gl_of(resources[i]), stream);
+    return status;
+}
+
 /* CUDA's copies are put into the stream when OpenGL has refused nothing. */
 static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 {
@@ -118,16 +158,40 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
         show(resources[i]);
     for (size_t i = 0; i < n && status == GR_OK; i++)
         status = prepare(gl_of(resources[i]), stream);
-    if (status == GR_OK)
-        status = gl_copy_take(resources, n);
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = upload(gl_of(resources[i]), stream);
+    if (status == GR_OK && n == 1 && in_pieces(resources[0]))
+        status = move_pieces(resources[0], stream);
+    else if (status == GR_OK)
+        status = move_all(resources, n, stream);
     if (status != GR_OK)
         undo_map(resources, n, stream);
     return status;
 }
 
 /* ---- Release --------------------------------------------------------------------------------- */
+
+static gr_status piece_down(const struct gl_resource *r, unsigned char *host, CUdeviceptr from,
+                            size_t size, CUstream stream)
+{
+    return check_cuda(gr_driver()->MemcpyDtoHAsync(host, from, size, stream), "cuMemcpyDtoHAsync",
+                      &r->base);
+}
+
+/* Where there are several pieces, each has an event behind it. */
+static gr_status buffer_down(const struct gl_resource *r, unsigned char *host, CUstream stream)
+{
+    const struct gl_copy *copy = r->copy;
+    const struct gl_pieces pieces = gl_pieces_of(copy, gl_copy_part(r)->part);
+    const CUdeviceptr from = copy->ptr + gl_copy_part(r)->offset;
+    gr_status status = GR_OK;
+    for (unsigned i = 0; i < pieces.count && status == GR_OK; i++) {
+        size_t at = i * pieces.step;
+        status = piece_down(r, host + at, from + at, gl_piece_size(&pieces, at), stream);
+        if (status == GR_OK && pieces.count > 1)
+            status = check_cuda(gr_driver()->EventRecord(copy->piece_ends[i], stream),
+                                "cuEventRecord", &r->base);
+    }
+    return status;
+}
 
 static gr_status copy_down(const struct gl_resource *r, CUstream stream)
 {
@@ -137,10 +201,7 @@ static gr_status copy_down(const struct gl_resource *r, CUstream stream)
         return GR_OK;
     if (r->base.is_image)
         return gl_copy_image_download(r, host, stream);
-    const gr_buffer *part = gl_copy_part(r);
-    return check_cuda(
-        gr_driver()->MemcpyDtoHAsync(host, copy->ptr + part->offset, part->part, stream),
-        "cuMemcpyDtoHAsync", &r->base);
+    return buffer_down(r, host, stream);
 }
 
 static gr_status mark_end(const gr_resource *resource, CUstream stream)
@@ -166,15 +227,18 @@ static gr_status download_all(gr_resource *const resources[], size_t n, CUstream
     return status;
 }
 
-/* Waits once for all of them. */
+/* Waits once for all of them; a large buffer's pieces are waited for one by one. */
 static gr_status await_all(gr_resource *const resources[], size_t n)
 {
     const gr_resource *last = NULL;
     for (size_t i = 0; i < n; i++)
         if (gl_copy_writes(resources[i]))
             last = resources[i];
-    return last ? check_cuda(gl_copy_await(gl_of(last)->copy->done), "cuEventSynchronize", last)
-                : GR_OK;
+    if (!last)
+        return GR_OK;
+    bool one_by_one = n == 1 && !last->is_image &&
+                      gl_pieces_of(gl_of(last)->copy, gl_copy_part(gl_of(last))->part).count > 1;
+    return one_by_one ? GR_OK : gl_copy_await(gl_of(last)->copy->done, last);
 }
 
 /* In a ring it is OpenGL's next use that waits, so that several frames are on their way at once. */

@@ -17,6 +17,7 @@
 #include "gl/copy/copy.h"
 #include "gl/copy/image.h"
 #include "gl/copy/memory.h"
+#include "gl/copy/pieces.h"
 #include "gl/copy/staging.h"
 #include "gl/cuda_device.h"
 
@@ -39,6 +40,17 @@ static CUresult make_host_memory(struct gl_copy *copy, int half)
     return result;
 }
 
+static gr_status make_device_memory(const struct gl_resource *r, struct gl_copy *copy,
+                                    const char *call)
+{
+    CUresult result = gr_driver()->MemAlloc(&copy->ptr, copy->size);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuMemAlloc",
+                        "%s: no %zu byte%s of device memory for the copy of %s.", call, copy->size,
+                        gr_s(copy->size), gl_object_text(&r->base).text);
+}
+
 static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, unsigned flags,
                           const char *call)
 {
@@ -47,6 +59,9 @@ static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, unsigned 
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
     gl_staging_make(r, copy, two ? 2 : 1);
+    result = gl_pieces_make_events(copy);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
     if (!copy->staging.bytes)
         result = make_host_memory(copy, 0);
     if (!copy->staging.bytes && result == CUDA_SUCCESS && two)
@@ -56,14 +71,8 @@ static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, unsigned 
                             "%s: no %zu byte%s of pinned host memory for the copy of %s.", call,
                             two ? 2 * copy->size : copy->size, gr_s(two ? 2 : copy->size),
                             gl_object_text(&r->base).text);
-    if (r->base.is_image)
-        return gl_copy_image_allocate(r, copy, flags);
-    result = gr_driver()->MemAlloc(&copy->ptr, copy->size);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuMemAlloc",
-                            "%s: no %zu byte%s of device memory for the copy of %s.", call,
-                            copy->size, gr_s(copy->size), gl_object_text(&r->base).text);
-    return GR_OK;
+    return r->base.is_image ? gl_copy_image_allocate(r, copy, flags)
+                            : make_device_memory(r, copy, call);
 }
 
 static struct gl_copy *begin_copy(const struct gl_resource *r, const char *call)

@@ -19,6 +19,8 @@ void gl_copy_end(struct gr_retired *retired, bool alive)
         cu->MemFree(copy->ptr);
     if (alive && copy->staging.bytes)
         cu->MemHostUnregister(copy->staging.bytes);
+    for (int i = 0; alive && i < GL_COPY_MOST_PIECES && copy->piece_ends[i]; i++)
+        cu->EventDestroy(copy->piece_ends[i]);
     for (int i = 0; alive && i < 2; i++) {
         if (copy->host[i] && !copy->staging.bytes)
             cu->MemFreeHost(copy->host[i]);

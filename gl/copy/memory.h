@@ -9,6 +9,9 @@
 /* No image has more levels. */
 #define GL_COPY_MOST_LEVELS 32
 
+/* How many pieces a large buffer is moved in, at the most. */
+#define GL_COPY_MOST_PIECES 8
+
 /* Where the host memory is OpenGL's, see staging.h. */
 struct gl_staging {
     unsigned char *bytes; /* as registered with CUDA; NULL: the host memory is CUDA's own */
@@ -31,8 +34,9 @@ struct gl_copy {
     CUevent passed[2]; /* the stream has read what a map left in that half */
     unsigned half;     /* the one that was used last */
     CUevent done;      /* the stream is through with the last mapping */
-    bool owed;         /* host[0] is to have, after `done`, what the object has not got yet */
-    bool fetched;      /* that half has, after the fence, what a ring's next map is to read */
+    CUevent piece_ends[GL_COPY_MOST_PIECES]; /* of a large buffer: each piece is in host[0] */
+    bool owed;    /* host[0] is to have, after `done`, what the object has not got yet */
+    bool fetched; /* that half has, after the fence, what a ring's next map is to read */
     struct gl_names *scratch;
     /* Of an image: where levels begin in the host memory, and all levels of each layer. */
     size_t offsets[GL_COPY_MOST_LEVELS];

@@ -7,6 +7,7 @@
 #include "lib/plural.h"
 #include "gl/copy/buffer_bytes.h"
 #include "gl/copy/image.h"
+#include "gl/copy/pieces.h"
 #include "gl/copy/staging.h"
 #include "gl/saved_state.h"
 
@@ -95,33 +96,61 @@ static void read_object(const struct gl_resource *r, size_t offset, size_t size)
     if (r->base.is_image)
         gl_copy_image_read(r);
     else if (copy->staging.bytes)
-        gl_staging_read(r, offset, size);
+        gl_staging_read(r, offset, 0, size);
     else
         gl_buffer_read(r->name, offset, copy->host[copy->half], size);
 }
 
+static void write_piece(const struct gl_resource *r, size_t offset, size_t at, size_t size)
+{
+    const struct gl_copy *copy = r->copy;
+    if (copy->staging.bytes)
+        gl_staging_write(r, offset + at, at, size);
+    else
+        gl_buffer_write(r->name, offset + at, copy->host[0] + at, size, &copy->scratch->buffer);
+}
+
+/* A piece is moved while the next one is on its way to host memory. */
+static gr_status write_buffer(const struct gl_resource *r, size_t offset, size_t size)
+{
+    const struct gl_copy *copy = r->copy;
+    const struct gl_pieces pieces = gl_pieces_of(copy, size);
+    gr_status status = GR_OK;
+    for (unsigned i = 0; i < pieces.count && status == GR_OK; i++) {
+        size_t at = i * pieces.step;
+        if (pieces.count > 1)
+            status = gl_copy_await(copy->piece_ends[i], &r->base);
+        if (status == GR_OK)
+            write_piece(r, offset, at, gl_piece_size(&pieces, at));
+        if (i + 1 < pieces.count)
+            glFlush();
+    }
+    return status;
+}
+
 /* From the first half; OpenGL is through with it when the fence has passed. */
-static void write_object(const struct gl_resource *r, size_t offset, size_t size)
+static gr_status write_object(const struct gl_resource *r, size_t offset, size_t size)
 {
     struct gl_copy *copy = r->copy;
-    copy->owed = false;
-    if (copy->staging.is_object || !gl_object_takes(&r->base))
-        return;
+    gr_status status = GR_OK;
+    if (copy->staging.is_object || !gl_object_takes(&r->base)) {
+        copy->owed = false;
+        return GR_OK;
+    }
     if (r->base.is_image)
         gl_copy_image_write(r);
-    else if (copy->staging.bytes)
-        gl_staging_write(r, offset, size);
     else
-        gl_buffer_write(r->name, offset, copy->host[0], size, &copy->scratch->buffer);
+        status = write_buffer(r, offset, size);
     if (copy->staging.bytes)
         gl_fence_put(copy->scratch);
+    copy->owed = copy->owed && status != GR_OK;
+    return status;
 }
 
 /* A ring maps whole buffers. */
-static void write_owed(const struct gl_resource *r)
+static gr_status write_owed(const struct gl_resource *r)
 {
-    if (r->copy->owed)
-        write_object(r, 0, r->base.size);
+    return r->copy->owed ? write_object(r, 0, r->base.size) : GR_OK;
 }
 
 /* Within a ring the last user's fence tells of OpenGL's own storage. */
@@ -137,20 +166,22 @@ static bool is_to_be_read(const gr_resource *resource)
     return gl_copy_reads(resource) && !gl_of(resource)->copy->fetched;
 }
 
-static void tell_to_read(gr_resource *const resources[], size_t n)
+static gr_status tell_to_read(gr_resource *const resources[], size_t n)
 {
+    gr_status status = GR_OK;
     struct gl_names *last = NULL;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
         const struct gl_resource *r = gl_of(resources[i]);
         if (!is_to_be_read(resources[i]))
             continue;
-        write_owed(r);
+        status = write_owed(r);
         read_object(r, gl_copy_part(r)->offset, gl_copy_part(r)->part);
         if (r->copy->staging.bytes && !is_marked(r))
             last = r->copy->scratch;
     }
     if (last)
         gl_fence_put(last); /* behind all that was told */
+    return status;
 }
 
 static gr_status wait_for_reads(gr_resource *const resources[], size_t n)
@@ -174,12 +205,42 @@ gr_status gl_copy_take(gr_resource *const resources[], size_t n)
     if (status != GR_OK)
         return status;
     visit_begin(&visit, resources, n);
-    tell_to_read(resources, n);
-    status = wait_for_reads(resources, n);
+    status = tell_to_read(resources, n);
+    if (status == GR_OK)
+        status = wait_for_reads(resources, n);
     GLenum error = visit_end(&visit);
     if (status == GR_OK && error != GL_NO_ERROR)
         return refused_by_gl(error, resources[0], n, "glGetBufferSubData, glGetTexImage", "read");
     return status;
+}
+
+static void read_pieces(const struct gl_resource *r, struct __GLsync *fences[])
+{
+    const struct gl_pieces pieces = gl_pieces_of(r->copy, gl_copy_part(r)->part);
+    for (unsigned i = 0; i < pieces.count; i++) {
+        size_t at = i * pieces.step;
+        gl_staging_read(r, gl_copy_part(r)->offset + at, at, gl_piece_size(&pieces, at));
+        fences[i] = gl_fence_make();
+        glFlush();
+    }
+}
+
+gr_status gl_copy_take_pieces(gr_resource *resource, struct __GLsync *fences[])
+{
+    struct visit visit;
+    gr_status status = gl_copy_check_unlocked(resource, "gr_map");
+    if (status != GR_OK)
+        return status;
+    visit_begin(&visit, &resource, 1);
+    status = write_owed(gl_of(resource));
+    if (status == GR_OK)
+        read_pieces(gl_of(resource), fences);
+    GLenum error = visit_end(&visit);
+    if (status != GR_OK || error == GL_NO_ERROR)
+        return status;
+    for (unsigned i = 0; i < GL_COPY_MOST_PIECES && fences[i]; i++)
+        glDeleteSync(fences[i]);
+    return refused_by_gl(error, resource, 1, "glCopyNamedBufferSubData", "read");
 }
 
 gr_status gl_copy_make_way(gr_resource *const resources[], size_t n, const char *call)
@@ -200,17 +261,18 @@ gr_status gl_copy_make_way(gr_resource *const resources[], size_t n, const char 
 gr_status gl_copy_give(gr_resource *const resources[], size_t n)
 {
     struct visit visit;
+    gr_status status = GR_OK;
     visit_begin(&visit, resources, n);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
         const struct gl_resource *r = gl_of(resources[i]);
         if (r->base.mapped && gl_copy_writes(resources[i]))
-            write_object(r, gl_copy_part(r)->offset, gl_copy_part(r)->part);
+            status = write_object(r, gl_copy_part(r)->offset, gl_copy_part(r)->part);
         else
-            write_owed(r);
+            status = write_owed(r);
     }
     GLenum error = visit_end(&visit);
-    if (error == GL_NO_ERROR)
-        return GR_OK;
+    if (status != GR_OK || error == GL_NO_ERROR)
+        return status;
     return refused_by_gl(error, resources[0], n, "glBufferSubData, glTexSubImage", "take back");
 }
 

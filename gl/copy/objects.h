@@ -16,14 +16,24 @@ gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call);
 
 /*
  * The bytes of those that CUDA reads are in host memory when it returns. What a ring's release has
- * left to OpenGL reaches the objects first: the streams have passed `done`.
+ * left to OpenGL reaches the objects first: the streams have passed `done`. The CUDA context is
+ * current.
  */
 gr_status gl_copy_take(gr_resource *const resources[], size_t n);
+
+/*
+ * The same for a large buffer, by way of a mapped one: OpenGL is told to move each piece, and has
+ * when its fence has passed. GL_COPY_MOST_PIECES fences at the most, none after an error.
+ */
+gr_status gl_copy_take_pieces(gr_resource *resource, struct __GLsync *fences[]);
 
 /* Waits until OpenGL is through with the memory that CUDA is going to write to. */
 gr_status gl_copy_make_way(gr_resource *const resources[], size_t n, const char *call);
 
-/* What CUDA wrote goes from host memory into the objects; the streams have passed `done`. */
+/*
+ * What CUDA wrote goes from host memory into the objects. The streams have passed `done`; for a
+ * buffer in pieces need not, which waits for each. The CUDA context is current.
+ */
 gr_status gl_copy_give(gr_resource *const resources[], size_t n);
 
 /*

@@ -1,36 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gl/copy/ring_turn.h"
 
-#include <epoxy/gl.h>
-
-#include "lib/driver.h"
-#include "lib/error.h"
 #include "gl/copy/objects.h"
+#include "gl/copy/pieces.h"
 
 static struct gl_copy *copy_of(const gr_resource *resource)
 {
     return ((const struct gl_resource *)resource)->copy;
 }
 
-CUresult gl_copy_await(CUevent event)
-{
-    if (gr_driver()->EventQuery(event) == CUDA_ERROR_NOT_READY)
-        glFlush();
-    return gr_driver()->EventSynchronize(event);
-}
-
-static gr_status wait_for_stream(CUevent event, const gr_resource *resource)
-{
-    CUresult result = gl_copy_await(event);
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, "cuEventSynchronize",
-                        "The copy of %s failed. An error of earlier work on the stream is reported "
-                        "here too.",
-                        gl_object_text(resource).text);
-}
-
 /* ---- OpenGL's turn begins -------------------------------------------------------------------- */
+
+/* Of a large buffer each piece is waited for when its turn comes. */
+static bool comes_in_pieces(const gr_resource *resource)
+{
+    return gl_pieces_of(copy_of(resource), resource->size).count > 1;
+}
 
 /* What can refuse comes before anything is moved. */
 static gr_status wait_for_bytes(gr_resource *const resources[], size_t n)
@@ -40,8 +25,8 @@ static gr_status wait_for_bytes(gr_resource *const resources[], size_t n)
         if (copy_of(resources[i])->owed)
             status = gl_copy_check_unlocked(resources[i], "gr_ring_acquire");
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (copy_of(resources[i])->owed)
-            status = wait_for_stream(copy_of(resources[i])->done, resources[i]);
+        if (copy_of(resources[i])->owed && !comes_in_pieces(resources[i]))
+            status = gl_copy_await(copy_of(resources[i])->done, resources[i]);
     return status;
 }
 
@@ -62,8 +47,10 @@ gr_status gl_copy_begin_use(gr_resource *const resources[], size_t n)
     if (status != GR_OK)
         return status;
     status = wait_for_bytes(resources, n);
+    if (status == GR_OK)
+        status = gl_copy_give(resources, n);
     gr_context_leave(pushed);
-    return status == GR_OK ? gl_copy_give(resources, n) : status;
+    return status;
 }
 
 /* ---- OpenGL's turn ends ---------------------------------------------------------------------- */
@@ -74,7 +61,7 @@ static gr_status take_half(const gr_resource *resource)
     struct gl_copy *copy = copy_of(resource);
     if (gl_copy_writes(resource) || !copy->staging.bytes || copy->fetched)
         return GR_OK;
-    gr_status status = wait_for_stream(copy->passed[copy->half ^ 1], resource);
+    gr_status status = gl_copy_await(copy->passed[copy->half ^ 1], resource);
     if (status == GR_OK)
         copy->half ^= 1;
     return status;

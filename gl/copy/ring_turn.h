@@ -13,9 +13,4 @@
 gr_status gl_copy_begin_use(gr_resource *const resources[], size_t n);
 gr_status gl_copy_end_use(gr_resource *const resources[], size_t n);
 
-/*
- * The thread waits until a stream has passed the event; OpenGL works meanwhile on what it was told.
- */
-CUresult gl_copy_await(CUevent event);
-
 #endif

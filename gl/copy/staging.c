@@ -147,41 +147,33 @@ size_t gl_staging_offset(const struct gl_copy *copy, unsigned half)
     return copy->staging.first + half * copy->staging.stride;
 }
 
-void gl_staging_read(const struct gl_resource *r, size_t offset, size_t size)
+void gl_staging_read(const struct gl_resource *r, size_t offset, size_t at, size_t size)
 {
     glCopyNamedBufferSubData(r->name, gl_staging_buffer(r), (GLintptr)offset,
-                             (GLintptr)gl_staging_offset(r->copy, r->copy->half), (GLsizeiptr)size);
+                             (GLintptr)(gl_staging_offset(r->copy, r->copy->half) + at),
+                             (GLsizeiptr)size);
 }
 
-void gl_staging_write(const struct gl_resource *r, size_t offset, size_t size)
+void gl_staging_write(const struct gl_resource *r, size_t offset, size_t at, size_t size)
 {
-    glCopyNamedBufferSubData(gl_staging_buffer(r), r->name, (GLintptr)gl_staging_offset(r->copy, 0),
-                             (GLintptr)offset, (GLsizeiptr)size);
+    glCopyNamedBufferSubData(gl_staging_buffer(r), r->name,
+                             (GLintptr)(gl_staging_offset(r->copy, 0) + at), (GLintptr)offset,
+                             (GLsizeiptr)size);
 }
 
 /* ---- How far OpenGL is ----------------------------------------------------------------------- */
 
-static void forget(struct gl_names *names)
+struct __GLsync *gl_fence_make(void)
 {
-    glDeleteSync(names->fence);
-    names->fence = NULL;
+    return glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
 }
 
-void gl_fence_put(struct gl_names *names)
-{
-    if (names->fence)
-        forget(names);
-    names->fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
-}
-
-gr_status gl_fence_wait(struct gl_names *names, const gr_resource *resource, const char *call)
+gr_status gl_fence_pass(struct __GLsync *fence, const gr_resource *resource, const char *call)
 {
     GLenum found = GL_TIMEOUT_EXPIRED;
-    if (!names->fence)
-        return GR_OK;
     while (found == GL_TIMEOUT_EXPIRED)
-        found = glClientWaitSync(names->fence, GL_SYNC_FLUSH_COMMANDS_BIT, A_SECOND);
-    forget(names);
+        found = glClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, A_SECOND);
+    glDeleteSync(fence);
     if (found != GL_WAIT_FAILED)
         return GR_OK;
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)found, "GL_WAIT_FAILED",
@@ -189,4 +181,18 @@ gr_status gl_fence_wait(struct gl_names *names, const gr_resource *resource, con
                         "%s: OpenGL did not say that it is done with %s. Was its context lost "
                         "(glGetGraphicsResetStatus)?",
                         call, gl_object_text(resource).text);
+}
+
+void gl_fence_put(struct gl_names *names)
+{
+    if (names->fence)
+        glDeleteSync(names->fence);
+    names->fence = gl_fence_make();
+}
+
+gr_status gl_fence_wait(struct gl_names *names, const gr_resource *resource, const char *call)
+{
+    struct __GLsync *fence = names->fence;
+    names->fence = NULL;
+    return fence ? gl_fence_pass(fence, resource, call) : GR_OK;
 }

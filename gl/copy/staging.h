@@ -26,9 +26,12 @@ void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned
 unsigned int gl_staging_buffer(const struct gl_resource *r);
 size_t gl_staging_offset(const struct gl_copy *copy, unsigned half);
 
-/* `size` bytes of the object, a buffer, at `offset`, to and from a half: OpenGL is told to. */
-void gl_staging_read(const struct gl_resource *r, size_t offset, size_t size);
-void gl_staging_write(const struct gl_resource *r, size_t offset, size_t size);
+/*
+ * `size` bytes of the object, a buffer, at `offset`: into the present half at `at`, and from the
+ * first one. OpenGL is told to.
+ */
+void gl_staging_read(const struct gl_resource *r, size_t offset, size_t at, size_t size);
+void gl_staging_write(const struct gl_resource *r, size_t offset, size_t at, size_t size);
 
 /* ---- How far OpenGL is ----------------------------------------------------------------------- */
 
@@ -37,5 +40,9 @@ void gl_fence_put(struct gl_names *names);
 
 /* The calling thread waits for that, if there is something. */
 gr_status gl_fence_wait(struct gl_names *names, const gr_resource *resource, const char *call);
+
+/* The same with a fence of its own, which ends with the wait. */
+struct __GLsync *gl_fence_make(void);
+gr_status gl_fence_pass(struct __GLsync *fence, const gr_resource *resource, const char *call);
 
 #endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gl/copy/pieces.h"
+
+#include <epoxy/gl.h>
+
+#include "lib/driver.h"
+
+/*
+ * A piece takes about 40 us on the bus, beside which what is asked of both sides for each is small.
+ */
+#define LEAST_PIECE ((size_t)2 << 20)
+
+struct gl_pieces gl_pieces_of(const struct gl_copy *copy, size_t size)
+{
+    struct gl_pieces pieces = {.size = size, .step = size, .count = 1};
+    if (!copy->piece_ends[0] || size < 2 * LEAST_PIECE)
+        return pieces;
+    pieces.step = (size + GL_COPY_MOST_PIECES - 1) / GL_COPY_MOST_PIECES;
+    pieces.step = (pieces.step + LEAST_PIECE - 1) / LEAST_PIECE * LEAST_PIECE;
+    pieces.count = (unsigned)((size + pieces.step - 1) / pieces.step);
+    return pieces;
+}
+
+CUresult gl_pieces_make_events(struct gl_copy *copy)
+{
+    CUresult result = CUDA_SUCCESS;
+    if (copy->layer_count > 0 || copy->staging.is_object || copy->size < 2 * LEAST_PIECE)
+        return CUDA_SUCCESS;
+    for (unsigned i = 0; i < GL_COPY_MOST_PIECES && result == CUDA_SUCCESS; i++)
+        result = gr_driver()->EventCreate(&copy->piece_ends[i], CU_EVENT_DISABLE_TIMING);
+    return result;
+}
+
+gr_status gl_copy_await(CUevent event, const gr_resource *resource)
+{
+    const gr_cuda_api *cu = gr_driver();
+    if (cu->EventQuery(event) == CUDA_ERROR_NOT_READY)
+        glFlush();
+    CUresult result = cu->EventSynchronize(event);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuEventSynchronize",
+                        "The copy of %s failed. An error of earlier work on the stream is reported "
+                        "here too.",
+                        gl_object_text(resource).text);
+}
