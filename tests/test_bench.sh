@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # test_bench.sh: runs bench_frames and bench_latency as tests of themselves, with tiny meshes: every
-# row that this machine has draws the right picture, and nothing is drawn before its kernel's end.
-# It takes the CUDA driver that the environment names; run-test sets it. Times are not looked at.
+# row that this machine has draws the right picture, and nothing is drawn before its kernel's end;
+# and bench_scale with ten resources. It takes the CUDA driver that the environment names; run-test
+# sets it. Times are not looked at.
 #
 # GR_BENCHES  the folder of the programs; default tests/bench, as in the build folder
 
@@ -14,8 +15,9 @@ absolute() { case $1 in /*) echo "$1" ;; *) echo "$PWD/$1" ;; esac; }
 benches=$(absolute "${GR_BENCHES:-tests/bench}")
 frames=$benches/bench_frames
 latency=$benches/bench_latency
+scale=$benches/bench_scale
 
-for program in "$frames" "$latency"; do
+for program in "$frames" "$latency" "$scale"; do
     if [ ! -x "$program" ]; then
         echo "skipped: $program was not built"
         exit 77
@@ -91,6 +93,11 @@ finish() {
 
 check usage_rates 2 "$latency" --rates often
 check usage_device 2 "$frames" --device first
+check usage_scale 2 "$scale" --most 0
+check scale 0 "$scale" --most 10 --seconds 0.2 --json scale.json --svg scale.svg &&
+    grep -F '</svg>' scale.svg >/dev/null
+numbers='"kind": "copy", "bytes": 65536, "wanted": 10, "number": 10'
+check scale_numbers 0 grep -F "$numbers" scale.json
 check nowhere 1 "$latency" --quick --only alone --rates 0 --json nowhere/file.json
 
 if [ "${GR_CUDA_DRIVER-}" != soft ] && grep -F 'not built for a GPU' err >/dev/null; then
