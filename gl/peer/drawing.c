@@ -172,8 +172,7 @@ static gr_status unmap_entered(struct gl_drawing *const drawings[], size_t n, CU
         return failed(result, "cuGraphicsUnmapResources", "handed back");
     for (size_t i = 0; i < n; i++)
         drawings[i]->ptr = 0;
-    /* It is for the end alone, which then comes a little early: no reason to say that this failed.
-     */
+    /* For the end alone, which comes a little early where this fails. */
     (void)cu->EventRecord(drawings[0]->passed, stream);
     return GR_OK;
 }

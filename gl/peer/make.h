@@ -5,8 +5,7 @@
 
 #include "gl/object.h"
 
-/* Makes the object a resource of this transport; NULL after an error, and `r` is free for others.
- */
+/* Makes the object a resource of this transport. NULL after an error: `r` is the caller's still. */
 gr_resource *gl_peer_make(struct gl_resource *r, unsigned flags, const char *call);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The peer transport's operations. OpenGL's buffer is mapped on the GPU that draws only as long as
- * it is needed: for the copy into CUDA's memory, and for the copy back. With write_discard OpenGL
- * goes on drawing while CUDA's kernels run, and with read_only likewise. Only a resource that is
- * both read and written stays mapped in between, which saves a second map.
+ * The peer transport's operations. On the GPU that draws, OpenGL's buffer is mapped for the copies
+ * only: with write_discard or read_only OpenGL goes on drawing from it while CUDA's kernels run. A
+ * resource that is both read and written stays mapped in between, which saves a second map.
  *
  * The copies are in the caller's stream, the maps in one of the other GPU's, and events order them:
  * no thread waits.
