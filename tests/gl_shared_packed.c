@@ -61,6 +61,26 @@ static size_t free_memory(void)
     return left;
 }
 
+/* Between these numbers of bytes have been taken since; a GPU's drivers take some of their own. */
+static void assert_used(size_t before, size_t least, size_t most)
+{
+    long long used = (long long)before - (long long)free_memory();
+    long long slack = gr_cuda_is_software() ? 0 : 64 * MIB;
+    ck_assert_int_ge(used, (long long)least - slack);
+    ck_assert_int_le(used, (long long)most + slack);
+}
+
+/* Both APIs are done with all, and grinterop has asked them, by making one of that size. */
+static void settle(size_t size)
+{
+    for (int i = 0; i < 4; i++) {
+        CU(CtxSynchronize());
+        glFinish();
+        gr_resource_free(must_pack(size));
+        sleep_ms(3);
+    }
+}
+
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
 /* Equal bytes too, of which NVIDIA's driver shows old ones in memory that is not dedicated. */
@@ -105,7 +125,7 @@ START_SHARED_TEST(many_of_one_kib_take_one_block)
     size_t before = free_memory();
     for (int i = 1; i < MANY; i++)
         resources[i] = must_pack(1000);
-    ck_assert_uint_eq(free_memory(), before);
+    assert_used(before, 0, 0);
     assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, buffers));
     for (int i = 0; i < MANY; i++) {
         ck_assert_uint_eq(gr_buffer_ptr(buffers[i]) % 512, 0);
@@ -124,7 +144,7 @@ START_SHARED_TEST(a_large_one_has_its_own)
     gr_resource *small = must_pack(MIB - 100), *large = must_pack(MIB + 1);
     size_t before = free_memory();
     gr_resource *others[2] = {must_pack(MIB + 1), must_pack(100)};
-    ck_assert_uint_eq(before - free_memory(), BLOCK);
+    assert_used(before, BLOCK, BLOCK);
     for (int i = 0; i < 2; i++)
         gr_resource_free(others[i]);
     gr_resource_free(small);
@@ -162,8 +182,7 @@ START_SHARED_TEST(a_place_is_taken_again)
     gr_resource *stays = must_pack(1000), *goes = must_pack(1000);
     CUdeviceptr place = address_of(goes);
     gr_resource_free(goes);
-    glFinish();
-    gr_resource_free(must_pack(100)); /* OpenGL is asked how far it is */
+    settle(600000);
     gr_resource *next = must_pack(1000);
     ck_assert_uint_eq(address_of(next), place);
     gr_resource_free(next);
@@ -185,6 +204,8 @@ START_WAY_TEST(not_while_cuda_has_it)
     gr_resource_free(goes);
     assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
     struct gate *gate = gate_put(fx.stream);
+    if (!gr_cuda_is_software())
+        gate_open_after(gate, 2000); /* a GPU's driver may wait for the stream */
     cuda_fill(slot->buffer, 1);
     gr_status published = gr_ring_publish(ring, &slot, 1);
     gr_ring_free(ring);
@@ -192,15 +213,15 @@ START_WAY_TEST(not_while_cuda_has_it)
     size_t before = free_memory();
     gr_resource *others[6] = {must_pack(LARGE)};
     size_t meanwhile = free_memory();
-    gate_open(gate);
+    if (gr_cuda_is_software())
+        gate_open(gate);
     ck_assert_int_eq(published, GR_OK);
-    ck_assert_uint_eq(before - meanwhile, 2 * BLOCK); /* the second block, which has room for 5 */
-    CU(CtxSynchronize());
-    glFinish();
-    gr_resource_free(must_pack(100));
+    /* The second block, which has room for 5. */
+    ck_assert_int_ge((long long)before - (long long)meanwhile, 2 * BLOCK);
+    settle(100);
     for (int i = 1; i < 6; i++)
         others[i] = must_pack(LARGE);
-    ck_assert_uint_eq(before - free_memory(), 2 * BLOCK);
+    assert_used(before, 2 * BLOCK, 2 * BLOCK);
     for (int i = 0; i < 6; i++)
         gr_resource_free(others[i]);
     gr_resource_free(second);
@@ -239,17 +260,13 @@ START_SHARED_TEST(empty_blocks_are_given_back)
     size_t before = free_memory();
     for (int i = 0; i < MANY; i++)
         resources[i] = must_pack(SIZE);
-    ck_assert_uint_ge(before - free_memory(), (size_t)MANY * SIZE - BLOCK);
-    ck_assert_uint_le(before - free_memory(), (size_t)MANY * SIZE + 16 * MIB);
+    assert_used(before, (size_t)MANY * SIZE - BLOCK, (size_t)MANY * SIZE + 16 * MIB);
     for (int i = 0; i < MANY; i++)
         gr_resource_free(resources[i]);
-    for (int i = 0; i < 3; i++) {
-        glFinish();
-        gr_resource_free(must_pack(100));
-    }
-    ck_assert_uint_le(before - free_memory(), (size_t)16 * MIB);
+    settle(100);
+    assert_used(before, 0, 16 * MIB);
     gr_resource_free(stays);
-    ck_assert_uint_eq(free_memory(), before + BLOCK);
+    assert_used(before + BLOCK, 0, 0);
 }
 END_TEST
 
@@ -274,7 +291,7 @@ START_SHARED_TEST(freed_where_opengl_is_not)
         pthread_join(thread, NULL);
     }
     gr_resource_free(must_register(gl_buffer_filled(16, 0))); /* collects */
-    ck_assert_uint_eq(free_memory(), before);
+    assert_used(before, 0, 0);
 }
 END_TEST
 
@@ -295,7 +312,7 @@ START_SHARED_TEST(the_context_ends_first)
     gr_resource_free(here);
     CU(StreamSynchronize(fx.stream));
     gr_resource_free(must_pack(100));
-    ck_assert_uint_eq(free_memory(), before);
+    assert_used(before, 0, 0);
 }
 END_TEST
 
