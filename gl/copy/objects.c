@@ -122,8 +122,6 @@ static gr_status write_buffer(const struct gl_resource *r, size_t offset, size_t
             status = gl_copy_await(copy->piece_ends[i], &r->base);
         if (status == GR_OK)
             write_piece(r, offset, at, gl_piece_size(&pieces, at));
-        if (i + 1 < pieces.count)
-            glFlush();
     }
     return status;
 }
