@@ -214,14 +214,17 @@ static int without_peer_access(void)
     assert_made(resource);
     ck_assert_int_ne(gr_resource_transport(resource), GR_TRANSPORT_SHARED);
     gr_resource_free(resource);
-    vulkan_setup();
-    if (!vk.missing) {
+    gr_vk_headless *vulkan = gr_vk_headless_create(NULL);
+    if (vulkan) {
+        const gr_vk_headless_info *h = gr_vk_headless_get(vulkan);
+        const gr_vk_device_desc desc =
+            GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = h->get_instance_proc_addr,
+                    .instance = h->instance, .physical_device = h->physical_device,
+                    .device = h->device, .queue = h->graphics, .queue_family = h->graphics_family);
         deny_once();
-        assert_null(
-            gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, vk.h->get_instance_proc_addr,
-                                       vk.h->instance, vk.h->physical_device, vk.h->device)),
-            GR_ERR_INVALID_VALUE, 0, "no peer access");
+        assert_null(gr_vk_device_wrap(&desc), GR_ERR_INVALID_VALUE, 0, "no peer access");
     }
+    gr_vk_headless_free(vulkan);
     return 0;
 }
 
