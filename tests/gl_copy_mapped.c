@@ -119,11 +119,13 @@ START_COPY_TEST(a_part_goes_to_its_place)
 }
 END_TEST
 
+/* Its storage ends then: not before the stream has read it. */
 START_COPY_TEST(created_and_deleted_while_mapped)
 {
     GR_AUTO(gr_resource) *resource = must_create_copy(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
     gr_buffer *buffer = must_map(resource);
+    CU(StreamSynchronize(fx.stream));
     glDeleteBuffers(1, &name);
     assert_ok(gr_buffer_release(buffer));
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");

@@ -216,6 +216,7 @@ GR_API const gr_transport_info *gr_gl_probe(gr_transport transport);
  * and by waits of the thread where OpenGL has none. Where storage cannot be shared, the buffer is
  * an ordinary one of OpenGL's, registered or copied, as `options` allow. With a copy that CUDA
  * writes it stays mapped, in host memory, and CUDA copies into it: for what is drawn once a frame.
+ * Leave its deletion to the resource: CUDA may still be at it.
  *
  * OpenGL may draw on one GPU and CUDA compute on another, if the CUDA context is of a device that
  * has peer access to the one that draws (cuDeviceCanAccessPeer). The storage is on the GPU that
