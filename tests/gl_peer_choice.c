@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MIB ((size_t)1 << 20)
+#define LARGE ((size_t)8 << 20) /* from here on GR_TRANSPORT_ANY takes peer */
 
 static const gr_gl_options by_any = {.struct_size = sizeof(gr_gl_options),
                                      .transports = GR_TRANSPORT_ANY};
@@ -35,15 +35,15 @@ static void assert_works(gr_resource *resource, GLuint name, size_t size)
     assert_gl_pattern(name, size, 2);
 }
 
-START_PEER_TEST(any_takes_it_from_1_mib_on)
+START_PEER_TEST(any_takes_it_from_8_mib_on)
 {
-    GLuint large = gl_buffer_pattern(MIB, 1), small = gl_buffer_pattern(MIB - 1, 1);
+    GLuint large = gl_buffer_pattern(LARGE, 1), small = gl_buffer_pattern(LARGE - 1, 1);
     GR_AUTO(gr_resource) *peer = by(GR_TRANSPORT_ANY, large);
-    assert_described(peer, GR_TRANSPORT_PEER, "transport peer (from 1 MiB on it beats");
-    assert_works(peer, large, MIB);
+    assert_described(peer, GR_TRANSPORT_PEER, "transport peer (from 8 MiB on it beats");
+    assert_works(peer, large, LARGE);
     GR_AUTO(gr_resource) *interop = by(GR_TRANSPORT_ANY, small);
     assert_described(interop, GR_TRANSPORT_INTEROP, "transport interop (between two GPUs");
-    assert_works(interop, small, MIB - 1);
+    assert_works(interop, small, LARGE - 1);
     GR_AUTO(gr_resource) *plain = gr_from_gl_buffer(large, GR_READ_WRITE);
     assert_described(plain, GR_TRANSPORT_INTEROP, "transport interop");
 }
@@ -63,7 +63,7 @@ END_TEST
 /* Where one of them does not work the next one does, and says so. */
 START_PEER_TEST(what_it_falls_back_to)
 {
-    GLuint name = gl_buffer_pattern(MIB, 1);
+    GLuint name = gl_buffer_pattern(LARGE, 1);
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
     GR_AUTO(gr_resource) *interop = by(GR_TRANSPORT_ANY, name);
     assert_described(interop, GR_TRANSPORT_INTEROP, "transport interop (peer was not taken: ");
@@ -110,7 +110,7 @@ END_TEST
 
 START_TEST(one_gpu_needs_no_copy)
 {
-    GLuint name = gl_buffer_pattern(MIB, 1);
+    GLuint name = gl_buffer_pattern(LARGE, 1);
     assert_null(by(GR_TRANSPORT_PEER, name), GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_INTEROP");
     GR_AUTO(gr_resource) *any = by(GR_TRANSPORT_ANY, name);
     assert_described(any, GR_TRANSPORT_INTEROP, "transport interop");
@@ -125,7 +125,7 @@ END_TEST
 
 START_TEST(without_a_cuda_context_the_drawing_device_computes)
 {
-    GLuint name = gl_buffer_pattern(MIB, 1);
+    GLuint name = gl_buffer_pattern(LARGE, 1);
     CU(CtxSetCurrent(NULL));
     assert_null(by(GR_TRANSPORT_PEER, name), GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_INTEROP");
     GR_AUTO(gr_resource) *any = by(GR_TRANSPORT_ANY, name);
@@ -136,7 +136,7 @@ END_TEST
 
 void add_choice_cases(Suite *suite)
 {
-    add_tests(add_peer_case(suite, "choice"), any_takes_it_from_1_mib_on, an_image_goes_by_interop,
+    add_tests(add_peer_case(suite, "choice"), any_takes_it_from_8_mib_on, an_image_goes_by_interop,
               what_it_falls_back_to, the_probe_tells_of_two_gpus);
     TCase *one = add_image_case(suite, "one device");
     add_tests(one, one_gpu_needs_no_copy, without_a_cuda_context_the_drawing_device_computes);

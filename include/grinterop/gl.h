@@ -106,7 +106,7 @@ typedef struct gr_gl_options {
 
     /*
      * The transports that may be taken: gr_transport bits, or GR_TRANSPORT_ANY. Of several the best
-     * that works is taken: shared, then interop, then peer, then copy; for buffers of 1 MiB or more
+     * that works is taken: shared, then interop, then peer, then copy; for buffers of 8 MiB or more
      * peer before interop. gr_resource_describe() says which and why. 0: those without a copy.
      */
     unsigned transports;
@@ -132,7 +132,7 @@ typedef struct gr_gl_options {
  * taken where CUDA cannot register the object because of the device that draws.
  *
  * Allow GR_TRANSPORT_PEER where CUDA computes on one GPU and OpenGL draws on another: CUDA has
- * memory on its own GPU, and one copy goes from GPU to GPU, ordered by the streams. From 1 MiB on
+ * memory on its own GPU, and one copy goes from GPU to GPU, ordered by the streams. From 8 MiB on
  * that beats the driver's own interop between two GPUs.
  *
  * What differs with GR_TRANSPORT_PEER:
