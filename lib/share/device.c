@@ -108,3 +108,26 @@ gr_status gr_share_context(const struct gr_description *d, struct gr_context *co
     gr_context_identify(context);
     return GR_OK;
 }
+
+gr_status gr_share_check_context(const struct gr_description *d, const struct gr_context *context,
+                                 const char *call)
+{
+    CUdevice owner, device = 0;
+    bool pushed;
+    if (gr_description_crosses(d))
+        return GR_OK;
+    gr_status status = gr_share_find_device(d, &owner, call);
+    if (status == GR_OK)
+        status = gr_context_enter(context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    status = gr_current_device(&device);
+    gr_context_leave(pushed);
+    if (status != GR_OK || device == owner)
+        return status;
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "The ring's first slot can be had by the current CUDA context's device %d, but "
+                   "a later one only by device %d, which has its memory: make a context of that "
+                   "device current, or none, and receive the ring again.",
+                   device, owner);
+}

@@ -20,4 +20,8 @@ gr_status gr_share_find_device(const struct gr_description *description, CUdevic
 gr_status gr_share_context(const struct gr_description *description, struct gr_context *context,
                            const char *call);
 
+/* For what comes after it, from the same device: whether that context can have it, too. */
+gr_status gr_share_check_context(const struct gr_description *description,
+                                 const struct gr_context *context, const char *call);
+
 #endif

@@ -77,7 +77,8 @@ static gr_status check_slot(struct receiving *r, const struct gr_description *d,
 static gr_status import_slot(struct receiving *r, const struct gr_description *d,
                              struct gr_message *message)
 {
-    gr_status status = r->arrived == 0 ? gr_share_context(d, &r->context, r->call) : GR_OK;
+    gr_status status = r->arrived == 0 ? gr_share_context(d, &r->context, r->call)
+                                       : gr_share_check_context(d, &r->context, r->call);
     if (status != GR_OK)
         return status;
     gr_resource *resource = gr_share_import(d, message, &r->context, r->call);
