@@ -250,6 +250,25 @@ START_TEST(slots_are_the_rings_to_map)
 }
 END_TEST
 
+START_TEST(a_slot_is_not_released_along_with_others)
+{
+    need_transport(_i);
+    GR_AUTO(gr_resource) *resource = ring_resource(RING_SIZE);
+    GR_AUTO(gr_resource) *other = ring_resource(RING_SIZE);
+    GR_AUTO(gr_ring) *ring = gr_ring_create(&resource, 1, NULL);
+    assert_made(ring);
+    const gr_slot *slot;
+    must_acquire_write(ring, GR_SIDE_CUDA, &slot, 1);
+    gr_buffer *buffers[] = {must_map(other), slot->buffer};
+    assert_fails(gr_buffer_release_many(buffers, 2, fx.stream, NULL), GR_ERR_PARTIAL, 0,
+                 "gr_ring_publish()");
+    ck_assert(!gr_resource_is_mapped(other));
+    slot_fill(slot, 7);
+    assert_ok(gr_ring_publish(ring, &slot, 1));
+    read_frame(ring, GR_SIDE_CUDA, 7);
+}
+END_TEST
+
 /* README's two scopes: whichever ends first. */
 START_TEST(a_ring_and_its_resources_end_in_any_order)
 {
@@ -329,6 +348,7 @@ void build_ring_end(Suite *suite)
 
     TCase *holds = add_ring_case(suite, "holds");
     add_loop_tests(holds, RING_TRANSPORTS, slots_are_the_rings_to_map,
+                   a_slot_is_not_released_along_with_others,
                    a_ring_and_its_resources_end_in_any_order, a_resize_lets_go_of_a_resource);
     add_loop_tests(holds, 2 * RING_TRANSPORTS, a_resource_is_an_ordinary_one_after_its_ring);
 }

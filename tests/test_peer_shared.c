@@ -173,6 +173,27 @@ START_PEER_TEST(a_stream_of_another_device_is_refused)
 }
 END_TEST
 
+/* Catches: the other device's stream was made to wait for the event before it was refused. */
+START_PEER_TEST(a_refused_release_queues_nothing)
+{
+    CUevent event;
+    int other = fx.device == 0 ? 1 : 0;
+    GR_AUTO(gr_resource) *resource = must_share(SIZE);
+    gr_buffer *buffer = must_map(resource);
+    CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    struct gate *gate = gate_put(fx.other);
+    CU(EventRecord(event, fx.other));
+    assert_fails(gr_buffer_release_many(&buffer, 1, devices.stream[other],
+                                        &GR_INIT(gr_release_options, .wait_event = event)),
+                 GR_ERR_INVALID_VALUE, 0, named(other));
+    CU(StreamSynchronize(devices.stream[other]));
+    gate_open(gate);
+    assert_ok(gr_buffer_release(buffer));
+    CU(StreamSynchronize(fx.other));
+    CU(EventDestroy(event));
+}
+END_TEST
+
 START_PEER_TEST(resources_of_two_devices_in_one_map_are_refused)
 {
     gr_buffer *buffers[2];
@@ -282,7 +303,7 @@ static void build(Suite *suite)
     TCase *said = add_peer_case(suite, "what is said and refused");
     add_loop_tests(said, 2, the_best_transport_is_the_shared_one);
     add_tests(said, a_buffer_names_both_devices, the_probe_names_both_devices, images_are_refused,
-              a_stream_of_another_device_is_refused,
+              a_stream_of_another_device_is_refused, a_refused_release_queues_nothing,
               resources_of_two_devices_in_one_map_are_refused, without_peer_access_it_is_refused,
               devices_in_another_order);
     add_peer_ring_cases(suite);

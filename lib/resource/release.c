@@ -121,7 +121,7 @@ static bool goes_with(const gr_buffer *b, const gr_buffer *first, CUstream strea
         return false;
     const gr_resource *r = b->resource;
     return b->out && !b->later && gr_buffer_is_live(b) && !r->visited &&
-           r->backend == first->resource->backend &&
+           (!r->in_a_ring || r->ring_maps) && r->backend == first->resource->backend &&
            r->context.handle == first->resource->context.handle &&
            release_stream(b, stream) == release_stream(first, stream) &&
            r->backend->same_thread_rule(r, first->resource);
@@ -218,10 +218,13 @@ static gr_status wait_for_the_end(gr_buffer *const buffers[], size_t n, CUstream
         if (!b || !gr_live_has(GR_LIVE_BUFFER, b) || !b->out || b->later || !gr_buffer_is_live(b) ||
             release_stream(b, stream) == last)
             continue;
-        status = gr_context_enter(&b->resource->context, &pushed, call);
+        last = release_stream(b, stream);
+        if (last != b->stream)
+            status = gr_stream_check_device(b->resource, last, call);
+        if (status == GR_OK)
+            status = gr_context_enter(&b->resource->context, &pushed, call);
         if (status != GR_OK)
             return status;
-        last = release_stream(b, stream);
         CUresult result = gr_driver()->StreamWaitEvent(last, event, 0);
         if (result != CUDA_SUCCESS)
             status = gr_fail_cuda(result, "cuStreamWaitEvent",
