@@ -249,6 +249,56 @@ START_COPY_TEST(a_reading_that_is_cancelled_is_read_again)
 }
 END_TEST
 
+/* ---- OpenGL refuses -------------------------------------------------------------------------- */
+
+static void EPOXY_CALLSPEC refuse_copy(GLuint from, GLuint to, GLintptr at, GLintptr offset,
+                                       GLsizeiptr size)
+{
+    glEnable(GL_NONE);
+    (void)from, (void)to, (void)at, (void)offset, (void)size;
+}
+
+static void EPOXY_CALLSPEC refuse_data(GLenum target, GLintptr offset, GLsizeiptr size,
+                                       const void *bytes)
+{
+    glEnable(GL_NONE);
+    (void)target, (void)offset, (void)size, (void)bytes;
+}
+
+static void EPOXY_CALLSPEC refuse_texels(GLenum target, GLint level, GLint x, GLint y,
+                                         GLsizei width, GLsizei height, GLenum format, GLenum type,
+                                         const void *texels)
+{
+    glEnable(GL_NONE);
+    (void)target, (void)level, (void)x, (void)y, (void)width, (void)height;
+    (void)format, (void)type, (void)texels;
+}
+
+/* OpenGL has refused, the frame is as it was: who asks again has it, and not what was before. */
+START_COPY_TEST(a_frame_that_opengl_refused_is_taken_later)
+{
+    const gr_slot *slot;
+    gr_ring *ring = make_ring(_i ? TEXTURES : OWN_BUFFERS, GR_SIDE_CUDA, GR_WRITE_DISCARD);
+    cuda_publishes(ring, 5);
+    __typeof__(epoxy_glCopyNamedBufferSubData) copy = epoxy_glCopyNamedBufferSubData;
+    __typeof__(epoxy_glBufferSubData) data = epoxy_glBufferSubData;
+    __typeof__(epoxy_glTexSubImage2D) texels = epoxy_glTexSubImage2D;
+    epoxy_glCopyNamedBufferSubData = refuse_copy;
+    epoxy_glBufferSubData = refuse_data;
+    epoxy_glTexSubImage2D = refuse_texels;
+    gr_status status = gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0);
+    epoxy_glCopyNamedBufferSubData = copy;
+    epoxy_glBufferSubData = data;
+    epoxy_glTexSubImage2D = texels;
+    ck_assert_int_eq(status, GR_ERR_GL);
+    assert_error(GR_ERR_GL, GL_INVALID_ENUM, "take back");
+    gl_takes(ring, 5);
+    end(ring);
+}
+END_TEST
+
+/* ---- Frames that nobody took ----------------------------------------------------------------- */
+
 /* The objects are the application's, and so are the frames that nobody took. */
 START_COPY_TEST(frames_left_in_a_ring_reach_their_objects)
 {
@@ -391,8 +441,8 @@ void add_copy_ring_cases(Suite *suite, enum copy_gl gl)
                    who_takes_a_frame_waits_for_it, a_sequence_with_four_in_flight,
                    slots_that_cuda_reads_and_writes, a_reading_that_is_cancelled_is_read_again);
     add_tests(writes, large_frames_in_flight);
-    add_loop_tests(writes, 2, frames_left_in_a_ring_reach_their_objects,
-                   a_slot_whose_object_is_gone);
+    add_loop_tests(writes, 2, a_frame_that_opengl_refused_is_taken_later,
+                   frames_left_in_a_ring_reach_their_objects, a_slot_whose_object_is_gone);
     add_loop_tests(add_copy_case(suite, "rings by copy, OpenGL writes", gl), KINDS,
                    four_frames_of_opengls, cuda_reads_late, nothing_stale_is_left_by_a_ring);
 }

@@ -129,19 +129,16 @@ static gr_status write_buffer(const struct gl_resource *r, size_t offset, size_t
 /* From the first half; OpenGL is through with it when the fence has passed. */
 static gr_status write_object(const struct gl_resource *r, size_t offset, size_t size)
 {
-    struct gl_copy *copy = r->copy;
+    const struct gl_copy *copy = r->copy;
     gr_status status = GR_OK;
-    if (copy->staging.is_object || !gl_object_takes(&r->base)) {
-        copy->owed = false;
+    if (copy->staging.is_object || !gl_object_takes(&r->base))
         return GR_OK;
-    }
     if (r->base.is_image)
         gl_copy_image_write(r);
     else
         status = write_buffer(r, offset, size);
     if (copy->staging.bytes)
         gl_fence_put(copy->scratch);
-    copy->owed = copy->owed && status != GR_OK;
     return status;
 }
 
@@ -159,27 +156,56 @@ static bool is_marked(const struct gl_resource *r)
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
+/* What is owed stays so until OpenGL has refused nothing: the next call gives it again. */
+gr_status gl_copy_give(gr_resource *const resources[], size_t n)
+{
+    struct visit visit;
+    gr_status status = GR_OK;
+    visit_begin(&visit, resources, n);
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        const struct gl_resource *r = gl_of(resources[i]);
+        if (r->base.mapped && gl_copy_writes(resources[i]))
+            status = write_object(r, gl_copy_part(r)->offset, gl_copy_part(r)->part);
+        else
+            status = write_owed(r);
+    }
+    GLenum error = visit_end(&visit);
+    if (status == GR_OK && error != GL_NO_ERROR)
+        status =
+            refused_by_gl(error, resources[0], n, "glBufferSubData, glTexSubImage", "take back");
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        gl_of(resources[i])->copy->owed = false;
+    return status;
+}
+
 static bool is_to_be_read(const gr_resource *resource)
 {
     return gl_copy_reads(resource) && !gl_of(resource)->copy->fetched;
 }
 
-static gr_status tell_to_read(gr_resource *const resources[], size_t n)
+/* Before anything is read: that goes to the memory which has what is owed. */
+static gr_status give_owed(gr_resource *const resources[], size_t n)
 {
     gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (gl_of(resources[i])->copy->owed && is_to_be_read(resources[i]))
+            status = gl_copy_give(&resources[i], 1);
+    return status;
+}
+
+static void tell_to_read(gr_resource *const resources[], size_t n)
+{
     struct gl_names *last = NULL;
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct gl_resource *r = gl_of(resources[i]);
         if (!is_to_be_read(resources[i]))
             continue;
-        status = write_owed(r);
         read_object(r, gl_copy_part(r)->offset, gl_copy_part(r)->part);
         if (r->copy->staging.bytes && !is_marked(r))
             last = r->copy->scratch;
     }
     if (last)
         gl_fence_put(last); /* behind all that was told */
-    return status;
 }
 
 static gr_status wait_for_reads(gr_resource *const resources[], size_t n)
@@ -200,12 +226,13 @@ gr_status gl_copy_take(gr_resource *const resources[], size_t n)
     for (size_t i = 0; i < n && status == GR_OK; i++)
         if (is_to_be_read(resources[i]))
             status = gl_copy_check_unlocked(resources[i], "gr_map");
+    if (status == GR_OK)
+        status = give_owed(resources, n);
     if (status != GR_OK)
         return status;
     visit_begin(&visit, resources, n);
-    status = tell_to_read(resources, n);
-    if (status == GR_OK)
-        status = wait_for_reads(resources, n);
+    tell_to_read(resources, n);
+    status = wait_for_reads(resources, n);
     GLenum error = visit_end(&visit);
     if (status == GR_OK && error != GL_NO_ERROR)
         return refused_by_gl(error, resources[0], n, "glGetBufferSubData, glGetTexImage", "read");
@@ -227,15 +254,15 @@ gr_status gl_copy_take_pieces(gr_resource *resource, struct __GLsync *fences[])
 {
     struct visit visit;
     gr_status status = gl_copy_check_unlocked(resource, "gr_map");
+    if (status == GR_OK)
+        status = give_owed(&resource, 1);
     if (status != GR_OK)
         return status;
     visit_begin(&visit, &resource, 1);
-    status = write_owed(gl_of(resource));
-    if (status == GR_OK)
-        read_pieces(gl_of(resource), fences);
+    read_pieces(gl_of(resource), fences);
     GLenum error = visit_end(&visit);
-    if (status != GR_OK || error == GL_NO_ERROR)
-        return status;
+    if (error == GL_NO_ERROR)
+        return GR_OK;
     for (unsigned i = 0; i < GL_COPY_MOST_PIECES && fences[i]; i++)
         glDeleteSync(fences[i]);
     return refused_by_gl(error, resource, 1, "glCopyNamedBufferSubData", "read");
@@ -254,24 +281,6 @@ gr_status gl_copy_make_way(gr_resource *const resources[], size_t n, const char 
         if (gl_copy_writes(resources[i]))
             status = gl_fence_wait(gl_of(resources[i])->copy->scratch, resources[i], call);
     return status;
-}
-
-gr_status gl_copy_give(gr_resource *const resources[], size_t n)
-{
-    struct visit visit;
-    gr_status status = GR_OK;
-    visit_begin(&visit, resources, n);
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
-        const struct gl_resource *r = gl_of(resources[i]);
-        if (r->base.mapped && gl_copy_writes(resources[i]))
-            status = write_object(r, gl_copy_part(r)->offset, gl_copy_part(r)->part);
-        else
-            status = write_owed(r);
-    }
-    GLenum error = visit_end(&visit);
-    if (status != GR_OK || error == GL_NO_ERROR)
-        return status;
-    return refused_by_gl(error, resources[0], n, "glBufferSubData, glTexSubImage", "take back");
 }
 
 /* True if OpenGL was told something. */
