@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include <epoxy/egl.h>
+
 #define SLOTS 4
 #define SIDE  16
 #define SIZE  (SIDE * SIDE * 4) /* of a buffer, and of a texture of RGBA8 */
@@ -319,6 +321,44 @@ START_COPY_TEST(frames_left_in_a_ring_reach_their_objects)
 }
 END_TEST
 
+static void free_without_context(gr_ring *ring)
+{
+    EGLDisplay display = eglGetCurrentDisplay();
+    EGLContext context = eglGetCurrentContext();
+    assert_ok(gr_egl_make_current(NULL));
+    gr_ring_free(ring);
+    ck_assert(eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context));
+}
+
+static void write_part(gr_resource *resource, size_t offset, size_t size, int value)
+{
+    gr_buffer *buffer = NULL;
+    const gr_map_options part = GR_INIT(gr_map_options, .offset = offset, .size = size);
+    assert_ok(gr_map_many(&resource, 1, fx.stream, &part, &buffer));
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, size, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+}
+
+/* With a copy the bytes outside of a part stay, and they are the frame's. */
+START_COPY_TEST(a_part_that_is_written_after_a_ring)
+{
+    enum { PART = SIZE / 4 };
+    gr_ring *ring = make_ring(_i ? CREATED_BUFFERS : OWN_BUFFERS, GR_SIDE_CUDA, GR_WRITE_DISCARD);
+    for (int i = 0; i < SLOTS; i++)
+        cuda_publishes(ring, i + 1);
+    free_without_context(ring);
+    for (unsigned i = 0; i < SLOTS; i++) {
+        unsigned char bytes[SIZE] = {0};
+        write_part(set.resources[i], SIZE / 2, PART, 0x77);
+        gl_read(set.names[i], bytes, SIZE);
+        assert_bytes(bytes, SIZE / 2, (int)i + 1);
+        assert_bytes(bytes + SIZE / 2, PART, 0x77);
+        assert_bytes(bytes + SIZE / 2 + PART, SIZE / 2 - PART, (int)i + 1);
+    }
+    end(NULL);
+}
+END_TEST
+
 /* The application's own: what grinterop creates is CUDA's to write until the resource ends. */
 START_COPY_TEST(a_slot_whose_object_is_gone)
 {
@@ -442,7 +482,8 @@ void add_copy_ring_cases(Suite *suite, enum copy_gl gl)
                    slots_that_cuda_reads_and_writes, a_reading_that_is_cancelled_is_read_again);
     add_tests(writes, large_frames_in_flight);
     add_loop_tests(writes, 2, a_frame_that_opengl_refused_is_taken_later,
-                   frames_left_in_a_ring_reach_their_objects, a_slot_whose_object_is_gone);
+                   frames_left_in_a_ring_reach_their_objects, a_part_that_is_written_after_a_ring,
+                   a_slot_whose_object_is_gone);
     add_loop_tests(add_copy_case(suite, "rings by copy, OpenGL writes", gl), KINDS,
                    four_frames_of_opengls, cuda_reads_late, nothing_stale_is_left_by_a_ring);
 }

@@ -103,7 +103,7 @@ static gr_status prepare(const struct gl_resource *r, CUstream stream)
     /* The memory may still be in use on another stream, and the half on its way to it. */
     gr_status status = check_cuda(gr_driver()->StreamWaitEvent(stream, copy->done, 0),
                                   "cuStreamWaitEvent", &r->base);
-    if (status == GR_OK && copy->owed && gl_copy_reads(&r->base))
+    if (status == GR_OK && gl_copy_gives_first(r))
         status = gl_copy_await(copy->done, &r->base);
     return status == GR_OK && gl_copy_reads(&r->base) ? take_half(r) : status;
 }

@@ -61,6 +61,15 @@ static inline bool gl_copy_writes(const gr_resource *resource)
     return !(resource->flags & GR_READ_ONLY);
 }
 
+/*
+ * Whether a map has to give the object what a ring's release has left. Only a ring that discards
+ * need not, which writes all of it anew.
+ */
+static inline bool gl_copy_gives_first(const struct gl_resource *r)
+{
+    return r->copy->owed && (gl_copy_reads(&r->base) || !r->base.ring_maps);
+}
+
 /* What of a buffer is mapped, or about to be. */
 static inline const gr_buffer *gl_copy_part(const struct gl_resource *r)
 {

@@ -183,12 +183,12 @@ static bool is_to_be_read(const gr_resource *resource)
     return gl_copy_reads(resource) && !gl_of(resource)->copy->fetched;
 }
 
-/* Before anything is read: that goes to the memory which has what is owed. */
+/* Before anything is read or written: both go to the memory which has what is owed. */
 static gr_status give_owed(gr_resource *const resources[], size_t n)
 {
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (gl_of(resources[i])->copy->owed && is_to_be_read(resources[i]))
+        if (gl_copy_gives_first(gl_of(resources[i])))
             status = gl_copy_give(&resources[i], 1);
     return status;
 }
@@ -224,7 +224,7 @@ gr_status gl_copy_take(gr_resource *const resources[], size_t n)
     struct visit visit;
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (is_to_be_read(resources[i]))
+        if (is_to_be_read(resources[i]) || gl_copy_gives_first(gl_of(resources[i])))
             status = gl_copy_check_unlocked(resources[i], "gr_map");
     if (status == GR_OK)
         status = give_owed(resources, n);
