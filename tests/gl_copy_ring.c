@@ -474,6 +474,27 @@ START_COPY_TEST(nothing_stale_is_left_by_a_ring)
 }
 END_TEST
 
+/* What is fetched ahead is asked the same as what a map reads. */
+START_COPY_TEST(what_cannot_be_fetched_is_not_published)
+{
+    const gr_slot *slot;
+    gr_ring *ring = make_ring(OWN_BUFFERS, GR_SIDE_GRAPHICS, GR_READ_ONLY);
+    assert_ok(gr_ring_acquire_write(ring, GR_STREAM_NONE, &slot, 1, 0));
+    gl_writes(slot->index, 1);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, set.names[slot->index]);
+    ck_assert_ptr_nonnull(glMapBuffer(GL_COPY_WRITE_BUFFER, GL_WRITE_ONLY));
+    assert_fails(gr_ring_publish(ring, &slot, 1), GR_ERR_STATE, 0, "glMapBuffer");
+    ck_assert(glUnmapBuffer(GL_COPY_WRITE_BUFFER));
+    glBufferData(GL_COPY_WRITE_BUFFER, SIZE / 2, NULL, GL_STATIC_DRAW);
+    assert_fails(gr_ring_publish(ring, &slot, 1), GR_ERR_STATE, 0, "other storage");
+    glBufferData(GL_COPY_WRITE_BUFFER, SIZE, NULL, GL_STATIC_DRAW);
+    gl_writes(slot->index, 2);
+    assert_ok(gr_ring_publish(ring, &slot, 1));
+    cuda_takes(ring, 2);
+    end(ring);
+}
+END_TEST
+
 void add_copy_ring_cases(Suite *suite, enum copy_gl gl)
 {
     TCase *writes = add_copy_case(suite, "rings by copy, CUDA writes", gl);
@@ -484,6 +505,9 @@ void add_copy_ring_cases(Suite *suite, enum copy_gl gl)
     add_loop_tests(writes, 2, a_frame_that_opengl_refused_is_taken_later,
                    frames_left_in_a_ring_reach_their_objects, a_part_that_is_written_after_a_ring,
                    a_slot_whose_object_is_gone);
-    add_loop_tests(add_copy_case(suite, "rings by copy, OpenGL writes", gl), KINDS,
-                   four_frames_of_opengls, cuda_reads_late, nothing_stale_is_left_by_a_ring);
+    TCase *reads = add_copy_case(suite, "rings by copy, OpenGL writes", gl);
+    add_loop_tests(reads, KINDS, four_frames_of_opengls, cuda_reads_late,
+                   nothing_stale_is_left_by_a_ring);
+    if (gl != GL_WITH_PINNED) /* in which nothing is fetched ahead */
+        add_tests(reads, what_cannot_be_fetched_is_not_published);
 }

@@ -55,11 +55,30 @@ gr_status gl_copy_begin_use(gr_resource *const resources[], size_t n)
 
 /* ---- OpenGL's turn ends ---------------------------------------------------------------------- */
 
+static bool is_fetched_ahead(const gr_resource *resource)
+{
+    return !gl_copy_writes(resource) && copy_of(resource)->staging.bytes;
+}
+
+/* As a map asks before it reads. */
+static gr_status check(gr_resource *const resources[], size_t n)
+{
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        if (!is_fetched_ahead(resources[i]))
+            continue;
+        status = gl_copy_check_storage(resources[i], "gr_ring_publish");
+        if (status == GR_OK)
+            status = gl_copy_check_unlocked(resources[i], "gr_ring_publish");
+    }
+    return status;
+}
+
 /* The half that no stream reads any more; what was fetched and never read may be overwritten. */
 static gr_status take_half(const gr_resource *resource)
 {
     struct gl_copy *copy = copy_of(resource);
-    if (gl_copy_writes(resource) || !copy->staging.bytes || copy->fetched)
+    if (!is_fetched_ahead(resource) || copy->fetched)
         return GR_OK;
     gr_status status = gl_copy_await(copy->passed[copy->half ^ 1], resource);
     if (status == GR_OK)
@@ -70,7 +89,9 @@ static gr_status take_half(const gr_resource *resource)
 gr_status gl_copy_end_use(gr_resource *const resources[], size_t n)
 {
     bool pushed;
-    gr_status status = gr_context_enter(&resources[0]->context, &pushed, "gr_ring_publish");
+    gr_status status = check(resources, n);
+    if (status == GR_OK)
+        status = gr_context_enter(&resources[0]->context, &pushed, "gr_ring_publish");
     if (status != GR_OK)
         return status;
     for (size_t i = 0; i < n && status == GR_OK; i++)
