@@ -43,6 +43,20 @@ START_COPY_TEST(deleted_while_mapped_it_can_be_released)
 }
 END_TEST
 
+/* Also of a large one, whose pieces are waited for one by one. */
+START_COPY_TEST(a_release_of_what_was_deleted_waits_for_the_stream)
+{
+    GLuint name = gl_buffer_filled(9 << 20, 1);
+    GR_AUTO(gr_resource) *resource = must_copy(name, GR_WRITE_DISCARD);
+    gr_buffer *buffer = must_map(resource);
+    glDeleteBuffers(1, &name);
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, 30);
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert(gate_is_open(gate));
+}
+END_TEST
+
 START_COPY_TEST(other_storage_is_refused)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
@@ -406,9 +420,9 @@ void add_misuse_cases(Suite *suite, enum copy_gl gl)
 {
     add_tests(add_copy_case(suite, "objects and contexts of copies", gl),
               a_deleted_buffer_is_not_mapped, deleted_while_mapped_it_can_be_released,
-              other_storage_is_refused, a_level_of_another_size_is_refused,
-              a_buffer_that_the_application_has_mapped, another_context_is_refused,
-              freed_elsewhere_it_ends_later);
+              a_release_of_what_was_deleted_waits_for_the_stream, other_storage_is_refused,
+              a_level_of_another_size_is_refused, a_buffer_that_the_application_has_mapped,
+              another_context_is_refused, freed_elsewhere_it_ends_later);
 
     add_tests(add_copy_case(suite, "copies that the driver refuses", gl), no_memory_for_the_copy,
               a_map_that_fails_midway_maps_nothing, copies_of_a_failed_map_outlive_their_resources,

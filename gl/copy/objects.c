@@ -131,8 +131,10 @@ static gr_status write_object(const struct gl_resource *r, size_t offset, size_t
 {
     const struct gl_copy *copy = r->copy;
     gr_status status = GR_OK;
-    if (copy->staging.is_object || !gl_object_takes(&r->base))
+    if (copy->staging.is_object)
         return GR_OK;
+    if (!gl_object_takes(&r->base)) /* the pieces' copies are waited for all the same */
+        return gl_copy_await(copy->done, &r->base);
     if (r->base.is_image)
         gl_copy_image_write(r);
     else
