@@ -95,6 +95,35 @@ START_PEER_TEST(a_map_waits_for_the_last_mappings_work)
 }
 END_TEST
 
+/* Also where a map on that stream failed in between: what it marks is behind the last mapping. */
+START_PEER_TEST(a_failed_map_keeps_the_last_mappings_work)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    unsigned char bytes[SIZE], *first = pinned();
+    GR_AUTO(gr_resource) *failing = must_peer(gl_buffer_filled(SIZE, 9), GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_ONLY);
+    gr_resource *both[] = {failing, resource};
+    gr_buffer *buffers[2] = {NULL}, *buffer = must_map(resource);
+    CU(StreamSynchronize(fx.stream));
+    struct gate *gate = gate_put(fx.stream);
+    CU(MemcpyDtoHAsync(first, gr_buffer_ptr(buffer), SIZE, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    let_fail(MAP, CUDA_ERROR_UNKNOWN, 0);
+    assert_fails(gr_map_many(both, 2, fx.other, NULL, buffers), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN,
+                 "could not be mapped");
+    ck_assert(!gate_is_open(gate));
+    pattern_fill(bytes, SIZE, 2);
+    gl_write(name, bytes, SIZE);
+    gate_open_after(gate, 100);
+    buffer = must_map_on(resource, fx.other);
+    assert_ok(gr_buffer_release(buffer));
+    CU(StreamSynchronize(fx.other));
+    CU(StreamSynchronize(fx.stream));
+    assert_pattern(first, SIZE, 1);
+    CU(MemFreeHost(first));
+}
+END_TEST
+
 START_PEER_TEST(events_of_the_options)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
@@ -140,8 +169,8 @@ void add_order_cases(Suite *suite)
 {
     TCase *order = add_peer_case(suite, "order");
     add_tests(order, what_gl_was_told_before_the_map_is_there, calls_do_not_wait_for_the_stream,
-              a_map_waits_for_the_last_mappings_work, events_of_the_options,
-              waiting_until_cuda_has_let_go);
+              a_map_waits_for_the_last_mappings_work, a_failed_map_keeps_the_last_mappings_work,
+              events_of_the_options, waiting_until_cuda_has_let_go);
     add_loop_tests(order, 2, what_the_stream_has_before_the_release_is_there,
                    a_release_on_another_stream_comes_after_the_maps);
 }

@@ -109,7 +109,10 @@ static gr_status copy(const gr_resource *resource, const gr_buffer *part, bool b
 
 /* ---- Map ------------------------------------------------------------------------------------- */
 
-/* The last mapping's work may be in another stream. */
+/*
+ * The last mapping's work may be in another stream. This comes before all else: an undo marks the
+ * end of a batch's work in this stream, which then has to be behind that of the last mapping.
+ */
 static gr_status wait_for_last(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
@@ -122,8 +125,6 @@ static gr_status wait_for_last(gr_resource *const resources[], size_t n, CUstrea
 static gr_status map_batch(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = open_there(resources, n, reads, stream);
-    if (status == GR_OK)
-        status = wait_for_last(resources, n, stream);
     for (size_t i = 0; i < n && status == GR_OK; i++)
         if (reads(resources[i]))
             status = copy(resources[i], resources[i]->pending, false, stream);
@@ -166,8 +167,11 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     for (size_t done = 0; done < n;) {
         size_t count = batch_of(n - done);
-        gr_status status = map_batch(resources + done, count, stream);
-        done += count;
+        gr_status status = wait_for_last(resources + done, count, stream);
+        if (status == GR_OK) {
+            status = map_batch(resources + done, count, stream);
+            done += count;
+        }
         if (status == GR_OK)
             continue;
         undo_map(resources, done, stream);
