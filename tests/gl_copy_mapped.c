@@ -191,11 +191,51 @@ START_COPY_TEST(a_mapping_outlives_what_streams_do_with_it)
 }
 END_TEST
 
+/* ---- OpenGL without fences ------------------------------------------------------------------- */
+
+static unsigned finishes;
+static __typeof__(epoxy_glFinish) real_finish;
+
+static void EPOXY_CALLSPEC count_finish(void)
+{
+    finishes++;
+    real_finish();
+}
+
+static GLsync EPOXY_CALLSPEC make_no_fence(GLenum condition, GLbitfield flags)
+{
+    (void)condition, (void)flags;
+    return NULL;
+}
+
+START_COPY_TEST(where_there_is_no_fence_opengl_is_waited_for)
+{
+    static const size_t sizes[] = {SIZE, (size_t)9 << 20};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(sizes[i], 1), GR_READ_WRITE);
+        __typeof__(epoxy_glFenceSync) fence = epoxy_glFenceSync;
+        glFinish(); /* epoxy knows it from here on */
+        real_finish = epoxy_glFinish;
+        finishes = 0;
+        epoxy_glFinish = count_finish;
+        epoxy_glFenceSync = make_no_fence;
+        gr_buffer *buffer = gr_map(resource, fx.stream);
+        epoxy_glFinish = real_finish;
+        epoxy_glFenceSync = fence;
+        assert_made(buffer);
+        ck_assert_uint_gt(finishes, 0);
+        assert_cuda_pattern(buffer, 1);
+        assert_ok(gr_buffer_release(buffer));
+    }
+}
+END_TEST
+
 void add_mapped_cases(Suite *suite, enum copy_gl gl)
 {
     add_tests(add_copy_case(suite, "host memory of copies", gl), memory_that_opengl_has_mapped,
               memory_of_cuda_where_it_takes_no_mapping, the_storage_of_what_is_created,
               bytes_both_ways_in_place, cuda_writes_after_opengl_has_read, a_part_goes_to_its_place,
               created_and_deleted_while_mapped, each_mapping_ends_once,
-              a_mapping_outlives_what_streams_do_with_it);
+              a_mapping_outlives_what_streams_do_with_it,
+              where_there_is_no_fence_opengl_is_waited_for);
 }

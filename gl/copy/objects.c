@@ -265,8 +265,8 @@ gr_status gl_copy_take_pieces(gr_resource *resource, struct __GLsync *fences[])
     GLenum error = visit_end(&visit);
     if (error == GL_NO_ERROR)
         return GR_OK;
-    for (unsigned i = 0; i < GL_COPY_MOST_PIECES && fences[i]; i++)
-        glDeleteSync(fences[i]);
+    for (unsigned i = 0; i < GL_COPY_MOST_PIECES; i++)
+        glDeleteSync(fences[i]); /* which takes NULL */
     return refused_by_gl(error, resource, 1, "glCopyNamedBufferSubData", "read");
 }
 

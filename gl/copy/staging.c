@@ -165,12 +165,17 @@ void gl_staging_write(const struct gl_resource *r, size_t offset, size_t at, siz
 
 struct __GLsync *gl_fence_make(void)
 {
-    return glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    struct __GLsync *fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    if (!fence)
+        glFinish();
+    return fence;
 }
 
 gr_status gl_fence_pass(struct __GLsync *fence, const gr_resource *resource, const char *call)
 {
     GLenum found = GL_TIMEOUT_EXPIRED;
+    if (!fence)
+        return GR_OK;
     while (found == GL_TIMEOUT_EXPIRED)
         found = glClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, A_SECOND);
     glDeleteSync(fence);
@@ -194,5 +199,5 @@ gr_status gl_fence_wait(struct gl_names *names, const gr_resource *resource, con
 {
     struct __GLsync *fence = names->fence;
     names->fence = NULL;
-    return fence ? gl_fence_pass(fence, resource, call) : GR_OK;
+    return gl_fence_pass(fence, resource, call);
 }

@@ -41,7 +41,10 @@ void gl_fence_put(struct gl_names *names);
 /* The calling thread waits for that, if there is something. */
 gr_status gl_fence_wait(struct gl_names *names, const gr_resource *resource, const char *call);
 
-/* The same with a fence of its own, which ends with the wait. */
+/*
+ * The same with a fence of its own, which ends with the wait. NULL: OpenGL had no fence, and is
+ * done when gl_fence_make() returns.
+ */
 struct __GLsync *gl_fence_make(void);
 gr_status gl_fence_pass(struct __GLsync *fence, const gr_resource *resource, const char *call);
 
