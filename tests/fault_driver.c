@@ -103,6 +103,7 @@ static struct fault {
     long left;              /* calls until then, itself included; 0: none is to fail */
     unsigned long calls;    /* so far */
     unsigned long refusals; /* calls that the driver behind answered with an error */
+    CUcontext context;      /* what was current at the last call */
 } faults[FAULT_COUNT] = {
 #define FAULT_NAME(function, parameters, arguments) {.name = #function},
     FAULTS(FAULT_NAME)};
@@ -111,10 +112,23 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- The wrappers ---------------------------------------------------------------------------- */
 
+/* NULL where there is none, or where nobody has looked the function up. */
+static CUcontext current_context(void)
+{
+    CUresult(CUDAAPI * ask)(CUcontext *) = NULL;
+    CUcontext current = NULL;
+    pthread_mutex_lock(&lock);
+    memcpy(&ask, &faults[INDEX_cuCtxGetCurrent].real, sizeof(ask));
+    pthread_mutex_unlock(&lock);
+    return ask && ask(&current) == CUDA_SUCCESS ? current : NULL;
+}
+
 /* Counts a call; true, with the code, if it is the one that is to fail. */
 static bool is_due(struct fault *fault, CUresult *code)
 {
+    CUcontext current = current_context();
     pthread_mutex_lock(&lock);
+    fault->context = current;
     fault->calls++;
     bool due = fault->left > 0 && --fault->left == 0;
     if (due)
@@ -320,6 +334,15 @@ static unsigned long all_refusals(void)
     return refusals(NULL);
 }
 
+static CUcontext context(const char *name)
+{
+    const struct fault *fault = find_fault(name);
+    pthread_mutex_lock(&lock);
+    CUcontext last = fault ? fault->context : NULL;
+    pthread_mutex_unlock(&lock);
+    return last;
+}
+
 static void reset(void)
 {
     pthread_mutex_lock(&lock);
@@ -327,6 +350,7 @@ static void reset(void)
         faults[i].left = 0;
         faults[i].calls = 0;
         faults[i].refusals = 0;
+        faults[i].context = NULL;
     }
     pthread_mutex_unlock(&lock);
 }
@@ -336,5 +360,6 @@ EXPORTED const struct fault_api fault_api = {
     .calls = calls,
     .refusals = refusals,
     .all_refusals = all_refusals,
+    .context = context,
     .reset = reset,
 };

@@ -22,6 +22,8 @@ struct fault_api {
     unsigned long (*refusals)(const char *name);
     /* The same for all functions together. */
     unsigned long (*all_refusals)(void);
+    /* The context that was current at its last call: whose the default streams were. */
+    struct CUctx_st *(*context)(const char *name);
     /* Takes back what was set and counts from 0 again. */
     void (*reset)(void);
 };

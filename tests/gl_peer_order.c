@@ -21,6 +21,24 @@ START_PEER_TEST(what_gl_was_told_before_the_map_is_there)
 }
 END_TEST
 
+/* Whose default stream it is depends on what is current: on the device that computes, too. */
+START_PEER_TEST(the_default_streams_are_the_callers)
+{
+    const CUstream stream = _i ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
+    GLuint name = gl_buffer_filled(SIZE, 1), source = gl_buffer_pattern(SIZE, 7);
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
+    gl_copy_buffer(source, name, SIZE);
+    fault->reset();
+    gr_buffer *buffer = must_map_on(resource, stream);
+    ck_assert_ptr_eq(fault->context("cuStreamWaitEvent"), fx.context);
+    CU(StreamSynchronize(stream));
+    assert_cuda_pattern(buffer, 7);
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x42, SIZE, stream));
+    assert_ok(release_on(buffer, stream));
+    assert_gl_bytes(name, SIZE, 0x42);
+}
+END_TEST
+
 START_PEER_TEST(what_the_stream_has_before_the_release_is_there)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -171,6 +189,7 @@ void add_order_cases(Suite *suite)
     add_tests(order, what_gl_was_told_before_the_map_is_there, calls_do_not_wait_for_the_stream,
               a_map_waits_for_the_last_mappings_work, a_failed_map_keeps_the_last_mappings_work,
               events_of_the_options, waiting_until_cuda_has_let_go);
-    add_loop_tests(order, 2, what_the_stream_has_before_the_release_is_there,
+    add_loop_tests(order, 2, the_default_streams_are_the_callers,
+                   what_the_stream_has_before_the_release_is_there,
                    a_release_on_another_stream_comes_after_the_maps);
 }

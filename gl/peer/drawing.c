@@ -125,8 +125,15 @@ static gr_status find_pointers(struct gl_drawing *const drawings[], size_t n)
                                   : failed(result, "cuGraphicsResourceGetMappedPointer", "found");
 }
 
+static void unmap_again(struct gl_drawing *const drawings[], size_t n)
+{
+    (void)call_for(gr_driver()->GraphicsUnmapResources, drawings, n);
+    for (size_t i = 0; i < n; i++)
+        drawings[i]->ptr = 0;
+}
+
 /* The first one's context is current. */
-static gr_status map_entered(struct gl_drawing *const drawings[], size_t n, CUstream stream)
+static gr_status map_entered(struct gl_drawing *const drawings[], size_t n)
 {
     const gr_cuda_api *cu = gr_driver();
     CUresult result = call_for(cu->GraphicsMapResources, drawings, n);
@@ -136,14 +143,28 @@ static gr_status map_entered(struct gl_drawing *const drawings[], size_t n, CUst
     if (status == GR_OK) {
         result = cu->EventRecord(drawings[0]->passed, drawings[0]->stream);
         if (result == CUDA_SUCCESS)
-            result = cu->StreamWaitEvent(stream, drawings[0]->passed, 0);
-        if (result == CUDA_SUCCESS)
             return GR_OK;
-        status = failed(result, "cuStreamWaitEvent", "waited for");
+        status = failed(result, "cuEventRecord", "marked");
     }
-    (void)call_for(cu->GraphicsUnmapResources, drawings, n);
-    for (size_t i = 0; i < n; i++)
-        drawings[i]->ptr = 0;
+    unmap_again(drawings, n);
+    return status;
+}
+
+/* With the caller's context current: the default streams are those of the current context. */
+static gr_status wait_for_map(struct gl_drawing *const drawings[], size_t n, CUstream stream)
+{
+    bool pushed;
+    CUresult result = gr_driver()->StreamWaitEvent(stream, drawings[0]->passed, 0);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    gr_status status = failed(result, "cuStreamWaitEvent", "waited for");
+    struct gr_error_record cause;
+    gr_error_save(&cause);
+    if (gr_context_enter(&drawings[0]->context, &pushed, "gr_map") == GR_OK) {
+        unmap_again(drawings, n);
+        gr_context_leave(pushed);
+    }
+    gr_error_restore(&cause);
     return status;
 }
 
@@ -155,9 +176,9 @@ gr_status gl_drawings_map(struct gl_drawing *const drawings[], size_t n, CUstrea
     gr_status status = gr_context_enter(&drawings[0]->context, &pushed, "gr_map");
     if (status != GR_OK)
         return status;
-    status = map_entered(drawings, n, stream);
+    status = map_entered(drawings, n);
     gr_context_leave(pushed);
-    return status;
+    return status == GR_OK ? wait_for_map(drawings, n, stream) : status;
 }
 
 static gr_status unmap_entered(struct gl_drawing *const drawings[], size_t n, CUevent after)

@@ -26,7 +26,7 @@ gr_status gl_drawing_open(const struct gl_resource *r, CUdevice device, unsigned
 
 /*
  * Maps at most GR_BATCH that are not mapped, all or none, in one call on the first one's stream;
- * what is put into `stream`, of another context, comes after it.
+ * what is put into `stream`, of the current context, comes after it.
  */
 gr_status gl_drawings_map(struct gl_drawing *const drawings[], size_t n, CUstream stream);
 
