@@ -120,13 +120,18 @@ static void add(struct choice *choice, gr_transport transport)
         choice->order[choice->count++] = transport;
 }
 
+/*
+ * As the last one, peer that cannot be is left out: the error is then why interop was refused, and
+ * not peer's, which says to allow interop.
+ */
 static void put_in_order(struct choice *choice, const struct gl_resource *r)
 {
+    const unsigned others = GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY;
     bool peer_first = r->base.size >= PEER_FROM && is_across(r, choice);
     if (peer_first)
         add(choice, GR_TRANSPORT_PEER);
     add(choice, GR_TRANSPORT_INTEROP);
-    if (!peer_first)
+    if (!peer_first && ((choice->allowed & others) != GR_TRANSPORT_INTEROP || is_across(r, choice)))
         add(choice, GR_TRANSPORT_PEER);
     add(choice, GR_TRANSPORT_COPY);
 }

@@ -85,6 +85,23 @@ START_PEER_TEST(what_it_falls_back_to)
 }
 END_TEST
 
+/* Not by peer's, which cannot be and says to allow interop. */
+START_PEER_TEST(where_peer_cannot_be_interops_error_is_given)
+{
+    const gr_gl_options both = GR_INIT(gr_gl_options,
+                                       .transports = GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER);
+    struct image image = image_make("RGBA8", "2D", 16, 16, 1);
+    let_fail("cuGraphicsGLRegisterImage", CUDA_ERROR_OPERATING_SYSTEM, 0);
+    assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &both), GR_ERR_CUDA,
+                CUDA_ERROR_OPERATING_SYSTEM, "OpenGL texture");
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    CU(CtxSetCurrent(NULL));
+    let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
+    assert_null(by(both.transports, name), GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM, "was refused");
+    CU(CtxSetCurrent(fx.context));
+}
+END_TEST
+
 START_PEER_TEST(the_probe_tells_of_two_gpus)
 {
     char draws[64];
@@ -137,7 +154,8 @@ END_TEST
 void add_choice_cases(Suite *suite)
 {
     add_tests(add_peer_case(suite, "choice"), any_takes_it_from_8_mib_on, an_image_goes_by_interop,
-              what_it_falls_back_to, the_probe_tells_of_two_gpus);
+              what_it_falls_back_to, where_peer_cannot_be_interops_error_is_given,
+              the_probe_tells_of_two_gpus);
     TCase *one = add_image_case(suite, "one device");
     add_tests(one, one_gpu_needs_no_copy, without_a_cuda_context_the_drawing_device_computes);
 }
