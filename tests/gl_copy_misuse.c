@@ -161,6 +161,39 @@ START_COPY_TEST(freed_elsewhere_it_ends_later)
 }
 END_TEST
 
+/* CUDA's memory does not wait for OpenGL's context, which may never be current again. */
+START_COPY_TEST(freed_elsewhere_cuda_has_its_memory_back)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    gr_resource *resource = must_copy(name, GR_READ_WRITE);
+    assert_ok(gr_buffer_release(must_map(resource)));
+    fault->reset();
+    leave_context();
+    gr_resource_free(resource);
+    unsigned freed = fault->calls("cuMemFree");
+    enter_context();
+    gr_resource_free(must_copy(name, GR_READ_WRITE)); /* ends what is OpenGL's */
+    ck_assert_uint_eq(freed, 1);
+}
+END_TEST
+
+START_COPY_TEST(the_context_ends_before_its_resource)
+{
+    leave_context();
+    gr_egl *egl = gr_egl_create(NULL);
+    assert_made(egl);
+    gr_resource *resource = must_copy(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE);
+    bool mapped = fault->calls("cuMemHostRegister") == 1 && fault->calls("cuMemAllocHost") == 0;
+    assert_ok(gr_buffer_release(must_map(resource)));
+    gr_egl_free(egl);
+    enter_context();
+    fault->reset();
+    gr_resource_free(resource);
+    assert_calls("cuMemFree", 1);
+    assert_calls("cuMemHostUnregister", mapped);
+}
+END_TEST
+
 /* ---- The driver refuses ---------------------------------------------------------------------- */
 
 static void let_fail(const char *function, CUresult code, long after)
@@ -422,7 +455,8 @@ void add_misuse_cases(Suite *suite, enum copy_gl gl)
               a_deleted_buffer_is_not_mapped, deleted_while_mapped_it_can_be_released,
               a_release_of_what_was_deleted_waits_for_the_stream, other_storage_is_refused,
               a_level_of_another_size_is_refused, a_buffer_that_the_application_has_mapped,
-              another_context_is_refused, freed_elsewhere_it_ends_later);
+              another_context_is_refused, freed_elsewhere_it_ends_later,
+              freed_elsewhere_cuda_has_its_memory_back, the_context_ends_before_its_resource);
 
     add_tests(add_copy_case(suite, "copies that the driver refuses", gl), no_memory_for_the_copy,
               a_map_that_fails_midway_maps_nothing, copies_of_a_failed_map_outlive_their_resources,

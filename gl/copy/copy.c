@@ -276,6 +276,10 @@ static gr_status unregister(gr_resource *resource)
     struct gl_resource *r = (struct gl_resource *)resource;
     struct gl_copy *copy = r->copy;
     const gr_cuda_api *cu = gr_driver();
+    if (!copy) { /* its CUDA side has ended in park() */
+        gl_later_collect(&r->context);
+        return GR_OK;
+    }
     settle(resource);
     if (copy->staging.is_object) /* which ends with the resource */
         cu->EventSynchronize(copy->done);
@@ -292,6 +296,36 @@ static gr_status unregister(gr_resource *resource)
     gr_retired_collect();
     gl_later_collect(&r->context);
     return GR_OK;
+}
+
+/*
+ * Ends CUDA's side of one that was freed elsewhere, if no stream works with it: OpenGL's context
+ * may never be current again, and its end unmaps what is registered. What is owed needs both sides,
+ * unless OpenGL's is gone.
+ */
+static void end_cuda_side(gr_resource *resource)
+{
+    bool pushed;
+    struct gl_resource *r = (struct gl_resource *)resource;
+    struct gl_copy *copy = r->copy;
+    if (copy->owed && !gl_context_is_gone(&r->context))
+        return;
+    if (gr_context_enter(&resource->context, &pushed, "gr_resource_free") != GR_OK)
+        return;
+    if (gr_driver()->EventQuery(copy->done) == CUDA_SUCCESS) {
+        r->copy = NULL;
+        gr_driver()->EventDestroy(copy->done);
+        gl_copy_end(&copy->retired, true);
+    }
+    gr_context_leave(pushed);
+}
+
+/* Or the release of a buffer is set aside, which needs all of it. */
+static void park(gr_resource *resource)
+{
+    if (resource->parked)
+        end_cuda_side(resource);
+    gl_object_park(resource);
 }
 
 static void destroy(gr_resource *resource)
@@ -320,7 +354,7 @@ const struct gr_backend gl_copy = {
     .array = gl_copy_image_array,
     .mipmapped_array = gl_copy_image_mipmapped_array,
     .unregister = unregister,
-    .park = gl_object_park,
+    .park = park,
     .collect = gl_object_collect,
     .describe = gl_object_describe,
     .destroy = destroy,
