@@ -88,8 +88,8 @@ END_TEST
 /* Not by peer's, which cannot be and says to allow interop. */
 START_PEER_TEST(where_peer_cannot_be_interops_error_is_given)
 {
-    const gr_gl_options both = GR_INIT(gr_gl_options,
-                                       .transports = GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER);
+    const gr_gl_options both =
+        GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER);
     struct image image = image_make("RGBA8", "2D", 16, 16, 1);
     let_fail("cuGraphicsGLRegisterImage", CUDA_ERROR_OPERATING_SYSTEM, 0);
     assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &both), GR_ERR_CUDA,

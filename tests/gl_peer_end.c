@@ -278,6 +278,28 @@ START_PEER_TEST(a_map_that_fails_midway_maps_nothing)
 }
 END_TEST
 
+/* OpenGL's memory is not let go of under a copy whose unmap failed, too. */
+START_PEER_TEST(the_end_waits_for_copies_that_no_unmap_waits_for)
+{
+    gr_resource *resources[3];
+    gr_buffer *buffers[3] = {NULL};
+    for (unsigned i = 0; i < 3; i++)
+        resources[i] = must_peer(gl_buffer_pattern(SIZE, i), GR_READ_WRITE);
+    struct gate *gate = gate_put(fx.stream);
+    let_fail(COPY, CUDA_ERROR_UNKNOWN, 2);
+    ck_assert(fault->set(UNMAP, CUDA_ERROR_UNKNOWN, 0));
+    assert_fails(gr_map_many(resources, 3, fx.stream, NULL, buffers), GR_ERR_CUDA,
+                 CUDA_ERROR_UNKNOWN, "earlier work");
+    ck_assert(!gate_is_open(gate));
+    gate_open_after(gate, 100);
+    gr_resource_free(resources[1]); /* the first one led, and its stream waits */
+    ck_assert(gate_is_open(gate));
+    gr_resource_free(resources[0]);
+    gr_resource_free(resources[2]);
+    assert_calls(UNREGISTER, 3);
+}
+END_TEST
+
 START_PEER_TEST(a_release_that_fails_can_be_tried_again)
 {
     static const char *const functions[] = {MAP, COPY, "cuEventRecord", UNMAP};
@@ -336,6 +358,7 @@ void add_end_cases(Suite *suite)
     add_loop_tests(ends, 2, a_cuda_context_that_is_gone);
     add_loop_tests(ends, 4, closed_or_freed_while_mapped);
     add_tests(add_peer_case(suite, "refusals"), nothing_is_left_of_one_that_was_not_made,
+              the_end_waits_for_copies_that_no_unmap_waits_for,
               a_map_that_fails_midway_maps_nothing, a_release_that_fails_can_be_tried_again,
               a_batch_of_two_transports);
 }

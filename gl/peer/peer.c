@@ -214,6 +214,9 @@ static gr_status unregister(gr_resource *resource)
     struct gl_peer *peer = r->peer;
     const gr_cuda_api *cu = gr_driver();
     r->peer = NULL;
+    /* Where an unmap failed none comes behind the copies in the stream, which are waited for. */
+    if (peer->drawing->ptr)
+        (void)cu->EventSynchronize(peer->done);
     gr_status status = gl_drawing_end(peer->drawing);
     if (cu->EventQuery(peer->done) == CUDA_ERROR_NOT_READY) {
         peer->retired = (struct gr_retired){
