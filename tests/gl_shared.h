@@ -7,7 +7,7 @@
 #define GR_TESTS_GL_SHARED_H
 
 #include "gl_shared_pretend.h"
-#include "support.h"
+#include "shared_buffer.h"
 
 /*
  * A case with the fixture, after everything that is shared was used once: grinterop's own Vulkan
@@ -17,9 +17,6 @@ TCase *add_shared_case(Suite *suite, const char *name);
 
 /* At the start of a case: it is skipped where this OpenGL cannot share storage with CUDA. */
 #define START_SHARED_TEST(name) START_TEST_UNLESS(shared_missing(), name)
-const char *shared_missing(void);
-
-extern const gr_gl_options by_sharing;
 
 /* A shared buffer in the current context. */
 gr_resource *must_share(size_t size, unsigned flags);

@@ -9,9 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const gr_gl_options by_sharing = {.struct_size = sizeof(gr_gl_options),
-                                  .transports = GR_TRANSPORT_SHARED};
-
 const char *const *denied_extensions;
 
 const struct way ways[] = {
@@ -64,19 +61,6 @@ TCase *add_shared_case(Suite *suite, const char *name)
     tcase_add_unchecked_fixture(made, warm_up, NULL);
     tcase_add_checked_fixture(made, allow_all, collect);
     return made;
-}
-
-const char *shared_missing(void)
-{
-    static gr_error error;
-    gr_resource *resource = gr_gl_buffer_create(64, GR_READ_WRITE, &by_sharing);
-    if (!resource && (error = *gr_last_error()).status == GR_ERR_UNSUPPORTED) {
-        gr_clear_error();
-        return error.message;
-    }
-    assert_made(resource);
-    gr_resource_free(resource);
-    return NULL;
 }
 
 const char *way_missing(int way)

@@ -7,6 +7,7 @@
 #define GR_TESTS_PEER_SHARED_H
 
 #include "share_ring.h"
+#include "shared_buffer.h"
 
 /* The devices that cases use: each has its primary context, which stays, and a stream. */
 #define MOST_DEVICES 3
@@ -22,8 +23,7 @@ TCase *add_peer_case(Suite *suite, const char *name);
 TCase *add_peer_vulkan_case(Suite *suite, const char *name);
 
 /* Skipped where OpenGL and the fixture's CUDA context cannot share storage. */
-#define START_PEER_TEST(name) START_TEST_UNLESS(peer_missing(), name)
-const char *peer_missing(void);
+#define START_PEER_TEST(name) START_TEST_UNLESS(shared_missing(), name)
 
 /* A shared buffer of OpenGL's and the current CUDA context. */
 gr_resource *must_share(size_t size);

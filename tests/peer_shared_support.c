@@ -6,27 +6,11 @@
 
 struct peer_devices devices;
 
-static const gr_gl_options by_sharing = {.struct_size = sizeof(gr_gl_options),
-                                         .transports = GR_TRANSPORT_SHARED};
-
 gr_resource *must_share(size_t size)
 {
     gr_resource *resource = gr_gl_buffer_create(size, GR_READ_WRITE, &by_sharing);
     assert_made(resource);
     return resource;
-}
-
-const char *peer_missing(void)
-{
-    static gr_error error;
-    gr_resource *resource = gr_gl_buffer_create(64, GR_READ_WRITE, &by_sharing);
-    if (!resource && (error = *gr_last_error()).status == GR_ERR_UNSUPPORTED) {
-        gr_clear_error();
-        return error.message;
-    }
-    assert_made(resource);
-    gr_resource_free(resource);
-    return NULL;
 }
 
 unsigned long frames_wanted(void)

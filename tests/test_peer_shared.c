@@ -23,20 +23,7 @@ START_PEER_TEST(bytes_both_ways)
     need_kernels();
     size_t size = sizes[_i];
     GR_AUTO(gr_resource) *resource = must_share(size);
-    GLuint name = gr_gl_name(resource);
-    unsigned char *bytes = must_allocate(size);
-    pattern_fill(bytes, size, 1);
-    gl_write(name, bytes, size);
-    gr_buffer *buffer = must_map(resource);
-    ck_assert_uint_eq(gr_buffer_size(buffer), size);
-    memset(bytes, 0, size);
-    CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(buffer), size, fx.stream));
-    CU(StreamSynchronize(fx.stream));
-    assert_pattern(bytes, size, 1);
-    kernel_fill_pattern(gr_buffer_ptr(buffer), size, 2, fx.stream);
-    assert_ok(gr_buffer_release(buffer));
-    assert_gl_pattern(name, size, 2);
-    free(bytes);
+    shared_bytes_both_ways(resource, size);
 }
 END_TEST
 
