@@ -194,7 +194,9 @@ START_TEST(copies)
     CALL(ERROR_INVALID_VALUE, MemcpyDtoHAsync(b, 0x1000, 4, fx.stream));
     CALL(ERROR_INVALID_VALUE, MemcpyHtoDAsync(0x1000, b, 4, fx.stream));
     CALL(ERROR_INVALID_VALUE, MemcpyDtoDAsync(q, 0x1000, 4, fx.stream));
+    CU(CtxSynchronize()); /* fx.stream does not wait for the null stream, nor that for it */
     CALL(SUCCESS, MemcpyDtoDAsync(q, q + 50, 50, fx.stream));
+    CU(CtxSynchronize());
     CALL(SUCCESS, MemcpyDtoD(q, q + 50, 10));
     CALL(SUCCESS, Memcpy(q, q + 50, 10));
     CU(StreamSynchronize(fx.stream));

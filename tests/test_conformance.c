@@ -246,6 +246,7 @@ START_TEST(what_a_mapped_buffer_is_not)
     CALL(SUCCESS, GraphicsResourceGetMappedPointer(&pointer, &size, g));
     CALL(ERROR_NOT_MAPPED_AS_ARRAY, GraphicsSubResourceGetMappedArray(&array, g, 0, 0));
     CALL(ERROR_NOT_MAPPED_AS_ARRAY, GraphicsResourceGetMappedMipmappedArray(&mipmapped, g));
+    CU(CtxSynchronize()); /* the null stream does not wait for the map in fx.stream */
     CALL(SUCCESS, MemsetD8(pointer, 1, size));
     CALL(ERROR_INVALID_VALUE, MemsetD8(pointer, 1, size + 1));
     CU(CtxSynchronize()); /* the fill is not ordered with a non-blocking stream */
