@@ -61,13 +61,23 @@ static size_t free_memory(void)
     return left;
 }
 
-/* Between these numbers of bytes have been taken since; a GPU's drivers take some of their own. */
+/*
+ * Between these numbers of bytes have been taken since. Not asked of a GPU, which other processes
+ * take memory of: bench_scale measures it there.
+ */
 static void assert_used(size_t before, size_t least, size_t most)
 {
+    if (!gr_cuda_is_software())
+        return;
     long long used = (long long)before - (long long)free_memory();
-    long long slack = gr_cuda_is_software() ? 0 : 64 * MIB;
-    ck_assert_int_ge(used, (long long)least - slack);
-    ck_assert_int_le(used, (long long)most + slack);
+    ck_assert_int_ge(used, (long long)least);
+    ck_assert_int_le(used, (long long)most);
+}
+
+/* Blocks begin at multiples of what the first one has: this is one, or a part of a larger one. */
+static CUdeviceptr block_of(gr_resource *resource)
+{
+    return address_of(resource) / BLOCK;
 }
 
 /* Both APIs are done with all, and grinterop has asked them, by making one of that size. */
@@ -129,6 +139,7 @@ START_SHARED_TEST(many_of_one_kib_take_one_block)
     assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, buffers));
     for (int i = 0; i < MANY; i++) {
         ck_assert_uint_eq(gr_buffer_ptr(buffers[i]) % 512, 0);
+        ck_assert_uint_eq(gr_buffer_ptr(buffers[i]) / BLOCK, gr_buffer_ptr(buffers[0]) / BLOCK);
         cuda_fill(buffers[i], i & 255);
     }
     assert_ok(gr_buffer_release_many(buffers, MANY, fx.stream, NULL));
@@ -145,6 +156,9 @@ START_SHARED_TEST(a_large_one_has_its_own)
     size_t before = free_memory();
     gr_resource *others[2] = {must_pack(MIB + 1), must_pack(100)};
     assert_used(before, BLOCK, BLOCK);
+    ck_assert_uint_eq(block_of(others[1]), block_of(small));
+    ck_assert_uint_ne(block_of(large), block_of(small));
+    ck_assert_uint_ne(block_of(others[0]), block_of(large));
     for (int i = 0; i < 2; i++)
         gr_resource_free(others[i]);
     gr_resource_free(small);
@@ -183,9 +197,16 @@ START_SHARED_TEST(a_place_is_taken_again)
     CUdeviceptr place = address_of(goes);
     gr_resource_free(goes);
     settle(600000);
-    gr_resource *next = must_pack(1000);
-    ck_assert_uint_eq(address_of(next), place);
-    gr_resource_free(next);
+    /* What settle() made lies there until both APIs have done with that, too. */
+    CUdeviceptr seen = 0;
+    for (int i = 0; i < 1000 && seen != place; i++) {
+        gr_resource *next = must_pack(1000);
+        seen = address_of(next);
+        gr_resource_free(next);
+        glFinish();
+        sleep_ms(3);
+    }
+    ck_assert_uint_eq(seen, place);
     gr_resource_free(stays);
 }
 END_TEST
@@ -217,7 +238,9 @@ START_WAY_TEST(not_while_cuda_has_it)
         gate_open(gate);
     ck_assert_int_eq(published, GR_OK);
     /* The second block, which has room for 5. */
-    ck_assert_int_ge((long long)before - (long long)meanwhile, 2 * BLOCK);
+    if (gr_cuda_is_software())
+        ck_assert_int_eq((long long)before - (long long)meanwhile, 2 * BLOCK);
+    ck_assert_uint_ne(block_of(others[0]), block_of(second));
     settle(100);
     for (int i = 1; i < 6; i++)
         others[i] = must_pack(LARGE);

@@ -189,6 +189,12 @@ static bool is_mesas(const char *name)
     return strncmp(name, "/memfd:allocation fd", 20) == 0;
 }
 
+/* NVIDIA's driver opens a GPU's node when it first needs it, and closes it when it likes. */
+static bool is_nvidias(const char *name)
+{
+    return strncmp(name, "/dev/nvidia", 11) == 0 && name[11] >= '0' && name[11] <= '9';
+}
+
 int open_fds(void)
 {
     DIR *folder = opendir("/proc/self/fd");
@@ -198,7 +204,7 @@ int open_fds(void)
     while ((entry = readdir(folder))) {
         char name[64];
         fd_name(atoi(entry->d_name), name);
-        if (entry->d_name[0] != '.' && !is_mesas(name))
+        if (entry->d_name[0] != '.' && !is_mesas(name) && !is_nvidias(name))
             count++;
     }
     closedir(folder);
@@ -213,8 +219,8 @@ int device_past_last(char *text, size_t size)
     return count;
 }
 
-/* What each descriptor is, to name those that were left open. */
-static char fd_names[MOST_FDS][64], new_fds[512];
+/* What each descriptor is, to name those that were left open or closed. */
+static char fd_names[MOST_FDS][64], changed_fds[1024];
 
 static void remember_fds(void)
 {
@@ -222,17 +228,18 @@ static void remember_fds(void)
         fd_name(fd, fd_names[fd]);
 }
 
-static const char *name_new_fds(void)
+static const char *name_changed_fds(void)
 {
     size_t used = 0;
-    new_fds[0] = '\0';
-    for (int fd = 0; fd < MOST_FDS && used + 80 < sizeof(new_fds); fd++) {
+    changed_fds[0] = '\0';
+    for (int fd = 0; fd < MOST_FDS && used + 160 < sizeof(changed_fds); fd++) {
         char name[64];
         fd_name(fd, name);
-        if (name[0] != '\0' && strcmp(name, fd_names[fd]) != 0)
-            used += (size_t)snprintf(new_fds + used, sizeof(new_fds) - used, " %d=%s", fd, name);
+        if (strcmp(name, fd_names[fd]) != 0)
+            used += (size_t)snprintf(changed_fds + used, sizeof(changed_fds) - used,
+                                     " %d was \"%s\", is \"%s\"", fd, fd_names[fd], name);
     }
-    return new_fds;
+    return changed_fds;
 }
 
 int fixture_cuda_device(void)
@@ -286,8 +293,8 @@ void fixture_teardown(void)
     CU(DevicePrimaryCtxRelease(fx.device));
     gr_egl_free(fx.egl);
     int fds = open_fds();
-    ck_assert_msg(fx.fds < 0 || fds == fx.fds, "%d descriptors are open, not %d; new:%s", fds,
-                  fx.fds, name_new_fds());
+    ck_assert_msg(fx.fds < 0 || fds == fx.fds, "%d descriptors are open, not %d:%s", fds, fx.fds,
+                  name_changed_fds());
 }
 
 gr_status release_on(gr_buffer *buffer, CUstream stream)
