@@ -122,6 +122,7 @@ class GraphicsResource:
         *,
         flags: _Flags | None = None,
         transports: _Transport | None = None,
+        packed: bool = False,
     ) -> Self: ...
     @classmethod
     def create_gl_image(

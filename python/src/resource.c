@@ -164,16 +164,18 @@ static PyObject *from_gl_image(PyObject *type, PyObject *args, PyObject *keyword
 
 static PyObject *create_gl_buffer(PyObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"size", "flags", "transports", NULL};
+    static char *names[] = {"size", "flags", "transports", "packed", NULL};
     PyObject *flag = NULL, *transport = NULL;
     gr_gl_options options = GR_INIT(gr_gl_options);
     Py_ssize_t size;
     unsigned flags;
+    int packed = 0;
     gr_resource *resource;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "n|$OO:create_gl_buffer", names, &size, &flag,
-                                     &transport) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "n|$OOp:create_gl_buffer", names, &size, &flag,
+                                     &transport, &packed) ||
         !flags_of(flag, &flags) || !transports_of(transport, &options.transports))
         return NULL;
+    options.packed = packed;
     Py_BEGIN_ALLOW_THREADS
     resource = gr_gl_buffer_create(size < 0 ? 0 : (size_t)size, flags, &options);
     Py_END_ALLOW_THREADS
@@ -530,8 +532,9 @@ static PyMethodDef methods[] = {
      "number, and so on. flags: with 'surface_load_store', kernels and publish() write to it\n"
      "without another copy."},
     {"create_gl_buffer", METHOD(create_gl_buffer), KEYWORDS | METH_CLASS,
-     "create_gl_buffer($type, size, *, flags=None, transports=None)\n--\n\n"
-     "Makes an OpenGL buffer whose storage both sides share; its name is gl_name."},
+     "create_gl_buffer($type, size, *, flags=None, transports=None, packed=False)\n--\n\n"
+     "Makes an OpenGL buffer whose storage both sides share; its name is gl_name. packed: many\n"
+     "small ones lie together in blocks, where each has 2 MiB of the GPU's memory otherwise."},
     {"create_gl_image", METHOD(create_gl_image), KEYWORDS | METH_CLASS,
      "create_gl_image($type, target, internal_format, width, height, depth=0, levels=0, *,\n"
      "                flags=None, transports=None)\n--\n\n"

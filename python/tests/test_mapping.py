@@ -371,6 +371,23 @@ def test_storage_of_grinterops(egl, cuda):
         GraphicsResource.create_gl_buffer(-1)
 
 
+def test_small_buffers_in_blocks(egl, cuda):
+    egl.make_current()
+    texts = [bytes([i + 1]) * 1024 for i in range(4)]
+    made = [
+        GraphicsResource.create_gl_buffer(1024, transports="shared", packed=True) for _ in texts
+    ]
+    for target, text in zip(made, texts):
+        name = gl.buffer(1024, text)
+        with GraphicsResource.from_gl_buffer(name) as source:
+            with source.map(stream=cuda) as bytes_of, target.map(stream=cuda) as buffer:
+                buffer.copy_from(bytes_of, stream=cuda)
+        gl.delete_buffer(name)
+    assert [gl.read_buffer(target.gl_name, 1024) for target in made] == texts
+    for target in made:
+        target.close()
+
+
 def test_a_copy_where_it_is_asked_for(vbo, cuda):
     with GraphicsResource.from_gl_buffer(vbo, transports="copy") as resource:
         assert resource.transport == "copy" and resource.handle == 0
