@@ -59,7 +59,7 @@ gr_status gr_stream_check_device(gr_resource *resource, CUstream stream, const c
         gr_driver()->StreamGetCtx(stream, &context.handle) != CUDA_SUCCESS)
         return GR_OK;
     if (context.handle != resource->context.handle) {
-        gr_status status = get_device(&resource->context, &wanted, call);
+        gr_status status = gr_current_device(&wanted);
         if (status == GR_OK)
             status = get_device(&context, &is, call);
         if (status == GR_OK && is != wanted)

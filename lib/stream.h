@@ -9,8 +9,8 @@
 gr_status gr_stream_order_after(gr_resource *resource, CUstream earlier, CUstream stream);
 
 /*
- * Refuses a stream of another device than the resource's CUDA context is of. It was checked
- * otherwise; the driver is asked once for each stream that follows another one.
+ * Refuses a stream of another device than the resource's CUDA context is of, which is current. The
+ * stream was checked otherwise; the driver is asked once for each that follows another one.
  */
 gr_status gr_stream_check_device(gr_resource *resource, CUstream stream, const char *call);
 

@@ -50,6 +50,7 @@
       (CUmipmappedArray * array, const CUDA_ARRAY3D_DESCRIPTOR *described, unsigned levels),       \
       (array, described, levels))                                                                  \
     X(cuStreamCreate, (CUstream * stream, unsigned flags), (stream, flags))                        \
+    X(cuStreamGetCtx, (CUstream stream, CUcontext * context), (stream, context))                   \
     X(cuStreamDestroy, (CUstream stream), (stream))                                                \
     X(cuEventSynchronize, (CUevent event), (event))                                                \
     X(cuMemcpyHtoDAsync, (CUdeviceptr to, const void *from, size_t size, CUstream stream),         \

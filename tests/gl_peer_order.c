@@ -2,6 +2,8 @@
 /* The peer transport's order between OpenGL, the other GPU and the streams of CUDA. */
 #include "gl_peer.h"
 
+#include <stdio.h>
+
 /* Copies to other memory may wait for the stream at once. */
 static unsigned char *pinned(void)
 {
@@ -36,6 +38,55 @@ START_PEER_TEST(the_default_streams_are_the_callers)
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x42, SIZE, stream));
     assert_ok(release_on(buffer, stream));
     assert_gl_bytes(name, SIZE, 0x42);
+}
+END_TEST
+
+static void assert_refuses_stream(gr_resource *resource, CUstream stream, const char *device)
+{
+    const CUstream of_map = fx.stream;
+    gr_buffer *buffer = NULL;
+    assert_null(gr_map(resource, stream), GR_ERR_INVALID_VALUE, 0, device);
+    ck_assert(!gr_resource_is_mapped(resource));
+    assert_calls(MAP, 0);
+    ck_assert_ptr_eq(fault->context("cuStreamGetCtx"), fx.context);
+    buffer = must_map_on(resource, of_map);
+    unsigned long maps = fault->calls(MAP), unmaps = fault->calls(UNMAP);
+    assert_fails(release_on(buffer, stream), GR_ERR_INVALID_VALUE, 0, device);
+    ck_assert(gr_resource_is_mapped(resource));
+    assert_calls(MAP, maps);
+    assert_calls(UNMAP, unmaps);
+    assert_ok(gr_buffer_release(buffer));
+    fault->reset();
+}
+
+/*
+ * By every transport, whatever is current. Catches: the driver was asked whose the stream is where
+ * no context was current, and what it does not answer was let pass.
+ */
+START_PEER_TEST(a_stream_of_the_device_that_draws_is_refused)
+{
+    static const unsigned transports[] = {GR_TRANSPORT_PEER, GR_TRANSPORT_INTEROP,
+                                          GR_TRANSPORT_COPY};
+    const CUcontext current[] = {fx.context, NULL, drawing.context};
+    char computes[64], draws[64];
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    snprintf(computes, sizeof(computes), "CUDA device %d,", (int)fx.device);
+    snprintf(draws, sizeof(draws), "CUDA device %d,", (int)drawing.device);
+    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(
+        name, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = transports[_i]));
+    assert_made(resource);
+    CUstream stream;
+    CU(CtxSetCurrent(drawing.context));
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (size_t i = 0; i < sizeof(current) / sizeof(*current); i++) {
+        CU(CtxSetCurrent(current[i]));
+        fault->reset();
+        assert_refuses_stream(resource, stream, computes);
+        assert_refuses_stream(resource, stream, draws);
+    }
+    CU(StreamDestroy(stream));
+    CU(CtxSetCurrent(fx.context));
+    assert_mapped(resource, 1);
 }
 END_TEST
 
@@ -189,6 +240,7 @@ void add_order_cases(Suite *suite)
     add_tests(order, what_gl_was_told_before_the_map_is_there, calls_do_not_wait_for_the_stream,
               a_map_waits_for_the_last_mappings_work, a_failed_map_keeps_the_last_mappings_work,
               events_of_the_options, waiting_until_cuda_has_let_go);
+    add_loop_tests(order, 3, a_stream_of_the_device_that_draws_is_refused);
     add_loop_tests(order, 2, the_default_streams_are_the_callers,
                    what_the_stream_has_before_the_release_is_there,
                    a_release_on_another_stream_comes_after_the_maps);

@@ -195,7 +195,8 @@ static gr_status map_taken(gr_resource *const resources[], size_t n, CUstream st
     gr_status status = gr_context_enter(&resources[0]->context, &pushed, call);
     if (status != GR_OK)
         return status;
-    if (options)
+    status = gr_stream_check_device(resources[0], stream, call);
+    if (status == GR_OK && options)
         status = wait_first(stream, options);
     if (status == GR_OK)
         status = map_runs(resources, n, stream);
@@ -216,8 +217,6 @@ static gr_status map_resources(gr_resource *const resources[], size_t n, CUstrea
         status = check_all_mappable(resources, n, call);
     if (status == GR_OK)
         status = check_parts(resources, n, options, call);
-    if (status == GR_OK)
-        status = gr_stream_check_device(resources[0], stream, call);
     if (status != GR_OK)
         return status;
     if (!take_buffers(resources, n))

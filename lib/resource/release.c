@@ -61,14 +61,13 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
                                  const char *call)
 {
     bool pushed;
-    gr_status status = stream == resources[0]->mapped->stream
-                           ? GR_OK
-                           : gr_stream_check_device(resources[0], stream, call);
-    if (status == GR_OK)
-        status = gr_context_enter(&resources[0]->context, &pushed, call);
+    gr_status status = gr_context_enter(&resources[0]->context, &pushed, call);
     if (status != GR_OK)
         return status;
-    status = order_after_maps(resources, n, stream);
+    if (stream != resources[0]->mapped->stream)
+        status = gr_stream_check_device(resources[0], stream, call);
+    if (status == GR_OK)
+        status = order_after_maps(resources, n, stream);
     if (status == GR_OK)
         status = order_after_users(resources, n, stream, call);
     if (status == GR_OK)
@@ -206,6 +205,16 @@ gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call)
     return status;
 }
 
+static gr_status wait_for_event(CUstream stream, CUevent event)
+{
+    CUresult result = gr_driver()->StreamWaitEvent(stream, event, 0);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuStreamWaitEvent",
+                        "`wait_event` could not be waited for; nothing was released. Is it an "
+                        "event of the resource's CUDA context, not destroyed?");
+}
+
 /* Makes the streams that the buffers are released on wait for the event. */
 static gr_status wait_for_the_end(gr_buffer *const buffers[], size_t n, CUstream stream,
                                   CUevent event, const char *call)
@@ -219,17 +228,13 @@ static gr_status wait_for_the_end(gr_buffer *const buffers[], size_t n, CUstream
             release_stream(b, stream) == last)
             continue;
         last = release_stream(b, stream);
+        status = gr_context_enter(&b->resource->context, &pushed, call);
+        if (status != GR_OK)
+            return status;
         if (last != b->stream)
             status = gr_stream_check_device(b->resource, last, call);
         if (status == GR_OK)
-            status = gr_context_enter(&b->resource->context, &pushed, call);
-        if (status != GR_OK)
-            return status;
-        CUresult result = gr_driver()->StreamWaitEvent(last, event, 0);
-        if (result != CUDA_SUCCESS)
-            status = gr_fail_cuda(result, "cuStreamWaitEvent",
-                                  "`wait_event` could not be waited for; nothing was released. Is "
-                                  "it an event of the resource's CUDA context, not destroyed?");
+            status = wait_for_event(last, event);
         gr_context_leave(pushed);
     }
     return status;
