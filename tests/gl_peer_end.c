@@ -211,6 +211,34 @@ START_PEER_TEST(the_end_does_not_wait_for_the_stream)
 }
 END_TEST
 
+/*
+ * Of a batch that one of them led, too: the unmap is in that one's stream. The software driver's
+ * own unmap waits, so there it is seen by the calls alone.
+ */
+START_PEER_TEST(the_end_waits_for_the_unmap)
+{
+    GLuint names[2] = {gl_buffer_filled(SIZE, 1), gl_buffer_filled(SIZE, 2)};
+    gr_resource *resources[2];
+    gr_buffer *buffers[2];
+    for (int i = 0; i < 2; i++)
+        resources[i] = must_peer(names[i], _i ? GR_WRITE_DISCARD : GR_READ_WRITE);
+    assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
+    struct gate *gate = gate_put(fx.stream);
+    for (int i = 0; i < 2; i++)
+        cuda_fill(buffers[i], 7 + i);
+    gate_open_after(gate, 100);
+    assert_ok(gr_buffer_release_many(buffers, 2, fx.stream, NULL));
+    fault->reset();
+    gr_resource_free(resources[1]);
+    assert_calls("cuEventSynchronize", 1);
+    assert_calls(UNREGISTER, 1);
+    ck_assert(gate_is_open(gate));
+    gr_resource_free(resources[0]);
+    for (int i = 0; i < 2; i++)
+        assert_gl_bytes(names[i], SIZE, 7 + i);
+}
+END_TEST
+
 /* ---- The driver refuses ---------------------------------------------------------------------- */
 
 START_PEER_TEST(nothing_is_left_of_one_that_was_not_made)
@@ -355,7 +383,7 @@ void add_end_cases(Suite *suite)
     add_tests(ends, another_opengl_context_is_refused, freed_without_opengl_it_ends_later,
               the_callers_context_is_put_back, the_other_side_outlives_its_resource,
               the_end_does_not_wait_for_the_stream);
-    add_loop_tests(ends, 2, a_cuda_context_that_is_gone);
+    add_loop_tests(ends, 2, a_cuda_context_that_is_gone, the_end_waits_for_the_unmap);
     add_loop_tests(ends, 4, closed_or_freed_while_mapped);
     add_tests(add_peer_case(suite, "refusals"), nothing_is_left_of_one_that_was_not_made,
               the_end_waits_for_copies_that_no_unmap_waits_for,

@@ -191,10 +191,11 @@ static gr_status unmap_entered(struct gl_drawing *const drawings[], size_t n, CU
     result = call_for(cu->GraphicsUnmapResources, drawings, n);
     if (result != CUDA_SUCCESS)
         return failed(result, "cuGraphicsUnmapResources", "handed back");
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         drawings[i]->ptr = 0;
-    /* For the end alone, which comes a little early where this fails. */
-    (void)cu->EventRecord(drawings[0]->passed, stream);
+        /* For the end alone, which comes a little early where this fails. */
+        (void)cu->EventRecord(drawings[i]->passed, stream);
+    }
     return GR_OK;
 }
 
@@ -213,21 +214,17 @@ gr_status gl_drawings_unmap(struct gl_drawing *const drawings[], size_t n, CUeve
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
-static void end_stream(struct gr_retired *retired, bool alive)
-{
-    struct gl_drawing *drawing = (struct gl_drawing *)retired;
-    if (alive && drawing->stream)
-        gr_driver()->StreamDestroy(drawing->stream);
-    free(drawing);
-}
-
-/* Its context is current. */
+/*
+ * Its context is current. No manual says that cuGraphicsUnregisterResource comes after an unmap
+ * that waits in a stream, so this thread does.
+ */
 static gr_status unregister(struct gl_drawing *drawing)
 {
     if (!drawing->handle)
         return GR_OK;
     if (drawing->ptr)
         (void)unmap_entered(&drawing, 1, NULL);
+    (void)gr_driver()->EventSynchronize(drawing->passed);
     CUresult result = gr_driver()->GraphicsUnregisterResource(drawing->handle);
     if (result == CUDA_SUCCESS)
         return GR_OK;
@@ -235,32 +232,30 @@ static gr_status unregister(struct gl_drawing *drawing)
                         "The registration on the GPU that draws ended with an error.");
 }
 
-/*
- * The hold of the context ends with the stream's work, as the context may end with its last hold.
- */
+/* Its context is current. */
+static gr_status end_parts(struct gl_drawing *drawing)
+{
+    gr_status status = unregister(drawing);
+    if (drawing->passed)
+        gr_driver()->EventDestroy(drawing->passed);
+    if (drawing->stream)
+        gr_driver()->StreamDestroy(drawing->stream);
+    return status;
+}
+
 static gr_status end_now(struct gl_drawing *drawing)
 {
-    const gr_cuda_api *cu = gr_driver();
-    struct gr_context context = drawing->context;
-    bool pushed = false;
+    bool pushed;
     gr_status status = GR_OK;
-    if (context.handle)
-        status = gr_context_enter(&context, &pushed, "gr_resource_close");
-    bool alive = context.handle && status == GR_OK;
-    if (alive)
-        status = unregister(drawing);
-    if (alive && drawing->passed && cu->EventQuery(drawing->passed) == CUDA_ERROR_NOT_READY) {
-        drawing->retired =
-            (struct gr_retired){.context = context, .after = drawing->passed, .end = end_stream};
-        gr_context_leave(pushed);
-        gr_retire(&drawing->retired);
-        return status;
+    if (drawing->context.handle) {
+        status = gr_context_enter(&drawing->context, &pushed, "gr_resource_close");
+        if (status == GR_OK) {
+            status = end_parts(drawing);
+            gr_context_leave(pushed);
+        }
     }
-    if (alive && drawing->passed)
-        cu->EventDestroy(drawing->passed);
-    end_stream(&drawing->retired, alive);
-    gr_context_leave(pushed);
-    gr_context_drop(&context);
+    gr_context_drop(&drawing->context);
+    free(drawing);
     return status;
 }
 

@@ -6,16 +6,15 @@
 #ifndef GR_GL_PEER_DRAWING_H
 #define GR_GL_PEER_DRAWING_H
 
-#include "lib/retire.h"
+#include "lib/context.h"
 #include "gl/object.h"
 
 struct gl_drawing {
-    struct gr_retired retired; /* where its stream still works at the end */
     struct gl_later left;      /* where its OpenGL context is not current at the end */
     struct gr_context context; /* the primary one of the GPU that draws, retained */
     CUgraphicsResource handle;
     CUstream stream;
-    CUevent passed;  /* the stream is through with the last map or unmap that it led */
+    CUevent passed;  /* behind the last map that its stream led, or its own last unmap */
     CUdeviceptr ptr; /* where the buffer is mapped; 0: it is not */
     size_t size;
 };
@@ -34,8 +33,8 @@ gr_status gl_drawings_map(struct gl_drawing *const drawings[], size_t n, CUstrea
 gr_status gl_drawings_unmap(struct gl_drawing *const drawings[], size_t n, CUevent after);
 
 /*
- * Ends and frees it: now if its OpenGL context is current, else when it is. Records the error of
- * the driver. NULL is fine.
+ * Ends and frees it: now if its OpenGL context is current, else when it is. The thread waits for
+ * its last unmap. Records the error of the driver. NULL is fine.
  */
 gr_status gl_drawing_end(struct gl_drawing *drawing);
 

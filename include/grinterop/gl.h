@@ -138,6 +138,7 @@ typedef struct gr_gl_options {
  * What differs with GR_TRANSPORT_PEER:
  *     map       copies from the GPU that draws, unless the resource is write_discard
  *     release   copies to it, unless the resource is read_only; no thread waits
+ *     close     waits for the copies of the last release, and so does the last hold's end
  *     between   OpenGL may go on using the buffer, unless the resource is read and written
  *     memory    as many bytes on CUDA's GPU, and the primary CUDA context of the GPU that draws
  *     deletion  of a write_discard buffer that is mapped loses the bytes, with a warning in the log
