@@ -230,7 +230,9 @@ static void collect(struct pool *pool)
 
 /*
  * CUDA has no part left. What OpenGL has goes on as parts of blocks without a pool; its import
- * keeps the memory as long as its commands need it.
+ * keeps the memory as long as its commands need it. Its memory object may go before the buffers:
+ * their storage "cannot be de-allocated or unreferenced until the buffer is deleted"
+ * (EXT_external_objects, additions to section 6.2 of OpenGL 4.5).
  */
 static void end_pool(struct pool *pool, bool alive)
 {
