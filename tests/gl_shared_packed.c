@@ -53,12 +53,24 @@ static CUdeviceptr address_of(gr_resource *resource)
     return ptr;
 }
 
+/* The device that draws has the memory, also where CUDA computes on another one. */
+static CUcontext drawing;
+
 static size_t free_memory(void)
 {
     size_t left = 0, total = 0;
     glFinish();
+    CU(CtxPushCurrent(drawing));
     CU(MemGetInfo(&left, &total));
+    CU(CtxPopCurrent(&drawing));
     return left;
+}
+
+/* For the whole program, as the driver opens something for it. */
+static void hold_drawing(void)
+{
+    CU(DevicePrimaryCtxRetain(&drawing, 0));
+    (void)free_memory();
 }
 
 /*
@@ -425,6 +437,7 @@ END_TEST
 void build_gl_shared_packed(Suite *suite)
 {
     TCase *made = with_fixture(add_shared_case(suite, "packed"), begin_offsets, end_offsets);
+    tcase_add_unchecked_fixture(made, hold_drawing, NULL);
     add_tests(made, each_has_bytes_of_its_own, many_of_one_kib_take_one_block,
               a_large_one_has_its_own, a_ring_of_them, a_place_is_taken_again,
               not_while_opengl_has_it, empty_blocks_are_given_back, freed_where_opengl_is_not,

@@ -11,7 +11,7 @@
 
 /* ---- What a mapped image reports ------------------------------------------------------------- */
 
-START_VULKAN_TEST(info_describes_each_shape)
+START_VULKAN_IMAGE_TEST(info_describes_each_shape)
 {
     const struct vulkan_shape *shape = &vulkan_shapes[_i];
     struct vulkan_image image =
@@ -34,7 +34,7 @@ START_VULKAN_TEST(info_describes_each_shape)
 }
 END_TEST
 
-START_VULKAN_TEST(info_describes_formats)
+START_VULKAN_IMAGE_TEST(info_describes_formats)
 {
     static const VkFormat formats[] = {VK_FORMAT_R8G8B8A8_SRGB, VK_FORMAT_R8G8B8A8_UINT,
                                        VK_FORMAT_R16_SNORM, VK_FORMAT_D32_SFLOAT};
@@ -53,7 +53,7 @@ START_VULKAN_TEST(info_describes_formats)
 }
 END_TEST
 
-START_VULKAN_TEST(arrays_are_the_levels)
+START_VULKAN_IMAGE_TEST(arrays_are_the_levels)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 26, 14, 2, 0, GR_READ_WRITE);
@@ -83,7 +83,7 @@ END_TEST
 
 /* ---- Contract -------------------------------------------------------------------------------- */
 
-START_VULKAN_TEST(an_ended_buffer_has_no_arrays)
+START_VULKAN_IMAGE_TEST(an_ended_buffer_has_no_arrays)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_WRITE);
@@ -99,7 +99,7 @@ START_VULKAN_TEST(an_ended_buffer_has_no_arrays)
 }
 END_TEST
 
-START_VULKAN_TEST(a_read_only_image_takes_no_copy)
+START_VULKAN_IMAGE_TEST(a_read_only_image_takes_no_copy)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_ONLY);
@@ -115,7 +115,7 @@ START_VULKAN_TEST(a_read_only_image_takes_no_copy)
 }
 END_TEST
 
-START_VULKAN_TEST(describe_names_the_image)
+START_VULKAN_IMAGE_TEST(describe_names_the_image)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_R16G16B16A16_SFLOAT, "2D array", 101, 37, 1,
                                              VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
@@ -131,7 +131,7 @@ START_VULKAN_TEST(describe_names_the_image)
 }
 END_TEST
 
-START_VULKAN_TEST(map_and_release_allocate_nothing)
+START_VULKAN_IMAGE_TEST(map_and_release_allocate_nothing)
 {
     need_counting();
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 64, 64, 1,

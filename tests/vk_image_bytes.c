@@ -60,7 +60,7 @@ static unsigned check_formats(const struct vulkan_shape *shape, unsigned width, 
     return count;
 }
 
-START_VULKAN_TEST(bytes_of_every_format)
+START_VULKAN_IMAGE_TEST(bytes_of_every_format)
 {
     const struct vulkan_shape *shape = &vulkan_shapes[_i];
     differences[0] = '\0';
@@ -82,7 +82,7 @@ static const struct {
     {"3D", 101, 37, 7}, {"1D", 1001, 1, 5}, {"1D array", 1001, 1, 2}, {"cube array", 33, 33, 2},
 };
 
-START_VULKAN_TEST(bytes_of_many_sizes)
+START_VULKAN_IMAGE_TEST(bytes_of_many_sizes)
 {
     static const VkFormat formats[] = {VK_FORMAT_R8_UNORM, VK_FORMAT_R8G8B8A8_UNORM,
                                        VK_FORMAT_R32G32B32A32_SFLOAT};
@@ -98,7 +98,7 @@ START_VULKAN_TEST(bytes_of_many_sizes)
 }
 END_TEST
 
-START_VULKAN_TEST(bytes_with_each_usage)
+START_VULKAN_IMAGE_TEST(bytes_with_each_usage)
 {
     static const struct {
         VkFormat format;
@@ -123,7 +123,7 @@ END_TEST
 
 /* ---- The application's own ------------------------------------------------------------------- */
 
-START_VULKAN_TEST(bytes_of_the_applications_own_image)
+START_VULKAN_IMAGE_TEST(bytes_of_the_applications_own_image)
 {
     differences[0] = '\0';
     for (size_t i = 0; i < vulkan_shape_count; i++) {
@@ -141,7 +141,7 @@ END_TEST
 
 /* ---- Other ways to the bytes ----------------------------------------------------------------- */
 
-START_VULKAN_TEST(bytes_through_map_linear)
+START_VULKAN_IMAGE_TEST(bytes_through_map_linear)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 101, 37, 2, 0, GR_READ_WRITE);
@@ -177,7 +177,7 @@ START_VULKAN_TEST(bytes_through_map_linear)
 END_TEST
 
 /* What CUDA wrote into an image that Vulkan has never used. */
-START_VULKAN_TEST(bytes_that_cuda_writes_first)
+START_VULKAN_IMAGE_TEST(bytes_that_cuda_writes_first)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 101, 37, 3, 0, GR_WRITE_DISCARD);
@@ -190,7 +190,7 @@ START_VULKAN_TEST(bytes_that_cuda_writes_first)
 END_TEST
 
 /* Vulkan's clear, and not only its copies. */
-START_VULKAN_TEST(bytes_of_a_clear)
+START_VULKAN_IMAGE_TEST(bytes_of_a_clear)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 101, 37, 1, 0, GR_READ_ONLY);

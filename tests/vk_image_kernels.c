@@ -42,8 +42,9 @@ static void end_kernels(void)
 
 static const char *missing(void)
 {
-    if (vk.missing)
-        return vk.missing;
+    const char *images = vulkan_image_missing();
+    if (images)
+        return images;
     return surfaces && textures ? NULL : "the kernels were not built for this driver";
 }
 
@@ -148,7 +149,7 @@ START_KERNEL_TEST(surfaces_of_every_shape)
 }
 END_TEST
 
-START_VULKAN_TEST(a_surface_has_all_layers)
+START_VULKAN_IMAGE_TEST(a_surface_has_all_layers)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 21, 13, 2,
                                              VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
@@ -163,7 +164,7 @@ START_VULKAN_TEST(a_surface_has_all_layers)
 }
 END_TEST
 
-START_VULKAN_TEST(surfaces_want_the_flag)
+START_VULKAN_IMAGE_TEST(surfaces_want_the_flag)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_WRITE);

@@ -60,7 +60,7 @@ static const struct {
 };
 
 /* The message names the format, and one to use instead. */
-START_VULKAN_TEST(images_of_other_formats_are_refused)
+START_VULKAN_IMAGE_TEST(images_of_other_formats_are_refused)
 {
     VkImageCreateInfo info =
         vulkan_image_info(vulkan_format(VK_FORMAT_R8_UNORM), vulkan_shape("2D"), 8, 8, 1, 0);
@@ -80,7 +80,7 @@ static VkImageCreateInfo good_info(const char *shape)
                              1, 0);
 }
 
-START_VULKAN_TEST(multisampled_images_are_refused)
+START_VULKAN_IMAGE_TEST(multisampled_images_are_refused)
 {
     VkImageCreateInfo info = good_info("2D");
     info.samples = VK_SAMPLE_COUNT_4_BIT;
@@ -88,7 +88,7 @@ START_VULKAN_TEST(multisampled_images_are_refused)
 }
 END_TEST
 
-START_VULKAN_TEST(linear_images_of_several_levels_or_layers_are_refused)
+START_VULKAN_IMAGE_TEST(linear_images_of_several_levels_or_layers_are_refused)
 {
     VkImageCreateInfo info = good_info("2D array");
     info.tiling = VK_IMAGE_TILING_LINEAR;
@@ -102,7 +102,7 @@ START_VULKAN_TEST(linear_images_of_several_levels_or_layers_are_refused)
 }
 END_TEST
 
-START_VULKAN_TEST(impossible_extents_are_refused)
+START_VULKAN_IMAGE_TEST(impossible_extents_are_refused)
 {
     VkImageCreateInfo info = good_info("2D");
     info.extent.width = 0;
@@ -150,7 +150,7 @@ START_VULKAN_TEST(impossible_extents_are_refused)
 }
 END_TEST
 
-START_VULKAN_TEST(wrong_flags_and_null_are_refused)
+START_VULKAN_IMAGE_TEST(wrong_flags_and_null_are_refused)
 {
     const VkImageCreateInfo info = good_info("2D");
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_ONLY | GR_WRITE_DISCARD),
@@ -162,7 +162,7 @@ START_VULKAN_TEST(wrong_flags_and_null_are_refused)
 }
 END_TEST
 
-START_VULKAN_TEST(wrong_places_in_memory_are_refused)
+START_VULKAN_IMAGE_TEST(wrong_places_in_memory_are_refused)
 {
     struct vulkan_image image =
         vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, false, GR_READ_WRITE);
