@@ -38,6 +38,36 @@ static bool drawing_uuid(unsigned char uuid[16])
 #define COPY_INSTEAD                                                                               \
     "let it be copied: GR_TRANSPORT_COPY or GR_TRANSPORT_ANY in gr_gl_options.transports."
 
+/*
+ * Whether CUDA sees no device that OpenGL draws on, though there may be one. The software driver's
+ * devices have no UUID of OpenGL's.
+ */
+static bool is_unseen(void)
+{
+    const gr_cuda_api *cu = gr_driver();
+    unsigned char drawing[16];
+    CUdevice device;
+    CUuuid seen;
+    unsigned int drawn = 0;
+    int count = 0;
+    if (gr_cuda_is_software())
+        return cu->GLGetDevices(&drawn, &device, 1, GR_GL_DEVICE_LIST_ALL) == CUDA_ERROR_NO_DEVICE;
+    if (!drawing_uuid(drawing) || cu->DeviceGetCount(&count) != CUDA_SUCCESS)
+        return false;
+    for (int i = 0; i < count; i++)
+        if (cu->DeviceGet(&device, i) == CUDA_SUCCESS &&
+            cu->DeviceGetUuid(&seen, device) == CUDA_SUCCESS &&
+            memcmp(seen.bytes, drawing, sizeof(drawing)) == 0)
+            return false;
+    return true;
+}
+
+static bool is_hidden(const char *vendor)
+{
+    return getenv("CUDA_VISIBLE_DEVICES") && (gr_cuda_is_software() || strstr(vendor, "NVIDIA")) &&
+           is_unseen();
+}
+
 static const char *advice(const char *vendor, const char *renderer, CUresult code)
 {
     if (gr_machine_is_wsl())
@@ -45,6 +75,9 @@ static const char *advice(const char *vendor, const char *renderer, CUresult cod
     if (getenv("VGL_ISACTIVE"))
         return "VirtualGL is active: its EGL back end hides the GPU from CUDA. Use its GLX back "
                "end (vglrun -d :0), or gr_egl_create().";
+    if (is_hidden(vendor))
+        return "CUDA_VISIBLE_DEVICES hides the device that draws from CUDA: name it there too, or "
+               "draw on one that CUDA sees (gr_egl_create()). Or " COPY_INSTEAD;
     if (is_cpu_renderer(renderer))
         return "OpenGL draws on the CPU. Use NVIDIA's (package libnvidia-gl): "
                "__GLX_VENDOR_LIBRARY_NAME=nvidia, for EGL 10_nvidia.json, in a container "

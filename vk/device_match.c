@@ -97,7 +97,10 @@ static gr_status fail_no_match(const struct vk_identity *identity, int count, co
     vk_identity_text(identity, vulkan, sizeof(vulkan));
     list_cuda_devices(count, cuda, sizeof(cuda));
     const char *advice =
-        gr_cuda_is_software()
+        gr_cuda_is_software() && is_lavapipe(identity)
+            ? "CUDA_VISIBLE_DEVICES hides the first device of the software CUDA driver, which "
+              "shares memory with it: name that one there, too."
+        : gr_cuda_is_software()
             ? "The software CUDA driver shares memory with Mesa's lavapipe only: choose that "
               "device, of the type VK_PHYSICAL_DEVICE_TYPE_CPU."
             : "Choose the VkPhysicalDevice of the same UUID (VkPhysicalDeviceIDProperties); "
