@@ -41,6 +41,38 @@ START_PEER_TEST(the_default_streams_are_the_callers)
 }
 END_TEST
 
+/* One that computes where OpenGL draws and one that computes elsewhere, whatever is current. */
+START_PEER_TEST(contexts_of_both_devices_on_one_thread)
+{
+    const CUcontext contexts[] = {drawing.context, fx.context};
+    const GLuint names[] = {gl_buffer_filled(SIZE, 1), gl_buffer_filled(SIZE, 2)};
+    CUstream streams[2] = {NULL, fx.stream};
+    gr_resource *resources[2];
+    CU(CtxSetCurrent(drawing.context));
+    CU(StreamCreate(&streams[0], CU_STREAM_NON_BLOCKING));
+    resources[0] = must_register(names[0]);
+    CU(CtxSetCurrent(fx.context));
+    resources[1] = must_peer(names[1], GR_READ_WRITE);
+    for (int round = 0; round < 12; round++) {
+        for (int i = 0; i < 2; i++) {
+            CU(CtxSetCurrent(round % 3 == 2 ? NULL : contexts[round % 3]));
+            gr_buffer *buffer = must_map_on(resources[i], streams[i]);
+            CU(CtxSetCurrent(contexts[i]));
+            cuda_fill(buffer, 16 * i + round);
+            CU(CtxSetCurrent(contexts[!i]));
+            assert_ok(gr_buffer_release(buffer));
+        }
+        for (int i = 0; i < 2; i++)
+            assert_gl_bytes(names[i], SIZE, 16 * i + round);
+    }
+    for (int i = 0; i < 2; i++)
+        gr_resource_free(resources[i]);
+    CU(CtxSetCurrent(drawing.context));
+    CU(StreamDestroy(streams[0]));
+    CU(CtxSetCurrent(fx.context));
+}
+END_TEST
+
 static void assert_refuses_stream(gr_resource *resource, CUstream stream, const char *device)
 {
     const CUstream of_map = fx.stream;
@@ -239,7 +271,8 @@ void add_order_cases(Suite *suite)
     TCase *order = add_peer_case(suite, "order");
     add_tests(order, what_gl_was_told_before_the_map_is_there, calls_do_not_wait_for_the_stream,
               a_map_waits_for_the_last_mappings_work, a_failed_map_keeps_the_last_mappings_work,
-              events_of_the_options, waiting_until_cuda_has_let_go);
+              events_of_the_options, waiting_until_cuda_has_let_go,
+              contexts_of_both_devices_on_one_thread);
     add_loop_tests(order, 3, a_stream_of_the_device_that_draws_is_refused);
     add_loop_tests(order, 2, the_default_streams_are_the_callers,
                    what_the_stream_has_before_the_release_is_there,
