@@ -242,10 +242,30 @@ static const char *name_changed_fds(void)
     return changed_fds;
 }
 
+void uuid_text(const void *uuid, char text[41])
+{
+    const unsigned char *u = uuid;
+    snprintf(text, 41, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+             u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13],
+             u[14], u[15]);
+}
+
 int fixture_cuda_device(void)
 {
     const char *number = getenv("GR_TEST_CUDA_DEVICE");
     return number ? atoi(number) : 0;
+}
+
+static int drawing_device;
+
+void fixture_draw_on(int device)
+{
+    drawing_device = device;
+}
+
+int fixture_drawing_device(void)
+{
+    return drawing_device;
 }
 
 void fixture_setup(void)
@@ -257,7 +277,7 @@ void fixture_setup(void)
     assert_ok(gr_cuda_load(true));
     fx.cu = gr_cuda();
     assert_made(fx.cu);
-    fx.egl = gr_egl_create(NULL);
+    fx.egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = drawing_device));
     assert_made(fx.egl);
     CU(DeviceGet(&fx.device, fixture_cuda_device()));
     CU(DevicePrimaryCtxRetain(&fx.context, fx.device));

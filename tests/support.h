@@ -53,9 +53,17 @@ extern struct fixture fx;
    nothing fails, that no OpenGL error is pending and that no file descriptor was left open. */
 void fixture_setup(void);
 
+void fixture_teardown(void);
+
 /* The number of the CUDA device that computes. */
 int fixture_cuda_device(void);
-void fixture_teardown(void);
+
+/* For children: OpenGL, and Vulkan, of the next set-up draw on this CUDA device instead of 0. */
+void fixture_draw_on(int device);
+int fixture_drawing_device(void);
+
+/* "GPU-01234567-...", as CUDA and its tools write a UUID. */
+void uuid_text(const void *uuid, char text[41]);
 
 /*
  * Runs what drivers open something for and keep it, before a case's own descriptors are counted;

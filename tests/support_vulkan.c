@@ -94,7 +94,8 @@ static void make_device(void)
 {
     assert_ok(gr_cuda_load(true));
     const gr_vk_headless_options options =
-        GR_INIT(gr_vk_headless_options, .validation = true, .message = hear);
+        GR_INIT(gr_vk_headless_options, .cuda_device = fixture_drawing_device(), .validation = true,
+                .message = hear);
     headless = gr_vk_headless_create(&options);
     if (!headless) {
         gr_error error;

@@ -61,9 +61,6 @@ bool device_has(const struct session *s, const char *extension);
 /* Wraps it; it is CUDA device 0. */
 gr_vk_device *must_wrap(const gr_vk_device_desc *info);
 
-/* "GPU-01234567-...". */
-void uuid_text(const void *uuid, char text[41]);
-
 /* ---- A Vulkan that lies ---------------------------------------------------------------------- */
 
 struct lies {

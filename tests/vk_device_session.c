@@ -55,14 +55,6 @@ void ask_device(const gr_vk_headless_info *h, VkPhysicalDeviceProperties *proper
     *properties = all.properties;
 }
 
-void uuid_text(const void *uuid, char text[41])
-{
-    const unsigned char *u = uuid;
-    snprintf(text, 41, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-             u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13],
-             u[14], u[15]);
-}
-
 void keep_vulkan(void)
 {
     static struct session kept;
