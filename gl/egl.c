@@ -53,6 +53,7 @@ static void restore_current(const struct current *saved)
 }
 
 #define CREATE_CALL "eglCreateContext"
+#define DEVICE_CALL "cuGLGetDevices"
 
 static gr_status fail_egl(const char *call, const char *origin, const char *what)
 {
@@ -179,9 +180,12 @@ static gr_status check_device(int cuda_device, const char *origin)
         if (devices[i] == wanted)
             return GR_OK;
     const char *renderer = (const char *)glGetString(GL_RENDERER);
-    return gr_fail_cuda(result ? result : CUDA_ERROR_INVALID_DEVICE, "cuGLGetDevices",
-                        "OpenGL on %s draws with %.100s, which is not CUDA device %d.", origin,
-                        renderer ? renderer : "?", cuda_device);
+    return gr_fail_cuda(result ? result : CUDA_ERROR_INVALID_DEVICE, DEVICE_CALL,
+                        "OpenGL on %s draws with %.100s, which is not CUDA device %d%s.", origin,
+                        renderer ? renderer : "?", cuda_device,
+                        gr_cuda_is_software() ? ": it draws for the software driver's first "
+                                                "device, which CUDA_VISIBLE_DEVICES may hide"
+                                              : "");
 }
 
 static void destroy_context(gr_egl *egl)
@@ -247,9 +251,16 @@ static gr_status check_options(const gr_egl_options *o, const char *call)
 }
 
 /*
- * Why nothing came about: the last candidate's error, with all that was found beside it. A context
- * that is refused, for its version for instance, is no sign that a driver is missing.
+ * Whether a driver may be missing: not where a context was refused, for its version for instance,
+ * or where Mesa draws, as it should, but for another software device.
  */
+static bool driver_may_be_missing(const struct gr_error_record *last)
+{
+    return strcmp(last->call, CREATE_CALL) != 0 &&
+           !(gr_cuda_is_software() && strcmp(last->call, DEVICE_CALL) == 0);
+}
+
+/* Why nothing came about: the last candidate's error, with all that was found beside it. */
 static gr_status explain(const gr_egl_options *o, size_t tried, const char *found, const char *call)
 {
     struct gr_error_record last;
@@ -260,7 +271,7 @@ static gr_status explain(const gr_egl_options *o, size_t tried, const char *foun
             GR_ERR_GL, call,
             "The display of the context to share with is not to be had again; found: %.240s.",
             found);
-    if (tried == 0 || strcmp(last.call, CREATE_CALL) != 0)
+    if (tried == 0 || driver_may_be_missing(&last))
         egl_vendor_advise(gr_cuda_is_software(), hint, sizeof(hint));
     if (tried == 0)
         return gr_fail(GR_ERR_GL, call,

@@ -191,6 +191,15 @@ static void tear_down(void)
 #define assert_says(text, part)                                                                    \
     ck_assert_msg(strstr(text, part), "\"%s\" is not in: %s", part, text)
 
+/* The last error's cause is the variable, not a driver that is missing. */
+static void assert_advises_no_driver(void)
+{
+    const char *message = gr_last_error()->message;
+    assert_says(message, "CUDA_VISIBLE_DEVICES");
+    ck_assert_msg(!strstr(message, "Install"), "%s", message);
+    gr_clear_error();
+}
+
 /* ---- OpenGL ---------------------------------------------------------------------------------- */
 
 /* What OpenGL says of itself: on the CPU Mesa's version, on a GPU what CUDA says. */
@@ -261,13 +270,18 @@ static void share_all_ways(int drawing, int computing)
     ck_assert_msg(peer->usable && strstr(peer->reason, numbers), "%s", peer->reason);
 }
 
-/* Where it does not draw, that is refused, and the number is CUDA's. */
+/*
+ * Where it does not draw, that is refused, and the number is CUDA's. Catches: the advice was to
+ * install Mesa, which draws on the other device.
+ */
 static void assert_egl_refuses(int number)
 {
     char not_it[64];
     const gr_egl_options options = GR_INIT(gr_egl_options, .cuda_device = number);
-    snprintf(not_it, sizeof(not_it), "not CUDA device %d.", number);
+    snprintf(not_it, sizeof(not_it), "not CUDA device %d: ", number);
     assert_null(gr_egl_create(&options), GR_ERR_GL, -1, not_it);
+    ck_assert_ptr_null(gr_egl_create(&options));
+    assert_advises_no_driver();
 }
 
 static int opengl(void)
@@ -336,6 +350,9 @@ static int vulkan(void)
     if (!draws(drawing)) {
         assert_null(gr_vk_headless_create(&GR_INIT(gr_vk_headless_options, .cuda_device = drawing)),
                     GR_ERR_UNSUPPORTED, 0, seen_uuid(drawing));
+        ck_assert_ptr_null(
+            gr_vk_headless_create(&GR_INIT(gr_vk_headless_options, .cuda_device = drawing)));
+        assert_advises_no_driver();
         return 0;
     }
     for (int computing = 0; computing < chosen->count; computing++) {

@@ -44,9 +44,9 @@ void vk_identity_text(const struct vk_identity *identity, char *text, size_t siz
  */
 static const char drawing_uuid[] = "libgrinterop-sof";
 
-static bool is_lavapipe(const struct vk_identity *identity)
+bool vk_is_software_device(const struct vk_identity *identity)
 {
-    return identity->type == VK_PHYSICAL_DEVICE_TYPE_CPU &&
+    return gr_cuda_is_software() && identity->type == VK_PHYSICAL_DEVICE_TYPE_CPU &&
            (identity->driver == VK_DRIVER_ID_MESA_LLVMPIPE || identity->driver == 0);
 }
 
@@ -56,7 +56,8 @@ bool vk_is_cuda_device(const struct vk_identity *identity, CUdevice device)
     if (gr_driver()->DeviceGetUuid(&uuid, device) != CUDA_SUCCESS)
         return false;
     if (gr_cuda_is_software())
-        return is_lavapipe(identity) && memcmp(uuid.bytes, drawing_uuid, sizeof(uuid.bytes)) == 0;
+        return vk_is_software_device(identity) &&
+               memcmp(uuid.bytes, drawing_uuid, sizeof(uuid.bytes)) == 0;
     return memcmp(uuid.bytes, identity->uuid, sizeof(identity->uuid)) == 0;
 }
 
@@ -97,7 +98,7 @@ static gr_status fail_no_match(const struct vk_identity *identity, int count, co
     vk_identity_text(identity, vulkan, sizeof(vulkan));
     list_cuda_devices(count, cuda, sizeof(cuda));
     const char *advice =
-        gr_cuda_is_software() && is_lavapipe(identity)
+        vk_is_software_device(identity)
             ? "CUDA_VISIBLE_DEVICES hides the first device of the software CUDA driver, which "
               "shares memory with it: name that one there, too."
         : gr_cuda_is_software()

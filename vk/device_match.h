@@ -29,6 +29,9 @@ void vk_identity_text(const struct vk_identity *identity, char *text, size_t siz
 /* The CUDA device of that ordinal, as CUDA counts. GR_ERR_INVALID_VALUE: there is none. */
 gr_status vk_get_cuda_device(int ordinal, CUdevice *device, const char *call);
 
+/* Whether it is the one that the software CUDA driver's first device shares memory with. */
+bool vk_is_software_device(const struct vk_identity *identity);
+
 /* Whether the Vulkan device and the CUDA device are one. The CUDA driver has to be loaded. */
 bool vk_is_cuda_device(const struct vk_identity *identity, CUdevice device);
 

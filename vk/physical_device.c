@@ -11,12 +11,16 @@
 #include "vk/error.h"
 #include "vk/loader.h"
 
-static gr_status fail_no_device(CUdevice cuda, const char *found, const char *call)
+static gr_status fail_no_device(CUdevice cuda, const char *found, bool has_lavapipe,
+                                const char *call)
 {
     char wanted[200];
     gr_device_text(cuda, wanted, sizeof(wanted));
     return gr_fail(GR_ERR_UNSUPPORTED, call, "No Vulkan device is %.160s. Vulkan has: %.270s. %s",
-                   wanted, found, vk_driver_hint());
+                   wanted, found,
+                   has_lavapipe ? "lavapipe draws for the software driver's first device, which "
+                                  "CUDA_VISIBLE_DEVICES may hide."
+                                : vk_driver_hint());
 }
 
 static gr_status pick(const struct vk_device_list *list, const VkPhysicalDevice devices[],
@@ -25,18 +29,20 @@ static gr_status pick(const struct vk_device_list *list, const VkPhysicalDevice 
 {
     char found[400] = "no device", one[160];
     size_t used = 0;
+    bool has_lavapipe = false;
     for (uint32_t i = 0; i < count; i++) {
         vk_identify(list->get_properties, devices[i], identity);
         if (vk_is_cuda_device(identity, cuda)) {
             *device = devices[i];
             return GR_OK;
         }
+        has_lavapipe = has_lavapipe || vk_is_software_device(identity);
         vk_identity_text(identity, one, sizeof(one));
         if (used < sizeof(found))
             used +=
                 (size_t)snprintf(found + used, sizeof(found) - used, "%s%s", used ? ", " : "", one);
     }
-    return fail_no_device(cuda, found, call);
+    return fail_no_device(cuda, found, has_lavapipe, call);
 }
 
 gr_status vk_physical_device_find(const struct vk_device_list *list, int cuda_device,
