@@ -78,11 +78,13 @@ static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *in
                         info->levels, gr_s(info->levels));
 }
 
-/* A copy that CUDA writes to goes into the storage itself, where OpenGL can keep that mapped. */
+/* A large copy that CUDA writes to goes into the storage itself, where OpenGL can keep it mapped.
+ */
 static GLbitfield storage_for(const struct gl_context *context, const struct wish *wish,
                               gr_transport transport)
 {
-    if (transport == GR_TRANSPORT_COPY && !(wish->flags & GR_READ_ONLY) && gl_staging_can(context))
+    if (transport == GR_TRANSPORT_COPY && !(wish->flags & GR_READ_ONLY) &&
+        gl_staging_pays(wish->size, wish->flags) && gl_staging_can(context))
         return gl_staging_storage_flags();
     return GL_MAP_READ_BIT | GL_MAP_WRITE_BIT;
 }

@@ -12,6 +12,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "gl/context_check.h"
+#include "gl/copy/staging.h"
 #include "gl/copy/texels.h"
 #include "gl/cuda_device.h"
 #include "gl/diagnose.h"
@@ -70,16 +71,26 @@ static void probe_shared(struct answer *answer)
     answer->info.usable = gl_shared_usable(answer->reason, sizeof(answer->reason)) == GR_OK;
 }
 
+static const char *way_of_copies(void)
+{
+    struct gl_context gl;
+    if (!gl_context_remember(&gl) || !gl_staging_can(&gl))
+        return "by the processor, since OpenGL lacks GL_ARB_buffer_storage or "
+               "GL_ARB_direct_state_access";
+    return "which OpenGL keeps mapped, so that no processor copies; by the processor what is "
+           "write_discard, up to " GL_COPY_BY_PROCESSOR_TEXT ", where that is faster";
+}
+
 static void probe_copy(struct answer *answer)
 {
     bool renderbuffers = gl_transfer_can(gl_target_of(GL_RENDERBUFFER));
     answer->info.usable = true;
-    snprintf(
-        answer->reason, sizeof(answer->reason),
-        "Works between any OpenGL and any CUDA device. Its price: a map, unless write_discard, "
-        "and a release, unless read_only, move all bytes through pinned host memory, and the "
-        "thread waits for OpenGL and for the stream.%s",
-        renderbuffers ? "" : " Renderbuffers would need OpenGL 4.3 or GL_ARB_copy_image.");
+    snprintf(answer->reason, sizeof(answer->reason),
+             "Works between any OpenGL and any CUDA device. Its price: a map, unless "
+             "write_discard, and a release, unless read_only, move all bytes through host memory "
+             "(%s), and the thread waits for OpenGL and for the stream.%s",
+             way_of_copies(),
+             renderbuffers ? "" : " Renderbuffers would need OpenGL 4.3 or GL_ARB_copy_image.");
 }
 
 /* The same trial in the context of the device that draws. */

@@ -163,6 +163,35 @@ START_COPY_TEST(only_the_directions_that_the_flags_need)
 }
 END_TEST
 
+static void write_all(gr_resource *resource, const struct image *image, unsigned number)
+{
+    gr_buffer *buffer = must_map_image(resource);
+    for (unsigned level = 0; level < image->levels; level++)
+        for (unsigned layer = 0; layer < image->layers; layer++)
+            cuda_write(buffer, image, level, layer, number);
+    assert_ok(gr_buffer_release(buffer));
+}
+
+/* What counts is the size of the whole: six faces with six levels lie in 512 KiB. */
+START_COPY_TEST(few_texels_go_by_the_processor)
+{
+    enum { FEW = 6 };
+    for (unsigned levels = FEW; levels <= FEW + 1; levels++) {
+        struct image image = image_make("RGBA8", "CUBE", 128, 128, levels);
+        fault->reset();
+        GR_AUTO(gr_resource) *writer = must_copy_image(&image, GR_WRITE_DISCARD);
+        if (levels == FEW)
+            assert_described(writer, "since up to 512 KiB the processor's copy is faster");
+        assert_calls("cuMemHostRegister", levels > FEW);
+        for (unsigned round = 1; round < 4; round++) {
+            write_all(writer, &image, round);
+            assert_image(&image, round);
+        }
+        image_delete(&image);
+    }
+}
+END_TEST
+
 /* ---- What a mapped image gives --------------------------------------------------------------- */
 
 START_COPY_TEST(surfaces_textures_and_linear_maps)
@@ -263,6 +292,6 @@ void add_copy_image_cases(Suite *suite, enum copy_gl gl)
     TCase *images = add_copy_case(suite, "images by copy", gl);
     add_loop_tests(images, image_target_count, bytes_of_every_format);
     add_tests(images, refused_formats_are_refused, only_the_directions_that_the_flags_need,
-              surfaces_textures_and_linear_maps, all_layers_in_one_array_to_read,
-              a_batch_of_images_and_buffers);
+              few_texels_go_by_the_processor, surfaces_textures_and_linear_maps,
+              all_layers_in_one_array_to_read, a_batch_of_images_and_buffers);
 }

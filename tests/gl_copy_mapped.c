@@ -9,6 +9,9 @@
 
 #define SIZE 4096
 
+/* What the processor copies, if CUDA only writes it, ends here. */
+#define LIMIT ((size_t)512 << 10)
+
 #define REGISTER   "cuMemHostRegister"
 #define UNREGISTER "cuMemHostUnregister"
 #define PINNED     "cuMemAllocHost"
@@ -48,7 +51,7 @@ END_TEST
 /* What CUDA only reads may be written by OpenGL before CUDA is through with it. */
 START_COPY_TEST(the_storage_of_what_is_created)
 {
-    GR_AUTO(gr_resource) *writer = must_create_copy(SIZE, GR_WRITE_DISCARD);
+    GR_AUTO(gr_resource) *writer = must_create_copy(LIMIT + 1, GR_WRITE_DISCARD);
     assert_described(writer, "transport copy, into its own storage, which OpenGL has mapped");
     GR_AUTO(gr_resource) *reader = must_create_copy(SIZE, GR_READ_ONLY);
     assert_described(reader, "transport copy, through a buffer that OpenGL has mapped");
@@ -57,6 +60,109 @@ START_COPY_TEST(the_storage_of_what_is_created)
     assert_described(other, "transport copy, through a buffer that OpenGL has mapped");
     write_mapped(other, 3);
     assert_gl_pattern(gr_gl_name(other), SIZE, 3);
+}
+END_TEST
+
+/* ---- By the processor, or by way of mapped memory -------------------------------------------- */
+
+static const char BY_PROCESSOR[] = "copy, through pinned host memory, since up to 512 KiB the "
+                                   "processor's copy is faster",
+                  BY_MAPPED[] = "copy, through a buffer that OpenGL has mapped",
+                  IN_PLACE[] = "copy, into its own storage, which OpenGL has mapped";
+
+static void assert_writes(gr_resource *resource, const char *way, unsigned registrations)
+{
+    const size_t size = gr_resource_size(resource);
+    assert_described(resource, way);
+    assert_calls(REGISTER, registrations);
+    assert_calls(PINNED, !registrations);
+    for (unsigned round = 1; round < 4; round++) {
+        write_mapped(resource, round);
+        assert_gl_pattern(gr_gl_name(resource), size, round);
+    }
+}
+
+START_COPY_TEST(few_bytes_go_by_the_processor)
+{
+    static const size_t sizes[] = {1, 3, 4096, LIMIT - 1, LIMIT, LIMIT + 1, LIMIT + 4096};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        const bool few = sizes[i] <= LIMIT;
+        fault->reset();
+        GR_AUTO(gr_resource) *own = must_copy(gl_buffer_filled(sizes[i], 0), GR_WRITE_DISCARD);
+        assert_writes(own, few ? BY_PROCESSOR : BY_MAPPED, !few);
+        fault->reset();
+        GR_AUTO(gr_resource) *created = must_create_copy(sizes[i], GR_WRITE_DISCARD);
+        assert_writes(created, few ? BY_PROCESSOR : IN_PLACE, !few);
+        GLint storage = 0;
+        glGetNamedBufferParameteriv(gr_gl_name(created), GL_BUFFER_STORAGE_FLAGS, &storage);
+        ck_assert_int_eq(!(storage & GL_MAP_PERSISTENT_BIT), few);
+    }
+}
+END_TEST
+
+/* Storage that cannot change takes the bytes from another buffer of OpenGL's. */
+START_COPY_TEST(few_bytes_into_storage_that_takes_no_data)
+{
+    static const size_t sizes[] = {LIMIT, LIMIT + 1};
+    for (size_t i = 0; i < 2; i++) {
+        GLuint name = 0;
+        glCreateBuffers(1, &name);
+        glNamedBufferStorage(name, (GLsizeiptr)sizes[i], NULL, 0);
+        fault->reset();
+        GR_AUTO(gr_resource) *resource = must_copy(name, GR_WRITE_DISCARD);
+        assert_writes(resource, i == 0 ? BY_PROCESSOR : BY_MAPPED, i != 0);
+        glDeleteBuffers(1, &name);
+    }
+}
+END_TEST
+
+/* A map that reads waits for OpenGL by either way. */
+START_COPY_TEST(what_cuda_reads_goes_by_mapped_memory)
+{
+    static const unsigned flags[] = {GR_READ_ONLY, GR_READ_WRITE};
+    for (size_t i = 0; i < 2; i++) {
+        GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(SIZE, 5), flags[i]);
+        assert_described(resource, BY_MAPPED);
+        gr_buffer *buffer = must_map(resource);
+        assert_cuda_pattern(buffer, 5);
+        assert_ok(gr_buffer_release(buffer));
+    }
+}
+END_TEST
+
+/* ---- When OpenGL is told to begin ------------------------------------------------------------ */
+
+static unsigned flushes;
+static __typeof__(epoxy_glFlush) real_flush;
+
+static void EPOXY_CALLSPEC count_flush(void)
+{
+    flushes++;
+    real_flush();
+}
+
+/*
+ * On a GPU that both share a flush while CUDA works would make it switch in each frame. A large
+ * copy takes so long that OpenGL is better at work meanwhile.
+ */
+START_COPY_TEST(few_bytes_do_not_make_opengl_begin)
+{
+    static const size_t sizes[] = {LIMIT, LIMIT + 1};
+    glFlush(); /* epoxy knows it from here on */
+    for (size_t i = 0; i < 2; i++) {
+        GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_filled(sizes[i], 0), GR_WRITE_DISCARD);
+        gr_buffer *buffer = must_map(resource);
+        struct gate *gate = gate_put(fx.stream);
+        gate_open_after(gate, 30);
+        real_flush = epoxy_glFlush;
+        flushes = 0;
+        epoxy_glFlush = count_flush;
+        gr_status status = gr_buffer_release(buffer);
+        epoxy_glFlush = real_flush;
+        assert_ok(status);
+        ck_assert(gate_is_open(gate));
+        ck_assert_int_eq(flushes > 0, i != 0);
+    }
 }
 END_TEST
 
@@ -145,10 +251,10 @@ static unsigned count_buffers(void)
 START_COPY_TEST(each_mapping_ends_once)
 {
     struct image image = image_make("RGBA8", "CUBE", 8, 8, 1);
-    GLuint name = gl_buffer_filled(SIZE, 1);
+    GLuint name = gl_buffer_filled(SIZE, 1), large = gl_buffer_filled(LIMIT + 1, 1);
     unsigned before = count_buffers();
     for (int i = 0; i < 5; i++) {
-        gr_resource *made[] = {must_copy(name, GR_READ_ONLY), must_copy(name, GR_WRITE_DISCARD),
+        gr_resource *made[] = {must_copy(name, GR_READ_ONLY), must_copy(large, GR_WRITE_DISCARD),
                                must_copy_image(&image, GR_READ_WRITE),
                                must_create_copy(SIZE, GR_READ_WRITE)};
         ck_assert_uint_eq(count_buffers(), before + 4);
@@ -234,6 +340,8 @@ void add_mapped_cases(Suite *suite, enum copy_gl gl)
 {
     add_tests(add_copy_case(suite, "host memory of copies", gl), memory_that_opengl_has_mapped,
               memory_of_cuda_where_it_takes_no_mapping, the_storage_of_what_is_created,
+              few_bytes_go_by_the_processor, few_bytes_into_storage_that_takes_no_data,
+              what_cuda_reads_goes_by_mapped_memory, few_bytes_do_not_make_opengl_begin,
               bytes_both_ways_in_place, cuda_writes_after_opengl_has_read, a_part_goes_to_its_place,
               created_and_deleted_while_mapped, each_mapping_ends_once,
               a_mapping_outlives_what_streams_do_with_it,

@@ -12,8 +12,25 @@
 #include <epoxy/egl.h>
 
 #define SLOTS 4
-#define SIDE  16
-#define SIZE  (SIDE * SIDE * 4) /* of a buffer, and of a texture of RGBA8 */
+
+/*
+ * Of a texture of RGBA8, and a buffer has as many bytes: what the processor copies where CUDA only
+ * writes, and what goes by way of mapped memory.
+ */
+enum { SMALL = 16, LARGE = 400, MOST_BYTES = LARGE * LARGE * 4 };
+
+static size_t side;
+#define SIZE (side * side * 4)
+
+static void be_small(void)
+{
+    side = SMALL;
+}
+
+static void be_large(void)
+{
+    side = LARGE;
+}
 
 /* ---- Slots ----------------------------------------------------------------------------------- */
 
@@ -39,7 +56,7 @@ static void make_one(unsigned i, unsigned flags)
         set.names[i] = gr_gl_name(set.resources[i]);
         break;
     default:
-        set.images[i] = image_make("RGBA8", "2D", SIDE, SIDE, 1);
+        set.images[i] = image_make("RGBA8", "2D", (unsigned)side, (unsigned)side, 1);
         set.resources[i] = must_copy_image(&set.images[i], flags);
         break;
     }
@@ -78,7 +95,7 @@ static void end(gr_ring *ring)
 
 static CUDA_MEMCPY3D whole_image(gr_buffer *buffer, unsigned index, bool to_image)
 {
-    CUDA_MEMCPY3D copy = {.WidthInBytes = SIDE * 4, .Height = SIDE, .Depth = 1};
+    CUDA_MEMCPY3D copy = {.WidthInBytes = side * 4, .Height = side, .Depth = 1};
     CUarray array = gr_buffer_array(buffer, 0, 0);
     ck_assert_ptr_nonnull(array);
     copy.srcMemoryType = to_image ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_ARRAY;
@@ -86,7 +103,7 @@ static CUDA_MEMCPY3D whole_image(gr_buffer *buffer, unsigned index, bool to_imag
     copy.srcArray = to_image ? NULL : array;
     copy.dstArray = to_image ? array : NULL;
     copy.srcDevice = copy.dstDevice = set.scratch[index];
-    copy.srcPitch = copy.dstPitch = SIDE * 4;
+    copy.srcPitch = copy.dstPitch = side * 4;
     return copy;
 }
 
@@ -104,7 +121,7 @@ static void cuda_writes(const gr_slot *slot, int value)
 
 static void assert_cuda_reads(const gr_slot *slot, int value)
 {
-    unsigned char bytes[SIZE];
+    static unsigned char bytes[MOST_BYTES];
     CUdeviceptr from =
         set.kind == TEXTURES ? set.scratch[slot->index] : gr_buffer_ptr(slot->buffer);
     if (set.kind == TEXTURES) {
@@ -118,19 +135,22 @@ static void assert_cuda_reads(const gr_slot *slot, int value)
 
 static void gl_writes(unsigned index, int value)
 {
-    unsigned char bytes[SIZE];
+    static unsigned char bytes[MOST_BYTES];
     memset(bytes, value, SIZE);
     if (set.kind == TEXTURES)
-        image_upload(&set.images[index], 0, 0, bytes);
+        glTextureSubImage2D(set.images[index].name, 0, 0, 0, (GLsizei)side, (GLsizei)side, GL_RGBA,
+                            GL_UNSIGNED_BYTE, bytes);
     else
         gl_write(set.names[index], bytes, SIZE);
 }
 
 static void assert_gl_reads(unsigned index, int value)
 {
-    unsigned char bytes[SIZE] = {0};
+    static unsigned char bytes[MOST_BYTES];
+    memset(bytes, 0, SIZE);
     if (set.kind == TEXTURES)
-        image_download(&set.images[index], 0, 0, bytes);
+        glGetTextureImage(set.images[index].name, 0, GL_RGBA, GL_UNSIGNED_BYTE, (GLsizei)SIZE,
+                          bytes);
     else
         gl_read(set.names[index], bytes, SIZE);
     assert_bytes(bytes, SIZE, value & 255);
@@ -342,18 +362,19 @@ static void write_part(gr_resource *resource, size_t offset, size_t size, int va
 /* With a copy the bytes outside of a part stay, and they are the frame's. */
 START_COPY_TEST(a_part_that_is_written_after_a_ring)
 {
-    enum { PART = SIZE / 4 };
+    static unsigned char bytes[MOST_BYTES];
+    const size_t part = SIZE / 4;
     gr_ring *ring = make_ring(_i ? CREATED_BUFFERS : OWN_BUFFERS, GR_SIDE_CUDA, GR_WRITE_DISCARD);
     for (int i = 0; i < SLOTS; i++)
         cuda_publishes(ring, i + 1);
     free_without_context(ring);
     for (unsigned i = 0; i < SLOTS; i++) {
-        unsigned char bytes[SIZE] = {0};
-        write_part(set.resources[i], SIZE / 2, PART, 0x77);
+        memset(bytes, 0, SIZE);
+        write_part(set.resources[i], SIZE / 2, part, 0x77);
         gl_read(set.names[i], bytes, SIZE);
         assert_bytes(bytes, SIZE / 2, (int)i + 1);
-        assert_bytes(bytes + SIZE / 2, PART, 0x77);
-        assert_bytes(bytes + SIZE / 2 + PART, SIZE / 2 - PART, (int)i + 1);
+        assert_bytes(bytes + SIZE / 2, part, 0x77);
+        assert_bytes(bytes + SIZE / 2 + part, SIZE / 2 - part, (int)i + 1);
     }
     end(NULL);
 }
@@ -378,13 +399,13 @@ START_COPY_TEST(a_slot_whose_object_is_gone)
 END_TEST
 
 /* Frames that go in pieces: OpenGL has the first one before CUDA has sent the last. */
-START_COPY_TEST(large_frames_in_flight)
+START_COPY_TEST(frames_in_pieces_in_flight)
 {
-    enum { LARGE = 9 << 20 };
+    enum { BYTES = 9 << 20 };
     const gr_slot *slot;
     gr_resource *resources[2];
     for (int i = 0; i < 2; i++)
-        resources[i] = must_copy(gl_buffer_filled(LARGE, 0), GR_WRITE_DISCARD);
+        resources[i] = must_copy(gl_buffer_filled(BYTES, 0), GR_WRITE_DISCARD);
     gr_ring *ring = gr_ring_create(resources, 2, NULL);
     assert_made(ring);
     for (int frame = 0; frame < 6; frame++) {
@@ -394,7 +415,7 @@ START_COPY_TEST(large_frames_in_flight)
         if (frame == 0)
             continue;
         assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
-        assert_gl_bytes(gr_gl_name(slot->resource), LARGE, frame);
+        assert_gl_bytes(gr_gl_name(slot->resource), BYTES, frame);
         assert_ok(gr_ring_give_back(ring, &slot, 1));
     }
     gr_ring_free(ring);
@@ -436,14 +457,14 @@ START_COPY_TEST(cuda_reads_late)
             CUDA_MEMCPY3D copy = whole_image(slot->buffer, slot->index, false);
             CU(Memcpy3DAsync(&copy, fx.stream));
         }
-        CU(MemcpyDtoHAsync(got + i * SIZE, from, SIZE, fx.stream));
+        CU(MemcpyDtoHAsync(got + (size_t)i * SIZE, from, SIZE, fx.stream));
         assert_ok(gr_ring_give_back(ring, &slot, 1));
     }
     ck_assert_msg(!gate_is_open(gate), "a frame has waited for the stream");
     gate_open(gate);
     CU(StreamSynchronize(fx.stream));
     for (int i = 0; i < 2 * SLOTS; i++)
-        assert_bytes(got + i * SIZE, SIZE, i + 1);
+        assert_bytes(got + (size_t)i * SIZE, SIZE, i + 1);
     CU(MemFreeHost(got));
     end(ring);
 }
@@ -495,17 +516,26 @@ START_COPY_TEST(what_cannot_be_fetched_is_not_published)
 }
 END_TEST
 
-void add_copy_ring_cases(Suite *suite, enum copy_gl gl)
+static void add_writes(Suite *suite, const char *name, enum copy_gl gl, SFun be_of_a_size)
 {
-    TCase *writes = add_copy_case(suite, "rings by copy, CUDA writes", gl);
+    TCase *writes = add_copy_case(suite, name, gl);
+    tcase_add_checked_fixture(writes, be_of_a_size, NULL);
     add_loop_tests(writes, KINDS, four_frames_are_on_their_way_at_once,
                    who_takes_a_frame_waits_for_it, a_sequence_with_four_in_flight,
                    slots_that_cuda_reads_and_writes, a_reading_that_is_cancelled_is_read_again);
-    add_tests(writes, large_frames_in_flight);
     add_loop_tests(writes, 2, a_frame_that_opengl_refused_is_taken_later,
                    frames_left_in_a_ring_reach_their_objects, a_part_that_is_written_after_a_ring,
                    a_slot_whose_object_is_gone);
+}
+
+void add_copy_ring_cases(Suite *suite, enum copy_gl gl)
+{
+    if (gl != GL_WITH_PINNED) /* which is as without */
+        add_writes(suite, "rings by copy, CUDA writes", gl, be_small);
+    add_writes(suite, "rings by copy, CUDA writes much", gl, be_large);
+    add_tests(add_copy_case(suite, "rings by copy, in pieces", gl), frames_in_pieces_in_flight);
     TCase *reads = add_copy_case(suite, "rings by copy, OpenGL writes", gl);
+    tcase_add_checked_fixture(reads, be_small, NULL);
     add_loop_tests(reads, KINDS, four_frames_of_opengls, cuda_reads_late,
                    nothing_stale_is_left_by_a_ring);
     if (gl != GL_WITH_PINNED) /* in which nothing is fetched ahead */

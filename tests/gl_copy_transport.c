@@ -301,7 +301,7 @@ START_TEST(probe_says_what_works_and_why)
     ck_assert_ptr_nonnull(strstr(interop->reason, "UUID GPU-"));
     ck_assert_int_eq(shared->transport, GR_TRANSPORT_SHARED);
     ck_assert(copy->usable);
-    ck_assert_ptr_nonnull(strstr(copy->reason, "pinned"));
+    ck_assert_ptr_nonnull(strstr(copy->reason, "write_discard, up to 512 KiB"));
 }
 END_TEST
 

@@ -174,7 +174,7 @@ static gr_resource *made_by_copy(gr_resource *resource)
     assert_made(resource);
     ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_COPY);
     if (pinned)
-        assert_described(resource, "copy, through pinned host memory, since cuMemHostRegister ");
+        assert_described(resource, "copy, through pinned host memory, since ");
     return resource;
 }
 

@@ -3,8 +3,8 @@
  * The copy transport's operations. A map takes the bytes out of OpenGL and gives them to the
  * stream; a release takes them out of the stream, waits for that, and puts them into OpenGL. Each
  * only where the flags need it. Between the two is host memory: where OpenGL can keep a buffer
- * mapped and CUDA takes that, memory that both sides' copy engines come to (staging.h), else
- * CUDA's, to which the calling thread copies.
+ * mapped, CUDA takes that, and it pays, memory that both sides' copy engines come to (staging.h),
+ * else CUDA's, between which and OpenGL the calling thread copies.
  */
 #include "gl/copy/copy.h"
 

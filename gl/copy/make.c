@@ -58,7 +58,7 @@ static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, unsigned 
     CUresult result = make_events(copy, two);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
-    gl_staging_make(r, copy, two ? 2 : 1);
+    gl_staging_make(r, copy, flags);
     result = gl_pieces_make_events(copy);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);

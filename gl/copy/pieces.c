@@ -31,10 +31,16 @@ CUresult gl_pieces_make_events(struct gl_copy *copy)
     return result;
 }
 
+/* What is small is over before OpenGL has begun, and a GPU that both share would switch for it. */
+static bool is_flushed_for(const gr_resource *resource)
+{
+    return ((const struct gl_resource *)resource)->copy->size > GL_COPY_BY_PROCESSOR;
+}
+
 gr_status gl_copy_await(CUevent event, const gr_resource *resource)
 {
     const gr_cuda_api *cu = gr_driver();
-    if (cu->EventQuery(event) == CUDA_ERROR_NOT_READY)
+    if (is_flushed_for(resource) && cu->EventQuery(event) == CUDA_ERROR_NOT_READY)
         glFlush();
     CUresult result = cu->EventSynchronize(event);
     if (result == CUDA_SUCCESS)

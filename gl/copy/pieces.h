@@ -27,7 +27,8 @@ static inline size_t gl_piece_size(const struct gl_pieces *pieces, size_t at)
 CUresult gl_pieces_make_events(struct gl_copy *copy);
 
 /*
- * The thread waits until a stream has passed the event; OpenGL works meanwhile on what it was told.
+ * The thread waits until a stream has passed the event. For a large copy OpenGL works meanwhile on
+ * what it was told.
  */
 gr_status gl_copy_await(CUevent event, const gr_resource *resource);
 

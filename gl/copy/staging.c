@@ -24,6 +24,12 @@ bool gl_staging_can(const struct gl_context *context)
            (epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage"));
 }
 
+/* What CUDA reads is OpenGL's to write first, for which the thread waits by either way. */
+bool gl_staging_pays(size_t size, unsigned flags)
+{
+    return !(flags & GR_WRITE_DISCARD) || size > GL_COPY_BY_PROCESSOR;
+}
+
 /* In the processor's memory, where both sides' copy engines come. */
 unsigned int gl_staging_storage_flags(void)
 {
@@ -122,9 +128,14 @@ static void take_buffer(struct gl_copy *copy, unsigned halves)
     snprintf(copy->way, sizeof(copy->way), "through a buffer that OpenGL has mapped");
 }
 
-void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned halves)
+void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned flags)
 {
+    const unsigned halves = flags & GR_READ_ONLY ? 2 : 1;
     struct gl_errors errors;
+    if (!gl_staging_pays(copy->size, flags)) {
+        no_way(copy, "up to " GL_COPY_BY_PROCESSOR_TEXT " the processor's copy is faster", "");
+        return;
+    }
     if (!gl_staging_can(&r->context)) {
         no_way(copy, "OpenGL lacks GL_ARB_buffer_storage or GL_ARB_direct_state_access", "");
         return;

@@ -12,15 +12,21 @@
 /* Whether this OpenGL, whose context is current, has buffers that stay mapped. */
 bool gl_staging_can(const struct gl_context *context);
 
+/*
+ * Whether so many bytes, with these flags, go by way of it, where it can be: not the few that CUDA
+ * only writes, which the processor copies.
+ */
+bool gl_staging_pays(size_t size, unsigned flags);
+
 /* How storage is made that gl_staging_make() can use as it is. */
 unsigned int gl_staging_storage_flags(void);
 
 /*
- * Makes room for the bytes of `copy`, once for each half, and sets its `host`; the object's own
- * storage where grinterop made that so. Where it cannot be, copy->staging.bytes is NULL, and
- * copy->way says why. Both contexts are current.
+ * Makes room for the bytes of `copy`, once for each half, of which read_only has two, and sets its
+ * `host`; the object's own storage where grinterop made that so. Where it cannot be or does not
+ * pay, copy->staging.bytes is NULL, and copy->way says why. Both contexts are current.
  */
-void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned halves);
+void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned flags);
 
 /* OpenGL's buffer, and where in it the bytes of a half begin. */
 unsigned int gl_staging_buffer(const struct gl_resource *r);
