@@ -123,6 +123,15 @@ if [ "${GR_CUDA_DRIVER-}" = soft ]; then
         measured frames.json ring/1 ring/16 hand/1 hand/16 read/ring/1 read/hand/1
 fi
 
+# Where Vulkan is missing the rows say so.
+check frames_vulkan 0 "$frames" --quick --only vulkan/ --json frames-vulkan.json &&
+    says_not out WRONG
+if [ "${GR_CUDA_DRIVER-}" = soft ]; then
+    check vulkan_rows 0 test -s frames-vulkan.json &&
+        measured frames-vulkan.json vulkan/draw vulkan/1 vulkan/16 vulkan/read/bound vulkan/read/1 \
+            vulkan/read/16
+fi
+
 # ---- CUDA on one device, OpenGL on another ----
 
 second='--quick --only bound --meshes 16 --cuda-device 1 --gl-device 0'
@@ -140,7 +149,8 @@ check latency_two 0 "$latency" --quick --cuda-device 1 --gl-device 0 --json late
     measured latency.json alone interop hand/1
 if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     check two_shared 0 test -s frames.json &&
-        measured frames.json peer ring/1 ring/16 read/peer read/ring/1 &&
+        measured frames.json peer ring/1 ring/16 read/peer read/ring/1 vulkan/read/bound \
+            vulkan/read/1 vulkan/read/16 &&
         measured latency.json peer shared ring/1 ring/3 threads/1 threads/3
 fi
 finish

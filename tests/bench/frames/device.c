@@ -77,7 +77,7 @@ bool frames_gl_ok(const char *doing)
  */
 static float phase_of(unsigned frames_left)
 {
-    return (float)(frames_left % 61 * 23 % 61) / 61.0f;
+    return (float)(frames_left % FRAMES_PHASES * 23 % FRAMES_PHASES) / FRAMES_PHASES;
 }
 
 static bool launch(const struct frames *f, CUdeviceptr vertices, float phase)

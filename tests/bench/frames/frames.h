@@ -27,7 +27,8 @@ enum {
     FRAMES_MOST_SLOTS = 256,
     FRAMES_MESHES = 3,
     FRAMES_MOST_COPIES = 6, /* slots of a ring by copy */
-    FRAMES_ROWS = 64
+    FRAMES_PHASES = 61,     /* meshes and pictures that differ */
+    FRAMES_ROWS = 96
 };
 
 struct frames_vulkan;
@@ -94,6 +95,7 @@ enum frames_part {
     FRAMES_HAND,
     FRAMES_VULKAN,
     FRAMES_READ,
+    FRAMES_VULKAN_READ,
     FRAMES_WHY,
     FRAMES_PARTS
 };
@@ -172,8 +174,8 @@ void frames_read(struct frames *frames);
 const char *frames_last_words(void); /* what the functions that failed said last */
 void frames_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What draws the points, for OpenGL and for Vulkan. */
-extern const struct glsl mesh_vert, mesh_frag;
+/* What draws the points and the picture, for OpenGL and for Vulkan. */
+extern const struct glsl mesh_vert, mesh_frag, picture_vert, picture_frag;
 
 /* The kernel as the CUDA driver in use takes it. */
 const unsigned char *frames_kernel(size_t *size);
@@ -213,6 +215,12 @@ bool frames_vulkan_frame(struct frames *, struct frames_run *);
 bool frames_vulkan_draw_only(struct frames *, struct frames_run *);
 bool frames_vulkan_close_ring(struct frames *, struct frames_run *);
 
+/* vulkan_read_rows.c */
+bool frames_vulkan_read_open(struct frames *, struct frames_run *);
+bool frames_vulkan_read_alone(struct frames *, struct frames_run *);
+bool frames_vulkan_read_frame(struct frames *, struct frames_run *);
+bool frames_vulkan_read_close(struct frames *, struct frames_run *);
+
 /* picture.c: what OpenGL draws for CUDA to read */
 bool frames_picture_open(struct frames *frames);
 void frames_picture_close(struct frames *frames);
@@ -231,6 +239,7 @@ bool frames_read_open_peer(struct frames *, struct frames_run *);
 bool frames_read_frame(struct frames *, struct frames_run *);
 bool frames_read_open_ring(struct frames *, struct frames_run *);
 bool frames_read_ring(struct frames *, struct frames_run *);
+bool frames_read_slot(struct frames *, struct frames_run *); /* the next of the ring, and back */
 
 /* rows.c: what rows of both directions do */
 bool frames_make_buffer(struct frames *frames, struct frames_run *run);

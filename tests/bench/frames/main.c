@@ -73,8 +73,8 @@ static bool take_device(const char *text, void *options)
 }
 
 /* With two devices only the rows that say something there. */
-static const char ACROSS[] =
-    "kernel,draw,bound,raw,grinterop,peer,shared,ring/1,hand/,vulkan/draw,vulkan/1,read/";
+static const char ACROSS[] = "kernel,draw,bound,raw,grinterop,peer,shared,ring/1,hand/,vulkan/draw,"
+                             "vulkan/1,read/,vulkan/read/";
 
 static struct options read_options(int argc, char *argv[])
 {
@@ -118,8 +118,7 @@ static struct options read_options(int argc, char *argv[])
         argc, argv, bench_program, rows,
         "A CUDA kernel writes a mesh of w by w points, OpenGL or Vulkan draws it into 512 by 512 "
         "pixels: raw interop in order, grinterop in order, grinterop's ring with frames in flight. "
-        "Or "
-        "OpenGL draws a picture of w by w pixels, and CUDA filters it.",
+        "Or OpenGL or Vulkan draws a picture of w by w pixels, and CUDA filters it.",
         BENCH_NOTES);
     if (!o.only)
         o.only = o.ordinal == o.gl_ordinal ? "" : ACROSS;

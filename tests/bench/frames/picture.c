@@ -9,26 +9,12 @@
 
 #include <epoxy/gl.h>
 
+#include "examples/glsl.h"
 #include "examples/shader.h"
 #include "tests/bench/frames/frames.h"
 
-static const char VERTEX[] = "#version 430\n"
-                             "void main()\n"
-                             "{\n"
-                             "    vec2 at = vec2(gl_VertexID == 1 ? 3.0 : -1.0,\n"
-                             "                   gl_VertexID == 2 ? 3.0 : -1.0);\n"
-                             "    gl_Position = vec4(at, 0.5, 1.0);\n"
-                             "}\n";
-
-/* Whole numbers, so that every frame's picture is exact, and another in each place. */
-static const char FRAGMENT[] =
-    "#version 430\n"
-    "uniform float phase;\n"
-    "out vec4 pixel;\n"
-    "void main()\n"
-    "{\n"
-    "    pixel = vec4(floor(gl_FragCoord.xy), floor(phase * 61.0 + 0.5), 1.0);\n"
-    "}\n";
+GLSL(picture, vert);
+GLSL(picture, frag);
 
 bool frames_picture_open(struct frames *f)
 {
@@ -36,7 +22,7 @@ bool frames_picture_open(struct frames *f)
     glGenFramebuffers(1, &p->framebuffer);
     glGenRenderbuffers(1, &p->colour);
     glGenVertexArrays(1, &p->vertex_array);
-    p->program = shader_program(VERTEX, FRAGMENT);
+    p->program = shader_program(picture_vert.text, picture_frag.text);
     p->phase = glGetUniformLocation(p->program, "phase");
     return p->program != 0 && frames_gl_ok("prepare a picture");
 }

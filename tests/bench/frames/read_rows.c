@@ -59,6 +59,16 @@ bool frames_read_open_ring(struct frames *f, struct frames_run *run)
     return frames_open_ring(f, run, GR_SIDE_GRAPHICS);
 }
 
+bool frames_read_slot(struct frames *f, struct frames_run *run)
+{
+    if (gr_ring_acquire_read(run->ring, f->on.stream, run->slots, 1, 0) != GR_OK)
+        return frames_grinterop_failed("gr_ring_acquire_read");
+    if (frames_picture_filter(f, gr_buffer_ptr(run->slots[0]->buffer)))
+        return frames_ring_give_back(run);
+    gr_ring_cancel_read(run->ring, run->slots, 1);
+    return false;
+}
+
 bool frames_read_ring(struct frames *f, struct frames_run *run)
 {
     if (gr_ring_acquire_write(run->ring, GR_STREAM_NONE, run->slots, 1, 0) != GR_OK)
@@ -66,10 +76,5 @@ bool frames_read_ring(struct frames *f, struct frames_run *run)
     frames_picture_draw(f, gr_gl_name(run->slots[0]->resource));
     if (gr_ring_publish(run->ring, run->slots, 1) != GR_OK)
         return frames_grinterop_failed("gr_ring_publish");
-    if (gr_ring_acquire_read(run->ring, f->on.stream, run->slots, 1, 0) != GR_OK)
-        return frames_grinterop_failed("gr_ring_acquire_read");
-    if (frames_picture_filter(f, gr_buffer_ptr(run->slots[0]->buffer)))
-        return frames_ring_give_back(run);
-    gr_ring_cancel_read(run->ring, run->slots, 1);
-    return false;
+    return frames_read_slot(f, run);
 }

@@ -243,6 +243,11 @@ static bool close_ring(struct frames *f, struct frames_run *run)
                 .barriers = true                                                                   \
             }                                                                                      \
     }
+#define VULKAN_READ(key, label, slots, frame, loose)                                               \
+    {                                                                                              \
+        key, label, FRAMES_VULKAN_READ, slots, 1, frames_vulkan_read_open, frame,                  \
+            frames_vulkan_read_close, .unchecked = loose, .reads = true                            \
+    }
 /* What is not named is 0: never. */
 #define HAND(key, label, slots, ...)                                                               \
     {                                                                                              \
@@ -255,9 +260,13 @@ static bool close_ring(struct frames *f, struct frames_run *run)
 #define EACH .cuda_waits = 1, .cuda_signals = 1, .gl_waits = 1, .gl_signals = 1, .flushes = 1
 
 const char *const frames_part_titles[FRAMES_PARTS] = {
-    [FRAMES_BOUND] = "Nobody waits",        [FRAMES_IN_ORDER] = "OpenGL, in order",
-    [FRAMES_IN_FLIGHT] = "OpenGL, gr_ring", [FRAMES_HAND] = "OpenGL, raw calls",
-    [FRAMES_VULKAN] = "Vulkan, gr_ring",    [FRAMES_READ] = "OpenGL draws, CUDA reads",
+    [FRAMES_BOUND] = "Nobody waits",
+    [FRAMES_IN_ORDER] = "OpenGL, in order",
+    [FRAMES_IN_FLIGHT] = "OpenGL, gr_ring",
+    [FRAMES_HAND] = "OpenGL, raw calls",
+    [FRAMES_VULKAN] = "Vulkan, gr_ring",
+    [FRAMES_READ] = "OpenGL draws, CUDA reads",
+    [FRAMES_VULKAN_READ] = "Vulkan draws, CUDA reads",
     [FRAMES_WHY] = "Shared by hand",
 };
 
@@ -315,6 +324,9 @@ const struct frames_kind frames_kinds[] = {
          frames_hand_close),
     READ("read/hand/16", "raw shared, 16 in flight", 18, frames_hand_open, frames_hand_read_frame,
          frames_hand_close),
+    VULKAN_READ("vulkan/read/bound", "both, unsynchronised", 1, frames_vulkan_read_alone, true),
+    VULKAN_READ("vulkan/read/1", "1 in flight", 3, frames_vulkan_read_frame, false),
+    VULKAN_READ("vulkan/read/16", "16 in flight", 18, frames_vulkan_read_frame, false),
 
     HAND("why/kernel", "kernel, no semaphore", 1, .kernel = true),
     HAND("why/kernel-signal", "kernel, signal", 1, .kernel = true, .cuda_signals = 1),

@@ -30,9 +30,9 @@ struct chart {
 };
 
 static const char *const COLOURS[FRAMES_PARTS] = {
-    [FRAMES_BOUND] = "#8a94a6", [FRAMES_IN_ORDER] = "#c2410c", [FRAMES_IN_FLIGHT] = "#2563a8",
-    [FRAMES_HAND] = "#7c3aed",  [FRAMES_VULKAN] = "#0f766e",   [FRAMES_READ] = "#a16207",
-    [FRAMES_WHY] = "#6b7280",
+    [FRAMES_BOUND] = "#8a94a6",       [FRAMES_IN_ORDER] = "#c2410c", [FRAMES_IN_FLIGHT] = "#2563a8",
+    [FRAMES_HAND] = "#7c3aed",        [FRAMES_VULKAN] = "#0f766e",   [FRAMES_READ] = "#a16207",
+    [FRAMES_VULKAN_READ] = "#4d7c0f", [FRAMES_WHY] = "#6b7280",
 };
 
 static void escaped(FILE *file, const char *text)

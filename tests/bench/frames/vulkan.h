@@ -8,8 +8,18 @@
 #include "examples/vulkan_memory.h"
 #include "tests/bench/frames/frames.h"
 
-/* What all of Vulkan's frames draw with. */
+/* What is drawn, and into which target. */
+struct frames_vulkan_plan {
+    VkFormat format;
+    int size; /* pixels each way */
+    const struct glsl *vert, *frag;
+    bool points; /* of vertices; else one triangle over all, to whose fragments the phase is pushed
+                  */
+};
+
+/* What frames are drawn with. */
 struct frames_vulkan_draw {
+    int size;
     struct vulkan_image image;
     VkRenderPass pass;
     VkFramebuffer framebuffer;
@@ -19,7 +29,8 @@ struct frames_vulkan_draw {
 
 struct frames_vulkan {
     struct vulkan vulkan;
-    struct frames_vulkan_draw draw;
+    struct frames_vulkan_draw draw;    /* of the points */
+    struct frames_vulkan_draw picture; /* of what CUDA reads, while such a row is open */
     struct vulkan_buffer pixels;
     const VkCommandBuffer *stamps; /* if not NULL, one to submit after each frame's drawing */
 };
@@ -28,9 +39,23 @@ struct frames_vulkan {
  * vulkan_draw.c: false after an error, which has been printed; either way the free function
  * cleans up.
  */
-bool frames_vulkan_draw_init(const struct vulkan *vulkan, struct frames_vulkan_draw *draw);
+bool frames_vulkan_draw_init(const struct vulkan *vulkan, const struct frames_vulkan_plan *plan,
+                             struct frames_vulkan_draw *draw);
 void frames_vulkan_draw_free(const struct vulkan *vulkan, struct frames_vulkan_draw *draw);
-void frames_vulkan_draw_record(const struct vulkan *vulkan, const struct frames_vulkan_draw *draw,
+void frames_vulkan_draw_points(const struct vulkan *vulkan, const struct frames_vulkan_draw *draw,
                                VkCommandBuffer commands, VkBuffer vertices, uint32_t count);
+/* And copied into the buffer. */
+void frames_vulkan_draw_picture(const struct vulkan *vulkan, const struct frames_vulkan_draw *draw,
+                                VkCommandBuffer commands, float phase, VkBuffer into);
+
+/*
+ * vulkan_rows.c: a submit after what `points` say, if they are given, which `stage` waits for: a
+ * ring's resources have one pair of semaphores.
+ */
+bool frames_vulkan_submit(const struct frames *frames, const VkCommandBuffer commands[], uint32_t n,
+                          const gr_submit *points, VkPipelineStageFlags stage);
+
+/* False, and the reason is said, where there is no Vulkan. */
+bool frames_vulkan_is_there(const struct frames *frames);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What Vulkan draws with: the target, and a pipeline that draws points as OpenGL does.
+ * What Vulkan draws with: a target, and a pipeline that draws points or a picture as OpenGL does.
  */
 #include "tests/bench/frames/vulkan.h"
 
 #include <stdio.h>
 
-static bool make_pass(const struct vulkan *v, VkRenderPass *pass)
+static bool make_pass(const struct vulkan *v, VkFormat format, VkRenderPass *pass)
 {
-    const VkAttachmentDescription colour = {.format = VK_FORMAT_R8G8B8A8_UNORM,
+    const VkAttachmentDescription colour = {.format = format,
                                             .samples = VK_SAMPLE_COUNT_1_BIT,
                                             .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
                                             .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
@@ -49,30 +49,37 @@ static VkShaderModule module_of(const struct vulkan *v, const struct glsl *shade
     return module;
 }
 
-/* Clip space upside down, so that the rows lie in memory as OpenGL's do. */
-static const VkViewport VIEWPORT = {0, 0, FRAMES_TARGET, FRAMES_TARGET, 0, 1};
-static const VkRect2D ALL = {.extent = {FRAMES_TARGET, FRAMES_TARGET}};
+static VkRect2D all_of(int size)
+{
+    return (VkRect2D){.extent = {(uint32_t)size, (uint32_t)size}};
+}
 
-static bool make_pipeline(const struct vulkan *v, struct frames_vulkan_draw *d,
+/* Clip space upside down, so that the rows lie in memory as OpenGL's do. */
+static bool make_pipeline(const struct vulkan *v, const struct frames_vulkan_plan *plan,
+                          struct frames_vulkan_draw *d,
                           const VkPipelineShaderStageCreateInfo stages[2])
 {
+    const float size = (float)plan->size;
+    const VkViewport view = {0, 0, size, size, 0, 1};
+    const VkRect2D all = all_of(plan->size);
     const VkVertexInputBindingDescription binding = {.stride = 16};
     const VkVertexInputAttributeDescription attribute = {.format = VK_FORMAT_R32G32B32A32_SFLOAT};
     const VkPipelineVertexInputStateCreateInfo vertices = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
-        .vertexBindingDescriptionCount = 1,
+        .vertexBindingDescriptionCount = plan->points,
         .pVertexBindingDescriptions = &binding,
-        .vertexAttributeDescriptionCount = 1,
+        .vertexAttributeDescriptionCount = plan->points,
         .pVertexAttributeDescriptions = &attribute};
-    const VkPipelineInputAssemblyStateCreateInfo points = {
+    const VkPipelineInputAssemblyStateCreateInfo assembly = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
-        .topology = VK_PRIMITIVE_TOPOLOGY_POINT_LIST};
+        .topology =
+            plan->points ? VK_PRIMITIVE_TOPOLOGY_POINT_LIST : VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
     const VkPipelineViewportStateCreateInfo viewport = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
         .viewportCount = 1,
-        .pViewports = &VIEWPORT,
+        .pViewports = &view,
         .scissorCount = 1,
-        .pScissors = &ALL};
+        .pScissors = &all};
     const VkPipelineRasterizationStateCreateInfo raster = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO, .lineWidth = 1};
     const VkPipelineMultisampleStateCreateInfo samples = {
@@ -88,7 +95,7 @@ static bool make_pipeline(const struct vulkan *v, struct frames_vulkan_draw *d,
                                                .stageCount = 2,
                                                .pStages = stages,
                                                .pVertexInputState = &vertices,
-                                               .pInputAssemblyState = &points,
+                                               .pInputAssemblyState = &assembly,
                                                .pViewportState = &viewport,
                                                .pRasterizationState = &raster,
                                                .pMultisampleState = &samples,
@@ -100,46 +107,53 @@ static bool make_pipeline(const struct vulkan *v, struct frames_vulkan_draw *d,
         "make a pipeline");
 }
 
-static bool open_pipeline(const struct vulkan *v, struct frames_vulkan_draw *d)
+static bool open_pipeline(const struct vulkan *v, const struct frames_vulkan_plan *plan,
+                          struct frames_vulkan_draw *d)
 {
+    const VkPushConstantRange phase = {VK_SHADER_STAGE_FRAGMENT_BIT, 0, sizeof(float)};
     const VkPipelineLayoutCreateInfo layout = {.sType =
-                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                               .pushConstantRangeCount = !plan->points,
+                                               .pPushConstantRanges = &phase};
     if (!vulkan_ok(v->CreatePipelineLayout(v->device, &layout, NULL, &d->layout), "make a layout"))
         return false;
     VkPipelineShaderStageCreateInfo stages[2] = {
         {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
          .stage = VK_SHADER_STAGE_VERTEX_BIT,
-         .module = module_of(v, &mesh_vert),
+         .module = module_of(v, plan->vert),
          .pName = "main"},
         {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
          .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
-         .module = module_of(v, &mesh_frag),
+         .module = module_of(v, plan->frag),
          .pName = "main"},
     };
     bool good = stages[0].module != VK_NULL_HANDLE && stages[1].module != VK_NULL_HANDLE &&
-                make_pipeline(v, d, stages);
+                make_pipeline(v, plan, d, stages);
     v->DestroyShaderModule(v->device, stages[0].module, NULL);
     v->DestroyShaderModule(v->device, stages[1].module, NULL);
     return good;
 }
 
-bool frames_vulkan_draw_init(const struct vulkan *v, struct frames_vulkan_draw *d)
+bool frames_vulkan_draw_init(const struct vulkan *v, const struct frames_vulkan_plan *plan,
+                             struct frames_vulkan_draw *d)
 {
-    if (!vulkan_image_init(v, VK_FORMAT_R8G8B8A8_UNORM, FRAMES_TARGET, FRAMES_TARGET,
+    const uint32_t size = (uint32_t)plan->size;
+    d->size = plan->size;
+    if (!vulkan_image_init(v, plan->format, plan->size, plan->size,
                            VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
                            &d->image) ||
-        !make_pass(v, &d->pass))
+        !make_pass(v, plan->format, &d->pass))
         return false;
     const VkFramebufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
                                           .renderPass = d->pass,
                                           .attachmentCount = 1,
                                           .pAttachments = &d->image.view,
-                                          .width = FRAMES_TARGET,
-                                          .height = FRAMES_TARGET,
+                                          .width = size,
+                                          .height = size,
                                           .layers = 1};
     return vulkan_ok(v->CreateFramebuffer(v->device, &info, NULL, &d->framebuffer),
                      "make a framebuffer") &&
-           open_pipeline(v, d);
+           open_pipeline(v, plan, d);
 }
 
 void frames_vulkan_draw_free(const struct vulkan *v, struct frames_vulkan_draw *d)
@@ -155,20 +169,43 @@ void frames_vulkan_draw_free(const struct vulkan *v, struct frames_vulkan_draw *
     vulkan_image_free(v, &d->image);
 }
 
-void frames_vulkan_draw_record(const struct vulkan *v, const struct frames_vulkan_draw *d,
-                               VkCommandBuffer commands, VkBuffer vertices, uint32_t count)
+/* ---- Commands -------------------------------------------------------------------------------- */
+
+static void begin(const struct vulkan *v, const struct frames_vulkan_draw *d,
+                  VkCommandBuffer commands)
 {
     const VkClearValue black = {.color.float32 = {0, 0, 0, 1}};
     const VkRenderPassBeginInfo info = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
                                         .renderPass = d->pass,
                                         .framebuffer = d->framebuffer,
-                                        .renderArea = ALL,
+                                        .renderArea = all_of(d->size),
                                         .clearValueCount = 1,
                                         .pClearValues = &black};
-    const VkDeviceSize start = 0;
     v->CmdBeginRenderPass(commands, &info, VK_SUBPASS_CONTENTS_INLINE);
     v->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, d->pipeline);
+}
+
+void frames_vulkan_draw_points(const struct vulkan *v, const struct frames_vulkan_draw *d,
+                               VkCommandBuffer commands, VkBuffer vertices, uint32_t count)
+{
+    const VkDeviceSize start = 0;
+    begin(v, d, commands);
     v->CmdBindVertexBuffers(commands, 0, 1, &vertices, &start);
     v->CmdDraw(commands, count, 1, 0, 0);
     v->CmdEndRenderPass(commands);
+}
+
+void frames_vulkan_draw_picture(const struct vulkan *v, const struct frames_vulkan_draw *d,
+                                VkCommandBuffer commands, float phase, VkBuffer into)
+{
+    const VkRect2D all = all_of(d->size);
+    const VkBufferImageCopy whole = {.imageSubresource = vulkan_colour_layer(),
+                                     .imageExtent = {all.extent.width, all.extent.height, 1}};
+    begin(v, d, commands);
+    v->CmdPushConstants(commands, d->layout, VK_SHADER_STAGE_FRAGMENT_BIT, 0, sizeof(phase),
+                        &phase);
+    v->CmdDraw(commands, 3, 1, 0, 0);
+    v->CmdEndRenderPass(commands);
+    v->CmdCopyImageToBuffer(commands, d->image.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, into, 1,
+                            &whole);
 }

@@ -10,12 +10,18 @@
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
+static const struct frames_vulkan_plan POINTS = {.format = VK_FORMAT_R8G8B8A8_UNORM,
+                                                 .size = FRAMES_TARGET,
+                                                 .vert = &mesh_vert,
+                                                 .frag = &mesh_frag,
+                                                 .points = true};
+
 void frames_vulkan_open(struct frames *f)
 {
     f->vulkan = calloc(1, sizeof(*f->vulkan));
     struct frames_vulkan *k = f->vulkan;
     if (k && vulkan_open_on(&k->vulkan, f->gl_ordinal, VULKAN_GRAPHICS, false) &&
-        frames_vulkan_draw_init(&k->vulkan, &k->draw) &&
+        frames_vulkan_draw_init(&k->vulkan, &POINTS, &k->draw) &&
         vulkan_buffer_init(&k->vulkan, FRAMES_PIXELS, VK_BUFFER_USAGE_TRANSFER_DST_BIT, &k->pixels))
         return;
     gr_error error = *gr_last_error();
@@ -48,6 +54,13 @@ bool frames_vulkan_drain(const struct frames *f)
     return result == VK_SUCCESS;
 }
 
+bool frames_vulkan_is_there(const struct frames *f)
+{
+    if (!f->vulkan)
+        frames_say("%s", f->no_vulkan);
+    return f->vulkan;
+}
+
 void frames_vulkan_describe(const struct frames *f, char *text, size_t size)
 {
     if (f->vulkan)
@@ -70,19 +83,17 @@ static bool record(struct frames *f, gr_resource *vertices, VkCommandBuffer *com
     }
     if (gr_vk_cmd_from_cuda(*commands, &vertices, 1, &drawing) != GR_OK)
         return frames_grinterop_failed("gr_vk_cmd_from_cuda");
-    frames_vulkan_draw_record(v, &f->vulkan->draw, *commands, gr_vk_buffer(vertices),
+    frames_vulkan_draw_points(v, &f->vulkan->draw, *commands, gr_vk_buffer(vertices),
                               (uint32_t)(f->mesh * f->mesh));
     if (gr_vk_cmd_to_cuda(*commands, &vertices, 1, &drawing) != GR_OK)
         return frames_grinterop_failed("gr_vk_cmd_to_cuda");
     return v->EndCommandBuffer(*commands) == VK_SUCCESS;
 }
 
-/* After what `points` say, if they are given: the ring's resources have one pair of semaphores. */
-static bool submit(const struct frames *f, const VkCommandBuffer commands[], uint32_t n,
-                   const gr_submit *points)
+bool frames_vulkan_submit(const struct frames *f, const VkCommandBuffer commands[], uint32_t n,
+                          const gr_submit *points, VkPipelineStageFlags stage)
 {
     const struct vulkan *v = &f->vulkan->vulkan;
-    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_VERTEX_INPUT_BIT;
     const bool waits = points && points->wait_count, signals = points && points->signal_count;
     const VkSemaphore wait = waits ? gr_vk_semaphore(points->waits[0]) : VK_NULL_HANDLE;
     const VkSemaphore done = signals ? gr_vk_semaphore(points->signals[0]) : VK_NULL_HANDLE;
@@ -155,10 +166,8 @@ bool frames_vulkan_open_ring(struct frames *f, struct frames_run *run)
     gr_resource *resources[FRAMES_MOST_SLOTS];
     const gr_ring_options options = GR_INIT(gr_ring_options, .producer = GR_SIDE_CUDA);
     unsigned made = 0;
-    if (!f->vulkan) {
-        frames_say("%s", f->no_vulkan);
+    if (!frames_vulkan_is_there(f))
         return false;
-    }
     run->commands = calloc(run->kind->slots, sizeof(VkCommandBuffer));
     if (!run->commands) {
         frames_say("out of memory");
@@ -184,7 +193,7 @@ bool frames_vulkan_close_ring(struct frames *f, struct frames_run *run)
 
 bool frames_vulkan_draw_only(struct frames *f, struct frames_run *run)
 {
-    return submit(f, run->commands, 1, NULL);
+    return frames_vulkan_submit(f, run->commands, 1, NULL, VK_PIPELINE_STAGE_VERTEX_INPUT_BIT);
 }
 
 bool frames_vulkan_frame(struct frames *f, struct frames_run *run)
@@ -199,7 +208,8 @@ bool frames_vulkan_frame(struct frames *f, struct frames_run *run)
     if (f->vulkan->stamps)
         commands[count++] = f->vulkan->stamps[f->drawn++];
     gr_submit *points = run->slots[0]->submit;
-    if (submit(f, commands, count, points) && gr_submit_commit(points) == GR_OK)
+    if (frames_vulkan_submit(f, commands, count, points, VK_PIPELINE_STAGE_VERTEX_INPUT_BIT) &&
+        gr_submit_commit(points) == GR_OK)
         return frames_ring_give_back(run);
     gr_ring_cancel_read(run->ring, run->slots, n);
     return false;

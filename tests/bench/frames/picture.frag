@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The picture that CUDA reads in bench_frames: whole numbers, so that every frame's picture is exact, and another in
+ * each place. OpenGL compiles this text, Vulkan gets it as SPIR-V.
+ */
+#version 450
+#ifdef VULKAN
+layout(push_constant) uniform Frame
+{
+    float phase;
+};
+#else
+uniform float phase;
+#endif
+layout(location = 0) out vec4 pixel;
+
+void main()
+{
+    pixel = vec4(floor(gl_FragCoord.xy), floor(phase * 61.0 + 0.5), 1.0);
+}
