@@ -98,6 +98,7 @@ check scale 0 "$scale" --most 10 --seconds 0.2 --json scale.json --svg scale.svg
     grep -F '</svg>' scale.svg >/dev/null
 numbers='"kind": "copy", "bytes": 65536, "wanted": 10, "number": 10'
 check scale_numbers 0 grep -F "$numbers" scale.json
+check usage_gl 2 "$frames" --gl-device none
 check nowhere 1 "$latency" --quick --only alone --rates 0 --json nowhere/file.json
 
 if [ "${GR_CUDA_DRIVER-}" != soft ] && grep -F 'not built for a GPU' err >/dev/null; then
@@ -110,6 +111,16 @@ fi
 check frames 0 "$frames" --quick --only bound,raw,grinterop,ring/1,hand/,read/ --json frames.json &&
     measured frames.json bound raw grinterop read/bound read/raw read/grinterop &&
     says_not out WRONG
+copies='copy copy/created copy/1 copy/4 copy/created/1 copy/created/4 read/copy read/copy/1
+    read/copy/4'
+check frames_copy 0 "$frames" --quick --why --only draw,transfer,copy,read/copy,why-copy \
+    --json frames-copy.json &&
+    measured frames-copy.json draw transfer $copies why-copy/processor why-copy/8 why-copy/two-8 \
+        why-copy/ahead-4-early &&
+    says_not out WRONG
+# Where Vulkan is missing the rows say so.
+check frames_vulkan 0 "$frames" --quick --only vulkan/ --json frames-vulkan.json &&
+    says_not out WRONG
 check latency 0 "$latency" --quick --json latency.json --svg latency.svg &&
     measured latency.json alone interop &&
     grep -F '</svg>' latency.svg >/dev/null
@@ -121,15 +132,23 @@ if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     check never_before 1 grep -E '"before_kernels_end": [1-9]' latency.json
     check frames_rows 0 test -s frames.json &&
         measured frames.json ring/1 ring/16 hand/1 hand/16 read/ring/1 read/hand/1
-fi
-
-# Where Vulkan is missing the rows say so.
-check frames_vulkan 0 "$frames" --quick --only vulkan/ --json frames-vulkan.json &&
-    says_not out WRONG
-if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     check vulkan_rows 0 test -s frames-vulkan.json &&
         measured frames-vulkan.json vulkan/draw vulkan/1 vulkan/16 vulkan/read/bound vulkan/read/1 \
             vulkan/read/16
+fi
+
+# ---- OpenGL on the processor ----
+
+software='--quick --gl-device software'
+if [ "${GR_CUDA_DRIVER-}" != soft ] &&
+    ! "$frames" $software --only draw --meshes 16 >out 2>err; then
+    skip on_the_processor "$(tail -n 1 err)"
+else
+    check on_the_processor 0 "$frames" $software --json frames-software.json \
+        --svg frames-software.svg &&
+        measured frames-software.json draw bound transfer $copies read/bound &&
+        grep -F '"times_draw_or_transfer_at_most": 1.2' frames-software.json >/dev/null &&
+        says_not out WRONG
 fi
 
 # ---- CUDA on one device, OpenGL on another ----
@@ -143,7 +162,8 @@ elif ! "$frames" $second >out 2>err; then
     finish
 fi
 check frames_two 0 "$frames" --quick --cuda-device 1 --gl-device 0 --json frames.json &&
-    measured frames.json bound raw hand/1 hand/16 read/raw read/hand/1 &&
+    measured frames.json bound raw transfer copy copy/4 hand/1 hand/16 read/raw read/copy/4 \
+        read/hand/1 &&
     says_not out WRONG
 check latency_two 0 "$latency" --quick --cuda-device 1 --gl-device 0 --json latency.json &&
     measured latency.json alone interop hand/1

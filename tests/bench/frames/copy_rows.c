@@ -11,11 +11,13 @@
 static const gr_gl_options BY_COPY = {.struct_size = sizeof(gr_gl_options),
                                       .transports = GR_TRANSPORT_COPY};
 
+/* OpenGL's own, for the direction of the row. */
 bool frames_copy_open(struct frames *f, struct frames_run *run)
 {
+    const unsigned flags = run->kind->reads ? GR_READ_ONLY : GR_WRITE_DISCARD;
     if (!frames_make_buffer(f, run))
         return false;
-    run->resource = gr_from_gl_buffer_with(run->name, GR_WRITE_DISCARD, &BY_COPY);
+    run->resource = gr_from_gl_buffer_with(run->name, flags, &BY_COPY);
     return run->resource || frames_grinterop_failed("gr_from_gl_buffer_with");
 }
 
@@ -33,6 +35,8 @@ typedef bool (*open_fn)(struct frames *, struct frames_run *);
 static bool open_ring(struct frames *f, struct frames_run *run, open_fn open)
 {
     gr_resource *resources[FRAMES_MOST_COPIES];
+    const gr_ring_options options =
+        GR_INIT(gr_ring_options, .producer = run->kind->reads ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA);
     unsigned made = 0;
     while (made < run->kind->slots && open(f, run)) {
         run->names[made] = run->name;
@@ -40,7 +44,7 @@ static bool open_ring(struct frames *f, struct frames_run *run, open_fn open)
     }
     run->name = 0;
     run->resource = NULL;
-    if (made == run->kind->slots && !(run->ring = gr_ring_create(resources, made, NULL)))
+    if (made == run->kind->slots && !(run->ring = gr_ring_create(resources, made, &options)))
         frames_grinterop_failed("gr_ring_create");
     while (made-- > 0)
         gr_resource_free(resources[made]);
@@ -88,6 +92,48 @@ bool frames_copy_ring(struct frames *f, struct frames_run *run)
         if (!write_one(f, run))
             return false;
     return draw_one(f, run);
+}
+
+/* ---- OpenGL draws, CUDA reads ---------------------------------------------------------------- */
+
+static bool draw_picture(struct frames *f, struct frames_run *run)
+{
+    const gr_slot *slot;
+    if (gr_ring_acquire_write(run->ring, GR_STREAM_NONE, &slot, 1, 0) != GR_OK)
+        return frames_grinterop_failed("gr_ring_acquire_write");
+    frames_picture_draw(f, gr_gl_name(slot->resource));
+    return gr_ring_publish(run->ring, &slot, 1) == GR_OK ||
+           frames_grinterop_failed("gr_ring_publish");
+}
+
+bool frames_copy_read_ring(struct frames *f, struct frames_run *run)
+{
+    const unsigned in_flight = run->kind->slots - 2;
+    while (f->frames_left > 0 && gr_ring_get_info(run->ring)->ready < in_flight)
+        if (!draw_picture(f, run))
+            return false;
+    return frames_read_slot(f, run);
+}
+
+/* ---- The bus alone --------------------------------------------------------------------------- */
+
+bool frames_transfer_open(struct frames *f, struct frames_run *run)
+{
+    return frames_cuda_ok(f, f->cuda->MemAllocHost(&run->host, f->bytes), "cuMemAllocHost");
+}
+
+/* What each copy to OpenGL has to take at least: the kernel, and all bytes to the host. */
+bool frames_transfer(struct frames *f, struct frames_run *run)
+{
+    const CUdeviceptr from = f->scratch[f->frames_left % FRAMES_ALONE];
+    return frames_launch(f, from) &&
+           frames_cuda_ok(f, f->cuda->MemcpyDtoHAsync(run->host, from, f->bytes, f->on.stream),
+                          "cuMemcpyDtoHAsync");
+}
+
+bool frames_transfer_close(struct frames *f, struct frames_run *run)
+{
+    return !run->host || frames_cuda_ok(f, f->cuda->MemFreeHost(run->host), "cuMemFreeHost");
 }
 
 bool frames_copy_close_ring(struct frames *f, struct frames_run *run)

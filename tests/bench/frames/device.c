@@ -223,8 +223,17 @@ static bool open_cuda(struct frames *f)
            find_kernels(f);
 }
 
+static bool open_gl(struct frames *f)
+{
+    if (f->gl_ordinal == FRAMES_SOFTWARE_GL)
+        return frames_software_gl_open(f);
+    f->egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = f->gl_ordinal));
+    return f->egl || frames_grinterop_failed("gr_egl_create");
+}
+
 static bool open_target(struct frames *f)
 {
+    f->has_target = true;
     glGenRenderbuffers(1, &f->colour);
     glBindRenderbuffer(GL_RENDERBUFFER, f->colour);
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, FRAMES_TARGET, FRAMES_TARGET);
@@ -255,10 +264,7 @@ bool frames_open(struct frames *f)
         frames_say("out of memory");
         return false;
     }
-    f->egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = f->gl_ordinal));
-    if (!f->egl)
-        return frames_grinterop_failed("gr_egl_create");
-    if (!open_cuda(f) || !open_target(f) || !frames_picture_open(f))
+    if (!open_gl(f) || !open_cuda(f) || !open_target(f) || !frames_picture_open(f))
         return false;
     frames_vulkan_open(f);
     return true;
@@ -267,7 +273,7 @@ bool frames_open(struct frames *f)
 void frames_close(struct frames *f)
 {
     frames_vulkan_close(f);
-    if (f->egl) {
+    if (f->has_target) {
         end_mesh(f);
         frames_picture_close(f);
         glDeleteProgram(f->program);
@@ -279,6 +285,7 @@ void frames_close(struct frames *f)
         f->cuda->ModuleUnload(f->module);
     bench_device_close(&f->on);
     gr_egl_free(f->egl);
+    frames_software_gl_close(f);
     gr_vk_headless_free(f->timeline_vulkan);
     free(f->reference);
     free(f->pixels);

@@ -26,12 +26,14 @@ enum {
     FRAMES_MOST_GROUP = 64,
     FRAMES_MOST_SLOTS = 256,
     FRAMES_MESHES = 3,
-    FRAMES_MOST_COPIES = 6, /* slots of a ring by copy */
-    FRAMES_PHASES = 61,     /* meshes and pictures that differ */
+    FRAMES_MOST_COPIES = 6,  /* slots of a ring by copy */
+    FRAMES_PHASES = 61,      /* meshes and pictures that differ */
+    FRAMES_SOFTWARE_GL = -1, /* for a device's number: OpenGL is on the processor */
     FRAMES_ROWS = 96
 };
 
 struct frames_vulkan;
+struct frames_software_gl;
 
 /* Of the rows in which OpenGL draws a picture of mesh by mesh pixels, which CUDA filters. */
 struct frames_picture {
@@ -46,10 +48,12 @@ struct frames_picture {
 struct frames {
     const gr_cuda_api *cuda;
     struct bench_device on; /* where CUDA computes */
-    int gl_ordinal;         /* the CUDA device on which OpenGL and Vulkan draw */
+    int gl_ordinal; /* the CUDA device on which OpenGL and Vulkan draw; or FRAMES_SOFTWARE_GL */
     CUmodule module;
     CUfunction kernel, filter, stamp, answer;
-    gr_egl *egl;
+    gr_egl *egl; /* one of these two is the OpenGL context */
+    struct frames_software_gl *software_gl;
+    bool has_target;
     unsigned framebuffer, colour, program, vertex_array;
     struct frames_vulkan *vulkan; /* NULL where there is none, for this reason: */
     char no_vulkan[400];
@@ -72,6 +76,7 @@ struct frames {
 
 struct frames_kind;
 struct frames_hand;
+struct frames_hand_copy;
 
 /* A row while it is measured. */
 struct frames_run {
@@ -83,6 +88,8 @@ struct frames_run {
     unsigned names[FRAMES_MOST_COPIES]; /* of its buffers, where they are OpenGL's own */
     VkCommandBuffer *commands;          /* of each slot */
     struct frames_hand *hand;           /* of rows by hand */
+    struct frames_hand_copy *hand_copy; /* of copies by hand */
+    void *host;                         /* memory to copy to */
     const gr_slot *slots[FRAMES_MOST_GROUP];
 };
 
@@ -97,6 +104,7 @@ enum frames_part {
     FRAMES_READ,
     FRAMES_VULKAN_READ,
     FRAMES_WHY,
+    FRAMES_WHY_COPY,
     FRAMES_PARTS
 };
 
@@ -106,6 +114,18 @@ struct frames_hand_kind {
     unsigned cuda_waits, cuda_signals, gl_waits, gl_signals, flushes;
     bool barriers;  /* OpenGL's waits and signals name the buffer */
     bool satisfied; /* waits are for what was signalled long ago */
+};
+
+/* When OpenGL is told to begin with the pieces of a copy. */
+enum frames_flush { FRAMES_FLUSH_NEVER, FRAMES_FLUSH_WAITING, FRAMES_FLUSH_EACH };
+
+/* How hand_copy.c copies frames; the row's slots are the buffers that it goes through in turn. */
+struct frames_hand_copy_kind {
+    unsigned pieces, ahead; /* ahead: frames that CUDA has written when one is drawn; 0: that one */
+    bool by_processor;      /* not by memory that OpenGL keeps mapped */
+    enum frames_flush flush;
+    bool until_drawn; /* a buffer is written again when its frame was drawn, not just copied */
+    bool waits_early; /* for that the thread waits before the kernel, not before CUDA's copy */
 };
 
 /* One row of the table, as it is to be measured. */
@@ -120,6 +140,7 @@ struct frames_kind {
     bool reads;     /* OpenGL draws a picture, CUDA filters it */
     bool across;    /* only where CUDA is on another device than OpenGL */
     struct frames_hand_kind hand;
+    struct frames_hand_copy_kind copy;
 };
 
 /* How long and how often. */
@@ -202,7 +223,15 @@ bool frames_copy_open_created(struct frames *, struct frames_run *);
 bool frames_copy_open_ring(struct frames *, struct frames_run *);
 bool frames_copy_open_created_ring(struct frames *, struct frames_run *);
 bool frames_copy_ring(struct frames *, struct frames_run *);
+bool frames_copy_read_ring(struct frames *, struct frames_run *);
+bool frames_transfer_open(struct frames *, struct frames_run *);
+bool frames_transfer(struct frames *, struct frames_run *);
+bool frames_transfer_close(struct frames *, struct frames_run *);
 bool frames_copy_close_ring(struct frames *, struct frames_run *);
+
+/* software_gl.c */
+bool frames_software_gl_open(struct frames *frames);
+void frames_software_gl_close(struct frames *frames);
 
 /* vulkan_rows.c */
 void frames_vulkan_open(struct frames *frames);
@@ -255,10 +284,15 @@ bool frames_hand_frame(struct frames *, struct frames_run *);
 bool frames_hand_read_frame(struct frames *, struct frames_run *);
 bool frames_hand_close(struct frames *, struct frames_run *);
 
+/* hand_copy.c: the copy transport by hand, to learn the same */
+bool frames_hand_copy_open(struct frames *, struct frames_run *);
+bool frames_hand_copy_frame(struct frames *, struct frames_run *);
+bool frames_hand_copy_close(struct frames *, struct frames_run *);
+
 /* gaps.c: how the drawing of a row's frames is spread over time, as a sentence. */
 bool frames_gaps(struct frames *frames, struct frames_run *run, char text[160]);
 
-/* measure.c */
+/* measure.c: `base` is what the row is compared with, or NULL */
 void frames_measure(struct frames *frames, struct frames_run *base, const struct frames_kind *kind,
                     const struct frames_effort *effort, bool gaps, struct frames_result *result);
 
@@ -268,14 +302,18 @@ bool frames_python(const char *python, const char *script, int ordinal,
                    struct frames_facts *facts);
 
 /* report.c */
+enum frames_measure_of {
+    FRAMES_IN_ORDERS, /* so many times the frames of raw interop in order, at least */
+    FRAMES_BOUNDS,    /* so many times the bound's time, at most */
+    FRAMES_LONGERS    /* so many times the longer of the drawing's and the transfer's, at most */
+};
 struct frames_goal {
     const char *key;
     int mesh;
-    /* the frame's time in bounds, at most; else in-order interop's in frames, at least */
-    bool of_bound;
+    enum frames_measure_of of;
     double wanted;
 };
-const struct frames_goal *frames_goals(bool across, size_t *count); /* on one device or two */
+const struct frames_goal *frames_goals(const struct frames_facts *facts, size_t *count);
 double frames_reached(const struct frames_table *table, const struct frames_goal *goal);
 bool frames_is_reached(const struct frames_goal *goal, double reached);
 bool frames_pictures_right(const struct frames_table *table);

@@ -55,8 +55,11 @@ static void write_rows(struct json *json, const struct frames_table *table)
 static void write_goals(struct json *json, const struct frames_facts *facts,
                         const struct frames_table *table)
 {
+    static const char *const names[] = {[FRAMES_IN_ORDERS] = "times_in_order_at_least",
+                                        [FRAMES_BOUNDS] = "times_bound_at_most",
+                                        [FRAMES_LONGERS] = "times_draw_or_transfer_at_most"};
     size_t count;
-    const struct frames_goal *goals = frames_goals(facts->ordinal != facts->gl_ordinal, &count);
+    const struct frames_goal *goals = frames_goals(facts, &count);
     json_line(json, 2);
     json_list(json, "goals");
     for (size_t i = 0; i < count; i++) {
@@ -68,8 +71,7 @@ static void write_goals(struct json *json, const struct frames_facts *facts,
         json_object(json, NULL);
         json_text(json, "row", goal->key);
         json_whole(json, "mesh", goal->mesh);
-        json_number(json, goal->of_bound ? "times_bound_at_most" : "times_in_order_at_least",
-                    goal->wanted);
+        json_number(json, names[goal->of], goal->wanted);
         json_number(json, "reached", reached);
         json_truth(json, "good", frames_is_reached(goal, reached));
         json_end_object(json);

@@ -72,9 +72,38 @@ static bool take_device(const char *text, void *options)
     return true;
 }
 
-/* With two devices only the rows that say something there. */
-static const char ACROSS[] = "kernel,draw,bound,raw,grinterop,peer,shared,ring/1,hand/,vulkan/draw,"
-                             "vulkan/1,read/,vulkan/read/";
+static bool take_gl_device(const char *text, void *options)
+{
+    struct options *o = options;
+    char *end;
+    const long device = strtol(text, &end, 10);
+    if (strcmp(text, "software") == 0) {
+        o->gl_ordinal = FRAMES_SOFTWARE_GL;
+        return true;
+    }
+    if (end == text || *end != '\0' || device < 0 || device > 1000) {
+        fprintf(stderr, "--gl-device takes a number from 0 to 1000 or \"software\", not \"%s\".\n",
+                text);
+        return false;
+    }
+    o->gl_ordinal = (int)device;
+    return true;
+}
+
+static bool is_across(const struct options *o)
+{
+    return o->gl_ordinal != FRAMES_SOFTWARE_GL && o->gl_ordinal != o->ordinal;
+}
+
+/* With two devices, or OpenGL on the processor, only the rows that say something there. */
+static const char ACROSS[] = "kernel,draw,bound,transfer,raw,grinterop,copy,peer,shared,ring/1,"
+                             "hand/,vulkan/draw,vulkan/1,read/,vulkan/read/";
+static const char SOFTWARE[] = "kernel,draw,bound,transfer,copy,read/bound,read/copy";
+
+static const char *usual_rows(const struct options *o)
+{
+    return o->gl_ordinal == FRAMES_SOFTWARE_GL ? SOFTWARE : is_across(o) ? ACROSS : "";
+}
 
 static struct options read_options(int argc, char *argv[])
 {
@@ -84,8 +113,10 @@ static struct options read_options(int argc, char *argv[])
         {"device", 0, "N", "the CUDA device to use, as CUDA counts; it draws, too (default 0)",
          .own = {take_device, &o}},
         {"cuda-device", 0, "N", "the CUDA device that computes", .whole = {&o.ordinal, 0, 1000}},
-        {"gl-device", 0, "N", "the CUDA device on which OpenGL and Vulkan draw",
-         .whole = {&o.gl_ordinal, 0, 1000}},
+        {"gl-device", 0, "N",
+         "the CUDA device on which OpenGL and Vulkan draw; \"software\": OpenGL draws on the "
+         "processor, by Mesa, and there is no interop to compare with",
+         .own = {take_gl_device, &o}},
         {"meshes", 0, "A,B,C", "points along each side, up to three meshes (default 64,256,1024)",
          .own = {take_meshes, &o}},
         {"rounds", 0, "N", "blocks of each row", .count = {&e->rounds, 1, 64}},
@@ -101,7 +132,8 @@ static struct options read_options(int argc, char *argv[])
          "two devices those that compare them)",
          .text = &o.only},
         {"why", 0, NULL,
-         "also take the shared transport apart, by hand, and look when frames are drawn",
+         "also take the shared and the copy transport apart, by hand, and look when frames are "
+         "drawn",
          .flag = &o.why},
         {"quick", 0, NULL, "tiny meshes (16,32,64) and blocks: a test of this program",
          .own = {be_quick, &o}},
@@ -121,7 +153,7 @@ static struct options read_options(int argc, char *argv[])
         "Or OpenGL or Vulkan draws a picture of w by w pixels, and CUDA filters it.",
         BENCH_NOTES);
     if (!o.only)
-        o.only = o.ordinal == o.gl_ordinal ? "" : ACROSS;
+        o.only = usual_rows(&o);
     e->progress = isatty(STDERR_FILENO) != 0;
     return o;
 }
@@ -142,7 +174,9 @@ static void gather_facts(struct frames *f, struct frames_facts *facts)
     CUdevice drawing = 0;
     facts->ordinal = f->on.ordinal;
     facts->gl_ordinal = f->gl_ordinal;
-    if (f->cuda->DeviceGet(&drawing, f->gl_ordinal) == CUDA_SUCCESS)
+    if (f->gl_ordinal == FRAMES_SOFTWARE_GL)
+        snprintf(facts->gl_device, sizeof(facts->gl_device), "the processor");
+    else if (f->cuda->DeviceGet(&drawing, f->gl_ordinal) == CUDA_SUCCESS)
         f->cuda->DeviceGetName(facts->gl_device, sizeof(facts->gl_device), drawing);
     bench_describe_machine(f->cuda, f->on.device, &facts->machine);
     snprintf(facts->opengl, sizeof(facts->opengl), "%s, %s", (const char *)glGetString(GL_RENDERER),
@@ -155,7 +189,9 @@ static void print_facts(const struct frames_facts *facts, const struct frames_ef
 {
     if (facts->machine.software)
         printf("SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU.\n");
-    if (facts->ordinal != facts->gl_ordinal)
+    if (facts->gl_ordinal == FRAMES_SOFTWARE_GL)
+        printf("  OPENGL ON THE PROCESSOR: CUDA computes on device %d\n", facts->ordinal);
+    else if (facts->ordinal != facts->gl_ordinal)
         printf(
             "  TWO DEVICES: CUDA computes on device %d, OpenGL and Vulkan draw on device %d (%s)\n",
             facts->ordinal, facts->gl_ordinal, facts->gl_device);
@@ -165,9 +201,9 @@ static void print_facts(const struct frames_facts *facts, const struct frames_ef
            facts->machine.date);
     printf("  frames   CUDA writes w x w points of 16 bytes, drawn into %d x %d pixels\n",
            FRAMES_TARGET, FRAMES_TARGET);
-    printf("  blocks   %u of each row, in turn with raw interop in order; from empty queues until "
-           "all APIs are done\n",
-           effort->rounds);
+    printf("  blocks   %u of each row%s; from empty queues until all APIs are done\n",
+           effort->rounds,
+           facts->gl_ordinal == FRAMES_SOFTWARE_GL ? "" : ", in turn with raw interop in order");
     fflush(stdout);
 }
 
@@ -188,8 +224,8 @@ static bool begins(const char *key, const char *beginnings)
 
 static bool wanted(const struct options *o, const struct frames_kind *kind)
 {
-    return (kind->part != FRAMES_WHY || o->why) && (!kind->across || o->ordinal != o->gl_ordinal) &&
-           begins(kind->key, o->only);
+    const bool extra = kind->part == FRAMES_WHY || kind->part == FRAMES_WHY_COPY;
+    return (!extra || o->why) && (!kind->across || is_across(o)) && begins(kind->key, o->only);
 }
 
 static void choose_rows(const struct options *o, struct frames_table *table)
@@ -205,12 +241,20 @@ static void choose_rows(const struct options *o, struct frames_table *table)
     }
 }
 
+static bool is_gapped(const struct options *o, const struct frames_kind *kind)
+{
+    return o->why && kind->part != FRAMES_WHY_COPY && kind->part != FRAMES_BOUND &&
+           kind->part != FRAMES_VULKAN && !kind->reads &&
+           (kind->part != FRAMES_WHY || kind->hand.draw);
+}
+
 static bool measure_mesh(struct frames *f, const struct options *o, struct frames_table *table,
                          size_t m)
 {
     struct frames_run base = {.kind = frames_base}, read_base = {.kind = frames_read_base};
-    if (!frames_set_mesh(f, table->mesh[m]) || !frames_base->open(f, &base) ||
-        !frames_read_base->open(f, &read_base))
+    const bool based = f->gl_ordinal != FRAMES_SOFTWARE_GL;
+    if (!frames_set_mesh(f, table->mesh[m]) || (based && !frames_base->open(f, &base)) ||
+        (based && !frames_read_base->open(f, &read_base)))
         return false;
     for (size_t i = 0; i < table->rows; i++) {
         const struct frames_kind *kind = table->kinds[i];
@@ -219,15 +263,14 @@ static bool measure_mesh(struct frames *f, const struct options *o, struct frame
         if (o->effort.progress)
             fprintf(stderr, "\r\033[Kbench_frames: mesh %d, row %zu of %zu, %s", table->mesh[m],
                     i + 1, table->rows, kind->key);
-        bool gaps = o->why && kind->part != FRAMES_BOUND && kind->part != FRAMES_VULKAN &&
-                    !kind->reads && (kind->part != FRAMES_WHY || kind->hand.draw);
-        frames_measure(f, kind->reads ? &read_base : &base, kind, &o->effort, gaps,
+        struct frames_run *beside = kind->reads ? &read_base : &base;
+        frames_measure(f, based ? beside : NULL, kind, &o->effort, is_gapped(o, kind),
                        &table->results[i][m]);
     }
     if (o->effort.progress)
         fputs("\r\033[K", stderr);
-    const bool good = frames_read_base->close(f, &read_base);
-    return frames_base->close(f, &base) && good;
+    const bool good = !based || frames_read_base->close(f, &read_base);
+    return (!based || frames_base->close(f, &base)) && good;
 }
 
 static bool run(const struct options *o, struct frames_facts *facts, struct frames_table *table)

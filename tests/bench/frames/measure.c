@@ -102,10 +102,12 @@ static bool take_rounds(struct frames *f, struct frames_run *base, struct frames
                         struct frames_result *result, struct samples *samples)
 {
     for (unsigned i = 0; i < effort->rounds; i++) {
-        struct sample in_order, this;
+        struct sample in_order = {.wall = NAN}, this;
         struct frames_run *turn[2] = {i % 2 ? run : base, i % 2 ? base : run};
         for (unsigned t = 0; t < 2; t++) {
             bool is_base = turn[t] == base;
+            if (!turn[t])
+                continue;
             if (!block(f, turn[t], is_base ? base_frames : result->frames,
                        is_base ? &in_order : &this) ||
                 (!is_base && !check(f, run->kind, result)))
@@ -119,10 +121,12 @@ static bool take_rounds(struct frames *f, struct frames_run *base, struct frames
     return true;
 }
 
-static void summarise(struct samples *samples, unsigned rounds, struct frames_result *result)
+static void summarise(struct samples *samples, unsigned rounds, bool based,
+                      struct frames_result *result)
 {
     result->wall = bench_spread_of(samples->wall, rounds);
-    result->times = bench_spread_of(samples->times, rounds);
+    result->times =
+        based ? bench_spread_of(samples->times, rounds) : (struct bench_spread){NAN, NAN, NAN};
     result->cpu = bench_spread_of(samples->cpu, rounds).median;
     result->waiting = bench_spread_of(samples->waiting, rounds).median;
     result->full = result->waiting >= FULL_IF_WAITING &&
@@ -133,11 +137,11 @@ static void summarise(struct samples *samples, unsigned rounds, struct frames_re
 static bool measure(struct frames *f, struct frames_run *base, struct frames_run *run,
                     const struct frames_effort *effort, bool gaps, struct frames_result *result)
 {
-    struct sample warm, in_order;
+    struct sample warm, in_order = {.wall = INFINITY};
     struct samples samples;
     unsigned frames = warm_up_frames(run->kind);
     for (unsigned i = 0; i < 2; i++)
-        if (!block(f, run, frames, &warm) || !block(f, base, LEAST_FRAMES, &in_order))
+        if (!block(f, run, frames, &warm) || (base && !block(f, base, LEAST_FRAMES, &in_order)))
             return false;
     result->frames = frames_of_block(run->kind, effort, warm.wall);
     unsigned base_frames =
@@ -146,7 +150,7 @@ static bool measure(struct frames *f, struct frames_run *base, struct frames_run
                  1);
     if (!take_rounds(f, base, run, effort, base_frames, result, &samples))
         return false;
-    summarise(&samples, effort->rounds, result);
+    summarise(&samples, effort->rounds, base, result);
     return !gaps || frames_gaps(f, run, result->gaps);
 }
 

@@ -256,8 +256,17 @@ static bool close_ring(struct frames *f, struct frames_run *run)
                 __VA_ARGS__                                                                        \
             }                                                                                      \
     }
-#define BOTH .kernel = true, .draw = true
-#define EACH .cuda_waits = 1, .cuda_signals = 1, .gl_waits = 1, .gl_signals = 1, .flushes = 1
+#define HAND_COPY(key, label, slots, ...)                                                          \
+    {                                                                                              \
+        key, label, FRAMES_WHY_COPY, slots, 1, frames_hand_copy_open, frames_hand_copy_frame,      \
+            frames_hand_copy_close, .unchecked = false, .copy = {                                  \
+                __VA_ARGS__                                                                        \
+            }                                                                                      \
+    }
+#define WAITING .flush = FRAMES_FLUSH_WAITING
+#define EARLY   .until_drawn = true, .waits_early = true
+#define BOTH    .kernel = true, .draw = true
+#define EACH    .cuda_waits = 1, .cuda_signals = 1, .gl_waits = 1, .gl_signals = 1, .flushes = 1
 
 const char *const frames_part_titles[FRAMES_PARTS] = {
     [FRAMES_BOUND] = "Nobody waits",
@@ -268,10 +277,11 @@ const char *const frames_part_titles[FRAMES_PARTS] = {
     [FRAMES_READ] = "OpenGL draws, CUDA reads",
     [FRAMES_VULKAN_READ] = "Vulkan draws, CUDA reads",
     [FRAMES_WHY] = "Shared by hand",
+    [FRAMES_WHY_COPY] = "Copies by hand",
 };
 
 /* The rows that the others are compared with. */
-enum { BASE = 3, READ_BASE = 29 };
+enum { BASE = 4, READ_BASE = 30 };
 
 /*
  * In flight are the frames between the one that CUDA writes and the one that is drawn, which have
@@ -281,6 +291,8 @@ const struct frames_kind frames_kinds[] = {
     BOUND("kernel", "kernel alone", kernel_alone),
     BOUND("draw", "draw alone", draw_alone),
     BOUND("bound", "both, unsynchronised", unsynchronised),
+    {"transfer", "kernel, and to the host, alone", FRAMES_BOUND, 1, 1, frames_transfer_open,
+     frames_transfer, frames_transfer_close, .unchecked = true},
     [BASE] = IN_ORDER("raw", "interop, raw calls", open_raw, raw, close_raw),
     IN_ORDER("grinterop", "interop, grinterop", open_grinterop, grinterop, close_grinterop),
     IN_ORDER("copy", "copy, grinterop", frames_copy_open, grinterop, close_grinterop),
@@ -316,6 +328,11 @@ const struct frames_kind frames_kinds[] = {
          close_grinterop),
     {"read/peer", "peer, grinterop", FRAMES_READ, 1, 1, frames_read_open_peer, frames_read_frame,
      close_grinterop, .reads = true, .across = true},
+    READ("read/copy", "copy, grinterop", 1, frames_copy_open, frames_read_frame, close_grinterop),
+    READ("read/copy/1", "copy, 1 in flight", 3, frames_copy_open_ring, frames_copy_read_ring,
+         frames_copy_close_ring),
+    READ("read/copy/4", "copy, 4 in flight", 6, frames_copy_open_ring, frames_copy_read_ring,
+         frames_copy_close_ring),
     READ("read/ring/1", "ring, 1 in flight", 3, frames_read_open_ring, frames_read_ring,
          close_ring),
     READ("read/ring/16", "ring, 16 in flight", 18, frames_read_open_ring, frames_read_ring,
@@ -368,6 +385,36 @@ const struct frames_kind frames_kinds[] = {
          .gl_waits = 8, .gl_signals = 8, .flushes = 8),
     HAND("why/128-all64", "128, all every 64", 128, BOTH, .cuda_waits = 64, .cuda_signals = 64,
          .gl_waits = 64, .gl_signals = 64, .flushes = 64),
+
+    HAND_COPY("why-copy/processor", "by the processor", 1, .pieces = 1, .by_processor = true),
+    HAND_COPY("why-copy/processor-flush", "by the processor, flush", 1, .pieces = 1,
+              .by_processor = true, WAITING),
+    HAND_COPY("why-copy/processor-4", "by the processor, 4 ahead", 6, .pieces = 1, .ahead = 4,
+              .by_processor = true),
+    HAND_COPY("why-copy/1", "1 piece", 1, .pieces = 1, WAITING),
+    HAND_COPY("why-copy/2", "2 pieces", 1, .pieces = 2, WAITING),
+    HAND_COPY("why-copy/4", "4 pieces", 1, .pieces = 4, WAITING),
+    HAND_COPY("why-copy/8", "8 pieces (grinterop's at 16 MiB)", 1, .pieces = 8, WAITING),
+    HAND_COPY("why-copy/16", "16 pieces", 1, .pieces = 16, WAITING),
+    HAND_COPY("why-copy/32", "32 pieces", 1, .pieces = 32, WAITING),
+    HAND_COPY("why-copy/8-quiet", "8, no flush", 1, .pieces = 8),
+    HAND_COPY("why-copy/8-flush", "8, flush each", 1, .pieces = 8, .flush = FRAMES_FLUSH_EACH),
+    HAND_COPY("why-copy/two-1", "two buffers in turn, 1 piece", 2, .pieces = 1, WAITING),
+    HAND_COPY("why-copy/two-8", "two buffers in turn, 8", 2, .pieces = 8, WAITING),
+    HAND_COPY("why-copy/three-1", "three buffers in turn, 1 piece", 3, .pieces = 1, WAITING),
+    HAND_COPY("why-copy/three-8", "three buffers in turn, 8", 3, .pieces = 8, WAITING),
+    HAND_COPY("why-copy/two-early", "two, 8, kernel after a drawing", 2, .pieces = 8, WAITING,
+              EARLY),
+    HAND_COPY("why-copy/three-early", "three, 8, kernel after a drawing", 3, .pieces = 8, WAITING,
+              EARLY),
+    HAND_COPY("why-copy/ahead-2", "2 ahead, 8", 4, .pieces = 8, .ahead = 2, WAITING),
+    HAND_COPY("why-copy/ahead-4", "4 ahead, 8", 6, .pieces = 8, .ahead = 4, WAITING),
+    HAND_COPY("why-copy/ahead-4-1", "4 ahead, 1 piece", 6, .pieces = 1, .ahead = 4, WAITING),
+    HAND_COPY("why-copy/ahead-2-early", "2 ahead, 8, kernel after a drawing", 4, .pieces = 8,
+              .ahead = 2, WAITING, EARLY),
+    HAND_COPY("why-copy/ahead-4-early", "4 ahead, 8, kernel after a drawing", 6, .pieces = 8,
+              .ahead = 4, WAITING, EARLY),
+    HAND_COPY("why-copy/ahead-4-quiet", "4 ahead, 8, no flush", 6, .pieces = 8, .ahead = 4),
 };
 const size_t frames_kind_count = sizeof(frames_kinds) / sizeof(frames_kinds[0]);
 const struct frames_kind *const frames_base = &frames_kinds[BASE];

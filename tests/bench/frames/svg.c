@@ -32,7 +32,7 @@ struct chart {
 static const char *const COLOURS[FRAMES_PARTS] = {
     [FRAMES_BOUND] = "#8a94a6",       [FRAMES_IN_ORDER] = "#c2410c", [FRAMES_IN_FLIGHT] = "#2563a8",
     [FRAMES_HAND] = "#7c3aed",        [FRAMES_VULKAN] = "#0f766e",   [FRAMES_READ] = "#a16207",
-    [FRAMES_VULKAN_READ] = "#4d7c0f", [FRAMES_WHY] = "#6b7280",
+    [FRAMES_VULKAN_READ] = "#4d7c0f", [FRAMES_WHY] = "#6b7280",      [FRAMES_WHY_COPY] = "#6b7280",
 };
 
 static void escaped(FILE *file, const char *text)
@@ -54,7 +54,7 @@ static void words(FILE *file, double x, double y, const char *style, const char 
 
 static bool is_drawn(const struct frames_kind *kind)
 {
-    return kind->part != FRAMES_WHY;
+    return kind->part != FRAMES_WHY && kind->part != FRAMES_WHY_COPY;
 }
 
 /* ---- The axis -------------------------------------------------------------------------------- */
@@ -198,7 +198,10 @@ static const char STYLE[] =
 static void draw_head(const struct chart *c, const struct frames_facts *facts)
 {
     char text[1024];
-    if (facts->ordinal == facts->gl_ordinal)
+    if (facts->gl_ordinal == FRAMES_SOFTWARE_GL)
+        snprintf(text, sizeof(text),
+                 "A frame's cost: CUDA works on a GPU, OpenGL draws on the processor");
+    else if (facts->ordinal == facts->gl_ordinal)
         snprintf(text, sizeof(text),
                  "A frame's cost: CUDA writes a mesh, OpenGL or Vulkan draws it");
     else

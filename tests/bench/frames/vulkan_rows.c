@@ -18,6 +18,10 @@ static const struct frames_vulkan_plan POINTS = {.format = VK_FORMAT_R8G8B8A8_UN
 
 void frames_vulkan_open(struct frames *f)
 {
+    if (f->gl_ordinal == FRAMES_SOFTWARE_GL) {
+        snprintf(f->no_vulkan, sizeof(f->no_vulkan), "no Vulkan: --gl-device is software");
+        return;
+    }
     f->vulkan = calloc(1, sizeof(*f->vulkan));
     struct frames_vulkan *k = f->vulkan;
     if (k && vulkan_open_on(&k->vulkan, f->gl_ordinal, VULKAN_GRAPHICS, false) &&
