@@ -4,20 +4,15 @@
  * OpenGLs: the fixture's, and Mesa's on the processor, which on a machine with a GPU is one that
  * CUDA cannot register from; and once more with pinned memory, as where CUDA refuses mappings.
  */
-#define _GNU_SOURCE
 #include "gl_copy_tests.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <epoxy/egl.h>
+#include "software_gl.h"
 
 /* ---- Mesa's OpenGL beside the fixture's ------------------------------------------------------ */
 
-static EGLDisplay display;
-static EGLConfig config;
-static EGLContext context;
+static struct software_gl mesa;
 static const char *missing;
 
 const char *copy_gl_missing(void)
@@ -25,51 +20,9 @@ const char *copy_gl_missing(void)
     return missing;
 }
 
-static EGLDisplay surfaceless_display(void)
-{
-    if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless"))
-        return EGL_NO_DISPLAY;
-    return eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
-}
-
-/* Other drivers have that platform, too: without Mesa, NVIDIA's gives the context. */
-static const char *not_on_the_processor(void)
-{
-    static char reason[256];
-    const char *renderer = (const char *)glGetString(GL_RENDERER);
-    if (strstr(renderer, "llvmpipe") || strstr(renderer, "softpipe"))
-        return NULL;
-    snprintf(reason, sizeof(reason), "no OpenGL on the processor: surfaceless EGL draws on %s",
-             renderer);
-    return reason;
-}
-
-/* NULL, or why there is none. */
-static const char *make_mesa(void)
-{
-    static const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE,
-                                    EGL_OPENGL_BIT, EGL_NONE};
-    static const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION, 4, EGL_CONTEXT_MINOR_VERSION, 5,
-                                     EGL_NONE};
-    EGLint count = 0;
-    setenv("LIBGL_ALWAYS_SOFTWARE", "true", 1);
-    display = surfaceless_display();
-    if (display == EGL_NO_DISPLAY || !eglInitialize(display, NULL, NULL))
-        return "Mesa's surfaceless EGL is not there";
-    if (!eglBindAPI(EGL_OPENGL_API) || !eglChooseConfig(display, wanted, &config, 1, &count) ||
-        count == 0)
-        return "Mesa's surfaceless EGL has no configuration for OpenGL";
-    context = eglCreateContext(display, config, EGL_NO_CONTEXT, version);
-    if (context == EGL_NO_CONTEXT ||
-        !eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context))
-        return "Mesa's surfaceless EGL gives no OpenGL 4.5";
-    return not_on_the_processor();
-}
-
 static void setup_mesa(void)
 {
-    context = EGL_NO_CONTEXT;
-    missing = make_mesa();
+    missing = software_gl_open(&mesa);
     if (missing)
         assert_ok(gr_egl_make_current(fx.egl));
     fault->reset();
@@ -79,8 +32,7 @@ static void end_mesa(void)
 {
     GLenum error = !missing ? glGetError() : GL_NO_ERROR;
     assert_ok(gr_egl_make_current(fx.egl));
-    if (context != EGL_NO_CONTEXT)
-        eglDestroyContext(display, context);
+    software_gl_close(&mesa);
     missing = NULL;
     ck_assert_uint_eq(error, GL_NO_ERROR);
 }

@@ -225,8 +225,12 @@ static bool open_cuda(struct frames *f)
 
 static bool open_gl(struct frames *f)
 {
-    if (f->gl_ordinal == FRAMES_SOFTWARE_GL)
-        return frames_software_gl_open(f);
+    if (f->gl_ordinal == FRAMES_SOFTWARE_GL) {
+        const char *reason = software_gl_open(&f->software_gl);
+        if (reason)
+            frames_say("%s", reason);
+        return !reason;
+    }
     f->egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = f->gl_ordinal));
     return f->egl || frames_grinterop_failed("gr_egl_create");
 }
@@ -285,7 +289,7 @@ void frames_close(struct frames *f)
         f->cuda->ModuleUnload(f->module);
     bench_device_close(&f->on);
     gr_egl_free(f->egl);
-    frames_software_gl_close(f);
+    software_gl_close(&f->software_gl);
     gr_vk_headless_free(f->timeline_vulkan);
     free(f->reference);
     free(f->pixels);

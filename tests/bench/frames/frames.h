@@ -18,6 +18,7 @@
 
 #include "examples/glsl.h"
 #include "tests/bench/bench.h"
+#include "tests/software_gl.h"
 
 enum {
     FRAMES_TARGET = 512, /* pixels each way */
@@ -33,7 +34,6 @@ enum {
 };
 
 struct frames_vulkan;
-struct frames_software_gl;
 
 /* Of the rows in which OpenGL draws a picture of mesh by mesh pixels, which CUDA filters. */
 struct frames_picture {
@@ -52,7 +52,7 @@ struct frames {
     CUmodule module;
     CUfunction kernel, filter, stamp, answer;
     gr_egl *egl; /* one of these two is the OpenGL context */
-    struct frames_software_gl *software_gl;
+    struct software_gl software_gl;
     bool has_target;
     unsigned framebuffer, colour, program, vertex_array;
     struct frames_vulkan *vulkan; /* NULL where there is none, for this reason: */
@@ -228,10 +228,6 @@ bool frames_transfer_open(struct frames *, struct frames_run *);
 bool frames_transfer(struct frames *, struct frames_run *);
 bool frames_transfer_close(struct frames *, struct frames_run *);
 bool frames_copy_close_ring(struct frames *, struct frames_run *);
-
-/* software_gl.c */
-bool frames_software_gl_open(struct frames *frames);
-void frames_software_gl_close(struct frames *frames);
 
 /* vulkan_rows.c */
 void frames_vulkan_open(struct frames *frames);
