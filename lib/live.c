@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The table of what lives: a hash table by address, in parts with a lock each, so that threads that
- * map and release different resources rarely meet.
+ * make and end different objects rarely meet.
+ *
+ * Looks take no lock: each map and release looks, and the table changes only where something is
+ * made or ended. A part counts before and after each change; who looked while the count was odd, or
+ * finds another one afterwards, looks once more under the lock. An array that was outgrown stays,
+ * since somebody may still look into it; all of them are no larger than the newest.
  */
 #include "lib/live.h"
 
@@ -14,21 +19,27 @@
 #include "lib/error.h"
 #include "lib/log.h"
 
-#define PARTS      8  /* a power of two */
-#define FIRST_ROOM 64 /* likewise */
+#define PARTS      8   /* a power of two */
+#define FIRST_ROOM 128 /* likewise */
 
+/* Atomic, both. A plain pointer, so that checkers of leaks see that the object is known. */
 struct entry {
     const void *object; /* NULL: free */
     enum gr_live_kind kind;
 };
 
+struct array {
+    size_t room;
+    struct array *outgrown;
+    struct entry at[];
+};
+
 struct part {
     pthread_mutex_t lock;
-    struct entry *entries; /* NULL: `first` */
-    size_t room;           /* 0: FIRST_ROOM */
+    size_t changes;      /* atomic; odd: one is under way */
+    struct array *array; /* atomic; NULL until there is an entry */
     size_t used;
-    bool full; /* it could not grow: what is not in it may be alive all the same */
-    struct entry first[FIRST_ROOM];
+    bool full; /* atomic; it could not grow: what is not in it may be alive all the same */
 };
 
 #define PART                                                                                       \
@@ -70,74 +81,121 @@ static struct part *part_of(const void *object)
     return &parts[hash(object) & (PARTS - 1)];
 }
 
-static struct entry *entries_of(struct part *part)
+static size_t home_of(const void *object, const struct array *array)
 {
-    return part->entries ? part->entries : part->first;
+    return (hash(object) / PARTS) & (array->room - 1);
 }
 
-static size_t room_of(const struct part *part)
+static void set(struct entry *entry, enum gr_live_kind kind, const void *object)
 {
-    return part->room ? part->room : FIRST_ROOM;
+    __atomic_store_n(&entry->kind, kind, __ATOMIC_RELEASE);
+    __atomic_store_n(&entry->object, object, __ATOMIC_RELEASE);
 }
 
-static size_t home_of(const void *object, size_t room)
+/*
+ * Whether an object is in; *place is its place, or the free one where it would go. Most places are
+ * free; only who looks without the lock may pass all of them.
+ */
+static inline bool find(const struct array *array, enum gr_live_kind kind, const void *object,
+                        size_t *place)
 {
-    return (hash(object) / PARTS) & (room - 1);
+    size_t home = home_of(object, array);
+    *place = home;
+    do {
+        const struct entry *entry = &array->at[*place];
+        const void *found = __atomic_load_n(&entry->object, __ATOMIC_ACQUIRE);
+        if (!found)
+            return false;
+        if (found == object && __atomic_load_n(&entry->kind, __ATOMIC_ACQUIRE) == kind)
+            return true;
+        *place = (*place + 1) & (array->room - 1);
+    } while (*place != home);
+    return false;
 }
 
-/* The entry of an object, or the free one where it would go. One entry is always free. */
-static size_t place_of(const struct entry entries[], size_t room, enum gr_live_kind kind,
-                       const void *object)
+static void put(struct array *array, enum gr_live_kind kind, const void *object, size_t *used)
 {
-    size_t i = home_of(object, room);
-    while (entries[i].object && (entries[i].object != object || entries[i].kind != kind))
-        i = (i + 1) & (room - 1);
-    return i;
+    size_t place;
+    if (!find(array, kind, object, &place))
+        ++*used;
+    set(&array->at[place], kind, object);
+}
+
+/* Empties a place, and moves up those that stand behind it only since it was taken. */
+static void take(struct array *array, size_t place)
+{
+    struct entry *at = array->at;
+    size_t mask = array->room - 1;
+    for (size_t i = (place + 1) & mask; at[i].object; i = (i + 1) & mask) {
+        size_t home = home_of(at[i].object, array);
+        if (((i - home) & mask) < ((i - place) & mask))
+            continue;
+        set(&at[place], at[i].kind, at[i].object);
+        place = i;
+    }
+    set(&at[place], at[place].kind, NULL);
 }
 
 static bool grow(struct part *part)
 {
-    size_t room = room_of(part) * 2;
-    const struct entry *old = entries_of(part);
-    struct entry *larger = calloc(room, sizeof(*larger));
+    size_t used = 0;
+    struct array *old = part->array;
+    size_t room = old ? old->room * 2 : FIRST_ROOM;
+    struct array *larger = calloc(1, sizeof(*larger) + room * sizeof(*larger->at));
     if (!larger)
         return false;
-    for (size_t i = 0; i < room_of(part); i++)
-        if (old[i].object)
-            larger[place_of(larger, room, old[i].kind, old[i].object)] = old[i];
-    free(part->entries);
-    part->entries = larger;
-    part->room = room;
+    larger->room = room;
+    larger->outgrown = old;
+    for (size_t i = 0; old && i < old->room; i++)
+        if (old->at[i].object)
+            put(larger, old->at[i].kind, old->at[i].object, &used);
+    __atomic_store_n(&part->array, larger, __ATOMIC_RELEASE);
     return true;
 }
 
-static void put(struct part *part, enum gr_live_kind kind, const void *object)
+/* A quarter is used, so that most entries are where a look begins; without memory, half of it. */
+static bool make_room(struct part *part)
 {
-    if (part->used + 1 > room_of(part) / 2 && !grow(part) && part->used + 2 > room_of(part)) {
-        part->full = true;
-        return;
-    }
-    struct entry *entry =
-        &entries_of(part)[place_of(entries_of(part), room_of(part), kind, object)];
-    if (!entry->object)
-        part->used++;
-    *entry = (struct entry){object, kind};
+    const struct array *array = part->array;
+    if ((array && part->used < array->room / 4) || grow(part))
+        return true;
+    return array && part->used < array->room / 2;
 }
 
-/* Empties an entry, and moves up those that stand behind it only since it was taken. */
-static void take(struct part *part, size_t at)
+static void begin_change(struct part *part)
 {
-    struct entry *entries = entries_of(part);
-    size_t mask = room_of(part) - 1;
-    for (size_t i = (at + 1) & mask; entries[i].object; i = (i + 1) & mask) {
-        size_t home = home_of(entries[i].object, mask + 1);
-        if (((i - home) & mask) < ((i - at) & mask))
-            continue;
-        entries[at] = entries[i];
-        at = i;
-    }
-    entries[at].object = NULL;
-    part->used--;
+    pthread_mutex_lock(&part->lock);
+    __atomic_store_n(&part->changes, part->changes + 1, __ATOMIC_RELAXED);
+}
+
+static void end_change(struct part *part)
+{
+    __atomic_store_n(&part->changes, part->changes + 1, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&part->lock);
+}
+
+static inline bool look(const struct part *part, enum gr_live_kind kind, const void *object)
+{
+    size_t place;
+    const struct array *array = __atomic_load_n(&part->array, __ATOMIC_ACQUIRE);
+    return array && find(array, kind, object, &place);
+}
+
+static __attribute__((noinline, cold)) bool look_locked(struct part *part, enum gr_live_kind kind,
+                                                        const void *object)
+{
+    pthread_mutex_lock(&part->lock);
+    bool found = look(part, kind, object);
+    pthread_mutex_unlock(&part->lock);
+    return found;
+}
+
+static inline bool has(struct part *part, enum gr_live_kind kind, const void *object)
+{
+    size_t before = __atomic_load_n(&part->changes, __ATOMIC_ACQUIRE);
+    bool found = look(part, kind, object);
+    bool changed = before & 1 || __atomic_load_n(&part->changes, __ATOMIC_RELAXED) != before;
+    return changed ? look_locked(part, kind, object) : found;
 }
 
 /* ---- The table ------------------------------------------------------------------------------- */
@@ -145,42 +203,38 @@ static void take(struct part *part, size_t at)
 void gr_live_add(enum gr_live_kind kind, const void *object)
 {
     struct part *part = part_of(object);
-    pthread_mutex_lock(&part->lock);
-    put(part, kind, object);
-    pthread_mutex_unlock(&part->lock);
+    begin_change(part);
+    if (make_room(part))
+        put(part->array, kind, object, &part->used);
+    else
+        __atomic_store_n(&part->full, true, __ATOMIC_RELAXED);
+    end_change(part);
 }
 
 bool gr_live_remove(enum gr_live_kind kind, const void *object)
 {
+    size_t place;
     struct part *part = part_of(object);
-    pthread_mutex_lock(&part->lock);
-    size_t at = place_of(entries_of(part), room_of(part), kind, object);
-    bool found = entries_of(part)[at].object;
-    if (found)
-        take(part, at);
+    begin_change(part);
+    bool found = part->array && find(part->array, kind, object, &place);
+    if (found) {
+        take(part->array, place);
+        part->used--;
+    }
     found = found || part->full;
-    pthread_mutex_unlock(&part->lock);
+    end_change(part);
     return found;
-}
-
-static bool look(enum gr_live_kind kind, const void *object, bool if_full)
-{
-    struct part *part = part_of(object);
-    pthread_mutex_lock(&part->lock);
-    size_t at = place_of(entries_of(part), room_of(part), kind, object);
-    bool found = entries_of(part)[at].object || (part->full && if_full);
-    pthread_mutex_unlock(&part->lock);
-    return found;
-}
-
-bool gr_live_has(enum gr_live_kind kind, const void *object)
-{
-    return look(kind, object, true);
 }
 
 bool gr_live_is_listed(enum gr_live_kind kind, const void *object)
 {
-    return look(kind, object, false);
+    return has(part_of(object), kind, object);
+}
+
+bool gr_live_has(enum gr_live_kind kind, const void *object)
+{
+    struct part *part = part_of(object);
+    return has(part, kind, object) || __atomic_load_n(&part->full, __ATOMIC_RELAXED);
 }
 
 static gr_status refuse(enum gr_live_kind kind, const void *object, const char *call)
@@ -241,8 +295,8 @@ static void list_kind(enum gr_live_kind kind)
     for (size_t p = 0; p < PARTS; p++) {
         struct part *part = &parts[p];
         pthread_mutex_lock(&part->lock); /* an object lives at least as long as it is in */
-        for (size_t i = 0; i < room_of(part); i++) {
-            const struct entry *e = &entries_of(part)[i];
+        for (size_t i = 0; part->array && i < part->array->room; i++) {
+            const struct entry *e = &part->array->at[i];
             if (e->object && e->kind == kind)
                 note(&list, kind, e->object);
         }

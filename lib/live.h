@@ -6,7 +6,7 @@
  * An object is put in when its constructor succeeds, and taken out by the call that gives it back,
  * even where the library goes on using it. What the library makes for itself is not in it.
  *
- * Thread   any thread, several at once; each call is a few tens of nanoseconds
+ * Thread   any thread, several at once; a look takes no lock, all else a few tens of nanoseconds
  */
 #ifndef GR_LIB_LIVE_H
 #define GR_LIB_LIVE_H

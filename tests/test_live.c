@@ -6,10 +6,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include "support_vulkan.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <grinterop/ring.h>
+#include <grinterop/tensor.h>
 
 #define SIZE 4096
 
@@ -161,6 +164,68 @@ START_TEST(many_objects_are_told_apart)
 }
 END_TEST
 
+static gr_tensor *tensor_of(float *data)
+{
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 1,
+                                        .shape = (int64_t[]){1}, .memory = GR_MEMORY_HOST);
+    gr_tensor *tensor = gr_tensor_wrap(&desc, data, GR_STREAM_NONE, NULL, NULL);
+    ck_assert_ptr_nonnull(tensor);
+    return tensor;
+}
+
+static atomic_bool changing;
+
+/* The table changes all the time. */
+static void *make_and_free_tensors(void *unused)
+{
+    enum { COUNT = 150 };
+    gr_tensor *tensors[COUNT];
+    float data;
+    while (atomic_load(&changing)) {
+        for (int i = 0; i < COUNT; i++)
+            tensors[i] = tensor_of(&data);
+        for (int i = 0; i < COUNT; i++)
+            gr_tensor_free(tensors[i]);
+    }
+    return unused;
+}
+
+/* How many of some tensors, put in between those of the thread, are not found. */
+static unsigned count_missed(void)
+{
+    enum { COUNT = 100, LOOKS = 20 };
+    gr_tensor *tensors[COUNT];
+    unsigned missed = 0;
+    float data;
+    for (int k = 0; k < COUNT; k++)
+        tensors[k] = tensor_of(&data);
+    for (int i = 0; i < LOOKS; i++)
+        for (int k = 0; k < COUNT; k++)
+            missed += !gr_tensor_get_info(tensors[k]);
+    for (int k = 0; k < COUNT; k++)
+        gr_tensor_free(tensors[k]);
+    return missed;
+}
+
+/*
+ * Looks take no lock, while others move what is looked for: without the second look of who meets a
+ * change some of these 20 million miss what is there in most runs.
+ */
+START_TEST(what_lives_is_found_while_others_come_and_go)
+{
+    enum { ROUNDS = 10000 };
+    pthread_t thread;
+    atomic_store(&changing, true);
+    ck_assert_int_eq(pthread_create(&thread, NULL, make_and_free_tensors, NULL), 0);
+    unsigned missed = 0;
+    for (int i = 0; i < ROUNDS; i++)
+        missed += count_missed();
+    atomic_store(&changing, false);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_uint_eq(missed, 0);
+}
+END_TEST
+
 /* ---- NULL ------------------------------------------------------------------------------------ */
 
 /* ---- Vulkan's -------------------------------------------------------------------------------- */
@@ -246,7 +311,8 @@ static void build(Suite *suite)
     add_tests(twice, a_resource_is_freed_once, a_resource_that_a_buffer_keeps_is_freed_once,
               a_buffer_is_released_once, a_list_releases_what_is_there, what_never_was_is_refused,
               a_submit_is_freed_once, a_context_is_freed_once,
-              a_scope_says_that_its_object_was_freed, many_objects_are_told_apart);
+              a_scope_says_that_its_object_was_freed, many_objects_are_told_apart,
+              what_lives_is_found_while_others_come_and_go);
     add_tests(add_vulkan_case(suite, "Vulkan's"), what_is_vulkans_is_freed_once);
     TCase *end = tcase_create("the end of the process");
     add_tests(end, what_is_open_at_the_end_is_listed, a_tidy_process_ends_without_a_word);
