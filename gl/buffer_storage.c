@@ -26,8 +26,8 @@ size_t gl_buffer_storage(unsigned int name, bool direct)
     return (size_t)buffer_parameter(name, GL_BUFFER_SIZE, direct);
 }
 
-bool gl_buffer_is_immutable(unsigned int name, bool direct)
+bool gl_buffer_is_immutable(unsigned int name, const struct gl_context *context)
 {
-    bool can_be = epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage");
-    return can_be && buffer_parameter(name, GL_BUFFER_IMMUTABLE_STORAGE, direct) == GL_TRUE;
+    return context->storage &&
+           buffer_parameter(name, GL_BUFFER_IMMUTABLE_STORAGE, context->direct) == GL_TRUE;
 }

@@ -9,10 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "gl/current_context.h"
+
 /* The size in bytes of an existing buffer's storage; 0 if it has none. */
 size_t gl_buffer_storage(unsigned int name, bool direct);
 
 /* Whether that storage was made by glBufferStorage, so that the buffer keeps it for life. */
-bool gl_buffer_is_immutable(unsigned int name, bool direct);
+bool gl_buffer_is_immutable(unsigned int name, const struct gl_context *context);
 
 #endif

@@ -6,23 +6,36 @@
 #include "lib/error.h"
 #include "gl/delete_later.h"
 
-gr_status gl_context_begin(struct gl_context *context, const char *what, const char *call)
+#define OLDEST 32 /* OpenGL 3.2 */
+
+bool gl_context_find(struct gl_context *context)
 {
-    if (!gr_driver_load())
-        return GR_ERR_NO_DRIVER;
-    if (!gl_context_remember(context))
+    *context = (struct gl_context){0};
+    if (!gr_driver_load() || !gl_context_remember(context) || context->version < OLDEST)
+        return false;
+    gl_later_collect(context);
+    return true;
+}
+
+gr_status gl_context_refuse_found(const struct gl_context *context, const char *what,
+                                  const char *call)
+{
+    if (!gr_driver())
+        return GR_ERR_NO_DRIVER; /* which is recorded */
+    if (!context->native.handle)
         return gr_fail(GR_ERR_GL, call,
                        "No OpenGL context is current on this thread. Make current the one that %s "
                        "(gr_egl_create() makes one without a window).",
                        what);
-    if (context->version < 32)
-        return gr_fail(
-            GR_ERR_UNSUPPORTED, call,
-            "The current context is %s. grinterop needs OpenGL 3.2 or newer, as NVIDIA's "
-            "driver gives to every program that asks for it.",
-            context->version ? "an older OpenGL" : "one of OpenGL ES");
-    gl_later_collect(context);
-    return GR_OK;
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "The current context is %s. grinterop needs OpenGL 3.2 or newer, as NVIDIA's "
+                   "driver gives to every program that asks for it.",
+                   context->version ? "an older OpenGL" : "one of OpenGL ES");
+}
+
+gr_status gl_context_begin(struct gl_context *context, const char *what, const char *call)
+{
+    return gl_context_find(context) ? GR_OK : gl_context_refuse_found(context, what, call);
 }
 
 gr_status gl_context_refuse(const struct gl_context *context, const char *object,

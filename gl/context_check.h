@@ -13,6 +13,11 @@
  */
 gr_status gl_context_begin(struct gl_context *context, const char *what, const char *call);
 
+/* The same in two steps, so that `what` is written for a refusal only. */
+bool gl_context_find(struct gl_context *context);
+gr_status gl_context_refuse_found(const struct gl_context *context, const char *what,
+                                  const char *call);
+
 /*
  * Records that it is not current; the error names `object`, "OpenGL buffer 3". `advice` ends it
  * where the context lives: a sentence of another way, after a blank, or "".

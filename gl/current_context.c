@@ -13,18 +13,33 @@
 typedef void *(*current_fn)(void);
 typedef void *(*address_fn)(const char *name);
 
-/* Only a library that is loaded already can have made a context current. */
-static void *ask(const char *file, const char *function)
+/* Who can say which context is current. */
+static struct place {
+    const char *interface, *file, *function;
+    current_fn current; /* atomic; NULL until the library is found */
+} places[] = {
+    {"EGL", "libEGL.so.1", "eglGetCurrentContext", NULL},
+    {"GLX", "libGLX.so.0", "glXGetCurrentContext", NULL},
+    {"GLX", "libGL.so.1", "glXGetCurrentContext", NULL},
+};
+
+/*
+ * Only a library that is loaded already can have made a context current. Once found it is never let
+ * go of, so that a registration need not look for it again.
+ */
+static current_fn find_current(struct place *place)
 {
-    void *library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+    current_fn current = __atomic_load_n(&place->current, __ATOMIC_ACQUIRE);
+    void *library = current ? NULL : dlopen(place->file, RTLD_LAZY | RTLD_NOLOAD);
     if (!library)
-        return NULL;
-    current_fn current = NULL;
-    void *symbol = dlsym(library, function);
+        return current;
+    void *symbol = dlsym(library, place->function);
     memcpy(&current, &symbol, sizeof(symbol));
-    void *handle = current ? current() : NULL;
-    dlclose(library);
-    return handle;
+    if (current)
+        __atomic_store_n(&place->current, current, __ATOMIC_RELEASE);
+    else
+        dlclose(library);
+    return current;
 }
 
 /* glXGetProcAddressARB() of a library that is loaded, or NULL. */
@@ -61,16 +76,10 @@ void *gl_proc_address(const struct gl_native *native, const char *name)
 
 bool gl_native_current(struct gl_native *native)
 {
-    static const struct {
-        const char *interface, *file, *function;
-    } places[] = {
-        {"EGL", "libEGL.so.1", "eglGetCurrentContext"},
-        {"GLX", "libGLX.so.0", "glXGetCurrentContext"},
-        {"GLX", "libGL.so.1", "glXGetCurrentContext"},
-    };
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        current_fn current = find_current(&places[i]);
         native->interface = places[i].interface;
-        native->handle = ask(places[i].file, places[i].function);
+        native->handle = current ? current() : NULL;
         if (native->handle)
             return true;
     }
@@ -131,29 +140,49 @@ static struct gl_context *find_known(const struct gl_native *native)
     return &marks[mark_count++];
 }
 
-bool gl_context_remember(struct gl_context *context)
+/* What a context that is met for the first time can do. */
+static void ask_context(struct gl_context *context)
 {
-    *context = (struct gl_context){0};
-    if (!gl_native_current(&context->native))
-        return false;
     if (is_egl(&context->native))
         context->display = eglGetCurrentDisplay();
     bool desktop = epoxy_is_desktop_gl();
     context->version = desktop ? epoxy_gl_version() : 0;
     context->direct =
         desktop && (context->version >= 45 || epoxy_has_gl_extension("GL_ARB_direct_state_access"));
-    if (!has_program_pipelines(context))
-        return true;
+    context->storage =
+        desktop && (context->version >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage"));
+}
+
+/* Whether it is the current one: another context does not have its mark, even with its handle. */
+static bool has_mark(const struct gl_context *known)
+{
+    return known->mark && glIsProgramPipeline(known->mark);
+}
+
+/*
+ * Asked here, where a context is current, because epoxy looks a function up at its first call and
+ * ends the process if none is; afterwards the question is safe anywhere.
+ */
+static void mark_current(struct gl_context *context, struct gl_context *known)
+{
+    GLuint mark = make_mark();
+    context->mark = glIsProgramPipeline(mark) ? mark : 0;
+    *known = *context;
+}
+
+bool gl_context_remember(struct gl_context *context)
+{
+    *context = (struct gl_context){0};
+    if (!gl_native_current(&context->native))
+        return false;
     pthread_mutex_lock(&marks_lock);
     struct gl_context *known = find_known(&context->native);
-    if (known) {
-        if (!known->mark || !glIsProgramPipeline(known->mark))
-            known->mark = make_mark();
-        /*
-         * Asked here, where a context is current, because epoxy looks a function up at its first
-         * call and ends the process if none is; afterwards the question is safe anywhere.
-         */
-        context->mark = glIsProgramPipeline(known->mark) ? known->mark : 0;
+    if (known && has_mark(known)) {
+        *context = *known;
+    } else {
+        ask_context(context);
+        if (known && has_program_pipelines(context))
+            mark_current(context, known);
     }
     pthread_mutex_unlock(&marks_lock);
     return true;

@@ -33,6 +33,7 @@ struct gl_context {
     unsigned int mark; /* 0 where OpenGL is too old for program pipelines */
     int version;       /* 45 is OpenGL 4.5; 0 for OpenGL ES */
     bool direct;       /* objects can be asked by name */
+    bool storage;      /* buffers can have storage that is never replaced */
 };
 
 /* Marks the current context, or finds its mark. False if none is current. Safe from any thread. */

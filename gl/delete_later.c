@@ -19,7 +19,7 @@ void gl_later_park(struct gl_later *left)
 {
     pthread_mutex_lock(&lock);
     left->next = parked;
-    parked = left;
+    __atomic_store_n(&parked, left, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
 }
 
@@ -27,6 +27,8 @@ void gl_later_park(struct gl_later *left)
 static struct gl_later *take_all(const struct gl_context *context)
 {
     struct gl_later *mine = NULL;
+    if (!__atomic_load_n(&parked, __ATOMIC_ACQUIRE)) /* as a rule */
+        return NULL;
     pthread_mutex_lock(&lock);
     for (struct gl_later **link = &parked; *link;) {
         struct gl_later *left = *link;
@@ -34,7 +36,7 @@ static struct gl_later *take_all(const struct gl_context *context)
             link = &left->next;
             continue;
         }
-        *link = left->next;
+        __atomic_store_n(link, left->next, __ATOMIC_RELEASE);
         left->next = mine;
         mine = left;
     }

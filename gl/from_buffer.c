@@ -49,7 +49,7 @@ struct gl_resource *gl_buffer_object(unsigned int name, unsigned flags, const ch
         free(r);
         return NULL;
     }
-    r->immutable = gl_buffer_is_immutable(name, r->context.direct);
+    r->immutable = gl_buffer_is_immutable(name, &r->context);
     return r;
 }
 

@@ -39,10 +39,12 @@ struct gl_object_text gl_object_text(const gr_resource *resource)
 struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const char *call)
 {
     struct gl_context gl;
-    char what[80];
-    snprintf(what, sizeof(what), "OpenGL %s %u was made in", kind, name);
-    if (gl_context_begin(&gl, what, call) != GR_OK)
+    if (!gl_context_find(&gl)) {
+        char what[80];
+        snprintf(what, sizeof(what), "OpenGL %s %u was made in", kind, name);
+        gl_context_refuse_found(&gl, what, call);
         return NULL;
+    }
     struct gl_resource *r = calloc(1, sizeof(*r));
     if (!r) {
         gr_fail_memory(call);

@@ -31,10 +31,10 @@ void gl_buffer_read(unsigned int name, size_t offset, void *to, size_t size)
 }
 
 /* Immutable storage refuses glBufferSubData unless it was made for it. */
-static bool takes_data(GLuint name)
+static bool takes_data(GLuint name, const struct gl_context *context)
 {
     GLint flags = 0;
-    if (!gl_buffer_is_immutable(name, false))
+    if (!gl_buffer_is_immutable(name, context))
         return true;
     glGetBufferParameteriv(GL_COPY_READ_BUFFER, GL_BUFFER_STORAGE_FLAGS, &flags);
     return flags & GL_DYNAMIC_STORAGE_BIT;
@@ -52,11 +52,11 @@ static void write_through(GLuint *scratch, size_t offset, const void *from, size
     glBindBuffer(GL_COPY_WRITE_BUFFER, before);
 }
 
-void gl_buffer_write(unsigned int name, size_t offset, const void *from, size_t size,
-                     unsigned int *scratch)
+void gl_buffer_write(unsigned int name, const struct gl_context *context, size_t offset,
+                     const void *from, size_t size, unsigned int *scratch)
 {
     GLuint before = bind_object(name);
-    if (takes_data(name))
+    if (takes_data(name, context))
         glBufferSubData(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)size, from);
     else
         write_through(scratch, offset, from, size);

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "gl/current_context.h"
+
 /*
  * Whether the application has it mapped, not persistently, so that OpenGL lets nobody else at it.
  */
@@ -21,7 +23,7 @@ void gl_buffer_read(unsigned int name, size_t offset, void *to, size_t size);
 /*
  * *scratch is a buffer that immutable storage needs to be written to: made where it is 0, and kept.
  */
-void gl_buffer_write(unsigned int name, size_t offset, const void *from, size_t size,
-                     unsigned int *scratch);
+void gl_buffer_write(unsigned int name, const struct gl_context *context, size_t offset,
+                     const void *from, size_t size, unsigned int *scratch);
 
 #endif

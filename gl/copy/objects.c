@@ -107,7 +107,8 @@ static void write_piece(const struct gl_resource *r, size_t offset, size_t at, s
     if (copy->staging.bytes)
         gl_staging_write(r, offset + at, at, size);
     else
-        gl_buffer_write(r->name, offset + at, copy->host[0] + at, size, &copy->scratch->buffer);
+        gl_buffer_write(r->name, &r->context, offset + at, copy->host[0] + at, size,
+                        &copy->scratch->buffer);
 }
 
 /* A piece is moved while the next one is on its way to host memory. */

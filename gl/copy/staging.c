@@ -20,8 +20,7 @@
 
 bool gl_staging_can(const struct gl_context *context)
 {
-    return context->direct &&
-           (epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage"));
+    return context->direct && context->storage;
 }
 
 /* What CUDA reads is OpenGL's to write first, for which the thread waits by either way. */
