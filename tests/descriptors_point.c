@@ -296,6 +296,62 @@ static const char *no_barriers(const void *row)
     return NULL;
 }
 
+/* ---- Of resources ---------------------------------------------------------------------------- */
+
+#define BATCH RECORDER_SEMAPHORES
+
+/* With its own pair, or that of another resource. */
+static gr_resource *resource_with(gr_semaphore *pair[2])
+{
+    gr_resource *resource = gr_from_external_memory(
+        &GR_INIT(gr_external_memory_desc, .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+                 .fd = fd_make(), .size = 4096),
+        GR_READ_WRITE);
+    return resource && gr_resource_set_sync(resource, pair[0], pair[1]) == GR_OK ? resource : NULL;
+}
+
+static bool begin_and_commit(gr_resource *const resources[], size_t n)
+{
+    gr_submit *submit = gr_submit_begin(resources, n);
+    bool made = submit && gr_submit_commit(submit) == GR_OK;
+    gr_submit_free(submit);
+    return made;
+}
+
+/*
+ * A batch waits once for each semaphore, all in one call of the driver, and signals each once: with
+ * a pair for all, and with more pairs than the library has room for at first.
+ */
+static const char *batch(const void *row)
+{
+    const size_t pairs = *(const size_t *)row;
+    gr_semaphore *pair[BATCH][2];
+    gr_resource *resources[BATCH];
+    gr_buffer *buffers[BATCH];
+    for (size_t i = 0; i < BATCH; i++) {
+        for (size_t k = 0; k < 2; k++)
+            pair[i][k] = i < pairs ? semaphore_of(&semaphore_types[8]) : pair[i % pairs][k];
+        resources[i] = resource_with(pair[i]);
+        REQUIRE(resources[i]);
+    }
+    REQUIRE(begin_and_commit(resources, BATCH));
+    REQUIRE(gr_map_many(resources, BATCH, STREAM, NULL, buffers) == GR_OK);
+    REQUIRE(recorder->calls(WAIT) == 1 && recorder->nth(WAIT, 0)->count == pairs);
+    for (size_t i = 0; i < pairs; i++) {
+        REQUIRE(recorder->nth(WAIT, 0)->semaphores[i] == gr_semaphore_external(pair[i][0]));
+        REQUIRE(recorder->nth(WAIT, 0)->given.waits[i].params.fence.value == 18);
+    }
+    REQUIRE(gr_buffer_release_many(buffers, BATCH, GR_STREAM_OF_MAP, NULL) == GR_OK);
+    REQUIRE(recorder->calls(SIGNAL) == pairs);
+    for (size_t i = 0; i < pairs; i++)
+        REQUIRE(recorder->nth(SIGNAL, i)->semaphores[0] == gr_semaphore_external(pair[i][1]));
+    for (size_t i = 0; i < BATCH; i++)
+        gr_resource_free(resources[i]);
+    for (size_t i = 0; i < 2 * pairs; i++)
+        gr_semaphore_free(pair[i / 2][i % 2]);
+    return NULL;
+}
+
 static bool has_field(const struct wrong_field *wrong)
 {
     unsigned kinds = wrong->is_wait ? wrong->field->wait_kinds : wrong->field->signal_kinds;
@@ -323,4 +379,6 @@ void point_cases(void)
     }
     run_case("points", "barrier before signal", barrier_before_signal, NULL);
     run_case("points", "no barriers", no_barriers, NULL);
+    for (size_t pairs = 1; pairs <= BATCH; pairs++)
+        run_case("points", "batch", batch, &pairs);
 }

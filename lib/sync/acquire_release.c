@@ -5,6 +5,8 @@
  */
 #include "lib/sync/acquire_release.h"
 
+#include <string.h>
+
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
@@ -46,8 +48,8 @@ static gr_status wait_for_event(CUstream stream, CUevent event)
 /* ---- Waits, gathered so that those of a batch go in one call --------------------------------- */
 
 struct waits {
-    size_t n;
-    gr_semaphore_point points[GR_BATCH];
+    size_t n, room;
+    gr_semaphore_point *points;
 };
 
 static gr_status flush_waits(struct waits *waits, CUstream stream)
@@ -69,7 +71,7 @@ static gr_status add_wait(struct waits *waits, gr_semaphore *semaphore, uint64_t
             point->value = value;
         return GR_OK;
     }
-    gr_status status = waits->n < GR_BATCH ? GR_OK : flush_waits(waits, stream);
+    gr_status status = waits->n < waits->room ? GR_OK : flush_waits(waits, stream);
     waits->points[waits->n++] = GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = value);
     return status;
 }
@@ -94,29 +96,55 @@ static gr_status wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream 
     return status;
 }
 
+/* Whether the stream comes after all that was done with the resource. */
+static bool is_in_order(const struct gr_sync *sync, CUstream stream)
+{
+    return !sync->drawn && (!sync->released || same_stream(sync->released_on, stream));
+}
+
 /* What one resource has to wait for: Vulkan's last submit, else CUDA's own last release. */
 static gr_status acquire_one(struct gr_sync *sync, struct waits *waits, CUstream stream)
 {
+    if (is_in_order(sync, stream))
+        return GR_OK;
     if (sync->drawn)
         return sync->acquire->timeline ? add_wait(waits, sync->acquire, sync->drawn, stream)
                                        : wait_binary(sync->acquire, sync->drawn, stream);
-    if (!sync->released || same_stream(sync->released_on, stream))
-        return GR_OK;
     if (sync->computed && sync->release->timeline)
         return add_wait(waits, sync->release, sync->computed, stream);
     return sync->done ? wait_for_event(stream, sync->done) : GR_OK;
 }
 
-gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream stream)
+/* What the driver is called with lies below such an array, where the stack is not in the caches. */
+static __attribute__((noinline)) gr_status acquire_many(gr_resource *const resources[], size_t n,
+                                                        const struct waits *few, CUstream stream)
 {
-    struct waits waits;
-    waits.n = 0;
+    gr_semaphore_point points[GR_BATCH];
+    struct waits waits = {few->n, GR_BATCH, points};
+    memcpy(points, few->points, few->n * sizeof(*points));
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
         status = acquire_one(gr_sync_of(resources[i]), &waits, stream);
-    if (status == GR_OK)
-        status = flush_waits(&waits, stream);
-    return status;
+    return status == GR_OK ? flush_waits(&waits, stream) : status;
+}
+
+/* Most batches have one point, since their resources share a pair. */
+#define FEW 4
+
+gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    gr_semaphore_point points[FEW];
+    struct waits waits = {0, FEW, points};
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
+        struct gr_sync *sync = gr_sync_of(resources[i]);
+        if (is_in_order(sync, stream))
+            continue;
+        if (waits.n == FEW)
+            return acquire_many(resources + i, n - i, &waits, stream);
+        status = acquire_one(sync, &waits, stream);
+    }
+    return status == GR_OK ? flush_waits(&waits, stream) : status;
 }
 
 /* ---- Signals --------------------------------------------------------------------------------- */
@@ -181,26 +209,6 @@ static gr_status signal_next(gr_semaphore *semaphore, CUstream stream, uint64_t 
     return status;
 }
 
-static bool is_first_with(gr_resource *const resources[], size_t i)
-{
-    for (size_t earlier = 0; earlier < i; earlier++)
-        if (gr_sync_of(resources[earlier])->release == gr_sync_of(resources[i])->release)
-            return false;
-    return true;
-}
-
-static gr_status release_group(gr_resource *const resources[], size_t n, size_t first,
-                               CUstream stream)
-{
-    gr_semaphore *semaphore = gr_sync_of(resources[first])->release;
-    uint64_t value = 0;
-    gr_status status = signal_next(semaphore, stream, &value);
-    for (size_t i = first; i < n && status == GR_OK; i++)
-        if (gr_sync_of(resources[i])->release == semaphore)
-            gr_sync_of(resources[i])->computed = value;
-    return status;
-}
-
 /*
  * Only a timeline can be asked twice; elsewhere an event says when CUDA is done. So it does where
  * the host waits: the application may destroy its semaphore as soon as its streams have passed.
@@ -210,26 +218,44 @@ static bool tells_the_end(const gr_semaphore *release)
     return release && release->timeline && release->handle;
 }
 
-static gr_status mark_done(struct gr_sync *sync, CUstream stream)
-{
-    if (tells_the_end(sync->release))
-        return GR_OK;
-    gr_status status = make_event(&sync->done);
-    return status == GR_OK ? record_event(sync->done, stream) : status;
-}
-
-gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream stream)
+static gr_status mark_done(gr_resource *const resources[], size_t n, const gr_semaphore *release,
+                           CUstream stream)
 {
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         struct gr_sync *sync = gr_sync_of(resources[i]);
-        status = mark_done(sync, stream);
-        bool again = i > 0 && sync->release == gr_sync_of(resources[i - 1])->release;
-        if (status == GR_OK && sync->release && !again && is_first_with(resources, i))
-            status = release_group(resources, n, i, stream);
+        if (sync->release != release)
+            continue;
+        status = make_event(&sync->done);
+        if (status == GR_OK)
+            status = record_event(sync->done, stream);
     }
+    return status;
+}
+
+/* Whether no resource before has its semaphore; neighbours have the same, as a rule. */
+static bool is_first_with(gr_resource *const resources[], size_t i)
+{
+    const gr_semaphore *release = gr_sync_of(resources[i])->release;
+    while (i-- > 0)
+        if (gr_sync_of(resources[i])->release == release)
+            return false;
+    return true;
+}
+
+/* Those that have the semaphore of the first, or none as it. */
+static gr_status release_group(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    gr_semaphore *release = gr_sync_of(resources[0])->release;
+    uint64_t value = 0;
+    gr_status status = tells_the_end(release) ? GR_OK : mark_done(resources, n, release, stream);
+    if (status == GR_OK && release)
+        status = signal_next(release, stream, &value);
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         struct gr_sync *sync = gr_sync_of(resources[i]);
+        if (sync->release != release)
+            continue;
+        sync->computed = value;
         sync->released = true;
         sync->drawn = 0;
         sync->released_on = stream;
@@ -237,9 +263,18 @@ gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream str
     return status;
 }
 
+gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (is_first_with(resources, i))
+            status = release_group(resources + i, n - i, stream);
+    return status;
+}
+
 /* ---- The graphics API's half of both --------------------------------------------------------- */
 
-gr_status gr_sync_check_ready(const gr_resource *resource, const char *call)
+gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call)
 {
     const struct gr_sync *sync = gr_sync_of(resource);
     if (!sync->decided && !sync->by_commands)
@@ -247,11 +282,9 @@ gr_status gr_sync_check_ready(const gr_resource *resource, const char *call)
                        "Nothing orders CUDA and the graphics API in this resource yet: give it "
                        "semaphores by gr_resource_set_sync(), or GR_SEMAPHORE_NONE for both if the "
                        "program waits for both sides itself.");
-    if (sync->begun)
-        return gr_fail(GR_ERR_STATE, call,
-                       "The resource is in a submit that has begun: call gr_submit_commit() when "
-                       "the submit was made, or gr_submit_free() to take it back.");
-    return GR_OK;
+    return gr_fail(GR_ERR_STATE, call,
+                   "The resource is in a submit that has begun: call gr_submit_commit() when "
+                   "the submit was made, or gr_submit_free() to take it back.");
 }
 
 gr_status gr_sync_next_signal(gr_semaphore *acquire, uint64_t *number, const char *call)

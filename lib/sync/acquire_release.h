@@ -8,18 +8,19 @@
 
 struct gr_submit_use;
 
+/* A cache line, since each map and release touches it. */
 struct gr_sync {
+    gr_semaphore *acquire, *release; /* held, or NULL */
+    uint64_t drawn;                  /* acquire's value that the next map waits for; 0: nothing */
+    uint64_t computed;               /* release's value that the last release signals */
+    struct gr_submit_use *begun;     /* in a submit that has begun; NULL: in none */
+    CUstream released_on;
+    CUevent done;  /* recorded at a release that no timeline tells of; NULL until there is one */
+    bool released; /* it has been mapped and released */
+    bool decided;  /* it was given semaphores, or none on purpose */
     /* Map and release do the graphics API's part too, which takes commands from their thread. */
     bool by_commands;
-    bool decided;                    /* it was given semaphores, or none on purpose */
-    gr_semaphore *acquire, *release; /* held, or NULL */
-    bool of_device;    /* the two are the graphics device's, for all of its resources here */
-    uint64_t drawn;    /* acquire's value that the next map waits for; 0: nothing */
-    uint64_t computed; /* release's value that the last release signals */
-    struct gr_submit_use *begun; /* in a submit that has begun; NULL: in none */
-    bool released;               /* it has been mapped and released */
-    CUstream released_on;
-    CUevent done; /* recorded at a release that no timeline tells of; NULL until there is one */
+    bool of_device; /* the two are the graphics device's, for all of its resources here */
 };
 
 /* The points of a resource that has some. */
@@ -41,7 +42,14 @@ gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream str
 gr_status gr_sync_last_work(struct gr_sync *sync, CUevent *event);
 
 /* Refuses a resource whose order is undecided, or that is in a submit which has begun. */
-gr_status gr_sync_check_ready(const gr_resource *resource, const char *call);
+gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call)
+    __attribute__((cold));
+static inline gr_status gr_sync_check_ready(const gr_resource *resource, const char *call)
+{
+    const struct gr_sync *sync = gr_sync_of(resource);
+    bool ready = (sync->decided || sync->by_commands) && !sync->begun;
+    return ready ? GR_OK : gr_sync_refuse_unready(resource, call);
+}
 
 /*
  * The number of the next signal of the graphics API's semaphore, a timeline's value; a binary one

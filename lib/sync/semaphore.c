@@ -188,23 +188,45 @@ int gr_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size
 
 /* ---- The driver's external semaphores -------------------------------------------------------- */
 
-gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n, CUstream stream)
+/*
+ * What the driver is called with lies below the arrays for many points, where the stack is not in
+ * the caches; so one point, which is the usual case, has none.
+ */
+static CUresult wait_for_one(const gr_semaphore_point *point, CUstream stream)
+{
+    CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params;
+    gr_semaphore_wait_params(point, &params);
+    return gr_driver()->WaitExternalSemaphoresAsync(&point->semaphore->handle, &params, 1, stream);
+}
+
+static __attribute__((noinline)) CUresult wait_for_many(const gr_semaphore_point points[],
+                                                        unsigned n, CUstream stream)
 {
     CUexternalSemaphore handles[POINTS_AT_ONCE];
     CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params[POINTS_AT_ONCE];
-    for (size_t done = 0; done < n;) {
-        unsigned count = 0;
-        for (; count < POINTS_AT_ONCE && done + count < n; count++) {
-            handles[count] = points[done + count].semaphore->handle;
-            gr_semaphore_wait_params(&points[done + count], &params[count]);
-        }
-        CUresult result = gr_driver()->WaitExternalSemaphoresAsync(handles, params, count, stream);
+    for (unsigned i = 0; i < n; i++) {
+        handles[i] = points[i].semaphore->handle;
+        gr_semaphore_wait_params(&points[i], &params[i]);
+    }
+    return gr_driver()->WaitExternalSemaphoresAsync(handles, params, n, stream);
+}
+
+static unsigned at_once(size_t n)
+{
+    return n < POINTS_AT_ONCE ? (unsigned)n : POINTS_AT_ONCE;
+}
+
+gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n, CUstream stream)
+{
+    for (size_t done = 0; done < n; done += at_once(n - done)) {
+        unsigned count = at_once(n - done);
+        CUresult result = count == 1 ? wait_for_one(points + done, stream)
+                                     : wait_for_many(points + done, count, stream);
         if (result != CUDA_SUCCESS)
             return gr_fail_cuda(result, "cuWaitExternalSemaphoresAsync",
                                 "The stream could not be made to wait for %zu semaphore%s. An "
                                 "error of earlier work on the stream is reported here too.",
                                 n, gr_s(n));
-        done += count;
     }
     return GR_OK;
 }
@@ -229,25 +251,38 @@ static void settle_writes(gr_semaphore *semaphore, CUstream stream)
     gr_log(GR_LOG_INFO, "no memory barriers before signals: the CUDA driver refuses them");
 }
 
-gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t n, CUstream stream)
+static CUresult signal_one(const gr_semaphore_point *point, CUstream stream)
+{
+    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params;
+    gr_semaphore_signal_params(point, &params);
+    return gr_driver()->SignalExternalSemaphoresAsync(&point->semaphore->handle, &params, 1,
+                                                      stream);
+}
+
+static __attribute__((noinline)) CUresult signal_many(const gr_semaphore_point points[], unsigned n,
+                                                      CUstream stream)
 {
     CUexternalSemaphore handles[POINTS_AT_ONCE];
     CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params[POINTS_AT_ONCE];
+    for (unsigned i = 0; i < n; i++) {
+        handles[i] = points[i].semaphore->handle;
+        gr_semaphore_signal_params(&points[i], &params[i]);
+    }
+    return gr_driver()->SignalExternalSemaphoresAsync(handles, params, n, stream);
+}
+
+gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t n, CUstream stream)
+{
     settle_writes(points[0].semaphore, stream);
-    for (size_t done = 0; done < n;) {
-        unsigned count = 0;
-        for (; count < POINTS_AT_ONCE && done + count < n; count++) {
-            handles[count] = points[done + count].semaphore->handle;
-            gr_semaphore_signal_params(&points[done + count], &params[count]);
-        }
-        CUresult result =
-            gr_driver()->SignalExternalSemaphoresAsync(handles, params, count, stream);
+    for (size_t done = 0; done < n; done += at_once(n - done)) {
+        unsigned count = at_once(n - done);
+        CUresult result = count == 1 ? signal_one(points + done, stream)
+                                     : signal_many(points + done, count, stream);
         if (result != CUDA_SUCCESS)
             return gr_fail_cuda(result, "cuSignalExternalSemaphoresAsync",
                                 "%zu signal%s could not be put into the stream. An error of "
                                 "earlier work on the stream is reported here too.",
                                 n, gr_s(n));
-        done += count;
     }
     return GR_OK;
 }
