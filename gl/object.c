@@ -73,9 +73,14 @@ gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call)
                              call);
 }
 
-bool gl_object_same_thread_rule(const gr_resource *a, const gr_resource *b)
+size_t gl_object_run(gr_resource *const resources[], size_t n)
 {
-    return gl_context_same(&gl_of(a)->context, &gl_of(b)->context);
+    const struct gl_resource *first = gl_of(resources[0]);
+    size_t count = 1;
+    while (count < n && resources[count]->backend == first->base.backend &&
+           gl_context_same(&gl_of(resources[count])->context, &first->context))
+        count++;
+    return count;
 }
 
 static gr_status fail_deleted(const gr_resource *resource, const char *call)
@@ -120,16 +125,34 @@ static gr_status check_image(const gr_resource *resource, const char *call)
         (unsigned)then->internal, now.width, now.height, now.depth, (unsigned)now.internal);
 }
 
-gr_status gl_object_check_storage(const gr_resource *resource, const char *call)
+static gr_status check_one(const gr_resource *resource, const char *call)
 {
     return resource->is_image ? check_image(resource, call) : check_buffer(resource, call);
 }
 
+gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, const char *call)
+{
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = check_one(resources[i], call);
+    return status;
+}
+
+gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, const char *call)
+{
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (!gl_of(resources[i])->immutable)
+            status = check_one(resources[i], call);
+    return status;
+}
+
 bool gl_object_takes(const gr_resource *resource)
 {
+    gr_resource *const one = (gr_resource *)resource;
     struct gr_error_record before, why;
     gr_error_save(&before);
-    if (resource->backend->check_storage(resource, "release") == GR_OK)
+    if (resource->backend->check_storage(&one, 1, "release") == GR_OK)
         return true;
     gr_error_save(&why);
     gr_log(GR_LOG_WARNING, "release: what CUDA wrote is lost: %s", why.message);

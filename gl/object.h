@@ -49,10 +49,14 @@ struct gl_object_text gl_object_text(const gr_resource *resource);
 
 bool gl_object_on_thread(const gr_resource *resource);
 gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call);
-bool gl_object_same_thread_rule(const gr_resource *a, const gr_resource *b);
+size_t gl_object_run(gr_resource *const resources[], size_t n);
 
-/* Asks OpenGL whether the object is there and has the storage that it had. */
-gr_status gl_object_check_storage(const gr_resource *resource, const char *call);
+/*
+ * Asks OpenGL whether the objects are there and have the storage that they had. CUDA keeps
+ * immutable storage, so where it has registered the objects that is not asked about.
+ */
+gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, const char *call);
+gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, const char *call);
 
 /*
  * At a release that copies: whether the storage is still there. An object that is gone can take

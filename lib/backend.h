@@ -35,15 +35,22 @@ struct gr_backend {
     /* After on_thread() said no: records why, and returns the error. */
     gr_status (*refuse_thread)(const gr_resource *resource, const char *call);
 
-    /* Whether on_thread() of one of these answers for the other too. */
-    bool (*same_thread_rule)(const gr_resource *a, const gr_resource *b);
-
-    /* Whether what was registered is still there to be mapped. Records the error. */
-    gr_status (*check_storage)(const gr_resource *resource, const char *call);
+    /*
+     * How many of n resources, of which the first is of this backend, go together with it in the
+     * calls below: those that follow it and are of the backend too, for which its on_thread()
+     * answers, and which one call of their graphics API hands over.
+     */
+    size_t (*run)(gr_resource *const resources[], size_t n);
 
     /*
-     * Maps n resources of this backend and of one CUDA context, all or nothing, and fills in ptr
-     * and size of the `pending` buffer of each that is no image. The CUDA context is current.
+     * Whether what was registered is still there to be mapped, of a run on its thread. Records the
+     * error.
+     */
+    gr_status (*check_storage)(gr_resource *const resources[], size_t n, const char *call);
+
+    /*
+     * Maps a run of n resources of one CUDA context, all or nothing, and fills in ptr of the
+     * `pending` buffer of each that is no image. The CUDA context is current.
      */
     gr_status (*map)(gr_resource *const resources[], size_t n, CUstream stream);
 

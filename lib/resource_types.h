@@ -38,67 +38,73 @@ struct gr_staging {
  * a loop of map and release allocates nothing.
  */
 struct gr_buffer {
+    /* What each map and release touches: a cache line. */
     gr_resource *resource;
     CUdeviceptr ptr; /* 0 once the mapping has ended */
     size_t size;
-    size_t offset, part; /* which bytes of a buffer are mapped, from the map's beginning on */
     CUstream stream;
-    gr_buffer *next_spare;
+    gr_buffer *next;            /* of those that are set aside, or spare */
+    struct gr_user *users;      /* what refers to the mapping's bytes, */
+    unsigned user_count;        /* and how many; atomic */
     bool out;                   /* in the caller's hands */
     bool later;                 /* not any more: gr_buffer_release_later() has taken it back */
     bool kept;                  /* likewise, and its users have it now: lib/resource/users.h */
-    struct gr_user *users;      /* what refers to the mapping's bytes, */
-    unsigned user_count;        /* and how many; atomic */
-    size_t pitch;               /* of the linear memory that stands for the image, or 0 */
-    unsigned level, layer;      /* which of them it stands for */
-    gr_image_info info;         /* what gr_buffer_image_info() has shown of it */
     struct gr_objects *objects; /* surfaces and textures of this mapping, or NULL */
+
+    size_t offset, part;   /* which bytes of a buffer are mapped, from the map's beginning on */
+    size_t pitch;          /* of the linear memory that stands for the image, or 0 */
+    unsigned level, layer; /* which of them it stands for */
+    gr_image_info info;    /* what gr_buffer_image_info() has shown of it */
 };
 
 #define GR_BUFFERS_IN_TURN 4
 
 /* The common part of every resource; a backend's own struct begins with one. */
 struct gr_resource {
+    /* What each map and release touches: two cache lines, up to the count of `told`. */
     const struct gr_backend *backend;
-    gr_transport transport_bit; /* the backend's, or a kind's own */
-    gr_graphics_api api;        /* likewise */
-    const char *transport;      /* its name in describe texts, with a reason where there is one */
     void *handle; /* the driver's, of the kind that the backend has; NULL once closed */
     struct gr_context context;
     /* Its semaphores' points; NULL where the driver's map and unmap order the work themselves. */
     struct gr_sync *sync;
-    unsigned flags;
-    size_t size;        /* bytes */
-    gr_buffer *mapped;  /* the live mapping, or NULL */
-    gr_buffer *pending; /* the buffer that a map in progress is going to give out */
-    gr_buffer *spare;   /* buffers that are not out, the one that was given back first */
-    gr_buffer *spare_last;
+    gr_buffer *mapped;    /* the live mapping, or NULL */
+    gr_buffer *set_aside; /* buffers that a thread let go of which could not release them */
+    size_t size;          /* bytes */
+    gr_buffer *pending;   /* what a map in progress is going to give out; else NULL */
+    CUstream checked;     /* the stream that was last found to be of the right device */
+    CUstream released_on; /* of the last release; NULL: there was none */
+    bool end_is_recorded; /* since that release */
+    bool is_image;
+    bool in_a_ring; /* a ring has a hold, and maps it: nobody else may */
+    bool ring_maps; /* during the ring's own calls */
+    bool visited;   /* scratch of a call over many resources: met already */
+    bool parked;    /* set aside until its OpenGL context is current */
+    /* The caller's, until gr_resource_free(), and the library's own. */
+    unsigned holds;
+    unsigned buffers_out;
+    unsigned run;             /* scratch of a map: how many resources go with it, itself too */
+    unsigned turn;            /* which of `first` is next */
+    struct gr_told_list told; /* streams of users that are gone, until the mapping ends */
+
     /*
      * Buffers that suffice as long as each mapping is released before the next. They are used in
      * turn, so that a release of one that was released already is noticed for some maps more.
      */
     gr_buffer first[GR_BUFFERS_IN_TURN];
-    size_t buffers_out;
-    gr_buffer *set_aside;      /* buffers that a thread let go of which could not release them */
+    gr_buffer *spare; /* others that are not out */
+
+    gr_transport transport_bit; /* the backend's, or a kind's own */
+    gr_graphics_api api;        /* likewise */
+    const char *transport;      /* its name in describe texts, with a reason where there is one */
+    unsigned flags;
     gr_resource *next_unbound; /* with such ones, in the list of those without a thread's rule */
-    CUstream checked;          /* the stream that was last found to be of the right device */
-    CUstream released_on;      /* of the last release; NULL: there was none */
-    CUevent end;               /* after that, where somebody has waited for it; else NULL */
-    bool end_is_recorded;      /* since that release */
-    bool is_image;
+    CUevent end;               /* after `released_on`, where somebody has waited; else NULL */
     struct gr_image image;
     struct gr_staging staging;
     CUmodule kernels; /* the library's, where the driver has no place for them; else NULL */
     struct gr_objects *retired; /* of mappings that have ended, until the work with them is done */
     struct gr_objects *idle;    /* to be used again */
-    struct gr_told_list told;   /* streams of users that are gone, until the mapping ends */
     CUevent order; /* for a release on another stream than the map's; NULL until there is one */
-    /* The caller's, until gr_resource_free(), and the library's own. */
-    unsigned holds;
-    bool parked;    /* set aside until its OpenGL context is current */
-    bool in_a_ring; /* a ring has a hold, and maps it: nobody else may */
-    bool ring_maps; /* during the ring's own calls */
-    bool visited;   /* scratch of a call over many resources: met already */
 };
 
 /* Whether the buffer is its resource's present mapping. */

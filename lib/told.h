@@ -22,9 +22,9 @@ struct gr_told {
 
 /* All 0 but for the lock is an empty list: GR_TOLD_EMPTY or gr_told_init(). */
 struct gr_told_list {
-    pthread_mutex_t lock;
-    struct gr_told *items; /* NULL: `first` */
     size_t count, room;    /* room 0: that of `first`; events may stand in entries past count */
+    struct gr_told *items; /* NULL: `first` */
+    pthread_mutex_t lock;
     struct gr_told first[2];
 };
 

@@ -57,13 +57,11 @@ static gr_status refused_by_gl(GLenum error, const gr_resource *resource, size_t
 
 /* ---- Which objects can be moved -------------------------------------------------------------- */
 
-/* Unlike CUDA's registration a copy keeps no storage alive, so immutable one is asked for too. */
-gr_status gl_copy_check_storage(const gr_resource *resource, const char *call)
+static gr_status check_levels(const gr_resource *resource, const char *call)
 {
     const struct gl_resource *r = gl_of(resource);
-    gr_status status = gl_object_check_storage(resource, call);
-    if (status != GR_OK || !resource->is_image || resource->image.levels == 1)
-        return status;
+    if (!resource->is_image || resource->image.levels == 1)
+        return GR_OK;
     struct gl_image_storage now;
     gl_image_storage(r->name, r->target->target, &now);
     if (now.levels == resource->image.levels && !now.incomplete)
@@ -73,6 +71,15 @@ gr_status gl_copy_check_storage(const gr_resource *resource, const char *call)
                    "resource and register it again.",
                    gl_object_text(resource).text, resource->image.levels,
                    gr_s(resource->image.levels));
+}
+
+/* Unlike CUDA's registration a copy keeps no storage alive, so immutable one is asked for too. */
+gr_status gl_copy_check_storage(gr_resource *const resources[], size_t n, const char *call)
+{
+    gr_status status = gl_object_check_storage(resources, n, call);
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = check_levels(resources[i], call);
+    return status;
 }
 
 gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call)

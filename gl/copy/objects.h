@@ -9,7 +9,7 @@
 #include "gl/copy/memory.h"
 
 /* Whether the storage is what it was; as in struct gr_backend. */
-gr_status gl_copy_check_storage(const gr_resource *resource, const char *call);
+gr_status gl_copy_check_storage(gr_resource *const resources[], size_t n, const char *call);
 
 /* Refuses a buffer that the application has mapped, which keeps everybody else out. */
 gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call);

@@ -67,7 +67,7 @@ static gr_status check(gr_resource *const resources[], size_t n)
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         if (!is_fetched_ahead(resources[i]))
             continue;
-        status = gl_copy_check_storage(resources[i], "gr_ring_publish");
+        status = gl_copy_check_storage(resources + i, 1, "gr_ring_publish");
         if (status == GR_OK)
             status = gl_copy_check_unlocked(resources[i], "gr_ring_publish");
     }

@@ -11,14 +11,6 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 
-/* CUDA keeps immutable storage, so that it need not be asked. */
-static gr_status check_storage(const gr_resource *resource, const char *call)
-{
-    if (((const struct gl_resource *)resource)->immutable)
-        return GR_OK;
-    return gl_object_check_storage(resource, call);
-}
-
 /* The driver's calls take handles in a row, those that have one resource its own handle. */
 typedef CUresult(CUDAAPI *driver_call)(unsigned n, CUgraphicsResource *handles, CUstream stream);
 
@@ -150,8 +142,8 @@ const struct gr_backend gl_interop = {
     .api = GR_OPENGL,
     .on_thread = gl_object_on_thread,
     .refuse_thread = gl_object_refuse_thread,
-    .same_thread_rule = gl_object_same_thread_rule,
-    .check_storage = check_storage,
+    .run = gl_object_run,
+    .check_storage = gl_object_check_registered,
     .map = map,
     .undo_map = undo_map,
     .unmap = unmap,

@@ -202,12 +202,6 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* CUDA keeps immutable storage, so that it need not be asked. */
-static gr_status check_storage(const gr_resource *resource, const char *call)
-{
-    return gl_of(resource)->immutable ? GR_OK : gl_object_check_storage(resource, call);
-}
-
 static gr_status unregister(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
@@ -252,8 +246,8 @@ const struct gr_backend gl_peer = {
     .api = GR_OPENGL,
     .on_thread = gl_object_on_thread,
     .refuse_thread = gl_object_refuse_thread,
-    .same_thread_rule = gl_object_same_thread_rule,
-    .check_storage = check_storage,
+    .run = gl_object_run,
+    .check_storage = gl_object_check_registered,
     .map = map,
     .undo_map = undo_map,
     .unmap = unmap,

@@ -118,40 +118,46 @@ static gr_status refuse_thread(const gr_resource *resource, const char *call)
     return own(resource)->kind->refuse_thread(resource, call);
 }
 
-static bool same_thread_rule(const gr_resource *a, const gr_resource *b)
+/* Of one kind, and all in a ring or none. */
+static size_t run_of_kind(gr_resource *const resources[], size_t n)
 {
-    const struct gr_external_kind *kind = kind_of(a);
-    if (own(a)->kind != own(b)->kind || own(a)->in_ring != own(b)->in_ring)
-        return false;
-    return !kind->same_thread_rule || kind->same_thread_rule(a, b);
+    const struct gr_external *first = own(resources[0]);
+    size_t count = 1;
+    while (count < n && resources[count]->backend == &gr_external_backend &&
+           own(resources[count])->kind == first->kind &&
+           own(resources[count])->in_ring == first->in_ring)
+        count++;
+    return count;
+}
+
+static size_t run(gr_resource *const resources[], size_t n)
+{
+    bool (*rule)(const gr_resource *a, const gr_resource *b) =
+        kind_of(resources[0])->same_thread_rule;
+    size_t most = run_of_kind(resources, n), count = 1;
+    if (!rule)
+        return most;
+    while (count < most && rule(resources[0], resources[count]))
+        count++;
+    return count;
 }
 
 /* The import keeps the storage; what may be missing is the order. */
-static gr_status check_storage(const gr_resource *resource, const char *call)
+static gr_status check_storage(gr_resource *const resources[], size_t n, const char *call)
 {
-    return gr_sync_check_ready(resource, call);
-}
-
-/* Neighbours that one call of their graphics API can hand over. */
-static size_t run_of(gr_resource *const resources[], size_t n)
-{
-    size_t count = 1;
-    while (count < n && same_thread_rule(resources[0], resources[count]))
-        count++;
-    return count;
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = gr_sync_check_ready(resources[i], call);
+    return status;
 }
 
 /* Tells a graphics API that takes commands from this thread; `begin` is after a release. */
 static gr_status tell_graphics(gr_resource *const resources[], size_t n, bool begin)
 {
-    gr_status status = GR_OK;
-    for (size_t i = 0, count; i < n && status == GR_OK; i += count) {
-        const struct gr_external_kind *kind = kind_of(resources[i]);
-        count = run_of(resources + i, n - i);
-        if (kind->end_use && !own(resources[i])->in_ring)
-            status = (begin ? kind->begin_use : kind->end_use)(resources + i, count);
-    }
-    return status;
+    const struct gr_external_kind *kind = kind_of(resources[0]);
+    if (!kind->end_use || own(resources[0])->in_ring)
+        return GR_OK;
+    return (begin ? kind->begin_use : kind->end_use)(resources, n);
 }
 
 static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
@@ -159,10 +165,8 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
     gr_status status = tell_graphics(resources, n, false);
     if (status == GR_OK)
         status = gr_sync_acquire(resources, n, stream);
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
+    for (size_t i = 0; i < n && status == GR_OK; i++)
         resources[i]->pending->ptr = own(resources[i])->ptr;
-        resources[i]->pending->size = resources[i]->is_image ? 0 : resources[i]->size;
-    }
     return status;
 }
 
@@ -288,7 +292,7 @@ const struct gr_backend gr_external_backend = {
     .on_thread = on_thread,
     .any_thread = any_thread,
     .refuse_thread = refuse_thread,
-    .same_thread_rule = same_thread_rule,
+    .run = run,
     .check_storage = check_storage,
     .map = map,
     .undo_map = undo_map,

@@ -63,12 +63,12 @@ struct gr_external_kind {
 struct gr_external {
     gr_resource base;
     const struct gr_external_kind *kind;
+    bool in_ring;    /* a ring begins and ends the graphics API's uses: map and release do not */
+    CUdeviceptr ptr; /* of a buffer */
+    struct gr_sync sync;
+    CUmipmappedArray mipmapped; /* of an image */
     struct gr_import *memory;
     size_t offset;
-    CUdeviceptr ptr;            /* of a buffer */
-    CUmipmappedArray mipmapped; /* of an image */
-    struct gr_sync sync;
-    bool in_ring; /* a ring begins and ends the graphics API's uses: map and release do not */
 };
 
 extern const struct gr_backend gr_external_backend;

@@ -49,35 +49,14 @@ static gr_status check_mappable(const gr_resource *resource, const gr_resource *
         status = free_or_refuse(resource, call);
     if (status != GR_OK)
         return status;
-    if (resource->visited)
+    if (resource->pending)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The same resource is listed twice: a resource has one mapping at a time.");
-    if (resource->context.handle != first->context.handle)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The resources belong to different CUDA contexts, whose streams differ too: map "
-            "them in a call for each.");
-    /* Once for each OpenGL context, since a batch has one as a rule. */
-    const struct gr_backend *backend = resource->backend;
-    if (resource == first || backend != first->backend ||
-        !backend->same_thread_rule(resource, first))
-        status = gr_resource_check_thread(resource, call);
-    return status == GR_OK ? backend->check_storage(resource, call) : status;
-}
-
-static gr_status check_all_mappable(gr_resource *const resources[], size_t n, const char *call)
-{
-    gr_status status = GR_OK;
-    size_t checked = 0;
-    for (; checked < n && status == GR_OK; checked++) {
-        status = check_mappable(resources[checked], resources[0], call);
-        if (status == GR_OK)
-            resources[checked]->visited = true;
-    }
-    for (size_t i = 0; i < checked; i++)
-        if (resources[i])
-            resources[i]->visited = false;
-    return status;
+    if (resource->context.handle == first->context.handle)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The resources belong to different CUDA contexts, whose streams differ too: map "
+                   "them in a call for each.");
 }
 
 static gr_status check_part(const gr_resource *resource, const gr_map_options *o, const char *call)
@@ -98,38 +77,50 @@ static gr_status check_part(const gr_resource *resource, const gr_map_options *o
         gr_s(o->size), o->offset, resource->size);
 }
 
-static gr_status check_parts(gr_resource *const resources[], size_t n,
-                             const gr_map_options *options, const char *call)
+/* Says before the map which bytes it is about, for transports that copy. */
+static void choose_part(gr_buffer *buffer, size_t size, const gr_map_options *options)
 {
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && options && status == GR_OK; i++)
-        status = check_part(resources[i], options, call);
-    return status;
+    buffer->offset = options ? options->offset : 0;
+    buffer->part = options && options->size ? options->size : size - buffer->offset;
 }
 
-/* Says before the map which bytes each is about, for transports that copy. */
-static void choose_parts(gr_resource *const resources[], size_t n, const gr_map_options *options)
+/* Checks a resource and gives it its `pending` buffer. */
+static gr_status take_one(gr_resource *resource, const gr_resource *first,
+                          const gr_map_options *options, const char *call)
+{
+    gr_status status = check_mappable(resource, first, call);
+    if (status == GR_OK && options)
+        status = check_part(resource, options, call);
+    if (status != GR_OK)
+        return status;
+    resource->pending = gr_buffer_take(resource);
+    if (!resource->pending)
+        return gr_fail_memory(call);
+    choose_part(resource->pending, resource->size, options);
+    return GR_OK;
+}
+
+static void give_back(gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         gr_buffer *buffer = resources[i]->pending;
-        buffer->offset = options ? options->offset : 0;
-        buffer->part =
-            options && options->size ? options->size : resources[i]->size - buffer->offset;
+        resources[i]->pending = NULL;
+        gr_buffer_give(buffer);
     }
 }
 
-/* Gives each resource its `pending` buffer: all, or none and false. */
-static bool take_buffers(gr_resource *const resources[], size_t n)
+/* All, or none. */
+static gr_status take_all(gr_resource *const resources[], size_t n, const gr_map_options *options,
+                          const char *call)
 {
     for (size_t i = 0; i < n; i++) {
-        resources[i]->pending = gr_buffer_take(resources[i]);
-        if (resources[i]->pending)
+        gr_status status = take_one(resources[i], resources[0], options, call);
+        if (status == GR_OK)
             continue;
-        while (i-- > 0)
-            gr_buffer_give(resources[i]->pending);
-        return false;
+        give_back(resources, i);
+        return status;
     }
-    return true;
+    return GR_OK;
 }
 
 static gr_status wait_first(CUstream stream, const gr_map_options *options)
@@ -158,28 +149,30 @@ static gr_status tell_others(CUstream stream, const gr_map_options *options)
                         "CUDA context, not destroyed?");
 }
 
-/* How many of the resources, from the first on, one transport can map in one go. */
-static size_t run_of(gr_resource *const resources[], size_t n)
+/* Finds the runs, each of which one transport can map in one go, and checks them. */
+static gr_status check_runs(gr_resource *const resources[], size_t n, const char *call)
 {
-    size_t count = 1;
-    while (count < n && resources[count]->backend == resources[0]->backend)
-        count++;
-    return count;
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i += resources[i]->run) {
+        const struct gr_backend *backend = resources[i]->backend;
+        resources[i]->run = (unsigned)backend->run(resources + i, n - i);
+        status = gr_resource_check_thread(resources[i], call);
+        if (status == GR_OK)
+            status = backend->check_storage(resources + i, resources[i]->run, call);
+    }
+    return status;
 }
 
 static void undo_runs(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    for (size_t i = 0, count; i < n; i += count) {
-        count = run_of(resources + i, n - i);
-        resources[i]->backend->undo_map(resources + i, count, stream);
-    }
+    for (size_t i = 0; i < n; i += resources[i]->run)
+        resources[i]->backend->undo_map(resources + i, resources[i]->run, stream);
 }
 
 static gr_status map_runs(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    for (size_t i = 0, count; i < n; i += count) {
-        count = run_of(resources + i, n - i);
-        gr_status status = resources[i]->backend->map(resources + i, count, stream);
+    for (size_t i = 0; i < n; i += resources[i]->run) {
+        gr_status status = resources[i]->backend->map(resources + i, resources[i]->run, stream);
         if (status != GR_OK) {
             undo_runs(resources, i, stream);
             return status;
@@ -209,37 +202,40 @@ static gr_status map_taken(gr_resource *const resources[], size_t n, CUstream st
     return status;
 }
 
-static gr_status map_resources(gr_resource *const resources[], size_t n, CUstream stream,
-                               const gr_map_options *options, gr_buffer *out[], const char *call)
+/* Makes the pending buffers mappings. */
+static void give_out(gr_resource *const resources[], size_t n, CUstream stream, gr_buffer *out[])
 {
-    gr_status status = gr_stream_check(stream, false, call);
-    if (status == GR_OK)
-        status = check_all_mappable(resources, n, call);
-    if (status == GR_OK)
-        status = check_parts(resources, n, options, call);
-    if (status != GR_OK)
-        return status;
-    if (!take_buffers(resources, n))
-        return gr_fail_memory(call);
-    choose_parts(resources, n, options);
-    status = map_taken(resources, n, stream, options, call);
     for (size_t i = 0; i < n; i++) {
         gr_buffer *buffer = resources[i]->pending;
-        if (status != GR_OK) {
-            gr_buffer_give(buffer);
-            continue;
-        }
         buffer->stream = stream;
         if (!resources[i]->is_image) {
             buffer->ptr += buffer->offset;
             buffer->size = buffer->part;
         }
+        resources[i]->pending = NULL;
         resources[i]->mapped = buffer;
         out[i] = buffer;
     }
+}
+
+static gr_status map_resources(gr_resource *const resources[], size_t n, CUstream stream,
+                               const gr_map_options *options, gr_buffer *out[], const char *call)
+{
+    gr_status status = gr_stream_check(stream, false, call);
     if (status == GR_OK)
-        gr_resource_log_each(call, resources, n);
-    return status;
+        status = take_all(resources, n, options, call);
+    if (status != GR_OK)
+        return status;
+    status = check_runs(resources, n, call);
+    if (status == GR_OK)
+        status = map_taken(resources, n, stream, options, call);
+    if (status != GR_OK) {
+        give_back(resources, n);
+        return status;
+    }
+    give_out(resources, n, stream, out);
+    gr_resource_log_each(call, resources, n);
+    return GR_OK;
 }
 
 gr_buffer *gr_map(gr_resource *resource, CUstream stream)
@@ -257,7 +253,7 @@ gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream,
                        resources ? "out" : "resources");
     if (n == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, __func__, "There is nothing to map: n is 0.");
-    gr_status status = GR_TAKE(gr_map_options, &own, options, __func__);
+    gr_status status = options ? GR_TAKE(gr_map_options, &own, options, __func__) : GR_OK;
     if (status != GR_OK)
         return status;
     return map_resources(resources, n, stream, options ? &own : NULL, out, __func__);

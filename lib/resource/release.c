@@ -19,41 +19,54 @@
 
 /*
  * A release on another stream than the map's must not overtake the map, nor the work that followed
- * it: on NVIDIA's driver (580) a few such releases and the GPU hangs.
+ * it: on NVIDIA's driver (580) a few such releases and the GPU hangs. *ordered is the last stream
+ * that was waited for.
  */
-static gr_status order_after_maps(gr_resource *const resources[], size_t n, CUstream stream)
+static gr_status order_after_map(gr_resource *resource, CUstream stream, CUstream *ordered)
+{
+    CUstream of_map = resource->mapped->stream;
+    if (of_map == *ordered)
+        return GR_OK;
+    *ordered = of_map;
+    return gr_stream_order_after(resource, of_map, stream);
+}
+
+/*
+ * What has to be put into the stream before the resources go back: it comes after their maps, and
+ * after those who use the mappings' tensors, as far as they are known.
+ */
+static gr_status prepare(gr_resource *const resources[], size_t n, CUstream stream,
+                         const char *call)
 {
     CUstream ordered = stream;
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++) {
-        CUstream of_map = resources[i]->mapped->stream;
-        if (of_map == stream || of_map == ordered)
-            continue;
-        status = gr_stream_order_after(resources[i], of_map, stream);
-        ordered = of_map;
+        gr_resource *resource = resources[i];
+        if (resource->mapped->stream != stream)
+            status = order_after_map(resource, stream, &ordered);
+        if (status == GR_OK && !gr_users_none(resource))
+            status = gr_users_order(resource, stream, call);
+        if (status == GR_OK && resource->is_image && resource->mapped->pitch)
+            status = gr_linear_write_back(resource->mapped, stream, call);
     }
     return status;
 }
 
-/* Nor those who use the mapping's tensors, as far as they are known. */
-static gr_status order_after_users(gr_resource *const resources[], size_t n, CUstream stream,
-                                   const char *call)
+/* The resource's mapping is over: its buffer reports 0 from now on. */
+static void end_one(gr_resource *resource, CUstream stream, const char *call)
 {
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = gr_users_order(resources[i], stream, call);
-    return status;
-}
-
-/* What has to be put into the stream before the resources go back. */
-static gr_status finish_images(gr_resource *const resources[], size_t n, CUstream stream,
-                               const char *call)
-{
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (resources[i]->mapped->pitch)
-            status = gr_linear_write_back(resources[i]->mapped, stream, call);
-    return status;
+    gr_buffer *buffer = resource->mapped;
+    if (buffer->objects)
+        gr_objects_retire(buffer, stream);
+    if (!gr_users_none(resource))
+        gr_users_revoke(buffer, call);
+    if (resource->is_image)
+        buffer->pitch = 0;
+    buffer->ptr = 0;
+    buffer->size = 0;
+    resource->mapped = NULL;
+    resource->released_on = stream;
+    resource->end_is_recorded = false;
 }
 
 /* Unmaps n resources of one backend, context and stream whose threads were checked. */
@@ -67,26 +80,15 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
     if (stream != resources[0]->mapped->stream)
         status = gr_stream_check_device(resources[0], stream, call);
     if (status == GR_OK)
-        status = order_after_maps(resources, n, stream);
-    if (status == GR_OK)
-        status = order_after_users(resources, n, stream, call);
-    if (status == GR_OK)
-        status = finish_images(resources, n, stream, call);
+        status = prepare(resources, n, stream, call);
     if (status == GR_OK)
         status = resources[0]->backend->unmap(resources, n, stream);
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
-        if (resources[i]->mapped->objects)
-            gr_objects_retire(resources[i]->mapped, stream);
-        gr_users_revoke(resources[i]->mapped, call);
-        resources[i]->released_on = stream;
-        resources[i]->end_is_recorded = false;
-        gr_buffer_end_mapping(resources[i]->mapped);
-    }
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        end_one(resources[i], stream, call);
     gr_context_leave(pushed);
-    if (status != GR_OK)
-        return status;
-    gr_resource_log_each(call, resources, n);
-    return GR_OK;
+    if (status == GR_OK)
+        gr_resource_log_each(call, resources, n);
+    return status;
 }
 
 static CUstream release_stream(const gr_buffer *buffer, CUstream stream)
@@ -113,17 +115,14 @@ static gr_status check_releasable(const gr_buffer *buffer, const char *call)
     return status == GR_OK ? gr_resource_check_thread(buffer->resource, call) : status;
 }
 
-/* Whether one call of the driver can unmap `b` together with `first`, which was checked. */
-static bool goes_with(const gr_buffer *b, const gr_buffer *first, CUstream stream)
+/* Whether `b` can be unmapped in a context, on a stream, but for its backend and thread. */
+static bool goes_with(const gr_buffer *b, CUcontext context, CUstream of_first, CUstream stream)
 {
     if (!gr_live_has(GR_LIVE_BUFFER, b))
         return false;
     const gr_resource *r = b->resource;
-    return b->out && !b->later && gr_buffer_is_live(b) && !r->visited &&
-           (!r->in_a_ring || r->ring_maps) && r->backend == first->resource->backend &&
-           r->context.handle == first->resource->context.handle &&
-           release_stream(b, stream) == release_stream(first, stream) &&
-           r->backend->same_thread_rule(r, first->resource);
+    return b->out && !b->later && gr_buffer_is_live(b) && !r->visited && !gr_resource_is_rings(r) &&
+           r->context.handle == context && release_stream(b, stream) == of_first;
 }
 
 /*
@@ -134,14 +133,16 @@ static size_t gather(gr_buffer *const buffers[], size_t n, CUstream stream,
                      gr_resource *resources[])
 {
     size_t count = 0;
+    CUcontext context = buffers[0]->resource->context.handle;
+    CUstream of_first = release_stream(buffers[0], stream);
     do {
         resources[count] = buffers[count]->resource;
         resources[count++]->visited = true;
     } while (count < n && count < GR_BATCH && buffers[count] &&
-             goes_with(buffers[count], buffers[0], stream));
+             goes_with(buffers[count], context, of_first, stream));
     for (size_t i = 0; i < count; i++)
         resources[i]->visited = false;
-    return count;
+    return resources[0]->backend->run(resources, count);
 }
 
 /* Releases a mapped buffer, whose thread was checked. */
@@ -271,9 +272,9 @@ gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream
     if (!buffers && n)
         return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`buffers` is NULL, but n is %zu.", n);
     gr_status status = gr_stream_check(stream, true, __func__);
-    if (status == GR_OK)
+    if (status == GR_OK && options)
         status = GR_TAKE(gr_release_options, &own, options, __func__);
-    if (status == GR_OK && own.wait_event)
+    if (status == GR_OK && options && own.wait_event)
         status = wait_for_the_end(buffers, n, stream, own.wait_event, __func__);
     return status == GR_OK ? release_buffers(buffers, n, stream, __func__) : status;
 }

@@ -21,18 +21,6 @@
 #include "lib/log.h"
 #include "lib/plural.h"
 
-/* Behind the others that are not out. */
-static void put_back(gr_buffer *buffer)
-{
-    gr_resource *resource = buffer->resource;
-    buffer->next_spare = NULL;
-    if (resource->spare)
-        resource->spare_last->next_spare = buffer;
-    else
-        resource->spare = buffer;
-    resource->spare_last = buffer;
-}
-
 void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
                       const struct gr_context *context, void *handle, unsigned flags)
 {
@@ -48,56 +36,38 @@ void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
     gr_live_add(GR_LIVE_RESOURCE, resource);
     for (int i = 0; i < GR_BUFFERS_IN_TURN; i++) {
         resource->first[i].resource = resource;
-        put_back(&resource->first[i]);
         gr_live_add(GR_LIVE_BUFFER, &resource->first[i]);
     }
 }
 
-gr_buffer *gr_buffer_take(gr_resource *resource)
+/* They are out where mappings were ended by others than who has their buffers. */
+gr_buffer *gr_buffer_take_other(gr_resource *resource)
 {
+    for (int i = 0; i < GR_BUFFERS_IN_TURN; i++)
+        if (!resource->first[i].out)
+            return &resource->first[i];
     gr_buffer *buffer = resource->spare;
     if (buffer) {
-        resource->spare = buffer->next_spare;
-    } else {
-        buffer = calloc(1, sizeof(*buffer));
-        if (!buffer)
-            return NULL;
-        buffer->resource = resource;
-        gr_live_add(GR_LIVE_BUFFER, buffer);
+        resource->spare = buffer->next;
+        return buffer;
     }
-    buffer->out = true;
-    resource->buffers_out++;
+    buffer = calloc(1, sizeof(*buffer));
+    if (!buffer)
+        return NULL;
+    buffer->resource = resource;
+    gr_live_add(GR_LIVE_BUFFER, buffer);
     return buffer;
-}
-
-void gr_buffer_give(gr_buffer *buffer)
-{
-    gr_resource *resource = buffer->resource;
-    buffer->out = buffer->later = false;
-    put_back(buffer);
-    resource->buffers_out--;
-    /* A ring's other side may let go of its hold at the same time. */
-    if (!__atomic_load_n(&resource->holds, __ATOMIC_ACQUIRE))
-        gr_resource_settle(resource);
-}
-
-void gr_buffer_end_mapping(gr_buffer *buffer)
-{
-    buffer->resource->mapped = NULL;
-    buffer->ptr = 0;
-    buffer->size = 0;
-    buffer->pitch = 0;
 }
 
 static void free_memory(gr_resource *resource)
 {
-    gr_buffer *buffer = resource->spare;
-    while (buffer) {
-        gr_buffer *next = buffer->next_spare;
+    for (int i = 0; i < GR_BUFFERS_IN_TURN; i++)
+        gr_live_remove(GR_LIVE_BUFFER, &resource->first[i]);
+    while (resource->spare) {
+        gr_buffer *buffer = resource->spare;
+        resource->spare = buffer->next;
         gr_live_remove(GR_LIVE_BUFFER, buffer);
-        if (buffer < resource->first || buffer >= resource->first + GR_BUFFERS_IN_TURN)
-            free(buffer);
-        buffer = next;
+        free(buffer);
     }
     resource->backend->destroy(resource);
 }
@@ -185,23 +155,18 @@ void gr_resource_free(gr_resource *resource)
     gr_resource_drop(resource);
 }
 
-gr_status gr_resource_check_open(const gr_resource *resource, const char *call)
+gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *call)
 {
     if (!resource)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
             "The resource is NULL: did the call that makes it fail? See gr_last_error() there.");
-    if (!resource->handle)
-        return gr_fail(
-            GR_ERR_STATE, call,
-            "The resource has been closed. Register the object again to go on using it.");
-    return GR_OK;
+    return gr_fail(GR_ERR_STATE, call,
+                   "The resource has been closed. Register the object again to go on using it.");
 }
 
-gr_status gr_resource_check_ring(const gr_resource *resource, const char *call)
+gr_status gr_resource_refuse_in_ring(const char *call)
 {
-    if (!resource->in_a_ring || resource->ring_maps)
-        return GR_OK;
     return gr_fail(GR_ERR_STATE, call,
                    "The resource is a slot of a ring, which maps it: take slots by "
                    "gr_ring_acquire_write() or gr_ring_acquire_read(), hand them on by "
@@ -316,10 +281,8 @@ __attribute__((constructor)) static void describe_what_lives(void)
     gr_live_describe_by(GR_LIVE_BUFFER, describe_buffer);
 }
 
-void gr_resource_log_each(const char *call, gr_resource *const resources[], size_t n)
+void gr_resource_write_each(const char *call, gr_resource *const resources[], size_t n)
 {
-    if (!gr_log_wanted(GR_LOG_DEBUG))
-        return;
     for (size_t i = 0; i < n; i++) {
         char text[640];
         gr_resource_describe(resources[i], text, sizeof(text));

@@ -3,6 +3,7 @@
 #ifndef GR_LIB_RESOURCE_RESOURCE_H
 #define GR_LIB_RESOURCE_RESOURCE_H
 
+#include "lib/log.h"
 #include "lib/resource_types.h"
 
 /*
@@ -10,15 +11,6 @@
  */
 void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
                       const struct gr_context *context, void *handle, unsigned flags);
-
-/* A buffer that is not out, allocated only if the resource has none; NULL if there is no memory. */
-gr_buffer *gr_buffer_take(gr_resource *resource);
-
-/* Puts a buffer back; the resource's memory goes with the last one if nobody holds it. */
-void gr_buffer_give(gr_buffer *buffer);
-
-/* The mapping's buffer reports 0 from now on. */
-void gr_buffer_end_mapping(gr_buffer *buffer);
 
 /*
  * A hold of the library's own beside the caller's, and the end of any. The one that ends last
@@ -33,13 +25,72 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call);
 /* Closes and frees what nobody holds or maps any more; does nothing otherwise. */
 void gr_resource_settle(gr_resource *resource);
 
+/* Record why a resource is none that a call can be about; the checks below ask first. */
+gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *call)
+    __attribute__((cold));
+gr_status gr_resource_refuse_in_ring(const char *call) __attribute__((cold));
+
 /* Refuses NULL and a closed resource. */
-gr_status gr_resource_check_open(const gr_resource *resource, const char *call);
+static inline gr_status gr_resource_check_open(const gr_resource *resource, const char *call)
+{
+    return resource && resource->handle ? GR_OK : gr_resource_refuse_closed(resource, call);
+}
+
+/* Whether a ring has the resource, and it is not the ring itself that calls. */
+static inline bool gr_resource_is_rings(const gr_resource *resource)
+{
+    return resource->in_a_ring && !resource->ring_maps;
+}
 
 /* Refuses what is in a ring, unless the ring itself calls. */
-gr_status gr_resource_check_ring(const gr_resource *resource, const char *call);
+static inline gr_status gr_resource_check_ring(const gr_resource *resource, const char *call)
+{
+    return gr_resource_is_rings(resource) ? gr_resource_refuse_in_ring(call) : GR_OK;
+}
+
+/* ---- Buffers, whose every map and release comes here ----------------------------------------- */
+
+/* Where the one whose turn it is is out: another one, allocated only if all are. */
+gr_buffer *gr_buffer_take_other(gr_resource *resource) __attribute__((cold));
+
+/* A buffer that is not out; NULL if there is no memory. */
+static inline gr_buffer *gr_buffer_take(gr_resource *resource)
+{
+    gr_buffer *buffer = &resource->first[resource->turn++ % GR_BUFFERS_IN_TURN];
+    if (buffer->out)
+        buffer = gr_buffer_take_other(resource);
+    if (!buffer)
+        return NULL;
+    buffer->out = true;
+    resource->buffers_out++;
+    return buffer;
+}
+
+/* Puts a buffer back; the resource's memory goes with the last one if nobody holds it. */
+static inline void gr_buffer_give(gr_buffer *buffer)
+{
+    gr_resource *resource = buffer->resource;
+    buffer->out = buffer->later = false;
+    if (buffer < resource->first || buffer >= resource->first + GR_BUFFERS_IN_TURN) {
+        buffer->next = resource->spare;
+        resource->spare = buffer;
+    }
+    resource->buffers_out--;
+    /* A ring's other side may let go of its hold at the same time. */
+    if (!__atomic_load_n(&resource->holds, __ATOMIC_ACQUIRE))
+        gr_resource_settle(resource);
+}
+
+/* ---- The log --------------------------------------------------------------------------------- */
 
 /* One line about each resource, when debugging is asked for. */
-void gr_resource_log_each(const char *call, gr_resource *const resources[], size_t n);
+void gr_resource_write_each(const char *call, gr_resource *const resources[], size_t n)
+    __attribute__((cold));
+
+static inline void gr_resource_log_each(const char *call, gr_resource *const resources[], size_t n)
+{
+    if (gr_log_wanted(GR_LOG_DEBUG))
+        gr_resource_write_each(call, resources, n);
+}
 
 #endif

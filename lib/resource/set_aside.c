@@ -65,7 +65,7 @@ void gr_buffer_set_aside(gr_buffer *buffer)
     bool bound = !is_unbound(resource);
     pthread_mutex_lock(&lock);
     bool first = !resource->set_aside;
-    buffer->next_spare = resource->set_aside; /* of use to a buffer that is not out only */
+    buffer->next = resource->set_aside;
     __atomic_store_n(&resource->set_aside, buffer, __ATOMIC_RELEASE);
     if (first)
         gr_resource_hold(resource);
@@ -108,7 +108,7 @@ static void release_all(gr_resource *resource, gr_buffer *buffer)
     if (!buffer)
         return;
     while (buffer) {
-        gr_buffer *next = buffer->next_spare;
+        gr_buffer *next = buffer->next;
         release_now(buffer);
         buffer = next;
     }

@@ -17,11 +17,6 @@ static void set_count(gr_buffer *buffer, unsigned count)
     __atomic_store_n(&buffer->user_count, count, __ATOMIC_RELEASE);
 }
 
-unsigned gr_users_count(const gr_buffer *buffer)
-{
-    return __atomic_load_n(&buffer->user_count, __ATOMIC_ACQUIRE);
-}
-
 void gr_users_add(gr_buffer *buffer, struct gr_user *user)
 {
     pthread_mutex_lock(&lock);
@@ -96,13 +91,10 @@ bool gr_users_unkeep(gr_buffer *buffer)
     return kept;
 }
 
-/* A count of 0 is final: users are added by the resource's thread only. */
 gr_status gr_users_order(gr_resource *resource, CUstream stream, const char *call)
 {
     gr_buffer *buffer = resource->mapped;
     CUresult result = CUDA_SUCCESS;
-    if (!gr_users_count(buffer) && gr_told_none(&resource->told))
-        return GR_OK;
     pthread_mutex_lock(&lock);
     for (struct gr_user *user = buffer->users; user && result == CUDA_SUCCESS; user = user->next)
         result = gr_told_wait(&user->told, stream, false);

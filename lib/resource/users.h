@@ -28,8 +28,17 @@ void gr_users_add(gr_buffer *buffer, struct gr_user *user);
  */
 void gr_users_leave(struct gr_user *user, void (*set_aside)(gr_buffer *buffer));
 
-/* How many there are. */
-unsigned gr_users_count(const gr_buffer *buffer);
+/* How many there are; 0 is final, since users are added by the resource's thread only. */
+static inline unsigned gr_users_count(const gr_buffer *buffer)
+{
+    return __atomic_load_n(&buffer->user_count, __ATOMIC_ACQUIRE);
+}
+
+/* Whether nobody uses the live mapping, and no stream of one that did is known. */
+static inline bool gr_users_none(const gr_resource *resource)
+{
+    return !gr_users_count(resource->mapped) && gr_told_none(&resource->told);
+}
 
 /* Makes the stream of a release wait for what the users' streams have been given. */
 gr_status gr_users_order(gr_resource *resource, CUstream stream, const char *call);

@@ -32,8 +32,9 @@ static const struct gr_external_kind *kind_of(const gr_resource *resource)
 static bool same_thread(const gr_resource *a, const gr_resource *b)
 {
     const struct gr_external_kind *kind = kind_of(a);
+    gr_resource *const both[] = {(gr_resource *)a, (gr_resource *)b};
     if (!gr_external_of(a))
-        return a->backend->same_thread_rule(a, b);
+        return a->backend->run(both, 2) == 2;
     return !kind || !kind->same_thread_rule || kind->same_thread_rule(a, b);
 }
 
