@@ -53,11 +53,10 @@ static void print_head(const struct bench_table *table, enum bench_part part)
 static void print_row(const struct bench_row *row, bool acceptance)
 {
     char a[128], b[128], c[32], d[128], e[32], f[32];
-    bool reach = acceptance && row->kind->part != BENCH_REGISTER;
     printf("  %-15s %6.0f %21s %21s %7s %21s %8s %8s %8s ", row->kind->label, row->blocks,
            bench_spread_text(a, row->wall[0]), bench_spread_text(b, row->wall[1]),
            bench_number(c, row->wall[1].median / row->wall[0].median),
-           bench_spread_text(d, row->ratio), reach ? "<= 1.02" : "",
+           bench_spread_text(d, row->ratio), acceptance ? "<= 1.02" : "",
            bench_number(e, row->thread_cpu[0]), bench_number(f, row->thread_cpu[1]));
     print_notes(row);
 }
