@@ -24,7 +24,10 @@ static gr_resource *copy_made(struct gl_resource *r, struct gl_names *made, unsi
     if (!r)
         return NULL;
     r->owned = made;
-    return gl_copy_make(r, flags, call);
+    gr_resource *resource = gl_copy_make(r, flags, call);
+    if (!resource)
+        free(r);
+    return resource;
 }
 
 gr_resource *gl_copy_buffer(struct gl_names *made, unsigned flags, const char *call)
@@ -39,9 +42,16 @@ gr_resource *gl_copy_image(struct gl_names *made, unsigned int target, unsigned 
 }
 
 /*
- * From here on GR_TRANSPORT_PEER is at least 1.3 times as fast as the driver's own interop across
- * GPUs; below it gains less than the memory on a second GPU is worth. On two H200s it was 1.10 at
- * 64 KiB, 1.16 at 1 MiB and 1.37 at 16 MiB; 8 MiB lies on the line between the last two.
+ * Between two GPUs, CUDA writing and OpenGL drawing on two H200s, microseconds a frame in order:
+ *
+ *     bytes       driver's interop    peer    copy    the draw alone
+ *     64 KiB                   415     384      37                23
+ *     1 MiB                    525     455     106                56
+ *     16 MiB                  1950    1435    1026               656
+ *
+ * The first two let CUDA work on the GPU that draws, which then switches from side to side. Without
+ * the copy, peer is taken from where it is at least 1.3 times as fast as interop: below it gains
+ * less than the memory on a second GPU is worth. 8 MiB lies on the line between the last two rows.
  */
 #define PEER_FROM ((size_t)8 << 20)
 
@@ -89,6 +99,8 @@ struct choice {
     gr_transport order[3];
     size_t count;
     unsigned allowed;
+    bool is_across;       /* a buffer of one GPU's, for CUDA on another one that reaches it */
+    char not_across[560]; /* why not */
     const char *call;
     char reason[300];
 };
@@ -106,14 +118,6 @@ static bool can_be_peer(const struct gl_resource *r, char *text, size_t size)
     return false;
 }
 
-/* Whether there is the choice between such a copy and the driver's own. */
-static bool is_across(const struct gl_resource *r, const struct choice *choice)
-{
-    const unsigned both = GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER;
-    char text[560];
-    return (choice->allowed & both) == both && can_be_peer(r, text, sizeof(text));
-}
-
 static void add(struct choice *choice, gr_transport transport)
 {
     if (choice->allowed & transport)
@@ -127,28 +131,55 @@ static void add(struct choice *choice, gr_transport transport)
 static void put_in_order(struct choice *choice, const struct gl_resource *r)
 {
     const unsigned others = GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY;
-    bool peer_first = r->base.size >= PEER_FROM && is_across(r, choice);
+    bool are_several = (choice->allowed & (choice->allowed - 1)) != 0;
+    choice->is_across =
+        are_several && can_be_peer(r, choice->not_across, sizeof(choice->not_across));
+    bool peer_first = choice->is_across && r->base.size >= PEER_FROM;
+    if (choice->is_across)
+        add(choice, GR_TRANSPORT_COPY);
     if (peer_first)
         add(choice, GR_TRANSPORT_PEER);
     add(choice, GR_TRANSPORT_INTEROP);
-    if (!peer_first && ((choice->allowed & others) != GR_TRANSPORT_INTEROP || is_across(r, choice)))
+    if (!peer_first && ((choice->allowed & others) != GR_TRANSPORT_INTEROP || choice->is_across))
         add(choice, GR_TRANSPORT_PEER);
-    add(choice, GR_TRANSPORT_COPY);
+    if (!choice->is_across)
+        add(choice, GR_TRANSPORT_COPY);
+}
+
+/* Why the first of several was taken between two GPUs. */
+static const char *why_across(gr_transport transport)
+{
+    switch (transport) {
+    case GR_TRANSPORT_COPY:
+        return "between two GPUs, where no other way is as fast";
+    case GR_TRANSPORT_PEER:
+        return "from 8 MiB on it beats the driver's own interop between two GPUs";
+    default:
+        return "between two GPUs, where peer gains little below 8 MiB";
+    }
+}
+
+static const char *name_of(gr_transport transport)
+{
+    switch (transport) {
+    case GR_TRANSPORT_COPY:
+        return gl_copy.name;
+    case GR_TRANSPORT_PEER:
+        return "peer";
+    default:
+        return "interop";
+    }
 }
 
 /* For gr_resource_describe() and the log: why it is this transport. False: there is no reason. */
 static bool say_why(struct gl_resource *r, const struct choice *choice, const char *name)
 {
-    const char *first = choice->order[0] == GR_TRANSPORT_PEER ? "peer" : "interop";
+    gr_transport first = choice->order[0];
     if (choice->reason[0])
-        snprintf(r->transport, sizeof(r->transport), "%s (%s was not taken: %s)", name, first,
-                 choice->reason);
-    else if (is_across(r, choice))
-        snprintf(r->transport, sizeof(r->transport),
-                 r->base.size >= PEER_FROM
-                     ? "%s (from 8 MiB on it beats the driver's own interop between two GPUs)"
-                     : "%s (between two GPUs, where a copy below 8 MiB gains little)",
-                 name);
+        snprintf(r->transport, sizeof(r->transport), "%s (%s was not taken: %s)", name,
+                 name_of(first), choice->reason);
+    else if (choice->is_across)
+        snprintf(r->transport, sizeof(r->transport), "%s (%s)", name, why_across(first));
     else
         return false;
     gr_log(GR_LOG_INFO, "%s: %s goes by transport %s", choice->call, gl_object_text(&r->base).text,
@@ -187,18 +218,21 @@ static gr_resource *try_interop(struct gl_resource *r, struct choice *choice, un
     return made;
 }
 
-static gr_resource *try_peer(struct gl_resource *r, struct choice *choice, unsigned flags,
-                             bool last, bool *ended)
+/* Peer and copy. */
+static gr_resource *try_copying(struct gl_resource *r, struct choice *choice, size_t i,
+                                unsigned flags, bool last, bool *ended)
 {
+    bool is_peer = choice->order[i] == GR_TRANSPORT_PEER;
     struct gr_error_record before;
-    char text[560];
-    *ended = last || can_be_peer(r, text, sizeof(text));
-    if (!*ended) {
-        keep_reason(choice, text);
+    if (is_peer && !last && !choice->is_across) {
+        keep_reason(choice, choice->not_across);
+        *ended = false;
         return NULL;
     }
     gr_error_save(&before);
-    gr_resource *made = gl_peer_make(r, flags, choice->call);
+    if (!is_peer)
+        say_why(r, choice, gl_copy.name);
+    gr_resource *made = (is_peer ? gl_peer_make : gl_copy_make)(r, flags, choice->call);
     *ended = made || last || !may_go_on(choice, &before);
     if (!made && *ended)
         free(r);
@@ -213,10 +247,7 @@ static gr_resource *try_one(struct gl_resource *r, struct choice *choice, size_t
     *ended = true;
     if (choice->order[i] == GR_TRANSPORT_INTEROP)
         return try_interop(r, choice, flags, last, ended);
-    if (choice->order[i] == GR_TRANSPORT_PEER)
-        return try_peer(r, choice, flags, last, ended);
-    say_why(r, choice, gl_copy.name);
-    return gl_copy_make(r, flags, choice->call);
+    return try_copying(r, choice, i, flags, last, ended);
 }
 
 static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed, const char *call)

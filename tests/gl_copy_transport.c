@@ -215,7 +215,8 @@ START_TEST(any_asks_whose_fault_it_was)
     logged[0] = '\0';
     gr_log_set(GR_LOG_INFO, keep_line, NULL);
     let_fail(REGISTER, CUDA_ERROR_INVALID_VALUE);
-    let_fail(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
+    /* Twice before, it was asked whether another GPU draws. */
+    ck_assert(fault->set(DEVICES, CUDA_ERROR_OPERATING_SYSTEM, 2));
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
     assert_fell_back(resource, "CUDA_ERROR_INVALID_VALUE");
 }

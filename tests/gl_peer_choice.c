@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LARGE ((size_t)8 << 20) /* from here on GR_TRANSPORT_ANY takes peer */
+#define LARGE ((size_t)8 << 20) /* from here on peer is taken before interop */
+
+/* Without the copy, which is taken before both. */
+#define BOTH (GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER)
 
 static const gr_gl_options by_any = {.struct_size = sizeof(gr_gl_options),
                                      .transports = GR_TRANSPORT_ANY};
@@ -35,13 +38,26 @@ static void assert_works(gr_resource *resource, GLuint name, size_t size)
     assert_gl_pattern(name, size, 2);
 }
 
-START_PEER_TEST(any_takes_it_from_8_mib_on)
+START_PEER_TEST(any_takes_the_copy)
+{
+    static const unsigned allowed[] = {GR_TRANSPORT_ANY, GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY,
+                                       GR_TRANSPORT_PEER | GR_TRANSPORT_COPY};
+    static const size_t sizes[] = {100, LARGE};
+    size_t size = sizes[_i % 2];
+    GLuint name = gl_buffer_pattern(size, 1);
+    GR_AUTO(gr_resource) *copy = by(allowed[_i / 2], name);
+    assert_described(copy, GR_TRANSPORT_COPY, "transport copy (between two GPUs, where no other");
+    assert_works(copy, name, size);
+}
+END_TEST
+
+START_PEER_TEST(peer_is_taken_from_8_mib_on)
 {
     GLuint large = gl_buffer_pattern(LARGE, 1), small = gl_buffer_pattern(LARGE - 1, 1);
-    GR_AUTO(gr_resource) *peer = by(GR_TRANSPORT_ANY, large);
+    GR_AUTO(gr_resource) *peer = by(BOTH, large);
     assert_described(peer, GR_TRANSPORT_PEER, "transport peer (from 8 MiB on it beats");
     assert_works(peer, large, LARGE);
-    GR_AUTO(gr_resource) *interop = by(GR_TRANSPORT_ANY, small);
+    GR_AUTO(gr_resource) *interop = by(BOTH, small);
     assert_described(interop, GR_TRANSPORT_INTEROP, "transport interop (between two GPUs");
     assert_works(interop, small, LARGE - 1);
     GR_AUTO(gr_resource) *plain = gr_from_gl_buffer(large, GR_READ_WRITE);
@@ -65,8 +81,12 @@ START_PEER_TEST(what_it_falls_back_to)
 {
     GLuint name = gl_buffer_pattern(LARGE, 1);
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
-    GR_AUTO(gr_resource) *interop = by(GR_TRANSPORT_ANY, name);
+    GR_AUTO(gr_resource) *interop = by(BOTH, name);
     assert_described(interop, GR_TRANSPORT_INTEROP, "transport interop (peer was not taken: ");
+    let_fail("cuEventCreate", CUDA_ERROR_OUT_OF_MEMORY, 0);
+    GR_AUTO(gr_resource) *without_copy = by(GR_TRANSPORT_ANY, name);
+    assert_described(without_copy, GR_TRANSPORT_PEER, "transport peer (copy was not taken: ");
+    assert_works(without_copy, name, LARGE);
     let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0);
     GR_AUTO(gr_resource) *unreached = by(GR_TRANSPORT_ANY, name);
     assert_described(unreached, GR_TRANSPORT_INTEROP, "transport interop");
@@ -78,7 +98,7 @@ START_PEER_TEST(what_it_falls_back_to)
 
     GLuint small = gl_buffer_pattern(SIZE, 1);
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
-    GR_AUTO(gr_resource) *peer = by(GR_TRANSPORT_ANY, small);
+    GR_AUTO(gr_resource) *peer = by(BOTH, small);
     assert_described(peer, GR_TRANSPORT_PEER, "transport peer (interop was not taken: ");
     assert_works(peer, small, SIZE);
     assert_null(by(GR_TRANSPORT_ANY, 0), GR_ERR_INVALID_VALUE, 0, "is 0");
@@ -88,8 +108,7 @@ END_TEST
 /* Not by peer's, which cannot be and says to allow interop. */
 START_PEER_TEST(where_peer_cannot_be_interops_error_is_given)
 {
-    const gr_gl_options both =
-        GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER);
+    const gr_gl_options both = GR_INIT(gr_gl_options, .transports = BOTH);
     struct image image = image_make("RGBA8", "2D", 16, 16, 1);
     let_fail("cuGraphicsGLRegisterImage", CUDA_ERROR_OPERATING_SYSTEM, 0);
     assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &both), GR_ERR_CUDA,
@@ -153,9 +172,10 @@ END_TEST
 
 void add_choice_cases(Suite *suite)
 {
-    add_tests(add_peer_case(suite, "choice"), any_takes_it_from_8_mib_on, an_image_goes_by_interop,
-              what_it_falls_back_to, where_peer_cannot_be_interops_error_is_given,
-              the_probe_tells_of_two_gpus);
+    TCase *choice = add_peer_case(suite, "choice");
+    add_loop_tests(choice, 6, any_takes_the_copy);
+    add_tests(choice, peer_is_taken_from_8_mib_on, an_image_goes_by_interop, what_it_falls_back_to,
+              where_peer_cannot_be_interops_error_is_given, the_probe_tells_of_two_gpus);
     TCase *one = add_image_case(suite, "one device");
     add_tests(one, one_gpu_needs_no_copy, without_a_cuda_context_the_drawing_device_computes);
 }

@@ -127,19 +127,16 @@ gr_resource *gl_copy_make(struct gl_resource *r, unsigned flags, const char *cal
     struct gr_context context;
     gr_retired_collect();
     if (r->base.is_image && gl_copy_image_check(r, call) != GR_OK)
-        goto fail;
+        return NULL;
     if (gr_context_choose(&context, gl_find_nearest_device, call) != GR_OK)
-        goto fail;
+        return NULL;
     if (make_in(r, &context, flags, call) != GR_OK) {
         gr_context_drop(&context);
-        goto fail;
+        return NULL;
     }
     gr_resource_init(&r->base, &gl_copy, &context, r->copy, flags);
     describe_way(r);
     gr_resource *made = &r->base;
     gr_resource_log_each(call, &made, 1);
     return made;
-fail:
-    free(r);
-    return NULL;
 }

@@ -5,7 +5,7 @@
 
 #include "gl/object.h"
 
-/* Makes the object a resource of this transport; frees `r` after an error, which is recorded. */
+/* Makes the object a resource of this transport. NULL after an error: `r` is the caller's still. */
 gr_resource *gl_copy_make(struct gl_resource *r, unsigned flags, const char *call);
 
 #endif

@@ -106,8 +106,10 @@ typedef struct gr_gl_options {
 
     /*
      * The transports that may be taken: gr_transport bits, or GR_TRANSPORT_ANY. Of several the best
-     * that works is taken: shared, then interop, then peer, then copy; for buffers of 8 MiB or more
-     * peer before interop. gr_resource_describe() says which and why. 0: those without a copy.
+     * that works is taken: shared, then interop, then peer, then copy. For a buffer of one GPU and
+     * CUDA on another it is copy, then interop, then peer; from 8 MiB on peer before interop. That
+     * is the order of their speed. gr_resource_describe() says which and why. 0: those without a
+     * copy.
      */
     unsigned transports;
 
@@ -129,11 +131,13 @@ typedef struct gr_gl_options {
  *
  * With NULL they are gr_from_gl_buffer() and gr_from_gl_image(). Allow GR_TRANSPORT_COPY for
  * programs that have to work everywhere: with another maker's GPU, on the CPU, under WSL. It is
- * taken where CUDA cannot register the object because of the device that draws.
+ * taken where CUDA cannot register the object because of the device that draws, and for buffers
+ * where CUDA computes on one GPU and OpenGL draws on another.
  *
  * Allow GR_TRANSPORT_PEER where CUDA computes on one GPU and OpenGL draws on another: CUDA has
- * memory on its own GPU, and one copy goes from GPU to GPU, ordered by the streams. From 8 MiB on
- * that beats the driver's own interop between two GPUs.
+ * memory on its own GPU, and one copy goes from GPU to GPU, ordered by the streams. No thread
+ * waits, and nothing goes through host memory. From 8 MiB on that beats the driver's own interop
+ * between two GPUs; GR_TRANSPORT_COPY beats both.
  *
  * What differs with GR_TRANSPORT_PEER:
  *     map       copies from the GPU that draws, unless the resource is write_discard
