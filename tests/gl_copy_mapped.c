@@ -166,6 +166,40 @@ START_COPY_TEST(few_bytes_do_not_make_opengl_begin)
 }
 END_TEST
 
+static unsigned barriers;
+static __typeof__(epoxy_glMemoryBarrier) real_barrier;
+
+static void EPOXY_CALLSPEC count_barrier(GLbitfield which)
+{
+    ck_assert_uint_eq(which, GL_ALL_BARRIER_BITS);
+    barriers++;
+    real_barrier(which);
+}
+
+/* As cuGraphicsMapResources does. Once for a batch, on both sides of a map and release. */
+START_COPY_TEST(what_shaders_wrote_is_copied)
+{
+    gr_resource *resources[3];
+    gr_buffer *buffers[3];
+    for (int i = 0; i < 3; i++)
+        resources[i] = must_copy(gl_buffer_filled(LIMIT * 2, 0), GR_READ_WRITE);
+    glMemoryBarrier(GL_ALL_BARRIER_BITS); /* epoxy knows it from here on */
+    real_barrier = epoxy_glMemoryBarrier;
+    barriers = 0;
+    epoxy_glMemoryBarrier = count_barrier;
+    gr_status mapped = gr_map_many(resources, 3, fx.stream, NULL, buffers);
+    unsigned by_map = barriers;
+    gr_status released = gr_buffer_release_many(buffers, 3, fx.stream, NULL);
+    epoxy_glMemoryBarrier = real_barrier;
+    assert_ok(mapped);
+    assert_ok(released);
+    ck_assert_uint_eq(by_map, 1);
+    ck_assert_uint_eq(barriers, 2);
+    for (int i = 0; i < 3; i++)
+        gr_resource_free(resources[i]);
+}
+END_TEST
+
 /* ---- Bytes in a buffer's own storage --------------------------------------------------------- */
 
 START_COPY_TEST(bytes_both_ways_in_place)
@@ -338,12 +372,12 @@ END_TEST
 
 void add_mapped_cases(Suite *suite, enum copy_gl gl)
 {
-    add_tests(add_copy_case(suite, "host memory of copies", gl), memory_that_opengl_has_mapped,
-              memory_of_cuda_where_it_takes_no_mapping, the_storage_of_what_is_created,
-              few_bytes_go_by_the_processor, few_bytes_into_storage_that_takes_no_data,
-              what_cuda_reads_goes_by_mapped_memory, few_bytes_do_not_make_opengl_begin,
-              bytes_both_ways_in_place, cuda_writes_after_opengl_has_read, a_part_goes_to_its_place,
-              created_and_deleted_while_mapped, each_mapping_ends_once,
-              a_mapping_outlives_what_streams_do_with_it,
-              where_there_is_no_fence_opengl_is_waited_for);
+    add_tests(
+        add_copy_case(suite, "host memory of copies", gl), memory_that_opengl_has_mapped,
+        memory_of_cuda_where_it_takes_no_mapping, the_storage_of_what_is_created,
+        few_bytes_go_by_the_processor, few_bytes_into_storage_that_takes_no_data,
+        what_cuda_reads_goes_by_mapped_memory, few_bytes_do_not_make_opengl_begin,
+        what_shaders_wrote_is_copied, bytes_both_ways_in_place, cuda_writes_after_opengl_has_read,
+        a_part_goes_to_its_place, created_and_deleted_while_mapped, each_mapping_ends_once,
+        a_mapping_outlives_what_streams_do_with_it, where_there_is_no_fence_opengl_is_waited_for);
 }

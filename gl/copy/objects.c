@@ -24,6 +24,13 @@ struct visit {
     struct gl_errors before;
 };
 
+/* What shaders wrote is not in order with copies, and not in mapped memory, until this is said. */
+static void let_shaders_finish(const struct gl_context *context)
+{
+    if (context->version >= 42)
+        glMemoryBarrier(GL_ALL_BARRIER_BITS);
+}
+
 static void visit_begin(struct visit *visit, gr_resource *const resources[], size_t n)
 {
     *visit = (struct visit){.errors = gl_of(resources[0])->context.direct};
@@ -33,6 +40,7 @@ static void visit_begin(struct visit *visit, gr_resource *const resources[], siz
         gl_errors_begin(&visit->before);
     if (visit->images)
         gl_pixel_state_begin(&visit->pixels);
+    let_shaders_finish(&gl_of(resources[0])->context);
 }
 
 /* GL_NO_ERROR, or what OpenGL refused; an OpenGL that cannot be asked by name is not asked. */
@@ -285,8 +293,10 @@ gr_status gl_copy_make_way(gr_resource *const resources[], size_t n, const char 
     for (size_t i = 0; i < n; i++)
         if (gl_of(resources[i])->copy->staging.is_object && !is_marked(gl_of(resources[i])))
             last = gl_of(resources[i])->copy->scratch;
-    if (last)
+    if (last) {
+        let_shaders_finish(&gl_of(resources[0])->context);
         gl_fence_put(last);
+    }
     for (size_t i = 0; i < n && status == GR_OK; i++)
         if (gl_copy_writes(resources[i]))
             status = gl_fence_wait(gl_of(resources[i])->copy->scratch, resources[i], call);
