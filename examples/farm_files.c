@@ -12,7 +12,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,39 +38,44 @@ static bool make_folder(const char *path)
     return mkdir(path, 0777) == 0 || errno == EEXIST || fail(path, "made");
 }
 
-static bool lock_path(const struct farm_files *files, char path[PATH_MAX])
+/*
+ * A byte for each frame, so that jobs with other frames don't meet. The system lets go of them when
+ * the process ends, whatever the way.
+ */
+static bool take_frames(const struct farm_files *files)
 {
-    return fits(snprintf(path, PATH_MAX, "%s/.farm-%08d.lock", files->out, files->first), PATH_MAX);
+    struct flock frames = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = files->first, .l_len = files->count};
+    if (fcntl(files->lock, F_OFD_SETLK, &frames) == 0 || (errno != EAGAIN && errno != EACCES))
+        return true; /* or a file system without locks */
+    fprintf(stderr,
+            "Another farm is at work in %s on some of the frames %d to %d: wait for it, choose "
+            "other frames, or name another --out.\n",
+            files->out, files->first, files->first + files->count - 1);
+    return false;
 }
 
 bool farm_files_open(struct farm_files *files)
 {
     char path[PATH_MAX];
     files->lock = -1;
-    if (!make_folder(files->out) || !lock_path(files, path))
+    if (!make_folder(files->out) ||
+        !fits(snprintf(path, sizeof(path), "%s/.farm.lock", files->out), sizeof(path)))
         return false;
     files->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (files->lock < 0)
         return fail(path, "opened");
-    if (flock(files->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-        return true; /* or a file system without locks */
-    close(files->lock);
-    files->lock = -1;
-    fprintf(
-        stderr,
-        "Another farm is at work in %s, from frame %d on: wait for it, or name another --out.\n",
-        files->out, files->first);
+    if (take_frames(files))
+        return true;
+    farm_files_close(files);
     return false;
 }
 
+/* The file stays: another job may have opened it, and would lock one that the next does not see. */
 void farm_files_close(struct farm_files *files)
 {
-    char path[PATH_MAX];
-    if (files->lock < 0)
-        return;
-    if (lock_path(files, path))
-        unlink(path);
-    close(files->lock);
+    if (files->lock >= 0)
+        close(files->lock);
     files->lock = -1;
 }
 

@@ -19,8 +19,9 @@ struct farm_files {
 };
 
 /*
- * By one rank, before the others begin: makes the folder, and takes hold of it, so that a second
- * job with these frames is refused. False after an error, which has been printed.
+ * By one rank, before the others begin: makes the folder, and takes hold of the frames in it, by
+ * OUT/.farm.lock, which stays there: a second job with any of them is refused. False after an
+ * error, which has been printed.
  */
 bool farm_files_open(struct farm_files *files);
 

@@ -212,15 +212,35 @@ check driver_missing bad mpirun -n 1 "$farm" $small --frames 12 --out none : \
 check driver_missing_pictures 0 test "$(pictures none)" = 0
 check nowhere bad mpirun -n 2 "$farm" $small --out nowhere/new &&
     says err nowhere/new 'No such file'
-if command -v flock >/dev/null; then
-    check two_jobs 1 flock one/.farm-00000001.lock "$farm" $small --frames 41 --out one &&
-        says err 'Another farm is at work in one'
-    check two_jobs_others 0 \
-        flock one/.farm-00000001.lock "$farm" $small --first 40 --frames 1 --out one
-else
-    begin two_jobs
-    echo 'skipped: two_jobs: there is no flock'
-fi
+
+# ---- Two jobs ----
+
+# One that takes a minute if nobody ends it has frames 1 to 300.
+begin two_jobs
+"$farm" $tiny --frames 300 --in-flight 1 --slow 0 --out jobs >out 2>err &
+job=$!
+tries=0
+while [ ! -e jobs/00000/frame-00000001.png ] && kill -0 $job 2>/dev/null; do
+    tries=$((tries + 1))
+    if [ $tries = 600 ]; then break; fi
+    sleep 0.1
+done
+if ! [ -e jobs/00000/frame-00000001.png ]; then fail "the first job did not begin"; fi
+# Catches: jobs whose first frames differ did the same ones, and removed what the other wrote.
+for frames in '1 --frames 300' '290 --frames 20' '300 --frames 1'; do
+    check "two_jobs_from_${frames%% *}" 1 "$farm" $tiny --first $frames --out jobs &&
+        says err 'Another farm is at work in jobs'
+done
+check two_jobs_others 0 "$farm" $tiny --first 301 --frames 4 --out jobs
+# Catches: the lock was removed, so that a third job could lock a file that a fourth did not see.
+begin two_jobs_one_lock
+lock=$(ls -i jobs/.farm.lock)
+if [ -z "$lock" ]; then fail "there is no lock"; fi
+check two_jobs_going 0 kill -9 $job
+wait $job 2>/dev/null
+check two_jobs_killed 0 "$farm" $tiny --first 299 --frames 4 --out jobs && says out '2 were there'
+begin two_jobs_same_lock
+if [ "$(ls -i jobs/.farm.lock)" != "$lock" ]; then fail "the lock is another file"; fi
 
 # ---- Devices ----
 
