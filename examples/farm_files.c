@@ -98,12 +98,23 @@ static int frame_of(const struct farm_files *files, const char *name, bool *whol
     return ours && frame >= files->first && frame - files->first < files->count ? frame : 0;
 }
 
-/* A file without a byte is what a node leaves that lost its power. */
-static bool has_bytes(DIR *folder, const char *name)
+/* The end alone: what a node leaves that loses its power is empty, cut off, or zeros in the end. */
+static bool ends_as_picture(DIR *folder, const char *name)
 {
+    static const unsigned char end[] = {0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xae, 0x42, 0x60, 0x82};
+    unsigned char found[sizeof(end)];
     struct stat status;
-    return fstatat(dirfd(folder), name, &status, 0) == 0 && S_ISREG(status.st_mode) &&
-           status.st_size > 0;
+    /* It may be anything; to open a FIFO would wait for who writes to it. */
+    const int file = openat(dirfd(folder), name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    const bool whole =
+        fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+        status.st_size >= (off_t)sizeof(end) &&
+        pread(file, found, sizeof(end), status.st_size - (off_t)sizeof(end)) == sizeof(end) &&
+        memcmp(found, end, sizeof(end)) == 0;
+    close(file);
+    return whole;
 }
 
 bool farm_files_scan(const struct farm_files *files, int number, unsigned char *bits)
@@ -120,7 +131,7 @@ bool farm_files_scan(const struct farm_files *files, int number, unsigned char *
         bool whole;
         const int frame = frame_of(files, entry->d_name, &whole);
         const int place = frame - files->first;
-        if (frame > 0 && whole && has_bytes(folder, entry->d_name))
+        if (frame > 0 && whole && ends_as_picture(folder, entry->d_name))
             bits[place / 8] |= (unsigned char)(1u << place % 8);
         else if (frame > 0 && !whole)
             unlinkat(dirfd(folder), entry->d_name, 0);

@@ -32,8 +32,9 @@ void farm_files_close(struct farm_files *files);
 int farm_files_folders(const struct farm_files *files);
 
 /*
- * Makes one of the folders, sets the bit of each of its frames that is there, counted from the
- * first, and removes what an earlier job left unfinished. False after an error, which it printed.
+ * Makes one of the folders, sets the bit of each of its frames that is there with its end, counted
+ * from the first, and removes what an earlier job left unfinished. False after an error, which has
+ * been printed.
  */
 bool farm_files_scan(const struct farm_files *files, int folder, unsigned char *bits);
 

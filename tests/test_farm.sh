@@ -131,13 +131,20 @@ check nothing_left 0 mpirun -n 2 "$farm" $small --frames 40 --out two &&
     says out 'All 40 frames are in two already'
 rm two/00000/frame-00000017.png
 : >two/00000/frame-00000005.png
+# Catches: pictures that were cut off, or whose end was never written, counted as done.
+whole=$(wc -c <one/00000/frame-00000006.png)
+head -c $((whole / 2)) one/00000/frame-00000006.png >two/00000/frame-00000006.png
+head -c $((whole / 2)) one/00000/frame-00000006.png >two/00000/frame-00000007.png
+head -c $((whole - whole / 2)) /dev/zero >>two/00000/frame-00000007.png
+head -c 8 one/00000/frame-00000008.png >two/00000/frame-00000008.png
+head -c $((whole - 1)) one/00000/frame-00000006.png >two/00000/frame-00000009.png
 echo 'half of it' >two/00000/.frame-00000017.elsewhere.1.part
 echo mine >two/00000/notes.txt
-check three_left 0 mpirun -n 2 "$farm" $small --frames 41 --out two &&
-    says out '38 are there' ' 3 frames in '
+check seven_left 0 mpirun -n 2 "$farm" $small --frames 41 --out two &&
+    says out '34 are there' ' 7 frames in '
 check notes_stay 0 rm two/00000/notes.txt
 rm two/00000/frame-00000041.png
-check three_same 0 diff -r one two
+check seven_same 0 diff -r one two
 # Over the border of a folder, and frames that are not in the first one.
 check border 0 mpirun -n 2 "$farm" $small --first 998 --frames 4 --out far
 check border_folders 0 test "$(echo far/*/*)" = "far/00000/frame-00000998.png \
