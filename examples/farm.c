@@ -30,7 +30,9 @@ struct options {
     int in_flight, writers, chunk;
     const char *out;
     bool no_files;
-    int slow; /* a rank that sleeps after each frame, or all: for the test */
+    /* For the test: */
+    int slow;   /* a rank that sleeps after each frame, or all */
+    int broken; /* a frame whose kernel fails */
 };
 
 struct farm {
@@ -101,6 +103,7 @@ static bool open_renderer(struct farm *farm)
         .mesh = o->mesh,
         .work = o->work,
         .in_flight = o->in_flight,
+        .broken = o->broken,
     };
     farm->writers =
         farm_writers_open(o->no_files ? NULL : &farm->files, o->width, o->height, o->writers);
@@ -305,6 +308,7 @@ static void read_options(int argc, char **argv, struct options *o)
          .whole = {&o->chunk, 0, 1000}},
         {"no-files", 0, NULL, "render and sum up only, all frames", .flag = &o->no_files},
         {"slow", 0, "RANK", NULL, .whole = {&o->slow, 0, 1000000}},
+        {"broken", 0, "FRAME", NULL, .whole = {&o->broken, 1, 90000000}},
         {0},
     };
     options_read(

@@ -48,6 +48,9 @@ struct farm_render {
     unsigned drawn, collected; /* frames so far; the next one's picture is their remainder */
 };
 
+/* No memory has this address. Aligned and not NULL: a sanitizer would stop the kernel before. */
+enum { NOWHERE = 16 };
+
 /* ---- A frame --------------------------------------------------------------------------------- */
 
 static bool launch(struct farm_render *r, CUdeviceptr vertices, int frame)
@@ -65,7 +68,8 @@ static bool compute(struct farm_render *r, int frame)
     const gr_slot *slot;
     if (gr_ring_acquire_write(r->ring, r->session.stream, &slot, 1, 0) != GR_OK)
         return failed_to("take a slot to write to");
-    if (!launch(r, gr_buffer_ptr(slot->buffer), frame)) {
+    const CUdeviceptr vertices = frame == r->options.broken ? NOWHERE : gr_buffer_ptr(slot->buffer);
+    if (!launch(r, vertices, frame)) {
         gr_ring_cancel_write(r->ring, &slot, 1);
         return false;
     }
@@ -117,17 +121,27 @@ static bool kernels_are_well(const struct farm_render *r)
     return result == CUDA_ERROR_NOT_READY || cuda_ok(result, "run the kernel");
 }
 
+/*
+ * What OpenGL says of a picture. After a kernel that failed CUDA's signal never comes, and OpenGL
+ * waits for it for good: then even a wait ends by GL_TIMEOUT_EXPIRED, with the reason printed.
+ */
+static GLenum ask_for(const struct farm_render *r, GLsync fence, bool wait)
+{
+    GLenum state;
+    do
+        state = glClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, wait ? 100000000 : 0);
+    while (wait && state == GL_TIMEOUT_EXPIRED && kernels_are_well(r));
+    return state;
+}
+
 /* Hands the oldest picture on, if it is there; *there tells. With `wait` it waits for it. */
 static bool collect(struct farm_render *r, bool wait, bool *there)
 {
     struct picture *picture = &r->pictures[r->collected % (unsigned)r->options.in_flight];
-    GLenum state;
-    do
-        state = glClientWaitSync(picture->fence, GL_SYNC_FLUSH_COMMANDS_BIT, wait ? 100000000 : 0);
-    while (wait && state == GL_TIMEOUT_EXPIRED);
+    const GLenum state = ask_for(r, picture->fence, wait);
     *there = state != GL_TIMEOUT_EXPIRED;
     if (!*there)
-        return true;
+        return !wait;
     glDeleteSync(picture->fence);
     picture->fence = NULL;
     if (state == GL_WAIT_FAILED) {

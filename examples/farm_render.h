@@ -18,6 +18,7 @@ struct farm_render_options {
     int width, height;
     int mesh, work; /* vertices along a side, waves a vertex */
     int in_flight;
+    int broken; /* a frame whose kernel writes nowhere; 0: none. For the test */
 };
 
 /* What it runs on. */

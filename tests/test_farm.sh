@@ -213,6 +213,17 @@ mkdir -p taken/00000/frame-00000003.png
 check write_fails bad mpirun -n 2 "$farm" $small --frames 12 --out taken &&
     says err 'frame-00000003.png cannot be written' 'ends the job'
 check write_fails_no_half 0 test -z "$(find taken -name '.frame-00000003*')"
+# Catches: a rank that waited for good for a picture whose kernel had failed. Alone, so that nothing
+# but itself ends it. Only where CUDA and OpenGL share semaphores, on a GPU, is there such a wait:
+# the software driver's kernels end the process themselves, and so it did before.
+check kernel_fails bad timeout -k 5 60 "$farm" --size 32x24 --mesh 8 --work 50000 --frames 3 \
+    --in-flight 1 --broken 3 --no-files &&
+    case ${GR_CUDA_DRIVER-} in
+    soft) says err 'kernel sea_at' 'which is NULL plus' ;;
+    *) says err 'Cannot run the kernel' 'ends the job' ;;
+    esac
+check kernel_fails_two bad mpirun -n 2 "$farm" --size 32x24 --mesh 8 --work 50000 --frames 6 \
+    --in-flight 1 --broken 5 --no-files
 check driver_missing bad mpirun -n 1 "$farm" $small --frames 12 --out none : \
     -n 1 env GR_CUDA_DRIVER="$work/none.so" "$farm" $small --frames 12 --out none &&
     says err none.so 'That was rank 1'
