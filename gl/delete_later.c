@@ -81,6 +81,9 @@ static void delete_names(struct gl_later *left)
             glDeleteSemaphoresEXT(1, &names->semaphores[i]);
     if (names->fence)
         glDeleteSync(names->fence);
+    for (int i = 0; i < GL_OLDER_FENCES; i++)
+        if (names->older[i])
+            glDeleteSync(names->older[i]);
     if (names->after)
         names->after(names->of_after);
     free(names);

@@ -23,12 +23,15 @@ void gl_later_collect(const struct gl_context *context);
 
 /* ---- Objects that grinterop made ------------------------------------------------------------- */
 
+#define GL_OLDER_FENCES 2
+
 /* OpenGL objects that belong to a resource; 0 where there is none of the kind. */
 struct gl_names {
     struct gl_later left;
     unsigned int buffer, texture, memory;
     unsigned int semaphores[2];
-    struct __GLsync *fence;
+    struct __GLsync *fence,
+        *older[GL_OLDER_FENCES]; /* behind what OpenGL was told, the last first */
 
     /* Called once they have been deleted, if it is set. */
     void (*after)(void *of_after);

@@ -200,6 +200,59 @@ START_COPY_TEST(what_shaders_wrote_is_copied)
 }
 END_TEST
 
+/* ---- Frames that OpenGL has not copied yet --------------------------------------------------- */
+
+enum { TURNS = 3, FRAMES = 8 };
+
+static GLsync made[FRAMES], awaited[FRAMES];
+static unsigned made_count, awaited_count;
+static __typeof__(epoxy_glFenceSync) real_fence;
+static __typeof__(epoxy_glClientWaitSync) real_wait;
+
+static GLsync EPOXY_CALLSPEC note_fence(GLenum condition, GLbitfield flags)
+{
+    ck_assert_uint_lt(made_count, FRAMES);
+    return made[made_count++] = real_fence(condition, flags);
+}
+
+static GLenum EPOXY_CALLSPEC note_wait(GLsync sync, GLbitfield flags, GLuint64 ns)
+{
+    ck_assert_uint_lt(awaited_count, FRAMES);
+    awaited[awaited_count++] = sync;
+    return real_wait(sync, flags, ns);
+}
+
+static void write_frames(gr_resource *resource)
+{
+    for (unsigned frame = 0; frame < FRAMES; frame++) {
+        write_mapped(resource, frame);
+        assert_gl_pattern(gr_gl_name(resource), gr_resource_size(resource), frame);
+    }
+}
+
+/* CUDA writes a frame while OpenGL has two before it to copy; it waits for the third. */
+START_COPY_TEST(cuda_writes_two_frames_ahead_of_opengls_copy)
+{
+    GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_filled(LIMIT + 1, 0), GR_WRITE_DISCARD);
+    write_mapped(resource, 1); /* epoxy knows its functions from here on */
+    glClientWaitSync(NULL, 0, 0);
+    ck_assert_uint_eq(glGetError(), GL_INVALID_VALUE);
+    real_fence = epoxy_glFenceSync;
+    real_wait = epoxy_glClientWaitSync;
+    made_count = awaited_count = 0;
+    epoxy_glFenceSync = note_fence;
+    epoxy_glClientWaitSync = note_wait;
+    write_frames(resource);
+    epoxy_glFenceSync = real_fence;
+    epoxy_glClientWaitSync = real_wait;
+    ck_assert_uint_eq(made_count, FRAMES);
+    /* The first wait is for the frame before these. */
+    ck_assert_uint_eq(awaited_count, FRAMES - TURNS + 1);
+    for (unsigned i = 1; i < awaited_count; i++)
+        ck_assert_ptr_eq(awaited[i], made[i - 1]);
+}
+END_TEST
+
 /* ---- Bytes in a buffer's own storage --------------------------------------------------------- */
 
 START_COPY_TEST(bytes_both_ways_in_place)
@@ -372,12 +425,13 @@ END_TEST
 
 void add_mapped_cases(Suite *suite, enum copy_gl gl)
 {
-    add_tests(
-        add_copy_case(suite, "host memory of copies", gl), memory_that_opengl_has_mapped,
-        memory_of_cuda_where_it_takes_no_mapping, the_storage_of_what_is_created,
-        few_bytes_go_by_the_processor, few_bytes_into_storage_that_takes_no_data,
-        what_cuda_reads_goes_by_mapped_memory, few_bytes_do_not_make_opengl_begin,
-        what_shaders_wrote_is_copied, bytes_both_ways_in_place, cuda_writes_after_opengl_has_read,
-        a_part_goes_to_its_place, created_and_deleted_while_mapped, each_mapping_ends_once,
-        a_mapping_outlives_what_streams_do_with_it, where_there_is_no_fence_opengl_is_waited_for);
+    add_tests(add_copy_case(suite, "host memory of copies", gl), memory_that_opengl_has_mapped,
+              memory_of_cuda_where_it_takes_no_mapping, the_storage_of_what_is_created,
+              few_bytes_go_by_the_processor, few_bytes_into_storage_that_takes_no_data,
+              what_cuda_reads_goes_by_mapped_memory, few_bytes_do_not_make_opengl_begin,
+              what_shaders_wrote_is_copied, cuda_writes_two_frames_ahead_of_opengls_copy,
+              bytes_both_ways_in_place, cuda_writes_after_opengl_has_read, a_part_goes_to_its_place,
+              created_and_deleted_while_mapped, each_mapping_ends_once,
+              a_mapping_outlives_what_streams_do_with_it,
+              where_there_is_no_fence_opengl_is_waited_for);
 }

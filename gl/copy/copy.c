@@ -196,7 +196,7 @@ static gr_status buffer_down(const struct gl_resource *r, unsigned char *host, C
 static gr_status copy_down(const struct gl_resource *r, CUstream stream)
 {
     const struct gl_copy *copy = r->copy;
-    unsigned char *host = host_of(r, 0);
+    unsigned char *host = host_of(r, copy->turn);
     if (copy->staging.is_object && !gl_object_takes(&r->base))
         return GR_OK;
     if (r->base.is_image)
@@ -210,6 +210,16 @@ static gr_status mark_end(const gr_resource *resource, CUstream stream)
                       "cuEventRecord", resource);
 }
 
+/* What CUDA writes now does not lie where OpenGL may still have to take the last frame from. */
+static void next_turn(const struct gl_resource *r)
+{
+    struct gl_copy *copy = r->copy;
+    if (copy->turns == 1)
+        return;
+    copy->turn = (copy->turn + 1) % copy->turns;
+    gl_fence_age(copy->scratch);
+}
+
 /* Puts the copies into the stream. */
 static gr_status download_all(gr_resource *const resources[], size_t n, CUstream stream)
 {
@@ -220,8 +230,10 @@ static gr_status download_all(gr_resource *const resources[], size_t n, CUstream
     if (status == GR_OK)
         status = gl_copy_make_way(resources, n, "gr_buffer_release");
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (gl_copy_writes(resources[i]))
+        if (gl_copy_writes(resources[i])) {
+            next_turn(gl_of(resources[i]));
             status = copy_down(gl_of(resources[i]), stream);
+        }
     for (size_t i = 0; i < n && status == GR_OK; i++)
         status = mark_end(resources[i], stream);
     return status;

@@ -255,7 +255,7 @@ void gl_copy_image_read(const struct gl_resource *r)
 
 void gl_copy_image_write(const struct gl_resource *r)
 {
-    move_all(r, 0, false);
+    move_all(r, r->copy->turn, false);
 }
 
 /* One layer of a level between host memory and its array. */

@@ -122,7 +122,7 @@ static void write_piece(const struct gl_resource *r, size_t offset, size_t at, s
     if (copy->staging.bytes)
         gl_staging_write(r, offset + at, at, size);
     else
-        gl_buffer_write(r->name, &r->context, offset + at, copy->host[0] + at, size,
+        gl_buffer_write(r->name, &r->context, offset + at, copy->host[copy->turn] + at, size,
                         &copy->scratch->buffer);
 }
 
@@ -142,7 +142,7 @@ static gr_status write_buffer(const struct gl_resource *r, size_t offset, size_t
     return status;
 }
 
-/* From the first half; OpenGL is through with it when the fence has passed. */
+/* From the present turn's part; OpenGL is through with it when the fence has passed. */
 static gr_status write_object(const struct gl_resource *r, size_t offset, size_t size)
 {
     const struct gl_copy *copy = r->copy;
@@ -286,6 +286,14 @@ gr_status gl_copy_take_pieces(gr_resource *resource, struct __GLsync *fences[])
     return refused_by_gl(error, resource, 1, "glCopyNamedBufferSubData", "read");
 }
 
+/* OpenGL is through with the part that is written next. */
+static gr_status await_part(const struct gl_resource *r, const char *call)
+{
+    struct gl_names *names = r->copy->scratch;
+    return r->copy->turns > 1 ? gl_fence_wait_oldest(names, &r->base, call)
+                              : gl_fence_wait(names, &r->base, call);
+}
+
 gr_status gl_copy_make_way(gr_resource *const resources[], size_t n, const char *call)
 {
     gr_status status = GR_OK;
@@ -299,7 +307,7 @@ gr_status gl_copy_make_way(gr_resource *const resources[], size_t n, const char 
     }
     for (size_t i = 0; i < n && status == GR_OK; i++)
         if (gl_copy_writes(resources[i]))
-            status = gl_fence_wait(gl_of(resources[i])->copy->scratch, resources[i], call);
+            status = await_part(gl_of(resources[i]), call);
     return status;
 }
 

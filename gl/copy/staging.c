@@ -129,8 +129,9 @@ static void take_buffer(struct gl_copy *copy, unsigned halves)
 
 void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned flags)
 {
-    const unsigned halves = flags & GR_READ_ONLY ? 2 : 1;
+    const bool reads_only = flags & GR_READ_ONLY, writes_only = flags & GR_WRITE_DISCARD;
     struct gl_errors errors;
+    copy->turns = 1;
     if (!gl_staging_pays(copy->size, flags)) {
         no_way(copy, "up to " GL_COPY_BY_PROCESSOR_TEXT " the processor's copy is faster", "");
         return;
@@ -140,8 +141,10 @@ void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned
         return;
     }
     gl_errors_begin(&errors);
-    if (halves > 1 || !is_ready_made(r) || !take_object(r, copy))
-        take_buffer(copy, halves);
+    if (reads_only || !is_ready_made(r) || !take_object(r, copy)) {
+        take_buffer(copy, reads_only ? 2 : writes_only ? GL_COPY_TURNS : 1);
+        copy->turns = copy->staging.bytes && writes_only ? GL_COPY_TURNS : 1;
+    }
     gl_errors_end(&errors);
 }
 
@@ -167,8 +170,8 @@ void gl_staging_read(const struct gl_resource *r, size_t offset, size_t at, size
 void gl_staging_write(const struct gl_resource *r, size_t offset, size_t at, size_t size)
 {
     glCopyNamedBufferSubData(gl_staging_buffer(r), r->name,
-                             (GLintptr)(gl_staging_offset(r->copy, 0) + at), (GLintptr)offset,
-                             (GLsizeiptr)size);
+                             (GLintptr)(gl_staging_offset(r->copy, r->copy->turn) + at),
+                             (GLintptr)offset, (GLsizeiptr)size);
 }
 
 /* ---- How far OpenGL is ----------------------------------------------------------------------- */
@@ -203,6 +206,22 @@ void gl_fence_put(struct gl_names *names)
     if (names->fence)
         glDeleteSync(names->fence);
     names->fence = gl_fence_make();
+}
+
+gr_status gl_fence_wait_oldest(struct gl_names *names, const gr_resource *resource,
+                               const char *call)
+{
+    struct __GLsync **oldest = &names->older[GL_OLDER_FENCES - 1], *fence = *oldest;
+    *oldest = NULL;
+    return gl_fence_pass(fence, resource, call);
+}
+
+void gl_fence_age(struct gl_names *names)
+{
+    for (unsigned i = GL_OLDER_FENCES - 1; i > 0; i--)
+        names->older[i] = names->older[i - 1];
+    names->older[0] = names->fence;
+    names->fence = NULL;
 }
 
 gr_status gl_fence_wait(struct gl_names *names, const gr_resource *resource, const char *call)

@@ -22,9 +22,10 @@ bool gl_staging_pays(size_t size, unsigned flags);
 unsigned int gl_staging_storage_flags(void);
 
 /*
- * Makes room for the bytes of `copy`, once for each half, of which read_only has two, and sets its
- * `host`; the object's own storage where grinterop made that so. Where it cannot be or does not
- * pay, copy->staging.bytes is NULL, and copy->way says why. Both contexts are current.
+ * Makes room for the bytes of `copy`, once for each half, of which read_only has two, or turn,
+ * of which write_discard has GL_COPY_TURNS, and sets its `host`; the object's own storage where
+ * grinterop made that so. Where it cannot be or does not pay, copy->staging.bytes is NULL, and
+ * copy->way says why. Both contexts are current.
  */
 void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned flags);
 
@@ -34,7 +35,7 @@ size_t gl_staging_offset(const struct gl_copy *copy, unsigned half);
 
 /*
  * `size` bytes of the object, a buffer, at `offset`: into the present half at `at`, and from the
- * first one. OpenGL is told to.
+ * present turn's part. OpenGL is told to.
  */
 void gl_staging_read(const struct gl_resource *r, size_t offset, size_t at, size_t size);
 void gl_staging_write(const struct gl_resource *r, size_t offset, size_t at, size_t size);
@@ -46,6 +47,13 @@ void gl_fence_put(struct gl_names *names);
 
 /* The calling thread waits for that, if there is something. */
 gr_status gl_fence_wait(struct gl_names *names, const gr_resource *resource, const char *call);
+
+/* The same with the oldest mark of those that are kept. */
+gr_status gl_fence_wait_oldest(struct gl_names *names, const gr_resource *resource,
+                               const char *call);
+
+/* The next gl_fence_put() keeps the mark of the last one. The oldest was waited for. */
+void gl_fence_age(struct gl_names *names);
 
 /*
  * The same with a fence of its own, which ends with the wait. NULL: OpenGL had no fence, and is
