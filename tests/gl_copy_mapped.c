@@ -10,7 +10,7 @@
 #define SIZE 4096
 
 /* What the processor copies, if CUDA only writes it, ends here. */
-#define LIMIT ((size_t)512 << 10)
+#define LIMIT ((size_t)256 << 10)
 
 #define REGISTER   "cuMemHostRegister"
 #define UNREGISTER "cuMemHostUnregister"
@@ -65,7 +65,7 @@ END_TEST
 
 /* ---- By the processor, or by way of mapped memory -------------------------------------------- */
 
-static const char BY_PROCESSOR[] = "copy, through pinned host memory, since up to 512 KiB the "
+static const char BY_PROCESSOR[] = "copy, through pinned host memory, since up to 256 KiB the "
                                    "processor's copy is faster",
                   BY_MAPPED[] = "copy, through a buffer that OpenGL has mapped",
                   IN_PLACE[] = "copy, into its own storage, which OpenGL has mapped";

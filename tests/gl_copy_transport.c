@@ -302,7 +302,7 @@ START_TEST(probe_says_what_works_and_why)
     ck_assert_ptr_nonnull(strstr(interop->reason, "UUID GPU-"));
     ck_assert_int_eq(shared->transport, GR_TRANSPORT_SHARED);
     ck_assert(copy->usable);
-    ck_assert_ptr_nonnull(strstr(copy->reason, "write_discard, up to 512 KiB"));
+    ck_assert_ptr_nonnull(strstr(copy->reason, "write_discard, up to 256 KiB"));
 }
 END_TEST
 

@@ -16,13 +16,13 @@
  * Up to this size what CUDA only writes is copied by the processor, although OpenGL could keep
  * memory mapped. That memory is to be written again when OpenGL has copied out of it: a wait for
  * OpenGL in each frame, for which a GPU that both share has to switch. The processor's copy waits
- * for CUDA only, and leaves it to OpenGL when to begin. Frames in order on an H200: 64 KiB take 222
- * us by the processor and 355 by mapped memory, 1 MiB takes 475 and 374, which cross at about 600
- * KiB. On llvmpipe a release of 64 KiB takes 16 us and 21, of 512 KiB 50 and 41; into storage that
- * grinterop made 13 and 74, and 36 and 90.
+ * for CUDA only, and leaves it to OpenGL when to begin. Frames in order on an H200, by the
+ * processor and by mapped memory: 222 and 355 us for 64 KiB, 112 and 362 for 256 KiB, 406 and 354
+ * for 512 KiB. On llvmpipe a release of 64 KiB takes 16 us and 21, of 512 KiB 50 and 41; into
+ * storage that grinterop made 13 and 74, and 36 and 90.
  */
-#define GL_COPY_BY_PROCESSOR      ((size_t)512 << 10)
-#define GL_COPY_BY_PROCESSOR_TEXT "512 KiB"
+#define GL_COPY_BY_PROCESSOR      ((size_t)256 << 10)
+#define GL_COPY_BY_PROCESSOR_TEXT "256 KiB"
 
 /*
  * How many frames that CUDA only writes may lie in mapped memory at once: it writes one while

@@ -153,9 +153,9 @@ typedef struct gr_gl_options {
  *     release   copies back into OpenGL, unless it is read_only; the thread waits for the stream.
  *               In a ring (ring.h) the acquire of OpenGL's side does both
  *     memory    one more copy of the object in host memory, of read_only ones two, of write_discard
- *               ones of more than 512 KiB three: in a buffer that OpenGL keeps mapped
+ *               ones of more than 256 KiB three: in a buffer that OpenGL keeps mapped
  *               (GL_ARB_buffer_storage) if CUDA can copy from and to that, so that no processor
- *               copies. What is write_discard and has 512 KiB or less the processor copies, which
+ *               copies. What is write_discard and has 256 KiB or less the processor copies, which
  *               is faster. gr_resource_describe() says which it is, and why. Let the streams get
  *               behind the mappings before you destroy the OpenGL context
  *     deletion  of an object that is mapped loses the bytes, with a warning in the log
