@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "ring_vulkan.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -398,6 +399,39 @@ START_TEST(a_consumer_that_finds_nothing_lets_go_of_all)
 }
 END_TEST
 
+/*
+ * The slots that were given back before the consumer's descriptor was asked for, with OpenGL's
+ * context current or without, make it readable: for an acquire that frees them.
+ * Catches: producer and consumer waited for each other.
+ */
+START_TEST(a_consumer_that_goes_over_to_polling_lets_go_of_all)
+{
+    need_transport(1);
+    const gr_slot *slot;
+    gr_status status = GR_ERR_NOT_READY;
+    gr_ring_options options = GR_INIT(gr_ring_options);
+    memset(&cuda, 0, sizeof(cuda));
+    cuda.ring = must_make_ring(IN_FLIGHT, &options);
+    for (int i = 1; i < IN_FLIGHT / 2; i++) {
+        write_frame(cuda.ring, GR_SIDE_CUDA, i);
+        read_frame(cuda.ring, GR_SIDE_CUDA, i);
+    }
+    assert_ok(gr_egl_make_current(_i ? NULL : fx.egl));
+    struct pollfd one = {.fd = gr_ring_descriptor(cuda.ring, GR_RING_CONSUMER), .events = POLLIN};
+    ck_assert_int_ge(one.fd, 0);
+    assert_ok(gr_egl_make_current(fx.egl));
+    ck_assert_int_eq(pthread_create(&cuda.thread, NULL, produce_all, NULL), 0);
+    while (status == GR_ERR_NOT_READY && poll(&one, 1, 10000) == 1)
+        status = gr_ring_acquire_read(cuda.ring, GR_STREAM_NONE, &slot, 1, 0);
+    assert_ok(status);
+    gr_clear_error();
+    join_cuda();
+    ck_assert_uint_eq(slot->frame, IN_FLIGHT / 2);
+    assert_slots(cuda.ring, 0, 0, IN_FLIGHT - 1, 1);
+    gr_ring_free(cuda.ring);
+}
+END_TEST
+
 /* ---- Mid-flight ------------------------------------------------------------------------------ */
 
 /* The thread waits for a slot, or for a frame, that never comes. */
@@ -513,6 +547,7 @@ void build_ring_threads(Suite *suite)
     add_loop_tests(opengl, 4, opengl_has_the_other_thread);
     add_tests(opengl, a_consumer_that_stops_keeps_less_than_half,
               a_consumer_that_finds_nothing_lets_go_of_all);
+    add_loop_tests(opengl, 2, a_consumer_that_goes_over_to_polling_lets_go_of_all);
 
     add_loop_tests(add_vulkan_case(suite, "mid-flight"), 2, a_thread_that_waits_is_stopped,
                    slots_are_replaced_under_a_running_thread, a_ring_ends_with_frames_in_flight);

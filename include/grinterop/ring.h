@@ -243,7 +243,7 @@ GR_API gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, const gr_s
  * Vulkan does, slots become free together, once half of them were given back: the GPU then changes
  * sides less often. Vulkan's are free earlier if a producer needs them. OpenGL's, fewer than half,
  * may stay with the consumer until its next call: a consumer that waits for a producer which needs
- * every slot has to wait in gr_ring_acquire_read().
+ * every slot has to wait in gr_ring_acquire_read(), or poll gr_ring_descriptor().
  *
  * Errors: as for gr_ring_publish(), and
  *     GR_ERR_STATE  a slot is not being read; its submit has not been committed
@@ -290,7 +290,8 @@ GR_API const gr_ring_info *gr_ring_get_info(gr_ring *ring);
  * It is readable too where waiting is over: after gr_ring_stop(), and when the other process is
  * gone. The other side may be faster, so acquire with a timeout of 0. Do not read from it: it is
  * level-triggered, and stays readable until there is nothing left to acquire. A ring whose
- * descriptor was asked for frees OpenGL's slots one by one.
+ * descriptor was asked for frees OpenGL's slots one by one. Those that were given back before that
+ * make the consumer's readable without a frame: its next acquire, on OpenGL's thread, frees them.
  *
  * Owner    the ring; do not close it
  * Valid    until the ring is freed

@@ -23,13 +23,16 @@ static const struct gr_ring_side *side_of(const gr_ring *ring, unsigned i)
     return i == 0 ? &ring->writer : &ring->reader;
 }
 
-/* With OpenGL, slots that were returned are free at the consumer's next call only. */
+/*
+ * With OpenGL, slots that were returned before anybody polled are free at the consumer's next call
+ * only, so it is woken for that: the producer may wait for them.
+ */
 static bool is_there(const gr_ring *ring, const struct gr_ring_side *side)
 {
+    bool returned = gr_ring_state_returning(ring->state) > 0;
     if (!side->writes)
-        return gr_ring_state_can_read(ring->state);
-    return gr_ring_state_can_write(ring->state) ||
-           (!ring->by_commands && gr_ring_state_returning(ring->state) > 0);
+        return gr_ring_state_can_read(ring->state) || (returned && ring->by_commands);
+    return gr_ring_state_can_write(ring->state) || (returned && !ring->by_commands);
 }
 
 /* Whether an acquire by that side would not wait, if only because waiting is over. */
