@@ -13,7 +13,7 @@
 
 enum { MOST_NAMES = 8192, HEADER_OFFSET = 8 };
 
-static bool on, late;
+static bool on, late, without_fences;
 
 /* By OpenGL's names: a memory's descriptor, and the memory object that stands for a buffer. */
 static int memory_fds[MOST_NAMES];
@@ -25,6 +25,7 @@ static __typeof__(epoxy_glDeleteMemoryObjectsEXT) real_delete_memory;
 static __typeof__(epoxy_glNamedBufferStorageMemEXT) real_storage;
 static __typeof__(epoxy_glDeleteBuffers) real_delete_buffers;
 static __typeof__(epoxy_glClientWaitSync) real_wait;
+static __typeof__(epoxy_glFenceSync) real_fence;
 
 static const GLubyte *EPOXY_CALLSPEC get_string(GLenum name)
 {
@@ -93,6 +94,11 @@ static GLenum EPOXY_CALLSPEC wait_sync(GLsync sync, GLbitfield flags, GLuint64 n
     return late ? GL_TIMEOUT_EXPIRED : real_wait(sync, flags, ns);
 }
 
+static GLsync EPOXY_CALLSPEC fence_sync(GLenum condition, GLbitfield flags)
+{
+    return without_fences ? NULL : real_fence(condition, flags);
+}
+
 /* epoxy looks functions up at their first call. */
 static void play(void)
 {
@@ -114,18 +120,20 @@ static void play(void)
     real_storage = epoxy_glNamedBufferStorageMemEXT;
     real_delete_buffers = epoxy_glDeleteBuffers;
     real_wait = epoxy_glClientWaitSync;
+    real_fence = epoxy_glFenceSync;
     epoxy_glGetString = get_string;
     epoxy_glImportMemoryFdEXT = import_memory;
     epoxy_glDeleteMemoryObjectsEXT = delete_memory;
     epoxy_glNamedBufferStorageMemEXT = storage_at;
     epoxy_glDeleteBuffers = delete_buffers;
     epoxy_glClientWaitSync = wait_sync;
+    epoxy_glFenceSync = fence_sync;
 }
 
 void pretend_offsets(bool begin)
 {
     on = begin && gr_cuda_is_software();
-    late = false;
+    late = without_fences = false;
     if (on && !real_string)
         play();
     for (size_t i = 0; !on && i < MOST_NAMES; i++)
@@ -138,5 +146,11 @@ void pretend_offsets(bool begin)
 bool pretend_late_fences(bool begin)
 {
     late = on && begin;
+    return on;
+}
+
+bool pretend_no_fences(bool begin)
+{
+    without_fences = on && begin;
     return on;
 }

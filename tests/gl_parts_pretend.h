@@ -17,4 +17,7 @@ void pretend_offsets(bool on);
 /* Meanwhile no fence is reached, as if OpenGL had work under way. False: this cannot be played. */
 bool pretend_late_fences(bool late);
 
+/* Meanwhile no fence can be made, as in a context that is lost. False: this cannot be played. */
+bool pretend_no_fences(bool none);
+
 #endif

@@ -286,6 +286,35 @@ START_SHARED_TEST(not_while_opengl_has_it)
 }
 END_TEST
 
+/* Catches: what was deleted then was never used again. */
+START_SHARED_TEST(not_while_there_is_no_fence)
+{
+    if (!pretend_no_fences(true))
+        skip("a GPU makes fences");
+    gr_resource *stays = must_pack(1000), *others[4], *again[2];
+    CUdeviceptr places[2];
+    for (int i = 0; i < 2; i++)
+        others[i] = must_pack(1000);
+    for (int i = 0; i < 2; i++) {
+        places[i] = address_of(others[i]);
+        gr_resource_free(others[i]);
+        others[2 + i] = must_pack(1000);
+        ck_assert_uint_ne(address_of(others[2 + i]), places[0]);
+        ck_assert_uint_ne(address_of(others[2 + i]), places[i]);
+    }
+    pretend_no_fences(false);
+    for (int i = 0; i < 2; i++) {
+        again[i] = must_pack(1000);
+        ck_assert_uint_eq(address_of(again[i]), places[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        gr_resource_free(others[2 + i]);
+        gr_resource_free(again[i]);
+    }
+    gr_resource_free(stays);
+}
+END_TEST
+
 /* All but one of the empty blocks. */
 START_SHARED_TEST(empty_blocks_are_given_back)
 {
@@ -440,8 +469,9 @@ void build_gl_shared_packed(Suite *suite)
     tcase_add_unchecked_fixture(made, hold_drawing, NULL);
     add_tests(made, each_has_bytes_of_its_own, many_of_one_kib_take_one_block,
               a_large_one_has_its_own, a_ring_of_them, a_place_is_taken_again,
-              not_while_opengl_has_it, empty_blocks_are_given_back, freed_where_opengl_is_not,
-              the_context_ends_first, a_packed_buffer_is_not_sent, one_of_its_own_is_sent);
+              not_while_opengl_has_it, not_while_there_is_no_fence, empty_blocks_are_given_back,
+              freed_where_opengl_is_not, the_context_ends_first, a_packed_buffer_is_not_sent,
+              one_of_its_own_is_sent);
     add_loop_tests(made, 1, not_while_cuda_has_it); /* making binary semaphores waits */
     add_tests(add_case(suite, "ranges"), ranges_do_not_overlap);
 }

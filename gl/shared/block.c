@@ -208,6 +208,8 @@ static void collect_fenced(struct pool *pool)
 {
     if (!pool->fence && pool->deleted) {
         pool->fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+        if (!pool->fence)
+            return; /* as in a context that is lost: they wait for the next one */
         pool->fenced = pool->deleted;
         pool->deleted = NULL;
         pool->deleted_count = 0;
