@@ -194,10 +194,16 @@ static gr_status grow_left(gr_ring *ring, uint32_t room, const char *call)
     return GR_OK;
 }
 
+/*
+ * A slot on its way from `leaving` to `left` is in neither count; each side's thread may have one
+ * in hand.
+ */
+#define IN_HAND 2
+
 static gr_status make_room(gr_ring *ring, uint32_t n, const char *call)
 {
     uint32_t room = ring->state->slots + ring->state->leaving + n;
-    gr_status status = grow_left(ring, ring->left_count + room, call);
+    gr_status status = grow_left(ring, ring->left_count + IN_HAND + room, call);
     return status == GR_OK && room > ring->state->room ? grow_state(ring, room, call) : status;
 }
 
