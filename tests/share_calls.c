@@ -377,6 +377,87 @@ START_VULKAN_TEST(work_that_does_not_end_in_time)
 }
 END_TEST
 
+/* A thread of grinterop's hears of what the peer does, a moment later. */
+static bool readable(gr_ring *ring, gr_ring_role role, int ms)
+{
+    struct pollfd one = {.fd = gr_ring_descriptor(ring, role), .events = POLLIN};
+    ck_assert_int_ge(one.fd, 0);
+    return poll(&one, 1, ms) == 1;
+}
+
+/* ---- While it is sent ------------------------------------------------------------------------ */
+
+struct sender {
+    gr_ring *ring;
+    int socket;
+    gr_status status;
+};
+
+static void *send_it(void *user)
+{
+    struct sender *sender = user;
+    CU(CtxSetCurrent(fx.context));
+    sender->status = gr_ring_send(sender->socket, sender->ring, GR_RING_PRODUCER, NULL, 0, SOON);
+    return NULL;
+}
+
+static void assert_being_sent(const struct shared_ring *r, gr_resource *resource)
+{
+    const gr_slot *slot;
+    struct pair pair = pair_make();
+    assert_ok(gr_resource_set_sync(resource, r->acquire, r->release));
+    assert_fails(gr_ring_resize(r->ring, &resource, 1), GR_ERR_STATE, 0, "being sent to");
+    assert_fails(gr_ring_send(pair.here, r->ring, GR_RING_PRODUCER, NULL, 0, 0), GR_ERR_STATE, 0,
+                 "being sent to");
+    assert_fails(gr_ring_acquire_write(r->ring, fx.stream, &slot, 1, 0), GR_ERR_NOT_READY, 0,
+                 "being sent to another process: acquire when");
+    assert_fails(gr_ring_acquire_write(r->ring, fx.stream, &slot, 1, 20), GR_ERR_TIMEOUT, 0,
+                 "being sent to another process: acquire when");
+    pair_close(&pair);
+}
+
+/*
+ * Vulkan's work holds the call up, and nobody receives, until another thread has tried what changes
+ * the slots.
+ * Catches: it was sent with the state and the resources that a resize had freed.
+ */
+START_VULKAN_TEST(a_ring_that_is_being_sent_stays_as_it_is)
+{
+    const gr_slot *slot;
+    pthread_t thread;
+    struct pair pair = pair_make();
+    struct two two = {.sent = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS)};
+    struct sender sender = {.ring = two.sent.ring, .socket = pair.here, .status = GR_ERR_STATE};
+    struct vulkan_gate *gate = vulkan_gate();
+    gr_resource *other = must_create(SLOT_SIZE, GR_READ_WRITE);
+    assert_ok(cuda_writes(sender.ring));
+    vulkan_begins_read(&two.sent, &slot, gate);
+    ck_assert(readable(sender.ring, GR_RING_PRODUCER, 0));
+    ck_assert_int_eq(pthread_create(&thread, NULL, send_it, &sender), 0);
+    for (int ms = 0; ms < SOON / 2 && readable(sender.ring, GR_RING_PRODUCER, 0); ms++)
+        sleep_ms(1);
+    ck_assert(!readable(sender.ring, GR_RING_PRODUCER, 0));
+    assert_being_sent(&two.sent, other);
+    if (_i == 1)
+        gr_ring_stop(sender.ring);
+    vulkan_gate_open(gate);
+    two.received = gr_ring_receive(pair.there, NULL, 0, NULL, SOON);
+    assert_made(two.received);
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(sender.status, GR_OK);
+    vulkan_finish();
+    gr_resource_free(other);
+    if (_i == 0) {
+        assert_ok(cuda_writes(sender.ring));
+        ck_assert_uint_eq(cuda_reads(two.received), 2);
+    } else {
+        assert_fails(gr_ring_acquire_read(two.received, fx.stream, &slot, 1, SOON), GR_ERR_STOPPED,
+                     0, "has been stopped");
+    }
+    two_end(&two);
+}
+END_TEST
+
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
 struct waiting {
@@ -418,14 +499,6 @@ START_VULKAN_TEST(a_stop_or_an_end_wakes_who_waits)
     two_end(&two);
 }
 END_TEST
-
-/* A thread of grinterop's hears of what the peer does, a moment later. */
-static bool readable(gr_ring *ring, gr_ring_role role, int ms)
-{
-    struct pollfd one = {.fd = gr_ring_descriptor(ring, role), .events = POLLIN};
-    ck_assert_int_ge(one.fd, 0);
-    return poll(&one, 1, ms) == 1;
-}
 
 START_VULKAN_TEST(the_peer_makes_a_descriptor_readable)
 {
@@ -593,7 +666,8 @@ void add_shared_call_cases(Suite *suite)
     add_tests(calls, each_side_has_its_own_calls, what_cannot_be_sent,
               work_that_does_not_end_in_time);
     add_loop_tests(calls, 3, a_stop_or_an_end_wakes_who_waits);
-    add_loop_tests(calls, 2, the_peer_makes_a_descriptor_readable);
+    add_loop_tests(calls, 2, a_ring_that_is_being_sent_stays_as_it_is,
+                   the_peer_makes_a_descriptor_readable);
     add_tests(calls, bytes_go_along_with_a_ring);
     TCase *pages = add_vulkan_case(suite, "a page that is overwritten");
     add_loop_tests(pages, 8, a_page_full_of_noise);

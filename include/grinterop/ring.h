@@ -115,7 +115,7 @@ GR_API gr_ring *gr_ring_create(gr_resource *const resources[], size_t n,
  * Thread   as gr_ring_create(); also while the other side's thread is at work
  *
  * Errors: as for gr_ring_create(), and
- *     GR_ERR_STATE  the ring is shared with another process
+ *     GR_ERR_STATE  the ring is shared with another process, or being sent to one
  */
 GR_API gr_status gr_ring_resize(gr_ring *ring, gr_resource *const resources[], size_t n);
 

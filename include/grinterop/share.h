@@ -108,6 +108,8 @@ GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, siz
  * Owner    the ring stays the caller's; the socket is the ring's from now on, which closes it at
  *          the end, unless the call fails
  * Data     as for gr_resource_send()
+ * Thread   as gr_ring_create(). While it runs, acquires of other threads find no slots, and wait as
+ *          long as they are told
  * Waits    up to timeout_ms milliseconds for work with the slots to end, and for the socket
  * Needs    resources as gr_resource_send(); no frame in flight. The ring cannot be resized after it
  *
@@ -116,7 +118,7 @@ GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, siz
  *
  * Errors: as for gr_resource_send(), and
  *     GR_ERR_INVALID_VALUE  `role` is none
- *     GR_ERR_STATE          frames are in flight; the ring is shared already
+ *     GR_ERR_STATE          frames are in flight; the ring is shared already, or being sent
  */
 GR_API gr_status gr_ring_send(int socket, gr_ring *ring, gr_ring_role role, const void *data,
                               size_t size, unsigned timeout_ms);

@@ -43,6 +43,10 @@ static gr_status fail_none_ready(const gr_ring *ring, const struct gr_ring_side 
     if (timeout_ms)
         snprintf(when, sizeof(when), "within %u ms", timeout_ms);
     gr_ring_state_count(ring->state, &now);
+    if (ring->is_sending)
+        return gr_fail(timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
+                       "The ring is being sent to another process: acquire when gr_ring_send() has "
+                       "returned, or with a longer timeout.");
     return gr_fail(timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
                    "%zu %s%s not there %s. The ring's slots: %u; free: %u, being written: %u, "
                    "published: %u, being read: %u.%s %s",
@@ -129,6 +133,8 @@ static enum claim try_to_claim(gr_ring *ring, struct gr_ring_side *side, size_t 
  */
 static enum claim look(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
+    if (ring->is_sending)
+        return none_ready(ring);
     enum claim found = try_to_claim(ring, side, n, call);
     if (found != CLAIM_NONE_READY || !ring->link)
         return found;
@@ -145,7 +151,7 @@ static enum claim look_once_more(gr_ring *ring, struct gr_ring_side *side, size_
                                  const char *call)
 {
     enum claim found = look(ring, side, n, call);
-    if (found != CLAIM_NONE_READY || !gr_ring_can_end_returned(ring))
+    if (found != CLAIM_NONE_READY || ring->is_sending || !gr_ring_can_end_returned(ring))
         return found;
     if (gr_ring_end_returned(ring, side, call) != GR_OK)
         return CLAIM_FAILED;

@@ -38,6 +38,8 @@ static bool is_there(const gr_ring *ring, const struct gr_ring_side *side)
 /* Whether an acquire by that side would not wait, if only because waiting is over. */
 static bool is_ready(gr_ring *ring, const struct gr_ring_side *side)
 {
+    if (ring->is_sending)
+        return ring->state->stopped;
     if (gr_link_pull(ring->link, side, "gr_ring_descriptor") != GR_OK || ring->state->stopped ||
         is_there(ring, side))
         return true;

@@ -57,17 +57,25 @@ void gr_ring_at_scope_end(gr_ring **ring)
     *ring = NULL;
 }
 
+static gr_status check_own(const gr_ring *ring, const char *call)
+{
+    if (!ring->link && !ring->is_sending)
+        return GR_OK;
+    return gr_fail(GR_ERR_STATE, call,
+                   "The ring is %s another process, and keeps its slots: make another ring, and "
+                   "send that.",
+                   ring->link ? "shared with" : "being sent to");
+}
+
 gr_status gr_ring_resize(gr_ring *ring, gr_resource *const resources[], size_t n)
 {
     gr_status status = gr_ring_check(ring, __func__);
     if (status != GR_OK)
         return status;
     pthread_mutex_lock(&ring->lock);
-    status = ring->link
-                 ? gr_fail(GR_ERR_STATE, __func__,
-                           "The ring is shared with another process, and keeps its slots: make "
-                           "another ring, and send that.")
-                 : gr_ring_check_resources(resources, n, ring, __func__);
+    status = check_own(ring, __func__);
+    if (status == GR_OK)
+        status = gr_ring_check_resources(resources, n, ring, __func__);
     if (status == GR_OK)
         status = gr_ring_add_slots(ring, resources, n, __func__);
     gr_ring_tell(ring);

@@ -55,6 +55,7 @@ struct gr_ring {
     struct gr_ring_descriptor descriptors[2]; /* the producer's, the consumer's */
     bool is_polled;                           /* there is one */
     struct gr_link *link; /* to the process that has the other side; NULL: there is none */
+    bool is_sending;      /* until there is: the slots stay as they are, and free */
 };
 
 /* Refuses NULL. */

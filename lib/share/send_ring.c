@@ -33,12 +33,14 @@ struct sending {
     gr_ring *ring;
     gr_ring_role role;         /* of this process */
     struct gr_ring_side *side; /* of this process */
+    bool began;                /* the ring is this call's, until end_sending() */
     bool is_direct;            /* the resources' own semaphores */
     uint32_t count;
     gr_resource **resources;
     struct shared_semaphore mine, theirs;
     struct gr_page *page;
     int page_fd;
+    struct gr_link *link;    /* the ring's, once all is sent */
     struct gr_message *head; /* the ring's own message, with the application's bytes */
     struct gr_deadline deadline;
     const char *call;
@@ -56,8 +58,10 @@ static gr_status check_idle(const gr_ring *ring, const char *call)
 {
     gr_ring_info now;
     gr_ring_state_count(ring->state, &now);
-    if (ring->link)
-        return gr_fail(GR_ERR_STATE, call, "The ring is shared with another process already.");
+    if (ring->link || ring->is_sending)
+        return gr_fail(GR_ERR_STATE, call,
+                       "The ring is %s another process already: make another ring for this one.",
+                       ring->link ? "shared with" : "being sent to");
     if (ring->state->leaving || ring->left_count || now.free != now.slots)
         return gr_fail(GR_ERR_STATE, call,
                        "Frames are in flight: slots being written %u, published %u, being read %u, "
@@ -100,13 +104,23 @@ static gr_status list_resources(struct sending *s)
     return GR_OK;
 }
 
+/* From here on another thread gets no slot and changes none, with the lock let go. */
+static void take_ring(struct sending *s)
+{
+    s->began = true;
+    s->ring->is_sending = true;
+    gr_ring_tell_pollers(s->ring);
+}
+
 static gr_status begin_sending(struct sending *s)
 {
     gr_ring *ring = s->ring;
     pthread_mutex_lock(&ring->lock);
     gr_status status = check_idle(ring, s->call);
-    if (status == GR_OK)
+    if (status == GR_OK) {
+        take_ring(s);
         status = gr_ring_end_returned(ring, &ring->reader, s->call);
+    }
     if (status == GR_OK)
         status = list_resources(s);
     pthread_mutex_unlock(&ring->lock);
@@ -328,14 +342,6 @@ static gr_status make_page(struct sending *s)
     return status;
 }
 
-static void set_link(gr_ring *ring, struct gr_link *link)
-{
-    pthread_mutex_lock(&ring->lock);
-    ring->link = link;
-    gr_ring_tell_pollers(ring);
-    pthread_mutex_unlock(&ring->lock);
-}
-
 static gr_status link_and_send(struct sending *s)
 {
     const struct gr_sync *sync = gr_sync_of(s->resources[0]);
@@ -357,12 +363,11 @@ static gr_status link_and_send(struct sending *s)
     if (!link)
         return gr_last_error()->status;
     s->page = NULL; /* the link's now */
-    set_link(s->ring, link);
     gr_status status = send_all(s);
     if (status == GR_OK)
-        return GR_OK;
-    set_link(s->ring, NULL);
-    gr_link_abandon(link);
+        s->link = link;
+    else
+        gr_link_abandon(link);
     return status;
 }
 
@@ -392,8 +397,26 @@ static void close_if(int fd)
         close(fd);
 }
 
+/*
+ * Not before all is sent, since a link that is told to stop writes to the socket, too. Who waits
+ * looks again: the role may be the other process's now.
+ */
+static void give_ring(const struct sending *s)
+{
+    gr_ring *ring = s->ring;
+    pthread_mutex_lock(&ring->lock);
+    ring->is_sending = false;
+    ring->link = s->link;
+    if (ring->state->stopped)
+        gr_link_stop(ring->link);
+    gr_ring_tell(ring);
+    pthread_mutex_unlock(&ring->lock);
+}
+
 static void end_sending(struct sending *s)
 {
+    if (s->began)
+        give_ring(s);
     close_if(s->page_fd);
     close_if(s->mine.fd);
     close_if(s->theirs.fd);
