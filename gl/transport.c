@@ -14,8 +14,10 @@
 #include "gl/copy/make.h"
 #include "gl/from_buffer.h"
 #include "gl/from_image.h"
+#include "gl/interop/interop.h"
 #include "gl/interop/register.h"
 #include "gl/peer/make.h"
+#include "gl/peer/peer.h"
 #include "gl/peer/reach.h"
 
 static gr_resource *copy_made(struct gl_resource *r, struct gl_names *made, unsigned flags,
@@ -94,9 +96,21 @@ unsigned gl_transports_take(const gr_gl_options *options, unsigned possible, uns
 
 /* ---- Several --------------------------------------------------------------------------------- */
 
+/* A transport of objects that exist, and why it is the first one between two GPUs. */
+struct way {
+    const struct gr_backend *backend;
+    const char *why_across;
+};
+
+static const struct way by_copy = {&gl_copy, "between two GPUs, where no other way is as fast"},
+                        by_peer = {&gl_peer, "from 8 MiB on it beats the driver's own interop "
+                                             "between two GPUs"},
+                        by_interop = {&gl_interop, "between two GPUs, where peer gains little "
+                                                   "below 8 MiB"};
+
 /* The transports that are tried, in this order, and why the first was not taken. */
 struct choice {
-    gr_transport order[3];
+    const struct way *order[3];
     size_t count;
     unsigned allowed;
     bool is_across;       /* a buffer of one GPU's, for CUDA on another one that reaches it */
@@ -118,10 +132,10 @@ static bool can_be_peer(const struct gl_resource *r, char *text, size_t size)
     return false;
 }
 
-static void add(struct choice *choice, gr_transport transport)
+static void add(struct choice *choice, const struct way *way)
 {
-    if (choice->allowed & transport)
-        choice->order[choice->count++] = transport;
+    if (choice->allowed & way->backend->transport)
+        choice->order[choice->count++] = way;
 }
 
 /*
@@ -136,50 +150,25 @@ static void put_in_order(struct choice *choice, const struct gl_resource *r)
         are_several && can_be_peer(r, choice->not_across, sizeof(choice->not_across));
     bool peer_first = choice->is_across && r->base.size >= PEER_FROM;
     if (choice->is_across)
-        add(choice, GR_TRANSPORT_COPY);
+        add(choice, &by_copy);
     if (peer_first)
-        add(choice, GR_TRANSPORT_PEER);
-    add(choice, GR_TRANSPORT_INTEROP);
+        add(choice, &by_peer);
+    add(choice, &by_interop);
     if (!peer_first && ((choice->allowed & others) != GR_TRANSPORT_INTEROP || choice->is_across))
-        add(choice, GR_TRANSPORT_PEER);
+        add(choice, &by_peer);
     if (!choice->is_across)
-        add(choice, GR_TRANSPORT_COPY);
-}
-
-/* Why the first of several was taken between two GPUs. */
-static const char *why_across(gr_transport transport)
-{
-    switch (transport) {
-    case GR_TRANSPORT_COPY:
-        return "between two GPUs, where no other way is as fast";
-    case GR_TRANSPORT_PEER:
-        return "from 8 MiB on it beats the driver's own interop between two GPUs";
-    default:
-        return "between two GPUs, where peer gains little below 8 MiB";
-    }
-}
-
-static const char *name_of(gr_transport transport)
-{
-    switch (transport) {
-    case GR_TRANSPORT_COPY:
-        return gl_copy.name;
-    case GR_TRANSPORT_PEER:
-        return "peer";
-    default:
-        return "interop";
-    }
+        add(choice, &by_copy);
 }
 
 /* For gr_resource_describe() and the log: why it is this transport. False: there is no reason. */
 static bool say_why(struct gl_resource *r, const struct choice *choice, const char *name)
 {
-    gr_transport first = choice->order[0];
+    const struct way *first = choice->order[0];
     if (choice->reason[0])
         snprintf(r->transport, sizeof(r->transport), "%s (%s was not taken: %s)", name,
-                 name_of(first), choice->reason);
+                 first->backend->name, choice->reason);
     else if (choice->is_across)
-        snprintf(r->transport, sizeof(r->transport), "%s (%s)", name, why_across(first));
+        snprintf(r->transport, sizeof(r->transport), "%s (%s)", name, first->why_across);
     else
         return false;
     gr_log(GR_LOG_INFO, "%s: %s goes by transport %s", choice->call, gl_object_text(&r->base).text,
@@ -222,7 +211,7 @@ static gr_resource *try_interop(struct gl_resource *r, struct choice *choice, un
 static gr_resource *try_copying(struct gl_resource *r, struct choice *choice, size_t i,
                                 unsigned flags, bool last, bool *ended)
 {
-    bool is_peer = choice->order[i] == GR_TRANSPORT_PEER;
+    bool is_peer = choice->order[i] == &by_peer;
     struct gr_error_record before;
     if (is_peer && !last && !choice->is_across) {
         keep_reason(choice, choice->not_across);
@@ -245,7 +234,7 @@ static gr_resource *try_one(struct gl_resource *r, struct choice *choice, size_t
 {
     bool last = i + 1 == choice->count;
     *ended = true;
-    if (choice->order[i] == GR_TRANSPORT_INTEROP)
+    if (choice->order[i] == &by_interop)
         return try_interop(r, choice, flags, last, ended);
     return try_copying(r, choice, i, flags, last, ended);
 }
