@@ -118,26 +118,19 @@ static gr_status refuse_thread(const gr_resource *resource, const char *call)
     return own(resource)->kind->refuse_thread(resource, call);
 }
 
-/* Of one kind, and all in a ring or none. */
-static size_t run_of_kind(gr_resource *const resources[], size_t n)
+/* Of one kind, both in a ring or none, and with one rule for their thread. */
+static bool go_together(const gr_resource *a, const gr_resource *b)
 {
-    const struct gr_external *first = own(resources[0]);
-    size_t count = 1;
-    while (count < n && resources[count]->backend == &gr_external_backend &&
-           own(resources[count])->kind == first->kind &&
-           own(resources[count])->in_ring == first->in_ring)
-        count++;
-    return count;
+    const struct gr_external_kind *kind = kind_of(a);
+    return b->backend == &gr_external_backend && own(a)->kind == own(b)->kind &&
+           own(a)->in_ring == own(b)->in_ring &&
+           (!kind->same_thread_rule || kind->same_thread_rule(a, b));
 }
 
 static size_t run(gr_resource *const resources[], size_t n)
 {
-    bool (*rule)(const gr_resource *a, const gr_resource *b) =
-        kind_of(resources[0])->same_thread_rule;
-    size_t most = run_of_kind(resources, n), count = 1;
-    if (!rule)
-        return most;
-    while (count < most && rule(resources[0], resources[count]))
+    size_t count = 1;
+    while (count < n && go_together(resources[0], resources[count]))
         count++;
     return count;
 }
