@@ -78,8 +78,7 @@ static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *in
                         info->levels, gr_s(info->levels));
 }
 
-/* A large copy that CUDA writes to goes into the storage itself, where OpenGL can keep it mapped.
- */
+/* A large copy that CUDA writes goes into the storage itself, where OpenGL can keep that mapped. */
 static GLbitfield storage_for(const struct gl_context *context, const struct wish *wish,
                               gr_transport transport)
 {

@@ -30,8 +30,8 @@ struct gl_names {
     struct gl_later left;
     unsigned int buffer, texture, memory;
     unsigned int semaphores[2];
-    struct __GLsync *fence,
-        *older[GL_OLDER_FENCES]; /* behind what OpenGL was told, the last first */
+    struct __GLsync *fence;                  /* behind what OpenGL was told last, */
+    struct __GLsync *older[GL_OLDER_FENCES]; /* and before that, the last first */
 
     /* Called once they have been deleted, if it is set. */
     void (*after)(void *of_after);
