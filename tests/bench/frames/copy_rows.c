@@ -85,34 +85,24 @@ static bool draw_one(struct frames *f, struct frames_run *run)
 }
 
 /* At a block's begin the writer gets ahead, and at its end only the reader is left. */
-bool frames_copy_ring(struct frames *f, struct frames_run *run)
+static bool get_ahead(struct frames *f, struct frames_run *run,
+                      bool (*write)(struct frames *, struct frames_run *))
 {
     const unsigned in_flight = run->kind->slots - 2;
     while (f->frames_left > 0 && gr_ring_get_info(run->ring)->ready < in_flight)
-        if (!write_one(f, run))
+        if (!write(f, run))
             return false;
-    return draw_one(f, run);
+    return true;
 }
 
-/* ---- OpenGL draws, CUDA reads ---------------------------------------------------------------- */
-
-static bool draw_picture(struct frames *f, struct frames_run *run)
+bool frames_copy_ring(struct frames *f, struct frames_run *run)
 {
-    const gr_slot *slot;
-    if (gr_ring_acquire_write(run->ring, GR_STREAM_NONE, &slot, 1, 0) != GR_OK)
-        return frames_grinterop_failed("gr_ring_acquire_write");
-    frames_picture_draw(f, gr_gl_name(slot->resource));
-    return gr_ring_publish(run->ring, &slot, 1) == GR_OK ||
-           frames_grinterop_failed("gr_ring_publish");
+    return get_ahead(f, run, write_one) && draw_one(f, run);
 }
 
 bool frames_copy_read_ring(struct frames *f, struct frames_run *run)
 {
-    const unsigned in_flight = run->kind->slots - 2;
-    while (f->frames_left > 0 && gr_ring_get_info(run->ring)->ready < in_flight)
-        if (!draw_picture(f, run))
-            return false;
-    return frames_read_slot(f, run);
+    return get_ahead(f, run, frames_read_draw_slot) && frames_read_slot(f, run);
 }
 
 /* ---- The bus alone --------------------------------------------------------------------------- */

@@ -226,7 +226,7 @@ static bool open_cuda(struct frames *f)
 static bool open_gl(struct frames *f)
 {
     if (f->gl_ordinal == FRAMES_SOFTWARE_GL) {
-        const char *reason = software_gl_open(&f->software_gl);
+        const char *reason = own_egl_open_software(&f->software_gl);
         if (reason)
             frames_say("%s", reason);
         return !reason;
@@ -289,7 +289,7 @@ void frames_close(struct frames *f)
         f->cuda->ModuleUnload(f->module);
     bench_device_close(&f->on);
     gr_egl_free(f->egl);
-    software_gl_close(&f->software_gl);
+    own_egl_close(&f->software_gl);
     gr_vk_headless_free(f->timeline_vulkan);
     free(f->reference);
     free(f->pixels);

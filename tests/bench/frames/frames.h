@@ -18,7 +18,7 @@
 
 #include "examples/glsl.h"
 #include "tests/bench/bench.h"
-#include "tests/software_gl.h"
+#include "tests/own_egl.h"
 
 enum {
     FRAMES_TARGET = 512, /* pixels each way */
@@ -52,7 +52,7 @@ struct frames {
     CUmodule module;
     CUfunction kernel, filter, stamp, answer;
     gr_egl *egl; /* one of these two is the OpenGL context */
-    struct software_gl software_gl;
+    struct own_egl software_gl;
     bool has_target;
     unsigned framebuffer, colour, program, vertex_array;
     struct frames_vulkan *vulkan; /* NULL where there is none, for this reason: */
@@ -264,6 +264,7 @@ bool frames_read_open_peer(struct frames *, struct frames_run *);
 bool frames_read_frame(struct frames *, struct frames_run *);
 bool frames_read_open_ring(struct frames *, struct frames_run *);
 bool frames_read_ring(struct frames *, struct frames_run *);
+bool frames_read_draw_slot(struct frames *, struct frames_run *); /* into the ring's next one */
 bool frames_read_slot(struct frames *, struct frames_run *); /* the next of the ring, and back */
 
 /* rows.c: what rows of both directions do */

@@ -55,6 +55,29 @@ void frames_vulkan_draw_picture(const struct vulkan *vulkan, const struct frames
 bool frames_vulkan_submit(const struct frames *frames, const VkCommandBuffer commands[], uint32_t n,
                           const gr_submit *points, VkPipelineStageFlags stage);
 
+/*
+ * Commands for a ring's buffer that come after CUDA's use, and before the next one; NULL or false
+ * after an error, which has been printed.
+ */
+VkCommandBuffer frames_vulkan_begin(const struct frames *frames, gr_resource *resource,
+                                    const gr_vk_use *use);
+bool frames_vulkan_end(const struct frames *frames, VkCommandBuffer commands, gr_resource *resource,
+                       const gr_vk_use *use);
+
+/* What the slots of a row's ring are, and what is recorded for each of them. */
+struct frames_vulkan_slots {
+    VkBufferUsageFlags usage;
+    unsigned flags;
+    gr_side producer;
+    unsigned commands; /* a slot has */
+    bool (*record)(struct frames *frames, struct frames_run *run, gr_resource *resource,
+                   unsigned slot);
+};
+
+/* Makes the run's commands and its ring. False after an error, which has been printed. */
+bool frames_vulkan_make_ring(struct frames *frames, struct frames_run *run,
+                             const struct frames_vulkan_slots *slots);
+
 /* False, and the reason is said, where there is no Vulkan. */
 bool frames_vulkan_is_there(const struct frames *frames);
 

@@ -19,45 +19,21 @@ static VkCommandBuffer *commands_of(const struct frames_run *run, size_t slot, u
 static bool record(const struct frames *f, gr_resource *pixels, float phase,
                    VkCommandBuffer *commands)
 {
-    const struct vulkan *v = &f->vulkan->vulkan;
     const gr_vk_use written = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
                                       .access = VK_ACCESS_TRANSFER_WRITE_BIT);
-    *commands = vulkan_record(v, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
-    if (!*commands) {
-        frames_say("no command buffer");
+    *commands = frames_vulkan_begin(f, pixels, &written);
+    if (!*commands)
         return false;
-    }
-    if (gr_vk_cmd_from_cuda(*commands, &pixels, 1, &written) != GR_OK)
-        return frames_grinterop_failed("gr_vk_cmd_from_cuda");
-    frames_vulkan_draw_picture(v, &f->vulkan->picture, *commands, phase, gr_vk_buffer(pixels));
-    if (gr_vk_cmd_to_cuda(*commands, &pixels, 1, &written) != GR_OK)
-        return frames_grinterop_failed("gr_vk_cmd_to_cuda");
-    return v->EndCommandBuffer(*commands) == VK_SUCCESS;
+    frames_vulkan_draw_picture(&f->vulkan->vulkan, &f->vulkan->picture, *commands, phase,
+                               gr_vk_buffer(pixels));
+    return frames_vulkan_end(f, *commands, pixels, &written);
 }
 
-static bool record_all(const struct frames *f, struct frames_run *run, gr_resource *pixels,
-                       unsigned slot)
+static bool record_all(struct frames *f, struct frames_run *run, gr_resource *pixels, unsigned slot)
 {
     bool good = true;
     for (unsigned i = 0; good && i < FRAMES_PHASES; i++)
         good = record(f, pixels, (float)i / FRAMES_PHASES, commands_of(run, slot, i));
-    return good;
-}
-
-static bool open_slots(struct frames *f, struct frames_run *run, gr_resource *resources[],
-                       unsigned *made)
-{
-    const VkBufferCreateInfo pixels = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                       .size = f->bytes,
-                                       .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
-    bool good = true;
-    while (good && *made < run->kind->slots) {
-        resources[*made] = gr_vk_buffer_create(f->vulkan->vulkan.shared, &pixels, GR_READ_ONLY);
-        if (!resources[*made])
-            return frames_grinterop_failed("gr_vk_buffer_create");
-        good = record_all(f, run, resources[*made], *made);
-        ++*made;
-    }
     return good;
 }
 
@@ -75,22 +51,12 @@ static bool open_picture(struct frames *f)
 
 bool frames_vulkan_read_open(struct frames *f, struct frames_run *run)
 {
-    gr_resource *resources[FRAMES_MOST_SLOTS];
-    const gr_ring_options options = GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS);
-    unsigned made = 0;
-    if (!frames_vulkan_is_there(f))
-        return false;
-    run->commands = calloc((size_t)run->kind->slots * FRAMES_PHASES, sizeof(VkCommandBuffer));
-    if (!run->commands) {
-        frames_say("out of memory");
-        return false;
-    }
-    if (open_picture(f) && open_slots(f, run, resources, &made) &&
-        !(run->ring = gr_ring_create(resources, made, &options)))
-        frames_grinterop_failed("gr_ring_create");
-    while (made-- > 0)
-        gr_resource_free(resources[made]);
-    return run->ring;
+    static const struct frames_vulkan_slots slots = {.usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                                                     .flags = GR_READ_ONLY,
+                                                     .producer = GR_SIDE_GRAPHICS,
+                                                     .commands = FRAMES_PHASES,
+                                                     .record = record_all};
+    return frames_vulkan_is_there(f) && open_picture(f) && frames_vulkan_make_ring(f, run, &slots);
 }
 
 bool frames_vulkan_read_close(struct frames *f, struct frames_run *run)

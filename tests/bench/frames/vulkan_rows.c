@@ -75,23 +75,26 @@ void frames_vulkan_describe(const struct frames *f, char *text, size_t size)
 
 /* ---- Commands -------------------------------------------------------------------------------- */
 
-static bool record(struct frames *f, gr_resource *vertices, VkCommandBuffer *commands)
+VkCommandBuffer frames_vulkan_begin(const struct frames *f, gr_resource *resource,
+                                    const gr_vk_use *use)
 {
-    const struct vulkan *v = &f->vulkan->vulkan;
-    const gr_vk_use drawing = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_VERTEX_INPUT_BIT,
-                                      .access = VK_ACCESS_VERTEX_ATTRIBUTE_READ_BIT);
-    *commands = vulkan_record(v, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
-    if (!*commands) {
+    VkCommandBuffer commands =
+        vulkan_record(&f->vulkan->vulkan, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+    if (!commands)
         frames_say("no command buffer");
-        return false;
-    }
-    if (gr_vk_cmd_from_cuda(*commands, &vertices, 1, &drawing) != GR_OK)
-        return frames_grinterop_failed("gr_vk_cmd_from_cuda");
-    frames_vulkan_draw_points(v, &f->vulkan->draw, *commands, gr_vk_buffer(vertices),
-                              (uint32_t)(f->mesh * f->mesh));
-    if (gr_vk_cmd_to_cuda(*commands, &vertices, 1, &drawing) != GR_OK)
+    else if (gr_vk_cmd_from_cuda(commands, &resource, 1, use) != GR_OK)
+        frames_grinterop_failed("gr_vk_cmd_from_cuda");
+    else
+        return commands;
+    return NULL;
+}
+
+bool frames_vulkan_end(const struct frames *f, VkCommandBuffer commands, gr_resource *resource,
+                       const gr_vk_use *use)
+{
+    if (gr_vk_cmd_to_cuda(commands, &resource, 1, use) != GR_OK)
         return frames_grinterop_failed("gr_vk_cmd_to_cuda");
-    return v->EndCommandBuffer(*commands) == VK_SUCCESS;
+    return f->vulkan->vulkan.EndCommandBuffer(commands) == VK_SUCCESS;
 }
 
 bool frames_vulkan_submit(const struct frames *f, const VkCommandBuffer commands[], uint32_t n,
@@ -145,46 +148,70 @@ bool frames_vulkan_read(struct frames *f)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static bool open_resources(struct frames *f, struct frames_run *run, gr_resource *resources[],
-                           unsigned *made)
+static bool make_slots(struct frames *f, struct frames_run *run,
+                       const struct frames_vulkan_slots *slots, gr_resource *resources[],
+                       unsigned *made)
 {
     gr_vk_device *device = f->vulkan->vulkan.shared;
-    const VkBufferCreateInfo vertices = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                         .size = f->bytes,
-                                         .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT};
+    const VkBufferCreateInfo buffer = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = f->bytes, .usage = slots->usage};
     bool good = true;
-    for (unsigned i = 0; good && i < run->kind->slots; i++) {
-        resources[i] = gr_vk_buffer_create(device, &vertices, GR_WRITE_DISCARD);
-        if (!resources[i]) {
-            good = frames_grinterop_failed("gr_vk_buffer_create");
-            break;
-        }
+    while (good && *made < run->kind->slots) {
+        const unsigned slot = *made;
+        resources[slot] = gr_vk_buffer_create(device, &buffer, slots->flags);
+        if (!resources[slot])
+            return frames_grinterop_failed("gr_vk_buffer_create");
         ++*made;
-        good = record(f, resources[i], &run->commands[i]);
+        good = slots->record(f, run, resources[slot], slot);
     }
     return good;
 }
 
-bool frames_vulkan_open_ring(struct frames *f, struct frames_run *run)
+bool frames_vulkan_make_ring(struct frames *f, struct frames_run *run,
+                             const struct frames_vulkan_slots *slots)
 {
     gr_resource *resources[FRAMES_MOST_SLOTS];
-    const gr_ring_options options = GR_INIT(gr_ring_options, .producer = GR_SIDE_CUDA);
+    const gr_ring_options options = GR_INIT(gr_ring_options, .producer = slots->producer);
     unsigned made = 0;
-    if (!frames_vulkan_is_there(f))
-        return false;
-    run->commands = calloc(run->kind->slots, sizeof(VkCommandBuffer));
+    run->commands = calloc((size_t)run->kind->slots * slots->commands, sizeof(VkCommandBuffer));
     if (!run->commands) {
         frames_say("out of memory");
         return false;
     }
-    /* The row that only draws needs something to draw. */
-    if (open_resources(f, run, resources, &made) &&
-        (!run->kind->unchecked || (frames_write_mapped(f, resources[0]) && frames_drain(f))) &&
+    if (make_slots(f, run, slots, resources, &made) &&
         !(run->ring = gr_ring_create(resources, made, &options)))
         frames_grinterop_failed("gr_ring_create");
     while (made-- > 0)
         gr_resource_free(resources[made]);
     return run->ring;
+}
+
+static bool record_points(struct frames *f, struct frames_run *run, gr_resource *vertices,
+                          unsigned slot)
+{
+    const gr_vk_use drawing = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_VERTEX_INPUT_BIT,
+                                      .access = VK_ACCESS_VERTEX_ATTRIBUTE_READ_BIT);
+    VkCommandBuffer commands = frames_vulkan_begin(f, vertices, &drawing);
+    run->commands[slot] = commands;
+    if (!commands)
+        return false;
+    frames_vulkan_draw_points(&f->vulkan->vulkan, &f->vulkan->draw, commands,
+                              gr_vk_buffer(vertices), (uint32_t)(f->mesh * f->mesh));
+    if (!frames_vulkan_end(f, commands, vertices, &drawing))
+        return false;
+    /* The row that only draws needs something to draw. */
+    return !run->kind->unchecked || slot > 0 ||
+           (frames_write_mapped(f, vertices) && frames_drain(f));
+}
+
+bool frames_vulkan_open_ring(struct frames *f, struct frames_run *run)
+{
+    static const struct frames_vulkan_slots slots = {.usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT,
+                                                     .flags = GR_WRITE_DISCARD,
+                                                     .producer = GR_SIDE_CUDA,
+                                                     .commands = 1,
+                                                     .record = record_points};
+    return frames_vulkan_is_there(f) && frames_vulkan_make_ring(f, run, &slots);
 }
 
 bool frames_vulkan_close_ring(struct frames *f, struct frames_run *run)
