@@ -10,12 +10,7 @@
 START_VULKAN_TEST(bytes_of_a_vulkan_buffer)
 {
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
-    vulkan_write_pattern(gr_vk_buffer(resource), SIZE, 1);
-    gr_buffer *buffer = must_map(resource);
-    assert_cuda_pattern(buffer, 1);
-    cuda_write_pattern(buffer, 2);
-    must_release(buffer);
-    assert_vulkan_pattern(gr_vk_buffer(resource), SIZE, 2);
+    vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), SIZE, 1);
 }
 END_TEST
 
@@ -23,12 +18,7 @@ START_VULKAN_TEST(bytes_of_the_applications_dedicated_buffer)
 {
     struct vulkan_own own = vulkan_own(SIZE, true);
     GR_AUTO(gr_resource) *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
-    vulkan_write_pattern(own.buffer, SIZE, 3);
-    gr_buffer *buffer = must_map(resource);
-    assert_cuda_pattern(buffer, 3);
-    cuda_write_pattern(buffer, 4);
-    must_release(buffer);
-    assert_vulkan_pattern(own.buffer, SIZE, 4);
+    vulkan_bytes_both_ways(resource, own.buffer, SIZE, 3);
 }
 END_TEST
 

@@ -215,6 +215,9 @@ void *vulkan_bytes(VkBuffer buffer, size_t size);
 /* Releases, and waits for the stream of the map. */
 void must_release(gr_buffer *buffer);
 
+/* Vulkan's pattern is read by CUDA, and CUDA's, of the next seed, by Vulkan. */
+void vulkan_bytes_both_ways(gr_resource *resource, VkBuffer buffer, size_t size, unsigned seed);
+
 /* What makes a buffer of transfer usage, for gr_vk_buffer_create(). */
 VkBufferCreateInfo vulkan_buffer_info(VkDeviceSize size);
 

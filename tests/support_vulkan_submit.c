@@ -379,3 +379,15 @@ void must_release(gr_buffer *buffer)
     assert_ok(gr_buffer_release(buffer));
     CU(StreamSynchronize(stream));
 }
+
+void vulkan_bytes_both_ways(gr_resource *resource, VkBuffer name, size_t size, unsigned seed)
+{
+    ck_assert(name != VK_NULL_HANDLE);
+    vulkan_write_pattern(name, size, seed);
+    gr_buffer *buffer = must_map(resource);
+    ck_assert_uint_eq(gr_buffer_size(buffer), size);
+    assert_cuda_pattern(buffer, seed);
+    cuda_write_pattern(buffer, seed + 1);
+    must_release(buffer);
+    assert_vulkan_pattern(name, size, seed + 1);
+}

@@ -33,13 +33,7 @@ START_VULKAN_TEST(bytes_both_ways)
     struct vulkan_own own = vulkan_own(SIZE, _i == 1);
     gr_external_memory_desc info = external_info(&own, &usual);
     GR_AUTO(gr_resource) *resource = must_import(&info);
-    vulkan_write_pattern(own.buffer, SIZE, 1);
-    gr_buffer *buffer = must_map(resource);
-    ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
-    assert_cuda_pattern(buffer, 1);
-    cuda_write_pattern(buffer, 2);
-    must_release(buffer);
-    assert_vulkan_pattern(own.buffer, SIZE, 2);
+    vulkan_bytes_both_ways(resource, own.buffer, SIZE, 1);
     char text[512];
     gr_resource_describe(resource, text, sizeof(text));
     ck_assert_msg(strstr(text, "OPAQUE_FD"), "%s", text);

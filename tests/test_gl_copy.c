@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-#include "software_gl.h"
+#include "own_egl.h"
 
 /* ---- Mesa's OpenGL beside the fixture's ------------------------------------------------------ */
 
-static struct software_gl mesa;
+static struct own_egl mesa;
 static const char *missing;
 
 const char *copy_gl_missing(void)
@@ -22,7 +22,7 @@ const char *copy_gl_missing(void)
 
 static void setup_mesa(void)
 {
-    missing = software_gl_open(&mesa);
+    missing = own_egl_open_software(&mesa);
     if (missing)
         assert_ok(gr_egl_make_current(fx.egl));
     fault->reset();
@@ -32,7 +32,7 @@ static void end_mesa(void)
 {
     GLenum error = !missing ? glGetError() : GL_NO_ERROR;
     assert_ok(gr_egl_make_current(fx.egl));
-    software_gl_close(&mesa);
+    own_egl_close(&mesa);
     missing = NULL;
     ck_assert_uint_eq(error, GL_NO_ERROR);
 }

@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "child_check.h"
+#include "own_egl.h"
 #include "shared_buffer.h"
 #include "support_vulkan.h"
 
@@ -306,16 +307,18 @@ static int opengl(void)
 
 /* ---- Vulkan ---------------------------------------------------------------------------------- */
 
-static void vulkan_uuid(VkPhysicalDevice device, char text[41])
+/* Asks a device, of whichever instance, for its UUID and type. */
+static VkPhysicalDeviceType ask_vulkan(PFN_vkGetInstanceProcAddr get, VkInstance instance,
+                                       VkPhysicalDevice device, char uuid[41])
 {
     VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
     VkPhysicalDeviceProperties2 properties = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
     PFN_vkGetPhysicalDeviceProperties2 ask =
-        (PFN_vkGetPhysicalDeviceProperties2)vk.h->get_instance_proc_addr(
-            vk.h->instance, "vkGetPhysicalDeviceProperties2");
+        (PFN_vkGetPhysicalDeviceProperties2)get(instance, "vkGetPhysicalDeviceProperties2");
     ask(device, &properties);
-    uuid_text(id.deviceUUID, text);
+    uuid_text(id.deviceUUID, uuid);
+    return properties.properties.deviceType;
 }
 
 static void assert_vulkan_is_on(int drawing, int computing)
@@ -325,7 +328,7 @@ static void assert_vulkan_is_on(int drawing, int computing)
     gr_vk_device_describe(vk.wrap, text, sizeof(text));
     assert_says(text, seen_uuid(drawing));
     assert_says(text, seen_uuid(computing));
-    vulkan_uuid(vk.h->physical_device, text);
+    ask_vulkan(vk.h->get_instance_proc_addr, vk.h->instance, vk.h->physical_device, text);
     if (!gr_cuda_is_software())
         ck_assert_str_eq(text, seen_uuid(drawing));
 }
@@ -333,12 +336,7 @@ static void assert_vulkan_is_on(int drawing, int computing)
 static void share_vulkans(void)
 {
     gr_resource *resource = must_create(SIZE, GR_READ_WRITE);
-    vulkan_write_pattern(gr_vk_buffer(resource), SIZE, 1);
-    gr_buffer *buffer = must_map(resource);
-    assert_cuda_pattern(buffer, 1);
-    cuda_write_pattern(buffer, 2);
-    must_release(buffer);
-    assert_vulkan_pattern(gr_vk_buffer(resource), SIZE, 2);
+    vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), SIZE, 1);
     gr_resource_free(resource);
 }
 
@@ -370,29 +368,13 @@ static int vulkan(void)
 
 /* ---- What draws is hidden -------------------------------------------------------------------- */
 
-static EGLDisplay display;
-static EGLContext context = EGL_NO_CONTEXT;
+static struct own_egl hidden;
 
 /* A context on this display; one that was made before ends. */
-static bool make_context(EGLDisplay on)
+static bool make_context(EGLDisplay display)
 {
-    static const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE,
-                                    EGL_OPENGL_BIT, EGL_NONE};
-    static const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION, 4, EGL_CONTEXT_MINOR_VERSION, 5,
-                                     EGL_NONE};
-    EGLConfig config;
-    EGLint count = 0;
-    if (context != EGL_NO_CONTEXT) {
-        eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
-        eglDestroyContext(display, context);
-    }
-    display = on;
-    context = EGL_NO_CONTEXT;
-    if (on == EGL_NO_DISPLAY || !eglInitialize(on, NULL, NULL) || !eglBindAPI(EGL_OPENGL_API) ||
-        !eglChooseConfig(on, wanted, &config, 1, &count) || count == 0)
-        return false;
-    context = eglCreateContext(on, config, EGL_NO_CONTEXT, version);
-    return context != EGL_NO_CONTEXT && eglMakeCurrent(on, EGL_NO_SURFACE, EGL_NO_SURFACE, context);
+    own_egl_close(&hidden);
+    return !own_egl_open(&hidden, display);
 }
 
 static bool is_the_machines_first(void)
@@ -485,8 +467,7 @@ static int hidden_opengl(void)
     use_hidden_opengl();
     CU(StreamDestroy(fx.stream));
     CU(DevicePrimaryCtxRelease(0));
-    eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
-    eglDestroyContext(display, context);
+    own_egl_close(&hidden);
     return 0;
 }
 
@@ -515,12 +496,8 @@ static bool make_instance(void)
 
 static bool is_own(VkPhysicalDevice physical)
 {
-    VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
-    VkPhysicalDeviceProperties2 properties = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
-    OWN(vkGetPhysicalDeviceProperties2)(physical, &properties);
-    uuid_text(id.deviceUUID, own.uuid);
-    return gr_cuda_is_software() ? properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU
+    VkPhysicalDeviceType type = ask_vulkan(own.get, own.instance, physical, own.uuid);
+    return gr_cuda_is_software() ? type == VK_PHYSICAL_DEVICE_TYPE_CPU
                                  : strcmp(own.uuid, getenv(uuid_names[0])) == 0;
 }
 

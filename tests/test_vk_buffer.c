@@ -16,27 +16,13 @@
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
-/* Vulkan's pattern is read by CUDA, and CUDA's by Vulkan. */
-static void check_both_ways(gr_resource *resource, size_t size, unsigned seed)
-{
-    VkBuffer name = gr_vk_buffer(resource);
-    ck_assert(name != VK_NULL_HANDLE);
-    vulkan_write_pattern(name, size, seed);
-    gr_buffer *buffer = must_map(resource);
-    ck_assert_uint_eq(gr_buffer_size(buffer), size);
-    assert_cuda_pattern(buffer, seed);
-    cuda_write_pattern(buffer, seed + 1);
-    must_release(buffer);
-    assert_vulkan_pattern(name, size, seed + 1);
-}
-
 static const size_t sizes[] = {1, 3, 4, 100, 4096, 65536, 65537, 2097152, 3000001};
 
 START_VULKAN_TEST(bytes_of_a_buffer_that_grinterop_makes)
 {
     GR_AUTO(gr_resource) *resource = must_create(sizes[_i], GR_READ_WRITE);
-    check_both_ways(resource, sizes[_i], 1);
-    check_both_ways(resource, sizes[_i], 3);
+    vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), sizes[_i], 1);
+    vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), sizes[_i], 3);
 }
 END_TEST
 
@@ -46,7 +32,7 @@ START_VULKAN_TEST(bytes_of_the_applications_own_buffer)
     GR_AUTO(gr_resource) *resource = must_register_own(&own, sizes[_i], GR_READ_WRITE);
     ck_assert(gr_vk_buffer(resource) == own.buffer);
     ck_assert(gr_vk_memory(resource) == own.memory);
-    check_both_ways(resource, sizes[_i], 5);
+    vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), sizes[_i], 5);
 }
 END_TEST
 
@@ -54,7 +40,7 @@ START_VULKAN_TEST(bytes_of_a_dedicated_buffer)
 {
     struct vulkan_own own = vulkan_own(sizes[_i], true);
     GR_AUTO(gr_resource) *resource = must_register_own(&own, sizes[_i], GR_READ_WRITE);
-    check_both_ways(resource, sizes[_i], 7);
+    vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), sizes[_i], 7);
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "software_gl.h"
+#include "own_egl.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 
 enum { MOST_DEVICES = 32 };
 
+/* The device that draws on the processor. */
 static EGLDeviceEXT find_device(void)
 {
     EGLDeviceEXT devices[MOST_DEVICES];
@@ -23,7 +24,7 @@ static EGLDeviceEXT find_device(void)
     return EGL_NO_DEVICE_EXT;
 }
 
-static const char *make_context(struct software_gl *gl)
+static const char *make_context(struct own_egl *own)
 {
     static const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE,
                                     EGL_OPENGL_BIT, EGL_NONE};
@@ -31,38 +32,43 @@ static const char *make_context(struct software_gl *gl)
                                      EGL_NONE};
     EGLConfig config;
     EGLint count = 0;
-    if (gl->display == EGL_NO_DISPLAY || !eglInitialize(gl->display, NULL, NULL))
-        return "EGL's software device can't be initialised";
-    if (!eglBindAPI(EGL_OPENGL_API) || !eglChooseConfig(gl->display, wanted, &config, 1, &count) ||
+    if (own->display == EGL_NO_DISPLAY || !eglInitialize(own->display, NULL, NULL))
+        return "EGL's display can't be initialised";
+    if (!eglBindAPI(EGL_OPENGL_API) || !eglChooseConfig(own->display, wanted, &config, 1, &count) ||
         count == 0)
-        return "EGL's software device has no configuration for OpenGL";
-    gl->context = eglCreateContext(gl->display, config, EGL_NO_CONTEXT, version);
-    if (gl->context == EGL_NO_CONTEXT ||
-        !eglMakeCurrent(gl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, gl->context))
-        return "EGL's software device gives no OpenGL 4.5";
+        return "EGL's display has no configuration for OpenGL";
+    own->context = eglCreateContext(own->display, config, EGL_NO_CONTEXT, version);
+    if (own->context == EGL_NO_CONTEXT ||
+        !eglMakeCurrent(own->display, EGL_NO_SURFACE, EGL_NO_SURFACE, own->context))
+        return "EGL's display gives no OpenGL 4.5";
     return NULL;
 }
 
-const char *software_gl_open(struct software_gl *gl)
+const char *own_egl_open(struct own_egl *own, void *display)
 {
-    *gl = (struct software_gl){0};
+    *own = (struct own_egl){.display = display};
+    const char *reason = make_context(own);
+    if (reason)
+        own_egl_close(own);
+    return reason;
+}
+
+const char *own_egl_open_software(struct own_egl *own)
+{
+    *own = (struct own_egl){0};
     EGLDeviceEXT device = find_device();
     if (device == EGL_NO_DEVICE_EXT)
         return "no OpenGL on the processor: EGL has no device with EGL_MESA_device_software. "
                "Install Mesa (on Debian libegl-mesa0, libgl1-mesa-dri)";
-    gl->display = eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, device, NULL);
-    const char *reason = make_context(gl);
-    if (reason)
-        software_gl_close(gl);
-    return reason;
+    return own_egl_open(own, eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, device, NULL));
 }
 
-void software_gl_close(struct software_gl *gl)
+void own_egl_close(struct own_egl *own)
 {
-    if (!gl->context)
+    if (!own->context)
         return;
-    if (eglGetCurrentContext() == gl->context)
-        eglMakeCurrent(gl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
-    eglDestroyContext(gl->display, gl->context);
-    gl->context = NULL;
+    if (eglGetCurrentContext() == own->context)
+        eglMakeCurrent(own->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    eglDestroyContext(own->display, own->context);
+    own->context = NULL;
 }
