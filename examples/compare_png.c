@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "options.h"
 #include "png_file.h"
+#include "tools/options.h"
 
 /* Differences of red, green, blue and alpha, in steps of 8 bit colour. */
 struct difference {

@@ -22,7 +22,7 @@
 #include "farm_render.h"
 #include "farm_report.h"
 #include "farm_writers.h"
-#include "options.h"
+#include "tools/options.h"
 
 struct options {
     int first, frames;

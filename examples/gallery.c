@@ -13,11 +13,11 @@
 
 #include "collection.h"
 #include "kernel_image.h"
-#include "options.h"
 #include "output.h"
 #include "png_file.h"
 #include "session.h"
 #include "sheet.h"
+#include "tools/options.h"
 
 KERNEL_IMAGE(gallery);
 

@@ -15,12 +15,12 @@
 #include "heightmap.h"
 #include "kernel_image.h"
 #include "offscreen.h"
-#include "options.h"
 #include "output.h"
 #include "png_file.h"
 #include "scene.h"
 #include "session.h"
 #include "vertex.h"
+#include "tools/options.h"
 
 KERNEL_IMAGE(heightmap);
 

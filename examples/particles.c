@@ -20,12 +20,12 @@
 #include <grinterop/ring.h>
 
 #include "kernel_image.h"
-#include "options.h"
 #include "output.h"
 #include "particles.h"
 #include "particles_view.h"
 #include "png_file.h"
 #include "session.h"
+#include "tools/options.h"
 
 KERNEL_IMAGE(particles);
 

@@ -14,11 +14,11 @@
 #include <grinterop/image.h>
 
 #include "kernel_image.h"
-#include "options.h"
 #include "output.h"
 #include "pingpong_vk.h"
 #include "png_file.h"
 #include "session.h"
+#include "tools/options.h"
 
 KERNEL_IMAGE(pingpong);
 

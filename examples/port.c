@@ -17,11 +17,11 @@
 #include <grinterop/gr.h>
 #include <grinterop/submit.h>
 
-#include "options.h"
 #include "output.h"
 #include "png_file.h"
 #include "port_cuda.h"
 #include "port_renderer.h"
+#include "tools/options.h"
 
 /*
  * Each pixel is the mean of SCALE by SCALE that are drawn: smooth edges, by no renderer's own rule.

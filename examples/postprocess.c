@@ -16,13 +16,13 @@
 #include "easel.h"
 #include "kernel_image.h"
 #include "offscreen.h"
-#include "options.h"
 #include "output.h"
 #include "png_file.h"
 #include "postprocess.h"
 #include "screen.h"
 #include "session.h"
 #include "shader.h"
+#include "tools/options.h"
 
 KERNEL_IMAGE(postprocess);
 

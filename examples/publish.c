@@ -15,11 +15,11 @@
 #include "easel.h"
 #include "kernel_image.h"
 #include "offscreen.h"
-#include "options.h"
 #include "output.h"
 #include "png_file.h"
 #include "screen.h"
 #include "session.h"
+#include "tools/options.h"
 
 KERNEL_IMAGE(publish);
 

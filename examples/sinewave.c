@@ -13,11 +13,11 @@
 
 #include "kernel_image.h"
 #include "offscreen.h"
-#include "options.h"
 #include "output.h"
 #include "png_file.h"
 #include "scene.h"
 #include "session.h"
+#include "tools/options.h"
 
 KERNEL_IMAGE(sinewave);
 

@@ -10,8 +10,8 @@
 
 #include <epoxy/gl.h>
 
-#include "examples/options.h"
 #include "tests/bench/latency/latency.h"
+#include "tools/options.h"
 
 const char bench_program[] = "bench_latency";
 

@@ -11,8 +11,8 @@
 
 #include <epoxy/gl.h>
 
-#include "examples/options.h"
 #include "tests/bench/map/map.h"
+#include "tools/options.h"
 
 const char bench_program[] = "bench_map";
 

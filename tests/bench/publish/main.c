@@ -9,9 +9,9 @@
 
 #include <epoxy/gl.h>
 
-#include "examples/options.h"
 #include "tests/bench/json.h"
 #include "tests/bench/publish/publish.h"
+#include "tools/options.h"
 
 const char bench_program[] = "bench_publish";
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "examples/options.h"
 #include "tests/bench/scale/scale.h"
+#include "tools/options.h"
 
 const char bench_program[] = "bench_scale";
 

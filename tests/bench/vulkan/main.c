@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "examples/options.h"
 #include "tests/bench/vulkan/vulkan.h"
+#include "tools/options.h"
 
 const char bench_program[] = "bench_vulkan";
 

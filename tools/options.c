@@ -3,7 +3,7 @@
  * The options of a program: its help, and the reading of its command line.
  */
 #define _GNU_SOURCE
-#include "options.h"
+#include "tools/options.h"
 
 #include <errno.h>
 #include <getopt.h>
