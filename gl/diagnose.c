@@ -12,6 +12,7 @@
 #include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/machine.h"
+#include "lib/uuid_text.h"
 
 static bool is_cpu_renderer(const char *renderer)
 {

@@ -5,14 +5,7 @@
 #include <stdio.h>
 
 #include "lib/driver.h"
-
-void gr_uuid_text(const unsigned char uuid[16], char *text)
-{
-    char *at = text;
-    at += sprintf(at, "GPU-");
-    for (int i = 0; i < 16; i++)
-        at += sprintf(at, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
-}
+#include "lib/uuid_text.h"
 
 void gr_device_text(CUdevice device, char *text, size_t size)
 {

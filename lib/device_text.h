@@ -10,8 +10,4 @@
 /* One line about a CUDA device, "NVIDIA H200 (CUDA device 0, UUID GPU-...)", for messages. */
 void gr_device_text(CUdevice device, char *text, size_t size);
 
-/* A device UUID in the form that nvidia-smi prints. `text` holds at least 41 characters. */
-#define GR_UUID_TEXT_SIZE 41
-void gr_uuid_text(const unsigned char uuid[16], char *text);
-
 #endif

@@ -8,6 +8,7 @@
 #include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/uuid_text.h"
 
 void vk_identify(PFN_vkGetPhysicalDeviceProperties2 get_properties, VkPhysicalDevice device,
                  struct vk_identity *identity)

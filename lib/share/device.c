@@ -6,6 +6,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/peer_device.h"
+#include "lib/uuid_text.h"
 
 static gr_status get_uuid(CUdevice device, CUuuid *uuid)
 {

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* UUIDs of devices in the words of messages, of whichever driver they are. */
+#ifndef GR_LIB_UUID_TEXT_H
+#define GR_LIB_UUID_TEXT_H
+
+/* A device UUID in the form that nvidia-smi prints. `text` holds at least 41 characters. */
+#define GR_UUID_TEXT_SIZE 41
+void gr_uuid_text(const unsigned char uuid[16], char *text);
+
+#endif
