@@ -3,7 +3,9 @@
  * A CUDA driver that fails on demand. It passes every look-up on to another driver and puts a
  * wrapper before the functions that grinterop calls, which counts calls and errors and can be told
  * to fail. A test loads it with GR_CUDA_DRIVER=<this file>; FAULT_DRIVER_TARGET names the driver
- * behind it: "soft" or a file, by default libcuda.so.1.
+ * behind it: "soft" or a file, by default libcuda.so.1. For programs that are no test themselves,
+ * FAULT_DRIVER_FIRST="cuInit=999" lets the first call of a function fail in each process; "crash"
+ * and "hang" in the place of the code do so.
  */
 #define _GNU_SOURCE
 #include "fault_driver.h"
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* X(name, parameters, arguments): what can fail. All return CUresult. */
 #define FAULTS(X)                                                                                  \
@@ -111,6 +114,9 @@ static struct fault {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* No driver has these codes. */
+enum { CODE_CRASH = 1 << 20, CODE_HANG };
+
 /* ---- The wrappers ---------------------------------------------------------------------------- */
 
 /* NULL where there is none, or where nobody has looked the function up. */
@@ -135,6 +141,10 @@ static bool is_due(struct fault *fault, CUresult *code)
     if (due)
         *code = fault->code;
     pthread_mutex_unlock(&lock);
+    if (due && (int)fault->code == CODE_CRASH)
+        abort();
+    while (due && (int)fault->code == CODE_HANG)
+        pause();
     return due;
 }
 
@@ -226,10 +236,38 @@ static void open_target(void)
         fprintf(stderr, "fault_driver: no driver %s\n", target);
 }
 
+static int read_code(const char *text)
+{
+    if (strcmp(text, "crash") == 0)
+        return CODE_CRASH;
+    return strcmp(text, "hang") == 0 ? CODE_HANG : atoi(text);
+}
+
+static void read_environment(void)
+{
+    char name[64], code[16];
+    const char *first = getenv("FAULT_DRIVER_FIRST");
+    if (!first || sscanf(first, "%63[^=]=%15s", name, code) != 2)
+        return;
+    struct fault *fault = find_fault(name);
+    if (fault) {
+        fault->code = (CUresult)read_code(code);
+        fault->left = 1;
+    } else {
+        fprintf(stderr, "fault_driver: %s cannot fail\n", name);
+    }
+}
+
+static void open_target_and_read(void)
+{
+    open_target();
+    read_environment();
+}
+
 static void open_target_once(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, open_target);
+    pthread_once(&once, open_target_and_read);
 }
 
 static CUresult find(const char *name, void **found, int version, cuuint64_t flags,
