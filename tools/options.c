@@ -13,7 +13,9 @@
 
 #include <grinterop/gr.h>
 
-enum { SMALLEST_PICTURE = 16, LARGEST_PICTURE = 16384, MOST_ROWS = 24, HELP_WIDTH = 92 };
+#include "tools/words.h"
+
+enum { SMALLEST_PICTURE = 16, LARGEST_PICTURE = 16384, MOST_ROWS = 24 };
 
 struct option_table {
     const char *program, *about, *notes;
@@ -125,27 +127,6 @@ static bool take(const struct option_row *row, const char *text)
 
 /* ---- Help ------------------------------------------------------------------------------------ */
 
-/* In lines that begin at the column `indent`, where the first one is already. */
-static void print_words(FILE *stream, const char *text, int indent)
-{
-    int column = indent;
-    while (*text != '\0') {
-        const int length = (int)strcspn(text, " ");
-        if (column > indent && column + 1 + length > HELP_WIDTH) {
-            fprintf(stream, "\n%*s", indent, "");
-            column = indent;
-        } else if (column > indent) {
-            fputc(' ', stream);
-            column++;
-        }
-        fprintf(stream, "%.*s", length, text);
-        column += length;
-        text += length;
-        text += strspn(text, " ");
-    }
-    fputc('\n', stream);
-}
-
 /* " (2 to 2048, default 512)"; without the default where that is beyond the limits. */
 static void describe_number(double value, double least, double most, char *text, size_t size)
 {
@@ -192,7 +173,7 @@ static void print_row(FILE *stream, const struct option_row *row, int indent)
     snprintf(text, sizeof(text), "%s%s", row->help, value);
     const int width = print_names(stream, row);
     fprintf(stream, "%*s", indent - width, "");
-    print_words(stream, text, indent);
+    words_print(stream, text, indent);
 }
 
 static void print_help(FILE *stream, const struct option_table *table)
@@ -208,7 +189,7 @@ static void print_help(FILE *stream, const struct option_table *table)
         if (row->operand)
             fprintf(stream, " %s", row->name);
     fputc('\n', stream);
-    print_words(stream, table->about, 0);
+    words_print(stream, table->about, 0);
     fputc('\n', stream);
     for (const struct option_row *row = table->rows; row->name; row++)
         if (row->help)
@@ -216,7 +197,7 @@ static void print_help(FILE *stream, const struct option_table *table)
     print_row(stream, &HELP, indent);
     print_row(stream, &VERSION, indent);
     fputc('\n', stream);
-    print_words(stream, table->notes, 0);
+    words_print(stream, table->notes, 0);
 }
 
 /* ---- The command line ------------------------------------------------------------------------ */
