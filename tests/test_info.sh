@@ -1,0 +1,291 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_info.sh: runs grinterop-info as it is and in bad surroundings that are made: no driver,
+# drivers that do not start, crash or hang, no driver of EGL's or Vulkan's, device nodes that are
+# closed, containers without OpenGL. It takes the CUDA driver that the environment names; run-test
+# sets it.
+#
+# GR_TOOLS  the folder of the program; default: the build folder, where this is run
+
+tools=$(cd "${GR_TOOLS:-.}" && pwd) || exit 99
+info=$tools/grinterop-info
+tests=$(cd "$(dirname "$0")" && pwd) || exit 99
+if [ ! -x "$info" ]; then
+    echo "skipped: $info was not built"
+    exit 77
+fi
+schema=$tests/grinterop-info.schema.json
+if [ ! -e "$schema" ]; then schema=$tests/../tools/info/grinterop-info.schema.json; fi
+failing=$tools/tests/.libs/fault_driver.so
+if [ ! -e "$failing" ]; then failing=$tools/fault_driver.so; fi
+
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' HUP INT TERM
+cd "$work" || exit 99
+: "${GR_CUDA_DRIVER:=soft}"
+export GR_CUDA_DRIVER
+behind=$GR_CUDA_DRIVER
+# What would be said of the machine that the tests run on.
+unset NVIDIA_DRIVER_CAPABILITIES NVIDIA_VISIBLE_DEVICES
+export LC_ALL=C
+
+checks=0
+failures=0
+
+# fail WORD...: the check that was begun last has failed; says why, with the program's output.
+fail() {
+    failures=$((failures + 1))
+    echo "test_info.sh:$checks:F:info:$name: $*"
+    sed 's/^/    /' out err 2>/dev/null
+}
+
+# check NAME STATUS COMMAND...: runs it; one check, passed if it ends with that status. The caller's
+# further questions belong to the same check.
+check() {
+    checks=$((checks + 1))
+    name=$1
+    wanted=$2
+    shift 2
+    "$@" >out 2>err
+    code=$?
+    if [ $code != "$wanted" ]; then
+        fail "exit status $code instead of $wanted: $*"
+        return 1
+    fi
+}
+
+# skip NAME REASON: one check that can't be made here.
+skip() {
+    checks=$((checks + 1))
+    echo "skipped: $1: $2"
+}
+
+# says TEXT...: the output has each text, whatever lines it was broken into.
+says() {
+    tr -s ' \n' '  ' <out >flat
+    for text in "$@"; do
+        if ! grep -F -- "$text" flat >/dev/null; then
+            fail "does not say \"$text\""
+            return 1
+        fi
+    done
+}
+
+# is OK ID...: the findings are there, and so marked: true, false or null.
+is() {
+    ok=$1
+    shift
+    for id in "$@"; do
+        if ! grep -F "{\"id\": \"$id\", \"ok\": $ok," out >/dev/null; then
+            fail "$id is not $ok"
+            return 1
+        fi
+    done
+}
+
+# ---- The command line ----
+
+check help 0 "$info" --help && says --verbose --json --limit "exit status is 0"
+check version 0 "$info" --version && says "grinterop-info (grinterop)"
+check unknown_option 2 "$info" --everything
+check operand 2 "$info" everything
+check no_limit 2 "$info" --limit 0
+check no_finder 2 "$info" --find everything
+
+# ---- This machine ----
+
+check screen 0 "$info" && says "ways between graphics and CUDA work here" CUDA OpenGL Vulkan \
+    "+ CUDA device 0:" "copies through host memory"
+lines=$(wc -l <out)
+check verbose 0 "$info" --verbose && says uuid: renderer: GL_EXT_memory_object path:
+if [ "$(wc -l <out)" -le "$lines" ]; then fail "--verbose says no more"; fi
+check json 0 "$info" --json && is true cuda/device/0 opengl/0 opengl/0/copy
+if grep -F '"id": "vulkan/0", "ok": true' out >/dev/null; then vulkan=0; else vulkan=1; fi
+cp out report.json
+
+# The schema by Python, wholly where it has jsonschema.
+cat >validate.py <<'END'
+import json, sys
+report, schema = (json.load(open(path, encoding='utf-8')) for path in sys.argv[1:])
+assert set(schema['required']) <= set(report), 'a field is missing'
+assert report['schema'] == schema['properties']['schema']['const'], 'another schema'
+findings = [f for section in report['sections'] for f in section['findings']]
+assert all(f['text'] for f in findings if f['ok'] is False), 'a problem without a sentence'
+ids = [f['id'] for f in findings]
+assert len(ids) == len(set(ids)), 'an id is there twice'
+good = sum(f['ok'] is True for f in findings if 'path' in f['facts'])
+assert good == report['paths']['working'], 'the sum is wrong'
+try:
+    import jsonschema
+except ImportError:
+    print('skipped: schema: Python has no jsonschema, so the fields alone were looked at')
+    sys.exit(0)
+jsonschema.validate(report, schema)
+wrong = dict(report, works='yes')
+try:
+    jsonschema.validate(wrong, schema)
+except jsonschema.ValidationError:
+    sys.exit(0)
+raise AssertionError('the schema takes all')
+END
+if command -v python3 >/dev/null; then
+    check schema 0 python3 validate.py report.json "$schema"
+else
+    check schema 0 grep -c '"schema": 1' report.json
+fi
+
+# LC_ALL=C has no check marks; where there is a locale that has, they are drawn.
+if [ "$(LC_ALL=C.UTF-8 locale charmap 2>/dev/null)" = UTF-8 ]; then
+    check marks 0 env LC_ALL=C.UTF-8 "$info" && says "✓ CUDA device 0:"
+else
+    skip marks "there is no locale C.UTF-8"
+fi
+
+# ---- CUDA's driver ----
+
+check no_driver 1 env GR_CUDA_DRIVER=/nonexistent/libcuda.so.1 "$info" &&
+    says "nothing works here, since no CUDA driver starts" "/nonexistent/libcuda.so.1 could not" \
+        "GR_CUDA_DRIVER=soft"
+check no_driver_json 1 env GR_CUDA_DRIVER=/nonexistent/libcuda.so.1 "$info" --json &&
+    is false cuda/driver && says '"works": false' '"driver": ""'
+check other_library 1 env GR_CUDA_DRIVER=libm.so.6 "$info" && says "is no CUDA driver"
+if [ "$behind" = soft ]; then
+    check software_instead 0 env -u GR_CUDA_DRIVER -u GR_SOFT_DEVICES CUDA_VISIBLE_DEVICES=-1 \
+        "$info" && says "x no CUDA driver" "on the software CUDA driver"
+    check not_instead 1 env -u GR_SOFT_DEVICES CUDA_VISIBLE_DEVICES=-1 \
+        GR_CUDA_DRIVER=libcuda.so.1 "$info"
+fi
+
+# broken FUNCTION=CODE ARGUMENT...: the report on a driver whose function fails first of all.
+broken() {
+    first=$1
+    shift
+    FAULT_DRIVER_TARGET=$behind FAULT_DRIVER_FIRST=$first GR_CUDA_DRIVER=$failing \
+        "$info" "$@"
+}
+
+if [ ! -e "$failing" ]; then
+    skip init "the driver that fails was not built: $failing"
+else
+    check init_100 1 broken cuInit=100 && says "sees no GPU" NVIDIA_VISIBLE_DEVICES
+    check init_304 1 broken cuInit=304 && says sandbox
+    check init_803 1 broken cuInit=803 && says "is of another version than this file"
+    check init_804 1 broken cuInit=804 && says cuda-compat
+    check init_999 1 broken cuInit=999 && says nvidia_uvm
+    check init_json 1 broken cuInit=999 --json && is false cuda/driver &&
+        says '"code": "CUDA_ERROR_UNKNOWN"'
+    check init_crashes 1 broken cuInit=crash && says "A driver crashed" Surroundings
+    check init_hangs 1 broken cuInit=hang --limit 1 && says "no answer within 1 s" Surroundings
+    check count_crashes 1 broken cuDeviceGetCount=crash && says "A driver crashed"
+    # A libcuda.so.1 that crashes is not loaded again for EGL and Vulkan, which answer.
+    if [ "$behind" = soft ]; then
+        mkdir libcuda
+        ln -s "$failing" libcuda/libcuda.so.1
+        check libcuda_crashes 1 env GR_CUDA_DRIVER=libcuda.so.1 FAULT_DRIVER_TARGET=soft \
+            FAULT_DRIVER_FIRST=cuInit=crash \
+            LD_LIBRARY_PATH="$work/libcuda${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$info" --json &&
+            is false cuda && is null egl/device/0
+        if [ "$(grep -c 'A driver crashed' out)" != 1 ]; then fail "crashes more than once"; fi
+    fi
+    # The rest goes on: Vulkan does not need OpenGL's finder.
+    check register_crashes $vulkan broken cuGraphicsGLRegisterBuffer=crash --json &&
+        is true opengl/0 && is false opengl:0
+    check register_hangs $vulkan broken cuGraphicsGLRegisterBuffer=hang --limit 5 --json &&
+        is true opengl/0 && is false opengl:0
+    check register_fails 0 broken cuGraphicsGLRegisterBuffer=999 --json &&
+        is true opengl/0/copy && is false opengl/0/interop
+fi
+
+# ---- EGL's and Vulkan's drivers ----
+
+mkdir empty
+echo '{"ICD": {"library_path": "libEGL_nowhere.so.0"}}' >nowhere.json
+gl="$info --json"
+# shellcheck disable=SC2086 # a command with its option
+{
+    check no_egl_file $vulkan env __EGL_VENDOR_LIBRARY_FILENAMES="$work/none.json" $gl &&
+        is false opengl/0 egl/drivers && says "none.json (not there)"
+    check no_egl_library $vulkan env __EGL_VENDOR_LIBRARY_FILENAMES="$work/nowhere.json" $gl &&
+        is false opengl/0 && says "libEGL_nowhere.so.0 cannot be loaded"
+    check no_egl_driver $vulkan env -u __EGL_VENDOR_LIBRARY_FILENAMES \
+        __EGL_VENDOR_LIBRARY_DIRS="$work/empty" $gl &&
+        is false opengl/0 && says "has no .json file"
+    check no_vulkan 0 env VK_DRIVER_FILES="$work/none.json" VK_ICD_FILENAMES="$work/none.json" \
+        $gl && is false vulkan/0 vulkan/loader && is true opengl/0 && says "may hide it"
+    check nothing 1 env VK_DRIVER_FILES="$work/none.json" VK_ICD_FILENAMES="$work/none.json" \
+        __EGL_VENDOR_LIBRARY_FILENAMES="$work/none.json" "$info" &&
+        says "no way between graphics and CUDA works here"
+}
+
+# ---- OpenGL on the processor, and two GPUs ----
+
+software=$(awk '/"id": "egl\/device\// { split($0, part, "\""); id = part[4] }
+    id && /"software": "yes"/ { sub(/.*\//, "", id); print id; exit } /"facts"/ { id = "" }' \
+    report.json)
+if [ -z "$software" ]; then
+    skip processor "EGL has no device with EGL_MESA_device_software"
+else
+    check processor 0 "$info" --find "renderer:$software" && grep 'copy' out >lines &&
+        mv lines out && says "renderer/$software/copy"
+    if ! grep '^finding.+' out >/dev/null; then fail "OpenGL on the processor is not copied"; fi
+fi
+if [ "$behind" = soft ]; then export GR_SOFT_DEVICES=2; fi
+if [ "$behind" != soft ] && ! grep -F '"cuda/device/1"' report.json >/dev/null; then
+    skip two "there is one GPU"
+else
+    check two 0 "$info" --json && is true cuda/device/1 opengl/0/cuda/1/copy &&
+        is null cuda/peer/0/1 cuda/peer/1/0
+fi
+unset GR_SOFT_DEVICES
+
+# ---- What lies around the drivers, made in a folder that stands for / ----
+
+around() { "$info" --root "$work/root" --find surroundings; }
+
+mkdir -p root/dev/dri
+check no_nodes 0 around && says "no NVIDIA device nodes" "--gpus all"
+touch root/dev/nvidiactl root/dev/nvidia0
+check no_uvm 0 around && says "/dev/nvidia-uvm is not there" "nvidia-modprobe -u"
+touch root/dev/nvidia-uvm root/dev/dri/renderD128
+check all_nodes 0 around && says "/dev/nvidia-uvm is there" "/dev/dri/renderD128 is there"
+if grep '^finding.-' out >/dev/null; then fail "finds a problem where there is none"; fi
+
+chmod 755 "$work"
+chmod 000 root/dev/nvidia0 root/dev/dri/renderD128
+user=
+if [ "$(id -u)" = 0 ]; then user='setpriv --reuid=65534 --clear-groups'; fi
+# shellcheck disable=SC2086 # a command with its options, or nothing
+if ! $user "$info" --version >/dev/null 2>&1; then
+    skip closed_nodes "root opens every file, and no other user can run $info"
+else
+    check closed_nodes 0 $user "$info" --root "$work/root" --find surroundings &&
+        says "/dev/nvidia0 is closed to this user" "/dev/dri/renderD128 is closed" "join its group"
+fi
+
+export NVIDIA_VISIBLE_DEVICES=all
+check default_container 0 around && says "is not set, which is utility,compute" \
+    "NVIDIA_DRIVER_CAPABILITIES=compute,graphics,utility"
+export NVIDIA_DRIVER_CAPABILITIES=compute,graphics,utility
+check whole_container 0 around && says "the container has CUDA and OpenGL"
+export NVIDIA_DRIVER_CAPABILITIES=compute,video
+check part_container 0 around && says "OpenGL and Vulkan need graphics" "is compute,video"
+unset NVIDIA_VISIBLE_DEVICES NVIDIA_DRIVER_CAPABILITIES
+
+for card in 0 1; do mkdir -p root/sys/class/drm/card$card/device; done
+echo 0x10de >root/sys/class/drm/card0/device/vendor
+echo 0x10de >root/sys/class/drm/card1/device/vendor
+check one_maker 0 around
+if grep -F 'two makers' out >/dev/null; then fail "takes one maker for two"; fi
+echo 0x8086 >root/sys/class/drm/card1/device/vendor
+check two_makers 0 around && says "two makers" __NV_PRIME_RENDER_OFFLOAD=1
+mkdir -p root/proc/driver/nvidia
+echo 'NVRM version: NVIDIA UNIX Module 580.65.06' >root/proc/driver/nvidia/version
+check kernel_driver 0 around && says "Module 580.65.06"
+check variables 0 env CUDA_VISIBLE_DEVICES=1 "$info" --find surroundings &&
+    says CUDA_VISIBLE_DEVICES=1 "counts them so"
+
+if [ $failures -gt $checks ]; then failures=$checks; fi
+echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"
+[ $failures = 0 ]

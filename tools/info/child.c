@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "tools/info/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/info/say.h"
+
+enum { MOST_BYTES = 1 << 20, KILL_MS = 1000 };
+
+struct child {
+    pid_t pid;
+    int from; /* its standard output */
+    long long until;
+    bool late;
+    char *lines;
+    size_t length;
+};
+
+static long long now_ms(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return 1000LL * time.tv_sec + time.tv_nsec / 1000000;
+}
+
+/* ---- Its start ------------------------------------------------------------------------------- */
+
+/* In the child: it ends here or becomes the finder. */
+static void become(const struct child_rules *rules, const char *finder, const char *driver, int to)
+{
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    dup2(nothing, STDIN_FILENO);
+    dup2(to, STDOUT_FILENO);
+    if (!rules->noisy)
+        dup2(nothing, STDERR_FILENO);
+    if (driver)
+        setenv("GR_CUDA_DRIVER", driver, 1);
+    execl("/proc/self/exe", "grinterop-info", "--root", rules->root, "--find", finder,
+          (char *)NULL);
+    _exit(127);
+}
+
+static bool start(struct child *child, const struct child_rules *rules, const char *finder,
+                  const char *driver)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    child->pid = fork();
+    if (child->pid == 0)
+        become(rules, finder, driver, ends[1]);
+    close(ends[1]);
+    child->from = ends[0];
+    child->until = now_ms() + 1000LL * rules->limit;
+    if (child->pid > 0)
+        return true;
+    close(ends[0]);
+    return false;
+}
+
+/* ---- Its lines ------------------------------------------------------------------------------- */
+
+/* Then nothing more is waited for: another process of a driver's may hold the pipe, too. */
+static bool is_whole(const struct child *child)
+{
+    size_t size = strlen(SAY_END);
+    return child->length >= size && memcmp(child->lines + child->length - size, SAY_END, size) == 0;
+}
+
+/* Until it ends, or its time does. */
+static void read_lines(struct child *child)
+{
+    ssize_t got = 1;
+    while (got > 0 && child->length < MOST_BYTES && !is_whole(child)) {
+        struct pollfd ready = {.fd = child->from, .events = POLLIN};
+        long long left = child->until - now_ms();
+        int polled = left > 0 ? poll(&ready, 1, (int)left) : 0;
+        if (polled < 0 && errno == EINTR)
+            continue;
+        if (polled <= 0) {
+            child->late = true;
+            return;
+        }
+        got = read(child->from, child->lines + child->length, MOST_BYTES - child->length);
+        if (got > 0)
+            child->length += (size_t)got;
+    }
+}
+
+/* ---- Its end --------------------------------------------------------------------------------- */
+
+static bool wait_until(pid_t pid, int *status, long long until)
+{
+    static const struct timespec pause = {.tv_nsec = 2000000};
+    pid_t ended;
+    while ((ended = waitpid(pid, status, WNOHANG)) == 0 && now_ms() < until)
+        nanosleep(&pause, NULL);
+    return ended == pid;
+}
+
+/*
+ * Its wait status. A process that a driver holds in the kernel does not even end when it is killed:
+ * it is left behind.
+ */
+static int end(struct child *child)
+{
+    int status = 0;
+    if (child->late || !wait_until(child->pid, &status, child->until)) {
+        child->late = true;
+        kill(child->pid, SIGKILL);
+        wait_until(child->pid, &status, now_ms() + KILL_MS);
+    }
+    close(child->from);
+    return status;
+}
+
+static void add_late(struct findings *findings, const char *finder, const char *about, int limit)
+{
+    char text[512];
+    snprintf(text, sizeof(text),
+             "There was no answer within %d s: a driver hangs, and its process was ended. Look at "
+             "the kernel's messages (dmesg: NVRM, Xid); where nvidia-smi hangs too, restart the "
+             "machine. --limit gives it more time.",
+             limit);
+    findings_add(findings, finder, MARK_BAD, about, text);
+}
+
+static void add_crash(struct findings *findings, const char *finder, const char *about, int signal)
+{
+    char text[512];
+    snprintf(text, sizeof(text),
+             "A driver crashed: its process was ended by signal %d (%s). To see which, run gdb "
+             "--args grinterop-info --find %s; update or install that driver anew.",
+             signal, strsignal(signal), finder);
+    findings_add(findings, finder, MARK_BAD, about, text);
+}
+
+static void add_exit(struct findings *findings, const char *finder, const char *about, int status)
+{
+    char text[512];
+    snprintf(text, sizeof(text),
+             "A driver ended the process with status %d. grinterop-info --find %s shows what it "
+             "prints.",
+             status, finder);
+    findings_add(findings, finder, MARK_BAD, about, text);
+}
+
+static void add_end(const struct child *child, int status, int limit, const char *finder,
+                    const char *about, struct findings *findings)
+{
+    if (child->late)
+        add_late(findings, finder, about, limit);
+    else if (WIFSIGNALED(status))
+        add_crash(findings, finder, about, WTERMSIG(status));
+    else if (WEXITSTATUS(status) != 0)
+        add_exit(findings, finder, about, WEXITSTATUS(status));
+}
+
+void child_find(const struct child_rules *rules, const char *finder, const char *driver,
+                const char *about, struct findings *findings)
+{
+    struct child child = {.lines = malloc(MOST_BYTES + 1)};
+    if (!child.lines || !start(&child, rules, finder, driver)) {
+        findings_add(findings, finder, MARK_BAD, about,
+                     "No process could be started for it: is there memory, and does ulimit -u "
+                     "allow another one?");
+        free(child.lines);
+        return;
+    }
+    read_lines(&child);
+    int status = end(&child);
+    child.lines[child.length] = '\0';
+    findings_read(findings, child.lines);
+    add_end(&child, status, rules->limit, finder, about, findings);
+    free(child.lines);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All that is found out about the machine, by the finders in their order. */
+#ifndef INFO_COLLECT_H
+#define INFO_COLLECT_H
+
+#include "tools/info/child.h"
+
+enum section { SECTION_CUDA, SECTION_OPENGL, SECTION_VULKAN, SECTION_SURROUNDINGS, SECTIONS };
+
+/* "cuda", and what the screen calls it. */
+extern const char *const section_names[SECTIONS];
+extern const char *const section_titles[SECTIONS];
+
+struct report {
+    struct findings sections[SECTIONS];
+    const char *driver; /* what GR_CUDA_DRIVER has to be for what was found; "": no driver starts */
+    bool software;      /* that is the software driver */
+    int paths, working; /* ways between graphics and CUDA that were tried, and that work */
+};
+
+void collect(const struct child_rules *rules, struct report *report);
+
+void report_free(struct report *report);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CUDA driver that GR_CUDA_DRIVER names, its devices, and which of them reach each other. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <grinterop/cuda.h>
+
+#include "lib/uuid_text.h"
+#include "tools/info/finders.h"
+#include "tools/info/say.h"
+
+enum { MIB = 1 << 20 };
+
+/* The software driver's differs, so that a report on both has no id twice. */
+static const char *driver_id(void)
+{
+    const char *wanted = getenv("GR_CUDA_DRIVER");
+    return wanted && strcmp(wanted, "soft") == 0 ? "cuda/software" : "cuda/driver";
+}
+
+/* 13010 is CUDA 13.1. */
+static void say_driver(const gr_cuda_api *cu, int count)
+{
+    char label[160];
+    int version = 0;
+    cu->DriverGetVersion(&version);
+    snprintf(label, sizeof(label), "%s of CUDA %d.%d, %d %s",
+             gr_cuda_is_software() ? "the software driver" : gr_cuda_driver_path(), version / 1000,
+             version % 1000 / 10, count, count == 1 ? "device" : "devices");
+    say(driver_id(), count ? MARK_GOOD : MARK_BAD, label, "%s%s", gr_cuda_driver_path(),
+        count ? ""
+              : " starts, but shows no device: look at CUDA_VISIBLE_DEVICES, which may hide "
+                "all of them.");
+    say_fact("file", "%s", gr_cuda_driver_path());
+    say_fact("version", "%d.%d", version / 1000, version % 1000 / 10);
+    say_fact("software", "%s", gr_cuda_is_software() ? "yes" : "no");
+    say_fact("devices", "%d", count);
+}
+
+static int attribute(const gr_cuda_api *cu, CUdevice_attribute which, CUdevice device)
+{
+    int value = 0;
+    cu->DeviceGetAttribute(&value, which, device);
+    return value;
+}
+
+static void say_device_facts(const gr_cuda_api *cu, CUdevice device, const char *name)
+{
+    CUuuid uuid = {{0}};
+    char text[GR_UUID_TEXT_SIZE];
+    size_t bytes = 0;
+    cu->DeviceGetUuid(&uuid, device);
+    cu->DeviceTotalMem(&bytes, device);
+    gr_uuid_text((const unsigned char *)uuid.bytes, text);
+    say_fact("name", "%s", name);
+    say_fact("uuid", "%s", text);
+    say_fact("memory_mib", "%zu", bytes / MIB);
+    say_fact("compute_capability", "%d.%d",
+             attribute(cu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
+             attribute(cu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device));
+    say_fact("pci", "%04x:%02x:%02x", attribute(cu, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, device),
+             attribute(cu, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, device),
+             attribute(cu, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, device));
+}
+
+static void say_device(const gr_cuda_api *cu, CUdevice device, int number)
+{
+    char id[32], name[100] = "?", label[160];
+    bool closed =
+        attribute(cu, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, device) == CU_COMPUTEMODE_PROHIBITED;
+    cu->DeviceGetName(name, sizeof(name), device);
+    snprintf(id, sizeof(id), "cuda/device/%d", number);
+    snprintf(label, sizeof(label), "CUDA device %d: %s", number, name);
+    say(id, closed ? MARK_BAD : MARK_GOOD, label, "%s",
+        closed ? "Its compute mode lets no program compute on it: nvidia-smi -c 0, by root, puts "
+                 "that back."
+               : "");
+    say_device_facts(cu, device, name);
+}
+
+static void say_peer(const gr_cuda_api *cu, const CUdevice devices[], int from, int to)
+{
+    char id[48], label[96];
+    int reaches = 0;
+    cu->DeviceCanAccessPeer(&reaches, devices[from], devices[to]);
+    snprintf(id, sizeof(id), "cuda/peer/%d/%d", from, to);
+    snprintf(label, sizeof(label), "CUDA device %d %s device %d", from,
+             reaches ? "reaches the memory of" : "does not reach the memory of", to);
+    say_detail(id, MARK_NOTE, label, "%s",
+               reaches ? "" : "nvidia-smi topo -p2p r says why; GR_TRANSPORT_COPY does without.");
+    say_fact("reaches", "%s", reaches ? "yes" : "no");
+}
+
+void find_cuda(const struct find *find)
+{
+    enum { MOST_DEVICES = 64 };
+    CUdevice devices[MOST_DEVICES] = {0};
+    int count = 0;
+    (void)find;
+    const gr_cuda_api *cu = gr_cuda();
+    if (!cu) {
+        say_error(driver_id(), "no CUDA driver");
+        return;
+    }
+    cu->DeviceGetCount(&count);
+    say_driver(cu, count);
+    count = count < MOST_DEVICES ? count : MOST_DEVICES;
+    for (int i = 0; i < count; i++) {
+        cu->DeviceGet(&devices[i], i);
+        say_device(cu, devices[i], i);
+    }
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++)
+            if (i != j)
+                say_peer(cu, devices, i, j);
+}
+
+void find_software(const struct find *find)
+{
+    (void)find;
+    if (gr_cuda())
+        say_detail(driver_id(), MARK_GOOD, "the software driver is there, too",
+                   "A program takes it by GR_CUDA_DRIVER=soft (%s).", gr_cuda_driver_path());
+    else
+        say_detail(driver_id(), MARK_NOTE, "no software driver", "%s", gr_last_error()->message);
+}
