@@ -250,9 +250,7 @@ struct colour_sum {
     const bool is_wide = image.component == GR_CUHOST_UINT32 || image.component == GR_CUHOST_SINT32;
     double sum[4] = {0, 0, 0, 0};
 
-    explicit colour_sum(const gr_cuhost_image &of) : image(of)
-    {
-    }
+    explicit colour_sum(const gr_cuhost_image &of) : image(of) {}
 
     void add(double weight, const uint32_t *from)
     {
@@ -280,10 +278,7 @@ struct colour_sum {
                                                                 : keep_bits(sum[i], 24));
     }
 
-    texel result() const
-    {
-        return {{component(0), component(1), component(2), component(3)}};
-    }
+    texel result() const { return {{component(0), component(1), component(2), component(3)}}; }
 };
 
 /*
