@@ -36,7 +36,7 @@ particles=$examples/particles
 twoproc=$examples/twoproc
 compare=$examples/compare_png
 
-for program in "$hello" "$hello"_image "$hello"_ring "$hello"_vulkan \
+for program in "$hello" "$hello"_cpp "$hello"_image "$hello"_ring "$hello"_vulkan \
     "$sinewave" "$heightmap" "$postprocess" "$gallery" "$publish" "$port" "$pingpong" "$particles" \
     "$twoproc" "$compare" "$make_png"; do
     if [ ! -x "$program" ]; then
@@ -155,11 +155,14 @@ check compare_number 2 "$compare" --max many flat.png flat.png && says err '--ma
 # differ by a pixel here and there; the Vulkan twin's picture is that of the texture.
 points='--mean 2.0 --tolerance 8 --share 4'
 check hello_without_kernels 1 "$hello" && says err hello.
+check hello_cpp_without_kernels 1 "$hello"_cpp && says err 'hello_cpp: ' '(./hello.' CUDA_ERROR_
 cp "$kernels/hello.so" "$kernels/hello.fatbin" .
 if [ "${GR_CUDA_DRIVER-}" != soft ] && [ ! -s hello.fatbin ]; then
     skip hello "nvcc was missing when the kernels were built"
 else
     check hello 0 "$hello" && like hello_picture "$points" hello.png hello.png
+    check hello_cpp 0 "$hello"_cpp &&
+        like hello_cpp_picture "$points" hello_cpp.png hello.png
     check hello_image 0 "$hello"_image &&
         like hello_image_picture '--mean 1.0' hello_image.png hello_image.png
     check hello_vulkan 0 "$hello"_vulkan &&

@@ -20,6 +20,7 @@
  *     tensor.h                memory with a type and a shape, and DLPack
  *     publish.h               tensors into what is drawn, and out of it
  *     cuda.h                  the CUDA driver, found at run time
+ *     gr.hpp                  objects and exceptions for C++17
  *
  * The laws of every function:
  *

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hello in C++: CUDA writes a wave into OpenGL's vertex buffer, OpenGL draws it, hello_cpp.png
+ * keeps it. The kernel is in hello.cu: hello.fatbin for a GPU, hello.so for the software driver.
+ */
+#include <epoxy/gl.h>
+#include <grinterop/gl.h>
+#include <grinterop/gr.hpp>
+#include <png.h>
+
+using grinterop::check;
+
+constexpr int width = 960, height = 540, side = 512, vertex = 8 * sizeof(float);
+
+/* OpenGL as ever: draws the points of a vertex buffer into a picture. */
+static void draw(GLuint vertices, const char *path)
+{
+    const float camera[] = {1.3f, 0, 0, 0, 0, 3, 0, 0, 0, -.9f, 1, -1, 0, .2f, 0, 2.3f};
+    GLuint framebuffer, colours;
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glGenRenderbuffers(1, &colours);
+    glBindRenderbuffer(GL_RENDERBUFFER, colours);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, colours);
+    glViewport(0, 0, width, height);
+    glClearColor(0.02f, 0.03f, 0.08f, 1.0f);
+    glClear(GL_COLOR_BUFFER_BIT);
+    glPointSize(3.0f);
+    glLoadMatrixf(camera);
+    glBindBuffer(GL_ARRAY_BUFFER, vertices);
+    glVertexPointer(4, GL_FLOAT, vertex, nullptr);
+    glColorPointer(4, GL_FLOAT, vertex, reinterpret_cast<void *>(vertex / 2));
+    glEnableClientState(GL_VERTEX_ARRAY);
+    glEnableClientState(GL_COLOR_ARRAY);
+    glDrawArrays(GL_POINTS, 0, side * side);
+
+    /* OpenGL's first row is the lowest one. */
+    std::vector<unsigned char> pixels(4 * width * height);
+    glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, pixels.data());
+    png_image png{};
+    png.version = PNG_IMAGE_VERSION;
+    png.width = width;
+    png.height = height;
+    png.format = PNG_FORMAT_RGBA;
+    if (!png_image_write_to_file(&png, path, 0, pixels.data(), -4 * width, nullptr))
+        throw std::runtime_error(png.message);
+}
+
+int main()
+try {
+    /* CUDA and OpenGL on one GPU, without a window. Without a GPU: both on the CPU. */
+    check(gr_cuda_load(true));
+    const gr_cuda_api *cuda = gr_cuda();
+    const grinterop::cuda_context context(gr_cuda_context_create(0));
+    gr_egl_options options = GR_INIT(gr_egl_options);
+    options.compatibility = true;
+    const grinterop::egl egl(gr_egl_create(&options));
+
+    CUmodule module;
+    CUfunction wave;
+    CUstream stream = gr_cuda_context_stream(context.get());
+    const char *kernels = gr_cuda_is_software() ? "./hello.so" : "./hello.fatbin";
+    check(cuda->ModuleLoad(&module, kernels), kernels);
+    check(cuda->ModuleGetFunction(&wave, module, "wave"), "the kernel");
+
+    /* Once: OpenGL's vertex buffer, of which CUDA is going to write every byte. */
+    GLuint name;
+    glGenBuffers(1, &name);
+    glBindBuffer(GL_ARRAY_BUFFER, name);
+    glBufferData(GL_ARRAY_BUFFER, side * side * vertex, nullptr, GL_DYNAMIC_DRAW);
+    const grinterop::resource vertices(gr_from_gl_buffer(name, GR_WRITE_DISCARD));
+
+    /* Each frame: the buffer is CUDA's from here ... */
+    {
+        const grinterop::mapping mapped = vertices.map(stream);
+        CUdeviceptr pointer = mapped.pointer();
+        float time = 1.0f;
+        void *arguments[] = {&pointer, &time};
+        check(cuda->LaunchKernel(wave, side / 16, side / 16, 1, 16, 16, 1, 0, stream, arguments,
+                                 nullptr),
+              "the launch");
+    }
+    /* ... to here: the scope's end gives it back, in the order of the stream, without waiting. */
+    draw(name, "hello_cpp.png");
+} catch (const std::exception &error) {
+    std::fprintf(stderr, "hello_cpp: %s\n", error.what());
+    return 1;
+}

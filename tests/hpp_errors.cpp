@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is thrown, and which members and functions throw it. */
+#include "hpp_cases.hpp"
+
+#include <cstring>
+
+using grinterop::error;
+
+static_assert(std::is_nothrow_copy_constructible_v<error>, "std::terminate() otherwise");
+static_assert(std::is_base_of_v<std::runtime_error, error>, "who knows no grinterop catches it");
+
+static bool says(const error &thrown, const char *text)
+{
+    return std::strstr(thrown.what(), text) != nullptr;
+}
+
+/* The fields are the record's, and stay theirs when the thread has another error. */
+static void an_error_has_the_fields_of_the_record()
+{
+    const hpp_buffer buffer;
+    const grinterop::mapping mapped = buffer.resource.map(fx.stream);
+    const error twice = hpp_thrown([&] { buffer.resource.map(fx.stream); });
+    const gr_error record = *gr_last_error();
+    EXPECT(twice.status == GR_ERR_STATE && record.status == GR_ERR_STATE);
+    EXPECT(std::strcmp(twice.call, "gr_map") == 0 && std::strcmp(record.call, "gr_map") == 0);
+    EXPECT(twice.domain == record.domain && twice.code == record.code);
+    EXPECT(says(twice, record.message) && says(twice, "(gr_map"));
+
+    hpp_thrown([] { grinterop::resource(gr_from_gl_buffer(0, GR_READ_WRITE)); });
+    EXPECT(gr_last_error()->status == GR_ERR_INVALID_VALUE);
+    EXPECT(twice.status == GR_ERR_STATE && std::strcmp(twice.call, "gr_map") == 0);
+}
+
+/* The driver's code, with its name. */
+static void an_error_of_the_driver_has_its_code()
+{
+    const hpp_buffer buffer;
+    const grinterop::mapping mapped = buffer.resource.map(fx.stream);
+    const error image = hpp_thrown(
+        [&] { grinterop::must(gr_from_gl_image(buffer.name, GL_TEXTURE_2D, GR_READ_ONLY)); });
+    EXPECT(image.status == GR_ERR_INVALID_VALUE && image.domain == GR_DOMAIN_NONE);
+    EXPECT(image.code == 0 && image.code_name[0] == '\0');
+
+    const error refused = hpp_thrown(
+        [] { grinterop::check(fx.cu->EventRecord(nullptr, fx.stream), "cuEventRecord"); });
+    EXPECT(refused.status == GR_ERR_CUDA && refused.domain == GR_DOMAIN_CUDA);
+    EXPECT(refused.code != 0 && std::strncmp(refused.code_name, "CUDA_ERROR_", 11) == 0);
+    EXPECT(std::strcmp(refused.call, "cuEventRecord") == 0 && says(refused, refused.code_name));
+    grinterop::check(CUDA_SUCCESS, "nothing");
+    const error unknown = hpp_thrown([] { grinterop::check(CUresult(1001), "cuNone"); });
+    EXPECT(unknown.code == 1001 && unknown.code_name[0] == '\0' && says(unknown, "(cuNone)"));
+}
+
+static void must_gives_what_was_made()
+{
+    int some = 3;
+    EXPECT(grinterop::must(&some) == &some && grinterop::must(4ULL) == 4);
+    grinterop::check(GR_OK);
+    gr_flags_parse("nonsense", nullptr);
+    EXPECT(hpp_thrown([] { grinterop::must(0ULL); }).status == GR_ERR_INVALID_VALUE);
+    EXPECT(hpp_thrown([] { grinterop::check(GR_ERR_INVALID_VALUE); }).status ==
+           GR_ERR_INVALID_VALUE);
+}
+
+/* Each member that can fail, of an object that has nothing. */
+static void empty_objects_throw()
+{
+    const grinterop::resource none;
+    EXPECT(!none && !none.get() && !none.is_mapped() && none.is_closed() && none.size() == 0);
+    const auto refused = [](auto call) {
+        gr_clear_error();
+        return hpp_thrown(call).status == GR_ERR_INVALID_VALUE;
+    };
+    EXPECT(refused([&] { none.map(fx.stream); }));
+    EXPECT(refused([&] { none.unmap(); }));
+    EXPECT(refused([&] { none.close(); }));
+    EXPECT(refused([&] { none.wait(0); }));
+    EXPECT(refused([] { grinterop::map_many({}, fx.stream); }));
+    grinterop::mapping empty;
+    EXPECT(!empty && empty.size() == 0 && refused([&] { empty.pointer(); }));
+    EXPECT(refused([&] { empty.span<float>(); }));
+    empty.release(); /* NULL is fine there */
+    EXPECT(refused([] { grinterop::ring().acquire_write(fx.stream, 0); }));
+    grinterop::slot slot;
+    EXPECT(!slot && !slot.buffer() && refused([&] { slot.pointer(); }));
+    EXPECT(refused([&] { slot.publish(); }) && refused([&] { slot.give_back(); }));
+    EXPECT(refused([&] { slot.cancel(); }));
+}
+
+/* An image is mapped and has no pointer: 0 is not taken for an answer. */
+static void an_image_has_no_pointer()
+{
+    GLuint texture = 0;
+    glGenTextures(1, &texture);
+    glBindTexture(GL_TEXTURE_2D, texture);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 16, 16);
+    glBindTexture(GL_TEXTURE_2D, 0);
+    {
+        const grinterop::resource image(gr_from_gl_image(texture, GL_TEXTURE_2D, GR_READ_ONLY));
+        const grinterop::mapping mapped = image.map(fx.stream);
+        EXPECT(mapped.size() == 0);
+        EXPECT(hpp_thrown([&] { mapped.pointer(); }).status == GR_ERR_STATE);
+    }
+    glDeleteTextures(1, &texture);
+}
+
+static const hpp_case cases[] = {
+    HPP_CASE(an_error_has_the_fields_of_the_record),
+    HPP_CASE(an_error_of_the_driver_has_its_code),
+    HPP_CASE(must_gives_what_was_made),
+    HPP_CASE(empty_objects_throw),
+    HPP_CASE(an_image_has_no_pointer),
+};
+
+const hpp_part *hpp_errors()
+{
+    static const hpp_part part = {"errors", std::size(cases),
+                                  [](int i) { return hpp_run(cases[i]); }};
+    return &part;
+}
+
+long hpp_edition()
+{
+    return __cplusplus;
+}
