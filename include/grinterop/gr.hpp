@@ -42,11 +42,13 @@ namespace grinterop
 class error : public std::runtime_error
 {
 public:
+    /* As in gr_error; the names are arrays, since the copy of an exception must not fail. */
     gr_status status;
     gr_error_domain domain;
     int code;
-    char code_name[64], call[64]; /* arrays, since the copy of an exception must not fail */
+    char code_name[64], call[64];
 
+    /* Of the calling thread's last error. */
     explicit error(const gr_error &from = *gr_last_error())
         : std::runtime_error(std::string(from.message) + " (" + from.call +
                              (*from.code_name ? ": " : "") + from.code_name + ")"),
@@ -91,6 +93,7 @@ template <typename T> class device_span
     std::size_t size_ = 0;
 
 public:
+    /* `size` objects from `pointer` on, and what it was made of. */
     device_span(CUdeviceptr pointer, std::size_t size) noexcept : pointer_(pointer), size_(size) {}
     CUdeviceptr pointer() const noexcept { return pointer_; }
     T *data() const noexcept { return reinterpret_cast<T *>(pointer_); }
@@ -134,9 +137,17 @@ protected:
 
 public:
     owner() noexcept = default;
+
+    /* Takes what C made. */
     explicit owner(T *made) : held_(must(made)) {}
+
+    /* Lends it to C. */
     T *get() const noexcept { return held_.get(); }
+
+    /* Gives it away: the caller ends it. */
     T *detach() noexcept { return held_.release(); }
+
+    /* Whether there is one. */
     explicit operator bool() const noexcept { return get() != nullptr; }
 };
 
@@ -170,6 +181,8 @@ class mapping : public detail::owner<gr_buffer>, public detail::device_memory<ma
 {
 public:
     using owner::owner;
+
+    /* For functions of C: the same as get(). */
     gr_buffer *buffer() const noexcept { return get(); }
 
     /* gr_buffer_release(), on any stream. It is still mapped after an error. */
@@ -197,8 +210,10 @@ public:
     std::size_t size() const noexcept { return gr_resource_size(get()); }
 };
 
-/* For functions of C: the objects of a container of resources, or of {vertices, colours}. */
+/* {vertices, colours}, say. */
 using resource_list = std::initializer_list<std::reference_wrapper<const resource>>;
+
+/* For functions of C: the objects of a container of resources, or of {vertices, colours}. */
 template <typename Resources = resource_list>
 std::vector<gr_resource *> pointers(const Resources &resources)
 {
@@ -209,8 +224,8 @@ std::vector<gr_resource *> pointers(const Resources &resources)
 }
 
 /*
- * gr_map_many(): all in one call of the driver, or none. release_many() ends them in one call too,
- * and leaves those that it could not release; without it each ends by itself.
+ * gr_map_many(): all in one call of the driver, or none. release_many() ends them in one call too;
+ * without it each ends by itself.
  */
 template <typename Resources = resource_list>
 std::vector<mapping> map_many(const Resources &resources, CUstream stream,
@@ -225,6 +240,7 @@ std::vector<mapping> map_many(const Resources &resources, CUstream stream,
     return mapped;
 }
 
+/* gr_buffer_release_many(). What it could not release is still in `mapped`. */
 inline void release_many(std::vector<mapping> &mapped, CUstream stream = GR_STREAM_OF_MAP,
                          const gr_release_options *options = nullptr)
 {
@@ -254,7 +270,11 @@ class slot : public detail::owner<const gr_slot, detail::slot_end>,
 
 public:
     slot() noexcept = default;
+
+    /* What an acquire of `from` gave. */
     slot(const gr_slot *taken, gr_ring *from, bool writing) : owner(taken, {from, writing}) {}
+
+    /* The slot, and its mapping: NULL on the graphics API's side. */
     const gr_slot *operator->() const noexcept { return get(); }
     const gr_buffer *buffer() const noexcept { return get() ? get()->buffer : nullptr; }
 

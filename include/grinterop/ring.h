@@ -43,6 +43,7 @@
 extern "C" {
 #endif
 
+/* Slots, each a resource, that go round between a producer and a consumer. */
 typedef struct gr_ring gr_ring;
 
 /* Who has a side of a ring. */
@@ -150,6 +151,7 @@ GR_API void gr_ring_free(gr_ring *ring);
  * Valid    from the acquire until the slot is handed on
  */
 typedef struct gr_slot {
+    /* The slot's resource: the graphics API draws with the object that it was made from. */
     gr_resource *resource;
 
     /* CUDA's side: the mapping, which the ring releases. NULL on the other side. */

@@ -121,6 +121,7 @@ typedef enum gr_memory {
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
+/* The most dimensions that a tensor has. */
 #define GR_TENSOR_DIMS 8u
 
 /* A tensor to make. Everything is copied. */
@@ -468,8 +469,13 @@ GR_API gr_tensor *gr_tensor_from_dlpack_legacy(struct DLManagedTensor *managed, 
 
 /* The fields of __cuda_array_interface__. The tensor's. */
 typedef struct gr_array_interface {
+    /* Where element 0 is. */
     CUdeviceptr data;
+
+    /* Nobody may write to it. */
     bool read_only;
+
+    /* The type of an element, as gr_dtype_typestr() names it. */
     const char *typestr;
 
     /* `strides`, in bytes, is NULL where elements follow each other. */

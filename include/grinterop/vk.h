@@ -61,6 +61,7 @@ extern "C" {
 /* Your Vulkan device, with the CUDA device that it is. */
 typedef struct gr_vk_device gr_vk_device;
 
+/* Your Vulkan device: what gr_vk_device_wrap() has to know of it. */
 typedef struct gr_vk_device_desc {
     size_t struct_size;
 
@@ -557,6 +558,7 @@ GR_API VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore);
 /* A Vulkan device for tests, tools and programs without a window. */
 typedef struct gr_vk_headless gr_vk_headless;
 
+/* What device gr_vk_headless_create() makes. */
 typedef struct gr_vk_headless_options {
     size_t struct_size;
 
@@ -576,6 +578,7 @@ typedef struct gr_vk_headless_options {
 
 /* What was made. The library's: read it only. */
 typedef struct gr_vk_headless_info {
+    /* How Vulkan's functions are found, and what gr_vk_device_desc asks for. */
     PFN_vkGetInstanceProcAddr get_instance_proc_addr;
     VkInstance instance;
     VkPhysicalDevice physical_device;
