@@ -87,7 +87,7 @@ is() {
 
 # ---- The command line ----
 
-check help 0 "$info" --help && says --verbose --json --limit "exit status is 0"
+check help 0 "$info" --help && says --verbose --json --probe --limit "exit status is 0"
 check version 0 "$info" --version && says "grinterop-info (grinterop)"
 check unknown_option 2 "$info" --everything
 check operand 2 "$info" everything
@@ -117,6 +117,9 @@ ids = [f['id'] for f in findings]
 assert len(ids) == len(set(ids)), 'an id is there twice'
 good = sum(f['ok'] is True for f in findings if 'path' in f['facts'])
 assert good == report['paths']['working'], 'the sum is wrong'
+tried = [f for section in report['sections'] for f in section['findings']
+         if section['name'] == 'probes']
+assert len(tried) == report.get('probes', {'tried': 0})['tried'], 'the probes are another number'
 try:
     import jsonschema
 except ImportError:
@@ -198,6 +201,63 @@ else
         is true opengl/0/copy && is false opengl/0/interop
 fi
 
+# ---- Probes with bytes ----
+
+check probe 0 "$info" --probe && says "its buffer is CUDA's, too (interop)" "; 0 failed"
+check probe_json 0 "$info" --probe --json && is true probe/opengl/0/buffer/copy \
+    probe/opengl/0/image/copy probe/opengl/0/ring && says '"failed": 0}'
+for path in buffer/interop buffer/shared image/interop image/shared; do
+    if [ "$behind" = soft ]; then is true "probe/opengl/0/$path"; fi
+done
+if [ $vulkan = 0 ]; then
+    is true probe/vulkan/0/buffer probe/vulkan/0/image probe/vulkan/0/ring
+else
+    skip probe_vulkan "there is no Vulkan on CUDA device 0"
+fi
+cp out probed.json
+if command -v python3 >/dev/null; then
+    check probe_schema 0 python3 validate.py probed.json "$schema"
+fi
+check probe_nothing 1 env GR_CUDA_DRIVER=/nonexistent/libcuda.so.1 "$info" --probe
+check probe_unknown 0 "$info" --find probe/nothing/0/buffer
+if grep '^finding' out >/dev/null; then fail "probes what there is not"; fi
+# By name, since it is not asked beside itself.
+check probe_software 0 env GR_CUDA_DRIVER=soft "$info" --find probe/software/opengl/0/buffer/interop
+if [ "$behind" = soft ]; then
+    if ! grep '^finding.+.*probe/software/opengl/0/buffer/interop' out >/dev/null; then
+        fail "the software driver does not work"
+    fi
+    check probe_no_egl $vulkan env __EGL_VENDOR_LIBRARY_FILENAMES="$work/none.json" "$info" \
+        --probe --json && is false opengl/0
+    if grep -F '"id": "probe/opengl' out >/dev/null; then fail "probes OpenGL without OpenGL"; fi
+    check probe_no_egl_software 0 env __EGL_VENDOR_LIBRARY_FILENAMES="$work/none.json" \
+        "$info" --find probe/software/opengl/0/buffer/interop && says "names $work/none.json"
+    if ! grep '^fact.expected.no' out >/dev/null; then fail "Mesa has to be there"; fi
+fi
+
+if [ -e "$failing" ]; then
+    # What copies or is imported does not need the call that crashes or hangs.
+    check probe_crashes 3 broken cuGraphicsMapResources=crash --probe --json &&
+        is false probe/opengl/0/buffer/interop probe/opengl/0/image/interop &&
+        is true probe/opengl/0/buffer/copy probe/opengl/0/image/copy &&
+        says "A driver crashed in gr_map()"
+    check probe_hangs 3 broken cuGraphicsMapResources=hang --probe --limit 5 --json &&
+        is false probe/opengl/0/buffer/interop probe/opengl/0/image/interop &&
+        is true probe/opengl/0/buffer/copy probe/opengl/0/image/copy &&
+        says "a driver hangs in gr_map()" '"failed": 2}'
+    check probe_map_fails 3 broken cuGraphicsMapResources=999 --probe --json &&
+        is false probe/opengl/0/buffer/interop && is true probe/opengl/0/buffer/copy &&
+        says '"code": "CUDA_ERROR_UNKNOWN"'
+    # The finder before it crashes too, and all ways are tried nevertheless.
+    check probe_all_the_same 3 broken cuGraphicsGLRegisterImage=crash --probe --json &&
+        is false probe/opengl/0/image/interop && is true probe/opengl/0/buffer/interop
+    # A copy that is not made, although the driver says so.
+    check probe_bytes 3 broken cuMemcpyHtoDAsync=0 --probe --json &&
+        is false probe/opengl/0/buffer/interop &&
+        says "OpenGL read other bytes than CUDA wrote" "of 1048576 are wrong"
+    if [ $vulkan = 0 ]; then is false probe/vulkan/0/buffer probe/vulkan/0/ring; fi
+fi
+
 # ---- EGL's and Vulkan's drivers ----
 
 mkdir empty
@@ -235,8 +295,10 @@ if [ "$behind" = soft ]; then export GR_SOFT_DEVICES=2; fi
 if [ "$behind" != soft ] && ! grep -F '"cuda/device/1"' report.json >/dev/null; then
     skip two "there is one GPU"
 else
-    check two 0 "$info" --json && is true cuda/device/1 opengl/0/cuda/1/copy &&
-        is null cuda/peer/0/1 cuda/peer/1/0
+    check two 0 "$info" --probe --json && is true cuda/device/1 opengl/0/cuda/1/copy &&
+        is null cuda/peer/0/1 cuda/peer/1/0 && is true probe/opengl/0/cuda/1/buffer/copy \
+        probe/opengl/0/cuda/1/ring
+    if [ "$behind" = soft ]; then is true probe/opengl/0/cuda/1/buffer/peer; fi
 fi
 unset GR_SOFT_DEVICES
 

@@ -124,46 +124,59 @@ static int end(struct child *child)
     return status;
 }
 
-static void add_late(struct findings *findings, const char *finder, const char *about, int limit)
+/* " in gr_map()": the last step that was said, if the finder says any. */
+static void find_step(const char *lines, char *in, size_t size)
 {
-    char text[512];
-    snprintf(text, sizeof(text),
-             "There was no answer within %d s: a driver hangs, and its process was ended. Look at "
-             "the kernel's messages (dmesg: NVRM, Xid); where nvidia-smi hangs too, restart the "
+    const char *step = NULL;
+    for (const char *at = lines; at; at = strchr(at, '\n')) {
+        at += *at == '\n';
+        if (strncmp(at, SAY_STEP, strlen(SAY_STEP)) == 0)
+            step = at + strlen(SAY_STEP);
+    }
+    if (step)
+        snprintf(in, size, " in %.*s", (int)strcspn(step, "\n"), step);
+    else
+        *in = '\0';
+}
+
+static void write_late(char *text, size_t size, const char *in, int limit)
+{
+    snprintf(text, size,
+             "There was no answer within %d s: a driver hangs%s, and its process was ended. Look "
+             "at the kernel's messages (dmesg: NVRM, Xid); where nvidia-smi hangs too, restart the "
              "machine. --limit gives it more time.",
-             limit);
-    findings_add(findings, finder, MARK_BAD, about, text);
+             limit, in);
 }
 
-static void add_crash(struct findings *findings, const char *finder, const char *about, int signal)
+static void write_crash(char *text, size_t size, const char *in, const char *finder, int signal)
 {
-    char text[512];
-    snprintf(text, sizeof(text),
-             "A driver crashed: its process was ended by signal %d (%s). To see which, run gdb "
+    snprintf(text, size,
+             "A driver crashed%s: its process was ended by signal %d (%s). To see which, run gdb "
              "--args grinterop-info --find %s; update or install that driver anew.",
-             signal, strsignal(signal), finder);
-    findings_add(findings, finder, MARK_BAD, about, text);
+             in, signal, strsignal(signal), finder);
 }
 
-static void add_exit(struct findings *findings, const char *finder, const char *about, int status)
+static void write_exit(char *text, size_t size, const char *in, const char *finder, int status)
 {
-    char text[512];
-    snprintf(text, sizeof(text),
-             "A driver ended the process with status %d. grinterop-info --find %s shows what it "
+    snprintf(text, size,
+             "A driver ended the process with status %d%s. grinterop-info --find %s shows what it "
              "prints.",
-             status, finder);
-    findings_add(findings, finder, MARK_BAD, about, text);
+             status, in, finder);
 }
 
-static void add_end(const struct child *child, int status, int limit, const char *finder,
-                    const char *about, struct findings *findings)
+/* How it ended, "" if that was well. */
+static void write_end(const struct child *child, int status, int limit, const char *finder,
+                      char *text, size_t size)
 {
+    char in[120];
+    find_step(child->lines, in, sizeof(in));
+    *text = '\0';
     if (child->late)
-        add_late(findings, finder, about, limit);
+        write_late(text, size, in, limit);
     else if (WIFSIGNALED(status))
-        add_crash(findings, finder, about, WTERMSIG(status));
+        write_crash(text, size, in, finder, WTERMSIG(status));
     else if (WEXITSTATUS(status) != 0)
-        add_exit(findings, finder, about, WEXITSTATUS(status));
+        write_exit(text, size, in, finder, WEXITSTATUS(status));
 }
 
 void child_find(const struct child_rules *rules, const char *finder, const char *driver,
@@ -180,7 +193,10 @@ void child_find(const struct child_rules *rules, const char *finder, const char 
     read_lines(&child);
     int status = end(&child);
     child.lines[child.length] = '\0';
+    char badly[700];
+    write_end(&child, status, rules->limit, finder, badly, sizeof(badly));
     findings_read(findings, child.lines);
-    add_end(&child, status, rules->limit, finder, about, findings);
+    if (*badly)
+        findings_add(findings, finder, MARK_BAD, about, badly);
     free(child.lines);
 }

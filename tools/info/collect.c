@@ -11,9 +11,10 @@
 
 #include "lib/loader.h"
 #include "tools/info/finders.h"
+#include "tools/info/probe_all.h"
 
-const char *const section_names[SECTIONS] = {"cuda", "opengl", "vulkan", "surroundings"};
-const char *const section_titles[SECTIONS] = {"CUDA", "OpenGL", "Vulkan", "Surroundings"};
+const char *const section_names[SECTIONS] = {"cuda", "opengl", "vulkan", "probes", "surroundings"};
+const char *const section_titles[SECTIONS] = {"CUDA", "OpenGL", "Vulkan", "Probes", "Surroundings"};
 
 /* ---- The driver ------------------------------------------------------------------------------ */
 
@@ -53,8 +54,7 @@ static void find_driver(const struct child_rules *rules, struct report *report)
                    &report->sections[SECTION_CUDA]);
 }
 
-/* How many devices the driver has that was taken. */
-static int count_devices(const struct report *report)
+int report_devices(const struct report *report)
 {
     const struct finding *driver = driver_of(&report->sections[SECTION_CUDA], 0);
     return *report->driver && driver ? atoi(finding_fact(driver, "devices")) : 0;
@@ -94,7 +94,7 @@ static void find_renderers(const struct child_rules *rules, struct report *repor
 
 static void find_graphics(const struct child_rules *rules, struct report *report)
 {
-    int count = count_devices(report);
+    int count = report_devices(report);
     /* No file is called so: what does not start is not asked again, as it may have crashed. */
     const char *driver = *report->driver ? report->driver : "none";
     if (finders_have("egl"))
@@ -127,14 +127,25 @@ static void count_paths(struct report *report)
         }
 }
 
-void collect(const struct child_rules *rules, struct report *report)
+void collect(const struct child_rules *rules, bool probe, struct report *report)
 {
-    *report = (struct report){0};
+    *report = (struct report){.probed = probe};
     find_driver(rules, report);
     find_graphics(rules, report);
+    if (probe)
+        probe_all(rules, report);
     child_find(rules, "surroundings", NULL, "the surroundings",
                &report->sections[SECTION_SURROUNDINGS]);
     count_paths(report);
+}
+
+const struct finding *report_find(const struct report *report, enum section section, const char *id)
+{
+    const struct findings *findings = &report->sections[section];
+    for (size_t i = 0; i < findings->count; i++)
+        if (strcmp(findings->items[i].id, id) == 0)
+            return &findings->items[i];
+    return NULL;
 }
 
 void report_free(struct report *report)

@@ -5,7 +5,14 @@
 
 #include "tools/info/child.h"
 
-enum section { SECTION_CUDA, SECTION_OPENGL, SECTION_VULKAN, SECTION_SURROUNDINGS, SECTIONS };
+enum section {
+    SECTION_CUDA,
+    SECTION_OPENGL,
+    SECTION_VULKAN,
+    SECTION_PROBES,
+    SECTION_SURROUNDINGS,
+    SECTIONS
+};
 
 /* "cuda", and what the screen calls it. */
 extern const char *const section_names[SECTIONS];
@@ -16,9 +23,20 @@ struct report {
     const char *driver; /* what GR_CUDA_DRIVER has to be for what was found; "": no driver starts */
     bool software;      /* that is the software driver */
     int paths, working; /* ways between graphics and CUDA that were tried, and that work */
+    bool probed;        /* they were tried with bytes, too */
+    int probes, right;  /* how many of these, and how many went well */
+    int failed;         /* those that should have gone well and did not */
 };
 
-void collect(const struct child_rules *rules, struct report *report);
+/* `probe`: the ways that work are tried with bytes. */
+void collect(const struct child_rules *rules, bool probe, struct report *report);
+
+/* What was found by that id, the first of them; NULL: nothing. */
+const struct finding *report_find(const struct report *report, enum section section,
+                                  const char *id);
+
+/* How many devices the CUDA driver has that was taken. */
+int report_devices(const struct report *report);
 
 void report_free(struct report *report);
 

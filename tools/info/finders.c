@@ -11,6 +11,7 @@ static const struct finder {
     {"cuda", find_cuda},
     {"software", find_software},
     {"surroundings", find_surroundings},
+    {"probe", find_probe},
 #ifdef INFO_OPENGL
     {"egl", find_egl},
     {"opengl", find_opengl},
@@ -38,10 +39,10 @@ bool finders_have(const char *name)
 
 bool finders_run(const char *finder, const char *root)
 {
-    size_t length = strcspn(finder, ":");
+    size_t length = strcspn(finder, ":/");
     const struct finder *found = find_finder(finder, length);
-    const struct find find = {.device = finder[length] ? atoi(finder + length + 1) : 0,
-                              .root = root};
+    const char *argument = finder + length + (finder[length] != '\0');
+    const struct find find = {.argument = argument, .device = atoi(argument), .root = root};
     if (found)
         found->run(&find);
     return found;

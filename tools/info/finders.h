@@ -7,8 +7,9 @@
 
 /* What a finder is told. */
 struct find {
-    int device;       /* the number after the finder's name; 0: there is none */
-    const char *root; /* the folder that stands for / when files are looked at */
+    const char *argument; /* what follows the finder's name; "": nothing */
+    int device;           /* the number that it is; 0: there is none */
+    const char *root;     /* the folder that stands for / when files are looked at */
 };
 
 /* CUDA's driver and devices (cuda.c). */
@@ -23,13 +24,15 @@ void find_renderer(const struct find *find);
 /* Vulkan's devices, and Vulkan on a CUDA device (vulkan.c). */
 void find_vulkan_devices(const struct find *find);
 void find_vulkan(const struct find *find);
+/* Tries one way with bytes (probe_try.c). */
+void find_probe(const struct find *find);
 /* What lies around the drivers (surroundings.c). */
 void find_surroundings(const struct find *find);
 
 /* Whether there is one of that name: grinterop may be built without OpenGL or Vulkan. */
 bool finders_have(const char *name);
 
-/* Runs the finder "NAME" or "NAME:NUMBER" in this process. False: there is none. */
+/* Runs the finder "NAME", "NAME:NUMBER" or "NAME/..." in this process. False: there is none. */
 bool finders_run(const char *finder, const char *root);
 
 #endif

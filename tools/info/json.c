@@ -85,9 +85,12 @@ void json_print(const struct report *report)
     put_string(gr_library_version());
     printf(",\n  \"works\": %s,\n  \"driver\": ", report->working ? "true" : "false");
     put_string(report->driver);
-    printf(",\n  \"software\": %s,\n  \"paths\": {\"working\": %d, \"tried\": %d},\n"
-           "  \"sections\": [",
+    printf(",\n  \"software\": %s,\n  \"paths\": {\"working\": %d, \"tried\": %d}",
            report->software ? "true" : "false", report->working, report->paths);
+    if (report->probed)
+        printf(",\n  \"probes\": {\"tried\": %d, \"right\": %d, \"failed\": %d}", report->probes,
+               report->right, report->failed);
+    printf(",\n  \"sections\": [");
     for (int s = 0; s < SECTIONS; s++) {
         printf("%s\n", s ? "," : "");
         put_section(section_names[s], &report->sections[s]);

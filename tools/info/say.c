@@ -26,6 +26,12 @@ void say_end(void)
     fflush(lines);
 }
 
+void say_step(const char *what)
+{
+    fprintf(lines, SAY_STEP "%s\n", what);
+    fflush(lines);
+}
+
 /* Tabs part the fields, and a line's end the findings: neither may come from a driver. */
 static void put(const char *text)
 {

@@ -11,6 +11,8 @@
 
 /* What ends the lines of a finder that came to its end. */
 #define SAY_END "end\n"
+/* What a line of say_step() begins with. */
+#define SAY_STEP "step\t"
 
 /*
  * Before anything is said: what drivers print goes to the standard error stream from here on, so
@@ -20,6 +22,9 @@ bool say_begin(void);
 
 /* After all is said. */
 void say_end(void);
+
+/* Says what comes next, for the case that the driver does not come back from it. */
+void say_step(const char *what);
 
 /*
  * Says one finding. `label` names what it is about, with what a reader wants to know of it when it

@@ -64,6 +64,9 @@ static void print_sum(const struct report *report)
     else
         printf("%d of %d ways between graphics and CUDA work here%s\n", report->working,
                report->paths, report->software ? ", on the software CUDA driver" : "");
+    if (report->probes)
+        printf("%d of %d probes exchanged their bytes; %d failed that should not\n", report->right,
+               report->probes, report->failed);
 }
 
 void screen_print(const struct report *report, bool verbose)

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/info/probe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *words;
+} apis[] = {
+    [PROBE_OPENGL] = {"opengl", "OpenGL on CUDA device"},
+    [PROBE_RENDERER] = {"renderer", "OpenGL on EGL device"},
+    [PROBE_VULKAN] = {"vulkan", "Vulkan on CUDA device"},
+};
+#define APIS (sizeof(apis) / sizeof(apis[0]))
+
+/* ---- The id ---------------------------------------------------------------------------------- */
+
+/* Whether CUDA computes where it would not be looked for. */
+static bool is_elsewhere(const struct probe *probe)
+{
+    return probe->cuda_device != (probe->api == PROBE_RENDERER ? 0 : probe->device);
+}
+
+void probe_id(const struct probe *probe, char *id, size_t size)
+{
+    char cuda[24] = "";
+    if (is_elsewhere(probe))
+        snprintf(cuda, sizeof(cuda), "cuda/%d/", probe->cuda_device);
+    snprintf(id, size, "probe/%s%s/%d/%s%s", probe->software ? "software/" : "",
+             apis[probe->api].name, probe->device, cuda, probe->what);
+}
+
+/* Passes the word and the slash behind it, if the text begins so. */
+static bool pass(const char **text, const char *word)
+{
+    size_t length = strlen(word);
+    if (strncmp(*text, word, length) != 0 || (*text)[length] != '/')
+        return false;
+    *text += length + 1;
+    return true;
+}
+
+static bool pass_number(const char **text, int *number)
+{
+    char *end;
+    *number = (int)strtol(*text, &end, 10);
+    if (end == *text || *end != '/')
+        return false;
+    *text = end + 1;
+    return true;
+}
+
+static bool pass_api(const char **text, enum probe_api *api)
+{
+    for (size_t i = 0; i < APIS; i++) {
+        *api = (enum probe_api)i;
+        if (pass(text, apis[i].name))
+            return true;
+    }
+    return false;
+}
+
+bool probe_parse(const char *id, struct probe *probe)
+{
+    *probe = (struct probe){.software = pass(&id, "software")};
+    if (!pass_api(&id, &probe->api) || !pass_number(&id, &probe->device))
+        return false;
+    probe->cuda_device = probe->api == PROBE_RENDERER ? 0 : probe->device;
+    if (pass(&id, "cuda") && !pass_number(&id, &probe->cuda_device))
+        return false;
+    snprintf(probe->what, sizeof(probe->what), "%s", id);
+    return true;
+}
+
+/* ---- For people ------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *what, *words;
+} things[] = {
+    {"buffer/interop", "its buffer is CUDA's, too (interop)"},
+    {"buffer/shared", "a buffer in storage for both (shared)"},
+    {"buffer/copy", "a buffer by way of host memory (copy)"},
+    {"buffer/peer", "a buffer from GPU to GPU (peer)"},
+    {"image/interop", "its texture is CUDA's, too (interop)"},
+    {"image/shared", "a texture in storage for both (shared)"},
+    {"image/copy", "a texture by way of host memory (copy)"},
+    {"buffer", "a buffer that CUDA imports"},
+    {"image", "an image that CUDA imports"},
+    {"ring", "a ring with several frames under way"},
+};
+
+static const char *words_of(const char *what)
+{
+    for (size_t i = 0; i < sizeof(things) / sizeof(things[0]); i++)
+        if (strcmp(things[i].what, what) == 0)
+            return things[i].words;
+    return what;
+}
+
+void probe_label(const struct probe *probe, char *label, size_t size)
+{
+    char cuda[40] = "";
+    if (is_elsewhere(probe))
+        snprintf(cuda, sizeof(cuda), ", CUDA on %d", probe->cuda_device);
+    snprintf(label, size, "%s%s %d%s: %s", probe->software ? "the software driver, " : "",
+             apis[probe->api].words, probe->device, cuda, words_of(probe->what));
+}

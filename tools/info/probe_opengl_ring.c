@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The probe of a ring of OpenGL's buffers: CUDA writes frames, OpenGL copies each to its place in
+ * one buffer, which is looked at in the end. No frame waits on the host for another one.
+ */
+#include <epoxy/gl.h>
+
+#include <grinterop/gl.h>
+#include <grinterop/ring.h>
+
+#include "tools/info/probe_try.h"
+#include "tools/info/say.h"
+
+/* NULL after a failure. */
+static gr_ring *make_ring(struct probe_try *t)
+{
+    const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
+    gr_resource *resources[PROBE_SLOTS];
+    size_t made = 0;
+    say_step("the making of the ring");
+    while (made < PROBE_SLOTS &&
+           (resources[made] = gr_gl_buffer_create(PROBE_FRAME_BYTES, GR_WRITE_DISCARD, &any)))
+        made++;
+    gr_ring *ring = made == PROBE_SLOTS ? gr_ring_create(resources, made, NULL) : NULL;
+    if (!ring)
+        probe_not_made(t);
+    while (made > 0)
+        gr_resource_free(resources[--made]);
+    return ring;
+}
+
+static bool read_frame(struct probe_try *t, gr_ring *ring, size_t frame)
+{
+    const gr_slot *slot;
+    say_step("gr_ring_acquire_read()");
+    if (gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, PROBE_RING_MS) != GR_OK)
+        return probe_error(t);
+    glBindBuffer(GL_COPY_READ_BUFFER, gr_gl_name(slot->resource));
+    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0,
+                        (GLintptr)(frame * PROBE_FRAME_BYTES), PROBE_FRAME_BYTES);
+    say_step("gr_ring_give_back()");
+    return gr_ring_give_back(ring, &slot, 1) == GR_OK || probe_error(t);
+}
+
+bool probe_opengl_ring(struct probe_try *t)
+{
+    GLuint all = 0;
+    bool good = true;
+    gr_ring *ring = make_ring(t);
+    if (!ring)
+        return false;
+    probe_pattern(t, 0);
+    glGenBuffers(1, &all);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, all);
+    glBufferData(GL_COPY_WRITE_BUFFER, PROBE_BUFFER_BYTES, NULL, GL_DYNAMIC_DRAW);
+    for (size_t i = 0; good && i < PROBE_FRAMES + PROBE_AHEAD; i++)
+        good = (i >= PROBE_FRAMES || probe_write_frame(t, ring, i)) &&
+               (i < PROBE_AHEAD || read_frame(t, ring, i - PROBE_AHEAD));
+    say_step("glGetBufferSubData()");
+    if (good)
+        glGetBufferSubData(GL_COPY_WRITE_BUFFER, 0, PROBE_BUFFER_BYTES, t->got);
+    good = good && probe_same(t, "OpenGL", "CUDA", PROBE_BUFFER_BYTES);
+    say_step("the end of the ring");
+    gr_ring_free(ring);
+    glDeleteBuffers(1, &all);
+    return good;
+}
