@@ -27,15 +27,27 @@ void gr_loader_close(void *file)
     dlclose(file);
 }
 
+/* A static library's file is the program's, whose name has no folder where PATH found it. */
+static bool program_path(char *path, size_t size)
+{
+    ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    if (length > 0)
+        path[length] = '\0';
+    return length > 0;
+}
+
 void gr_loader_own_folder(char *folder, size_t size)
 {
     static const char inside;
+    char program[GR_PATH_SIZE];
     Dl_info self;
-    const char *slash = NULL;
-    if (dladdr(&inside, &self) && self.dli_fname)
-        slash = strrchr(self.dli_fname, '/');
-    snprintf(folder, size, "%.*s", slash ? (int)(slash - self.dli_fname) : 1,
-             slash ? self.dli_fname : ".");
+    const char *file = NULL;
+    if (dladdr(&inside, &self))
+        file = self.dli_fname;
+    if (file && !strchr(file, '/') && program_path(program, sizeof(program)))
+        file = program;
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    snprintf(folder, size, "%.*s", slash ? (int)(slash - file) : 1, slash ? file : ".");
 }
 
 bool gr_loader_can_read(const char *path)
