@@ -87,12 +87,29 @@ is() {
 
 # ---- The command line ----
 
-check help 0 "$info" --help && says --verbose --json --probe --limit "exit status is 0"
+check help 0 "$info" --help && says --verbose --json --probe --limit "Exit status"
 check version 0 "$info" --version && says "grinterop-info (grinterop)"
 check unknown_option 2 "$info" --everything
 check operand 2 "$info" everything
 check no_limit 2 "$info" --limit 0
 check no_finder 2 "$info" --find everything
+
+# The manual's page, which the build writes by --man, has what --help has, and is good roff.
+check man 0 "$info" --man && says '.TH GRINTEROP\-INFO 1' '.SH "EXIT STATUS"'
+cp out page.1
+"$info" --help | grep -o -e '--[a-z][a-z]*' | sed 's/-/\\-/g' | while read -r option; do
+    grep -F -e "$option" page.1 >/dev/null || echo "$option"
+done >missing
+if [ -s missing ]; then fail "the page lacks" "$(cat missing)"; fi
+# groff_warns PAGE: whether it has words about it.
+groff_warns() { groff -man -ww -z "$1" 2>&1 | grep .; }
+if ! command -v groff >/dev/null || ! echo '.TH X 1' | groff -man -z 2>/dev/null; then
+    skip man_warnings "there is no groff with the macros of man"
+else
+    check man_warnings 1 groff_warns page.1
+    { cat page.1 && echo '.SX "no such macro"'; } >wrong.1
+    check man_is_looked_at 0 groff_warns wrong.1
+fi
 
 # ---- This machine ----
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The options of a program: its help, and the reading of its command line.
- */
+/* The options of a program: the reading of its command line. */
 #define _GNU_SOURCE
 #include "tools/options.h"
 
@@ -13,19 +11,14 @@
 
 #include <grinterop/gr.h>
 
-#include "tools/words.h"
+#include "tools/options_help.h"
+#include "tools/options_man.h"
 
 enum { SMALLEST_PICTURE = 16, LARGEST_PICTURE = 16384, MOST_ROWS = 24 };
 
-struct option_table {
-    const char *program, *about, *notes;
-    const struct option_row *rows;
-};
-
-/* What every program has. */
-static const struct option_row HELP = {"help", 'h', NULL, "this text", .flag = NULL};
-static const struct option_row VERSION = {"version", 'V', NULL, "the version of grinterop",
-                                          .flag = NULL};
+/* Prints the manual's page, for the build: in no help. */
+static const struct option_row MAN = {"man", 0, NULL, NULL, .flag = NULL};
+enum { MAN_CODE = 255 };
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
@@ -125,93 +118,18 @@ static bool take(const struct option_row *row, const char *text)
     return true;
 }
 
-/* ---- Help ------------------------------------------------------------------------------------ */
-
-/* " (2 to 2048, default 512)"; without the default where that is beyond the limits. */
-static void describe_number(double value, double least, double most, char *text, size_t size)
-{
-    if (value >= least && value <= most)
-        snprintf(text, size, " (%.10g to %.10g, default %.10g)", least, most, value);
-    else
-        snprintf(text, size, " (%.10g to %.10g)", least, most);
-}
-
-/* What the table knows of the values that the option takes. */
-static void describe_value(const struct option_row *row, char *text, size_t size)
-{
-    text[0] = '\0';
-    if (row->whole.value)
-        describe_number(*row->whole.value, row->whole.least, row->whole.most, text, size);
-    else if (row->count.value)
-        describe_number(*row->count.value, row->count.least, row->count.most, text, size);
-    else if (row->real.value)
-        describe_number(*row->real.value, row->real.least, row->real.most, text, size);
-    else if (row->size.width)
-        snprintf(text, size, " (default %dx%d)", *row->size.width, *row->size.height);
-    else if (row->choice.value)
-        snprintf(text, size, " (default %s)", row->choice.words[*row->choice.value]);
-    else if (row->text && *row->text && **row->text != '\0')
-        snprintf(text, size, " (default %s)", *row->text);
-}
-
-static int print_names(FILE *stream, const struct option_row *row)
-{
-    const char letter[] = {'-', row->letter, ',', '\0'};
-    return fprintf(stream, "  %3s --%s%s%s", row->letter ? letter : "", row->name,
-                   row->argument ? " " : "", row->argument ? row->argument : "");
-}
-
-static int width_of_names(const struct option_row *row)
-{
-    return (int)(2 + 3 + 3 + strlen(row->name) + (row->argument ? 1 + strlen(row->argument) : 0));
-}
-
-static void print_row(FILE *stream, const struct option_row *row, int indent)
-{
-    char value[128], text[512];
-    describe_value(row, value, sizeof(value));
-    snprintf(text, sizeof(text), "%s%s", row->help, value);
-    const int width = print_names(stream, row);
-    fprintf(stream, "%*s", indent - width, "");
-    words_print(stream, text, indent);
-}
-
-static void print_help(FILE *stream, const struct option_table *table)
-{
-    int indent = width_of_names(&VERSION);
-    for (const struct option_row *row = table->rows; row->name; row++)
-        if (row->help && width_of_names(row) > indent)
-            indent = width_of_names(row);
-    indent += 2;
-
-    fprintf(stream, "Usage: %s [OPTION]...", table->program);
-    for (const struct option_row *row = table->rows; row->name; row++)
-        if (row->operand)
-            fprintf(stream, " %s", row->name);
-    fputc('\n', stream);
-    words_print(stream, table->about, 0);
-    fputc('\n', stream);
-    for (const struct option_row *row = table->rows; row->name; row++)
-        if (row->help)
-            print_row(stream, row, indent);
-    print_row(stream, &HELP, indent);
-    print_row(stream, &VERSION, indent);
-    fputc('\n', stream);
-    words_print(stream, table->notes, 0);
-}
-
 /* ---- The command line ------------------------------------------------------------------------ */
 
-/* The table as getopt_long() takes it. */
+/* The options as getopt_long() takes it. */
 struct getopt_names {
-    struct option list[MOST_ROWS + 3];
+    struct option list[MOST_ROWS + 4];
     char letters[2 * MOST_ROWS + 5];
 };
 
 /* What getopt_long() returns for the row. */
-static int code_of(const struct option_table *table, const struct option_row *row)
+static int code_of(const struct option_page *page, const struct option_row *row)
 {
-    return row->letter ? row->letter : 256 + (int)(row - table->rows);
+    return row->letter ? row->letter : 256 + (int)(row - page->rows);
 }
 
 static void add_name(struct getopt_names *names, size_t at, const struct option_row *row, int code)
@@ -222,37 +140,42 @@ static void add_name(struct getopt_names *names, size_t at, const struct option_
     strcat(names->letters, letter);
 }
 
-static void list_names(const struct option_table *table, struct getopt_names *names)
+static void list_names(const struct option_page *page, struct getopt_names *names)
 {
     size_t count = 0;
-    for (const struct option_row *row = table->rows; row->name && count < MOST_ROWS; row++)
+    for (const struct option_row *row = page->rows; row->name && count < MOST_ROWS; row++)
         if (!row->operand)
-            add_name(names, count++, row, code_of(table, row));
-    add_name(names, count++, &HELP, HELP.letter);
-    add_name(names, count, &VERSION, VERSION.letter);
+            add_name(names, count++, row, code_of(page, row));
+    add_name(names, count++, &options_help_row, options_help_row.letter);
+    add_name(names, count++, &options_version_row, options_version_row.letter);
+    add_name(names, count, &MAN, MAN_CODE);
 }
 
-static bool take_code(const struct option_table *table, int code)
+static bool take_code(const struct option_page *page, int code)
 {
-    if (code == HELP.letter) {
-        print_help(stdout, table);
+    if (code == options_help_row.letter) {
+        options_print_help(stdout, page);
         exit(EXIT_SUCCESS);
     }
-    if (code == VERSION.letter) {
-        printf("%s (grinterop) %s\n", table->program, gr_library_version());
+    if (code == options_version_row.letter) {
+        printf("%s (grinterop) %s\n", page->program, gr_library_version());
         exit(EXIT_SUCCESS);
     }
-    for (const struct option_row *row = table->rows; row->name; row++)
-        if (code_of(table, row) == code)
+    if (code == MAN_CODE) {
+        options_print_man(stdout, page);
+        exit(EXIT_SUCCESS);
+    }
+    for (const struct option_row *row = page->rows; row->name; row++)
+        if (code_of(page, row) == code)
             return take(row, optarg);
     return false;
 }
 
 /* Whether all that have to be there are; *any: whether there are such. */
-static bool take_operands(const struct option_table *table, int argc, char **argv, bool *any)
+static bool take_operands(const struct option_page *page, int argc, char **argv, bool *any)
 {
     *any = false;
-    for (const struct option_row *row = table->rows; row->name; row++) {
+    for (const struct option_row *row = page->rows; row->name; row++) {
         if (!row->operand)
             continue;
         *any = true;
@@ -263,23 +186,29 @@ static bool take_operands(const struct option_table *table, int argc, char **arg
     return optind == argc;
 }
 
-void options_read(int argc, char **argv, const char *program, const struct option_row *rows,
-                  const char *about, const char *notes)
+void options_read_page(int argc, char **argv, const struct option_page *page)
 {
-    const struct option_table table = {program, about, notes, rows};
     struct getopt_names names = {0};
     bool good = true, any;
-    list_names(&table, &names);
+    list_names(page, &names);
     for (int code; good && (code = getopt_long(argc, argv, names.letters, names.list, NULL)) != -1;)
-        good = take_code(&table, code);
-    if (good && take_operands(&table, argc, argv, &any))
+        good = take_code(page, code);
+    if (good && take_operands(page, argc, argv, &any))
         return;
     if (good && any) {
-        print_help(stderr, &table);
+        options_print_help(stderr, page);
         exit(2);
     }
     if (good)
-        fprintf(stderr, "%s takes options only, not \"%s\".\n", program, argv[optind]);
-    fprintf(stderr, "Try %s --help.\n", program);
+        fprintf(stderr, "%s takes options only, not \"%s\".\n", page->program, argv[optind]);
+    fprintf(stderr, "Try %s --help.\n", page->program);
     exit(2);
+}
+
+void options_read(int argc, char **argv, const char *program, const struct option_row *rows,
+                  const char *about, const char *notes)
+{
+    const struct option_section sections[] = {{NULL, notes}, {NULL, NULL}};
+    const struct option_page page = {program, about, rows, sections};
+    options_read_page(argc, argv, &page);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The options of a program, in one table: the help, the reading of the command line and the words
- * about a wrong one all come from it.
+ * The options of a program, in one table: the help, the manual's page, the reading of the command
+ * line and the words about a wrong one all come from it.
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H
@@ -53,11 +53,27 @@ struct option_row {
     "It runs on the first CUDA device, or without a GPU on the software CUDA driver, which "       \
     "GR_CUDA_DRIVER=soft in the environment also asks for."
 
+/* What the help and the manual's page say behind the options, such as what the exit status is. */
+struct option_section {
+    const char *title; /* NULL: none */
+    const char *text;  /* sentences */
+};
+
+struct option_page {
+    const char *program;
+    const char *about;                     /* one sentence, with its capital and its full stop */
+    const struct option_row *rows;         /* one without a name ends them */
+    const struct option_section *sections; /* one without a text ends them */
+};
+
 /*
- * Reads the command line of a program. The rows end with one that has no name; in the help they
- * stand between what it is about and the notes. After --help and --version the program ends with
- * status 0, and with 2 after what is wrong there, which has been printed.
+ * Reads the command line of a program. After --help, --version and --man, which prints the manual's
+ * page, the program ends with status 0, and with 2 after what is wrong there, which has been
+ * printed.
  */
+void options_read_page(int argc, char **argv, const struct option_page *page);
+
+/* The same, with one section that has no title. */
 void options_read(int argc, char **argv, const char *program, const struct option_row *rows,
                   const char *about, const char *notes);
 

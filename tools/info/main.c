@@ -19,6 +19,30 @@
 /* Exit statuses: what is wrong with the command line, too, is 2. */
 enum { SOMETHING_WORKS, NOTHING_WORKS, USAGE, PROBE_FAILED, LONGEST_LIMIT = 3600 };
 
+#define ABOUT                                                                                      \
+    "Says what works between OpenGL, Vulkan and CUDA on this machine, and why the rest does not."
+
+static const struct option_section sections[] = {
+    {"Output",
+     "Each line has a check mark for what works, a cross for what does not, with the cause and "
+     "what to do, or a dot for what is worth knowing. A driver that crashes or hangs costs a line: "
+     "each question is asked in a process of its own. The report of --json is described by "
+     "grinterop-info.schema.json, which is installed in share/grinterop."},
+    {"Exit status",
+     "0 if a way between graphics and CUDA works, 1 if none does, 2 if the command line is "
+     "wrong, 3 if --probe found a way that should work and does not."},
+    {"Environment",
+     "GR_CUDA_DRIVER is the CUDA driver that is asked, as by every program that uses grinterop: "
+     "soft is the software CUDA driver, anything else a file. Without it that is libcuda.so.1, or "
+     "the software driver if that does not start; GR_CUDA_DRIVER=libcuda.so.1 leaves the last out. "
+     "--verbose lists the drivers' own variables that are set."},
+    {"Examples", "grinterop-info --probe says whether bytes arrive. GR_CUDA_DRIVER=soft "
+                 "grinterop-info looks at "
+                 "the software driver although there is a GPU. grinterop-info --probe --verbose is "
+                 "what belongs "
+                 "into a report of a bug."},
+    {NULL, NULL}};
+
 /*
  * Without what a driver does at the end of a process: no answer depends on it any more.
  */
@@ -41,23 +65,15 @@ int main(int argc, char **argv)
         {"verbose", 'v', NULL, "all that was found, and what drivers print", .flag = &verbose},
         {"json", 'j', NULL, "the same for programs, all of it", .flag = &json},
         {"probe", 'p', NULL,
-         "tries each way that works with bytes: CUDA writes, graphics reads, "
-         "and back",
+         "try each way that works with bytes: CUDA writes, graphics reads, and back",
          .flag = &probe},
         {"limit", 'l', "SECONDS", "how long each question may take",
          .whole = {&rules.limit, 1, LONGEST_LIMIT}},
         {"find", 0, "FINDER", NULL, .text = &finder},
         {"root", 0, "FOLDER", NULL, .text = &rules.root},
         {0}};
-    options_read(
-        argc, argv, "grinterop-info", rows,
-        "Says what works between OpenGL, Vulkan and CUDA on this machine, and why the "
-        "rest does not.",
-        "It takes the CUDA driver that a program would get: GR_CUDA_DRIVER's, else "
-        "libcuda.so.1, else the software CUDA driver; GR_CUDA_DRIVER=libcuda.so.1 leaves "
-        "the last out. The exit status is 0 if a way between graphics and CUDA works, 1 "
-        "if none does, 2 if the command line is wrong, 3 if --probe found a way that should "
-        "work and does not.");
+    const struct option_page page = {"grinterop-info", ABOUT, rows, sections};
+    options_read_page(argc, argv, &page);
     if (finder)
         find(finder, rules.root);
     struct report report;
