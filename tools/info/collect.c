@@ -13,8 +13,10 @@
 #include "tools/info/finders.h"
 #include "tools/info/probe_all.h"
 
-const char *const section_names[SECTIONS] = {"cuda", "opengl", "vulkan", "probes", "surroundings"};
-const char *const section_titles[SECTIONS] = {"CUDA", "OpenGL", "Vulkan", "Probes", "Surroundings"};
+const char *const section_names[SECTIONS] = {"cuda",   "opengl", "vulkan",
+                                             "probes", "bench",  "surroundings"};
+const char *const section_titles[SECTIONS] = {"CUDA",   "OpenGL",  "Vulkan",
+                                              "Probes", "Figures", "Surroundings"};
 
 /* ---- The driver ------------------------------------------------------------------------------ */
 
@@ -109,6 +111,27 @@ static void find_graphics(const struct child_rules *rules, struct report *report
         find_on(rules, report, SECTION_VULKAN, "vulkan", i);
 }
 
+/* ---- Figures --------------------------------------------------------------------------------- */
+
+/* On the first CUDA device that OpenGL draws on. */
+static void measure(const struct child_rules *rules, struct report *report)
+{
+    struct findings *figures = &report->sections[SECTION_BENCH];
+    int count = report_devices(report);
+    for (int i = 0; i < count && finders_have("bench"); i++) {
+        char id[32], finder[32];
+        snprintf(id, sizeof(id), "opengl/%d", i);
+        const struct finding *opengl = report_find(report, SECTION_OPENGL, id);
+        if (!opengl || opengl->mark != MARK_GOOD)
+            continue;
+        snprintf(finder, sizeof(finder), "bench:%d", i);
+        child_find(rules, finder, report->driver, "the figures", figures);
+        return;
+    }
+    findings_add(figures, "bench", MARK_NOTE, "no figures",
+                 "There is no OpenGL on a CUDA device, which they are about.");
+}
+
 /* ---- All ------------------------------------------------------------------------------------- */
 
 /* What OpenGL's or Vulkan's finder for a device ended in ("opengl:0") was a way, too. */
@@ -127,13 +150,15 @@ static void count_paths(struct report *report)
         }
 }
 
-void collect(const struct child_rules *rules, bool probe, struct report *report)
+void collect(const struct child_rules *rules, bool probe, bool bench, struct report *report)
 {
     *report = (struct report){.probed = probe};
     find_driver(rules, report);
     find_graphics(rules, report);
     if (probe)
         probe_all(rules, report);
+    if (bench)
+        measure(rules, report);
     child_find(rules, "surroundings", NULL, "the surroundings",
                &report->sections[SECTION_SURROUNDINGS]);
     count_paths(report);

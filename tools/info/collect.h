@@ -10,6 +10,7 @@ enum section {
     SECTION_OPENGL,
     SECTION_VULKAN,
     SECTION_PROBES,
+    SECTION_BENCH,
     SECTION_SURROUNDINGS,
     SECTIONS
 };
@@ -28,8 +29,8 @@ struct report {
     int failed;         /* those that should have gone well and did not */
 };
 
-/* `probe`: the ways that work are tried with bytes. */
-void collect(const struct child_rules *rules, bool probe, struct report *report);
+/* `probe`: the ways that work are tried with bytes. `bench`: they are measured. */
+void collect(const struct child_rules *rules, bool probe, bool bench, struct report *report);
 
 /* What was found by that id, the first of them; NULL: nothing. */
 const struct finding *report_find(const struct report *report, enum section section,

@@ -13,6 +13,7 @@ static const struct finder {
     {"surroundings", find_surroundings},
     {"probe", find_probe},
 #ifdef INFO_OPENGL
+    {"bench", find_bench},
     {"egl", find_egl},
     {"opengl", find_opengl},
     {"renderer", find_renderer},

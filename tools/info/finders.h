@@ -26,6 +26,8 @@ void find_vulkan_devices(const struct find *find);
 void find_vulkan(const struct find *find);
 /* Tries one way with bytes (probe_try.c). */
 void find_probe(const struct find *find);
+/* Measures on a CUDA device that OpenGL draws on (bench.c). */
+void find_bench(const struct find *find);
 /* What lies around the drivers (surroundings.c). */
 void find_surroundings(const struct find *find);
 

@@ -59,7 +59,7 @@ static void find(const char *finder, const char *root)
 int main(int argc, char **argv)
 {
     const char *finder = NULL;
-    bool verbose = false, json = false, probe = false;
+    bool verbose = false, json = false, probe = false, bench = false;
     struct child_rules rules = {.limit = 30, .root = ""};
     const struct option_row rows[] = {
         {"verbose", 'v', NULL, "all that was found, and what drivers print", .flag = &verbose},
@@ -67,6 +67,8 @@ int main(int argc, char **argv)
         {"probe", 'p', NULL,
          "try each way that works with bytes: CUDA writes, graphics reads, and back",
          .flag = &probe},
+        {"bench", 'b', NULL, "measure maps, frames in order and frames in flight, for some seconds",
+         .flag = &bench},
         {"limit", 'l', "SECONDS", "how long each question may take",
          .whole = {&rules.limit, 1, LONGEST_LIMIT}},
         {"find", 0, "FINDER", NULL, .text = &finder},
@@ -78,7 +80,7 @@ int main(int argc, char **argv)
         find(finder, rules.root);
     struct report report;
     rules.noisy = verbose && !json;
-    collect(&rules, probe, &report);
+    collect(&rules, probe, bench, &report);
     if (json)
         json_print(&report);
     else
