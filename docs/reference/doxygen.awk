@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A public header on standard output as Doxygen wants it, line by line, so that a warning's number
-# is that of the header's line. The headers' comments are written to be read as they are:
+# is that of the header's line: awk -f comment.awk -f doxygen.awk HEADER.
 #
 #     a comment above a declaration, or beside a member   documents it
 #     "---- Errors ----"                                  begins a section
-#     "Owner    the caller", "Errors:" and its list       are paragraphs with a name
-#     lines that stand in by four, after an empty one     are code
 #     declarations without an empty line between them     have one comment in common
 
 # Markdown's and HTML's own characters, as characters.
@@ -20,45 +18,14 @@ function escape(text) {
 function link_code(text) { return text ~ /^GR_ERR_[A-Z_]+$/ ? "#" text : "**" escape(text) "**" }
 
 # One line of a comment, without what stands before it.
-function body(text,    name, rest) {
-    if (text == "") {
-        after_blank = 1
-        in_code = in_label = in_errors = 0
-        return ""
-    }
-    if (text ~ /^    / && (in_code || after_blank) && !in_errors) {
-        in_code = 1
-        return text
-    }
-    in_code = after_blank = 0
-    if (text ~ /^Errors[,:]/ || text ~ /^Errors of every/) {
-        in_errors = 1
-        in_label = 0
-        rest = text
-        sub(/^Errors: */, "", rest)
-        if (rest == text || rest == "") { sub(/:$/, "", text); return "@par " text }
-        return "@label{Errors} " escape(rest)
-    }
-    if (match(text, /^[A-Z][A-Za-z]+  +/)) {
-        name = text
-        sub(/ .*/, "", name)
-        in_label = 1
-        in_errors = 0
-        return "@label{" name "} " escape(substr(text, RLENGTH + 1))
-    }
-    # "    GR_ERR_STATE  it is mapped": an item of a list, whose text may go on further right.
-    if (!in_label && match(text, /^    [^ ]/)) {
-        text = substr(text, 5)
-        name = text
-        sub(/  .*/, "", name)
-        if (name == text && in_errors && name ~ / /) return "    " escape(text)
-        rest = substr(text, length(name) + 1)
-        sub(/^ +/, "", rest)
-        return "- " link_code(name) (rest == "" ? "" : ": " escape(rest))
-    }
-    rest = text
-    sub(/^ +/, "", rest)
-    return (rest != text ? "  " : "") escape(rest)
+function body(text) {
+    classify(text)
+    if (kind == "blank" || kind == "code") return text
+    if (kind == "heading") return "@par " kind_name
+    if (kind == "label" || kind == "errors") return "@label{" kind_name "} " escape(kind_text)
+    if (kind == "item")
+        return "- " link_code(kind_name) (kind_text == "" ? "" : ": " escape(kind_text))
+    return (kind == "more" ? "  " : "") escape(kind_text)
 }
 
 # "size_t width, height;" as two fields, the second with the first one's comment.
@@ -75,7 +42,7 @@ function each_field(line,    type, names, n, i, all) {
 
 function open_comment() {
     in_comment = 1
-    in_code = in_label = in_errors = after_blank = 0
+    begin_comment()
     spoken = ""
 }
 
