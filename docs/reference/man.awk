@@ -64,7 +64,8 @@ function take(text) {
     if (pending && kind == "text" && where == "errors" && text ~ /^Wraps /) where = "description"
     if (kind == "label") add(".TP 10\n.B " kind_name "\n" prose(kind_text))
     else if (kind == "item")
-        add((where == "errors" ? ".TP" : ".TP 12") "\n.B " prose(kind_name) (kind_text == "" ? "\n\\&" : "\n" prose(kind_text)))
+        add((where == "errors" ? ".TP" : ".TP 12") "\n.B " prose(kind_name) "\n" \
+            (kind_text == "" ? "\\&" : prose(kind_text)))
     else {
         if (pending) add(".PP")
         add(prose(kind_text))
@@ -98,7 +99,8 @@ function types_of(text,    found, name, seen) {
     while (match(text, /gr_[a-z0-9_]+/)) {
         name = substr(text, RSTART, RLENGTH)
         text = substr(text, RSTART + RLENGTH)
-        if (name in type && !(name in seen) && name !~ /^gr_(status|cuda_api)$/) found = found type[name] "\n"
+        if (name in type && !(name in seen) && name !~ /^gr_(status|cuda_api)$/)
+            found = found type[name] "\n"
         seen[name] = 1
     }
     return found
@@ -232,7 +234,8 @@ function prototype(text,    name, at) {
     sub(/.*[ *]/, "", name)
     if (names !~ ("(^| )" name "($| )")) names = names (names == "" ? "" : " ") name
     at = index(text, name "(")
-    return escape(substr(text, 1, at - 1)) "\\fB" name "\\fP" escape(substr(text, at + length(name)))
+    return escape(substr(text, 1, at - 1)) "\\fB" name "\\fP" \
+        escape(substr(text, at + length(name)))
 }
 
 FNR == 1 {
