@@ -391,6 +391,70 @@ check two_makers 0 around && says "two makers" __NV_PRIME_RENDER_OFFLOAD=1
 mkdir -p root/proc/driver/nvidia
 echo 'NVRM version: NVIDIA UNIX Module 580.65.06' >root/proc/driver/nvidia/version
 check kernel_driver 0 around && says "Module 580.65.06"
+
+# wrong ID, right ID: whether the finding is there as what does not work.
+wrong() { grep "^finding.-.*$1	" out >/dev/null || fail "$1 is no problem"; }
+right() { ! grep "^finding.-.*$1	" out >/dev/null || fail "$1 is a problem"; }
+
+if [ ! -e "$failing" ]; then
+    skip versions "there is no library to take for libcuda.so.1: $failing"
+else
+    mkdir -p versions/compat
+    for file in versions/libcuda.so.580.65.06 versions/libcuda.so.570.1 \
+        versions/compat/libcuda.so.585.1; do
+        cp "$failing" $file
+    done
+    # from FILE: what is said of it as the CUDA driver.
+    from() {
+        env FAULT_DRIVER_TARGET=libc.so.6 GR_CUDA_DRIVER="$work/versions/$1" \
+            "$info" --root "$work/root" --find surroundings
+    }
+    check version_same 0 from libcuda.so.580.65.06 && says "NVIDIA's driver for CUDA is 580.65.06" &&
+        right surroundings/version/CUDA
+    check version_apart 0 from libcuda.so.570.1 && says "two versions of NVIDIA's driver" 803 \
+        "The kernel has 580.65.06" && wrong surroundings/version/CUDA
+    check version_compat 0 from compat/libcuda.so.585.1 && says "forward compatibility" 804 &&
+        right surroundings/version/CUDA
+    check version_library 0 around && says "version/grinterop" libgrinterop
+fi
+
+check no_nouveau 0 around && right surroundings/nouveau
+mkdir -p root/sys/module/nouveau root/etc
+rm root/proc/driver/nvidia/version
+check nouveau 0 around && wrong surroundings/nouveau && says "keeps nouveau from being loaded"
+echo on-demand >root/etc/prime-discrete
+check switched_on 0 around && right surroundings/prime
+echo off >root/etc/prime-discrete
+check switched_off 0 around && wrong surroundings/prime && says "prime-select on-demand"
+
+check apptainer 0 env APPTAINER_CONTAINER=here.sif "$info" --root "$work/root" --find surroundings &&
+    says "Start it with --nv"
+mkdir -p root/.singularity.d/libs
+touch root/.singularity.d/libs/libcuda.so.1
+check apptainer_nv 0 env APPTAINER_CONTAINER=here.sif "$info" --root "$work/root" \
+    --find surroundings
+if grep -F apptainer out >/dev/null; then fail "asks for --nv, which was given"; fi
+
+mkdir -p root/proc/sys/kernel root/usr/lib/wsl/lib
+echo 5.15.90.1-microsoft-standard-WSL2 >root/proc/sys/kernel/osrelease
+check wsl 0 around && says "this is WSL" && wrong surroundings/wsl/driver && says "wsl --shutdown"
+touch root/usr/lib/wsl/lib/libcuda.so.1
+check wsl_driver 0 around && right surroundings/wsl/driver
+
+check rights 0 around && right surroundings/rights
+if [ "$(id -u)" != 0 ]; then
+    skip more_rights "only root can make a program that is setuid to another user"
+else
+    cp "$(readlink -f "$info")" setuid-info
+    chmod 4755 setuid-info
+    if setpriv --reuid=65534 --clear-groups "$work/setuid-info" --find surroundings 2>/dev/null |
+        grep -q '^end'; then
+        check more_rights 0 setpriv --reuid=65534 --clear-groups "$work/setuid-info" \
+            --find surroundings && says "more rights than its user"
+    else
+        skip more_rights "no program that is setuid runs here"
+    fi
+fi
 check variables 0 env CUDA_VISIBLE_DEVICES=1 "$info" --find surroundings &&
     says CUDA_VISIBLE_DEVICES=1 "counts them so"
 

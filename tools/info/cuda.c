@@ -19,7 +19,20 @@ static const char *driver_id(void)
     return wanted && strcmp(wanted, "soft") == 0 ? "cuda/software" : "cuda/driver";
 }
 
-/* 13010 is CUDA 13.1. */
+/* 13010 is CUDA 13.1. A driver that is older than the headers lacks the newest functions. */
+static void say_headers(int version)
+{
+    say_fact("headers", "%d.%d", CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
+    if (!version || version / 1000 >= CUDA_VERSION / 1000)
+        return;
+    say_detail("cuda/headers", MARK_NOTE, "the driver is older than the headers",
+               "grinterop was built with the headers of CUDA %d.%d. It does without the functions "
+               "that this driver lacks; but kernels in PTX of that nvcc are refused "
+               "(CUDA_ERROR_UNSUPPORTED_PTX_VERSION): compile them for the GPU itself, -arch=sm_90 "
+               "say, or update the driver.",
+               CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
+}
+
 static void say_driver(const gr_cuda_api *cu, int count)
 {
     char label[160];
@@ -36,6 +49,7 @@ static void say_driver(const gr_cuda_api *cu, int count)
     say_fact("version", "%d.%d", version / 1000, version % 1000 / 10);
     say_fact("software", "%s", gr_cuda_is_software() ? "yes" : "no");
     say_fact("devices", "%d", count);
+    say_headers(version);
 }
 
 static int attribute(const gr_cuda_api *cu, CUdevice_attribute which, CUdevice device)
@@ -79,6 +93,25 @@ static void say_device(const gr_cuda_api *cu, CUdevice device, int number)
     say_device_facts(cu, device, name);
 }
 
+/* What kernels may do there, and how fast it is: 0 is the fastest. */
+static void say_peer_facts(const gr_cuda_api *cu, CUdevice from, CUdevice to)
+{
+    static const struct {
+        const char *name;
+        CUdevice_P2PAttribute attribute;
+    } attributes[] = {
+        {"rank", CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK},
+        {"atomics", CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED},
+        {"arrays", CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED},
+    };
+    for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
+        int value;
+        if (cu->DeviceGetP2PAttribute &&
+            cu->DeviceGetP2PAttribute(&value, attributes[i].attribute, from, to) == CUDA_SUCCESS)
+            say_fact(attributes[i].name, "%d", value);
+    }
+}
+
 static void say_peer(const gr_cuda_api *cu, const CUdevice devices[], int from, int to)
 {
     char id[48], label[96];
@@ -90,6 +123,7 @@ static void say_peer(const gr_cuda_api *cu, const CUdevice devices[], int from, 
     say_detail(id, MARK_NOTE, label, "%s",
                reaches ? "" : "nvidia-smi topo -p2p r says why; GR_TRANSPORT_COPY does without.");
     say_fact("reaches", "%s", reaches ? "yes" : "no");
+    say_peer_facts(cu, devices[from], devices[to]);
 }
 
 void find_cuda(const struct find *find)
