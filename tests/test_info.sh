@@ -409,8 +409,8 @@ else
         env FAULT_DRIVER_TARGET=libc.so.6 GR_CUDA_DRIVER="$work/versions/$1" \
             "$info" --root "$work/root" --find surroundings
     }
-    check version_same 0 from libcuda.so.580.65.06 && says "NVIDIA's driver for CUDA is 580.65.06" &&
-        right surroundings/version/CUDA
+    check version_same 0 from libcuda.so.580.65.06 && right surroundings/version/CUDA &&
+        says "NVIDIA's driver for CUDA is 580.65.06"
     check version_apart 0 from libcuda.so.570.1 && says "two versions of NVIDIA's driver" 803 \
         "The kernel has 580.65.06" && wrong surroundings/version/CUDA
     check version_compat 0 from compat/libcuda.so.585.1 && says "forward compatibility" 804 &&
@@ -427,8 +427,8 @@ check switched_on 0 around && right surroundings/prime
 echo off >root/etc/prime-discrete
 check switched_off 0 around && wrong surroundings/prime && says "prime-select on-demand"
 
-check apptainer 0 env APPTAINER_CONTAINER=here.sif "$info" --root "$work/root" --find surroundings &&
-    says "Start it with --nv"
+check apptainer 0 env APPTAINER_CONTAINER=here.sif "$info" --root "$work/root" \
+    --find surroundings && says "Start it with --nv"
 mkdir -p root/.singularity.d/libs
 touch root/.singularity.d/libs/libcuda.so.1
 check apptainer_nv 0 env APPTAINER_CONTAINER=here.sif "$info" --root "$work/root" \
