@@ -31,9 +31,10 @@ extern "C" {
  * Loads the CUDA driver and starts it, unless that has happened already.
  *
  * The environment variable GR_CUDA_DRIVER decides first. "soft" is the software CUDA driver, which
- * comes with grinterop; anything else is the file to load. Without it libcuda.so.1 is loaded. Where
- * that cannot start and `allow_software` is true, the software driver is loaded instead, and a line
- * on the standard error stream says so.
+ * comes with grinterop; anything else is the file to load. Without it libcuda.so.1 is loaded.
+ *
+ * Where that cannot start and `allow_software` is true, the software driver is loaded instead, and
+ * a line on the standard error stream says so.
  *
  * The choice stays until the process ends. Making a resource, a semaphore or a context loads the
  * driver as gr_cuda_load(false) does, so a program that needs no choice needs no call.
@@ -83,7 +84,7 @@ typedef struct gr_cuda_context gr_cuda_context;
 GR_API gr_cuda_context *gr_cuda_context_create(int device);
 
 /*
- * What it holds.
+ * The context that is held, and the stream in it.
  *
  * Valid    until gr_cuda_context_free()
  *
@@ -94,8 +95,15 @@ GR_API CUcontext gr_cuda_context_context(const gr_cuda_context *context);
 GR_API CUstream gr_cuda_context_stream(const gr_cuda_context *context);
 
 /*
- * Waits for the stream and destroys it, makes current again what was current before, and lets go of
- * the primary context. Free the resources that were made with it first. NULL is fine.
+ * Ends it: waits for the stream and destroys it, makes current again what was current before, and
+ * lets go of the primary context. NULL is fine.
+ *
+ * Free the resources that were made with it first.
+ *
+ * Thread   the one that made it
+ *
+ * Errors: recorded, as nothing is returned
+ *     GR_ERR_INVALID_VALUE  it has been freed already
  */
 GR_API void gr_cuda_context_free(gr_cuda_context *context);
 

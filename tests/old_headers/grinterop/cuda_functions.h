@@ -19,6 +19,7 @@
     X(DeviceGetCount, 2000, PFN_cuDeviceGetCount_v2000)                                            \
     X(DeviceGetName, 2000, PFN_cuDeviceGetName_v2000)                                              \
     X(DeviceGetUuid, 9020, PFN_cuDeviceGetUuid_v9020)                                              \
+    X(DeviceGetLuid, 10000, PFN_cuDeviceGetLuid_v10000)                                            \
     X(DeviceTotalMem, 3020, PFN_cuDeviceTotalMem_v3020)                                            \
     X(DeviceGetTexture1DLinearMaxWidth, 11010, PFN_cuDeviceGetTexture1DLinearMaxWidth_v11010)      \
     X(DeviceGetAttribute, 2000, PFN_cuDeviceGetAttribute_v2000)                                    \
@@ -35,6 +36,7 @@
     X(DevicePrimaryCtxReset, 11000, PFN_cuDevicePrimaryCtxReset_v11000)                            \
     X(DeviceGetExecAffinitySupport, 11040, PFN_cuDeviceGetExecAffinitySupport_v11040)              \
     X(CtxCreate, 3020, PFN_cuCtxCreate_v3020)                                                      \
+    X(CtxGetId, 12000, PFN_cuCtxGetId_v12000)                                                      \
     X(CtxDestroy, 4000, PFN_cuCtxDestroy_v4000)                                                    \
     X(CtxPushCurrent, 4000, PFN_cuCtxPushCurrent_v4000)                                            \
     X(CtxPopCurrent, 4000, PFN_cuCtxPopCurrent_v4000)                                              \

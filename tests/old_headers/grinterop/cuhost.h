@@ -7,7 +7,7 @@
  * CUDA driver loads with cuModuleLoad or cuModuleLoadData:
  *
  *     nvcc -cubin -arch=sm_90 waves.cu -o waves.cubin
- *     g++ -x c++ -std=c++17 -O2 -fPIC -shared -I"$CUDA/include" waves.cu -o waves.so
+ *     g++ -x c++ -std=c++17 -O2 -fPIC -shared $(pkg-config --cflags grinterop) waves.cu -o waves.so
  *
  * The file:
  *
@@ -32,10 +32,11 @@
  *
  * What the host build has: threadIdx, blockIdx, blockDim, gridDim, warpSize; __syncthreads and its
  * _count, _and, _or forms; atomics; fences; __ldg; the vector types; the arithmetic and conversion
- * functions below; texture and surface objects (see grinterop/cuhost_texture.h and grinterop/cuhost_surface.h).
- * What it has not: warp shuffles and votes, cooperative groups, texture and surface references,
- * launches from within a kernel. Results of the fast intrinsics (__sinf, __expf, ...) are
- * those of the full functions, so they are more exact than a GPU's, not equal to them.
+ * functions below; texture and surface objects (see grinterop/cuhost_texture.h and
+ * grinterop/cuhost_surface.h). What it has not: warp shuffles and votes, cooperative groups,
+ * texture and surface references, launches from within a kernel. Results of the fast intrinsics
+ * (__sinf, __expf, ...) are those of the full functions, so they are more exact than a GPU's, not
+ * equal to them.
  *
  * A file with __device__ functions that are neither static nor inline runs faster with
  * -fno-semantic-interposition added to the command line.
@@ -57,8 +58,8 @@
 #include <grinterop/cuhost_image.h>
 
 /*
- * The record through which the driver finds and runs a kernel: a module exports one for each kernel,
- * as the symbol gr_cuhost_kernel_<name>. Both sides read this part, the driver as C.
+ * The record through which the driver finds and runs a kernel: a module exports one for each
+ * kernel, as the symbol gr_cuhost_kernel_<name>. Both sides read this part, the driver as C.
  */
 
 /* The version of what follows. The driver refuses a module that was built for another one. */
@@ -138,8 +139,10 @@ typedef struct gr_cuhost_kernel {
 #define __global__ __attribute__((visibility("protected")))
 #define __device__
 #define __host__
-/* A block runs on one thread of the host from its first thread to its last. The promise of a constant
- * initial value spares the use of an `extern __shared__` array a call that looks for an initialiser. */
+/*
+ * A block runs on one thread of the host from its first thread to its last. The promise of a
+ * constant initial value spares an `extern __shared__` array a call that looks for an initialiser.
+ */
 #ifdef __clang__
 #define __shared__ __attribute__((require_constant_initialization)) thread_local
 #else
@@ -171,7 +174,8 @@ inline int barrier(int predicate)
     const gr_cuhost_block *launch = here.launch;
     if (launch->barrier == nullptr) {
         fprintf(stderr,
-                "grinterop/cuhost.h: kernel %s has a barrier: register it with GR_KERNEL_SYNC(%s)\n",
+                "grinterop/cuhost.h: kernel %s has a barrier: register it with "
+                "GR_KERNEL_SYNC(%s)\n",
                 launch->kernel, launch->kernel);
         abort();
     }
@@ -259,6 +263,7 @@ template <class... A, void (*Kernel)(A...)> struct entry<Kernel> {
 #define GR_KERNEL_SYNC(name) GR_CUHOST_REGISTER(name, GR_CUHOST_SYNC)
 
 #define GR_CUHOST_REGISTER(name, flags)                                                            \
+    extern "C" decltype(name) name; /* nvcc looks it up by this name */                            \
     using gr_cuhost_entry_##name = gr_cuhost::entry<&name>;                                        \
     extern "C" {                                                                                   \
     extern __attribute__((visibility("default"))) const gr_cuhost_kernel gr_cuhost_kernel_##name;  \
@@ -289,8 +294,8 @@ template <class... A, void (*Kernel)(A...)> struct entry<Kernel> {
 #define warpSize  (::gr_cuhost::warp_size)
 
 /*
- * What nvcc knows by itself. Names that the C library has too, or may get, are macros, because a second
- * declaration of such a function would clash with its own.
+ * What nvcc knows by itself. Names that the C library has too, or may get, are macros, because a
+ * second declaration of such a function would clash with its own.
  */
 
 inline void __syncthreads()
@@ -475,7 +480,7 @@ inline unsigned atomicDec(unsigned *p, unsigned last)
         p, [last](unsigned old) { return old == 0 || old > last ? last : old - 1; });
 }
 
-/* Of two integers that differ in sign the result is unsigned, of a float and a double it is double. */
+/* Of two integers that differ in sign the result is unsigned, of float and double it is double. */
 #define GR_CUHOST_MIN_MAX(type, a_type, b_type)                                                    \
     inline type min(a_type a, b_type b)                                                            \
     {                                                                                              \

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grinterop/cuhost_image.h: the records of texture and surface objects, through which a kernel that was
- * built with grinterop/cuhost.h reads and writes arrays. The software CUDA driver fills them in, as C; the
- * module's functions (grinterop/cuhost_texture.h, grinterop/cuhost_surface.h) read them. Kernel files include
- * grinterop/cuhost.h alone. These records belong to its GR_CUHOST_ABI.
+ * grinterop/cuhost_image.h: the records of texture and surface objects, through which a kernel
+ * that was built with grinterop/cuhost.h reads and writes arrays. The software CUDA driver fills
+ * them in, as C; the module's functions (grinterop/cuhost_texture.h, grinterop/cuhost_surface.h)
+ * read them. Kernel files include grinterop/cuhost.h alone. These records belong to its
+ * GR_CUHOST_ABI.
  */
 #ifndef GR_CUHOST_IMAGE_H
 #define GR_CUHOST_IMAGE_H

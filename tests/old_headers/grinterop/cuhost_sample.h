@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grinterop/cuhost_sample.h: how a texture object's array is read, for grinterop/cuhost_texture.h: elements and
- * their conversion, coordinates, interpolation, mipmap levels. grinterop/cuhost.h includes it.
+ * grinterop/cuhost_sample.h: how a texture object's array is read, for grinterop/cuhost_texture.h:
+ * elements and their conversion, coordinates, interpolation, mipmap levels. grinterop/cuhost.h
+ * includes it.
  */
 #ifndef GR_CUHOST_SAMPLE_H
 #define GR_CUHOST_SAMPLE_H
@@ -249,9 +250,7 @@ struct colour_sum {
     const bool is_wide = image.component == GR_CUHOST_UINT32 || image.component == GR_CUHOST_SINT32;
     double sum[4] = {0, 0, 0, 0};
 
-    explicit colour_sum(const gr_cuhost_image &of) : image(of)
-    {
-    }
+    explicit colour_sum(const gr_cuhost_image &of) : image(of) {}
 
     void add(double weight, const uint32_t *from)
     {
@@ -279,15 +278,14 @@ struct colour_sum {
                                                                 : keep_bits(sum[i], 24));
     }
 
-    texel result() const
-    {
-        return {{component(0), component(1), component(2), component(3)}};
-    }
+    texel result() const { return {{component(0), component(1), component(2), component(3)}}; }
 };
 
-/* The weights of the corners between Axes pairs of taps, in 256ths, as the hardware rounds them: the
- * product of two fractions, with the rest of each for the neighbours; of three axes the second
- * splits what the other two gave, and halves are for the greater x. */
+/*
+ * The weights of the corners between Axes pairs of taps, in 256ths, as the hardware rounds them:
+ * the product of two fractions, with the rest of each for the neighbours; of three axes the second
+ * splits what the other two gave, and halves are for the greater x.
+ */
 template <int Axes> inline void corner_weights(const int *fraction, int *weight)
 {
     const int x = fraction[0], y = Axes == 1 ? 0 : fraction[Axes - 1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grinterop/cuhost_surface.h: what nvcc has for surface objects, for kernels on the host. grinterop/cuhost.h
- * includes it.
+ * grinterop/cuhost_surface.h: what nvcc has for surface objects, for kernels on the host.
+ * grinterop/cuhost.h includes it.
  *
  *     surf1Dread surf2Dread surf3Dread surf1DLayeredread surf2DLayeredread surfCubemapread
  *     surfCubemapLayeredread, and the same with write
@@ -24,8 +24,8 @@ namespace gr_cuhost
 {
     const gr_cuhost_level &level = image.levels[0];
     fprintf(stderr,
-            "grinterop/cuhost.h: kernel %s accesses %zu bytes of a surface at byte %d, row %d, slice %d, "
-            "%s (%s: %u elements of %u bytes, %u rows, %u slices)\n",
+            "grinterop/cuhost.h: kernel %s accesses %zu bytes of a surface at byte %d, row %d, "
+            "slice %d, %s (%s: %u elements of %u bytes, %u rows, %u slices)\n",
             here.launch->kernel, size, x, y, slice, why, image.what, level.width, image.element,
             level.height, level.depth);
     abort();

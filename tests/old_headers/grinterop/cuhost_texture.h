@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grinterop/cuhost_texture.h: what nvcc has for texture objects, for kernels on the host. grinterop/cuhost.h
- * includes it.
+ * grinterop/cuhost_texture.h: what nvcc has for texture objects, for kernels on the host.
+ * grinterop/cuhost.h includes it.
  *
  *     tex1D tex2D tex3D tex1DLayered tex2DLayered texCubemap texCubemapLayered
  *     tex1DLod tex2DLod tex3DLod tex1DLayeredLod tex2DLayeredLod texCubemapLod texCubemapLayeredLod

@@ -38,6 +38,9 @@ typedef struct gr_egl_options {
 
     /* Whether the driver reports mistakes by glDebugMessageCallback. false: it need not. */
     bool debug;
+
+    /* A context on the same CUDA device, whose objects the new one shares. NULL: none. */
+    const gr_egl *share;
 } gr_egl_options;
 
 /*

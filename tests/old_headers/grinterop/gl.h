@@ -106,10 +106,21 @@ typedef struct gr_gl_options {
 
     /*
      * The transports that may be taken: gr_transport bits, or GR_TRANSPORT_ANY. Of several the best
-     * that works is taken: shared, then interop, then copy. gr_resource_describe() says which and
-     * why. 0: those without a copy.
+     * that works is taken: shared, then interop, then peer, then copy. For a buffer of one GPU and
+     * CUDA on another it is copy, then interop, then peer; from 8 MiB on peer before interop. That
+     * is the order of their speed. gr_resource_describe() says which and why. 0: those without a
+     * copy.
      */
     unsigned transports;
+
+    /*
+     * For gr_gl_buffer_create(): many small buffers of the shared transport lie together in blocks
+     * of memory. A buffer of its own memory takes 2 MiB of the GPU's whatever its size, one in a
+     * block its size rounded up to 512 bytes. It cannot be sent to another process (share.h), and
+     * for CUDA a write past its end lands in another buffer. One of more than 1 MiB, or in an
+     * OpenGL that puts no two buffers into one memory (Mesa), has its own all the same.
+     */
+    bool packed;
 } gr_gl_options;
 
 /*
@@ -120,11 +131,33 @@ typedef struct gr_gl_options {
  *
  * With NULL they are gr_from_gl_buffer() and gr_from_gl_image(). Allow GR_TRANSPORT_COPY for
  * programs that have to work everywhere: with another maker's GPU, on the CPU, under WSL. It is
- * taken where CUDA cannot register the object because of the device that draws.
+ * taken where CUDA cannot register the object because of the device that draws, and for buffers
+ * where CUDA computes on one GPU and OpenGL draws on another.
  *
- * What differs with a copy:
+ * Allow GR_TRANSPORT_PEER where CUDA computes on one GPU and OpenGL draws on another: CUDA has
+ * memory on its own GPU, and one copy goes from GPU to GPU, ordered by the streams. No thread
+ * waits, and nothing goes through host memory. From 8 MiB on that beats the driver's own interop
+ * between two GPUs; GR_TRANSPORT_COPY beats both.
+ *
+ * What differs with GR_TRANSPORT_PEER:
+ *     map       copies from the GPU that draws, unless the resource is write_discard
+ *     release   copies to it, unless the resource is read_only; no thread waits
+ *     close     waits for the copies of the last release, and so does the last hold's end
+ *     between   OpenGL may go on using the buffer, unless the resource is read and written
+ *     memory    as many bytes on CUDA's GPU, and the primary CUDA context of the GPU that draws
+ *     deletion  of a write_discard buffer that is mapped loses the bytes, with a warning in the log
+ *     images    are refused
+ *
+ * What differs with GR_TRANSPORT_COPY:
  *     map       copies out of OpenGL, unless the resource is write_discard
- *     release   copies back into OpenGL, unless it is read_only; the thread waits for the stream
+ *     release   copies back into OpenGL, unless it is read_only; the thread waits for the stream.
+ *               In a ring (ring.h) the acquire of OpenGL's side does both
+ *     memory    one more copy of the object in host memory, of read_only ones two, of write_discard
+ *               ones of more than 256 KiB three: in a buffer that OpenGL keeps mapped
+ *               (GL_ARB_buffer_storage) if CUDA can copy from and to that, so that no processor
+ *               copies. What is write_discard and has 256 KiB or less the processor copies, which
+ *               is faster. gr_resource_describe() says which it is, and why. Let the streams get
+ *               behind the mappings before you destroy the OpenGL context
  *     deletion  of an object that is mapped loses the bytes, with a warning in the log
  *     images    all layers as one mipmapped array are for reading only
  *     Needs     OpenGL 4.3 for renderbuffers
@@ -132,7 +165,9 @@ typedef struct gr_gl_options {
  * Errors: as for gr_from_gl_buffer() and gr_from_gl_image(), and
  *     GR_ERR_INVALID_VALUE  `transports` has bits that are no transport
  *     GR_ERR_UNSUPPORTED    only GR_TRANSPORT_SHARED is allowed: storage that exists cannot be
- *                           shared afterwards, so create the object (below)
+ *                           shared afterwards, so create the object (below); or only
+ *                           GR_TRANSPORT_PEER, where one GPU draws and computes, where they do not
+ *                           reach each other, or for an image
  *     GR_ERR_NO_MEMORY      there is none for the copy
  */
 GR_API gr_resource *gr_from_gl_buffer_with(unsigned int name, unsigned flags,
@@ -158,15 +193,17 @@ typedef struct gr_transport_info {
  *     const gr_transport_info *shared = gr_gl_probe(GR_TRANSPORT_SHARED);
  *     printf("%s\n", shared ? shared->reason : gr_last_error()->message);
  *
- * `transport` is GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED or GR_TRANSPORT_COPY. Of CUDA it is the
- * current context's device; without a context the one that draws. Interop is tried with a buffer
- * of 16 bytes. Nothing stays behind: no object, no binding, no error of OpenGL's.
+ * `transport` is GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED, GR_TRANSPORT_COPY or
+ * GR_TRANSPORT_PEER. Of CUDA it is the current context's device; without a context the one that
+ * draws. Interop and peer are tried with a buffer of 16 bytes, for peer in the primary CUDA context
+ * of the GPU that draws. Between two GPUs storage is shared for buffers only, as the reason says.
+ * Nothing stays behind: no object, no binding, no error of OpenGL's.
  *
  * Valid    until this thread asks about the same transport again
  * Thread   where the OpenGL context is current
  *
  * Errors, with NULL:
- *     GR_ERR_INVALID_VALUE  `transport` is not one of the three
+ *     GR_ERR_INVALID_VALUE  `transport` is not one of the four
  *     GR_ERR_GL             no OpenGL context is current
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
  */
@@ -184,7 +221,13 @@ GR_API const gr_transport_info *gr_gl_probe(gr_transport transport);
  * when another process is to have the buffer (share.h). Maps and releases order the work as ever:
  * by semaphores where the storage is shared (GL_NV_timeline_semaphore, else GL_EXT_semaphore_fd),
  * and by waits of the thread where OpenGL has none. Where storage cannot be shared, the buffer is
- * an ordinary one of OpenGL's, registered or copied, as `options` allow.
+ * an ordinary one of OpenGL's, registered or copied, as `options` allow. With a copy that CUDA
+ * writes it stays mapped, in host memory, and CUDA copies into it: for what is drawn once a frame.
+ * Leave its deletion to the resource: CUDA may still be at it.
+ *
+ * OpenGL may draw on one GPU and CUDA compute on another, if the CUDA context is of a device that
+ * has peer access to the one that draws (cuDeviceCanAccessPeer). The storage is on the GPU that
+ * draws; CUDA's kernels and copies reach it there. gr_resource_describe() names both.
  *
  * Owner    the caller frees the resource. The OpenGL buffer is deleted with it, or by the next call
  *          in its context if that is not current then
@@ -237,11 +280,13 @@ typedef struct gr_gl_image_desc {
  * All that is said of gr_gl_buffer_create() holds here too. Where the storage is shared, the layers
  * of an array and the faces of a cube are one array for CUDA (gr_image_info.layered). Its memory
  * and the semaphores come from a Vulkan device of grinterop's own on the same GPU, which is opened
- * at the first need.
+ * at the first need. Unlike a buffer's, its storage is not shared with a CUDA context of another
+ * GPU: share a buffer there, and let OpenGL copy from it (GL_PIXEL_UNPACK_BUFFER).
  *
  * Errors: as for gr_gl_buffer_create(), and
  *     GR_ERR_INVALID_VALUE  the description: its target, size, or more levels than the size has
- *     GR_ERR_UNSUPPORTED    the format cannot be shared, or grinterop was built without Vulkan
+ *     GR_ERR_UNSUPPORTED    the format cannot be shared, CUDA computes on another GPU, or grinterop
+ *                           was built without Vulkan
  *     GR_ERR_VULKAN         grinterop's own Vulkan device refused
  */
 GR_API gr_resource *gr_gl_image_create(const gr_gl_image_desc *desc, unsigned flags,

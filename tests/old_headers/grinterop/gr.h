@@ -8,36 +8,46 @@
  *         ... launch kernels on `stream` that use gr_buffer_ptr(buf) ...
  *     }                                                scope end: OpenGL owns the bytes again
  *
- * This header holds what is common to every kind of resource. gl.h and egl.h make resources and
- * contexts of OpenGL, vk.h resources and devices of Vulkan, external.h and semaphore.h those of any
- * handle that the CUDA driver imports. image.h has what a mapped image gives, ring.h frames in
- * flight, share.h other processes, cuda.h the CUDA driver that grinterop found at run time.
+ * This header holds what is common to every kind of resource. The others:
  *
- * Laws that hold for every function, so that they are said once:
+ *     gl.h, egl.h             resources of OpenGL's, and OpenGL without a window
+ *     vk.h                    resources of Vulkan's
+ *     external.h              resources in memory of any other API
+ *     submit.h, semaphore.h   the order between CUDA and a graphics API that takes submits
+ *     image.h                 what a mapped image gives
+ *     ring.h                  several frames under way at once
+ *     share.h                 resources and rings in another process
+ *     tensor.h                memory with a type and a shape, and DLPack
+ *     publish.h               tensors into what is drawn, and out of it
+ *     cuda.h                  the CUDA driver, found at run time
+ *     gr.hpp                  objects and exceptions for C++17
  *
- * - Who has the bytes. A new resource belongs to the graphics API. gr_map() hands it to CUDA and a
- *   buffer's release hands it back. In between the graphics API must not touch it.
- * - Errors. A function that makes an object returns NULL on failure, the others a gr_status. What
- *   failed and what to do about it is in gr_last_error(). A call that failed changed nothing,
- *   unless its comment says otherwise. Nothing is printed unless logging is asked for.
- * - NULL. Releasing or freeing NULL does nothing and succeeds. Everywhere else NULL is an error.
- * - Twice. Releasing or freeing twice is a mistake that is caught: nothing is done, and
- *   GR_ERR_INVALID_VALUE is recorded. What a program leaves open is listed when it ends, if
- *   GR_LOG=info.
- * - Streams. The CUDA stream is always named. NULL is an error, so that nobody gets the default
- *   stream by accident: pass CU_STREAM_LEGACY or CU_STREAM_PER_THREAD for one of those. A stream
- *   must live until what was mapped on it is released.
- * - CUDA contexts. A resource remembers the context that was current when it was made; where there
- *   was none it retains the primary context of the device that draws. Every call on the resource
- *   makes that context current and puts the caller's back. The context must outlive the resource.
- * - OpenGL contexts. A resource made from an OpenGL object is used with the OpenGL context current
- *   that it was made in, on the calling thread; anything else is GR_ERR_GL, never undefined
- *   behaviour. OpenGL's bindings and its pending errors stay as they were. In each OpenGL context
- *   grinterop leaves one empty program pipeline object, by which it knows the context again; its
- *   name is above 100. OpenGL 3.2 or newer.
- * - Threads. Two threads may use two resources at once. One resource, with its buffers, belongs to
- *   one thread at a time.
- * - Memory. A loop that maps and releases allocates nothing.
+ * The laws of every function:
+ *
+ * Turns     A new resource belongs to the graphics API. gr_map() hands it to CUDA, and the release
+ *           of the buffer hands it back. In between the graphics API must not touch it.
+ * Errors    A function that makes an object returns NULL on failure; most others return a
+ *           gr_status. gr_last_error() says what failed and what to do about it. Nothing is printed
+ *           unless logging is asked for.
+ * Failure   A call that failed has changed nothing, except after GR_ERR_PARTIAL.
+ * NULL      Freeing or releasing NULL does nothing. Everywhere else NULL is an error, unless a
+ *           comment gives it a meaning.
+ * Twice     Freeing or releasing twice is a mistake that is caught: nothing is done, and
+ *           GR_ERR_INVALID_VALUE is recorded. But a buffer's memory is used again some maps
+ *           later: then an old pointer that is released once more releases the new buffer.
+ * Streams   The CUDA stream is always named; NULL is an error. For a default stream pass
+ *           CU_STREAM_LEGACY or CU_STREAM_PER_THREAD. A stream has to live until what was mapped on
+ *           it is released.
+ * CUDA      A resource remembers the CUDA context that was current when it was made. Where there
+ *           was none it takes the primary context of the device that draws. Every call makes that
+ *           context current, and puts the caller's back. The context has to outlive the resource.
+ * OpenGL    A resource of OpenGL's is used where the OpenGL context is current that it was made in.
+ *           Elsewhere calls return GR_ERR_GL. Bindings and pending errors stay as they were. One
+ *           empty program pipeline object, of a name above 100, stays in each context, by which
+ *           grinterop knows the context again. OpenGL 3.2 or newer.
+ * Threads   Two threads may use two resources at once. One resource, with its buffers, belongs to
+ *           one thread at a time.
+ * Memory    A loop that maps and releases allocates nothing.
  */
 #ifndef GR_GR_H
 #define GR_GR_H
@@ -65,13 +75,20 @@ extern "C" {
 /*
  * Makes a struct that is given to a function: GR_INIT(gr_map_options, .wait_event = event). Fields
  * that are not named are 0, and so is what a newer library knows beside them. In C++ fields are
- * named from C++20 on; before that, GR_INIT(gr_map_options) and assignments.
+ * named from C++20 on; before that, GR_INIT(gr_map_options) and assignments. A `static` struct of C
+ * is made by hand, since this is no constant: {.struct_size = sizeof(gr_map_options), ...}.
  */
 #define GR_INIT(...) GR_INIT_(__VA_ARGS__, )
 #if !defined(__cplusplus)
 #define GR_INIT_(type, ...) ((type){.struct_size = sizeof(type), __VA_ARGS__})
 #elif __cplusplus >= 202002L
-#define GR_INIT_(type, ...) (type{.struct_size = sizeof(type), __VA_ARGS__})
+#define GR_INIT_(type, ...)                                                                        \
+    ([&] {                                                                                         \
+        _Pragma("GCC diagnostic push");                                                            \
+        _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"");                        \
+        return type{.struct_size = sizeof(type), __VA_ARGS__};                                     \
+        _Pragma("GCC diagnostic pop");                                                             \
+    }())
 #else
 #define GR_INIT_(type, ...)                                                                        \
     ([] {                                                                                          \
@@ -163,31 +180,13 @@ GR_API void gr_error_print(FILE *stream, const char *what);
 /* Forgets the calling thread's last error. */
 GR_API void gr_clear_error(void);
 
-/* A class's name ("GR_ERR_STATE") and a text for it. Static strings; unknown values have some too.
+/*
+ * A class's name, "GR_ERR_STATE", and a text for it. Unknown values have some too.
+ *
+ * Valid    until the process ends
  */
 GR_API const char *gr_status_name(gr_status status);
 GR_API const char *gr_status_text(gr_status status);
-
-/* ---- Logging --------------------------------------------------------------------------------- */
-
-typedef enum gr_log_level {
-    GR_LOG_NONE = 0,
-    GR_LOG_ERROR = 1,   /* every error, as it is recorded */
-    GR_LOG_WARNING = 2, /* what could not be reported otherwise: a failure in a destructor */
-    GR_LOG_INFO = 3,    /* choices that were made, and what is open when the process ends */
-    GR_LOG_DEBUG = 4    /* each register, map, release and close */
-} gr_log_level;
-
-/* Receives one line, without the line's end. May be called from any thread that calls grinterop. */
-typedef void (*gr_log_fn)(void *user, gr_log_level level, const char *line);
-
-/*
- * Sends lines up to `level` to `fn`; a NULL fn means the standard error stream. Without this call
- * the environment variable GR_LOG (none, error, warning, info, debug) decides, and its default is
- * none. `fn` must not call grinterop. Safe from any thread; lines being written may still go the
- * old way.
- */
-GR_API void gr_log_set(gr_log_level level, gr_log_fn fn, void *user);
 
 /* ---- Flags ----------------------------------------------------------------------------------- */
 
@@ -204,34 +203,16 @@ enum {
 };
 
 /*
- * Turns names into flags: "read_write" or "none", "read_only", "write_discard",
- * "surface_load_store", "texture_gather", separated by commas or '|', with blanks around them. NULL
- * and "" mean GR_READ_WRITE. *flags is written only on success.
+ * Turns names into flags: "read_only|surface_load_store", say.
+ *
+ * The names are "read_write" or "none", "read_only", "write_discard", "surface_load_store" and
+ * "texture_gather", separated by commas or '|', with blanks around them. NULL and "" mean
+ * GR_READ_WRITE. *flags is written only on success.
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  a name is none of these (the message lists them), or `flags` is NULL
  */
 GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
-
-/* ---- Transports ------------------------------------------------------------------------------ */
-
-/* How the bytes get from one side to the other. Bits, so that a set of them can be allowed. */
-typedef enum gr_transport {
-    /* An OpenGL object that is registered with CUDA: no copy, each map and release is a barrier. */
-    GR_TRANSPORT_INTEROP = 1,
-
-    /* OpenGL storage that both sides import, with semaphores: no copy, several frames in flight. */
-    GR_TRANSPORT_SHARED = 2,
-
-    /* Through pinned host memory: works between any OpenGL and any CUDA device. */
-    GR_TRANSPORT_COPY = 4,
-
-    /* Memory of Vulkan, or of any other API that can export it: no copy. */
-    GR_TRANSPORT_EXTERNAL = 8,
-
-    /* Where a set is asked for: whichever works, the best first. */
-    GR_TRANSPORT_ANY = 15
-} gr_transport;
 
 /* ---- Mapping --------------------------------------------------------------------------------- */
 
@@ -258,9 +239,13 @@ typedef enum gr_transport {
  * Errors: NULL, and nothing is mapped, after
  *     GR_ERR_INVALID_VALUE  `resource` or `stream` is NULL
  *     GR_ERR_STATE          it is mapped or closed; or its OpenGL object, whose storage is not
- *                           immutable, was deleted or given other storage
+ *                           immutable, was deleted or given other storage; or it is in a ring, or
+ *                           in a submit that was begun and not committed; or nothing says yet who
+ *                           orders it (submit.h). The message names the call that is missing
  *     GR_ERR_GL             its OpenGL context is not current here
  *     GR_ERR_CUDA           the driver refused
+ *     GR_ERR_DEVICE_LOST    earlier work in the CUDA context failed
+ *     GR_ERR_NO_MEMORY
  *
  * Wraps cuGraphicsMapResources, cuGraphicsResourceGetMappedPointer.
  */
@@ -275,6 +260,13 @@ typedef struct gr_map_options {
 
     /* Recorded when the data is CUDA's: what other streams have to wait for. NULL: none is. */
     CUevent ready_event;
+
+    /*
+     * Which bytes of each buffer are mapped: `size` at `offset`; a size of 0: up to the end.
+     * gr_buffer_ptr() and gr_buffer_size() are those of the part, and a copy moves no more than it.
+     * With GR_WRITE_DISCARD the other bytes are undefined too, but with a copy. 0 for images.
+     */
+    size_t offset, size;
 } gr_map_options;
 
 /*
@@ -305,27 +297,42 @@ GR_API gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream 
 GR_API CUdeviceptr gr_buffer_ptr(const gr_buffer *buffer);
 
 /*
- * The size in bytes of what is mapped. 0 for images, and once the resource was unmapped or closed;
- * 0 for NULL too, which is GR_ERR_INVALID_VALUE.
+ * The size in bytes of what is mapped. 0 for images, and once the resource was unmapped or closed.
+ *
+ * Errors: 0 after
+ *     GR_ERR_INVALID_VALUE  `buffer` is NULL
  */
 GR_API size_t gr_buffer_size(const gr_buffer *buffer);
 
-/* The stream that the map was given. NULL for NULL, which is GR_ERR_INVALID_VALUE. */
+/*
+ * The stream that the map was given.
+ *
+ * Errors: NULL after
+ *     GR_ERR_INVALID_VALUE  `buffer` is NULL
+ */
 GR_API CUstream gr_buffer_stream(const gr_buffer *buffer);
+
+/* ---- Releasing ------------------------------------------------------------------------------- */
 
 /*
  * Hands the bytes back to the graphics API, on the stream of the map, and ends the buffer.
  *
  * Work that was put into the stream before this call comes before work of the graphics API that is
- * issued after it. Where the mapping has ended already (gr_resource_unmap(), gr_resource_close())
- * this only ends the buffer. The last release of a resource that was freed meanwhile ends its
- * registration. What was mapped on CU_STREAM_PER_THREAD, a stream of each thread, is released on
- * the same thread.
+ * issued after it.
+ *
+ * Tensors of the mapping (tensor.h) that live are revoked, with a warning in the log, as by every
+ * call that ends a mapping; the streams that are known to use them come before too.
+ *
+ * Where the mapping has ended already (gr_resource_unmap(), gr_resource_close()) this only ends the
+ * buffer. If the resource was freed meanwhile, its registration ends too.
+ *
+ * Thread   where the OpenGL context is current, for a resource of OpenGL's; of what was mapped on
+ *          CU_STREAM_PER_THREAD, the thread that mapped it
  *
  * Errors, after which the buffer is still the caller's and the bytes are still CUDA's:
  *     GR_ERR_INVALID_VALUE  the buffer has been released already
- *     GR_ERR_GL     the resource's OpenGL context is not current here
- *     GR_ERR_CUDA   the driver refused
+ *     GR_ERR_GL             the resource's OpenGL context is not current here
+ *     GR_ERR_CUDA           the driver refused
  *
  * Wraps cuGraphicsUnmapResources.
  */
@@ -333,9 +340,15 @@ GR_API gr_status gr_buffer_release(gr_buffer *buffer);
 
 /*
  * Releases a buffer from anywhere: for finalizers, which a garbage collector runs on a thread of
- * its own. Where the resource's OpenGL context is not current, the buffer is set aside; the next
- * call in that context that makes or ends a resource, or that is about this one, releases it. Until
- * then the bytes are CUDA's. What fails is logged as a warning. NULL is fine.
+ * its own.
+ *
+ * Where the resource's OpenGL context is not current, the buffer is set aside. The next call in
+ * that context that makes or ends a resource, or that is about this one, releases it. Until then
+ * the bytes are CUDA's. What fails is logged as a warning. NULL is fine.
+ *
+ * While tensors of the mapping live, it is left to them: the buffer is set aside when the last is
+ * gone, and until then gr_map() is GR_ERR_STATE. Where no OpenGL context matters, the next call
+ * about the resource then releases it, or gr_tensor_collect() if the resource was freed.
  *
  * Thread   any
  *
@@ -354,6 +367,7 @@ typedef struct gr_release_options {
 
 /*
  * Releases n different buffers on `stream`, with one call of the driver for up to 256 neighbours.
+ *
  * GR_STREAM_OF_MAP is the stream of each one's map. Another stream is made to wait for what the
  * map's stream has been given so far; make it wait yourself for other streams that still write.
  *
@@ -379,15 +393,14 @@ GR_API gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream
  */
 GR_API gr_status gr_resource_unmap(gr_resource *resource, CUstream stream);
 
-/* For a timeout in milliseconds: none. */
-#define GR_WAIT_FOREVER (~0u)
+/* ---- Waiting on the host --------------------------------------------------------------------- */
 
 /*
  * Makes the calling thread wait until CUDA's last work with a resource is done: what was put into
  * the stream before its last release. Where nothing of the resource's own tells of that (interop,
  * copy), later work in that stream is waited for too, and the stream has to exist still.
  *
- * `timeout_ms` is in milliseconds; 0 only looks, GR_WAIT_FOREVER waits as long as it takes.
+ * Waits    up to timeout_ms milliseconds; 0 only looks, and GR_WAIT_FOREVER waits until it is done
  *
  * Errors:
  *     GR_ERR_NOT_READY      it is not done, and `timeout_ms` is 0
@@ -446,6 +459,27 @@ typedef enum gr_graphics_api {
     GR_EXTERNAL = 3 /* imported by a handle, or received from another process */
 } gr_graphics_api;
 
+/* How the bytes get from one side to the other. Bits, so that a set of them can be allowed. */
+typedef enum gr_transport {
+    /* An OpenGL object that is registered with CUDA: no copy, each map and release is a barrier. */
+    GR_TRANSPORT_INTEROP = 1,
+
+    /* OpenGL storage that both sides import, with semaphores: no copy, several frames in flight. */
+    GR_TRANSPORT_SHARED = 2,
+
+    /* Through host memory: works between any OpenGL and any CUDA device. */
+    GR_TRANSPORT_COPY = 4,
+
+    /* Memory of Vulkan, or of any other API that can export it: no copy. */
+    GR_TRANSPORT_EXTERNAL = 8,
+
+    /* A copy from GPU to GPU, where OpenGL draws on another one than CUDA computes on. */
+    GR_TRANSPORT_PEER = 16,
+
+    /* Where a set is asked for: whichever works, the best first. */
+    GR_TRANSPORT_ANY = 31
+} gr_transport;
+
 /*
  * Each answers for a closed resource too, as long as it is not freed. For NULL they answer false,
  * true (closed) and 0, and record GR_ERR_INVALID_VALUE.
@@ -479,10 +513,39 @@ GR_API CUexternalMemory gr_resource_external_memory(const gr_resource *resource)
 
 /*
  * Writes one line about the resource: what it is, its size and flags, the transport in use, its
- * state. At most `size` bytes with the terminating zero; returns the length of the whole line, like
- * snprintf.
+ * state.
+ *
+ * It writes at most `size` bytes with the terminating zero, and returns the length of the whole
+ * line, like snprintf. Of NULL it says that there is none.
  */
 GR_API int gr_resource_describe(const gr_resource *resource, char *text, size_t size);
+
+/* ---- Logging and version --------------------------------------------------------------------- */
+
+/* How much is logged: each level has those before it. */
+typedef enum gr_log_level {
+    GR_LOG_NONE = 0,
+    GR_LOG_ERROR = 1,   /* every error, as it is recorded */
+    GR_LOG_WARNING = 2, /* what could not be reported otherwise: a failure in a destructor */
+    GR_LOG_INFO = 3,    /* choices that were made; on standard error what is open at the end */
+    GR_LOG_DEBUG = 4    /* each register, map, release and close */
+} gr_log_level;
+
+/*
+ * Receives one line, without the line's end, on the thread that calls grinterop. It must not call
+ * grinterop itself.
+ */
+typedef void (*gr_log_fn)(void *user, gr_log_level level, const char *line);
+
+/*
+ * Sends lines up to `level` to `fn`, with `user`; a NULL `fn` is the standard error stream.
+ *
+ * Without this call the environment variable GR_LOG decides: none, error, warning, info or debug.
+ * Without that nothing is logged.
+ *
+ * Thread   any; lines that are being written may still go the old way
+ */
+GR_API void gr_log_set(gr_log_level level, gr_log_fn fn, void *user);
 
 /* The library's version as text, "major.minor.patch". */
 GR_API const char *gr_library_version(void);
@@ -491,8 +554,11 @@ GR_API const char *gr_library_version(void);
 
 #if defined(__GNUC__)
 /*
- * Declares a variable whose object is released when it goes out of scope, however that happens:
- * GR_AUTO(gr_buffer) *buffer = gr_map(resource, stream);
+ * Declares a variable whose object is released or freed when it goes out of scope, however that
+ * happens. With gcc and clang.
+ *
+ *     GR_AUTO(gr_buffer) *buffer = gr_map(resource, stream);
+ *
  * An error in such a release can only be logged, as a warning.
  */
 #define GR_AUTO(type) __attribute__((cleanup(type##_at_scope_end))) type

@@ -17,11 +17,12 @@
  *         }
  *     }
  *
- * One side of a ring is CUDA. It names a stream, and its slots are mapped.
+ * One side of a ring is CUDA. It names a stream, and its slots are mapped. It may compute on
+ * another GPU than graphics draws on: gr_gl_buffer_create() and gr_vk_device_wrap() say when.
  *
  * The other side is the graphics API of the resources, and names GR_STREAM_NONE. With OpenGL the
  * ring puts the waits and signals into the context's commands. With Vulkan a slot's `submit` has
- * them; gr_vk_submit() submits with it.
+ * them; gr_vk_submit() submits with it and commits it, which has to come before the hand-over.
  *
  * Groups: acquire n slots in one call, and hand them on in one call. A group costs one wait and one
  * signal. A GPU that switches between graphics and CUDA switches less often.
@@ -42,6 +43,7 @@
 extern "C" {
 #endif
 
+/* Slots, each a resource, that go round between a producer and a consumer. */
 typedef struct gr_ring gr_ring;
 
 /* Who has a side of a ring. */
@@ -114,7 +116,7 @@ GR_API gr_ring *gr_ring_create(gr_resource *const resources[], size_t n,
  * Thread   as gr_ring_create(); also while the other side's thread is at work
  *
  * Errors: as for gr_ring_create(), and
- *     GR_ERR_STATE  the ring is shared with another process
+ *     GR_ERR_STATE  the ring is shared with another process, or being sent to one
  */
 GR_API gr_status gr_ring_resize(gr_ring *ring, gr_resource *const resources[], size_t n);
 
@@ -149,19 +151,28 @@ GR_API void gr_ring_free(gr_ring *ring);
  * Valid    from the acquire until the slot is handed on
  */
 typedef struct gr_slot {
+    /* The slot's resource: the graphics API draws with the object that it was made from. */
     gr_resource *resource;
 
     /* CUDA's side: the mapping, which the ring releases. NULL on the other side. */
     gr_buffer *buffer;
 
     /*
-     * Vulkan's side: what its submit waits for and signals, one for all slots of an acquire. The
-     * ring's: handing on any of the slots says that the submit was made. NULL otherwise.
+     * Vulkan's side: what its submit waits for and signals, one for all slots of an acquire. It has
+     * to be committed, once, before any of them is published or given back: gr_vk_submit() does,
+     * and who submits by other means calls gr_submit_commit(). The ring frees it. NULL otherwise.
      */
     gr_submit *submit;
 
-    /* The number of the frame that is in the slot, or that will be. The first frame is 1. */
+    /*
+     * The number of the frame that is in the slot. The first frame is 1. Of a slot that is being
+     * written it is the number that the frame gets if slots are published in the order of their
+     * acquires, and none is cancelled. Publishing decides.
+     */
     uint64_t frame;
+
+    /* The slot's number, which is its resource's place in the array that the ring was given. */
+    unsigned index;
 } gr_slot;
 
 /*
@@ -174,7 +185,8 @@ typedef struct gr_slot {
  *
  * Slots     written into `slots` on success only; handed on by gr_ring_publish(), or given up by
  *           gr_ring_cancel_write()
- * Stream    CUDA's work with the slots goes there; GR_STREAM_NONE where graphics writes
+ * Stream    CUDA's work with the slots goes there; it may be destroyed once they are handed on.
+ *           GR_STREAM_NONE where graphics writes
  * Waits     for the other thread or process, up to timeout_ms milliseconds; 0 does not wait, and
  *           GR_WAIT_FOREVER waits until there are slots
  *
@@ -192,12 +204,13 @@ GR_API gr_status gr_ring_acquire_write(gr_ring *ring, CUstream stream, const gr_
 /*
  * Hands n slots that were written on to the consumer, as frames in this order.
  *
- * CUDA's part of the frame is what the stream has been given so far. Vulkan's submit has to have
- * been made: this says so, where gr_vk_submit() has not.
+ * CUDA's part of the frame is what the stream has been given so far. After this the stream may be
+ * destroyed. Vulkan's submit has to have been committed, since a stream would wait for ever for one
+ * that is never made.
  *
  * Errors: as for gr_buffer_release(), after which the slots are still the caller's, and
  *     GR_ERR_INVALID_VALUE  n is 0; a slot is not the ring's, or listed twice
- *     GR_ERR_STATE          a slot is not being written
+ *     GR_ERR_STATE          a slot is not being written; its submit has not been committed
  */
 GR_API gr_status gr_ring_publish(gr_ring *ring, const gr_slot *const slots[], size_t n);
 
@@ -205,9 +218,9 @@ GR_API gr_status gr_ring_publish(gr_ring *ring, const gr_slot *const slots[], si
  * Gives up n slots that were acquired for writing. They hold no frame, and are free.
  *
  * This is the way back when the work with the slots fails. A submit of Vulkan's that has not been
- * made is taken back; one that was made with other slots of the same acquire stays.
+ * committed is taken back; one that was committed for the slots of the acquire stays.
  *
- * Errors: as for gr_ring_publish()
+ * Errors: as for gr_ring_publish(), but no submit has to be committed
  */
 GR_API gr_status gr_ring_cancel_write(gr_ring *ring, const gr_slot *const slots[], size_t n);
 
@@ -225,17 +238,17 @@ GR_API gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, const gr_s
                                       size_t n, unsigned timeout_ms);
 
 /*
- * Gives n slots back that were read. Vulkan's submit has to have been made, as for
- * gr_ring_publish().
+ * Gives n slots back that were read. Vulkan's submit has to have been committed, and CUDA's stream
+ * may be destroyed after this, as for gr_ring_publish().
  *
  * In GR_RING_LOSSLESS some are free a little later. Where OpenGL reads by the shared transport, or
  * Vulkan does, slots become free together, once half of them were given back: the GPU then changes
  * sides less often. Vulkan's are free earlier if a producer needs them. OpenGL's, fewer than half,
  * may stay with the consumer until its next call: a consumer that waits for a producer which needs
- * every slot has to wait in gr_ring_acquire_read().
+ * every slot has to wait in gr_ring_acquire_read(), or poll gr_ring_descriptor().
  *
  * Errors: as for gr_ring_publish(), and
- *     GR_ERR_STATE  a slot is not being read
+ *     GR_ERR_STATE  a slot is not being read; its submit has not been committed
  */
 GR_API gr_status gr_ring_give_back(gr_ring *ring, const gr_slot *const slots[], size_t n);
 
@@ -245,9 +258,9 @@ GR_API gr_status gr_ring_give_back(gr_ring *ring, const gr_slot *const slots[], 
  * This is the way back when the work with the slots fails. The next gr_ring_acquire_read() gets the
  * frames in their order, before newer ones. In GR_RING_NEWEST a frame is dropped if a newer one was
  * given back or is being read. Work that was issued with the slots is still waited for before they
- * are written again. A submit of Vulkan's that has not been made is taken back.
+ * are written again. A submit of Vulkan's that has not been committed is taken back.
  *
- * Errors: as for gr_ring_give_back()
+ * Errors: as for gr_ring_give_back(), but no submit has to be committed
  */
 GR_API gr_status gr_ring_cancel_read(gr_ring *ring, const gr_slot *const slots[], size_t n);
 
@@ -279,7 +292,8 @@ GR_API const gr_ring_info *gr_ring_get_info(gr_ring *ring);
  * It is readable too where waiting is over: after gr_ring_stop(), and when the other process is
  * gone. The other side may be faster, so acquire with a timeout of 0. Do not read from it: it is
  * level-triggered, and stays readable until there is nothing left to acquire. A ring whose
- * descriptor was asked for frees OpenGL's slots one by one.
+ * descriptor was asked for frees OpenGL's slots one by one. Those that were given back before that
+ * make the consumer's readable without a frame: its next acquire, on OpenGL's thread, frees them.
  *
  * Owner    the ring; do not close it
  * Valid    until the ring is freed

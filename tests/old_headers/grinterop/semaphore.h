@@ -136,6 +136,18 @@ typedef struct gr_semaphore_point {
 
     /* Timelines: the value to signal, or to wait for. A wait for 0 passes at once. */
     uint64_t value;
+
+    /* Keyed mutexes: the key to release, or to acquire. */
+    uint64_t key;
+
+    /* Keyed mutexes: how many milliseconds a wait waits at the most. 0: it does not wait. */
+    unsigned timeout_ms;
+
+    /* NvSciSync: the NvSciSyncFence to write, or to wait for. NULL: refused. */
+    void *nvsci_fence;
+
+    /* NvSciSync: leaves out the memory barrier for memory imported as NVSCIBUF. */
+    bool skip_nvscibuf;
 } gr_semaphore_point;
 
 /*

@@ -56,6 +56,7 @@ extern "C" {
  *     GR_ERR_UNSUPPORTED    the resource's memory or semaphores cannot be sent; the message says
  *                           how to make one that can
  *     GR_ERR_STATE          the resource is mapped, closed, or in a ring
+ *     GR_ERR_NOT_READY      there is no room, and `timeout_ms` is 0
  *     GR_ERR_TIMEOUT        there was no room in time; close the socket if the message says so
  *     GR_ERR_SYSTEM         the other process is gone
  */
@@ -69,7 +70,9 @@ GR_API gr_status gr_resource_send(int socket, gr_resource *resource, const void 
  *     size_t size;
  *     gr_resource *r = gr_resource_receive(socket, &mesh, sizeof(mesh), &size, 1000);
  *
- * It is imported into the current CUDA context, or else the primary context of the sender's device.
+ * It is imported into the current CUDA context if that is of the device that has the memory. For a
+ * buffer of grinterop's own the context may be of any device with peer access to that one
+ * (cuDeviceCanAccessPeer). Else it is imported into that device's primary context.
  *
  * Owner    the caller, who frees it with gr_resource_free()
  * Data     *size is how many bytes came. `size` may be NULL, and so may `data` if `room` is 0
@@ -80,6 +83,7 @@ GR_API gr_status gr_resource_send(int socket, gr_resource *resource, const void 
  *                           message can be received again; it is not one of grinterop's, of another
  *                           version, or contradicts itself
  *     GR_ERR_UNSUPPORTED    no CUDA device here is the sender's
+ *     GR_ERR_NOT_READY      it is not there, and `timeout_ms` is 0
  *     GR_ERR_TIMEOUT        it was not there in time
  *     GR_ERR_SYSTEM         the other process is gone
  *     GR_ERR_CUDA           CUDA refused to import it
@@ -104,6 +108,8 @@ GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, siz
  * Owner    the ring stays the caller's; the socket is the ring's from now on, which closes it at
  *          the end, unless the call fails
  * Data     as for gr_resource_send()
+ * Thread   as gr_ring_create(). While it runs, acquires of other threads find no slots, and wait as
+ *          long as they are told
  * Waits    up to timeout_ms milliseconds for work with the slots to end, and for the socket
  * Needs    resources as gr_resource_send(); no frame in flight. The ring cannot be resized after it
  *
@@ -112,7 +118,7 @@ GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, siz
  *
  * Errors: as for gr_resource_send(), and
  *     GR_ERR_INVALID_VALUE  `role` is none
- *     GR_ERR_STATE          frames are in flight; the ring is shared already
+ *     GR_ERR_STATE          frames are in flight; the ring is shared already, or being sent
  */
 GR_API gr_status gr_ring_send(int socket, gr_ring *ring, gr_ring_role role, const void *data,
                               size_t size, unsigned timeout_ms);

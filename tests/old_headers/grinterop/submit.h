@@ -126,7 +126,8 @@ GR_API gr_submit *gr_submit_begin(gr_resource *const resources[], size_t n);
 /*
  * Says that the submit was made: from now on a map of its resources waits for its signals. Do it
  * after the graphics API has accepted the submit, since a stream would wait for ever for one that
- * is never made.
+ * is never made. gr_vk_submit() does it by itself. A ring's slots are published and given back
+ * after it: GR_ERR_STATE without.
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  NULL
@@ -140,10 +141,12 @@ GR_API gr_status gr_submit_commit(gr_submit *submit);
  * timeline's value that was meant for one is skipped, which is as good as signalled once a later
  * value is. A binary semaphore is in one submit at a time, so there is no order either.
  *
- * NULL is fine. What was committed stays so. A submit of a ring's slot is the ring's.
+ * NULL is fine. What was committed stays so. A submit of a ring's slot is the ring's, and stays as
+ * it is.
  *
  * Errors: recorded, as nothing is returned
- *     GR_ERR_INVALID_VALUE  the submit has been freed already, or is a ring's
+ *     GR_ERR_INVALID_VALUE  the submit has been freed already
+ *     GR_ERR_STATE          it is a ring's
  */
 GR_API void gr_submit_free(gr_submit *submit);
 

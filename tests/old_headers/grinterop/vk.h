@@ -61,6 +61,7 @@ extern "C" {
 /* Your Vulkan device, with the CUDA device that it is. */
 typedef struct gr_vk_device gr_vk_device;
 
+/* Your Vulkan device: what gr_vk_device_wrap() has to know of it. */
 typedef struct gr_vk_device_desc {
     size_t struct_size;
 
@@ -80,7 +81,8 @@ typedef struct gr_vk_device_desc {
 
     /*
      * The device was made with the feature synchronization2. False: stages and accesses over 32
-     * bits are refused, and gr_vk_submit() goes through vkQueueSubmit.
+     * bits are refused, and gr_vk_submit() goes through vkQueueSubmit. Whether it is true cannot be
+     * found out; the validation layer tells.
      */
     bool synchronization2;
 } gr_vk_device_desc;
@@ -94,7 +96,8 @@ typedef struct gr_vk_device_desc {
  * They are matched by UUID: Vulkan and CUDA count devices in different orders. `cuda_device` is the
  * ordinal, as CUDA counts. The software CUDA driver's device is Mesa's lavapipe.
  *
- * Needs    an instance of Vulkan 1.1, or VK_KHR_get_physical_device_properties2
+ * Needs    an instance of Vulkan 1.1, or VK_KHR_get_physical_device_properties2. This cannot be
+ *          asked: set VkApplicationInfo.apiVersion
  *
  * Errors, after which *physical_device is as it was:
  *     GR_ERR_INVALID_VALUE  a NULL, or CUDA has no such device
@@ -111,11 +114,12 @@ GR_API gr_status gr_vk_physical_device(PFN_vkGetInstanceProcAddr get_instance_pr
  *
  *     uint32_t count = 0;
  *     gr_vk_instance_extensions(NULL, &count);                 how many
- *     gr_vk_instance_extensions(names, &count);                at most `count` names
+ *     gr_vk_instance_extensions(names, &count);                `names` has room for `count`
  *
  * Of the device's only those are listed that it has, so that all of them can be enabled. What is
- * missing then, gr_vk_device_wrap() says. Of `desc` the first three handles count. Beside them
- * enable the feature timelineSemaphore.
+ * missing then, gr_vk_device_wrap() says. Of `desc` only get_instance_proc_addr, instance and
+ * physical_device are read: the device need not exist yet. Beside the extensions enable the feature
+ * timelineSemaphore.
  *
  * Valid    the names: for ever
  *
@@ -130,15 +134,20 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
 /*
  * Wraps your VkDevice, and finds the CUDA device that it is.
  *
- * If a CUDA context is current, it has to be of that device, and is used. If none is, the device's
- * primary context is retained for as long as the wrap lives.
+ * If a CUDA context is current, it is used: it has to be of that device, or of one that has peer
+ * access to it (cuDeviceCanAccessPeer). If none is, the device's primary context is retained for as
+ * long as the wrap lives.
+ *
+ * With a context of another device only buffers are shared whose memory is dedicated to them, as
+ * gr_vk_buffer_create() makes them, and semaphores. Vulkan has the memory, CUDA reaches it there.
  *
  * Owner    the caller frees it with gr_vk_device_free()
  * Valid    instance, device and queue have to outlive it, and all that is made of it
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  a NULL; a queue family that the device does not have; the current CUDA
- *                           context is of another device; synchronization2 is set and not there
+ *                           context is of a device without peer access to it;
+ *                           synchronization2 is set and not there
  *     GR_ERR_UNSUPPORTED    no CUDA device is that one; or extensions are missing, which the
  *                           message lists all at once
  *     GR_ERR_VULKAN         a function of Vulkan 1.0 was not found
@@ -200,8 +209,9 @@ GR_API int gr_vk_device_describe(const gr_vk_device *device, char *text, size_t 
  *     GR_ERR_INVALID_VALUE  a NULL, a wrong sType, usage 0, a size or shape that Vulkan has not,
  *                           flags; or handle types in the chain that CUDA does not import
  *     GR_ERR_UNSUPPORTED    CUDA has no such format, and the message names one to use instead; the
- *                           image is multisampled, sparse or protected; or the device cannot export
- *                           it with these usages
+ *                           image is multisampled, sparse or protected; the device cannot export
+ *                           it with these usages; or CUDA computes on another device, which takes
+ *                           no images, and no memory that is not dedicated to one buffer
  *     GR_ERR_NO_MEMORY      of the device, or of the process
  *     GR_ERR_VULKAN         Vulkan refused
  *     GR_ERR_CUDA           CUDA refused
@@ -391,7 +401,8 @@ typedef struct gr_vk_submit_desc {
     const gr_vk_use *first;
 
     /*
-     * How the last of the commands uses them: a barrier after hands them to CUDA. NULL: no barrier.
+     * How the last of the commands uses them: a barrier after hands them to CUDA. NULL: no barrier;
+     * then gr_vk_cmd_to_cuda() has to be in your commands before CUDA maps the resources.
      * A new image goes to CUDA by a submit without `info` and `first`, and its layout here.
      */
     const gr_vk_use *last;
@@ -547,6 +558,7 @@ GR_API VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore);
 /* A Vulkan device for tests, tools and programs without a window. */
 typedef struct gr_vk_headless gr_vk_headless;
 
+/* What device gr_vk_headless_create() makes. */
 typedef struct gr_vk_headless_options {
     size_t struct_size;
 
@@ -566,6 +578,7 @@ typedef struct gr_vk_headless_options {
 
 /* What was made. The library's: read it only. */
 typedef struct gr_vk_headless_info {
+    /* How Vulkan's functions are found, and what gr_vk_device_desc asks for. */
     PFN_vkGetInstanceProcAddr get_instance_proc_addr;
     VkInstance instance;
     VkPhysicalDevice physical_device;
@@ -591,7 +604,7 @@ typedef struct gr_vk_headless_info {
  * It loads libvulkan.so.1 and makes a device of Vulkan 1.2, with timeline semaphores, and with
  * synchronization2 where the device has it. NULL options: CUDA device 0.
  *
- * Owner    the caller frees it with gr_vk_headless_free(), after all that was made of it
+ * Owner    the caller frees it with gr_vk_headless_free(), after what the caller made of it
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  there is no such CUDA device
@@ -609,7 +622,10 @@ GR_API gr_vk_headless *gr_vk_headless_create(const gr_vk_headless_options *optio
  */
 GR_API const gr_vk_headless_info *gr_vk_headless_get(const gr_vk_headless *headless);
 
-/* Ends the device and the instance. NULL is fine. */
+/*
+ * Drops the caller's hold. What gr_vk_device_wrap() made of it keeps the device and the instance:
+ * they end with the last of that, which may be a tensor that another framework frees. NULL is fine.
+ */
 GR_API void gr_vk_headless_free(gr_vk_headless *headless);
 
 #if defined(__GNUC__)
