@@ -206,5 +206,5 @@ const char *gr_status_text(gr_status status)
 
 const char *gr_library_version(void)
 {
-    return GR_VERSION;
+    return GR_LIBRARY_VERSION;
 }

@@ -8,5 +8,5 @@ __attribute__((visibility("default"))) const char *gr_softcuda_version(void);
 
 const char *gr_softcuda_version(void)
 {
-    return GR_VERSION;
+    return GR_LIBRARY_VERSION;
 }

@@ -70,6 +70,21 @@ START_TEST(version_has_three_numbers)
 }
 END_TEST
 
+START_TEST(header_has_the_librarys_version)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%d.%d.%d", GR_VERSION_MAJOR, GR_VERSION_MINOR, GR_VERSION_PATCH);
+    ck_assert_str_eq(text, gr_library_version());
+    ck_assert_int_eq(GR_VERSION,
+                     GR_VERSION_NUMBER(GR_VERSION_MAJOR, GR_VERSION_MINOR, GR_VERSION_PATCH));
+#if GR_VERSION < GR_VERSION_NUMBER(0, 1, 0) || GR_VERSION >= GR_VERSION_NUMBER(1, 0, 0)
+    ck_abort_msg("the preprocessor compares versions otherwise");
+#endif
+    ck_assert_int_lt(GR_VERSION_NUMBER(0, 1, 99), GR_VERSION_NUMBER(0, 2, 0));
+    ck_assert_int_lt(GR_VERSION_NUMBER(0, 99, 99), GR_VERSION_NUMBER(1, 0, 0));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("headers");
@@ -78,6 +93,7 @@ int main(void)
     tcase_add_test(all, flags_are_the_drivers);
     tcase_add_test(all, names_of_statuses);
     tcase_add_test(all, version_has_three_numbers);
+    tcase_add_test(all, header_has_the_librarys_version);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -547,7 +547,28 @@ typedef void (*gr_log_fn)(void *user, gr_log_level level, const char *line);
  */
 GR_API void gr_log_set(gr_log_level level, gr_log_fn fn, void *user);
 
-/* The library's version as text, "major.minor.patch". */
+/* ---- Versions -------------------------------------------------------------------------------- */
+
+/* The first number of this header's version: a program of an older header runs with its library. */
+#define GR_VERSION_MAJOR 0
+
+/* The second number, which is higher where something was added. */
+#define GR_VERSION_MINOR 1
+
+/* The third number. */
+#define GR_VERSION_PATCH 0
+
+/* A version as one number, by which versions are compared; `minor` and `patch` are below 100. */
+#define GR_VERSION_NUMBER(major, minor, patch) ((major)*10000 + (minor)*100 + (patch))
+
+/*
+ * The version of this header: gr_library_version() is the library's.
+ *
+ *     #if GR_VERSION >= GR_VERSION_NUMBER(0, 2, 0)
+ */
+#define GR_VERSION GR_VERSION_NUMBER(GR_VERSION_MAJOR, GR_VERSION_MINOR, GR_VERSION_PATCH)
+
+/* The version of the library that runs, as text: "major.minor.patch". */
 GR_API const char *gr_library_version(void);
 
 /* ---- End of scope ---------------------------------------------------------------------------- */
