@@ -28,7 +28,7 @@ cd "$work" || exit 99
 export GR_CUDA_DRIVER
 behind=$GR_CUDA_DRIVER
 # What would be said of the machine that the tests run on.
-unset NVIDIA_DRIVER_CAPABILITIES NVIDIA_VISIBLE_DEVICES
+unset NVIDIA_DRIVER_CAPABILITIES NVIDIA_VISIBLE_DEVICES DISPLAY
 export LC_ALL=C
 
 checks=0
@@ -286,7 +286,9 @@ figure() {
     fi
 }
 
-check bench 0 "$info" --bench --json && is null bench/map bench/in-order bench/ring
+check bench 0 "$info" --bench --json && is null bench/map bench/in-order bench/ring &&
+    says "frames a second one after the other" "The median of 5 runs"
+if [ "$behind" = soft ]; then says "no figure of it says anything about a GPU"; fi
 figure microseconds bench/map
 figure frames_per_second bench/in-order
 figure frames_per_second bench/ring
@@ -294,9 +296,6 @@ cp out measured.json
 if command -v python3 >/dev/null; then
     check bench_schema 0 python3 validate.py measured.json "$schema"
 fi
-check bench_screen 0 "$info" --bench && says Figures "frames a second one after the other" \
-    "The median of 5 runs"
-if [ "$behind" = soft ]; then says "no figure of it says anything about a GPU"; fi
 if [ -e "$failing" ]; then
     check bench_crashes 0 broken cuGraphicsMapResources=crash --bench --json &&
         is false bench:0 && says "A driver crashed in maps and releases"
@@ -347,6 +346,35 @@ else
     if [ "$behind" = soft ]; then is true probe/opengl/0/cuda/1/buffer/peer; fi
 fi
 unset GR_SOFT_DEVICES
+
+# ---- OpenGL of windows ----
+
+if grep -F '"id": "glx' report.json >/dev/null; then fail "asks a display that is not named"; fi
+check no_display 0 env DISPLAY=:7654 "$info" --json && is null glx && is true opengl/0 &&
+    says "no X server answers there"
+if ! xvfb-run -a true 2>/dev/null; then
+    skip display "xvfb-run starts no X server"
+else
+    check display 0 xvfb-run -a "$info" --probe --json && is true glx glx/copy \
+        probe/glx/0/buffer/copy probe/glx/0/image/copy probe/glx/0/ring
+    if [ "$behind" = soft ]; then is true glx/interop probe/glx/0/buffer/interop; fi
+    if grep -F '"id": "glx/device"' out >/dev/null && [ "$behind" = soft ]; then
+        fail "does not know what draws"
+    fi
+    # by_window FUNCTION=CODE ARGUMENT...: as broken(), with a display.
+    by_window() {
+        first=$1
+        shift
+        FAULT_DRIVER_TARGET=$behind FAULT_DRIVER_FIRST=$first GR_CUDA_DRIVER=$failing \
+            xvfb-run -a "$info" "$@"
+    }
+    if [ -e "$failing" ]; then
+        check display_crashes $vulkan by_window cuGraphicsGLRegisterBuffer=crash --json &&
+            is true glx && is false glx:0
+        check display_elsewhere 0 by_window cuGLGetDevices=100 --json && is null glx/device &&
+            is true glx/copy
+    fi
+fi
 
 # ---- What lies around the drivers, made in a folder that stands for / ----
 

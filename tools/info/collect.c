@@ -94,6 +94,15 @@ static void find_renderers(const struct child_rules *rules, struct report *repor
     }
 }
 
+/* What windows draw with, where there may be some. */
+static void find_display(const struct child_rules *rules, struct report *report)
+{
+    const char *display = getenv("DISPLAY");
+    if (display && *display && *report->driver && finders_have("glx"))
+        child_find(rules, "glx:0", report->driver, "OpenGL on the display",
+                   &report->sections[SECTION_OPENGL]);
+}
+
 static void find_graphics(const struct child_rules *rules, struct report *report)
 {
     int count = report_devices(report);
@@ -105,6 +114,7 @@ static void find_graphics(const struct child_rules *rules, struct report *report
         find_on(rules, report, SECTION_OPENGL, "opengl", i);
     if (*report->driver)
         find_renderers(rules, report);
+    find_display(rules, report);
     if (finders_have("vulkan-devices"))
         child_find(rules, "vulkan-devices", driver, "Vulkan", &report->sections[SECTION_VULKAN]);
     for (int i = 0; i < count; i++)

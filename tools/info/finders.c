@@ -15,6 +15,7 @@ static const struct finder {
 #ifdef INFO_OPENGL
     {"bench", find_bench},
     {"egl", find_egl},
+    {"glx", find_glx},
     {"opengl", find_opengl},
     {"renderer", find_renderer},
 #endif

@@ -21,6 +21,8 @@ void find_egl(const struct find *find);
 /* OpenGL on a CUDA device, and on another EGL device, with its transports (opengl.c). */
 void find_opengl(const struct find *find);
 void find_renderer(const struct find *find);
+/* OpenGL of the display (glx.c). */
+void find_glx(const struct find *find);
 /* Vulkan's devices, and Vulkan on a CUDA device (vulkan.c). */
 void find_vulkan_devices(const struct find *find);
 void find_vulkan(const struct find *find);

@@ -3,6 +3,8 @@
  * OpenGL by EGL, on the device that a CUDA device is or on another EGL device, such as the
  * processor beside a GPU; and what of it CUDA can share.
  */
+#include "tools/info/opengl.h"
+
 #include <stdio.h>
 
 #include <epoxy/gl.h>
@@ -51,7 +53,7 @@ static const char *string_of(GLenum name)
     return string ? string : "?";
 }
 
-static void say_context(const char *id, const char *where, const char *described)
+void opengl_say(const char *id, const char *where, const char *described)
 {
     char label[200];
     snprintf(label, sizeof(label), "%s: OpenGL on %.100s", where, string_of(GL_RENDERER));
@@ -91,7 +93,7 @@ void find_opengl(const struct find *find)
         return;
     }
     gr_egl_describe(egl, described, sizeof(described));
-    say_context(id, where, described);
+    opengl_say(id, where, described);
     transports_say(id, where, find->device);
     formats_say(id, find->device);
     say_next_device(find->device);
@@ -112,6 +114,6 @@ void find_renderer(const struct find *find)
         say_detail(id, MARK_NOTE, where, "No OpenGL on it: %s.", missing);
         return;
     }
-    say_context(id, where, string_of(GL_VERSION));
+    opengl_say(id, where, string_of(GL_VERSION));
     transports_say(id, where, 0);
 }

@@ -10,22 +10,23 @@ static const struct {
 } apis[] = {
     [PROBE_OPENGL] = {"opengl", "OpenGL on CUDA device"},
     [PROBE_RENDERER] = {"renderer", "OpenGL on EGL device"},
+    [PROBE_GLX] = {"glx", "OpenGL of the display"},
     [PROBE_VULKAN] = {"vulkan", "Vulkan on CUDA device"},
 };
 #define APIS (sizeof(apis) / sizeof(apis[0]))
 
 /* ---- The id ---------------------------------------------------------------------------------- */
 
-/* Whether CUDA computes where it would not be looked for. */
-static bool is_elsewhere(const struct probe *probe)
+/* CUDA's device, unless the id has another one. */
+static int usual_device(const struct probe *probe)
 {
-    return probe->cuda_device != (probe->api == PROBE_RENDERER ? 0 : probe->device);
+    return probe->api == PROBE_RENDERER || probe->api == PROBE_GLX ? 0 : probe->device;
 }
 
 void probe_id(const struct probe *probe, char *id, size_t size)
 {
     char cuda[24] = "";
-    if (is_elsewhere(probe))
+    if (probe->cuda_device != usual_device(probe))
         snprintf(cuda, sizeof(cuda), "cuda/%d/", probe->cuda_device);
     snprintf(id, size, "probe/%s%s/%d/%s%s", probe->software ? "software/" : "",
              apis[probe->api].name, probe->device, cuda, probe->what);
@@ -66,7 +67,7 @@ bool probe_parse(const char *id, struct probe *probe)
     *probe = (struct probe){.software = pass(&id, "software")};
     if (!pass_api(&id, &probe->api) || !pass_number(&id, &probe->device))
         return false;
-    probe->cuda_device = probe->api == PROBE_RENDERER ? 0 : probe->device;
+    probe->cuda_device = usual_device(probe);
     if (pass(&id, "cuda") && !pass_number(&id, &probe->cuda_device))
         return false;
     snprintf(probe->what, sizeof(probe->what), "%s", id);
@@ -100,9 +101,11 @@ static const char *words_of(const char *what)
 
 void probe_label(const struct probe *probe, char *label, size_t size)
 {
-    char cuda[40] = "";
-    if (is_elsewhere(probe))
+    char cuda[40] = "", device[16] = "";
+    if (probe->api != PROBE_GLX)
+        snprintf(device, sizeof(device), " %d", probe->device);
+    if (probe->cuda_device != usual_device(probe))
         snprintf(cuda, sizeof(cuda), ", CUDA on %d", probe->cuda_device);
-    snprintf(label, size, "%s%s %d%s: %s", probe->software ? "the software driver, " : "",
-             apis[probe->api].words, probe->device, cuda, words_of(probe->what));
+    snprintf(label, size, "%s%s%s%s: %s", probe->software ? "the software driver, " : "",
+             apis[probe->api].words, device, cuda, words_of(probe->what));
 }

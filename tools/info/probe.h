@@ -5,6 +5,7 @@
  *     probe/opengl/0/buffer/interop           OpenGL's buffer on CUDA device 0, by interop
  *     probe/opengl/0/cuda/1/buffer/peer       the same with CUDA on device 1, from GPU to GPU
  *     probe/renderer/2/image/copy             OpenGL on EGL device 2, its image, by copy
+ *     probe/glx/0/buffer/interop              OpenGL of the display, which windows have
  *     probe/software/vulkan/0/buffer          on the software driver, though another one is there
  */
 #ifndef INFO_PROBE_H
@@ -13,12 +14,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum probe_api { PROBE_OPENGL, PROBE_RENDERER, PROBE_VULKAN };
+enum probe_api { PROBE_OPENGL, PROBE_RENDERER, PROBE_GLX, PROBE_VULKAN };
 
 struct probe {
     bool software; /* on the software driver, beside the one that programs get */
     enum probe_api api;
-    int device;      /* that draws: CUDA counts, for a renderer EGL */
+    int device;      /* that draws: CUDA counts, for a renderer EGL; 0 for GLX */
     int cuda_device; /* that computes */
     char what[32];   /* the end of the id: "buffer/interop" */
 };

@@ -2,6 +2,7 @@
 #include "tools/info/probe_all.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/info/probe.h"
@@ -88,6 +89,18 @@ static void probe_renderers(const struct child_rules *rules, struct report *repo
     }
 }
 
+/* Windows' OpenGL: by all transports where a CUDA device draws, else by copies. */
+static void probe_display(const struct child_rules *rules, struct report *report)
+{
+    struct probe probe = {.api = PROBE_GLX};
+    const struct finding *glx = report_find(report, SECTION_OPENGL, "glx");
+    if (!glx || glx->mark != MARK_GOOD)
+        return;
+    const struct finding *copy = report_find(report, SECTION_OPENGL, "glx/copy");
+    probe.cuda_device = copy ? atoi(finding_fact(copy, "cuda_device")) : 0;
+    probe_opengl_on(rules, report, probe, "glx");
+}
+
 /* ---- Vulkan ---------------------------------------------------------------------------------- */
 
 static void probe_vulkan_device(const struct child_rules *rules, struct report *report, int device,
@@ -139,6 +152,7 @@ void probe_all(const struct child_rules *rules, struct report *report)
     for (int i = 0; i < count; i++)
         probe_opengl_device(rules, report, i, count);
     probe_renderers(rules, report);
+    probe_display(rules, report);
     for (int i = 0; i < count; i++)
         probe_vulkan_device(rules, report, i, count);
     if (count)

@@ -13,6 +13,7 @@
 #include <grinterop/gl.h>
 
 #include "tools/info/egl_list.h"
+#include "tools/info/glx_context.h"
 #include "tools/info/probe_try.h"
 #include "tools/info/say.h"
 
@@ -48,6 +49,10 @@ static bool open_opengl(struct probe_try *t)
             return true;
         t->absent = t->probe->software;
         return probe_error(t);
+    }
+    if (t->probe->api == PROBE_GLX) {
+        const char *lacking = glx_make_current();
+        return !lacking || probe_fail(t, "No OpenGL on it: %s.", lacking);
     }
     if (!epoxy_has_egl() || t->probe->device >= egl_list(devices))
         return probe_fail(t, "There is no such EGL device any more.");
