@@ -7,10 +7,18 @@
 #     "---- Errors ----"                                  begins a section
 #     declarations without an empty line between them     have one comment in common
 
-# Markdown's and HTML's own characters, as characters.
-function escape(text) {
-    gsub(/[<*#@]/, "\\\\&", text)
-    gsub(/\.\.\./, "\\&hellip;", text)
+# Markdown's and HTML's own characters, as characters; between backticks they are that already.
+function escape(text,    piece, count, i) {
+    count = split(text, piece, /`/)
+    text = ""
+    for (i = 1; i <= count; i++) {
+        if (i % 2) {
+            gsub(/[<*#@]/, "\\\\&", piece[i])
+            gsub(/__/, "\\_\\_", piece[i])
+            gsub(/\.\.\./, "\\&hellip;", piece[i])
+        }
+        text = text (i > 1 ? "`" : "") piece[i]
+    }
     return text
 }
 
@@ -65,7 +73,13 @@ function go_on(text,    ended) {
     return text
 }
 
-FNR == 1 { cpp = FILENAME ~ /pp$/; print "/** @file */"; next }
+FNR == 1 {
+    cpp = FILENAME ~ /pp$/
+    # What follows there is for compilers.
+    top_alone = FILENAME ~ /cuhost/
+    print "/** @file */"
+    next
+}
 
 in_comment { print " * " go_on($0); next }
 
@@ -76,6 +90,7 @@ in_comment { print " * " go_on($0); next }
     print "/** @file"
     next
 }
+top_alone { print ""; next }
 /^\/\* ---- .* -+ \*\/$/ {
     title = $0
     gsub(/^\/\* -+ | -+ \*\/$/, "", title)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grinterop/cuhost.h: one .cu file, two compilers.
+ * Kernels for a GPU and for the CPU: one .cu file, two compilers.
  *
  * A kernel file that includes this header compiles with nvcc for a GPU, where the header is
  * nearly empty, and with an ordinary C++17 compiler into a shared object that grinterop's software
@@ -22,9 +22,10 @@
  *     GR_KERNEL(waves)
  *
  * Each kernel is declared extern "C" and named once in one of two lines, at file scope below it:
- *   GR_KERNEL(name)        the threads of a block run one after the other, in a plain loop that the
- *                          compiler can turn into vector code; for kernels without barriers.
- *   GR_KERNEL_SYNC(name)   the threads of a block take turns at each __syncthreads(); slower.
+ *     GR_KERNEL(name)       the threads of a block run one after the other, in a plain loop that
+ *                           the compiler can turn into vector code; for kernels without barriers
+ *     GR_KERNEL_SYNC(name)  the threads of a block take turns at each __syncthreads(); slower
+ *
  * A kernel that has a barrier but only a GR_KERNEL line stops the program with a message.
  *
  * Dynamic shared memory, `extern __shared__ float tile[];`, needs one more line at file scope below
