@@ -69,7 +69,7 @@ struct gr_backend {
 
     /*
      * An event after CUDA's last work with a resource that is not mapped; *event stays NULL where
-     * there was none, and *owned says whether the caller destroys it. The CUDA context is current.
+     * there was none, and *owned says whether it is the caller's now. The CUDA context is current.
      * NULL: the work is told by the stream of the last release.
      */
     gr_status (*last_work)(gr_resource *resource, CUevent *event, bool *owned);

@@ -240,6 +240,31 @@ START_VULKAN_TEST(a_point_by_hand_that_fails_has_no_value)
 }
 END_TEST
 
+/*
+ * Catches: each question recorded an event of its own, which passes only a moment after the work;
+ * on a GPU that others used as well a caller that looked again and again was never told. Where the
+ * semaphores are the host's, the release's own event tells, and did so before.
+ */
+START_VULKAN_TEST(a_caller_that_only_looks_asks_one_event)
+{
+    make_resource();
+    gr_buffer *buffer = must_map(resource);
+    struct gate *gate = gate_put(fx.stream);
+    assert_ok(gr_buffer_release(buffer));
+    fault->reset();
+    for (int i = 0; i < 20; i++)
+        assert_fails(gr_resource_wait(resource, 0), GR_ERR_NOT_READY, 0, "not done");
+    ck_assert_uint_le(fault->calls("cuEventRecord"), 1);
+    gate_open(gate);
+    assert_ok(gr_resource_wait(resource, GR_WAIT_FOREVER));
+    assert_ok(gr_resource_wait(resource, 0));
+    ck_assert_uint_le(fault->calls("cuEventRecord"), 1);
+    must_release(must_map(resource));
+    assert_ok(gr_resource_wait(resource, GR_WAIT_FOREVER));
+    end_resource();
+}
+END_TEST
+
 static void build(Suite *suite)
 {
     add_tests(add_vulkan_case(suite, "imports"), an_import_that_fails_leaves_the_descriptor,
@@ -249,10 +274,11 @@ static void build(Suite *suite)
               a_buffer_or_image_that_cannot_be_imported_is_not_left,
               a_semaphore_that_cannot_be_imported_is_not_left);
 
-    add_tests(
-        add_vulkan_case(suite, "maps and releases"), a_map_whose_wait_fails_can_be_tried_again,
-        a_release_whose_signal_fails_can_be_tried_again,
-        a_release_whose_event_fails_can_be_tried_again, a_point_by_hand_that_fails_has_no_value);
+    add_tests(add_vulkan_case(suite, "maps and releases"),
+              a_map_whose_wait_fails_can_be_tried_again,
+              a_release_whose_signal_fails_can_be_tried_again,
+              a_release_whose_event_fails_can_be_tried_again,
+              a_point_by_hand_that_fails_has_no_value, a_caller_that_only_looks_asks_one_event);
     add_vulkan_end(suite);
 }
 

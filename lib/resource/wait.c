@@ -9,7 +9,6 @@
 /* An event after the last release. */
 struct last {
     CUevent event; /* NULL: there was no work */
-    bool owned;    /* it was recorded for this wait, which destroys it */
     bool new;      /* it was recorded for this wait */
 };
 
@@ -36,17 +35,39 @@ static gr_status record_end(gr_resource *resource)
 static gr_status mark_stream(gr_resource *resource, struct last *last)
 {
     gr_status status = GR_OK;
-    if (!resource->released_on)
+    if (!resource->released_on || gr_driver()->StreamQuery(resource->released_on) == CUDA_SUCCESS)
         return GR_OK;
-    if (!resource->end_is_recorded) {
-        if (gr_driver()->StreamQuery(resource->released_on) == CUDA_SUCCESS)
-            return GR_OK;
-        status = record_end(resource);
-        last->new = true;
-    }
+    status = record_end(resource);
+    last->new = true;
     if (status == GR_OK)
         last->event = resource->end;
     return status;
+}
+
+/*
+ * What the backend has to tell. An event of the resource's own is kept for the next question: one
+ * that is recorded anew passes a while after the work, and a caller that only looks would see none
+ * pass on a GPU that others use, too.
+ */
+static gr_status ask_backend(gr_resource *resource, struct last *last)
+{
+    gr_status status = resource->backend->last_work(resource, &last->event, &last->new);
+    if (!last->event || !last->new)
+        return status;
+    if (resource->end)
+        gr_driver()->EventDestroy(resource->end);
+    resource->end = last->event;
+    resource->end_is_recorded = true;
+    return status;
+}
+
+static gr_status find_last(gr_resource *resource, struct last *last)
+{
+    if (resource->end_is_recorded) {
+        last->event = resource->end;
+        return GR_OK;
+    }
+    return resource->backend->last_work ? ask_backend(resource, last) : mark_stream(resource, last);
 }
 
 /* An event that was just recorded passes a moment later even where there is nothing left to do. */
@@ -90,22 +111,15 @@ static gr_status check_waitable(const gr_resource *resource, const char *call)
 gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms)
 {
     bool pushed;
-    struct last last = {NULL, false, false};
+    struct last last = {NULL, false};
     gr_status status = check_waitable(resource, __func__);
     if (status == GR_OK)
         status = gr_context_enter(&resource->context, &pushed, __func__);
     if (status != GR_OK)
         return status;
-    if (resource->backend->last_work) {
-        status = resource->backend->last_work(resource, &last.event, &last.owned);
-        last.new = last.owned;
-    } else {
-        status = mark_stream(resource, &last);
-    }
+    status = find_last(resource, &last);
     if (status == GR_OK && last.event)
         status = wait_for(&last, timeout_ms, __func__);
-    if (last.event && last.owned)
-        gr_driver()->EventDestroy(last.event);
     gr_context_leave(pushed);
     return status;
 }
