@@ -4,7 +4,8 @@
 # test_farm.sh: examples/farm by one rank and by several, with ranks that are slow, killed or fail.
 # It takes the CUDA driver that the environment names; run-test sets it.
 #
-# GR_EXAMPLES  the folder of the programs; default examples, as in the build folder
+# GR_EXAMPLES     the folder of the programs; default examples, as in the build folder
+# GR_TEST_FAULTS  if set, a kernel fails on a GPU, too, whose OpenGL may be of no use from then on
 
 # Lists of options are meant to be split:
 # shellcheck disable=SC2086
@@ -88,6 +89,13 @@ says() {
             return 1
         fi
     done
+}
+
+# skip NAME REASON...
+skip() {
+    begin "$1"
+    shift
+    echo "skipped: $name: $*"
 }
 
 # frames_of RANK: how many it did, by what was printed; 0 if nothing was.
@@ -216,14 +224,18 @@ check write_fails_no_half 0 test -z "$(find taken -name '.frame-00000003*')"
 # Catches: a rank that waited for good for a picture whose kernel had failed. Alone, so that nothing
 # but itself ends it. Only where CUDA and OpenGL share semaphores, on a GPU, is there such a wait:
 # the software driver's kernels end the process themselves, and so it did before.
-check kernel_fails bad timeout -k 5 60 "$farm" --size 32x24 --mesh 8 --work 50000 --frames 3 \
-    --in-flight 1 --broken 3 --no-files &&
-    case ${GR_CUDA_DRIVER-} in
-    soft) says err 'kernel sea_at' 'which is NULL plus' ;;
-    *) says err 'Cannot run the kernel' 'ends the job' ;;
-    esac
-check kernel_fails_two bad mpirun -n 2 "$farm" --size 32x24 --mesh 8 --work 50000 --frames 6 \
-    --in-flight 1 --broken 5 --no-files
+broken='--size 32x24 --mesh 8 --work 50000 --in-flight 1 --no-files'
+if [ "${GR_CUDA_DRIVER-}" != soft ] && [ -z "${GR_TEST_FAULTS-}" ]; then
+    skip kernel_fails "after a kernel that failed NVIDIA's driver 580 draws nothing in some OpenGL" \
+        "contexts of every later program; GR_TEST_FAULTS=1 runs it"
+else
+    check kernel_fails bad timeout -k 5 60 "$farm" $broken --frames 3 --broken 3 &&
+        case ${GR_CUDA_DRIVER-} in
+        soft) says err 'kernel sea_at' 'which is NULL plus' ;;
+        *) says err 'Cannot run the kernel' 'ends the job' ;;
+        esac
+    check kernel_fails_two bad mpirun -n 2 "$farm" $broken --frames 6 --broken 5
+fi
 check driver_missing bad mpirun -n 1 "$farm" $small --frames 12 --out none : \
     -n 1 env GR_CUDA_DRIVER="$work/none.so" "$farm" $small --frames 12 --out none &&
     says err none.so 'That was rank 1'
