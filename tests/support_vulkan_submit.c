@@ -116,8 +116,7 @@ void vulkan_submits_begin(void)
 
 /*
  * After a case that failed a submit may wait for what nobody signals any more, and no object of it
- * can be
- *    destroyed: then the whole program ends.
+ * can be destroyed: then the whole program ends.
  */
 void vulkan_submits_end(void)
 {
@@ -128,7 +127,8 @@ void vulkan_submits_end(void)
             pthread_join(gates[i].opener, NULL);
     if (fence_count > 0 && vk.WaitForFences(vk.h->device, (uint32_t)fence_count, fences, VK_TRUE,
                                             MOST_NS) != VK_SUCCESS) {
-        fprintf(stderr, "Vulkan's queue is stuck after the case: the program can't go on\n");
+        fprintf(stderr, "Vulkan's queue is stuck after a case of \"%s\": the program can't go on\n",
+                tcase_name());
         _exit(1);
     }
     vulkan_finish();
