@@ -231,6 +231,8 @@ if [ $vulkan = 0 ]; then
 else
     skip probe_vulkan "there is no Vulkan on CUDA device 0"
 fi
+# The kernels are PTX, which a GPU's driver compiles.
+if [ "$behind" = soft ]; then says '"kernel": "no"'; else says '"kernel": "yes"'; fi
 cp out probed.json
 if command -v python3 >/dev/null; then
     check probe_schema 0 python3 validate.py probed.json "$schema"

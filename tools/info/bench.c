@@ -15,6 +15,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include <grinterop/egl.h>
@@ -93,9 +94,10 @@ static bool measure_frames(struct bench *bench, const struct way *way, struct sp
 static void say_failure(const struct bench *bench, const char *id, const char *label)
 {
     if (bench->failed)
-        say(id, MARK_BAD, label,
-            "%s failed. grinterop-info --probe tries the way without a clock, and says more.",
-            bench->failed);
+        say(id, MARK_BAD, label, "%s failed. %s", bench->failed,
+            strcmp(bench->failed, "cuModuleLoadData") == 0
+                ? "The driver's compiler may be missing: libnvidia-ptxjitcompiler.so.1."
+                : "grinterop-info --probe tries the way without a clock, and says more.");
     else
         say_error(id, label);
 }

@@ -19,7 +19,6 @@ struct bench {
     const gr_cuda_api *cu;
     gr_cuda_context *context;
     CUstream stream;
-    CUmodule module;
     CUfunction kernel;  /* NULL: a fill in its place, as kernels of this form need a GPU */
     const char *failed; /* the call that failed first, if it was none of grinterop's; else NULL */
 };

@@ -232,8 +232,10 @@ static bool exchange(struct probe_try *t, unsigned transport)
     struct object object = {.image = image,
                             .bytes = image ? PROBE_IMAGE_BYTES : PROBE_BUFFER_BYTES};
     bool good = make_object(t, &object, transport);
-    for (unsigned round = 0; good && round < PROBE_ROUNDS; round++)
+    for (unsigned round = 0; good && round < PROBE_ROUNDS; round++) {
+        t->by_kernel = round % 2;
         good = cuda_sees_opengl(t, &object, round) && opengl_sees_cuda(t, &object, round);
+    }
     delete_object(&object);
     return good;
 }

@@ -27,6 +27,10 @@ struct probe_try {
     const gr_cuda_api *cu;
     gr_cuda_context *context;
     CUstream stream;
+    CUfunction kernel;   /* that copies; NULL: there is none, as on the software driver */
+    CUdeviceptr staging; /* CUDA's own memory for it, PROBE_BUFFER_BYTES */
+    bool by_kernel;      /* the next bytes of a buffer go by it, if it is there */
+    bool kernel_ran;
     unsigned char sent[PROBE_BUFFER_BYTES], got[PROBE_BUFFER_BYTES];
     char failure[1200]; /* why it does not work, and what to do */
     const char *error;  /* the name of the library's class; NULL: the library did not refuse */
@@ -45,7 +49,7 @@ bool probe_not_made(struct probe_try *t);
 /* By what the driver answered to a copy that grinterop does not wrap; true: it made it. */
 bool probe_is_cuda_fine(struct probe_try *t, CUresult result, const char *call);
 
-/* ---- CUDA's side ----------------------------------------------------------------------------- */
+/* ---- CUDA's side (probe_cuda.c) -------------------------------------------------------------- */
 
 /* Makes the CUDA context current, which has a stream. */
 bool probe_cuda(struct probe_try *t);

@@ -88,6 +88,7 @@ static bool exchange(struct probe_try *t, const struct probe_vulkan *vk)
     struct pair pair = {{NULL, NULL}, 0};
     bool good = make_pair(t, vk, &pair) && submit(t, vk, &pair, VK_NULL_HANDLE);
     for (unsigned i = 0; good && i < 2 * PROBE_ROUNDS; i++) {
+        t->by_kernel = i >= 2;
         probe_pattern(t, i);
         good = take_turn(t, vk, &pair, i % 2);
     }
