@@ -348,7 +348,12 @@ else
     check two 0 "$info" --probe --json && is true cuda/device/1 opengl/0/cuda/1/copy &&
         is null cuda/peer/0/1 cuda/peer/1/0 && is true probe/opengl/0/cuda/1/buffer/copy \
         probe/opengl/0/cuda/1/ring
+    if grep -F '"reaches": "yes"' out >/dev/null; then is true probe/cuda/0/cuda/1/peer; fi
     if [ "$behind" = soft ]; then is true probe/opengl/0/cuda/1/buffer/peer; fi
+fi
+if [ "$behind" = soft ] && [ -e "$failing" ]; then
+    check two_bytes 3 broken cuMemcpyPeerAsync=0 --probe --json &&
+        is false probe/cuda/0/cuda/1/peer && says "access control (ACS)"
 fi
 unset GR_SOFT_DEVICES
 

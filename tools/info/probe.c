@@ -12,6 +12,7 @@ static const struct {
     [PROBE_RENDERER] = {"renderer", "OpenGL on EGL device"},
     [PROBE_GLX] = {"glx", "OpenGL of the display"},
     [PROBE_VULKAN] = {"vulkan", "Vulkan on CUDA device"},
+    [PROBE_CUDA] = {"cuda", "CUDA devices"},
 };
 #define APIS (sizeof(apis) / sizeof(apis[0]))
 
@@ -88,6 +89,7 @@ static const struct {
     {"image/copy", "a texture by way of host memory (copy)"},
     {"buffer", "a buffer that CUDA imports"},
     {"image", "an image that CUDA imports"},
+    {"peer", "each reaches the memory of the other one"},
     {"ring", "a ring with several frames under way"},
 };
 
@@ -105,7 +107,8 @@ void probe_label(const struct probe *probe, char *label, size_t size)
     if (probe->api != PROBE_GLX)
         snprintf(device, sizeof(device), " %d", probe->device);
     if (probe->cuda_device != usual_device(probe))
-        snprintf(cuda, sizeof(cuda), ", CUDA on %d", probe->cuda_device);
+        snprintf(cuda, sizeof(cuda), probe->api == PROBE_CUDA ? " and %d" : ", CUDA on %d",
+                 probe->cuda_device);
     snprintf(label, size, "%s%s%s%s: %s", probe->software ? "the software driver, " : "",
              apis[probe->api].words, device, cuda, words_of(probe->what));
 }

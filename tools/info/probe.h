@@ -6,6 +6,7 @@
  *     probe/opengl/0/cuda/1/buffer/peer       the same with CUDA on device 1, from GPU to GPU
  *     probe/renderer/2/image/copy             OpenGL on EGL device 2, its image, by copy
  *     probe/glx/0/buffer/interop              OpenGL of the display, which windows have
+ *     probe/cuda/0/cuda/1/peer                two GPUs, each of which reaches the other's memory
  *     probe/software/vulkan/0/buffer          on the software driver, though another one is there
  */
 #ifndef INFO_PROBE_H
@@ -14,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum probe_api { PROBE_OPENGL, PROBE_RENDERER, PROBE_GLX, PROBE_VULKAN };
+enum probe_api { PROBE_OPENGL, PROBE_RENDERER, PROBE_GLX, PROBE_VULKAN, PROBE_CUDA };
 
 struct probe {
     bool software; /* on the software driver, beside the one that programs get */

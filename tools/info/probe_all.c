@@ -24,6 +24,28 @@ static void probe_what(const struct child_rules *rules, struct report *report, s
     probe_one(rules, report, &probe);
 }
 
+/* ---- CUDA ------------------------------------------------------------------------------------ */
+
+static bool reaches(const struct report *report, int from, int to)
+{
+    char id[48];
+    snprintf(id, sizeof(id), "cuda/peer/%d/%d", from, to);
+    const struct finding *peer = report_find(report, SECTION_CUDA, id);
+    return peer && strcmp(finding_fact(peer, "reaches"), "yes") == 0;
+}
+
+/* Each pair once, as a probe goes both ways. */
+static void probe_pairs(const struct child_rules *rules, struct report *report, int count)
+{
+    struct probe probe = {.api = PROBE_CUDA};
+    for (probe.device = 0; probe.device < count; probe.device++)
+        for (int other = probe.device + 1; other < count; other++) {
+            probe.cuda_device = other;
+            if (reaches(report, probe.device, other) && reaches(report, other, probe.device))
+                probe_what(rules, report, probe, "peer");
+        }
+}
+
 /* ---- OpenGL ---------------------------------------------------------------------------------- */
 
 /* Whether the finder said that it does not work, and so why: "opengl/0/shared". */
@@ -115,9 +137,7 @@ static void probe_vulkan_device(const struct child_rules *rules, struct report *
     probe_what(rules, report, probe, "image");
     probe_what(rules, report, probe, "ring");
     probe.cuda_device = (device + 1) % count;
-    snprintf(id, sizeof(id), "cuda/peer/%d/%d", probe.cuda_device, device);
-    const struct finding *peer = report_find(report, SECTION_CUDA, id);
-    if (count > 1 && peer && strcmp(finding_fact(peer, "reaches"), "yes") == 0)
+    if (count > 1 && reaches(report, probe.cuda_device, device))
         probe_what(rules, report, probe, "buffer");
 }
 
@@ -149,6 +169,7 @@ static void count_probes(struct report *report)
 void probe_all(const struct child_rules *rules, struct report *report)
 {
     int count = report_devices(report);
+    probe_pairs(rules, report, count);
     for (int i = 0; i < count; i++)
         probe_opengl_device(rules, report, i, count);
     probe_renderers(rules, report);

@@ -65,6 +65,8 @@ static bool run(struct probe_try *t)
     if (t->probe->api == PROBE_VULKAN)
         return probe_vulkan(t);
 #endif
+    if (t->probe->api == PROBE_CUDA)
+        return probe_peer(t);
 #ifdef INFO_OPENGL
     if (t->probe->api != PROBE_VULKAN)
         return probe_opengl(t);

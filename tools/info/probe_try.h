@@ -74,5 +74,7 @@ bool probe_opengl(struct probe_try *t);
 bool probe_opengl_ring(struct probe_try *t);
 /* Vulkan's (probe_vulkan.c). */
 bool probe_vulkan(struct probe_try *t);
+/* Two GPUs without graphics (probe_peer.c). */
+bool probe_peer(struct probe_try *t);
 
 #endif
