@@ -226,8 +226,8 @@ check write_fails_no_half 0 test -z "$(find taken -name '.frame-00000003*')"
 # the software driver's kernels end the process themselves, and so it did before.
 broken='--size 32x24 --mesh 8 --work 50000 --in-flight 1 --no-files'
 if [ "${GR_CUDA_DRIVER-}" != soft ] && [ -z "${GR_TEST_FAULTS-}" ]; then
-    skip kernel_fails "after a kernel that failed NVIDIA's driver 580 draws nothing in some OpenGL" \
-        "contexts of every later program; GR_TEST_FAULTS=1 runs it"
+    skip kernel_fails "after a kernel that failed NVIDIA's driver 580 draws nothing in some" \
+        "OpenGL contexts of every later program; GR_TEST_FAULTS=1 runs it"
 else
     check kernel_fails bad timeout -k 5 60 "$farm" $broken --frames 3 --broken 3 &&
         case ${GR_CUDA_DRIVER-} in
