@@ -19,19 +19,16 @@
 #include <grinterop/gl.h>
 #include <grinterop/ring.h>
 
-#include "kernel_image.h"
 #include "output.h"
 #include "particles.h"
+#include "particles_cuda.h"
 #include "particles_view.h"
 #include "png_file.h"
 #include "session.h"
 #include "tools/options.h"
-
-KERNEL_IMAGE(particles);
+#include "transport.h"
 
 enum { MOST_IN_FLIGHT = 64 };
-
-static const float STEP = 1.0f / 60.0f;
 
 struct options {
     int width, height, particles;
@@ -45,11 +42,7 @@ struct options {
 struct show {
     struct session session;
     struct particles_view view;
-    CUmodule module;
-    CUfunction scatter, advance;
-    CUdeviceptr particles; /* CUDA's own memory: only what is drawn of them is shared */
-    int count;
-    long step; /* so many have been made */
+    struct particles_cuda flow;
     unsigned char *pixels;
 
     /* in order */
@@ -65,44 +58,9 @@ struct show {
 
 typedef bool (*frame_fn)(struct show *);
 
-/* ---- CUDA's work ----------------------------------------------------------------------------- */
-
-static bool launch(const struct show *show, CUfunction kernel, void *arguments[])
-{
-    const unsigned blocks = ((unsigned)show->count + 255) / 256;
-    return cuda_ok(show->session.cuda->LaunchKernel(kernel, blocks, 1, 1, 256, 1, 1, 0,
-                                                    show->session.stream, arguments, NULL),
-                   "start a kernel");
-}
-
-/* One step; `sparks` may be 0. */
-static bool advance(struct show *show, CUdeviceptr sparks, float step)
-{
-    float time = (float)++show->step * STEP;
-    void *arguments[] = {&show->particles, &sparks, &show->count, &time, &step};
-    return launch(show, show->advance, arguments);
-}
-
-/* As at the start, with everybody on the way who is there on average. */
-static bool start(struct show *show)
-{
-    enum { STEPS = 90 };
-    void *arguments[] = {&show->particles, &show->count};
-    if (!launch(show, show->scatter, arguments))
-        return false;
-    show->step = 0;
-    for (int i = 0; i < STEPS; i++) {
-        show->step += 2;
-        if (!advance(show, 0, 3 * STEP))
-            return false;
-    }
-    particles_view_clear(&show->view);
-    return true;
-}
-
 static void draw(const struct show *show, unsigned array)
 {
-    particles_view_draw(&show->view, array, (float)show->step * STEP);
+    particles_view_draw(&show->view, array, particles_cuda_time(&show->flow));
 }
 
 /* ---- The hand-over --------------------------------------------------------------------------- */
@@ -114,7 +72,7 @@ static bool frame_in_order(struct show *show)
         GR_AUTO(gr_buffer) *buffer = gr_map(show->sparks, show->session.stream);
         if (!buffer)
             return failed_to("map the buffer");
-        if (!advance(show, gr_buffer_ptr(buffer), STEP))
+        if (!particles_cuda_advance(&show->flow, gr_buffer_ptr(buffer)))
             return false;
     }
     draw(show, show->array);
@@ -130,7 +88,7 @@ static bool frame_in_flight(struct show *show)
     const gr_slot *slot;
     if (gr_ring_acquire_write(show->ring, show->session.stream, &slot, 1, 0) != GR_OK)
         return failed_to("take a slot to write to");
-    if (!advance(show, gr_buffer_ptr(slot->buffer), STEP)) {
+    if (!particles_cuda_advance(&show->flow, gr_buffer_ptr(slot->buffer))) {
         gr_ring_cancel_write(show->ring, &slot, 1);
         return false;
     }
@@ -254,20 +212,6 @@ static bool measure(struct show *show, frame_fn frame, int frames, double *rate)
     return true;
 }
 
-static const char *transport_name(gr_transport transport)
-{
-    switch (transport) {
-    case GR_TRANSPORT_INTEROP:
-        return "interop";
-    case GR_TRANSPORT_SHARED:
-        return "shared";
-    case GR_TRANSPORT_PEER:
-        return "peer";
-    default:
-        return "copy";
-    }
-}
-
 static bool measure_both(struct show *show, int frames)
 {
     double in_order = 0, in_flight = 0;
@@ -283,41 +227,25 @@ static bool measure_both(struct show *show, int frames)
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
-static bool load_kernels(struct show *show)
-{
-    const gr_cuda_api *cuda = show->session.cuda;
-    return kernel_image_load(&particles_image, &show->module) &&
-           cuda_ok(cuda->ModuleGetFunction(&show->scatter, show->module, "scatter"),
-                   "find a kernel") &&
-           cuda_ok(cuda->ModuleGetFunction(&show->advance, show->module, "advance"),
-                   "find a kernel") &&
-           cuda_ok(cuda->MemAlloc(&show->particles, (size_t)show->count * sizeof(float4)),
-                   "allocate memory for the particles");
-}
-
 static bool open_show(struct show *show, const struct options *options)
 {
     const size_t size = (size_t)options->particles * sizeof(struct spark);
-    show->count = options->particles;
     show->pixels = output_pixels(options->width, options->height);
     if (!show->pixels)
         return false;
     return session_open(&show->session) &&
-           particles_view_init(&show->view, options->width, options->height, show->count) &&
+           particles_view_init(&show->view, options->width, options->height, options->particles) &&
            share_in_order(show, size) && share_in_flight(show, size, options->in_flight) &&
-           load_kernels(show);
+           particles_cuda_open(&show->flow, &show->session, options->particles) &&
+           particles_cuda_start(&show->flow);
 }
 
 /* Backwards: what CUDA knows of the buffers ends before OpenGL's buffers do. */
 static void close_show(struct show *show)
 {
-    const gr_cuda_api *cuda = show->session.cuda;
     gr_ring_free(show->ring);
     gr_resource_free(show->sparks);
-    if (show->particles != 0)
-        cuda->MemFree(show->particles);
-    if (show->module)
-        cuda->ModuleUnload(show->module);
+    particles_cuda_close(&show->flow);
     if (show->buffer != 0) {
         glDeleteVertexArrays(show->slots, show->arrays);
         glDeleteVertexArrays(1, &show->array);
@@ -361,7 +289,7 @@ int main(int argc, char **argv)
     read_options(argc, argv, &options);
 
     struct show show = {0};
-    const bool done = open_show(&show, &options) && start(&show) &&
+    const bool done = open_show(&show, &options) &&
                       (options.frames == 0 || make_pictures(&show, &options)) &&
                       (options.measured == 0 || measure_both(&show, options.measured));
     close_show(&show);

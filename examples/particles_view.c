@@ -148,7 +148,8 @@ void particles_view_clear(const struct particles_view *v)
 static void draw_points(const struct particles_view *v, unsigned array, float time)
 {
     const float angle = 0.6f + 0.22f * time, target[3] = {0.0f, -0.03f, 0.0f};
-    const float eye[3] = {3.3f * sinf(angle), 0.8f, 3.3f * cosf(angle)};
+    float eye[3] = {3.3f * sinf(angle), 0.8f, 3.3f * cosf(angle)};
+    orbit_eye(&v->orbit, target, eye);
     const struct matrix camera =
         matrix_multiply(matrix_perspective(0.66f, (float)v->width / (float)v->height, 0.1f, 20.0f),
                         matrix_look_at(eye, target));

@@ -9,10 +9,12 @@
 #include <stdbool.h>
 
 #include "offscreen.h"
+#include "orbit.h"
 #include "screen.h"
 
 struct particles_view {
     int width, height, count;
+    struct orbit orbit;             /* moves the camera; may be changed */
     unsigned light, light_target;   /* a texture of floats with its framebuffer */
     unsigned points, fade, develop; /* programs */
     struct screen screen;
