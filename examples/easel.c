@@ -73,8 +73,8 @@ static bool upload(struct easel *easel, const struct picture *picture)
                 limit, limit, picture->width, picture->height);
         return false;
     }
-    uint16_t *pixels = premultiply(picture);
-    if (!pixels) {
+    uint16_t *pixels = picture->pixels ? premultiply(picture) : NULL;
+    if (picture->pixels && !pixels) {
         fprintf(stderr, "Not enough memory for the picture.\n");
         return false;
     }
@@ -116,9 +116,10 @@ static struct matrix camera_at(const struct easel *easel, float aspect, float de
     const float w = easel->half_width, h = easel->half_height;
     /* With some space left, and so far away that its near side is seen to the end too. */
     const float away = 1.22f * fmaxf(h / slope, w * c / (slope * aspect)) + 0.9f * w * fabsf(s);
-    const float eye[3] = {away * s, 0.07f * away, away * c};
     const float target[3] = {0.28f * w * s, -0.10f * h, 0.0f};
-    return matrix_multiply(matrix_perspective(view, aspect, 0.1f, away + 10.0f),
+    float eye[3] = {away * s, 0.07f * away, away * c};
+    orbit_eye(&easel->orbit, target, eye);
+    return matrix_multiply(matrix_perspective(view, aspect, 0.1f, 4.0f * away + 10.0f),
                            matrix_look_at(eye, target));
 }
 

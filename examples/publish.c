@@ -83,15 +83,8 @@ static bool show_tensor(struct show *show)
 /* The easel has a texture for a picture of that size; what is in it does not matter. */
 static bool share_texture(struct show *show, const struct options *o)
 {
-    struct picture empty = {.width = o->tensor_width, .height = o->tensor_height};
-    empty.pixels = calloc((size_t)empty.width * (size_t)empty.height, 4 * sizeof(*empty.pixels));
-    if (!empty.pixels) {
-        fprintf(stderr, "Not enough memory for the picture.\n");
-        return false;
-    }
-    const bool made = easel_init(&show->easel, &empty);
-    picture_free(&empty);
-    if (!made)
+    const struct picture empty = {.width = o->tensor_width, .height = o->tensor_height};
+    if (!easel_init(&show->easel, &empty))
         return false;
     show->texture = gr_from_gl_image(show->easel.texture, GL_TEXTURE_2D, GR_SURFACE_LOAD_STORE);
     return show->texture || failed_to("register the texture with CUDA");
