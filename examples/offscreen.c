@@ -107,6 +107,14 @@ void offscreen_read_into(const struct offscreen *target, unsigned buffer)
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
 }
 
+void offscreen_show(const struct offscreen *target)
+{
+    const int w = target->width, h = target->height;
+    resolve(target);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
+    glBlitFramebuffer(0, 0, w, h, 0, 0, w, h, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+}
+
 void offscreen_free(struct offscreen *target)
 {
     if (target->drawn == 0)

@@ -29,6 +29,9 @@ void offscreen_read(const struct offscreen *target, unsigned char *pixels);
  */
 void offscreen_read_into(const struct offscreen *target, unsigned buffer);
 
+/* Copies it into the window that OpenGL's context belongs to. */
+void offscreen_show(const struct offscreen *target);
+
 /* Zeros are fine. */
 void offscreen_free(struct offscreen *target);
 

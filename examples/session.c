@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#include <grinterop/gl.h>
+
 bool failed_to(const char *doing)
 {
     fprintf(stderr, "Cannot %s: ", doing);
@@ -70,6 +72,16 @@ static bool load_driver(struct session *s)
 bool session_open_cuda(struct session *s)
 {
     return load_driver(s) && open_cuda(s, 0) && introduce(s);
+}
+
+bool session_open_current(struct session *s)
+{
+    int device = 0;
+    if (!load_driver(s))
+        return false;
+    if (gr_gl_cuda_device(&device) != GR_OK)
+        device = 0;
+    return open_cuda(s, device) && introduce(s);
 }
 
 bool session_open(struct session *s)

@@ -25,6 +25,12 @@ struct session {
 bool session_open(struct session *session);
 bool session_open_cuda(struct session *session); /* the same without OpenGL */
 
+/*
+ * The same for the OpenGL context that is current: CUDA on the device that draws there, or on its
+ * first one where none of its devices does.
+ */
+bool session_open_current(struct session *session);
+
 /* The same with OpenGL on the CUDA device of that number, and it prints nothing but errors. */
 bool session_open_device(struct session *session, int device);
 

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * viewer: what CUDA computes, live in a window of GLFW's, on X11 or Wayland. OpenGL draws it in a
+ * context by GLX or EGL. The title has the frame time and how the bytes come; keys change the scene
+ * and write stills, the mouse turns and zooms.
+ */
+#define _GNU_SOURCE
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+#include "output.h"
+#include "png_file.h"
+#include "tools/options.h"
+#include "viewer_renderer.h"
+
+/* Of a frame where --frames counts them, in seconds. */
+static const double STEP = 1.0 / 60.0;
+
+struct show {
+    const struct viewer_options *options;
+    const struct viewer_renderer *renderer;
+    void *drawing; /* the renderer's own */
+    struct viewer_window window;
+    struct viewer_frame frame;
+    double time;  /* of the scene */
+    double clock; /* when the last frame was begun */
+    int frames, stills;
+
+    /* since the title was written */
+    double titled;
+    int counted;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A number key of a scene that there is. */
+static void choose_scene(struct show *show)
+{
+    const unsigned number = show->window.number;
+    for (unsigned i = 0; show->renderer->scenes[i]; i++)
+        if (i + 1 == number)
+            show->frame.scene = (int)i;
+}
+
+static void move_time(struct show *show)
+{
+    const double last = show->clock;
+    show->clock = now();
+    if (!show->window.paused && show->frames > 0)
+        show->time += show->options->frames > 0 ? STEP : show->clock - last;
+    show->frame.time = (float)show->time;
+}
+
+static bool write_still(struct show *show)
+{
+    char path[PATH_MAX];
+    const struct viewer_frame *frame = &show->frame;
+    const char *name = show->options->still;
+    if (show->options->frames == 0) {
+        if (!output_numbered(path, sizeof(path), name, ++show->stills))
+            return false;
+        name = path;
+    }
+    if (!png_file_write(name, frame->width, frame->height, frame->pixels))
+        return false;
+    output_report(name, frame->width, frame->height);
+    fflush(stdout);
+    return true;
+}
+
+static bool draw_frame(struct show *show)
+{
+    struct viewer_frame *frame = &show->frame;
+    const bool last = ++show->frames == show->options->frames;
+    const bool still = show->window.still || last;
+    frame->width = show->window.width;
+    frame->height = show->window.height;
+    frame->orbit = show->window.orbit;
+    frame->pixels = still ? output_pixels(frame->width, frame->height) : NULL;
+    const bool done = (frame->pixels || !still) && show->renderer->draw(show->drawing, frame) &&
+                      (!still || write_still(show));
+    free(frame->pixels);
+    show->window.still = false;
+    show->window.ended = show->window.ended || last;
+    return done;
+}
+
+/* Twice a second: the mean of the frames since. */
+static void write_title(struct show *show)
+{
+    const double passed = show->clock - show->titled;
+    char pace[32] = "paused", how[128] = "", title[256];
+    show->counted++;
+    if (show->frames > 1 && passed < 0.5)
+        return;
+    if (!show->window.paused)
+        snprintf(pace, sizeof(pace), "%.1f ms a frame", 1000.0 * passed / show->counted);
+    show->renderer->describe(show->drawing, how, sizeof(how));
+    snprintf(title, sizeof(title), "%s, %s, %s", show->renderer->scenes[show->frame.scene], pace,
+             how);
+    glfwSetWindowTitle(show->window.glfw, title);
+    show->titled = show->clock;
+    show->counted = 0;
+}
+
+static bool run(struct show *show)
+{
+    show->clock = show->titled = now();
+    while (viewer_window_listen(&show->window), !show->window.ended) {
+        choose_scene(show);
+        move_time(show);
+        if (!draw_frame(show))
+            return false;
+        write_title(show);
+    }
+    return true;
+}
+
+static bool open_show(struct show *show)
+{
+    const struct viewer_options *o = show->options;
+    if (!viewer_window_open(&show->window, (enum viewer_api)o->api, o->width, o->height))
+        return false;
+    show->window.paused = o->paused;
+    show->time = o->time;
+    show->frame.scene = o->scene;
+    show->drawing = show->renderer->open(&show->window, o);
+    return show->drawing;
+}
+
+static void read_options(int argc, char **argv, struct viewer_options *o)
+{
+    static const char *const apis[] = {
+        [VIEWER_NATIVE] = "native", [VIEWER_EGL] = "egl", [VIEWER_VULKAN] = NULL};
+    const struct option_row rows[] = {
+        {"scene", 0, "NAME", "surface, particles, filter or tensor: the scene to begin with",
+         .choice = {&o->scene, viewer_gl.scenes}},
+        {"context", 'c', "NAME", "native or egl: what makes OpenGL's context; on X11 native is GLX",
+         .choice = {&o->api, apis}},
+        {"size", 's', "WxH", "of the window", .size = {&o->width, &o->height}},
+        {"mesh", 'm', "N", "vertices along each side of the surface", .whole = {&o->mesh, 2, 2048}},
+        {"particles", 'n', "N", "how many", .whole = {&o->particles, 1, 4194304}},
+        {"tensor", 0, "WxH", "the tensor's size", .size = {&o->tensor_width, &o->tensor_height}},
+        {"time", 't', "T", "the moment to begin with, in seconds", .real = {&o->time, -1000, 1000}},
+        {"paused", 'p', NULL, "begin with the time standing still", .flag = &o->paused},
+        {"frames", 'f', "N", "end after so many, 60 to a second of the scene, with a still",
+         .whole = {&o->frames, 1, 1000000}},
+        {"still", 'o', "FILE", "the still of --frames; the key s writes FILE-0001.png and so on",
+         .text = &o->still},
+        {0},
+    };
+    options_read(argc, argv, "viewer", rows,
+                 "Shows in a window what CUDA writes and OpenGL draws. Keys: 1 to 4 choose the "
+                 "scene, space stops the time, s writes a still, r takes back what the mouse did, "
+                 "q ends. The mouse turns the camera with its left button, and its wheel zooms.",
+                 "CUDA computes on the device that draws the window, or without a GPU on the "
+                 "software CUDA driver, which GR_CUDA_DRIVER=soft in the environment also asks "
+                 "for.");
+}
+
+int main(int argc, char **argv)
+{
+    struct viewer_options options = {.width = 1280,
+                                     .height = 720,
+                                     .mesh = 512,
+                                     .particles = 131072,
+                                     .tensor_width = 1920,
+                                     .tensor_height = 1080,
+                                     .still = "viewer.png"};
+    read_options(argc, argv, &options);
+
+    struct show show = {.options = &options, .renderer = &viewer_gl};
+    const bool done = open_show(&show) && run(&show);
+    const bool silent = show.renderer->close(show.drawing);
+    viewer_window_close(&show.window);
+    return done && silent ? EXIT_SUCCESS : EXIT_FAILURE;
+}

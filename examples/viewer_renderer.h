@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the viewer's renderers have in common.
+ */
+#ifndef VIEWER_RENDERER_H
+#define VIEWER_RENDERER_H
+
+#include <stddef.h>
+
+#include "viewer_window.h"
+
+struct viewer_options {
+    int width, height;
+    int scene;
+    int api; /* an enum viewer_api */
+    int frames;
+    int mesh, particles, tensor_width, tensor_height;
+    double time;
+    bool paused;
+    const char *still;
+};
+
+/* A frame to draw. */
+struct viewer_frame {
+    int width, height;
+    int scene;
+    float time;            /* in seconds */
+    struct orbit orbit;    /* of the camera */
+    unsigned char *pixels; /* room for 3 bytes a pixel (RGB), the top row first; NULL: none asked */
+};
+
+struct viewer_renderer {
+    const char *const *scenes; /* their names; a NULL ends them */
+
+    /* Prints what it draws with. NULL after an error, which has been printed. */
+    void *(*open)(const struct viewer_window *window, const struct viewer_options *options);
+
+    /* Draws a frame and shows it in the window. False after an error. */
+    bool (*draw)(void *renderer, const struct viewer_frame *frame);
+
+    /* For the title: how the last frame's bytes came to the renderer, and who that is. */
+    void (*describe)(const void *renderer, char *text, size_t size);
+
+    /* False if a validation layer had something to say. NULL is fine. */
+    bool (*close)(void *renderer);
+};
+
+extern const struct viewer_renderer viewer_gl;
+
+#endif

@@ -1,0 +1,266 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_viewer.sh: examples/viewer in a window on a screen of Xvfb's, driven by keys and mouse. What
+# the screen shows is compared with the viewer's own stills, and those with what the examples
+# without a window draw. It takes the CUDA driver that the environment names; run-test sets it.
+#
+# GR_EXAMPLES      the folder of the programs; default examples, as in the build folder
+# GR_EXAMPLE_DATA  the folder of the reference pictures; default: beside this script
+# GR_SCREEN_PNG    the program screen_png; default tests/screen_png
+
+# Lists of options are meant to be split:
+# shellcheck disable=SC2086
+
+here=$(cd "$(dirname "$0")" && pwd) || exit 99
+absolute() { case $1 in /*) echo "$1" ;; *) echo "$PWD/$1" ;; esac; }
+examples=$(absolute "${GR_EXAMPLES:-examples}")
+screen_png=$(absolute "${GR_SCREEN_PNG:-tests/screen_png}")
+references=${GR_EXAMPLE_DATA:-$here/reference}
+viewer=$examples/viewer
+compare=$examples/compare_png
+
+cannot() {
+    echo "skipped: $*"
+    exit 77
+}
+if [ ! -x "$viewer" ]; then cannot "viewer was not built: configure found no GLFW"; fi
+if ! "$viewer" --version >/dev/null 2>&1; then cannot "viewer does not start: is libglfw there?"; fi
+if ! command -v Xvfb >/dev/null; then cannot "Xvfb was not found (Debian: xvfb)"; fi
+if ! command -v xdotool >/dev/null; then cannot "xdotool was not found (Debian: xdotool)"; fi
+
+work=$(mktemp -d) || exit 99
+server=
+shown=
+finish() {
+    for process in $shown $server; do kill "$process" 2>/dev/null; done
+    wait
+    rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 99' HUP INT TERM
+cd "$work" || exit 99
+
+checks=0
+failures=0
+
+# fail WORD...: the check that was begun last has failed; says why, with the program's output.
+fail() {
+    failures=$((failures + 1))
+    echo "test_viewer.sh:$checks:F:viewer:$name: $*"
+    sed 's/^/    /' out err live.out live.err 2>/dev/null
+}
+
+# check NAME STATUS COMMAND...: one check, passed if the command ends with that status.
+check() {
+    checks=$((checks + 1))
+    name=$1 wanted=$2
+    shift 2
+    "$@" >out 2>err
+    code=$?
+    if [ $code != "$wanted" ]; then
+        fail "exit status $code instead of $wanted: $*"
+        return 1
+    fi
+}
+
+# says FILE TEXT...: the file holds each text.
+says() {
+    file=$1
+    shift
+    for text in "$@"; do
+        if ! grep -qF -- "$text" "$file"; then
+            fail "does not say \"$text\""
+            return 1
+        fi
+    done
+}
+
+# soon COMMAND...: true as soon as the command is, within a minute; once that was in vain, within
+# seconds.
+patience=600
+soon() {
+    tries=$patience
+    until "$@"; do
+        tries=$((tries - 1))
+        if [ $tries -le 0 ]; then
+            patience=30
+            return 1
+        fi
+        sleep 0.1
+    done
+}
+
+# size FILE: width and height from the PNG header.
+size() { od -An -tu1 -j16 -N8 "$1" | awk '{ print $3 * 256 + $4 "x" $7 * 256 + $8 }'; }
+
+# ---- The screen ----
+
+mkdir screen
+# Without -noreset it begins anew after its last client, and refuses those that come meanwhile.
+Xvfb -displayfd 3 -noreset -screen 0 640x480x24 -fbdir screen -nolisten tcp \
+    3>display >server.out 2>&1 &
+server=$!
+if ! soon test -s display; then
+    sed 's/^/    /' server.out
+    cannot "Xvfb does not start here"
+fi
+DISPLAY=:$(cat display)
+export DISPLAY
+# The settings for programs without a window, which run-test makes. What Mesa keeps until the
+# process ends is not ours.
+unset EGL_PLATFORM WAYLAND_DISPLAY
+export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"
+
+limits='--mean 1.0 --tolerance 8 --share 2.5'
+small='--size 192x120 --mesh 96 --particles 4096 --tensor 93x61'
+
+# ---- A window that is driven ----
+
+# show OPTION...: a viewer in the background, whose window is in $window as soon as it has a title.
+show() {
+    rm -f live-*.png
+    "$viewer" $small --paused --still live.png "$@" >live.out 2>live.err &
+    shown=$!
+    stills=0
+    soon named '^[a-z]*, paused, ' && xdotool mousemove 96 60
+}
+
+# named PATTERN: the window has such a title.
+named() {
+    window=$(xdotool search --onlyvisible --name "$1" 2>/dev/null) && [ -n "$window" ]
+}
+
+has_still() { grep -q "live-$number.png" live.out; }
+
+# still NAME: the key s, and the picture NAME.png that it makes.
+still() {
+    stills=$((stills + 1))
+    number=$(printf '%04d' $stills)
+    check "still_$1" 0 xdotool key s
+    soon has_still || fail "there is no still"
+    mv "live-$number.png" "$1.png"
+}
+
+# screen NAME WIDTH HEIGHT: what the screen shows is the still NAME.png. A frame that was drawn
+# before is the same, since the time stands still.
+seen() {
+    "$screen_png" screen/Xvfb_screen0 "$2" "$3" seen.png &&
+        "$compare" --max 0 seen.png "$1.png"
+}
+screen() {
+    checks=$((checks + 1))
+    name=screen_$1
+    soon seen "$@" >out 2>err || fail "the screen shows something else"
+}
+
+# ended: the key q ends the program, with status 0.
+ended() {
+    check "quit" 0 xdotool key q
+    checks=$((checks + 1))
+    name=status
+    wait "$shown" || fail "the viewer ended with status $?"
+    shown=
+}
+
+# The particles as they are at first, with nothing drawn before.
+check fresh 0 "$viewer" $small --size 240x150 --scene particles --frames 1 -o fresh.png
+
+for context in native egl; do
+    interface=GLX
+    if [ $context = egl ]; then interface=EGL; fi
+    check "surface_$context" 0 "$viewer" $small -c $context --frames 1 -o surface.png &&
+        says out CUDA "by $interface" "$(pwd -P)/surface.png, 192x120"
+    check "surface_picture_$context" 0 \
+        "$compare" $limits surface.png "$references/sinewave.png"
+
+    check "show_$context" 0 show --context $context || continue
+    check "title_$context" 0 \
+        named "^surface, paused, [a-z]*, OpenGL by $interface\$"
+    still first
+    check "first_$context" 0 "$compare" --max 0 surface.png first.png
+    screen first 192 120
+    check drag 0 xdotool mousedown 1 mousemove 130 66 mouseup 1
+    still turned
+    check turned_seen 1 "$compare" --share 20 first.png turned.png
+    screen turned 192 120
+    check back 0 xdotool key r
+    still back
+    check back_same 0 "$compare" --max 0 first.png back.png
+    check wheel 0 xdotool click 4 click 4 click 4
+    still near
+    check near_seen 1 "$compare" --share 20 first.png near.png
+    check wheel_back 0 xdotool click 5 click 5 click 5
+    still far
+    check far_same 0 "$compare" --max 0 first.png far.png
+    check resize 0 xdotool windowsize --sync "$window" 240 150
+    still wide
+    check wide_size 0 test "$(size wide.png)" = 240x150
+    screen wide 240 150
+    check "tensor_$context" 0 xdotool key 4
+    check tensor_title 0 soon named '^tensor, paused'
+    still tensor
+    screen tensor 240 150
+    check "filter_$context" 0 xdotool key 3
+    check filter_title 0 soon named '^filter, paused'
+    still filtered
+    screen filtered 240 150
+    # It begins in the middle, behind the line.
+    check filter_seen 1 "$compare" --share 10 wide.png filtered.png
+    check filter_half 0 "$compare" --share 53 wide.png filtered.png
+    # Its textures are shared anew.
+    check filter_resize 0 xdotool windowsize --sync "$window" 200 130
+    still narrow
+    check narrow_size 0 test "$(size narrow.png)" = 200x130
+    screen narrow 200 130
+    check filter_back 0 xdotool windowsize --sync "$window" 240 150
+    still again
+    check filter_same 0 "$compare" --max 0 filtered.png again.png
+    # What one scene leaves of OpenGL's state does not show in another one.
+    check surface_back 0 xdotool key 1
+    check surface_title 0 soon named '^surface, paused'
+    still same
+    check same_again 0 "$compare" --max 0 wide.png same.png
+    check "particles_$context" 0 xdotool key 2
+    check particles_title 0 soon named '^particles, paused'
+    still sparks
+    check sparks_same 0 "$compare" --max 0 fresh.png sparks.png
+    screen sparks 240 150
+    check run 0 xdotool key space
+    check runs_title 0 soon named '^particles, [0-9.]* ms a frame, [a-z]*, OpenGL'
+    check surface_again 0 xdotool key 1 key space
+    check stops_title 0 soon named '^surface, paused'
+    still later
+    check later_seen 1 "$compare" --share 5 wide.png later.png
+    screen later 240 150
+    ended
+done
+
+# ---- The same as without a window ----
+
+check particles 0 "$viewer" $small --scene particles --frames 3 -o sparks.png
+check particles_alone 0 "$examples/particles" --size 192x120 --particles 4096 --measure 0 \
+    --frames 3 -o alone
+check particles_same 0 "$compare" --max 0 sparks.png alone/particles-0003.png
+check tensor 0 "$viewer" $small --scene tensor --time 2 --frames 1 -o tensor.png
+check tensor_alone 0 "$examples/publish" --size 192x120 --tensor 93x61 --time 2 -o alone.png
+check tensor_same 0 "$compare" --max 0 tensor.png alone.png
+check odd_size 0 "$viewer" --size 33x17 --mesh 2 --frames 2 -o odd.png
+check odd_size_kept 0 test "$(size odd.png)" = 33x17
+
+# ---- Usage, and what fails ----
+
+check help 0 "$viewer" --help && says out Usage --context '(2 to 2048, default 512)' GR_CUDA_DRIVER
+check version 0 "$viewer" -V && says out 'viewer (grinterop) '
+check argument 2 "$viewer" what && says err '"what"' --help
+check scene_unknown 2 "$viewer" --scene moon && says err '"moon"' surface
+check context_unknown 2 "$viewer" --context wgl && says err '"wgl"' 'native or egl'
+check no_display 1 env DISPLAY= "$viewer" && says err DISPLAY xvfb-run
+check no_folder 1 "$viewer" $small --frames 1 -o nowhere/new.png &&
+    says err nowhere/new.png 'No such file'
+check no_driver 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$viewer" $small --frames 1 &&
+    says err no_such_driver.so
+
+if [ $failures -gt $checks ]; then failures=$checks; fi
+echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"
+[ $failures = 0 ]
