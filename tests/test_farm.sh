@@ -234,6 +234,10 @@ else
         soft) says err 'kernel sea_at' 'which is NULL plus' ;;
         *) says err 'Cannot run the kernel' 'ends the job' ;;
         esac
+fi
+if [ "${GR_CUDA_DRIVER-}" != soft ]; then
+    skip kernel_fails_two "on a GPU only one kernel may fail, in kernel_fails"
+else
     check kernel_fails_two bad mpirun -n 2 "$farm" $broken --frames 6 --broken 5
 fi
 check driver_missing bad mpirun -n 1 "$farm" $small --frames 12 --out none : \
