@@ -2,7 +2,8 @@
 """Finds libgrinterop and builds the one extension, in the limited API of CPython 3.10.
 
 GRINTEROP_BUILD names a build folder of grinterop's that is not installed. Without it pkg-config
-says where grinterop is.
+says where grinterop is. The extension looks for the library there first; with GRINTEROP_RPATH=no,
+for a package whose library is where the loader looks, it does not.
 """
 
 import os
@@ -63,6 +64,8 @@ class Wheel(bdist_wheel):
 
 folder = os.environ.get("GRINTEROP_BUILD")
 compile_options, link_options = from_build(folder) if folder else from_pkg_config()
+if os.environ.get("GRINTEROP_RPATH") == "no":
+    link_options = [option for option in link_options if not option.startswith("-Wl,-rpath,")]
 os.chdir(HERE)
 setup(
     ext_modules=[
