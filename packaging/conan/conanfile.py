@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""grinterop for Conan 2, built of the tree that this file is in:
+
+    conan create packaging/conan -o cuda=/usr/local/cuda
+
+libepoxy, EGL's and Vulkan's headers are the system's, as the OpenGL is that they belong to. So are
+CUDA's headers and DLPack's, whose folders the options name.
+"""
+
+import os
+import re
+
+from conan import ConanFile
+from conan.tools.files import copy, load, rm, rmdir
+from conan.tools.gnu import Autotools, AutotoolsToolchain
+from conan.tools.layout import basic_layout
+from conan.tools.system.package_manager import Apt
+
+ROOT = os.path.join("..", "..")
+FOLDERS = "docs examples gl include lib packaging python softcuda tests tools vk".split()
+# Configure's own; which library is packaged is decided later, since the static one is made of it.
+KINDS = ("--enable-shared", "--disable-shared", "--enable-static", "--disable-static")
+
+
+class Grinterop(ConanFile):
+    name = "grinterop"
+    license = "Apache-2.0"
+    description = "CUDA on memory that OpenGL or Vulkan draws with"
+    topics = ("cuda", "opengl", "vulkan", "interop")
+    package_type = "library"
+    settings = "os", "arch", "compiler", "build_type"
+    options = {"shared": [True, False], "cuda": ["ANY"], "dlpack": ["ANY"], "nvcc": ["ANY"]}
+    default_options = {"shared": True, "cuda": "", "dlpack": "no", "nvcc": "no"}
+
+    def set_version(self):
+        text = load(self, os.path.join(self.recipe_folder, ROOT, "configure.ac"))
+        self.version = re.search(r"AC_INIT\(\[grinterop\], \[(.*?)\]", text).group(1)
+
+    def export_sources(self):
+        root = os.path.join(self.recipe_folder, ROOT)
+        for pattern in ("configure.ac", "Makefile.am", "*.in", "LICENSE", "NEWS", "README.md"):
+            copy(self, pattern, root, self.export_sources_folder, excludes="*/*")
+        for folder in FOLDERS:
+            copy(self, folder + "/*", root, self.export_sources_folder)
+
+    def configure(self):
+        self.settings.rm_safe("compiler.cppstd")
+        self.settings.rm_safe("compiler.libcxx")
+
+    def layout(self):
+        basic_layout(self, src_folder=".")
+
+    def system_requirements(self):
+        Apt(self).check(["libepoxy-dev", "libegl-dev", "libgl-dev", "libvulkan-dev"])
+
+    def generate(self):
+        toolchain = AutotoolsToolchain(self)
+        toolchain.configure_args = [
+            option
+            for option in toolchain.configure_args
+            if not option.startswith(KINDS)
+        ]
+        cuda, dlpack = str(self.options.cuda), str(self.options.dlpack)
+        if cuda:
+            toolchain.configure_args.append(f"--with-cuda={cuda}")
+        toolchain.configure_args.append(f"--with-dlpack={dlpack}")
+        toolchain.configure_args.append("--without-mpi")
+        toolchain.configure_args.append(f"NVCC={self.options.nvcc}")
+        toolchain.generate()
+
+    def build(self):
+        autotools = Autotools(self)
+        autotools.autoreconf()
+        autotools.configure()
+        autotools.make("libgrinterop.la")
+        if not self.options.shared:
+            autotools.make("libgrinterop.a")
+
+    def package(self):
+        autotools = Autotools(self)
+        # Of the programs only what is installed.
+        for target in ("install-exec", "install-data"):
+            autotools.install(target=target)
+        copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
+        libraries = os.path.join(self.package_folder, "lib")
+        rm(self, "*.la", libraries, recursive=True)
+        rmdir(self, os.path.join(libraries, "pkgconfig"))
+        rmdir(self, os.path.join(libraries, "cmake"))
+        rmdir(self, os.path.join(self.package_folder, "share", "man"))
+        if self.options.shared:
+            rm(self, "libgrinterop.a", libraries)
+        else:
+            rm(self, "libgrinterop.so*", libraries)
+
+    def package_info(self):
+        self.cpp_info.libs = ["grinterop"]
+        self.cpp_info.set_property("cmake_file_name", "grinterop")
+        self.cpp_info.set_property("cmake_target_name", "grinterop::grinterop")
+        self.cpp_info.set_property("pkg_config_name", "grinterop")
+        cuda = str(self.options.cuda)
+        if cuda:
+            headers = os.path.join(cuda, "include")
+            self.cpp_info.includedirs.append(headers if os.path.isdir(headers) else cuda)
+        if not self.options.shared:
+            self.cpp_info.system_libs = ["epoxy", "dl", "pthread"]
+        driver = os.path.join(self.package_folder, "lib", "grinterop", "libgrinterop-softcuda.so")
+        self.runenv_info.define_path("GRINTEROP_SOFTWARE_DRIVER", driver)

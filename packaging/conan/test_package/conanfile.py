@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program that uses the package, on the software driver."""
+
+import os
+
+from conan import ConanFile
+from conan.tools.build import can_run
+from conan.tools.cmake import CMake, cmake_layout
+
+
+class Test(ConanFile):
+    settings = "os", "arch", "compiler", "build_type"
+    generators = "CMakeDeps", "CMakeToolchain", "VirtualRunEnv"
+
+    def requirements(self):
+        self.requires(self.tested_reference_str)
+
+    def layout(self):
+        cmake_layout(self)
+
+    def build(self):
+        cmake = CMake(self)
+        cmake.configure()
+        cmake.build()
+
+    def test(self):
+        if can_run(self):
+            program = os.path.join(self.cpp.build.bindir, "program")
+            driver = "GR_CUDA_DRIVER=$GRINTEROP_SOFTWARE_DRIVER"
+            self.run(f"{driver} EGL_PLATFORM=surfaceless {program}", env="conanrun")
