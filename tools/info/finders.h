@@ -26,7 +26,7 @@ void find_glx(const struct find *find);
 /* Vulkan's devices, and Vulkan on a CUDA device (vulkan.c). */
 void find_vulkan_devices(const struct find *find);
 void find_vulkan(const struct find *find);
-/* Tries one way with bytes (probe_try.c). */
+/* Tries one way with bytes (probe_run.c). */
 void find_probe(const struct find *find);
 /* Measures on a CUDA device that OpenGL draws on (bench.c). */
 void find_bench(const struct find *find);

@@ -3,10 +3,11 @@
  * CUDA's side of a probe. Every second time its bytes go by a kernel and not by a copy: a GPU does
  * them in different places, and its driver orders them by different means.
  */
+#include "tools/info/probe_cuda.h"
+
 #include <grinterop/image.h>
 
 #include "tools/info/kernels.h"
-#include "tools/info/probe_try.h"
 #include "tools/info/say.h"
 
 /* Without one, as where the driver's compiler is missing, copies have to do. */

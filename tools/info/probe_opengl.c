@@ -4,6 +4,8 @@
  * reads. OpenGL copies to and from objects of its own, as a program's commands do; only those are
  * read by the host.
  */
+#include "tools/info/probe_opengl.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +16,8 @@
 
 #include "tools/info/egl_list.h"
 #include "tools/info/glx_context.h"
-#include "tools/info/probe_try.h"
+#include "tools/info/probe_cuda.h"
+#include "tools/info/probe_opengl_ring.h"
 #include "tools/info/say.h"
 
 /* The object, and what it is read and written by. */

@@ -3,12 +3,14 @@
  * The probe of a ring of OpenGL's buffers: CUDA writes frames, OpenGL copies each to its place in
  * one buffer, which is looked at in the end. No frame waits on the host for another one.
  */
+#include "tools/info/probe_opengl_ring.h"
+
 #include <epoxy/gl.h>
 
 #include <grinterop/gl.h>
 #include <grinterop/ring.h>
 
-#include "tools/info/probe_try.h"
+#include "tools/info/probe_cuda.h"
 #include "tools/info/say.h"
 
 /* NULL after a failure. */

@@ -3,11 +3,13 @@
  * The probe of two GPUs, of which each reaches the other one's memory: what a driver believes of
  * PCIe may be wrong. Bytes go by a copy of the driver's, and by a kernel that writes there.
  */
+#include "tools/info/probe_peer.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "tools/info/kernels.h"
-#include "tools/info/probe_try.h"
+#include "tools/info/probe_cuda.h"
 #include "tools/info/say.h"
 
 /* One of the two. */

@@ -49,32 +49,4 @@ bool probe_not_made(struct probe_try *t);
 /* By what the driver answered to a copy that grinterop does not wrap; true: it made it. */
 bool probe_is_cuda_fine(struct probe_try *t, CUresult result, const char *call);
 
-/* ---- CUDA's side (probe_cuda.c) -------------------------------------------------------------- */
-
-/* Makes the CUDA context current, which has a stream. */
-bool probe_cuda(struct probe_try *t);
-
-/* Other bytes for each seed. */
-void probe_pattern(struct probe_try *t, unsigned seed);
-
-/* Whether `got` are the bytes of `sent`; `reader` read, `writer` wrote them. */
-bool probe_same(struct probe_try *t, const char *reader, const char *writer, size_t size);
-
-/* Maps the buffer or image, writes `sent` to it, or reads it into `got`, and releases it. */
-bool probe_write(struct probe_try *t, gr_resource *resource);
-bool probe_read(struct probe_try *t, gr_resource *resource);
-
-/* Writes the frame's part of `sent` to the ring's next slot. */
-bool probe_write_frame(struct probe_try *t, gr_ring *ring, size_t frame);
-
-/* ---- The ways -------------------------------------------------------------------------------- */
-
-/* OpenGL's (probe_opengl.c), one of them by a ring (probe_opengl_ring.c); what: see probe.h. */
-bool probe_opengl(struct probe_try *t);
-bool probe_opengl_ring(struct probe_try *t);
-/* Vulkan's (probe_vulkan.c). */
-bool probe_vulkan(struct probe_try *t);
-/* Two GPUs without graphics (probe_peer.c). */
-bool probe_peer(struct probe_try *t);
-
 #endif

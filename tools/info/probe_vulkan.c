@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "tools/info/probe_cuda.h"
+#include "tools/info/probe_vulkan_ring.h"
 #include "tools/info/say.h"
 
 /* The first is a buffer or an image, the second a buffer. */

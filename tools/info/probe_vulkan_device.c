@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/info/probe_vulkan.h"
+#include "tools/info/probe_vulkan_device.h"
 
 #include <string.h>
 

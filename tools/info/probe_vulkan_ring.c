@@ -3,10 +3,11 @@
  * The probe of a ring of Vulkan's buffers: CUDA writes frames, Vulkan copies each to its place in
  * one buffer, which CUDA reads in the end.
  */
-#include "tools/info/probe_vulkan.h"
+#include "tools/info/probe_vulkan_ring.h"
 
 #include <grinterop/ring.h>
 
+#include "tools/info/probe_cuda.h"
 #include "tools/info/say.h"
 
 /* NULL after a failure. */
