@@ -4,13 +4,12 @@
  * frame is written once, in compute() and draw(), and does not know which of them draws. What they
  * have apart is making objects and drawing: port_gl.c and port_vk.c.
  *
- * 14 lines of port_gl.c and 45 of port_vk.c are there for the hand-over: those that make and free
- * the shared resources, and those that submit. Comments and blank lines are not counted. With
+ * 14 lines of port_gl.c and 45 of port_vk_draw.c are there for the hand-over: those that make and
+ * free the shared resources, and those that submit. Comments and blank lines are not counted. With
  * semaphores, waits and barriers written by hand there were 13 and 85.
  */
 #define _GNU_SOURCE
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,6 +19,7 @@
 #include "output.h"
 #include "png_file.h"
 #include "port_cuda.h"
+#include "port_look.h"
 #include "port_renderer.h"
 #include "tools/options.h"
 
@@ -43,28 +43,6 @@ struct show {
     gr_resource *shared[PORT_SHARED];
     unsigned char *drawn, *pixels;
 };
-
-static struct port_view look(int width, int height)
-{
-    const float eye[3] = {-0.72f, 1.95f, 2.75f}, target[3] = {0.02f, -0.10f, 0.10f};
-    const float light[3] = {0.62f, 0.58f, -0.53f};
-    /* matrix_perspective() makes a depth from -1 to 1. */
-    const struct matrix halve = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0.5f, 0, 0, 0, 0.5f, 1}};
-    const float angle = 39.0f * 0.01745329f;
-    const float aspect = (float)width / (float)height;
-
-    struct port_view view = {
-        .camera =
-            matrix_multiply(matrix_multiply(halve, matrix_perspective(angle, aspect, 0.1f, 20.0f)),
-                            matrix_look_at(eye, target)),
-        .scale = {2.0f / (float)(SCALE * width), 2.4f / (float)(SCALE * height), 1.0f, 1.0f}};
-    const float length = sqrtf(light[0] * light[0] + light[1] * light[1] + light[2] * light[2]);
-    for (int i = 0; i < 3; i++) {
-        view.eye[i] = eye[i];
-        view.light[i] = light[i] / length;
-    }
-    return view;
-}
 
 static void shrink(const unsigned char *drawn, int width, int height, unsigned char *pixels)
 {
@@ -101,7 +79,8 @@ static bool compute(const struct show *show, float time)
  */
 static bool draw(const struct show *show, const struct options *options)
 {
-    const struct port_view view = look(options->width, options->height);
+    const struct port_view view =
+        port_look(SCALE * options->width, SCALE * options->height, &(struct orbit){0});
     GR_AUTO(gr_submit) *submit = gr_submit_begin(show->shared, PORT_SHARED);
     if (!submit)
         return failed_to("begin a submit");

@@ -45,7 +45,7 @@ static void print_message(void *user, const char *text)
 }
 
 /* Functions of the device come without the loader's detour. */
-static bool find_functions(struct vulkan *v, const gr_vk_headless_info *on)
+static bool find_functions(struct vulkan *v, const gr_vk_device_desc *on)
 {
     const PFN_vkGetDeviceProcAddr of_device =
         (PFN_vkGetDeviceProcAddr)on->get_instance_proc_addr(on->instance, "vkGetDeviceProcAddr");
@@ -92,6 +92,26 @@ static void introduce(const struct vulkan *v, enum vulkan_queue kind, bool own, 
         printf(": the device has no family for %s alone\n", names[kind]);
 }
 
+/* What is made of a device, whoever made that. */
+static bool begin(struct vulkan *v, const gr_vk_device_desc *device)
+{
+    v->physical_device = device->physical_device;
+    v->device = device->device;
+    if (!find_functions(v, device))
+        return false;
+    v->shared = gr_vk_device_wrap(device);
+    if (!v->shared)
+        return failed_to("share Vulkan's device with CUDA");
+
+    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                          .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+                                          .queueFamilyIndex = v->family};
+    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    return vulkan_ok(v->CreateCommandPool(v->device, &pool, NULL, &v->pool),
+                     "make command buffers") &&
+           vulkan_ok(v->CreateFence(v->device, &fence, NULL, &v->fence), "make a fence");
+}
+
 bool vulkan_open(struct vulkan *v, enum vulkan_queue kind, bool validate)
 {
     return vulkan_open_on(v, 0, kind, validate);
@@ -107,27 +127,24 @@ bool vulkan_open_on(struct vulkan *v, int cuda_device, enum vulkan_queue kind, b
     if (!v->headless)
         return failed_to("open Vulkan");
     const gr_vk_headless_info *on = gr_vk_headless_get(v->headless);
-    v->device = on->device;
-    if (!find_functions(v, on))
-        return false;
     const bool own = choose_queue(v, on, kind);
-
-    const gr_vk_device_desc info = GR_INIT(
+    const gr_vk_device_desc device = GR_INIT(
         gr_vk_device_desc, .get_instance_proc_addr = on->get_instance_proc_addr,
         .instance = on->instance, .physical_device = on->physical_device, .device = on->device,
         .queue = v->queue, .queue_family = v->family, .synchronization2 = on->synchronization2);
-    v->shared = gr_vk_device_wrap(&info);
-    if (!v->shared)
-        return failed_to("share Vulkan's device with CUDA");
-
-    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                          .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-                                          .queueFamilyIndex = v->family};
-    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    if (!begin(v, &device))
+        return false;
     introduce(v, kind, own, validate);
-    return vulkan_ok(v->CreateCommandPool(v->device, &pool, NULL, &v->pool),
-                     "make command buffers") &&
-           vulkan_ok(v->CreateFence(v->device, &fence, NULL, &v->fence), "make a fence");
+    return true;
+}
+
+bool vulkan_open_own(struct vulkan *v, const gr_vk_device_desc *device)
+{
+    *v = (struct vulkan){.queue = device->queue, .family = device->queue_family};
+    if (!begin(v, device))
+        return false;
+    introduce(v, VULKAN_GRAPHICS, true, false);
+    return true;
 }
 
 bool vulkan_close(struct vulkan *v)

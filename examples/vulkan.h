@@ -27,6 +27,7 @@
     X(CmdBindIndexBuffer)                                                                          \
     X(CmdBindPipeline)                                                                             \
     X(CmdBindVertexBuffers)                                                                        \
+    X(CmdBlitImage)                                                                                \
     X(CmdCopyBufferToImage)                                                                        \
     X(CmdCopyImage)                                                                                \
     X(CmdCopyImageToBuffer)                                                                        \
@@ -83,8 +84,9 @@
 enum vulkan_queue { VULKAN_GRAPHICS, VULKAN_COMPUTE, VULKAN_TRANSFER };
 
 struct vulkan {
-    gr_vk_headless *headless;
-    gr_vk_device *shared; /* the device, as grinterop knows it */
+    gr_vk_headless *headless; /* NULL: the device is the program's */
+    gr_vk_device *shared;     /* the device, as grinterop knows it */
+    VkPhysicalDevice physical_device;
     VkDevice device;
     VkQueue queue;
     uint32_t family;
@@ -107,6 +109,9 @@ bool vulkan_open(struct vulkan *vulkan, enum vulkan_queue queue, bool validate);
 
 /* Likewise, on the CUDA device of that number, which need not be the one in use. */
 bool vulkan_open_on(struct vulkan *vulkan, int cuda_device, enum vulkan_queue queue, bool validate);
+
+/* Likewise, of a device that the program has made, with the queue for all of it. */
+bool vulkan_open_own(struct vulkan *vulkan, const gr_vk_device_desc *device);
 
 /* After everything that was made of it. False if the validation layer had something to say. */
 bool vulkan_close(struct vulkan *vulkan);

@@ -12,9 +12,8 @@ enum { DEPTH = VK_FORMAT_D32_SFLOAT };
 static VkDeviceMemory allocate(const struct vulkan *v, const VkMemoryRequirements *needs,
                                VkMemoryPropertyFlags properties)
 {
-    const gr_vk_headless_info *on = gr_vk_headless_get(v->headless);
     VkPhysicalDeviceMemoryProperties has;
-    v->GetPhysicalDeviceMemoryProperties(on->physical_device, &has);
+    v->GetPhysicalDeviceMemoryProperties(v->physical_device, &has);
     for (uint32_t i = 0; i < has.memoryTypeCount; i++) {
         if (!(needs->memoryTypeBits & 1u << i) ||
             (has.memoryTypes[i].propertyFlags & properties) != properties)

@@ -57,7 +57,7 @@ static bool make_pass(const struct vulkan *v, VkRenderPass *pass)
 static bool fits(const struct vulkan *v, int width, int height)
 {
     VkPhysicalDeviceProperties properties;
-    v->GetPhysicalDeviceProperties(gr_vk_headless_get(v->headless)->physical_device, &properties);
+    v->GetPhysicalDeviceProperties(v->physical_device, &properties);
     const VkPhysicalDeviceLimits *limits = &properties.limits;
     if ((uint32_t)width <= limits->maxFramebufferWidth &&
         (uint32_t)height <= limits->maxFramebufferHeight &&
