@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * viewer: what CUDA computes, live in a window of GLFW's, on X11 or Wayland. OpenGL draws it in a
- * context by GLX or EGL. The title has the frame time and how the bytes come; keys change the scene
- * and write stills, the mouse turns and zooms.
+ * context by GLX or EGL, or Vulkan in a swapchain. The title has the frame time and how the bytes
+ * come; keys change the scene and write stills, the mouse turns and zooms.
  */
 #define _GNU_SOURCE
 #include <limits.h>
@@ -129,7 +129,8 @@ static bool run(struct show *show)
 static bool open_show(struct show *show)
 {
     const struct viewer_options *o = show->options;
-    if (!viewer_window_open(&show->window, (enum viewer_api)o->api, o->width, o->height))
+    if (!viewer_window_open(&show->window, o->vulkan ? VIEWER_VULKAN : (enum viewer_api)o->api,
+                            o->width, o->height))
         return false;
     show->window.paused = o->paused;
     show->time = o->time;
@@ -147,6 +148,7 @@ static void read_options(int argc, char **argv, struct viewer_options *o)
          .choice = {&o->scene, viewer_gl.scenes}},
         {"context", 'c', "NAME", "native or egl: what makes OpenGL's context; on X11 native is GLX",
          .choice = {&o->api, apis}},
+        {"vulkan", 'v', NULL, "Vulkan draws, one scene of its own", .flag = &o->vulkan},
         {"size", 's', "WxH", "of the window", .size = {&o->width, &o->height}},
         {"mesh", 'm', "N", "vertices along each side of the surface", .whole = {&o->mesh, 2, 2048}},
         {"particles", 'n', "N", "how many", .whole = {&o->particles, 1, 4194304}},
@@ -179,7 +181,9 @@ int main(int argc, char **argv)
                                      .still = "viewer.png"};
     read_options(argc, argv, &options);
 
-    struct show show = {.options = &options, .renderer = &viewer_gl};
+    if (options.vulkan)
+        options.scene = 0;
+    struct show show = {.options = &options, .renderer = options.vulkan ? &viewer_vk : &viewer_gl};
     const bool done = open_show(&show) && run(&show);
     const bool silent = show.renderer->close(show.drawing);
     viewer_window_close(&show.window);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the viewer's renderers have in common.
+ * What the viewer's two renderers, viewer_gl.c and viewer_vk.c, have in common.
  */
 #ifndef VIEWER_RENDERER_H
 #define VIEWER_RENDERER_H
@@ -16,7 +16,7 @@ struct viewer_options {
     int frames;
     int mesh, particles, tensor_width, tensor_height;
     double time;
-    bool paused;
+    bool paused, vulkan;
     const char *still;
 };
 
@@ -45,6 +45,6 @@ struct viewer_renderer {
     bool (*close)(void *renderer);
 };
 
-extern const struct viewer_renderer viewer_gl;
+extern const struct viewer_renderer viewer_gl, viewer_vk;
 
 #endif

@@ -236,6 +236,46 @@ for context in native egl; do
     ended
 done
 
+# ---- Vulkan ----
+
+# The layer writes to the standard output what it has to say.
+validated() { env VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation "$viewer" $small --vulkan "$@"; }
+"$viewer" $small --vulkan --frames 1 -o sheet.png >out 2>err
+missing=$(grep -E '^Cannot open Vulkan|shows no pictures in this window' err)
+if [ -n "$missing" ]; then
+    checks=$((checks + 1))
+    echo "skipped: vulkan: $missing"
+else
+    check sheet 0 validated --frames 3 -o sheet.png && says out CUDA 'Vulkan device' sheet.png
+    cp out sheet.out
+    check sheet_silent 1 grep -F 'VUID' sheet.out
+    check sheet_first 0 "$viewer" $small --vulkan --frames 1 -o sheet.png
+    # port draws each pixel as the mean of four.
+    check sheet_picture 0 "$compare" --mean 4 sheet.png "$references/port.png"
+    check sheet_other 1 "$compare" --mean 4 sheet.png "$references/sinewave.png"
+    check show_vulkan 0 show --vulkan
+    check title_vulkan 0 named '^sheet, paused, external, Vulkan$'
+    still first
+    check first_vulkan 0 "$compare" --max 0 sheet.png first.png
+    screen first 192 120
+    check drag_vulkan 0 xdotool mousedown 1 mousemove 130 66 mouseup 1
+    still turned
+    check turned_seen_vulkan 1 "$compare" --share 20 first.png turned.png
+    screen turned 192 120
+    for shape in 240x150 100x180; do
+        check "resize_vulkan_$shape" 0 \
+            xdotool windowsize --sync "$window" "${shape%x*}" "${shape#*x}"
+        still $shape
+        check "size_vulkan_$shape" 0 test "$(size $shape.png)" = $shape
+        screen $shape "${shape%x*}" "${shape#*x}"
+    done
+    check run_vulkan 0 xdotool key space
+    check runs_vulkan 0 soon named '^sheet, [0-9.]* ms a frame, external, Vulkan$'
+    still later
+    check later_vulkan 1 "$compare" --share 5 100x180.png later.png
+    ended
+fi
+
 # ---- The same as without a window ----
 
 check particles 0 "$viewer" $small --scene particles --frames 3 -o sparks.png
