@@ -122,6 +122,18 @@ check json 0 "$info" --json && is true cuda/device/0 opengl/0 opengl/0/copy
 if grep -F '"id": "vulkan/0", "ok": true' out >/dev/null; then vulkan=0; else vulkan=1; fi
 cp out report.json
 
+# What a value has does not end the list, and comes out as JSON: an "end", a quote, a backslash, a
+# character of four bytes, and bytes that are none.
+odd=$(printf 'a "\\\360\237\246\206\355\240\200 legend')
+check odd_values 0 env CUDA_DEVICE_ORDER="$odd" "$info" --json && says "ORDER=a \\\"\\\\" \
+    'version/grinterop"'
+cp out odd.json
+# Some parents leave it ignored.
+deaf() { (trap '' CHLD && exec "$@"); }
+check no_sigchld 0 deaf "$info" --json && is true cuda/device/0
+into_full() { "$@" >/dev/full; }
+if [ -w /dev/full ]; then check full 1 into_full "$info" --json; fi
+
 # The schema by Python, wholly where it has jsonschema.
 cat >validate.py <<'END'
 import json, sys
@@ -152,6 +164,7 @@ raise AssertionError('the schema takes all')
 END
 if command -v python3 >/dev/null; then
     check schema 0 python3 validate.py report.json "$schema"
+    check odd_schema 0 python3 validate.py odd.json "$schema"
 else
     check schema 0 grep -c '"schema": 1' report.json
 fi
@@ -365,7 +378,9 @@ check no_display 0 env DISPLAY=:7654 "$info" --json && is null glx && is true op
 if ! xvfb-run -a true 2>/dev/null; then
     skip display "xvfb-run starts no X server"
 else
-    check display 0 xvfb-run -a "$info" --probe --json && is true glx glx/copy \
+    # Without -noreset it begins anew after its last client, and refuses those that come meanwhile.
+    in_display() { xvfb-run -a -s '-screen 0 640x480x24 -noreset' "$@"; }
+    check display 0 in_display "$info" --probe --json && is true glx glx/copy \
         probe/glx/0/buffer/copy probe/glx/0/image/copy probe/glx/0/ring
     if [ "$behind" = soft ]; then is true glx/interop probe/glx/0/buffer/interop; fi
     if grep -F '"id": "glx/device"' out >/dev/null && [ "$behind" = soft ]; then
@@ -375,8 +390,8 @@ else
     by_window() {
         first=$1
         shift
-        FAULT_DRIVER_TARGET=$behind FAULT_DRIVER_FIRST=$first GR_CUDA_DRIVER=$failing \
-            xvfb-run -a "$info" "$@"
+        in_display env FAULT_DRIVER_TARGET="$behind" FAULT_DRIVER_FIRST="$first" \
+            GR_CUDA_DRIVER="$failing" "$info" "$@"
     }
     if [ -e "$failing" ]; then
         check display_crashes $vulkan by_window cuGraphicsGLRegisterBuffer=crash --json &&

@@ -74,7 +74,10 @@ static bool start(struct child *child, const struct child_rules *rules, const ch
 static bool is_whole(const struct child *child)
 {
     size_t size = strlen(SAY_END);
-    return child->length >= size && memcmp(child->lines + child->length - size, SAY_END, size) == 0;
+    if (child->length < size)
+        return false;
+    const char *last = child->lines + child->length - size;
+    return memcmp(last, SAY_END, size) == 0 && (last == child->lines || last[-1] == '\n');
 }
 
 /* Until it ends, or its time does. */

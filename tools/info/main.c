@@ -5,6 +5,7 @@
  * its own.
  */
 #define _GNU_SOURCE
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -79,6 +80,8 @@ int main(int argc, char **argv)
     if (finder)
         find(finder, rules.root);
     struct report report;
+    /* Some parents leave it ignored: then nobody hears how a child ended. */
+    signal(SIGCHLD, SIG_DFL);
     rules.noisy = verbose && !json;
     collect(&rules, probe, bench, &report);
     if (json)
@@ -87,5 +90,9 @@ int main(int argc, char **argv)
         screen_print(&report, verbose);
     int status = !report.working ? NOTHING_WORKS : report.failed ? PROBE_FAILED : SOMETHING_WORKS;
     report_free(&report);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        perror("grinterop-info: the report could not be written");
+        return NOTHING_WORKS;
+    }
     return status;
 }

@@ -107,7 +107,7 @@ void find_renderer(const struct find *find)
     char id[32], where[64];
     snprintf(id, sizeof(id), "renderer/%d", find->device);
     snprintf(where, sizeof(where), "EGL device %d", find->device);
-    if (!epoxy_has_egl() || find->device >= egl_list(devices))
+    if (!epoxy_has_egl() || find->device < 0 || find->device >= egl_list(devices))
         return;
     const char *missing = egl_make_current(devices[find->device]);
     if (missing) {

@@ -57,7 +57,7 @@ static bool open_opengl(struct probe_try *t)
         const char *lacking = glx_make_current();
         return !lacking || probe_fail(t, "No OpenGL on it: %s.", lacking);
     }
-    if (!epoxy_has_egl() || t->probe->device >= egl_list(devices))
+    if (!epoxy_has_egl() || t->probe->device < 0 || t->probe->device >= egl_list(devices))
         return probe_fail(t, "There is no such EGL device any more.");
     const char *missing = egl_make_current(devices[t->probe->device]);
     return !missing || probe_fail(t, "No OpenGL on it: %s.", missing);
