@@ -120,7 +120,7 @@ small='--size 192x120 --mesh 96 --particles 4096 --tensor 93x61'
 # show OPTION...: a viewer in the background, whose window is in $window as soon as it has a title.
 show() {
     rm -f live-*.png
-    "$viewer" $small --paused --still live.png "$@" >live.out 2>live.err &
+    timeout 300 "$viewer" $small --paused --still live.png "$@" >live.out 2>live.err &
     shown=$!
     stills=0
     soon named '^[a-z]*, paused, ' && xdotool mousemove 96 60
@@ -142,12 +142,13 @@ still() {
     mv "live-$number.png" "$1.png"
 }
 
-# screen NAME WIDTH HEIGHT: what the screen shows is the still NAME.png. A frame that was drawn
-# before is the same, since the time stands still.
 seen() {
     "$screen_png" screen/Xvfb_screen0 "$2" "$3" seen.png &&
         "$compare" --max 0 seen.png "$1.png"
 }
+
+# screen NAME WIDTH HEIGHT: what the screen shows is the still NAME.png. A frame that was drawn
+# before is the same, since the time stands still.
 screen() {
     checks=$((checks + 1))
     name=screen_$1
@@ -249,6 +250,11 @@ else
     check sheet 0 validated --frames 3 -o sheet.png && says out CUDA 'Vulkan device' sheet.png
     cp out sheet.out
     check sheet_silent 1 grep -F 'VUID' sheet.out
+    VK_LOADER_DEBUG=layer validated --frames 1 -o sheet.png >out 2>layers
+    if ! grep -F VK_LAYER_KHRONOS_validation layers >/dev/null; then
+        checks=$((checks + 1))
+        echo "skipped: sheet_layer: the validation layer is missing (vulkan-validationlayers)"
+    fi
     check sheet_first 0 "$viewer" $small --vulkan --frames 1 -o sheet.png
     # port draws each pixel as the mean of four.
     check sheet_picture 0 "$compare" --mean 4 sheet.png "$references/port.png"
