@@ -13,9 +13,9 @@
  *
  * Owner    A class takes what any function of C made, whichever header declares it, and owns it:
  *          resource(gr_gl_image_create(...)), resource(gr_from_vk_buffer(...)). get() lends it to
- *          C, detach() gives it away. Objects are moved, not copied; one that was moved from, or
- *          made of nothing, is empty and false. Const is the handle, not what it holds.
- * Errors   A failure throws grinterop::error. Destructors do not; what they cannot do is logged.
+ *          C, detach() gives it away. Objects are moved, not copied; one that was moved from is
+ *          empty and false. Const is the handle, not what it holds.
+ * Errors   A failure throws grinterop::error. Destructors log what fails, and cancel such a slot.
  */
 #ifndef GR_GR_HPP
 #define GR_GR_HPP
@@ -47,7 +47,6 @@ public:
     gr_error_domain domain;
     int code;
     char code_name[64], call[64];
-
     /* Of the calling thread's last error. */
     explicit error(const gr_error &from = *gr_last_error())
         : std::runtime_error(std::string(from.message) + " (" + from.call +
@@ -137,17 +136,10 @@ protected:
 
 public:
     owner() noexcept = default;
-
-    /* Takes what C made. */
+    /* Takes what C made. get() lends it to C, detach() gives it away; it is false without one. */
     explicit owner(T *made) : held_(must(made)) {}
-
-    /* Lends it to C. */
     T *get() const noexcept { return held_.get(); }
-
-    /* Gives it away: the caller ends it. */
     T *detach() noexcept { return held_.release(); }
-
-    /* Whether there is one. */
     explicit operator bool() const noexcept { return get() != nullptr; }
 };
 
@@ -166,7 +158,6 @@ public:
         return pointer;
     }
     std::size_t size() const noexcept { return gr_buffer_size(of()); }
-
     /* As many whole T as there are. */
     template <typename T> device_span<T> span() const { return {pointer(), size() / sizeof(T)}; }
 };
@@ -181,10 +172,8 @@ class mapping : public detail::owner<gr_buffer>, public detail::device_memory<ma
 {
 public:
     using owner::owner;
-
     /* For functions of C: the same as get(). */
     gr_buffer *buffer() const noexcept { return get(); }
-
     /* gr_buffer_release(), on any stream. It is still mapped after an error. */
     void release(CUstream stream = GR_STREAM_OF_MAP)
     {
@@ -199,7 +188,6 @@ class resource : public detail::owner<gr_resource>
 {
 public:
     using owner::owner;
-
     /* gr_map(), gr_resource_unmap() and so on. */
     mapping map(CUstream stream) const { return mapping(gr_map(get(), stream)); }
     void unmap(CUstream on = GR_STREAM_OF_MAP) const { check(gr_resource_unmap(get(), on)); }
@@ -223,10 +211,7 @@ std::vector<gr_resource *> pointers(const Resources &resources)
     return all;
 }
 
-/*
- * gr_map_many(): all in one call of the driver, or none. release_many() ends them in one call too;
- * without it each ends by itself.
- */
+/* gr_map_many(): all in one call of the driver, or none. Without release_many() each ends alone. */
 template <typename Resources = resource_list>
 std::vector<mapping> map_many(const Resources &resources, CUstream stream,
                               const gr_map_options *options = nullptr)
@@ -270,14 +255,10 @@ class slot : public detail::owner<const gr_slot, detail::slot_end>,
 
 public:
     slot() noexcept = default;
-
-    /* What an acquire of `from` gave. */
+    /* What an acquire of `from` gave; the mapping is NULL on the graphics API's side. */
     slot(const gr_slot *taken, gr_ring *from, bool writing) : owner(taken, {from, writing}) {}
-
-    /* The slot, and its mapping: NULL on the graphics API's side. */
     const gr_slot *operator->() const noexcept { return get(); }
     const gr_buffer *buffer() const noexcept { return get() ? get()->buffer : nullptr; }
-
     /* gr_ring_publish(), gr_ring_give_back(), or the way back. It is kept if they throw. */
     void publish() { end(gr_ring_publish); }
     void give_back() { end(gr_ring_give_back); }
@@ -299,7 +280,6 @@ class ring : public detail::owner<gr_ring>
 
 public:
     using owner::owner;
-
     /* gr_ring_acquire_write(), gr_ring_acquire_read(). An empty slot: there was none in time. */
     slot acquire_write(CUstream stream, unsigned ms) const { return take(true, stream, ms); }
     slot acquire_read(CUstream stream, unsigned ms) const { return take(false, stream, ms); }
