@@ -22,6 +22,18 @@ static void check(bool good, const char *what)
     exit(EXIT_FAILURE);
 }
 
+/* A call of CUDA's tells by itself what went wrong. */
+static void check_cuda(CUresult result, const char *what)
+{
+    const char *code = "";
+    if (result == CUDA_SUCCESS)
+        return;
+    if (gr_cuda()->GetErrorName(result, &code) != CUDA_SUCCESS)
+        code = "a code that the driver does not know";
+    fprintf(stderr, "%s: %s\n", what, code);
+    exit(EXIT_FAILURE);
+}
+
 /* OpenGL as ever: draws the points of a vertex buffer into a picture. */
 static void draw(GLuint vertices, const char *path)
 {
@@ -66,8 +78,8 @@ int main(void)
     CUfunction wave;
     CUstream stream = gr_cuda_context_stream(context);
     const char *kernels = gr_cuda_is_software() ? "./hello.so" : "./hello.fatbin";
-    check(!cuda->ModuleLoad(&module, kernels), kernels);
-    check(!cuda->ModuleGetFunction(&wave, module, "wave"), "the kernel");
+    check_cuda(cuda->ModuleLoad(&module, kernels), kernels);
+    check_cuda(cuda->ModuleGetFunction(&wave, module, "wave"), "the kernel");
 
     /* Once: OpenGL's vertex buffer, of which CUDA is going to write every byte. */
     GLuint name;
@@ -86,7 +98,7 @@ int main(void)
         void *arguments[] = {&pointer, &time};
         CUresult started = cuda->LaunchKernel(wave, SIDE / 16, SIDE / 16, 1, 16, 16, 1, 0, stream,
                                               arguments, NULL);
-        check(!started, "the launch");
+        check_cuda(started, "the launch");
     }
     /* ... to here: the scope's end gives it back, in the order of the stream, without waiting. */
     draw(name, "hello.png");

@@ -23,6 +23,18 @@ static void check(bool good, const char *what)
     exit(EXIT_FAILURE);
 }
 
+/* A call of CUDA's tells by itself what went wrong. */
+static void check_cuda(CUresult result, const char *what)
+{
+    const char *code = "";
+    if (result == CUDA_SUCCESS)
+        return;
+    if (gr_cuda()->GetErrorName(result, &code) != CUDA_SUCCESS)
+        code = "a code that the driver does not know";
+    fprintf(stderr, "%s: %s\n", what, code);
+    exit(EXIT_FAILURE);
+}
+
 /* OpenGL as ever: draws a texture over a whole picture. */
 static void draw(GLuint texture, const char *path)
 {
@@ -65,8 +77,8 @@ int main(void)
     CUfunction rings;
     CUstream stream = gr_cuda_context_stream(context);
     const char *kernels = gr_cuda_is_software() ? "./hello.so" : "./hello.fatbin";
-    check(!cuda->ModuleLoad(&module, kernels), kernels);
-    check(!cuda->ModuleGetFunction(&rings, module, "rings"), "the kernel");
+    check_cuda(cuda->ModuleLoad(&module, kernels), kernels);
+    check_cuda(cuda->ModuleGetFunction(&rings, module, "rings"), "the kernel");
 
     /* Once: OpenGL's texture, of which CUDA is going to write every texel. */
     GLuint name;
@@ -88,7 +100,7 @@ int main(void)
         void *arguments[] = {&surface, &width, &height, &time};
         CUresult started = cuda->LaunchKernel(rings, (WIDTH + 15) / 16, (HEIGHT + 15) / 16, 1, 16,
                                               16, 1, 0, stream, arguments, NULL);
-        check(!started, "the launch");
+        check_cuda(started, "the launch");
     }
     /* ... to here: the scope's end gives it back, in the order of the stream, without waiting. */
     draw(name, "hello_image.png");

@@ -26,6 +26,18 @@ static void check(bool good, const char *what)
     exit(EXIT_FAILURE);
 }
 
+/* A call of CUDA's tells by itself what went wrong. */
+static void check_cuda(CUresult result, const char *what)
+{
+    const char *code = "";
+    if (result == CUDA_SUCCESS)
+        return;
+    if (gr_cuda()->GetErrorName(result, &code) != CUDA_SUCCESS)
+        code = "a code that the driver does not know";
+    fprintf(stderr, "%s: %s\n", what, code);
+    exit(EXIT_FAILURE);
+}
+
 /* OpenGL as ever: once, a picture to draw into ... */
 static void prepare(void)
 {
@@ -66,8 +78,8 @@ static void *produce(void *user)
     CUmodule module;
     CUfunction wave;
     const char *kernels = gr_cuda_is_software() ? "./hello.so" : "./hello.fatbin";
-    check(!cuda->ModuleLoad(&module, kernels), kernels);
-    check(!cuda->ModuleGetFunction(&wave, module, "wave"), "the kernel");
+    check_cuda(cuda->ModuleLoad(&module, kernels), kernels);
+    check_cuda(cuda->ModuleGetFunction(&wave, module, "wave"), "the kernel");
     for (int i = 0; i < FRAMES; i++) {
         const gr_slot *slot;
         check(gr_ring_acquire_write(ring, stream, &slot, 1, 10000) == GR_OK, "a free slot");
@@ -76,10 +88,10 @@ static void *produce(void *user)
         void *arguments[] = {&pointer, &time};
         CUresult started = cuda->LaunchKernel(wave, SIDE / 16, SIDE / 16, 1, 16, 16, 1, 0, stream,
                                               arguments, NULL);
-        check(!started, "the launch");
+        check_cuda(started, "the launch");
         check(gr_ring_publish(ring, &slot, 1) == GR_OK, "a frame");
     }
-    check(!cuda->StreamSynchronize(stream), "the stream");
+    check_cuda(cuda->StreamSynchronize(stream), "the stream");
     return NULL;
 }
 

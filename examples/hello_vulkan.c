@@ -24,6 +24,18 @@ static void check(bool good, const char *what)
     exit(EXIT_FAILURE);
 }
 
+/* A call of CUDA's tells by itself what went wrong. */
+static void check_cuda(CUresult result, const char *what)
+{
+    const char *code = "";
+    if (result == CUDA_SUCCESS)
+        return;
+    if (gr_cuda()->GetErrorName(result, &code) != CUDA_SUCCESS)
+        code = "a code that the driver does not know";
+    fprintf(stderr, "%s: %s\n", what, code);
+    exit(EXIT_FAILURE);
+}
+
 /* Vulkan as ever: the commands of a frame. There is no barrier for CUDA in them. */
 static VkCommandBuffer record(VkDevice device, VkCommandPool pool, VkImage image, VkBuffer buffer)
 {
@@ -77,8 +89,8 @@ int main(void)
     CUfunction rings;
     CUstream stream = gr_cuda_context_stream(context);
     const char *kernels = gr_cuda_is_software() ? "./hello.so" : "./hello.fatbin";
-    check(!cuda->ModuleLoad(&module, kernels), kernels);
-    check(!cuda->ModuleGetFunction(&rings, module, "rings"), "the kernel");
+    check_cuda(cuda->ModuleLoad(&module, kernels), kernels);
+    check_cuda(cuda->ModuleGetFunction(&rings, module, "rings"), "the kernel");
 
     /* Once: an image and a buffer that Vulkan and CUDA share, and Vulkan's commands. */
     const VkImageCreateInfo image = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
@@ -121,7 +133,7 @@ int main(void)
         void *arguments[] = {&surface, &width, &height, &time};
         CUresult started = cuda->LaunchKernel(rings, (WIDTH + 15) / 16, (HEIGHT + 15) / 16, 1, 16,
                                               16, 1, 0, stream, arguments, NULL);
-        check(!started, "the launch");
+        check_cuda(started, "the launch");
     }
     /* ... Vulkan copies it into the buffer, ... */
     submit(both, commands,
@@ -134,9 +146,9 @@ int main(void)
         check(mapped, "the map");
         CUresult copied =
             cuda->MemcpyDtoHAsync(pixels, gr_buffer_ptr(mapped), sizeof(pixels), stream);
-        check(!copied, "the copy");
+        check_cuda(copied, "the copy");
     }
-    check(!cuda->StreamSynchronize(stream), "the stream");
+    check_cuda(cuda->StreamSynchronize(stream), "the stream");
 
     png_image png = {.version = PNG_IMAGE_VERSION, .width = WIDTH, .height = HEIGHT};
     png.format = PNG_FORMAT_RGBA;

@@ -145,7 +145,9 @@ void gr_error_print(FILE *stream, const char *what)
     if (!stream)
         return;
     fprintf(stream, "%s%s%s", what ? what : "", what ? ": " : "",
-            last.status == GR_OK ? "no error was recorded" : last.message);
+            last.status == GR_OK ? "no call of grinterop's has failed; a call of CUDA's says by "
+                                   "its CUresult what is wrong"
+                                 : last.message);
     if (last.status != GR_OK)
         fprintf(stream, " (%s%s%s)", last.call, last.code_name[0] ? ": " : "", last.code_name);
     fputc('\n', stream);

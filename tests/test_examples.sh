@@ -154,7 +154,9 @@ check compare_number 2 "$compare" --max many flat.png flat.png && says err '--ma
 # Its last frame is another moment, so it is its own, drawn by two threads. Points of two OpenGLs
 # differ by a pixel here and there; the Vulkan twin's picture is that of the texture.
 points='--mean 2.0 --tolerance 8 --share 4'
-check hello_without_kernels 1 "$hello" && says err hello.
+for twin in hello hello_image hello_ring; do
+    check "${twin}_without_kernels" 1 "$examples/$twin" && says err './' ': CUDA_ERROR_'
+done
 check hello_cpp_without_kernels 1 "$hello"_cpp && says err 'hello_cpp: ' '(./hello.' CUDA_ERROR_
 cp "$kernels/hello.so" "$kernels/hello.fatbin" .
 if [ "${GR_CUDA_DRIVER-}" != soft ] && [ ! -s hello.fatbin ]; then
