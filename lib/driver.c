@@ -100,7 +100,8 @@ static gr_status load_file(const char *path)
         return gr_fail(
             GR_ERR_NO_DRIVER, GR_LOADER_CALL,
             "The CUDA driver %s could not be loaded: %s. Install NVIDIA's driver, name another "
-            "file in GR_CUDA_DRIVER, or set GR_CUDA_DRIVER=soft for the software CUDA driver.",
+            "file in GR_CUDA_DRIVER, or take the software CUDA driver: by GR_CUDA_DRIVER=soft, or "
+            "by gr_cuda_load(true) in the program.",
             path, why);
     function_of(gr_loader_symbol(lib.handle, "cuGetProcAddress_v2"), &lib.proc_address_v2);
     function_of(gr_loader_symbol(lib.handle, "cuGetProcAddress"), &lib.proc_address);

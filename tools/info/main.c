@@ -35,7 +35,8 @@ static const struct option_section sections[] = {
     {"Environment",
      "GR_CUDA_DRIVER is the CUDA driver that is asked, as by every program that uses grinterop: "
      "soft is the software CUDA driver, anything else a file. Without it that is libcuda.so.1, or "
-     "the software driver if that does not start; GR_CUDA_DRIVER=libcuda.so.1 leaves the last out. "
+     "the software driver if that does not start; GR_CUDA_DRIVER=libcuda.so.1 leaves the last out, "
+     "as programs do that do not call gr_cuda_load(true). "
      "--verbose lists the drivers' own variables that are set."},
     {"Examples", "grinterop-info --probe says whether bytes arrive. GR_CUDA_DRIVER=soft "
                  "grinterop-info looks at "
