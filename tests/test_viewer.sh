@@ -24,6 +24,9 @@ cannot() {
     echo "skipped: $*"
     exit 77
 }
+case ${GR_SANITIZER-} in
+*thread*) cannot "ThreadSanitizer stops at X11's order of locks and Mesa's unloaded driver" ;;
+esac
 if [ ! -x "$viewer" ]; then cannot "viewer was not built: configure found no GLFW"; fi
 if ! "$viewer" --version >/dev/null 2>&1; then cannot "viewer does not start: is libglfw there?"; fi
 if ! command -v Xvfb >/dev/null; then cannot "Xvfb was not found (Debian: xvfb)"; fi
