@@ -11,6 +11,7 @@
 # A list of options is meant to be split:
 # shellcheck disable=SC2086
 
+cases=$(cd "$(dirname "$0")" && pwd)/cases.sh || exit 99
 absolute() { case $1 in /*) echo "$1" ;; *) echo "$PWD/$1" ;; esac; }
 benches=$(absolute "${GR_BENCHES:-tests/bench}")
 frames=$benches/bench_frames
@@ -29,36 +30,9 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 99' HUP INT TERM
 cd "$work" || exit 99
 
-checks=0
-failures=0
-
-# fail WORD...: the check that was begun last has failed; says why, with the program's output.
-fail() {
-    failures=$((failures + 1))
-    echo "test_bench.sh:$checks:F:bench:$name: $*"
-    sed 's/^/    /' out err 2>/dev/null
-}
-
-# check NAME STATUS COMMAND...: runs it; one check, passed if it ends with that status. The caller's
-# further questions belong to the same check.
-check() {
-    checks=$((checks + 1))
-    name=$1
-    wanted=$2
-    shift 2
-    "$@" >out 2>err
-    code=$?
-    if [ $code != "$wanted" ]; then
-        fail "exit status $code instead of $wanted: $*"
-        return 1
-    fi
-}
-
-# skip NAME REASON: one check that can't be made here.
-skip() {
-    checks=$((checks + 1))
-    echo "skipped: $1: $2"
-}
+suite=bench
+# shellcheck source=tests/cases.sh
+. "$cases"
 
 # measured FILE ROW...: the file of numbers has each row, and it was measured wherever it was tried.
 measured() {

@@ -15,6 +15,7 @@
 # Lists of options are meant to be split:
 # shellcheck disable=SC2086
 
+cases=$(cd "$(dirname "$0")" && pwd)/cases.sh || exit 99
 here=$(cd "$(dirname "$0")" && pwd) || exit 99
 # Absolute names, since the work is done in a folder of its own.
 absolute() { case $1 in /*) echo "$1" ;; *) echo "$PWD/$1" ;; esac; }
@@ -70,47 +71,9 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 99' HUP INT TERM
 cd "$work" || exit 99
 
-checks=0
-failures=0
-
-# fail WORD...: the check that was begun last has failed; says why, with the program's output.
-fail() {
-    failures=$((failures + 1))
-    echo "test_examples.sh:$line:F:examples:$name: $*"
-    sed 's/^/    /' out err 2>/dev/null
-}
-
-# check NAME STATUS COMMAND...: runs it; one check, passed if it ends with that status. Its output
-# is in the files out and err. The caller's further questions belong to the same check.
-check() {
-    checks=$((checks + 1))
-    name=$1 line=$checks wanted=$2
-    shift 2
-    "$@" >out 2>err
-    code=$?
-    if [ $code != "$wanted" ]; then
-        fail "exit status $code instead of $wanted: $*"
-        return 1
-    fi
-}
-
-# says FILE TEXT...: the file holds each text.
-says() {
-    file=$1
-    shift
-    for text in "$@"; do
-        if ! grep -qF -- "$text" "$file"; then
-            fail "does not say \"$text\""
-            return 1
-        fi
-    done
-}
-
-# skip NAME REASON: one check that can't be made here.
-skip() {
-    checks=$((checks + 1))
-    echo "skipped: $1: $2"
-}
+suite=examples
+# shellcheck source=tests/cases.sh
+. "$cases"
 
 # like NAME LIMITS PICTURE REFERENCE: one check, that the picture is like its reference, if it has
 # one.

@@ -10,6 +10,7 @@
 # Lists of options are meant to be split:
 # shellcheck disable=SC2086
 
+cases=$(cd "$(dirname "$0")" && pwd)/cases.sh || exit 99
 case ${GR_EXAMPLES:-examples} in
 /*) farm=$GR_EXAMPLES/farm ;;
 *) farm=$PWD/${GR_EXAMPLES:-examples}/farm ;;
@@ -44,59 +45,9 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 99' HUP INT TERM
 cd "$work" || exit 99
 
-checks=0
-failures=0
-
-# fail WORD...: the check that was begun last has failed; says why, with the program's output.
-fail() {
-    failures=$((failures + 1))
-    echo "test_farm.sh:$checks:F:farm:$name: $*"
-    sed 's/^/    /' out err 2>/dev/null
-}
-
-# begin NAME: one check.
-begin() {
-    checks=$((checks + 1))
-    name=$1
-}
-
-# check NAME STATUS COMMAND...: one check, passed if the command ends with that status, or for "bad"
-# with any but 0 and those of timeout. Its output is in the files out and err.
-check() {
-    begin "$1"
-    wanted=$2
-    shift 2
-    "$@" >out 2>err
-    code=$?
-    case $wanted:$code in
-    "$code:$wanted") ;;
-    bad:0 | bad:124 | bad:137) ;;
-    bad:*) return 0 ;;
-    esac
-    if [ $code != "$wanted" ]; then
-        fail "exit status $code instead of $wanted: $*"
-        return 1
-    fi
-}
-
-# says FILE TEXT...: the file holds each text.
-says() {
-    file=$1
-    shift
-    for text in "$@"; do
-        if ! grep -qF -- "$text" "$file"; then
-            fail "does not say \"$text\""
-            return 1
-        fi
-    done
-}
-
-# skip NAME REASON...
-skip() {
-    begin "$1"
-    shift
-    echo "skipped: $name: $*"
-}
+suite=farm
+# shellcheck source=tests/cases.sh
+. "$cases"
 
 # frames_of RANK: how many it did, by what was printed; 0 if nothing was.
 frames_of() {

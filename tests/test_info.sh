@@ -8,6 +8,7 @@
 #
 # GR_TOOLS  the folder of the program; default: the build folder, where this is run
 
+cases=$(cd "$(dirname "$0")" && pwd)/cases.sh || exit 99
 tools=$(cd "${GR_TOOLS:-.}" && pwd) || exit 99
 info=$tools/grinterop-info
 tests=$(cd "$(dirname "$0")" && pwd) || exit 99
@@ -31,39 +32,12 @@ behind=$GR_CUDA_DRIVER
 unset NVIDIA_DRIVER_CAPABILITIES NVIDIA_VISIBLE_DEVICES DISPLAY
 export LC_ALL=C
 
-checks=0
-failures=0
+suite=info
+# shellcheck source=tests/cases.sh
+. "$cases"
 
-# fail WORD...: the check that was begun last has failed; says why, with the program's output.
-fail() {
-    failures=$((failures + 1))
-    echo "test_info.sh:$checks:F:info:$name: $*"
-    sed 's/^/    /' out err 2>/dev/null
-}
-
-# check NAME STATUS COMMAND...: runs it; one check, passed if it ends with that status. The caller's
-# further questions belong to the same check.
-check() {
-    checks=$((checks + 1))
-    name=$1
-    wanted=$2
-    shift 2
-    "$@" >out 2>err
-    code=$?
-    if [ $code != "$wanted" ]; then
-        fail "exit status $code instead of $wanted: $*"
-        return 1
-    fi
-}
-
-# skip NAME REASON: one check that can't be made here.
-skip() {
-    checks=$((checks + 1))
-    echo "skipped: $1: $2"
-}
-
-# says TEXT...: the output has each text, whatever lines it was broken into.
-says() {
+# tells TEXT...: the output has each text, whatever lines it was broken into.
+tells() {
     tr -s ' \n' '  ' <out >flat
     for text in "$@"; do
         if ! grep -F -- "$text" flat >/dev/null; then
@@ -87,15 +61,15 @@ is() {
 
 # ---- The command line ----
 
-check help 0 "$info" --help && says --verbose --json --probe --bench --limit "Exit status"
-check version 0 "$info" --version && says "grinterop-info (grinterop)"
+check help 0 "$info" --help && tells --verbose --json --probe --bench --limit "Exit status"
+check version 0 "$info" --version && tells "grinterop-info (grinterop)"
 check unknown_option 2 "$info" --everything
 check operand 2 "$info" everything
 check no_limit 2 "$info" --limit 0
 check no_finder 2 "$info" --find everything
 
 # The manual's page, which the build writes by --man, has what --help has, and is good roff.
-check man 0 "$info" --man && says '.TH GRINTEROP\-INFO 1' '.SH "EXIT STATUS"'
+check man 0 "$info" --man && tells '.TH GRINTEROP\-INFO 1' '.SH "EXIT STATUS"'
 cp out page.1
 "$info" --help | grep -o -e '--[a-z][a-z]*' | sed 's/-/\\-/g' | while read -r option; do
     grep -F -e "$option" page.1 >/dev/null || echo "$option"
@@ -113,10 +87,10 @@ fi
 
 # ---- This machine ----
 
-check screen 0 "$info" && says "ways between graphics and CUDA work here" CUDA OpenGL Vulkan \
+check screen 0 "$info" && tells "ways between graphics and CUDA work here" CUDA OpenGL Vulkan \
     "+ CUDA device 0:" "copies through host memory"
 lines=$(wc -l <out)
-check verbose 0 "$info" --verbose && says uuid: renderer: GL_EXT_memory_object path:
+check verbose 0 "$info" --verbose && tells uuid: renderer: GL_EXT_memory_object path:
 if [ "$(wc -l <out)" -le "$lines" ]; then fail "--verbose says no more"; fi
 check json 0 "$info" --json && is true cuda/device/0 opengl/0 opengl/0/copy
 if grep -F '"id": "vulkan/0", "ok": true' out >/dev/null; then vulkan=0; else vulkan=1; fi
@@ -125,7 +99,7 @@ cp out report.json
 # What a value has does not end the list, and comes out as JSON: an "end", a quote, a backslash, a
 # character of four bytes, and bytes that are none.
 odd=$(printf 'a "\\\360\237\246\206\355\240\200 legend')
-check odd_values 0 env CUDA_DEVICE_ORDER="$odd" "$info" --json && says "ORDER=a \\\"\\\\" \
+check odd_values 0 env CUDA_DEVICE_ORDER="$odd" "$info" --json && tells "ORDER=a \\\"\\\\" \
     'version/grinterop"'
 cp out odd.json
 # Some parents leave it ignored.
@@ -171,7 +145,7 @@ fi
 
 # LC_ALL=C has no check marks; where there is a locale that has, they are drawn.
 if [ "$(LC_ALL=C.UTF-8 locale charmap 2>/dev/null)" = UTF-8 ]; then
-    check marks 0 env LC_ALL=C.UTF-8 "$info" && says "✓ CUDA device 0:"
+    check marks 0 env LC_ALL=C.UTF-8 "$info" && tells "✓ CUDA device 0:"
 else
     skip marks "there is no locale C.UTF-8"
 fi
@@ -179,14 +153,14 @@ fi
 # ---- CUDA's driver ----
 
 check no_driver 1 env GR_CUDA_DRIVER=/nonexistent/libcuda.so.1 "$info" &&
-    says "nothing works here, since no CUDA driver starts" "/nonexistent/libcuda.so.1 could not" \
+    tells "nothing works here, since no CUDA driver starts" "/nonexistent/libcuda.so.1 could not" \
         "GR_CUDA_DRIVER=soft"
 check no_driver_json 1 env GR_CUDA_DRIVER=/nonexistent/libcuda.so.1 "$info" --json &&
-    is false cuda/driver && says '"works": false' '"driver": ""'
-check other_library 1 env GR_CUDA_DRIVER=libm.so.6 "$info" && says "is no CUDA driver"
+    is false cuda/driver && tells '"works": false' '"driver": ""'
+check other_library 1 env GR_CUDA_DRIVER=libm.so.6 "$info" && tells "is no CUDA driver"
 if [ "$behind" = soft ]; then
     check software_instead 0 env -u GR_CUDA_DRIVER -u GR_SOFT_DEVICES CUDA_VISIBLE_DEVICES=-1 \
-        "$info" && says "x no CUDA driver" "on the software CUDA driver"
+        "$info" && tells "x no CUDA driver" "on the software CUDA driver"
     check not_instead 1 env -u GR_SOFT_DEVICES CUDA_VISIBLE_DEVICES=-1 \
         GR_CUDA_DRIVER=libcuda.so.1 "$info"
 fi
@@ -202,16 +176,16 @@ broken() {
 if [ ! -e "$failing" ]; then
     skip init "the driver that fails was not built: $failing"
 else
-    check init_100 1 broken cuInit=100 && says "sees no GPU" NVIDIA_VISIBLE_DEVICES
-    check init_304 1 broken cuInit=304 && says sandbox
-    check init_803 1 broken cuInit=803 && says "is of another version than this file"
-    check init_804 1 broken cuInit=804 && says cuda-compat
-    check init_999 1 broken cuInit=999 && says nvidia_uvm
+    check init_100 1 broken cuInit=100 && tells "sees no GPU" NVIDIA_VISIBLE_DEVICES
+    check init_304 1 broken cuInit=304 && tells sandbox
+    check init_803 1 broken cuInit=803 && tells "is of another version than this file"
+    check init_804 1 broken cuInit=804 && tells cuda-compat
+    check init_999 1 broken cuInit=999 && tells nvidia_uvm
     check init_json 1 broken cuInit=999 --json && is false cuda/driver &&
-        says '"code": "CUDA_ERROR_UNKNOWN"'
-    check init_crashes 1 broken cuInit=crash && says "A driver crashed" Vulkan
-    check init_hangs 1 broken cuInit=hang --limit 1 && says "no answer within 1 s" Vulkan
-    check count_crashes 1 broken cuDeviceGetCount=crash && says "A driver crashed"
+        tells '"code": "CUDA_ERROR_UNKNOWN"'
+    check init_crashes 1 broken cuInit=crash && tells "A driver crashed" Vulkan
+    check init_hangs 1 broken cuInit=hang --limit 1 && tells "no answer within 1 s" Vulkan
+    check count_crashes 1 broken cuDeviceGetCount=crash && tells "A driver crashed"
     # A libcuda.so.1 that crashes is not loaded again for EGL and Vulkan, which answer.
     if [ "$behind" = soft ]; then
         mkdir libcuda
@@ -233,9 +207,9 @@ fi
 
 # ---- Probes with bytes ----
 
-check probe 0 "$info" --probe && says "its buffer is CUDA's, too (interop)" "; 0 failed"
+check probe 0 "$info" --probe && tells "its buffer is CUDA's, too (interop)" "; 0 failed"
 check probe_json 0 "$info" --probe --json && is true probe/opengl/0/buffer/copy \
-    probe/opengl/0/image/copy probe/opengl/0/ring && says '"failed": 0}'
+    probe/opengl/0/image/copy probe/opengl/0/ring && tells '"failed": 0}'
 for path in buffer/interop buffer/shared image/interop image/shared; do
     if [ "$behind" = soft ]; then is true "probe/opengl/0/$path"; fi
 done
@@ -245,7 +219,7 @@ else
     skip probe_vulkan "there is no Vulkan on CUDA device 0"
 fi
 # The kernels are PTX, which a GPU's driver compiles.
-if [ "$behind" = soft ]; then says '"kernel": "no"'; else says '"kernel": "yes"'; fi
+if [ "$behind" = soft ]; then tells '"kernel": "no"'; else tells '"kernel": "yes"'; fi
 cp out probed.json
 if command -v python3 >/dev/null; then
     check probe_schema 0 python3 validate.py probed.json "$schema"
@@ -263,7 +237,7 @@ if [ "$behind" = soft ]; then
         --probe --json && is false opengl/0
     if grep -F '"id": "probe/opengl' out >/dev/null; then fail "probes OpenGL without OpenGL"; fi
     check probe_no_egl_software 0 env __EGL_VENDOR_LIBRARY_FILENAMES="$work/none.json" \
-        "$info" --find probe/software/opengl/0/buffer/interop && says "names $work/none.json"
+        "$info" --find probe/software/opengl/0/buffer/interop && tells "names $work/none.json"
     if ! grep '^fact.expected.no' out >/dev/null; then fail "Mesa has to be there"; fi
 fi
 
@@ -272,21 +246,21 @@ if [ -e "$failing" ]; then
     check probe_crashes 3 broken cuGraphicsMapResources=crash --probe --json &&
         is false probe/opengl/0/buffer/interop probe/opengl/0/image/interop &&
         is true probe/opengl/0/buffer/copy probe/opengl/0/image/copy &&
-        says "A driver crashed in gr_map()"
+        tells "A driver crashed in gr_map()"
     check probe_hangs 3 broken cuGraphicsMapResources=hang --probe --limit 5 --json &&
         is false probe/opengl/0/buffer/interop probe/opengl/0/image/interop &&
         is true probe/opengl/0/buffer/copy probe/opengl/0/image/copy &&
-        says "a driver hangs in gr_map()"
+        tells "a driver hangs in gr_map()"
     check probe_map_fails 3 broken cuGraphicsMapResources=999 --probe --json &&
         is false probe/opengl/0/buffer/interop && is true probe/opengl/0/buffer/copy &&
-        says '"code": "CUDA_ERROR_UNKNOWN"'
+        tells '"code": "CUDA_ERROR_UNKNOWN"'
     # The finder before it crashes too, and all ways are tried nevertheless.
     check probe_all_the_same 3 broken cuGraphicsGLRegisterImage=crash --probe --json &&
         is false probe/opengl/0/image/interop && is true probe/opengl/0/buffer/interop
     # A copy that is not made, although the driver says so.
     check probe_bytes 3 broken cuMemcpyHtoDAsync=0 --probe --json &&
         is false probe/opengl/0/buffer/interop &&
-        says "OpenGL read other bytes than CUDA wrote" "of 1048576 are wrong"
+        tells "OpenGL read other bytes than CUDA wrote" "of 1048576 are wrong"
     if [ $vulkan = 0 ]; then is false probe/vulkan/0/buffer probe/vulkan/0/ring; fi
 fi
 
@@ -302,8 +276,8 @@ figure() {
 }
 
 check bench 0 "$info" --bench --json && is null bench/map bench/in-order bench/ring &&
-    says "frames a second one after the other" "The median of 5 runs"
-if [ "$behind" = soft ]; then says "no figure of it says anything about a GPU"; fi
+    tells "frames a second one after the other" "The median of 5 runs"
+if [ "$behind" = soft ]; then tells "no figure of it says anything about a GPU"; fi
 figure microseconds bench/map
 figure frames_per_second bench/in-order
 figure frames_per_second bench/ring
@@ -313,7 +287,7 @@ if command -v python3 >/dev/null; then
 fi
 if [ -e "$failing" ]; then
     check bench_crashes 0 broken cuGraphicsMapResources=crash --bench --json &&
-        is false bench:0 && says "A driver crashed in maps and releases"
+        is false bench:0 && tells "A driver crashed in maps and releases"
     check bench_refused 0 broken cuGraphicsMapResources=999 --bench --json &&
         is false bench/map && is null bench/ring
 fi
@@ -329,17 +303,17 @@ if grep -F '"software": "no"' report.json >/dev/null; then alone=1; fi
 # shellcheck disable=SC2086 # a command with its option
 {
     check no_egl_file $alone env __EGL_VENDOR_LIBRARY_FILENAMES="$work/none.json" $gl &&
-        is false opengl/0 egl/drivers && says "none.json (not there)"
+        is false opengl/0 egl/drivers && tells "none.json (not there)"
     check no_egl_library $alone env __EGL_VENDOR_LIBRARY_FILENAMES="$work/nowhere.json" $gl &&
-        is false opengl/0 && says "libEGL_nowhere.so.0 cannot be loaded"
+        is false opengl/0 && tells "libEGL_nowhere.so.0 cannot be loaded"
     check no_egl_driver $alone env -u __EGL_VENDOR_LIBRARY_FILENAMES \
         __EGL_VENDOR_LIBRARY_DIRS="$work/empty" $gl &&
-        is false opengl/0 && says "has no .json file"
+        is false opengl/0 && tells "has no .json file"
     check no_vulkan 0 env VK_DRIVER_FILES="$work/none.json" VK_ICD_FILENAMES="$work/none.json" \
-        $gl && is false vulkan/0 vulkan/loader && is true opengl/0 && says "may hide it"
+        $gl && is false vulkan/0 vulkan/loader && is true opengl/0 && tells "may hide it"
     check nothing 1 env VK_DRIVER_FILES="$work/none.json" VK_ICD_FILENAMES="$work/none.json" \
         __EGL_VENDOR_LIBRARY_FILENAMES="$work/none.json" "$info" &&
-        says "no way between graphics and CUDA works here"
+        tells "no way between graphics and CUDA works here"
 }
 
 # ---- OpenGL on the processor, and two GPUs ----
@@ -351,7 +325,7 @@ if [ -z "$software" ]; then
     skip processor "EGL has no device with EGL_MESA_device_software"
 else
     check processor 0 "$info" --find "renderer:$software" && grep 'copy' out >lines &&
-        mv lines out && says "renderer/$software/copy"
+        mv lines out && tells "renderer/$software/copy"
     if ! grep '^finding.+' out >/dev/null; then fail "OpenGL on the processor is not copied"; fi
 fi
 if [ "$behind" = soft ]; then export GR_SOFT_DEVICES=2; fi
@@ -366,7 +340,7 @@ else
 fi
 if [ "$behind" = soft ] && [ -e "$failing" ]; then
     check two_bytes 3 broken cuMemcpyPeerAsync=0 --probe --json &&
-        is false probe/cuda/0/cuda/1/peer && says "access control (ACS)"
+        is false probe/cuda/0/cuda/1/peer && tells "access control (ACS)"
 fi
 unset GR_SOFT_DEVICES
 
@@ -374,7 +348,7 @@ unset GR_SOFT_DEVICES
 
 if grep -F '"id": "glx' report.json >/dev/null; then fail "asks a display that is not named"; fi
 check no_display 0 env DISPLAY=:7654 "$info" --json && is null glx && is true opengl/0 &&
-    says "no X server answers there"
+    tells "no X server answers there"
 if ! xvfb-run -a true 2>/dev/null; then
     skip display "xvfb-run starts no X server"
 else
@@ -406,11 +380,11 @@ fi
 around() { "$info" --root "$work/root" --find surroundings; }
 
 mkdir -p root/dev/dri
-check no_nodes 0 around && says "no NVIDIA device nodes" "--gpus all"
+check no_nodes 0 around && tells "no NVIDIA device nodes" "--gpus all"
 touch root/dev/nvidiactl root/dev/nvidia0
-check no_uvm 0 around && says "/dev/nvidia-uvm is not there" "nvidia-modprobe -u"
+check no_uvm 0 around && tells "/dev/nvidia-uvm is not there" "nvidia-modprobe -u"
 touch root/dev/nvidia-uvm root/dev/dri/renderD128
-check all_nodes 0 around && says "/dev/nvidia-uvm is there" "/dev/dri/renderD128 is there"
+check all_nodes 0 around && tells "/dev/nvidia-uvm is there" "/dev/dri/renderD128 is there"
 if grep '^finding.-' out >/dev/null; then fail "finds a problem where there is none"; fi
 
 chmod 755 "$work"
@@ -422,16 +396,16 @@ if ! $user "$info" --version >/dev/null 2>&1; then
     skip closed_nodes "root opens every file, and no other user can run $info"
 else
     check closed_nodes 0 $user "$info" --root "$work/root" --find surroundings &&
-        says "/dev/nvidia0 is closed to this user" "/dev/dri/renderD128 is closed" "join its group"
+        tells "/dev/nvidia0 is closed to this user" "/dev/dri/renderD128 is closed" "join its group"
 fi
 
 export NVIDIA_VISIBLE_DEVICES=all
-check default_container 0 around && says "is not set, which is utility,compute" \
+check default_container 0 around && tells "is not set, which is utility,compute" \
     "NVIDIA_DRIVER_CAPABILITIES=compute,graphics,utility"
 export NVIDIA_DRIVER_CAPABILITIES=compute,graphics,utility
-check whole_container 0 around && says "the container has CUDA and OpenGL"
+check whole_container 0 around && tells "the container has CUDA and OpenGL"
 export NVIDIA_DRIVER_CAPABILITIES=compute,video
-check part_container 0 around && says "OpenGL and Vulkan need graphics" "is compute,video"
+check part_container 0 around && tells "OpenGL and Vulkan need graphics" "is compute,video"
 unset NVIDIA_VISIBLE_DEVICES NVIDIA_DRIVER_CAPABILITIES
 
 for card in 0 1; do mkdir -p root/sys/class/drm/card$card/device; done
@@ -440,10 +414,10 @@ echo 0x10de >root/sys/class/drm/card1/device/vendor
 check one_maker 0 around
 if grep -F 'two makers' out >/dev/null; then fail "takes one maker for two"; fi
 echo 0x8086 >root/sys/class/drm/card1/device/vendor
-check two_makers 0 around && says "two makers" __NV_PRIME_RENDER_OFFLOAD=1
+check two_makers 0 around && tells "two makers" __NV_PRIME_RENDER_OFFLOAD=1
 mkdir -p root/proc/driver/nvidia
 echo 'NVRM version: NVIDIA UNIX Module 580.65.06' >root/proc/driver/nvidia/version
-check kernel_driver 0 around && says "Module 580.65.06"
+check kernel_driver 0 around && tells "Module 580.65.06"
 
 # wrong ID, right ID: whether the finding is there as what does not work.
 wrong() { grep "^finding.-.*$1	" out >/dev/null || fail "$1 is no problem"; }
@@ -463,25 +437,25 @@ else
             "$info" --root "$work/root" --find surroundings
     }
     check version_same 0 from libcuda.so.580.65.06 && right surroundings/version/CUDA &&
-        says "NVIDIA's driver for CUDA is 580.65.06"
-    check version_apart 0 from libcuda.so.570.1 && says "two versions of NVIDIA's driver" 803 \
+        tells "NVIDIA's driver for CUDA is 580.65.06"
+    check version_apart 0 from libcuda.so.570.1 && tells "two versions of NVIDIA's driver" 803 \
         "The kernel has 580.65.06" && wrong surroundings/version/CUDA
-    check version_compat 0 from compat/libcuda.so.585.1 && says "forward compatibility" 804 &&
+    check version_compat 0 from compat/libcuda.so.585.1 && tells "forward compatibility" 804 &&
         right surroundings/version/CUDA
-    check version_library 0 around && says "version/grinterop" libgrinterop
+    check version_library 0 around && tells "version/grinterop" libgrinterop
 fi
 
 check no_nouveau 0 around && right surroundings/nouveau
 mkdir -p root/sys/module/nouveau root/etc
 rm root/proc/driver/nvidia/version
-check nouveau 0 around && wrong surroundings/nouveau && says "keeps nouveau from being loaded"
+check nouveau 0 around && wrong surroundings/nouveau && tells "keeps nouveau from being loaded"
 echo on-demand >root/etc/prime-discrete
 check switched_on 0 around && right surroundings/prime
 echo off >root/etc/prime-discrete
-check switched_off 0 around && wrong surroundings/prime && says "prime-select on-demand"
+check switched_off 0 around && wrong surroundings/prime && tells "prime-select on-demand"
 
 check apptainer 0 env APPTAINER_CONTAINER=here.sif "$info" --root "$work/root" \
-    --find surroundings && says "Start it with --nv"
+    --find surroundings && tells "Start it with --nv"
 mkdir -p root/.singularity.d/libs
 touch root/.singularity.d/libs/libcuda.so.1
 check apptainer_nv 0 env APPTAINER_CONTAINER=here.sif "$info" --root "$work/root" \
@@ -490,7 +464,7 @@ if grep -F apptainer out >/dev/null; then fail "asks for --nv, which was given";
 
 mkdir -p root/proc/sys/kernel root/usr/lib/wsl/lib
 echo 5.15.90.1-microsoft-standard-WSL2 >root/proc/sys/kernel/osrelease
-check wsl 0 around && says "this is WSL" && wrong surroundings/wsl/driver && says "wsl --shutdown"
+check wsl 0 around && tells "this is WSL" && wrong surroundings/wsl/driver && tells "wsl --shutdown"
 touch root/usr/lib/wsl/lib/libcuda.so.1
 check wsl_driver 0 around && right surroundings/wsl/driver
 
@@ -503,13 +477,13 @@ else
     if setpriv --reuid=65534 --clear-groups "$work/setuid-info" --find surroundings 2>/dev/null |
         grep -q '^end'; then
         check more_rights 0 setpriv --reuid=65534 --clear-groups "$work/setuid-info" \
-            --find surroundings && says "more rights than its user"
+            --find surroundings && tells "more rights than its user"
     else
         skip more_rights "no program that is setuid runs here"
     fi
 fi
 check variables 0 env CUDA_VISIBLE_DEVICES=1 "$info" --find surroundings &&
-    says CUDA_VISIBLE_DEVICES=1 "counts them so"
+    tells CUDA_VISIBLE_DEVICES=1 "counts them so"
 
 if [ $failures -gt $checks ]; then failures=$checks; fi
 echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"

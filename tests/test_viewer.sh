@@ -12,6 +12,7 @@
 # Lists of options are meant to be split:
 # shellcheck disable=SC2086
 
+cases=$(cd "$(dirname "$0")" && pwd)/cases.sh || exit 99
 here=$(cd "$(dirname "$0")" && pwd) || exit 99
 absolute() { case $1 in /*) echo "$1" ;; *) echo "$PWD/$1" ;; esac; }
 examples=$(absolute "${GR_EXAMPLES:-examples}")
@@ -44,40 +45,10 @@ trap finish EXIT
 trap 'exit 99' HUP INT TERM
 cd "$work" || exit 99
 
-checks=0
-failures=0
-
-# fail WORD...: the check that was begun last has failed; says why, with the program's output.
-fail() {
-    failures=$((failures + 1))
-    echo "test_viewer.sh:$checks:F:viewer:$name: $*"
-    sed 's/^/    /' out err live.out live.err 2>/dev/null
-}
-
-# check NAME STATUS COMMAND...: one check, passed if the command ends with that status.
-check() {
-    checks=$((checks + 1))
-    name=$1 wanted=$2
-    shift 2
-    "$@" >out 2>err
-    code=$?
-    if [ $code != "$wanted" ]; then
-        fail "exit status $code instead of $wanted: $*"
-        return 1
-    fi
-}
-
-# says FILE TEXT...: the file holds each text.
-says() {
-    file=$1
-    shift
-    for text in "$@"; do
-        if ! grep -qF -- "$text" "$file"; then
-            fail "does not say \"$text\""
-            return 1
-        fi
-    done
-}
+suite=viewer
+# shellcheck source=tests/cases.sh
+. "$cases"
+outputs='out err live.out live.err'
 
 # soon COMMAND...: true as soon as the command is, within a minute; once that was in vain, within
 # seconds.
@@ -153,16 +124,14 @@ seen() {
 # screen NAME WIDTH HEIGHT: what the screen shows is the still NAME.png. A frame that was drawn
 # before is the same, since the time stands still.
 screen() {
-    checks=$((checks + 1))
-    name=screen_$1
+    begin "screen_$1"
     soon seen "$@" >out 2>err || fail "the screen shows something else"
 }
 
 # ended: the key q ends the program, with status 0.
 ended() {
     check "quit" 0 xdotool key q
-    checks=$((checks + 1))
-    name=status
+    begin status
     wait "$shown" || fail "the viewer ended with status $?"
     shown=
 }
@@ -247,16 +216,14 @@ validated() { env VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation "$viewer" $smal
 "$viewer" $small --vulkan --frames 1 -o sheet.png >out 2>err
 missing=$(grep -E '^Cannot open Vulkan|shows no pictures in this window' err)
 if [ -n "$missing" ]; then
-    checks=$((checks + 1))
-    echo "skipped: vulkan: $missing"
+    skip vulkan "$missing"
 else
     check sheet 0 validated --frames 3 -o sheet.png && says out CUDA 'Vulkan device' sheet.png
     cp out sheet.out
     check sheet_silent 1 grep -F 'VUID' sheet.out
     VK_LOADER_DEBUG=layer validated --frames 1 -o sheet.png >out 2>layers
     if ! grep -F VK_LAYER_KHRONOS_validation layers >/dev/null; then
-        checks=$((checks + 1))
-        echo "skipped: sheet_layer: the validation layer is missing (vulkan-validationlayers)"
+        skip sheet_layer "the validation layer is missing (vulkan-validationlayers)"
     fi
     check sheet_first 0 "$viewer" $small --vulkan --frames 1 -o sheet.png
     # port draws each pixel as the mean of four.
