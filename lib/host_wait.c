@@ -4,13 +4,6 @@
 
 #include <time.h>
 
-double gr_host_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 void gr_host_pause(unsigned *look)
 {
     long us = 20L << (*look < 6 ? (*look)++ : 6);

@@ -3,9 +3,6 @@
 #ifndef GR_LIB_HOST_WAIT_H
 #define GR_LIB_HOST_WAIT_H
 
-/* Seconds of a clock that only goes forward. */
-double gr_host_now(void);
-
 /*
  * Sleeps between two looks: from 20 us to 1 ms, since what takes long need not be looked at often.
  * *look counts them; it begins as 0.

@@ -7,24 +7,10 @@
 #define GR_VK_DEVICE_MATCH_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include <grinterop/vk.h>
 
-/* What a physical device says of itself. */
-struct vk_identity {
-    char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
-    uint32_t api_version;
-    VkPhysicalDeviceType type;
-    VkDriverId driver; /* 0: the driver does not say */
-    unsigned char uuid[VK_UUID_SIZE];
-};
-
-void vk_identify(PFN_vkGetPhysicalDeviceProperties2 get_properties, VkPhysicalDevice device,
-                 struct vk_identity *identity);
-
-/* "NVIDIA H200 (UUID GPU-...)". */
-void vk_identity_text(const struct vk_identity *identity, char *text, size_t size);
+#include "vk/identity.h"
 
 /* The CUDA device of that ordinal, as CUDA counts. GR_ERR_INVALID_VALUE: there is none. */
 gr_status vk_get_cuda_device(int ordinal, CUdevice *device, const char *call);

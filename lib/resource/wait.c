@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The host waits for CUDA's last work with a resource. */
 #include "lib/backend.h"
+#include "lib/clock.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/host_wait.h"
@@ -71,17 +72,17 @@ static gr_status find_last(gr_resource *resource, struct last *last)
 }
 
 /* An event that was just recorded passes a moment later even where there is nothing left to do. */
-#define MOMENT 1e-3
+#define MOMENT_MS 1
 
 static gr_status wait_for(const struct last *last, unsigned timeout_ms, const char *call)
 {
     const gr_cuda_api *cu = gr_driver();
     CUevent event = last->event;
-    double end = gr_host_now() + (timeout_ms || !last->new ? timeout_ms * 1e-3 : MOMENT);
+    double end = gr_clock_ms() + (timeout_ms || !last->new ? timeout_ms : MOMENT_MS);
     unsigned look = 0;
     CUresult result =
         timeout_ms == GR_WAIT_FOREVER ? cu->EventSynchronize(event) : cu->EventQuery(event);
-    while (result == CUDA_ERROR_NOT_READY && gr_host_now() < end) {
+    while (result == CUDA_ERROR_NOT_READY && gr_clock_ms() < end) {
         gr_host_pause(&look);
         result = cu->EventQuery(event);
     }

@@ -21,6 +21,7 @@
 
 #include <time.h>
 
+#include "lib/clock.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/external/external.h"
@@ -99,23 +100,16 @@ void gr_peer_semaphores_finish(struct gr_peer_semaphores *semaphores, bool alive
 
 /* ---- A peer that is gone --------------------------------------------------------------------- */
 
-static int64_t milliseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Whether an event passes in that time; it is looked at twice at least. */
-static bool passes_within(CUevent event, int64_t ms)
+static bool passes_within(CUevent event, double ms)
 {
     const struct timespec pause = {.tv_nsec = 100000};
-    int64_t end = milliseconds() + ms;
+    double end = gr_clock_ms() + ms;
     bool late = false;
     while (gr_driver()->EventQuery(event) == CUDA_ERROR_NOT_READY) {
         if (late)
             return false;
-        late = milliseconds() >= end;
+        late = gr_clock_ms() >= end;
         nanosleep(&pause, NULL);
     }
     return true;

@@ -10,9 +10,9 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/error.h"
 
 /*
@@ -68,26 +68,19 @@ static struct header unpack_header(const unsigned char *bytes)
 
 /* ---- Time ------------------------------------------------------------------------------------ */
 
-static int64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
 struct gr_deadline gr_deadline_in(unsigned timeout_ms)
 {
     if (timeout_ms == ~0u)
         return (struct gr_deadline){.never = true};
-    return (struct gr_deadline){.at = now() + timeout_ms, .looks = timeout_ms == 0};
+    return (struct gr_deadline){.at = gr_clock_ms() + timeout_ms, .looks = timeout_ms == 0};
 }
 
 int gr_deadline_left(const struct gr_deadline *deadline)
 {
     if (deadline->never)
         return -1;
-    int64_t left = deadline->at - now();
-    return left < 0 ? 0 : left > 0x7fffffff ? 0x7fffffff : (int)left;
+    double left = deadline->at - gr_clock_ms();
+    return left <= 0 ? 0 : left >= 0x7fffffff ? 0x7fffffff : (int)left + 1;
 }
 
 /* ---- The socket ------------------------------------------------------------------------------ */

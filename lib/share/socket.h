@@ -39,7 +39,7 @@ struct gr_message {
 struct gr_deadline {
     bool never;
     bool looks; /* a timeout of 0: what is not there at once is not ready */
-    int64_t at; /* milliseconds */
+    double at;  /* of gr_clock_ms() */
 };
 struct gr_deadline gr_deadline_in(unsigned timeout_ms); /* ~0u: never */
 

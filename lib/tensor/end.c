@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "lib/clock.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/host_wait.h"
@@ -212,7 +213,7 @@ void gr_tensor_end(gr_tensor *tensor)
 
 gr_status gr_tensor_collect(unsigned timeout_ms)
 {
-    double end = gr_host_now() + timeout_ms * 1e-3;
+    double end = gr_clock_ms() + timeout_ms;
     unsigned look = 0;
     size_t left;
     for (;;) {
@@ -221,7 +222,7 @@ gr_status gr_tensor_collect(unsigned timeout_ms)
         left = __atomic_load_n(&aside_count, __ATOMIC_ACQUIRE);
         if (!left)
             return GR_OK;
-        if (timeout_ms != GR_WAIT_FOREVER && gr_host_now() >= end)
+        if (timeout_ms != GR_WAIT_FOREVER && gr_clock_ms() >= end)
             break;
         gr_host_pause(&look);
     }

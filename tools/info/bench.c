@@ -10,23 +10,22 @@
  * be the calls that are counted, and not the frames. Of the runs the median is told, with the
  * slowest and the fastest one.
  */
-#define _GNU_SOURCE
 #include "tools/info/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <grinterop/egl.h>
 #include <grinterop/gl.h>
 #include <grinterop/ring.h>
 
+#include "lib/clock.h"
 #include "tools/info/finders.h"
+#include "tools/info/make_ring.h"
 #include "tools/info/say.h"
 
-enum { RUNS = 5, PAIRS = 50, SLOTS = 16, MAP_BYTES = 64 << 10, RING_MS = 10000 };
-static const double RUN_SECONDS = 0.3;
+enum { RUNS = 5, PAIRS = 50, SLOTS = 16, MAP_BYTES = 64 << 10, RUN_MS = 300, RING_MS = 10000 };
 
 /* Of the runs, in their order of size. */
 struct spread {
@@ -40,13 +39,6 @@ struct way {
 };
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -69,11 +61,11 @@ static bool wait_for_both(struct bench *bench)
 static double run_frames(struct bench *bench, const struct way *way)
 {
     unsigned frames = 0;
-    double begin = now();
-    for (; now() - begin < RUN_SECONDS; frames++)
+    double begin = gr_clock_ms();
+    for (; gr_clock_ms() - begin < RUN_MS; frames++)
         if (!way->frame(bench, way->its, frames))
             return 0;
-    return wait_for_both(bench) ? frames / (now() - begin) : 0;
+    return wait_for_both(bench) ? 1e3 * frames / (gr_clock_ms() - begin) : 0;
 }
 
 /* The first run only warms up. */
@@ -126,14 +118,14 @@ static void say_frames(const struct bench *bench, const char *id, const char *wo
 /* Microseconds of one; 0: it failed. The queues have room, and are empty again afterwards. */
 static double run_pairs(struct bench *bench, gr_resource *resource)
 {
-    double begin = now();
+    double begin = gr_clock_ms();
     for (int i = 0; i < PAIRS; i++) {
         gr_buffer *buffer = gr_map(resource, bench->stream);
         if (!buffer || gr_buffer_release(buffer) != GR_OK)
             return 0;
     }
-    double took = now() - begin;
-    return wait_for_both(bench) ? 1e6 * took / PAIRS : 0;
+    double took = gr_clock_ms() - begin;
+    return wait_for_both(bench) ? 1e3 * took / PAIRS : 0;
 }
 
 static bool measure_pairs(struct bench *bench, gr_resource *resource, struct spread *us)
@@ -162,14 +154,21 @@ static const char *name_of(gr_transport transport)
     }
 }
 
+/* Without anything that a program has to do for it. */
+#define SIMPLE (GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY)
+
+static gr_resource *make_buffer(size_t size, unsigned transports)
+{
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = transports);
+    return gr_gl_buffer_create(size, GR_WRITE_DISCARD, &options);
+}
+
 static void bench_map(struct bench *bench)
 {
     const char *id = "bench/map";
-    const gr_gl_options options =
-        GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY);
     char label[160];
     struct spread us;
-    gr_resource *resource = gr_gl_buffer_create(MAP_BYTES, GR_WRITE_DISCARD, &options);
+    gr_resource *resource = make_buffer(MAP_BYTES, SIMPLE);
     if (!resource || !measure_pairs(bench, resource, &us)) {
         say_failure(bench, id, "no figure of a map and a release");
         return;
@@ -205,11 +204,9 @@ static bool frame_in_order(struct bench *bench, void *its, unsigned number)
 static void bench_in_order(struct bench *bench)
 {
     const char *id = "bench/in-order";
-    const gr_gl_options options =
-        GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY);
     char words[96];
     struct spread fps;
-    gr_resource *resource = gr_gl_buffer_create(BENCH_BYTES, GR_WRITE_DISCARD, &options);
+    gr_resource *resource = make_buffer(BENCH_BYTES, SIMPLE);
     const struct way way = {frame_in_order, resource};
     if (!resource || !measure_frames(bench, &way, &fps)) {
         say_failure(bench, id, "no figure of frames in order");
@@ -236,34 +233,28 @@ static bool frame_by_ring(struct bench *bench, void *its, unsigned number)
     return gr_ring_give_back(ring, &slot, 1) == GR_OK;
 }
 
-/* NULL after grinterop's error. */
-static gr_ring *make_ring(const char **transport)
+/* By any transport, which it tells. */
+static gr_resource *make_slot(void *transport)
 {
-    const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
-    gr_resource *resources[SLOTS];
-    size_t made = 0;
-    while (made < SLOTS &&
-           (resources[made] = gr_gl_buffer_create(BENCH_BYTES, GR_WRITE_DISCARD, &any)))
-        made++;
-    gr_ring *ring = made == SLOTS ? gr_ring_create(resources, made, NULL) : NULL;
-    *transport = made ? name_of(gr_resource_transport(resources[0])) : "";
-    while (made > 0)
-        gr_resource_free(resources[--made]);
-    return ring;
+    gr_resource *slot = make_buffer(BENCH_BYTES, GR_TRANSPORT_ANY);
+    if (slot)
+        *(gr_transport *)transport = gr_resource_transport(slot);
+    return slot;
 }
 
 static void bench_ring(struct bench *bench)
 {
-    const char *id = "bench/ring", *transport;
+    const char *id = "bench/ring";
     char words[96];
     struct spread fps;
-    gr_ring *ring = make_ring(&transport);
+    gr_transport transport;
+    gr_ring *ring = make_ring(SLOTS, make_slot, &transport);
     const struct way way = {frame_by_ring, ring};
     if (!ring || !measure_frames(bench, &way, &fps)) {
         say_failure(bench, id, "no figure of a ring");
         return;
     }
-    snprintf(words, sizeof(words), "with up to 16 under way in a ring, by %s", transport);
+    snprintf(words, sizeof(words), "with up to 16 under way in a ring, by %s", name_of(transport));
     say_frames(bench, id, words, &fps);
     gr_ring_free(ring);
 }

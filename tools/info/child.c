@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "tools/info/say.h"
 
 enum { MOST_BYTES = 1 << 20, KILL_MS = 1000 };
@@ -20,18 +21,11 @@ enum { MOST_BYTES = 1 << 20, KILL_MS = 1000 };
 struct child {
     pid_t pid;
     int from; /* its standard output */
-    long long until;
+    double until;
     bool late;
     char *lines;
     size_t length;
 };
-
-static long long now_ms(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1000LL * time.tv_sec + time.tv_nsec / 1000000;
-}
 
 /* ---- Its start ------------------------------------------------------------------------------- */
 
@@ -61,7 +55,7 @@ static bool start(struct child *child, const struct child_rules *rules, const ch
         become(rules, finder, driver, ends[1]);
     close(ends[1]);
     child->from = ends[0];
-    child->until = now_ms() + 1000LL * rules->limit;
+    child->until = gr_clock_ms() + 1000.0 * rules->limit;
     if (child->pid > 0)
         return true;
     close(ends[0]);
@@ -86,7 +80,7 @@ static void read_lines(struct child *child)
     ssize_t got = 1;
     while (got > 0 && child->length < MOST_BYTES && !is_whole(child)) {
         struct pollfd ready = {.fd = child->from, .events = POLLIN};
-        long long left = child->until - now_ms();
+        double left = child->until - gr_clock_ms();
         int polled = left > 0 ? poll(&ready, 1, (int)left) : 0;
         if (polled < 0 && errno == EINTR)
             continue;
@@ -102,11 +96,11 @@ static void read_lines(struct child *child)
 
 /* ---- Its end --------------------------------------------------------------------------------- */
 
-static bool wait_until(pid_t pid, int *status, long long until)
+static bool wait_until(pid_t pid, int *status, double until)
 {
     static const struct timespec pause = {.tv_nsec = 2000000};
     pid_t ended;
-    while ((ended = waitpid(pid, status, WNOHANG)) == 0 && now_ms() < until)
+    while ((ended = waitpid(pid, status, WNOHANG)) == 0 && gr_clock_ms() < until)
         nanosleep(&pause, NULL);
     return ended == pid;
 }
@@ -121,7 +115,7 @@ static int end(struct child *child)
     if (child->late || !wait_until(child->pid, &status, child->until)) {
         child->late = true;
         kill(child->pid, SIGKILL);
-        wait_until(child->pid, &status, now_ms() + KILL_MS);
+        wait_until(child->pid, &status, gr_clock_ms() + KILL_MS);
     }
     close(child->from);
     return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EGL's devices in its own order, and an OpenGL context on one of them. */
+/* EGL's devices in its own order. */
 #ifndef INFO_EGL_LIST_H
 #define INFO_EGL_LIST_H
 
@@ -9,8 +9,5 @@ enum { EGL_LIST_MOST = 32 };
 
 /* How many there are; 0, too, where EGL cannot list them. libEGL has to be there. */
 int egl_list(EGLDeviceEXT devices[EGL_LIST_MOST]);
-
-/* Makes OpenGL of the device current, until the process ends. NULL, or what is missing. */
-const char *egl_make_current(EGLDeviceEXT device);
 
 #endif

@@ -12,6 +12,7 @@
 #include <grinterop/cuda.h>
 #include <grinterop/egl.h>
 
+#include "tools/info/egl_context.h"
 #include "tools/info/egl_list.h"
 #include "tools/info/finders.h"
 #include "tools/info/formats.h"

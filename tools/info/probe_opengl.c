@@ -14,6 +14,7 @@
 #include <grinterop/egl.h>
 #include <grinterop/gl.h>
 
+#include "tools/info/egl_context.h"
 #include "tools/info/egl_list.h"
 #include "tools/info/glx_context.h"
 #include "tools/info/probe_cuda.h"

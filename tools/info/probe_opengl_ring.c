@@ -10,25 +10,15 @@
 #include <grinterop/gl.h>
 #include <grinterop/ring.h>
 
+#include "tools/info/make_ring.h"
 #include "tools/info/probe_cuda.h"
 #include "tools/info/say.h"
 
-/* NULL after a failure. */
-static gr_ring *make_ring(struct probe_try *t)
+static gr_resource *make_slot(void *its)
 {
     const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
-    gr_resource *resources[PROBE_SLOTS];
-    size_t made = 0;
-    say_step("the making of the ring");
-    while (made < PROBE_SLOTS &&
-           (resources[made] = gr_gl_buffer_create(PROBE_FRAME_BYTES, GR_WRITE_DISCARD, &any)))
-        made++;
-    gr_ring *ring = made == PROBE_SLOTS ? gr_ring_create(resources, made, NULL) : NULL;
-    if (!ring)
-        probe_not_made(t);
-    while (made > 0)
-        gr_resource_free(resources[--made]);
-    return ring;
+    (void)its;
+    return gr_gl_buffer_create(PROBE_FRAME_BYTES, GR_WRITE_DISCARD, &any);
 }
 
 static bool read_frame(struct probe_try *t, gr_ring *ring, size_t frame)
@@ -48,9 +38,10 @@ bool probe_opengl_ring(struct probe_try *t)
 {
     GLuint all = 0;
     bool good = true;
-    gr_ring *ring = make_ring(t);
+    say_step("the making of the ring");
+    gr_ring *ring = make_ring(PROBE_SLOTS, make_slot, NULL);
     if (!ring)
-        return false;
+        return probe_not_made(t);
     probe_pattern(t, 0);
     glGenBuffers(1, &all);
     glBindBuffer(GL_COPY_WRITE_BUFFER, all);

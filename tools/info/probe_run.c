@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The finder of one probe: tries its way, and says what came of it. */
-#define _GNU_SOURCE
-#include <time.h>
-
+#include "lib/clock.h"
 #include "tools/info/finders.h"
 #include "tools/info/probe_opengl.h"
 #include "tools/info/probe_peer.h"
 #include "tools/info/probe_vulkan.h"
 #include "tools/info/say.h"
-
-static double now_ms(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e3 * (double)time.tv_sec + 1e-6 * (double)time.tv_nsec;
-}
 
 static bool run(struct probe_try *t)
 {
@@ -55,8 +46,8 @@ void find_probe(const struct find *find)
     if (!probe_parse(find->argument, &probe))
         return;
     t.probe = &probe;
-    double before = now_ms();
+    double before = gr_clock_ms();
     bool good = run(&t);
     gr_cuda_context_free(t.context);
-    say_result(&t, good, now_ms() - before);
+    say_result(&t, good, gr_clock_ms() - before);
 }

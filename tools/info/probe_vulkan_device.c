@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/info/say.h"
+#include "tools/info/vulkan_desc.h"
 
 static bool is_vulkan_fine(struct probe_try *t, VkResult result, const char *call)
 {
@@ -50,11 +51,7 @@ bool probe_vulkan_open(struct probe_try *t, struct probe_vulkan *vk)
         return probe_error(t);
     }
     vk->made = gr_vk_headless_get(vk->headless);
-    const gr_vk_device_desc desc = GR_INIT(
-        gr_vk_device_desc, .get_instance_proc_addr = vk->made->get_instance_proc_addr,
-        .instance = vk->made->instance, .physical_device = vk->made->physical_device,
-        .device = vk->made->device, .queue = vk->made->graphics,
-        .queue_family = vk->made->graphics_family, .synchronization2 = vk->made->synchronization2);
+    const gr_vk_device_desc desc = vulkan_desc(vk->made);
     vk->device = gr_vk_device_wrap(&desc);
     return vk->device ? load(t, vk) && make_pool(t, vk) : probe_error(t);
 }

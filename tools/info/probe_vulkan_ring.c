@@ -7,23 +7,21 @@
 
 #include <grinterop/ring.h>
 
+#include "tools/info/make_ring.h"
 #include "tools/info/probe_cuda.h"
 #include "tools/info/say.h"
 
-/* NULL after a failure. */
-static gr_ring *make_ring(struct probe_try *t, const struct probe_vulkan *vk)
+struct maker {
+    struct probe_try *t;
+    const struct probe_vulkan *vk;
+};
+
+static gr_resource *make_slot(void *its)
 {
-    gr_resource *resources[PROBE_SLOTS];
-    size_t made = 0;
-    while (made < PROBE_SLOTS && (resources[made] = probe_vulkan_buffer(t, vk, PROBE_FRAME_BYTES)))
-        made++;
+    const struct maker *maker = its;
+    gr_resource *slot = probe_vulkan_buffer(maker->t, maker->vk, PROBE_FRAME_BYTES);
     say_step("the making of the ring");
-    gr_ring *ring = made == PROBE_SLOTS ? gr_ring_create(resources, made, NULL) : NULL;
-    if (made == PROBE_SLOTS && !ring)
-        probe_not_made(t);
-    while (made > 0)
-        gr_resource_free(resources[--made]);
-    return ring;
+    return slot;
 }
 
 static bool read_frame(struct probe_try *t, const struct probe_vulkan *vk, gr_ring *ring,
@@ -59,8 +57,11 @@ static bool read_all(struct probe_try *t, const struct probe_vulkan *vk, gr_reso
 
 bool probe_vulkan_ring(struct probe_try *t, const struct probe_vulkan *vk)
 {
-    gr_ring *ring = make_ring(t, vk);
+    struct maker maker = {t, vk};
+    gr_ring *ring = make_ring(PROBE_SLOTS, make_slot, &maker);
     gr_resource *all = ring ? probe_vulkan_buffer(t, vk, PROBE_BUFFER_BYTES) : NULL;
+    if (!ring)
+        probe_not_made(t);
     bool good = all;
     probe_pattern(t, 0);
     for (size_t i = 0; good && i < PROBE_FRAMES + PROBE_AHEAD; i++)

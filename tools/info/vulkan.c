@@ -9,7 +9,9 @@
 #include "lib/uuid_text.h"
 #include "tools/info/finders.h"
 #include "tools/info/say.h"
+#include "tools/info/vulkan_desc.h"
 #include "tools/info/vulkan_list.h"
+#include "vk/identity.h"
 
 /* ---- All devices ----------------------------------------------------------------------------- */
 
@@ -31,24 +33,21 @@ static void say_device(const struct vulkan_list *list, uint32_t number)
 {
     char id[40], is[40] = "no CUDA device", label[400], uuid[GR_UUID_TEXT_SIZE];
     PFN_vkGetPhysicalDeviceProperties2 get = NULL;
-    VkPhysicalDeviceIDProperties same = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
-    VkPhysicalDeviceProperties2 its = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
-                                       .pNext = &same};
+    struct vk_identity its;
     vulkan_list_find(list, "vkGetPhysicalDeviceProperties2", &get);
     if (!get)
         return;
-    get(list->devices[number], &its);
+    vk_identify(get, list->devices[number], &its);
     int cuda = cuda_device_of(list, list->devices[number]);
     if (cuda >= 0)
         snprintf(is, sizeof(is), "CUDA device %d", cuda);
-    gr_uuid_text(same.deviceUUID, uuid);
+    gr_uuid_text(its.uuid, uuid);
     snprintf(id, sizeof(id), "vulkan/device/%u", (unsigned)number);
-    snprintf(label, sizeof(label), "Vulkan device %u: %s, %s", (unsigned)number,
-             its.properties.deviceName, is);
+    snprintf(label, sizeof(label), "Vulkan device %u: %s, %s", (unsigned)number, its.name, is);
     say(id, MARK_NOTE, label, "%s", "");
     say_fact("uuid", "%s", uuid);
-    say_fact("version", "%u.%u", VK_API_VERSION_MAJOR(its.properties.apiVersion),
-             VK_API_VERSION_MINOR(its.properties.apiVersion));
+    say_fact("version", "%u.%u", VK_API_VERSION_MAJOR(its.api_version),
+             VK_API_VERSION_MINOR(its.api_version));
     if (cuda >= 0)
         say_fact("cuda_device", "%d", cuda);
 }
@@ -70,21 +69,14 @@ void find_vulkan_devices(const struct find *find)
 
 static gr_vk_device *wrap(const gr_vk_headless *headless)
 {
-    const gr_vk_headless_info *made = gr_vk_headless_get(headless);
-    const gr_vk_device_desc desc =
-        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = made->get_instance_proc_addr,
-                .instance = made->instance, .physical_device = made->physical_device,
-                .device = made->device, .queue = made->graphics,
-                .queue_family = made->graphics_family, .synchronization2 = made->synchronization2);
+    const gr_vk_device_desc desc = vulkan_desc(gr_vk_headless_get(headless));
     return gr_vk_device_wrap(&desc);
 }
 
-static void say_extensions(const char *id, const gr_vk_headless_info *made)
+static void say_extensions(const char *id, const gr_vk_headless *headless)
 {
     enum { MOST = 16 };
-    const gr_vk_device_desc desc =
-        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = made->get_instance_proc_addr,
-                .instance = made->instance, .physical_device = made->physical_device);
+    const gr_vk_device_desc desc = vulkan_desc(gr_vk_headless_get(headless));
     const char *names[MOST];
     char whole[48], text[800] = "";
     uint32_t count = MOST;
@@ -121,5 +113,5 @@ void find_vulkan(const struct find *find)
     say_fact("path", "vulkan");
     say_fact("cuda_device", "%d", find->device);
     say_fact("semaphores", "%s", semaphores ? "yes" : "no");
-    say_extensions(id, gr_vk_headless_get(headless));
+    say_extensions(id, headless);
 }

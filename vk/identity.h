@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a physical device of Vulkan's says of itself. */
+#ifndef GR_VK_IDENTITY_H
+#define GR_VK_IDENTITY_H
+
+#include <stddef.h>
+
+#include <vulkan/vulkan_core.h>
+
+struct vk_identity {
+    char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
+    uint32_t api_version;
+    VkPhysicalDeviceType type;
+    VkDriverId driver; /* 0: the driver does not say */
+    unsigned char uuid[VK_UUID_SIZE];
+};
+
+void vk_identify(PFN_vkGetPhysicalDeviceProperties2 get_properties, VkPhysicalDevice device,
+                 struct vk_identity *identity);
+
+/* "NVIDIA H200 (UUID GPU-...)". */
+void vk_identity_text(const struct vk_identity *identity, char *text, size_t size);
+
+#endif
