@@ -22,7 +22,7 @@ struct child {
     pid_t pid;
     int from; /* its standard output */
     double until;
-    bool late;
+    bool late, too_much;
     char *lines;
     size_t length;
 };
@@ -74,7 +74,7 @@ static bool is_whole(const struct child *child)
     return memcmp(last, SAY_END, size) == 0 && (last == child->lines || last[-1] == '\n');
 }
 
-/* Until it ends, or its time does. */
+/* Until it ends, or its time or the room for its lines does. */
 static void read_lines(struct child *child)
 {
     ssize_t got = 1;
@@ -92,6 +92,7 @@ static void read_lines(struct child *child)
         if (got > 0)
             child->length += (size_t)got;
     }
+    child->too_much = child->length == MOST_BYTES && !is_whole(child);
 }
 
 /* ---- Its end --------------------------------------------------------------------------------- */
@@ -112,8 +113,9 @@ static bool wait_until(pid_t pid, int *status, double until)
 static int end(struct child *child)
 {
     int status = 0;
-    if (child->late || !wait_until(child->pid, &status, child->until)) {
+    if (!child->late && !child->too_much && !wait_until(child->pid, &status, child->until))
         child->late = true;
+    if (child->late || child->too_much) {
         kill(child->pid, SIGKILL);
         wait_until(child->pid, &status, gr_clock_ms() + KILL_MS);
     }
@@ -145,6 +147,14 @@ static void write_late(char *text, size_t size, const char *in, int limit)
              limit, in);
 }
 
+static void write_too_much(char *text, size_t size, const char *in, const char *finder)
+{
+    snprintf(text, size,
+             "More than %d KiB were found%s, so that what follows is missing, and its process was "
+             "ended. grinterop-info --find %s shows all of it.",
+             MOST_BYTES >> 10, in, finder);
+}
+
 static void write_crash(char *text, size_t size, const char *in, const char *finder, int signal)
 {
     snprintf(text, size,
@@ -168,7 +178,9 @@ static void write_end(const struct child *child, int status, int limit, const ch
     char in[120];
     find_step(child->lines, in, sizeof(in));
     *text = '\0';
-    if (child->late)
+    if (child->too_much)
+        write_too_much(text, size, in, finder);
+    else if (child->late)
         write_late(text, size, in, limit);
     else if (WIFSIGNALED(status))
         write_crash(text, size, in, finder, WTERMSIG(status));
