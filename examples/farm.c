@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "farm_crew.h"
 #include "farm_files.h"
 #include "farm_render.h"
@@ -146,7 +147,7 @@ static bool get_ready(struct farm *farm, double started)
     struct farm_rank own = {.process = (int32_t)getpid(),
                             .device = farm->device.number,
                             .software = farm->device.software,
-                            .opened = farm_now() - started};
+                            .opened = clock_seconds() - started};
     snprintf(own.host, sizeof(own.host), "%.63s", host);
     snprintf(own.device_name, sizeof(own.device_name), "%s", farm->device.name);
     count_processors(&own);
@@ -186,7 +187,7 @@ static int chunk_of(const struct farm *farm)
 /* A few times a second: tells the others what is done here; rank 0 shows what is done by all. */
 static void tell(struct farm *farm)
 {
-    const double now = farm_now();
+    const double now = clock_seconds();
     if (now - farm->told_at < (farm->crew.rank == 0 ? 0.2 : 0.5))
         return;
     const int done = farm_writers_written(farm->writers).frames;
@@ -228,7 +229,7 @@ static void show_progress(void *user)
 static void do_all(struct farm *farm)
 {
     crew_barrier();
-    farm->begun = farm_now();
+    farm->begun = clock_seconds();
     if (farm->crew.rank == 0)
         farm_progress_begin(&farm->progress, farm->missing_count);
     if (!work(farm)) {
@@ -242,12 +243,12 @@ static void do_all(struct farm *farm)
                             .frames = written.frames,
                             .checksum = written.checksum,
                             .bytes = written.bytes,
-                            .seconds = farm_now() - farm->begun};
+                            .seconds = clock_seconds() - farm->begun};
     gethostname(own.host, sizeof(own.host) - 1);
     farm->told_at = 0;
     tell(farm);
     crew_barrier_slow(farm->crew.rank == 0 ? show_progress : NULL, farm);
-    const double seconds = farm_now() - farm->begun;
+    const double seconds = clock_seconds() - farm->begun;
     crew_gather(&own, farm->ranks, sizeof(own));
     if (farm->crew.rank == 0) {
         const struct farm_sum sum = sum_of(farm, seconds);
@@ -322,7 +323,7 @@ static void read_options(int argc, char **argv, struct options *o)
 
 int main(int argc, char **argv)
 {
-    const double started = farm_now();
+    const double started = clock_seconds();
     struct farm farm = {.options = {.first = 1,
                                     .frames = 300,
                                     .width = 640,

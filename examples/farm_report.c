@@ -8,18 +8,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 /* A farm of thousands doesn't list them all. */
 enum { MOST_LISTED = 16 };
-
-double farm_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int listed(const struct farm_sum *sum)
 {
@@ -74,7 +68,7 @@ static bool parent_has_terminal(void)
 
 void farm_progress_begin(struct farm_progress *p, int total)
 {
-    *p = (struct farm_progress){.total = total, .begun = farm_now()};
+    *p = (struct farm_progress){.total = total, .begun = clock_seconds()};
     p->terminal = isatty(STDERR_FILENO) || parent_has_terminal();
 }
 
@@ -90,7 +84,7 @@ static bool worth_a_line(struct farm_progress *p, int done, double now)
 
 void farm_progress_show(struct farm_progress *p, int done)
 {
-    const double now = farm_now(), seconds = now - p->begun;
+    const double now = clock_seconds(), seconds = now - p->begun;
     if (done == 0 || done > p->total || !worth_a_line(p, done, now))
         return;
     const double rate = done / seconds;

@@ -33,7 +33,7 @@ void farm_report_ranks(const struct farm_rank ranks[], const struct farm_sum *su
 /* How far it is. Zeros and the total begin it. */
 struct farm_progress {
     int total;
-    double begun; /* farm_now() */
+    double begun; /* of clock_seconds() */
     bool terminal;
     double shown;
     int shown_tenth;
@@ -46,8 +46,5 @@ void farm_progress_end(const struct farm_progress *progress);
 
 /* In the end. `checksum` and the bytes are those of all ranks. */
 void farm_report_sum(const struct farm_rank ranks[], const struct farm_sum *sum);
-
-/* Seconds of a clock that only goes forward. */
-double farm_now(void);
 
 #endif

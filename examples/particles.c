@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <epoxy/gl.h>
 #include <grinterop/gl.h>
 #include <grinterop/ring.h>
 
+#include "clock.h"
 #include "output.h"
 #include "particles.h"
 #include "particles_cuda.h"
@@ -182,13 +182,6 @@ static bool make_pictures(struct show *show, const struct options *options)
 
 /* ---- Frames a second ------------------------------------------------------------------------- */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool wait_for_all(const struct show *show)
 {
     glFinish();
@@ -202,13 +195,13 @@ static bool measure(struct show *show, frame_fn frame, int frames, double *rate)
             return false;
     if (!wait_for_all(show))
         return false;
-    const double begin = now();
+    const double begin = clock_seconds();
     for (int i = 0; i < frames; i++)
         if (!frame(show))
             return false;
     if (!wait_for_all(show))
         return false;
-    *rate = frames / (now() - begin);
+    *rate = frames / (clock_seconds() - begin);
     return true;
 }
 

@@ -4,15 +4,14 @@
  * writes the other; then they swap. Timeline semaphores say whose turn it is, and the loop never
  * waits: see run().
  */
-#define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <grinterop/image.h>
 
+#include "clock.h"
 #include "kernel_image.h"
 #include "output.h"
 #include "pingpong_vk.h"
@@ -59,30 +58,23 @@ static bool compute(const struct show *show, int frame)
                    "start the kernel");
 }
 
-static double milliseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
-}
-
 /*
  * No call in the loop waits for CUDA or for Vulkan. CUDA's frame i + 1 waits for Vulkan's frame i -
  * 1, which had the same image, and so runs beside Vulkan's frame i.
  */
 static bool run(struct show *show, int frames)
 {
-    const double start = milliseconds();
+    const double start = clock_seconds();
     for (int frame = 0; frame < frames; frame++)
         if (!compute(show, frame) || !pingpong_vk_use(&show->vk, frame))
             return false;
-    const double issued = milliseconds();
+    const double issued = clock_seconds();
     if (!pingpong_vk_finish(&show->vk) ||
         !cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernels"))
         return false;
-    const double done = milliseconds();
+    const double done = clock_seconds();
     printf("frames   %d, %.1f us each; the loop issued them in %.1f of %.1f ms\n", frames,
-           1e3 * (done - start) / frames, issued - start, done - start);
+           1e6 * (done - start) / frames, 1e3 * (issued - start), 1e3 * (done - start));
     return true;
 }
 

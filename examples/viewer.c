@@ -8,11 +8,11 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
+#include "clock.h"
 #include "output.h"
 #include "png_file.h"
 #include "tools/options.h"
@@ -36,13 +36,6 @@ struct show {
     int counted;
 };
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* A number key of a scene that there is. */
 static void choose_scene(struct show *show)
 {
@@ -55,7 +48,7 @@ static void choose_scene(struct show *show)
 static void move_time(struct show *show)
 {
     const double last = show->clock;
-    show->clock = now();
+    show->clock = clock_seconds();
     if (!show->window.paused && show->frames > 0)
         show->time += show->options->frames > 0 ? STEP : show->clock - last;
     show->frame.time = (float)show->time;
@@ -115,7 +108,7 @@ static void write_title(struct show *show)
 
 static bool run(struct show *show)
 {
-    show->clock = show->titled = now();
+    show->clock = show->titled = clock_seconds();
     while (viewer_window_listen(&show->window), !show->window.ended) {
         choose_scene(show);
         move_time(show);
