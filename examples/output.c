@@ -5,10 +5,12 @@
 #define _GNU_SOURCE
 #include "output.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 bool output_numbered(char *path, size_t size, const char *output, int number)
 {
@@ -35,6 +37,24 @@ void output_report(const char *path, int width, int height)
     char *full = realpath(path, NULL);
     printf("picture  %s, %dx%d\n", full ? full : path, width, height);
     free(full);
+}
+
+bool output_can_be(const char *output)
+{
+    const char *slash = strrchr(output, '/');
+    char *folder = slash ? strndup(output, (size_t)(slash - output) + 1) : strdup(".");
+    struct stat there;
+    int error = 0;
+    if (!folder || access(folder, W_OK | X_OK) != 0)
+        error = errno;
+    else if (stat(output, &there) == 0 && S_ISDIR(there.st_mode))
+        error = EISDIR;
+    else if (access(output, W_OK) != 0 && errno != ENOENT)
+        error = errno;
+    free(folder);
+    if (error)
+        fprintf(stderr, "Cannot write %s: %s.\n", output, strerror(error));
+    return !error;
 }
 
 bool output_spares_input(const char *output, const char *input)

@@ -49,8 +49,8 @@ static void move_time(struct show *show)
 {
     const double last = show->clock;
     show->clock = clock_seconds();
-    if (!show->window.paused && show->frames > 0)
-        show->time += show->options->frames > 0 ? STEP : show->clock - last;
+    if (!show->window.paused && show->frames > 0 && show->options->frames == 0)
+        show->time += show->clock - last;
     show->frame.time = (float)show->time;
 }
 
@@ -71,21 +71,35 @@ static bool write_still(struct show *show)
     return true;
 }
 
-static bool draw_frame(struct show *show)
+/* After a frame that the window has. */
+static bool end_frame(struct show *show, bool last)
+{
+    show->frames++;
+    if (!show->window.paused && show->options->frames > 0)
+        show->time += STEP;
+    show->window.ended = show->window.ended || last;
+    if (!show->frame.pixels)
+        return true;
+    show->window.still = false;
+    return write_still(show);
+}
+
+static enum viewer_drawn draw_frame(struct show *show)
 {
     struct viewer_frame *frame = &show->frame;
-    const bool last = ++show->frames == show->options->frames;
+    const bool last = show->frames + 1 == show->options->frames;
     const bool still = show->window.still || last;
     frame->width = show->window.width;
     frame->height = show->window.height;
     frame->orbit = show->window.orbit;
     frame->pixels = still ? output_pixels(frame->width, frame->height) : NULL;
-    const bool done = (frame->pixels || !still) && show->renderer->draw(show->drawing, frame) &&
-                      (!still || write_still(show));
+    enum viewer_drawn drawn = VIEWER_FAILED;
+    if (frame->pixels || !still)
+        drawn = show->renderer->draw(show->drawing, frame);
+    if (drawn == VIEWER_SHOWN && !end_frame(show, last))
+        drawn = VIEWER_FAILED;
     free(frame->pixels);
-    show->window.still = false;
-    show->window.ended = show->window.ended || last;
-    return done;
+    return drawn;
 }
 
 /* Twice a second: the mean of the frames since. */
@@ -112,22 +126,29 @@ static bool run(struct show *show)
     while (viewer_window_listen(&show->window), !show->window.ended) {
         choose_scene(show);
         move_time(show);
-        if (!draw_frame(show))
+        const enum viewer_drawn drawn = draw_frame(show);
+        if (drawn == VIEWER_FAILED)
             return false;
-        write_title(show);
+        if (drawn == VIEWER_SHOWN)
+            write_title(show);
     }
-    return true;
+    if (show->frames >= show->options->frames)
+        return true;
+    fprintf(stderr, "The window was closed after %d of %d frames: there is no still.\n",
+            show->frames, show->options->frames);
+    return false;
 }
 
 static bool open_show(struct show *show)
 {
     const struct viewer_options *o = show->options;
-    if (!viewer_window_open(&show->window, o->vulkan ? VIEWER_VULKAN : (enum viewer_api)o->api,
-                            o->width, o->height))
+    const enum viewer_api gl = o->api < 0 ? VIEWER_NATIVE : (enum viewer_api)o->api;
+    if (!viewer_window_open(&show->window, o->vulkan ? VIEWER_VULKAN : gl, o->width, o->height,
+                            o->borderless))
         return false;
     show->window.paused = o->paused;
     show->time = o->time;
-    show->frame.scene = o->scene;
+    show->frame.scene = o->scene < 0 ? 0 : o->scene;
     show->drawing = show->renderer->open(&show->window, o);
     return show->drawing;
 }
@@ -137,12 +158,15 @@ static void read_options(int argc, char **argv, struct viewer_options *o)
     static const char *const apis[] = {
         [VIEWER_NATIVE] = "native", [VIEWER_EGL] = "egl", [VIEWER_VULKAN] = NULL};
     const struct option_row rows[] = {
-        {"scene", 0, "NAME", "surface, particles, filter or tensor: the scene to begin with",
+        {"scene", 0, "NAME",
+         "surface, which is the default, particles, filter or tensor: the scene to begin with",
          .choice = {&o->scene, viewer_gl.scenes}},
-        {"context", 'c', "NAME", "native or egl: what makes OpenGL's context; on X11 native is GLX",
+        {"context", 'c', "NAME",
+         "native, which is the default, or egl: what makes OpenGL's context; on X11 native is GLX",
          .choice = {&o->api, apis}},
         {"vulkan", 'v', NULL, "Vulkan draws, one scene of its own", .flag = &o->vulkan},
         {"size", 's', "WxH", "of the window", .size = {&o->width, &o->height}},
+        {"borderless", 'b', NULL, "a window without a frame, as on a wall", .flag = &o->borderless},
         {"mesh", 'm', "N", "vertices along each side of the surface", .whole = {&o->mesh, 2, 2048}},
         {"particles", 'n', "N", "how many", .whole = {&o->particles, 1, 4194304}},
         {"tensor", 0, "WxH", "the tensor's size", .size = {&o->tensor_width, &o->tensor_height}},
@@ -163,19 +187,36 @@ static void read_options(int argc, char **argv, struct viewer_options *o)
                  "for.");
 }
 
+/* What the lines of a help do not say. */
+static bool is_sound(const struct viewer_options *o)
+{
+    if (o->vulkan && (o->scene >= 0 || o->api >= 0)) {
+        fprintf(stderr, "--vulkan has one scene, of its own, and no OpenGL: leave out --%s.\n",
+                o->scene >= 0 ? "scene" : "context");
+        return false;
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
-    struct viewer_options options = {.width = 1280,
+    struct viewer_options options = {.scene = -1,
+                                     .api = -1,
+                                     .width = 1280,
                                      .height = 720,
                                      .mesh = 512,
                                      .particles = 131072,
                                      .tensor_width = 1920,
                                      .tensor_height = 1080,
                                      .still = "viewer.png"};
+    const char *still = options.still;
     read_options(argc, argv, &options);
+    if (!is_sound(&options))
+        return 2;
+    /* Without --frames nobody may ask for a still. */
+    if ((options.frames > 0 || options.still != still) && !output_can_be(options.still))
+        return EXIT_FAILURE;
 
-    if (options.vulkan)
-        options.scene = 0;
     struct show show = {.options = &options, .renderer = options.vulkan ? &viewer_vk : &viewer_gl};
     const bool done = open_show(&show) && run(&show);
     const bool silent = show.renderer->close(show.drawing);

@@ -38,21 +38,21 @@ static bool fit_target(struct offscreen *target, int width, int height)
     return offscreen_init(target, width, height);
 }
 
-static bool draw(void *renderer, const struct viewer_frame *frame)
+static enum viewer_drawn draw(void *renderer, const struct viewer_frame *frame)
 {
     struct renderer *r = renderer;
     const struct viewer_scene *scene = scenes[frame->scene];
     void **opened = &r->opened[frame->scene];
     r->last = frame->scene;
     if (!fit_target(&r->stage.target, frame->width, frame->height))
-        return false;
+        return VIEWER_FAILED;
     const bool moved = !*opened || r->times[frame->scene] != frame->time;
     if (!*opened)
         *opened = scene->open(&r->stage);
     const struct offscreen *drawn = *opened ? scene->draw(*opened, frame, moved) : NULL;
     r->times[frame->scene] = frame->time;
     if (!drawn)
-        return false;
+        return VIEWER_FAILED;
     if (frame->pixels)
         offscreen_read(drawn, frame->pixels);
     offscreen_show(drawn);
@@ -60,7 +60,8 @@ static bool draw(void *renderer, const struct viewer_frame *frame)
 
     /* A kernel that failed on its way; what has not run yet is no failure. */
     const CUresult result = r->stage.session.cuda->StreamQuery(r->stage.session.stream);
-    return result == CUDA_ERROR_NOT_READY || cuda_ok(result, "run the kernels");
+    const bool fine = result == CUDA_ERROR_NOT_READY || cuda_ok(result, "run the kernels");
+    return fine ? VIEWER_SHOWN : VIEWER_FAILED;
 }
 
 static void describe(const void *renderer, char *text, size_t size)

@@ -11,12 +11,12 @@
 
 struct viewer_options {
     int width, height;
-    int scene;
-    int api; /* an enum viewer_api */
+    int scene; /* -1: the first */
+    int api;   /* an enum viewer_api; -1: none was chosen */
     int frames;
     int mesh, particles, tensor_width, tensor_height;
     double time;
-    bool paused, vulkan;
+    bool borderless, paused, vulkan;
     const char *still;
 };
 
@@ -35,8 +35,8 @@ struct viewer_renderer {
     /* Prints what it draws with. NULL after an error, which has been printed. */
     void *(*open)(const struct viewer_window *window, const struct viewer_options *options);
 
-    /* Draws a frame and shows it in the window. False after an error. */
-    bool (*draw)(void *renderer, const struct viewer_frame *frame);
+    /* Draws a frame and shows it in the window. */
+    enum viewer_drawn (*draw)(void *renderer, const struct viewer_frame *frame);
 
     /* For the title: how the last frame's bytes came to the renderer, and who that is. */
     void (*describe)(const void *renderer, char *text, size_t size);

@@ -28,9 +28,9 @@ static bool make_semaphore(const struct viewer_swapchain *s, VkSemaphore *semaph
 }
 
 bool viewer_swapchain_init(struct viewer_swapchain *s, const struct viewer_device *device,
-                           const struct vulkan *vulkan)
+                           const struct vulkan *vulkan, bool by_clock)
 {
-    *s = (struct viewer_swapchain){.device = device, .vulkan = vulkan};
+    *s = (struct viewer_swapchain){.device = device, .vulkan = vulkan, .by_clock = by_clock};
     if (!find_functions(s) || !make_semaphore(s, &s->taken))
         return false;
     for (int i = 0; i < VIEWER_MOST_IMAGES; i++)
@@ -65,60 +65,107 @@ static VkSurfaceFormatKHR choose_format(const struct viewer_swapchain *s)
     return formats[0];
 }
 
-static bool make_chain(struct viewer_swapchain *s, int width, int height)
+/* FIFO, which every window has, waits for the screen: on Wayland for ever if nobody sees it. */
+static VkPresentModeKHR choose_mode(const struct viewer_swapchain *s)
+{
+    enum { MOST_MODES = 16 };
+    VkPresentModeKHR modes[MOST_MODES];
+    uint32_t count = MOST_MODES;
+    s->GetPhysicalDeviceSurfacePresentModesKHR(s->vulkan->physical_device, s->device->surface,
+                                               &count, modes);
+    for (uint32_t i = 0; s->by_clock && i < count; i++)
+        if (modes[i] == VK_PRESENT_MODE_MAILBOX_KHR)
+            return modes[i];
+    return VK_PRESENT_MODE_FIFO_KHR;
+}
+
+static uint32_t between(uint32_t value, uint32_t least, uint32_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+/* Where the window leaves it to its images, they have the size that is wanted. */
+static VkExtent2D choose_extent(const VkSurfaceCapabilitiesKHR *can, int width, int height)
+{
+    const VkExtent2D least = can->minImageExtent, most = can->maxImageExtent;
+    if (can->currentExtent.width != UINT32_MAX)
+        return can->currentExtent;
+    return (VkExtent2D){between((uint32_t)width, least.width, most.width),
+                        between((uint32_t)height, least.height, most.height)};
+}
+
+static bool find_images(struct viewer_swapchain *s)
+{
+    s->count = VIEWER_MOST_IMAGES;
+    const VkResult found =
+        s->GetSwapchainImagesKHR(s->vulkan->device, s->chain, &s->count, s->images);
+    if (found == VK_INCOMPLETE)
+        fprintf(stderr, "The window has more than %d images: raise VIEWER_MOST_IMAGES.\n",
+                VIEWER_MOST_IMAGES);
+    return found != VK_INCOMPLETE && vulkan_ok(found, "find the window's images");
+}
+
+static bool make_chain(struct viewer_swapchain *s, const VkSurfaceCapabilitiesKHR *can)
 {
     const struct vulkan *v = s->vulkan;
-    VkSurfaceCapabilitiesKHR can;
-    if (!vulkan_ok(s->GetPhysicalDeviceSurfaceCapabilitiesKHR(v->physical_device,
-                                                              s->device->surface, &can),
-                   "ask for the window's size"))
-        return false;
     const VkSurfaceFormatKHR format = choose_format(s);
     const VkSwapchainKHR old = s->chain;
-    s->extent = can.currentExtent;
-    if (s->extent.width == UINT32_MAX)
-        s->extent = (VkExtent2D){(uint32_t)width, (uint32_t)height};
     const VkSwapchainCreateInfoKHR info = {.sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
                                            .surface = s->device->surface,
-                                           .minImageCount = can.minImageCount,
+                                           .minImageCount = can->minImageCount,
                                            .imageFormat = format.format,
                                            .imageColorSpace = format.colorSpace,
                                            .imageExtent = s->extent,
                                            .imageArrayLayers = 1,
                                            .imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT,
-                                           .preTransform = can.currentTransform,
+                                           .preTransform = can->currentTransform,
                                            .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
-                                           .presentMode = VK_PRESENT_MODE_FIFO_KHR,
+                                           .presentMode = choose_mode(s),
                                            .clipped = VK_TRUE,
                                            .oldSwapchain = old};
     s->QueueWaitIdle(v->queue);
     s->chain = VK_NULL_HANDLE;
     const VkResult made = s->CreateSwapchainKHR(v->device, &info, NULL, &s->chain);
     s->DestroySwapchainKHR(v->device, old, NULL);
-    s->count = VIEWER_MOST_IMAGES;
-    return vulkan_ok(made, "make the window's images") &&
-           vulkan_ok(s->GetSwapchainImagesKHR(v->device, s->chain, &s->count, s->images),
-                     "find the window's images");
+    return vulkan_ok(made, "make the window's images") && find_images(s);
 }
 
-bool viewer_swapchain_take(struct viewer_swapchain *s, int width, int height)
+/* Makes the images anew if they are not as large as the window. */
+static enum viewer_drawn fit_chain(struct viewer_swapchain *s, int width, int height)
 {
-    const uint64_t long_enough = UINT64_C(60000000000);
-    bool fits =
-        s->chain && s->extent.width == (uint32_t)width && s->extent.height == (uint32_t)height;
+    VkSurfaceCapabilitiesKHR can;
+    if (s->chain && s->extent.width == (uint32_t)width && s->extent.height == (uint32_t)height)
+        return VIEWER_SHOWN;
+    if (!vulkan_ok(s->GetPhysicalDeviceSurfaceCapabilitiesKHR(s->vulkan->physical_device,
+                                                              s->device->surface, &can),
+                   "ask for the window's size"))
+        return VIEWER_FAILED;
+    s->extent = choose_extent(&can, width, height);
+    if (s->extent.width == 0 || s->extent.height == 0)
+        return VIEWER_NOT_NOW;
+    return make_chain(s, &can) ? VIEWER_SHOWN : VIEWER_FAILED;
+}
+
+enum viewer_drawn viewer_swapchain_take(struct viewer_swapchain *s, int width, int height)
+{
+    /* After that keys are listened to: while nobody sees the window there may be no image. */
+    const uint64_t a_while = UINT64_C(100000000);
     for (int tries = 0; tries < 10; tries++) {
-        if (!fits && !make_chain(s, width, height))
-            return false;
-        const VkResult result = s->AcquireNextImageKHR(s->vulkan->device, s->chain, long_enough,
+        const enum viewer_drawn fits = fit_chain(s, width, height);
+        if (fits != VIEWER_SHOWN)
+            return fits;
+        const VkResult result = s->AcquireNextImageKHR(s->vulkan->device, s->chain, a_while,
                                                        s->taken, VK_NULL_HANDLE, &s->next);
+        if (result == VK_TIMEOUT || result == VK_NOT_READY)
+            return VIEWER_NOT_NOW;
         if (result == VK_SUBOPTIMAL_KHR)
-            return true;
+            return VIEWER_SHOWN;
         if (result != VK_ERROR_OUT_OF_DATE_KHR)
-            return vulkan_ok(result, "take the window's next image");
-        fits = false;
+            return vulkan_ok(result, "take the window's next image") ? VIEWER_SHOWN : VIEWER_FAILED;
+        s->extent = (VkExtent2D){0};
     }
     fprintf(stderr, "The window changes faster than its images can be made.\n");
-    return false;
+    return VIEWER_FAILED;
 }
 
 void viewer_swapchain_record(const struct viewer_swapchain *s, const struct vulkan_target *target,

@@ -18,6 +18,7 @@ enum { VIEWER_MOST_IMAGES = 8 };
     X(DestroySwapchainKHR)                                                                         \
     X(GetPhysicalDeviceSurfaceCapabilitiesKHR)                                                     \
     X(GetPhysicalDeviceSurfaceFormatsKHR)                                                          \
+    X(GetPhysicalDeviceSurfacePresentModesKHR)                                                     \
     X(GetSwapchainImagesKHR)                                                                       \
     X(QueuePresentKHR)                                                                             \
     X(QueueWaitIdle)
@@ -27,6 +28,7 @@ struct viewer_swapchain {
     const struct vulkan *vulkan;
     VkSwapchainKHR chain;
     VkExtent2D extent;
+    bool by_clock; /* showing a frame waits for no screen */
     VkImage images[VIEWER_MOST_IMAGES];
     VkSemaphore drawn[VIEWER_MOST_IMAGES]; /* signalled when that image may be shown */
     VkSemaphore taken;                     /* signalled when the next image may be drawn to */
@@ -38,14 +40,14 @@ struct viewer_swapchain {
 
 /* False after an error, which has been printed. Either way viewer_swapchain_free() cleans up. */
 bool viewer_swapchain_init(struct viewer_swapchain *swapchain, const struct viewer_device *device,
-                           const struct vulkan *vulkan);
+                           const struct vulkan *vulkan, bool by_clock);
 void viewer_swapchain_free(struct viewer_swapchain *swapchain);
 
 /*
  * Takes the next image of a window of that size, and makes all of them anew where the window has
- * changed.
+ * changed. VIEWER_SHOWN: it is to be drawn to and shown.
  */
-bool viewer_swapchain_take(struct viewer_swapchain *swapchain, int width, int height);
+enum viewer_drawn viewer_swapchain_take(struct viewer_swapchain *swapchain, int width, int height);
 
 /* Records the copy of what was drawn into it. */
 void viewer_swapchain_record(const struct viewer_swapchain *swapchain,

@@ -95,13 +95,11 @@ static void take_pixels(const struct vulkan_target *target, unsigned char *pixel
         memcpy(pixels + 3 * i, bytes + 4 * i, 3);
 }
 
-static bool draw(void *renderer, const struct viewer_frame *frame)
+/* Into the window's image that was taken. */
+static bool draw_taken(struct renderer *r, const struct viewer_frame *frame)
 {
-    struct renderer *r = renderer;
     const struct port_view view = port_look(frame->width, frame->height, &frame->orbit);
-    if (!fit_target(r, frame->width, frame->height) ||
-        !viewer_swapchain_take(&r->swapchain, frame->width, frame->height) ||
-        !compute(r, frame->time) || !record(r))
+    if (!compute(r, frame->time) || !record(r))
         return false;
     memcpy(r->port.uniforms.bytes, &view, sizeof(view));
     if (!submit_frame(r) || !viewer_swapchain_show(&r->swapchain) || !vulkan_wait(&r->vulkan))
@@ -109,6 +107,16 @@ static bool draw(void *renderer, const struct viewer_frame *frame)
     if (frame->pixels)
         take_pixels(&r->target, frame->pixels);
     return true;
+}
+
+static enum viewer_drawn draw(void *renderer, const struct viewer_frame *frame)
+{
+    struct renderer *r = renderer;
+    if (!fit_target(r, frame->width, frame->height))
+        return VIEWER_FAILED;
+    const enum viewer_drawn taken =
+        viewer_swapchain_take(&r->swapchain, frame->width, frame->height);
+    return taken != VIEWER_SHOWN || draw_taken(r, frame) ? taken : VIEWER_FAILED;
 }
 
 static void describe(const void *renderer, char *text, size_t size)
@@ -150,7 +158,7 @@ static void *open_renderer(const struct viewer_window *window, const struct view
         return NULL;
     if (port_cuda_open(&r->cuda) && viewer_device_open(&r->device, window) &&
         vulkan_open_own(&r->vulkan, &r->device.desc) &&
-        viewer_swapchain_init(&r->swapchain, &r->device, &r->vulkan) &&
+        viewer_swapchain_init(&r->swapchain, &r->device, &r->vulkan, window->by_clock) &&
         fit_target(r, options->width, options->height) &&
         port_vk_init(&r->port, &r->vulkan, r->target.pass, r->shared) && make_commands(r))
         return r;

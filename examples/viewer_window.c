@@ -5,10 +5,13 @@
 #include "viewer_window.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* OpenGL's functions are libepoxy's, Vulkan's are asked for by name. */
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
+
+#include "clock.h"
 
 static void print_error(int code, const char *words)
 {
@@ -79,7 +82,19 @@ static void set_hints(enum viewer_api api)
     glfwWindowHint(GLFW_ALPHA_BITS, 0);
 }
 
-bool viewer_window_open(struct viewer_window *w, enum viewer_api api, int width, int height)
+/* GLFW 3.3 is built for one kind of display, 3.4 for several. */
+static bool is_on_wayland(void)
+{
+#ifdef GLFW_PLATFORM_WAYLAND
+    return glfwGetPlatform() == GLFW_PLATFORM_WAYLAND;
+#else
+    const char *kinds = glfwGetVersionString();
+    return strstr(kinds, "Wayland") && !strstr(kinds, "X11");
+#endif
+}
+
+bool viewer_window_open(struct viewer_window *w, enum viewer_api api, int width, int height,
+                        bool borderless)
 {
     *w = (struct viewer_window){0};
     glfwSetErrorCallback(print_error);
@@ -89,6 +104,7 @@ bool viewer_window_open(struct viewer_window *w, enum viewer_api api, int width,
         return false;
     }
     set_hints(api);
+    glfwWindowHint(GLFW_DECORATED, !borderless);
     w->glfw = glfwCreateWindow(width, height, "grinterop", NULL, NULL);
     if (!w->glfw) {
         fprintf(stderr, "Cannot open a window of %dx%d%s.\n", width, height,
@@ -99,11 +115,26 @@ bool viewer_window_open(struct viewer_window *w, enum viewer_api api, int width,
     glfwSetKeyCallback(w->glfw, take_key);
     glfwSetCursorPosCallback(w->glfw, take_pointer);
     glfwSetScrollCallback(w->glfw, take_wheel);
+    w->by_clock = is_on_wayland();
     if (api != VIEWER_VULKAN) {
         glfwMakeContextCurrent(w->glfw);
-        glfwSwapInterval(1);
+        glfwSwapInterval(w->by_clock ? 0 : 1);
     }
     return true;
+}
+
+/*
+ * Wayland asks for no frames of a window that nobody sees. Who waited until it does would take no
+ * key, and not end, until somebody sees the window again.
+ */
+static void wait_until_due(struct viewer_window *w)
+{
+    GLFWmonitor *monitor = glfwGetPrimaryMonitor();
+    const GLFWvidmode *mode = monitor ? glfwGetVideoMode(monitor) : NULL;
+    const double frame = 1.0 / (mode && mode->refreshRate > 0 ? mode->refreshRate : 60);
+    for (double left; (left = w->due - clock_seconds()) > 0;)
+        glfwWaitEventsTimeout(left);
+    w->due = clock_seconds() + frame;
 }
 
 void viewer_window_listen(struct viewer_window *w)
@@ -111,8 +142,9 @@ void viewer_window_listen(struct viewer_window *w)
     const double a_while = 0.05;
     if (w->paused)
         glfwWaitEventsTimeout(a_while);
-    else
-        glfwPollEvents();
+    else if (w->by_clock)
+        wait_until_due(w);
+    glfwPollEvents();
     glfwGetFramebufferSize(w->glfw, &w->width, &w->height);
     while ((w->width == 0 || w->height == 0) && !glfwWindowShouldClose(w->glfw)) {
         glfwWaitEvents();

@@ -14,8 +14,17 @@ struct GLFWwindow;
 /* Who draws in it, and by what its OpenGL context is made. */
 enum viewer_api { VIEWER_NATIVE, VIEWER_EGL, VIEWER_VULKAN };
 
+/* What came of a frame. */
+enum viewer_drawn {
+    VIEWER_FAILED,  /* an error has been printed */
+    VIEWER_NOT_NOW, /* the window takes no picture, as while nobody sees it */
+    VIEWER_SHOWN
+};
+
 struct viewer_window {
     struct GLFWwindow *glfw;
+    bool by_clock; /* the clock says when the next frame is due: showing one waits for no screen */
+    double due;    /* then it is this one's time, of clock_seconds() */
     int width, height; /* of what is drawn, in pixels; 0: it is minimised */
     struct orbit orbit;
     double x, y;     /* where the pointer is */
@@ -30,12 +39,13 @@ struct viewer_window {
  * has been printed; either way viewer_window_close() cleans up. The struct stays where it is in
  * between.
  */
-bool viewer_window_open(struct viewer_window *window, enum viewer_api api, int width, int height);
+bool viewer_window_open(struct viewer_window *window, enum viewer_api api, int width, int height,
+                        bool borderless);
 void viewer_window_close(struct viewer_window *window);
 
 /*
- * Takes what keys and mouse have done since. It waits for them while the window is minimised, and
- * a twentieth of a second where the time stands still.
+ * Takes what keys and mouse have done since. It waits for them while the window is minimised, a
+ * twentieth of a second where the time stands still, and for the clock where that is asked.
  */
 void viewer_window_listen(struct viewer_window *window);
 

@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_viewer.sh: examples/viewer in a window on a screen of Xvfb's, driven by keys and mouse. What
-# the screen shows is compared with the viewer's own stills, and those with what the examples
-# without a window draw. It takes the CUDA driver that the environment names; run-test sets it.
+# test_viewer.sh: examples/viewer in a window on a screen of Xvfb's, driven by keys and mouse, and
+# in a Wayland compositor that has its own window there. What the screen shows is compared with the
+# viewer's own stills, and those with what the examples without a window draw. It takes the CUDA
+# driver that the environment names; run-test sets it.
 #
 # GR_EXAMPLES      the folder of the programs; default examples, as in the build folder
 # GR_EXAMPLE_DATA  the folder of the reference pictures; default: beside this script
 # GR_SCREEN_PNG    the program screen_png; default tests/screen_png
+# GR_GLFW_WAYLAND  a folder with a libglfw.so.3 for Wayland, where the system's is for X11 alone
 
 # Lists of options are meant to be split:
 # shellcheck disable=SC2086
@@ -35,9 +37,10 @@ if ! command -v xdotool >/dev/null; then cannot "xdotool was not found (Debian: 
 
 work=$(mktemp -d) || exit 99
 server=
+compositor=
 shown=
 finish() {
-    for process in $shown $server; do kill "$process" 2>/dev/null; done
+    for process in $shown $compositor $server; do kill "$process" 2>/dev/null; done
     wait
     rm -rf "$work"
 }
@@ -229,6 +232,7 @@ else
     # port draws each pixel as the mean of four.
     check sheet_picture 0 "$compare" --mean 4 sheet.png "$references/port.png"
     check sheet_other 1 "$compare" --mean 4 sheet.png "$references/sinewave.png"
+    export VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation
     check show_vulkan 0 show --vulkan
     check title_vulkan 0 named '^sheet, paused, external, Vulkan$'
     still first
@@ -238,7 +242,7 @@ else
     still turned
     check turned_seen_vulkan 1 "$compare" --share 20 first.png turned.png
     screen turned 192 120
-    for shape in 240x150 100x180; do
+    for shape in 240x150 100x180 57x41 320x200; do
         check "resize_vulkan_$shape" 0 \
             xdotool windowsize --sync "$window" "${shape%x*}" "${shape#*x}"
         still $shape
@@ -248,8 +252,111 @@ else
     check run_vulkan 0 xdotool key space
     check runs_vulkan 0 soon named '^sheet, [0-9.]* ms a frame, external, Vulkan$'
     still later
-    check later_vulkan 1 "$compare" --share 5 100x180.png later.png
+    check later_vulkan 1 "$compare" --share 5 320x200.png later.png
     ended
+    unset VK_INSTANCE_LAYERS
+    check shown_silent 1 grep -F 'VUID' live.out
+fi
+
+# ---- Wayland ----
+
+# wayland OPTION...: the viewer without an X server.
+wayland() {
+    env -u DISPLAY WAYLAND_DISPLAY=viewer \
+        LD_LIBRARY_PATH="$glfw${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
+        timeout 300 "$viewer" $small "$@"
+}
+
+# compose OPTION...: Weston in the background. False: it does not start.
+compose() {
+    rm -f "$XDG_RUNTIME_DIR/viewer"*
+    weston --no-config --socket=viewer --log=weston.log "$@" >weston.out 2>&1 &
+    compositor=$!
+    soon answers
+}
+answers() { [ -S "$XDG_RUNTIME_DIR/viewer" ] || ! kill -0 "$compositor" 2>/dev/null; }
+dismiss() {
+    kill "$compositor"
+    wait "$compositor"
+    compositor=
+}
+
+# by_compositor NAME: the screen shows that still, but for the compositor's own pointer in a corner.
+by_compositor() {
+    begin "screen_wayland_$1"
+    soon seen_but_pointer "$1" >out 2>err || fail "the screen shows something else"
+}
+seen_but_pointer() {
+    "$screen_png" screen/Xvfb_screen0 240 150 seen.png &&
+        "$compare" --tolerance 0 --share 0.3 seen.png "$1.png"
+}
+
+# What Wayland has is what X11 has.
+scenes_by_keys() {
+    window=$(xdotool search --class weston) && xdotool windowfocus "$window" &&
+        xdotool mousemove 239 149
+    by_compositor wide
+    for scene in 4:tensor 3:filtered 2:fresh 1:wide; do
+        check "wayland_${scene#*:}" 0 xdotool key "${scene%:*}"
+        by_compositor "${scene#*:}"
+        still wayland
+        check "wayland_still_${scene#*:}" 0 "$compare" --max 0 "${scene#*:}.png" wayland.png
+    done
+}
+
+glfw=${GR_GLFW_WAYLAND-}
+# What Weston 10 calls so has another name since Weston 12.
+pixman=--use-pixman
+if weston --help 2>/dev/null | grep -e --renderer >/dev/null; then pixman=--renderer=pixman; fi
+export XDG_RUNTIME_DIR="$work/run"
+mkdir -m 700 run
+if ! command -v weston >/dev/null; then
+    skip wayland "weston was not found (Debian: weston)"
+elif ! compose --backend=x11-backend.so $pixman --shell=kiosk-shell.so --idle-time=0 \
+    --width=240 --height=150 || [ ! -S run/viewer ]; then
+    sed 's/^/    /' weston.log
+    skip wayland "Weston does not start in a window"
+elif wayland --frames 1 -o wayland.png >out 2>err; grep -F 'X11:' err >/dev/null; then
+    skip wayland "GLFW here is for X11 alone: set GR_GLFW_WAYLAND (Debian 12: libglfw3-wayland)"
+else
+    for context in native egl; do
+        check wayland_$context 0 wayland --size 240x150 -b -c $context --frames 2 --paused \
+            -o wayland.png && says out 'by EGL' wayland.png
+        check wayland_same_$context 0 "$compare" --max 0 wide.png wayland.png
+    done
+    rm -f live-*.png
+    stills=0
+    wayland --size 240x150 --borderless --paused --still live.png >live.out 2>live.err &
+    shown=$!
+    scenes_by_keys
+    check wayland_runs 0 xdotool key space
+    sleep 1
+    check wayland_stops 0 xdotool key space
+    still moved
+    check wayland_moved 1 "$compare" --share 1 wide.png moved.png
+    ended
+    if [ -z "$missing" ]; then
+        VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation
+        export VK_INSTANCE_LAYERS
+        check wayland_x11_sheet 0 "$viewer" $small --vulkan --size 240x150 --frames 1 -o sheet.png
+        check wayland_vulkan 0 wayland --vulkan --size 240x150 -b --frames 3 --paused -o wayland.png
+        cp out sheet.out
+        check wayland_silent 1 grep -F 'VUID' sheet.out
+        check wayland_sheet 0 "$compare" --max 0 sheet.png wayland.png
+        unset VK_INSTANCE_LAYERS
+    fi
+    dismiss
+    # Catches: who waited for the next frame of a window that nobody sees waited for ever.
+    if compose --backend=headless-backend.so $pixman --idle-time=1 && [ -S run/viewer ]; then
+        sleep 2
+        check unseen 0 wayland --frames 20 -o wayland.png
+        if [ -z "$missing" ]; then
+            check unseen_vulkan 0 wayland --vulkan --frames 3 -o wayland.png
+        fi
+        dismiss
+    else
+        skip unseen "Weston does not start without a screen"
+    fi
 fi
 
 # ---- The same as without a window ----
@@ -272,8 +379,13 @@ check argument 2 "$viewer" what && says err '"what"' --help
 check scene_unknown 2 "$viewer" --scene moon && says err '"moon"' surface
 check context_unknown 2 "$viewer" --context wgl && says err '"wgl"' 'native or egl'
 check no_display 1 env DISPLAY= "$viewer" && says err DISPLAY xvfb-run
-check no_folder 1 "$viewer" $small --frames 1 -o nowhere/new.png &&
+check vulkan_scene 2 "$viewer" --vulkan --scene tensor && says err --scene --vulkan
+check vulkan_context 2 "$viewer" --vulkan --context egl && says err --context --vulkan
+# Before there is a window.
+check no_folder 1 env DISPLAY= "$viewer" --frames 1 -o nowhere/new.png &&
     says err nowhere/new.png 'No such file'
+check folder_for_keys 1 env DISPLAY= "$viewer" --still nowhere/new.png && says err 'No such file'
+check still_is_folder 1 env DISPLAY= "$viewer" --frames 1 -o "$work" && says err 'Is a directory'
 check no_driver 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$viewer" $small --frames 1 &&
     says err no_such_driver.so
 

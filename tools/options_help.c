@@ -29,7 +29,7 @@ void options_describe_value(const struct option_row *row, char *text, size_t siz
         describe_number(*row->real.value, row->real.least, row->real.most, text, size);
     else if (row->size.width)
         snprintf(text, size, " (default %dx%d)", *row->size.width, *row->size.height);
-    else if (row->choice.value)
+    else if (row->choice.value && *row->choice.value >= 0)
         snprintf(text, size, " (default %s)", row->choice.words[*row->choice.value]);
     else if (row->text && *row->text && **row->text != '\0')
         snprintf(text, size, " (default %s)", *row->text);
