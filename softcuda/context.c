@@ -388,7 +388,12 @@ SOFT_API cuCtxSetLimit(CUlimit limit, size_t value)
     if (limit == CU_LIMIT_MAX_L2_FETCH_GRANULARITY && value > 128)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&soft_lock);
-    context->limits[limit] = value;
+    __atomic_store_n(&context->limits[limit], value, __ATOMIC_RELAXED); /* launches read it */
     pthread_mutex_unlock(&soft_lock);
     return CUDA_SUCCESS;
+}
+
+size_t soft_context_stack_size(const soft_context *context)
+{
+    return __atomic_load_n(&context->limits[CU_LIMIT_STACK_SIZE], __ATOMIC_RELAXED);
 }

@@ -22,6 +22,9 @@ void soft_context_leave_if_current(CUcontext handle);
 /* CUDA_ERROR_INVALID_VALUE for flags that cuCtxCreate and cuDevicePrimaryCtxSetFlags refuse. */
 CUresult soft_context_check_flags(unsigned flags);
 
+/* Bytes, as CU_LIMIT_STACK_SIZE says at this moment. */
+size_t soft_context_stack_size(const soft_context *context);
+
 /* ---- The end (context_end.c) ----------------------------------------------------------------- */
 
 /* Waits for the context's work, then ends it with all that belongs to it. */

@@ -95,8 +95,9 @@ static void append_stack(line *l, const soft_stack *stack)
 {
     append(l, " needs more stack than the ");
     append_number(l, stack->size, 10);
-    append(l, " bytes that a thread has: make its local arrays smaller, or give it memory of "
-              "cuMemAlloc for them");
+    append(l, " bytes that a thread has: make its local arrays smaller, give it memory of "
+              "cuMemAlloc for them, or, if its threads meet at barriers, raise "
+              "CU_LIMIT_STACK_SIZE by cuCtxSetLimit");
 }
 
 /* False if the address is nobody's. */

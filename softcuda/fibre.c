@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #if defined(__has_feature)
 #define HAS_FEATURE(x) __has_feature(x)
@@ -37,12 +38,14 @@
 #define WITH_TSAN 0
 #endif
 
-/* The sanitizers' frames are larger. */
-#define STACK_SIZE (WITH_ASAN || WITH_TSAN ? 256 * 1024 : 64 * 1024)
+/* What a thread has at least. The sanitizers' frames are larger. */
+#define LEAST_STACK ((size_t)(WITH_ASAN || WITH_TSAN ? 256 : 64) * 1024)
+
+/* Of 1024 threads, this much of the addresses that a process has: a 32nd. */
+#define MOST_STACK ((size_t)4 << 30)
 
 /* Inaccessible addresses below each stack: a frame larger than these would step over them. */
 #define STACK_GUARD ((size_t)1024 * 1024)
-#define STACK_SPAN  (STACK_GUARD + STACK_SIZE)
 
 /* At the far end of each stack, for those that have no guard because there are too many (soft.h): a
  * kernel that runs over it has used more stack than there is. */
@@ -70,6 +73,7 @@ typedef struct fibres {
     fibre *all;
     unsigned count;
     unsigned char *stacks; /* each above its guard */
+    size_t stack_size;
     bool guarded;
     place host;
     fibre *current;
@@ -82,6 +86,12 @@ typedef struct fibres {
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
+
+/* From one stack to the next. */
+static size_t span_of(const fibres *set)
+{
+    return STACK_GUARD + set->stack_size;
+}
 
 static void switch_to(place *from, place *to)
 {
@@ -126,14 +136,14 @@ static void free_set(void *set_of_fibres)
     fibres *set = set_of_fibres;
     for (unsigned i = 0; set->all && i < set->count && set->all[i].set; i++) {
 #if WITH_ASAN
-        __asan_unpoison_memory_region(set->all[i].place.stack, STACK_SIZE);
+        __asan_unpoison_memory_region(set->all[i].place.stack, set->stack_size);
 #endif
 #if WITH_TSAN
         __tsan_destroy_fiber(set->all[i].place.tsan);
 #endif
     }
     if (set->stacks) {
-        munmap(set->stacks, (size_t)set->count * STACK_SPAN);
+        munmap(set->stacks, (size_t)set->count * span_of(set));
         soft_guards_unbook(set->count);
     }
     free(set->all);
@@ -148,18 +158,18 @@ static void make_key(void)
 static void make_fibre(fibres *set, unsigned index)
 {
     fibre *f = &set->all[index];
-    unsigned char *stack = set->stacks + (size_t)index * STACK_SPAN + STACK_GUARD;
+    unsigned char *stack = set->stacks + (size_t)index * span_of(set) + STACK_GUARD;
     f->set = set;
     f->canary = (uint64_t *)(void *)stack;
     *f->canary = CANARY;
     f->place.stack = stack;
-    f->place.stack_size = STACK_SIZE;
+    f->place.stack_size = set->stack_size;
 #if WITH_TSAN
     f->place.tsan = __tsan_create_fiber(0);
 #endif
     getcontext(&f->place.context);
     f->place.context.uc_stack.ss_sp = stack;
-    f->place.context.uc_stack.ss_size = STACK_SIZE;
+    f->place.context.uc_stack.ss_size = set->stack_size;
     f->place.context.uc_link = NULL;
     uintptr_t self = (uintptr_t)f;
     makecontext(&f->place.context, (void (*)(void))fibre_main, 2, (unsigned)(self >> 32),
@@ -168,9 +178,9 @@ static void make_fibre(fibres *set, unsigned index)
 
 static bool open_stacks(const fibres *set)
 {
-    for (unsigned char *guard = set->stacks, *end = guard + set->count * STACK_SPAN; guard < end;
-         guard += STACK_SPAN)
-        if (mprotect(guard + STACK_GUARD, STACK_SIZE, PROT_READ | PROT_WRITE) != 0)
+    for (unsigned char *guard = set->stacks, *end = guard + set->count * span_of(set); guard < end;
+         guard += span_of(set))
+        if (mprotect(guard + STACK_GUARD, set->stack_size, PROT_READ | PROT_WRITE) != 0)
             return false;
     return true;
 }
@@ -179,7 +189,7 @@ static bool open_stacks(const fibres *set)
  * which would fill the guards with memory. */
 static bool make_stacks(fibres *set)
 {
-    size_t span = set->count * STACK_SPAN;
+    size_t span = set->count * span_of(set);
     void *stacks =
         mmap(NULL, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (stacks == MAP_FAILED)
@@ -192,12 +202,13 @@ static bool make_stacks(fibres *set)
     return mprotect(stacks, span, PROT_READ | PROT_WRITE) == 0;
 }
 
-static fibres *new_set(unsigned count)
+static fibres *new_set(unsigned count, size_t stack_size)
 {
     fibres *set = calloc(1, sizeof(*set));
     if (!set)
         return NULL;
     set->count = count;
+    set->stack_size = stack_size;
     set->all = calloc(count, sizeof(*set->all));
     if (!set->all || !make_stacks(set)) {
         free_set(set);
@@ -208,14 +219,27 @@ static fibres *new_set(unsigned count)
     return set;
 }
 
-/* This thread's fibres, count or more of them. */
-static fibres *get_set(unsigned count)
+/* Whole pages; 0: more than there can be. */
+static size_t stack_size_for(size_t wanted)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (wanted <= LEAST_STACK)
+        return LEAST_STACK;
+    return wanted <= MOST_STACK ? (wanted + page - 1) / page * page : 0;
+}
+
+/* This thread's fibres, count or more of them, with stacks as large or larger. */
+static fibres *get_set(unsigned count, size_t stack_size)
 {
     pthread_once(&key_once, make_key);
     fibres *set = pthread_getspecific(key);
-    if (set && set->count >= count)
+    if (set && set->count >= count && set->stack_size >= stack_size)
         return set;
-    fibres *larger = new_set(count);
+    if (set && set->count > count)
+        count = set->count;
+    if (set && stack_size && set->stack_size > stack_size)
+        stack_size = set->stack_size;
+    fibres *larger = stack_size ? new_set(count, stack_size) : NULL;
     if (!larger || pthread_setspecific(key, larger) != 0) {
         if (larger)
             free_set(larger);
@@ -231,9 +255,9 @@ static void check_canary(const fibre *f)
     if (*f->canary == CANARY)
         return;
     fprintf(stderr,
-            "grinterop software CUDA driver: kernel %s needs more stack than the %d bytes that a "
-            "thread has\n",
-            f->set->kernel->name, STACK_SIZE);
+            "grinterop software CUDA driver: kernel %s needs more stack than the %zu bytes that a "
+            "thread has: raise CU_LIMIT_STACK_SIZE by cuCtxSetLimit\n",
+            f->set->kernel->name, f->set->stack_size);
     abort();
 }
 
@@ -248,7 +272,7 @@ static unsigned run_round(fibres *set, unsigned count)
             continue;
         set->current = f;
         soft_this_work.stack =
-            (soft_stack){f->place.stack, STACK_SIZE, set->guarded ? STACK_GUARD : 0};
+            (soft_stack){f->place.stack, set->stack_size, set->guarded ? STACK_GUARD : 0};
         switch_to(&set->host, &f->place);
         soft_this_work.stack = host;
         check_canary(f);
@@ -257,18 +281,18 @@ static unsigned run_round(fibres *set, unsigned count)
     return running;
 }
 
-bool soft_fibres_run(const gr_cuhost_kernel *kernel, gr_cuhost_block *block, void *const *params)
+bool soft_fibres_run(const soft_grid *grid, gr_cuhost_block *block)
 {
     const unsigned *dim = block->block_dim;
     unsigned count = dim[0] * dim[1] * dim[2];
-    fibres *set = get_set(count);
+    fibres *set = get_set(count, stack_size_for(grid->stack));
     if (!set)
         return false;
     block->barrier = barrier;
     block->fibre = set;
-    set->kernel = kernel;
+    set->kernel = grid->kernel;
     set->block = block;
-    set->params = params;
+    set->params = grid->params;
 #if WITH_TSAN
     set->host.tsan = __tsan_get_current_fiber();
 #endif

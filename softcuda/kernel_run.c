@@ -42,7 +42,7 @@ static bool run_one(const soft_grid *grid, uint64_t number)
         number /= grid->grid[i];
     }
     if (grid->kernel->flags & GR_CUHOST_SYNC)
-        return soft_fibres_run(grid->kernel, &block, grid->params);
+        return soft_fibres_run(grid, &block);
     grid->kernel->run_block(&block, grid->params);
     return true;
 }

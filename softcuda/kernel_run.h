@@ -6,12 +6,14 @@
 #include <grinterop/cuhost.h>
 
 #include <stdbool.h>
+#include <stddef.h>
 
 typedef struct {
     const gr_cuhost_kernel *kernel;
     unsigned grid[3];
     unsigned block[3];
     void *const *params;
+    size_t stack; /* bytes that a thread wants, as CU_LIMIT_STACK_SIZE says */
 } soft_grid;
 
 /*
@@ -21,9 +23,9 @@ typedef struct {
 bool soft_grid_run(const soft_grid *grid);
 
 /*
- * Runs one block whose threads have barriers. block->barrier and block->fibre are set here. False
- * without having run anything if there is no memory for the threads' stacks. (fibre.c)
+ * Runs one block of the grid, whose threads have barriers. block->barrier and block->fibre are set
+ * here. False without having run anything if there is no memory for the threads' stacks. (fibre.c)
  */
-bool soft_fibres_run(const gr_cuhost_kernel *kernel, gr_cuhost_block *block, void *const *params);
+bool soft_fibres_run(const soft_grid *grid, gr_cuhost_block *block);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuLaunchKernel and its relatives: the checks, and the launch as a task of its stream. */
+#include "softcuda/context.h"
 #include "softcuda/kernel_access.h"
 #include "softcuda/kernel_run.h"
 #include "softcuda/module.h"
@@ -18,6 +19,7 @@ typedef struct {
     soft_module *module;
     soft_context *context;
     const gr_cuhost_kernel *kernel;
+    size_t stack;
     unsigned grid[3];
     unsigned block[3];
 } launch;
@@ -43,7 +45,7 @@ static void run_launch(void *copy)
     void **pointers = launch_pointers(l);
     for (uint32_t i = 0; i < l->kernel->param_count; i++)
         pointers[i] = launch_bytes(l) + l->kernel->param_offsets[i];
-    soft_grid grid = {.kernel = l->kernel, .params = pointers};
+    soft_grid grid = {.kernel = l->kernel, .params = pointers, .stack = l->stack};
     memcpy(grid.grid, l->grid, sizeof(grid.grid));
     memcpy(grid.block, l->block, sizeof(grid.block));
     if (!soft_kernel_may_have(l->context, l->kernel, launch_bytes(l)))
@@ -139,6 +141,7 @@ static CUresult start_launch(CUfunction f, const unsigned grid[3], const unsigne
 
     launch l = {.module = module, .kernel = function->kernel};
     l.context = soft_stream_context(stream);
+    l.stack = soft_context_stack_size(l.context);
     memcpy(l.grid, grid, sizeof(l.grid));
     memcpy(l.block, block, sizeof(l.block));
     return push_launch(stream, &l, params, extra);

@@ -464,17 +464,24 @@ START_TEST(stacks_of_threads_without)
 }
 END_TEST
 
+/* Of the first one by itself, of the second one as the program asks for stack. */
 START_TEST(a_frame_that_fits)
 {
     need_software();
     unsigned char bytes[64] = {0};
     CUdeviceptr out = soft_memory(bytes, sizeof(bytes));
-    soft_launch("frame_16000", (struct extents){.x = 1}, (struct extents){.x = 64}, fx.stream,
-                (void *[]){&out});
+    size_t before;
+    CU(CtxGetLimit(&before, CU_LIMIT_STACK_SIZE));
+    ck_assert_uint_eq(before, 1024);
+    if (_i)
+        CU(CtxSetLimit(CU_LIMIT_STACK_SIZE, 400000));
+    soft_launch(_i ? "frame_300000" : "frame_16000", (struct extents){.x = 1},
+                (struct extents){.x = 64}, fx.stream, (void *[]){&out});
     CU(StreamSynchronize(fx.stream));
     CU(MemcpyDtoH(bytes, out, sizeof(bytes)));
     for (unsigned i = 0; i < sizeof(bytes); i++)
         ck_assert_uint_eq(bytes[i], i);
+    CU(CtxSetLimit(CU_LIMIT_STACK_SIZE, before));
     CU(MemFree(out));
 }
 END_TEST
@@ -631,8 +638,9 @@ static void build(Suite *suite)
               pointers_to_nothing, others_than_kernels, faults_are_handed_on,
               signals_that_are_sent_end_the_process);
 
-    add_tests(add_soft_case(suite, "stacks"), stacks_of_threads_with_barriers,
-              stacks_of_threads_without, a_frame_that_fits);
+    TCase *stacks = add_soft_case(suite, "stacks");
+    add_tests(stacks, stacks_of_threads_with_barriers, stacks_of_threads_without);
+    add_loop_tests(stacks, 2, a_frame_that_fits);
 
     TCase *good = add_soft_case(suite, "accesses that do not");
     int count = sizeof(sizes) / sizeof(*sizes);
