@@ -4,6 +4,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/fork.h"
 #include "gl/delete_later.h"
 
 #define OLDEST 32 /* OpenGL 3.2 */
@@ -20,6 +21,8 @@ bool gl_context_find(struct gl_context *context)
 gr_status gl_context_refuse_found(const struct gl_context *context, const char *what,
                                   const char *call)
 {
+    if (gr_forked)
+        return gr_refuse_forked(call);
     if (!gr_driver())
         return GR_ERR_NO_DRIVER; /* which is recorded */
     if (!context->native.handle)

@@ -65,15 +65,15 @@ static bool is_unseen(void)
 
 static bool is_hidden(const char *vendor)
 {
-    return getenv("CUDA_VISIBLE_DEVICES") && (gr_cuda_is_software() || strstr(vendor, "NVIDIA")) &&
-           is_unseen();
+    return gr_machine_setting("CUDA_VISIBLE_DEVICES") &&
+           (gr_cuda_is_software() || strstr(vendor, "NVIDIA")) && is_unseen();
 }
 
 static const char *advice(const char *vendor, const char *renderer, CUresult code)
 {
     if (gr_machine_is_wsl())
         return "WSL does not support sharing between OpenGL and CUDA: " COPY_INSTEAD;
-    if (getenv("VGL_ISACTIVE"))
+    if (gr_machine_setting("VGL_ISACTIVE"))
         return "VirtualGL is active: its EGL back end hides the GPU from CUDA. Use its GLX back "
                "end (vglrun -d :0), or gr_egl_create().";
     if (is_hidden(vendor))

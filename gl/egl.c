@@ -11,6 +11,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/fork.h"
 #include "lib/live.h"
 #include "lib/log.h"
 #include "lib/struct_size.h"
@@ -337,6 +338,9 @@ gr_egl *gr_egl_create(const gr_egl_options *options)
 gr_status gr_egl_make_current(const gr_egl *egl)
 {
     EGLBoolean done;
+    gr_status status = gr_fork_check(__func__);
+    if (status != GR_OK)
+        return status;
     /* Without libEGL nothing of it can be current; epoxy would end the process if it were asked. */
     if (!egl && !epoxy_has_egl())
         return GR_OK;

@@ -11,10 +11,10 @@
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/machine.h"
 #include "lib/printf.h"
 
 #define FILES   "__EGL_VENDOR_LIBRARY_FILENAMES"
@@ -178,7 +178,7 @@ static void advise_to_name(struct text *t, bool files)
 
 void egl_vendor_advise(bool software, char *text, size_t size)
 {
-    const char *files = getenv(FILES), *folders = getenv(FOLDERS);
+    const char *files = gr_machine_setting(FILES), *folders = gr_machine_setting(FOLDERS);
     struct text t = {.start = text, .size = size, .driver = software ? MESA : NVIDIA};
     char file[2 * PATH_ROOM];
     *text = '\0';

@@ -14,8 +14,10 @@
 #include "lib/driver_required.h"
 #include "lib/cuda_advice.h"
 #include "lib/error.h"
+#include "lib/fork.h"
 #include "lib/loader.h"
 #include "lib/log.h"
+#include "lib/machine.h"
 
 #define SOFT_DRIVER           "libgrinterop-softcuda.so"
 #define SOFT_DRIVER_IN_FOLDER "grinterop/" SOFT_DRIVER
@@ -165,7 +167,7 @@ static gr_status choose(bool allow_software)
 {
     struct gr_error_record before;
     gr_error_save(&before);
-    const char *wanted = getenv("GR_CUDA_DRIVER");
+    const char *wanted = gr_machine_setting("GR_CUDA_DRIVER");
     if (wanted && *wanted)
         return strcmp(wanted, "soft") == 0 ? load_software() : load_file(wanted);
     gr_status status = load_file(GR_REAL_DRIVER);
@@ -183,12 +185,27 @@ static gr_status choose(bool allow_software)
     return GR_OK;
 }
 
+/* CUDA can't be used in the child of a process that began to load its driver. */
+static void note_fork(void)
+{
+    bool loading = pthread_mutex_trylock(&load_lock) != 0;
+    if (loading || gr_driver())
+        gr_forked = true;
+    if (!loading)
+        pthread_mutex_unlock(&load_lock);
+}
+
+__attribute__((constructor)) static void watch_fork(void)
+{
+    gr_machine_watch_fork(note_fork);
+}
+
 gr_status gr_cuda_load(bool allow_software)
 {
-    if (gr_driver())
-        return GR_OK;
+    gr_status status = gr_fork_check(__func__);
+    if (status != GR_OK || gr_driver())
+        return status;
     pthread_mutex_lock(&load_lock);
-    gr_status status = GR_OK;
     if (!gr_driver()) {
         status = choose(allow_software);
         if (status == GR_OK) {
@@ -222,8 +239,9 @@ gr_status gr_cuda_symbol(const char *name, int version, cuuint64_t flags, void *
             GR_ERR_INVALID_VALUE, __func__,
             "`%s` is NULL: name a function, such as cuMemAlloc, and say where to put it.",
             name ? "symbol" : "name");
-    if (!gr_driver_load())
-        return GR_ERR_NO_DRIVER;
+    gr_status status = gr_cuda_load(false);
+    if (status != GR_OK)
+        return status;
     *symbol = find_symbol(&library, name, version, flags);
     return GR_OK;
 }

@@ -17,7 +17,9 @@
 #include <stdlib.h>
 
 #include "lib/error.h"
+#include "lib/fork.h"
 #include "lib/log.h"
+#include "lib/machine.h"
 
 #define PARTS      8   /* a power of two */
 #define FIRST_ROOM 128 /* likewise */
@@ -239,6 +241,8 @@ bool gr_live_has(enum gr_live_kind kind, const void *object)
 
 static gr_status refuse(enum gr_live_kind kind, const void *object, const char *call)
 {
+    if (gr_forked)
+        return gr_refuse_forked(call);
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "%s was given %p, which is no %s that lives: it was freed already, or never was "
                    "one. Nothing was done.",
@@ -249,13 +253,33 @@ bool gr_live_end(enum gr_live_kind kind, const void *object, const char *call)
 {
     if (gr_live_remove(kind, object))
         return true;
-    refuse(kind, object, call);
+    if (!gr_forked) /* there it is the parent's */
+        refuse(kind, object, call);
     return false;
 }
 
 gr_status gr_live_check(enum gr_live_kind kind, const void *object, const char *call)
 {
     return gr_live_has(kind, object) ? GR_OK : refuse(kind, object, call);
+}
+
+/* ---- In a forked child ----------------------------------------------------------------------- */
+
+/*
+ * What is in it is the parent's, and so are the arrays: another thread may have been changing them.
+ */
+static void forget(void)
+{
+    for (size_t p = 0; p < PARTS; p++) {
+        gr_forked = gr_forked || parts[p].used;
+        parts[p] = (struct part){.array = NULL};
+        pthread_mutex_init(&parts[p].lock, NULL);
+    }
+}
+
+__attribute__((constructor)) static void watch_fork(void)
+{
+    gr_machine_watch_fork(forget);
 }
 
 /* ---- What is open at the end ----------------------------------------------------------------- */

@@ -50,6 +50,18 @@ void gr_loader_own_folder(char *folder, size_t size)
     snprintf(folder, size, "%.*s", slash ? (int)(slash - file) : 1, slash ? file : ".");
 }
 
+/*
+ * Streams and threads call grinterop when they like, so its file is never unloaded: the shared
+ * library, or the plug-in that the static one was linked into. A program is none, and stays anyway.
+ */
+__attribute__((constructor)) static void stay_loaded(void)
+{
+    static const char inside;
+    Dl_info self;
+    if (dladdr(&inside, &self) && self.dli_fname)
+        dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
 bool gr_loader_can_read(const char *path)
 {
     return access(path, R_OK) == 0;

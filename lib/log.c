@@ -5,8 +5,9 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <strings.h>
+
+#include "lib/machine.h"
 
 static const char *const level_names[] = {"none", "error", "warning", "info", "debug"};
 
@@ -17,10 +18,17 @@ static pthread_mutex_t sink_lock = PTHREAD_MUTEX_INITIALIZER;
 static gr_log_fn sink;
 static void *sink_user;
 
+/* Another thread of the parent may have held it. */
+static void renew_lock(void)
+{
+    pthread_mutex_init(&sink_lock, NULL);
+}
+
 /* A word that is none of them would be silence where someone asked for lines. */
 __attribute__((constructor)) static void read_environment(void)
 {
-    const char *wanted = getenv("GR_LOG");
+    const char *wanted = gr_machine_setting("GR_LOG");
+    gr_machine_watch_fork(renew_lock);
     if (!wanted || !*wanted)
         return;
     for (int level = GR_LOG_NONE; level <= GR_LOG_DEBUG; level++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the machine is, for messages that name the cause: the system's part (machine_posix.c,
- * machine_windows.c).
+ * What the machine is, for messages that name the cause, and what it tells a process: the system's
+ * part (machine_posix.c, machine_windows.c).
  */
 #ifndef GR_LIB_MACHINE_H
 #define GR_LIB_MACHINE_H
@@ -13,5 +13,14 @@ bool gr_machine_is_wsl(void);
 
 /* Of a device node: "there", "not there" or "closed to this user". */
 const char *gr_machine_node(const char *path);
+
+/*
+ * A variable of the environment; NULL where it is not set, and in a program that has more rights
+ * than who started it (set-uid), whose code and files that one must not choose.
+ */
+const char *gr_machine_setting(const char *name);
+
+/* Calls `in_child` in each forked child from now on, before anything else there. */
+void gr_machine_watch_fork(void (*in_child)(void));
 
 #endif

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernel says of the machine. */
+#define _GNU_SOURCE /* secure_getenv() */
 #include "lib/machine.h"
 
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -19,4 +22,15 @@ const char *gr_machine_node(const char *path)
     if (access(path, F_OK) != 0)
         return "not there";
     return access(path, R_OK | W_OK) == 0 ? "there" : "closed to this user";
+}
+
+const char *gr_machine_setting(const char *name)
+{
+    return secure_getenv(name);
+}
+
+/* It fails without memory only: then a child is as it was before there was this. */
+void gr_machine_watch_fork(void (*in_child)(void))
+{
+    (void)pthread_atfork(NULL, NULL, in_child);
 }

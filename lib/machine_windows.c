@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows has neither device nodes nor another system around it. */
+/* Windows has neither device nodes nor another system around it, nor set-uid programs, nor fork. */
 #include "lib/machine.h"
+
+#include <stdlib.h>
 
 bool gr_machine_is_wsl(void)
 {
@@ -11,4 +13,14 @@ const char *gr_machine_node(const char *path)
 {
     (void)path;
     return "not there";
+}
+
+const char *gr_machine_setting(const char *name)
+{
+    return getenv(name);
+}
+
+void gr_machine_watch_fork(void (*in_child)(void))
+{
+    (void)in_child;
 }

@@ -119,7 +119,7 @@ static CUresult choose(const char *list)
 /* False if it does not say. */
 static bool read_number_of_devices(void)
 {
-    const char *text = getenv("GR_SOFT_DEVICES");
+    const char *text = secure_getenv("GR_SOFT_DEVICES");
     if (!text || !*text)
         return false;
     bool is_number = text[0] >= '1' && text[0] <= '0' + SOFT_MAX_DEVICES && !text[1];
@@ -135,7 +135,7 @@ static bool read_number_of_devices(void)
 CUresult soft_devices_find(void)
 {
     bool asked_for = read_number_of_devices();
-    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    const char *visible = secure_getenv("CUDA_VISIBLE_DEVICES");
     count = all;
     for (int i = 0; i < count; i++)
         numbers[i] = i;

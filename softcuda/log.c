@@ -12,7 +12,7 @@ static bool debug;
 
 static void read_environment(void)
 {
-    const char *wanted = getenv("GR_LOG");
+    const char *wanted = secure_getenv("GR_LOG");
     debug = wanted && strcmp(wanted, "debug") == 0;
 }
 

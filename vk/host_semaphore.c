@@ -10,6 +10,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/fork.h"
 #include "lib/log.h"
 #include "lib/plural.h"
 #include "lib/sync/semaphore.h"
@@ -63,6 +64,8 @@ static void begin_exit(void)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
     atomic_store(&exiting, true);
+    if (gr_forked)
+        return; /* who was inside is a thread of the parent's */
     for (int i = 0; i < EXIT_PAUSES && atomic_load(&inside) > 0; i++)
         nanosleep(&pause, NULL);
 }

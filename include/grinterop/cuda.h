@@ -30,8 +30,9 @@ extern "C" {
 /*
  * Loads the CUDA driver and starts it, unless that has happened already.
  *
- * The environment variable GR_CUDA_DRIVER decides first. "soft" is the software CUDA driver, which
- * comes with grinterop; anything else is the file to load. Without it libcuda.so.1 is loaded.
+ * The environment variable GR_CUDA_DRIVER decides first, but not in a set-uid program. "soft" is
+ * the software CUDA driver, which comes with grinterop; anything else is the file to load. Without
+ * it libcuda.so.1 is loaded.
  *
  * Where that cannot start and `allow_software` is true, the software driver is loaded instead, and
  * a line on the standard error stream says so.

@@ -48,6 +48,11 @@
  * Threads   Two threads may use two resources at once. One resource, with its buffers, belongs to
  *           one thread at a time.
  * Memory    A loop that maps and releases allocates nothing.
+ * Fork      The child of a process that used grinterop may free its parent's objects, which does
+ *           nothing there. Everything else is GR_ERR_STATE. Let the child call exec(), or fork
+ *           before the first call. The child has its parent's descriptors until it calls exec().
+ * Unload    dlclose() leaves grinterop in memory: streams and threads may still call it.
+ * Rights    A set-uid program ignores GR_CUDA_DRIVER and GR_LOG.
  */
 #ifndef GR_GR_H
 #define GR_GR_H

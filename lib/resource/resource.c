@@ -157,6 +157,8 @@ void gr_resource_free(gr_resource *resource)
 
 gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *call)
 {
+    if (gr_forked)
+        return gr_refuse_forked(call);
     if (!resource)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,

@@ -3,6 +3,7 @@
 #ifndef GR_LIB_RESOURCE_RESOURCE_H
 #define GR_LIB_RESOURCE_RESOURCE_H
 
+#include "lib/fork.h"
 #include "lib/log.h"
 #include "lib/resource_types.h"
 
@@ -30,10 +31,11 @@ gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *cal
     __attribute__((cold));
 gr_status gr_resource_refuse_in_ring(const char *call) __attribute__((cold));
 
-/* Refuses NULL and a closed resource. */
+/* Refuses NULL and a closed resource, and in a forked child each one. */
 static inline gr_status gr_resource_check_open(const gr_resource *resource, const char *call)
 {
-    return resource && resource->handle ? GR_OK : gr_resource_refuse_closed(resource, call);
+    return resource && resource->handle && !gr_forked ? GR_OK
+                                                      : gr_resource_refuse_closed(resource, call);
 }
 
 /* Whether a ring has the resource, and it is not the ring itself that calls. */

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "lib/error.h"
+#include "lib/fork.h"
 
 /* A deadline must not move with the wall clock; where a condition knows no other, it does. */
 static bool init_condition(gr_ring *ring)
@@ -34,7 +35,7 @@ static bool init_lock(gr_ring *ring)
 gr_status gr_ring_check(const gr_ring *ring, const char *call)
 {
     if (ring)
-        return GR_OK;
+        return gr_fork_check(call);
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The ring is NULL: did gr_ring_create() fail? See gr_last_error() there.");
 }

@@ -14,6 +14,7 @@
 
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/fork.h"
 
 /*
  * "grsh", then the version, the kind, the number of bytes, of descriptors and of the application's
@@ -91,6 +92,9 @@ gr_status gr_socket_check(int socket, const char *call)
     socklen_t size = sizeof(int);
     struct sockaddr_storage peer;
     socklen_t peer_size = sizeof(peer);
+    gr_status status = gr_fork_check(call);
+    if (status != GR_OK)
+        return status;
     if (getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 ||
         getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || domain != AF_UNIX ||
         type != SOCK_STREAM)

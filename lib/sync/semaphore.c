@@ -8,6 +8,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/flags.h"
+#include "lib/fork.h"
 #include "lib/live.h"
 #include "lib/log.h"
 #include "lib/plural.h"
@@ -176,6 +177,8 @@ int gr_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size
         size = 0;
     if (is_none(semaphore))
         return snprintf(text, size, "no semaphore (%s)", semaphore ? "GR_SEMAPHORE_NONE" : "NULL");
+    if (gr_forked) /* another thread of the parent may have had the lock */
+        return snprintf(text, size, "a semaphore of the process that this one was forked from");
     char what[128];
     semaphore->ops->describe(semaphore, what, sizeof(what));
     pthread_mutex_lock((pthread_mutex_t *)&semaphore->lock);
@@ -389,7 +392,7 @@ static gr_status check_points(const gr_semaphore_point points[], size_t n, bool 
     if (!points || n == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "There are no points: %s.",
                        points ? "n is 0" : "`points` is NULL");
-    gr_status status = GR_OK;
+    gr_status status = gr_fork_check(call);
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         gr_semaphore_point own;
         status = take_point(points, i, &own, call);

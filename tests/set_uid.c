@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Says whether it has more rights than who started it, and which CUDA driver grinterop takes or
+ * misses then. test_loading.sh runs it.
+ */
+#include <stdio.h>
+#include <sys/auxv.h>
+
+#include <grinterop/cuda.h>
+
+int main(void)
+{
+    puts(getauxval(AT_SECURE) ? "set-uid" : "ordinary");
+    if (gr_cuda_load(false) == GR_OK)
+        printf("driver %s\n", gr_cuda_driver_path());
+    else
+        printf("no driver: %s\n", gr_last_error()->message);
+    return 0;
+}

@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_loading.sh: how grinterop is loaded: by a program with more rights than who started it, and
+# by one that unloads it again.
+#
+# GR_LIBRARY  libgrinterop.so; default: the build folder's, where this is run
+
+cases=$(cd "$(dirname "$0")" && pwd)/cases.sh || exit 99
+library=${GR_LIBRARY:-$PWD/.libs/libgrinterop.so}
+programs=$PWD/tests
+if [ ! -x "$programs/set_uid" ] || [ ! -x "$programs/unload" ]; then
+    echo "skipped: $programs/set_uid and unload were not built"
+    exit 77
+fi
+
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' HUP INT TERM
+cd "$work" || exit 99
+
+suite=loading
+# shellcheck source=tests/cases.sh
+. "$cases"
+
+# ---- A set-uid program ----
+
+cp "$programs/set_uid" ordinary
+cp "$programs/set_uid" set_uid
+chmod 755 .
+behind=${GR_CUDA_DRIVER:-soft}
+export GR_CUDA_DRIVER="$work/named.so" GR_LOG=debug
+check "an ordinary program takes the environment's driver" 0 ./ordinary &&
+    says out ordinary "$work/named.so" && says err "grinterop error"
+if [ "$(id -u)" != 0 ]; then
+    skip "a set-uid program" "only root makes one of another user"
+elif ! chown 65534 set_uid || ! chmod u+s set_uid || ! ./set_uid | grep -q set-uid; then
+    skip "a set-uid program" "there are none in $work"
+else
+    # The library must be in the program: a set-uid one looks in the system's folders only.
+    check "a set-uid program does not look into the environment" 0 ./set_uid &&
+        says out set-uid driver
+    if grep -qF named.so out err || [ -s err ]; then fail "the environment chose"; fi
+fi
+
+# ---- A library that is unloaded ----
+
+unset GR_LOG
+export GR_CUDA_DRIVER="$behind"
+check "dlclose() leaves grinterop in memory" 0 "$programs/unload" "$library" &&
+    says out "still there"
+
+if [ $failures -gt $checks ]; then failures=$checks; fi
+echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"
+[ $failures = 0 ]
