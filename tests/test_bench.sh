@@ -3,8 +3,8 @@
 #
 # test_bench.sh: runs bench_frames and bench_latency as tests of themselves, with tiny meshes: every
 # row that this machine has draws the right picture, and nothing is drawn before its kernel's end;
-# and bench_scale with ten resources. It takes the CUDA driver that the environment names; run-test
-# sets it. Times are not looked at.
+# bench_scale with ten resources, and bench_soak for two seconds. It takes the CUDA driver that the
+# environment names; run-test sets it. Times are not looked at.
 #
 # GR_BENCHES  the folder of the programs; default tests/bench, as in the build folder
 
@@ -17,8 +17,9 @@ benches=$(absolute "${GR_BENCHES:-tests/bench}")
 frames=$benches/bench_frames
 latency=$benches/bench_latency
 scale=$benches/bench_scale
+soak=$benches/bench_soak
 
-for program in "$frames" "$latency" "$scale"; do
+for program in "$frames" "$latency" "$scale" "$soak"; do
     if [ ! -x "$program" ]; then
         echo "skipped: $program was not built"
         exit 77
@@ -67,11 +68,15 @@ finish() {
 
 check usage_rates 2 "$latency" --rates often
 check usage_device 2 "$frames" --device first
+check usage_soak 2 "$soak" --seconds 0
 check usage_scale 2 "$scale" --most 0
 check scale 0 "$scale" --most 10 --seconds 0.2 --json scale.json --svg scale.svg &&
     grep -F '</svg>' scale.svg >/dev/null
 numbers='"kind": "copy", "bytes": 65536, "wanted": 10, "number": 10'
 check scale_numbers 0 grep -F "$numbers" scale.json
+check soak 0 "$soak" --seconds 2 --csv soak.csv --svg soak.svg &&
+    says out "all, each compared" "too short to say" && says soak.svg '</svg>' &&
+    says_not out FAILED
 check usage_gl 2 "$frames" --gl-device none
 check nowhere 1 "$latency" --quick --only alone --rates 0 --json nowhere/file.json
 
