@@ -4,11 +4,12 @@
 # test_loading.sh: how grinterop is loaded: by a program with more rights than who started it, and
 # by one that unloads it again.
 #
-# GR_LIBRARY  libgrinterop.so; default: the build folder's, where this is run
+# GR_TOOLS  the folder of the programs, beside lib/; default: the build folder, where this is run
 
 cases=$(cd "$(dirname "$0")" && pwd)/cases.sh || exit 99
-library=${GR_LIBRARY:-$PWD/.libs/libgrinterop.so}
-programs=$PWD/tests
+programs=${GR_TOOLS:-$PWD/tests}
+library=$PWD/.libs/libgrinterop.so
+if [ -n "${GR_TOOLS-}" ]; then library=$GR_TOOLS/../lib/libgrinterop.so.0; fi
 if [ ! -x "$programs/set_uid" ] || [ ! -x "$programs/unload" ]; then
     echo "skipped: $programs/set_uid and unload were not built"
     exit 77
@@ -35,7 +36,7 @@ check "an ordinary program takes the environment's driver" 0 ./ordinary &&
 if [ "$(id -u)" != 0 ]; then
     skip "a set-uid program" "only root makes one of another user"
 elif ! chown 65534 set_uid || ! chmod u+s set_uid || ! ./set_uid | grep -q set-uid; then
-    skip "a set-uid program" "there are none in $work"
+    skip "a set-uid program" "none runs in $work"
 else
     # The library must be in the program: a set-uid one looks in the system's folders only.
     check "a set-uid program does not look into the environment" 0 ./set_uid &&
