@@ -28,7 +28,7 @@ gr_status gl_context_refuse_found(const struct gl_context *context, const char *
     if (!context->native.handle)
         return gr_fail(GR_ERR_GL, call,
                        "No OpenGL context is current on this thread. Make current the one that %s "
-                       "(gr_egl_create() makes one without a window).",
+                       "(" GL_NATIVE_MAKE ").",
                        what);
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    "The current context is %s. grinterop needs OpenGL 3.2 or newer, as NVIDIA's "

@@ -1,91 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The current OpenGL context: finding it through EGL or GLX, and marking it. */
+/* The current OpenGL context: knowing it again by a mark. */
 #include "gl/current_context.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <epoxy/egl.h>
 #include <epoxy/gl.h>
-
-typedef void *(*current_fn)(void);
-typedef void *(*address_fn)(const char *name);
-
-/* Who can say which context is current. */
-static struct place {
-    const char *interface, *file, *function;
-    current_fn current; /* atomic; NULL until the library is found */
-} places[] = {
-    {"EGL", "libEGL.so.1", "eglGetCurrentContext", NULL},
-    {"GLX", "libGLX.so.0", "glXGetCurrentContext", NULL},
-    {"GLX", "libGL.so.1", "glXGetCurrentContext", NULL},
-};
-
-/*
- * Only a library that is loaded already can have made a context current. Once found it is never let
- * go of, so that a registration need not look for it again.
- */
-static current_fn find_current(struct place *place)
-{
-    current_fn current = __atomic_load_n(&place->current, __ATOMIC_ACQUIRE);
-    void *library = current ? NULL : dlopen(place->file, RTLD_LAZY | RTLD_NOLOAD);
-    if (!library)
-        return current;
-    void *symbol = dlsym(library, place->function);
-    memcpy(&current, &symbol, sizeof(symbol));
-    if (current)
-        __atomic_store_n(&place->current, current, __ATOMIC_RELEASE);
-    else
-        dlclose(library);
-    return current;
-}
-
-/* glXGetProcAddressARB() of a library that is loaded, or NULL. */
-static address_fn find_glx_address(const char *file)
-{
-    address_fn address = NULL;
-    void *library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
-    if (!library)
-        return NULL;
-    void *symbol = dlsym(library, "glXGetProcAddressARB");
-    memcpy(&address, &symbol, sizeof(symbol));
-    dlclose(library); /* the context keeps it */
-    return address;
-}
-
-static bool is_egl(const struct gl_native *native)
-{
-    return strcmp(native->interface, "EGL") == 0;
-}
-
-void *gl_proc_address(const struct gl_native *native, const char *name)
-{
-    void *found = NULL;
-    if (is_egl(native)) {
-        __eglMustCastToProperFunctionPointerType function = eglGetProcAddress(name);
-        memcpy(&found, &function, sizeof(found));
-        return found;
-    }
-    address_fn address = find_glx_address("libGLX.so.0");
-    if (!address)
-        address = find_glx_address("libGL.so.1");
-    return address ? address(name) : NULL;
-}
-
-bool gl_native_current(struct gl_native *native)
-{
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        current_fn current = find_current(&places[i]);
-        native->interface = places[i].interface;
-        native->handle = current ? current() : NULL;
-        if (native->handle)
-            return true;
-    }
-    native->interface = "none";
-    return false;
-}
 
 /* Contexts that have been marked. A destroyed context's handle may come back; its mark does not. */
 static pthread_mutex_t marks_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -143,8 +63,7 @@ static struct gl_context *find_known(const struct gl_native *native)
 /* What a context that is met for the first time can do. */
 static void ask_context(struct gl_context *context)
 {
-    if (is_egl(&context->native))
-        context->display = eglGetCurrentDisplay();
+    context->display = gl_native_display(&context->native);
     bool desktop = epoxy_is_desktop_gl();
     context->version = desktop ? epoxy_gl_version() : 0;
     context->direct =
@@ -190,10 +109,11 @@ bool gl_context_remember(struct gl_context *context)
 
 bool gl_context_is_current(const struct gl_context *context)
 {
-    if (context->mark)
-        return glIsProgramPipeline(context->mark);
     struct gl_native native;
-    return gl_native_current(&native) && native.handle == context->native.handle;
+    if (context->mark && !GL_NATIVE_ASKS_FIRST)
+        return glIsProgramPipeline(context->mark);
+    return gl_native_current(&native) && native.handle == context->native.handle &&
+           (!context->mark || glIsProgramPipeline(context->mark));
 }
 
 /* Whether a later context got the handle. */
@@ -210,17 +130,12 @@ static bool handle_was_reused(const struct gl_context *context)
 
 bool gl_context_is_gone(const struct gl_context *context)
 {
-    EGLint id;
     struct gl_native now;
     if (context->mark && gl_native_current(&now) && now.handle == context->native.handle)
         return !glIsProgramPipeline(context->mark);
     if (context->mark && handle_was_reused(context))
         return true;
-    if (!is_egl(&context->native) || context->display == EGL_NO_DISPLAY ||
-        eglQueryContext(context->display, context->native.handle, EGL_CONFIG_ID, &id))
-        return false;
-    EGLint error = eglGetError();
-    return error == EGL_BAD_CONTEXT || error == EGL_NOT_INITIALIZED;
+    return gl_native_is_gone(&context->native, context->display);
 }
 
 bool gl_context_same(const struct gl_context *a, const struct gl_context *b)

@@ -7,20 +7,7 @@
 
 #include <stdbool.h>
 
-/* A context as its window-system interface names it. `handle` is NULL where none is current. */
-struct gl_native {
-    const char *interface; /* "EGL" or "GLX" */
-    void *handle;          /* EGLContext or GLXContext */
-};
-
-/*
- * Looks without loading anything and without epoxy, which ends the process when no context is
- * current. False where none is.
- */
-bool gl_native_current(struct gl_native *native);
-
-/* A function of OpenGL by name, for what epoxy does not know; NULL where there is none. */
-void *gl_proc_address(const struct gl_native *native, const char *name);
+#include "gl/native.h"
 
 /*
  * A context that grinterop knows again. Asking EGL which context is current costs a system call in
@@ -43,8 +30,8 @@ bool gl_context_remember(struct gl_context *context);
 bool gl_context_same(const struct gl_context *a, const struct gl_context *b);
 
 /*
- * Whether a context that is not current here is known to have been destroyed: EGL says so, or
- * another one has its handle now. GLX cannot be asked.
+ * Whether a context that is not current here is known to have been destroyed: its interface says
+ * so, or another one has its handle now.
  */
 bool gl_context_is_gone(const struct gl_context *context);
 

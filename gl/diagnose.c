@@ -13,6 +13,7 @@
 #include "lib/driver.h"
 #include "lib/machine.h"
 #include "lib/uuid_text.h"
+#include "gl/native.h"
 
 static bool is_cpu_renderer(const char *renderer)
 {
@@ -78,19 +79,16 @@ static const char *advice(const char *vendor, const char *renderer, CUresult cod
                "end (vglrun -d :0), or gr_egl_create().";
     if (is_hidden(vendor))
         return "CUDA_VISIBLE_DEVICES hides the device that draws from CUDA: name it there too, or "
-               "draw on one that CUDA sees (gr_egl_create()). Or " COPY_INSTEAD;
+               "draw on one that CUDA sees (" GL_NATIVE_CHOICE "). Or " COPY_INSTEAD;
     if (is_cpu_renderer(renderer))
-        return "OpenGL draws on the CPU. Use NVIDIA's (package libnvidia-gl): "
-               "__GLX_VENDOR_LIBRARY_NAME=nvidia, for EGL 10_nvidia.json, in a container "
-               "NVIDIA_DRIVER_CAPABILITIES with graphics. Or " COPY_INSTEAD;
+        return "OpenGL draws on the CPU. " GL_NATIVE_USE_NVIDIA " Or " COPY_INSTEAD;
     if (!strstr(vendor, "NVIDIA"))
-        return "OpenGL draws on another maker's GPU. Draw on the NVIDIA one: "
-               "__NV_PRIME_RENDER_OFFLOAD=1 __GLX_VENDOR_LIBRARY_NAME=nvidia, or "
-               "gr_egl_create(). Or " COPY_INSTEAD;
+        return "OpenGL draws on another maker's GPU. Draw on the NVIDIA "
+               "one: " GL_NATIVE_PREFER_NVIDIA " Or " COPY_INSTEAD;
     if (code == CUDA_ERROR_OUT_OF_MEMORY)
         return "The GPU may be out of memory.";
     return "Both must be one device: choose the CUDA device that draws (cuGLGetDevices names it), "
-           "or draw on the CUDA device (gr_egl_create()). Or " COPY_INSTEAD;
+           "or draw on the CUDA device (" GL_NATIVE_CHOICE "). Or " COPY_INSTEAD;
 }
 
 /* "NVIDIA H200 (CUDA device 0, UUID GPU-...)", or that there is none. */
