@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the parts of test_descriptors share. The program also runs on Windows, where there is no
- * Check, so it counts its cases itself and says so in Check's words.
- */
+/* What the parts of test_descriptors share. */
 #ifndef GR_TESTS_DESCRIPTORS_H
 #define GR_TESTS_DESCRIPTORS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include <grinterop/cuda.h>
 #include <grinterop/external.h>
 #include <grinterop/submit.h>
 
+#include "plain_case.h"
 #include "recorder_driver.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Not in the headers of CUDA 12. */
 #define DMABUF_FD 9
@@ -31,27 +26,6 @@ extern const struct recorder_api *recorder;
  */
 void run_case(const char *group, const char *name, const char *(*run)(const void *row),
               const void *row);
-
-#ifdef __MINGW32__
-#define LIKE_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
-#else
-#define LIKE_PRINTF(text, first) __attribute__((format(printf, text, first)))
-#endif
-const char *fail_at(const char *file, int line, const char *format, ...) LIKE_PRINTF(3, 4);
-
-#define FAIL(...) return fail_at(__FILE__, __LINE__, __VA_ARGS__)
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            FAIL("not so: %s", #condition);                                                        \
-    } while (0)
-/* For a function that returns what a case does. */
-#define PASS_ON(result)                                                                            \
-    do {                                                                                           \
-        const char *wrong_ = (result);                                                             \
-        if (wrong_)                                                                                \
-            return wrong_;                                                                         \
-    } while (0)
 
 /* The groups. */
 void memory_cases(void);

@@ -3,7 +3,6 @@
 #include "descriptors.h"
 #include "error_class.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,17 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #endif
-
-const char *fail_at(const char *file, int line, const char *format, ...)
-{
-    static char text[2000];
-    int length = snprintf(text, sizeof(text), "%s:%d:F:descriptors: ", file, line);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + length, sizeof(text) - (size_t)length, format, arguments);
-    va_end(arguments);
-    return text;
-}
 
 /* One that is longer was cut off. */
 #define LONGEST_MESSAGE 718
