@@ -9,6 +9,8 @@
 
 #include "lib/machine.h"
 
+#define ASK_NVIDIA_SMI "nvidia-smi tells whether the machine's driver works."
+
 static const char *sentence(CUresult code)
 {
     switch (code) {
@@ -35,7 +37,7 @@ static const char *sentence(CUresult code)
         return "Often /dev/nvidia-uvm is missing (nvidia-modprobe -u makes it), or was spoilt by a "
                "suspend (reload the module nvidia_uvm).";
     default:
-        return "nvidia-smi tells whether the machine's driver works.";
+        return ASK_NVIDIA_SMI;
     }
 }
 
@@ -50,6 +52,8 @@ void gr_init_advise(CUresult code, char *text, size_t size)
 {
     if (!blames_nodes(code))
         snprintf(text, size, "%s", sentence(code));
+    else if (!gr_machine_has_nodes())
+        snprintf(text, size, "%s", code == CUDA_ERROR_NO_DEVICE ? sentence(code) : ASK_NVIDIA_SMI);
     else if (gr_machine_is_wsl())
         snprintf(text, size,
                  "This is WSL, where the GPU comes by /dev/dxg, which is %s. libcuda.so.1 has to "

@@ -19,6 +19,19 @@
 #include "lib/log.h"
 #include "lib/machine.h"
 
+/* The ways out that this library has. */
+#ifdef GR_WITHOUT_SOFTCUDA
+#define OTHER_DRIVER     "or name another file in GR_CUDA_DRIVER."
+#define OR_SOFTWARE      ""
+#define SOFTWARE_INSTEAD ""
+#else
+#define OTHER_DRIVER                                                                               \
+    "name another file in GR_CUDA_DRIVER, or take the software CUDA driver: by "                   \
+    "GR_CUDA_DRIVER=soft, or by gr_cuda_load(true) in the program."
+#define OR_SOFTWARE      ", or set GR_CUDA_DRIVER=soft"
+#define SOFTWARE_INSTEAD " GR_CUDA_DRIVER=soft takes the software CUDA driver."
+#endif
+
 #define SOFT_DRIVER           "libgrinterop-softcuda.so"
 #define SOFT_DRIVER_IN_FOLDER "grinterop/" SOFT_DRIVER
 
@@ -86,11 +99,9 @@ static gr_status refuse_init(CUresult code, const char *path)
     gr_init_advise(code, why, sizeof(why));
     const char *name = NULL;
     api.GetErrorName(code, &name);
-    return gr_fail_code(
-        GR_ERR_NO_DRIVER, GR_DOMAIN_CUDA, (int)code, name, "cuInit",
-        "The CUDA driver %.200s was loaded but does not start. %s GR_CUDA_DRIVER=soft takes "
-        "the software CUDA driver.",
-        path, why);
+    return gr_fail_code(GR_ERR_NO_DRIVER, GR_DOMAIN_CUDA, (int)code, name, "cuInit",
+                        "The CUDA driver %.200s was loaded but does not start. %s" SOFTWARE_INSTEAD,
+                        path, why);
 }
 
 /* Tries one file. On success the statics above describe it. */
@@ -101,9 +112,7 @@ static gr_status load_file(const char *path)
     if (!lib.handle)
         return gr_fail(
             GR_ERR_NO_DRIVER, GR_LOADER_CALL,
-            "The CUDA driver %s could not be loaded: %s. Install NVIDIA's driver, name another "
-            "file in GR_CUDA_DRIVER, or take the software CUDA driver: by GR_CUDA_DRIVER=soft, or "
-            "by gr_cuda_load(true) in the program.",
+            "The CUDA driver %s could not be loaded: %s. Install NVIDIA's driver, " OTHER_DRIVER,
             path, why);
     function_of(gr_loader_symbol(lib.handle, "cuGetProcAddress_v2"), &lib.proc_address_v2);
     function_of(gr_loader_symbol(lib.handle, "cuGetProcAddress"), &lib.proc_address);
@@ -113,7 +122,7 @@ static gr_status load_file(const char *path)
         return gr_fail(
             GR_ERR_NO_DRIVER, "cuGetProcAddress",
             "%s is no CUDA driver that grinterop can use: it has no %s. CUDA 11.2 or newer is "
-            "needed: install NVIDIA's current driver, or set GR_CUDA_DRIVER=soft.",
+            "needed: install NVIDIA's current driver" OR_SOFTWARE ".",
             path, missing);
     }
     CUresult code = api.Init(0);

@@ -11,6 +11,9 @@
 /* Whether this is Linux on Windows, where Windows's driver has the GPU. */
 bool gr_machine_is_wsl(void);
 
+/* Whether the driver comes to the GPU by device nodes. */
+bool gr_machine_has_nodes(void);
+
 /* Of a device node: "there", "not there" or "closed to this user". */
 const char *gr_machine_node(const char *path);
 

@@ -17,6 +17,11 @@ bool gr_machine_is_wsl(void)
            (strstr(name.release, "microsoft") || strstr(name.release, "Microsoft"));
 }
 
+bool gr_machine_has_nodes(void)
+{
+    return true;
+}
+
 const char *gr_machine_node(const char *path)
 {
     if (access(path, F_OK) != 0)

@@ -9,6 +9,11 @@ bool gr_machine_is_wsl(void)
     return false;
 }
 
+bool gr_machine_has_nodes(void)
+{
+    return false;
+}
+
 const char *gr_machine_node(const char *path)
 {
     (void)path;
