@@ -24,8 +24,19 @@
 /* The most CUDA devices that one OpenGL context can belong to (SLI). */
 #define DEVICES_MAX 16
 
+/* Memory goes from CUDA to OpenGL as a file descriptor. */
+#ifdef _WIN32
+#define HAS_DESCRIPTORS false
+#else
+#define HAS_DESCRIPTORS true
+#endif
+
 static gr_status check_opengl(const struct gl_context *context, const char *call)
 {
+    if (!HAS_DESCRIPTORS)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "OpenGL's storage is shared by file descriptors, which Windows does not "
+                       "have. " INSTEAD);
     const char *memory = epoxy_has_gl_extension("GL_EXT_memory_object") ? "" : "memory_object";
     const char *fd = epoxy_has_gl_extension("GL_EXT_memory_object_fd") ? "" : "memory_object_fd";
     if (context->direct && !*memory && !*fd)

@@ -18,8 +18,8 @@
  *                                                  at once (ring.h)
  *     gr_map_gl_buffer()                           you need it once
  *
- * All of them use the OpenGL context that is current on the calling thread, through EGL or GLX:
- * that of your window, or one of egl.h. It has to be OpenGL 3.2 or newer.
+ * All of them use the OpenGL context that is current on the calling thread, through EGL or GLX,
+ * on Windows through WGL: that of your window, or one of egl.h. It has to be OpenGL 3.2 or newer.
  *
  * OpenGL's names and constants are plain unsigned ints here, so this header needs no OpenGL header
  * and goes with any loader.

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A CUDA driver whose memory is the process's own, and whose work is done when a call returns. It
+ * follows OpenGL, so that what is mapped has the bytes of OpenGL's buffers and textures; it
+ * remembers the calls about them, and answers what it is told to. Loaded with GR_CUDA_DRIVER=<this
+ * file>, where the software driver is not built: on Windows.
+ */
+#include "follower_driver.h"
+
+#include <epoxy/gl.h>
+
+#include <cudaGL.h>
+#include <cudaTypedefs.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <windows.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- The record ------------------------------------------------------------------------------ */
+
+#define MOST_CALLS   256
+#define MOST_ANSWERS 8
+
+static struct followed record[MOST_CALLS];
+static size_t recorded;
+static struct {
+    const char *call;
+    CUresult code;
+} answers[MOST_ANSWERS];
+static size_t answer_count, registered, mapped;
+
+static void reset(void)
+{
+    recorded = answer_count = 0;
+    registered = mapped = 0; /* a context may have taken the last case's with it */
+}
+
+static const struct followed *nth(size_t number)
+{
+    return number < recorded ? &record[number] : NULL;
+}
+
+static void answer(const char *call, CUresult code)
+{
+    if (answer_count < MOST_ANSWERS) {
+        answers[answer_count].call = call;
+        answers[answer_count++].code = code;
+    }
+}
+
+static CUresult answer_of(const char *call)
+{
+    for (size_t i = answer_count; i > 0; i--)
+        if (strcmp(answers[i - 1].call, call) == 0)
+            return answers[i - 1].code;
+    return CUDA_SUCCESS;
+}
+
+/* The last place is overwritten once all are full, which no test comes near. */
+static struct followed *note(const char *call)
+{
+    struct followed *place = &record[recorded < MOST_CALLS ? recorded++ : MOST_CALLS - 1];
+    *place = (struct followed){.call = call};
+    return place;
+}
+
+static size_t count_registered(void)
+{
+    return registered;
+}
+
+static size_t count_mapped(void)
+{
+    return mapped;
+}
+
+static const struct follower_api follower_api = {.reset = reset,
+                                                 .nth = nth,
+                                                 .answer = answer,
+                                                 .registered = count_registered,
+                                                 .mapped = count_mapped};
+
+/* ---- Graphics resources ---------------------------------------------------------------------- */
+
+/* A buffer, or level 0 of a texture of GL_RGBA8, which is its only format. */
+struct resource {
+    GLuint name;
+    GLenum target; /* 0: a buffer */
+    GLint width, height;
+    size_t size;
+    bool is_mapped;
+    unsigned char *bytes;
+};
+
+#define TEXEL 4
+
+static struct resource *of(CUgraphicsResource handle)
+{
+    return (struct resource *)handle;
+}
+
+static void move_buffer(struct resource *r, bool back)
+{
+    GLint before = 0;
+    glGetIntegerv(GL_COPY_READ_BUFFER_BINDING, &before);
+    glBindBuffer(GL_COPY_READ_BUFFER, r->name);
+    if (back)
+        glBufferSubData(GL_COPY_READ_BUFFER, 0, (GLsizeiptr)r->size, r->bytes);
+    else
+        glGetBufferSubData(GL_COPY_READ_BUFFER, 0, (GLsizeiptr)r->size, r->bytes);
+    glBindBuffer(GL_COPY_READ_BUFFER, (GLuint)before);
+}
+
+static void move_texture(struct resource *r, bool back)
+{
+    GLint pack = 0, unpack = 0;
+    glGetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &pack);
+    glGetIntegerv(GL_PIXEL_UNPACK_BUFFER_BINDING, &unpack);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+    if (back)
+        glTextureSubImage2D(r->name, 0, 0, 0, r->width, r->height, GL_RGBA, GL_UNSIGNED_BYTE,
+                            r->bytes);
+    else
+        glGetTextureImage(r->name, 0, GL_RGBA, GL_UNSIGNED_BYTE, (GLsizei)r->size, r->bytes);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, (GLuint)pack);
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, (GLuint)unpack);
+}
+
+static void move(struct resource *r, bool back)
+{
+    if (r->target)
+        move_texture(r, back);
+    else
+        move_buffer(r, back);
+}
+
+static CUresult register_object(const struct followed *call, const struct resource *object,
+                                CUgraphicsResource *handle)
+{
+    if (answer_of(call->call) != CUDA_SUCCESS)
+        return answer_of(call->call);
+    if (!wglGetCurrentContext())
+        return CUDA_ERROR_INVALID_GRAPHICS_CONTEXT;
+    struct resource *r = calloc(1, sizeof(*r) + object->size);
+    if (!r)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *r = *object;
+    r->bytes = (unsigned char *)(r + 1);
+    *handle = (CUgraphicsResource)r;
+    registered++;
+    return CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI register_buffer(CUgraphicsResource *handle, GLuint name, unsigned flags)
+{
+    struct followed *call = note("cuGraphicsGLRegisterBuffer");
+    struct resource object = {.name = name};
+    GLint64 size = 0;
+    call->name = name;
+    call->flags = flags;
+    glGetNamedBufferParameteri64v(name, GL_BUFFER_SIZE, &size);
+    object.size = (size_t)size;
+    CUresult result = register_object(call, &object, handle);
+    call->resource = result == CUDA_SUCCESS ? *handle : NULL;
+    return result;
+}
+
+static CUresult CUDAAPI register_image(CUgraphicsResource *handle, GLuint name, GLenum target,
+                                       unsigned flags)
+{
+    struct followed *call = note("cuGraphicsGLRegisterImage");
+    struct resource object = {.name = name, .target = target};
+    call->name = name;
+    call->target = target;
+    call->flags = flags;
+    glGetTextureLevelParameteriv(name, 0, GL_TEXTURE_WIDTH, &object.width);
+    glGetTextureLevelParameteriv(name, 0, GL_TEXTURE_HEIGHT, &object.height);
+    object.size = TEXEL * (size_t)object.width * (size_t)object.height;
+    CUresult result = register_object(call, &object, handle);
+    call->resource = result == CUDA_SUCCESS ? *handle : NULL;
+    return result;
+}
+
+/* Maps, or unmaps, several at once. */
+static CUresult hand_over(const char *name, unsigned count, CUgraphicsResource *handles,
+                          CUstream stream, bool back)
+{
+    struct followed *call = note(name);
+    call->count = count;
+    call->resource = handles[0];
+    call->stream = stream;
+    if (answer_of(name) != CUDA_SUCCESS)
+        return answer_of(name);
+    for (unsigned i = 0; i < count; i++)
+        if (of(handles[i])->is_mapped != back)
+            return back ? CUDA_ERROR_NOT_MAPPED : CUDA_ERROR_ALREADY_MAPPED;
+    for (unsigned i = 0; i < count; i++) {
+        move(of(handles[i]), back);
+        of(handles[i])->is_mapped = !back;
+    }
+    mapped = back ? mapped - count : mapped + count;
+    return CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI map_resources(unsigned count, CUgraphicsResource *handles, CUstream stream)
+{
+    return hand_over("cuGraphicsMapResources", count, handles, stream, false);
+}
+
+static CUresult CUDAAPI unmap_resources(unsigned count, CUgraphicsResource *handles,
+                                        CUstream stream)
+{
+    return hand_over("cuGraphicsUnmapResources", count, handles, stream, true);
+}
+
+static CUresult CUDAAPI mapped_pointer(CUdeviceptr *pointer, size_t *size,
+                                       CUgraphicsResource handle)
+{
+    struct followed *call = note("cuGraphicsResourceGetMappedPointer");
+    call->resource = handle;
+    if (answer_of(call->call) != CUDA_SUCCESS)
+        return answer_of(call->call);
+    *pointer = (CUdeviceptr)(uintptr_t)of(handle)->bytes;
+    *size = of(handle)->size;
+    return CUDA_SUCCESS;
+}
+
+/* An array is its resource. */
+static CUresult CUDAAPI mapped_array(CUarray *array, CUgraphicsResource handle, unsigned layer,
+                                     unsigned level)
+{
+    struct followed *call = note("cuGraphicsSubResourceGetMappedArray");
+    call->resource = handle;
+    if (layer || level)
+        return CUDA_ERROR_INVALID_VALUE;
+    *array = (CUarray)handle;
+    return CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI unregister(CUgraphicsResource handle)
+{
+    note("cuGraphicsUnregisterResource")->resource = handle;
+    if (of(handle)->is_mapped)
+        mapped--;
+    registered--;
+    free(handle);
+    return answer_of("cuGraphicsUnregisterResource");
+}
+
+static CUresult CUDAAPI drawing_devices(unsigned *count, CUdevice *devices, unsigned room,
+                                        CUGLDeviceList list)
+{
+    (void)list;
+    if (answer_of("cuGLGetDevices") != CUDA_SUCCESS)
+        return answer_of("cuGLGetDevices");
+    if (!wglGetCurrentContext())
+        return CUDA_ERROR_INVALID_GRAPHICS_CONTEXT;
+    *count = 1;
+    if (room > 0)
+        devices[0] = 0;
+    return CUDA_SUCCESS;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static CUresult CUDAAPI allocate(CUdeviceptr *pointer, size_t size)
+{
+    *pointer = (CUdeviceptr)(uintptr_t)malloc(size);
+    return *pointer ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult CUDAAPI release(CUdeviceptr pointer)
+{
+    free((void *)(uintptr_t)pointer);
+    return CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI allocate_host(void **memory, size_t size)
+{
+    *memory = malloc(size);
+    return *memory ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult CUDAAPI release_host(void *memory)
+{
+    free(memory);
+    return CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI copy_in(CUdeviceptr to, const void *from, size_t size, CUstream stream)
+{
+    (void)stream;
+    memcpy((void *)(uintptr_t)to, from, size);
+    return CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI copy_out(void *to, CUdeviceptr from, size_t size, CUstream stream)
+{
+    (void)stream;
+    memcpy(to, (const void *)(uintptr_t)from, size);
+    return CUDA_SUCCESS;
+}
+
+/* Whole arrays, from and to host memory. */
+static CUresult CUDAAPI copy_2d(const CUDA_MEMCPY2D *copy)
+{
+    bool back = copy->srcMemoryType == CU_MEMORYTYPE_ARRAY;
+    struct resource *r = (struct resource *)(back ? copy->srcArray : copy->dstArray);
+    if (copy->WidthInBytes * copy->Height != r->size)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (back)
+        memcpy(copy->dstHost, r->bytes, r->size);
+    else
+        memcpy(r->bytes, copy->srcHost, r->size);
+    return CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI describe_array(CUDA_ARRAY3D_DESCRIPTOR *descriptor, CUarray array)
+{
+    const struct resource *r = (const struct resource *)array;
+    *descriptor = (CUDA_ARRAY3D_DESCRIPTOR){.Width = (size_t)r->width,
+                                            .Height = (size_t)r->height,
+                                            .Format = CU_AD_FORMAT_UNSIGNED_INT8,
+                                            .NumChannels = TEXEL};
+    return CUDA_SUCCESS;
+}
+
+/* ---- The least that grinterop needs beside them ---------------------------------------------- */
+
+static CUresult CUDAAPI error_name(CUresult code, const char **name)
+{
+    switch (code) {
+    case CUDA_ERROR_INVALID_VALUE:
+        *name = "CUDA_ERROR_INVALID_VALUE";
+        return CUDA_SUCCESS;
+    case CUDA_ERROR_NO_DEVICE:
+        *name = "CUDA_ERROR_NO_DEVICE";
+        return CUDA_SUCCESS;
+    case CUDA_ERROR_OPERATING_SYSTEM:
+        *name = "CUDA_ERROR_OPERATING_SYSTEM";
+        return CUDA_SUCCESS;
+    case CUDA_ERROR_UNKNOWN:
+        *name = "CUDA_ERROR_UNKNOWN";
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+/* FOLLOWER_INIT is a code that it does not start with. */
+static CUresult CUDAAPI init(unsigned flags)
+{
+    const char *code = getenv("FOLLOWER_INIT");
+    (void)flags;
+    return code ? (CUresult)atoi(code) : CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI one_handle(void **handle)
+{
+    *handle = (void *)(uintptr_t)0x10;
+    return CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI make_event(CUevent *event, unsigned flags)
+{
+    (void)flags;
+    return one_handle((void **)event);
+}
+
+static CUresult CUDAAPI context_of_stream(CUstream stream, CUcontext *context)
+{
+    (void)stream;
+    return one_handle((void **)context);
+}
+
+static CUresult CUDAAPI device_zero(CUdevice *device)
+{
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI device_of_number(CUdevice *device, int number)
+{
+    return number == 0 ? device_zero(device) : CUDA_ERROR_INVALID_DEVICE;
+}
+
+static CUresult CUDAAPI one_device(int *count)
+{
+    *count = 1;
+    return CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI device_name(char *name, int size, CUdevice device)
+{
+    (void)device;
+    strncpy(name, "the following driver's device", (size_t)size);
+    return CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI device_uuid(CUuuid *uuid, CUdevice device)
+{
+    (void)device;
+    memset(uuid, 0x11, sizeof(*uuid));
+    return CUDA_SUCCESS;
+}
+
+static CUresult CUDAAPI device_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+    (void)attribute, (void)device;
+    *value = 1;
+    return CUDA_SUCCESS;
+}
+
+/*
+ * Stands for every other function: the caller cleans up the arguments, on all systems of 64 bits.
+ */
+static CUresult CUDAAPI do_nothing(void)
+{
+    return CUDA_SUCCESS;
+}
+
+/* ---- The look-up ----------------------------------------------------------------------------- */
+
+typedef CUresult(CUDAAPI *any_function)(void);
+
+#define ROW(name, function)                                                                        \
+    {                                                                                              \
+        name, (any_function)(uintptr_t)(function)                                                  \
+    }
+
+static const struct {
+    const char *name;
+    any_function function;
+} table[] = {
+    ROW("cuArray3DGetDescriptor", describe_array),
+    ROW("cuCtxGetCurrent", one_handle),
+    ROW("cuCtxGetDevice", device_zero),
+    ROW("cuDeviceGet", device_of_number),
+    ROW("cuDeviceGetAttribute", device_attribute),
+    ROW("cuDeviceGetCount", one_device),
+    ROW("cuDeviceGetName", device_name),
+    ROW("cuDeviceGetUuid", device_uuid),
+    ROW("cuEventCreate", make_event),
+    ROW("cuGLGetDevices", drawing_devices),
+    ROW("cuGetErrorName", error_name),
+    ROW("cuGraphicsGLRegisterBuffer", register_buffer),
+    ROW("cuGraphicsGLRegisterImage", register_image),
+    ROW("cuGraphicsMapResources", map_resources),
+    ROW("cuGraphicsResourceGetMappedPointer", mapped_pointer),
+    ROW("cuGraphicsSubResourceGetMappedArray", mapped_array),
+    ROW("cuGraphicsUnmapResources", unmap_resources),
+    ROW("cuGraphicsUnregisterResource", unregister),
+    ROW("cuInit", init),
+    ROW("cuMemAlloc", allocate),
+    ROW("cuMemAllocHost", allocate_host),
+    ROW("cuMemFree", release),
+    ROW("cuMemFreeHost", release_host),
+    ROW("cuMemcpy2D", copy_2d),
+    ROW("cuMemcpyDtoHAsync", copy_out),
+    ROW("cuMemcpyHtoDAsync", copy_in),
+    ROW("cuStreamGetCtx", context_of_stream),
+};
+
+/* Which of the two names is a macro depends on cuda.h's version. */
+#undef cuGetProcAddress
+__declspec(dllexport) CUresult CUDAAPI
+    follower_look_up(const char *name, void **found, int version, cuuint64_t flags,
+                     CUdriverProcAddressQueryResult *status) __asm__("cuGetProcAddress_v2");
+
+CUresult CUDAAPI follower_look_up(const char *name, void **found, int version, cuuint64_t flags,
+                                  CUdriverProcAddressQueryResult *status)
+{
+    (void)version, (void)flags;
+    if (status)
+        *status = CU_GET_PROC_ADDRESS_SUCCESS;
+    if (strcmp(name, "follower_api") == 0) {
+        const void *api = &follower_api;
+        memcpy(found, &api, sizeof(api));
+        return CUDA_SUCCESS;
+    }
+    any_function function = do_nothing;
+    for (size_t i = 0; i < COUNT(table); i++)
+        if (strcmp(table[i].name, name) == 0)
+            function = table[i].function;
+    memcpy(found, &function, sizeof(function));
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resources of buffers and textures: the bytes, and which calls reach the driver, in which order.
+ */
+#include "wgl.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { BYTES = 256 };
+
+static void fill(unsigned char *bytes, size_t size, unsigned seed)
+{
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (unsigned char)(i * 7 + seed);
+}
+
+/* ---- The calls ------------------------------------------------------------------------------- */
+
+/* These and no others reached the driver, on STREAM where they have one. */
+static const char *calls_are(const char *const names[], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct followed *call = follower->nth(i);
+        if (!call || strcmp(call->call, names[i]) != 0)
+            FAIL("call %zu is %s instead of %s", i, call ? call->call : "missing", names[i]);
+        if (call->count > 0 && call->stream != STREAM)
+            FAIL("%s is on stream %p", call->call, (void *)call->stream);
+    }
+    if (follower->nth(count))
+        FAIL("there is one more call, %s", follower->nth(count)->call);
+    return NULL;
+}
+
+#define CALLS_ARE(...)                                                                             \
+    PASS_ON(calls_are((const char *const[]){__VA_ARGS__},                                          \
+                      COUNT(((const char *const[]){__VA_ARGS__}))))
+
+#define REGISTER_BUFFER "cuGraphicsGLRegisterBuffer"
+#define REGISTER_IMAGE  "cuGraphicsGLRegisterImage"
+#define MAP             "cuGraphicsMapResources"
+#define POINTER         "cuGraphicsResourceGetMappedPointer"
+#define ARRAY           "cuGraphicsSubResourceGetMappedArray"
+#define UNMAP           "cuGraphicsUnmapResources"
+#define UNREGISTER      "cuGraphicsUnregisterResource"
+
+static const char *life_of_a_buffer(void)
+{
+    GLuint name = wgl_buffer(NULL, BYTES);
+    gr_resource *resource = gr_from_gl_buffer(name, GR_WRITE_DISCARD);
+    REQUIRE(resource);
+    gr_buffer *buffer = gr_map(resource, STREAM);
+    REQUIRE(buffer && gr_buffer_size(buffer) == BYTES && follower->mapped() == 1);
+    REQUIRE(gr_buffer_release(buffer) == GR_OK && follower->mapped() == 0);
+    gr_resource_free(resource);
+    CALLS_ARE(REGISTER_BUFFER, MAP, POINTER, UNMAP, UNREGISTER);
+    const struct followed *registration = follower->nth(0);
+    REQUIRE(registration->name == name);
+    REQUIRE(registration->flags == CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD);
+    for (size_t i = 1; i < 5; i++)
+        REQUIRE(follower->nth(i)->resource == registration->resource);
+    return NULL;
+}
+
+static const char *flags_of_a_registration(void)
+{
+    static const struct {
+        unsigned given, registered;
+    } rows[] = {{GR_READ_WRITE, CU_GRAPHICS_REGISTER_FLAGS_NONE},
+                {GR_READ_ONLY, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY},
+                {GR_WRITE_DISCARD, CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD}};
+    GLuint name = wgl_buffer(NULL, BYTES);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        follower->reset();
+        gr_resource *resource = gr_from_gl_buffer(name, rows[i].given);
+        REQUIRE(resource && follower->nth(0)->flags == rows[i].registered);
+        gr_resource_free(resource);
+    }
+    return NULL;
+}
+
+static const char *several_in_one_call(void)
+{
+    gr_resource *resources[2];
+    gr_buffer *buffers[2];
+    for (size_t i = 0; i < 2; i++)
+        REQUIRE((resources[i] = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE)));
+    REQUIRE(gr_map_many(resources, 2, STREAM, NULL, buffers) == GR_OK);
+    REQUIRE(follower->mapped() == 2);
+    REQUIRE(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP, NULL) == GR_OK);
+    for (size_t i = 0; i < 2; i++)
+        gr_resource_free(resources[i]);
+    CALLS_ARE(REGISTER_BUFFER, REGISTER_BUFFER, MAP, POINTER, POINTER, UNMAP, UNREGISTER,
+              UNREGISTER);
+    REQUIRE(follower->nth(2)->count == 2 && follower->nth(5)->count == 2);
+    return NULL;
+}
+
+static const char *map_on_entry(void)
+{
+    gr_buffer *buffer = gr_map_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE, STREAM);
+    REQUIRE(buffer && gr_buffer_release(buffer) == GR_OK);
+    CALLS_ARE(REGISTER_BUFFER, MAP, POINTER, UNMAP, UNREGISTER);
+    return NULL;
+}
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+/* CUDA reads what OpenGL had, and OpenGL what CUDA wrote. */
+static const char *exchange(gr_resource *resource, GLuint name, const unsigned char *before)
+{
+    unsigned char bytes[BYTES], after[BYTES];
+    fill(after, BYTES, 99);
+    gr_buffer *buffer = gr_map(resource, STREAM);
+    REQUIRE(buffer);
+    CUdeviceptr at = gr_buffer_ptr(buffer);
+    REQUIRE(gr_cuda()->MemcpyDtoHAsync(bytes, at, BYTES, STREAM) == CUDA_SUCCESS);
+    REQUIRE(memcmp(bytes, before, BYTES) == 0);
+    REQUIRE(gr_cuda()->MemcpyHtoDAsync(at, after, BYTES, STREAM) == CUDA_SUCCESS);
+    PASS_ON(wgl_buffer_has(name, before, BYTES));
+    REQUIRE(gr_buffer_release(buffer) == GR_OK);
+    return wgl_buffer_has(name, after, BYTES);
+}
+
+static const char *bytes_of(const gr_gl_options *options)
+{
+    unsigned char bytes[BYTES];
+    fill(bytes, BYTES, 3);
+    GLuint name = wgl_buffer(bytes, BYTES);
+    gr_resource *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, options);
+    REQUIRE(resource);
+    const char *wrong = exchange(resource, name, bytes);
+    gr_resource_free(resource);
+    return wrong;
+}
+
+static const char *bytes_by_interop(void)
+{
+    return bytes_of(NULL);
+}
+
+static const char *bytes_by_copy(void)
+{
+    const gr_gl_options copies = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
+    PASS_ON(bytes_of(&copies));
+    REQUIRE(!follower->nth(0)); /* nothing was registered */
+    return NULL;
+}
+
+static const char *bytes_of_a_created_one(void)
+{
+    unsigned char bytes[BYTES];
+    fill(bytes, BYTES, 5);
+    const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
+    gr_resource *resource = gr_gl_buffer_create(BYTES, GR_READ_WRITE, &any);
+    REQUIRE(resource);
+    /* Its storage is immutable: the bytes come from another buffer. */
+    glCopyNamedBufferSubData(wgl_buffer(bytes, BYTES), gr_gl_name(resource), 0, 0, BYTES);
+    const char *wrong = exchange(resource, gr_gl_name(resource), bytes);
+    gr_resource_free(resource);
+    return wrong;
+}
+
+/* ---- Textures -------------------------------------------------------------------------------- */
+
+enum { SIDE = 8, TEXELS = 4 * SIDE * SIDE };
+
+static CUresult copy_texels(CUarray array, unsigned char *host, bool back)
+{
+    CUDA_MEMCPY2D copy = {.WidthInBytes = (size_t)4 * SIDE, .Height = SIDE};
+    copy.srcMemoryType = back ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_HOST;
+    copy.dstMemoryType = back ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_ARRAY;
+    copy.srcArray = copy.dstArray = array;
+    copy.srcHost = copy.dstHost = host;
+    return gr_cuda()->Memcpy2D(&copy);
+}
+
+static const char *check_mapped_image(gr_buffer *buffer, unsigned char *before,
+                                      unsigned char *after)
+{
+    unsigned char now[TEXELS];
+    const gr_image_info *info = gr_buffer_image_info(buffer);
+    REQUIRE(info && info->width == SIDE && info->height == SIDE && info->channels == 4);
+    CUarray array = gr_buffer_array(buffer, 0, 0);
+    REQUIRE(array && copy_texels(array, now, true) == CUDA_SUCCESS);
+    REQUIRE(memcmp(now, before, TEXELS) == 0);
+    REQUIRE(copy_texels(array, after, false) == CUDA_SUCCESS);
+    return NULL;
+}
+
+static const char *texels(void)
+{
+    unsigned char before[TEXELS], after[TEXELS], now[TEXELS];
+    GLuint name = wgl_texture(SIDE);
+    fill(before, TEXELS, 11);
+    fill(after, TEXELS, 200);
+    wgl_texels_set(name, SIDE, before);
+    gr_resource *resource = gr_from_gl_image(name, GL_TEXTURE_2D, GR_SURFACE_LOAD_STORE);
+    REQUIRE(resource);
+    REQUIRE(follower->nth(0)->flags == CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST);
+    gr_buffer *buffer = gr_map(resource, STREAM);
+    REQUIRE(buffer);
+    PASS_ON(check_mapped_image(buffer, before, after));
+    REQUIRE(gr_buffer_release(buffer) == GR_OK);
+    gr_resource_free(resource);
+    CALLS_ARE(REGISTER_IMAGE, MAP, ARRAY, ARRAY, UNMAP, UNREGISTER);
+    wgl_texels_get(name, SIDE, now);
+    REQUIRE(memcmp(now, after, TEXELS) == 0);
+    return NULL;
+}
+
+/* ---- Refusals -------------------------------------------------------------------------------- */
+
+static const char *refused_registration(void)
+{
+    GLuint name = wgl_buffer(NULL, BYTES);
+    follower->answer(REGISTER_BUFFER, CUDA_ERROR_OPERATING_SYSTEM);
+    REQUIRE(!gr_from_gl_buffer(name, GR_READ_WRITE));
+    REQUIRE(gr_last_error()->code == CUDA_ERROR_OPERATING_SYSTEM);
+    /* Wine's OpenGL is the host's, which draws on the processor; a GPU's is another maker's. */
+    PASS_ON(wgl_refused(GR_ERR_CUDA, "GR_TRANSPORT_COPY"));
+    CALLS_ARE(REGISTER_BUFFER);
+    return NULL;
+}
+
+static const char *refused_registration_is_copied(void)
+{
+    const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
+    char text[600];
+    follower->answer(REGISTER_BUFFER, CUDA_ERROR_OPERATING_SYSTEM);
+    gr_resource *resource = gr_from_gl_buffer_with(wgl_buffer(NULL, BYTES), GR_READ_WRITE, &any);
+    REQUIRE(resource);
+    gr_resource_describe(resource, text, sizeof(text));
+    gr_resource_free(resource);
+    if (!strstr(text, "copy") || !strstr(text, "CUDA_ERROR_OPERATING_SYSTEM"))
+        FAIL("it is: %s", text);
+    return NULL;
+}
+
+static const char *refused_map(void)
+{
+    gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
+    REQUIRE(resource);
+    follower->answer(MAP, CUDA_ERROR_UNKNOWN);
+    REQUIRE(!gr_map(resource, STREAM) && !gr_resource_is_mapped(resource));
+    PASS_ON(wgl_refused(GR_ERR_CUDA, "could not be mapped"));
+    gr_resource_free(resource);
+    CALLS_ARE(REGISTER_BUFFER, MAP, UNREGISTER);
+    return NULL;
+}
+
+/* What was mapped when the second call failed is unmapped again. */
+static const char *refused_pointer(void)
+{
+    gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
+    REQUIRE(resource);
+    follower->answer(POINTER, CUDA_ERROR_UNKNOWN);
+    REQUIRE(!gr_map(resource, STREAM) && follower->mapped() == 0);
+    PASS_ON(wgl_refused(GR_ERR_CUDA, "has been unmapped again"));
+    gr_resource_free(resource);
+    CALLS_ARE(REGISTER_BUFFER, MAP, POINTER, UNMAP, UNREGISTER);
+    return NULL;
+}
+
+static const char *bad_names(void)
+{
+    GLuint deleted = wgl_buffer(NULL, BYTES), empty = 0;
+    glDeleteBuffers(1, &deleted);
+    glCreateBuffers(1, &empty);
+    REQUIRE(!gr_from_gl_buffer(0, GR_READ_WRITE));
+    PASS_ON(wgl_refused(GR_ERR_INVALID_VALUE, "is no buffer"));
+    REQUIRE(!gr_from_gl_buffer(deleted, GR_READ_WRITE));
+    PASS_ON(wgl_refused(GR_ERR_INVALID_VALUE, "There is no OpenGL buffer"));
+    REQUIRE(!gr_from_gl_buffer(empty, GR_READ_WRITE));
+    PASS_ON(wgl_refused(GR_ERR_INVALID_VALUE, "has no storage"));
+    REQUIRE(!follower->nth(0));
+    return NULL;
+}
+
+static const char *deleted_while_registered(void)
+{
+    GLuint name = wgl_buffer(NULL, BYTES);
+    gr_resource *resource = gr_from_gl_buffer(name, GR_READ_WRITE);
+    REQUIRE(resource);
+    glDeleteBuffers(1, &name);
+    REQUIRE(!gr_map(resource, STREAM));
+    PASS_ON(wgl_refused(GR_ERR_STATE, "has been deleted"));
+    gr_resource_free(resource);
+    CALLS_ARE(REGISTER_BUFFER, UNREGISTER);
+    return NULL;
+}
+
+/* Storage is shared by file descriptors, which Windows does not have. */
+static const char *shared_storage(void)
+{
+    const gr_gl_options shared = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
+    const gr_gl_image_desc desc =
+        GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D, .internal_format = GL_RGBA8,
+                .width = SIDE, .height = SIDE);
+    REQUIRE(!gr_gl_buffer_create(BYTES, GR_READ_WRITE, &shared));
+    PASS_ON(wgl_refused(GR_ERR_UNSUPPORTED, "which Windows does not have"));
+    REQUIRE(!gr_gl_image_create(&desc, GR_READ_WRITE, &shared));
+    PASS_ON(wgl_refused(GR_ERR_UNSUPPORTED, "GR_TRANSPORT_INTEROP"));
+    const gr_transport_info *info = gr_gl_probe(GR_TRANSPORT_SHARED);
+    REQUIRE(info && !info->usable && strstr(info->reason, "which Windows does not have"));
+    REQUIRE(!follower->nth(0));
+    return NULL;
+}
+
+static const char *probe(void)
+{
+    const gr_transport_info *info = gr_gl_probe(GR_TRANSPORT_INTEROP);
+    REQUIRE(info && info->usable && strstr(info->reason, "CUDA can register OpenGL's buffers"));
+    CALLS_ARE(REGISTER_BUFFER, UNREGISTER);
+    info = gr_gl_probe(GR_TRANSPORT_COPY);
+    REQUIRE(info && info->usable);
+    return NULL;
+}
+
+static const char *drawing_device(void)
+{
+    int device = 7;
+    REQUIRE(gr_gl_cuda_device(&device) == GR_OK && device == 0);
+    follower->answer("cuGLGetDevices", CUDA_ERROR_NO_DEVICE);
+    REQUIRE(gr_gl_cuda_device(&device) == GR_ERR_CUDA);
+    return wgl_refused(GR_ERR_CUDA, "draws on no device that CUDA counts");
+}
+
+void wgl_calls(void)
+{
+    static const struct {
+        const char *name;
+        const char *(*run)(void);
+    } cases[] = {
+        {"life_of_a_buffer", life_of_a_buffer},
+        {"flags_of_a_registration", flags_of_a_registration},
+        {"several_in_one_call", several_in_one_call},
+        {"map_on_entry", map_on_entry},
+        {"bytes_by_interop", bytes_by_interop},
+        {"bytes_by_copy", bytes_by_copy},
+        {"bytes_of_a_created_one", bytes_of_a_created_one},
+        {"texels", texels},
+        {"refused_registration", refused_registration},
+        {"refused_registration_is_copied", refused_registration_is_copied},
+        {"refused_map", refused_map},
+        {"refused_pointer", refused_pointer},
+        {"bad_names", bad_names},
+        {"deleted_while_registered", deleted_while_registered},
+        {"shared_storage", shared_storage},
+        {"probe", probe},
+        {"drawing_device", drawing_device},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        wgl_case("calls", cases[i].name, cases[i].run);
+}

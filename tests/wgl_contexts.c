@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which context is current, on which thread, and contexts that are gone. */
+#include "wgl.h"
+
+#include <stdint.h>
+
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+
+enum { BYTES = 64 };
+
+static const char *no_context(void)
+{
+    int device;
+    GLuint name = wgl_buffer(NULL, BYTES);
+    own_wgl_make_current(NULL);
+    REQUIRE(!gr_from_gl_buffer(name, GR_READ_WRITE));
+    PASS_ON(wgl_refused(GR_ERR_GL, "by wglMakeCurrent"));
+    REQUIRE(!gr_gl_buffer_create(BYTES, GR_READ_WRITE, NULL));
+    PASS_ON(wgl_refused(GR_ERR_GL, "No OpenGL context is current"));
+    REQUIRE(!gr_gl_probe(GR_TRANSPORT_INTEROP));
+    PASS_ON(wgl_refused(GR_ERR_GL, "No OpenGL context is current"));
+    REQUIRE(gr_gl_cuda_device(&device) == GR_ERR_GL);
+    REQUIRE(!follower->nth(0));
+    own_wgl_make_current(&own);
+    return NULL;
+}
+
+/* Maps are refused without the context, and go on where it is current again. */
+static const char *context_goes_away(void)
+{
+    gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
+    REQUIRE(resource);
+    own_wgl_make_current(NULL);
+    REQUIRE(!gr_map(resource, STREAM));
+    PASS_ON(wgl_refused(GR_ERR_GL, "(WGL context "));
+    own_wgl_make_current(&own);
+    gr_buffer *buffer = gr_map(resource, STREAM);
+    REQUIRE(buffer);
+    own_wgl_make_current(NULL);
+    REQUIRE(gr_buffer_release(buffer) == GR_ERR_GL && follower->mapped() == 1);
+    own_wgl_make_current(&own);
+    REQUIRE(gr_buffer_release(buffer) == GR_OK && follower->mapped() == 0);
+    gr_resource_free(resource);
+    return NULL;
+}
+
+static const char *another_context(void)
+{
+    struct own_wgl other;
+    gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
+    REQUIRE(resource && !own_wgl_open(&other));
+    REQUIRE(!gr_map(resource, STREAM));
+    PASS_ON(wgl_refused(GR_ERR_GL, "was registered in another context (WGL context "));
+    /* The other one has resources of its own. */
+    gr_resource *second = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
+    gr_buffer *buffer = second ? gr_map(second, STREAM) : NULL;
+    REQUIRE(buffer && gr_buffer_release(buffer) == GR_OK);
+    gr_resource_free(second);
+    own_wgl_close(&other);
+    own_wgl_make_current(&own);
+    REQUIRE((buffer = gr_map(resource, STREAM)) && gr_buffer_release(buffer) == GR_OK);
+    gr_resource_free(resource);
+    return NULL;
+}
+
+/* What was let go of without its context is ended by the next call in it. */
+static const char *freed_without_its_context(void)
+{
+    gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
+    REQUIRE(resource);
+    own_wgl_make_current(NULL);
+    gr_resource_free(resource);
+    REQUIRE(follower->registered() == 1);
+    own_wgl_make_current(&own);
+    REQUIRE((resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE)));
+    REQUIRE(follower->registered() == 1);
+    gr_resource_free(resource);
+    return NULL;
+}
+
+/* Calls of another thread: the resource, and what was wrong there. */
+struct there {
+    gr_resource *resource;
+    const char *wrong;
+};
+
+static DWORD WINAPI map_there(void *there)
+{
+    struct there *t = there;
+    own_wgl_make_current(&own);
+    gr_buffer *buffer = gr_map(t->resource, STREAM);
+    if (!buffer || gr_buffer_release(buffer) != GR_OK)
+        t->wrong = "the other thread could not map";
+    own_wgl_make_current(NULL);
+    return 0;
+}
+
+static DWORD WINAPI fail_there(void *there)
+{
+    struct there *t = there;
+    if (gr_map(t->resource, STREAM) || gr_last_error()->status != GR_ERR_GL)
+        t->wrong = "a thread without the context was not refused";
+    return 0;
+}
+
+static const char *on_a_thread(LPTHREAD_START_ROUTINE run, gr_resource *resource)
+{
+    struct there there = {.resource = resource};
+    HANDLE thread = CreateThread(NULL, 0, run, &there, 0, NULL);
+    REQUIRE(thread && WaitForSingleObject(thread, INFINITE) == WAIT_OBJECT_0);
+    CloseHandle(thread);
+    if (there.wrong)
+        FAIL("%s", there.wrong);
+    return NULL;
+}
+
+static const char *threads(void)
+{
+    gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
+    REQUIRE(resource);
+    PASS_ON(on_a_thread(fail_there, resource));
+    own_wgl_make_current(NULL);
+    PASS_ON(on_a_thread(map_there, resource));
+    own_wgl_make_current(&own);
+    gr_resource_free(resource);
+    return NULL;
+}
+
+/*
+ * The application's next context has a buffer of the same name, which is not taken for the old one:
+ * by the handle, or where Windows gives the old handle again (Wine does not) by the mark.
+ */
+static const char *destroyed_context(void)
+{
+    GLuint name = wgl_buffer(NULL, BYTES);
+    gr_resource *resource = gr_from_gl_buffer(name, GR_READ_WRITE);
+    const void *handle = own.context;
+    REQUIRE(resource);
+    own_wgl_close(&own);
+    REQUIRE(!own_wgl_open(&own));
+    while (wgl_buffer(NULL, BYTES) < name)
+        continue;
+    REQUIRE(!gr_map(resource, STREAM));
+    PASS_ON(wgl_refused(GR_ERR_GL, own.context == handle ? "which has been destroyed"
+                                                         : "was registered in another context"));
+    gr_resource_free(resource);
+    own_wgl_close(&own);
+    return NULL;
+}
+
+void wgl_contexts(void)
+{
+    static const struct {
+        const char *name;
+        const char *(*run)(void);
+    } cases[] = {
+        {"no_context", no_context},
+        {"context_goes_away", context_goes_away},
+        {"another_context", another_context},
+        {"freed_without_its_context", freed_without_its_context},
+        {"threads", threads},
+        {"destroyed_context", destroyed_context},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        wgl_case("contexts", cases[i].name, cases[i].run);
+}
