@@ -3,9 +3,10 @@
 # Manual pages of the public headers: awk -v out=FOLDER -v version=V -f comment.awk -f man.awk
 # HEADER... writes into FOLDER
 #
-#     man3/NAME.3            for each comment that functions have, with links if several share it
-#     man3/grinterop.3       the list of them all
+#     man3/NAME.3            for each comment that functions, a type or a macro have, with links if
+#                            several share it; an enum's values are links to its page
 #     man7/grinterop-NAME.7  for each header but gr.h: what it says at its top
+#     man7/grinterop-index.7 the list of all pages of section 3
 #     laws                   what gr.h says of every function, for grinterop.7
 
 # Text for roff: its own characters as characters.
@@ -23,6 +24,9 @@ function prose(text) {
             substr(text, RSTART + RLENGTH)
     return text
 }
+
+# A line of code, in bold.
+function bold(text) { return "\\fB" escape(text) "\\fP\n" }
 
 function close_code() {
     if (in_example) add(".EE\n.RE\n.PP")
@@ -67,7 +71,7 @@ function take(text) {
         add((where == "errors" ? ".TP" : ".TP 12") "\n.B " prose(kind_name) "\n" \
             (kind_text == "" ? "\\&" : prose(kind_text)))
     else {
-        if (pending) add(".PP")
+        if (pending) add(where == "member" ? ".IP" : ".PP")
         add(prose(kind_text))
     }
     pending = 0
@@ -94,6 +98,20 @@ function mentioned(text,    found, name, seen) {
     return found
 }
 
+# The pages of functions and types that name this type, beside those that were mentioned.
+function users(name, text,    found, page, first) {
+    # Nearly every function returns one.
+    if (name !~ /^gr_/ || name == "gr_status") return ""
+    for (page = 1; page <= pages; page++) {
+        first = page_names[page]
+        sub(/ .*/, "", first)
+        if (first == name || index(text, first "()")) continue
+        if ((" " page_synopsis[page]) ~ ("[^a-z_]" name "[^a-z0-9_]"))
+            found = found ",\n.BR " first " (3)"
+    }
+    return found
+}
+
 # The definitions of the types that a text of prototypes names.
 function types_of(text,    found, name, seen) {
     while (match(text, /gr_[a-z0-9_]+/)) {
@@ -106,16 +124,20 @@ function types_of(text,    found, name, seen) {
     return found
 }
 
+# The page of a comment; what `names` and `values` name leads there.
 function keep_page(    page) {
     page = ++pages
-    page_names[page] = names
+    page_names[page] = names (values == "" ? "" : (names == "" ? "" : " ") values)
+    page_listed[page] = names == "" ? values : names
     page_synopsis[page] = synopsis
     page_header[page] = header
     page_about[page] = about(spoken)
     page_spoken[page] = spoken
     page_description[page] = part["description"]
+    page_members[page] = part["members"]
     page_errors[page] = part["errors"]
     page_section[page] = section
+    names = values = ""
 }
 
 # "grinterop-ring", or "grinterop" for gr.h.
@@ -130,7 +152,7 @@ function begin_file(file, source, title, section) {
     print ".nr HY 0\n.ad l\n.nh" >file
 }
 
-# What a header says at its top, with the list of its functions.
+# What a header says at its top, with the list of its pages.
 function write_topic(header,    file, page, functions) {
     file = out "/man7/" topic_of(header) ".7"
     begin_file(file, header, topic_of(header), 7)
@@ -139,7 +161,7 @@ function write_topic(header,    file, page, functions) {
     print ".SH DESCRIPTION\n" topic[header] >file
     for (page = 1; page <= pages; page++)
         if (page_header[page] == header) {
-            functions = page_names[page]
+            functions = page_listed[page]
             gsub(/ /, " (3),\n.BR ", functions)
             functions_of = functions_of ",\n.BR " functions " (3)"
         }
@@ -160,25 +182,29 @@ function write_page(page,    n, list, file, i, types, all) {
     print ".SH SYNOPSIS\n.nf\n.B #include <grinterop/" page_header[page] ">\n.PP" >file
     print page_synopsis[page] ".fi" >file
     print ".SH DESCRIPTION\n" page_description[page] >file
+    if (page_members[page] != "") print page_members[page] >file
     if (page_errors[page] != "") print ".SH ERRORS\n" page_errors[page] >file
     types = types_of(page_synopsis[page])
-    if (types != "") print ".SH TYPES\n.EX\n" types ".EE" >file
-    print ".SH SEE ALSO\n.BR " topic_of(page_header[page]) " (7)" mentioned(page_spoken[page]) >file
+    if (types != "" && !page_defines[page]) print ".SH TYPES\n.EX\n" types ".EE" >file
+    print ".SH SEE ALSO\n.BR " topic_of(page_header[page]) " (7)" mentioned(page_spoken[page]) \
+        users(list[1], page_spoken[page]) >file
     close(file)
-    for (i = 2; i <= n; i++) {
-        file = out "/man3/" list[i] ".3"
-        print ".so man3/" list[1] ".3" >file
-        close(file)
-    }
+    for (i = 2; i <= n; i++) write_link(list[i], "man3/" list[1] ".3")
 }
 
-# grinterop.3: each function with its first sentence, by header and section.
-function write_list(    file, page, n, names_of, i, last_header, last_section) {
-    file = out "/man3/grinterop.3"
-    begin_file(file, "the headers", "grinterop", 3)
-    print ".SH NAME\ngrinterop \\- the functions of the library" >file
+function write_link(name, page,    file) {
+    file = out "/man3/" name ".3"
+    print ".so " page >file
+    close(file)
+}
+
+# grinterop-index.7: each page of section 3 with its first sentence, by header and section.
+function write_index(    file, page, n, names_of, i, last_header, last_section) {
+    file = out "/man7/grinterop-index.7"
+    begin_file(file, "the headers", "grinterop-index", 7)
+    print ".SH NAME\ngrinterop-index \\- all functions, types and macros of grinterop" >file
     print ".SH DESCRIPTION" >file
-    print ".BR grinterop (7)\nsays what the library is, and what holds for each of them." >file
+    print ".BR grinterop (7)\nsays what the library is, and what holds for every function." >file
     for (page = 1; page <= pages; page++) {
         if (page_header[page] != last_header) {
             print ".SH grinterop/" page_header[page] >file
@@ -189,7 +215,7 @@ function write_list(    file, page, n, names_of, i, last_header, last_section) {
             print ".SS " page_section[page] >file
             last_section = page_section[page]
         }
-        n = split(page_names[page], names_of, " ")
+        n = split(page_listed[page], names_of, " ")
         for (i = 1; i <= n; i++)
             print (i == 1 ? ".TP\n" : ".TQ\n") ".BR " names_of[i] " (3)" >file
         print page_about[page] >file
@@ -198,12 +224,15 @@ function write_list(    file, page, n, names_of, i, last_header, last_section) {
     close(file)
 }
 
+# ---- What is read --------------------------------------------------------------------------------
+
 function begin_page() {
     begin_comment()
     split("", part)
     where = "description"
     pending = in_example = 0
     spoken = ""
+    names = values = synopsis = ""
 }
 
 function end_comment() {
@@ -238,22 +267,143 @@ function prototype(text,    name, at) {
         escape(substr(text, at + length(name)))
 }
 
+# ---- Types ---------------------------------------------------------------------------------------
+
+# Keeps the page of a type or a macro, which stands in its synopsis.
+function define(text) {
+    synopsis = text
+    page_defines[pages + 1] = 1
+    keep_page()
+}
+
+# The name that a typedef's last line gives.
+function name_of(line) {
+    sub(/;.*/, "", line)
+    sub(/.*[} ]/, "", line)
+    return line
+}
+
+# The values that a line of an enum names.
+function add_values(line,    value) {
+    while (match(line, /GR_[A-Z0-9_]+ =/)) {
+        value = substr(line, RSTART, RLENGTH - 2)
+        values = values (values == "" ? "" : " ") value
+        line = substr(line, RSTART + RLENGTH)
+    }
+}
+
+# What a line of a type declares: "size_t offset, size;" is "offset, size".
+function declared(line,    list, n, i, all) {
+    if (match(line, /GR_[A-Z0-9_]+/)) return substr(line, RSTART, RLENGTH)
+    if (match(line, /\(\*[a-z_]+\)/)) return substr(line, RSTART + 2, RLENGTH - 3)
+    sub(/;.*/, "", line)
+    n = split(line, list, ",")
+    for (i = 1; i <= n; i++) {
+        sub(/\[.*/, "", list[i])
+        sub(/.*[ *]/, "", list[i])
+        all = all (i > 1 ? ", " : "") list[i]
+    }
+    return all
+}
+
+# Ends the paragraph of members that have a comment in common.
+function end_members() {
+    if (part["member"] != "") part["members"] = part["members"] labels part["member"]
+    labels = part["member"] = ""
+    part_ended = 0
+}
+
+function comment_members(text,    ended) {
+    ended = sub(/ *\*\/ *$/, "", text)
+    sub(/^ *\/?\* ?/, "", text)
+    if (text != "" || in_member && !ended) take(text)
+    in_member = !ended
+    return ended
+}
+
+# A line of a type: its declaration goes to the synopsis, what is said of it to the members.
+function member(line,    at, said) {
+    if (in_member || line ~ /^ *\/\*/) {
+        if (!in_member) {
+            end_members()
+            begin_comment()
+            pending = 0
+            where = "member"
+        }
+        comment_members(line)
+        return
+    }
+    if (line == "") {
+        end_members()
+        return
+    }
+    at = index(line, "/*")
+    if (at) {
+        said = substr(line, at)
+        line = substr(line, 1, at - 1)
+        sub(/ +$/, "", line)
+        end_members()
+        begin_comment()
+        pending = 0
+        where = "member"
+    }
+    if (line ~ /GR_CUDA_FUNCTIONS/) line = "    ...     /* those of grinterop/cuda_functions.h */"
+    if (line ~ /size_t struct_size;/) part["member"] = "The struct's size: GR_INIT() sets it.\n"
+    synopsis = synopsis bold(line)
+    add_values(line)
+    labels = labels (labels == "" ? ".TP\n" : ".TQ\n") ".B " declared(line) "\n"
+    if (at && comment_members(said)) end_members()
+}
+
+function end_type(line,    name) {
+    end_members()
+    name = line ~ /^};/ ? "" : name_of(line)
+    type[name] = type_text
+    names = name
+    where = "description"
+    define(synopsis bold(line))
+    in_type = 0
+}
+
+# gr_status: its values and their texts, from X(NAME, VALUE, "TEXT") of each.
+function end_codes(    list, n, i, piece) {
+    n = split(codes, list, /X\(/)
+    for (i = 2; i <= n; i++) {
+        split(list[i], piece, /[,"] */)
+        synopsis = synopsis bold("    " piece[1] " = " piece[2] ",")
+        values = values " " piece[1]
+        part["members"] = part["members"] ".TP\n.B " piece[1] "\n" substr(list[i], \
+            index(list[i], "\"") + 1)
+        sub(/"\) *$/, "", part["members"])
+        part["members"] = part["members"] "\n"
+    }
+    names = "gr_status"
+    in_codes = fresh = 0
+    define(synopsis bold("} gr_status;") ".PP\n" bold("#define GR_STATUS_MAP(X)"))
+}
+
+# ---- The headers, line by line -------------------------------------------------------------------
+
 FNR == 1 {
     header = FILENAME
     sub(/.*\//, "", header)
     section = "General"
-    in_comment = in_type = in_prototype = fresh = 0
+    in_comment = in_type = in_prototype = in_codes = fresh = 0
     had_file = 0
     next
 }
 in_comment { go_on($0); next }
 in_type {
     type_text = type_text escape($0) "\n"
-    if (/^}/) {
-        name = $0
-        gsub(/^} *|;.*/, "", name)
-        type[name] = type_text
-        in_type = 0
+    if (/^}/) end_type($0)
+    else member($0)
+    next
+}
+# Below its first comment cuhost.h is for compilers.
+header == "cuhost.h" && had_file {
+    if (/^#define GR_[A-Z_]+\(name\)$/) {
+        sub(/\(.*/, "", $2)
+        link[$2] = "man7/grinterop-cuhost.7"
     }
     next
 }
@@ -270,16 +420,57 @@ in_type {
     if ($0 != "") go_on($0)
     next
 }
-# A type: its definition stands in the pages of the functions that take it.
-/^typedef (struct|enum) [a-z_]+ \{$/ {
+# The codes are in a macro, which also gives their names and texts.
+/^#define GR_STATUS_MAP\(X\)/ {
+    in_codes = 1
+    values = "GR_STATUS_MAP"
+    synopsis = bold("typedef enum gr_status {")
+    next
+}
+in_codes && /^ +(X\(|")/ {
+    codes = codes $0
+    sub(/ *\\$/, "", codes)
+    if (!/\\$/) end_codes()
+    next
+}
+# A type: its definition stands in the pages of the functions that take it, too.
+/^(typedef )?(struct|enum) ([a-z_]+ )?\{$/ {
     in_type = 1
     fresh = 0
     type_text = escape($0) "\n"
+    synopsis = bold($0)
+    labels = label_text = ""
+    next
+}
+# One that has no members here, or is short.
+fresh && /^typedef (struct|enum) gr_[a-z_]+ (gr_[a-z_]+|\{.*\} gr_[a-z_]+);$/ {
+    fresh = 0
+    add_values($0)
+    names = name_of($0)
+    if (/\{/) type[names] = escape($0) "\n"
+    define(bold($0))
+    next
+}
+fresh && /^typedef void \(\*gr_[a-z_]+_fn\)\(/ {
+    fresh = 0
+    names = $0
+    sub(/\)\(.*/, "", names)
+    sub(/.*\*/, "", names)
+    type[names] = escape($0) "\n"
+    define(bold($0))
+    next
+}
+# A macro, without what it becomes if it has parameters. The others are grinterop's own.
+fresh && /^#define GR_[A-Z_]+/ && !/_H$|^#define GR_(CUDA_(MEMBER|FILL|SYMBOL)|STATUS_ENUM)/ {
+    fresh = 0
+    names = $2
+    sub(/\(.*/, "", names)
+    if (match($0, /^#define GR_[A-Z_]+\([^)]*\)/)) $0 = substr($0, 1, RLENGTH)
+    define(bold($0))
     next
 }
 # What is there for macros and inline functions only is no page.
 /^GR_API / && !/_at_scope_end|gr_cuda_table/ {
-    if (fresh) { names = synopsis = ""; }
     if (!fresh && names == "") next
     fresh = 0
     sub(/^GR_API /, "")
@@ -310,7 +501,8 @@ in_prototype {
 { if (!/^#/) fresh = 0 }
 END {
     for (page = 1; page <= pages; page++) write_page(page)
-    write_list()
+    for (name in link) write_link(name, link[name])
+    write_index()
     count = split(headers, all_headers, " ")
     for (i = 1; i <= count; i++)
         if (all_headers[i] == "gr.h") print topic["gr.h"] >(out "/laws")

@@ -113,8 +113,9 @@ typedef struct gr_buffer gr_buffer;
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
 /*
- * X(name, value, text): the classes of errors. The class says who refused, and so what to do about
- * it; gr_last_error() says why. The values stay as they are; new ones come at the end.
+ * The classes of errors. The class says who refused, and so what to do about it; gr_last_error()
+ * says why. The values stay as they are; new ones come at the end. GR_STATUS_MAP lists them all, as
+ * X(name, value, text).
  *
  * After an error nothing has changed, with one exception: GR_ERR_PARTIAL says that something has.
  */
