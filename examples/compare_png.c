@@ -2,6 +2,8 @@
 /*
  * compare_png: how far two pictures are apart, for example those of a GPU and of the software
  * driver.
+ *
+ *     build/examples/compare_png one.png other.png       prints it; --help lists the limits
  */
 #define _GNU_SOURCE
 #include <stdio.h>

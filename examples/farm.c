@@ -2,11 +2,11 @@
 /*
  * farm: a long sequence of pictures by many GPUs, with MPI.
  *
- *     mpirun -n 8 farm --frames 10000 --out pictures
+ *     mpirun -n 8 --bind-to none build/examples/farm --frames 10000 --out pictures
  *
  * Each rank takes the GPU of its number on its node, and OpenGL without a window on the same one.
  * It renders frames that a counter hands out, so that a slow GPU does fewer. A file gets its name
- * when it is whole; a job that ended early is begun again with the same words and does the rest.
+ * when it is whole; a job that ended early is started again by the same command, and does the rest.
  */
 #define _GNU_SOURCE
 #include <limits.h>

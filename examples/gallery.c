@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gallery: one sheet with an OpenGL image of each kind that CUDA can write, level by level and
- * layer by layer, through surfaces. The hand-over between the two is in share_images() and
- * paint_images().
+ * layer by layer, through surfaces.
+ *
+ *     build/examples/gallery                    writes gallery.png; --help lists the options
+ *
+ * The hand-over between the two is in share_images() and paint_images().
  */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * heightmap: a picture becomes a landscape. CUDA computes the terrain from the picture into
- * OpenGL's vertex buffer, OpenGL draws it lit. The hand-over between the two is in share_vertices()
- * and write_vertices().
+ * OpenGL's vertex buffer, OpenGL draws it lit.
+ *
+ *     build/examples/heightmap examples/island.png       writes terrain.png; --help has more
+ *
+ * The hand-over between the two is in share_vertices() and write_vertices().
  */
 #define _GNU_SOURCE
 #include <math.h>

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hello: CUDA writes a wave into OpenGL's vertex buffer, OpenGL draws it, hello.png keeps it.
- * The kernel is in hello.cu: hello.fatbin is it for a GPU, hello.so for the software driver.
+ * The kernel is hello.cu's, compiled as hello.fatbin for a GPU and as hello.so for the software
+ * driver. Run it where those are:
+ *
+ *     cd build/kernels; ../examples/hello
  */
 #include <epoxy/gl.h>
 #include <grinterop/cuda.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hello in C++: CUDA writes a wave into OpenGL's vertex buffer, OpenGL draws it, hello_cpp.png
- * keeps it. The kernel is in hello.cu: hello.fatbin for a GPU, hello.so for the software driver.
+ * keeps it. Run it where its kernels are, which hello.c explains:
+ *
+ *     cd build/kernels; ../examples/hello_cpp
  */
 #include <epoxy/gl.h>
 #include <grinterop/gl.h>

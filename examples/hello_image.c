@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hello_image: CUDA writes rings into OpenGL's texture, OpenGL draws it, hello_image.png keeps it.
- * The kernel is in hello.cu: hello.fatbin is it for a GPU, hello.so for the software driver.
+ * Run it where its kernels are, which hello.c explains:
+ *
+ *     cd build/kernels; ../examples/hello_image
  */
 #include <epoxy/gl.h>
 #include <grinterop/cuda.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hello_ring: frames in flight. One thread lets CUDA write waves, the other lets OpenGL draw them,
- * as fast as each can; hello_ring.png keeps the last one. The kernel is in hello.cu: hello.fatbin
- * is it for a GPU, hello.so for the software driver.
+ * as fast as each can; hello_ring.png keeps the last one. Run it where its kernels are, which
+ * hello.c explains:
+ *
+ *     cd build/kernels; ../examples/hello_ring
  */
 #include <epoxy/gl.h>
 #include <grinterop/cuda.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hello_vulkan: CUDA writes rings into Vulkan's image, Vulkan copies the image into a buffer, CUDA
- * reads the buffer, hello_vulkan.png keeps it. Whose turn it is, three times, without waiting.
- * The kernel is in hello.cu: hello.fatbin is it for a GPU, hello.so for the software driver.
+ * reads the buffer, hello_vulkan.png keeps it. The GPU keeps the order of all three: see submit().
+ * Run it where its kernels are, which hello.c explains:
+ *
+ *     cd build/kernels; ../examples/hello_vulkan
  */
 #include <grinterop/cuda.h>
 #include <grinterop/image.h>

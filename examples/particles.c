@@ -2,8 +2,11 @@
 /*
  * particles: CUDA moves particles, OpenGL draws them, with several frames in flight between the
  * two. It writes a short animation as numbered pictures and says how many frames a second there are
- * in order, where one buffer goes to and fro, and in flight. The hand-over is in frame_in_order()
- * and frame_in_flight().
+ * in order, where one buffer goes to and fro, and in flight.
+ *
+ *     build/examples/particles                  fills particles.frames; --help lists the options
+ *
+ * The hand-over is in frame_in_order() and frame_in_flight().
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -3,6 +3,8 @@
  * pingpong: two images that CUDA and Vulkan share. While Vulkan puts one into a picture, CUDA
  * writes the other; then they swap. Timeline semaphores say whose turn it is, and the loop never
  * waits: see run().
+ *
+ *     build/examples/pingpong                   writes pingpong.png; --help lists the options
  */
 #include <math.h>
 #include <stdio.h>

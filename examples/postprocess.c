@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * postprocess: OpenGL draws a picture in space into a texture, CUDA filters it into another one,
- * and OpenGL puts both side by side. The hand-over between the two is in postprocess_filter.c, in
- * share_textures() and filter_run().
+ * and OpenGL puts both side by side.
+ *
+ *     build/examples/postprocess examples/lake.png out.png         --help lists the options
+ *
+ * The hand-over between the two is in postprocess_filter.c, in share_textures() and filter_run().
  */
 #define _GNU_SOURCE
 #include <stdio.h>

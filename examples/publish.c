@@ -2,7 +2,11 @@
 /*
  * publish: a tensor that CUDA made, half floats of linear light with a plane for each colour, goes
  * into OpenGL's texture in one call, which arranges, converts and encodes it in one pass. OpenGL
- * draws the texture. The call is in show_tensor().
+ * draws the texture.
+ *
+ *     build/examples/publish                    writes publish.png; --help lists the options
+ *
+ * The call is in show_tensor().
  */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sinewave: CUDA writes a moving surface into OpenGL's vertex buffer, OpenGL draws it, a PNG file
- * keeps the picture. The hand-over between the two is in share_vertices() and write_vertices().
+ * keeps the picture.
+ *
+ *     build/examples/sinewave                   writes sinewave.png; --help lists the options
+ *
+ * The hand-over between the two is in share_vertices() and write_vertices().
  */
 #define _GNU_SOURCE
 #include <limits.h>

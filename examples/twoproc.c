@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * twoproc: a renderer and a CUDA program that are two processes. The program starts itself a second
- * time, with a socket between; the hand-over is in share_ring() of twoproc_draw.c and in
- * open_computer() of twoproc_compute.c.
+ * time, with a socket between.
+ *
+ *     build/examples/twoproc                    writes twoproc.png; --help lists the options
+ *
+ * The hand-over is in share_ring() of twoproc_draw.c and in open_computer() of twoproc_compute.c.
  */
 #define _GNU_SOURCE
 #include "twoproc.h"

@@ -3,6 +3,8 @@
  * viewer: what CUDA computes, live in a window of GLFW's, on X11 or Wayland. OpenGL draws it in a
  * context by GLX or EGL, or Vulkan in a swapchain. The title has the frame time and how the bytes
  * come; keys change the scene and write stills, the mouse turns and zooms.
+ *
+ *     build/examples/viewer                     --vulkan: drawn by Vulkan; --help lists the keys
  */
 #define _GNU_SOURCE
 #include <limits.h>
