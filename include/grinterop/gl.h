@@ -106,10 +106,10 @@ typedef struct gr_gl_options {
 
     /*
      * The transports that may be taken: gr_transport bits, or GR_TRANSPORT_ANY. Of several the best
-     * that works is taken: shared, then interop, then peer, then copy. For a buffer of one GPU and
-     * CUDA on another it is copy, then interop, then peer; from 8 MiB on peer before interop. That
-     * is the order of their speed. gr_resource_describe() says which and why. 0: those without a
-     * copy.
+     * that works is taken: shared, then interop, then peer, then copy. For a buffer where OpenGL
+     * draws on one GPU and CUDA computes on another it is copy, then interop, then peer, and from
+     * 8 MiB on peer before interop: the faster first. gr_resource_describe() says which was taken,
+     * and why. 0: those without a copy.
      */
     unsigned transports;
 

@@ -204,8 +204,8 @@ enum {
     GR_READ_WRITE = 0x00,         /* CUDA reads and writes */
     GR_READ_ONLY = 0x01,          /* CUDA only reads: writing is undefined */
     GR_WRITE_DISCARD = 0x02,      /* CUDA writes all of it: the old contents are undefined at map */
-    GR_SURFACE_LOAD_STORE = 0x04, /* images: bind as a surface */
-    GR_TEXTURE_GATHER = 0x08      /* images: texture gather */
+    GR_SURFACE_LOAD_STORE = 0x04, /* images: kernels write to them by surfaces */
+    GR_TEXTURE_GATHER = 0x08      /* images: kernels may use tex2Dgather */
 };
 
 /*
@@ -270,14 +270,15 @@ typedef struct gr_map_options {
     /*
      * Which bytes of each buffer are mapped: `size` at `offset`; a size of 0: up to the end.
      * gr_buffer_ptr() and gr_buffer_size() are those of the part, and a copy moves no more than it.
-     * With GR_WRITE_DISCARD the other bytes are undefined too, but with a copy. 0 for images.
+     * With GR_WRITE_DISCARD the bytes outside of the part are undefined too, unless the transport
+     * copies. 0 for images.
      */
     size_t offset, size;
 } gr_map_options;
 
 /*
- * Maps n resources, of any transports, with one call of the driver for 256 neighbours of one
- * transport. out[i] is the buffer of resources[i].
+ * Maps n resources, of any transports. out[i] is the buffer of resources[i]. Up to 256 that follow
+ * each other in the list and have one transport are mapped by one call of the driver.
  *
  * All or nothing: after an error no resource is mapped and `out` is as it was. `options` may be
  * NULL.
@@ -372,7 +373,8 @@ typedef struct gr_release_options {
 } gr_release_options;
 
 /*
- * Releases n different buffers on `stream`, with one call of the driver for up to 256 neighbours.
+ * Releases n different buffers on `stream`, with one call of the driver for up to 256 that follow
+ * each other.
  *
  * GR_STREAM_OF_MAP is the stream of each one's map. Another stream is made to wait for what the
  * map's stream has been given so far; make it wait yourself for other streams that still write.
@@ -403,8 +405,8 @@ GR_API gr_status gr_resource_unmap(gr_resource *resource, CUstream stream);
 
 /*
  * Makes the calling thread wait until CUDA's last work with a resource is done: what was put into
- * the stream before its last release. Where nothing of the resource's own tells of that (interop,
- * copy), later work in that stream is waited for too, and the stream has to exist still.
+ * the stream before its last release. With the transports interop and copy it waits for later work
+ * in that stream, too, and the stream has to exist still.
  *
  * Waits    up to timeout_ms milliseconds; 0 only looks, and GR_WAIT_FOREVER waits until it is done
  *

@@ -145,7 +145,7 @@ GR_API void gr_ring_free(gr_ring *ring);
 /* ---- Slots ----------------------------------------------------------------------------------- */
 
 /*
- * A slot in the hands of one side.
+ * A slot that one side has acquired.
  *
  * Owner    the ring
  * Valid    from the acquire until the slot is handed on

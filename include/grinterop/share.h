@@ -40,10 +40,11 @@ extern "C" {
 /*
  * Sends a resource to another process, with `size` bytes of yours.
  *
- * Who uses it when is between the two processes; a ring of one slot takes care of that. A resource
- * that was given semaphores by gr_resource_set_sync() is sent with them. The receiver's submits
- * then stand for the sender's, with the same values, and its n-th release signals the n-th value
- * after the one sent. Other resources are sent without: then the receiver decides on the order.
+ * The two processes have to agree who uses it when; a ring of one slot does that for them. A
+ * resource that was given semaphores by gr_resource_set_sync() is sent with them. The receiver's
+ * submits then stand for the sender's, with the same values, and its n-th release signals the n-th
+ * value after the one sent. Other resources are sent without: then the receiver decides on the
+ * order.
  *
  * Owner    the resource stays the caller's; the other process has memory of the same bytes
  * Data     NULL, with size 0: nothing goes along

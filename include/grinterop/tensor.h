@@ -21,9 +21,9 @@
  *
  * What holds for everything here:
  *
- * Order     A tensor has a stream of its own: the one that it was made on, of a mapping the map's.
- *           What was put there comes before every use that is ordered by this header. Of uses on
- *           other streams grinterop knows by gr_tensor_used_on(), by its copies and by publish.h.
+ * Order     A tensor has a stream of its own: the one that it was made on, or that its mapping was
+ *           mapped on. What was put there comes before every use by this header. Of uses on other
+ *           streams grinterop knows by gr_tensor_used_on(), by its copies and by publish.h.
  *           The tensor's own stream has to live as long as the tensor, and the stream that an
  *           export was given as long as the export.
  * End       A tensor ends when it has been freed and no export and no view of it is left, and not
@@ -186,8 +186,8 @@ GR_API gr_tensor *gr_tensor_alloc(const gr_tensor_desc *desc, CUstream stream);
 typedef void (*gr_tensor_end_fn)(void *user);
 
 /*
- * Makes a tensor of memory that is somebody's: `data` is the address of element 0, of memory of a
- * device the CUdeviceptr by way of uintptr_t. NULL is legal where there is no element.
+ * Makes a tensor of memory that is somebody's. `data` is the address of element 0; for memory of a
+ * device that is the CUdeviceptr, cast. NULL is legal where there is no element.
  *
  * The bytes are ready once `ready_on` has done what it was given; GR_STREAM_NONE: they are ready.
  *
@@ -253,7 +253,8 @@ GR_API unsigned gr_buffer_tensors(const gr_buffer *buffer);
 GR_API gr_tensor *gr_tensor_view(gr_tensor *tensor, const gr_tensor_desc *desc);
 
 /*
- * Makes a compact copy, in memory of that kind, in the order of `stream`, which is its own.
+ * Makes a compact copy, in memory of the kind `memory`. It is made in the order of `stream`, which
+ * is the new tensor's own.
  *
  * Owner    the caller
  *
@@ -288,7 +289,7 @@ GR_API gr_status gr_tensor_collect(unsigned timeout_ms);
 
 /* ---- What it is ------------------------------------------------------------------------------ */
 
-/* A tensor. The tensor's. */
+/* What a tensor is. It belongs to the tensor. */
 typedef struct gr_tensor_info {
     /* Where element 0 is, as CUDA knows it. 0: it was revoked, or has no element. */
     CUdeviceptr ptr;
@@ -467,7 +468,7 @@ GR_API gr_tensor *gr_tensor_from_dlpack_legacy(struct DLManagedTensor *managed, 
 
 /* ---- The CUDA array interface ---------------------------------------------------------------- */
 
-/* The fields of __cuda_array_interface__. The tensor's. */
+/* The fields of __cuda_array_interface__. It belongs to the tensor. */
 typedef struct gr_array_interface {
     /* Where element 0 is. */
     CUdeviceptr data;

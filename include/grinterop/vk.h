@@ -61,7 +61,7 @@ extern "C" {
 /* Your Vulkan device, with the CUDA device that it is. */
 typedef struct gr_vk_device gr_vk_device;
 
-/* Your Vulkan device: what gr_vk_device_wrap() has to know of it. */
+/* What gr_vk_device_wrap() has to know of your Vulkan device. */
 typedef struct gr_vk_device_desc {
     size_t struct_size;
 
@@ -88,7 +88,7 @@ typedef struct gr_vk_device_desc {
 } gr_vk_device_desc;
 
 /*
- * Finds the VkPhysicalDevice that a CUDA device is, before you make your VkDevice.
+ * Finds the VkPhysicalDevice that is the same GPU as a CUDA device, before you make your VkDevice.
  *
  *     VkPhysicalDevice physical_device;
  *     gr_vk_physical_device(vkGetInstanceProcAddr, instance, 0, &physical_device);
@@ -132,7 +132,7 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
                                          uint32_t *count);
 
 /*
- * Wraps your VkDevice, and finds the CUDA device that it is.
+ * Wraps your VkDevice, and finds the CUDA device that is the same GPU.
  *
  * If a CUDA context is current, it is used: it has to be of that device, or of one that has peer
  * access to it (cuDeviceCanAccessPeer). If none is, the device's primary context is retained for as
@@ -472,8 +472,8 @@ GR_API gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
  *     ... commands that use them ...
  *     gr_vk_cmd_to_cuda(commands, resources, n, &last_use);
  *
- * They change owner and layout; the semaphores of the submit do the waiting. The submit's wait has
- * to be at the stages of `after` at least: the change of layout comes after them.
+ * They change owner and layout; the semaphores of the submit do the waiting. The submit has to wait
+ * at the stages of `after` at least, since the change of layout comes after them.
  *
  * Flags that fit into 32 bits are recorded by vkCmdPipelineBarrier, on every device.
  *
@@ -558,11 +558,11 @@ GR_API VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore);
 /* A Vulkan device for tests, tools and programs without a window. */
 typedef struct gr_vk_headless gr_vk_headless;
 
-/* What device gr_vk_headless_create() makes. */
+/* Which device gr_vk_headless_create() makes. */
 typedef struct gr_vk_headless_options {
     size_t struct_size;
 
-    /* The ordinal of the CUDA device that it shall be, as CUDA counts. */
+    /* The number of the CUDA device that it is to be, as CUDA counts. */
     int cuda_device;
 
     /* With the Khronos validation layer. */
