@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// From Rust by its foreign functions: CUDA fills an OpenGL buffer, OpenGL reads it back.
+#![allow(non_upper_case_globals)]
+
+use std::ffi::{c_char, c_int, c_uint, c_void, CStr};
+use std::ptr::{null, null_mut};
+
+#[repr(C)]
+struct GrError {
+    status: c_int,
+    domain: c_int,
+    code: c_int,
+    code_name: *const c_char,
+    call: *const c_char,
+    message: *const c_char,
+}
+
+type Handle = *mut c_void;
+type GenBuffers = extern "C" fn(c_int, *mut c_uint);
+type BindBuffer = extern "C" fn(c_uint, c_uint);
+type BufferData = extern "C" fn(c_uint, isize, *const c_void, c_uint);
+type GetBufferSubData = extern "C" fn(c_uint, isize, isize, *mut u8);
+type Memset = extern "C" fn(u64, u8, usize, Handle) -> c_int;
+
+#[link(name = "grinterop")]
+extern "C" {
+    fn gr_last_error() -> *const GrError;
+    fn gr_cuda_load(allow_software: bool) -> c_int;
+    fn gr_cuda_context_create(device: c_int) -> Handle;
+    fn gr_cuda_context_stream(context: Handle) -> Handle;
+    fn gr_cuda_context_free(context: Handle);
+    fn gr_cuda_symbol(name: *const c_char, version: c_int, flags: u64, symbol: *mut Handle)
+        -> c_int;
+    fn gr_egl_create(options: *const c_void) -> Handle;
+    fn gr_egl_free(egl: Handle);
+    fn gr_from_gl_buffer(name: c_uint, flags: c_uint) -> Handle;
+    fn gr_resource_free(resource: Handle);
+    fn gr_map(resource: Handle, stream: Handle) -> Handle;
+    fn gr_buffer_ptr(buffer: Handle) -> u64;
+    fn gr_buffer_release(buffer: Handle) -> c_int;
+}
+
+// Pointers to functions, as libepoxy has them.
+#[link(name = "epoxy")]
+extern "C" {
+    static epoxy_glGenBuffers: GenBuffers;
+    static epoxy_glBindBuffer: BindBuffer;
+    static epoxy_glBufferData: BufferData;
+    static epoxy_glGetBufferSubData: GetBufferSubData;
+}
+
+const SIZE: usize = 1000;
+const WRITE_DISCARD: c_uint = 2;
+const ARRAY_BUFFER: c_uint = 0x8892;
+const DYNAMIC_DRAW: c_uint = 0x88E8;
+
+unsafe fn check(made: Handle, what: &str) -> Handle {
+    if made.is_null() {
+        let message = CStr::from_ptr((*gr_last_error()).message);
+        panic!("{}: {}", what, message.to_string_lossy());
+    }
+    made
+}
+
+unsafe fn memset() -> Memset {
+    let mut symbol = null_mut();
+    let name = b"cuMemsetD8Async\0".as_ptr() as *const c_char;
+    assert_eq!(gr_cuda_symbol(name, 3020, 0, &mut symbol), 0);
+    std::mem::transmute(check(symbol, "cuMemsetD8Async"))
+}
+
+unsafe fn fill_and_read(stream: Handle) -> [u8; SIZE] {
+    let mut name = 0;
+    epoxy_glGenBuffers(1, &mut name);
+    epoxy_glBindBuffer(ARRAY_BUFFER, name);
+    epoxy_glBufferData(ARRAY_BUFFER, SIZE as isize, null(), DYNAMIC_DRAW);
+    let resource = check(gr_from_gl_buffer(name, WRITE_DISCARD), "the buffer");
+    let mapped = check(gr_map(resource, stream), "the map");
+    assert_eq!(memset()(gr_buffer_ptr(mapped), 42, SIZE, stream), 0);
+    assert_eq!(gr_buffer_release(mapped), 0);
+    let mut read = [0; SIZE];
+    epoxy_glGetBufferSubData(ARRAY_BUFFER, 0, SIZE as isize, read.as_mut_ptr());
+    gr_resource_free(resource);
+    read
+}
+
+fn main() {
+    unsafe {
+        assert_eq!(gr_cuda_load(true), 0);
+        let context = check(gr_cuda_context_create(0), "the CUDA context");
+        let stream = check(gr_cuda_context_stream(context), "the stream");
+        let egl = check(gr_egl_create(null()), "the OpenGL context");
+        assert!(fill_and_read(stream).iter().all(|&byte| byte == 42));
+        gr_egl_free(egl);
+        gr_cuda_context_free(context);
+    }
+}
