@@ -61,7 +61,15 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#ifdef __has_include
+#if !__has_include(<cuda.h>)
+#error "grinterop needs CUDA's headers, 12.0 or newer: name their folder by -I"
+#endif
+#endif
 #include <cuda.h>
+#if CUDA_VERSION < 12000
+#error "grinterop needs CUDA's headers of 12.0 or newer: name another folder by -I"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
