@@ -32,29 +32,34 @@ static const char mark_name[12] = "grinterop";
 static const unsigned char mesa_uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 0xad, 0x7b,
                                             0x01, 0x2e, 0x1b, 0xe9, 0x69, 0x7e, 0x53, 0x0f};
 
-/* Data begin at a page. llvmpipe wants some bytes more than a buffer has. */
-#define DATA_OFFSET   4096
+/* llvmpipe wants some bytes more than a buffer has. */
 #define ROOM_FOR_MESA 64
 
 /* ---- The driver's own ------------------------------------------------------------------------ */
 
+/* Data begin at a page, which AArch64's kernels may have of 64 KiB. */
+static size_t data_offset(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
 static bool fill(int fd, size_t size, int device)
 {
-    size_t whole = DATA_OFFSET + size + ROOM_FOR_MESA;
+    size_t offset = data_offset(), whole = offset + size + ROOM_FOR_MESA;
     /* All pages now: a page that is missing at an access would end the process. */
     if (posix_fallocate(fd, 0, (off_t)whole) != 0)
         return false;
     unsigned char *bytes = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (bytes == MAP_FAILED)
         return false;
-    header head = {.size = whole, .offset = DATA_OFFSET};
+    header head = {.size = whole, .offset = offset};
     memcpy(head.uuid, mesa_uuid, sizeof(head.uuid));
     memcpy(bytes, &head, sizeof(head));
     mark own = {.device = (uint32_t)device};
     memcpy(own.name, mark_name, sizeof(own.name));
     memcpy(bytes + sizeof(head), &own, sizeof(own));
-    memcpy(bytes + DATA_OFFSET - sizeof(head.offset), &head.offset, sizeof(head.offset));
-    memset(bytes + DATA_OFFSET, SOFT_POISON, size);
+    memcpy(bytes + offset - sizeof(head.offset), &head.offset, sizeof(head.offset));
+    memset(bytes + offset, SOFT_POISON, size);
     munmap(bytes, whole);
     return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
 }
@@ -68,7 +73,7 @@ CUresult soft_memfd_create(size_t size, int device, soft_memfd *file)
         close(fd);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    *file = (soft_memfd){fd, DATA_OFFSET, size, device, true};
+    *file = (soft_memfd){fd, data_offset(), size, device, true};
     return CUDA_SUCCESS;
 }
 

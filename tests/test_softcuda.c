@@ -8,6 +8,7 @@
 #include "child_check.h"
 #include "soft_launch.h"
 
+#include <dlfcn.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,6 +314,50 @@ START_TEST(kernels_run_on_all_cores)
 }
 END_TEST
 
+/* ---- Another size of pages ------------------------------------------------------------------- */
+
+static long page; /* what sysconf() says; 0: the truth */
+
+long sysconf(int name)
+{
+    static long (*next)(int);
+    void *symbol = next ? NULL : dlsym(RTLD_NEXT, "sysconf");
+    if (symbol)
+        memcpy(&next, &symbol, sizeof(symbol));
+    return name == _SC_PAGESIZE && page ? page : next(name);
+}
+
+/*
+ * Grace's kernels have pages of 64 KiB. Catches: data began at 4 KiB, where no such page can be
+ * mapped, and what was exported could not be imported.
+ */
+START_TEST(exported_memory_begins_at_a_page)
+{
+    need_software();
+    const CUmemAllocationProp prop = {
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}};
+    CUmemGenericAllocationHandle made = 0, taken = 0;
+    int fd = -1;
+    page = 65536;
+    CUresult create = gr_cuda()->MemCreate(&made, (size_t)2 << 20, &prop, 0);
+    CUresult export = gr_cuda()->MemExportToShareableHandle(
+        &fd, made, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+    CUresult import = gr_cuda()->MemImportFromShareableHandle(
+        &taken, (void *)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    page = 0;
+    ck_assert_int_eq(create, CUDA_SUCCESS);
+    ck_assert_int_eq(export, CUDA_SUCCESS);
+    ck_assert_int_eq(import, CUDA_SUCCESS);
+    close(fd);
+    CU(MemRelease(taken));
+    CU(MemRelease(made));
+}
+END_TEST
+
+/* ---- Images for a GPU ------------------------------------------------------------------------ */
+
 /* What was compiled for a GPU is refused as such, whatever form it has. */
 START_TEST(images_for_a_gpu)
 {
@@ -423,7 +468,7 @@ static void build(Suite *suite)
               missing_wait_before_the_release, legacy_stream);
 
     add_tests(add_case(suite, "memory"), fresh_memory, discarded_bytes, pointers_that_have_ended,
-              copies_with_a_pointer_that_has_ended);
+              exported_memory_begins_at_a_page, copies_with_a_pointer_that_has_ended);
 
     add_tests(add_case(suite, "kernels"), kernels_run_on_all_cores, images_for_a_gpu);
 
