@@ -26,6 +26,17 @@ extern "C" __global__ void meet(unsigned *arrived, unsigned long long *threads)
 }
 GR_KERNEL(meet)
 
+/* A product and a sum, whose two roundings each of the calls keeps apart. */
+extern "C" __global__ void round_each(float *out, float a, float b, float c)
+{
+    out[0] = __fmul_rn(a, b) + c;
+    out[1] = c + __fmul_rn(a, b);
+    out[2] = __fadd_rn(a * b, c);
+    out[3] = __fsub_rn(a * b, -c);
+    out[4] = __fmaf_rn(a, b, c);
+}
+GR_KERNEL(round_each)
+
 /* ---- Accesses -------------------------------------------------------------------------------- */
 
 extern "C" __global__ void write_at(unsigned char *base, long long offset)

@@ -314,6 +314,27 @@ START_TEST(kernels_run_on_all_cores)
 }
 END_TEST
 
+/*
+ * Catches: g++ for AArch64 made one rounding of __fmul_rn() and a sum. The square's last bit is
+ * lost where it is rounded by itself.
+ */
+START_TEST(products_are_rounded_by_themselves)
+{
+    need_software();
+    const float zeros[5] = {0};
+    CUdeviceptr out = soft_memory(zeros, sizeof(zeros));
+    float factor = 1 + 0x1p-12f, square = -(1 + 0x1p-11f);
+    void *parameters[] = {&out, &factor, &factor, &square};
+    ck_assert_int_eq(soft_run("round_each", parameters), CUDA_SUCCESS);
+    float *results = soft_bytes(out, sizeof(zeros));
+    for (int i = 0; i < 4; i++)
+        ck_assert_float_eq(results[i], 0);
+    ck_assert_float_eq(results[4], 0x1p-24f);
+    free(results);
+    CU(MemFree(out));
+}
+END_TEST
+
 /* ---- Another size of pages ------------------------------------------------------------------- */
 
 static long page; /* what sysconf() says; 0: the truth */
@@ -471,6 +492,7 @@ static void build(Suite *suite)
               exported_memory_begins_at_a_page, copies_with_a_pointer_that_has_ended);
 
     add_tests(add_case(suite, "kernels"), kernels_run_on_all_cores, images_for_a_gpu);
+    add_tests(add_soft_case(suite, "arithmetic"), products_are_rounded_by_themselves);
 
     add_tests(add_case(suite, "what it is"), entry_points_that_are_missing, device_is_no_gpu,
               exit_does_not_hang);

@@ -390,6 +390,20 @@ template <class To, class From> inline To bits(From from)
     return to;
 }
 
+/*
+ * Rounded by itself: where the processor can take a product and a sum as one (AArch64, x86-64 with
+ * -mfma), GCC does so, with one rounding.
+ */
+template <class T> inline T rounded(T value)
+{
+#if defined(__FP_FAST_FMAF) && defined(__aarch64__)
+    __asm__("" : "+w"(value));
+#elif defined(__FP_FAST_FMAF) && defined(__x86_64__)
+    __asm__("" : "+x"(value));
+#endif
+    return value;
+}
+
 template <class T> inline T pi_times(T x)
 {
     return static_cast<T>(3.14159265358979323846) * x;
@@ -567,17 +581,17 @@ inline float __fdividef(float x, float y)
 
 inline float __fadd_rn(float x, float y)
 {
-    return x + y;
+    return gr_cuhost::rounded(x) + gr_cuhost::rounded(y);
 }
 
 inline float __fsub_rn(float x, float y)
 {
-    return x - y;
+    return gr_cuhost::rounded(x) - gr_cuhost::rounded(y);
 }
 
 inline float __fmul_rn(float x, float y)
 {
-    return x * y;
+    return gr_cuhost::rounded(x * y);
 }
 
 inline float __fdiv_rn(float x, float y)
