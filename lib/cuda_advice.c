@@ -48,9 +48,21 @@ static bool blames_nodes(CUresult code)
            code == CUDA_ERROR_UNKNOWN;
 }
 
+/* On a Tegra without /dev/dri it is CUDA_ERROR_NOT_SUPPORTED. */
+static bool blames_tegras_nodes(CUresult code)
+{
+    return blames_nodes(code) || code == CUDA_ERROR_NOT_SUPPORTED;
+}
+
 void gr_init_advise(CUresult code, char *text, size_t size)
 {
-    if (!blames_nodes(code))
+    if (gr_machine_is_tegra() && blames_tegras_nodes(code))
+        snprintf(text, size,
+                 "This is a Tegra, where CUDA needs /dev/nvmap, which is %s, and "
+                 "/dev/dri/renderD128, which is %s: join their groups (often video and render); a "
+                 "container gets them by --runtime nvidia.",
+                 gr_machine_node("/dev/nvmap"), gr_machine_node("/dev/dri/renderD128"));
+    else if (!blames_nodes(code))
         snprintf(text, size, "%s", sentence(code));
     else if (!gr_machine_has_nodes())
         snprintf(text, size, "%s", code == CUDA_ERROR_NO_DEVICE ? sentence(code) : ASK_NVIDIA_SMI);

@@ -14,6 +14,9 @@ bool gr_machine_is_wsl(void);
 /* Whether the driver comes to the GPU by device nodes. */
 bool gr_machine_has_nodes(void);
 
+/* Whether this is a Tegra, such as Jetson, whose GPU has device nodes of its own. */
+bool gr_machine_is_tegra(void);
+
 /* Of a device node: "there", "not there" or "closed to this user". */
 const char *gr_machine_node(const char *path);
 

@@ -9,12 +9,29 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+static bool kernel_is(const char *word)
+{
+    struct utsname name;
+    return uname(&name) == 0 && strstr(name.release, word);
+}
+
 /* Windows's own kernels are named so: "5.15.90.1-microsoft-standard-WSL2". */
 bool gr_machine_is_wsl(void)
 {
-    struct utsname name;
-    return uname(&name) == 0 &&
-           (strstr(name.release, "microsoft") || strstr(name.release, "Microsoft"));
+    return kernel_is("microsoft") || kernel_is("Microsoft");
+}
+
+/* NVIDIA's kernels are named so: "5.15.148-tegra". Others have the node. */
+bool gr_machine_is_tegra(void)
+{
+    return kernel_is("tegra") || access("/dev/nvmap", F_OK) == 0;
+}
+
+/* Its users may often do no more than read it. */
+static bool is_read_only(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    return name && strcmp(name, "/nvmap") == 0;
 }
 
 bool gr_machine_has_nodes(void)
@@ -26,7 +43,8 @@ const char *gr_machine_node(const char *path)
 {
     if (access(path, F_OK) != 0)
         return "not there";
-    return access(path, R_OK | W_OK) == 0 ? "there" : "closed to this user";
+    int mode = is_read_only(path) ? R_OK : R_OK | W_OK;
+    return access(path, mode) == 0 ? "there" : "closed to this user";
 }
 
 const char *gr_machine_setting(const char *name)

@@ -14,6 +14,11 @@ bool gr_machine_has_nodes(void)
     return false;
 }
 
+bool gr_machine_is_tegra(void)
+{
+    return false;
+}
+
 const char *gr_machine_node(const char *path)
 {
     (void)path;

@@ -501,7 +501,7 @@ static int init_fails(void)
 /* Each code of cuInit names its cause, of what is seen of the machine. */
 static int init_names_causes(void)
 {
-    static const char wsl[] = "5.15.90.1-microsoft-standard-WSL2";
+    static const char wsl[] = "5.15.90.1-microsoft-standard-WSL2", tegra[] = "5.15.148-tegra";
     static const struct {
         CUresult code;
         const char *kernel, *missing, *shut, *words[3];
@@ -518,6 +518,13 @@ static int init_names_causes(void)
          NULL,
          {"WSL", "/dev/dxg, which is not there", "/usr/lib/wsl/lib"}},
         {CUDA_ERROR_NO_DEVICE, wsl, NULL, "/dev/dxg", {"/dev/dxg, which is closed to this user"}},
+        {CUDA_ERROR_UNKNOWN,
+         tegra,
+         "/dev/dri/renderD128",
+         "/dev/nvmap",
+         {"/dev/nvmap, which is closed to this user", "/dev/dri/renderD128, which is not there",
+          "--runtime nvidia"}},
+        {CUDA_ERROR_NOT_SUPPORTED, tegra, "/dev/nvmap", NULL, {"/dev/nvmap, which is not there"}},
         {CUDA_ERROR_UNKNOWN,
          "6.1.0",
          "/dev/nvidia-uvm",

@@ -393,6 +393,17 @@ touch root/dev/nvidia-uvm root/dev/dri/renderD128
 check all_nodes 0 around && tells "/dev/nvidia-uvm is there" "/dev/dri/renderD128 is there"
 if grep '^finding.-' out >/dev/null; then fail "finds a problem where there is none"; fi
 
+# Jetson Orin's: Catches: it was told to make /dev/nvidia-uvm, which its kernel does not have.
+mkdir -p root/dev/nvgpu/igpu0
+touch root/dev/nvmap root/dev/nvgpu/igpu0/ctrl
+rm root/dev/nvidia-uvm
+check tegra 0 around && tells "/dev/nvmap is there" "/dev/nvgpu/igpu0/ctrl is there"
+if grep '^finding.-' out >/dev/null; then fail "finds a problem where there is none"; fi
+rm root/dev/nvmap
+check no_nvmap 0 around && tells "/dev/nvmap is not there" "--runtime nvidia"
+rm -r root/dev/nvgpu
+touch root/dev/nvidia-uvm
+
 chmod 755 "$work"
 chmod 000 root/dev/nvidia0 root/dev/dri/renderD128
 user=
@@ -433,7 +444,7 @@ if [ ! -e "$failing" ]; then
     skip versions "there is no library to take for libcuda.so.1: $failing"
 else
     mkdir -p versions/compat
-    for file in versions/libcuda.so.580.65.06 versions/libcuda.so.570.1 \
+    for file in versions/libcuda.so.580.65.06 versions/libcuda.so.570.1 versions/libcuda.so.1.1 \
         versions/compat/libcuda.so.585.1; do
         cp "$failing" $file
     done
@@ -446,6 +457,8 @@ else
         tells "NVIDIA's driver for CUDA is 580.65.06"
     check version_apart 0 from libcuda.so.570.1 && tells "two versions of NVIDIA's driver" 803 \
         "The kernel has 580.65.06" && wrong surroundings/version/CUDA
+    # Jetson's name. Catches: it was taken for the version 1.1, apart from the kernel's.
+    check version_tegra 0 from libcuda.so.1.1 && right surroundings/version/CUDA
     check version_compat 0 from compat/libcuda.so.585.1 && tells "forward compatibility" 804 &&
         right surroundings/version/CUDA
     check version_library 0 around && tells "version/grinterop" libgrinterop

@@ -19,7 +19,8 @@
 
 #define CLOSED                                                                                     \
     "%s is closed to this user: join its group (ls -l names it; often video or render), or let "   \
-    "root open it (nvidia-modprobe, udev); a container gets its nodes by --gpus all."
+    "root open it (nvidia-modprobe, udev); a container gets its nodes by --gpus all, on Jetson "   \
+    "by --runtime nvidia."
 
 static void say_node(const char *root, const char *path)
 {
@@ -48,6 +49,21 @@ static size_t say_nodes(const char *root, const char *pattern)
     return count;
 }
 
+/* Of a Tegra, such as Jetson: true if this is one. Which of the others there are, too, depends on
+ * its age: up to Orin it has no /dev/nvidia-uvm. */
+static bool say_tegra(const char *root, size_t gpus)
+{
+    size_t memory = say_nodes(root, "/dev/nvmap");
+    size_t own = say_nodes(root, "/dev/nvhost-ctrl-gpu") + say_nodes(root, "/dev/nvgpu/*/ctrl");
+    if (!memory && !own && !gr_machine_is_tegra())
+        return false;
+    if (!memory && (own || !gpus))
+        say("surroundings/nodes", MARK_BAD, "/dev/nvmap is not there",
+            "CUDA needs it on a Tegra: NVIDIA's kernel makes it, and a container gets it by "
+            "--runtime nvidia.");
+    return true;
+}
+
 static void say_all_nodes(const char *root)
 {
     size_t control = say_nodes(root, "/dev/nvidiactl");
@@ -55,6 +71,8 @@ static void say_all_nodes(const char *root)
     size_t gpus = say_nodes(root, "/dev/nvidia[0-9]*");
     say_nodes(root, "/dev/nvidia-modeset");
     say_nodes(root, "/dev/dri/renderD*");
+    if (say_tegra(root, gpus))
+        return;
     if (!control && !gpus && !gr_machine_is_wsl())
         say("surroundings/nodes", MARK_NOTE, "no NVIDIA device nodes",
             "There is no /dev/nvidiactl and no /dev/nvidia0: this machine has no NVIDIA GPU or no "

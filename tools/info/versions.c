@@ -60,12 +60,12 @@ static char *file_of(const char *name)
     return realpath(map->l_name, NULL);
 }
 
-/* NULL where the name has none. */
+/* NULL where the name has none: Jetson's libcuda.so.1.1 is of every version. */
 static const char *version_of(const char *file)
 {
     const char *version = strstr(file, ".so.");
     version = version ? version + strlen(".so.") : NULL;
-    return version && strchr(version, '.') ? version : NULL;
+    return version && strspn(version, "0123456789") >= 3 && strchr(version, '.') ? version : NULL;
 }
 
 static void say_apart(const char *id, const char *file, const char *kernel)
