@@ -7,6 +7,7 @@
 #define GR_LIB_MACHINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Whether this is Linux on Windows, where Windows's driver has the GPU. */
 bool gr_machine_is_wsl(void);
@@ -28,5 +29,8 @@ const char *gr_machine_setting(const char *name);
 
 /* Calls `in_child` in each forked child from now on, before anything else there. */
 void gr_machine_watch_fork(void (*in_child)(void));
+
+/* Bytes of a page of memory. */
+size_t gr_machine_page(void);
 
 #endif

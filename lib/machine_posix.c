@@ -57,3 +57,8 @@ void gr_machine_watch_fork(void (*in_child)(void))
 {
     (void)pthread_atfork(NULL, NULL, in_child);
 }
+
+size_t gr_machine_page(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}

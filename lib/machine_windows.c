@@ -34,3 +34,8 @@ void gr_machine_watch_fork(void (*in_child)(void))
 {
     (void)in_child;
 }
+
+size_t gr_machine_page(void)
+{
+    return 4096;
+}

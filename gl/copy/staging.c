@@ -8,10 +8,8 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/machine.h"
 #include "gl/saved_state.h"
-
-/* Whole pages are registered, which nobody else then has a part of. */
-#define PAGE ((size_t)4096)
 
 #define ACCESS (GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT)
 
@@ -35,9 +33,11 @@ unsigned int gl_staging_storage_flags(void)
     return ACCESS | GL_CLIENT_STORAGE_BIT;
 }
 
+/* Whole pages are registered, which nobody else then has a part of. */
 static size_t whole_pages(size_t size)
 {
-    return (size + PAGE - 1) / PAGE * PAGE;
+    size_t page = gr_machine_page();
+    return (size + page - 1) / page * page;
 }
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
@@ -107,16 +107,16 @@ static bool take_object(const struct gl_resource *r, struct gl_copy *copy)
 
 static void take_buffer(struct gl_copy *copy, unsigned halves)
 {
-    size_t stride = whole_pages(copy->size);
+    size_t stride = whole_pages(copy->size), page = gr_machine_page();
     unsigned char *mapping = NULL;
-    if (make_buffer(copy->scratch, halves * stride + PAGE))
-        mapping = map_buffer(copy->scratch->buffer, halves * stride + PAGE);
+    if (make_buffer(copy->scratch, halves * stride + page))
+        mapping = map_buffer(copy->scratch->buffer, halves * stride + page);
     if (!mapping) {
         no_way(copy, "OpenGL could not map a buffer of that size for good", "");
         delete_buffer(copy->scratch);
         return;
     }
-    copy->staging.first = (PAGE - (uintptr_t)mapping % PAGE) % PAGE;
+    copy->staging.first = (page - (uintptr_t)mapping % page) % page;
     copy->staging.stride = stride;
     if (!register_bytes(copy, mapping + copy->staging.first, halves * stride)) {
         delete_buffer(copy->scratch);
