@@ -101,17 +101,18 @@ static const char *name_of(enum gr_kernel kernel)
     return names[kernel];
 }
 
-/* What the driver has loaded for all contexts is looked up once. */
+/* What the driver has loaded for all contexts is looked up once: another thread that takes it from
+ * here sees all that it is made of. */
 static gr_status find_kernel(enum gr_kernel which, CUmodule *module, CUfunction *kernel,
                              const char *call)
 {
     static _Atomic(CUfunction) known[GR_KERNELS];
-    *kernel = atomic_load_explicit(&known[which], memory_order_relaxed);
+    *kernel = atomic_load_explicit(&known[which], memory_order_acquire);
     if (*kernel)
         return GR_OK;
     gr_status status = gr_kernel_find(name_of(which), module, kernel, call);
     if (status == GR_OK && !*module)
-        atomic_store_explicit(&known[which], *kernel, memory_order_relaxed);
+        atomic_store_explicit(&known[which], *kernel, memory_order_release);
     return status;
 }
 
