@@ -5,19 +5,27 @@
  * vkGetImageSubresourceLayout and the bytes after copies tell it (Mesa 22.3, and 25.0 for 2D; 1D,
  * 2D, 3D, cubes and arrays of them, 1 to 16 bytes an element, with and without mip levels):
  *
- *   - a row is the width rounded up to 4 elements, then rounded up to 64 bytes;
+ *   - a row is the width rounded up to 4 elements, then rounded up to 64 bytes, on AArch64 to 8
+ *     (Mesa 22.3, which takes for that what it knows of the processor's caches: there nothing);
  *   - a slice is the height rounded up to 4 rows, or 1 row of a 1D image;
  *   - a slice is a layer, a face, or one z of a 3D image: they lie end to end, none is added;
- *   - all slices of one level lie before those of the next, with no gap.
+ *   - all slices of one level lie before those of the next, which begins at the next 64 bytes.
  *
- * So offset + the sum of the levels is also what VkMemoryRequirements says.
+ * So offset + the end of the last level is also what VkMemoryRequirements says.
  */
 #include "softcuda/array.h"
 #include "softcuda/device_memory.h"
 #include "softcuda/external_memory.h"
 
-#define TILE          4 /* llvmpipe draws in squares of it */
+#define TILE 4 /* llvmpipe draws in squares of it */
+
+#ifdef __x86_64__
 #define ROW_ALIGNMENT 64
+#else
+#define ROW_ALIGNMENT sizeof(void *)
+#endif
+
+#define LEVEL_ALIGNMENT 64
 
 /* What lavapipe asks of an image's offset. */
 #define OFFSET_ALIGNMENT 16
@@ -45,13 +53,14 @@ typedef CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image_description;
 /*
  * NVIDIA's Vulkan places layers as if the chain of levels were whole, and CUDA has to be told so;
  * here the levels that the memory does not have are just not there. `end` is where they would
- * begin.
+ * begin, the next with that many bytes.
  */
 static bool ends_here(const soft_external *external, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
-                      uint64_t end)
+                      uint64_t end, size_t bytes)
 {
     bool layered = descriptor->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
-    return layered && end <= external->size && external->size - end < MOST_SPARE;
+    return layered && end <= external->size && external->size - end < MOST_SPARE &&
+           external->size - end < bytes;
 }
 
 static CUresult wrap(const soft_external *external, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
@@ -62,12 +71,12 @@ static CUresult wrap(const soft_external *external, const CUDA_ARRAY3D_DESCRIPTO
     for (unsigned i = 0; i < count; i++) {
         const CUDA_ARRAY3D_DESCRIPTOR level = soft_array_level_descriptor(descriptor, i);
         size_t bytes = lay_out(&level, &places[i]);
-        if (i > 0 && ends_here(external, descriptor, offset + size)) {
+        offsets[i] = round_up(size, LEVEL_ALIGNMENT);
+        if (i > 0 && ends_here(external, descriptor, offset + offsets[i], bytes)) {
             count = i;
             break;
         }
-        offsets[i] = size;
-        size += bytes;
+        size = offsets[i] + bytes;
     }
     soft_mipmap *mipmap;
     CUresult result = soft_mipmap_wrap(external->owned.context, descriptor, count, places,
