@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -323,6 +324,8 @@ END_TEST
 
 START_VULKAN_TEST(numbers_of_descriptors)
 {
+    if (getenv("GR_TEST_EMULATOR"))
+        skip("QEMU leaves descriptors open that a message has no room for");
     struct wire good = capture_buffer(SHARE_SIZE), wire = good;
     wire.fd_count = 0;
     must_refuse(&wire, GR_ERR_INVALID_VALUE, "descriptors", "no descriptor");

@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +27,6 @@
 /* For the child: its start in milliseconds, and as long as the program may run. */
 #define START_MS      60000
 #define CHILD_SECONDS 600
-
-extern char **environ;
 
 void tell(int socket)
 {
@@ -161,14 +158,12 @@ static bool busy; /* with a job whose end was not waited for */
 
 static pid_t spawn(const char *child, int socket)
 {
-    char program[] = "/proc/self/exe", option[] = "--child", name[NAME_SIZE], number[16];
+    char number[16];
     pid_t pid = 0;
     ck_assert_int_eq(fcntl(socket, F_SETFD, 0), 0);
-    snprintf(name, sizeof(name), "%s", child);
     snprintf(number, sizeof(number), "%d", socket);
     setenv("CHILD_FD", number, 1);
-    int failed =
-        posix_spawn(&pid, program, NULL, NULL, (char *[]){program, option, name, NULL}, environ);
+    int failed = child_spawn(&pid, child, NULL);
     unsetenv("CHILD_FD");
     close(socket);
     ck_assert_msg(failed == 0, "the child %s did not start: %s", child, strerror(failed));

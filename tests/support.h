@@ -13,6 +13,7 @@
 #include "error_class.h"
 
 #include <pthread.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -129,6 +130,9 @@ struct child_process {
 };
 struct child_process child_start(const char *name);
 int child_end(const struct child_process *child, char *text, size_t size);
+
+/* Starts a child and no more. What posix_spawn() returns. */
+int child_spawn(pid_t *pid, const char *name, const posix_spawn_file_actions_t *actions);
 
 /*
  * Runs a child of test_main()'s list in a process of its own and waits for it. What it wrote, on

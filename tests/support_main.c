@@ -72,6 +72,29 @@ static void read_all(int fd, char *text, size_t size)
     text[length] = '\0';
 }
 
+/* By an emulator, which the kernel cannot find for a program of another processor. */
+static int spawn_by(const char *emulator, pid_t *pid, const posix_spawn_file_actions_t *actions,
+                    char *option, char *child)
+{
+    char path[4096], command[64];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    path[length > 0 ? length : 0] = '\0';
+    snprintf(command, sizeof(command), "%s", emulator);
+    return posix_spawnp(pid, command, actions, NULL, (char *[]){command, path, option, child, NULL},
+                        environ);
+}
+
+int child_spawn(pid_t *pid, const char *name, const posix_spawn_file_actions_t *actions)
+{
+    const char *emulator = getenv("GR_TEST_EMULATOR");
+    char program[] = "/proc/self/exe", option[] = "--child", child[64];
+    snprintf(child, sizeof(child), "%s", name);
+    if (emulator && *emulator)
+        return spawn_by(emulator, pid, actions, option, child);
+    return posix_spawn(pid, program, actions, NULL, (char *[]){program, option, child, NULL},
+                       environ);
+}
+
 struct child_process child_start(const char *name)
 {
     int ends[2];
@@ -81,10 +104,7 @@ struct child_process child_start(const char *name)
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
     pid_t pid = 0;
-    char program[] = "/proc/self/exe", option[] = "--child", copy[64];
-    snprintf(copy, sizeof(copy), "%s", name);
-    int failed = posix_spawn(&pid, program, &actions, NULL, (char *[]){program, option, copy, NULL},
-                             environ);
+    int failed = child_spawn(&pid, name, &actions);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     ck_assert_msg(failed == 0, "the child %s did not start: %s", name, strerror(failed));

@@ -393,7 +393,7 @@ touch root/dev/nvidia-uvm root/dev/dri/renderD128
 check all_nodes 0 around && tells "/dev/nvidia-uvm is there" "/dev/dri/renderD128 is there"
 if grep '^finding.-' out >/dev/null; then fail "finds a problem where there is none"; fi
 
-# Jetson Orin's: Catches: it was told to make /dev/nvidia-uvm, which its kernel does not have.
+# Jetson Orin's. Catches: its user was told to make /dev/nvidia-uvm, which its kernel has not.
 mkdir -p root/dev/nvgpu/igpu0
 touch root/dev/nvmap root/dev/nvgpu/igpu0/ctrl
 rm root/dev/nvidia-uvm

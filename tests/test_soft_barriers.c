@@ -271,6 +271,8 @@ START_TEST(no_memory_for_the_stacks)
     need_software();
     if (sanitizer())
         skip("a sanitizer needs more address space than there would be");
+    if (getenv("GR_TEST_EMULATOR"))
+        skip("an emulator takes no limit of the address space");
     expect_child("no_memory_for_stacks");
 }
 END_TEST

@@ -233,9 +233,11 @@ static int through_no_address(void)
 static int at_nobodys_address(void)
 {
     begin();
-    void *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    child_check(page != MAP_FAILED);
-    return write_at((CUdeviceptr)(uintptr_t)page, 0);
+    /* Its middle is too far below what lies above it for a thread's stack that is too small. */
+    const long long size = 8 << 20;
+    void *pages = mmap(NULL, (size_t)size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    child_check(pages != MAP_FAILED);
+    return write_at((CUdeviceptr)(uintptr_t)pages, size / 2);
 }
 
 static int by_the_application(void)
