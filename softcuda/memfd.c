@@ -90,7 +90,10 @@ static void read_mark(int fd, soft_memfd *file)
     file->device = file->is_own ? (int)found.device : SOFT_DRAWING_DEVICE;
 }
 
-/* NULL, or what is wrong with it. */
+/*
+ * NULL, or what is wrong with it. The seals come first: without them another process can still take
+ * away what the size says is there.
+ */
 static const char *inspect(int fd, soft_memfd *file)
 {
     struct stat status;
@@ -100,11 +103,14 @@ static const char *inspect(int fd, soft_memfd *file)
         return "is not open";
     if ((flags & O_ACCMODE) != O_RDWR)
         return "isn't open for both reading and writing";
+    int seals = fcntl(fd, F_GET_SEALS);
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
         pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
         head.size != (uint64_t)status.st_size || head.offset < sizeof(head) ||
         head.offset >= head.size)
         return "is no memory of llvmpipe, of lavapipe or of this driver";
+    if (seals < 0 || !(seals & F_SEAL_SHRINK))
+        return "is a file that is not sealed against shrinking";
     file->offset = head.offset;
     file->size = head.size - head.offset;
     read_mark(fd, file);

@@ -77,13 +77,20 @@ CUresult gr_softcuda_semaphore_create(int timeline, unsigned long long value, in
     return CUDA_SUCCESS;
 }
 
-/* Maps a file that can be nothing else, and whose pages cannot be taken away again. */
-static shared_state *map(int fd, const struct stat *file)
+/*
+ * Asks for the seals first: without them another process can still take away what the size says is
+ * there.
+ */
+static bool inspect(int fd, struct stat *file)
 {
     int seals = fcntl(fd, F_GET_SEALS);
-    if (!S_ISREG(file->st_mode) || file->st_size != (off_t)sizeof(shared_state) || seals < 0 ||
-        (seals & SEALS) != SEALS)
-        return NULL;
+    return seals >= 0 && (seals & SEALS) == SEALS && fstat(fd, file) == 0 &&
+           S_ISREG(file->st_mode) && file->st_size == (off_t)sizeof(shared_state);
+}
+
+/* Maps a file that can be nothing else, and whose pages cannot be taken away again. */
+static shared_state *map(int fd)
+{
     shared_state *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (shared == MAP_FAILED)
         return NULL;
@@ -103,7 +110,7 @@ static CUresult open_locked(int fd, const struct stat *file, gr_softcuda_semapho
         *made = found;
         return CUDA_SUCCESS;
     }
-    shared_state *shared = map(fd, file);
+    shared_state *shared = map(fd);
     if (!shared)
         return CUDA_ERROR_INVALID_VALUE;
     gr_softcuda_semaphore *semaphore = malloc(sizeof(*semaphore));
@@ -125,7 +132,7 @@ static CUresult open_locked(int fd, const struct stat *file, gr_softcuda_semapho
 CUresult gr_softcuda_semaphore_open(int fd, gr_softcuda_semaphore **semaphore)
 {
     struct stat file;
-    if (!semaphore || fstat(fd, &file) != 0)
+    if (!semaphore || !inspect(fd, &file))
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&lock);
     CUresult result = open_locked(fd, &file, semaphore);

@@ -40,13 +40,22 @@ int gr_page_create(uint32_t slots, const char *call)
     return -1;
 }
 
-gr_status gr_page_map(int fd, uint32_t slots, struct gr_page **page, const char *call)
+/*
+ * Asks for the seals first: without them another process can still take away what the size says is
+ * there.
+ */
+static bool is_sealed(int fd, size_t size)
 {
     struct stat file;
-    size_t size = size_of(slots);
     int seals = fcntl(fd, F_GET_SEALS);
-    if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) || file.st_size != (off_t)size ||
-        seals < 0 || (seals & SEALS) != SEALS)
+    return seals >= 0 && (seals & SEALS) == SEALS && fstat(fd, &file) == 0 &&
+           S_ISREG(file.st_mode) && file.st_size == (off_t)size;
+}
+
+gr_status gr_page_map(int fd, uint32_t slots, struct gr_page **page, const char *call)
+{
+    size_t size = size_of(slots);
+    if (!is_sealed(fd, size))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The descriptor that came for the ring's page is no sealed memory of the "
                        "right size (%zu): it is not one that grinterop sends.",

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "lib/share/import.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -13,33 +14,36 @@
 #include "lib/external/make_resource.h"
 #include "lib/share/device.h"
 
+static gr_status refuse_file(const char *call, const char *why)
+{
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "%s: it is not one that grinterop sends.", why);
+}
+
 /*
  * Memory of a CPU's drivers is a file, whose size can be asked. It has to be sealed: the peer could
- * else take pages away under our hands.
+ * else take pages away under our hands. The seals are asked for first, since what the size says
+ * without them is over at once.
  */
 static gr_status check_file(const struct gr_description *d, int fd, const char *call)
 {
     struct stat file;
-    if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode))
-        return S_ISSOCK(file.st_mode) || S_ISDIR(file.st_mode) || S_ISFIFO(file.st_mode)
-                   ? gr_fail(GR_ERR_INVALID_VALUE, call,
-                             "The descriptor that came for the memory is none of memory: it is not "
-                             "one that "
-                             "grinterop sends.")
-                   : GR_OK;
-    if ((uint64_t)file.st_size < d->memory_size)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The message says that the memory has %llu byte%s, but its file has %llu: it is not "
-            "one that grinterop sends.",
-            (unsigned long long)d->memory_size, gr_s(d->memory_size),
-            (unsigned long long)file.st_size);
     int seals = fcntl(fd, F_GET_SEALS);
+    if (fstat(fd, &file) != 0)
+        return gr_fail_errno(errno, call, "The descriptor that came for the memory tells nothing");
+    if (S_ISSOCK(file.st_mode) || S_ISDIR(file.st_mode) || S_ISFIFO(file.st_mode))
+        return refuse_file(call, "The descriptor that came for the memory is none of memory");
+    if (!S_ISREG(file.st_mode))
+        return GR_OK; /* a GPU's driver knows its own */
     if (seals < 0 || !(seals & F_SEAL_SHRINK))
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The memory's file is not sealed against shrinking, so its pages could be "
-                       "taken away: it is not one that grinterop sends.");
-    return GR_OK;
+        return refuse_file(call, "The memory's file is not sealed against shrinking, so its pages "
+                                 "could be taken away");
+    if ((uint64_t)file.st_size >= d->memory_size)
+        return GR_OK;
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "The message says that the memory has %llu byte%s, but its file has %llu: it is not one "
+        "that grinterop sends.",
+        (unsigned long long)d->memory_size, gr_s(d->memory_size), (unsigned long long)file.st_size);
 }
 
 static gr_external_image_desc image_of(const struct gr_description *d)

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rings that are shared with a peer who means harm. What each field of a message may be is in
+ * test_share.
+ */
+#include "hostile.h"
+
+static void build(Suite *suite)
+{
+    add_hostile_file_cases(suite);
+    add_vulkan_end(suite);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "hostile", build, NULL);
+}
