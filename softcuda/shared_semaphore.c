@@ -3,7 +3,8 @@
  * A semaphore in shared memory. Its state is one atomic value, changed without a lock, so that a
  * process that dies in mid-update leaves nothing locked. What lies in the memory may come from a
  * hostile process: the seals keep it from taking pages away, and nothing in there is used but the
- * value, as a number.
+ * value, as a number. What this process itself has signalled is kept outside of it, too, so that
+ * nobody can take that back.
  */
 #include "softcuda/shared_semaphore.h"
 #include "softcuda/soft.h"
@@ -26,6 +27,9 @@
 
 #define NANOSECONDS_PER_MILLISECOND 1000000
 
+/* About one semaphore in the log: another process could else fill it. */
+#define MOST_COMPLAINTS 8
+
 /* What all processes see. */
 typedef struct {
     uint32_t magic;
@@ -46,6 +50,8 @@ struct gr_softcuda_semaphore {
     bool timeline; /* as it was at the open: the shared one may change */
     unsigned holders;
     shared_state *shared;
+    _Atomic uint64_t signalled; /* of a timeline, the greatest value that this process signalled */
+    _Atomic unsigned complaints;
 };
 
 /* All that are open, so that each is mapped once in a process. */
@@ -173,20 +179,43 @@ bool soft_semaphore_is_timeline(const gr_softcuda_semaphore *semaphore)
 
 /* ---- Signal ---------------------------------------------------------------------------------- */
 
+/* Whatever another process makes of the shared value. */
+static void note_signal(gr_softcuda_semaphore *semaphore, uint64_t value)
+{
+    uint64_t before = atomic_load(&semaphore->signalled);
+    while (value > before && !atomic_compare_exchange_weak(&semaphore->signalled, &before, value))
+        ;
+}
+
+static void complain(gr_softcuda_semaphore *semaphore, uint64_t value, uint64_t old)
+{
+    unsigned number = atomic_fetch_add(&semaphore->complaints, 1) + 1;
+    if (number <= MOST_COMPLAINTS)
+        soft_log(SOFT_WARN,
+                 "a timeline semaphore is signalled with %llu, which is not greater than its "
+                 "value %llu; a GPU's behaviour is undefined here, and the value stays%s",
+                 (unsigned long long)value, (unsigned long long)old,
+                 number == MOST_COMPLAINTS ? " (no more is said of this semaphore)" : "");
+}
+
 static bool advance(gr_softcuda_semaphore *semaphore, uint64_t value)
 {
     _Atomic uint64_t *present = &semaphore->shared->value;
     uint64_t old = atomic_load(present);
     do {
         if (value <= old) {
-            soft_log(SOFT_WARN,
-                     "a timeline semaphore is signalled with %llu, which is not greater than its "
-                     "value %llu; a GPU's behaviour is undefined here, and the value stays",
-                     (unsigned long long)value, (unsigned long long)old);
+            complain(semaphore, value, old);
             return false;
         }
     } while (!atomic_compare_exchange_weak(present, &old, value));
     return true;
+}
+
+static bool advance_and_note(gr_softcuda_semaphore *semaphore, uint64_t value)
+{
+    bool advanced = advance(semaphore, value);
+    note_signal(semaphore, value);
+    return advanced;
 }
 
 static bool set(gr_softcuda_semaphore *semaphore)
@@ -201,7 +230,7 @@ static bool set(gr_softcuda_semaphore *semaphore)
 
 bool soft_semaphore_signal(gr_softcuda_semaphore *semaphore, uint64_t value)
 {
-    if (!(semaphore->timeline ? advance(semaphore, value) : set(semaphore)))
+    if (!(semaphore->timeline ? advance_and_note(semaphore, value) : set(semaphore)))
         return false;
     _Atomic uint32_t *changes = &semaphore->shared->changes;
     atomic_fetch_add(changes, 1);
@@ -227,7 +256,7 @@ static bool try_to_take(gr_softcuda_semaphore *semaphore, uint64_t value)
 {
     _Atomic uint64_t *present = &semaphore->shared->value;
     if (semaphore->timeline)
-        return atomic_load(present) >= value;
+        return atomic_load(present) >= value || atomic_load(&semaphore->signalled) >= value;
     uint64_t signalled = 1;
     return atomic_compare_exchange_strong(present, &signalled, 0);
 }

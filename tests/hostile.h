@@ -59,5 +59,6 @@ bool stream_ends_within(CUstream stream, int ms);
     } while (0)
 
 void add_hostile_file_cases(Suite *suite);
+void add_hostile_semaphore_cases(Suite *suite);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rings that are shared with a peer who means harm. What each field of a message may be is in
- * test_share.
+ * Rings that are shared with a peer who means harm: files that shrink, and semaphores that go
+ * back. What each field of a message may be is in test_share.
  */
 #include "hostile.h"
 
 static void build(Suite *suite)
 {
     add_hostile_file_cases(suite);
+    add_hostile_semaphore_cases(suite);
     add_vulkan_end(suite);
 }
 

@@ -102,9 +102,11 @@ GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, siz
  *
  * When the other process dies, acquires return GR_ERR_SYSTEM; what was published can still be read.
  * What a stream or a graphics API here waits for is signalled in the peer's stead, a moment later:
- * no wait lasts for ever, but the frame that the peer was at may be incomplete. A peer that lives
- * and does nothing holds up who waits for its frame, as an endless kernel would. gr_ring_free()
- * waits for it for 2 seconds at the most.
+ * no wait lasts for ever, but the frame that the peer was at may be incomplete. A peer that sets
+ * its semaphore back to a smaller value is treated as one that is dead, some seconds later.
+ *
+ * A peer that lives and does nothing holds up who waits for its frame, as an endless kernel would.
+ * gr_ring_free() waits for it for 2 seconds at the most.
  *
  * Owner    the ring stays the caller's; the socket is the ring's from now on, which closes it at
  *          the end, unless the call fails

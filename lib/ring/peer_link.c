@@ -64,6 +64,12 @@ gr_status gr_link_fail_over(const struct gr_link *link, const char *call)
                        "The ring's page contradicts itself: the other process, its %s, has "
                        "overwritten it. The ring cannot be used any more: free it.",
                        peer);
+    if (gr_peer_watch_saw_it_go_back(&link->watch))
+        return gr_fail(GR_ERR_SYSTEM, call,
+                       "The other process, the ring's %s, has set its semaphore back to a smaller "
+                       "value, which no grinterop does: there is no waiting for its frames any "
+                       "more. Free the ring, and end that process.",
+                       peer);
     if (atomic_load(&link->view.page->ended[peers(link)]))
         return gr_fail(GR_ERR_SYSTEM, call,
                        "The other process has freed its ring, as whose %s it was. Free this one, "

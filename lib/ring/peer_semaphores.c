@@ -73,13 +73,14 @@ gr_status gr_peer_semaphores_relay(struct gr_peer_semaphores *semaphores, const 
     return status;
 }
 
-static void end_relay(struct gr_peer_semaphores *semaphores)
+static void end_streams(struct gr_peer_semaphores *semaphores)
 {
     const gr_cuda_api *cu = gr_driver();
-    bool pushed;
-    if ((!semaphores->out && !semaphores->in) ||
-        gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
+    bool pushed, any = semaphores->out || semaphores->in || semaphores->awaited;
+    if (!any || gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
         return;
+    gr_peer_probe_end(&semaphores->coming);
+    gr_peer_probe_end(&semaphores->again);
     if (semaphores->out)
         cu->StreamDestroy(semaphores->out);
     if (semaphores->in)
@@ -90,7 +91,7 @@ static void end_relay(struct gr_peer_semaphores *semaphores)
 void gr_peer_semaphores_finish(struct gr_peer_semaphores *semaphores, bool alive)
 {
     if (alive)
-        end_relay(semaphores);
+        end_streams(semaphores);
     gr_semaphore_drop(semaphores->mine);
     gr_semaphore_drop(semaphores->theirs);
     gr_semaphore_drop(semaphores->relayed[0]);
@@ -154,6 +155,36 @@ void gr_peer_semaphores_serve(struct gr_peer_semaphores *semaphores)
     pthread_mutex_unlock(&semaphores->lock);
 }
 
+/* As far as it is known; the context is current, and the lock is held. */
+static bool is_sound(struct gr_peer_semaphores *semaphores)
+{
+    struct gr_peer_probe *coming = &semaphores->coming, *again = &semaphores->again;
+    if (!coming->value && semaphores->awaited > semaphores->reached)
+        gr_peer_probe_ask(coming, semaphores->theirs, semaphores->awaited);
+    uint64_t value = coming->value;
+    if (gr_peer_probe_look(coming) == GR_PEER_HAS)
+        semaphores->reached = value;
+    if (!again->value && semaphores->reached)
+        gr_peer_probe_ask(again, semaphores->theirs, semaphores->reached);
+    return gr_peer_probe_look(again) != GR_PEER_LACKS;
+}
+
+bool gr_peer_semaphores_look(struct gr_peer_semaphores *semaphores)
+{
+    bool pushed, sound = true;
+    pthread_mutex_lock(&semaphores->lock);
+    if (semaphores->serving) {
+        semaphores->served = 0;
+        serve(semaphores);
+    } else if (semaphores->awaited &&
+               gr_context_enter(semaphores->context, &pushed, __func__) == GR_OK) {
+        sound = is_sound(semaphores);
+        gr_context_leave(pushed);
+    }
+    pthread_mutex_unlock(&semaphores->lock);
+    return sound;
+}
+
 /* Before anything is made to wait for it. */
 static void note_awaited(struct gr_peer_semaphores *semaphores, uint64_t value)
 {
@@ -189,15 +220,22 @@ static void wait_directly(bool is_cuda, gr_resource *resource, uint64_t value)
         sync->computed = value;
 }
 
+/* What the use of n slots has to wait for; 0: nothing. */
+static uint64_t last_in(const struct gr_page_view *view, const struct gr_ring_side *side, size_t n)
+{
+    uint64_t last = 0;
+    for (size_t i = 0; i < n; i++)
+        if (view->seen[side->numbers[i]].in > last)
+            last = view->seen[side->numbers[i]].in;
+    return last;
+}
+
 gr_status gr_peer_semaphores_begin_use(struct gr_peer_semaphores *semaphores,
                                        const struct gr_page_view *view,
                                        const struct gr_ring_side *side, size_t n, const char *call)
 {
-    uint64_t last = 0;
+    uint64_t last = last_in(view, side, n);
     bool pushed;
-    for (size_t i = 0; i < n; i++)
-        if (view->seen[side->numbers[i]].in > last)
-            last = view->seen[side->numbers[i]].in;
     if (last)
         note_awaited(semaphores, last);
     gr_status status = gr_context_enter(semaphores->context, &pushed, call);

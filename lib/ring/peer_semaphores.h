@@ -4,6 +4,7 @@
 #define GR_LIB_RING_PEER_SEMAPHORES_H
 
 #include "lib/ring/peer_page.h"
+#include "lib/ring/peer_probe.h"
 #include "lib/sync/semaphore.h"
 
 struct gr_peer_semaphores {
@@ -23,6 +24,8 @@ struct gr_peer_semaphores {
     uint64_t awaited;     /* the largest value of `theirs` that anything here waits for */
     uint64_t served; /* up to which this process has signalled `theirs` in the dead peer's stead */
     bool serving;
+    uint64_t reached; /* a value that `theirs` has had: it never has a smaller one again */
+    struct gr_peer_probe coming, again; /* for a value that is awaited, and one that was reached */
 };
 
 /* Takes a hold of each semaphore. */
@@ -46,6 +49,12 @@ gr_status gr_peer_semaphores_end_use(struct gr_peer_semaphores *semaphores,
 
 /* The peer is gone: what is waited for is signalled here, so that no stream waits for ever. */
 void gr_peer_semaphores_serve(struct gr_peer_semaphores *semaphores);
+
+/*
+ * To be called now and then. False: the peer's semaphore has gone back to a smaller value. Where
+ * the peer is gone, what somebody has taken back since is signalled again.
+ */
+bool gr_peer_semaphores_look(struct gr_peer_semaphores *semaphores);
 
 /*
  * Waits until all that this process waits for and signals is done, but not for ever: after the

@@ -2,7 +2,9 @@
 /*
  * Where the death of a shared ring's peer is noticed: a thread watches the socket. A byte means
  * that there is something new in the page, the end of file that the peer has died, or has freed its
- * ring and all that it had to signal is signalled.
+ * ring and all that it had to signal is signalled. A peer whose semaphore goes back to a smaller
+ * value, which none of grinterop does, is as good as dead, too: who waits for it would wait for
+ * ever.
  */
 #define _GNU_SOURCE
 #include "lib/ring/peer_watch.h"
@@ -14,10 +16,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/error.h"
 
 /* What a dead peer's GPU still does shall come first; in milliseconds. */
 #define GRACE 100
+
+/* How often the semaphores are looked at, in milliseconds. */
+#define LOOK_EVERY 500
 
 /* Wakes who waits in this process. */
 static void notify(struct gr_peer_watch *watch)
@@ -36,24 +42,57 @@ static bool drain(int socket)
     return got > 0 || (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR));
 }
 
+/* By the clock, since a peer may send bytes all the time. False: its semaphore has gone back. */
+static bool look(struct gr_peer_watch *watch, double *due)
+{
+    double now = gr_clock_ms();
+    if (now < *due)
+        return true;
+    *due = now + LOOK_EVERY;
+    bool sound = gr_peer_semaphores_look(watch->semaphores);
+    if (!sound)
+        atomic_store(&watch->went_back, true);
+    return sound;
+}
+
+/* Until the peer is gone; false: until this thread is to end. */
+static bool watch_peer(struct gr_peer_watch *watch)
+{
+    struct pollfd fds[] = {{.fd = watch->quit, .events = POLLIN},
+                           {.fd = watch->socket, .events = POLLIN}};
+    double due = gr_clock_ms() + LOOK_EVERY;
+    bool alive = true;
+    while (alive) {
+        int ready = poll(fds, 2, LOOK_EVERY);
+        if ((ready < 0 && errno != EINTR) || (ready > 0 && fds[0].revents))
+            return false;
+        bool heard = ready > 0;
+        if (heard)
+            alive = drain(watch->socket);
+        if (!look(watch, &due))
+            alive = false;
+        if (!alive)
+            atomic_store(&watch->gone, true);
+        if (heard || !alive)
+            notify(watch);
+    }
+    return true;
+}
+
+/* What is waited for is signalled, and again where somebody takes it back. */
 static void *run(void *user)
 {
     struct gr_peer_watch *watch = user;
-    struct pollfd fds[] = {{.fd = watch->quit, .events = POLLIN},
-                           {.fd = watch->socket, .events = POLLIN}};
-    bool alive = true;
-    while (alive) {
-        if (poll(fds, 2, -1) < 0 && errno != EINTR)
-            return NULL;
-        if (fds[0].revents)
-            return NULL;
-        alive = drain(watch->socket);
-        if (!alive)
-            atomic_store(&watch->gone, true);
-        notify(watch);
-    }
-    poll(fds, 1, GRACE);
+    struct pollfd quit = {.fd = watch->quit, .events = POLLIN};
+    if (!watch_peer(watch))
+        return NULL;
+    int ready = poll(&quit, 1, GRACE);
     gr_peer_semaphores_serve(watch->semaphores);
+    while (ready == 0 || (ready < 0 && errno == EINTR)) {
+        ready = poll(&quit, 1, LOOK_EVERY);
+        if (ready == 0)
+            gr_peer_semaphores_look(watch->semaphores);
+    }
     return NULL;
 }
 
@@ -120,6 +159,11 @@ void gr_peer_watch_forget_ring(struct gr_peer_watch *watch)
     pthread_mutex_lock(&watch->lock);
     watch->ring = NULL;
     pthread_mutex_unlock(&watch->lock);
+}
+
+bool gr_peer_watch_saw_it_go_back(const struct gr_peer_watch *watch)
+{
+    return atomic_load(&watch->went_back);
 }
 
 bool gr_peer_watch_saw_end(const struct gr_peer_watch *watch)

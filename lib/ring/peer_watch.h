@@ -13,7 +13,8 @@ struct gr_peer_watch {
     int quit; /* an eventfd that ends the thread; -1: there is none */
     bool runs;
     pthread_t thread;
-    atomic_bool gone;                      /* the socket has ended: nobody signals `theirs` */
+    atomic_bool gone;      /* the socket has ended, or went_back: nobody signals `theirs` */
+    atomic_bool went_back; /* `theirs` has a smaller value than before */
     struct gr_peer_semaphores *semaphores; /* which are served then */
 
     pthread_mutex_t lock; /* for what follows; taken before the ring's */
@@ -33,6 +34,9 @@ void gr_peer_watch_finish(struct gr_peer_watch *watch);
 
 /* From now on nobody in this process is woken: the ring may be freed. */
 void gr_peer_watch_forget_ring(struct gr_peer_watch *watch);
+
+/* Whether that was since its semaphore has gone back to a smaller value. */
+bool gr_peer_watch_saw_it_go_back(const struct gr_peer_watch *watch);
 
 /* Whether the peer has died, or has closed its socket since all that it had to signal is done. */
 bool gr_peer_watch_saw_end(const struct gr_peer_watch *watch);

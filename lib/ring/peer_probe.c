@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asking a semaphore for a value: see peer_probe.h. */
+#include "lib/ring/peer_probe.h"
+
+#include "lib/driver.h"
+#include "lib/error.h"
+
+/* The system may let a thread of the driver's miss a look, but not so many. */
+#define LOOKS_FOR_NO 3
+
+static CUresult make(struct gr_peer_probe *probe)
+{
+    const gr_cuda_api *cu = gr_driver();
+    if (probe->stream)
+        return CUDA_SUCCESS;
+    CUresult result = cu->StreamCreate(&probe->stream, CU_STREAM_NON_BLOCKING);
+    if (result == CUDA_SUCCESS)
+        result = cu->EventCreate(&probe->before, CU_EVENT_DISABLE_TIMING);
+    if (result == CUDA_SUCCESS)
+        result = cu->EventCreate(&probe->after, CU_EVENT_DISABLE_TIMING);
+    return result;
+}
+
+static gr_status refuse(CUresult result, const char *call)
+{
+    return gr_fail_cuda(result, call, "The driver cannot be asked how far the other process is.");
+}
+
+static gr_status ask(const struct gr_peer_probe *probe, gr_semaphore *semaphore, uint64_t value)
+{
+    const gr_cuda_api *cu = gr_driver();
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = value);
+    CUresult result = cu->EventRecord(probe->before, probe->stream);
+    if (result != CUDA_SUCCESS)
+        return refuse(result, "cuEventRecord");
+    gr_status status = semaphore->ops->wait(&point, 1, probe->stream);
+    if (status == GR_OK && (result = cu->EventRecord(probe->after, probe->stream)) != CUDA_SUCCESS)
+        status = refuse(result, "cuEventRecord");
+    return status;
+}
+
+gr_status gr_peer_probe_ask(struct gr_peer_probe *probe, gr_semaphore *semaphore, uint64_t value)
+{
+    if (probe->value)
+        gr_peer_probe_end(probe);
+    CUresult result = make(probe);
+    gr_status status =
+        result == CUDA_SUCCESS ? ask(probe, semaphore, value) : refuse(result, "cuStreamCreate");
+    if (status == GR_OK)
+        probe->value = value;
+    else
+        gr_peer_probe_end(probe);
+    return status;
+}
+
+static bool has_passed(CUevent event)
+{
+    return gr_driver()->EventQuery(event) != CUDA_ERROR_NOT_READY;
+}
+
+enum gr_peer_answer gr_peer_probe_look(struct gr_peer_probe *probe)
+{
+    if (probe->value == 0)
+        return GR_PEER_UNKNOWN;
+    if (has_passed(probe->after)) {
+        probe->value = 0;
+        probe->looks = 0;
+        return GR_PEER_HAS;
+    }
+    if (probe->looks < LOOKS_FOR_NO && (probe->looks > 0 || has_passed(probe->before)))
+        probe->looks++;
+    return probe->looks < LOOKS_FOR_NO ? GR_PEER_UNKNOWN : GR_PEER_LACKS;
+}
+
+/* What its stream was given is still done. */
+void gr_peer_probe_end(struct gr_peer_probe *probe)
+{
+    const gr_cuda_api *cu = gr_driver();
+    if (probe->before)
+        cu->EventDestroy(probe->before);
+    if (probe->after)
+        cu->EventDestroy(probe->after);
+    if (probe->stream)
+        cu->StreamDestroy(probe->stream);
+    *probe = (struct gr_peer_probe){0};
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A peer that sets the semaphores of a shared ring back to smaller values. */
+#include "hostile.h"
+
+#include <unistd.h>
+
+/* Longer than a wait may last that nobody's signal ends. */
+#define ENOUGH_MS 10000
+
+/* Whether a wait for the value does not end at once. */
+static bool lacks(const struct hostile_semaphore *semaphore, uint64_t value)
+{
+    const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params = {.params.fence.value = value};
+    CUstream stream;
+    if (semaphore->value)
+        return atomic_load(semaphore->value) < value;
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CU(WaitExternalSemaphoresAsync(&semaphore->imported, &params, 1, stream));
+    bool passes = stream_ends_within(stream, 500);
+    CU(StreamDestroy(stream));
+    return !passes;
+}
+
+/* Sets a semaphore back whose value is `from`; false: this driver's do not go back. */
+static bool goes_back(const struct hostile_semaphore *semaphore, uint64_t from, uint64_t to)
+{
+    ck_assert(!lacks(semaphore, from));
+    hostile_set(semaphore, to);
+    return lacks(semaphore, from);
+}
+
+/* What waits for ever is let go before the case fails, so that it does not hold up the others. */
+static void must_end(CUstream stream, const struct hostile_semaphore *semaphore, uint64_t value)
+{
+    if (stream_ends_within(stream, ENOUGH_MS))
+        return;
+    hostile_set(semaphore, value);
+    stream_ends_within(stream, ENOUGH_MS);
+    ck_abort_msg("the stream waited for ever");
+}
+
+/* CUDA here writes, and the peer reads; or the other way round. */
+static struct shared_ring ring_with(struct hostile *peer, bool here_writes)
+{
+    int socket;
+    *peer = hostile_pair(&socket);
+    struct shared_ring r =
+        shared_ring_sent(socket, HOSTILE_SLOTS, here_writes ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS,
+                         GR_RING_LOSSLESS, here_writes ? GR_RING_PRODUCER : GR_RING_CONSUMER);
+    hostile_take(peer);
+    return r;
+}
+
+/*
+ * Another stream waits for what the first one has signalled, before it signals the next value.
+ * Catches: it waited for ever, also after the peer's end.
+ */
+START_VULKAN_TEST(our_own_signals_stay)
+{
+    struct hostile peer;
+    const gr_slot *slot;
+    struct shared_ring r = ring_with(&peer, true);
+    assert_ok(cuda_writes(r.ring));
+    assert_ok(cuda_writes(r.ring));
+    CU(StreamSynchronize(fx.stream));
+    goes_back(&peer.sent, 2, 1);
+    assert_ok(gr_ring_acquire_write(r.ring, fx.other, &slot, 1, SOON));
+    assert_ok(gr_ring_publish(r.ring, &slot, 1));
+    must_end(fx.other, &peer.sent, 2);
+    hostile_end(&peer);
+    shared_ring_end(&r);
+}
+END_TEST
+
+/* Frames until the ring says that it is over, or none of `ms` is left. */
+static gr_status read_until_over(gr_ring *ring, int ms)
+{
+    int64_t end = clock_ms() + ms;
+    gr_status status;
+    do {
+        const gr_slot *slot;
+        status = gr_ring_acquire_read(ring, fx.stream, &slot, 1, 20);
+        if (status == GR_OK)
+            assert_ok(gr_ring_give_back(ring, &slot, 1));
+    } while ((status == GR_OK || status == GR_ERR_TIMEOUT) && clock_ms() < end);
+    return status;
+}
+
+/*
+ * The second frame is said to be done with the first one's value, which has been there.
+ * Catches: the stream waited for ever, and nothing said why.
+ */
+START_VULKAN_TEST(a_value_that_goes_back_is_a_peer_that_is_gone)
+{
+    struct hostile peer;
+    struct shared_ring r = ring_with(&peer, false);
+    hostile_set(&peer.received, 2);
+    hostile_publish(&peer, 0, 1, 2);
+    ck_assert_int_eq(read_until_over(r.ring, 1500), GR_ERR_TIMEOUT); /* it is seen to be there */
+    CU(StreamSynchronize(fx.stream));
+    bool back = goes_back(&peer.received, 2, 1);
+    hostile_publish(&peer, 1, 2, 2);
+    if (back) {
+        gr_status status = read_until_over(r.ring, ENOUGH_MS);
+        if (status != GR_ERR_SYSTEM)
+            hostile_set(&peer.received, 2);
+        ck_assert_int_eq(status, GR_ERR_SYSTEM);
+        assert_error(GR_ERR_SYSTEM, 0, "producer, has set its semaphore back");
+    }
+    must_end(fx.stream, &peer.received, 2);
+    hostile_end(&peer);
+    shared_ring_end(&r);
+    if (!back)
+        skip("a timeline of this driver does not go back");
+}
+END_TEST
+
+/*
+ * The peer has closed its socket, but somebody still has the semaphore.
+ * Catches: what was once signalled in its stead was not signalled again.
+ */
+START_VULKAN_TEST(a_value_that_goes_back_after_the_end)
+{
+    struct hostile peer;
+    const gr_slot *slot;
+    struct shared_ring r = ring_with(&peer, false);
+    hostile_set(&peer.received, 2);
+    hostile_publish(&peer, 0, 1, 2);
+    hostile_publish(&peer, 1, 2, 2);
+    assert_ok(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON));
+    CU(StreamSynchronize(fx.stream));
+    assert_ok(gr_ring_give_back(r.ring, &slot, 1));
+    close(peer.socket);
+    peer.socket = -1;
+    sleep_ms(400); /* until its end is known, and what was awaited looked at */
+    goes_back(&peer.received, 2, 1);
+    assert_ok(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON));
+    assert_ok(gr_ring_give_back(r.ring, &slot, 1));
+    must_end(fx.stream, &peer.received, 2);
+    hostile_end(&peer);
+    shared_ring_end(&r);
+}
+END_TEST
+
+/* A peer that is slow, and signals at last, is none that goes back. */
+START_VULKAN_TEST(a_peer_that_is_slow_is_sound)
+{
+    struct hostile peer;
+    struct shared_ring r = ring_with(&peer, false);
+    hostile_publish(&peer, 0, 1, 1);
+    ck_assert_int_eq(read_until_over(r.ring, 2500), GR_ERR_TIMEOUT);
+    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));
+    hostile_set(&peer.received, 1);
+    ck_assert(stream_ends_within(fx.stream, ENOUGH_MS));
+    hostile_end(&peer);
+    shared_ring_end(&r);
+}
+END_TEST
+
+void add_hostile_semaphore_cases(Suite *suite)
+{
+    add_tests(add_vulkan_case(suite, "semaphores that go back"), our_own_signals_stay,
+              a_value_that_goes_back_is_a_peer_that_is_gone, a_value_that_goes_back_after_the_end,
+              a_peer_that_is_slow_is_sound);
+}
