@@ -124,6 +124,11 @@ static gr_status begin_use(gr_resource *const resources[], size_t n)
     return GR_OK;
 }
 
+static bool waits_in_thread(const gr_resource *resource)
+{
+    return gl_shared_of(resource)->timeline->waits == GL_WAITS_HOST;
+}
+
 static gr_status export_memory(const gr_resource *resource, struct gr_memory_export *memory)
 {
     const struct gl_shared *r = gl_shared_of(resource);
@@ -195,6 +200,7 @@ static const struct gr_external_kind shared_kind = {
     .collect = collect,
     .end_use = end_use,
     .begin_use = begin_use,
+    .waits_in_thread = waits_in_thread,
     .export_memory = export_memory,
     .export_semaphore = export_semaphore,
     .create_semaphore = create_semaphore,

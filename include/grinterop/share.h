@@ -105,8 +105,11 @@ GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, siz
  * no wait lasts for ever, but the frame that the peer was at may be incomplete. A peer that sets
  * its semaphore back to a smaller value is treated as one that is dead, some seconds later.
  *
- * A peer that lives and does nothing holds up who waits for its frame, as an endless kernel would.
- * gr_ring_free() waits for it for 2 seconds at the most.
+ * A peer that lives and does nothing holds up the streams and the graphics API that wait for its
+ * frame, as an endless kernel would; no call of a ring waits longer than its caller says. Where
+ * OpenGL has no semaphores (llvmpipe), an acquire itself waits for the frame, and is
+ * GR_ERR_NOT_READY or GR_ERR_TIMEOUT without it. gr_ring_free() waits for the peer for 2 seconds at
+ * the most, and ends what still waits for it.
  *
  * Owner    the ring stays the caller's; the socket is the ring's from now on, which closes it at
  *          the end, unless the call fails

@@ -44,6 +44,9 @@ struct gr_external_kind {
     gr_status (*end_use)(gr_resource *const resources[], size_t n);
     gr_status (*begin_use)(gr_resource *const resources[], size_t n);
 
+    /* Whether begin_use() waits in the thread; NULL: no. */
+    bool (*waits_in_thread)(const gr_resource *resource);
+
     /*
      * For another process: the memory's handle, with its description, and that of a semaphore of
      * such a resource. The descriptors are the caller's. NULL where that cannot be.

@@ -22,7 +22,13 @@
 
 /* ---- Waiting for slots ----------------------------------------------------------------------- */
 
-static struct timespec deadline_of(const gr_ring *ring, unsigned timeout_ms)
+/* How long a call waits, by the ring's clock. */
+struct patience {
+    unsigned timeout_ms;
+    struct timespec until;
+};
+
+static struct patience patience_of(const gr_ring *ring, unsigned timeout_ms)
 {
     struct timespec at;
     clock_gettime(ring->clock, &at);
@@ -32,7 +38,17 @@ static struct timespec deadline_of(const gr_ring *ring, unsigned timeout_ms)
         at.tv_sec++;
         at.tv_nsec -= 1000000000;
     }
-    return at;
+    return (struct patience){timeout_ms, at};
+}
+
+static bool is_over(const gr_ring *ring, const struct patience *patience)
+{
+    struct timespec now;
+    if (patience->timeout_ms == GR_WAIT_FOREVER)
+        return false;
+    clock_gettime(ring->clock, &now);
+    return now.tv_sec > patience->until.tv_sec ||
+           (now.tv_sec == patience->until.tv_sec && now.tv_nsec >= patience->until.tv_nsec);
 }
 
 static gr_status fail_none_ready(const gr_ring *ring, const struct gr_ring_side *side, size_t n,
@@ -160,31 +176,30 @@ static enum claim look_once_more(gr_ring *ring, struct gr_ring_side *side, size_
 
 /* Until there is something else than none ready, or the time is over. */
 static enum claim look_until_deadline(gr_ring *ring, struct gr_ring_side *side, size_t n,
-                                      unsigned timeout_ms, const char *call)
+                                      const struct patience *patience, const char *call)
 {
-    struct timespec deadline = deadline_of(ring, timeout_ms);
     enum claim found = look_once_more(ring, side, n, call);
-    if (found != CLAIM_NONE_READY || timeout_ms == 0)
+    if (found != CLAIM_NONE_READY || patience->timeout_ms == 0)
         return found;
     int waited = 0;
     while (found == CLAIM_NONE_READY && waited == 0) {
-        waited = timeout_ms == GR_WAIT_FOREVER
+        waited = patience->timeout_ms == GR_WAIT_FOREVER
                      ? pthread_cond_wait(&ring->changed, &ring->lock)
-                     : pthread_cond_timedwait(&ring->changed, &ring->lock, &deadline);
+                     : pthread_cond_timedwait(&ring->changed, &ring->lock, &patience->until);
         found = look_once_more(ring, side, n, call);
     }
     return found;
 }
 
 /* Claims n slots for the side. The lock is held. */
-static gr_status claim(gr_ring *ring, struct gr_ring_side *side, size_t n, unsigned timeout_ms,
-                       const char *call)
+static gr_status claim(gr_ring *ring, struct gr_ring_side *side, size_t n,
+                       const struct patience *patience, const char *call)
 {
-    switch (look_until_deadline(ring, side, n, timeout_ms, call)) {
+    switch (look_until_deadline(ring, side, n, patience, call)) {
     case CLAIM_MADE:
         return GR_OK;
     case CLAIM_NONE_READY:
-        return fail_none_ready(ring, side, n, timeout_ms, call);
+        return fail_none_ready(ring, side, n, patience->timeout_ms, call);
     case CLAIM_STOPPED:
         return fail_stopped(ring, side, call);
     default:
@@ -244,11 +259,11 @@ static void give_out(gr_ring *ring, const struct gr_ring_side *side, size_t n, g
     }
 }
 
-static gr_status claim_for(gr_ring *ring, struct gr_ring_side *side, size_t n, unsigned timeout_ms,
-                           const char *call)
+static gr_status claim_for(gr_ring *ring, struct gr_ring_side *side, size_t n,
+                           const struct patience *patience, const char *call)
 {
     pthread_mutex_lock(&ring->lock);
-    gr_status status = claim(ring, side, n, timeout_ms, call);
+    gr_status status = claim(ring, side, n, patience, call);
     for (size_t i = 0; status == GR_OK && i < n; i++)
         side->resources[i] = ring->slots[side->numbers[i]].resource;
     if (status != GR_OK)
@@ -257,11 +272,54 @@ static gr_status claim_for(gr_ring *ring, struct gr_ring_side *side, size_t n, u
     return status;
 }
 
+static bool is_stopped(gr_ring *ring)
+{
+    pthread_mutex_lock(&ring->lock);
+    bool stopped = ring->state->stopped;
+    pthread_mutex_unlock(&ring->lock);
+    return stopped;
+}
+
+static gr_status fail_not_come(size_t n, const struct patience *patience, const char *call)
+{
+    return gr_fail(patience->timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
+                   "The other process has handed on %zu slot%s, but has not ended its work with %s "
+                   "yet. This OpenGL has no semaphores, so that the acquire has to wait for that. "
+                   "Does the other process go on?",
+                   n, gr_s(n), n == 1 ? "it" : "them");
+}
+
+/*
+ * Where this thread has to wait for the other process's work with the slots, it does so no longer
+ * than the caller says: nothing else here could end the wait.
+ */
+static gr_status await_peers_work(gr_ring *ring, const struct gr_ring_side *side, size_t n,
+                                  const struct patience *patience, const char *call)
+{
+    const struct timespec pause = {.tv_nsec = 200000};
+    for (;;) {
+        bool come;
+        gr_status status = gr_ring_has_come(ring, side, n, &come, call);
+        if (status != GR_OK || come)
+            return status;
+        if (is_stopped(ring))
+            return gr_fail(GR_ERR_STOPPED, call,
+                           "The ring has been stopped, and the other process has not ended its "
+                           "work with what it handed on.");
+        if (is_over(ring, patience))
+            return fail_not_come(n, patience, call);
+        nanosleep(&pause, NULL);
+    }
+}
+
 static gr_status begin_use(gr_ring *ring, struct gr_ring_side *side, CUstream stream,
-                           const gr_slot *slots[], size_t n, const char *call)
+                           const gr_slot *slots[], size_t n, const struct patience *patience,
+                           const char *call)
 {
     gr_submit *submit = NULL;
-    gr_status status = gr_ring_begin_use(ring, side, n, stream, &submit, call);
+    gr_status status = await_peers_work(ring, side, n, patience, call);
+    if (status == GR_OK)
+        status = gr_ring_begin_use(ring, side, n, stream, &submit, call);
     pthread_mutex_lock(&ring->lock);
     conclude(ring, side, n, status == GR_OK);
     if (status == GR_OK)
@@ -279,9 +337,10 @@ static gr_status acquire(gr_ring *ring, struct gr_ring_side *side, CUstream stre
     gr_status status = slots ? check_stream(side, stream, call)
                              : gr_fail(GR_ERR_INVALID_VALUE, call,
                                        "`slots` is NULL: pass an array of n for what is acquired.");
+    const struct patience patience = patience_of(ring, timeout_ms);
     if (status == GR_OK)
-        status = claim_for(ring, side, n, timeout_ms, call);
-    return status == GR_OK ? begin_use(ring, side, stream, slots, n, call) : status;
+        status = claim_for(ring, side, n, &patience, call);
+    return status == GR_OK ? begin_use(ring, side, stream, slots, n, &patience, call) : status;
 }
 
 gr_status gr_ring_acquire_write(gr_ring *ring, CUstream stream, const gr_slot *slots[], size_t n,

@@ -158,6 +158,14 @@ gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *sid
                 : GR_OK;
 }
 
+gr_status gr_link_has_come(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                           bool *come, const char *call)
+{
+    *come = !link;
+    return link ? gr_peer_semaphores_have_come(&link->semaphores, &link->view, side, n, come, call)
+                : GR_OK;
+}
+
 gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                           const char *call)
 {

@@ -91,6 +91,13 @@ void gr_link_stop(struct gr_link *link);
 
 /* ---- Without its lock: before a side's use begins, and after it has ended -------------------- */
 
+/*
+ * For a side that waits in this thread, and in no stream: whether the peer's work with the n slots
+ * has ended.
+ */
+gr_status gr_link_has_come(struct gr_link *link, const struct gr_ring_side *side, size_t n,
+                           bool *come, const char *call);
+
 gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                             const char *call);
 gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,

@@ -79,6 +79,7 @@ static void end_streams(struct gr_peer_semaphores *semaphores)
     bool pushed, any = semaphores->out || semaphores->in || semaphores->awaited;
     if (!any || gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
         return;
+    gr_peer_probe_end(&semaphores->arriving);
     gr_peer_probe_end(&semaphores->coming);
     gr_peer_probe_end(&semaphores->again);
     if (semaphores->out)
@@ -228,6 +229,31 @@ static uint64_t last_in(const struct gr_page_view *view, const struct gr_ring_si
         if (view->seen[side->numbers[i]].in > last)
             last = view->seen[side->numbers[i]].in;
     return last;
+}
+
+gr_status gr_peer_semaphores_have_come(struct gr_peer_semaphores *semaphores,
+                                       const struct gr_page_view *view,
+                                       const struct gr_ring_side *side, size_t n, bool *come,
+                                       const char *call)
+{
+    struct gr_peer_probe *arriving = &semaphores->arriving;
+    uint64_t last = last_in(view, side, n);
+    bool pushed;
+    *come = last == 0;
+    if (*come)
+        return GR_OK;
+    note_awaited(semaphores, last);
+    gr_status status = gr_context_enter(semaphores->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    if (arriving->value != last) {
+        status = gr_peer_probe_ask(arriving, semaphores->theirs, last);
+        if (status == GR_OK)
+            passes_within(arriving->after, A_MOMENT); /* what is there is seen at once */
+    }
+    *come = gr_peer_probe_look(arriving) == GR_PEER_HAS;
+    gr_context_leave(pushed);
+    return status;
 }
 
 gr_status gr_peer_semaphores_begin_use(struct gr_peer_semaphores *semaphores,

@@ -20,6 +20,8 @@ struct gr_peer_semaphores {
      */
     CUstream out, in;
 
+    struct gr_peer_probe arriving; /* for the thread that waits for the peer itself */
+
     pthread_mutex_t lock; /* for what follows */
     uint64_t awaited;     /* the largest value of `theirs` that anything here waits for */
     uint64_t served; /* up to which this process has signalled `theirs` in the dead peer's stead */
@@ -46,6 +48,15 @@ gr_status gr_peer_semaphores_begin_use(struct gr_peer_semaphores *semaphores,
 gr_status gr_peer_semaphores_end_use(struct gr_peer_semaphores *semaphores,
                                      const struct gr_page_view *view,
                                      const struct gr_ring_side *side, size_t n, const char *call);
+
+/*
+ * For a side that waits in this thread, and in no stream: whether the peer's work with the n slots
+ * has ended. The answer is there at once.
+ */
+gr_status gr_peer_semaphores_have_come(struct gr_peer_semaphores *semaphores,
+                                       const struct gr_page_view *view,
+                                       const struct gr_ring_side *side, size_t n, bool *come,
+                                       const char *call);
 
 /* The peer is gone: what is waited for is signalled here, so that no stream waits for ever. */
 void gr_peer_semaphores_serve(struct gr_peer_semaphores *semaphores);

@@ -119,6 +119,19 @@ static void let_ring_map(gr_resource *const resources[], size_t n, bool now)
         resources[i]->ring_maps = now;
 }
 
+static bool waits_in_thread(const gr_resource *resource)
+{
+    const struct gr_external_kind *kind = kind_with_hooks(resource);
+    return kind && kind->waits_in_thread && kind->waits_in_thread(resource);
+}
+
+gr_status gr_ring_has_come(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool *come,
+                           const char *call)
+{
+    *come = side->is_cuda || !ring->link || !waits_in_thread(side->resources[0]);
+    return *come ? GR_OK : gr_link_has_come(ring->link, side, n, come, call);
+}
+
 gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
                             CUstream stream, gr_submit **submit, const char *call)
 {

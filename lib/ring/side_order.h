@@ -8,6 +8,13 @@
 enum gr_hand_over { GR_PUBLISHED, GR_WRITE_CANCELLED, GR_GIVEN_BACK, GR_READ_CANCELLED };
 
 /*
+ * Whether the side's n resources can be used without a wait of this thread for another process,
+ * where no stream and no graphics API waits for it. The answer is there at once.
+ */
+gr_status gr_ring_has_come(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool *come,
+                           const char *call);
+
+/*
  * The side begins to use its n resources: CUDA maps them, into its buffers, graphics waits for what
  * was released; *submit is what Vulkan's submit has to do, and NULL where there is none.
  */

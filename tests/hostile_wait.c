@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Peers that live and do nothing, or too much: how long a call waits is its own process's to say.
+ *
+ * The program's own nanosleep() stands before the C library's.
+ */
+#define _GNU_SOURCE
+#include "hostile.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Longer than any call here may take on a busy machine, and shorter than one that hangs. */
+#define ENOUGH_MS 10000
+
+/* How much longer each pause of this thread is, as where others use the processor, too. */
+static _Thread_local long late_ns;
+
+int nanosleep(const struct timespec *time, struct timespec *left)
+{
+    __typeof__(nanosleep) *next;
+    void *symbol = dlsym(RTLD_NEXT, "nanosleep");
+    memcpy(&next, &symbol, sizeof(next));
+    struct timespec longer = *time;
+    longer.tv_nsec += late_ns;
+    return next(&longer, left);
+}
+
+/* ---- Bytes without end ----------------------------------------------------------------------- */
+
+struct flood {
+    const struct hostile *peer;
+    atomic_bool ends;
+};
+
+/* With every other byte, the page says that somebody waits. */
+static void *send_bytes(void *user)
+{
+    struct flood *flood = user;
+    while (!atomic_load(&flood->ends)) {
+        atomic_store(&flood->peer->page->waiting[0], 1);
+        atomic_store(&flood->peer->page->waiting[1], 1);
+        hostile_wake(flood->peer);
+    }
+    return NULL;
+}
+
+/* Reads and writes what cannot be there: no field of a message, and no byte, makes it longer. */
+START_VULKAN_TEST(a_timeout_is_the_callers)
+{
+    static const unsigned timeouts[] = {0, 1, 50, 200};
+    bool here_writes = _i == 0;
+    int socket;
+    pthread_t thread;
+    const gr_slot *slots[HOSTILE_SLOTS], *more;
+    struct hostile peer = hostile_pair(&socket);
+    struct shared_ring r =
+        shared_ring_sent(socket, HOSTILE_SLOTS, here_writes ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS,
+                         GR_RING_LOSSLESS, here_writes ? GR_RING_PRODUCER : GR_RING_CONSUMER);
+    hostile_take(&peer);
+    struct flood flood = {.peer = &peer};
+    ck_assert_int_eq(pthread_create(&thread, NULL, send_bytes, &flood), 0);
+    if (here_writes)
+        assert_ok(gr_ring_acquire_write(r.ring, fx.stream, slots, HOSTILE_SLOTS, SOON));
+    for (size_t i = 0; i < sizeof(timeouts) / sizeof(*timeouts); i++) {
+        int64_t begin = clock_ms();
+        gr_status status = (here_writes ? gr_ring_acquire_write : gr_ring_acquire_read)(
+            r.ring, fx.stream, &more, 1, timeouts[i]);
+        ck_assert_int_eq(status, timeouts[i] ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY);
+        ck_assert_int_ge(clock_ms() - begin, timeouts[i]);
+        ck_assert_int_lt(clock_ms() - begin, ENOUGH_MS);
+    }
+    gr_clear_error();
+    if (here_writes)
+        assert_ok(gr_ring_cancel_write(r.ring, slots, HOSTILE_SLOTS));
+    atomic_store(&flood.ends, true);
+    pthread_join(thread, NULL);
+    hostile_end(&peer);
+    shared_ring_end(&r);
+}
+END_TEST
+
+/* ---- OpenGL, which waits in this thread ------------------------------------------------------ */
+
+/* A ring of OpenGL's, whose side here is the one that waits; NULL: not by this OpenGL. */
+static gr_ring *opengls_ring(struct hostile *peer, gr_ring_role role)
+{
+    gr_resource *resources[HOSTILE_SLOTS];
+    int socket;
+    for (int i = 0; i < HOSTILE_SLOTS; i++) {
+        resources[i] = gr_gl_buffer_create(
+            SLOT_SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED));
+        if (!resources[i])
+            return NULL;
+    }
+    gr_side producer = role == GR_RING_CONSUMER ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS;
+    gr_ring *ring =
+        gr_ring_create(resources, HOSTILE_SLOTS, &GR_INIT(gr_ring_options, .producer = producer));
+    assert_made(ring);
+    for (int i = 0; i < HOSTILE_SLOTS; i++)
+        gr_resource_free(resources[i]);
+    *peer = hostile_pair(&socket);
+    assert_ok(gr_ring_send(socket, ring, role, NULL, 0, SOON));
+    hostile_take(peer);
+    return ring;
+}
+
+/* OpenGL writes a frame, so that the peer can have the slot and give it back. */
+static void opengl_writes(gr_ring *ring)
+{
+    const gr_slot *slot;
+    assert_ok(gr_ring_acquire_write(ring, GR_STREAM_NONE, &slot, 1, SOON));
+    assert_ok(gr_ring_publish(ring, &slot, 1));
+}
+
+/* The peer hands on a slot whose work it has not ended: value 1 is missing. */
+static void hand_on(struct hostile *peer, gr_ring *ring, gr_ring_role role)
+{
+    if (role == GR_RING_CONSUMER) {
+        hostile_publish(peer, 0, 1, 1);
+        return;
+    }
+    for (int i = 0; i < HOSTILE_SLOTS; i++)
+        opengl_writes(ring);
+    hostile_give_back(peer, 0, 1, 1);
+}
+
+static gr_status acquire(gr_ring *ring, gr_ring_role role, const gr_slot **slot, unsigned ms)
+{
+    return (role == GR_RING_CONSUMER ? gr_ring_acquire_read
+                                     : gr_ring_acquire_write)(ring, GR_STREAM_NONE, slot, 1, ms);
+}
+
+static void give_up(gr_ring *ring, gr_ring_role role, const gr_slot *slot)
+{
+    assert_ok((role == GR_RING_CONSUMER ? gr_ring_give_back : gr_ring_publish)(ring, &slot, 1));
+}
+
+static const gr_ring_role roles[] = {GR_RING_CONSUMER, GR_RING_PRODUCER};
+
+/*
+ * Catches: the acquire waited for the peer's signal for as long as the peer lived, in the one
+ * thread that could have freed the ring.
+ */
+START_TEST(opengl_waits_no_longer_than_it_says)
+{
+    need_memory_semaphores();
+    struct hostile peer;
+    const gr_slot *slot;
+    gr_ring *ring = opengls_ring(&peer, roles[_i]);
+    if (!ring)
+        skip("%s", error_text());
+    hand_on(&peer, ring, roles[_i]);
+    for (int again = 0; again < 3; again++) {
+        ck_assert_int_eq(acquire(ring, roles[_i], &slot, 0), GR_ERR_NOT_READY);
+        assert_error(GR_ERR_NOT_READY, 0, "has not ended its work");
+        ck_assert_int_eq(acquire(ring, roles[_i], &slot, 50), GR_ERR_TIMEOUT);
+        assert_error(GR_ERR_TIMEOUT, 0, "has not ended its work");
+    }
+    hostile_set(&peer.received, 1);
+    assert_ok(acquire(ring, roles[_i], &slot, SOON));
+    give_up(ring, roles[_i], slot);
+    hostile_end(&peer);
+    gr_ring_free(ring);
+}
+END_TEST
+
+struct wait {
+    gr_ring *ring;
+    struct hostile *peer;
+    int what;
+};
+
+/* Stops the ring, or ends the peer, while OpenGL's thread waits. */
+static void *end_it(void *user)
+{
+    struct wait *wait = user;
+    sleep_ms(100);
+    if (wait->what == 0) {
+        gr_ring_stop(wait->ring);
+    } else {
+        close(wait->peer->socket);
+        wait->peer->socket = -1;
+    }
+    return NULL;
+}
+
+START_TEST(a_stop_or_an_end_ends_opengls_wait)
+{
+    need_memory_semaphores();
+    struct hostile peer;
+    pthread_t thread;
+    const gr_slot *slot;
+    gr_ring *ring = opengls_ring(&peer, GR_RING_CONSUMER);
+    if (!ring)
+        skip("%s", error_text());
+    hand_on(&peer, ring, GR_RING_CONSUMER);
+    struct wait wait = {.ring = ring, .peer = &peer, .what = _i};
+    ck_assert_int_eq(pthread_create(&thread, NULL, end_it, &wait), 0);
+    gr_status status = gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, GR_WAIT_FOREVER);
+    ck_assert_int_eq(status, _i == 0 ? GR_ERR_STOPPED : GR_OK);
+    pthread_join(thread, NULL);
+    if (status == GR_OK)
+        assert_ok(gr_ring_give_back(ring, &slot, 1));
+    gr_clear_error();
+    hostile_end(&peer);
+    gr_ring_free(ring);
+}
+END_TEST
+
+/* ---- The end of a ring ----------------------------------------------------------------------- */
+
+/*
+ * The peer lives, and a stream waits for it. Each pause is as long as on a machine with other work.
+ * Catches: the time was a number of looks, so that 2 seconds became 5.
+ */
+START_VULKAN_TEST(a_free_takes_its_time_by_the_clock)
+{
+    const gr_slot *slot;
+    int socket;
+    struct hostile peer = hostile_pair(&socket);
+    struct shared_ring r = shared_ring_sent(socket, HOSTILE_SLOTS, GR_SIDE_GRAPHICS,
+                                            GR_RING_LOSSLESS, GR_RING_CONSUMER);
+    hostile_take(&peer);
+    hostile_publish(&peer, 0, 1, 1);
+    assert_ok(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON));
+    assert_ok(gr_ring_give_back(r.ring, &slot, 1));
+    late_ns = 20000000;
+    int64_t begin = clock_ms();
+    gr_ring_free(r.ring);
+    int64_t took = clock_ms() - begin;
+    late_ns = 0;
+    r.ring = NULL;
+    ck_assert_int_ge(took, 1900);
+    ck_assert_int_lt(took, ENOUGH_MS);
+    ck_assert_msg(stream_ends_within(fx.stream, ENOUGH_MS), "the stream still waits");
+    hostile_end(&peer);
+    shared_ring_end(&r);
+}
+END_TEST
+
+void add_hostile_wait_cases(Suite *suite)
+{
+    TCase *waits = add_vulkan_case(suite, "peers that live");
+    tcase_add_unchecked_fixture(waits, warm_up_sharing, NULL);
+    tcase_add_checked_fixture(waits, NULL, collect_sharing);
+    add_loop_tests(waits, 2, a_timeout_is_the_callers, opengl_waits_no_longer_than_it_says,
+                   a_stop_or_an_end_ends_opengls_wait);
+    add_tests(waits, a_free_takes_its_time_by_the_clock);
+}
