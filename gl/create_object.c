@@ -187,13 +187,15 @@ static gr_resource *create_best(const struct wish *wish, unsigned allowed)
     } order[] = {{GR_TRANSPORT_SHARED, "shared"},
                  {GR_TRANSPORT_INTEROP, "interop"},
                  {GR_TRANSPORT_COPY, "copy"}};
-    struct gr_error_record before, error, first;
+    struct gr_error_record before, error = {0}, first;
     const char *best = NULL;
     gr_error_save(&before);
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
         if (!(allowed & order[i].transport))
             continue;
+        gr_attempt_begin();
         gr_resource *resource = create_by(wish, order[i].transport);
+        gr_attempt_end();
         if (resource) {
             if (best)
                 say_why(resource, best, &first);
@@ -210,6 +212,7 @@ static gr_resource *create_best(const struct wish *wish, unsigned allowed)
         gr_log(GR_LOG_INFO, "%s: not by the transport %s: %s", wish->call, order[i].name,
                error.message);
     }
+    gr_error_stands(&error);
     return NULL;
 }
 
@@ -227,6 +230,12 @@ static gr_resource *create(struct wish *wish, const gr_gl_options *options)
 gr_resource *gr_gl_buffer_create(size_t size, unsigned flags, const gr_gl_options *options)
 {
     struct wish wish = {.size = size, .flags = flags, .call = __func__};
+    if (flags & ~(unsigned)IMAGE_FLAGS && size && !(size & ~(size_t)BUFFER_FLAGS)) {
+        gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                "The size is %zu and `flags` are 0x%x: are the two swapped? The size comes first.",
+                size, flags);
+        return NULL;
+    }
     if (gr_flags_check(flags, BUFFER_FLAGS, __func__) != GR_OK)
         return NULL;
     if (size == 0 || size > (size_t)PTRDIFF_MAX / 2) {

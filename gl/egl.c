@@ -299,7 +299,10 @@ static gr_status open_context(gr_egl *egl, const gr_egl_options *o, const char *
             candidates[tried] = candidates[--count];
             continue;
         }
-        if (try_candidate(egl, o, &candidates[tried]) == GR_OK) {
+        gr_attempt_begin();
+        gr_status status = try_candidate(egl, o, &candidates[tried]);
+        gr_attempt_end();
+        if (status == GR_OK) {
             gr_error_restore(&earlier); /* of a better candidate that did not work */
             return GR_OK;
         }

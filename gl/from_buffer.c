@@ -11,19 +11,39 @@
 #include "lib/error.h"
 #include "lib/flags.h"
 #include "lib/stream.h"
+#include "lib/resource/map.h"
 #include "gl/interop/register.h"
 #include "gl/buffer_storage.h"
 
 #define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
 
+/* What glBindBuffer takes before the name. */
+static bool is_target(unsigned int name)
+{
+    switch (name) {
+    case GL_ARRAY_BUFFER:
+    case GL_ELEMENT_ARRAY_BUFFER:
+    case GL_PIXEL_PACK_BUFFER:
+    case GL_PIXEL_UNPACK_BUFFER:
+    case GL_UNIFORM_BUFFER:
+    case GL_SHADER_STORAGE_BUFFER:
+    case GL_TEXTURE_BUFFER:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static gr_status check_buffer(unsigned int name, bool direct, size_t *size, const char *call)
 {
     if (!glIsBuffer(name))
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "There is no OpenGL buffer %u in the current context: it was deleted, belongs to "
-            "another context, or was only named by glGenBuffers and never bound.",
-            name);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "There is no OpenGL buffer %u in the current context: %s.", name,
+                       is_target(name)
+                           ? "that is a target's value, such as GL_ARRAY_BUFFER; pass the name "
+                             "that glGenBuffers gave"
+                           : "it was deleted, belongs to another context, or was only named by "
+                             "glGenBuffers and never bound");
     *size = gl_buffer_storage(name, direct);
     if (*size == 0)
         return gr_fail(
@@ -69,7 +89,9 @@ gr_buffer *gr_map_gl_buffer(unsigned int name, unsigned flags, CUstream stream)
     if (gr_stream_check(stream, false, __func__) != GR_OK)
         return NULL;
     gr_resource *resource = make_resource(name, flags, __func__);
-    gr_buffer *buffer = resource ? gr_map(resource, stream) : NULL;
+    gr_buffer *buffer = NULL;
+    if (resource)
+        gr_map_for(&resource, 1, stream, &buffer, __func__);
     /* From here on the buffer alone holds the registration; without one it ends at once. */
     gr_resource_free(resource);
     return buffer;

@@ -14,11 +14,26 @@
 
 #define IMAGE_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
 
-static gr_status check_target(unsigned int target, const char *call)
+/* The order is name, target, flags. */
+static gr_status refuse_swapped(unsigned int value, const char *given, const char *meant,
+                                const char *call)
+{
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The %s is 0x%04X, which is the target %s: are %s and target swapped? The order "
+                   "is name, target, flags.",
+                   given, value, gl_target_of(value)->name, meant);
+}
+
+static gr_status check_target(unsigned int name, unsigned int target, unsigned flags,
+                              const char *call)
 {
     const struct gl_target *t = gl_target_of(target);
     if (t && !t->instead)
         return GR_OK;
+    if (!t && gl_target_of(name))
+        return refuse_swapped(name, "OpenGL image's name", "name", call);
+    if (!t && gl_target_of(flags))
+        return refuse_swapped(flags, "value of `flags`", "flags", call);
     if (t)
         return gr_fail(GR_ERR_UNSUPPORTED, call, "CUDA does not take %s. Use %s.", t->name,
                        t->instead);
@@ -126,7 +141,8 @@ struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsi
         gr_fail(GR_ERR_INVALID_VALUE, call, "The OpenGL image's name is 0, which is no image.");
         return NULL;
     }
-    if (gr_flags_check(flags, IMAGE_FLAGS, call) != GR_OK || check_target(target, call) != GR_OK)
+    if (check_target(name, target, flags, call) != GR_OK ||
+        gr_flags_check(flags, IMAGE_FLAGS, call) != GR_OK)
         return NULL;
     struct gl_resource *r = gl_resource_begin("image", name, call);
     if (!r)

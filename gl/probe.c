@@ -169,7 +169,9 @@ static gr_status ask(const struct probe *probe, struct answer *answer, const cha
         answer->info.transport = probe->transport;
         answer->info.usable = false;
         answer->info.reason = answer->reason;
+        gr_attempt_begin();
         probe->ask(answer);
+        gr_attempt_end();
         gr_context_leave(pushed);
     }
     gr_context_drop(&context);

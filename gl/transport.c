@@ -188,8 +188,10 @@ static bool may_go_on(struct choice *choice, const struct gr_error_record *befor
     struct gr_error_record error;
     gr_error_save(&error);
     if (error.status != GR_ERR_UNSUPPORTED && error.status != GR_ERR_CUDA &&
-        error.status != GR_ERR_NO_MEMORY)
+        error.status != GR_ERR_NO_MEMORY) {
+        gr_error_stands(&error);
         return false;
+    }
     keep_reason(choice, error.message);
     gr_error_restore(before);
     return true;
@@ -221,7 +223,11 @@ static gr_resource *try_copying(struct gl_resource *r, struct choice *choice, si
     gr_error_save(&before);
     if (!is_peer)
         say_why(r, choice, gl_copy.name);
+    if (!last)
+        gr_attempt_begin();
     gr_resource *made = (is_peer ? gl_peer_make : gl_copy_make)(r, flags, choice->call);
+    if (!last)
+        gr_attempt_end();
     *ended = made || last || !may_go_on(choice, &before);
     if (!made && *ended)
         free(r);

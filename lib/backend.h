@@ -79,7 +79,8 @@ struct gr_backend {
      * current. Both record the error. NULL for a backend without images.
      */
     gr_status (*array)(const gr_resource *resource, unsigned level, unsigned layer, CUarray *array);
-    gr_status (*mipmapped_array)(const gr_resource *resource, CUmipmappedArray *array);
+    gr_status (*mipmapped_array)(const gr_resource *resource, CUmipmappedArray *array,
+                                 const char *call);
 
     /* Ends the registration. It is over even after an error. */
     gr_status (*unregister)(gr_resource *resource);

@@ -113,13 +113,14 @@ gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const
         asked = "cuCtxPushCurrent";
         result = cu->CtxPushCurrent(context->handle);
     }
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, asked,
-                            "%s could not make the resource's CUDA context current. Has it been "
-                            "destroyed? It must outlive the resource.",
-                            call);
-    *pushed = true;
-    return GR_OK;
+    *pushed = result == CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    return gr_fail_cuda(result, asked, "%s could not make the resource's CUDA context current%s",
+                        call,
+                        result == CUDA_ERROR_CONTEXT_IS_DESTROYED
+                            ? ": it has been destroyed."
+                            : ". Has it been destroyed? It has to outlive the resource.");
 }
 
 void gr_context_leave(bool pushed)

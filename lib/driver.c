@@ -172,41 +172,32 @@ static gr_status load_software(void)
 }
 #endif
 
-static gr_status choose(bool allow_software)
+/* The GPU's, or the software driver; why the first was not taken is the error if neither starts. */
+static gr_status load_any(void)
 {
-    struct gr_error_record before;
+    struct gr_error_record before, why;
     gr_error_save(&before);
-    const char *wanted = gr_machine_setting("GR_CUDA_DRIVER");
-    if (wanted && *wanted)
-        return strcmp(wanted, "soft") == 0 ? load_software() : load_file(wanted);
-    gr_status status = load_file(GR_REAL_DRIVER);
-    if (status == GR_OK || !allow_software)
-        return status;
-    struct gr_error_record why;
+    gr_attempt_begin();
+    bool real = load_file(GR_REAL_DRIVER) == GR_OK;
     gr_error_save(&why);
-    if (load_software() != GR_OK) {
-        gr_error_restore(&why);
-        return status;
-    }
+    bool soft = !real && load_software() == GR_OK;
+    gr_attempt_end();
+    if (real)
+        return GR_OK;
+    if (!soft)
+        return gr_error_stands(&why);
     gr_error_restore(&before);
     fprintf(stderr, "grinterop: no CUDA GPU here (%s: %s); using the software CUDA driver.\n",
             GR_REAL_DRIVER, why.code_name[0] ? why.code_name : "not found");
     return GR_OK;
 }
 
-/* CUDA can't be used in the child of a process that began to load its driver. */
-static void note_fork(void)
+static gr_status choose(bool allow_software)
 {
-    bool loading = pthread_mutex_trylock(&load_lock) != 0;
-    if (loading || gr_driver())
-        gr_forked = true;
-    if (!loading)
-        pthread_mutex_unlock(&load_lock);
-}
-
-__attribute__((constructor)) static void watch_fork(void)
-{
-    gr_machine_watch_fork(note_fork);
+    const char *wanted = gr_machine_setting("GR_CUDA_DRIVER");
+    if (wanted && *wanted)
+        return strcmp(wanted, "soft") == 0 ? load_software() : load_file(wanted);
+    return allow_software ? load_any() : load_file(GR_REAL_DRIVER);
 }
 
 gr_status gr_cuda_load(bool allow_software)
@@ -278,7 +269,8 @@ void *gr_driver_export(const char *name)
     return gr_driver() ? gr_loader_symbol(library.handle, name) : NULL;
 }
 
-gr_status gr_fail_cuda(CUresult code, const char *call, const char *format, ...)
+static gr_status fail_list(CUresult code, const char *call, const char *advice, const char *format,
+                           va_list arguments)
 {
     const char *name = NULL;
     const gr_cuda_api *cu = gr_driver();
@@ -286,10 +278,28 @@ gr_status gr_fail_cuda(CUresult code, const char *call, const char *format, ...)
         name = "CUDA_ERROR (no name known)";
     struct gr_error_record shape;
     char sentence[sizeof(shape.message)];
+    vsnprintf(sentence, sizeof(sentence), format, arguments);
+    return gr_fail_code(GR_ERR_CUDA, GR_DOMAIN_CUDA, (int)code, name, call, "%s%s", sentence,
+                        advice);
+}
+
+gr_status gr_fail_cuda(CUresult code, const char *call, const char *format, ...)
+{
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof(sentence), format, arguments);
+    gr_status status = fail_list(code, call, gr_cuda_advice(code), format, arguments);
     va_end(arguments);
-    return gr_fail_code(GR_ERR_CUDA, GR_DOMAIN_CUDA, (int)code, name, call, "%s%s", sentence,
-                        gr_cuda_advice(code));
+    return status;
+}
+
+gr_status gr_fail_work(CUresult code, const char *call, const char *format, ...)
+{
+    va_list arguments;
+    const char *advice = gr_cuda_advice(code);
+    if (!*advice)
+        advice = " An error of earlier work on the stream is reported here too.";
+    va_start(arguments, format);
+    gr_status status = fail_list(code, call, advice, format, arguments);
+    va_end(arguments);
+    return status;
 }

@@ -36,4 +36,7 @@ void *gr_driver_export(const char *name);
 /* As gr_fail(), for what the driver refused: GR_ERR_CUDA, with the driver's name for the code. */
 gr_status gr_fail_cuda(CUresult code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 
+/* Of a call that also reports errors of earlier work, which is said unless the code says it. */
+gr_status gr_fail_work(CUresult code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
+
 #endif

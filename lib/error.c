@@ -12,6 +12,7 @@
 /* In the thread, not on the heap: an error can be that there is no heap left. */
 static _Thread_local struct gr_error_record last;
 static _Thread_local gr_error shown;
+static _Thread_local unsigned attempts;
 
 static void copy_text(char *to, size_t size, const char *from)
 {
@@ -63,6 +64,17 @@ static gr_status class_of(gr_status status, gr_error_domain domain, int code)
     return is_device_lost(domain, code) ? GR_ERR_DEVICE_LOST : status;
 }
 
+/* Who polls is told at each look, which is no mistake; nor is an attempt. */
+static void log_last(void)
+{
+    const struct gr_error_record *e = &last;
+    gr_log_level level = attempts || e->status == GR_ERR_NOT_READY ? GR_LOG_DEBUG : GR_LOG_ERROR;
+    if (e->code_name[0])
+        gr_log(level, "%s: %s (%s %d)", e->call, e->message, e->code_name, e->code);
+    else
+        gr_log(level, "%s: %s", e->call, e->message);
+}
+
 gr_status gr_fail_list(gr_status status, gr_error_domain domain, int code, const char *code_name,
                        const char *call, const char *format, va_list arguments)
 {
@@ -73,12 +85,7 @@ gr_status gr_fail_list(gr_status status, gr_error_domain domain, int code, const
     copy_text(e->code_name, sizeof(e->code_name), code_name);
     copy_text(e->call, sizeof(e->call), call);
     vsnprintf(e->message, sizeof(e->message), format, arguments);
-    /* Who polls is told at each look, which is no mistake. */
-    gr_log_level level = status == GR_ERR_NOT_READY ? GR_LOG_DEBUG : GR_LOG_ERROR;
-    if (e->code_name[0])
-        gr_log(level, "%s: %s (%s %d)", e->call, e->message, e->code_name, e->code);
-    else
-        gr_log(level, "%s: %s", e->call, e->message);
+    log_last();
     return e->status;
 }
 
@@ -156,6 +163,29 @@ void gr_error_print(FILE *stream, const char *what)
 void gr_clear_error(void)
 {
     memset(&last, 0, sizeof(last));
+}
+
+void gr_attempt_begin(void)
+{
+    attempts++;
+}
+
+void gr_attempt_end(void)
+{
+    attempts--;
+}
+
+gr_status gr_error_stands(const struct gr_error_record *error)
+{
+    gr_error_restore(error);
+    log_last();
+    return last.status;
+}
+
+gr_status gr_error_set_call(const char *call)
+{
+    copy_text(last.call, sizeof(last.call), call);
+    return last.status;
 }
 
 gr_status gr_error_set_class(gr_status status)

@@ -39,8 +39,19 @@ gr_status gr_fail_list(gr_status status, gr_error_domain domain, int code, const
 /* Out of memory is reported without formatting, since that could fail for the same reason. */
 gr_status gr_fail_memory(const char *call) __attribute__((cold));
 
+/*
+ * What fails between these two is no error yet, since there is another way: it is logged as debug.
+ * Where that failed, too, gr_error_stands() makes it the last error again, as a log's error.
+ */
+void gr_attempt_begin(void);
+void gr_attempt_end(void);
+gr_status gr_error_stands(const struct gr_error_record *error);
+
 /* Gives the last error another class, which is returned: what a call came to as a whole. */
 gr_status gr_error_set_class(gr_status status);
+
+/* Names the call of the program's which the last error ended, where what refused did not know. */
+gr_status gr_error_set_call(const char *call);
 
 /*
  * Clean-up that may itself fail stands between these two, so that the cause stays the last error.

@@ -239,14 +239,26 @@ bool gr_live_has(enum gr_live_kind kind, const void *object)
     return has(part, kind, object) || __atomic_load_n(&part->full, __ATOMIC_RELAXED);
 }
 
+/* "...: it is a buffer, which gr_buffer_release() ends", where it is an object of another kind. */
+static void say_kind(const void *object, char *text, size_t size)
+{
+    snprintf(text, size, "it was freed already, or never was one");
+    for (int kind = 0; kind < GR_LIVE_KINDS; kind++)
+        if (kinds[kind].end && gr_live_is_listed((enum gr_live_kind)kind, object)) {
+            snprintf(text, size, "it is a %s, which %s() ends", kinds[kind].name, kinds[kind].end);
+            return;
+        }
+}
+
 static gr_status refuse(enum gr_live_kind kind, const void *object, const char *call)
 {
+    char is[96];
     if (gr_forked)
         return gr_refuse_forked(call);
+    say_kind(object, is, sizeof(is));
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "%s was given %p, which is no %s that lives: it was freed already, or never was "
-                   "one. Nothing was done.",
-                   call, object, kinds[kind].name);
+                   "%s was given %p, which is no %s that lives: %s. Nothing was done.", call,
+                   object, kinds[kind].name, is);
 }
 
 bool gr_live_end(enum gr_live_kind kind, const void *object, const char *call)

@@ -106,6 +106,8 @@ START_COPY_TEST(a_buffer_that_the_application_has_mapped)
     gr_buffer *buffer = must_map(resource);
     cuda_write_pattern(buffer, 2);
     ck_assert_ptr_nonnull(glMapBuffer(GL_ARRAY_BUFFER, GL_READ_WRITE));
+    ck_assert_int_eq(gr_resource_unmap(resource, fx.stream), GR_ERR_STATE);
+    ck_assert_str_eq(gr_last_error()->call, "gr_resource_unmap");
     assert_fails(gr_buffer_release(buffer), GR_ERR_STATE, 0, "glMapBuffer");
     ck_assert(gr_resource_is_mapped(resource));
     ck_assert(glUnmapBuffer(GL_ARRAY_BUFFER));

@@ -261,6 +261,7 @@ static gr_resource *create_elsewhere(const gr_gl_options *options)
     return gr_gl_buffer_create(SIZE, GR_READ_WRITE, options);
 }
 
+/* Catches: each transport that was not taken was logged as an error, though the next one worked. */
 START_TEST(what_is_created_is_copied_only_where_allowed)
 {
     const gr_gl_options uncopied = BY(GR_TRANSPORT_SHARED | GR_TRANSPORT_INTEROP);
@@ -272,6 +273,18 @@ START_TEST(what_is_created_is_copied_only_where_allowed)
     assert_made(resource);
     ck_assert_int_eq(gr_resource_transport(resource), GR_TRANSPORT_COPY);
     assert_described(resource, "transport copy (shared was not taken: ");
+
+    logged[0] = '\0';
+    gr_log_set(GR_LOG_INFO, keep_line, NULL);
+    GR_AUTO(gr_resource) *quiet = create_elsewhere(&by_any);
+    ck_assert_msg(quiet && strstr(logged, "not by the transport") && !strstr(logged, "an error: "),
+                  "logged: %s", logged);
+    logged[0] = '\0';
+    ck_assert_ptr_null(create_elsewhere(&uncopied));
+    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    const char *error = strstr(logged, "an error: ");
+    ck_assert_msg(error && !strstr(error + 1, "an error: "), "not one error: %s", logged);
+
     const gr_gl_options plain = BY(GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY);
     GR_AUTO(gr_resource) *other = create_elsewhere(&plain);
     assert_made(other);

@@ -131,7 +131,7 @@ START_PEER_TEST(a_cuda_context_that_is_gone)
     CU(CtxDestroy(own));
     CU(CtxSetCurrent(fx.context));
     assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED,
-                "Has it been destroyed?");
+                "been destroyed");
     assert_calls(MAP, 0);
     if (_i)
         assert_ok(gr_egl_make_current(NULL));
@@ -157,7 +157,7 @@ START_PEER_TEST(the_other_side_outlives_its_resource)
     CU(CtxDestroy(own));
     CU(CtxSetCurrent(fx.context));
     assert_fails(gr_resource_close(resource, stream), GR_ERR_PARTIAL,
-                 CUDA_ERROR_CONTEXT_IS_DESTROYED, "Has it been destroyed?");
+                 CUDA_ERROR_CONTEXT_IS_DESTROYED, "been destroyed");
     gr_resource_free(resource);
     assert_ok(gr_egl_make_current(NULL));
     assert_ok(gr_buffer_release(buffer));

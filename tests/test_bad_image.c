@@ -92,6 +92,27 @@ START_TEST(values_that_are_no_target)
 }
 END_TEST
 
+/* Each with the sentence that names the mistake, not what follows from it. */
+START_TEST(arguments_in_another_order)
+{
+    struct image image = image_make("RGBA8", "2D_ARRAY", 8, 8, 2);
+    assert_null(gr_from_gl_image(GL_TEXTURE_2D, image.name, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "name is 0x0DE1, which is the target GL_TEXTURE_2D: are name and target swapped?");
+    assert_null(gr_from_gl_image(image.name, GR_SURFACE_LOAD_STORE, GL_TEXTURE_2D_ARRAY),
+                GR_ERR_INVALID_VALUE, 0, "GL_TEXTURE_2D_ARRAY: are flags and target swapped?");
+    assert_null(gr_from_gl_buffer(GL_ARRAY_BUFFER, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "such as GL_ARRAY_BUFFER; pass the name that glGenBuffers gave");
+    assert_null(gr_gl_buffer_create(GR_WRITE_DISCARD, 4096, NULL), GR_ERR_INVALID_VALUE, 0,
+                "The size is 2 and `flags` are 0x1000: are the two swapped?");
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
+    assert_null(gr_buffer_array(buffer, 2, 1), GR_ERR_INVALID_VALUE, 0,
+                "Are the two swapped? The level comes first.");
+    ck_assert_ptr_null(gr_buffer_array(buffer, 9, 1));
+    ck_assert_ptr_null(strstr(gr_last_error()->message, "swapped"));
+}
+END_TEST
+
 /* ---- What CUDA does not take ----------------------------------------------------------------- */
 
 /* Each says what to use instead. */
@@ -419,7 +440,8 @@ static void build(Suite *suite)
 {
     add_tests(add_image_case(suite, "names and targets"), names_that_are_none,
               names_that_were_deleted, a_texture_is_no_renderbuffer,
-              a_target_that_is_not_the_textures, values_that_are_no_target);
+              a_target_that_is_not_the_textures, values_that_are_no_target,
+              arguments_in_another_order);
 
     add_tests(add_image_case(suite, "what CUDA does not take"), targets_that_cuda_refuses,
               formats_that_cuda_refuses);

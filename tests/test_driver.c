@@ -274,6 +274,31 @@ START_TEST(no_gpu)
 }
 END_TEST
 
+static int takes_either(void)
+{
+    child_check(gr_cuda_load(true) == GR_OK);
+    child_check(gr_cuda_is_software());
+    return 0;
+}
+
+/* Catches: the GPU's driver that is not there was logged as an error, though another one came. */
+START_TEST(a_fallback_is_no_error)
+{
+    static const char *const levels[] = {"error", "debug"};
+    set("GR_CUDA_DRIVER", NULL);
+    set("CUDA_VISIBLE_DEVICES", "-1");
+    set("GR_SOFT_DEVICES", NULL);
+    for (int debug = 0; debug < 2; debug++) {
+        char text[4096];
+        set("GR_LOG", levels[debug]);
+        ck_assert_int_eq(child_run("takes_either", text, sizeof(text)), 0);
+        ck_assert_msg(strstr(text, "using the software CUDA driver"), "\"%s\"", text);
+        ck_assert_msg(!strstr(text, "grinterop error"), "\"%s\"", text);
+        ck_assert_msg(!strstr(text, "The CUDA driver libcuda.so.1") == !debug, "\"%s\"", text);
+    }
+}
+END_TEST
+
 START_TEST(empty_name_is_none)
 {
     set("GR_CUDA_DRIVER", "");
@@ -445,6 +470,7 @@ static const struct child children[] = {
     {"takes_software", takes_software},
     {"refuses_without_gpu", refuses_without_gpu},
     {"falls_back_without_gpu", falls_back_without_gpu},
+    {"takes_either", takes_either},
     {"loads_once", loads_once},
     {"speaks", speaks},
     {"speaks_elsewhere", speaks_elsewhere},
@@ -462,7 +488,7 @@ static void build(Suite *suite)
               file_is_empty, file_is_another_library);
 
     add_tests(add_environment_case(suite, "which driver"), driver_without_look_up, software_by_name,
-              no_gpu, empty_name_is_none);
+              no_gpu, a_fallback_is_no_error, empty_name_is_none);
 
     add_tests(add_environment_case(suite, "symbols"), symbols, missing_function, table_is_full,
               first_load_from_threads);

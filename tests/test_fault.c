@@ -335,6 +335,36 @@ START_TEST(codes_with_a_way_out)
 }
 END_TEST
 
+static unsigned times_said(const char *words)
+{
+    unsigned times = 0;
+    for (const char *at = gr_last_error()->message; (at = strstr(at, words)); at++)
+        times++;
+    return times;
+}
+
+/*
+ * Catches: what one code means was said by the code's advice and by the call's sentence, too.
+ */
+START_TEST(a_cause_is_said_once)
+{
+    static const CUresult codes[] = {CUDA_ERROR_UNKNOWN, CUDA_ERROR_ILLEGAL_ADDRESS,
+                                     CUDA_ERROR_CONTEXT_IS_DESTROYED};
+    for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+        let_fail(MAP, codes[i], 0);
+        ck_assert_ptr_null(gr_map(resource, fx.stream));
+        ck_assert_uint_le(times_said("earlier work"), 1);
+        CU(CtxSetCurrent(NULL));
+        let_fail("cuCtxPushCurrent", codes[i], 0);
+        ck_assert_ptr_null(gr_map(resource, fx.stream));
+        CU(CtxSetCurrent(fx.context));
+        ck_assert_uint_eq(times_said("outlive"), 1);
+        assert_cuda_error("cuCtxPushCurrent", codes[i], result_name(codes[i]));
+    }
+    assert_resource_usable(resource, name);
+}
+END_TEST
+
 /*
  * What the driver has left of it is out of reach, so the registration is ended here behind
  * grinterop.
@@ -584,7 +614,7 @@ static void build(Suite *suite)
 
     add_tests(add_fault_case(suite, "contexts and names"), push_fails,
               register_without_context_fails, name_of_code_fails, codes_with_a_way_out,
-              start_fails);
+              a_cause_is_said_once, start_fails);
 }
 
 int main(int argc, char **argv)

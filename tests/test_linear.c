@@ -398,7 +398,9 @@ START_TEST(a_mapped_image_stays_mapped)
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
     CUdeviceptr pointer = gr_buffer_ptr(mapped);
-    assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_STATE, 0, "already mapped");
+    ck_assert_ptr_null(gr_map_linear(resource, 0, 0, fx.stream));
+    ck_assert_str_eq(gr_last_error()->call, "gr_map_linear");
+    assert_error(GR_ERR_STATE, 0, "already mapped");
     assert_null(gr_map_linear(resource, 9, 0, fx.stream), GR_ERR_STATE, 0, "already mapped");
     ck_assert(gr_resource_is_mapped(resource));
     ck_assert_uint_eq(gr_buffer_ptr(mapped), pointer);

@@ -70,6 +70,18 @@ START_TEST(a_buffer_is_released_once)
 }
 END_TEST
 
+/* By way of void pointers, as from other languages. */
+START_TEST(an_object_of_another_kind_is_named)
+{
+    gr_buffer *buffer = must_map(fx.resource);
+    assert_refused(gr_resource_free((gr_resource *)(void *)buffer),
+                   "no resource that lives: it is a buffer, which gr_buffer_release() ends");
+    assert_fails(gr_buffer_release((gr_buffer *)(void *)fx.resource), GR_ERR_INVALID_VALUE, 0,
+                 "no buffer that lives: it is a resource, which gr_resource_free() ends");
+    assert_ok(gr_buffer_release(buffer));
+}
+END_TEST
+
 START_TEST(a_list_releases_what_is_there)
 {
     gr_resource *gone = must_register(gl_buffer_filled(SIZE, 1));
@@ -309,10 +321,10 @@ static void build(Suite *suite)
     resource_case_buffer(SIZE, 1);
     TCase *twice = add_resource_case(suite, "twice");
     add_tests(twice, a_resource_is_freed_once, a_resource_that_a_buffer_keeps_is_freed_once,
-              a_buffer_is_released_once, a_list_releases_what_is_there, what_never_was_is_refused,
-              a_submit_is_freed_once, a_context_is_freed_once,
-              a_scope_says_that_its_object_was_freed, many_objects_are_told_apart,
-              what_lives_is_found_while_others_come_and_go);
+              a_buffer_is_released_once, an_object_of_another_kind_is_named,
+              a_list_releases_what_is_there, what_never_was_is_refused, a_submit_is_freed_once,
+              a_context_is_freed_once, a_scope_says_that_its_object_was_freed,
+              many_objects_are_told_apart, what_lives_is_found_while_others_come_and_go);
     add_tests(add_vulkan_case(suite, "Vulkan's"), what_is_vulkans_is_freed_once);
     TCase *end = tcase_create("the end of the process");
     add_tests(end, what_is_open_at_the_end_is_listed, a_tidy_process_ends_without_a_word);

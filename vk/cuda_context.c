@@ -45,13 +45,15 @@ gr_status vk_context_choose(struct gr_context *context, const struct vk_identity
     *context = (struct gr_context){.primary_of = -1};
     *computing = device;
     CUresult result = cu->CtxGetCurrent(&context->handle);
-    if (result == CUDA_SUCCESS && !context->handle)
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuCtxGetCurrent",
+                            "%s could not ask for the current CUDA context.", call);
+    if (!context->handle)
         return retain_primary(context, device, call);
-    if (result == CUDA_SUCCESS)
-        result = cu->CtxGetDevice(computing);
+    result = cu->CtxGetDevice(computing);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuCtxGetDevice",
-                            "%s could not ask for the current CUDA context.", call);
+                            "%s could not ask for the current CUDA context's device.", call);
     gr_context_identify(context);
     return gr_device_reaches(*computing, device)
                ? GR_OK

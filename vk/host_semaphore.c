@@ -253,10 +253,10 @@ static gr_status enqueue(const gr_semaphore_point points[], size_t n, bool is_si
     if (result == CUDA_SUCCESS)
         return GR_OK;
     give_points(first);
-    return gr_fail_cuda(result, "cuLaunchHostFunc",
-                        "The host function that %s for %zu semaphore%s could not be put into the "
-                        "stream. An error of earlier work on the stream is reported here too.",
-                        is_signal ? "signals" : "waits", n, gr_s(n));
+    return gr_fail_work(
+        result, "cuLaunchHostFunc",
+        "The host function that %s for %zu semaphore%s could not be put into the stream.",
+        is_signal ? "signals" : "waits", n, gr_s(n));
 }
 
 static gr_status wait_by_host(const gr_semaphore_point points[], size_t n, CUstream stream)

@@ -55,10 +55,10 @@ static gr_status export_for_peer(const gr_resource *resource, struct gr_memory_e
 }
 
 static gr_status export_semaphore(const gr_resource *resource, const gr_semaphore *semaphore,
-                                  gr_semaphore_desc *info)
+                                  gr_semaphore_desc *info, const char *call)
 {
     (void)resource;
-    return vk_semaphore_export(semaphore, info);
+    return vk_semaphore_export(semaphore, info, call);
 }
 
 static gr_semaphore *create_semaphore(const gr_resource *resource)

@@ -116,12 +116,13 @@ static void close_handle(const gr_semaphore_desc *info, bool imported)
         close(info->fd);
 }
 
-gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *info)
+gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *info,
+                              const char *call)
 {
     if (semaphore->ops == &imported_ops)
         return export_handle((const struct imported *)semaphore, semaphore->timeline, info);
     return gr_fail(
-        GR_ERR_UNSUPPORTED, "gr_resource_send",
+        GR_ERR_UNSUPPORTED, call,
         "The semaphore was not made from one of Vulkan's by its handle, so it cannot be "
         "exported again: make it by gr_vk_semaphore_create(), or from a VkSemaphore without "
         "through_host.");

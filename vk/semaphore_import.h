@@ -22,6 +22,7 @@ VkSemaphore vk_semaphore_imported(const gr_semaphore *semaphore);
  * For the hook export_semaphore() of Vulkan's resources. GR_ERR_UNSUPPORTED: it is not one that was
  * exported.
  */
-gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *info);
+gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *info,
+                              const char *call);
 
 #endif

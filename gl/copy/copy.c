@@ -28,9 +28,7 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
 {
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(result, driver_call,
-                        "The copy of %s failed. An error of earlier work on the stream is reported "
-                        "here too.",
+    return gr_fail_work(result, driver_call, "The copy of %s failed.",
                         gl_object_text(resource).text);
 }
 
@@ -322,7 +320,7 @@ static void end_cuda_side(gr_resource *resource)
     struct gl_copy *copy = r->copy;
     if (copy->owed && !gl_context_is_gone(&r->context))
         return;
-    if (gr_context_enter(&resource->context, &pushed, "gr_resource_free") != GR_OK)
+    if (gr_context_enter(&resource->context, &pushed, "The end") != GR_OK)
         return;
     if (gr_driver()->EventQuery(copy->done) == CUDA_SUCCESS) {
         r->copy = NULL;

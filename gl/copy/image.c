@@ -128,9 +128,7 @@ static gr_status copy_part(const CUDA_MEMCPY3D *copy, CUstream stream, const str
     CUresult result = gr_driver()->Memcpy3DAsync(copy, stream);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(result, "cuMemcpy3DAsync",
-                        "%s could not be copied. An error of earlier work on the stream is "
-                        "reported here too.",
+    return gr_fail_work(result, "cuMemcpy3DAsync", "%s could not be copied.",
                         gl_object_text(&r->base).text);
 }
 
@@ -171,7 +169,8 @@ static gr_status fill_whole(const struct gl_resource *r, CUstream stream)
     return status;
 }
 
-gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array)
+gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array,
+                                        const char *call)
 {
     const struct gl_resource *r = (const struct gl_resource *)resource;
     struct gl_copy *copy = r->copy;
@@ -180,7 +179,7 @@ gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmapped
     if (copy->layer_count == 1)
         return GR_OK;
     if (!(resource->flags & GR_READ_ONLY))
-        return gr_fail(GR_ERR_UNSUPPORTED, "gr_buffer_mipmapped_array",
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "%s came by the copy transport, where each layer has memory of its own: one "
                        "array of all layers can only be read. Register it read_only, or take the "
                        "layers one by one.",

@@ -30,6 +30,7 @@ gr_status gl_copy_image_download(const struct gl_resource *r, unsigned char *hos
 /* Operations of the backend. */
 gr_status gl_copy_image_array(const gr_resource *resource, unsigned level, unsigned layer,
                               CUarray *array);
-gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array);
+gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array,
+                                        const char *call);
 
 #endif

@@ -45,8 +45,6 @@ gr_status gl_copy_await(CUevent event, const gr_resource *resource)
     CUresult result = cu->EventSynchronize(event);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(result, "cuEventSynchronize",
-                        "The copy of %s failed. An error of earlier work on the stream is reported "
-                        "here too.",
+    return gr_fail_work(result, "cuEventSynchronize", "The copy of %s failed.",
                         gl_object_text(resource).text);
 }

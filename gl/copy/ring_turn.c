@@ -23,7 +23,7 @@ static gr_status wait_for_bytes(gr_resource *const resources[], size_t n)
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
         if (copy_of(resources[i])->owed)
-            status = gl_copy_check_unlocked(resources[i], "gr_ring_acquire");
+            status = gl_copy_check_unlocked(resources[i], "acquire");
     for (size_t i = 0; i < n && status == GR_OK; i++)
         if (copy_of(resources[i])->owed && !comes_in_pieces(resources[i]))
             status = gl_copy_await(copy_of(resources[i])->done, resources[i]);
@@ -43,7 +43,7 @@ gr_status gl_copy_begin_use(gr_resource *const resources[], size_t n)
     bool pushed;
     if (!some_are_owed(resources, n))
         return GR_OK;
-    gr_status status = gr_context_enter(&resources[0]->context, &pushed, "gr_ring_acquire");
+    gr_status status = gr_context_enter(&resources[0]->context, &pushed, "OpenGL's turn");
     if (status != GR_OK)
         return status;
     status = wait_for_bytes(resources, n);
@@ -67,9 +67,9 @@ static gr_status check(gr_resource *const resources[], size_t n)
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         if (!is_fetched_ahead(resources[i]))
             continue;
-        status = gl_copy_check_storage(resources + i, 1, "gr_ring_publish");
+        status = gl_copy_check_storage(resources + i, 1, "hand-over");
         if (status == GR_OK)
-            status = gl_copy_check_unlocked(resources[i], "gr_ring_publish");
+            status = gl_copy_check_unlocked(resources[i], "hand-over");
     }
     return status;
 }
@@ -91,7 +91,7 @@ gr_status gl_copy_end_use(gr_resource *const resources[], size_t n)
     bool pushed;
     gr_status status = check(resources, n);
     if (status == GR_OK)
-        status = gr_context_enter(&resources[0]->context, &pushed, "gr_ring_publish");
+        status = gr_context_enter(&resources[0]->context, &pushed, "The end of OpenGL's turn");
     if (status != GR_OK)
         return status;
     for (size_t i = 0; i < n && status == GR_OK; i++)

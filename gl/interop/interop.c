@@ -37,11 +37,9 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
     CUresult result = call_for(gr_driver()->GraphicsUnmapResources, resources, n, stream);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(
-        result, "cuGraphicsUnmapResources",
-        "%s could not be handed back and is still mapped. An error of earlier work on the "
-        "stream is reported here too.",
-        gl_object_text(resources[0]).text);
+    return gr_fail_work(result, "cuGraphicsUnmapResources",
+                        "%s could not be handed back and is still mapped.",
+                        gl_object_text(resources[0]).text);
 }
 
 /* Asks the driver where the resources are now; a pointer is never kept from one map to the next. */
@@ -84,11 +82,9 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
             call_for(gr_driver()->GraphicsMapResources, resources + done, count, stream);
         if (result != CUDA_SUCCESS) {
             undo_map(resources, done, stream);
-            return gr_fail_cuda(
-                result, "cuGraphicsMapResources",
-                "%s%s could not be mapped. An error of earlier work on the stream is reported here "
-                "too.",
-                gl_object_text(resources[done]).text, n > 1 ? " or one mapped with it" : "");
+            return gr_fail_work(result, "cuGraphicsMapResources", "%s%s could not be mapped.",
+                                gl_object_text(resources[done]).text,
+                                n > 1 ? " or one mapped with it" : "");
         }
         done += count;
         gr_status status = fetch_pointers(resources + done - count, count);
@@ -113,8 +109,10 @@ static gr_status array(const gr_resource *resource, unsigned level, unsigned lay
         level, layer, gl_object_text(resource).text);
 }
 
-static gr_status mipmapped_array(const gr_resource *resource, CUmipmappedArray *found)
+static gr_status mipmapped_array(const gr_resource *resource, CUmipmappedArray *found,
+                                 const char *call)
 {
+    (void)call;
     CUresult result = gr_driver()->GraphicsResourceGetMappedMipmappedArray(found, resource->handle);
     if (result == CUDA_SUCCESS)
         return GR_OK;

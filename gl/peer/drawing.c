@@ -109,10 +109,8 @@ static CUresult call_for(driver_call call, struct gl_drawing *const drawings[], 
 
 static gr_status failed(CUresult result, const char *driver_call, const char *what)
 {
-    return gr_fail_cuda(result, driver_call,
-                        "An OpenGL buffer could not be %s on the GPU that draws. An error of "
-                        "earlier work there is reported here too.",
-                        what);
+    return gr_fail_work(result, driver_call,
+                        "An OpenGL buffer could not be %s on the GPU that draws.", what);
 }
 
 static gr_status find_pointers(struct gl_drawing *const drawings[], size_t n)
@@ -160,7 +158,7 @@ static gr_status wait_for_map(struct gl_drawing *const drawings[], size_t n, CUs
     gr_status status = failed(result, "cuStreamWaitEvent", "waited for");
     struct gr_error_record cause;
     gr_error_save(&cause);
-    if (gr_context_enter(&drawings[0]->context, &pushed, "gr_map") == GR_OK) {
+    if (gr_context_enter(&drawings[0]->context, &pushed, "The map") == GR_OK) {
         unmap_again(drawings, n);
         gr_context_leave(pushed);
     }
@@ -173,7 +171,7 @@ gr_status gl_drawings_map(struct gl_drawing *const drawings[], size_t n, CUstrea
     bool pushed;
     if (!n)
         return GR_OK;
-    gr_status status = gr_context_enter(&drawings[0]->context, &pushed, "gr_map");
+    gr_status status = gr_context_enter(&drawings[0]->context, &pushed, "The map");
     if (status != GR_OK)
         return status;
     status = map_entered(drawings, n);
@@ -204,7 +202,7 @@ gr_status gl_drawings_unmap(struct gl_drawing *const drawings[], size_t n, CUeve
     bool pushed;
     if (!n)
         return GR_OK;
-    gr_status status = gr_context_enter(&drawings[0]->context, &pushed, "gr_buffer_release");
+    gr_status status = gr_context_enter(&drawings[0]->context, &pushed, "The release");
     if (status != GR_OK)
         return status;
     status = unmap_entered(drawings, n, after);
@@ -248,7 +246,7 @@ static gr_status end_now(struct gl_drawing *drawing)
     bool pushed;
     gr_status status = GR_OK;
     if (drawing->context.handle) {
-        status = gr_context_enter(&drawing->context, &pushed, "gr_resource_close");
+        status = gr_context_enter(&drawing->context, &pushed, "The close");
         if (status == GR_OK) {
             status = end_parts(drawing);
             gr_context_leave(pushed);

@@ -39,9 +39,7 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
 {
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(result, driver_call,
-                        "The copy of %s between two GPUs failed. An error of earlier work on the "
-                        "stream is reported here too.",
+    return gr_fail_work(result, driver_call, "The copy of %s between two GPUs failed.",
                         gl_object_text(resource).text);
 }
 

@@ -55,14 +55,21 @@ static gr_resource *make_image(gr_vk_device *device, VkImageCreateInfo *image, u
         VK_IMAGE_USAGE_STORAGE_BIT,
         0,
     };
-    for (size_t i = 0; i < sizeof(usages) / sizeof(usages[0]); i++) {
+    gr_resource *resource = NULL;
+    struct gr_error_record error = {.status = GR_ERR_UNSUPPORTED};
+    gr_attempt_begin();
+    for (size_t i = 0;
+         i < sizeof(usages) / sizeof(usages[0]) && !resource && error.status == GR_ERR_UNSUPPORTED;
+         i++) {
         image->usage = usages[i] | VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
                        VK_IMAGE_USAGE_TRANSFER_DST_BIT;
-        gr_resource *resource = gr_vk_image_create(device, image, flags);
-        if (resource || gr_last_error()->status != GR_ERR_UNSUPPORTED)
-            return resource;
+        resource = gr_vk_image_create(device, image, flags);
+        gr_error_save(&error);
     }
-    return NULL;
+    gr_attempt_end();
+    if (!resource)
+        gr_error_stands(&error);
+    return resource;
 }
 
 /*

@@ -98,8 +98,7 @@ gr_semaphore *gl_vulkan_semaphore(CUdevice cuda, bool timeline, const char *call
     if (!semaphore || semaphore->handle)
         return semaphore;
     gr_semaphore_drop(semaphore); /* one through waits of the host, where OpenGL cannot follow */
-    gr_fail(GR_ERR_UNSUPPORTED, "gr_vk_semaphore_create",
-            "%s: the Vulkan driver exports no timeline semaphores.", call);
+    gr_fail(GR_ERR_UNSUPPORTED, call, "The Vulkan driver exports no timeline semaphores.");
     return NULL;
 }
 

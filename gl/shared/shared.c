@@ -133,7 +133,7 @@ static gr_status export_memory(const gr_resource *resource, struct gr_memory_exp
 {
     const struct gl_shared *r = gl_shared_of(resource);
     bool pushed;
-    gr_status status = gr_context_enter(&resource->context, &pushed, "gr_resource_send");
+    gr_status status = gr_context_enter(&resource->context, &pushed, "The export");
     if (status != GR_OK)
         return status;
     status = r->maker->export_memory(r, memory);
@@ -142,10 +142,10 @@ static gr_status export_memory(const gr_resource *resource, struct gr_memory_exp
 }
 
 static gr_status export_semaphore(const gr_resource *resource, const gr_semaphore *semaphore,
-                                  gr_semaphore_desc *info)
+                                  gr_semaphore_desc *info, const char *call)
 {
     bool pushed;
-    gr_status status = gr_context_enter(&semaphore->context, &pushed, "gr_resource_send");
+    gr_status status = gr_context_enter(&semaphore->context, &pushed, call);
     if (status != GR_OK)
         return status;
     *info = GR_INIT(gr_semaphore_desc, .type = semaphore->type, .fd = -1);

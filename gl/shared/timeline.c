@@ -106,6 +106,14 @@ static void note_failure(struct gl_timeline *t, const char *wanted)
     gr_log(GR_LOG_WARNING, "no %s between OpenGL and CUDA: %s", wanted, error.message);
 }
 
+static bool try_pair(struct gl_timeline *t, const char *call)
+{
+    gr_attempt_begin();
+    gr_status status = make_pair(t, call);
+    gr_attempt_end();
+    return status == GR_OK;
+}
+
 /* The best that works. What does not is no error: the thread can always wait. */
 static void choose(struct gl_timeline *t, const char *call)
 {
@@ -119,14 +127,14 @@ static void choose(struct gl_timeline *t, const char *call)
     }
     if (epoxy_has_gl_extension("GL_NV_timeline_semaphore")) {
         t->waits = GL_WAITS_TIMELINE;
-        if (make_pair(t, call) == GR_OK)
+        if (try_pair(t, call))
             return;
         note_failure(t, "timeline semaphores");
     } else {
         snprintf(t->why, sizeof(t->why), "this OpenGL has no GL_NV_timeline_semaphore");
     }
     t->waits = GL_WAITS_BINARY;
-    if (make_pair(t, call) != GR_OK) {
+    if (!try_pair(t, call)) {
         note_failure(t, "semaphores");
         t->waits = GL_WAITS_HOST;
     }

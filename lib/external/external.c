@@ -193,8 +193,10 @@ static gr_status array(const gr_resource *resource, unsigned level, unsigned lay
     return gr_fail_cuda(result, "cuMipmappedArrayGetLevel", "Level %u has no array.", level);
 }
 
-static gr_status mipmapped_array(const gr_resource *resource, CUmipmappedArray *found)
+static gr_status mipmapped_array(const gr_resource *resource, CUmipmappedArray *found,
+                                 const char *call)
 {
+    (void)call;
     *found = gr_external_of(resource)->mipmapped;
     return GR_OK;
 }

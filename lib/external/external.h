@@ -53,7 +53,7 @@ struct gr_external_kind {
      */
     gr_status (*export_memory)(const gr_resource *resource, struct gr_memory_export *memory);
     gr_status (*export_semaphore)(const gr_resource *resource, const gr_semaphore *semaphore,
-                                  gr_semaphore_desc *info);
+                                  gr_semaphore_desc *info, const char *call);
 
     /*
      * A new timeline semaphore that can be exported so, for a ring of such resources; NULL, with

@@ -6,6 +6,7 @@
 #include "lib/array_format.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/plural.h"
 
 gr_status gr_image_check(const gr_buffer *buffer, const char *call)
 {
@@ -25,13 +26,15 @@ gr_status gr_image_check_range(const gr_resource *resource, unsigned level, unsi
                                const char *call)
 {
     const struct gr_image *image = &resource->image;
-    if (level >= image->levels || layer >= image->layers)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "There is no level %u with layer %u: the image has %u level%s and %u %s%s, "
-                       "counted from 0.",
-                       level, layer, image->levels, image->levels == 1 ? "" : "s", image->layers,
-                       image->cube ? "face" : "layer", image->layers == 1 ? "" : "s");
-    return GR_OK;
+    if (level < image->levels && layer < image->layers)
+        return GR_OK;
+    bool swapped = layer < image->levels && level < image->layers;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "There is no level %u with layer %u: the image has %u level%s and %u %s%s, "
+                   "counted from 0.%s",
+                   level, layer, image->levels, gr_s(image->levels), image->layers,
+                   image->cube ? "face" : "layer", gr_s(image->layers),
+                   swapped ? " Are the two swapped? The level comes first." : "");
 }
 
 gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned layer,
@@ -117,7 +120,8 @@ CUmipmappedArray gr_buffer_mipmapped_array(gr_buffer *buffer)
     if (gr_image_check(buffer, __func__) != GR_OK ||
         gr_context_enter(&buffer->resource->context, &pushed, __func__) != GR_OK)
         return NULL;
-    gr_status status = buffer->resource->backend->mipmapped_array(buffer->resource, &array);
+    gr_status status =
+        buffer->resource->backend->mipmapped_array(buffer->resource, &array, __func__);
     gr_context_leave(pushed);
     return status == GR_OK ? array : NULL;
 }

@@ -104,10 +104,9 @@ static gr_status copy_part(const struct part *part, const gr_linear_desc *memory
     CUresult result = gr_driver()->Memcpy3DAsync(&copy, stream);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(result, "cuMemcpy3DAsync",
+    return gr_fail_work(result, "cuMemcpy3DAsync",
                         "%s: the image could not be copied (rows: %zu, bytes of one: %zu). Is the "
-                        "memory large enough? An "
-                        "error of earlier work on the stream is reported here too.",
+                        "memory large enough?",
                         call, part->rows * part->slices, part->row_bytes);
 }
 

@@ -208,14 +208,14 @@ static gr_status check_coordinates(const gr_buffer *buffer, const gr_texture_opt
 }
 
 static gr_status find_source(gr_buffer *buffer, const gr_texture_options *o,
-                             CUDA_RESOURCE_DESC *source)
+                             CUDA_RESOURCE_DESC *source, const char *call)
 {
     const struct gr_backend *backend = buffer->resource->backend;
     *source = (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_ARRAY};
     if (!o->whole && !by_whole(buffer, o))
         return backend->array(buffer->resource, o->level, o->layer, &source->res.array.hArray);
     source->resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
-    return backend->mipmapped_array(buffer->resource, &source->res.mipmap.hMipmappedArray);
+    return backend->mipmapped_array(buffer->resource, &source->res.mipmap.hMipmappedArray, call);
 }
 
 static gr_status make_texture(gr_buffer *buffer, const gr_texture_options *o, CUtexObject *texture,
@@ -238,7 +238,7 @@ static gr_status make_texture(gr_buffer *buffer, const gr_texture_options *o, CU
     bool normalized = o->normalized_coordinates == GR_YES || o->whole || by_whole(buffer, o);
     status = check_together(o, &info, floats, srgb, normalized, call);
     if (status == GR_OK)
-        status = find_source(buffer, o, &source);
+        status = find_source(buffer, o, &source, call);
     if (status == GR_OK)
         status = gr_objects_reserve(buffer, call);
     if (status != GR_OK)

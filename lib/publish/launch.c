@@ -76,10 +76,8 @@ gr_status gr_launch_copy(const struct gr_picture *from, const struct gr_array_pl
     CUresult result = gr_driver()->Memcpy3DAsync(&copy, stream);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(result, "cuMemcpy3DAsync",
-                        "%s: %s, and %s: the copy was refused. An error of earlier work on the "
-                        "stream is reported here too.",
-                        call, from->text, to->text);
+    return gr_fail_work(result, "cuMemcpy3DAsync", "%s: %s, and %s: the copy was refused.", call,
+                        from->text, to->text);
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
@@ -154,8 +152,5 @@ gr_status gr_launch_kernel(const struct gr_plan *plan, CUmodule *module, CUstrea
                             "%s: grinterop's kernels were compiled by an nvcc that does not know "
                             "this GPU: build grinterop with a newer toolkit.",
                             call);
-    return gr_fail_cuda(result, "cuLaunchKernel",
-                        "%s: the kernel could not be launched. An error of earlier work in the "
-                        "CUDA context is reported here too.",
-                        call);
+    return gr_fail_work(result, "cuLaunchKernel", "%s: the kernel could not be launched.", call);
 }

@@ -5,6 +5,8 @@
 #include "lib/error.h"
 #include "lib/image/linear.h"
 #include "lib/publish/mapped.h"
+#include "lib/resource/map.h"
+#include "lib/resource/release.h"
 #include "lib/resource/resource.h"
 #include "lib/stream.h"
 #include "lib/struct_size.h"
@@ -304,13 +306,13 @@ static gr_status check_readable(const struct work *w, const gr_resource *resourc
 }
 
 /* The mapping ends whatever came of it, and the first error stays the last. */
-static gr_status release(gr_buffer *buffer, gr_status status)
+static gr_status release(struct work *w, gr_status status)
 {
     struct gr_error_record cause;
     if (status == GR_OK)
-        return gr_buffer_release(buffer);
+        return gr_buffer_release_for(&w->buffer, 1, w->call);
     gr_error_save(&cause);
-    gr_buffer_release(buffer);
+    gr_buffer_release_for(&w->buffer, 1, w->call);
     gr_error_restore(&cause);
     return status;
 }
@@ -331,8 +333,8 @@ static gr_status with_resource(struct work *w, gr_resource *resource,
         status = foresee(w, resource);
     if (status != GR_OK)
         return status;
-    w->buffer = gr_map(resource, w->stream);
-    return w->buffer ? release(w->buffer, run(w)) : gr_last_error()->status;
+    status = gr_map_for(&resource, 1, w->stream, &w->buffer, w->call);
+    return status == GR_OK ? release(w, run(w)) : status;
 }
 
 gr_status gr_publish(gr_resource *resource, const gr_tensor *tensor,

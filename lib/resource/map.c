@@ -3,6 +3,8 @@
  * Map. Everything is written for n resources, and one is the case n == 1, so that the
  * rule "all or nothing" has one implementation.
  */
+#include "lib/resource/map.h"
+
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
@@ -193,6 +195,8 @@ static gr_status map_taken(gr_resource *const resources[], size_t n, CUstream st
         status = wait_first(stream, options);
     if (status == GR_OK)
         status = map_runs(resources, n, stream);
+    if (status == GR_ERR_STATE)
+        gr_error_set_call(call); /* a transport does not know it */
     if (status == GR_OK && options) {
         status = tell_others(stream, options);
         if (status != GR_OK)
@@ -242,6 +246,12 @@ gr_buffer *gr_map(gr_resource *resource, CUstream stream)
 {
     gr_buffer *buffer = NULL;
     return map_resources(&resource, 1, stream, NULL, &buffer, __func__) == GR_OK ? buffer : NULL;
+}
+
+gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream, gr_buffer *out[],
+                     const char *call)
+{
+    return map_resources(resources, n, stream, NULL, out, call);
 }
 
 gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream,
@@ -313,8 +323,8 @@ gr_buffer *gr_map_linear(gr_resource *resource, unsigned level, unsigned layer, 
     if (mappable && resource->is_image &&
         gr_image_check_range(resource, level, layer, __func__) != GR_OK)
         return NULL;
-    gr_buffer *buffer = gr_map(resource, stream);
-    if (!buffer || !resource->is_image)
+    gr_buffer *buffer = NULL;
+    if (gr_map_for(&resource, 1, stream, &buffer, __func__) != GR_OK || !resource->is_image)
         return buffer;
     if (gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
         return undo(buffer);

@@ -83,6 +83,8 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
         status = prepare(resources, n, stream, call);
     if (status == GR_OK)
         status = resources[0]->backend->unmap(resources, n, stream);
+    if (status == GR_ERR_STATE)
+        gr_error_set_call(call); /* a transport does not know it */
     for (size_t i = 0; i < n && status == GR_OK; i++)
         end_one(resources[i], stream, call);
     gr_context_leave(pushed);
@@ -263,6 +265,11 @@ static gr_status release_buffers(gr_buffer *buffers[], size_t n, CUstream stream
         return GR_OK;
     gr_error_restore(&cause);
     return some ? gr_error_set_class(GR_ERR_PARTIAL) : first;
+}
+
+gr_status gr_buffer_release_for(gr_buffer *buffers[], size_t n, const char *call)
+{
+    return release_buffers(buffers, n, GR_STREAM_OF_MAP, call);
 }
 
 gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream,

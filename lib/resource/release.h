@@ -12,6 +12,9 @@
 gr_status gr_buffer_take_back(gr_buffer *buffer, const char *call);
 gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call);
 
+/* gr_buffer_release_many() on the streams of the maps, for another call of the program's. */
+gr_status gr_buffer_release_for(gr_buffer *buffers[], size_t n, const char *call);
+
 /* gr_resource_close() of a resource that the library holds, whether or not its caller has freed it.
  */
 gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const char *call);

@@ -19,8 +19,9 @@ static gr_status record_end(gr_resource *resource)
     CUresult result = CUDA_SUCCESS;
     if (!resource->end)
         result = cu->EventCreate(&resource->end, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
-    if (result == CUDA_SUCCESS)
-        result = cu->EventRecord(resource->end, resource->released_on);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuEventCreate", "An event could not be made.");
+    result = cu->EventRecord(resource->end, resource->released_on);
     resource->end_is_recorded = result == CUDA_SUCCESS;
     if (result == CUDA_SUCCESS)
         return GR_OK;
@@ -89,7 +90,9 @@ static gr_status wait_for(const struct last *last, unsigned timeout_ms, const ch
     if (result == CUDA_SUCCESS)
         return GR_OK;
     if (result != CUDA_ERROR_NOT_READY)
-        return gr_fail_cuda(result, "cuEventQuery", "CUDA's work with the resource failed.");
+        return gr_fail_cuda(result,
+                            timeout_ms == GR_WAIT_FOREVER ? "cuEventSynchronize" : "cuEventQuery",
+                            "CUDA's work with the resource failed.");
     if (!timeout_ms)
         return gr_fail(GR_ERR_NOT_READY, call, "CUDA's work with the resource is not done.");
     return gr_fail(GR_ERR_TIMEOUT, call,

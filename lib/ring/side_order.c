@@ -63,6 +63,8 @@
 #include "lib/error.h"
 #include "lib/external/external.h"
 #include "lib/ring/peer_link.h"
+#include "lib/resource/map.h"
+#include "lib/resource/release.h"
 #include "lib/ring/tell.h"
 #include "lib/sync/submit.h"
 
@@ -83,12 +85,20 @@ static gr_status begin_submit(gr_resource *const resources[], size_t n, gr_submi
     return *submit ? GR_OK : gr_last_error()->status;
 }
 
+/* A transport that refuses does not know the program's call. */
+static gr_status named(gr_status status, const char *call)
+{
+    return status == GR_ERR_STATE ? gr_error_set_call(call) : status;
+}
+
 /* For a backend whose map and release are no barriers in a ring. */
 static gr_status take_turn(gr_status (*turn)(gr_resource *const resources[], size_t n),
                            gr_resource *const resources[], size_t n, const char *call)
 {
     gr_status status = turn ? gr_resource_check_thread(resources[0], call) : GR_OK;
-    return turn && status == GR_OK ? turn(resources, n) : status;
+    if (!turn || status != GR_OK)
+        return status;
+    return named(turn(resources, n), call);
 }
 
 static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_submit **submit,
@@ -100,7 +110,7 @@ static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_sub
     if (!kind)
         return take_turn(resources[0]->backend->begin_use, resources, n, call);
     gr_status status = gr_external_check_thread(kind, resources[0], call);
-    return status == GR_OK ? kind->begin_use(resources, n) : status;
+    return status == GR_OK ? named(kind->begin_use(resources, n), call) : status;
 }
 
 static gr_status end_graphics(gr_resource *const resources[], size_t n, const char *call)
@@ -109,7 +119,7 @@ static gr_status end_graphics(gr_resource *const resources[], size_t n, const ch
     if (!kind)
         return take_turn(resources[0]->backend->end_use, resources, n, call);
     gr_status status = gr_external_check_thread(kind, resources[0], call);
-    return status == GR_OK ? kind->end_use(resources, n) : status;
+    return status == GR_OK ? named(kind->end_use(resources, n), call) : status;
 }
 
 /* Others may not. */
@@ -141,7 +151,7 @@ gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size
     if (!side->is_cuda)
         return begin_graphics(side->resources, n, submit, call);
     let_ring_map(side->resources, n, true);
-    status = gr_map_many(side->resources, n, stream, NULL, side->buffers);
+    status = gr_map_for(side->resources, n, stream, side->buffers, call);
     let_ring_map(side->resources, n, false);
     return status;
 }
@@ -159,10 +169,10 @@ static void settle_submits(const struct gr_ring_side *side, size_t n)
     }
 }
 
-static gr_status release(const struct gr_ring_side *side, size_t n)
+static gr_status release(const struct gr_ring_side *side, size_t n, const char *call)
 {
     let_ring_map(side->resources, n, true);
-    gr_status status = gr_buffer_release_many(side->buffers, n, GR_STREAM_OF_MAP, NULL);
+    gr_status status = gr_buffer_release_for(side->buffers, n, call);
     let_ring_map(side->resources, n, false);
     return status;
 }
@@ -172,7 +182,7 @@ gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t
 {
     gr_status status = GR_OK;
     if (side->is_cuda)
-        status = release(side, n);
+        status = release(side, n, call);
     else if (how != GR_WRITE_CANCELLED)
         status = end_graphics(side->resources, n, call);
     if (status != GR_OK)

@@ -31,9 +31,7 @@ static gr_status record_event(CUevent event, CUstream stream)
     CUresult result = gr_driver()->EventRecord(event, stream);
     return result == CUDA_SUCCESS
                ? GR_OK
-               : gr_fail_cuda(result, "cuEventRecord",
-                              "The stream's place could not be marked. An error of earlier work on "
-                              "it is reported here too.");
+               : gr_fail_work(result, "cuEventRecord", "The stream's place could not be marked.");
 }
 
 static gr_status wait_for_event(CUstream stream, CUevent event)
@@ -151,7 +149,7 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
 
 static gr_status refuse_claimed(void)
 {
-    return gr_fail(GR_ERR_STATE, "gr_buffer_release",
+    return gr_fail(GR_ERR_STATE, "release",
                    "A submit that has begun is going to wait for the last signal of the resource's "
                    "binary semaphore, which cannot be signalled again before: call "
                    "gr_submit_commit() or gr_submit_free(), or use timeline semaphores.");
@@ -373,16 +371,15 @@ gr_status gr_sync_signal_by_commands(gr_resource *const resources[], size_t n, u
 gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n)
 {
     bool pushed;
-    gr_status status = gr_context_enter(&resources[0]->context, &pushed, __func__);
+    gr_status status = gr_context_enter(&resources[0]->context, &pushed, "A wait for CUDA");
     if (status != GR_OK)
         return status;
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         CUevent done = gr_sync_of(resources[i])->done;
         CUresult result = done ? gr_driver()->EventSynchronize(done) : CUDA_SUCCESS;
         if (result != CUDA_SUCCESS)
-            status = gr_fail_cuda(result, "cuEventSynchronize",
-                                  "The thread could not wait for the resource's last release. An "
-                                  "error of the work on its stream is reported here.");
+            status = gr_fail_work(result, "cuEventSynchronize",
+                                  "The thread could not wait for the resource's last release.");
     }
     gr_context_leave(pushed);
     return status;

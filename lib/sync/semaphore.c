@@ -26,7 +26,7 @@ gr_status gr_semaphore_init(gr_semaphore *semaphore, const struct gr_semaphore_o
                             const struct gr_context *context, bool timeline, uint64_t value)
 {
     if (pthread_mutex_init(&semaphore->lock, NULL) != 0)
-        return gr_fail_memory(__func__);
+        return gr_fail_memory("pthread_mutex_init");
     semaphore->ops = ops;
     semaphore->holds = 1;
     semaphore->context = *context;
@@ -226,10 +226,9 @@ gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n
         CUresult result = count == 1 ? wait_for_one(points + done, stream)
                                      : wait_for_many(points + done, count, stream);
         if (result != CUDA_SUCCESS)
-            return gr_fail_cuda(result, "cuWaitExternalSemaphoresAsync",
-                                "The stream could not be made to wait for %zu semaphore%s. An "
-                                "error of earlier work on the stream is reported here too.",
-                                n, gr_s(n));
+            return gr_fail_work(result, "cuWaitExternalSemaphoresAsync",
+                                "The stream could not be made to wait for %zu semaphore%s.", n,
+                                gr_s(n));
     }
     return GR_OK;
 }
@@ -282,10 +281,8 @@ gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t
         CUresult result = count == 1 ? signal_one(points + done, stream)
                                      : signal_many(points + done, count, stream);
         if (result != CUDA_SUCCESS)
-            return gr_fail_cuda(result, "cuSignalExternalSemaphoresAsync",
-                                "%zu signal%s could not be put into the stream. An error of "
-                                "earlier work on the stream is reported here too.",
-                                n, gr_s(n));
+            return gr_fail_work(result, "cuSignalExternalSemaphoresAsync",
+                                "%zu signal%s could not be put into the stream.", n, gr_s(n));
     }
     return GR_OK;
 }
@@ -316,12 +313,15 @@ gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, 
     gr_status status = gr_semaphore_enqueue(points, n, true, stream);
     if (status != GR_OK)
         goto end;
+    const char *asked = "cuEventCreate";
     result = cu->EventCreate(event, CU_EVENT_DISABLE_TIMING);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
+        asked = "cuEventRecord";
         result = cu->EventRecord(*event, stream);
+    }
     if (result == CUDA_SUCCESS)
         goto end;
-    status = gr_fail_cuda(result, "cuEventRecord", "An event could not be had.");
+    status = gr_fail_cuda(result, asked, "An event could not be had.");
     if (*event)
         cu->EventDestroy(*event);
     *event = NULL;

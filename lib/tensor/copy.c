@@ -126,10 +126,9 @@ static gr_status copy_blocks(const struct gr_copy_plan *plan, const struct side 
     } while (result == CUDA_SUCCESS && gr_copy_plan_next(plan, at, &to_offset, &from_offset));
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_cuda(result, plan->rows == 1 ? "cuMemcpyAsync" : "cuMemcpy3DAsync",
+    return gr_fail_work(result, plan->rows == 1 ? "cuMemcpyAsync" : "cuMemcpy3DAsync",
                         "%s: the driver refused to copy a block of %zu row%s of %zu byte%s. Is the "
-                        "memory what it was said to be? An error of earlier work on the stream is "
-                        "reported here too.",
+                        "memory what it was said to be?",
                         call, plan->rows * plan->slices, gr_s(plan->rows * plan->slices),
                         plan->width, gr_s(plan->width));
 }
