@@ -71,7 +71,7 @@ struct gr_resource {
     gr_buffer *set_aside; /* buffers that a thread let go of which could not release them */
     size_t size;          /* bytes */
     gr_buffer *pending;   /* what a map in progress is going to give out; else NULL */
-    CUstream checked;     /* the stream that was last found to be of the right device */
+    CUstream checked;     /* the stream that was last found to be of the right context */
     CUstream released_on; /* of the last release; NULL: there was none */
     bool end_is_recorded; /* since that release */
     bool is_image;

@@ -50,25 +50,85 @@ static gr_status refuse_device(CUdevice is, CUdevice wanted, const char *call)
         of_stream, of_resource);
 }
 
-gr_status gr_stream_check_device(gr_resource *resource, CUstream stream, const char *call)
+/* No event of the resource's context can be put into it. */
+static gr_status refuse_context(CUresult result, const char *call)
+{
+    return gr_fail_cuda(result, "cuEventRecord",
+                        "%s: the stream is of another CUDA context than the resource, which takes "
+                        "its own only. Name a stream that was made where the resource's context "
+                        "was current, and let the other one wait for it by an event "
+                        "(cuStreamWaitEvent).",
+                        call);
+}
+
+static gr_status refuse_unknown(CUresult result, const char *call)
+{
+    return gr_fail_cuda(result, "cuStreamGetCtx",
+                        "%s: the stream does not say which CUDA context it is of. Has it been "
+                        "destroyed? Name one that lives. A mapping can be ended on any stream of "
+                        "its context: gr_buffer_release_many(), gr_resource_unmap() and "
+                        "gr_resource_close() take one.",
+                        call);
+}
+
+/*
+ * A context that only shares the resource's (a green one) takes its events, so one is tried. The
+ * resource's context is current.
+ */
+static gr_status check_events(gr_resource *resource, CUstream stream, const char *call)
+{
+    CUresult result = CUDA_SUCCESS;
+    if (!resource->order)
+        result = gr_driver()->EventCreate(&resource->order, CU_EVENT_DISABLE_TIMING);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be made.", call);
+    result = gr_driver()->EventRecord(resource->order, stream);
+    return result == CUDA_SUCCESS ? GR_OK : refuse_context(result, call);
+}
+
+static gr_status check_other(gr_resource *resource, CUstream stream,
+                             const struct gr_context *of_stream, const char *call)
+{
+    CUdevice is, wanted;
+    gr_status status = gr_current_device(&wanted);
+    if (status == GR_OK)
+        status = get_device(of_stream, &is, call);
+    if (status == GR_OK && is != wanted)
+        status = refuse_device(is, wanted, call);
+    return status == GR_OK ? check_events(resource, stream, call) : status;
+}
+
+gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const char *call)
 {
     struct gr_context context = {.primary_of = -1};
-    CUdevice is, wanted;
-    if (stream == resource->checked || stream == CU_STREAM_LEGACY ||
-        stream == CU_STREAM_PER_THREAD ||
-        gr_driver()->StreamGetCtx(stream, &context.handle) != CUDA_SUCCESS)
+    if (stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD ||
+        (stream == resource->checked && !gr_cuda_is_software()))
         return GR_OK;
-    if (context.handle != resource->context.handle) {
-        gr_status status = gr_current_device(&wanted);
-        if (status == GR_OK)
-            status = get_device(&context, &is, call);
-        if (status == GR_OK && is != wanted)
-            status = refuse_device(is, wanted, call);
-        if (status != GR_OK)
-            return status;
-    }
-    resource->checked = stream;
-    return GR_OK;
+    CUresult result = gr_driver()->StreamGetCtx(stream, &context.handle);
+    if (result == CUDA_ERROR_NOT_SUPPORTED) /* of some kinds no driver says it */
+        return GR_OK;
+    if (result != CUDA_SUCCESS)
+        return refuse_unknown(result, call);
+    gr_status status = GR_OK;
+    if (context.handle != resource->context.handle)
+        status = check_other(resource, stream, &context, call);
+    if (status == GR_OK)
+        resource->checked = stream;
+    return status;
+}
+
+CUresult gr_stream_finish(CUstream stream)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUresult result = cu->StreamSynchronize(stream);
+    return result == CUDA_SUCCESS ? result : cu->CtxSynchronize();
+}
+
+/* The stream was destroyed, perhaps before its work was done, or is of another context. */
+static bool is_no_stream(CUresult result)
+{
+    return result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT ||
+           result == CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
 gr_status gr_stream_order_after(gr_resource *resource, CUstream earlier, CUstream stream)
@@ -79,7 +139,9 @@ gr_status gr_stream_order_after(gr_resource *resource, CUstream earlier, CUstrea
         result = cu->EventCreate(&resource->order, CU_EVENT_DISABLE_TIMING);
     if (result == CUDA_SUCCESS)
         result = cu->EventRecord(resource->order, earlier);
-    if (result == CUDA_SUCCESS)
+    if (is_no_stream(result))
+        result = gr_stream_finish(earlier);
+    else if (result == CUDA_SUCCESS)
         result = cu->StreamWaitEvent(stream, resource->order, 0);
     if (result == CUDA_SUCCESS)
         return GR_OK;

@@ -5,14 +5,25 @@
 
 #include "lib/resource_types.h"
 
-/* Makes `stream` wait for all that `earlier` has been given so far. The CUDA context is current. */
+/*
+ * Makes `stream` wait for all that `earlier` has been given so far. Where that was destroyed, or is
+ * of another CUDA context, the thread waits instead. The resource's CUDA context is current.
+ */
 gr_status gr_stream_order_after(gr_resource *resource, CUstream earlier, CUstream stream);
 
 /*
- * Refuses a stream of another device than the resource's CUDA context is of, which is current. The
- * stream was checked otherwise; the driver is asked once for each that follows another one.
+ * Makes the thread wait for the stream: for work that no event could be put behind, before what it
+ * uses may go. Where the stream cannot be asked any more the whole context is waited for, which is
+ * current. It records no error.
  */
-gr_status gr_stream_check_device(gr_resource *resource, CUstream stream, const char *call);
+CUresult gr_stream_finish(CUstream stream);
+
+/*
+ * Refuses a stream that does not live, or that is of another CUDA context than the resource's,
+ * which is current. The stream was checked otherwise. A GPU's driver is asked once for each that
+ * follows another one, the software driver each time, since it alone can tell of one that ended.
+ */
+gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const char *call);
 
 /* Refuses NULL, and GR_STREAM_OF_MAP where there is no map yet. */
 gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call);

@@ -275,6 +275,78 @@ START_COPY_TEST(copies_of_a_failed_map_outlive_their_resources)
 }
 END_TEST
 
+/*
+ * The copy of the first one is in the stream, and its end cannot be marked.
+ *
+ * Catches: its memory was freed, and the queued copy read what was gone.
+ */
+START_COPY_TEST(a_failed_map_whose_copies_cannot_be_marked_waits)
+{
+    gr_resource *resources[2] = {must_copy(gl_buffer_filled(SIZE, 1), GR_READ_WRITE),
+                                 must_copy(gl_buffer_filled(SIZE, 2), GR_READ_WRITE)};
+    gr_buffer *buffers[2];
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, 50);
+    let_fail(IN, CUDA_ERROR_UNKNOWN, 1);
+    ck_assert(fault->set("cuEventRecord", CUDA_ERROR_UNKNOWN, 1));
+    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
+                 CUDA_ERROR_UNKNOWN, "copy");
+    ck_assert(gate_is_open(gate));
+    gr_resource_free(resources[0]);
+    gr_resource_free(resources[1]);
+    CU(StreamSynchronize(fx.stream));
+}
+END_TEST
+
+/* Likewise at a release, after which another stream can have the memory, and then nobody. */
+START_COPY_TEST(a_failed_release_whose_copies_cannot_be_marked_waits)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    gr_resource *resource = must_copy(name, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), 2, SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, 50);
+    let_fail("cuEventRecord", CUDA_ERROR_UNKNOWN, 0);
+    assert_fails(gr_buffer_release(buffer), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "copy");
+    ck_assert(gate_is_open(gate));
+    ck_assert(gr_resource_is_mapped(resource));
+    assert_ok(release_on(buffer, fx.other));
+    assert_gl_bytes(name, SIZE, 2);
+    gr_resource_free(resource);
+}
+END_TEST
+
+/*
+ * A stream of another CUDA context, with work before the map.
+ *
+ * Catches: the upload was queued there, its end could not be marked, and the resource's memory was
+ * freed from under it.
+ */
+START_COPY_TEST(a_stream_of_another_context_gets_no_copies)
+{
+    CUcontext other;
+    CUstream stream;
+    GLuint name = gl_buffer_filled(SIZE, 3);
+    gr_resource *resource = must_copy(name, GR_READ_WRITE);
+    CU(CtxCreate(&other, 0, fx.device));
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CU(CtxSetCurrent(fx.context));
+    struct gate *gate = gate_put(stream);
+    fault->reset();
+    assert_null(gr_map(resource, stream), GR_ERR_CUDA, CUDA_ERROR_INVALID_HANDLE,
+                "another CUDA context");
+    assert_calls(IN, 0);
+    gr_resource_free(resource);
+    gate_open(gate);
+    CU(StreamSynchronize(stream));
+    CU(CtxDestroy(other));
+    CU(CtxSetCurrent(fx.context));
+    assert_gl_bytes(name, SIZE, 3);
+}
+END_TEST
+
 /* One call for resources of two transports: what the first has mapped goes back. */
 START_COPY_TEST(a_batch_of_two_transports)
 {
@@ -462,7 +534,10 @@ void add_misuse_cases(Suite *suite, enum copy_gl gl)
 
     add_tests(add_copy_case(suite, "copies that the driver refuses", gl), no_memory_for_the_copy,
               a_map_that_fails_midway_maps_nothing, copies_of_a_failed_map_outlive_their_resources,
-              a_batch_of_two_transports, a_release_that_fails_can_be_tried_again);
+              a_failed_map_whose_copies_cannot_be_marked_waits,
+              a_failed_release_whose_copies_cannot_be_marked_waits,
+              a_stream_of_another_context_gets_no_copies, a_batch_of_two_transports,
+              a_release_that_fails_can_be_tried_again);
 
     TCase *state = add_copy_case(suite, "OpenGL's state over copies", gl);
     add_tests(state, state_and_pending_errors_stay);

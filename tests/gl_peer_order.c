@@ -225,6 +225,41 @@ START_PEER_TEST(a_failed_map_keeps_the_last_mappings_work)
 }
 END_TEST
 
+/*
+ * The first one's copy is in the stream, and its end cannot be marked: once at a map, once at a
+ * release.
+ *
+ * Catches: the memory was freed, and the buffer unmapped there, with a copy on its way.
+ */
+START_PEER_TEST(copies_that_cannot_be_marked_are_waited_for)
+{
+    GLuint names[2] = {gl_buffer_filled(SIZE, 1), gl_buffer_filled(SIZE, 2)};
+    gr_resource *resources[2];
+    gr_buffer *buffers[2] = {NULL};
+    for (int i = 0; i < 2; i++)
+        resources[i] = must_peer(names[i], GR_READ_WRITE);
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, 50);
+    let_fail(COPY, CUDA_ERROR_UNKNOWN, 1);
+    ck_assert(fault->set("cuEventRecord", CUDA_ERROR_UNKNOWN, 1));
+    assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
+                 CUDA_ERROR_UNKNOWN, "copy");
+    ck_assert(gate_is_open(gate));
+    gr_resource_free(resources[1]);
+    buffers[0] = must_map(resources[0]);
+    CU(StreamSynchronize(fx.stream));
+    gate = gate_put(fx.stream);
+    gate_open_after(gate, 50);
+    let_fail("cuEventRecord", CUDA_ERROR_UNKNOWN, 0);
+    assert_fails(gr_buffer_release(buffers[0]), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "copy");
+    ck_assert(gate_is_open(gate));
+    assert_ok(release_on(buffers[0], fx.other));
+    gr_resource_free(resources[0]);
+    for (int i = 0; i < 2; i++)
+        assert_gl_bytes(names[i], SIZE, i + 1);
+}
+END_TEST
+
 START_PEER_TEST(events_of_the_options)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
@@ -271,8 +306,8 @@ void add_order_cases(Suite *suite)
     TCase *order = add_peer_case(suite, "order");
     add_tests(order, what_gl_was_told_before_the_map_is_there, calls_do_not_wait_for_the_stream,
               a_map_waits_for_the_last_mappings_work, a_failed_map_keeps_the_last_mappings_work,
-              events_of_the_options, waiting_until_cuda_has_let_go,
-              contexts_of_both_devices_on_one_thread);
+              copies_that_cannot_be_marked_are_waited_for, events_of_the_options,
+              waiting_until_cuda_has_let_go, contexts_of_both_devices_on_one_thread);
     add_loop_tests(order, 3, a_stream_of_the_device_that_draws_is_refused);
     add_loop_tests(order, 2, the_default_streams_are_the_callers,
                    what_the_stream_has_before_the_release_is_there,

@@ -12,6 +12,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/log.h"
+#include "lib/stream.h"
 #include "gl/copy/image.h"
 #include "gl/copy/memory.h"
 #include "gl/copy/objects.h"
@@ -106,17 +107,26 @@ static gr_status prepare(const struct gl_resource *r, CUstream stream)
     return status == GR_OK && gl_copy_reads(&r->base) ? take_half(r) : status;
 }
 
-/* Copies that are in the stream end there, and whoever needs the memory next waits for them. */
+static bool mark_undone(const struct gl_copy *copy, CUstream stream)
+{
+    return gr_driver()->EventRecord(copy->done, stream) == CUDA_SUCCESS &&
+           gr_driver()->EventRecord(copy->passed[copy->half], stream) == CUDA_SUCCESS;
+}
+
+/*
+ * Copies that are in the stream end there, and whoever needs the memory next waits for them. Where
+ * their end cannot be marked this thread waits, since the memory may go next.
+ */
 static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
+    bool marked = true;
     for (size_t i = 0; i < n; i++) {
-        struct gl_copy *copy = gl_of(resources[i])->copy;
-        if (gr_driver()->EventRecord(copy->done, stream) != CUDA_SUCCESS ||
-            gr_driver()->EventRecord(copy->passed[copy->half], stream) != CUDA_SUCCESS)
-            gr_log(GR_LOG_WARNING, "map: the end of a copy could not be marked");
+        marked = mark_undone(gl_of(resources[i])->copy, stream) && marked;
         resources[i]->pending->ptr = 0;
         resources[i]->pending->size = 0;
     }
+    if (!marked)
+        (void)gr_stream_finish(stream);
 }
 
 static void show(gr_resource *resource)
@@ -218,15 +228,10 @@ static void next_turn(const struct gl_resource *r)
     gl_fence_age(copy->scratch);
 }
 
-/* Puts the copies into the stream. */
+/* Puts the copies into the stream. After an error none of them is on its way any more. */
 static gr_status download_all(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (gl_copy_writes(resources[i]))
-            status = gl_copy_check_unlocked(resources[i], "gr_buffer_release");
-    if (status == GR_OK)
-        status = gl_copy_make_way(resources, n, "gr_buffer_release");
     for (size_t i = 0; i < n && status == GR_OK; i++)
         if (gl_copy_writes(resources[i])) {
             next_turn(gl_of(resources[i]));
@@ -234,7 +239,19 @@ static gr_status download_all(gr_resource *const resources[], size_t n, CUstream
         }
     for (size_t i = 0; i < n && status == GR_OK; i++)
         status = mark_end(resources[i], stream);
+    if (status != GR_OK)
+        (void)gr_stream_finish(stream);
     return status;
+}
+
+/* What can refuse before anything is in the stream. */
+static gr_status check_download(gr_resource *const resources[], size_t n)
+{
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (gl_copy_writes(resources[i]))
+            status = gl_copy_check_unlocked(resources[i], "gr_buffer_release");
+    return status == GR_OK ? gl_copy_make_way(resources, n, "gr_buffer_release") : status;
 }
 
 /* Waits once for all of them; a large buffer's pieces are waited for one by one. */
@@ -254,7 +271,9 @@ static gr_status await_all(gr_resource *const resources[], size_t n)
 /* In a ring it is OpenGL's next use that waits, so that several frames are on their way at once. */
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_status status = download_all(resources, n, stream);
+    gr_status status = check_download(resources, n);
+    if (status == GR_OK)
+        status = download_all(resources, n, stream);
     if (status != GR_OK)
         return status;
     if (resources[0]->ring_maps) {

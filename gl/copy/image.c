@@ -13,6 +13,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/plural.h"
+#include "lib/stream.h"
 #include "gl/copy/staging.h"
 #include "gl/copy/texels.h"
 
@@ -189,6 +190,7 @@ gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmapped
         if (status == GR_OK)
             status = fill_whole(r, resource->mapped->stream);
         if (status != GR_OK && copy->whole) {
+            (void)gr_stream_finish(resource->mapped->stream); /* which copies into it */
             gr_driver()->MipmappedArrayDestroy(copy->whole);
             copy->whole = NULL;
         }

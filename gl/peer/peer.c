@@ -12,7 +12,7 @@
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "lib/log.h"
+#include "lib/stream.h"
 #include "gl/peer/memory.h"
 
 static const struct gl_resource *gl_of(const gr_resource *resource)
@@ -135,16 +135,24 @@ static gr_status map_batch(gr_resource *const resources[], size_t n, CUstream st
     return status;
 }
 
-/* Copies that are in the stream end there, and whoever needs the memory next waits for them. */
+/*
+ * Copies that are in the stream end there, and whoever needs the memory next waits for them. Where
+ * their end cannot be marked this thread waits, since the memory may go next.
+ */
 static void undo_batch(gr_resource *const resources[], size_t n, CUstream stream)
 {
+    struct gl_drawing *drawings[GR_BATCH];
+    bool marked = true;
     for (size_t i = 0; i < n; i++) {
-        if (gr_driver()->EventRecord(peer_of(resources[i])->done, stream) != CUDA_SUCCESS)
-            gr_log(GR_LOG_WARNING, "map: the end of a copy could not be marked");
+        CUresult result = gr_driver()->EventRecord(peer_of(resources[i])->done, stream);
+        marked = marked && result == CUDA_SUCCESS;
         resources[i]->pending->ptr = 0;
         resources[i]->pending->size = 0;
     }
-    (void)close_there(resources, n, all, stream);
+    if (!marked)
+        (void)gr_stream_finish(stream);
+    (void)gl_drawings_unmap(drawings, gather(resources, n, all, true, drawings),
+                            marked ? peer_of(resources[0])->done : NULL);
 }
 
 static size_t batch_of(size_t left)
@@ -186,15 +194,26 @@ static bool takes(const gr_resource *resource)
     return writes(resource) && (peer_of(resource)->drawing->ptr || gl_object_takes(resource));
 }
 
-static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
+/* After an error none of the copies is on its way any more. */
+static gr_status copy_back(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_status status = open_there(resources, n, takes, stream);
+    gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
         if (writes(resources[i]) && peer_of(resources[i])->drawing->ptr)
             status = copy(resources[i], resources[i]->mapped, true, stream);
     for (size_t i = 0; i < n && status == GR_OK; i++)
         status = check_cuda(gr_driver()->EventRecord(peer_of(resources[i])->done, stream),
                             "cuEventRecord", resources[i]);
+    if (status != GR_OK)
+        (void)gr_stream_finish(stream);
+    return status;
+}
+
+static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    gr_status status = open_there(resources, n, takes, stream);
+    if (status == GR_OK)
+        status = copy_back(resources, n, stream);
     return status == GR_OK ? close_there(resources, n, all, stream) : status;
 }
 

@@ -36,8 +36,9 @@
  *           GR_ERR_INVALID_VALUE is recorded. But a buffer's memory is used again some maps
  *           later: then an old pointer that is released once more releases the new buffer.
  * Streams   The CUDA stream is always named; NULL is an error. For a default stream pass
- *           CU_STREAM_LEGACY or CU_STREAM_PER_THREAD. A stream has to live until what was mapped on
- *           it is released.
+ *           CU_STREAM_LEGACY or CU_STREAM_PER_THREAD. It has to be of the resource's CUDA context,
+ *           and to live until what was mapped on it is released. The software driver refuses one
+ *           that was destroyed, and a mapping then ends on any other one; NVIDIA's may crash.
  * CUDA      A resource remembers the CUDA context that was current when it was made. Where there
  *           was none it takes the primary context of the device that draws. Every call makes that
  *           context current, and puts the caller's back. The context has to outlive the resource.
@@ -251,13 +252,14 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
  * A resource has one mapping at a time.
  *
  * Errors: NULL, and nothing is mapped, after
- *     GR_ERR_INVALID_VALUE  `resource` or `stream` is NULL
+ *     GR_ERR_INVALID_VALUE  `resource` or `stream` is NULL, or the stream is of another device
  *     GR_ERR_STATE          it is mapped or closed; or its OpenGL object, whose storage is not
  *                           immutable, was deleted or given other storage; or it is in a ring, or
  *                           in a submit that was begun and not committed; or nothing says yet who
  *                           orders it (submit.h). The message names the call that is missing
  *     GR_ERR_GL             its OpenGL context is not current here
- *     GR_ERR_CUDA           the driver refused
+ *     GR_ERR_CUDA           the driver refused; or the stream is of another CUDA context, or was
+ *                           destroyed
  *     GR_ERR_DEVICE_LOST    earlier work in the CUDA context failed
  *     GR_ERR_NO_MEMORY
  *
@@ -347,7 +349,8 @@ GR_API CUstream gr_buffer_stream(const gr_buffer *buffer);
  * Errors, after which the buffer is still the caller's and the bytes are still CUDA's:
  *     GR_ERR_INVALID_VALUE  the buffer has been released already
  *     GR_ERR_GL             the resource's OpenGL context is not current here
- *     GR_ERR_CUDA           the driver refused
+ *     GR_ERR_CUDA           the driver refused. Where the stream of the map was destroyed,
+ *                           gr_buffer_release_many() takes another one
  *
  * Wraps cuGraphicsUnmapResources.
  */

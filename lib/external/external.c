@@ -156,17 +156,20 @@ static gr_status tell_graphics(gr_resource *const resources[], size_t n, bool be
 static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = tell_graphics(resources, n, false);
-    if (status == GR_OK)
-        status = gr_sync_acquire(resources, n, stream);
+    if (status != GR_OK)
+        return status;
+    status = gr_sync_acquire(resources, n, stream);
+    if (status != GR_OK)
+        gr_sync_undo_acquire(resources, n, stream);
     for (size_t i = 0; i < n && status == GR_OK; i++)
         resources[i]->pending->ptr = own(resources[i])->ptr;
     return status;
 }
 
-/* The wait that is in the stream does no harm: the next map waits for the same once more. */
+/* The waits that are in the stream do no harm: the next map waits for the same once more. */
 static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    (void)stream;
+    gr_sync_undo_acquire(resources, n, stream);
     for (size_t i = 0; i < n; i++)
         resources[i]->pending->ptr = 0;
 }
@@ -237,11 +240,14 @@ static void park(gr_resource *resource)
 static gr_status last_work(gr_resource *resource, CUevent *event, bool *owned)
 {
     struct gr_sync *sync = gr_sync_of(resource);
-    CUevent done = sync->done;
+    const CUevent done = sync->done;
+    const bool undone = sync->undone;
     gr_status status = gr_sync_last_work(sync, event);
     *owned = !done || *event != done;
-    if (!*owned)
+    if (!*owned) {
         sync->done = done;
+        sync->undone = undone;
+    }
     return status;
 }
 

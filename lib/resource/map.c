@@ -190,7 +190,7 @@ static gr_status map_taken(gr_resource *const resources[], size_t n, CUstream st
     gr_status status = gr_context_enter(&resources[0]->context, &pushed, call);
     if (status != GR_OK)
         return status;
-    status = gr_stream_check_device(resources[0], stream, call);
+    status = gr_stream_check_context(resources[0], stream, call);
     if (status == GR_OK && options)
         status = wait_first(stream, options);
     if (status == GR_OK)

@@ -77,8 +77,7 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
     gr_status status = gr_context_enter(&resources[0]->context, &pushed, call);
     if (status != GR_OK)
         return status;
-    if (stream != resources[0]->mapped->stream)
-        status = gr_stream_check_device(resources[0], stream, call);
+    status = gr_stream_check_context(resources[0], stream, call);
     if (status == GR_OK)
         status = prepare(resources, n, stream, call);
     if (status == GR_OK)
@@ -196,13 +195,30 @@ gr_status gr_buffer_take_back(gr_buffer *buffer, const char *call)
     return status;
 }
 
+/* Whether it failed because the driver does not know the map's stream any more. */
+static bool stream_is_gone(gr_status status)
+{
+    return status == GR_ERR_CUDA && gr_last_error()->code == CUDA_ERROR_INVALID_HANDLE;
+}
+
+/* For those who have nobody to tell: where the map's stream is gone, the context's own will do. */
+static gr_status release_anyhow(gr_buffer *buffer, const char *call)
+{
+    gr_status status = release_mapped(buffer, GR_STREAM_OF_MAP, call);
+    if (!stream_is_gone(status))
+        return status;
+    gr_log(GR_LOG_WARNING, "%s: the stream of the map is gone; the legacy stream takes its place",
+           call);
+    return release_mapped(buffer, CU_STREAM_LEGACY, call);
+}
+
 gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call)
 {
     gr_status status = GR_OK;
     if (gr_buffer_is_live(buffer))
         status = gr_resource_check_thread(buffer->resource, call);
     if (status == GR_OK && gr_buffer_is_live(buffer))
-        status = release_mapped(buffer, GR_STREAM_OF_MAP, call);
+        status = release_anyhow(buffer, call);
     if (status == GR_OK)
         gr_buffer_give(buffer);
     return status;
@@ -234,8 +250,7 @@ static gr_status wait_for_the_end(gr_buffer *const buffers[], size_t n, CUstream
         status = gr_context_enter(&b->resource->context, &pushed, call);
         if (status != GR_OK)
             return status;
-        if (last != b->stream)
-            status = gr_stream_check_device(b->resource, last, call);
+        status = gr_stream_check_context(b->resource, last, call);
         if (status == GR_OK)
             status = wait_for_event(last, event);
         gr_context_leave(pushed);
@@ -286,16 +301,26 @@ gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream
     return status == GR_OK ? release_buffers(buffers, n, stream, __func__) : status;
 }
 
+static gr_status release_at_end(gr_buffer *buffer)
+{
+    gr_status status = check_releasable(buffer, "gr_buffer_release");
+    if (status == GR_OK && gr_buffer_is_live(buffer))
+        status = release_anyhow(buffer, "gr_buffer_release");
+    if (status == GR_OK)
+        gr_buffer_give(buffer);
+    return status;
+}
+
 void gr_buffer_at_scope_end(gr_buffer **buffer)
 {
     struct gr_error_record before, error;
     gr_error_save(&before);
-    if (*buffer && gr_buffer_release(*buffer) != GR_OK) {
+    if (*buffer && release_at_end(*buffer) != GR_OK) {
         gr_error_save(&error);
         gr_log(GR_LOG_WARNING, "a buffer could not be released at the end of its scope: %s",
                error.message);
-        gr_error_restore(&before);
     }
+    gr_error_restore(&before);
     *buffer = NULL;
 }
 
@@ -319,10 +344,16 @@ static gr_status check_callers(const gr_resource *resource, const char *call)
     return status;
 }
 
-gr_status gr_resource_unmap_held(gr_resource *resource, CUstream stream, const char *call)
+static gr_status unmap_on(gr_resource *resource, CUstream stream, const char *call)
 {
     gr_status status = gr_resource_check_thread(resource, call);
     return status == GR_OK ? end_mapping(resource, stream, call) : status;
+}
+
+gr_status gr_resource_unmap_anyhow(gr_resource *resource, const char *call)
+{
+    gr_status status = unmap_on(resource, GR_STREAM_OF_MAP, call);
+    return stream_is_gone(status) ? unmap_on(resource, CU_STREAM_LEGACY, call) : status;
 }
 
 gr_status gr_resource_unmap(gr_resource *resource, CUstream stream)
@@ -336,7 +367,7 @@ gr_status gr_resource_unmap(gr_resource *resource, CUstream stream)
         status = gr_resource_check_ring(resource, __func__);
     if (status == GR_OK)
         status = gr_stream_check(stream, true, __func__);
-    return status == GR_OK ? gr_resource_unmap_held(resource, stream, __func__) : status;
+    return status == GR_OK ? unmap_on(resource, stream, __func__) : status;
 }
 
 gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const char *call)

@@ -145,8 +145,7 @@ static void end_use(const struct gr_ring_slot *slot)
     if (slot->submit)
         gr_submit_settle(slot->submit, resource);
     resource->ring_maps = true;
-    if (resource->mapped &&
-        gr_resource_unmap_held(resource, GR_STREAM_OF_MAP, "gr_ring_free") != GR_OK) {
+    if (resource->mapped && gr_resource_unmap_anyhow(resource, "gr_ring_free") != GR_OK) {
         gr_error_save(&error);
         gr_log(GR_LOG_WARNING, "gr_ring_free: %s", error.message);
     }

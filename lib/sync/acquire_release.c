@@ -10,6 +10,7 @@
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/stream.h"
 
 static bool same_stream(CUstream a, CUstream b)
 {
@@ -32,6 +33,15 @@ static gr_status record_event(CUevent event, CUstream stream)
     return result == CUDA_SUCCESS
                ? GR_OK
                : gr_fail_work(result, "cuEventRecord", "The stream's place could not be marked.");
+}
+
+/* Marks the end of a wait that has taken a signal: whoever comes later has to come after it. */
+static gr_status record_taken(CUevent passed, CUstream stream)
+{
+    gr_status status = record_event(passed, stream);
+    if (status != GR_OK)
+        (void)gr_stream_finish(stream);
+    return status;
 }
 
 static gr_status wait_for_event(CUstream stream, CUevent event)
@@ -85,7 +95,7 @@ static gr_status wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream 
         if (status == GR_OK) {
             semaphore->waited = number;
             semaphore->last = stream;
-            status = record_event(semaphore->passed, stream);
+            status = record_taken(semaphore->passed, stream);
         }
     } else if (status == GR_OK && !same_stream(semaphore->last, stream)) {
         status = wait_for_event(stream, semaphore->passed);
@@ -145,6 +155,32 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
     return status == GR_OK ? flush_waits(&waits, stream) : status;
 }
 
+/*
+ * Waits that were put into the stream come after the resource's last release, as an event behind
+ * them does. It moves `done`; who waits for that waits longer.
+ */
+static gr_status mark_undone(struct gr_sync *sync, CUstream stream)
+{
+    gr_status status = make_event(&sync->done);
+    if (status == GR_OK)
+        status = record_event(sync->done, stream);
+    sync->undone = status == GR_OK;
+    return status;
+}
+
+void gr_sync_undo_acquire(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    struct gr_error_record cause;
+    gr_status status = GR_OK;
+    gr_error_save(&cause);
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (!is_in_order(gr_sync_of(resources[i]), stream))
+            status = mark_undone(gr_sync_of(resources[i]), stream);
+    if (status != GR_OK)
+        (void)gr_stream_finish(stream);
+    gr_error_restore(&cause);
+}
+
 /* ---- Signals --------------------------------------------------------------------------------- */
 
 static gr_status refuse_claimed(void)
@@ -166,7 +202,7 @@ static gr_status retake(gr_semaphore *semaphore, CUstream stream)
         return status;
     semaphore->waited = semaphore->signalled;
     semaphore->retaken = true;
-    return record_event(semaphore->passed, stream);
+    return record_taken(semaphore->passed, stream);
 }
 
 static gr_status wait_for_binary(gr_semaphore *semaphore, CUstream stream)
@@ -255,6 +291,7 @@ static gr_status release_group(gr_resource *const resources[], size_t n, CUstrea
             continue;
         sync->computed = value;
         sync->released = true;
+        sync->undone = false;
         sync->drawn = 0;
         sync->released_on = stream;
     }
@@ -390,14 +427,15 @@ gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n)
 gr_status gr_sync_last_work(struct gr_sync *sync, CUevent *event)
 {
     *event = NULL;
-    if (!sync->released)
+    if (!sync->released && !sync->undone)
         return GR_OK;
-    if (sync->computed && tells_the_end(sync->release))
+    if (!sync->undone && sync->computed && tells_the_end(sync->release))
         return gr_semaphore_event_after(
             &GR_INIT(gr_semaphore_point, .semaphore = sync->release, .value = sync->computed), 1,
             event);
     *event = sync->done;
     sync->done = NULL;
+    sync->undone = false;
     return GR_OK;
 }
 

@@ -17,6 +17,7 @@ struct gr_sync {
     CUstream released_on;
     CUevent done;  /* recorded at a release that no timeline tells of; NULL until there is one */
     bool released; /* it has been mapped and released */
+    bool undone;   /* since then a map was taken back: `done` comes after all that it waits for */
     bool decided;  /* it was given semaphores, or none on purpose */
     /* Map and release do the graphics API's part too, which takes commands from their thread. */
     bool by_commands;
@@ -31,6 +32,12 @@ static inline struct gr_sync *gr_sync_of(const gr_resource *resource)
 
 /* For map: puts what n resources of one CUDA context have to wait for into the stream. */
 gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream stream);
+
+/*
+ * What gr_sync_acquire() has put into the stream, or a part of it, stays there: the semaphores live
+ * until it has passed.
+ */
+void gr_sync_undo_acquire(gr_resource *const resources[], size_t n, CUstream stream);
 
 /* For release: signals for n resources that the stream has come here. */
 gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream stream);
