@@ -54,7 +54,11 @@ struct gr_backend {
      */
     gr_status (*map)(gr_resource *const resources[], size_t n, CUstream stream);
 
-    /* Takes back a map() that succeeded, of resources whose buffers were not given out yet. */
+    /*
+     * Takes back a map() that succeeded, of resources whose buffers were not given out yet; and
+     * whether those with write_discard lose what they hold by that.
+     */
+    bool undo_loses;
     void (*undo_map)(gr_resource *const resources[], size_t n, CUstream stream);
 
     /* Unmaps at most GR_BATCH mapped resources, likewise; on an error all are still mapped. */

@@ -104,6 +104,8 @@ struct gr_resource {
     CUmodule kernels; /* the library's, where the driver has no place for them; else NULL */
     struct gr_objects *retired; /* of mappings that have ended, until the work with them is done */
     struct gr_objects *idle;    /* to be used again */
+    CUevent
+        ready; /* the caller's: the one that was last recorded after a map, never touched here */
     CUevent order; /* for a release on another stream than the map's; NULL until there is one */
 };
 

@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "fault_driver.h"
+#include "support_image.h"
 #include "support_vulkan.h"
 
 #define SIZE   4096
@@ -276,6 +277,97 @@ START_TEST(those_who_cannot_be_told_end_it_all_the_same)
 }
 END_TEST
 
+/* ---- What a refused map must not lose -------------------------------------------------------- */
+
+static CUevent event_of(CUcontext context)
+{
+    CUevent event = NULL;
+    CU(CtxSetCurrent(context));
+    CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CU(CtxSetCurrent(fx.context));
+    return event;
+}
+
+/*
+ * The event is of another context, or has ended; once it was good before.
+ *
+ * Catches: it was found out after the map, whose undo left something else in the buffer.
+ */
+START_TEST(an_event_that_cannot_be_recorded_costs_no_bytes)
+{
+    const bool ended = _i > 0;
+    gr_buffer *buffer = NULL;
+    if (ended && !gr_cuda_is_software())
+        skip("a GPU's driver reads what the handle of an event that ended pointed to");
+    struct bytes b = by_interop(GR_WRITE_DISCARD);
+    gr_map_options options =
+        GR_INIT(gr_map_options, .ready_event = event_of(ended ? fx.context : foreign));
+    int holds = BEFORE;
+    if (_i == 2) {
+        assert_ok(gr_map_many(&b.resource, 1, fx.stream, &options, &buffer));
+        cuda_fill(buffer, holds = 0x35);
+        assert_ok(gr_buffer_release(buffer));
+    }
+    if (ended)
+        CU(EventDestroy(options.ready_event));
+    assert_fails(gr_map_many(&b.resource, 1, fx.stream, &options, &buffer), GR_ERR_CUDA,
+                 CUDA_ERROR_INVALID_HANDLE, "ready_event");
+    ck_assert(!gr_resource_is_mapped(b.resource));
+    assert_holds(&b, holds);
+    assert_usable_on(&b, fx.stream, 0x36);
+    gr_resource_free(b.resource);
+    if (!ended)
+        CU(EventDestroy(options.ready_event));
+}
+END_TEST
+
+/* In either order. What refuses is grinterop, where OpenGL has the other buffer mapped, or CUDA. */
+START_TEST(another_of_the_batch_that_is_refused_costs_no_bytes)
+{
+    const bool is_first = _i & 1, is_driver = _i & 2;
+    gr_buffer *buffers[2] = {NULL, NULL};
+    struct bytes discards = by_interop(GR_WRITE_DISCARD), refused = by_copy(GR_READ_WRITE);
+    gr_resource *resources[2] = {is_first ? refused.resource : discards.resource,
+                                 is_first ? discards.resource : refused.resource};
+    fault->reset();
+    if (is_driver) {
+        ck_assert(fault->set("cuMemcpyHtoDAsync", CUDA_ERROR_UNKNOWN, 0));
+        assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
+                     CUDA_ERROR_UNKNOWN, "copy");
+    } else {
+        glBindBuffer(GL_ARRAY_BUFFER, refused.name);
+        ck_assert_ptr_nonnull(glMapBuffer(GL_ARRAY_BUFFER, GL_READ_ONLY));
+        assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_STATE, 0,
+                     "glMapBuffer");
+        ck_assert(glUnmapBuffer(GL_ARRAY_BUFFER));
+        glBindBuffer(GL_ARRAY_BUFFER, 0);
+    }
+    for (int i = 0; i < 2; i++)
+        ck_assert(!buffers[i] && !gr_resource_is_mapped(resources[i]));
+    assert_holds(&discards, BEFORE);
+    assert_holds(&refused, BEFORE);
+    gr_resource_free(discards.resource);
+    gr_resource_free(refused.resource);
+}
+END_TEST
+
+START_TEST(a_linear_map_without_memory_costs_no_texels)
+{
+    struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 3);
+    GR_AUTO(gr_resource) *resource =
+        gr_from_gl_image(image.name, image.target->target, GR_WRITE_DISCARD);
+    assert_made(resource);
+    fault->reset();
+    ck_assert(fault->set("cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY, 0));
+    assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_NO_MEMORY,
+                CUDA_ERROR_OUT_OF_MEMORY, "device memory");
+    ck_assert(!gr_resource_is_mapped(resource));
+    assert_image(&image, 3);
+    GR_AUTO(gr_buffer) *buffer = gr_map_linear(resource, 0, 0, fx.stream);
+    assert_made(buffer);
+}
+END_TEST
+
 /* ---- What a failed map has put into a stream ------------------------------------------------- */
 
 /* Vulkan's, mapped before one that fails: the stream's wait for Vulkan's submit stays in it. */
@@ -306,6 +398,24 @@ START_VULKAN_TEST(a_wait_of_a_map_that_was_undone_is_known)
 }
 END_TEST
 
+/* ---- Resources that were freed --------------------------------------------------------------- */
+
+/* Catches: a map of what was freed read the memory. */
+START_TEST(a_freed_resource_is_refused)
+{
+    struct bytes b = transport_of(_i)->make(GR_READ_WRITE);
+    need(b, transport_of(_i));
+    gr_buffer *buffer = NULL;
+    gr_resource_free(b.resource);
+    assert_null(gr_map(b.resource, fx.stream), GR_ERR_INVALID_VALUE, 0, "gr_map was given");
+    assert_null(gr_map_linear(b.resource, 0, 0, fx.stream), GR_ERR_INVALID_VALUE, 0,
+                "gr_map_linear was given");
+    assert_fails(gr_map_many(&b.resource, 1, fx.stream, NULL, &buffer), GR_ERR_INVALID_VALUE, 0,
+                 "gr_map_many was given");
+    ck_assert_ptr_null(buffer);
+}
+END_TEST
+
 static TCase *add_streams_case(Suite *suite, const char *name)
 {
     TCase *tcase = add_vulkan_case(suite, name);
@@ -320,8 +430,13 @@ static void build(Suite *suite)
     add_loop_tests(streams, BADS * TRANSPORTS, a_map_is_refused, a_release_is_refused);
     add_loop_tests(streams, ENDS * TRANSPORTS, another_stream_ends_the_mapping);
     add_loop_tests(streams, 2 * TRANSPORTS, those_who_cannot_be_told_end_it_all_the_same);
-    add_tests(add_streams_case(suite, "what a failed map has put into a stream"),
+    TCase *lost = add_streams_case(suite, "what a refused map does not lose");
+    add_loop_tests(lost, 3, an_event_that_cannot_be_recorded_costs_no_bytes);
+    add_loop_tests(lost, 4, another_of_the_batch_that_is_refused_costs_no_bytes);
+    add_tests(lost, a_linear_map_without_memory_costs_no_texels,
               a_wait_of_a_map_that_was_undone_is_known);
+    add_loop_tests(add_streams_case(suite, "resources that were freed"), TRANSPORTS,
+                   a_freed_resource_is_refused);
     add_vulkan_end(suite);
 }
 

@@ -201,6 +201,15 @@ static bool is_to_be_read(const gr_resource *resource)
     return gl_copy_reads(resource) && !gl_of(resource)->copy->fetched;
 }
 
+gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, const char *call)
+{
+    gr_status status = gl_copy_check_storage(resources, n, call);
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (is_to_be_read(resources[i]) || gl_copy_gives_first(gl_of(resources[i])))
+            status = gl_copy_check_unlocked(resources[i], call);
+    return status;
+}
+
 /* Before anything is read or written: both go to the memory which has what is owed. */
 static gr_status give_owed(gr_resource *const resources[], size_t n)
 {
@@ -240,12 +249,7 @@ static gr_status wait_for_reads(gr_resource *const resources[], size_t n)
 gr_status gl_copy_take(gr_resource *const resources[], size_t n)
 {
     struct visit visit;
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (is_to_be_read(resources[i]) || gl_copy_gives_first(gl_of(resources[i])))
-            status = gl_copy_check_unlocked(resources[i], "gr_map");
-    if (status == GR_OK)
-        status = give_owed(resources, n);
+    gr_status status = give_owed(resources, n);
     if (status != GR_OK)
         return status;
     visit_begin(&visit, resources, n);
@@ -271,9 +275,7 @@ static void read_pieces(const struct gl_resource *r, struct __GLsync *fences[])
 gr_status gl_copy_take_pieces(gr_resource *resource, struct __GLsync *fences[])
 {
     struct visit visit;
-    gr_status status = gl_copy_check_unlocked(resource, "gr_map");
-    if (status == GR_OK)
-        status = give_owed(&resource, 1);
+    gr_status status = give_owed(&resource, 1);
     if (status != GR_OK)
         return status;
     visit_begin(&visit, &resource, 1);

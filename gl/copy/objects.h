@@ -11,6 +11,9 @@
 /* Whether the storage is what it was; as in struct gr_backend. */
 gr_status gl_copy_check_storage(gr_resource *const resources[], size_t n, const char *call);
 
+/* The same, and whether a map can read what it has to. */
+gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, const char *call);
+
 /* Refuses a buffer that the application has mapped, which keeps everybody else out. */
 gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call);
 

@@ -143,6 +143,7 @@ const struct gr_backend gl_interop = {
     .run = gl_object_run,
     .check_storage = gl_object_check_registered,
     .map = map,
+    .undo_loses = true,
     .undo_map = undo_map,
     .unmap = unmap,
     .array = array,

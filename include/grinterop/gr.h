@@ -252,7 +252,8 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
  * A resource has one mapping at a time.
  *
  * Errors: NULL, and nothing is mapped, after
- *     GR_ERR_INVALID_VALUE  `resource` or `stream` is NULL, or the stream is of another device
+ *     GR_ERR_INVALID_VALUE  `resource` or `stream` is NULL, the resource was freed, or the stream
+ *                           is of another device
  *     GR_ERR_STATE          it is mapped or closed; or its OpenGL object, whose storage is not
  *                           immutable, was deleted or given other storage; or it is in a ring, or
  *                           in a submit that was begun and not committed; or nothing says yet who
@@ -274,7 +275,10 @@ typedef struct gr_map_options {
     /* The map's stream waits for this event first. NULL: for nothing. */
     CUevent wait_event;
 
-    /* Recorded when the data is CUDA's: what other streams have to wait for. NULL: none is. */
+    /*
+     * Recorded when the data is CUDA's: what other streams have to wait for. NULL: none is. With
+     * GR_WRITE_DISCARD it may be recorded once more before the map, to see that it can be.
+     */
     CUevent ready_event;
 
     /*

@@ -20,6 +20,21 @@ struct part {
     size_t first_slice; /* the layer, in an array of several */
 };
 
+static gr_status measure_part(const gr_resource *resource, const gr_image_info *info,
+                              unsigned level, struct part *part, const char *call)
+{
+    if (info->texel_bytes == 0)
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "CUDA describes the image by format 0x%x, which is not of plain channels: it "
+            "has no linear form. Use gr_buffer_array().",
+            (unsigned)info->format);
+    part->row_bytes = gr_level_extent(info->width, level) * info->texel_bytes;
+    part->rows = gr_level_extent(info->height, level);
+    part->slices = resource->image.is_3d ? gr_level_extent(info->depth, level) : 1;
+    return GR_OK;
+}
+
 /* The CUDA context is current. */
 static gr_status find_part(const gr_buffer *buffer, unsigned level, unsigned layer,
                            struct part *part, const char *call)
@@ -28,15 +43,9 @@ static gr_status find_part(const gr_buffer *buffer, unsigned level, unsigned lay
     gr_status status = gr_image_query(buffer, &info);
     if (status != GR_OK)
         return status;
-    if (info.texel_bytes == 0)
-        return gr_fail(
-            GR_ERR_UNSUPPORTED, call,
-            "CUDA describes the image by format 0x%x, which is not of plain channels: it "
-            "has no linear form. Use gr_buffer_array().",
-            (unsigned)info.format);
-    part->row_bytes = gr_level_extent(info.width, level) * info.texel_bytes;
-    part->rows = gr_level_extent(info.height, level);
-    part->slices = buffer->resource->image.is_3d ? gr_level_extent(info.depth, level) : 1;
+    status = measure_part(buffer->resource, &info, level, part, call);
+    if (status != GR_OK)
+        return status;
     part->first_slice = info.layered ? layer : 0;
     return buffer->resource->backend->array(buffer->resource, level, layer, &part->array);
 }
@@ -226,6 +235,28 @@ gr_status gr_linear_give_back(gr_resource *resource, CUstream stream, const char
                         call);
 }
 
+static size_t staging_bytes(const struct part *part)
+{
+    return gr_linear_pitch(part->row_bytes) * part->rows * part->slices;
+}
+
+gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *call)
+{
+    bool pushed;
+    gr_image_info info;
+    struct part part = {0};
+    if (!gr_image_foresee(resource, &info))
+        return GR_OK; /* only a map tells */
+    gr_status status = measure_part(resource, &info, level, &part, call);
+    if (status == GR_OK)
+        status = gr_context_enter(&resource->context, &pushed, call);
+    if (status != GR_OK)
+        return status;
+    status = reserve_staging(resource, staging_bytes(&part), call);
+    gr_context_leave(pushed);
+    return status;
+}
+
 gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, const char *call)
 {
     gr_resource *resource = buffer->resource;
@@ -234,7 +265,7 @@ gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, cons
     if (status != GR_OK)
         return status;
     size_t pitch = gr_linear_pitch(part.row_bytes);
-    size_t size = pitch * part.rows * part.slices;
+    size_t size = staging_bytes(&part);
     gr_linear_desc memory = GR_INIT(gr_linear_desc, .pitch = pitch);
     status = gr_linear_borrow(resource, size, buffer->stream, &memory.device, call);
     if (status != GR_OK)

@@ -12,6 +12,12 @@
 gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, const char *call);
 
 /*
+ * Before a map that gr_linear_make() is to follow: what can refuse does so now, as far as the image
+ * is known by then, and the memory is there.
+ */
+gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *call);
+
+/*
  * Puts the copy back into the image, unless the resource is read-only. The CUDA context is current.
  */
 gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *call);

@@ -10,6 +10,7 @@
 #include "lib/error.h"
 #include "lib/image/image.h"
 #include "lib/image/linear.h"
+#include "lib/live.h"
 #include "lib/log.h"
 #include "lib/plural.h"
 #include "lib/resource/resource.h"
@@ -139,16 +140,44 @@ static gr_status wait_first(CUstream stream, const gr_map_options *options)
 }
 
 /* Other streams may wait for what the map's stream has been given, the map itself. */
-static gr_status tell_others(CUstream stream, const gr_map_options *options)
+static gr_status record_ready(CUstream stream, const gr_map_options *options)
 {
-    if (!options->ready_event)
-        return GR_OK;
     CUresult result = gr_driver()->EventRecord(options->ready_event, stream);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuEventRecord",
                         "`ready_event` could not be recorded. Is it an event of the resource's "
                         "CUDA context, not destroyed?");
+}
+
+static gr_status tell_others(gr_resource *first, CUstream stream, const gr_map_options *options)
+{
+    gr_status status = options->ready_event ? record_ready(stream, options) : GR_OK;
+    if (status == GR_OK)
+        first->ready = options->ready_event;
+    return status;
+}
+
+static bool loses_by_undo(const gr_resource *resource)
+{
+    return resource->backend->undo_loses && resource->flags & GR_WRITE_DISCARD;
+}
+
+/*
+ * An event that cannot be recorded is found before a map that could not be taken back without a
+ * loss. Nothing but recording it tells; one that was recorded by the last map is believed, but by
+ * the software driver, which can tell of one that has ended.
+ */
+static gr_status try_ready(gr_resource *const resources[], size_t n, CUstream stream,
+                           const gr_map_options *options)
+{
+    if (!options->ready_event ||
+        (resources[0]->ready == options->ready_event && !gr_cuda_is_software()))
+        return GR_OK;
+    for (size_t i = 0; i < n; i++)
+        if (loses_by_undo(resources[i]))
+            return record_ready(stream, options);
+    return GR_OK;
 }
 
 /* Finds the runs, each of which one transport can map in one go, and checks them. */
@@ -165,24 +194,67 @@ static gr_status check_runs(gr_resource *const resources[], size_t n, const char
     return status;
 }
 
-static void undo_runs(gr_resource *const resources[], size_t n, CUstream stream)
+/* Of the first resources, the runs whose undo loses something, or the others. */
+static void undo_those(gr_resource *const resources[], size_t n, CUstream stream, bool losing)
 {
     for (size_t i = 0; i < n; i += resources[i]->run)
-        resources[i]->backend->undo_map(resources + i, resources[i]->run, stream);
+        if (resources[i]->backend->undo_loses == losing)
+            resources[i]->backend->undo_map(resources + i, resources[i]->run, stream);
 }
 
-static gr_status map_runs(gr_resource *const resources[], size_t n, CUstream stream)
+static void undo_runs(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    undo_those(resources, n, stream, false);
+    undo_those(resources, n, stream, true);
+}
+
+/* All of those, or none. */
+static gr_status map_those(gr_resource *const resources[], size_t n, CUstream stream, bool losing)
 {
     for (size_t i = 0; i < n; i += resources[i]->run) {
-        gr_status status = resources[i]->backend->map(resources + i, resources[i]->run, stream);
+        const struct gr_backend *backend = resources[i]->backend;
+        if (backend->undo_loses != losing)
+            continue;
+        gr_status status = backend->map(resources + i, resources[i]->run, stream);
         if (status != GR_OK) {
-            undo_runs(resources, i, stream);
+            undo_those(resources, i, stream, losing);
             return status;
         }
     }
     return GR_OK;
 }
 
+/* Those come last whose undo would lose something. */
+static gr_status map_runs(gr_resource *const resources[], size_t n, CUstream stream)
+{
+    if (resources[0]->run == n)
+        return resources[0]->backend->map(resources, n, stream);
+    gr_status status = map_those(resources, n, stream, false);
+    if (status != GR_OK)
+        return status;
+    status = map_those(resources, n, stream, true);
+    if (status != GR_OK)
+        undo_those(resources, n, stream, false);
+    return status;
+}
+
+static gr_status map_and_tell(gr_resource *const resources[], size_t n, CUstream stream,
+                              const gr_map_options *options)
+{
+    gr_status status = wait_first(stream, options);
+    if (status == GR_OK)
+        status = try_ready(resources, n, stream, options);
+    if (status == GR_OK)
+        status = map_runs(resources, n, stream);
+    if (status != GR_OK)
+        return status;
+    status = tell_others(resources[0], stream, options);
+    if (status != GR_OK)
+        undo_runs(resources, n, stream);
+    return status;
+}
+
+/* Everything that can be checked has been, but for the stream. */
 static gr_status map_taken(gr_resource *const resources[], size_t n, CUstream stream,
                            const gr_map_options *options, const char *call)
 {
@@ -191,17 +263,11 @@ static gr_status map_taken(gr_resource *const resources[], size_t n, CUstream st
     if (status != GR_OK)
         return status;
     status = gr_stream_check_context(resources[0], stream, call);
-    if (status == GR_OK && options)
-        status = wait_first(stream, options);
     if (status == GR_OK)
-        status = map_runs(resources, n, stream);
+        status =
+            options ? map_and_tell(resources, n, stream, options) : map_runs(resources, n, stream);
     if (status == GR_ERR_STATE)
         gr_error_set_call(call); /* a transport does not know it */
-    if (status == GR_OK && options) {
-        status = tell_others(stream, options);
-        if (status != GR_OK)
-            undo_runs(resources, n, stream);
-    }
     gr_context_leave(pushed);
     return status;
 }
@@ -242,10 +308,25 @@ static gr_status map_resources(gr_resource *const resources[], size_t n, CUstrea
     return GR_OK;
 }
 
+/* It is the caller's, who has not freed it. What NULL is the check of it says. */
+static gr_status check_held(const gr_resource *resource, const char *call)
+{
+    return resource ? gr_live_check(GR_LIVE_RESOURCE, resource, call) : GR_OK;
+}
+
+static gr_status map_callers(gr_resource *const resources[], size_t n, CUstream stream,
+                             const gr_map_options *options, gr_buffer *out[], const char *call)
+{
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        status = check_held(resources[i], call);
+    return status == GR_OK ? map_resources(resources, n, stream, options, out, call) : status;
+}
+
 gr_buffer *gr_map(gr_resource *resource, CUstream stream)
 {
     gr_buffer *buffer = NULL;
-    return map_resources(&resource, 1, stream, NULL, &buffer, __func__) == GR_OK ? buffer : NULL;
+    return map_callers(&resource, 1, stream, NULL, &buffer, __func__) == GR_OK ? buffer : NULL;
 }
 
 gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream, gr_buffer *out[],
@@ -266,7 +347,7 @@ gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream,
     gr_status status = options ? GR_TAKE(gr_map_options, &own, options, __func__) : GR_OK;
     if (status != GR_OK)
         return status;
-    return map_resources(resources, n, stream, options ? &own : NULL, out, __func__);
+    return map_callers(resources, n, stream, options ? &own : NULL, out, __func__);
 }
 
 static bool is_buffer(const gr_buffer *buffer, const char *call)
@@ -310,18 +391,26 @@ static gr_buffer *undo(gr_buffer *buffer)
     return NULL;
 }
 
+/* Before it is mapped, since a map with write_discard loses the image's contents. */
+static gr_status check_linear(gr_resource *resource, unsigned level, unsigned layer,
+                              const char *call)
+{
+    gr_status status = check_held(resource, call);
+    if (status != GR_OK || !resource)
+        return status;
+    if (!resource->is_image && (level || layer))
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The resource was made from a buffer, which has level 0 and layer 0 only.");
+    if (!resource->is_image || !resource->handle || resource->mapped)
+        return GR_OK;
+    status = gr_image_check_range(resource, level, layer, call);
+    return status == GR_OK ? gr_linear_prepare(resource, level, call) : status;
+}
+
 gr_buffer *gr_map_linear(gr_resource *resource, unsigned level, unsigned layer, CUstream stream)
 {
     bool pushed;
-    if (resource && !resource->is_image && (level || layer)) {
-        gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                "The resource was made from a buffer, which has level 0 and layer 0 only.");
-        return NULL;
-    }
-    /* Before it is mapped, since a map with write_discard loses the image's contents. */
-    bool mappable = resource && resource->handle && !resource->mapped;
-    if (mappable && resource->is_image &&
-        gr_image_check_range(resource, level, layer, __func__) != GR_OK)
+    if (check_linear(resource, level, layer, __func__) != GR_OK)
         return NULL;
     gr_buffer *buffer = NULL;
     if (gr_map_for(&resource, 1, stream, &buffer, __func__) != GR_OK || !resource->is_image)

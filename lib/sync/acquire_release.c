@@ -298,9 +298,22 @@ static gr_status release_group(gr_resource *const resources[], size_t n, CUstrea
     return status;
 }
 
+static bool is_claimed(gr_semaphore *release)
+{
+    if (!release || release->timeline)
+        return false;
+    pthread_mutex_lock(&release->lock);
+    bool claimed = release->claimed;
+    pthread_mutex_unlock(&release->lock);
+    return claimed;
+}
+
 gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
+    for (size_t i = 0; i < n && n > 1; i++) /* before any is signalled */
+        if (is_claimed(gr_sync_of(resources[i])->release))
+            return refuse_claimed();
     for (size_t i = 0; i < n && status == GR_OK; i++)
         if (is_first_with(resources, i))
             status = release_group(resources + i, n - i, stream);
