@@ -29,6 +29,11 @@ static CUresult check_alive(const struct gr_context *context)
     return result;
 }
 
+bool gr_context_is_gone(const struct gr_context *context)
+{
+    return check_alive(context) == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
 gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)(CUdevice *device),
                             const char *call)
 {

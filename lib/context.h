@@ -35,6 +35,9 @@ gr_status gr_context_hold(const struct gr_context *context, struct gr_context *c
 /* Drops what gr_context_choose() or gr_context_hold() retained. */
 void gr_context_drop(struct gr_context *context);
 
+/* Whether the driver says that the context was destroyed; a driver before CUDA 12 cannot. */
+bool gr_context_is_gone(const struct gr_context *context);
+
 /*
  * Makes the context current, if it is not; *pushed says whether gr_context_leave() has to put the
  * caller's back. Looking is cheaper than pushing, and in most programs it is current already.

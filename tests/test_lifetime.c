@@ -271,6 +271,48 @@ START_TEST(a_destroyed_context_is_refused)
 }
 END_TEST
 
+/*
+ * Each call that ends a mapping says that it was the context's end, and takes it for ended.
+ *
+ * Catches: it stayed mapped for good, and buffer and resource could not be freed.
+ */
+START_TEST(a_mapping_ends_with_its_context)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    CUcontext second = NULL;
+    CUstream stream = NULL;
+    CU(CtxCreate(&second, 0, fx.device));
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    gr_resource *resource = must_register(name);
+    gr_buffer *buffer = must_map_on(resource, stream), *list[1] = {buffer};
+    CU(StreamSynchronize(stream));
+    CU(CtxDestroy(second));
+    CU(CtxSetCurrent(fx.context));
+    start_listening();
+    gr_clear_error();
+    const gr_status ended = _i == 0   ? gr_buffer_release(buffer)
+                            : _i == 1 ? gr_buffer_release_many(list, 1, fx.stream, NULL)
+                            : _i == 2 ? gr_resource_unmap(resource, GR_STREAM_OF_MAP)
+                            : _i == 3 ? gr_resource_close(resource, GR_STREAM_OF_MAP)
+                                      : (gr_buffer_release_later(buffer), GR_OK);
+    ck_assert_int_eq(ended, _i == 4 ? GR_OK : GR_ERR_PARTIAL);
+    ck_assert_int_eq(seen.warnings, _i == 4);
+    stop_listening();
+    if (_i < 4)
+        assert_error(GR_ERR_PARTIAL, CUDA_ERROR_CONTEXT_IS_DESTROYED, "has been destroyed");
+    ck_assert(_i != 1 || !list[0]);
+    ck_assert(!gr_resource_is_mapped(resource));
+    if (_i == 2 || _i == 3) {
+        ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
+        assert_ok(gr_buffer_release(buffer));
+    }
+    gr_resource_free(resource);
+    fill_mapped(resource = must_register(name), 2);
+    gr_resource_free(resource);
+    assert_gl_bytes(name, SIZE, 2);
+}
+END_TEST
+
 START_TEST(calls_work_with_no_context_current)
 {
     go_round(NULL);
@@ -309,8 +351,9 @@ static void build(Suite *suite)
     add_loop_tests(scope, 2, scope_exit_releases_the_buffer_and_then_the_resource);
     add_tests(scope, an_inner_scope_unmaps_and_leaves_the_resource_open, scope_exit_takes_null);
 
-    add_tests(add_case(suite, "CUDA contexts"),
-              the_resources_context_is_used_and_the_callers_put_back,
+    TCase *contexts = add_case(suite, "CUDA contexts");
+    add_loop_tests(contexts, 5, a_mapping_ends_with_its_context);
+    add_tests(contexts, the_resources_context_is_used_and_the_callers_put_back,
               a_destroyed_context_is_refused, calls_work_with_no_context_current,
               without_a_context_the_drawing_devices_primary_one_is_retained);
 }

@@ -41,7 +41,8 @@
  *           that was destroyed, and a mapping then ends on any other one; NVIDIA's may crash.
  * CUDA      A resource remembers the CUDA context that was current when it was made. Where there
  *           was none it takes the primary context of the device that draws. Every call makes that
- *           context current, and puts the caller's back. The context has to outlive the resource.
+ *           context current, and puts the caller's back. The context has to outlive the resource:
+ *           without it calls are GR_ERR_CUDA, and what is mapped ends with GR_ERR_PARTIAL.
  * OpenGL    A resource of OpenGL's is used where the OpenGL context is current that it was made in.
  *           Elsewhere calls return GR_ERR_GL. Bindings and pending errors stay as they were. One
  *           empty program pipeline object, of a name above 100, stays in each context, by which
@@ -356,6 +357,9 @@ GR_API CUstream gr_buffer_stream(const gr_buffer *buffer);
  *     GR_ERR_CUDA           the driver refused. Where the stream of the map was destroyed,
  *                           gr_buffer_release_many() takes another one
  *
+ * and after which the buffer has ended:
+ *     GR_ERR_PARTIAL        its CUDA context was destroyed: what CUDA wrote may be lost
+ *
  * Wraps cuGraphicsUnmapResources.
  */
 GR_API gr_status gr_buffer_release(gr_buffer *buffer);
@@ -400,7 +404,8 @@ typedef struct gr_release_options {
  * Errors:
  *     GR_ERR_INVALID_VALUE  `stream` or `buffers` is NULL; nothing was released
  *     GR_ERR_PARTIAL        some were not released: they are still in `buffers`, the others are
- *                           NULL. gr_last_error() has the first refusal's code and sentence
+ *                           NULL. gr_last_error() has the first refusal's code and sentence. Or
+ *                           some have ended with their CUDA context
  *     others                as for gr_buffer_release(); none was released
  */
 GR_API gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream,

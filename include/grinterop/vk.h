@@ -142,7 +142,9 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  * gr_vk_buffer_create() makes them, and semaphores. Vulkan has the memory, CUDA reaches it there.
  *
  * Owner    the caller frees it with gr_vk_device_free()
- * Valid    instance, device and queue have to outlive it, and all that is made of it
+ * Valid    instance, device and queue have to outlive it, and all that is made of it. This alone
+ *          cannot be refused: Vulkan's functions read what a VkDevice points to, and there is no
+ *          question that one answers once it was destroyed. That of gr_vk_headless_create() is held
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  a NULL; a queue family that the device does not have; the current CUDA

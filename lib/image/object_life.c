@@ -123,11 +123,12 @@ void gr_objects_add(gr_buffer *buffer, enum gr_object_kind kind, unsigned long l
     set->items[set->count++] = (struct object){kind, handle, level, layer};
 }
 
-void gr_objects_retire(gr_buffer *buffer, CUstream stream)
+void gr_objects_retire(gr_buffer *buffer, CUstream stream, bool alive)
 {
     struct gr_objects *set = buffer->objects;
     buffer->objects = NULL;
-    gr_driver()->EventRecord(set->done, stream);
+    if (alive)
+        gr_driver()->EventRecord(set->done, stream);
     set->next = buffer->resource->retired;
     buffer->resource->retired = set;
 }

@@ -20,9 +20,10 @@ void gr_objects_add(gr_buffer *buffer, enum gr_object_kind kind, unsigned long l
 
 /*
  * Ends the mapping's objects: they are destroyed when the stream has done what it was given so far,
- * since the driver destroys at once and kernels may still use them. The CUDA context is current.
+ * since the driver destroys at once and kernels may still use them. The CUDA context is current,
+ * or not `alive` any more.
  */
-void gr_objects_retire(gr_buffer *buffer, CUstream stream);
+void gr_objects_retire(gr_buffer *buffer, CUstream stream, bool alive);
 
 /*
  * Destroys all that is left, once the registration is over; `alive` says whether the CUDA context

@@ -52,12 +52,15 @@ static gr_status prepare(gr_resource *const resources[], size_t n, CUstream stre
     return status;
 }
 
-/* The resource's mapping is over: its buffer reports 0 from now on. */
-static void end_one(gr_resource *resource, CUstream stream, const char *call)
+/*
+ * The resource's mapping is over: its buffer reports 0 from now on. `alive` says whether the CUDA
+ * context is, which is current then.
+ */
+static void end_one(gr_resource *resource, CUstream stream, bool alive, const char *call)
 {
     gr_buffer *buffer = resource->mapped;
     if (buffer->objects)
-        gr_objects_retire(buffer, stream);
+        gr_objects_retire(buffer, stream, alive);
     if (!gr_users_none(resource))
         gr_users_revoke(buffer, call);
     if (resource->is_image)
@@ -69,6 +72,22 @@ static void end_one(gr_resource *resource, CUstream stream, const char *call)
     resource->end_is_recorded = false;
 }
 
+/* After gr_context_enter() failed: a mapping ends with its CUDA context, which cannot be asked. */
+static gr_status end_with_context(gr_resource *const resources[], size_t n, gr_status status,
+                                  const char *call)
+{
+    if (!gr_context_is_gone(&resources[0]->context))
+        return status;
+    for (size_t i = 0; i < n; i++)
+        end_one(resources[i], NULL, false, call);
+    return gr_error_set_class(GR_ERR_PARTIAL);
+}
+
+static bool has_ended(gr_status status)
+{
+    return status == GR_OK || status == GR_ERR_PARTIAL;
+}
+
 /* Unmaps n resources of one backend, context and stream whose threads were checked. */
 static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstream stream,
                                  const char *call)
@@ -76,7 +95,7 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
     bool pushed;
     gr_status status = gr_context_enter(&resources[0]->context, &pushed, call);
     if (status != GR_OK)
-        return status;
+        return end_with_context(resources, n, status, call);
     status = gr_stream_check_context(resources[0], stream, call);
     if (status == GR_OK)
         status = prepare(resources, n, stream, call);
@@ -85,7 +104,7 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
     if (status == GR_ERR_STATE)
         gr_error_set_call(call); /* a transport does not know it */
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        end_one(resources[i], stream, call);
+        end_one(resources[i], stream, true, call);
     gr_context_leave(pushed);
     if (status == GR_OK)
         gr_resource_log_each(call, resources, n);
@@ -170,13 +189,11 @@ static gr_status release_run(gr_buffer *buffers[], size_t n, CUstream stream, si
     if (status == GR_OK && gr_buffer_is_live(buffers[0]))
         status = n == 1 ? release_mapped(buffers[0], stream, call)
                         : release_together(buffers, n, stream, done, call);
-    if (status != GR_OK)
-        return status;
-    for (size_t i = 0; i < *done; i++) {
+    for (size_t i = 0; i < *done && has_ended(status); i++) {
         gr_buffer_give(buffers[i]);
         buffers[i] = NULL;
     }
-    return GR_OK;
+    return status;
 }
 
 gr_status gr_buffer_release(gr_buffer *buffer)
@@ -219,7 +236,7 @@ gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call)
         status = gr_resource_check_thread(buffer->resource, call);
     if (status == GR_OK && gr_buffer_is_live(buffer))
         status = release_anyhow(buffer, call);
-    if (status == GR_OK)
+    if (has_ended(status))
         gr_buffer_give(buffer);
     return status;
 }
@@ -306,7 +323,7 @@ static gr_status release_at_end(gr_buffer *buffer)
     gr_status status = check_releasable(buffer, "gr_buffer_release");
     if (status == GR_OK && gr_buffer_is_live(buffer))
         status = release_anyhow(buffer, "gr_buffer_release");
-    if (status == GR_OK)
+    if (has_ended(status))
         gr_buffer_give(buffer);
     return status;
 }
@@ -329,7 +346,7 @@ static gr_status end_mapping(gr_resource *resource, CUstream stream, const char 
 {
     gr_buffer *buffer = resource->mapped;
     gr_status status = unmap_resources(&resource, 1, release_stream(buffer, stream), call);
-    if (status == GR_OK && gr_users_unkeep(buffer))
+    if (has_ended(status) && gr_users_unkeep(buffer))
         gr_buffer_give(buffer); /* nobody else will */
     return status;
 }
@@ -379,7 +396,7 @@ gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const c
         status = gr_resource_check_thread(resource, call);
     if (status == GR_OK && resource->mapped)
         status = end_mapping(resource, stream, call);
-    if (status != GR_OK || gr_resource_unregister(resource, call) == GR_OK)
+    if (!has_ended(status) || gr_resource_unregister(resource, call) == GR_OK)
         return status;
     return gr_error_set_class(GR_ERR_PARTIAL); /* it is closed all the same */
 }
