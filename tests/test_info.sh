@@ -99,7 +99,7 @@ cp out report.json
 # What a value has does not end the list, and comes out as JSON: an "end", a quote, a backslash, a
 # character of four bytes, and bytes that are none.
 odd=$(printf 'a "\\\360\237\246\206\355\240\200 legend')
-check odd_values 0 env CUDA_DEVICE_ORDER="$odd" "$info" --json && tells "ORDER=a \\\"\\\\" \
+check odd_values 0 env VK_LOADER_LAYERS_ENABLE="$odd" "$info" --json && tells "ENABLE=a \\\"\\\\" \
     'version/grinterop"'
 cp out odd.json
 # Some parents leave it ignored.
