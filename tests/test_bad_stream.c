@@ -393,6 +393,7 @@ START_VULKAN_TEST(a_wait_of_a_map_that_was_undone_is_known)
     assert_cuda_bytes(buffer, 0x37);
     must_release(buffer);
     assert_ok(gr_resource_wait(drawn.resource, 20000));
+    VK(QueueWaitIdle(vk.h->graphics)); /* the commands hold the buffer until then */
     gr_resource_free(drawn.resource);
     gr_resource_free(fails.resource);
 }
