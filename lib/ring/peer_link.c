@@ -66,7 +66,7 @@ gr_status gr_link_fail_over(const struct gr_link *link, const char *call)
                        peer);
     if (gr_peer_watch_saw_it_go_back(&link->watch))
         return gr_fail(GR_ERR_SYSTEM, call,
-                       "The other process, the ring's %s, has set its semaphore back to a smaller "
+                       "The other process, the ring's %s, has set a semaphore back to a smaller "
                        "value, which no grinterop does: there is no waiting for its frames any "
                        "more. Free the ring, and end that process.",
                        peer);

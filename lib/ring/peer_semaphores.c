@@ -73,15 +73,22 @@ gr_status gr_peer_semaphores_relay(struct gr_peer_semaphores *semaphores, const 
     return status;
 }
 
+static void end_probes(struct gr_peer_gauge *gauge)
+{
+    gr_peer_probe_end(&gauge->coming);
+    gr_peer_probe_end(&gauge->again);
+}
+
 static void end_streams(struct gr_peer_semaphores *semaphores)
 {
     const gr_cuda_api *cu = gr_driver();
-    bool pushed, any = semaphores->out || semaphores->in || semaphores->awaited;
+    bool pushed, any = semaphores->out || semaphores->in || semaphores->of_theirs.awaited ||
+                       semaphores->of_mine.awaited;
     if (!any || gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
         return;
     gr_peer_probe_end(&semaphores->arriving);
-    gr_peer_probe_end(&semaphores->coming);
-    gr_peer_probe_end(&semaphores->again);
+    end_probes(&semaphores->of_mine);
+    end_probes(&semaphores->of_theirs);
     if (semaphores->out)
         cu->StreamDestroy(semaphores->out);
     if (semaphores->in)
@@ -127,24 +134,33 @@ static void signal_point(const gr_semaphore_point *point)
 }
 
 /*
- * The peer's own signal may have come; it must not be taken back by a smaller one. If the driver
- * refuses, streams go on waiting, and nothing else can be done. The lock is held.
+ * The signal may have come; it must not be taken back by a smaller one. If the driver refuses,
+ * streams go on waiting, and nothing else can be done. The lock is held.
  */
-static void serve(struct gr_peer_semaphores *semaphores)
+static void serve_one(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
 {
     const gr_semaphore_point point =
-        GR_INIT(gr_semaphore_point, .semaphore = semaphores->theirs, .value = semaphores->awaited);
-    bool pushed;
-    if (!semaphores->serving || semaphores->awaited <= semaphores->served ||
-        gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
-        return;
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = gauge->awaited);
     CUevent event;
+    if (gauge->awaited <= gauge->served)
+        return;
     gr_semaphore_event_after(&point, 1, &event);
     if (!event || !passes_within(event, A_MOMENT))
         signal_point(&point);
     if (event)
         gr_driver()->EventDestroy(event);
-    semaphores->served = semaphores->awaited;
+    gauge->served = gauge->awaited;
+}
+
+/* The lock is held. */
+static void serve(struct gr_peer_semaphores *semaphores)
+{
+    bool pushed;
+    if (!semaphores->serving || gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
+        return;
+    serve_one(&semaphores->of_theirs, semaphores->theirs);
+    if (semaphores->serving_mine)
+        serve_one(&semaphores->of_mine, semaphores->mine);
     gr_context_leave(pushed);
 }
 
@@ -157,30 +173,50 @@ void gr_peer_semaphores_serve(struct gr_peer_semaphores *semaphores)
 }
 
 /* As far as it is known; the context is current, and the lock is held. */
-static bool is_sound(struct gr_peer_semaphores *semaphores)
+static bool is_sound(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
 {
-    struct gr_peer_probe *coming = &semaphores->coming, *again = &semaphores->again;
-    if (!coming->value && semaphores->awaited > semaphores->reached)
-        gr_peer_probe_ask(coming, semaphores->theirs, semaphores->awaited);
+    struct gr_peer_probe *coming = &gauge->coming, *again = &gauge->again;
+    if (!coming->value && gauge->awaited > gauge->reached)
+        gr_peer_probe_ask(coming, semaphore, gauge->awaited);
     uint64_t value = coming->value;
     if (gr_peer_probe_look(coming) == GR_PEER_HAS)
-        semaphores->reached = value;
-    if (!again->value && semaphores->reached)
-        gr_peer_probe_ask(again, semaphores->theirs, semaphores->reached);
+        gauge->reached = value;
+    if (!again->value && gauge->reached)
+        gr_peer_probe_ask(again, semaphore, gauge->reached);
     return gr_peer_probe_look(again) != GR_PEER_LACKS;
+}
+
+/* Other streams of this process wait for what it has signalled itself. */
+static void note_mine(struct gr_peer_semaphores *semaphores)
+{
+    pthread_mutex_lock(&semaphores->mine->lock);
+    semaphores->of_mine.awaited = semaphores->mine->signalled;
+    pthread_mutex_unlock(&semaphores->mine->lock);
+}
+
+/* False: one of them has gone back. The lock is held. */
+static bool are_sound(struct gr_peer_semaphores *semaphores)
+{
+    bool pushed, sound = true;
+    if ((!semaphores->of_theirs.awaited && !semaphores->of_mine.awaited) ||
+        gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
+        return true;
+    if (!semaphores->serving)
+        sound = is_sound(&semaphores->of_theirs, semaphores->theirs);
+    if (!semaphores->serving_mine)
+        semaphores->serving_mine = !is_sound(&semaphores->of_mine, semaphores->mine);
+    gr_context_leave(pushed);
+    return sound && !semaphores->serving_mine;
 }
 
 bool gr_peer_semaphores_look(struct gr_peer_semaphores *semaphores)
 {
-    bool pushed, sound = true;
     pthread_mutex_lock(&semaphores->lock);
+    note_mine(semaphores);
+    bool sound = are_sound(semaphores);
     if (semaphores->serving) {
-        semaphores->served = 0;
+        semaphores->of_theirs.served = semaphores->of_mine.served = 0;
         serve(semaphores);
-    } else if (semaphores->awaited &&
-               gr_context_enter(semaphores->context, &pushed, __func__) == GR_OK) {
-        sound = is_sound(semaphores);
-        gr_context_leave(pushed);
     }
     pthread_mutex_unlock(&semaphores->lock);
     return sound;
@@ -192,8 +228,8 @@ static void note_awaited(struct gr_peer_semaphores *semaphores, uint64_t value)
     struct gr_error_record before;
     gr_error_save(&before);
     pthread_mutex_lock(&semaphores->lock);
-    if (value > semaphores->awaited)
-        semaphores->awaited = value;
+    if (value > semaphores->of_theirs.awaited)
+        semaphores->of_theirs.awaited = value;
     serve(semaphores);
     pthread_mutex_unlock(&semaphores->lock);
     gr_error_restore(&before);
@@ -331,7 +367,7 @@ static CUevent event_after_all(const struct gr_peer_semaphores *semaphores,
 {
     const gr_semaphore_point all[] = {
         {.semaphore = semaphores->mine, .value = last_out(view)},
-        {.semaphore = semaphores->theirs, .value = semaphores->awaited}};
+        {.semaphore = semaphores->theirs, .value = semaphores->of_theirs.awaited}};
     gr_semaphore_point points[2];
     size_t n = 0;
     for (size_t i = 0; i < 2; i++)
@@ -345,14 +381,18 @@ static CUevent event_after_all(const struct gr_peer_semaphores *semaphores,
 
 /*
  * The ends of the slots, which follow, may wait in the driver for all of the GPU's work, and so for
- * a peer that lives and does not go on: after its time is over, what it owes is signalled in its
- * place.
+ * a peer that lives and does not go on: after its time is over, what it owes or has taken back is
+ * signalled in its place.
  */
 static bool passes_in_time(struct gr_peer_semaphores *semaphores, CUevent event)
 {
     if (passes_within(event, PEERS_TIME))
         return true;
-    gr_peer_semaphores_serve(semaphores);
+    pthread_mutex_lock(&semaphores->lock);
+    note_mine(semaphores);
+    semaphores->serving = semaphores->serving_mine = true;
+    serve(semaphores);
+    pthread_mutex_unlock(&semaphores->lock);
     return passes_within(event, A_MOMENT);
 }
 

@@ -7,6 +7,14 @@
 #include "lib/ring/peer_probe.h"
 #include "lib/sync/semaphore.h"
 
+/* What is known of one of the two; under the lock of gr_peer_semaphores. */
+struct gr_peer_gauge {
+    uint64_t awaited; /* the largest value that anything here may wait for */
+    uint64_t served;  /* up to which this process has signalled it out of turn */
+    uint64_t reached; /* a value that it has had: it never has a smaller one again */
+    struct gr_peer_probe coming, again; /* for a value that is awaited, and one that was reached */
+};
+
 struct gr_peer_semaphores {
     const struct gr_context *context; /* whoever has this struct holds it */
     gr_semaphore *mine, *theirs;      /* signalled by this process, and by the peer; held */
@@ -23,11 +31,9 @@ struct gr_peer_semaphores {
     struct gr_peer_probe arriving; /* for the thread that waits for the peer itself */
 
     pthread_mutex_t lock; /* for what follows */
-    uint64_t awaited;     /* the largest value of `theirs` that anything here waits for */
-    uint64_t served; /* up to which this process has signalled `theirs` in the dead peer's stead */
-    bool serving;
-    uint64_t reached; /* a value that `theirs` has had: it never has a smaller one again */
-    struct gr_peer_probe coming, again; /* for a value that is awaited, and one that was reached */
+    struct gr_peer_gauge of_mine, of_theirs;
+    bool serving;      /* `theirs` is signalled here, in the peer's stead */
+    bool serving_mine; /* so is `mine`, which somebody has taken back */
 };
 
 /* Takes a hold of each semaphore. */
@@ -62,15 +68,16 @@ gr_status gr_peer_semaphores_have_come(struct gr_peer_semaphores *semaphores,
 void gr_peer_semaphores_serve(struct gr_peer_semaphores *semaphores);
 
 /*
- * To be called now and then. False: the peer's semaphore has gone back to a smaller value. Where
- * the peer is gone, what somebody has taken back since is signalled again.
+ * To be called now and then. False: one of the semaphores has gone back to a smaller value, which
+ * only the peer can have done. Where the peer is gone, what somebody has taken back since is
+ * signalled again.
  */
 bool gr_peer_semaphores_look(struct gr_peer_semaphores *semaphores);
 
 /*
  * Waits until all that this process waits for and signals is done, but not for ever: after the
- * peer's time is over, what it owes is signalled in its place. Gives an event, the caller's, that
- * has still not passed; NULL if all is done. The CUDA context is current.
+ * peer's time is over, what it owes or has taken back is signalled in its place. Gives an event,
+ * the caller's, that has still not passed; NULL if all is done. The CUDA context is current.
  */
 CUevent gr_peer_semaphores_last_work(struct gr_peer_semaphores *semaphores,
                                      const struct gr_page_view *view);
