@@ -20,12 +20,13 @@ enum { SLOTS = 4, FRAMES = 60 };
 
 static unsigned char pixels[4 * WIDTH * HEIGHT];
 
+/* Not exit(): it would end OpenGL below the other thread, which draws. */
 static void check(bool good, const char *what)
 {
     if (good)
         return;
     gr_error_print(stderr, what);
-    exit(EXIT_FAILURE);
+    _Exit(EXIT_FAILURE);
 }
 
 /* A call of CUDA's tells by itself what went wrong. */
@@ -37,7 +38,7 @@ static void check_cuda(CUresult result, const char *what)
     if (gr_cuda()->GetErrorName(result, &code) != CUDA_SUCCESS)
         code = "a code that the driver does not know";
     fprintf(stderr, "%s: %s\n", what, code);
-    exit(EXIT_FAILURE);
+    _Exit(EXIT_FAILURE);
 }
 
 /* OpenGL as ever: once, a picture to draw into ... */

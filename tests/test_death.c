@@ -287,6 +287,8 @@ static const char *live_one(const struct kind *kind, int number)
     struct life life = {.kind = kind};
     order_of(number, kind->deaths, order);
     begin_where(&life);
+    printf("alive\n");
+    fflush(stdout);
     if (!life.missing)
         for (int i = 0; i < DEATHS; i++)
             die(&life, order[i]);
@@ -337,6 +339,19 @@ static int last_order(const char *text)
     return last;
 }
 
+/*
+ * Whether the child ended while it made what another life needs. NVIDIA's driver 580 crashes there
+ * in some imports, after a CUDA context ended that had imports: docs/driver.md. The order then
+ * begins a process of its own.
+ */
+static bool died_in_an_import(const char *said, int first, int last)
+{
+    const char *driver = getenv("GR_CUDA_DRIVER"), *order = said;
+    for (const char *at = said; (at = strstr(at, "order ")); at++)
+        order = at;
+    return last > first && !strstr(order, "alive") && driver && strcmp(driver, "soft") != 0;
+}
+
 /* What the log says is open at the end: the mappings that the child has counted, and no more. */
 static bool is_counted(const char *said)
 {
@@ -374,9 +389,11 @@ START_TEST(each_order)
         const char *missing = strstr(said, "missing: ");
         if (status == 0 && missing)
             skip("%s: %.300s", kinds[_i].name, missing + strlen("missing: "));
-        if (status != 0 || !is_counted(said))
+        int last = last_order(said);
+        bool again = status != 0 && died_in_an_import(said, next, last);
+        if (!again && (status != 0 || !is_counted(said)))
             note_bad(bad, sizeof(bad), kinds[_i].name, status, said);
-        next = last_order(said) < next ? MOST : last_order(said) + 1;
+        next = last < next ? MOST : again ? last : last + 1;
     }
     ck_assert_msg(!bad[0], "%s", bad);
 }
