@@ -33,6 +33,32 @@
 /* How long a ring that ends waits for a peer that lives. */
 #define PEERS_TIME 2000
 
+/* ---- Asking and signalling ------------------------------------------------------------------- */
+
+/* Whether an event passes in that time; it is looked at twice at least. */
+static bool passes_within(CUevent event, double ms)
+{
+    const struct timespec pause = {.tv_nsec = 100000};
+    double end = gr_clock_ms() + ms;
+    bool late = false;
+    while (gr_driver()->EventQuery(event) == CUDA_ERROR_NOT_READY) {
+        if (late)
+            return false;
+        late = gr_clock_ms() >= end;
+        nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+static void signal_point(const gr_semaphore_point *point)
+{
+    CUstream stream;
+    if (gr_driver()->StreamCreate(&stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
+        return;
+    point->semaphore->ops->signal(point, 1, stream);
+    gr_driver()->StreamDestroy(stream);
+}
+
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 static void hold(gr_semaphore *semaphore)
@@ -73,10 +99,20 @@ gr_status gr_peer_semaphores_relay(struct gr_peer_semaphores *semaphores, const 
     return status;
 }
 
-static void end_probes(struct gr_peer_gauge *gauge)
+/* A question that nobody answers holds up the GPU: the driver's later calls may wait for it. */
+static void end_probe(struct gr_peer_probe *probe, gr_semaphore *semaphore)
 {
-    gr_peer_probe_end(&gauge->coming);
-    gr_peer_probe_end(&gauge->again);
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = probe->value);
+    if (probe->value && !passes_within(probe->after, A_MOMENT))
+        signal_point(&point);
+    gr_peer_probe_end(probe);
+}
+
+static void end_probes(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
+{
+    end_probe(&gauge->coming, semaphore);
+    end_probe(&gauge->again, semaphore);
 }
 
 static void end_streams(struct gr_peer_semaphores *semaphores)
@@ -86,9 +122,9 @@ static void end_streams(struct gr_peer_semaphores *semaphores)
                        semaphores->of_mine.awaited;
     if (!any || gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
         return;
-    gr_peer_probe_end(&semaphores->arriving);
-    end_probes(&semaphores->of_mine);
-    end_probes(&semaphores->of_theirs);
+    end_probe(&semaphores->arriving, semaphores->theirs);
+    end_probes(&semaphores->of_mine, semaphores->mine);
+    end_probes(&semaphores->of_theirs, semaphores->theirs);
     if (semaphores->out)
         cu->StreamDestroy(semaphores->out);
     if (semaphores->in)
@@ -108,30 +144,6 @@ void gr_peer_semaphores_finish(struct gr_peer_semaphores *semaphores, bool alive
 }
 
 /* ---- A peer that is gone --------------------------------------------------------------------- */
-
-/* Whether an event passes in that time; it is looked at twice at least. */
-static bool passes_within(CUevent event, double ms)
-{
-    const struct timespec pause = {.tv_nsec = 100000};
-    double end = gr_clock_ms() + ms;
-    bool late = false;
-    while (gr_driver()->EventQuery(event) == CUDA_ERROR_NOT_READY) {
-        if (late)
-            return false;
-        late = gr_clock_ms() >= end;
-        nanosleep(&pause, NULL);
-    }
-    return true;
-}
-
-static void signal_point(const gr_semaphore_point *point)
-{
-    CUstream stream;
-    if (gr_driver()->StreamCreate(&stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
-        return;
-    point->semaphore->ops->signal(point, 1, stream);
-    gr_driver()->StreamDestroy(stream);
-}
 
 /*
  * The signal may have come; it must not be taken back by a smaller one. If the driver refuses,
@@ -186,14 +198,6 @@ static bool is_sound(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
     return gr_peer_probe_look(again) != GR_PEER_LACKS;
 }
 
-/* Other streams of this process wait for what it has signalled itself. */
-static void note_mine(struct gr_peer_semaphores *semaphores)
-{
-    pthread_mutex_lock(&semaphores->mine->lock);
-    semaphores->of_mine.awaited = semaphores->mine->signalled;
-    pthread_mutex_unlock(&semaphores->mine->lock);
-}
-
 /* False: one of them has gone back. The lock is held. */
 static bool are_sound(struct gr_peer_semaphores *semaphores)
 {
@@ -212,7 +216,6 @@ static bool are_sound(struct gr_peer_semaphores *semaphores)
 bool gr_peer_semaphores_look(struct gr_peer_semaphores *semaphores)
 {
     pthread_mutex_lock(&semaphores->lock);
-    note_mine(semaphores);
     bool sound = are_sound(semaphores);
     if (semaphores->serving) {
         semaphores->of_theirs.served = semaphores->of_mine.served = 0;
@@ -220,6 +223,15 @@ bool gr_peer_semaphores_look(struct gr_peer_semaphores *semaphores)
     }
     pthread_mutex_unlock(&semaphores->lock);
     return sound;
+}
+
+/* Other streams of this process wait for what it has signalled itself. */
+static void note_signalled(struct gr_peer_semaphores *semaphores, uint64_t value)
+{
+    pthread_mutex_lock(&semaphores->lock);
+    if (value > semaphores->of_mine.awaited)
+        semaphores->of_mine.awaited = value;
+    pthread_mutex_unlock(&semaphores->lock);
 }
 
 /* Before anything is made to wait for it. */
@@ -345,6 +357,7 @@ gr_status gr_peer_semaphores_end_use(struct gr_peer_semaphores *semaphores,
         if (!semaphores->out)
             value = side->is_cuda ? sync->computed : sync->drawn;
         view->seen[side->numbers[i]].out = value;
+        note_signalled(semaphores, value);
     }
     gr_context_leave(pushed);
     return status;
@@ -389,7 +402,6 @@ static bool passes_in_time(struct gr_peer_semaphores *semaphores, CUevent event)
     if (passes_within(event, PEERS_TIME))
         return true;
     pthread_mutex_lock(&semaphores->lock);
-    note_mine(semaphores);
     semaphores->serving = semaphores->serving_mine = true;
     serve(semaphores);
     pthread_mutex_unlock(&semaphores->lock);
