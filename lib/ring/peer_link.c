@@ -118,13 +118,20 @@ bool gr_link_await(struct gr_link *link)
 
 bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n)
 {
-    return !link || gr_page_claim(&link->view, side, n);
+    if (!link || gr_page_claim(&link->view, side, n))
+        return true;
+    if (n > 1)
+        wake(link, false); /* frames that were taken are there again */
+    return false;
 }
 
 void gr_link_conclude(struct gr_link *link, const struct gr_ring_side *side, size_t n, bool final)
 {
-    if (link)
-        gr_page_conclude(&link->view, side, n, final);
+    if (!link)
+        return;
+    gr_page_conclude(&link->view, side, n, final);
+    if (!final)
+        wake(link, false); /* likewise */
 }
 
 void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n)

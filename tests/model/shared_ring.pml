@@ -1,0 +1,685 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A model, for SPIN, of a ring that two processes share: lib/ring/peer_page.c, peer_link.c and
+ * peer_watch.c beneath the acquires of acquire.c and the hand-overs of hand_over.c. One access of
+ * the page is one step, so that the other process may come between any two. tests/check-model runs
+ * it.
+ *
+ * What the processes are to each other is the same whether CUDA or graphics produces: the page, the
+ * bytes in the socket and its end. Which stream or submit waits for which value of a semaphore is
+ * no part of this, nor is what gr_peer_semaphores_serve() signals for a peer that is dead.
+ *
+ * -DNEWEST  GR_RING_NEWEST; else GR_RING_LOSSLESS
+ * -DFAILS=n so many begins of a use fail. Who has failed tries again, or rests until nothing else
+ *           happens. The other must not wait then for what is there
+ * -DCANCELS=n so many hand-overs are cancels
+ * -DSTOPS   a thread of either process stops the ring, at any step
+ * -DDIES    either process is killed, at any step
+ *
+ * What is lost or read twice, or held by both, fails an assertion. A wait that nothing ends is an
+ * invalid end state.
+ */
+#ifndef SLOTS
+#define SLOTS 2
+#endif
+#ifndef FRAMES
+#define FRAMES 2
+#endif
+#ifndef FAILS
+#define FAILS 0
+#endif
+#ifndef CANCELS
+#define CANCELS 0
+#endif
+#define ATTEMPTS 2 /* MOST_ATTEMPTS of acquire.c, which is larger */
+
+#define PRODUCER 0
+#define CONSUMER 1
+#define PEER(p) (1 - (p))
+
+/* ---- The page, the sockets and what lives (struct gr_page, peer_page.h) ---------------------- */
+
+/* enum gr_owner */
+#define OWNER_PRODUCER 0
+#define OWNER_READY 1
+#define OWNER_CONSUMER 2
+#define OWNER_DROPPED 3
+#define WORD(frame, owner) ((frame) * 4 + (owner))
+#define FRAME(word) ((word) / 4)
+#define OWNER(word) ((word) % 4)
+
+byte word[SLOTS];
+byte published;
+bool page_stopped;
+bool ended[2];
+bool waiting[2];
+
+bool bytes[2];  /* there are some for the process to receive: how many makes no difference */
+bool closed[2]; /* its peer has closed the socket, or the kernel has for a peer that was killed */
+bool dead[2];
+
+/* ---- A process's own ------------------------------------------------------------------------- */
+
+/* enum gr_place_state */
+#define FREE 0
+#define WRITING 1
+#define READY 2
+#define READING 3
+
+typedef Process {
+    byte state[SLOTS];
+    byte before[SLOTS];
+    byte frame[SLOTS];
+    byte seen[SLOTS];
+    byte published;
+    byte last_read;
+    byte last_given_back;
+    bool stopped;
+
+    bool locked; /* ring->lock */
+    bool asleep; /* in pthread_cond_wait() */
+    bool gone;   /* watch->gone */
+    bool quit;   /* watch->quit */
+    bool watch_ended;
+    bool resting;
+};
+Process own[2];
+
+/* ---- What is looked at, and no part of the library ------------------------------------------- */
+
+bool used[2 * SLOTS]; /* whether a side has a slot in use */
+byte content[SLOTS];  /* the number of the frame whose bytes are in a slot */
+byte fails = FAILS;
+byte cancels = CANCELS;
+
+#define USED(p, i) used[(p) * SLOTS + (i)]
+
+inline begin_look(p, i)
+{
+    assert(!USED(PEER(p), i)); /* no slot is both sides' */
+    USED(p, i) = true
+}
+
+/* ---- Waking ---------------------------------------------------------------------------------- */
+
+inline lock(p) { atomic { !own[p].locked -> own[p].locked = true } }
+inline unlock(p) { own[p].locked = false }
+
+/* gr_ring_tell() in tell.c: the lock is held. */
+inline tell(p) { own[p].asleep = false }
+
+/* pthread_cond_wait() as look_until_deadline() in acquire.c calls it, with GR_WAIT_FOREVER. */
+inline sleep(p)
+{
+#ifdef SLEEP_LATE
+    unlock(p);
+    own[p].asleep = true;
+#else
+    d_step { own[p].asleep = true; own[p].locked = false };
+#endif
+    !own[p].asleep;
+    lock(p)
+}
+
+/* wake() in peer_link.c: the exchange is one step, the send another. */
+inline wake(p, always)
+{
+#ifndef FORGET_WAKE
+    d_step { waits = waiting[PEER(p)]; waiting[PEER(p)] = false };
+    if
+    :: waits || always -> bytes[PEER(p)] = true
+    :: else
+    fi
+#else
+    skip
+#endif
+}
+
+/* is_over() in peer_link.c */
+#define IS_OVER(p) (own[p].gone || ended[PEER(p)])
+
+/* ---- The page's words (peer_page.c) ---------------------------------------------------------- */
+
+/* take() in peer_page.c: a compare-and-exchange out of READY. */
+inline take(p, i, owner)
+{
+    d_step {
+        if
+#ifdef TAKE_BLINDLY
+        :: true ->
+#else
+        :: word[i] == WORD(own[p].frame[i], OWNER_READY) ->
+#endif
+            word[i] = WORD(own[p].frame[i], owner);
+            own[p].seen[i] = word[i];
+            took = true
+        :: else -> took = false
+        fi
+    }
+}
+
+/* lose() in peer_page.c */
+#define LOSE(p, i) own[p].state[i] = FREE
+
+/* pull_as_producer() in peer_page.c */
+inline pull_as_producer(i)
+{
+    d_step {
+        if
+        :: own[PRODUCER].state[i] == READY || own[PRODUCER].state[i] == READING ->
+            assert(FRAME(word[i]) == own[PRODUCER].frame[i]); /* else it would be spoiled */
+            own[PRODUCER].seen[i] = word[i];
+            if
+            :: OWNER(word[i]) == OWNER_READY -> own[PRODUCER].state[i] = READY
+            :: OWNER(word[i]) == OWNER_CONSUMER -> own[PRODUCER].state[i] = READING
+            :: else -> own[PRODUCER].state[i] = FREE
+            fi
+        :: else
+        fi
+    }
+}
+
+/* pull_as_consumer() and note_ready() in peer_page.c; the frame that comes too late is one more
+ * access, which take() makes. */
+inline pull_as_consumer(i)
+{
+    d_step {
+        late = false;
+        if
+        :: own[CONSUMER].state[i] == READING -> assert(word[i] == own[CONSUMER].seen[i])
+        :: own[CONSUMER].state[i] != READING && word[i] != own[CONSUMER].seen[i] ->
+            assert(FRAME(word[i]) >= FRAME(own[CONSUMER].seen[i]));
+            assert(OWNER(word[i]) == OWNER_PRODUCER || OWNER(word[i]) == OWNER_READY);
+            if
+            :: own[CONSUMER].state[i] == READY -> LOSE(CONSUMER, i)
+            :: else
+            fi;
+            if
+#ifndef READ_BEFORE_PUBLISH
+            :: OWNER(word[i]) == OWNER_READY && FRAME(word[i]) > own[CONSUMER].published
+#endif
+            :: else ->
+                own[CONSUMER].seen[i] = word[i];
+                if
+                :: OWNER(word[i]) == OWNER_READY ->
+                    own[CONSUMER].frame[i] = FRAME(word[i]);
+                    if
+#if defined(NEWEST) && !defined(READ_OLDER)
+                    :: FRAME(word[i]) < own[CONSUMER].last_read -> late = true
+#endif
+                    :: else -> own[CONSUMER].state[i] = READY
+                    fi
+                :: else
+                fi
+            fi
+        :: else
+        fi
+    };
+    if
+    :: late -> take(CONSUMER, i, OWNER_DROPPED)
+    :: else
+    fi
+}
+
+/* gr_page_pull() in peer_page.c; afterwards gr_link_pull() in peer_link.c says whether the peer is
+ * gone and the producer's frames would be in vain. */
+inline pull(p)
+{
+    if
+    :: p == CONSUMER ->
+        d_step {
+            assert(published >= own[CONSUMER].published);
+            own[CONSUMER].published = published
+        }
+    :: else
+    fi;
+    do
+    :: atomic {
+        slot < SLOTS ->
+            if
+            :: p == PRODUCER -> pull_as_producer(slot)
+            :: else -> pull_as_consumer(slot)
+            fi;
+            slot++
+        }
+    :: atomic { slot == SLOTS -> slot = 0; own[p].stopped = own[p].stopped || page_stopped; break }
+    od
+}
+
+/* gr_ring_claim_write() and gr_ring_claim_read() in slot_state.c, for one slot. The free slot that
+ * has been free for longest is one of any. Of frames it is the oldest, for a reader of
+ * GR_RING_NEWEST the newest. */
+inline claim(p)
+{
+    d_step {
+        mine = SLOTS;
+        slot = 0;
+        do
+        :: slot < SLOTS ->
+            if
+            :: p == PRODUCER && own[p].state[slot] == FREE &&
+               (mine == SLOTS || own[p].state[mine] == READY) -> mine = slot
+            :: p == PRODUCER && own[p].state[slot] == FREE && mine < SLOTS -> mine = slot
+#ifdef NEWEST
+            :: p == PRODUCER && own[p].state[slot] == READY &&
+               (mine == SLOTS ||
+                (own[p].state[mine] == READY && own[p].frame[slot] < own[p].frame[mine])) ->
+                mine = slot
+            :: p == CONSUMER && own[p].state[slot] == READY &&
+               (mine == SLOTS || own[p].frame[slot] > own[p].frame[mine]) -> mine = slot
+#else
+            :: p == CONSUMER && own[p].state[slot] == READY &&
+               (mine == SLOTS || own[p].frame[slot] < own[p].frame[mine]) -> mine = slot
+#endif
+            :: else
+            fi;
+            slot++
+        :: else -> break
+        od;
+        slot = 0;
+        if
+        :: mine < SLOTS ->
+            own[p].before[mine] = own[p].state[mine];
+            own[p].state[mine] = (p == PRODUCER -> WRITING : READING)
+        :: else
+        fi
+    }
+}
+
+/* gr_ring_undo_write() and gr_ring_undo_read() in slot_state.c */
+#define UNDO(p) own[p].state[mine] = own[p].before[mine]
+
+/* enum claim of acquire.c */
+#define MADE 0
+#define NONE_READY 1
+#define STOPPED 2
+#define FAILED 3
+
+/* claim_slots() in acquire.c, with gr_link_claim() */
+inline try_to_claim(p)
+{
+    attempt = 0;
+    found = NONE_READY;
+    do
+    :: attempt < ATTEMPTS ->
+        pull(p);
+        atomic {
+        if
+        :: p == PRODUCER && !own[p].stopped && IS_OVER(p) -> found = FAILED; break
+        :: p == PRODUCER && own[p].stopped -> found = STOPPED; break
+        :: else
+        fi;
+        claim(p);
+        if
+        :: mine == SLOTS -> found = (own[p].stopped -> STOPPED : NONE_READY); break
+        :: else
+        fi
+        };
+        atomic {
+        if
+        :: own[p].before[mine] == READY ->
+            take(p, mine, (p == PRODUCER -> OWNER_PRODUCER : OWNER_CONSUMER))
+        :: else -> took = true
+        fi;
+        if
+        :: took -> begin_look(p, mine); found = MADE; break
+        :: else -> UNDO(p)
+        fi;
+        attempt++
+        }
+    :: else -> found = (own[p].stopped -> STOPPED : NONE_READY); break
+    od;
+    attempt = 0
+}
+
+/* look() in acquire.c, with gr_link_await() */
+inline look(p)
+{
+    try_to_claim(p);
+    if
+    :: found == NONE_READY ->
+#ifndef AWAIT_AFTER_LOOK
+        waiting[p] = true;
+        over = IS_OVER(p);
+        try_to_claim(p);
+#else
+        over = IS_OVER(p);
+        waiting[p] = true;
+#endif
+        if
+        :: found == NONE_READY && over -> found = FAILED
+        :: else
+        fi
+    :: else
+    fi
+}
+
+/* tell_dropped() in peer_page.c */
+inline tell_dropped()
+{
+    do
+    :: atomic { slot < SLOTS ->
+        if
+        :: own[CONSUMER].state[slot] == FREE && OWNER(own[CONSUMER].seen[slot]) == OWNER_READY ->
+            take(CONSUMER, slot, OWNER_DROPPED)
+        :: else
+        fi;
+        slot++ }
+    :: else -> slot = 0; break
+    od
+}
+
+/* drop_older() in slot_state.c */
+inline drop_older(limit)
+{
+    atomic {
+        slot = 0;
+        do
+        :: slot < SLOTS ->
+            if
+            :: own[CONSUMER].state[slot] == READY && own[CONSUMER].frame[slot] < limit ->
+                own[CONSUMER].state[slot] = FREE
+            :: else
+            fi;
+            slot++
+        :: else -> slot = 0; break
+        od
+    }
+}
+
+/* put() in peer_page.c */
+inline put(p, i, value)
+{
+    d_step { word[i] = value; own[p].seen[i] = value }
+}
+
+/* begin_use() and conclude() in acquire.c; where it failed gr_page_conclude() puts the frame
+ * back. */
+inline conclude(p)
+{
+    atomic {
+        !own[p].locked -> own[p].locked = true;
+        failed = false;
+        if
+        :: fails > 0 -> failed = true; fails--
+        :: true
+        fi
+    };
+    if
+    :: atomic { failed ->
+        UNDO(p);
+        USED(p, mine) = false };
+        if
+        :: own[p].before[mine] == READY ->
+            put(p, mine, WORD(own[p].frame[mine], OWNER_READY));
+#ifndef FORGET_WAKE_OF_UNDO
+            wake(p, false)
+#endif
+        :: else
+        fi
+    :: else ->
+        if
+        :: p == PRODUCER -> own[p].frame[mine] = own[p].published + 1
+        :: else ->
+            own[p].last_read = own[p].frame[mine];
+#ifdef NEWEST
+            drop_older(own[p].last_read);
+            tell_dropped()
+#endif
+        fi
+    fi;
+    atomic { tell(p); unlock(p) }
+}
+
+/* gr_ring_acquire_write() and gr_ring_acquire_read(): `found` says what came of it. */
+inline acquire(p)
+{
+    lock(p);
+    look(p);
+    do
+    :: found == NONE_READY -> sleep(p); look(p)
+    :: else -> break
+    od;
+    unlock(p);
+    if
+    :: found == MADE -> conclude(p)
+    :: else
+    fi
+}
+
+/* gr_ring_stop() in life.c, with gr_link_stop() */
+inline stop(p)
+{
+    lock(p);
+    own[p].stopped = true;
+    page_stopped = true;
+    wake(p, true);
+    atomic { tell(p); unlock(p) }
+}
+
+/* gr_link_end() in peer_link.c, as gr_ring_free() calls it; the kernel ends the thread's poll. */
+inline end_link(p)
+{
+    ended[p] = true;
+#ifndef FORGET_WAKE_AT_END
+    wake(p, true);
+#endif
+    own[p].quit = true;
+    own[p].watch_ended;
+#ifndef KEEP_SOCKET
+    closed[PEER(p)] = true
+#endif
+}
+
+/* Nothing happens any more: nobody sleeps who could go on. */
+inline rest(p)
+{
+    own[p].resting = true;
+    timeout;
+    slot = 0;
+    do
+    :: slot < SLOTS ->
+        assert(!(own[CONSUMER].asleep && OWNER(word[slot]) == OWNER_READY &&
+                 FRAME(word[slot]) <= published));
+        assert(!(own[PRODUCER].asleep && (OWNER(word[slot]) == OWNER_DROPPED ||
+                                          OWNER(word[slot]) == OWNER_PRODUCER)));
+#ifdef NEWEST
+        assert(!(own[PRODUCER].asleep && OWNER(word[slot]) == OWNER_READY));
+#endif
+        slot++
+    :: else -> slot = 0; break
+    od;
+    own[p].resting = false
+}
+
+/* ---- The processes --------------------------------------------------------------------------- */
+
+/* gr_ring_publish() and gr_ring_cancel_write() in hand_over.c, with gr_page_push() */
+inline hand_over_written()
+{
+    atomic {
+        cancel = false;
+        if
+        :: cancels > 0 -> cancel = true; cancels--
+        :: true
+        fi
+    };
+    if
+    :: !cancel -> content[mine] = own[PRODUCER].published + 1
+    :: else
+    fi;
+    lock(PRODUCER);
+    if
+    :: cancel -> own[PRODUCER].state[mine] = FREE; USED(PRODUCER, mine) = false
+    :: else ->
+        own[PRODUCER].published++;
+        own[PRODUCER].frame[mine] = own[PRODUCER].published;
+        own[PRODUCER].state[mine] = READY;
+#ifdef PUBLISH_EARLY
+        published = own[PRODUCER].published;
+#endif
+        USED(PRODUCER, mine) = false;
+        put(PRODUCER, mine, WORD(own[PRODUCER].frame[mine], OWNER_READY));
+        published = own[PRODUCER].published;
+        wake(PRODUCER, false)
+    fi;
+    atomic { tell(PRODUCER); unlock(PRODUCER); mine = SLOTS }
+}
+
+proctype producer()
+{
+    byte slot, mine, attempt, found, waits;
+    bool took, late, over, failed, cancel;
+    {
+        do
+        :: own[PRODUCER].published < FRAMES ->
+            acquire(PRODUCER);
+            if
+            :: found == MADE && !failed -> hand_over_written()
+            :: found == MADE && failed
+            :: found == MADE && failed && !own[CONSUMER].resting -> rest(PRODUCER); break
+            :: else -> break
+            fi
+        :: else -> break
+        od;
+        end_link(PRODUCER)
+    } unless { dead[PRODUCER] }
+}
+
+/* gr_ring_give_back() and gr_ring_cancel_read() in hand_over.c, with gr_page_push() and
+ * gr_page_cancel_read() */
+inline hand_over_read()
+{
+    atomic {
+        cancel = false;
+        if
+        :: cancels > 0 -> cancel = true; cancels--
+        :: true
+        fi
+    };
+    assert(content[mine] == own[CONSUMER].frame[mine]);
+    lock(CONSUMER);
+    if
+    :: cancel ->
+        own[CONSUMER].state[mine] = READY;
+        own[CONSUMER].last_read = own[CONSUMER].last_given_back;
+        drop_older(own[CONSUMER].last_read);
+        USED(CONSUMER, mine) = false;
+        put(CONSUMER, mine, WORD(FRAME(own[CONSUMER].seen[mine]), OWNER_READY));
+        tell_dropped()
+    :: else ->
+#ifdef NEWEST
+        assert(own[CONSUMER].frame[mine] > own[CONSUMER].last_given_back);
+#else
+        assert(own[CONSUMER].frame[mine] == own[CONSUMER].last_given_back + 1);
+#endif
+        own[CONSUMER].last_given_back = own[CONSUMER].frame[mine];
+        own[CONSUMER].state[mine] = FREE;
+#ifndef GIVE_BACK_EARLY
+        USED(CONSUMER, mine) = false;
+        put(CONSUMER, mine, WORD(own[CONSUMER].frame[mine], OWNER_PRODUCER))
+#else
+        put(CONSUMER, mine, WORD(own[CONSUMER].frame[mine], OWNER_PRODUCER));
+        USED(CONSUMER, mine) = false
+#endif
+    fi;
+    wake(CONSUMER, false);
+    atomic { tell(CONSUMER); unlock(CONSUMER); mine = SLOTS }
+}
+
+proctype consumer()
+{
+    byte slot, mine, attempt, found, waits;
+    bool took, late, over, failed, cancel;
+    {
+        do
+        :: own[CONSUMER].last_given_back < FRAMES ->
+            acquire(CONSUMER);
+            if
+            :: found == MADE && !failed -> hand_over_read()
+            :: found == MADE && failed
+            :: found == MADE && failed && !own[PRODUCER].resting -> rest(CONSUMER); break
+            :: else ->
+                /* A peer that is gone: what was published has been read. With GR_RING_NEWEST it may have
+                 * died while it wrote over that. */
+#ifndef NEWEST
+                if
+                :: found == FAILED -> assert(own[CONSUMER].last_given_back == published)
+                :: else
+                fi;
+#endif
+                break
+            fi
+        :: else -> break
+        od;
+        end_link(CONSUMER)
+    } unless { dead[CONSUMER] }
+}
+
+/* notify() in peer_watch.c, with gr_ring_peer_changed() in tell.c */
+inline notify(p)
+{
+    atomic { !own[p].locked -> tell(p) }
+}
+
+/* watch_peer() and run() in peer_watch.c */
+proctype watch(byte p)
+{
+    {
+        do
+        :: own[p].quit -> break
+        :: !own[p].quit && bytes[p] -> bytes[p] = false; notify(p)
+        :: !own[p].quit && closed[p] ->
+#ifdef NOTIFY_BEFORE_GONE
+            notify(p);
+            own[p].gone = true;
+#else
+            own[p].gone = true;
+#ifndef FORGET_NOTIFY_OF_END
+            notify(p);
+#endif
+#endif
+            own[p].quit;
+            break
+        od;
+        own[p].watch_ended = true
+    } unless { dead[p] }
+}
+
+#ifdef STOPS
+proctype stopper(byte p)
+{
+    bool waits;
+    { stop(p) } unless { dead[p] }
+}
+#endif
+
+#ifdef DIES
+/* The kernel closes a socket of who is killed. */
+proctype killer(byte p)
+{
+    atomic { dead[p] = true; closed[PEER(p)] = true }
+}
+#endif
+
+init
+{
+    atomic {
+        run producer();
+        run consumer();
+        run watch(PRODUCER);
+        run watch(CONSUMER);
+#ifdef STOPS
+        if
+        :: run stopper(PRODUCER)
+        :: run stopper(CONSUMER)
+        fi;
+#endif
+#ifdef DIES
+        if
+        :: run killer(PRODUCER)
+        :: run killer(CONSUMER)
+        fi
+#endif
+    }
+}
