@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A model, for SPIN, of a ring that two processes share: lib/ring/peer_page.c, peer_link.c and
- * peer_watch.c beneath the acquires of acquire.c and the hand-overs of hand_over.c. One access of
- * the page is one step, so that the other process may come between any two. tests/check-model runs
- * it.
+ * peer_watch.c beneath the acquires of acquire.c and the hand-overs of hand_over.c. An access of
+ * the page is a step, with what the ring's lock hides from others beside it, so that the other
+ * process may come between. tests/check-model runs it.
  *
  * What the processes are to each other is the same whether CUDA or graphics produces: the page, the
  * bytes in the socket and its end. Which stream or submit waits for which value of a semaphore is
@@ -204,7 +204,7 @@ inline pull_as_consumer(i)
                 :: OWNER(word[i]) == OWNER_READY ->
                     own[CONSUMER].frame[i] = FRAME(word[i]);
                     if
-#if defined(NEWEST) && !defined(READ_OLDER)
+#ifdef NEWEST
                     :: FRAME(word[i]) < own[CONSUMER].last_read -> late = true
 #endif
                     :: else -> own[CONSUMER].state[i] = READY
@@ -461,14 +461,10 @@ inline stop(p)
 inline end_link(p)
 {
     ended[p] = true;
-#ifndef FORGET_WAKE_AT_END
     wake(p, true);
-#endif
     own[p].quit = true;
     own[p].watch_ended;
-#ifndef KEEP_SOCKET
     closed[PEER(p)] = true
-#endif
 }
 
 /* Nothing happens any more: nobody sleeps who could go on. */
@@ -600,8 +596,10 @@ proctype consumer()
             :: found == MADE && failed
             :: found == MADE && failed && !own[PRODUCER].resting -> rest(CONSUMER); break
             :: else ->
-                /* A peer that is gone: what was published has been read. With GR_RING_NEWEST it may have
-                 * died while it wrote over that. */
+                /*
+                 * A peer that is gone: what was published has been read. With GR_RING_NEWEST it
+                 * may have died while it wrote over that.
+                 */
 #ifndef NEWEST
                 if
                 :: found == FAILED -> assert(own[CONSUMER].last_given_back == published)
