@@ -24,11 +24,15 @@ static void renew_lock(void)
     pthread_mutex_init(&sink_lock, NULL);
 }
 
+__attribute__((constructor)) static void watch_fork(void)
+{
+    gr_machine_watch_fork(renew_lock);
+}
+
 /* A word that is none of them would be silence where someone asked for lines. */
 __attribute__((constructor)) static void read_environment(void)
 {
     const char *wanted = gr_machine_setting("GR_LOG");
-    gr_machine_watch_fork(renew_lock);
     if (!wanted || !*wanted)
         return;
     for (int level = GR_LOG_NONE; level <= GR_LOG_DEBUG; level++)
