@@ -166,7 +166,7 @@ static bool end(void)
     return good;
 }
 
-static bool run(const struct bench_device *on, const struct options *o, struct soak_log *log)
+static bool run(const struct options *o, struct soak_log *log)
 {
     if (!start(o->ordinal)) {
         atomic_store(&soak_over, true);
@@ -174,7 +174,6 @@ static bool run(const struct bench_device *on, const struct options *o, struct s
     }
     watch(gr_cuda(), o->seconds, log);
     bool good = end() && bench_cuda_ok(gr_cuda()->CtxSynchronize(), "cuCtxSynchronize");
-    (void)on;
     return !soak_has_grown(log) && good;
 }
 
@@ -189,7 +188,7 @@ int main(int argc, char *argv[])
         bench_describe_machine(gr_cuda(), on.device, &machine);
         printf("bench_soak: grinterop %s\n  driver   %s\n  device   %s\n  date     %s\n",
                gr_library_version(), machine.driver, machine.device, machine.date);
-        good = run(&on, &o, &log);
+        good = run(&o, &log);
     }
     if (o.csv && log.count)
         good = soak_write_csv(o.csv, &log) && good;
