@@ -6,6 +6,7 @@
  * file>, where the software driver is not built: on Windows.
  */
 #include "follower_driver.h"
+#include "driver_answers.h"
 
 #include <epoxy/gl.h>
 
@@ -22,42 +23,22 @@
 
 /* ---- The record ------------------------------------------------------------------------------ */
 
-#define MOST_CALLS   256
-#define MOST_ANSWERS 8
+#define MOST_CALLS 256
 
 static struct followed record[MOST_CALLS];
 static size_t recorded;
-static struct {
-    const char *call;
-    CUresult code;
-} answers[MOST_ANSWERS];
-static size_t answer_count, registered, mapped;
+static size_t registered, mapped;
 
 static void reset(void)
 {
-    recorded = answer_count = 0;
+    recorded = 0;
+    forget_answers();
     registered = mapped = 0; /* a context may have taken the last case's with it */
 }
 
 static const struct followed *nth(size_t number)
 {
     return number < recorded ? &record[number] : NULL;
-}
-
-static void answer(const char *call, CUresult code)
-{
-    if (answer_count < MOST_ANSWERS) {
-        answers[answer_count].call = call;
-        answers[answer_count++].code = code;
-    }
-}
-
-static CUresult answer_of(const char *call)
-{
-    for (size_t i = answer_count; i > 0; i--)
-        if (strcmp(answers[i - 1].call, call) == 0)
-            return answers[i - 1].code;
-    return CUDA_SUCCESS;
 }
 
 /* The last place is overwritten once all are full, which no test comes near. */

@@ -6,6 +6,7 @@
  * file>.
  */
 #include "recorder_driver.h"
+#include "driver_answers.h"
 
 #include <cudaTypedefs.h>
 #include <stdbool.h>
@@ -21,24 +22,18 @@
 
 /* ---- The record ------------------------------------------------------------------------------ */
 
-#define MOST_CALLS   64
-#define MOST_ANSWERS 8
-#define DMABUF_FD    9 /* not in the headers of CUDA 12 */
+#define MOST_CALLS 64
+#define DMABUF_FD  9 /* not in the headers of CUDA 12 */
 
 static struct recorded record[MOST_CALLS];
 static size_t recorded;
-static struct {
-    const char *call;
-    CUresult code;
-} answers[MOST_ANSWERS];
-static size_t answer_count;
 static uintptr_t last_handle = 0x1000;
 
 static void reset(void)
 {
     memset(record, 0, sizeof(record));
     recorded = 0;
-    answer_count = 0;
+    forget_answers();
 }
 
 static const struct recorded *nth(const char *call, size_t number)
@@ -55,22 +50,6 @@ static size_t calls(const char *call)
     while (nth(call, count))
         count++;
     return count;
-}
-
-static void answer(const char *call, CUresult code)
-{
-    if (answer_count < MOST_ANSWERS) {
-        answers[answer_count].call = call;
-        answers[answer_count++].code = code;
-    }
-}
-
-static CUresult answer_of(const char *call)
-{
-    for (size_t i = answer_count; i > 0; i--)
-        if (strcmp(answers[i - 1].call, call) == 0)
-            return answers[i - 1].code;
-    return CUDA_SUCCESS;
 }
 
 /* The last place is overwritten once all are full, which no test comes near. */
