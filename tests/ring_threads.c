@@ -297,6 +297,16 @@ END_TEST
 
 /* ---- OpenGL ---------------------------------------------------------------------------------- */
 
+/* read_frame() beside CUDA's thread, which may have the slot as soon as it is given back. */
+static void read_beside(gr_ring *ring, uint64_t number)
+{
+    const gr_slot *slot;
+    must_acquire_read(ring, producer, &slot, 1);
+    ck_assert_uint_eq(slot->frame, number);
+    assert_slot(slot, value_of(number));
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
+}
+
 /* By the shared transport CUDA's thread needs no OpenGL context. */
 START_TEST(opengl_has_the_other_thread)
 {
@@ -307,10 +317,7 @@ START_TEST(opengl_has_the_other_thread)
     start_cuda(must_make_ring(_i < 2 ? SLOTS : 3 * SLOTS, &options), MOST, 0);
     for (uint64_t i = 1; i <= MOST; i++) {
         if (producer == GR_SIDE_CUDA) {
-            must_acquire_read(cuda.ring, producer, &slot, 1);
-            ck_assert_uint_eq(slot->frame, i);
-            assert_slot(slot, value_of(i));
-            assert_ok(gr_ring_give_back(cuda.ring, &slot, 1));
+            read_beside(cuda.ring, i);
         } else {
             must_acquire_write(cuda.ring, producer, &slot, 1);
             slot_fill(slot, value_of(i));
@@ -334,7 +341,6 @@ START_TEST(a_consumer_that_stops_keeps_less_than_half)
 {
     need_transport(1);
     enum { MANY = 8, KEPT = MANY / 2 - 1 };
-    const gr_slot *slot;
     producer = GR_SIDE_CUDA;
     gr_ring_options options = GR_INIT(gr_ring_options);
     gr_ring *ring = must_make_ring(MANY, &options);
@@ -345,7 +351,7 @@ START_TEST(a_consumer_that_stops_keeps_less_than_half)
     start_cuda(ring, 2 * MANY, 0);
     sleep_ms(60);
     assert_slots(ring, KEPT, 0, MANY - KEPT, 0);
-    read_frame(ring, producer, value_of(KEPT + 1)); /* half: all of them are the producer's */
+    read_beside(ring, KEPT + 1); /* half: all of them are the producer's */
     for (int waited = 0; waited < 20000; waited++) {
         gr_ring_info now = *gr_ring_get_info(ring);
         if (now.published == MANY + MANY / 2)
@@ -353,12 +359,8 @@ START_TEST(a_consumer_that_stops_keeps_less_than_half)
         sleep_ms(1);
     }
     assert_slots(ring, 0, 0, MANY, 0);
-    for (uint64_t i = MANY / 2 + 1; i <= 3 * MANY; i++) {
-        must_acquire_read(ring, producer, &slot, 1);
-        ck_assert_uint_eq(slot->frame, i);
-        assert_slot(slot, value_of(i));
-        assert_ok(gr_ring_give_back(ring, &slot, 1));
-    }
+    for (uint64_t i = MANY / 2 + 1; i <= 3 * MANY; i++)
+        read_beside(ring, i);
     join_cuda();
     gr_ring_free(ring);
     CU(MemFree(cuda.copies));
