@@ -84,6 +84,44 @@ START_VULKAN_TEST(a_timeout_is_the_callers)
 }
 END_TEST
 
+/*
+ * The peer waits for the frame that this side took and cannot begin to use: the stream is
+ * another CUDA context's.
+ * Catches: the frame was there again, and the peer was not woken.
+ */
+START_VULKAN_TEST(an_acquire_that_fails_wakes_the_peer)
+{
+    const gr_slot *slot;
+    char byte;
+    int socket;
+    CUcontext second;
+    CUstream foreign;
+    struct hostile peer = hostile_pair(&socket);
+    struct shared_ring r =
+        shared_ring_sent(socket, HOSTILE_SLOTS, GR_SIDE_GRAPHICS, GR_RING_NEWEST, GR_RING_CONSUMER);
+    hostile_take(&peer);
+    hostile_publish(&peer, 0, 1, 1);
+    hostile_set(&peer.received, 1);
+    CU(CtxCreate(&second, 0, fx.device));
+    CU(StreamCreate(&foreign, CU_STREAM_NON_BLOCKING));
+    CU(CtxSetCurrent(fx.context));
+    while (recv(peer.socket, &byte, 1, MSG_DONTWAIT) == 1)
+        continue;
+    atomic_store(&peer.page->waiting[0], 1);
+    atomic_store(&peer.page->waiting[1], 1);
+    gr_status status = gr_ring_acquire_read(r.ring, foreign, &slot, 1, SOON);
+    CU(CtxDestroy(second));
+    ck_assert_int_ne(status, GR_OK);
+    ck_assert_int_eq(recv(peer.socket, &byte, 1, MSG_DONTWAIT), 1);
+    gr_clear_error();
+    assert_ok(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON));
+    ck_assert_uint_eq(slot->frame, 1);
+    assert_ok(gr_ring_give_back(r.ring, &slot, 1));
+    hostile_end(&peer);
+    shared_ring_end(&r);
+}
+END_TEST
+
 /* ---- OpenGL, which waits in this thread ------------------------------------------------------ */
 
 /* A ring of OpenGL's, whose side here is the one that waits; NULL: not by this OpenGL. */
@@ -250,5 +288,5 @@ void add_hostile_wait_cases(Suite *suite)
     tcase_add_checked_fixture(waits, NULL, collect_sharing);
     add_loop_tests(waits, 2, a_timeout_is_the_callers, opengl_waits_no_longer_than_it_says,
                    a_stop_or_an_end_ends_opengls_wait);
-    add_tests(waits, a_free_takes_its_time_by_the_clock);
+    add_tests(waits, an_acquire_that_fails_wakes_the_peer, a_free_takes_its_time_by_the_clock);
 }
