@@ -1,0 +1,685 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A model, for SPIN, of a ring that threads of one process share: acquire.c, hand_over.c, life.c,
+ * slot_state.c, slot_end.c and descriptor.c in lib/ring. What is done under the ring's lock is one
+ * step; what maps, or talks to graphics, is another, so that the other threads may come between.
+ * tests/check-model runs it.
+ *
+ * -DNEWEST    GR_RING_NEWEST; else GR_RING_LOSSLESS
+ * -DWRITES=n  the producer acquires so many slots at once, the consumer -DREADS=n frames
+ * -DPUTS_OFF=OPENGL or VULKAN  the consumer is graphics: slots are returned first, free later
+ * -DFAILS=n   so many begins of a use fail, and are tried again
+ * -DRESTS=n   so many times a thread rests before an acquire, until nothing else happens. The
+ *             others must not wait then for what is there
+ * -DCANCELS=n so many hand-overs are cancels
+ * -DRESIZES   a thread gives the ring other slots, at any step; with OpenGL the consumer does
+ * -DSTOPS     a thread stops the ring, at any step
+ * -DPOLLS     either side polls its descriptor instead of waiting in an acquire, from some step on
+ *
+ * What is lost or read twice, or held by both, or written to when it leaves, fails an assertion. A
+ * wait that nothing ends is an invalid end state.
+ */
+#ifndef SLOTS
+#define SLOTS 2
+#endif
+#ifndef FRAMES
+#define FRAMES 4
+#endif
+#ifndef WRITES
+#define WRITES 1
+#endif
+#ifndef READS
+#define READS 1
+#endif
+#ifndef FAILS
+#define FAILS 0
+#endif
+#ifndef CANCELS
+#define CANCELS 0
+#endif
+#ifndef RESTS
+#define RESTS 0
+#endif
+#define MOST 5 /* of a group; the consumer's are of 2 */
+
+#define NOTHING 0
+#define OPENGL 1 /* whose thread, the consumer's, ends what was returned */
+#define VULKAN 2 /* any thread does */
+#ifndef PUTS_OFF
+#define PUTS_OFF NOTHING
+#endif
+
+#ifdef RESIZES
+#define PLACES (2 * SLOTS)
+#else
+#define PLACES SLOTS
+#endif
+
+#define PRODUCER 0
+#define CONSUMER 1
+
+/* ---- The ring (struct gr_ring_state) --------------------------------------------------------- */
+
+/* enum gr_place_state; a slot that has left is NONE. */
+#define NONE 0
+#define FREE 1
+#define WRITING 2
+#define READY 3
+#define READING 4
+#define RETURNING 5
+
+byte state[PLACES];
+byte before[PLACES];
+byte frame[PLACES];
+bool leaving[PLACES];
+byte published, last_read, last_given_back;
+bool stopped;
+bool asleep[2];   /* in pthread_cond_wait(), or in poll() */
+bool polls[2];    /* it has a descriptor */
+bool readable[2]; /* which is */
+
+/* ---- What is looked at, and no part of the library ------------------------------------------- */
+
+byte content[PLACES]; /* the number of the frame whose bytes are in a slot */
+bool used[2 * PLACES];
+byte fails = FAILS;
+byte cancels = CANCELS;
+byte rests = RESTS;
+bool resizing = true;
+
+#define USED(p, i) used[(p) * PLACES + (i)]
+
+/* ---- Counting, for steps under the lock ------------------------------------------------------ */
+
+/* `counted` slots are in that state, of those that stay. */
+inline count_staying(what)
+{
+    at = 0;
+    counted = 0;
+    do
+    :: at < PLACES ->
+        counted = counted + (state[at] == what && !leaving[at] -> 1 : 0);
+        at++
+    :: else -> at = 0; break
+    od
+}
+
+/* Likewise with those that leave. */
+inline count(what)
+{
+    at = 0;
+    counted = 0;
+    do
+    :: at < PLACES -> counted = counted + (state[at] == what -> 1 : 0); at++
+    :: else -> at = 0; break
+    od
+}
+
+/* ---- Telling (tell.c, descriptor.c) ---------------------------------------------------------- */
+
+/* gr_ring_tell_pollers() with is_there() */
+inline tell_pollers()
+{
+    count(READY);
+    readable[CONSUMER] = stopped || counted > 0;
+    count_staying(FREE);
+    readable[PRODUCER] = stopped || counted > 0;
+#ifdef NEWEST
+    count_staying(READY);
+    readable[PRODUCER] = readable[PRODUCER] || counted > 0;
+#endif
+#ifndef POLL_FORGETS_RETURNED
+    count(RETURNING);
+    readable[CONSUMER] = readable[CONSUMER] || (counted > 0 && PUTS_OFF == OPENGL);
+    readable[PRODUCER] = readable[PRODUCER] || (counted > 0 && PUTS_OFF == VULKAN);
+#endif
+}
+
+inline tell()
+{
+    tell_pollers();
+    asleep[PRODUCER] = asleep[PRODUCER] && polls[PRODUCER] && !readable[PRODUCER];
+    asleep[CONSUMER] = asleep[CONSUMER] && polls[CONSUMER] && !readable[CONSUMER]
+}
+
+/* ---- Returned first, free later -------------------------------------------------------------- */
+
+/* gr_ring_state_end_returning() in slot_state.c */
+inline end_returning()
+{
+    at = 0;
+    do
+    :: at < PLACES ->
+        if
+        :: state[at] == RETURNING -> state[at] = FREE
+        :: else
+        fi;
+        at++
+    :: else -> at = 0; break
+    od
+}
+
+/* gr_ring_take_returned() in side_order.c, with gr_ring_state_puts_off(): whether the end of the n
+ * slots in hand is put off. A ring with OpenGL that is polled puts nothing off. */
+inline ask_put_off(n)
+{
+    put_off = false;
+#if PUTS_OFF != NOTHING && !defined(NEWEST)
+    count(RETURNING);
+    put_off = counted + n < SLOTS / 2 && !leaving[hand[0]] && (n == 1 || !leaving[hand[1]]);
+#if PUTS_OFF == OPENGL
+    put_off = put_off && !polls[PRODUCER] && !polls[CONSUMER];
+#endif
+#endif
+}
+
+/* ---- Acquire (acquire.c) --------------------------------------------------------------------- */
+
+/* next_to_write() in slot_state.c: the oldest frame where nothing is free. Which of the free slots
+ * it is makes no difference here. */
+inline claim_one_to_write(i)
+{
+    at = 0;
+    hand[i] = PLACES;
+    do
+    :: at < PLACES ->
+        if
+#ifdef WRITE_WHAT_LEAVES
+        :: state[at] == FREE -> hand[i] = at; break
+#else
+        :: state[at] == FREE && !leaving[at] -> hand[i] = at; break
+#endif
+#ifdef NEWEST
+        :: state[at] == READY && !leaving[at] &&
+           (hand[i] == PLACES || frame[at] < frame[hand[i]]) -> hand[i] = at
+#endif
+        :: else
+        fi;
+        at++
+    :: else -> break
+    od;
+    at = 0
+}
+
+/* The oldest frame, or the newest. */
+inline claim_one_to_read(i)
+{
+    at = 0;
+    hand[i] = PLACES;
+    do
+    :: at < PLACES ->
+        if
+#ifdef NEWEST
+        :: state[at] == READY && (hand[i] == PLACES || frame[at] > frame[hand[i]]) -> hand[i] = at
+#else
+        :: state[at] == READY && (hand[i] == PLACES || frame[at] < frame[hand[i]]) -> hand[i] = at
+#endif
+        :: else
+        fi;
+        at++
+    :: else -> at = 0; break
+    od
+}
+
+/* enum claim of acquire.c */
+#define MADE 0
+#define NONE_READY 1
+#define STOPPED 2
+
+/* gr_ring_claim_write() and gr_ring_claim_read(), as claim_slots() in acquire.c calls them */
+inline look(p, n)
+{
+    if
+    :: p == PRODUCER ->
+        count_staying(FREE);
+        there = counted;
+#ifdef NEWEST
+        count_staying(READY);
+        there = there + counted
+#endif
+    :: else -> count(READY); there = counted
+    fi;
+    if
+    :: p == PRODUCER && stopped -> found = STOPPED
+    :: !(p == PRODUCER && stopped) && there < n ->
+        found = (stopped -> STOPPED : NONE_READY);
+#ifndef NEWEST
+        assert(found != STOPPED || n > 1 || last_given_back == published) /* all has been read */
+#endif
+    :: else ->
+        found = MADE;
+        in_hand = 0;
+        do
+        :: in_hand < n ->
+            if
+            :: p == PRODUCER -> claim_one_to_write(in_hand)
+            :: else -> claim_one_to_read(in_hand)
+            fi;
+            assert(hand[in_hand] < PLACES);
+            before[hand[in_hand]] = state[hand[in_hand]];
+            state[hand[in_hand]] = (p == PRODUCER -> WRITING : READING);
+            assert(!USED(1 - p, hand[in_hand])); /* no slot is both sides' */
+            assert(p == CONSUMER || !leaving[hand[in_hand]]);
+            USED(p, hand[in_hand]) = true;
+            in_hand++
+        :: else -> break
+        od
+    fi
+}
+
+/* gr_ring_can_end_returned() in side_order.c */
+inline ask_can_end(p)
+{
+    count(RETURNING);
+#ifdef KEEP_RETURNED
+    can_end = false
+#else
+    can_end = counted > 0 && (PUTS_OFF == VULKAN || (PUTS_OFF == OPENGL && p == CONSUMER))
+#endif
+}
+
+/* gr_ring_end_returned() in side_order.c, of which OpenGL makes a signal without the lock */
+inline end_returned()
+{
+    end_returning();
+#ifndef FORGET_TELL_OF_RETURNED
+    tell()
+#endif
+}
+
+/* look_until_deadline() in acquire.c: with GR_WAIT_FOREVER, or, of one that polls, with 0. */
+inline claim(p, n)
+{
+#ifdef POLLS
+    if
+    :: !polls[p] -> d_step { polls[p] = true; tell_pollers() } /* gr_ring_descriptor() */
+    :: true
+    fi;
+#endif
+    if
+    :: atomic { polls[p] -> asleep[p] = !readable[p] }; !asleep[p] /* poll() */
+    :: else
+    fi;
+    do
+    :: d_step {
+            look(p, n);
+            ask_can_end(p);
+            can_end = can_end && found == NONE_READY;
+#if PUTS_OFF == VULKAN
+            if
+            :: can_end -> end_returned(); look(p, n); can_end = false
+            :: else
+            fi;
+#endif
+            asleep[p] = found == NONE_READY && !can_end
+        };
+        if
+        :: can_end -> d_step { end_returned(); look(p, n); asleep[p] = found == NONE_READY }
+        :: else
+        fi;
+        if
+        :: found != NONE_READY -> break
+        :: found == NONE_READY && polls[p] -> /* claim_for() */
+            d_step { tell_pollers(); asleep[p] = !readable[p] };
+            !asleep[p]
+        :: else -> !asleep[p]
+        fi
+    od
+}
+
+/* Nobody sleeps who could go on. */
+inline rest(p)
+{
+    timeout;
+    d_step {
+        count(READY);
+        assert(p == CONSUMER || !asleep[CONSUMER] || counted < READS);
+        count_staying(FREE);
+        there = counted;
+#ifdef NEWEST
+        count_staying(READY);
+        there = there + counted;
+#endif
+#if PUTS_OFF == VULKAN
+        count(RETURNING);
+        there = there + counted;
+#endif
+        assert(p == PRODUCER || !asleep[PRODUCER] || there < WRITES)
+    }
+}
+
+/* drop_older() in slot_state.c */
+inline drop_older(limit)
+{
+    at = 0;
+    do
+    :: at < PLACES ->
+        if
+        :: state[at] == READY && frame[at] < limit -> state[at] = FREE
+        :: else
+        fi;
+        at++
+    :: else -> at = 0; break
+    od
+}
+
+/* gr_ring_undo_write() and gr_ring_undo_read() in slot_state.c */
+inline undo(p, n)
+{
+    in_hand = 0;
+    do
+    :: in_hand < n ->
+        USED(p, hand[in_hand]) = false;
+        state[hand[in_hand]] = before[hand[in_hand]];
+        if
+#ifndef UNDO_BLINDLY
+        :: p == PRODUCER && state[hand[in_hand]] == READY &&
+           frame[hand[in_hand]] < last_read -> state[hand[in_hand]] = FREE
+#endif
+        :: else
+        fi;
+        in_hand++
+    :: else -> break
+    od
+}
+
+/* gr_ring_commit_write() in slot_state.c: frames that leave and are older than one that was written
+ * over are of no use. */
+inline commit_write(n)
+{
+    in_hand = 0;
+    do
+    :: in_hand < n ->
+        if
+        :: before[hand[in_hand]] == READY -> drop_older(frame[hand[in_hand]])
+        :: else
+        fi;
+        in_hand++
+    :: else -> break
+    od
+}
+
+/* gr_ring_commit_read() in slot_state.c. Of one frame where the newest is read. */
+inline commit_read(n)
+{
+    last_read = frame[hand[n - 1]];
+#ifdef NEWEST
+    drop_older(last_read)
+#endif
+}
+
+/* begin_use() and conclude() in acquire.c: `failed` says what came of it. */
+inline begin_use(p, n)
+{
+    if
+    :: atomic { fails > 0 -> failed = true; fails-- }
+    :: failed = false
+    fi;
+    d_step {
+        if
+        :: failed -> undo(p, n)
+        :: !failed && p == PRODUCER -> commit_write(n)
+        :: else -> commit_read(n)
+        fi;
+#ifdef FORGET_TELL_OF_UNDO
+        if
+        :: !failed -> tell()
+        :: else
+        fi
+#else
+        tell()
+#endif
+    };
+    end_left()
+}
+
+/* ---- The end of slots (slot_end.c) ----------------------------------------------------------- */
+
+/* gr_ring_end_left(): those that leave and are free. */
+inline end_left()
+{
+    d_step {
+        at = 0;
+        do
+        :: at < PLACES ->
+            if
+            :: state[at] == FREE && leaving[at] -> state[at] = NONE; leaving[at] = false
+            :: else
+            fi;
+            at++
+        :: else -> at = 0; break
+        od
+    }
+}
+
+/* ---- Resize and stop (life.c) ---------------------------------------------------------------- */
+
+/* gr_ring_resize() with gr_ring_state_leave() and gr_ring_state_add() */
+inline resize()
+{
+    d_step {
+#ifndef RESIZE_KEEPS_RETURNED
+        end_returning();
+#endif
+        at = 0;
+        do
+        :: at < PLACES ->
+            if
+            :: state[at] == NONE -> state[at] = FREE
+            :: else -> leaving[at] = true
+            fi;
+            at++
+        :: else -> at = 0; break
+        od;
+#ifndef FORGET_TELL_OF_RESIZE
+        tell();
+#endif
+        resizing = false
+    };
+    end_left()
+}
+
+#ifdef RESIZES
+proctype resizer()
+{
+    byte at, counted;
+    resize()
+}
+#endif
+
+#ifdef STOPS
+proctype stopper()
+{
+    byte at, counted;
+    d_step { stopped = true; tell() }
+}
+#endif
+
+/* ---- The producer ---------------------------------------------------------------------------- */
+
+inline ask_cancel()
+{
+    if
+    :: atomic { cancels > 0 -> cancel = true; cancels-- }
+    :: cancel = false
+    fi
+}
+
+/* gr_ring_publish() and gr_ring_cancel_write() in hand_over.c */
+inline hand_over_written(n)
+{
+    ask_cancel();
+    d_step {
+        in_hand = 0;
+        do
+        :: in_hand < n ->
+            USED(PRODUCER, hand[in_hand]) = false;
+            if
+            :: cancel -> state[hand[in_hand]] = FREE
+            :: else ->
+                published++;
+                frame[hand[in_hand]] = published;
+                content[hand[in_hand]] = published;
+                state[hand[in_hand]] = READY
+            fi;
+            in_hand++
+        :: else -> break
+        od;
+#ifndef FORGET_TELL_OF_PUBLISH
+        tell()
+#endif
+    };
+    end_left()
+}
+
+proctype producer()
+{
+    byte at, counted, there, found, in_hand, n;
+    byte hand[MOST];
+    bool can_end, failed, cancel;
+    do
+    :: atomic { published < FRAMES && rests > 0 -> rests-- }; rest(PRODUCER)
+    :: published < FRAMES ->
+        n = (FRAMES - published < WRITES -> FRAMES - published : WRITES);
+        claim(PRODUCER, n);
+        if
+        :: found == STOPPED -> break
+        :: else
+        fi;
+        begin_use(PRODUCER, n);
+        if
+        :: !failed -> hand_over_written(n)
+        :: else
+        fi
+    :: else -> break
+    od
+}
+
+/* ---- The consumer ---------------------------------------------------------------------------- */
+
+/* What is read is what the frame has to be. */
+inline read_frames(n)
+{
+    in_hand = 0;
+    do
+    :: in_hand < n ->
+        assert(content[hand[in_hand]] == frame[hand[in_hand]]);
+#ifdef NEWEST
+        assert(frame[hand[in_hand]] > last_given_back);
+#else
+        assert(frame[hand[in_hand]] == last_given_back + 1 + in_hand);
+#endif
+        in_hand++
+    :: else -> break
+    od
+}
+
+/* gr_ring_state_cancel_read() in slot_state.c; one group is read at a time. */
+inline cancel_read(n)
+{
+    in_hand = 0;
+    do
+    :: in_hand < n ->
+        state[hand[in_hand]] = READY;
+        USED(CONSUMER, hand[in_hand]) = false;
+        in_hand++
+    :: else -> break
+    od;
+    last_read = last_given_back;
+#ifdef NEWEST
+    drop_older(last_read)
+#endif
+}
+
+/* gr_ring_state_return(), and gr_ring_state_end_returning() where it is not put off */
+inline give_back(n)
+{
+    in_hand = 0;
+    do
+    :: in_hand < n ->
+        last_given_back = frame[hand[in_hand]];
+        state[hand[in_hand]] = (leaving[hand[in_hand]] -> FREE : RETURNING);
+        USED(CONSUMER, hand[in_hand]) = false;
+        in_hand++
+    :: else -> break
+    od;
+    if
+    :: !put_off -> end_returning()
+    :: else
+    fi
+}
+
+/* gr_ring_give_back() and gr_ring_cancel_read() in hand_over.c */
+inline hand_over_read(n)
+{
+    ask_cancel();
+    d_step { read_frames(n); ask_put_off(n) };
+    d_step {
+        if
+        :: cancel -> cancel_read(n)
+        :: else -> give_back(n)
+        fi;
+#ifndef FORGET_TELL_OF_GIVE_BACK
+        tell()
+#endif
+    };
+    end_left()
+}
+
+proctype consumer()
+{
+    byte at, counted, there, found, in_hand, n;
+    byte hand[MOST];
+    bool can_end, failed, cancel, put_off;
+    do
+    :: atomic { last_given_back < FRAMES && rests > 0 -> rests-- }; rest(CONSUMER)
+    :: last_given_back < FRAMES ->
+#if defined(RESIZES) && PUTS_OFF == OPENGL
+        if
+        :: resizing -> resize()
+        :: true
+        fi;
+#endif
+        n = (FRAMES - last_given_back < READS -> FRAMES - last_given_back : READS);
+        claim(CONSUMER, n);
+        if
+        :: found == STOPPED -> break
+        :: else
+        fi;
+        begin_use(CONSUMER, n);
+        if
+        :: !failed -> hand_over_read(n)
+        :: else
+        fi
+    :: else -> break
+    od
+}
+
+init
+{
+    byte i;
+    atomic {
+        do
+        :: i < SLOTS -> state[i] = FREE; i++
+        :: else -> break
+        od;
+        i = 0;
+        run producer();
+        run consumer();
+#if defined(RESIZES) && PUTS_OFF != OPENGL
+        run resizer();
+#endif
+#ifdef STOPS
+        run stopper();
+#endif
+    };
+    /* All threads have ended: nothing is held, and what leaves has left. */
+    _nr_pr == 1;
+    do
+    :: i < PLACES ->
+        assert(!USED(PRODUCER, i) && !USED(CONSUMER, i));
+        assert(!leaving[i] || state[i] == READY);
+        i++
+    :: else -> break
+    od
+}
