@@ -29,20 +29,21 @@ static bool is_unbound(const gr_resource *resource)
     return backend->any_thread && backend->any_thread(resource);
 }
 
-static void warn_and_forget(const struct gr_error_record *before)
+static void warn_last_error(void)
 {
     struct gr_error_record error;
     gr_error_save(&error);
     gr_log(GR_LOG_WARNING, "gr_buffer_release_later: %s", error.message);
-    gr_error_restore(before);
 }
 
+/* A success leaves no error either: where the map's stream was gone, the first try had one. */
 static void release_now(gr_buffer *buffer)
 {
     struct gr_error_record before;
     gr_error_save(&before);
     if (gr_buffer_release_taken(buffer, "gr_buffer_release_later") != GR_OK)
-        warn_and_forget(&before);
+        warn_last_error();
+    gr_error_restore(&before);
 }
 
 /* This stream is another one on each thread, so the work on the caller's is waited for here. */
