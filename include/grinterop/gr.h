@@ -520,7 +520,10 @@ GR_API gr_graphics_api gr_resource_api(const gr_resource *resource);
 /* The bytes of a buffer; 0 for an image, whose size is in gr_image_info. */
 GR_API size_t gr_resource_size(const gr_resource *resource);
 
-/* The flags that it was made with. */
+/*
+ * The flags that it was made with. Of images by the transports shared and external there is
+ * GR_SURFACE_LOAD_STORE beside them, if the image's usage lets kernels write to it.
+ */
 GR_API unsigned gr_resource_flags(const gr_resource *resource);
 
 /* How its bytes get from one side to the other. */
