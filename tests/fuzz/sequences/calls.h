@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The calls that sequences are made of: one entry for each public function, and some for what a
+ * program does beside them. tests/check-symbols sees that no public function is missing here.
+ */
+#ifndef GR_TESTS_FUZZ_CALLS_H
+#define GR_TESTS_FUZZ_CALLS_H
+
+#include "model.h"
+
+/*
+ * How an entry's arguments are chosen, by letter. A place that is -1 is NULL, or none.
+ *
+ *     r b t q m     a resource, buffer, tensor, submit, semaphore: one that is there, mostly
+ *     u v j         a resource to map, one of Vulkan's, a mapped image
+ *     R B T Q M     a free place for a new one
+ *     s e           a stream to work on; to end a mapping on, mostly that of the map
+ *     S             a place of streams
+ *     g i           an object of OpenGL's: a buffer, an image
+ *     f F           flags of buffers, of images; some are wrong
+ *     o             options of OpenGL's transports
+ *     c k           a context of OpenGL's, of CUDA's
+ *     n             a number below 256
+ *     d             a number below 4
+ */
+struct entry {
+    const char *name, *format;
+    unsigned weight;
+
+    /* Makes the call and compares. False: it cannot be made now, since something is not there. */
+    bool (*run)(struct world *w, const int *a);
+};
+
+/* An entry for a public function, run by a function run_NAME. */
+#define CALL(name, weight, format)                                                                 \
+    {                                                                                              \
+#name, format, weight, run_##name                                                          \
+    }
+
+/* One for what a program does without grinterop. */
+#define STEP(name, weight, format) CALL(name, weight, format)
+
+/* A public function that sequences do without. */
+struct left_out {
+    const char *name, *reason;
+};
+#define LEFT_OUT(name, reason)                                                                     \
+    {                                                                                              \
+#name, reason                                                                              \
+    }
+extern const struct left_out left_out[];
+
+/* Each file's entries, which end with one without a name. */
+extern const struct entry calls_ask[], calls_end[], calls_image[], calls_make[], calls_map[],
+    calls_outside[], calls_tensor[], calls_vulkan[];
+
+/* Makes one list of them, before anything else here. */
+void entries_collect(void);
+
+/* By its number, which is the same in each run of one build, and by its name: -1 where none is. */
+const struct entry *entry_at(int number);
+int entry_named(const char *name);
+
+/* Picks an entry, the heavier the more often, and its arguments. */
+void call_pick(struct world *w, struct call *call);
+
+#endif

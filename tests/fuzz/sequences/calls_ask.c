@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Questions, of NULL too; those about what lives are asked after each call by check_world(), too.
+ */
+#define _GNU_SOURCE
+#include "calls.h"
+
+#include <string.h>
+
+/* The answer about NULL, with its error. */
+#define NULL_GIVES(w, answer)                                                                      \
+    do {                                                                                           \
+        gr_clear_error();                                                                          \
+        must(w, answer);                                                                           \
+        judge(w, gr_last_error()->status, MAY(GR_ERR_INVALID_VALUE));                              \
+    } while (0)
+
+/* ---- Resources ------------------------------------------------------------------------------- */
+
+/* A question about a resource that lives, or NULL. */
+#define ASK_RESOURCE(function, of_null, right)                                                     \
+    static bool run_##function(struct world *w, const int *a)                                      \
+    {                                                                                              \
+        struct resource *r = resource_at(w, a[0]);                                                 \
+        if (r && r->life != LIVE)                                                                  \
+            return false;                                                                          \
+        if (!r)                                                                                    \
+            NULL_GIVES(w, function(NULL) == (of_null));                                            \
+        else                                                                                       \
+            must(w, right);                                                                        \
+        return true;                                                                               \
+    }
+
+ASK_RESOURCE(gr_resource_is_mapped, false, r->later || gr_resource_is_mapped(r->it) == !!r->mapped)
+ASK_RESOURCE(gr_resource_is_closed, true, gr_resource_is_closed(r->it) == r->closed)
+ASK_RESOURCE(gr_resource_kind, 0,
+             gr_resource_kind(r->it) == (r->image ? GR_KIND_IMAGE : GR_KIND_BUFFER))
+ASK_RESOURCE(gr_resource_api, 0,
+             gr_resource_api(r->it) == (r->object->context == ANY_CONTEXT ? GR_VULKAN : GR_OPENGL))
+ASK_RESOURCE(gr_resource_size, 0, gr_resource_size(r->it) == (r->image ? 0 : r->size))
+ASK_RESOURCE(gr_resource_flags, 0, gr_resource_flags(r->it) == r->flags)
+ASK_RESOURCE(gr_resource_transport, 0, gr_resource_transport(r->it) == r->transport)
+ASK_RESOURCE(gr_gl_name, 0, gr_gl_name(r->it) == r->object->name)
+ASK_RESOURCE(gr_gl_target, 0,
+             gr_gl_target(r->it) == (r->object->context == ANY_CONTEXT ? 0 : r->object->target))
+
+/* Of one transport each, while it is open. */
+static void ask_handle(struct world *w, const void *handle, bool has_one)
+{
+    must(w, (handle != NULL) == has_one);
+    if (!has_one)
+        judge(w, gr_last_error()->status, MAY(GR_ERR_STATE));
+}
+
+static bool run_gr_resource_graphics(struct world *w, const int *a)
+{
+    struct resource *r = resource_at(w, a[0]);
+    if (r && r->life != LIVE)
+        return false;
+    if (!r)
+        NULL_GIVES(w, !gr_resource_graphics(NULL));
+    else
+        ask_handle(w, gr_resource_graphics(r->it),
+                   !r->closed && r->transport == GR_TRANSPORT_INTEROP);
+    return true;
+}
+
+static bool run_gr_resource_external_memory(struct world *w, const int *a)
+{
+    struct resource *r = resource_at(w, a[0]);
+    if (r && r->life != LIVE)
+        return false;
+    if (!r)
+        NULL_GIVES(w, !gr_resource_external_memory(NULL));
+    else /* of the shared transport images are in such memory */
+        ask_handle(w, gr_resource_external_memory(r->it),
+                   !r->closed && (r->transport == GR_TRANSPORT_EXTERNAL ||
+                                  (r->image && r->transport == GR_TRANSPORT_SHARED)));
+    return true;
+}
+
+/* Cut to any room, with its zero, and the length of all of it. */
+static bool run_gr_resource_describe(struct world *w, const int *a)
+{
+    struct resource *r = resource_at(w, a[0]);
+    char text[256], whole[1024];
+    size_t room = (size_t)a[1];
+    if (r && r->life != LIVE)
+        return false;
+    memset(text, 'x', sizeof(text));
+    int length = gr_resource_describe(handle_of(r), text, room);
+    must(w, length > 0 && length == gr_resource_describe(handle_of(r), whole, sizeof(whole)));
+    must(w, text[room] == 'x');
+    if (room)
+        must(w, strlen(text) < room && strncmp(text, whole, strlen(text)) == 0);
+    return true;
+}
+
+/* ---- Buffers --------------------------------------------------------------------------------- */
+
+#define ASK_BUFFER(function, right)                                                                \
+    static bool run_##function(struct world *w, const int *a)                                      \
+    {                                                                                              \
+        struct buffer *b = buffer_at(w, a[0]);                                                     \
+        if (b && b->life != LIVE)                                                                  \
+            return false;                                                                          \
+        if (!b)                                                                                    \
+            NULL_GIVES(w, !function(NULL));                                                        \
+        else                                                                                       \
+            must(w, right);                                                                        \
+        return true;                                                                               \
+    }
+
+ASK_BUFFER(gr_buffer_stream, gr_buffer_stream(b->it) == b->stream)
+ASK_BUFFER(gr_buffer_pitch,
+           (gr_buffer_pitch(b->it) != 0) == (b->linear_image && b->resource->mapped == b))
+ASK_BUFFER(gr_buffer_size,
+           gr_buffer_size(b->it) ==
+               (b->resource->mapped == b && (!b->resource->image || b->linear_image) ? b->size : 0))
+
+/* An image that is mapped is the only one without an answer. */
+static bool run_gr_buffer_ptr(struct world *w, const int *a)
+{
+    struct buffer *b = buffer_at(w, a[0]);
+    if (b && b->life != LIVE)
+        return false;
+    bool mapped = b && b->resource->mapped == b;
+    bool image = mapped && b->resource->image && !b->linear_image;
+    gr_clear_error();
+    must(w, (gr_buffer_ptr(b ? b->it : NULL) != 0) == (mapped && !image));
+    judge(w, gr_last_error()->status,
+          !b      ? MAY(GR_ERR_INVALID_VALUE)
+          : image ? MAY(GR_ERR_STATE)
+                  : 0);
+    return true;
+}
+
+/* ---- Errors, flags, the log ------------------------------------------------------------------ */
+
+static bool run_gr_last_error(struct world *w, const int *a)
+{
+    (void)a;
+    const gr_error *error = gr_last_error();
+    must(w, error && error->code_name && error->call && error->message);
+    return true;
+}
+
+static bool run_gr_clear_error(struct world *w, const int *a)
+{
+    (void)a;
+    gr_clear_error();
+    judge(w, gr_last_error()->status, 0);
+    return true;
+}
+
+static bool run_gr_error_print(struct world *w, const int *a)
+{
+    char text[4096] = "";
+    (void)a;
+    FILE *file = fmemopen(text, sizeof(text), "w");
+    must(w, file);
+    gr_error_print(file, "this");
+    fclose(file);
+    must(w, strncmp(text, "this: ", 6) == 0 && strchr(text, '\n') == strrchr(text, '\n'));
+    return true;
+}
+
+/* Numbers that are no class have names too. */
+static bool run_gr_status_name(struct world *w, const int *a)
+{
+    must(w, gr_status_name((gr_status)a[0])[0]);
+    return true;
+}
+
+static bool run_gr_status_text(struct world *w, const int *a)
+{
+    must(w, gr_status_text((gr_status)a[0])[0]);
+    return true;
+}
+
+static bool run_gr_flags_parse(struct world *w, const int *a)
+{
+    static const struct {
+        const char *text;
+        unsigned flags;
+        bool good;
+    } texts[] = {
+        {NULL, 0, true},
+        {" read_only | surface_load_store", 5, true},
+        {"write_discard,texture_gather", 10, true},
+        {"read_onl", 0, false},
+    };
+    unsigned flags = 77;
+    gr_status status = gr_flags_parse(texts[a[0]].text, &flags);
+    judge(w, status, texts[a[0]].good ? 0 : MAY(GR_ERR_INVALID_VALUE));
+    must(w, flags == (texts[a[0]].good ? texts[a[0]].flags : 77));
+    if (a[0] == 3)
+        judge(w, gr_flags_parse("", NULL), MAY(GR_ERR_INVALID_VALUE));
+    return true;
+}
+
+static void take_line(void *user, gr_log_level level, const char *line)
+{
+    (void)user;
+    (void)level;
+    (void)line[strlen(line)];
+}
+
+/* The lines are made then, from what lives. */
+static bool run_gr_log_set(struct world *w, const int *a)
+{
+    static const gr_log_level levels[] = {GR_LOG_NONE, GR_LOG_WARNING, GR_LOG_INFO, GR_LOG_DEBUG};
+    (void)w;
+    gr_log_set(levels[a[0]], take_line, NULL);
+    return true;
+}
+
+static bool run_gr_library_version(struct world *w, const int *a)
+{
+    (void)a;
+    must(w, gr_library_version()[0]);
+    return true;
+}
+
+/* ---- OpenGL and CUDA ------------------------------------------------------------------------- */
+
+static bool run_gr_gl_probe(struct world *w, const int *a)
+{
+    static const gr_transport asked[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY,
+                                         GR_TRANSPORT_SHARED, GR_TRANSPORT_ANY};
+    unsigned may = w->gl == GL_CONTEXTS ? MAY(GR_ERR_GL) : 0;
+    may |= a[0] == 3 ? MAY(GR_ERR_INVALID_VALUE) : 0;
+    const gr_transport_info *info = gr_gl_probe(asked[a[0]]);
+    judge_made(w, info, may);
+    ask_later(w);
+    if (info)
+        must(w, info->transport == asked[a[0]] && info->reason && (info->usable || a[0] == 2));
+    return true;
+}
+
+static bool run_gr_gl_cuda_device(struct world *w, const int *a)
+{
+    int device = -7;
+    unsigned may = w->gl == GL_CONTEXTS ? MAY(GR_ERR_GL) : 0;
+    if (a[0] == 0)
+        may |= MAY(GR_ERR_INVALID_VALUE);
+    gr_status status = gr_gl_cuda_device(a[0] ? &device : NULL);
+    judge(w, status, may);
+    must(w, device == (status == GR_OK ? 0 : -7));
+    return true;
+}
+
+static bool run_gr_cuda_load(struct world *w, const int *a)
+{
+    judge(w, gr_cuda_load(a[0] % 2 != 0), 0);
+    return true;
+}
+
+static bool run_gr_cuda_is_software(struct world *w, const int *a)
+{
+    (void)a;
+    must(w, gr_cuda_is_software() == w->software);
+    return true;
+}
+
+static bool run_gr_cuda_driver_path(struct world *w, const int *a)
+{
+    (void)a;
+    must(w, gr_cuda_driver_path()[0]);
+    return true;
+}
+
+static bool run_gr_cuda_symbol(struct world *w, const int *a)
+{
+    static const char *const names[] = {"cuMemAlloc", "cuNoSuchFunction", NULL, "cuStreamCreate"};
+    void *symbol = NULL;
+    gr_status status = gr_cuda_symbol(names[a[0]], 12000, 0, &symbol);
+    judge(w, status, names[a[0]] ? 0 : MAY(GR_ERR_INVALID_VALUE));
+    must(w, (symbol != NULL) == (a[0] % 3 == 0));
+    return true;
+}
+
+/* ---- EGL ------------------------------------------------------------------------------------- */
+
+static bool run_gr_egl_describe(struct world *w, const int *a)
+{
+    char text[256] = "";
+    if (a[0] < GL_CONTEXTS)
+        must(w, gr_egl_describe(w->egl[a[0]], text, sizeof(text)) > 0 && text[0]);
+    return a[0] < GL_CONTEXTS;
+}
+
+#define ASK_EGL(function)                                                                          \
+    static bool run_##function(struct world *w, const int *a)                                      \
+    {                                                                                              \
+        bool there = a[0] < GL_CONTEXTS;                                                           \
+        must(w, (function(there ? w->egl[a[0]] : NULL) != NULL) == there);                         \
+        return true;                                                                               \
+    }
+ASK_EGL(gr_egl_display)
+ASK_EGL(gr_egl_config)
+ASK_EGL(gr_egl_context)
+
+/* One that is made and ended at once; what was current is not any more. */
+static bool run_gr_egl_create(struct world *w, const int *a)
+{
+    const gr_egl_options options = GR_INIT(gr_egl_options, .share = a[0] ? NULL : w->egl[0]);
+    gr_egl *made = gr_egl_create(&options);
+    judge_made(w, made, 0);
+    gr_egl_free(made);
+    w->gl = GL_CONTEXTS;
+    return true;
+}
+
+const struct entry calls_ask[] = {
+    CALL(gr_resource_is_mapped, 3, "r"),
+    CALL(gr_resource_is_closed, 3, "r"),
+    CALL(gr_resource_kind, 3, "r"),
+    CALL(gr_resource_api, 3, "r"),
+    CALL(gr_resource_size, 3, "r"),
+    CALL(gr_resource_flags, 3, "r"),
+    CALL(gr_resource_transport, 3, "r"),
+    CALL(gr_gl_name, 3, "r"),
+    CALL(gr_gl_target, 5, "r"),
+    CALL(gr_resource_graphics, 5, "r"),
+    CALL(gr_resource_external_memory, 5, "r"),
+    CALL(gr_resource_describe, 5, "rn"),
+    CALL(gr_buffer_ptr, 5, "b"),
+    CALL(gr_buffer_size, 5, "b"),
+    CALL(gr_buffer_stream, 5, "b"),
+    CALL(gr_buffer_pitch, 5, "b"),
+    CALL(gr_last_error, 3, ""),
+    CALL(gr_clear_error, 3, ""),
+    CALL(gr_error_print, 3, ""),
+    CALL(gr_status_name, 2, "n"),
+    CALL(gr_status_text, 2, "n"),
+    CALL(gr_flags_parse, 2, "d"),
+    CALL(gr_log_set, 4, "d"),
+    CALL(gr_library_version, 1, ""),
+    CALL(gr_gl_probe, 4, "d"),
+    CALL(gr_gl_cuda_device, 5, "d"),
+    CALL(gr_cuda_load, 2, "d"),
+    CALL(gr_cuda_is_software, 2, ""),
+    CALL(gr_cuda_driver_path, 2, ""),
+    CALL(gr_cuda_symbol, 3, "d"),
+    CALL(gr_egl_describe, 2, "c"),
+    CALL(gr_egl_display, 2, "c"),
+    CALL(gr_egl_config, 2, "c"),
+    CALL(gr_egl_context, 2, "c"),
+    CALL(gr_egl_create, 1, "d"),
+    {0},
+};

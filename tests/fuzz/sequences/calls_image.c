@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Mapped images: what a map gives, and copies of it. */
+#include "calls.h"
+
+#include "outside.h"
+
+#include <string.h>
+
+/* A buffer, mapped or not, or NULL. */
+static bool can_be_asked(const struct buffer *b)
+{
+    return !b || (b->life == LIVE && !b->resource->gone);
+}
+
+static bool is_image(const struct buffer *b)
+{
+    return b->resource->image && b->resource->mapped == b;
+}
+
+/* What every question about an image may give; level and layer beside 0 are none of these. */
+static unsigned image_may(const struct world *w, const struct buffer *b, unsigned past)
+{
+    if (!b)
+        return MAY(GR_ERR_INVALID_VALUE);
+    (void)w;
+    return (is_image(b) ? 0 : MAY(GR_ERR_STATE)) | (past ? MAY(GR_ERR_INVALID_VALUE) : 0);
+}
+
+static gr_buffer *it(const struct buffer *b)
+{
+    return b ? b->it : NULL;
+}
+
+static bool run_gr_buffer_image_info(struct world *w, const int *a)
+{
+    struct buffer *b = buffer_at(w, a[0]);
+    if (!can_be_asked(b))
+        return false;
+    const gr_image_info *info = gr_buffer_image_info(it(b));
+    judge_made(w, info, image_may(w, b, 0));
+    if (info)
+        must(w, info->width == 4 && info->height == 4 && info->texel_bytes == 4);
+    return true;
+}
+
+static bool run_gr_buffer_array(struct world *w, const int *a)
+{
+    struct buffer *b = buffer_at(w, a[0]);
+    unsigned level = a[1] == 1, layer = a[1] == 2;
+    if (!can_be_asked(b))
+        return false;
+    judge_made(w, gr_buffer_array(it(b), level, layer), image_may(w, b, level + layer));
+    return true;
+}
+
+/* By copy all layers are one array for those that read only. */
+static bool run_gr_buffer_mipmapped_array(struct world *w, const int *a)
+{
+    struct buffer *b = buffer_at(w, a[0]);
+    if (!can_be_asked(b))
+        return false;
+    judge_made(w, gr_buffer_mipmapped_array(it(b)), image_may(w, b, 0));
+    return true;
+}
+
+static bool run_gr_buffer_surface(struct world *w, const int *a)
+{
+    struct buffer *b = buffer_at(w, a[0]);
+    unsigned level = a[1] == 1, layer = a[1] == 2;
+    if (!can_be_asked(b))
+        return false;
+    unsigned may = image_may(w, b, level + layer);
+    if (b && !(b->resource->flags & GR_SURFACE_LOAD_STORE))
+        may |= MAY(GR_ERR_STATE);
+    CUsurfObject surface = gr_buffer_surface(it(b), level, layer);
+    judge(w, surface ? GR_OK : gr_last_error()->status, may);
+    return true;
+}
+
+static bool run_gr_buffer_texture(struct world *w, const int *a)
+{
+    struct buffer *b = buffer_at(w, a[0]);
+    const gr_texture_options options =
+        GR_INIT(gr_texture_options, .level = a[1] == 1, .layer = a[1] == 2,
+                .filter = a[2] & 1 ? GR_FILTER_LINEAR : GR_FILTER_POINT,
+                .normalized_coordinates = a[2] & 2 ? GR_YES : GR_DEFAULT, .whole = (a[2] & 4) != 0);
+    if (!can_be_asked(b))
+        return false;
+    bool past = (a[1] == 1 || a[1] == 2) && !options.whole;
+    CUtexObject texture = gr_buffer_texture(it(b), a[1] == 3 ? NULL : &options);
+    judge(w, texture ? GR_OK : gr_last_error()->status, image_may(w, b, past));
+    return true;
+}
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+#define ROW 16 /* bytes */
+
+/* The stream of the map, by either name: another one would have to be made to wait. */
+static unsigned copy_may(const struct world *w, const struct buffer *b, int choice)
+{
+    unsigned may = image_may(w, b, choice == 1 || choice == 2);
+    if (b && b->resource->mapped == b && b->stream_ended)
+        may |= MAY(GR_ERR_CUDA);
+    return may;
+}
+
+/* Pinned memory would be better; with pageable the call waits. */
+static bool run_gr_buffer_copy_from_image(struct world *w, const int *a)
+{
+    unsigned char bytes[4 * ROW];
+    struct buffer *b = buffer_at(w, a[0]);
+    const gr_linear_desc to = GR_INIT(gr_linear_desc, .host = bytes, .pitch = a[1] == 3 ? ROW : 0);
+    if (!can_be_asked(b) || (b && (b->stream_ended || b->linear_image)))
+        return false;
+    gr_status status =
+        gr_buffer_copy_from_image(it(b), a[1] == 1, a[1] == 2, &to, GR_STREAM_OF_MAP);
+    judge(w, status, copy_may(w, b, a[1]));
+    if (status != GR_OK)
+        return true;
+    int before = w->cuda;
+    use_cuda(w, b->resource->cuda);
+    need_cuda(w, w->cu->StreamSynchronize(b->stream), "cuStreamSynchronize");
+    use_cuda(w, before);
+    compare(w, b->resource->object, bytes, 0, sizeof(bytes));
+    return true;
+}
+
+static bool run_gr_buffer_copy_to_image(struct world *w, const int *a)
+{
+    unsigned char bytes[4 * ROW];
+    struct buffer *b = buffer_at(w, a[0]);
+    const gr_linear_desc from = GR_INIT(gr_linear_desc, .host = bytes);
+    if (!can_be_asked(b) || (b && (b->stream_ended || b->linear_image)))
+        return false;
+    memset(bytes, a[2], sizeof(bytes));
+    unsigned may = copy_may(w, b, a[1]);
+    if (b && b->resource->flags & GR_READ_ONLY)
+        may |= MAY(GR_ERR_STATE);
+    gr_status status =
+        gr_buffer_copy_to_image(it(b), a[1] == 1, a[1] == 2, &from, GR_STREAM_OF_MAP);
+    judge(w, status, may);
+    if (status != GR_OK)
+        return true;
+    int before = w->cuda;
+    use_cuda(w, b->resource->cuda);
+    need_cuda(w, w->cu->StreamSynchronize(b->stream), "cuStreamSynchronize");
+    use_cuda(w, before);
+    struct object *o = b->resource->object;
+    bytes_are(o, 0, o->size, o->disputed ? UNKNOWN : a[2] & 255);
+    return true;
+}
+
+const struct entry calls_image[] = {
+    CALL(gr_buffer_image_info, 10, "j"),      CALL(gr_buffer_array, 10, "jd"),
+    CALL(gr_buffer_mipmapped_array, 8, "j"),  CALL(gr_buffer_surface, 15, "jd"),
+    CALL(gr_buffer_texture, 15, "jdn"),       CALL(gr_buffer_copy_from_image, 20, "jd"),
+    CALL(gr_buffer_copy_to_image, 20, "jdn"), {0},
+};

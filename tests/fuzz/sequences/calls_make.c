@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resources of OpenGL's: made from objects that exist, or with their object. */
+#include "calls.h"
+
+/* ---- What is asked for ----------------------------------------------------------------------- */
+
+#define BAD_TRANSPORT 64u
+static const unsigned transport_sets[] = {
+    0,
+    GR_TRANSPORT_INTEROP,
+    GR_TRANSPORT_SHARED,
+    GR_TRANSPORT_COPY,
+    GR_TRANSPORT_EXTERNAL,
+    GR_TRANSPORT_PEER,
+    GR_TRANSPORT_ANY,
+    BAD_TRANSPORT,
+    GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY,
+    GR_TRANSPORT_SHARED | GR_TRANSPORT_COPY,
+    BAD_TRANSPORT | GR_TRANSPORT_COPY,
+};
+
+/* Place -1 is no options. */
+static unsigned set_at(int place)
+{
+    return place < 0 ? 0 : transport_sets[place];
+}
+
+/* On one device, where peer is none. */
+static unsigned set_may(unsigned set, unsigned possible)
+{
+    if (set >= BAD_TRANSPORT)
+        return MAY(GR_ERR_INVALID_VALUE);
+    return set & possible & ~(unsigned)GR_TRANSPORT_PEER ? 0 : MAY(GR_ERR_UNSUPPORTED);
+}
+
+static unsigned flags_may(int flags, unsigned known)
+{
+    bool both = flags & GR_READ_ONLY && flags & GR_WRITE_DISCARD;
+    return both || (unsigned)flags & ~known ? MAY(GR_ERR_INVALID_VALUE) : 0;
+}
+
+#define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
+#define IMAGE_FLAGS  (BUFFER_FLAGS | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
+
+static unsigned current_may(const struct world *w)
+{
+    return w->gl == GL_CONTEXTS ? MAY(GR_ERR_GL) : 0;
+}
+
+static unsigned object_may(const struct world *w, const struct object *o)
+{
+    bool none = !o || o->deleted || (w->gl < GL_CONTEXTS && o->context != w->gl);
+    return (none ? MAY(GR_ERR_INVALID_VALUE) : 0) | current_may(w);
+}
+
+/* ---- Objects that exist ---------------------------------------------------------------------- */
+
+/* The end of each: what was made is the place's. */
+static bool is_made(struct world *w, int place, gr_resource *made, struct object *o, int flags,
+                    unsigned may)
+{
+    judge_made(w, made, may);
+    if (!made) {
+        ask_later(w);
+        return true;
+    }
+    collect_later(w);
+    resource_is_made(w, resource_at(w, place), made, o, (unsigned)flags);
+    return true;
+}
+
+static bool run_gr_from_gl_buffer(struct world *w, const int *a)
+{
+    struct object *o = object_at(w, a[0]);
+    if (resource_at(w, a[2])->used)
+        return false;
+    gr_resource *made = gr_from_gl_buffer(o ? o->name : 0, (unsigned)a[1]);
+    return is_made(w, a[2], made, o, a[1], object_may(w, o) | flags_may(a[1], BUFFER_FLAGS));
+}
+
+static gr_transport taken(unsigned set)
+{
+    return set && !(set & GR_TRANSPORT_INTEROP) ? GR_TRANSPORT_COPY : GR_TRANSPORT_INTEROP;
+}
+
+#define UNCOPIED (GR_TRANSPORT_INTEROP)
+#define OF_OLD   (GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY)
+
+static bool run_gr_from_gl_buffer_with(struct world *w, const int *a)
+{
+    struct object *o = object_at(w, a[0]);
+    unsigned set = set_at(a[2]);
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = set);
+    if (resource_at(w, a[3])->used)
+        return false;
+    unsigned may = object_may(w, o) | flags_may(a[1], BUFFER_FLAGS);
+    may |= set_may(set ? set : UNCOPIED, OF_OLD);
+    gr_resource *made =
+        gr_from_gl_buffer_with(o ? o->name : 0, (unsigned)a[1], a[2] < 0 ? NULL : &options);
+    is_made(w, a[3], made, o, a[1], may);
+    if (made)
+        resource_at(w, a[3])->transport = taken(set);
+    return true;
+}
+
+static bool run_gr_from_gl_image(struct world *w, const int *a)
+{
+    struct object *o = object_at(w, a[0]);
+    if (resource_at(w, a[2])->used)
+        return false;
+    gr_resource *made = gr_from_gl_image(o ? o->name : 0, GL_TEXTURE_2D, (unsigned)a[1]);
+    return is_made(w, a[2], made, o, a[1], object_may(w, o) | flags_may(a[1], IMAGE_FLAGS));
+}
+
+static bool run_gr_from_gl_image_with(struct world *w, const int *a)
+{
+    struct object *o = object_at(w, a[0]);
+    unsigned set = set_at(a[2]);
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = set);
+    if (resource_at(w, a[3])->used)
+        return false;
+    unsigned may = object_may(w, o) | flags_may(a[1], IMAGE_FLAGS);
+    may |= set_may(set ? set : UNCOPIED, OF_OLD);
+    gr_resource *made = gr_from_gl_image_with(o ? o->name : 0, GL_TEXTURE_2D, (unsigned)a[1],
+                                              a[2] < 0 ? NULL : &options);
+    is_made(w, a[3], made, o, a[1], may);
+    if (made)
+        resource_at(w, a[3])->transport = taken(set);
+    return true;
+}
+
+static bool run_gr_map_gl_buffer(struct world *w, const int *a)
+{
+    struct object *o = object_at(w, a[0]);
+    struct resource *r = resource_at(w, a[3]), asked = {.cuda = w->cuda % CUDA_CONTEXTS};
+    struct buffer *b = buffer_at(w, a[4]);
+    if (r->used || b->life == LIVE || !stream_can_be_given(w, a[2]))
+        return false;
+    unsigned may = object_may(w, o) | flags_may(a[1], BUFFER_FLAGS);
+    may |= stream_may(w, a[2], &asked, false);
+    if (o && o->mapped)
+        return false;
+    CUstream stream = stream_at(w, a[2]);
+    gr_buffer *made = gr_map_gl_buffer(o ? o->name : 0, (unsigned)a[1], stream);
+    judge_made(w, made, may);
+    if (!made) {
+        ask_later(w);
+        return true;
+    }
+    collect_later(w);
+    resource_is_made(w, r, NULL, o, (unsigned)a[1]);
+    b->offset = b->size = 0;
+    is_mapped(w, r, b, made, stream);
+    r->life = ENDED;
+    return true;
+}
+
+/* ---- Objects that grinterop makes ------------------------------------------------------------ */
+
+/* Which transport it was is the library's choice; one that was allowed. */
+static void own_is_made(struct world *w, struct resource *r, gr_resource *made, GLenum target,
+                        size_t size, int flags)
+{
+    struct object own = {gr_gl_name(made), target, w->gl, size, true, false, 0, false, {0}};
+    r->own = own;
+    bytes_are(&r->own, 0, size, UNKNOWN);
+    resource_is_made(w, r, made, &r->own, (unsigned)flags);
+    r->transport = gr_resource_transport(made);
+    if (r->image && r->transport == GR_TRANSPORT_SHARED)
+        r->flags |= gr_resource_flags(made) & GR_SURFACE_LOAD_STORE;
+}
+
+static unsigned create_may(const struct world *w, unsigned set)
+{
+    unsigned possible = OF_OLD | (w->shared_works ? GR_TRANSPORT_SHARED : 0);
+    unsigned wanted = set ? set : GR_TRANSPORT_INTEROP;
+    return set_may(wanted, possible) | current_may(w);
+}
+
+static bool run_gr_gl_buffer_create(struct world *w, const int *a)
+{
+    size_t size = a[0] % 32 == 0 ? 0 : (size_t)a[0] % 64 * 4 + 4;
+    unsigned set = set_at(a[2]);
+    const gr_gl_options options =
+        GR_INIT(gr_gl_options, .transports = set, .packed = a[0] % 2 != 0);
+    struct resource *r = resource_at(w, a[3]);
+    if (r->used)
+        return false;
+    unsigned may = create_may(w, set) | flags_may(a[1], BUFFER_FLAGS);
+    may |= size ? 0 : MAY(GR_ERR_INVALID_VALUE);
+    gr_resource *made = gr_gl_buffer_create(size, (unsigned)a[1], a[2] < 0 ? NULL : &options);
+    judge_made(w, made, may);
+    if (!made) {
+        ask_later(w);
+        return true;
+    }
+    collect_later(w);
+    own_is_made(w, r, made, GL_ARRAY_BUFFER, size, a[1]);
+    must(w, !set || set & r->transport);
+    return true;
+}
+
+static bool run_gr_gl_image_create(struct world *w, const int *a)
+{
+    unsigned set = set_at(a[2]), side = a[0] % 32 == 0 ? 0 : 4;
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = set);
+    struct resource *r = resource_at(w, a[3]);
+    if (r->used)
+        return false;
+    unsigned may = create_may(w, set) | flags_may(a[1], IMAGE_FLAGS);
+    may |= side ? 0 : MAY(GR_ERR_INVALID_VALUE);
+    gr_resource *made =
+        gr_gl_image_create(&GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D,
+                                    .internal_format = GL_RGBA8, .width = side, .height = side),
+                           (unsigned)a[1], a[2] < 0 ? NULL : &options);
+    judge_made(w, made, may);
+    if (!made) {
+        ask_later(w);
+        return true;
+    }
+    collect_later(w);
+    own_is_made(w, r, made, GL_TEXTURE_2D, 64, a[1]);
+    must(w, !set || set & r->transport);
+    return true;
+}
+
+const struct entry calls_make[] = {
+    CALL(gr_from_gl_buffer, 50, "gfR"),  CALL(gr_from_gl_buffer_with, 50, "gfoR"),
+    CALL(gr_from_gl_image, 15, "iFR"),   CALL(gr_from_gl_image_with, 20, "iFoR"),
+    CALL(gr_map_gl_buffer, 15, "gfsRB"), CALL(gr_gl_buffer_create, 15, "nfoR"),
+    CALL(gr_gl_image_create, 8, "nFoR"), {0},
+};

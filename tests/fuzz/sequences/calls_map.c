@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Maps. */
+#include "calls.h"
+
+/*
+ * Two mappings of one object at once are defined for interop only; by the others one side would
+ * touch what the other one has.
+ */
+static bool has_it_alone(const struct world *w, const struct resource *r)
+{
+    if (!r || r->life != LIVE || r->mapped || !r->object->mapped)
+        return true;
+    for (int i = 0; i < RESOURCES; i++) {
+        const struct resource *other = &w->resources[i];
+        if (other->used && other->mapped && other->object == r->object &&
+            (other->transport != GR_TRANSPORT_INTEROP || other->image))
+            return false;
+    }
+    return r->transport == GR_TRANSPORT_INTEROP && !r->image;
+}
+
+static bool can_be_asked(const struct world *w, const struct resource *r)
+{
+    return !r || r->life == LIVE || is_stale_resource(w, r);
+}
+
+static bool run_gr_map(struct world *w, const int *a)
+{
+    struct resource *r = resource_at(w, a[0]);
+    struct buffer *b = buffer_at(w, a[2]);
+    if (!can_be_asked(w, r) || b->life == LIVE || !stream_can_be_given(w, a[1]))
+        return false;
+    if (map_may(w, r) == MAY(GR_ERR_STATE) && !stream_may(w, a[1], r, false))
+        collect_one(w, r);
+    else
+        collect_first(w, r);
+    if (!has_it_alone(w, r))
+        return false;
+    CUstream stream = stream_at(w, a[1]);
+    unsigned may = map_may(w, r) | stream_may(w, a[1], r, false);
+    gr_buffer *made = gr_map(handle_of(r), stream);
+    judge_made(w, made, may);
+    b->offset = b->size = 0;
+    if (made)
+        is_mapped(w, r, b, made, stream);
+    return true;
+}
+
+/* Levels and layers beside 0 are none of a small image's, and none of a buffer's. */
+static bool run_gr_map_linear(struct world *w, const int *a)
+{
+    struct resource *r = resource_at(w, a[0]);
+    struct buffer *b = buffer_at(w, a[3]);
+    unsigned level = a[1] == 1, layer = a[1] == 2;
+    if (!can_be_asked(w, r) || b->life == LIVE || !stream_can_be_given(w, a[2]))
+        return false;
+    collect_first(w, r);
+    if (!has_it_alone(w, r))
+        return false;
+    CUstream stream = stream_at(w, a[2]);
+    unsigned may = map_may(w, r) | stream_may(w, a[2], r, false);
+    may |= level || layer ? MAY(GR_ERR_INVALID_VALUE) : 0;
+    gr_buffer *made = gr_map_linear(handle_of(r), level, layer, stream);
+    judge_made(w, made, may);
+    b->offset = b->size = 0;
+    if (!made)
+        return true;
+    is_mapped(w, r, b, made, stream);
+    b->linear_image = r->image;
+    if (r->image)
+        b->size = gr_buffer_size(made); /* with gaps between the rows */
+    must(w, b->size >= r->object->size || !r->image);
+    return true;
+}
+
+/* ---- Many ------------------------------------------------------------------------------------ */
+
+#define MANY 3
+
+/* A part of every buffer, of 8 bytes from some byte on, or all of it. */
+static unsigned part_may(const struct resource *r, const gr_map_options *part)
+{
+    if (!part->offset && !part->size)
+        return 0;
+    bool in = !r->image && part->offset < r->size && part->size <= r->size - part->offset;
+    return in ? 0 : MAY(GR_ERR_INVALID_VALUE);
+}
+
+static unsigned one_may(struct world *w, const int *a, unsigned i, const gr_map_options *part)
+{
+    struct resource *r = resource_at(w, a[i]);
+    unsigned may = map_may(w, r) | stream_may(w, a[MANY], r, false);
+    if (!resource_may(r))
+        may |= part_may(r, part);
+    for (unsigned k = 0; k < i; k++) {
+        struct resource *other = resource_at(w, a[k]);
+        if (other == r || (!resource_may(r) && !resource_may(other) && other->cuda != r->cuda))
+            may |= MAY(GR_ERR_INVALID_VALUE);
+    }
+    return may;
+}
+
+/* Whether the list means something, with places for what it gives. */
+static bool many_can_be(struct world *w, const int *a, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        struct resource *r = resource_at(w, a[i]);
+        if (!can_be_asked(w, r) || buffer_at(w, a[MANY + 2 + i])->life == LIVE)
+            return false;
+        collect_first(w, r);
+        if (!has_it_alone(w, r))
+            return false;
+        for (unsigned k = 0; k < i; k++) {
+            struct resource *other = resource_at(w, a[k]);
+            bool both = r && other && r != other && r->life == LIVE && other->life == LIVE;
+            if (a[MANY + 2 + i] == a[MANY + 2 + k] || (both && r->object == other->object))
+                return false;
+        }
+    }
+    return stream_can_be_given(w, a[MANY]);
+}
+
+/* Three resources, a stream, which part, three places for buffers, and how many of them count. */
+static bool run_gr_map_many(struct world *w, const int *a)
+{
+    unsigned n = (unsigned)a[2 * MANY + 2], may = n ? 0 : MAY(GR_ERR_INVALID_VALUE);
+    gr_map_options part = GR_INIT(gr_map_options, .offset = (size_t)(a[MANY + 1] % 4) * 40);
+    part.size = part.offset ? 8 : 0;
+    gr_resource *list[MANY] = {NULL};
+    gr_buffer *out[MANY] = {NULL};
+    if (!many_can_be(w, a, n))
+        return false;
+    for (unsigned i = 0; i < n; i++) {
+        list[i] = handle_of(resource_at(w, a[i]));
+        may |= one_may(w, a, i, &part);
+    }
+    gr_status status =
+        gr_map_many(list, n, stream_at(w, a[MANY]), a[MANY + 1] % 8 == 0 ? NULL : &part, out);
+    judge(w, status, may);
+    for (unsigned i = 0; i < n; i++) {
+        struct buffer *b = buffer_at(w, a[MANY + 2 + i]);
+        must(w, (out[i] != NULL) == (status == GR_OK));
+        b->offset = part.offset;
+        b->size = part.size;
+        if (out[i])
+            is_mapped(w, resource_at(w, a[i]), b, out[i], stream_at(w, a[MANY]));
+    }
+    return true;
+}
+
+const struct entry calls_map[] = {
+    CALL(gr_map, 150, "usB"),
+    CALL(gr_map_linear, 60, "udsB"),
+    CALL(gr_map_many, 80, "uuusnBBBd"),
+    {0},
+};

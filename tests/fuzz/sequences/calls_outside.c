@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a program does beside grinterop: contexts, streams, and bytes by either side. */
+#include "calls.h"
+
+#include "outside.h"
+
+#include <string.h>
+
+static bool run_gl_current(struct world *w, const int *a)
+{
+    use_gl(w, a[0]);
+    return true;
+}
+
+static bool run_cuda_current(struct world *w, const int *a)
+{
+    if (a[0] == 1 && (!w->second_made || w->second_ended))
+        return false;
+    use_cuda(w, a[0]);
+    return true;
+}
+
+/* One a sequence, so that no other has its address when it has ended. */
+static bool run_cuda_create(struct world *w, const int *a)
+{
+    CUdevice device;
+    CUcontext popped;
+    (void)a;
+    if (w->second_made || !w->alone)
+        return false;
+    need_cuda(w, w->cu->DeviceGet(&device, 0), "cuDeviceGet");
+    need_cuda(w, w->cu->CtxCreate(&w->contexts[1], 0, device), "cuCtxCreate");
+    w->second_made = true;
+    /* It lies upon what was current, and setting none would bring that back. */
+    need_cuda(w, w->cu->CtxPopCurrent(&popped), "cuCtxPopCurrent");
+    use_cuda(w, 1);
+    return true;
+}
+
+/* Its resources stay, and calls about them fail. */
+static bool run_cuda_destroy(struct world *w, const int *a)
+{
+    (void)a;
+    if (!w->second_made || w->second_ended)
+        return false;
+    if (w->cuda == 1)
+        use_cuda(w, 0);
+    need_cuda(w, w->cu->CtxDestroy(w->contexts[1]), "cuCtxDestroy");
+    w->second_ended = true;
+    for (int i = 0; i < STREAMS; i++)
+        if (w->streams[i].life == LIVE && w->streams[i].cuda == 1)
+            w->streams[i].life = ENDED;
+    for (int i = 0; i < RESOURCES; i++)
+        if (w->resources[i].used && w->resources[i].cuda == 1)
+            w->resources[i].gone = true;
+    return true;
+}
+
+static bool run_stream_create(struct world *w, const int *a)
+{
+    struct stream *stream = &w->streams[a[0]];
+    if (stream->life == LIVE || w->cuda == CUDA_CONTEXTS)
+        return false;
+    need_cuda(w, w->cu->StreamCreate(&stream->it, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+    stream->life = LIVE;
+    stream->cuda = w->cuda;
+    return true;
+}
+
+static bool has_work(const struct world *w, CUstream stream)
+{
+    for (int i = 0; i < BUFFERS; i++)
+        if (w->buffers[i].life == LIVE && w->buffers[i].stream == stream)
+            return true;
+    for (int i = 0; i < RESOURCES; i++)
+        if ((w->resources[i].later || w->resources[i].kept) &&
+            w->resources[i].mapped->stream == stream)
+            return true;
+    return false;
+}
+
+static void stream_is_gone(struct resource *r, CUstream stream)
+{
+    r->last_may_be_gone = true;
+    if (r->aside.stream == stream)
+        r->aside.stream_ended = true;
+}
+
+/* What is mapped on it then ends on another one: on the software driver, where that is defined. */
+static bool run_stream_destroy(struct world *w, const int *a)
+{
+    struct stream *stream = &w->streams[a[0]];
+    bool used = has_work(w, stream->it);
+    for (int i = 0; i < TENSORS; i++)
+        if (w->tensors[i].used) /* theirs has to live as long as they do */
+            return false;
+    if (stream->life != LIVE || (used && !(w->software && w->alone)))
+        return false;
+    judge(w, gr_tensor_collect(GR_WAIT_FOREVER), 0);
+    need_cuda(w, w->cu->StreamDestroy(stream->it), "cuStreamDestroy");
+    stream->life = ENDED;
+    for (int i = 0; i < RESOURCES; i++)
+        stream_is_gone(&w->resources[i], stream->it);
+    for (int i = 0; used && i < BUFFERS; i++)
+        if (w->buffers[i].stream == stream->it)
+            w->buffers[i].stream_ended = true;
+    return true;
+}
+
+/* ---- OpenGL's side --------------------------------------------------------------------------- */
+
+/* OpenGL's turn, in the right context. */
+static struct object *with_gl(struct world *w, int place)
+{
+    struct object *o = object_at(w, place);
+    return o && o->context == w->gl && !o->mapped && !o->deleted ? o : NULL;
+}
+
+static bool run_gl_fill(struct world *w, const int *a)
+{
+    struct object *o = with_gl(w, a[0]);
+    if (o)
+        fill_gl(w, o, a[1]);
+    return o;
+}
+
+static bool run_gl_check(struct world *w, const int *a)
+{
+    struct object *o = with_gl(w, a[0]);
+    if (o)
+        compare_gl(w, o);
+    return o;
+}
+
+static bool run_gl_fill_image(struct world *w, const int *a)
+{
+    return run_gl_fill(w, a);
+}
+
+static bool run_gl_check_image(struct world *w, const int *a)
+{
+    return run_gl_check(w, a);
+}
+
+/* The object of a resource, which may be grinterop's own. */
+static struct object *object_of(struct world *w, int place)
+{
+    struct resource *r = resource_at(w, place);
+    bool can = r && r->life == LIVE && !r->closed && !r->object->mapped && !r->object->deleted &&
+               r->object->context == w->gl;
+    return can ? r->object : NULL;
+}
+
+static bool run_gl_fill_of(struct world *w, const int *a)
+{
+    struct object *o = object_of(w, a[0]);
+    if (o)
+        fill_gl(w, o, a[1]);
+    return o;
+}
+
+static bool run_gl_check_of(struct world *w, const int *a)
+{
+    struct object *o = object_of(w, a[0]);
+    if (o)
+        compare_gl(w, o);
+    return o;
+}
+
+/* Of another size each time, so that no resource fits any more that was made before. */
+static bool run_gl_storage(struct world *w, const int *a)
+{
+    struct object *o = with_gl(w, a[0]);
+    if (!o || o->size + 4 > MOST_BYTES)
+        return false;
+    glBindBuffer(GL_ARRAY_BUFFER, o->name);
+    glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)o->size + 4, NULL, GL_DYNAMIC_COPY);
+    glBindBuffer(GL_ARRAY_BUFFER, 0);
+    o->size += 4;
+    bytes_are(o, 0, o->size, UNKNOWN);
+    return true;
+}
+
+/* The next sequence takes another name, as long as there are some. */
+static bool run_gl_delete(struct world *w, const int *a)
+{
+    struct object *o = with_gl(w, a[0]);
+    if (!o || w->names_used + GL_BUFFERS > NAMES)
+        return false;
+    glDeleteBuffers(1, &o->name);
+    o->deleted = true;
+    return true;
+}
+
+/* ---- CUDA's side ----------------------------------------------------------------------------- */
+
+/* A buffer whose bytes are CUDA's, by work on the stream of its map. */
+static struct buffer *with_cuda(struct world *w, int place)
+{
+    struct buffer *b = buffer_at(w, place);
+    if (!b || b->life != LIVE || b->resource->mapped != b || b->resource->gone || b->stream_ended)
+        return NULL;
+    return !b->resource->image || b->linear_image ? b : NULL;
+}
+
+static bool run_cuda_fill(struct world *w, const int *a)
+{
+    struct buffer *b = with_cuda(w, a[0]);
+    if (!b || b->resource->flags & GR_READ_ONLY)
+        return false;
+    int before = w->cuda;
+    use_cuda(w, b->resource->cuda);
+    need_cuda(w,
+              w->cu->MemsetD8Async(gr_buffer_ptr(b->it), (unsigned char)a[1], b->size, b->stream),
+              "cuMemsetD8Async");
+    use_cuda(w, before);
+    struct object *o = b->resource->object;
+    bytes_are(o, b->offset, b->linear_image ? o->size : b->size,
+              o->disputed ? UNKNOWN : a[1] & 255);
+    return true;
+}
+
+/* Rows of an image lie apart: they are brought together. */
+static void close_gaps(unsigned char *bytes, const struct buffer *b)
+{
+    const size_t row = 16;
+    for (size_t y = 1; b->linear_image && y * row < b->resource->object->size; y++)
+        memmove(bytes + y * row, bytes + y * gr_buffer_pitch(b->it), row);
+}
+
+static bool run_cuda_check(struct world *w, const int *a)
+{
+    unsigned char bytes[8192];
+    struct buffer *b = with_cuda(w, a[0]);
+    if (!b)
+        return false;
+    must(w, b->size <= sizeof(bytes));
+    int before = w->cuda;
+    use_cuda(w, b->resource->cuda);
+    need_cuda(w, w->cu->MemcpyDtoHAsync(bytes, gr_buffer_ptr(b->it), b->size, b->stream),
+              "cuMemcpyDtoHAsync");
+    need_cuda(w, w->cu->StreamSynchronize(b->stream), "cuStreamSynchronize");
+    use_cuda(w, before);
+    close_gaps(bytes, b);
+    compare(w, b->resource->object, bytes, b->offset,
+            b->linear_image ? b->resource->object->size : b->size);
+    return true;
+}
+
+const struct entry calls_outside[] = {
+    STEP(gl_current, 30, "c"),
+    STEP(cuda_current, 20, "k"),
+    STEP(cuda_create, 3, ""),
+    STEP(cuda_destroy, 4, ""),
+    STEP(stream_create, 20, "S"),
+    STEP(stream_destroy, 10, "S"),
+    STEP(gl_fill, 40, "gn"),
+    STEP(gl_check, 40, "g"),
+    STEP(gl_fill_image, 20, "in"),
+    STEP(gl_check_image, 20, "i"),
+    STEP(gl_fill_of, 20, "rn"),
+    STEP(gl_check_of, 30, "r"),
+    STEP(gl_storage, 4, "g"),
+    STEP(gl_delete, 3, "g"),
+    STEP(cuda_fill, 80, "bn"),
+    STEP(cuda_check, 60, "b"),
+    {0},
+};

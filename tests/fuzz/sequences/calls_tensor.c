@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tensors of bytes with one dimension: of memory of their own, of the program's, of mappings, and
+ * views. They are of the primary CUDA context.
+ */
+#include "calls.h"
+
+#include "outside.h"
+
+#include <string.h>
+
+/* ---- What is asked for ----------------------------------------------------------------------- */
+
+static gr_tensor *it(const struct tensor *t)
+{
+    return t ? t->it : NULL;
+}
+
+static bool can_be_given(const struct world *w, const struct tensor *t)
+{
+    return !t || t->life == LIVE || is_stale_tensor(w, t);
+}
+
+static unsigned tensor_may(const struct tensor *t)
+{
+    if (!t || t->life != LIVE)
+        return MAY(GR_ERR_INVALID_VALUE);
+    return t->revoked ? MAY(GR_ERR_STATE) : 0;
+}
+
+/* One of the primary context's, or a word for one. Whether GR_STREAM_NONE is one depends. */
+static bool stream_is_ours(const struct world *w, int choice)
+{
+    if (choice < STREAMS)
+        return w->streams[choice].life == LIVE && w->streams[choice].cuda == 0;
+    return choice != STREAM_LEGACY && choice != STREAM_PER_THREAD;
+}
+
+static unsigned words_may(int choice, bool none_allowed)
+{
+    bool good = choice < STREAMS || (choice == STREAM_NONE && none_allowed);
+    return good ? 0 : MAY(GR_ERR_INVALID_VALUE);
+}
+
+static bool can_work(const struct world *w, int choice)
+{
+    return w->cuda != 1 && stream_is_ours(w, choice);
+}
+
+static void is_made(struct world *w, struct tensor *t, gr_tensor *made, size_t size)
+{
+    (void)w;
+    *t = (struct tensor){.life = LIVE, .it = made, .size = size, .used = true, .whole = true};
+    t->bytes = t->own;
+    for (size_t i = 0; i < MOST_BYTES; i++)
+        t->own[i] = UNKNOWN;
+}
+
+static void set(struct tensor *t, int value)
+{
+    for (size_t i = 0; i < t->size; i++)
+        t->bytes[i] = (short)value;
+}
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+static const int64_t shapes[] = {BYTES, BYTES, 64, -1};
+
+static bool run_gr_tensor_alloc(struct world *w, const int *a)
+{
+    struct tensor *t = tensor_at(w, a[3]);
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = a[0] % 16 == 0 ? (gr_dtype)0 : GR_DTYPE_U8, .ndim = 1,
+                .shape = &shapes[a[0] / 16 % 4], .memory = (gr_memory)a[1]);
+    if (t->used || !can_work(w, a[2]))
+        return false;
+    bool wrong = !desc.dtype || desc.shape[0] < 0;
+    unsigned may = words_may(a[2], true) | (wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
+    gr_tensor *made = gr_tensor_alloc(&desc, stream_at(w, a[2]));
+    judge_made(w, made, may);
+    if (!made)
+        return true;
+    is_made(w, t, made, (size_t)desc.shape[0]);
+    t->memory = desc.memory;
+    return true;
+}
+
+static void note_end(void *user)
+{
+    struct world *w = user;
+    __atomic_fetch_add(&w->wraps_ended, 1, __ATOMIC_RELAXED);
+}
+
+/* Memory of the process, which has to live until the tensor has ended: as long as the world. */
+static bool run_gr_tensor_wrap(struct world *w, const int *a)
+{
+    struct tensor *t = tensor_at(w, a[2]);
+    void *data = a[0] % 16 == 0 ? NULL : w->wrapped[a[2]];
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shapes,
+                .memory = GR_MEMORY_HOST, .read_only = a[0] % 4 == 1);
+    if (t->used || !can_work(w, a[1]))
+        return false;
+    if (w->wraps_ended != w->wraps)
+        judge(w, gr_tensor_collect(GR_WAIT_FOREVER), 0);
+    unsigned may = words_may(a[1], true) | (data ? 0 : MAY(GR_ERR_INVALID_VALUE));
+    gr_tensor *made = gr_tensor_wrap(&desc, data, stream_at(w, a[1]), note_end, w);
+    judge_made(w, made, may);
+    if (!made)
+        return true;
+    is_made(w, t, made, BYTES);
+    t->memory = GR_MEMORY_HOST;
+    t->read_only = desc.read_only;
+    w->wraps++;
+    return true;
+}
+
+static bool run_gr_buffer_tensor(struct world *w, const int *a)
+{
+    struct buffer *b = buffer_at(w, a[0]);
+    struct tensor *t = tensor_at(w, a[1]);
+    if (t->used || (b && (b->life != LIVE || b->resource->gone || b->stream_ended ||
+                          b->resource->cuda != 0 || b->linear_image)))
+        return false;
+    bool ended = b && b->resource->mapped != b;
+    unsigned may = !b ? MAY(GR_ERR_INVALID_VALUE) : 0;
+    if (b && (ended || b->resource->image))
+        may = MAY(GR_ERR_STATE);
+    gr_tensor *made = gr_buffer_tensor(b ? b->it : NULL, NULL);
+    judge_made(w, made, may);
+    if (!made)
+        return true;
+    is_made(w, t, made, b->size);
+    t->resource = b->resource;
+    t->mapping = b->mapping;
+    t->bytes = b->resource->object->bytes + b->offset;
+    t->read_only = b->resource->flags & GR_READ_ONLY;
+    return true;
+}
+
+static bool run_gr_buffer_tensors(struct world *w, const int *a)
+{
+    struct buffer *b = buffer_at(w, a[0]);
+    if (b && b->life != LIVE)
+        return false;
+    gr_clear_error();
+    unsigned count = gr_buffer_tensors(b ? b->it : NULL);
+    judge(w, gr_last_error()->status, b ? 0 : MAY(GR_ERR_INVALID_VALUE));
+    must(w, count == (b && b->resource->mapped == b ? tensors_of(w, b->resource) : 0));
+    return true;
+}
+
+/* The lower half of another one; or more than there is. */
+static bool run_gr_tensor_view(struct world *w, const int *a)
+{
+    struct tensor *base = tensor_at(w, a[0]), *t = tensor_at(w, a[2]);
+    if (t->used || !can_be_given(w, base) || (base && base->size < 8))
+        return false;
+    bool past = a[1] == 0;
+    const int64_t shape = base ? (int64_t)(past ? 4096 : base->size / 2) : 1;
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = &shape);
+    unsigned may = tensor_may(base) | (past ? MAY(GR_ERR_INVALID_VALUE) : 0);
+    gr_tensor *made = gr_tensor_view(it(base), &desc);
+    judge_made(w, made, may);
+    if (!made)
+        return true;
+    is_made(w, t, made, (size_t)shape);
+    t->bytes = base->bytes;
+    t->base = base;
+    t->resource = base->resource;
+    t->mapping = base->mapping;
+    t->memory = base->memory;
+    t->read_only = base->read_only;
+    return true;
+}
+
+static bool run_gr_tensor_clone(struct world *w, const int *a)
+{
+    struct tensor *from = tensor_at(w, a[0]), *t = tensor_at(w, a[3]);
+    if (t->used || !can_be_given(w, from) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
+        return false;
+    unsigned may = tensor_may(from) | words_may(a[2], false);
+    gr_tensor *made = gr_tensor_clone(it(from), (gr_memory)a[1], stream_at(w, a[2]));
+    judge_made(w, made, may);
+    if (!made)
+        return true;
+    is_made(w, t, made, from->size);
+    t->memory = (gr_memory)a[1];
+    memcpy(t->own, from->bytes, from->size * sizeof(*t->own));
+    return true;
+}
+
+/* ---- Ending ---------------------------------------------------------------------------------- */
+
+static bool run_gr_tensor_free(struct world *w, const int *a)
+{
+    struct tensor *t = tensor_at(w, a[0]);
+    if (!can_be_given(w, t))
+        return false;
+    gr_clear_error();
+    gr_tensor_free(it(t));
+    bool wrong = t && t->life != LIVE;
+    judge(w, gr_last_error()->status, wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
+    if (t && !wrong)
+        tensor_is_freed(w, t);
+    return true;
+}
+
+static bool run_gr_tensor_collect(struct world *w, const int *a)
+{
+    unsigned may = a[0] ? 0 : MAY(GR_OK) | MAY(GR_ERR_NOT_READY);
+    gr_status status = gr_tensor_collect(a[0] ? GR_WAIT_FOREVER : 0);
+    judge(w, status, may);
+    if (status == GR_OK)
+        collect_freed(w);
+    return true;
+}
+
+/* ---- What it is, and order ------------------------------------------------------------------- */
+
+static bool run_gr_tensor_get_info(struct world *w, const int *a)
+{
+    struct tensor *t = tensor_at(w, a[0]);
+    if (!can_be_given(w, t))
+        return false;
+    const gr_tensor_info *info = gr_tensor_get_info(it(t));
+    judge_made(w, info, !t || t->life != LIVE ? MAY(GR_ERR_INVALID_VALUE) : 0);
+    if (!info)
+        return true;
+    must(w, info->revoked == t->revoked && info->bytes == t->size && info->memory == t->memory);
+    must(w, info->read_only == t->read_only && (t->revoked ? !info->ptr : info->ndim == 1));
+    return true;
+}
+
+static bool run_gr_tensor_wait(struct world *w, const int *a)
+{
+    struct tensor *t = tensor_at(w, a[0]);
+    if (!can_be_given(w, t) || !can_work(w, a[1]) || a[1] == STREAM_NONE)
+        return false;
+    judge(w, gr_tensor_wait(it(t), stream_at(w, a[1])), tensor_may(t) | words_may(a[1], false));
+    return true;
+}
+
+static bool run_gr_tensor_used_on(struct world *w, const int *a)
+{
+    struct tensor *t = tensor_at(w, a[0]);
+    if (!can_be_given(w, t) || !can_work(w, a[1]) || a[1] == STREAM_NONE)
+        return false;
+    judge(w, gr_tensor_used_on(it(t), stream_at(w, a[1])), tensor_may(t) | words_may(a[1], false));
+    return true;
+}
+
+static bool run_gr_tensor_array_interface(struct world *w, const int *a)
+{
+    struct tensor *t = tensor_at(w, a[0]);
+    if (!can_be_given(w, t) || !can_work(w, a[1]))
+        return false;
+    unsigned may = tensor_may(t) | words_may(a[1], true);
+    if (t && t->memory == GR_MEMORY_HOST)
+        may |= MAY(GR_ERR_UNSUPPORTED);
+    const gr_array_interface *fields = gr_tensor_array_interface(it(t), stream_at(w, a[1]));
+    judge_made(w, fields, may);
+    if (fields)
+        must(w, fields->data && fields->version == 3 && strcmp(fields->typestr, "|u1") == 0);
+    return true;
+}
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+static bool share_memory(const struct tensor *a, const struct tensor *b)
+{
+    return a && b && a->bytes && b->bytes && a->bytes < b->bytes + MOST_BYTES &&
+           b->bytes < a->bytes + MOST_BYTES;
+}
+
+static bool is_disputed(const struct tensor *t)
+{
+    return t->resource && t->resource->object->disputed;
+}
+
+static bool run_gr_tensor_copy(struct world *w, const int *a)
+{
+    struct tensor *to = tensor_at(w, a[0]), *from = tensor_at(w, a[1]);
+    if (!can_be_given(w, to) || !can_be_given(w, from) || share_memory(to, from) ||
+        !can_work(w, a[2]) || a[2] == STREAM_NONE)
+        return false;
+    unsigned may = tensor_may(to) | tensor_may(from) | words_may(a[2], false);
+    if (to && to->read_only)
+        may |= MAY(GR_ERR_STATE);
+    if (to && from && to->size != from->size)
+        may |= MAY(GR_ERR_INVALID_VALUE);
+    gr_status status = gr_tensor_copy(it(to), it(from), stream_at(w, a[2]));
+    judge(w, status, may);
+    if (status == GR_OK)
+        memcpy(to->bytes, from->bytes, to->size * sizeof(*to->bytes));
+    if (status == GR_OK && is_disputed(to))
+        set(to, UNKNOWN);
+    return true;
+}
+
+static bool run_gr_tensor_copy_from_host(struct world *w, const int *a)
+{
+    unsigned char bytes[MOST_BYTES];
+    struct tensor *t = tensor_at(w, a[0]);
+    if (!can_be_given(w, t) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
+        return false;
+    bool other = a[1] % 16 == 0;
+    unsigned may = tensor_may(t) | words_may(a[2], false);
+    if (t && t->read_only)
+        may |= MAY(GR_ERR_STATE);
+    may |= other ? MAY(GR_ERR_INVALID_VALUE) : 0;
+    memset(bytes, a[1], sizeof(bytes));
+    CUstream stream = stream_at(w, a[2]);
+    gr_status status = gr_tensor_copy_from_host(it(t), bytes, t ? t->size + other : 1, stream);
+    judge(w, status, may);
+    if (status != GR_OK)
+        return true;
+    judge(w, gr_tensor_wait(it(t), stream), 0);
+    need_cuda(w, w->cu->StreamSynchronize(stream), "cuStreamSynchronize");
+    set(t, is_disputed(t) ? UNKNOWN : a[1] & 255);
+    return true;
+}
+
+static bool run_gr_tensor_copy_to_host(struct world *w, const int *a)
+{
+    unsigned char bytes[MOST_BYTES];
+    struct tensor *t = tensor_at(w, a[0]);
+    if (!can_be_given(w, t) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
+        return false;
+    bool none = a[1] == 0;
+    unsigned may = tensor_may(t) | words_may(a[2], false) | (none ? MAY(GR_ERR_INVALID_VALUE) : 0);
+    CUstream stream = stream_at(w, a[2]);
+    gr_status status = gr_tensor_copy_to_host(it(t), none ? NULL : bytes, t ? t->size : 1, stream);
+    judge(w, status, may);
+    if (status != GR_OK)
+        return true;
+    need_cuda(w, w->cu->StreamSynchronize(stream), "cuStreamSynchronize");
+    for (size_t i = 0; i < t->size; i++)
+        if (t->bytes[i] != UNKNOWN && t->bytes[i] != bytes[i])
+            fail(w, "byte %zu is %u, not %d", i, bytes[i], t->bytes[i]);
+    return true;
+}
+
+static bool run_gr_bytes_moved(struct world *w, const int *a)
+{
+    uint64_t before = gr_bytes_moved();
+    (void)a;
+    must(w, gr_bytes_moved() >= before);
+    return true;
+}
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+static bool run_gr_dtype_size(struct world *w, const int *a)
+{
+    bool is_one = a[0] >= GR_DTYPE_U8 && a[0] <= GR_DTYPE_C128;
+    must(w, (gr_dtype_size((gr_dtype)a[0]) > 0) == is_one);
+    return true;
+}
+
+/* There and back by either name. */
+static bool run_gr_dtype_name(struct world *w, const int *a)
+{
+    gr_dtype dtype = (gr_dtype)(a[0] % 20);
+    const char *name = gr_dtype_name(dtype);
+    must(w, (name != NULL) == (dtype >= GR_DTYPE_U8 && dtype <= GR_DTYPE_C128));
+    must(w, !name || gr_dtype_parse(name) == dtype);
+    return true;
+}
+
+static bool run_gr_dtype_typestr(struct world *w, const int *a)
+{
+    gr_dtype dtype = (gr_dtype)(a[0] % 20);
+    const char *name = gr_dtype_typestr(dtype);
+    must(w, (name != NULL) == (dtype >= GR_DTYPE_U8 && dtype <= GR_DTYPE_C128));
+    must(w, !name || dtype == GR_DTYPE_BF16 || gr_dtype_parse(name) == dtype);
+    return true;
+}
+
+static bool run_gr_dtype_parse(struct world *w, const int *a)
+{
+    static const char *const names[] = {NULL, "floaty", ">f4", "f4"};
+    gr_clear_error();
+    gr_dtype dtype = gr_dtype_parse(names[a[0]]);
+    must(w, dtype == (a[0] == 3 ? GR_DTYPE_F32 : (gr_dtype)0));
+    judge(w, gr_last_error()->status,
+          a[0] == 3   ? 0
+          : a[0] == 2 ? MAY(GR_ERR_UNSUPPORTED)
+                      : MAY(GR_ERR_INVALID_VALUE));
+    return true;
+}
+
+const struct entry calls_tensor[] = {
+    CALL(gr_tensor_alloc, 20, "ndsT"),
+    CALL(gr_tensor_wrap, 8, "nsT"),
+    CALL(gr_buffer_tensor, 25, "bT"),
+    CALL(gr_buffer_tensors, 8, "b"),
+    CALL(gr_tensor_view, 10, "tdT"),
+    CALL(gr_tensor_clone, 10, "tdsT"),
+    CALL(gr_tensor_free, 40, "t"),
+    CALL(gr_tensor_collect, 6, "d"),
+    CALL(gr_tensor_get_info, 8, "t"),
+    CALL(gr_tensor_wait, 8, "ts"),
+    CALL(gr_tensor_used_on, 8, "ts"),
+    CALL(gr_tensor_array_interface, 6, "ts"),
+    CALL(gr_tensor_copy, 25, "tts"),
+    CALL(gr_tensor_copy_from_host, 25, "tns"),
+    CALL(gr_tensor_copy_to_host, 25, "tds"),
+    CALL(gr_bytes_moved, 2, ""),
+    CALL(gr_dtype_size, 1, "n"),
+    CALL(gr_dtype_name, 1, "n"),
+    CALL(gr_dtype_typestr, 1, "n"),
+    CALL(gr_dtype_parse, 1, "d"),
+    {0},
+};

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buffers of Vulkan's, their semaphores, and submits with them. */
+#include "calls.h"
+
+#include "outside.h"
+
+#include <string.h>
+
+/* ---- Resources ------------------------------------------------------------------------------- */
+
+static bool run_gr_vk_buffer_create(struct world *w, const int *a)
+{
+    struct resource *r = resource_at(w, a[2]);
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = a[0] % 16 == 0 ? 0 : BYTES,
+                                     .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    if (r->used || !w->device)
+        return false;
+    unsigned wrong = a[1] > GR_WRITE_DISCARD || !info.size;
+    gr_resource *made = gr_vk_buffer_create(w->device, &info, (unsigned)a[1]);
+    judge_made(w, made, wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
+    if (!made)
+        return true;
+    memset(&r->own, 0, sizeof(r->own));
+    r->own.target = GL_ARRAY_BUFFER;
+    r->own.context = ANY_CONTEXT;
+    r->own.size = BYTES;
+    r->own.immutable = true;
+    bytes_are(&r->own, 0, BYTES, UNKNOWN);
+    resource_is_made(w, r, made, &r->own, (unsigned)a[1]);
+    r->transport = GR_TRANSPORT_EXTERNAL;
+    r->cuda = 0;
+    return true;
+}
+
+/* An object of Vulkan's, or what says that there is none. */
+static bool ask(struct world *w, const struct resource *r, bool answer, bool expected)
+{
+    bool vulkans = r && r->object->context == ANY_CONTEXT;
+    must(w, answer == (vulkans && expected));
+    if (!vulkans)
+        judge(w, gr_last_error()->status, r ? MAY(GR_ERR_STATE) : MAY(GR_ERR_INVALID_VALUE));
+    return true;
+}
+
+#define ASK_VULKAN(function, expected)                                                             \
+    static bool run_##function(struct world *w, const int *a)                                      \
+    {                                                                                              \
+        struct resource *r = resource_at(w, a[0]);                                                 \
+        if (r && (r->life != LIVE || r->closed))                                                   \
+            return false;                                                                          \
+        return ask(w, r, function(handle_of(r)) != VK_NULL_HANDLE, expected);                      \
+    }
+ASK_VULKAN(gr_vk_buffer, true)
+ASK_VULKAN(gr_vk_image, false)
+ASK_VULKAN(gr_vk_memory, true)
+
+/* ---- The device ------------------------------------------------------------------------------ */
+
+static bool run_gr_vk_device_cuda(struct world *w, const int *a)
+{
+    gr_vk_device *asked = a[0] ? w->device : NULL;
+    if (a[0] && !w->device)
+        return false;
+    must(w, gr_vk_device_cuda(asked) == (asked ? 0 : -1));
+    return true;
+}
+
+static bool run_gr_vk_device_has_semaphores(struct world *w, const int *a)
+{
+    (void)a;
+    must(w, !gr_vk_device_has_semaphores(NULL));
+    return true;
+}
+
+static bool run_gr_vk_device_describe(struct world *w, const int *a)
+{
+    char text[64];
+    (void)a;
+    if (w->device)
+        must(w, gr_vk_device_describe(w->device, text, sizeof(text)) > 0 && text[0]);
+    return w->device;
+}
+
+/* ---- Semaphores ------------------------------------------------------------------------------ */
+
+static struct semaphore *semaphore_at(struct world *w, int place)
+{
+    return place >= 0 && place < SEMAPHORES ? &w->semaphores[place] : NULL;
+}
+
+static gr_semaphore *semaphore(const struct semaphore *m)
+{
+    return m ? m->it : NULL;
+}
+
+static bool run_gr_vk_semaphore_create(struct world *w, const int *a)
+{
+    struct semaphore *m = semaphore_at(w, a[1]);
+    VkSemaphoreType type = a[0] ? VK_SEMAPHORE_TYPE_TIMELINE : (VkSemaphoreType)77;
+    if (m->life == LIVE || !w->device)
+        return false;
+    gr_semaphore *made = gr_vk_semaphore_create(w->device, type);
+    judge_made(w, made, a[0] ? 0 : MAY(GR_ERR_INVALID_VALUE));
+    if (made)
+        *m = (struct semaphore){.life = LIVE, .it = made};
+    return true;
+}
+
+static bool run_gr_semaphore_free(struct world *w, const int *a)
+{
+    struct semaphore *m = semaphore_at(w, a[0]);
+    if (m && m->life != LIVE)
+        return false;
+    if (m)
+        must(w, w->queue_wait_idle(w->vulkan->graphics) == VK_SUCCESS);
+    gr_clear_error();
+    gr_semaphore_free(semaphore(m));
+    judge(w, gr_last_error()->status, 0);
+    if (m)
+        m->life = ENDED;
+    return true;
+}
+
+#define ASK_SEMAPHORE(function, right)                                                             \
+    static bool run_##function(struct world *w, const int *a)                                      \
+    {                                                                                              \
+        struct semaphore *m = semaphore_at(w, a[0]);                                               \
+        if (m && m->life != LIVE)                                                                  \
+            return false;                                                                          \
+        must(w, right);                                                                            \
+        return true;                                                                               \
+    }
+ASK_SEMAPHORE(gr_semaphore_is_timeline, gr_semaphore_is_timeline(semaphore(m)) == !!m)
+ASK_SEMAPHORE(gr_vk_semaphore, (gr_vk_semaphore(semaphore(m)) != VK_NULL_HANDLE) == !!m)
+ASK_SEMAPHORE(gr_semaphore_external,
+              m ? (gr_semaphore_external(m->it) != NULL) == gr_vk_device_has_semaphores(w->device)
+                : !gr_semaphore_external(NULL))
+
+static bool run_gr_semaphore_describe(struct world *w, const int *a)
+{
+    char text[64];
+    struct semaphore *m = semaphore_at(w, a[0]);
+    if (!m || m->life != LIVE)
+        return false;
+    must(w, gr_semaphore_describe(m->it, text, sizeof(text)) > 0);
+    return true;
+}
+
+/* By hand on one that no resource has; a wait is for a value that was signalled. */
+static bool point_can_be(const struct world *w, const struct semaphore *m, int choice)
+{
+    bool stream = choice < STREAMS && w->streams[choice].life == LIVE && !w->streams[choice].cuda;
+    return (!m || (m->life == LIVE && !m->paired)) && (stream || choice == STREAM_NULL);
+}
+
+static bool run_gr_semaphore_signal(struct world *w, const int *a)
+{
+    struct semaphore *m = semaphore_at(w, a[0]);
+    const uint64_t value = m ? m->value + (uint64_t)a[1] : 1;
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore(m), .value = value);
+    if (!point_can_be(w, m, a[2]))
+        return false;
+    bool wrong = !m || a[2] == STREAM_NULL || value <= m->value;
+    gr_status status = gr_semaphore_signal(&point, 1, stream_at(w, a[2]));
+    judge(w, status, wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
+    if (status == GR_OK)
+        m->value = value;
+    return true;
+}
+
+static bool run_gr_semaphore_wait(struct world *w, const int *a)
+{
+    struct semaphore *m = semaphore_at(w, a[0]);
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore(m), .value = m ? m->value : 0);
+    if (!point_can_be(w, m, a[1]))
+        return false;
+    bool wrong = !m || a[1] == STREAM_NULL;
+    judge(w, gr_semaphore_wait(&point, 1, stream_at(w, a[1])),
+          wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
+    return true;
+}
+
+/* Even places are signalled by Vulkan, odd ones by CUDA, so that no two signal one. */
+static bool run_gr_resource_set_sync(struct world *w, const int *a)
+{
+    struct resource *r = resource_at(w, a[0]);
+    bool swapped = a[1] >= 0 && a[1] % 2 != 0;
+    struct semaphore *acquire = semaphore_at(w, a[swapped ? 2 : 1]);
+    struct semaphore *release = semaphore_at(w, a[swapped ? 1 : 2]);
+    bool same = acquire && acquire == release;
+    if (!same && ((acquire && (acquire - w->semaphores) % 2 != 0) ||
+                  (release && (release - w->semaphores) % 2 == 0)))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const struct semaphore *m = i ? release : acquire;
+        if (m && (m->life != LIVE || m->value))
+            return false;
+    }
+    if (r && (r->life != LIVE || r->gone))
+        return false;
+    collect_first(w, r);
+    unsigned may = resource_may(r) | (!acquire || !release || same ? MAY(GR_ERR_INVALID_VALUE) : 0);
+    if (r && r->object->context != ANY_CONTEXT)
+        may |= MAY(GR_ERR_INVALID_VALUE);
+    if (r && (r->mapped || r->closed || r->begun))
+        may |= MAY(GR_ERR_STATE);
+    gr_status status = gr_resource_set_sync(handle_of(r), semaphore(acquire), semaphore(release));
+    judge(w, status, may);
+    if (status == GR_OK)
+        acquire->paired = release->paired = true;
+    return true;
+}
+
+/* ---- Submits --------------------------------------------------------------------------------- */
+
+static struct submit *submit_at(struct world *w, int place)
+{
+    return place >= 0 && place < SUBMITS ? &w->submits[place] : NULL;
+}
+
+static bool is_vulkans(const struct resource *r)
+{
+    return r && r->object && r->object->context == ANY_CONTEXT;
+}
+
+static unsigned begin_may(const struct resource *r)
+{
+    if (!r)
+        return MAY(GR_ERR_INVALID_VALUE);
+    return r->mapped || r->closed || r->begun ? MAY(GR_ERR_STATE) : 0;
+}
+
+static bool run_gr_submit_begin(struct world *w, const int *a)
+{
+    struct submit *q = submit_at(w, a[3]);
+    gr_resource *list[2] = {NULL};
+    size_t n = a[2] == 0 ? 0 : 1 + (size_t)a[2] % 2;
+    unsigned may = n ? 0 : MAY(GR_ERR_INVALID_VALUE);
+    if (q->life == LIVE)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        struct resource *r = resource_at(w, a[i]);
+        if (r && (r->life != LIVE || r->gone || r->later))
+            return false;
+        list[i] = handle_of(r);
+        may |= begin_may(r) | (i && a[0] == a[1] ? MAY(GR_ERR_INVALID_VALUE) : 0);
+    }
+    gr_submit *made = gr_submit_begin(list, n);
+    judge_made(w, made, may);
+    if (!made)
+        return true;
+    *q = (struct submit){.life = LIVE, .it = made};
+    for (size_t i = 0; i < n; i++) {
+        struct resource *r = resource_at(w, a[i]);
+        if (!is_vulkans(r)) /* means nothing there */
+            continue;
+        q->list[i] = r;
+        q->vulkans = true;
+        r->begun = q;
+    }
+    return true;
+}
+
+static void is_over(struct submit *q)
+{
+    for (int i = 0; i < 2; i++)
+        if (q->list[i] && q->list[i]->begun == q)
+            q->list[i]->begun = NULL;
+    q->list[0] = q->list[1] = NULL;
+}
+
+/* Without resources of Vulkan's there is nothing to make before. */
+static bool run_gr_submit_commit(struct world *w, const int *a)
+{
+    struct submit *q = submit_at(w, a[0]);
+    if (q && (q->life != LIVE || (q->vulkans && !q->made)))
+        return false;
+    unsigned may = !q ? MAY(GR_ERR_INVALID_VALUE) : q->made ? MAY(GR_ERR_STATE) : 0;
+    gr_status status = gr_submit_commit(q ? q->it : NULL);
+    judge(w, status, may);
+    if (status == GR_OK)
+        q->made = true;
+    return true;
+}
+
+static bool is_stale_submit(const struct world *w, const struct submit *q)
+{
+    for (int i = 0; i < SUBMITS; i++)
+        if (w->submits[i].life == LIVE && w->submits[i].it == q->it)
+            return false;
+    return w->alone && q->life == ENDED;
+}
+
+static bool run_gr_submit_free(struct world *w, const int *a)
+{
+    struct submit *q = submit_at(w, a[0]);
+    if (q && q->life != LIVE && !is_stale_submit(w, q))
+        return false;
+    gr_clear_error();
+    gr_submit_free(q ? q->it : NULL);
+    judge(w, gr_last_error()->status, q && q->life != LIVE ? MAY(GR_ERR_INVALID_VALUE) : 0);
+    if (!q || q->life != LIVE)
+        return true;
+    is_over(q);
+    q->life = ENDED;
+    return true;
+}
+
+/* Only waits and signals: the commands of a submit are Vulkan's own. */
+static bool run_gr_vk_submit(struct world *w, const int *a)
+{
+    struct submit *q = submit_at(w, a[0]);
+    const gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .queue = VK_NULL_HANDLE);
+    if (!w->device || (q && q->life != LIVE))
+        return false;
+    unsigned may = !q ? MAY(GR_ERR_INVALID_VALUE) : q->made ? MAY(GR_ERR_STATE) : 0;
+    bool some = q && (q->list[0] || q->list[1]);
+    if (q && !q->made && !some)
+        may |= MAY(GR_ERR_INVALID_VALUE);
+    gr_status status = gr_vk_submit(q ? q->it : NULL, &desc);
+    judge(w, status, may);
+    if (status != GR_OK)
+        return true;
+    q->made = true;
+    is_over(q);
+    return true;
+}
+
+const struct entry calls_vulkan[] = {
+    CALL(gr_vk_buffer_create, 60, "nfR"),
+    CALL(gr_vk_buffer, 4, "v"),
+    CALL(gr_vk_image, 2, "r"),
+    CALL(gr_vk_memory, 4, "v"),
+    CALL(gr_vk_device_cuda, 2, "d"),
+    CALL(gr_vk_device_has_semaphores, 1, ""),
+    CALL(gr_vk_device_describe, 2, ""),
+    CALL(gr_vk_semaphore_create, 20, "dM"),
+    CALL(gr_semaphore_free, 6, "m"),
+    CALL(gr_semaphore_is_timeline, 3, "m"),
+    CALL(gr_vk_semaphore, 3, "m"),
+    CALL(gr_semaphore_external, 3, "m"),
+    CALL(gr_semaphore_describe, 3, "m"),
+    CALL(gr_semaphore_signal, 10, "mds"),
+    CALL(gr_semaphore_wait, 10, "ms"),
+    CALL(gr_resource_set_sync, 30, "vmm"),
+    CALL(gr_submit_begin, 40, "vvdQ"),
+    CALL(gr_submit_commit, 25, "q"),
+    CALL(gr_submit_free, 25, "q"),
+    CALL(gr_vk_submit, 40, "q"),
+    {0},
+};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the library says after each call, beside what the model says. */
+#include "model.h"
+
+#include "run.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+void fail(struct world *w, const char *format, ...)
+{
+    char text[640];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof(text), format, list);
+    va_end(list);
+    run_failed(w, text);
+}
+
+static void names_of(unsigned may, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (unsigned i = 0; i < 32 && used < size; i++)
+        if (may & (1u << i))
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " or " : "",
+                                     gr_status_name((gr_status)i));
+}
+
+void judge(struct world *w, gr_status status, unsigned may)
+{
+    char wanted[200];
+    if (!may)
+        may = MAY(GR_OK);
+    w->refused = w->refused || status != GR_OK;
+    if (may & MAY(status))
+        return;
+    names_of(may, wanted, sizeof(wanted));
+    fail(w, "gave %s, not %s: %s", gr_status_name(status), wanted,
+         status == GR_OK ? "" : gr_last_error()->message);
+}
+
+void judge_made(struct world *w, const void *made, unsigned may)
+{
+    judge(w, made ? GR_OK : gr_last_error()->status, may);
+}
+
+void need_cuda(struct world *w, CUresult result, const char *what)
+{
+    if (result != CUDA_SUCCESS)
+        fail(w, "%s gave CUDA's error %d", what, (int)result);
+}
+
+/* What only the caller's hold makes legal to ask. */
+static void check_resource(struct world *w, const struct resource *r)
+{
+    char text[8];
+    must(w, gr_resource_is_closed(r->it) == r->closed);
+    must(w, gr_resource_flags(r->it) == r->flags);
+    must(w, gr_resource_transport(r->it) == r->transport);
+    must(w, gr_resource_size(r->it) == (r->image ? 0 : r->size));
+    must(w, gr_resource_kind(r->it) == (r->image ? GR_KIND_IMAGE : GR_KIND_BUFFER));
+    bool vulkans = r->object->context == ANY_CONTEXT;
+    must(w, gr_resource_api(r->it) == (vulkans ? GR_VULKAN : GR_OPENGL));
+    must(w, vulkans || gr_gl_name(r->it) == r->object->name);
+    must(w, gr_resource_describe(r->it, text, sizeof(text)) > 0);
+    if (!r->later)
+        must(w, gr_resource_is_mapped(r->it) == (r->mapped != NULL));
+}
+
+static void check_buffer(struct world *w, const struct buffer *b)
+{
+    bool mapped = b->resource->mapped == b;
+    bool linear = mapped && (!b->resource->image || b->linear_image);
+    if (!b->resource->image || b->linear_image || !mapped)
+        must(w, (gr_buffer_ptr(b->it) != 0) == linear);
+    must(w, gr_buffer_size(b->it) == (linear ? b->size : 0));
+    must(w, gr_buffer_stream(b->it) == b->stream);
+}
+
+void check_world(struct world *w)
+{
+    for (int i = 0; i < RESOURCES; i++)
+        if (w->resources[i].life == LIVE)
+            check_resource(w, &w->resources[i]);
+    for (int i = 0; i < BUFFERS; i++)
+        if (w->buffers[i].life == LIVE)
+            check_buffer(w, &w->buffers[i]);
+    CUcontext current = NULL;
+    need_cuda(w, w->cu->CtxGetCurrent(&current), "cuCtxGetCurrent");
+    must(w, current == (w->cuda < CUDA_CONTEXTS ? w->contexts[w->cuda] : NULL));
+    must(w, w->gl == GL_CONTEXTS || glGetError() == GL_NO_ERROR);
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model.h"
+
+#include <string.h>
+
+/* ---- What there is --------------------------------------------------------------------------- */
+
+unsigned pick(struct world *w, unsigned n)
+{
+    w->random ^= w->random << 13;
+    w->random ^= w->random >> 17;
+    w->random ^= w->random << 5;
+    return (unsigned)(((uint64_t)w->random * n) >> 32);
+}
+
+struct resource *resource_at(struct world *w, int place)
+{
+    return place >= 0 && place < RESOURCES ? &w->resources[place] : NULL;
+}
+
+struct buffer *buffer_at(struct world *w, int place)
+{
+    return place >= 0 && place < BUFFERS ? &w->buffers[place] : NULL;
+}
+
+struct tensor *tensor_at(struct world *w, int place)
+{
+    return place >= 0 && place < TENSORS ? &w->tensors[place] : NULL;
+}
+
+struct object *object_at(struct world *w, int place)
+{
+    return place >= 0 && place < OBJECTS ? &w->objects[place] : NULL;
+}
+
+gr_resource *handle_of(const struct resource *r)
+{
+    return r ? r->it : NULL;
+}
+
+bool is_stale_resource(const struct world *w, const struct resource *r)
+{
+    if (!w->alone || r->life != ENDED || !r->it)
+        return false;
+    for (int i = 0; i < RESOURCES; i++)
+        if (w->resources[i].life == LIVE && w->resources[i].it == r->it)
+            return false;
+    return true;
+}
+
+/* The memory of a buffer is used again by later maps of its resource. */
+bool is_stale_buffer(const struct world *w, const struct buffer *b)
+{
+    if (!w->alone || b->life != ENDED)
+        return false;
+    for (int i = 0; i < BUFFERS; i++)
+        if (w->buffers[i].life == LIVE && w->buffers[i].it == b->it)
+            return false;
+    return true;
+}
+
+bool is_stale_tensor(const struct world *w, const struct tensor *t)
+{
+    if (!w->alone || t->life != ENDED)
+        return false;
+    for (int i = 0; i < TENSORS; i++)
+        if (w->tensors[i].life == LIVE && w->tensors[i].it == t->it)
+            return false;
+    return true;
+}
+
+static bool stream_lives(const struct world *w, CUstream stream)
+{
+    for (int i = 0; i < STREAMS; i++)
+        if (w->streams[i].life == LIVE && w->streams[i].it == stream)
+            return true;
+    return false;
+}
+
+bool is_stale_stream(const struct world *w, CUstream stream)
+{
+    if (stream_lives(w, stream))
+        return false;
+    for (int i = 0; i < STREAMS; i++)
+        if (w->streams[i].life == ENDED && w->streams[i].it == stream)
+            return true;
+    return false;
+}
+
+CUstream stream_at(const struct world *w, int choice)
+{
+    switch (choice) {
+    case STREAM_NULL:
+        return NULL;
+    case STREAM_LEGACY:
+        return CU_STREAM_LEGACY;
+    case STREAM_PER_THREAD:
+        return CU_STREAM_PER_THREAD;
+    case STREAM_OF_MAP:
+        return GR_STREAM_OF_MAP;
+    case STREAM_NONE:
+        return GR_STREAM_NONE;
+    default:
+        return w->streams[choice].it;
+    }
+}
+
+bool stream_can_be_given(const struct world *w, int choice)
+{
+    if (choice < 0 || choice >= STREAMS)
+        return choice >= 0 && choice < STREAM_CHOICES;
+    if (w->streams[choice].life == LIVE)
+        return true;
+    return w->streams[choice].life == ENDED && w->alone && w->software &&
+           is_stale_stream(w, w->streams[choice].it);
+}
+
+/* ---- Which errors apply ---------------------------------------------------------------------- */
+
+static unsigned handle_may(const struct world *w, CUstream stream, const struct resource *r)
+{
+    if (is_stale_stream(w, stream))
+        return MAY(GR_ERR_CUDA);
+    for (int i = 0; i < STREAMS; i++)
+        if (w->streams[i].life == LIVE && w->streams[i].it == stream)
+            return r && w->streams[i].cuda != r->cuda ? MAY(GR_ERR_CUDA) : 0;
+    return 0;
+}
+
+unsigned stream_may(const struct world *w, int choice, const struct resource *r, bool of_map)
+{
+    bool none = choice == STREAM_NULL || choice == STREAM_NONE;
+    if (none || (choice == STREAM_OF_MAP && !of_map))
+        return MAY(GR_ERR_INVALID_VALUE);
+    if (choice != STREAM_OF_MAP)
+        return handle_may(w, stream_at(w, choice), r);
+    if (!r || !r->mapped || !r->mapped->stream_ended)
+        return 0;
+    CUstream stream = r->mapped->stream; /* a new one may have its address */
+    return stream_lives(w, stream) ? handle_may(w, stream, r) : MAY(GR_ERR_CUDA);
+}
+
+unsigned resource_may(const struct resource *r)
+{
+    return !r || r->life != LIVE ? MAY(GR_ERR_INVALID_VALUE) : 0;
+}
+
+bool is_here(const struct world *w, const struct resource *r)
+{
+    return r->object->context == ANY_CONTEXT || r->object->context == w->gl;
+}
+
+unsigned context_may(const struct world *w, const struct resource *r)
+{
+    return is_here(w, r) ? 0 : MAY(GR_ERR_GL);
+}
+
+unsigned map_may(const struct world *w, const struct resource *r)
+{
+    if (resource_may(r))
+        return resource_may(r);
+    const struct object *o = r->object;
+    bool other = !o->immutable && (o->deleted || o->size != r->size);
+    bool wrong = r->closed || r->mapped || other || r->begun;
+    return (wrong ? MAY(GR_ERR_STATE) : 0) | context_may(w, r) | (r->gone ? MAY(GR_ERR_CUDA) : 0);
+}
+
+unsigned end_may(const struct world *w, const struct resource *r, int choice)
+{
+    unsigned may = context_may(w, r);
+    return may | (r->gone ? MAY(GR_ERR_PARTIAL) : stream_may(w, choice, r, true));
+}
+
+/* ---- What a success changes ------------------------------------------------------------------ */
+
+void bytes_are(struct object *object, size_t offset, size_t size, int value)
+{
+    for (size_t i = offset; i < offset + size; i++)
+        object->bytes[i] = (short)value;
+}
+
+static int current_cuda(const struct world *w)
+{
+    return w->cuda < CUDA_CONTEXTS ? w->cuda : 0;
+}
+
+void resource_is_made(struct world *w, struct resource *r, gr_resource *it, struct object *object,
+                      unsigned flags)
+{
+    struct object own = r->own;
+    *r = (struct resource){.life = LIVE,
+                           .it = it,
+                           .own = own,
+                           .size = object->size,
+                           .flags = flags,
+                           .transport = GR_TRANSPORT_INTEROP,
+                           .cuda = current_cuda(w),
+                           .image = object->target != GL_ARRAY_BUFFER,
+                           .used = true};
+    r->object = object;
+}
+
+/* Where the transport copies, what lies outside of the part stays as it was. */
+static void discard(const struct resource *r, const struct buffer *b)
+{
+    struct object *o = r->object;
+    if (r->transport == GR_TRANSPORT_COPY && !r->image)
+        bytes_are(o, b->offset, b->size, UNKNOWN);
+    else
+        bytes_are(o, 0, o->size, UNKNOWN);
+}
+
+void is_mapped(struct world *w, struct resource *r, struct buffer *b, gr_buffer *it,
+               CUstream stream)
+{
+    size_t offset = b->offset, size = b->size;
+    *b = (struct buffer){.life = LIVE,
+                         .it = it,
+                         .resource = r,
+                         .stream = stream,
+                         .offset = offset,
+                         .size = size ? size : r->size - offset,
+                         .mapping = ++w->mappings};
+    r->mapped = b;
+    r->out++;
+    if (r->object->mapped++ > 0)
+        r->object->disputed = true;
+    if (r->object->disputed)
+        bytes_are(r->object, 0, r->object->size, UNKNOWN);
+    else if (r->flags & GR_WRITE_DISCARD)
+        discard(r, b);
+}
+
+unsigned tensors_of(const struct world *w, const struct resource *r)
+{
+    unsigned count = 0;
+    for (int i = 0; i < TENSORS; i++) {
+        const struct tensor *t = &w->tensors[i];
+        count += t->used && t->resource == r && r->mapped && t->mapping == r->mapped->mapping &&
+                 t->life == LIVE;
+    }
+    return count;
+}
+
+void tensors_are_revoked(struct world *w, const struct resource *r)
+{
+    for (int i = 0; i < TENSORS; i++)
+        if (w->tensors[i].used && w->tensors[i].resource == r &&
+            w->tensors[i].mapping == r->mapped->mapping)
+            w->tensors[i].revoked = true;
+}
+
+/* Its tensors keep it, or the library until its context is current. */
+void is_set_aside(struct world *w, struct buffer *b)
+{
+    struct resource *r = b->resource;
+    bool kept = r->mapped == b && tensors_of(w, r) > 0;
+    if (r->mapped != b || (!kept && !context_may(w, r))) {
+        is_released(w, b);
+        return;
+    }
+    r->kept = kept;
+    r->later = !kept;
+    r->aside = *b;
+    r->mapped = &r->aside;
+    b->life = ENDED;
+    r->out--;
+}
+
+void tensor_is_freed(struct world *w, struct tensor *t)
+{
+    struct resource *r = t->resource;
+    bool of_mapping = r && !t->revoked;
+    t->life = ENDED;
+    for (bool again = true; again;) {
+        again = false;
+        for (int i = 0; i < TENSORS; i++) {
+            struct tensor *other = &w->tensors[i];
+            bool has_view = false;
+            for (int k = 0; k < TENSORS; k++)
+                has_view = has_view || (w->tensors[k].used && w->tensors[k].base == other);
+            if (!other->used || other->life == LIVE || has_view)
+                continue;
+            other->used = false;
+            again = true;
+        }
+    }
+    if (of_mapping && r->kept && !tensors_of(w, r)) {
+        r->kept = false;
+        r->later = true;
+    }
+}
+
+void is_unmapped(struct world *w, struct resource *r)
+{
+    if (!r->mapped)
+        return;
+    tensors_are_revoked(w, r);
+    struct object *o = r->object;
+    if (r->gone || o->disputed)
+        bytes_are(o, 0, o->size, UNKNOWN);
+    r->mapped = NULL;
+    r->later = r->kept = false;
+    r->last_may_be_gone = false;
+    if (--o->mapped == 0)
+        o->disputed = false;
+}
+
+void forget_if_ended(struct resource *r)
+{
+    if (r->life != LIVE && !r->mapped)
+        r->closed = true;
+    if (r->life != LIVE && !r->mapped && !r->out)
+        r->used = false;
+}
+
+void is_released(struct world *w, struct buffer *b)
+{
+    struct resource *r = b->resource;
+    if (r->mapped == b)
+        is_unmapped(w, r);
+    b->life = ENDED;
+    r->out--;
+    forget_if_ended(r);
+}
+
+void submit_is_left(struct resource *r)
+{
+    for (int i = 0; r->begun && i < 2; i++)
+        if (r->begun->list[i] == r)
+            r->begun->list[i] = NULL;
+    r->begun = NULL;
+}
+
+void is_let_go(struct world *w, struct resource *r)
+{
+    (void)w;
+    submit_is_left(r);
+    r->life = ENDED;
+    forget_if_ended(r);
+}
+
+/* Its buffer's place was given up when it was set aside. */
+void collect_one(struct world *w, struct resource *r)
+{
+    if (!r || !r->later || !is_here(w, r))
+        return;
+    is_unmapped(w, r);
+    forget_if_ended(r);
+}
+
+void collect_freed(struct world *w)
+{
+    for (int i = 0; i < RESOURCES; i++) {
+        struct resource *r = &w->resources[i];
+        if (r->used && r->later && r->life != LIVE && r->object->context == ANY_CONTEXT)
+            collect_one(w, r);
+    }
+}
+
+/* Which calls look before they refuse is the library's affair, so one is made that has to. */
+void collect_first(struct world *w, struct resource *r)
+{
+    if (!r || !r->later || r->life != LIVE || !is_here(w, r))
+        return;
+    gr_resource_wait(r->it, 0);
+    collect_one(w, r);
+}
+
+void ask_later(struct world *w)
+{
+    for (int i = 0; i < RESOURCES; i++)
+        if (w->resources[i].life == LIVE && w->resources[i].later &&
+            !gr_resource_is_mapped(w->resources[i].it))
+            is_unmapped(w, &w->resources[i]);
+}
+
+void collect_later(struct world *w)
+{
+    for (int i = 0; i < RESOURCES; i++)
+        if (w->resources[i].used && w->resources[i].object->context != ANY_CONTEXT)
+            collect_one(w, &w->resources[i]);
+}

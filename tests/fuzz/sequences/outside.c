@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "outside.h"
+
+#include <string.h>
+
+#define SIDE 4 /* of an image, in texels of 4 bytes */
+
+void use_gl(struct world *w, int context)
+{
+    judge(w, gr_egl_make_current(context < GL_CONTEXTS ? w->egl[context] : NULL), 0);
+    w->gl = context;
+}
+
+void use_cuda(struct world *w, int context)
+{
+    CUcontext wanted = context < CUDA_CONTEXTS ? w->contexts[context] : NULL;
+    need_cuda(w, w->cu->CtxSetCurrent(wanted), "cuCtxSetCurrent");
+    w->cuda = context;
+}
+
+/* ---- Contexts -------------------------------------------------------------------------------- */
+
+static const char *find_transports(struct world *w)
+{
+    const gr_transport_info *info = gr_gl_probe(GR_TRANSPORT_INTEROP);
+    if (!info)
+        return gr_last_error()->message;
+    w->interop_works = info->usable;
+    info = gr_gl_probe(GR_TRANSPORT_SHARED);
+    w->shared_works = info && info->usable;
+    info = gr_gl_probe(GR_TRANSPORT_COPY);
+    w->copy_works = info && info->usable;
+    return w->interop_works && w->copy_works ? NULL : "interop or copy does not work here";
+}
+
+/* Storage that the bytes of an object are copied to before they are read: gl.h says why. */
+static void make_scratch(struct world *w, int context)
+{
+    glGenBuffers(1, &w->scratch[context]);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, w->scratch[context]);
+    glBufferData(GL_COPY_WRITE_BUFFER, MOST_BYTES, NULL, GL_STREAM_READ);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+}
+
+/*
+ * Both contexts reserve the same names, and each uses some of them: so a name of the wrong context
+ * is none.
+ */
+static void make_names(struct world *w)
+{
+    GLuint names[GL_CONTEXTS][NAMES];
+    for (int i = GL_CONTEXTS - 1; i >= 0; i--) {
+        use_gl(w, i);
+        glGenBuffers(NAMES, names[i]);
+        memcpy(w->names, names[i], sizeof(names[i]));
+        glGenTextures(NAMES, names[i]);
+    }
+    for (int i = 0; i < OBJECTS; i++) {
+        w->objects[i].context = i % GL_CONTEXTS;
+        w->objects[i].name = i < GL_BUFFERS ? w->names[i] : names[0][i - GL_BUFFERS];
+    }
+    w->names_used = GL_BUFFERS;
+}
+
+/*
+ * A device without a window, for one thread: its queue would need a lock. Where there is none, the
+ * calls that take one are not made.
+ */
+static void make_vulkan(struct world *w)
+{
+    if (w->alone)
+        w->headless = gr_vk_headless_create(NULL);
+    if (!w->headless)
+        return;
+    w->vulkan = gr_vk_headless_get(w->headless);
+    w->device = gr_vk_device_wrap(
+        &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = w->vulkan->get_instance_proc_addr,
+                 .instance = w->vulkan->instance, .physical_device = w->vulkan->physical_device,
+                 .device = w->vulkan->device, .queue = w->vulkan->graphics,
+                 .queue_family = w->vulkan->graphics_family,
+                 .synchronization2 = w->vulkan->synchronization2));
+    judge_made(w, w->device, 0);
+    w->queue_wait_idle = (PFN_vkQueueWaitIdle)w->vulkan->get_instance_proc_addr(w->vulkan->instance,
+                                                                                "vkQueueWaitIdle");
+}
+
+void wait_for_vulkan(struct world *w, const struct resource *r)
+{
+    if (r && w->device && r->object && r->object->context == ANY_CONTEXT)
+        must(w, w->queue_wait_idle(w->vulkan->graphics) == VK_SUCCESS);
+}
+
+const char *outside_begin(struct world *w)
+{
+    w->cu = gr_cuda();
+    if (!w->cu)
+        return gr_last_error()->message;
+    w->software = gr_cuda_is_software();
+    CUdevice device;
+    if (w->cu->DeviceGet(&device, 0) != CUDA_SUCCESS ||
+        w->cu->DevicePrimaryCtxRetain(&w->contexts[0], device) != CUDA_SUCCESS)
+        return "CUDA has no primary context";
+    use_cuda(w, 0);
+    for (int i = GL_CONTEXTS - 1; i >= 0; i--) {
+        w->egl[i] = gr_egl_create(NULL);
+        if (!w->egl[i])
+            return gr_last_error()->message;
+        w->gl = i;
+        make_scratch(w, i);
+    }
+    make_vulkan(w);
+    make_names(w);
+    return find_transports(w);
+}
+
+void outside_end(struct world *w)
+{
+    CUdevice device;
+    gr_vk_device_free(w->device);
+    gr_vk_headless_free(w->headless);
+    for (int i = 0; i < GL_CONTEXTS; i++)
+        gr_egl_free(w->egl[i]);
+    if (w->cu->DeviceGet(&device, 0) == CUDA_SUCCESS)
+        w->cu->DevicePrimaryCtxRelease(device);
+}
+
+/* ---- Objects --------------------------------------------------------------------------------- */
+
+static void make_buffer(struct object *o, int value)
+{
+    unsigned char bytes[BYTES];
+    memset(bytes, value, sizeof(bytes));
+    *o = (struct object){o->name, GL_ARRAY_BUFFER, o->context, BYTES, false, false, 0, false, {0}};
+    glBindBuffer(GL_ARRAY_BUFFER, o->name);
+    glBufferData(GL_ARRAY_BUFFER, BYTES, bytes, GL_DYNAMIC_COPY);
+    glBindBuffer(GL_ARRAY_BUFFER, 0);
+    bytes_are(o, 0, BYTES, value);
+}
+
+static void make_image(struct object *o, int value)
+{
+    unsigned char bytes[SIDE * SIDE * 4];
+    memset(bytes, value, sizeof(bytes));
+    *o = (struct object){o->name, GL_TEXTURE_2D, o->context, sizeof(bytes), false, false,
+                         0,       false,         {0}};
+    glBindTexture(GL_TEXTURE_2D, o->name);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, SIDE, SIDE, 0, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
+    glBindTexture(GL_TEXTURE_2D, 0);
+    bytes_are(o, 0, sizeof(bytes), value);
+}
+
+/* New storage each time, under the names that stay. */
+static void make_objects(struct world *w, int context)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        if (w->objects[i].context != context)
+            continue;
+        if (w->objects[i].deleted)
+            w->objects[i].name = w->names[w->names_used++];
+        if (i < GL_BUFFERS)
+            make_buffer(&w->objects[i], i + 1);
+        else
+            make_image(&w->objects[i], i + 1);
+    }
+}
+
+void outside_make(struct world *w)
+{
+    w->second_made = w->second_ended = false;
+    memset(w->resources, 0, sizeof(w->resources));
+    memset(w->buffers, 0, sizeof(w->buffers));
+    memset(w->streams, 0, sizeof(w->streams));
+    memset(w->tensors, 0, sizeof(w->tensors));
+    memset(w->submits, 0, sizeof(w->submits));
+    memset(w->semaphores, 0, sizeof(w->semaphores));
+    w->wraps = w->wraps_ended = 0;
+    use_cuda(w, 0);
+    for (int i = GL_CONTEXTS - 1; i >= 0; i--) {
+        use_gl(w, i);
+        make_objects(w, i);
+    }
+    for (int i = 0; i < 2; i++) {
+        need_cuda(w, w->cu->StreamCreate(&w->streams[i].it, CU_STREAM_NON_BLOCKING),
+                  "cuStreamCreate");
+        w->streams[i].life = LIVE;
+    }
+}
+
+static void drop_cuda(struct world *w)
+{
+    use_cuda(w, 0);
+    for (int i = 0; i < STREAMS; i++)
+        if (w->streams[i].life == LIVE)
+            need_cuda(w, w->cu->StreamDestroy(w->streams[i].it), "cuStreamDestroy");
+    if (w->second_made && !w->second_ended)
+        need_cuda(w, w->cu->CtxDestroy(w->contexts[1]), "cuCtxDestroy");
+}
+
+void outside_drop(struct world *w)
+{
+    drop_cuda(w);
+}
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+void compare(struct world *w, const struct object *o, const unsigned char *bytes, size_t offset,
+             size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (o->bytes[offset + i] != UNKNOWN && o->bytes[offset + i] != bytes[i])
+            fail(w, "byte %zu is %u, not %d", offset + i, bytes[i], o->bytes[offset + i]);
+}
+
+void compare_gl(struct world *w, const struct object *o)
+{
+    unsigned char bytes[MOST_BYTES];
+    if (o->target == GL_ARRAY_BUFFER) {
+        glBindBuffer(GL_COPY_READ_BUFFER, o->name);
+        glBindBuffer(GL_COPY_WRITE_BUFFER, w->scratch[w->gl]);
+        glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, (GLsizeiptr)o->size);
+        glGetBufferSubData(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)o->size, bytes);
+        glBindBuffer(GL_COPY_READ_BUFFER, 0);
+        glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+    } else {
+        glBindTexture(GL_TEXTURE_2D, o->name);
+        glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
+        glBindTexture(GL_TEXTURE_2D, 0);
+    }
+    compare(w, o, bytes, 0, o->size);
+}
+
+void fill_gl(struct world *w, struct object *o, int value)
+{
+    unsigned char bytes[MOST_BYTES], byte = (unsigned char)value;
+    memset(bytes, value, sizeof(bytes));
+    if (o->target == GL_ARRAY_BUFFER) {
+        glBindBuffer(GL_COPY_WRITE_BUFFER, o->name);
+        glClearBufferData(GL_COPY_WRITE_BUFFER, GL_R8UI, GL_RED_INTEGER, GL_UNSIGNED_BYTE, &byte);
+        glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+    } else {
+        glBindTexture(GL_TEXTURE_2D, o->name);
+        glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
+        glBindTexture(GL_TEXTURE_2D, 0);
+    }
+    must(w, glGetError() == GL_NO_ERROR);
+    bytes_are(o, 0, o->size, value);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "run.h"
+
+#include "calls.h"
+#include "outside.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct journal *journal;
+static pthread_mutex_t failing = PTHREAD_MUTEX_INITIALIZER;
+
+/* The first one only, where several threads find something; the lock is never given back. */
+void run_failed(struct world *w, const char *text)
+{
+    pthread_mutex_lock(&failing);
+    snprintf(journal->failure, sizeof(journal->failure), "%s: %s", w->doing, text);
+    _exit(RUN_FAILED);
+}
+
+/* ---- One sequence ---------------------------------------------------------------------------- */
+
+/* Whether it could be made. */
+static bool make(struct world *w, const struct call *call)
+{
+    const struct entry *entry = entry_at(call->entry);
+    w->doing = entry->name;
+    w->refused = false;
+    if (!entry->run(w, call->argument))
+        return false;
+    unsigned *count = w->refused ? journal->refused : journal->good;
+    __atomic_fetch_add(&count[call->entry], 1, __ATOMIC_RELAXED);
+    check_world(w);
+    return true;
+}
+
+/* One that cannot be made now is taken out of the record again. */
+static void generate(struct world *w, struct script *script, unsigned length)
+{
+    while (script->count < length) {
+        call_pick(w, &script->calls[script->count++]);
+        script->count -= !make(w, &script->calls[script->count - 1]);
+    }
+}
+
+static void replay(struct world *w, const struct script *script)
+{
+    for (unsigned i = 0; i < script->count; i++)
+        make(w, &script->calls[i]);
+}
+
+/* On a stream that lives, since the map's may have ended. */
+static void release_last(struct world *w, struct buffer *b)
+{
+    gr_buffer *list[] = {b->it};
+    CUstream stream = b->stream_ended ? CU_STREAM_LEGACY : GR_STREAM_OF_MAP;
+    bool gone = b->resource->gone && b->resource->mapped == b;
+    judge(w, gr_buffer_release_many(list, 1, stream, NULL), gone ? MAY(GR_ERR_PARTIAL) : 0);
+    is_released(w, b);
+}
+
+/* What a context has left; what was set aside ends with the next resource that is made there. */
+static void clean_context(struct world *w)
+{
+    for (int i = 0; i < BUFFERS; i++)
+        if (w->buffers[i].life == LIVE && is_here(w, w->buffers[i].resource))
+            release_last(w, &w->buffers[i]);
+    for (int i = 0; i < RESOURCES; i++)
+        if (w->resources[i].life == LIVE && is_here(w, &w->resources[i])) {
+            collect_first(w, &w->resources[i]);
+            gr_resource_free(w->resources[i].it);
+            is_let_go(w, &w->resources[i]);
+        }
+    gr_resource *last = gr_from_gl_buffer(w->scratch[w->gl], GR_READ_WRITE);
+    judge_made(w, last, 0);
+    gr_resource_free(last);
+    collect_later(w);
+    for (int i = 0; i < OBJECTS; i++)
+        if (w->objects[i].context == w->gl && !w->objects[i].deleted)
+            compare_gl(w, &w->objects[i]);
+}
+
+/* Submits that were not made are taken back; what was is done before anything ends. */
+static void clean_vulkan(struct world *w)
+{
+    for (int i = 0; i < SUBMITS; i++)
+        if (w->submits[i].life == LIVE)
+            gr_submit_free(w->submits[i].it);
+    if (w->device)
+        must(w, w->queue_wait_idle(w->vulkan->graphics) == VK_SUCCESS);
+    for (int i = 0; i < SEMAPHORES; i++)
+        if (w->semaphores[i].life == LIVE)
+            gr_semaphore_free(w->semaphores[i].it);
+}
+
+static void clean_up(struct world *w)
+{
+    w->doing = "the end";
+    use_cuda(w, 0);
+    for (int i = 0; i < TENSORS; i++)
+        if (w->tensors[i].life == LIVE) {
+            gr_tensor_free(w->tensors[i].it);
+            tensor_is_freed(w, &w->tensors[i]);
+        }
+    clean_vulkan(w);
+    judge(w, gr_tensor_collect(GR_WAIT_FOREVER), 0);
+    collect_freed(w);
+    for (int i = 0; i < GL_CONTEXTS; i++) {
+        use_gl(w, i);
+        clean_context(w);
+    }
+    for (int i = 0; i < RESOURCES; i++)
+        must(w, !w->resources[i].used);
+    must(w, w->wraps_ended == w->wraps || !w->alone);
+    outside_drop(w);
+}
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+struct worker {
+    struct world world;
+    pthread_t thread;
+    const struct run *run; /* NULL: what the journal holds */
+    pthread_barrier_t *step;
+    const char *missing;
+};
+
+/* Seeds of sequences that follow each other have nothing in common. */
+static uint32_t mix(uint32_t seed, uint32_t i)
+{
+    uint64_t bits = (((uint64_t)seed << 32) | i) * 0x9e3779b97f4a7c15u;
+    bits = (bits ^ (bits >> 29)) * 0xbf58476d1ce4e5b9u;
+    uint32_t mixed = (uint32_t)(bits >> 32);
+    return mixed ? mixed : 1;
+}
+
+static bool goes_on; /* written by one thread between two barriers */
+
+/* Between two sequences, on one thread: what the journal has is over. */
+static void next_sequence(const struct run *run, uint32_t i, time_t begun)
+{
+    for (unsigned t = 0; t < MOST_THREADS; t++) {
+        journal->made += journal->scripts[t].count;
+        journal->scripts[t].count = 0;
+    }
+    journal->seed = mix(run->seed, i);
+    bool in_time = !run->seconds || time(NULL) - begun < (time_t)run->seconds;
+    goes_on = in_time && (!run->calls || journal->made < run->calls);
+}
+
+static void work(struct worker *worker, time_t begun)
+{
+    struct world *w = &worker->world;
+    for (uint32_t i = 0;; i++) {
+        if (w->thread == 0)
+            next_sequence(worker->run, i, begun);
+        pthread_barrier_wait(worker->step);
+        if (!goes_on)
+            return;
+        w->random = mix(journal->seed, w->thread + 1);
+        outside_make(w);
+        generate(w, &journal->scripts[w->thread], worker->run->length);
+        clean_up(w);
+        pthread_barrier_wait(worker->step);
+    }
+}
+
+static void work_again(struct worker *worker)
+{
+    struct world *w = &worker->world;
+    pthread_barrier_wait(worker->step);
+    outside_make(w);
+    replay(w, &journal->scripts[w->thread]);
+    clean_up(w);
+}
+
+static void *run_worker(void *data)
+{
+    struct worker *worker = data;
+    time_t begun = time(NULL);
+    worker->world.doing = "the beginning";
+    worker->missing = outside_begin(&worker->world);
+    if (worker->missing) {
+        snprintf(journal->failure, sizeof(journal->failure), "%s", worker->missing);
+        _exit(RUN_CANNOT);
+    }
+    if (worker->run)
+        work(worker, begun);
+    else
+        work_again(worker);
+    outside_end(&worker->world);
+    return NULL;
+}
+
+static int run_workers(const struct run *run, unsigned count)
+{
+    pthread_barrier_t step;
+    struct worker *workers = calloc(count, sizeof(*workers));
+    if (!workers || pthread_barrier_init(&step, NULL, count) != 0)
+        return RUN_CANNOT;
+    for (unsigned t = 0; t < count; t++) {
+        workers[t].world.thread = t;
+        workers[t].world.alone = count == 1;
+        workers[t].run = run;
+        workers[t].step = &step;
+    }
+    for (unsigned t = 1; t < count; t++)
+        if (pthread_create(&workers[t].thread, NULL, run_worker, &workers[t]) != 0)
+            return RUN_CANNOT;
+    run_worker(&workers[0]);
+    for (unsigned t = 1; t < count; t++)
+        pthread_join(workers[t].thread, NULL);
+    pthread_barrier_destroy(&step);
+    free(workers);
+    return 0;
+}
+
+int run_sequences(const struct run *run)
+{
+    journal = run->journal;
+    return run_workers(run, run->threads);
+}
+
+int run_again(const struct run *run)
+{
+    unsigned count = 1;
+    journal = run->journal;
+    for (unsigned t = 1; t < MOST_THREADS; t++)
+        if (journal->scripts[t].count)
+            count = t + 1;
+    return run_workers(NULL, count);
+}

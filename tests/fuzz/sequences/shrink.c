@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Delta debugging: parts of the list are left out as long as what is left fails, half of it first
+ * and single calls last. Each list is tried in a process of its own. A call whose object is not
+ * there any more is passed over, so that every list means something.
+ */
+#include "shrink.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MOST_TRIES   600
+#define MOST_SECONDS 300
+
+/* The calls of all threads in one list. */
+struct list {
+    unsigned count;
+    struct {
+        unsigned thread;
+        struct call call;
+    } at[MOST_THREADS * MOST_CALLS];
+};
+
+static void take(struct list *list, const struct journal *journal)
+{
+    list->count = 0;
+    for (unsigned t = 0; t < MOST_THREADS; t++)
+        for (unsigned i = 0; i < journal->scripts[t].count; i++) {
+            list->at[list->count].thread = t;
+            list->at[list->count++].call = journal->scripts[t].calls[i];
+        }
+}
+
+/* All but those from `first` up to `end`. */
+static void put(const struct list *list, unsigned first, unsigned end, struct journal *journal)
+{
+    for (unsigned t = 0; t < MOST_THREADS; t++)
+        journal->scripts[t].count = 0;
+    for (unsigned i = 0; i < list->count; i++) {
+        struct script *script = &journal->scripts[list->at[i].thread];
+        if (i < first || i >= end)
+            script->calls[script->count++] = list->at[i].call;
+    }
+}
+
+/* The call that failed, or the way in which the process ended: what stands before the colon. */
+static bool is_same(const struct verdict *a, const struct verdict *b)
+{
+    size_t length = strcspn(a->text, ":");
+    return b->failed && strncmp(a->text, b->text, length + 1) == 0;
+}
+
+/* Where threads meet, a list fails in some of its runs only. */
+static bool fails(const struct run *run, const struct verdict *failure)
+{
+    struct journal *kept = malloc(sizeof(*kept));
+    bool same = false;
+    if (!kept)
+        return false;
+    *kept = *run->journal;
+    for (unsigned i = 0; i < (run->threads > 1 ? 5 : 1) && !same; i++) {
+        struct verdict v = child_run(run, true, true);
+        same = is_same(failure, &v);
+        memcpy(run->journal->scripts, kept->scripts, sizeof(kept->scripts));
+    }
+    free(kept);
+    return same;
+}
+
+/* One round: every part of that size is left out once. How many calls went. */
+static unsigned leave_out(const struct run *run, const struct verdict *failure, struct list *list,
+                          unsigned part, unsigned *tries)
+{
+    unsigned before = list->count;
+    for (unsigned at = 0; at < list->count && ++*tries < MOST_TRIES;) {
+        put(list, at, at + part, run->journal);
+        if (fails(run, failure))
+            take(list, run->journal);
+        else
+            at += part;
+    }
+    return before - list->count;
+}
+
+bool shrink(const struct run *run, const struct verdict *failure)
+{
+    struct list *list = malloc(sizeof(*list));
+    time_t begun = time(NULL);
+    unsigned tries = 0;
+    if (!list)
+        return false;
+    take(list, run->journal);
+    bool reproduced = fails(run, failure);
+    for (unsigned part = list->count / 2; reproduced && part > 0 && tries < MOST_TRIES;) {
+        unsigned gone = leave_out(run, failure, list, part, &tries);
+        if (time(NULL) - begun > MOST_SECONDS)
+            break;
+        if (!gone || part > 1)
+            part /= 2;
+    }
+    put(list, 0, 0, run->journal);
+    free(list);
+    return reproduced;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All entries, and the choice of one with its arguments. */
+#include "calls.h"
+
+#include <string.h>
+
+static const struct entry *const tables[] = {
+    calls_ask, calls_end,     calls_image,  calls_make,
+    calls_map, calls_outside, calls_tensor, calls_vulkan,
+};
+#define TABLES (sizeof(tables) / sizeof(tables[0]))
+
+/* All of them in one list, made before there are threads. */
+static const struct entry *all[MOST_ENTRIES];
+static int count;
+static unsigned weights;
+
+void entries_collect(void)
+{
+    for (size_t t = 0; t < TABLES; t++)
+        for (const struct entry *e = tables[t]; e->name; e++) {
+            all[count++] = e;
+            weights += e->weight;
+        }
+}
+
+const struct entry *entry_at(int number)
+{
+    return number < count ? all[number] : NULL;
+}
+
+int entry_named(const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(all[i]->name, name) == 0)
+            return i;
+    return -1;
+}
+
+/* ---- Arguments ------------------------------------------------------------------------------- */
+
+/* Whether a resource is one that the letter's call is likely to be right with. */
+static bool suits_resource(const struct world *w, const struct resource *r, char letter)
+{
+    if (r->life != LIVE)
+        return false;
+    bool here = is_here(w, r) && !r->gone;
+    return letter == 'r' ? w->loose || here : here && !r->mapped && !r->closed;
+}
+
+static bool suits_submit(const struct world *w, const struct resource *r)
+{
+    if (r->life != LIVE || r->mapped || r->closed || r->begun)
+        return false;
+    return w->loose || r->object->context == ANY_CONTEXT;
+}
+
+/* Likewise a buffer. */
+static bool suits_buffer(const struct world *w, const struct buffer *b, char letter)
+{
+    if (b->life != LIVE)
+        return false;
+    if (letter == 'j')
+        return b->resource->image && b->resource->mapped == b && !b->stream_ended;
+    return w->loose || is_here(w, b->resource);
+}
+
+static bool suits(const struct world *w, int at, char letter)
+{
+    switch (letter) {
+    case 'r':
+    case 'u':
+        return suits_resource(w, &w->resources[at], letter);
+    case 'b':
+    case 'j':
+        return suits_buffer(w, &w->buffers[at], letter);
+    case 't':
+        return w->tensors[at].life == LIVE;
+    case 'v':
+        return suits_submit(w, &w->resources[at]);
+    case 'q':
+        return w->submits[at].life == LIVE && (w->loose || !w->submits[at].made);
+    case 'm':
+        return w->semaphores[at].life == LIVE;
+    case 'Q':
+        return w->submits[at].life != LIVE;
+    case 'M':
+        return w->semaphores[at].life != LIVE;
+    case 'R':
+        return !w->resources[at].used;
+    case 'B':
+        return w->buffers[at].life != LIVE;
+    case 'T':
+        return !w->tensors[at].used;
+    default:
+        return true;
+    }
+}
+
+static unsigned places_of(char letter)
+{
+    if (strchr("ruvR", letter))
+        return RESOURCES;
+    if (strchr("qQ", letter))
+        return SUBMITS;
+    if (strchr("mM", letter))
+        return SEMAPHORES;
+    return strchr("bjB", letter) ? BUFFERS : TENSORS;
+}
+
+/* From any place on the first that suits and is not listed already; rarely any other, or none. */
+static int pick_place(struct world *w, const char *format, size_t i, const int *before)
+{
+    char letter = format[i];
+    unsigned n = places_of(letter);
+    int at = (int)pick(w, n);
+    bool is_new = strchr("RBTQM", letter);
+    if (!is_new && pick(w, 24) == 0)
+        return -1;
+    if (!is_new && pick(w, 16) == 0)
+        return at;
+    for (unsigned tried = 0; tried < n; tried++, at = (at + 1) % (int)n) {
+        bool listed = false;
+        for (size_t k = 0; k < i; k++)
+            listed = listed || (format[k] == letter && before[k] == at);
+        if (!listed && suits(w, at, letter))
+            return at;
+    }
+    return at;
+}
+
+/* Wrong ones are rare, so that a sequence gets somewhere. */
+static int pick_stream(struct world *w, bool end)
+{
+    if (end && pick(w, 2))
+        return STREAM_OF_MAP;
+    if (pick(w, 8) == 0)
+        return STREAMS + (int)pick(w, STREAM_CHOICES - STREAMS);
+    return (int)pick(w, pick(w, 4) ? 2 : STREAMS);
+}
+
+static int pick_flags(struct world *w, bool image)
+{
+    static const int bad[] = {3, 16, 32, 19}, of_buffer[] = {4, 8, 5, 12},
+                     of_image[] = {0, 1, 2, 4, 6};
+    if (pick(w, 12) == 0)
+        return bad[pick(w, 4)];
+    if (image)
+        return of_image[pick(w, 5)];
+    return pick(w, 16) == 0 ? of_buffer[pick(w, 4)] : (int)pick(w, 3);
+}
+
+/* Mostly of the context that is current. */
+static int pick_object(struct world *w, unsigned first, unsigned count)
+{
+    unsigned at = pick(w, count);
+    if (pick(w, 24) == 0)
+        return -1;
+    if (pick(w, 8) && w->gl < GL_CONTEXTS && w->objects[first + at].context != w->gl)
+        at ^= 1;
+    return (int)(first + at);
+}
+
+static int pick_argument(struct world *w, const char *format, size_t i, const int *before)
+{
+    char letter = format[i];
+    switch (letter) {
+    case 's':
+    case 'e':
+        return pick_stream(w, letter == 'e');
+    case 'S':
+        return (int)pick(w, STREAMS);
+    case 'g':
+        return pick_object(w, 0, GL_BUFFERS);
+    case 'i':
+        return pick_object(w, GL_BUFFERS, GL_IMAGES);
+    case 'f':
+    case 'F':
+        return pick_flags(w, letter == 'F');
+    case 'o':
+        return (int)pick(w, 12) - 1;
+    case 'c':
+    case 'k':
+        return (int)(pick(w, 8) ? pick(w, 2) : 2);
+    case 'd':
+        return (int)pick(w, 4);
+    case 'n':
+        return (int)pick(w, 256);
+    default:
+        return pick_place(w, format, i, before);
+    }
+}
+
+static const struct entry *pick_entry(struct world *w, int *number)
+{
+    unsigned at = pick(w, weights);
+    for (*number = 0; at >= entry_at(*number)->weight; ++*number)
+        at -= entry_at(*number)->weight;
+    return entry_at(*number);
+}
+
+void call_pick(struct world *w, struct call *call)
+{
+    const struct entry *entry = pick_entry(w, &call->entry);
+    w->loose = pick(w, 8) == 0;
+    for (size_t i = 0; i < MOST_ARGUMENTS; i++)
+        call->argument[i] = 0;
+    for (size_t i = 0; entry->format[i]; i++)
+        call->argument[i] = pick_argument(w, entry->format, i, call->argument);
+}
