@@ -347,6 +347,21 @@ START_TEST(copies_that_do_not_fit_are_refused)
 }
 END_TEST
 
+/* Catches: a stride of 0 refused the copy, though no element was there to share bytes. */
+START_TEST(no_elements_share_no_bytes)
+{
+    const int64_t shape[] = {3, 0}, strides[] = {0, 4};
+    unsigned char byte = 1;
+    gr_tensor *tensor = gr_tensor_alloc(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2,
+                                                 .shape = shape, .strides = strides),
+                                        fx.stream);
+    assert_made(tensor);
+    assert_ok(gr_tensor_copy_from_host(tensor, &byte, 0, fx.stream));
+    assert_ok(gr_tensor_copy(tensor, tensor, fx.stream));
+    gr_tensor_free(tensor);
+}
+END_TEST
+
 /* ---- Another device -------------------------------------------------------------------------- */
 
 static const char *second_device(CUdevice *device)
@@ -409,7 +424,8 @@ static void build(Suite *suite)
     add_loop_tests(order, 4, a_copy_comes_after_what_wrote);
     add_loop_tests(order, 2, a_write_comes_after_who_reads);
     add_tests(order, what_was_freed_is_copied_first);
-    add_tests(add_case(suite, "refused"), copies_that_do_not_fit_are_refused);
+    add_tests(add_case(suite, "refused"), copies_that_do_not_fit_are_refused,
+              no_elements_share_no_bytes);
     add_loop_tests(add_case(suite, "devices"), 2, devices_copy_to_each_other);
 }
 

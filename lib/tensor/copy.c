@@ -172,10 +172,10 @@ static gr_status check_same(const gr_tensor *to, const gr_tensor *from, const ch
         gr_shape_write(to->ndim, to->shape).text, gr_shape_write(from->ndim, from->shape).text);
 }
 
-/* What is written twice has no value that anyone could know. */
+/* What is written twice has no value that anyone could know; nothing is written to no element. */
 static gr_status check_target(const gr_tensor *to, const char *call)
 {
-    for (unsigned i = 0; i < to->ndim; i++)
+    for (unsigned i = 0; i < to->ndim && to->bytes; i++)
         if (!to->strides[i] && to->shape[i] > 1)
             return gr_fail(GR_ERR_INVALID_VALUE, call,
                            "The tensor to write has stride 0 in dimension %u of %s: its elements "
