@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libFuzzer's side of a target. FUZZ_TARGET, which Makefile.am defines, is which. */
+#include "fuzz.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    if (FUZZ_TARGET.set_up)
+        FUZZ_TARGET.set_up();
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size)
+{
+    fuzz_run(&FUZZ_TARGET, bytes, size);
+    return 0;
+}

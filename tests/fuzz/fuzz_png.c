@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PNG files as the examples read them. Each chunk's check sum is put right first: libpng would else
+ * refuse nearly all. The first byte says whether it is.
+ */
+#define _GNU_SOURCE
+#include "fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "examples/png_file.h"
+
+enum { SIGNATURE = 8, CHUNK = 12, MOST_LOOKED_AT = 1 << 16 };
+
+/* ---- The file -------------------------------------------------------------------------------- */
+
+static uint32_t sum_of(const unsigned char *bytes, size_t size)
+{
+    uint32_t sum = ~0u;
+    for (size_t i = 0; i < size; i++) {
+        sum ^= bytes[i];
+        for (int bit = 0; bit < 8; bit++)
+            sum = sum >> 1 ^ (sum & 1 ? 0xedb88320 : 0);
+    }
+    return ~sum;
+}
+
+static uint32_t get(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static void put(unsigned char *bytes, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        bytes[i] = (unsigned char)(value >> (24 - 8 * i));
+}
+
+static void put_sums_right(unsigned char *bytes, size_t size)
+{
+    for (size_t at = SIGNATURE; at <= size && size - at >= CHUNK;) {
+        size_t length = get(bytes + at);
+        if (length > size - at - CHUNK)
+            return;
+        put(bytes + at + 8 + length, sum_of(bytes + at + 4, length + 4));
+        at += CHUNK + length;
+    }
+}
+
+/* The file's path, in /proc; its descriptor is the caller's. */
+static int make_file(const void *bytes, size_t size, char path[64])
+{
+    int fd = fuzz_file(bytes, size, 0);
+    snprintf(path, 64, "/proc/self/fd/%d", fd);
+    return fd;
+}
+
+/* ---- What was read --------------------------------------------------------------------------- */
+
+static bool has_colour(const struct picture *picture, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (picture->pixels[4 * i] != picture->pixels[4 * i + 1] ||
+            picture->pixels[4 * i] != picture->pixels[4 * i + 2])
+            return true;
+    return false;
+}
+
+/* Eight bits of it, written and read again, are the same. */
+static void write_again(const struct picture *picture, size_t count)
+{
+    char path[64];
+    struct picture again;
+    unsigned char *rgb = malloc(3 * count);
+    int fd = make_file("", 0, path);
+    for (size_t i = 0; i < 3 * count; i++)
+        rgb[i] = (unsigned char)(picture->pixels[i / 3 * 4 + i % 3] >> 8);
+    FUZZ_CHECK(png_file_write(path, picture->width, picture->height, rgb));
+    FUZZ_CHECK(png_file_read(path, &again));
+    FUZZ_CHECK(again.width == picture->width && again.height == picture->height);
+    for (size_t i = 0; i < 3 * count; i++)
+        FUZZ_CHECK(again.pixels[i / 3 * 4 + i % 3] == rgb[i] * 257);
+    picture_free(&again);
+    close(fd);
+    free(rgb);
+}
+
+static void look_at(const struct picture *picture)
+{
+    FUZZ_CHECK(picture->pixels && picture->width > 0 && picture->height > 0);
+    size_t count = (size_t)picture->width * (size_t)picture->height;
+    if (count > MOST_LOOKED_AT)
+        return;
+    FUZZ_CHECK(picture->coloured == has_colour(picture, count));
+    write_again(picture, count);
+}
+
+static void run(struct fuzz_input in)
+{
+    char path[64];
+    bool right = fuzz_byte(&in) != 'x';
+    size_t size = in.left;
+    unsigned char *bytes = fuzz_copy(in.at, size);
+    if (right)
+        put_sums_right(bytes, size);
+    int fd = make_file(bytes, size, path);
+    struct picture picture;
+    if (png_file_read(path, &picture))
+        look_at(&picture);
+    else
+        FUZZ_CHECK(!picture.pixels && picture.width == 0 && picture.height == 0);
+    picture_free(&picture);
+    close(fd);
+    free(bytes);
+}
+
+const struct fuzz_target fuzz_png = {"png", NULL, run};
