@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of test_soft_calls share. */
+#ifndef GR_TESTS_SOFT_CALLS_H
+#define GR_TESTS_SOFT_CALLS_H
+
+#include "driver_symbol.h"
+#include "soft_launch.h"
+
+void add_row_cases(Suite *suite);
+void add_context_cases(Suite *suite);
+void add_image_cases(Suite *suite);
+void add_memory_cases(Suite *suite);
+void add_module_cases(Suite *suite);
+void add_twin_cases(Suite *suite);
+
+/* Children. */
+int primary_context_is_reset(void);
+int rows_before_init(void);
+
+#endif

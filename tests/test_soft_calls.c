@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The software CUDA driver's entry points that grinterop itself does not use: programs of their own
+ * use them through libcuda.so.1, as the CUDA runtime does.
+ */
+#define _GNU_SOURCE
+#include "soft_calls.h"
+
+static const struct child children[] = {
+    {"rows_before_init", rows_before_init},
+    {NULL, NULL},
+};
+
+static void build(Suite *suite)
+{
+    add_row_cases(suite);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "software driver's calls", build, children);
+}
