@@ -14,6 +14,7 @@ static const struct child children[] = {
 static void build(Suite *suite)
 {
     add_row_cases(suite);
+    add_twin_cases(suite);
 }
 
 int main(int argc, char **argv)

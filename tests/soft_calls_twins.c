@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The twins of entry points, for programs that were compiled with --default-stream per-thread: NULL
+ * for a stream, or none at all, is the calling thread's own default stream. While another blocking
+ * stream stands still, the legacy default stream waits for that and the thread's own does not: a
+ * twin that took the legacy one would hang here.
+ */
+#define _GNU_SOURCE
+#include "soft_calls.h"
+
+#include <string.h>
+
+#define SIZE  64
+#define PITCH 16
+
+static CUstream blocking;
+static struct gate *gate;
+static CUdeviceptr memory;
+
+static void hold_a_stream(void)
+{
+    unsigned char zeros[SIZE] = {0};
+    memory = soft_memory(zeros, SIZE);
+    CU(StreamCreate(&blocking, CU_STREAM_DEFAULT));
+    gate = gate_put(blocking);
+}
+
+static void let_it_go(void)
+{
+    ck_assert(!gate_is_open(gate));
+    gate_open(gate);
+    CU(StreamSynchronize(blocking));
+    CU(StreamDestroy(blocking));
+    CU(MemFree(memory));
+}
+
+/* Reads what the thread's own stream has written, by a twin. */
+static const unsigned char *bytes_of(CUdeviceptr from)
+{
+    static unsigned char bytes[SIZE];
+    memset(bytes, 0xee, SIZE);
+    TWIN(cuMemcpyDtoH_v2, _ptds, (bytes, from, SIZE));
+    return bytes;
+}
+
+/* `count` elements of the size have the value, and what is behind them is still 0. */
+static void assert_elements(uint32_t value, size_t size, size_t count)
+{
+    unsigned char expected[SIZE] = {0};
+    for (size_t i = 0; i < count; i++)
+        memcpy(expected + i * size, &value, size); /* the least significant bytes */
+    ck_assert_mem_eq(bytes_of(memory), expected, SIZE);
+}
+
+/* Two rows of `count` elements. */
+static void assert_rows(uint32_t value, size_t size, size_t count)
+{
+    unsigned char expected[SIZE] = {0};
+    for (size_t i = 0; i < count; i++) {
+        memcpy(expected + i * size, &value, size);
+        memcpy(expected + PITCH + i * size, &value, size);
+    }
+    ck_assert_mem_eq(bytes_of(memory), expected, SIZE);
+}
+
+START_TEST(twins_that_fill)
+{
+    need_software();
+    hold_a_stream();
+    TWIN(cuMemsetD8_v2, _ptds, (memory, 0x11, 5));
+    assert_elements(0x11, 1, 5);
+    TWIN(cuMemsetD16_v2, _ptds, (memory, 0x2223, 4));
+    assert_elements(0x2223, 2, 4);
+    TWIN(cuMemsetD32_v2, _ptds, (memory, 0x33343536, 3));
+    assert_elements(0x33343536, 4, 3);
+    TWIN(cuMemsetD8Async, _ptsz, (memory, 0x41, 13, NULL));
+    assert_elements(0x41, 1, 13);
+    TWIN(cuMemsetD16Async, _ptsz, (memory, 0x5152, 7, NULL));
+    assert_elements(0x5152, 2, 7);
+    TWIN(cuMemsetD32Async, _ptsz, (memory, 0x61626364, 4, NULL));
+    assert_elements(0x61626364, 4, 4);
+    TWIN(cuMemsetD8_v2, _ptds, (memory, 0, SIZE));
+    TWIN(cuMemsetD2D8_v2, _ptds, (memory, PITCH, 0x71, 5, 2));
+    assert_rows(0x71, 1, 5);
+    TWIN(cuMemsetD2D16_v2, _ptds, (memory, PITCH, 0x7273, 3, 2));
+    assert_rows(0x7273, 2, 3);
+    TWIN(cuMemsetD2D32_v2, _ptds, (memory, PITCH, 0x74757677, 2, 2));
+    assert_rows(0x74757677, 4, 2);
+    TWIN(cuMemsetD2D8Async, _ptsz, (memory, PITCH, 0x81, 9, 2, NULL));
+    assert_rows(0x81, 1, 9);
+    TWIN(cuMemsetD2D16Async, _ptsz, (memory, PITCH, 0x8283, 5, 2, NULL));
+    assert_rows(0x8283, 2, 5);
+    TWIN(cuMemsetD2D32Async, _ptsz, (memory, PITCH, 0x84858687, 3, 2, NULL));
+    assert_rows(0x84858687, 4, 3);
+    let_it_go();
+}
+END_TEST
+
+START_TEST(twins_that_copy)
+{
+    need_software();
+    unsigned char bytes[SIZE], read[SIZE] = {0};
+    CUdeviceptr other = soft_memory(read, SIZE);
+    hold_a_stream();
+    pattern_fill(bytes, SIZE, 1);
+    TWIN(cuMemcpyHtoD_v2, _ptds, (memory, bytes, SIZE));
+    assert_pattern(bytes_of(memory), SIZE, 1);
+    TWIN(cuMemcpyDtoD_v2, _ptds, (other, memory, SIZE));
+    assert_pattern(bytes_of(other), SIZE, 1);
+    pattern_fill(bytes, SIZE, 2);
+    TWIN(cuMemcpyHtoDAsync_v2, _ptsz, (memory, bytes, SIZE, NULL));
+    TWIN(cuMemcpyDtoDAsync_v2, _ptsz, (other, memory, SIZE, NULL));
+    TWIN(cuMemcpyDtoHAsync_v2, _ptsz, (read, other, SIZE, NULL));
+    TWIN(cuStreamSynchronize, _ptsz, (NULL));
+    assert_pattern(read, SIZE, 2);
+    pattern_fill(bytes, SIZE, 3);
+    TWIN(cuMemcpy, _ptds, (memory, (CUdeviceptr)(uintptr_t)bytes, SIZE));
+    assert_pattern(bytes_of(memory), SIZE, 3);
+    TWIN(cuMemcpyAsync, _ptsz, (other, memory, SIZE, NULL));
+    assert_pattern(bytes_of(other), SIZE, 3);
+    pattern_fill(bytes, SIZE, 4);
+    TWIN(cuMemcpyHtoD_v2, _ptds, (memory, bytes, SIZE));
+    TWIN(cuMemcpyPeer, _ptds, (other, fx.context, memory, fx.context, SIZE));
+    assert_pattern(bytes_of(other), SIZE, 4);
+    TWIN(cuMemsetD8_v2, _ptds, (other, 0, SIZE));
+    TWIN(cuMemcpyPeerAsync, _ptsz, (other, fx.context, memory, fx.context, SIZE, NULL));
+    assert_pattern(bytes_of(other), SIZE, 4);
+    let_it_go();
+    CU(MemFree(other));
+}
+END_TEST
+
+/* Rows 1 and 2 of 4, the first 8 bytes of each, to rows 0 and 1. */
+START_TEST(twins_that_copy_blocks)
+{
+    need_software();
+    hold_a_stream();
+    unsigned char bytes[SIZE], expected[SIZE] = {0};
+    pattern_fill(bytes, SIZE, 1);
+    CUDA_MEMCPY2D flat = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                          .srcHost = bytes,
+                          .srcPitch = PITCH,
+                          .srcY = 1,
+                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .dstDevice = memory,
+                          .dstPitch = PITCH,
+                          .WidthInBytes = 8,
+                          .Height = 2};
+    CUDA_MEMCPY3D deep = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                          .srcHost = bytes,
+                          .srcPitch = PITCH,
+                          .srcHeight = 4,
+                          .srcY = 1,
+                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .dstDevice = memory,
+                          .dstPitch = PITCH,
+                          .dstHeight = 4,
+                          .WidthInBytes = 8,
+                          .Height = 2,
+                          .Depth = 1};
+    CUDA_MEMCPY3D_PEER peers = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                                .srcHost = bytes,
+                                .srcPitch = PITCH,
+                                .srcHeight = 4,
+                                .srcY = 1,
+                                .srcContext = fx.context,
+                                .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                                .dstDevice = memory,
+                                .dstPitch = PITCH,
+                                .dstHeight = 4,
+                                .dstContext = fx.context,
+                                .WidthInBytes = 8,
+                                .Height = 2,
+                                .Depth = 1};
+#define EACH(call)                                                                                 \
+    do {                                                                                           \
+        bytes[PITCH]++;                                                                            \
+        memcpy(expected, bytes + PITCH, 8);                                                        \
+        memcpy(expected + PITCH, bytes + 2 * PITCH, 8);                                            \
+        call;                                                                                      \
+        ck_assert_mem_eq(bytes_of(memory), expected, SIZE);                                        \
+    } while (0)
+    EACH(TWIN(cuMemcpy2D_v2, _ptds, (&flat)));
+    EACH(TWIN(cuMemcpy2DUnaligned_v2, _ptds, (&flat)));
+    EACH(TWIN(cuMemcpy2DAsync_v2, _ptsz, (&flat, NULL)));
+    EACH(TWIN(cuMemcpy3D_v2, _ptds, (&deep)));
+    EACH(TWIN(cuMemcpy3DAsync_v2, _ptsz, (&deep, NULL)));
+    EACH(TWIN(cuMemcpy3DPeer, _ptds, (&peers)));
+    EACH(TWIN(cuMemcpy3DPeerAsync, _ptsz, (&peers, NULL)));
+#undef EACH
+    let_it_go();
+}
+END_TEST
+
+START_TEST(twins_that_copy_arrays)
+{
+    need_software();
+    unsigned char bytes[SIZE], read[SIZE];
+    const CUDA_ARRAY_DESCRIPTOR row = {
+        .Width = SIZE, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
+    CUarray array = NULL, second = NULL;
+    DRV(cuArrayCreate_v2, (&array, &row));
+    DRV(cuArrayCreate_v2, (&second, &row));
+    hold_a_stream();
+    pattern_fill(bytes, SIZE, 1);
+    TWIN(cuMemcpyHtoA_v2, _ptds, (array, 0, bytes, SIZE));
+    TWIN(cuMemcpyAtoA_v2, _ptds, (second, 0, array, 0, SIZE));
+    TWIN(cuMemcpyAtoH_v2, _ptds, (read, second, 0, SIZE));
+    assert_pattern(read, SIZE, 1);
+    TWIN(cuMemcpyAtoD_v2, _ptds, (memory, array, 0, SIZE));
+    assert_pattern(bytes_of(memory), SIZE, 1);
+    TWIN(cuMemsetD8_v2, _ptds, (memory, 0x21, SIZE));
+    TWIN(cuMemcpyDtoA_v2, _ptds, (array, 0, memory, SIZE));
+    TWIN(cuMemcpyAtoHAsync_v2, _ptsz, (read, array, 0, SIZE, NULL));
+    TWIN(cuStreamSynchronize, _ptsz, (NULL));
+    assert_bytes(read, SIZE, 0x21);
+    TWIN(cuMemcpyHtoAAsync_v2, _ptsz, (array, 0, bytes, SIZE, NULL));
+    TWIN(cuMemcpyAtoH_v2, _ptds, (read, array, 0, SIZE));
+    assert_pattern(read, SIZE, 1);
+    let_it_go();
+    DRV(cuArrayDestroy, (array));
+    DRV(cuArrayDestroy, (second));
+}
+END_TEST
+
+START_TEST(twins_of_stream_ordered_memory)
+{
+    need_software();
+    CUmemoryPool pool = NULL;
+    CUdeviceptr a = 0, b = 0;
+    DRV(cuDeviceGetDefaultMemPool, (&pool, fx.device));
+    hold_a_stream();
+    TWIN(cuMemAllocAsync, _ptsz, (&a, SIZE, NULL));
+    TWIN(cuMemAllocFromPoolAsync, _ptsz, (&b, SIZE, pool, NULL));
+    TWIN(cuMemsetD8Async, _ptsz, (a, 0x31, SIZE, NULL));
+    TWIN(cuMemcpyDtoDAsync_v2, _ptsz, (b, a, SIZE, NULL));
+    assert_bytes(bytes_of(b), SIZE, 0x31);
+    TWIN(cuMemFreeAsync, _ptsz, (a, NULL));
+    TWIN(cuMemFreeAsync, _ptsz, (b, NULL));
+    TWIN(cuStreamSynchronize, _ptsz, (NULL));
+    GIVES(ERROR_INVALID_VALUE, cuMemsetD8_v2, (a, 0, SIZE));
+    let_it_go();
+}
+END_TEST
+
+/* ---- Streams and events ---------------------------------------------------------------------- */
+
+static void CUDA_CB count_call(void *user)
+{
+    ++*(int *)user;
+}
+
+static CUstream called_with;
+
+static void CUDA_CB count_callback(CUstream stream, CUresult status, void *user)
+{
+    called_with = stream;
+    if (status == CUDA_SUCCESS)
+        ++*(int *)user;
+}
+
+START_TEST(twins_of_host_functions)
+{
+    need_software();
+    int calls = 0;
+    hold_a_stream();
+    TWIN(cuLaunchHostFunc, _ptsz, (NULL, count_call, &calls));
+    TWIN(cuStreamAddCallback, _ptsz, (NULL, count_callback, &calls, 0));
+    TWIN(cuStreamSynchronize, _ptsz, (NULL));
+    TWIN(cuStreamQuery, _ptsz, (NULL));
+    ck_assert_int_eq(calls, 2);
+    let_it_go();
+}
+END_TEST
+
+START_TEST(twins_of_events)
+{
+    need_software();
+    CUevent event = NULL, later = NULL;
+    CU(EventCreate(&event, 0));
+    CU(EventCreate(&later, 0));
+    hold_a_stream();
+    TWIN(cuEventRecord, _ptsz, (event, NULL));
+    CU(EventSynchronize(event));
+    struct gate *second = gate_put(CU_STREAM_PER_THREAD);
+    TWIN(cuEventRecordWithFlags, _ptsz, (later, NULL, CU_EVENT_RECORD_DEFAULT));
+    CU_GIVES(CUDA_ERROR_NOT_READY, EventQuery(later));
+    gate_open(second);
+    CU(EventSynchronize(later));
+
+    /* The thread's own stream waits for fx.stream. */
+    second = gate_put(fx.stream);
+    CU(EventRecord(event, fx.stream));
+    TWIN(cuStreamWaitEvent, _ptsz, (NULL, event, 0));
+    TWIN(cuEventRecord, _ptsz, (later, NULL));
+    CU_GIVES(CUDA_ERROR_NOT_READY, EventQuery(later));
+    gate_open(second);
+    CU(EventSynchronize(later));
+    let_it_go();
+    CU(EventDestroy(event));
+    CU(EventDestroy(later));
+}
+END_TEST
+
+/* What a twin says of NULL is what the plain call says of CU_STREAM_PER_THREAD. */
+START_TEST(twins_that_ask)
+{
+    need_software();
+    unsigned long long id = 0, own = 0, legacy = 0;
+    CUcontext context = NULL;
+    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    unsigned flags = 7;
+    int priority = 7;
+    TWIN(cuStreamGetId, _ptsz, (NULL, &id));
+    DRV(cuStreamGetId, (CU_STREAM_PER_THREAD, &own));
+    DRV(cuStreamGetId, (NULL, &legacy));
+    ck_assert_uint_eq(id, own);
+    ck_assert_uint_ne(id, legacy);
+    TWIN(cuStreamGetCtx, _ptsz, (NULL, &context));
+    ck_assert_ptr_eq(context, fx.context);
+    TWIN(cuStreamGetFlags, _ptsz, (NULL, &flags));
+    ck_assert_uint_eq(flags, CU_STREAM_DEFAULT);
+    TWIN(cuStreamGetPriority, _ptsz, (NULL, &priority));
+    ck_assert_int_eq(priority, 0);
+    TWIN(cuStreamIsCapturing, _ptsz, (NULL, &capture));
+    ck_assert_int_eq(capture, CU_STREAM_CAPTURE_STATUS_NONE);
+#if CUDA_VERSION >= 13000
+    CUdevice device = -1;
+    TWIN(cuStreamGetDevice, _ptsz, (NULL, &device));
+    ck_assert_int_eq(device, fx.device);
+#endif
+}
+END_TEST
+
+START_TEST(twins_of_memory_operations)
+{
+    need_software();
+    uint32_t word = 0;
+    uint64_t wide = 0;
+    hold_a_stream();
+    CUstreamBatchMemOpParams barrier = {
+        .memoryBarrier = {.operation = CU_STREAM_MEM_OP_BARRIER,
+                          .flags = CU_STREAM_MEMORY_BARRIER_TYPE_SYS}};
+    TWIN(cuStreamWriteValue32_v2, _ptsz, (NULL, memory, 5, 0));
+    TWIN(cuStreamWriteValue64_v2, _ptsz, (NULL, memory + 8, 0x123456789abcdefull, 0));
+    TWIN(cuStreamBatchMemOp_v2, _ptsz, (NULL, 1, &barrier, 0));
+    TWIN(cuStreamWaitValue32_v2, _ptsz, (NULL, memory, 5, CU_STREAM_WAIT_VALUE_EQ));
+    TWIN(cuStreamWaitValue64_v2, _ptsz,
+         (NULL, memory + 8, 0x123456789abcdefull, CU_STREAM_WAIT_VALUE_EQ));
+    memcpy(&word, bytes_of(memory), sizeof(word));
+    memcpy(&wide, bytes_of(memory) + 8, sizeof(wide));
+    ck_assert_uint_eq(word, 5);
+    ck_assert_uint_eq(wide, 0x123456789abcdefull);
+    let_it_go();
+}
+END_TEST
+
+START_TEST(twins_that_map)
+{
+    need_software();
+    GLuint name = gl_buffer_filled(SIZE, 0x3a);
+    CUgraphicsResource resource = NULL;
+    CUdeviceptr mapped = 0;
+    size_t size = 0;
+    CU(GraphicsGLRegisterBuffer(&resource, name, 0));
+    hold_a_stream();
+    TWIN(cuGraphicsMapResources, _ptsz, (1, &resource, NULL));
+    CU(GraphicsResourceGetMappedPointer(&mapped, &size, resource));
+    ck_assert_uint_eq(size, SIZE);
+    assert_bytes(bytes_of(mapped), SIZE, 0x3a);
+    TWIN(cuMemsetD8Async, _ptsz, (mapped, 0x3b, SIZE, NULL));
+    TWIN(cuGraphicsUnmapResources, _ptsz, (1, &resource, NULL));
+    let_it_go();
+    assert_gl_bytes(name, SIZE, 0x3b);
+    CU(GraphicsUnregisterResource(resource));
+}
+END_TEST
+
+START_TEST(callbacks_know_their_stream)
+{
+    int calls = 0;
+    called_with = NULL;
+    DRV(cuStreamAddCallback, (fx.stream, count_callback, &calls, 0));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_int_eq(calls, 1);
+    ck_assert_ptr_eq(called_with, fx.stream);
+    GIVES(ERROR_INVALID_VALUE, cuStreamAddCallback, (fx.stream, count_callback, &calls, 1));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_int_eq(calls, 1);
+}
+END_TEST
+
+/* ---- Words in a stream ----------------------------------------------------------------------- */
+
+/* The stream stands still while the word is the first, and goes on with the second. */
+static void wait_for_word(uint64_t first, uint64_t second, uint64_t value, unsigned flags)
+{
+    for (int wide = 0; wide < 2; wide++) {
+        CUdeviceptr word = soft_memory(&first, sizeof(first));
+        if (wide)
+            DRV(cuStreamWaitValue64_v2, (fx.stream, word, value, flags));
+        else
+            DRV(cuStreamWaitValue32_v2, (fx.stream, word, (cuuint32_t)value, flags));
+        sleep_ms(5);
+        CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));
+        if (wide)
+            DRV(cuStreamWriteValue64_v2, (fx.other, word, second, 0));
+        else
+            DRV(cuStreamWriteValue32_v2, (fx.other, word, (cuuint32_t)second, 0));
+        CU(StreamSynchronize(fx.stream));
+        CU(StreamSynchronize(fx.other));
+        CU(MemFree(word));
+    }
+}
+
+START_TEST(words_that_a_stream_waits_for)
+{
+    need_software();
+    wait_for_word(4, 5, 5, CU_STREAM_WAIT_VALUE_EQ);
+    wait_for_word(4, 6, 5, CU_STREAM_WAIT_VALUE_GEQ);
+    wait_for_word(UINT64_MAX, 0, 0, CU_STREAM_WAIT_VALUE_GEQ); /* cyclic: -1 is before 0 */
+    wait_for_word(0x10, 0x01, 0x0f, CU_STREAM_WAIT_VALUE_AND);
+    wait_for_word(UINT64_MAX, UINT64_MAX - 1, 0, CU_STREAM_WAIT_VALUE_NOR);
+    wait_for_word(UINT64_MAX - 0xff, 0, 0xff, CU_STREAM_WAIT_VALUE_NOR);
+}
+END_TEST
+
+START_TEST(words_of_64_bits_in_one_call)
+{
+    need_software();
+    uint64_t words[2] = {1, 2};
+    CUdeviceptr two = soft_memory(words, sizeof(words));
+    CUstreamBatchMemOpParams all[2] = {
+        {.waitValue = {.operation = CU_STREAM_MEM_OP_WAIT_VALUE_64,
+                       .address = two,
+                       .value64 = 0x100000001,
+                       .flags = CU_STREAM_WAIT_VALUE_EQ}},
+        {.writeValue = {.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64,
+                        .address = two + 8,
+                        .value64 = 0x200000002}},
+    };
+    DRV(cuStreamBatchMemOp_v2, (fx.stream, 2, all, 0));
+    sleep_ms(5);
+    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream)); /* all 64 bits count */
+    DRV(cuStreamWriteValue64_v2, (fx.other, two, 0x100000001, 0));
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoH(words, two, sizeof(words)));
+    ck_assert_uint_eq(words[1], 0x200000002);
+    CU(MemFree(two));
+}
+END_TEST
+
+START_TEST(words_that_are_refused)
+{
+    need_software();
+    uint64_t word = 0;
+    CUdeviceptr one = soft_memory(&word, sizeof(word));
+    GIVES(ERROR_NOT_SUPPORTED, cuStreamWaitValue32_v2, (NULL, one, 0, CU_STREAM_WAIT_VALUE_FLUSH));
+    GIVES(ERROR_INVALID_VALUE, cuStreamWaitValue32_v2, (NULL, one, 0, 4));
+    GIVES(ERROR_INVALID_VALUE, cuStreamWaitValue64_v2, (NULL, one + 4, 0, 0));
+    GIVES(ERROR_INVALID_VALUE, cuStreamWriteValue64_v2, (NULL, one + 4, 0, 0));
+    GIVES(ERROR_INVALID_VALUE, cuStreamWriteValue64_v2, (NULL, one + 8, 0, 0));
+    GIVES(ERROR_INVALID_VALUE, cuStreamWriteValue32_v2,
+          (NULL, one, 0, CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER));
+    CU(MemcpyDtoH(&word, one, sizeof(word)));
+    ck_assert_uint_eq(word, 0);
+    CU(MemFree(one));
+}
+END_TEST
+
+void add_twin_cases(Suite *suite)
+{
+    add_tests(add_case(suite, "per-thread twins"), twins_that_fill, twins_that_copy,
+              twins_that_copy_blocks, twins_that_copy_arrays, twins_of_stream_ordered_memory,
+              twins_of_host_functions, twins_of_events, twins_that_ask, twins_of_memory_operations,
+              twins_that_map);
+    add_tests(add_case(suite, "streams"), callbacks_know_their_stream,
+              words_that_a_stream_waits_for, words_of_64_bits_in_one_call, words_that_are_refused);
+}
