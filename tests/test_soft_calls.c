@@ -7,6 +7,7 @@
 #include "soft_calls.h"
 
 static const struct child children[] = {
+    {"primary_context_is_reset", primary_context_is_reset},
     {"rows_before_init", rows_before_init},
     {NULL, NULL},
 };
@@ -14,6 +15,7 @@ static const struct child children[] = {
 static void build(Suite *suite)
 {
     add_row_cases(suite);
+    add_context_cases(suite);
     add_twin_cases(suite);
 }
 
