@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory: pools, what pointers are asked, addresses that are reserved, and arrays. */
+#define _GNU_SOURCE
+#include "soft_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE ((size_t)4096)
+
+/* ---- Pools ----------------------------------------------------------------------------------- */
+
+static CUmemoryPool new_pool(size_t max_size)
+{
+    CUmemoryPool pool = NULL;
+    CUmemPoolProps properties = {
+        .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}};
+#if CUDA_VERSION >= 12020
+    properties.maxSize = max_size;
+#else
+    (void)max_size;
+#endif
+    DRV(cuMemPoolCreate, (&pool, &properties));
+    return pool;
+}
+
+static cuuint64_t pool_number(CUmemoryPool pool, CUmemPool_attribute attribute)
+{
+    cuuint64_t number = 0;
+    DRV(cuMemPoolGetAttribute, (pool, attribute, &number));
+    return number;
+}
+
+START_TEST(pools_count_what_they_gave)
+{
+    need_software();
+    CUmemoryPool pool = new_pool(0);
+    CUdeviceptr a = 0, b = 0;
+    cuuint64_t number = 0;
+    DRV(cuMemAllocFromPoolAsync, (&a, SIZE, pool, fx.stream));
+    DRV(cuMemAllocFromPoolAsync, (&b, 2 * SIZE, pool, fx.stream));
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 3 * SIZE);
+    DRV(cuMemFreeAsync, (b, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), SIZE);
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), SIZE);
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH), 3 * SIZE);
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH), 3 * SIZE);
+    /* A mark can be set to 0 only, and begins again at what is in use. */
+    DRV(cuMemPoolSetAttribute, (pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &number));
+    DRV(cuMemPoolSetAttribute, (pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &number));
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH), SIZE);
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH), SIZE);
+    number = 1;
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolSetAttribute,
+          (pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &number));
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolSetAttribute,
+          (pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &number));
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolSetAttribute,
+          (pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &number));
+    DRV(cuMemPoolTrimTo, (pool, 0));
+    /* Memory outlives its pool. */
+    DRV(cuMemPoolDestroy, (pool));
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolTrimTo, (pool, 0));
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolDestroy, (pool));
+    GIVES(ERROR_INVALID_VALUE, cuMemAllocFromPoolAsync, (&b, SIZE, pool, fx.stream));
+    DRV(cuMemsetD8Async, (a, 1, SIZE, fx.stream));
+    DRV(cuMemFreeAsync, (a, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+}
+END_TEST
+
+START_TEST(attributes_of_pools)
+{
+    need_software();
+    CUmemoryPool pool = new_pool(0);
+    const CUmemPool_attribute reuse[3] = {CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES,
+                                          CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC,
+                                          CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES};
+    cuuint64_t threshold = 1 << 20;
+    int value = 0;
+    for (int i = 0; i < 3; i++) {
+        int before = -1, after = -1;
+        DRV(cuMemPoolGetAttribute, (pool, reuse[i], &before));
+        ck_assert_int_eq(before, 1);
+        DRV(cuMemPoolSetAttribute, (pool, reuse[i], &value));
+        DRV(cuMemPoolGetAttribute, (pool, reuse[i], &after));
+        ck_assert_int_eq(after, 0);
+    }
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD), 0);
+    DRV(cuMemPoolSetAttribute, (pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD), threshold);
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolGetAttribute, (pool, (CUmemPool_attribute)99, &threshold));
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolSetAttribute,
+          (pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, NULL));
+    DRV(cuMemPoolDestroy, (pool));
+}
+END_TEST
+
+START_TEST(pool_of_a_device)
+{
+    need_software();
+    CUmemoryPool pool = new_pool(0), normal = NULL, current = NULL, asked = NULL;
+    CUdeviceptr memory = 0;
+    DRV(cuDeviceGetDefaultMemPool, (&normal, fx.device));
+    DRV(cuDeviceSetMemPool, (fx.device, pool));
+    DRV(cuDeviceGetMemPool, (&current, fx.device));
+    ck_assert_ptr_eq(current, pool);
+    DRV(cuMemAllocAsync, (&memory, SIZE, fx.stream));
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), SIZE);
+    DRV(cuPointerGetAttribute, (&asked, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, memory));
+    ck_assert_ptr_eq(asked, pool);
+    DRV(cuMemFree_v2, (memory));
+    ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
+    /* Its end gives the device its default pool back, which itself has no end. */
+    DRV(cuMemPoolDestroy, (pool));
+    DRV(cuDeviceGetMemPool, (&current, fx.device));
+    ck_assert_ptr_eq(current, normal);
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolDestroy, (normal));
+    GIVES(ERROR_INVALID_VALUE, cuDeviceSetMemPool, (fx.device, pool));
+}
+END_TEST
+
+START_TEST(pools_that_are_refused)
+{
+    need_software();
+    CUmemoryPool pool = NULL;
+    CUmemPoolProps good = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                           .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}};
+    CUmemPoolProps bad = good;
+    bad.allocType = CU_MEM_ALLOCATION_TYPE_INVALID;
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolCreate, (&pool, &bad));
+    bad = good;
+    bad.location.type = CU_MEM_LOCATION_TYPE_INVALID;
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolCreate, (&pool, &bad));
+    bad = good;
+    bad.location.id = 999;
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolCreate, (&pool, &bad));
+    bad = good;
+    bad.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    GIVES(ERROR_NOT_SUPPORTED, cuMemPoolCreate, (&pool, &bad));
+    bad = good;
+    bad.location.type = (CUmemLocationType)2; /* the host, which CUDA 12.0 does not name */
+    GIVES(ERROR_NOT_SUPPORTED, cuMemPoolCreate, (&pool, &bad));
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolCreate, (NULL, &good));
+    ck_assert_ptr_eq(pool, NULL);
+}
+END_TEST
+
+START_TEST(access_to_pools)
+{
+    need_software();
+    CUmemoryPool pool = new_pool(0);
+    CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}, host = here,
+                  none = here;
+    host.type = (CUmemLocationType)2;
+    none.id = 999;
+    DRV(cuMemPoolGetAccess, (&flags, pool, &here));
+    ck_assert_int_eq(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolGetAccess, (&flags, pool, &none));
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolGetAccess, (&flags, pool, &host));
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolGetAccess, (NULL, pool, &here));
+    CUmemAccessDesc access = {.location = here, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    DRV(cuMemPoolSetAccess, (pool, &access, 1));
+    DRV(cuMemPoolSetAccess, (pool, NULL, 0));
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolSetAccess, (pool, NULL, 1));
+    access.flags = (CUmemAccess_flags)2;
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolSetAccess, (pool, &access, 1));
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READ;
+    GIVES(ERROR_NOT_SUPPORTED, cuMemPoolSetAccess, (pool, &access, 1));
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_NONE; /* its own device keeps its access */
+    GIVES(ERROR_INVALID_DEVICE, cuMemPoolSetAccess, (pool, &access, 1));
+    access = (CUmemAccessDesc){.location = none, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    GIVES(ERROR_INVALID_DEVICE, cuMemPoolSetAccess, (pool, &access, 1));
+    access.location = host;
+    GIVES(ERROR_NOT_SUPPORTED, cuMemPoolSetAccess, (pool, &access, 1));
+    DRV(cuMemPoolDestroy, (pool));
+}
+END_TEST
+
+#if CUDA_VERSION >= 12020
+START_TEST(pools_with_a_limit)
+{
+    need_software();
+    CUmemoryPool pool = new_pool(2 * SIZE);
+    CUdeviceptr a = 0, b = 0;
+    GIVES(ERROR_OUT_OF_MEMORY, cuMemAllocFromPoolAsync, (&a, 3 * SIZE, pool, fx.stream));
+    DRV(cuMemAllocFromPoolAsync, (&a, SIZE, pool, fx.stream));
+    GIVES(ERROR_OUT_OF_MEMORY, cuMemAllocFromPoolAsync, (&b, SIZE + 1, pool, fx.stream));
+    DRV(cuMemAllocFromPoolAsync, (&b, SIZE, pool, fx.stream));
+    DRV(cuMemFreeAsync, (a, fx.stream));
+    DRV(cuMemFreeAsync, (b, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    DRV(cuMemPoolDestroy, (pool));
+}
+END_TEST
+#endif
+
+START_TEST(allocations_of_nothing)
+{
+    need_software();
+    CUdeviceptr memory = 1;
+    void *pinned = &memory, *own = aligned_alloc(SIZE, SIZE);
+    DRV(cuMemAllocAsync, (&memory, 0, fx.stream));
+    ck_assert_uint_eq(memory, 0);
+    DRV(cuMemFreeAsync, (0, fx.stream));
+    DRV(cuMemHostAlloc, (&pinned, 0, 0));
+    ck_assert_ptr_eq(pinned, NULL);
+    DRV(cuMemFreeHost, (NULL));
+    /* What cuMemAllocAsync did not give is not freed as if it had. */
+    DRV(cuMemHostRegister, (own, SIZE, 0));
+    GIVES(ERROR_INVALID_VALUE, cuMemFreeAsync, ((CUdeviceptr)(uintptr_t)own, fx.stream));
+    GIVES(ERROR_INVALID_VALUE, cuMemFree_v2, ((CUdeviceptr)(uintptr_t)own));
+    DRV(cuMemHostUnregister, (own));
+    free(own);
+}
+END_TEST
+
+/* ---- Memory of the host ---------------------------------------------------------------------- */
+
+START_TEST(flags_of_pinned_memory)
+{
+    need_software();
+    const unsigned given[3] = {0, CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_WRITECOMBINED};
+    unsigned flags = 0;
+    for (int i = 0; i < 3; i++) {
+        void *pinned = NULL;
+        DRV(cuMemHostAlloc, (&pinned, 100, given[i]));
+        DRV(cuMemHostGetFlags, (&flags, pinned));
+        ck_assert_uint_eq(flags, given[i] | CU_MEMHOSTALLOC_DEVICEMAP);
+        GIVES(ERROR_INVALID_VALUE, cuMemHostGetFlags, (NULL, pinned));
+        GIVES(ERROR_INVALID_VALUE, cuMemHostRegister_v2, (pinned, 100, 0));
+        GIVES(ERROR_INVALID_VALUE, cuMemHostUnregister, (pinned));
+        DRV(cuMemFreeHost, (pinned));
+    }
+    CUdeviceptr memory = 0;
+    DRV(cuMemAlloc_v2, (&memory, 100));
+    GIVES(ERROR_INVALID_VALUE, cuMemHostGetFlags, (&flags, (void *)(uintptr_t)memory));
+    GIVES(ERROR_NOT_SUPPORTED, cuMemHostRegister_v2,
+          ((void *)(uintptr_t)memory, 100, CU_MEMHOSTREGISTER_IOMEMORY));
+    DRV(cuMemFree_v2, (memory));
+}
+END_TEST
+
+/* ---- Managed memory and pitch ---------------------------------------------------------------- */
+
+START_TEST(managed_memory)
+{
+    need_software();
+    CUdeviceptr memory = 0;
+    int value = -1;
+    void *host = NULL;
+    DRV(cuMemAllocManaged, (&memory, SIZE, CU_MEM_ATTACH_GLOBAL));
+    DRV(cuPointerGetAttribute, (&value, CU_POINTER_ATTRIBUTE_IS_MANAGED, memory));
+    ck_assert_int_eq(value, 1);
+    DRV(cuPointerGetAttribute, (&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, memory));
+    ck_assert_ptr_eq(host, (void *)(uintptr_t)memory);
+    DRV(cuMemsetD8_v2, (memory, 0x5a, SIZE)); /* the host sees the memory, so it waits */
+    assert_bytes(host, SIZE, 0x5a);
+    DRV(cuMemFree_v2, (memory));
+    DRV(cuMemAllocManaged, (&memory, SIZE, CU_MEM_ATTACH_HOST));
+    DRV(cuMemFree_v2, (memory));
+    GIVES(ERROR_INVALID_VALUE, cuMemAllocManaged, (&memory, SIZE, 0));
+    GIVES(ERROR_INVALID_VALUE, cuMemAllocManaged, (&memory, SIZE, CU_MEM_ATTACH_SINGLE));
+    GIVES(ERROR_INVALID_VALUE, cuMemAllocManaged, (&memory, 0, CU_MEM_ATTACH_GLOBAL));
+}
+END_TEST
+
+START_TEST(rows_that_are_too_many)
+{
+    need_software();
+    CUdeviceptr memory = 0;
+    size_t pitch = 0;
+    const unsigned elements[3] = {4, 8, 16};
+    for (int i = 0; i < 3; i++) {
+        DRV(cuMemAllocPitch_v2, (&memory, &pitch, 1, 2, elements[i]));
+        ck_assert_uint_ge(pitch, elements[i]);
+        DRV(cuMemsetD2D8_v2, (memory, pitch, 1, pitch, 2));
+        GIVES(ERROR_INVALID_VALUE, cuMemsetD2D8_v2, (memory, pitch, 1, pitch + 1, 2));
+        DRV(cuMemFree_v2, (memory));
+    }
+    GIVES(ERROR_OUT_OF_MEMORY, cuMemAllocPitch_v2, (&memory, &pitch, SIZE_MAX, 1, 4));
+    GIVES(ERROR_OUT_OF_MEMORY, cuMemAllocPitch_v2, (&memory, &pitch, SIZE, SIZE_MAX / 2, 4));
+}
+END_TEST
+
+/* A size that no number holds is no size. */
+START_TEST(fills_that_are_too_large)
+{
+    need_software();
+    CUdeviceptr memory = soft_memory((unsigned char[64]){0}, 64);
+    GIVES(ERROR_INVALID_VALUE, cuMemsetD32_v2, (memory, 1, SIZE_MAX / 2));
+    GIVES(ERROR_INVALID_VALUE, cuMemsetD2D32_v2, (memory, SIZE_MAX / 2 + 1, 1, 1, 4));
+    GIVES(ERROR_INVALID_VALUE, cuMemsetD2D8_v2, (memory, SIZE_MAX / 2 + 1, 1, SIZE_MAX / 2, 2));
+    GIVES(ERROR_INVALID_VALUE, cuMemsetD16_v2, (memory + 1, 1, 2));
+    GIVES(ERROR_INVALID_VALUE, cuMemsetD2D16_v2, (memory, 5, 1, 2, 2));
+    DRV(cuMemsetD2D16_v2, (memory, 5, 1, 2, 1)); /* one row has no pitch */
+    CU(CtxSynchronize());
+    CU(MemFree(memory));
+}
+END_TEST
+
+/* ---- What pointers are asked ----------------------------------------------------------------- */
+
+/* Of the middle of memory of that size; `managed` is what it says to that question. */
+static void assert_attributes(CUdeviceptr base, size_t size, int type)
+{
+    CUdeviceptr start = 0, asked = base + size / 2;
+    size_t found = 0;
+    int value = 7;
+    unsigned long long id = 0, other = 0, kinds = 7;
+    CUmemoryPool pool = (CUmemoryPool)&pool;
+    DRV(cuPointerGetAttribute, (&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, asked));
+    ck_assert_uint_eq(start, base);
+    DRV(cuPointerGetAttribute, (&found, CU_POINTER_ATTRIBUTE_RANGE_SIZE, asked));
+    ck_assert_uint_eq(found, size);
+    DRV(cuPointerGetAttribute, (&start, CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, asked));
+    ck_assert_uint_eq(start, base);
+    DRV(cuPointerGetAttribute, (&found, CU_POINTER_ATTRIBUTE_MAPPING_SIZE, asked));
+    ck_assert_uint_eq(found, size);
+    DRV(cuPointerGetAttribute, (&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, asked));
+    ck_assert_int_eq(value, type);
+    DRV(cuPointerGetAttribute, (&value, CU_POINTER_ATTRIBUTE_MAPPED, asked));
+    ck_assert_int_eq(value, 1);
+    DRV(cuPointerGetAttribute, (&value, CU_POINTER_ATTRIBUTE_IS_MANAGED, asked));
+    ck_assert_int_eq(value, 0);
+    DRV(cuPointerGetAttribute, (&value, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, asked));
+    ck_assert_int_eq(value, 0);
+    DRV(cuPointerGetAttribute, (&value, CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, asked));
+    ck_assert_int_eq(value, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
+    DRV(cuPointerGetAttribute, (&id, CU_POINTER_ATTRIBUTE_BUFFER_ID, asked));
+    DRV(cuPointerGetAttribute, (&other, CU_POINTER_ATTRIBUTE_BUFFER_ID, base));
+    ck_assert_uint_ne(id, 0);
+    ck_assert_uint_eq(id, other);
+    DRV(cuPointerGetAttribute, (&kinds, CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, asked));
+    ck_assert_uint_eq(kinds, 0);
+    DRV(cuPointerGetAttribute, (&pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, asked));
+    ck_assert_ptr_eq(pool, NULL);
+}
+
+START_TEST(attributes_of_pointers)
+{
+    need_software();
+    CUdeviceptr memory = 0;
+    void *pinned = NULL;
+    DRV(cuMemAlloc_v2, (&memory, 100));
+    DRV(cuMemHostAlloc, (&pinned, 100, 0));
+    assert_attributes(memory, 100, CU_MEMORYTYPE_DEVICE);
+    assert_attributes((CUdeviceptr)(uintptr_t)pinned, 100, CU_MEMORYTYPE_HOST);
+    DRV(cuMemFree_v2, (memory));
+    DRV(cuMemFreeHost, (pinned));
+}
+END_TEST
+
+/* The plural gives what there is, and for the rest what stands for nothing. */
+START_TEST(many_attributes_of_a_pointer)
+{
+    need_software();
+    CUpointer_attribute names[] = {
+        CU_POINTER_ATTRIBUTE_CONTEXT,          CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+        CU_POINTER_ATTRIBUTE_DEVICE_POINTER,   CU_POINTER_ATTRIBUTE_HOST_POINTER,
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,   CU_POINTER_ATTRIBUTE_IS_MANAGED,
+        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+    };
+    CUcontext context = NULL;
+    unsigned type = 7, managed = 7;
+    int ordinal = 7;
+    CUdeviceptr pointer = 7, start = 7, memory = 0;
+    void *host = &type;
+    size_t size = 7;
+    void *values[] = {&context, &type, &pointer, &host, &ordinal, &managed, &start, &size};
+    const unsigned count = sizeof(values) / sizeof(*values);
+    DRV(cuMemAlloc_v2, (&memory, 100));
+    DRV(cuPointerGetAttributes, (count, names, values, memory + 4));
+    ck_assert_ptr_eq(context, fx.context);
+    ck_assert_uint_eq(type, CU_MEMORYTYPE_DEVICE);
+    ck_assert_uint_eq(pointer, memory + 4);
+    ck_assert_ptr_eq(host, NULL);
+    ck_assert_int_eq(ordinal, fx.device);
+    ck_assert_uint_eq(managed, 0);
+    ck_assert_uint_eq(start, memory);
+    ck_assert_uint_eq(size, 100);
+    DRV(cuMemFree_v2, (memory));
+
+    start = 7;
+    size = 7;
+    DRV(cuPointerGetAttributes, (count, names, values, (CUdeviceptr)(uintptr_t)&type));
+    ck_assert_ptr_eq(context, NULL);
+    ck_assert_uint_eq(type, 0);
+    ck_assert_uint_eq(pointer, 0);
+    ck_assert_int_eq(ordinal, CU_DEVICE_INVALID);
+    ck_assert_uint_eq(start, 7); /* these two stay */
+    ck_assert_uint_eq(size, 7);
+
+    GIVES(ERROR_INVALID_VALUE, cuPointerGetAttributes, (count, names, NULL, memory));
+    GIVES(ERROR_INVALID_VALUE, cuPointerGetAttributes, (count, NULL, values, memory));
+    values[1] = NULL;
+    GIVES(ERROR_INVALID_VALUE, cuPointerGetAttributes, (count, names, values, memory));
+    values[1] = &type;
+    const int unknown[3] = {CU_POINTER_ATTRIBUTE_P2P_TOKENS, 0, 99};
+    for (int i = 0; i < 3; i++) {
+        names[0] = (CUpointer_attribute)unknown[i];
+        GIVES(ERROR_INVALID_VALUE, cuPointerGetAttributes, (count, names, values, memory));
+    }
+}
+END_TEST
+
+/* ---- Reserved addresses ---------------------------------------------------------------------- */
+
+#define GRANULE ((size_t)2 << 20)
+
+static CUmemGenericAllocationHandle allocate_granule(void)
+{
+    const CUmemAllocationProp good = {
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}};
+    CUmemGenericAllocationHandle made = 0;
+    DRV(cuMemCreate, (&made, GRANULE, &good, 0));
+    return made;
+}
+
+static void set_access(CUdeviceptr at, size_t size, CUmemAccess_flags flags)
+{
+    const CUmemAccessDesc access = {
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}, .flags = flags};
+    DRV(cuMemSetAccess, (at, size, &access, 1));
+}
+
+static unsigned long long access_at(CUdeviceptr at)
+{
+    const CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device};
+    unsigned long long flags = 7;
+    DRV(cuMemGetAccess, (&flags, &here, at));
+    return flags;
+}
+
+START_TEST(addresses_that_are_asked_for)
+{
+    need_software();
+    CUdeviceptr first = 0, again = 0, beside = 0;
+    DRV(cuMemAddressReserve, (&first, GRANULE, 0, 0, 0));
+    ck_assert_uint_eq(first % GRANULE, 0);
+    /* What is taken is given elsewhere. */
+    DRV(cuMemAddressReserve, (&beside, GRANULE, 0, first, 0));
+    ck_assert_uint_ne(beside, first);
+    DRV(cuMemAddressFree, (beside, GRANULE));
+    GIVES(ERROR_INVALID_VALUE, cuMemAddressFree, (first, 2 * GRANULE));
+    GIVES(ERROR_INVALID_VALUE, cuMemAddressFree, (first + GRANULE, GRANULE));
+    DRV(cuMemAddressFree, (first, GRANULE));
+    /* Nobody has these: they are far below what the system gives. */
+    const CUdeviceptr wanted = (CUdeviceptr)1 << 36;
+    DRV(cuMemAddressReserve, (&again, GRANULE, 0, wanted, 0));
+    if (!sanitizer())
+        ck_assert_uint_eq(again, wanted);
+    DRV(cuMemAddressFree, (again, GRANULE));
+    DRV(cuMemAddressReserve, (&again, GRANULE, 8 * GRANULE, 0, 0));
+    ck_assert_uint_eq(again % (8 * GRANULE), 0);
+    DRV(cuMemAddressFree, (again, GRANULE));
+    GIVES(ERROR_INVALID_VALUE, cuMemAddressReserve, (&again, GRANULE + 1, 0, 0, 0));
+    GIVES(ERROR_INVALID_VALUE, cuMemAddressReserve, (&again, GRANULE, 3, 0, 0));
+    GIVES(ERROR_INVALID_VALUE, cuMemAddressReserve, (&again, GRANULE, 0, 1, 0));
+    GIVES(ERROR_INVALID_VALUE, cuMemAddressReserve, (&again, GRANULE, 0, 0, 1));
+    GIVES(ERROR_OUT_OF_MEMORY, cuMemAddressReserve, (&again, SIZE_MAX - 0xffff, 0, 0, 0));
+}
+END_TEST
+
+/* Two mappings side by side; the second is found behind the first. */
+START_TEST(access_to_mappings)
+{
+    need_software();
+    CUdeviceptr base = 0;
+    CUmemGenericAllocationHandle both[2] = {allocate_granule(), allocate_granule()}, found = 0;
+    unsigned char *bytes = must_allocate(2 * GRANULE);
+    DRV(cuMemAddressReserve, (&base, 3 * GRANULE, 0, 0, 0));
+    DRV(cuMemMap, (base + GRANULE, GRANULE, 0, both[1], 0));
+    DRV(cuMemMap, (base, GRANULE, 0, both[0], 0));
+    GIVES(ERROR_INVALID_VALUE, cuMemAddressFree, (base, 3 * GRANULE));
+    ck_assert_uint_eq(access_at(base + GRANULE), CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    GIVES(ERROR_INVALID_VALUE, cuMemsetD8_v2, (base, 1, GRANULE)); /* nobody has access */
+    set_access(base, 2 * GRANULE, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    DRV(cuMemsetD8_v2, (base, 0x41, GRANULE));
+    DRV(cuMemsetD8_v2, (base + GRANULE, 0x42, GRANULE));
+    CU(CtxSynchronize());
+    set_access(base + GRANULE, GRANULE, CU_MEM_ACCESS_FLAGS_PROT_READ);
+    ck_assert_uint_eq(access_at(base), CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    ck_assert_uint_eq(access_at(base + GRANULE + 5), CU_MEM_ACCESS_FLAGS_PROT_READ);
+    DRV(cuMemcpyDtoH_v2, (bytes + GRANULE, base + GRANULE, GRANULE));
+    assert_bytes(bytes + GRANULE, GRANULE, 0x42);
+    set_access(base + GRANULE, GRANULE, CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    GIVES(ERROR_INVALID_VALUE, cuMemcpyDtoH_v2, (bytes, base + GRANULE, GRANULE));
+    set_access(base + GRANULE, GRANULE, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    DRV(cuMemsetD8_v2, (base + GRANULE, 0x43, GRANULE));
+    DRV(cuMemcpyDtoH_v2, (bytes, base, GRANULE));
+    DRV(cuMemcpyDtoH_v2, (bytes + GRANULE, base + GRANULE, GRANULE));
+    assert_bytes(bytes, GRANULE, 0x41);
+    assert_bytes(bytes + GRANULE, GRANULE, 0x43);
+    DRV(cuMemRetainAllocationHandle, (&found, (void *)(uintptr_t)(base + GRANULE + 8)));
+    ck_assert_uint_eq(found, both[1]);
+    DRV(cuMemRelease, (found));
+    GIVES(ERROR_INVALID_VALUE, cuMemRetainAllocationHandle,
+          (&found, (void *)(uintptr_t)(base + 2 * GRANULE)));
+    DRV(cuMemUnmap, (base, 2 * GRANULE));
+    for (int i = 0; i < 2; i++)
+        DRV(cuMemRelease, (both[i]));
+    DRV(cuMemAddressFree, (base, 3 * GRANULE));
+    free(bytes);
+}
+END_TEST
+
+START_TEST(mappings_that_are_refused)
+{
+    need_software();
+    CUdeviceptr base = 0;
+    CUmemGenericAllocationHandle one = allocate_granule(), none = 0;
+    const CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device};
+    CUmemAccessDesc access = {.location = here, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    unsigned long long flags;
+    DRV(cuMemAddressReserve, (&base, 3 * GRANULE, 0, 0, 0));
+    GIVES(ERROR_INVALID_VALUE, cuMemMap, (base + 4096, GRANULE, 0, one, 0));
+    GIVES(ERROR_INVALID_VALUE, cuMemMap, (base, GRANULE, 4096, one, 0));
+    GIVES(ERROR_INVALID_VALUE, cuMemMap, (base, GRANULE, 0, none, 0));
+    GIVES(ERROR_INVALID_VALUE, cuMemMap, (base, GRANULE, 0, one, 1));
+    GIVES(ERROR_NOT_SUPPORTED, cuMemMap, (base, 2 * GRANULE, 0, one, 0));
+    GIVES(ERROR_INVALID_VALUE, cuMemMap, (base + 3 * GRANULE, GRANULE, 0, one, 0));
+    DRV(cuMemMap, (base + GRANULE, GRANULE, 0, one, 0));
+    GIVES(ERROR_INVALID_VALUE, cuMemMap, (base + GRANULE, GRANULE, 0, one, 0));
+    GIVES(ERROR_INVALID_VALUE, cuMemSetAccess, (base, 2 * GRANULE, &access, 1));
+    GIVES(ERROR_INVALID_VALUE, cuMemSetAccess, (base + GRANULE, GRANULE, &access, 0));
+    access.flags = (CUmemAccess_flags)2;
+    GIVES(ERROR_INVALID_VALUE, cuMemSetAccess, (base + GRANULE, GRANULE, &access, 1));
+    access = (CUmemAccessDesc){.location = here, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    access.location.id = 999;
+    GIVES(ERROR_INVALID_VALUE, cuMemSetAccess, (base + GRANULE, GRANULE, &access, 1));
+    access.location.type = (CUmemLocationType)2; /* the host */
+    GIVES(ERROR_NOT_SUPPORTED, cuMemSetAccess, (base + GRANULE, GRANULE, &access, 1));
+    GIVES(ERROR_NOT_SUPPORTED, cuMemGetAccess, (&flags, &access.location, base + GRANULE));
+    GIVES(ERROR_INVALID_VALUE, cuMemGetAccess, (&flags, &here, base));
+    GIVES(ERROR_INVALID_VALUE, cuMemUnmap, (base, GRANULE));
+    DRV(cuMemUnmap, (base + GRANULE, GRANULE));
+    DRV(cuMemRelease, (one));
+    GIVES(ERROR_INVALID_VALUE, cuMemRelease, (one));
+    DRV(cuMemAddressFree, (base, 3 * GRANULE));
+}
+END_TEST
+
+START_TEST(allocations_that_are_refused)
+{
+    need_software();
+    CUmemGenericAllocationHandle made = 0;
+    const CUmemAllocationProp good = {
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}};
+    CUmemAllocationProp seen;
+#define CREATE(code, change)                                                                       \
+    do {                                                                                           \
+        CUmemAllocationProp changed = good;                                                        \
+        changed.change;                                                                            \
+        GIVES(code, cuMemCreate, (&made, GRANULE, &changed, 0));                                   \
+    } while (0)
+    CREATE(ERROR_INVALID_VALUE, type = CU_MEM_ALLOCATION_TYPE_INVALID);
+    CREATE(ERROR_INVALID_VALUE, win32HandleMetaData = &made);
+    CREATE(ERROR_INVALID_VALUE, requestedHandleTypes = (CUmemAllocationHandleType)0x40);
+    CREATE(ERROR_INVALID_VALUE, location.type = CU_MEM_LOCATION_TYPE_INVALID);
+    CREATE(ERROR_INVALID_DEVICE, location.id = 999);
+    CREATE(ERROR_NOT_SUPPORTED, location.type = (CUmemLocationType)2);
+    CREATE(ERROR_NOT_SUPPORTED, requestedHandleTypes = CU_MEM_HANDLE_TYPE_WIN32);
+    CREATE(ERROR_NOT_SUPPORTED, requestedHandleTypes = (CUmemAllocationHandleType)8);
+    CREATE(ERROR_NOT_SUPPORTED, allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL);
+    CREATE(ERROR_NOT_SUPPORTED, allocFlags.gpuDirectRDMACapable = 1);
+#undef CREATE
+    GIVES(ERROR_INVALID_VALUE, cuMemCreate, (&made, GRANULE + 1, &good, 0));
+    GIVES(ERROR_INVALID_VALUE, cuMemCreate, (&made, GRANULE, &good, 1));
+    ck_assert_uint_eq(made, 0);
+    made = allocate_granule();
+    DRV(cuMemGetAllocationPropertiesFromHandle, (&seen, made));
+    ck_assert_int_eq(seen.location.id, fx.device);
+    int fd = -1;
+    GIVES(ERROR_INVALID_VALUE, cuMemExportToShareableHandle, /* it was not asked for at creation */
+          (&fd, made, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    ck_assert_int_eq(fd, -1);
+    DRV(cuMemRelease, (made));
+    GIVES(ERROR_INVALID_VALUE, cuMemGetAllocationPropertiesFromHandle, (&seen, made));
+}
+END_TEST
+
+void add_memory_cases(Suite *suite)
+{
+    TCase *pools = add_case(suite, "pools");
+    add_tests(pools, pools_count_what_they_gave, attributes_of_pools, pool_of_a_device,
+              pools_that_are_refused, access_to_pools, allocations_of_nothing);
+#if CUDA_VERSION >= 12020
+    tcase_add_test(pools, pools_with_a_limit);
+#endif
+    add_tests(add_case(suite, "memory"), flags_of_pinned_memory, managed_memory,
+              rows_that_are_too_many, fills_that_are_too_large, attributes_of_pointers,
+              many_attributes_of_a_pointer);
+    add_tests(add_case(suite, "addresses"), addresses_that_are_asked_for, access_to_mappings,
+              mappings_that_are_refused, allocations_that_are_refused);
+}
