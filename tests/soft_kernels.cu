@@ -37,6 +37,74 @@ extern "C" __global__ void round_each(float *out, float a, float b, float c)
 }
 GR_KERNEL(round_each)
 
+/* ---- Variables, and kernels that are odd ----------------------------------------------------- */
+
+extern "C" {
+__device__ unsigned counters[4] = {1, 2, 3, 4};
+}
+
+struct scale {
+    unsigned char factor;
+    double rest;
+};
+
+extern "C" __global__ void add_counters(unsigned *out, scale by)
+{
+    unsigned sum = 0;
+    for (unsigned i = 0; i < 4; i++)
+        sum += counters[i];
+    *out = by.factor * sum;
+}
+GR_KERNEL(add_counters)
+
+extern "C" __global__ void without_parameters()
+{
+    counters[3]++;
+}
+GR_KERNEL(without_parameters)
+
+extern "C" __global__ void without_a_line(unsigned *out)
+{
+    *out = 1;
+}
+
+#ifndef __CUDACC__
+/* As an older grinterop/cuhost.h would have made it. */
+extern "C" {
+extern __attribute__((visibility("default"))) const gr_cuhost_kernel gr_cuhost_kernel_of_before;
+const gr_cuhost_kernel gr_cuhost_kernel_of_before = {
+    1, sizeof(gr_cuhost_kernel), 0, 0, "of_before", nullptr, nullptr, 0, 0, nullptr, nullptr};
+}
+#endif
+
+/* ---- Textures -------------------------------------------------------------------------------- */
+
+extern "C" __global__ void fetch_texels(unsigned long long texture, unsigned char *out, int count)
+{
+    for (int i = 0; i < count; i++)
+        out[i] = tex1Dfetch<unsigned char>(texture, i);
+}
+GR_KERNEL(fetch_texels)
+
+#define EACH_TEXEL(name, T, value)                                                                 \
+    extern "C" __global__ void name(unsigned long long texture, T *out, int width, int height,     \
+                                    float of)                                                      \
+    {                                                                                              \
+        for (int y = 0; y < height; y++)                                                           \
+            for (int x = 0; x < width; x++) {                                                      \
+                const float at_x = (float)x + 0.5f, at_y = (float)y + 0.5f;                        \
+                out[y * width + x] = value;                                                        \
+            }                                                                                      \
+        (void)of;                                                                                  \
+    }                                                                                              \
+    GR_KERNEL(name)
+
+EACH_TEXEL(sample_texels, unsigned char, tex2D<unsigned char>(texture, at_x, at_y))
+EACH_TEXEL(sample_words, unsigned, tex2D<unsigned>(texture, at_x, at_y))
+EACH_TEXEL(sample_layer, unsigned char, tex2DLayered<unsigned char>(texture, at_x, at_y, (int)of))
+EACH_TEXEL(sample_level, unsigned char,
+           tex2DLod<unsigned char>(texture, at_x / (float)width, at_y / (float)height, of))
+
 /* ---- Accesses -------------------------------------------------------------------------------- */
 
 extern "C" __global__ void write_at(unsigned char *base, long long offset)
