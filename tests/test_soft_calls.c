@@ -16,6 +16,7 @@ static void build(Suite *suite)
 {
     add_row_cases(suite);
     add_context_cases(suite);
+    add_image_cases(suite);
     add_memory_cases(suite);
     add_module_cases(suite);
     add_twin_cases(suite);
