@@ -2,6 +2,7 @@
 /* OpenGL contexts without a window: options, what is current afterwards, and failures. */
 #define _GNU_SOURCE
 #include "child_check.h"
+#include "egl_pretend.h"
 #include "usable.h"
 
 #include <limits.h>
@@ -490,6 +491,8 @@ static void build(Suite *suite)
 
     add_tests(add_egl_case(suite, "no driver of EGL's"), vendor_files_that_are_not_there,
               vendor_files_of_no_use);
+
+    add_egl_pretend_cases(add_egl_case(suite, "an EGL that pretends"));
 
     add_tests(add_egl_case(suite, "what is current"), make_current, free_while_current,
               free_while_not_current, free_null, scope_end, two_alternately,
