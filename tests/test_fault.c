@@ -10,9 +10,13 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#include <epoxy/egl.h>
+#include <epoxy/gl.h>
 
 #define SIZE USABLE_SIZE
 #define MANY 5
@@ -316,6 +320,57 @@ START_TEST(refused_registration_names_the_copy)
 END_TEST
 
 /* Codes that say the same in every call. */
+/* What OpenGL says of itself; NULL: the truth. */
+static const char *vendor, *renderer;
+static __typeof__(epoxy_glGetString) own_get_string;
+
+static const GLubyte *pretend_get_string(GLenum what)
+{
+    const char *text = what == GL_VENDOR ? vendor : what == GL_RENDERER ? renderer : NULL;
+    return text ? (const GLubyte *)text : own_get_string(what);
+}
+
+/* What to do depends on who draws, on what is set and on the driver's code. */
+START_TEST(a_refused_registration_says_what_to_do)
+{
+    static const struct {
+        const char *vendor, *renderer;
+        CUresult code;
+        const char *variable, *text;
+    } cases[] = {
+        {"Mesa", "softpipe", CUDA_ERROR_UNKNOWN, NULL, "OpenGL draws on the CPU. "},
+        {"Mesa", "swrast", CUDA_ERROR_UNKNOWN, NULL, "OpenGL draws on the CPU. "},
+        {"Intel", "Mesa Intel(R) Arc", CUDA_ERROR_UNKNOWN, NULL, "another maker's GPU. "},
+        {"Intel", "Mesa Intel(R) Arc", CUDA_ERROR_OUT_OF_MEMORY, NULL, "another maker's GPU. "},
+        {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_OUT_OF_MEMORY, NULL, "may be out of mem"},
+        {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, NULL, "Both must be one device"},
+        {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, "VGL_ISACTIVE", "VirtualGL is "},
+        /* which hides nothing here */
+        {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, "CUDA_VISIBLE_DEVICES", "Both "},
+    };
+    own_get_string = (__typeof__(own_get_string))eglGetProcAddress("glGetString");
+    __typeof__(epoxy_glGetString) before = epoxy_glGetString;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const char *variable = cases[i].variable;
+        const char *was = variable ? getenv(variable) : NULL;
+        vendor = cases[i].vendor;
+        renderer = cases[i].renderer;
+        epoxy_glGetString = pretend_get_string;
+        if (variable && !was)
+            setenv(variable, "0", 1);
+        let_fail(REGISTER, cases[i].code, 0);
+        ck_assert_ptr_null(gr_from_gl_buffer(name, 0));
+        if (variable && !was)
+            unsetenv(variable);
+        epoxy_glGetString = before;
+        assert_says(renderer);
+        assert_says(cases[i].text);
+        gr_clear_error();
+        fault->reset();
+    }
+}
+END_TEST
+
 START_TEST(codes_with_a_way_out)
 {
     static const struct {
@@ -610,7 +665,8 @@ static void build(Suite *suite)
               close_fails_to_unmap);
 
     add_tests(add_fault_case(suite, "register and unregister"), register_fails,
-              refused_registration_names_the_copy, unregister_fails, free_fails);
+              refused_registration_names_the_copy, a_refused_registration_says_what_to_do,
+              unregister_fails, free_fails);
 
     add_tests(add_fault_case(suite, "contexts and names"), push_fails,
               register_without_context_fails, name_of_code_fails, codes_with_a_way_out,
