@@ -338,8 +338,8 @@ START_COPY_TEST(a_stream_of_another_context_gets_no_copies)
     assert_null(gr_map(resource, stream), GR_ERR_CUDA, CUDA_ERROR_INVALID_HANDLE,
                 "another CUDA context");
     assert_calls(IN, 0);
+    gate_open(gate); /* with several devices cuMemFree waits for every context's work */
     gr_resource_free(resource);
-    gate_open(gate);
     CU(StreamSynchronize(stream));
     CU(CtxDestroy(other));
     CU(CtxSetCurrent(fx.context));
