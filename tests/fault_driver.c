@@ -273,8 +273,9 @@ static void open_target_once(void)
 static CUresult find(const char *name, void **found, int version, cuuint64_t flags,
                      CUdriverProcAddressQueryResult *status)
 {
+    const char *lacks = getenv("FAULT_DRIVER_LACKS");
     open_target_once();
-    if (!look_up)
+    if (!look_up || (lacks && name && strcmp(name, lacks) == 0))
         return CUDA_ERROR_NOT_FOUND;
     CUresult result = look_up(name, found, version, flags, status);
     struct fault *fault = name ? find_fault(name) : NULL;

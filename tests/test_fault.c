@@ -8,6 +8,8 @@
 #include "fault_driver.h"
 #include "usable.h"
 
+#include "lib/driver_required.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -583,6 +585,26 @@ static int init_fails(void)
     return 0;
 }
 
+#define NAME(name) "cu" #name,
+static const char *const required[] = {GR_DRIVER_REQUIRED(NAME)};
+
+/* An older driver than grinterop needs, of which one function is missing. */
+static int each_function_missing(void)
+{
+    for (size_t i = 0; i < sizeof(required) / sizeof(*required); i++) {
+        char text[120];
+        setenv("FAULT_DRIVER_LACKS", required[i], 1);
+        snprintf(text, sizeof(text), "it has no %s. CUDA 11.2 or newer is needed", required[i]);
+        child_check(gr_cuda_load(false) == GR_ERR_NO_DRIVER);
+        assert_error(GR_ERR_NO_DRIVER, 0, text);
+        child_check(!gr_cuda());
+        gr_clear_error();
+    }
+    unsetenv("FAULT_DRIVER_LACKS");
+    child_check(gr_cuda_load(false) == GR_OK);
+    return 0;
+}
+
 /* Each code of cuInit names its cause, of what is seen of the machine. */
 static int init_names_causes(void)
 {
@@ -641,6 +663,7 @@ static int init_names_causes(void)
 static const struct child children[] = {
     {"init_names_causes", init_names_causes},
     {"init_fails", init_fails},
+    {"each_function_missing", each_function_missing},
     {NULL, NULL},
 };
 
@@ -648,6 +671,7 @@ START_TEST(start_fails)
 {
     expect_child("init_fails");
     expect_child("init_names_causes");
+    expect_child("each_function_missing");
 }
 END_TEST
 
