@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "ring.h"
+#include "support_image.h"
 
 #include <poll.h>
 #include <time.h>
@@ -220,6 +221,42 @@ START_TEST(resources_that_cannot_be_slots_are_refused)
     assert_null(gr_ring_create(two, 2, NULL), GR_ERR_STATE, 0, "closed");
     gr_resource_free(two[1]);
     assert_still_mine(two[0]);
+}
+END_TEST
+
+/* The second one of a pair is refused, and neither is changed. */
+static void assert_unlike(gr_resource *first, gr_resource *second, const char *text)
+{
+    gr_resource *two[2] = {first, second};
+    assert_null(gr_ring_create(two, 2, NULL), GR_ERR_INVALID_VALUE, 0, text);
+    gr_resource_free(second);
+}
+
+START_TEST(resources_unlike_the_first_are_refused)
+{
+    struct image image = image_make("RGBA8", "2D", 16, 16, 1);
+    gr_resource *buffer = must_register(gl_buffer_filled(RING_SIZE, 1));
+    gr_resource *picture = must_register_image(&image, 0);
+    assert_unlike(buffer, must_register_image(&image, 0), "is an image and others are buffers");
+    for (int i = 0; i < 3; i++) {
+        struct image other = image_make("RGBA8", "2D", i == 0 ? 8 : 16, i == 1 ? 8 : 16, 1 + i / 2);
+        assert_unlike(picture, must_register_image(&other, 0), "has another size");
+    }
+    CUcontext second;
+    CU(CtxCreate(&second, 0, fx.device));
+    gr_resource *foreign = must_register(gl_buffer_filled(RING_SIZE, 1));
+    CU(CtxSetCurrent(fx.context));
+    assert_unlike(buffer, foreign, "belongs to another CUDA context");
+    CU(CtxDestroy(second));
+    CU(CtxSetCurrent(fx.context));
+    gr_egl *egl = gr_egl_create(NULL);
+    assert_made(egl);
+    foreign = must_register(gl_buffer_filled(RING_SIZE, 1));
+    assert_unlike(buffer, foreign, "belongs to another OpenGL context");
+    gr_egl_free(egl);
+    assert_ok(gr_egl_make_current(fx.egl));
+    gr_resource_free(picture);
+    assert_still_mine(buffer);
 }
 END_TEST
 
@@ -582,7 +619,8 @@ void build_ring_calls(Suite *suite)
         reads_that_are_cancelled_come_next, cancelled_frames_are_the_newest_again);
 
     TCase *refused = add_ring_case(suite, "refused");
-    add_tests(refused, resources_that_cannot_be_slots_are_refused, a_resource_is_in_one_ring_only,
+    add_tests(refused, resources_that_cannot_be_slots_are_refused,
+              resources_unlike_the_first_are_refused, a_resource_is_in_one_ring_only,
               options_that_mean_nothing_are_refused, the_resources_context_has_to_be_current,
               nothing_is_done_with_null, streams_are_for_the_side_that_is_cuda,
               numbers_that_the_ring_does_not_have_are_refused);
