@@ -2,6 +2,7 @@
 /* What goes where, what is refused and why, and in which order things happen. */
 #include "publish_support.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +119,47 @@ START_TEST(other_types_go_where_they_stay_what_they_are)
                  GR_ERR_UNSUPPORTED, 0, "(2, 3, 4) of uint32");
     assert_fails(gr_publish(resource, picture(GR_DTYPE_I32, 2, 3, 3, NULL), NULL, fx.stream),
                  GR_ERR_UNSUPPORTED, 0, "(2, 3, 4) of int32");
+    tensors_end();
+}
+END_TEST
+
+/* As an image of float16 has it: to the nearest, a small one, a large one, and none. */
+START_TEST(an_alpha_is_what_its_type_holds)
+{
+    need_publish_kernels();
+    static const struct {
+        float alpha;
+        uint16_t bits;
+    } cases[] = {{1, 0x3c00},        {0.333333f, 0x3555}, {-2, 0xc000},    {65504, 0x7bff},
+                 {65520, 0x7c00},    {1e9f, 0x7c00},      {-1e9f, 0xfc00}, {3e-5f, 0x01f7},
+                 {5.9604645e-8f, 1}, {1e-9f, 0},          {NAN, 0x7fff}};
+    const uint16_t half[] = {0x3c00, 0x4000, 0x4200};
+    uint16_t got[4];
+    struct image image;
+    GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA16F", 1, 1, GR_SURFACE_LOAD_STORE);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        assert_ok(gr_publish(resource, picture(GR_DTYPE_F16, 1, 1, 3, half),
+                             &GR_INIT(gr_publish_options, .alpha = &cases[i].alpha), fx.stream));
+        image_download(&image, 0, 0, got);
+        ck_assert_mem_eq(got, half, sizeof(half));
+        ck_assert_msg(got[3] == cases[i].bits, "%g: %#x, not %#x", (double)cases[i].alpha, got[3],
+                      cases[i].bits);
+        tensors_end();
+    }
+}
+END_TEST
+
+/* Without channels, in a batch of one. */
+START_TEST(a_picture_of_one_channel_in_a_batch)
+{
+    static const int64_t shape[] = {1, 5, 7};
+    struct image image;
+    GR_AUTO(gr_resource) *resource = make_image(&image, "R8", 7, 5, GR_SURFACE_LOAD_STORE);
+    pattern_fill(expected, 35, 4);
+    assert_ok(gr_publish(resource, tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 3, shape, expected),
+                         NULL, fx.stream));
+    image_download(&image, 0, 0, texels);
+    ck_assert_mem_eq(texels, expected, 35);
     tensors_end();
 }
 END_TEST
@@ -649,6 +691,7 @@ void add_publish_rule_cases(Suite *suite)
 {
     add_tests(add_image_case(suite, "copies"), bytes_that_agree_are_copied,
               kernels_do_not_reach_the_host, other_types_go_where_they_stay_what_they_are,
+              an_alpha_is_what_its_type_holds, a_picture_of_one_channel_in_a_batch,
               an_image_without_surfaces_costs_a_copy);
     add_loop_tests(add_image_case(suite, "levels"), 4, levels_layers_and_slices_are_met);
     add_tests(add_image_case(suite, "linear"), linear_memory_is_the_level_that_was_mapped);

@@ -207,7 +207,7 @@ START_TEST(planes_that_do_not_fit_are_refused)
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     const int64_t right[] = {6, 8}, rows[] = {7, 8}, wide[] = {6, 9}, deep[] = {2, 6, 8};
     const int64_t luma[] = {4, 8}, three[] = {3, 4, 8}, four[] = {4, 4, 8};
-    const int64_t colour[] = {2, 4, 2}, high[] = {4, 4, 2};
+    const int64_t colour[] = {2, 4, 2}, high[] = {4, 4, 2}, thirds[] = {13, 8};
     gr_tensor *chroma = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 3, colour, NULL);
     gr_tensor *tall = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 3, high, NULL);
     gr_tensor *other = tensor_of(GR_DTYPE_U16, GR_LAYOUT_SHAPE, 3, colour, NULL);
@@ -226,7 +226,45 @@ START_TEST(planes_that_do_not_fit_are_refused)
     REFUSED(YUV444, U8, 3, three, chroma, "`chroma` is set");
     REFUSED(YUV444, U8, 3, four, NULL, "(3, H, W)");
     REFUSED(YUV444, F32, 3, three, NULL, "YUV444 of either");
+    REFUSED(YUV444, U8, 2, thirds, NULL, "(H*3, W)");
+    REFUSED(NV12, U8, 3, three, chroma, "beside `chroma` it is the plane of brightness");
 #undef REFUSED
+    tensors_end();
+}
+END_TEST
+
+/* Dimensions of 1 round the planes make no difference; neither do the bytes. */
+START_TEST(dimensions_of_one_are_left_out)
+{
+    need_publish_kernels();
+    static const int64_t shapes[][4] = {{12, 8}, {12, 8, 1}, {1, 12, 8, 1}, {1, 3, 4, 8}};
+    static const unsigned dimensions[] = {2, 3, 4, 4};
+    static unsigned char planes[3 * 4 * 8], first[4 * 8 * 4];
+    const struct image image = image_make("RGBA8", "2D", 8, 4, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    pattern_fill(planes, sizeof(planes), 7);
+    for (size_t i = 0; i < sizeof(dimensions) / sizeof(*dimensions); i++) {
+        gr_tensor *tensor =
+            tensor_of(GR_DTYPE_U8, GR_LAYOUT_YUV444, dimensions[i], shapes[i], planes);
+        assert_ok(gr_publish(resource, tensor, NULL, fx.stream));
+        image_download(&image, 0, 0, i == 0 ? first : texels);
+        if (i > 0)
+            ck_assert_mem_eq(texels, first, sizeof(first));
+        image_fill(&image, 9);
+        tensors_end();
+    }
+}
+END_TEST
+
+START_TEST(an_odd_height_has_rows_of_colour_that_cannot_be_flipped)
+{
+    const struct image image = image_make("RGBA8", "2D", 8, 3, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    const int64_t shape[] = {5, 8};
+    gr_tensor *tensor = tensor_of(GR_DTYPE_U8, GR_LAYOUT_NV12, 2, shape, NULL);
+    assert_fails(
+        gr_publish(resource, tensor, &GR_INIT(gr_publish_options, .flip = true), fx.stream),
+        GR_ERR_INVALID_VALUE, 0, "with an odd height, 3");
     tensors_end();
 }
 END_TEST
@@ -256,5 +294,7 @@ void add_publish_yuv_cases(Suite *suite)
 {
     add_loop_tests(add_image_case(suite, "yuv"), PICTURES, colours_are_those_of_the_standards);
     add_tests(add_image_case(suite, "yuv_rules"), known_colours_are_exact,
-              planes_that_do_not_fit_are_refused, nothing_becomes_yuv_and_no_integers_come_of_it);
+              planes_that_do_not_fit_are_refused, dimensions_of_one_are_left_out,
+              an_odd_height_has_rows_of_colour_that_cannot_be_flipped,
+              nothing_becomes_yuv_and_no_integers_come_of_it);
 }
