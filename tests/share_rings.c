@@ -135,6 +135,36 @@ START_VULKAN_TEST(a_ring_that_was_used_before)
 }
 END_TEST
 
+/* The slots that it has now stand behind those that have left, and some have been used. */
+START_VULKAN_TEST(a_ring_that_was_resized_before)
+{
+    gr_resource *others[SLOTS];
+    struct peer peer = peer_start("produces");
+    struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    for (unsigned i = 1; i <= SLOTS + 1; i++) {
+        assert_ok(cuda_writes(r.ring));
+        ck_assert_uint_eq(vulkan_reads(&r), i);
+    }
+    for (int i = 0; i < SLOTS; i++) {
+        others[i] = must_create(SLOT_SIZE, GR_READ_WRITE);
+        assert_ok(gr_resource_set_sync(others[i], r.acquire, r.release));
+    }
+    assert_ok(gr_ring_resize(r.ring, others, SLOTS - _i));
+    for (int i = 0; i < SLOTS; i++)
+        gr_resource_free(others[i]);
+    for (unsigned i = 2; i <= 3; i++) {
+        assert_ok(cuda_writes(r.ring));
+        ck_assert_uint_eq(vulkan_reads(&r), SLOTS + i);
+    }
+    assert_ok(gr_ring_send(peer.socket, r.ring, GR_RING_CONSUMER, NULL, 0, SOON));
+    ck_assert_uint_eq(gr_ring_get_info(r.ring)->slots, SLOTS - _i);
+    for (uint64_t i = 1; i <= FRAMES; i++)
+        ck_assert_uint_eq(vulkan_reads(&r), SLOTS + 3 + i);
+    peer_end(&peer, true);
+    shared_ring_end(&r);
+}
+END_TEST
+
 /* NULL: not by this OpenGL. */
 static gr_ring *make_opengls_ring(void)
 {
@@ -201,6 +231,7 @@ void add_shared_ring_cases(Suite *suite)
     add_loop_tests(rings, 2, a_peer_writes_for_vulkan);
     add_loop_tests(rings, 3, vulkan_writes_for_a_peer);
     add_loop_tests(rings, 2, cuda_writes_for_a_peer);
+    add_loop_tests(rings, 3, a_ring_that_was_resized_before);
     add_tests(rings, a_peer_writes_for_cuda, a_ring_that_was_used_before, a_peer_writes_for_opengl,
               slots_that_opengl_gave_back_go_along);
     add_shared_call_cases(suite);
