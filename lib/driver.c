@@ -246,6 +246,11 @@ gr_status gr_cuda_symbol(const char *name, int version, cuuint64_t flags, void *
     return GR_OK;
 }
 
+CUresult CUDAAPI gr_cuda_missing(void)
+{
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 const void *gr_cuda_table(void **made, void (*fill)(void *table), void *table)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -270,12 +270,27 @@ static void open_target_once(void)
     pthread_once(&once, open_target_and_read);
 }
 
+/*
+ * Whether FAULT_DRIVER_LACKS, names with a comma behind each, says that there is no such function,
+ * or FAULT_DRIVER_CUDA, such as 11020, that it came with a later CUDA.
+ */
+static bool is_withheld(const char *name, int version)
+{
+    const char *lacks = getenv("FAULT_DRIVER_LACKS"), *cuda = getenv("FAULT_DRIVER_CUDA");
+    size_t length = name ? strlen(name) : 0;
+    if (cuda && version > atoi(cuda))
+        return true;
+    for (; lacks && length && (lacks = strstr(lacks, name)); lacks += length)
+        if (lacks[length] == ',')
+            return true;
+    return false;
+}
+
 static CUresult find(const char *name, void **found, int version, cuuint64_t flags,
                      CUdriverProcAddressQueryResult *status)
 {
-    const char *lacks = getenv("FAULT_DRIVER_LACKS");
     open_target_once();
-    if (!look_up || (lacks && name && strcmp(name, lacks) == 0))
+    if (!look_up || is_withheld(name, version))
         return CUDA_ERROR_NOT_FOUND;
     CUresult result = look_up(name, found, version, flags, status);
     struct fault *fault = name ? find_fault(name) : NULL;

@@ -53,6 +53,7 @@ typedef void (*anything)(void);
     X(gr_cuda_is_software)                                                                         \
     X(gr_cuda_load)                                                                                \
     X(gr_cuda_symbol)                                                                              \
+    X(gr_cuda_missing)                                                                             \
     X(gr_cuda_table)                                                                               \
     /* gl.h */                                                                                     \
     X(gr_from_gl_buffer)                                                                           \

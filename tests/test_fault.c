@@ -593,7 +593,8 @@ static int each_function_missing(void)
 {
     for (size_t i = 0; i < sizeof(required) / sizeof(*required); i++) {
         char text[120];
-        setenv("FAULT_DRIVER_LACKS", required[i], 1);
+        snprintf(text, sizeof(text), "%s,", required[i]);
+        setenv("FAULT_DRIVER_LACKS", text, 1);
         snprintf(text, sizeof(text), "it has no %s. CUDA 11.2 or newer is needed", required[i]);
         child_check(gr_cuda_load(false) == GR_ERR_NO_DRIVER);
         assert_error(GR_ERR_NO_DRIVER, 0, text);

@@ -470,7 +470,7 @@ fresh && /^#define GR_[A-Z_]+/ && !/_H$|^#define GR_(CUDA_(MEMBER|FILL|SYMBOL)|S
     next
 }
 # What is there for macros and inline functions only is no page.
-/^GR_API / && !/_at_scope_end|gr_cuda_table/ {
+/^GR_API / && !/_at_scope_end|gr_cuda_table|gr_cuda_missing/ {
     if (!fresh && names == "") next
     fresh = 0
     sub(/^GR_API /, "")

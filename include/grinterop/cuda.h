@@ -159,11 +159,11 @@ typedef struct gr_cuda_api {
 } gr_cuda_api;
 #undef GR_CUDA_MEMBER
 
-/* Stands in the table for a function that the driver does not have. */
-static inline CUresult CUDAAPI gr_cuda_missing(void)
-{
-    return CUDA_ERROR_NOT_SUPPORTED;
-}
+/*
+ * Stands in the table for a function that the driver does not have: CUDA_ERROR_NOT_SUPPORTED. It is
+ * the library's, so that it has one address in all files of a program.
+ */
+GR_API CUresult CUDAAPI gr_cuda_missing(void);
 
 /* A function pointer's bits into a table's member: C has no cast from an object pointer for it. */
 static inline void gr_cuda_set(void *member, void *symbol)

@@ -19,6 +19,7 @@ const struct left_out left_out[] = {
              "its stream and context are like those of the steps here: test_driver"),
     LEFT_OUT(gr_cuda_context_stream,
              "its stream and context are like those of the steps here: test_driver"),
+    LEFT_OUT(gr_cuda_missing, "stands for a function of a driver that lacks it"),
     LEFT_OUT(gr_cuda_table, "called by gr_cuda(), once a file"),
     LEFT_OUT(gr_egl_at_scope_end,
              "stands for a call that is made here; test_lifetime, and test_hpp_* use them"),
