@@ -123,9 +123,9 @@ void gr_resource_settle(gr_resource *resource)
             gr_log(GR_LOG_WARNING,
                    "gr_resource_free: the registration is set aside until its OpenGL "
                    "context is current again");
-            gr_error_restore(&saved);
             resource->parked = true;
             resource->backend->park(resource);
+            gr_error_restore(&saved);
             return;
         }
         if (gr_resource_unregister(resource, "gr_resource_free") != GR_OK)
