@@ -417,7 +417,7 @@ GR_API gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream
  *
  * Errors: as for gr_buffer_release(), and
  *     GR_ERR_INVALID_VALUE  `resource` or `stream` is NULL, or the resource was freed
- *     GR_ERR_STATE          it is not mapped, or closed
+ *     GR_ERR_STATE          it is not mapped, closed, or in a ring
  */
 GR_API gr_status gr_resource_unmap(gr_resource *resource, CUstream stream);
 
@@ -453,6 +453,7 @@ GR_API gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms);
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  `resource` or `stream` is NULL, or the resource was freed
+ *     GR_ERR_STATE          it is in a ring
  *     GR_ERR_GL             its OpenGL context is not current here
  *     GR_ERR_CUDA           the driver could not unmap it
  *     GR_ERR_PARTIAL        it is closed, although the driver complained: gr_last_error() has why

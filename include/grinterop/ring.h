@@ -87,8 +87,8 @@ typedef struct gr_ring_options {
  *     for (size_t i = 0; i < n; i++)
  *         gr_resource_free(resources[i]);
  *
- * The resources are of one kind, size, transport and CUDA context, and not mapped. While they are
- * in the ring, gr_map() and gr_submit_begin() refuse them.
+ * The resources are of one kind, size, transport, OpenGL context and CUDA context, and not mapped.
+ * While they are in the ring, gr_map(), gr_resource_close() and gr_submit_begin() refuse them.
  *
  * Owner    the ring is the caller's, who frees it; each resource is held by the ring and, as
  *          before, by the caller, who frees it whenever it suits

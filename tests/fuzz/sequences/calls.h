@@ -11,9 +11,9 @@
 /*
  * How an entry's arguments are chosen, by letter. A place that is -1 is NULL, or none.
  *
- *     r b t q m     a resource, buffer, tensor, submit, semaphore: one that is there, mostly
- *     u v j         a resource to map, one of Vulkan's, a mapped image
- *     R B T Q M     a free place for a new one
+ *     r b t p q m   a resource, buffer, tensor, ring, submit, semaphore: one that is there, mostly
+ *     u v y j       a resource to map, for a submit, for a ring; a mapped image
+ *     R B T P Q M   a free place for a new one
  *     s e           a stream to work on; to end a mapping on, mostly that of the map
  *     S             a place of streams
  *     g i           an object of OpenGL's: a buffer, an image
@@ -52,14 +52,20 @@ extern const struct left_out left_out[];
 
 /* Each file's entries, which end with one without a name. */
 extern const struct entry calls_ask[], calls_end[], calls_image[], calls_make[], calls_map[],
-    calls_outside[], calls_tensor[], calls_vulkan[];
+    calls_outside[], calls_ring[], calls_tensor[], calls_vulkan[];
 
 /* Makes one list of them, before anything else here. */
 void entries_collect(void);
 
+/* Ends a ring with the buffers of its slots; its context is current. */
+void ring_free(struct world *w, struct ring *ring);
+
 /* By its number, which is the same in each run of one build, and by its name: -1 where none is. */
 const struct entry *entry_at(int number);
 int entry_named(const char *name);
+
+/* Picks what a sequence is about. */
+void theme_pick(struct world *w);
 
 /* Picks an entry, the heavier the more often, and its arguments. */
 void call_pick(struct world *w, struct call *call);

@@ -30,7 +30,8 @@
         return true;                                                                               \
     }
 
-ASK_RESOURCE(gr_resource_is_mapped, false, r->later || gr_resource_is_mapped(r->it) == !!r->mapped)
+ASK_RESOURCE(gr_resource_is_mapped, false,
+             r->later || r->ring || gr_resource_is_mapped(r->it) == !!r->mapped)
 ASK_RESOURCE(gr_resource_is_closed, true, gr_resource_is_closed(r->it) == r->closed)
 ASK_RESOURCE(gr_resource_kind, 0,
              gr_resource_kind(r->it) == (r->image ? GR_KIND_IMAGE : GR_KIND_BUFFER))

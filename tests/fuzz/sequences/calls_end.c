@@ -120,7 +120,7 @@ static bool run_gr_resource_unmap(struct world *w, const int *a)
     collect_first(w, r);
     unsigned may = resource_may(r);
     if (!may)
-        may = end_may(w, r, a[1]) | (r->mapped ? 0 : MAY(GR_ERR_STATE));
+        may = end_may(w, r, a[1]) | (r->mapped ? 0 : MAY(GR_ERR_STATE)); /* also a ring's */
     if (a[1] == STREAM_NULL || a[1] == STREAM_NONE)
         may |= MAY(GR_ERR_INVALID_VALUE);
     gr_status status = gr_resource_unmap(handle_of(r), stream_at(w, a[1]));
@@ -138,6 +138,7 @@ static unsigned close_may(const struct world *w, const struct resource *r, int c
     if (may || r->closed)
         return may;
     may = none ? MAY(GR_ERR_INVALID_VALUE) : 0;
+    may |= r->ring ? MAY(GR_ERR_STATE) : 0;
     if (r->mapped)
         return may | end_may(w, r, choice);
     return may | context_may(w, r) | (r->gone ? MAY(GR_ERR_PARTIAL) : 0);
@@ -187,7 +188,7 @@ static bool run_gr_resource_free(struct world *w, const int *a)
 static bool run_gr_resource_wait(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
-    if (r && (r->life != LIVE || r->gone))
+    if (r && (r->life != LIVE || r->gone || r->ring))
         return false;
     collect_first(w, r);
     if (r && r->last_may_be_gone && !(w->software && w->alone))

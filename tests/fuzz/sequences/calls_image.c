@@ -118,10 +118,7 @@ static bool run_gr_buffer_copy_from_image(struct world *w, const int *a)
     judge(w, status, copy_may(w, b, a[1]));
     if (status != GR_OK)
         return true;
-    int before = w->cuda;
-    use_cuda(w, b->resource->cuda);
-    need_cuda(w, w->cu->StreamSynchronize(b->stream), "cuStreamSynchronize");
-    use_cuda(w, before);
+    finish_stream(w, b->resource->cuda, b->stream);
     compare(w, b->resource->object, bytes, 0, sizeof(bytes));
     return true;
 }
@@ -142,10 +139,7 @@ static bool run_gr_buffer_copy_to_image(struct world *w, const int *a)
     judge(w, status, may);
     if (status != GR_OK)
         return true;
-    int before = w->cuda;
-    use_cuda(w, b->resource->cuda);
-    need_cuda(w, w->cu->StreamSynchronize(b->stream), "cuStreamSynchronize");
-    use_cuda(w, before);
+    finish_stream(w, b->resource->cuda, b->stream);
     struct object *o = b->resource->object;
     bytes_are(o, 0, o->size, o->disputed ? UNKNOWN : a[2] & 255);
     return true;

@@ -161,7 +161,11 @@ static bool run_gr_map_gl_buffer(struct world *w, const int *a)
 static void own_is_made(struct world *w, struct resource *r, gr_resource *made, GLenum target,
                         size_t size, int flags)
 {
-    struct object own = {gr_gl_name(made), target, w->gl, size, true, false, 0, false, {0}};
+    const struct object own = {.name = gr_gl_name(made),
+                               .target = target,
+                               .context = w->gl,
+                               .size = size,
+                               .immutable = true};
     r->own = own;
     bytes_are(&r->own, 0, size, UNKNOWN);
     resource_is_made(w, r, made, &r->own, (unsigned)flags);

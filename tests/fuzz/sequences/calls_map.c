@@ -8,8 +8,10 @@
  */
 static bool has_it_alone(const struct world *w, const struct resource *r)
 {
-    if (!r || r->life != LIVE || r->mapped || !r->object->mapped)
+    if (!r || r->life != LIVE || r->mapped || r->ring || !r->object->mapped)
         return true;
+    if (r->object->ringed)
+        return false;
     for (int i = 0; i < RESOURCES; i++) {
         const struct resource *other = &w->resources[i];
         if (other->used && other->mapped && other->object == r->object &&

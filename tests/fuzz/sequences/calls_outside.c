@@ -79,6 +79,17 @@ static bool has_work(const struct world *w, CUstream stream)
     return false;
 }
 
+/* A ring's slots end on the streams of their acquires. */
+static bool a_ring_has(const struct world *w, CUstream stream)
+{
+    for (int i = 0; i < RINGS; i++)
+        for (int k = 0; k < SLOTS; k++)
+            if (w->rings[i].life == LIVE && w->rings[i].slots[k].state == SLOT_WRITING &&
+                w->rings[i].slots[k].stream == stream)
+                return true;
+    return false;
+}
+
 static void stream_is_gone(struct resource *r, CUstream stream)
 {
     r->last_may_be_gone = true;
@@ -94,10 +105,13 @@ static bool run_stream_destroy(struct world *w, const int *a)
     for (int i = 0; i < TENSORS; i++)
         if (w->tensors[i].used) /* theirs has to live as long as they do */
             return false;
-    if (stream->life != LIVE || (used && !(w->software && w->alone)))
+    if (stream->life != LIVE || a_ring_has(w, stream->it) || (used && !(w->software && w->alone)))
         return false;
     judge(w, gr_tensor_collect(GR_WAIT_FOREVER), 0);
+    int before = w->cuda;
+    use_cuda(w, stream->cuda);
     need_cuda(w, w->cu->StreamDestroy(stream->it), "cuStreamDestroy");
+    use_cuda(w, before);
     stream->life = ENDED;
     for (int i = 0; i < RESOURCES; i++)
         stream_is_gone(&w->resources[i], stream->it);

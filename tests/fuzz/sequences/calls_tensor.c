@@ -85,6 +85,7 @@ static bool run_gr_tensor_alloc(struct world *w, const int *a)
     return true;
 }
 
+/* On any thread that calls grinterop. */
 static void note_end(void *user)
 {
     struct world *w = user;
@@ -101,7 +102,7 @@ static bool run_gr_tensor_wrap(struct world *w, const int *a)
                 .memory = GR_MEMORY_HOST, .read_only = a[0] % 4 == 1);
     if (t->used || !can_work(w, a[1]))
         return false;
-    if (w->wraps_ended != w->wraps)
+    if (__atomic_load_n(&w->wraps_ended, __ATOMIC_RELAXED) != w->wraps)
         judge(w, gr_tensor_collect(GR_WAIT_FOREVER), 0);
     unsigned may = words_may(a[1], true) | (data ? 0 : MAY(GR_ERR_INVALID_VALUE));
     gr_tensor *made = gr_tensor_wrap(&desc, data, stream_at(w, a[1]), note_end, w);
@@ -175,6 +176,13 @@ static bool run_gr_tensor_view(struct world *w, const int *a)
     return true;
 }
 
+/* The program's own work with a mapping comes after the copies on other streams. */
+static void finish(struct world *w, const struct tensor *t, int choice)
+{
+    if (t->resource)
+        finish_stream(w, 0, stream_at(w, choice));
+}
+
 static bool run_gr_tensor_clone(struct world *w, const int *a)
 {
     struct tensor *from = tensor_at(w, a[0]), *t = tensor_at(w, a[3]);
@@ -187,6 +195,7 @@ static bool run_gr_tensor_clone(struct world *w, const int *a)
         return true;
     is_made(w, t, made, from->size);
     t->memory = (gr_memory)a[1];
+    finish(w, from, a[2]);
     memcpy(t->own, from->bytes, from->size * sizeof(*t->own));
     return true;
 }
@@ -202,8 +211,12 @@ static bool run_gr_tensor_free(struct world *w, const int *a)
     gr_tensor_free(it(t));
     bool wrong = t && t->life != LIVE;
     judge(w, gr_last_error()->status, wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
-    if (t && !wrong)
-        tensor_is_freed(w, t);
+    if (!t || wrong)
+        return true;
+    /* What its streams still do is waited for, so that it is known when its mapping is let go. */
+    if (t->resource && t->resource->kept)
+        judge(w, gr_tensor_collect(GR_WAIT_FOREVER), 0);
+    tensor_is_freed(w, t);
     return true;
 }
 
@@ -292,9 +305,12 @@ static bool run_gr_tensor_copy(struct world *w, const int *a)
         may |= MAY(GR_ERR_INVALID_VALUE);
     gr_status status = gr_tensor_copy(it(to), it(from), stream_at(w, a[2]));
     judge(w, status, may);
-    if (status == GR_OK)
-        memcpy(to->bytes, from->bytes, to->size * sizeof(*to->bytes));
-    if (status == GR_OK && is_disputed(to))
+    if (status != GR_OK)
+        return true;
+    finish(w, from, a[2]);
+    finish(w, to, a[2]);
+    memcpy(to->bytes, from->bytes, to->size * sizeof(*to->bytes));
+    if (is_disputed(to))
         set(to, UNKNOWN);
     return true;
 }
@@ -317,7 +333,7 @@ static bool run_gr_tensor_copy_from_host(struct world *w, const int *a)
     if (status != GR_OK)
         return true;
     judge(w, gr_tensor_wait(it(t), stream), 0);
-    need_cuda(w, w->cu->StreamSynchronize(stream), "cuStreamSynchronize");
+    finish_stream(w, 0, stream);
     set(t, is_disputed(t) ? UNKNOWN : a[1] & 255);
     return true;
 }
@@ -335,7 +351,7 @@ static bool run_gr_tensor_copy_to_host(struct world *w, const int *a)
     judge(w, status, may);
     if (status != GR_OK)
         return true;
-    need_cuda(w, w->cu->StreamSynchronize(stream), "cuStreamSynchronize");
+    finish_stream(w, 0, stream);
     for (size_t i = 0; i < t->size; i++)
         if (t->bytes[i] != UNKNOWN && t->bytes[i] != bytes[i])
             fail(w, "byte %zu is %u, not %d", i, bytes[i], t->bytes[i]);

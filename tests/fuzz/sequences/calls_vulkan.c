@@ -205,7 +205,7 @@ static bool run_gr_resource_set_sync(struct world *w, const int *a)
     unsigned may = resource_may(r) | (!acquire || !release || same ? MAY(GR_ERR_INVALID_VALUE) : 0);
     if (r && r->object->context != ANY_CONTEXT)
         may |= MAY(GR_ERR_INVALID_VALUE);
-    if (r && (r->mapped || r->closed || r->begun))
+    if (r && (r->mapped || r->closed || r->begun || r->ring))
         may |= MAY(GR_ERR_STATE);
     gr_status status = gr_resource_set_sync(handle_of(r), semaphore(acquire), semaphore(release));
     judge(w, status, may);
@@ -230,7 +230,7 @@ static unsigned begin_may(const struct resource *r)
 {
     if (!r)
         return MAY(GR_ERR_INVALID_VALUE);
-    return r->mapped || r->closed || r->begun ? MAY(GR_ERR_STATE) : 0;
+    return r->mapped || r->closed || r->begun || r->ring ? MAY(GR_ERR_STATE) : 0;
 }
 
 static bool run_gr_submit_begin(struct world *w, const int *a)
@@ -252,7 +252,7 @@ static bool run_gr_submit_begin(struct world *w, const int *a)
     judge_made(w, made, may);
     if (!made)
         return true;
-    *q = (struct submit){.life = LIVE, .it = made};
+    *q = (struct submit){.life = LIVE, .it = made, .order = ++w->begun};
     for (size_t i = 0; i < n; i++) {
         struct resource *r = resource_at(w, a[i]);
         if (!is_vulkans(r)) /* means nothing there */
@@ -314,7 +314,7 @@ static bool run_gr_vk_submit(struct world *w, const int *a)
 {
     struct submit *q = submit_at(w, a[0]);
     const gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .queue = VK_NULL_HANDLE);
-    if (!w->device || (q && q->life != LIVE))
+    if (!w->device || (q && (q->life != LIVE || (!q->made && q->order < w->last_made))))
         return false;
     unsigned may = !q ? MAY(GR_ERR_INVALID_VALUE) : q->made ? MAY(GR_ERR_STATE) : 0;
     bool some = q && (q->list[0] || q->list[1]);
@@ -325,6 +325,7 @@ static bool run_gr_vk_submit(struct world *w, const int *a)
     if (status != GR_OK)
         return true;
     q->made = true;
+    w->last_made = q->order;
     is_over(q);
     return true;
 }

@@ -48,10 +48,21 @@ bool is_stale_resource(const struct world *w, const struct resource *r)
     return true;
 }
 
+static bool a_ring_has(const struct world *w, const gr_buffer *buffer)
+{
+    for (int i = 0; i < RINGS * SLOTS; i++) {
+        const struct ring *ring = &w->rings[i / SLOTS];
+        const struct slot *slot = &ring->slots[i % SLOTS];
+        if (ring->life == LIVE && slot->state == SLOT_WRITING && slot->it->buffer == buffer)
+            return true;
+    }
+    return false;
+}
+
 /* The memory of a buffer is used again by later maps of its resource. */
 bool is_stale_buffer(const struct world *w, const struct buffer *b)
 {
-    if (!w->alone || b->life != ENDED)
+    if (!w->alone || b->life != ENDED || a_ring_has(w, b->it))
         return false;
     for (int i = 0; i < BUFFERS; i++)
         if (w->buffers[i].life == LIVE && w->buffers[i].it == b->it)
@@ -161,7 +172,7 @@ unsigned map_may(const struct world *w, const struct resource *r)
         return resource_may(r);
     const struct object *o = r->object;
     bool other = !o->immutable && (o->deleted || o->size != r->size);
-    bool wrong = r->closed || r->mapped || other || r->begun;
+    bool wrong = r->closed || r->mapped || other || r->begun || r->ring;
     return (wrong ? MAY(GR_ERR_STATE) : 0) | context_may(w, r) | (r->gone ? MAY(GR_ERR_CUDA) : 0);
 }
 
@@ -308,9 +319,10 @@ void is_unmapped(struct world *w, struct resource *r)
 
 void forget_if_ended(struct resource *r)
 {
-    if (r->life != LIVE && !r->mapped)
-        r->closed = true;
-    if (r->life != LIVE && !r->mapped && !r->out)
+    if (r->life == LIVE || r->mapped || r->ring)
+        return;
+    r->closed = true;
+    if (!r->out)
         r->used = false;
 }
 
@@ -322,6 +334,20 @@ void is_released(struct world *w, struct buffer *b)
     b->life = ENDED;
     r->out--;
     forget_if_ended(r);
+}
+
+void ring_is_freed(struct ring *ring)
+{
+    ring->life = ENDED;
+    for (int i = 0; i < SLOTS; i++) {
+        struct resource *r = ring->slots[i].resource;
+        r->ring = NULL;
+        r->object->ringed = false;
+        r->object->mapped--;
+        r->last_may_be_gone = true;
+        bytes_are(r->object, 0, r->object->size, UNKNOWN);
+        forget_if_ended(r);
+    }
 }
 
 void submit_is_left(struct resource *r)

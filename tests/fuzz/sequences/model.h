@@ -15,6 +15,7 @@
 #include <grinterop/egl.h>
 #include <grinterop/gl.h>
 #include <grinterop/image.h>
+#include <grinterop/ring.h>
 #include <grinterop/submit.h>
 #include <grinterop/tensor.h>
 #include <grinterop/vk.h>
@@ -26,6 +27,8 @@
 #define BUFFERS       10
 #define TENSORS       6
 #define SUBMITS       3
+#define RINGS         2
+#define SLOTS         2 /* of a ring */
 #define SEMAPHORES    4
 #define GL_BUFFERS    6 /* half of them in each context */
 #define GL_IMAGES     4
@@ -65,6 +68,7 @@ struct object {
     bool immutable; /* grinterop made the storage */
     bool deleted;
     int mapped;              /* by how many resources */
+    bool ringed;             /* it is a ring's */
     bool disputed;           /* by more than one at once: whose bytes win is not defined */
     short bytes[MOST_BYTES]; /* or UNKNOWN */
 };
@@ -98,6 +102,27 @@ struct resource {
     bool later;                   /* it was set aside: whether it is mapped shows later */
     bool kept;                    /* its tensors keep it */
     struct submit *begun;         /* which it is in, and which was not made */
+    struct ring *ring;            /* whose slot it is */
+};
+
+enum slot_state { SLOT_FREE, SLOT_WRITING, SLOT_READY, SLOT_READING };
+
+struct slot {
+    struct resource *resource;
+    enum slot_state state;
+    const gr_slot *it; /* while it is written or read */
+    CUstream stream;   /* likewise */
+    uint64_t frame;    /* READY, READING */
+    int value;         /* of all its bytes, or UNKNOWN */
+};
+
+/* From CUDA to OpenGL, without loss. */
+struct ring {
+    enum life life;
+    gr_ring *it;
+    struct slot slots[SLOTS];
+    uint64_t published, read;
+    bool stopped;
 };
 
 /* A submit of up to two resources. */
@@ -106,7 +131,8 @@ struct submit {
     gr_submit *it;
     struct resource *list[2]; /* NULL: it left, or was none */
     bool made;
-    bool vulkans; /* it has, or had, one of Vulkan's */
+    bool vulkans;   /* it has, or had, one of Vulkan's */
+    unsigned order; /* in which they were begun, and have to be made */
 };
 
 struct semaphore {
@@ -136,6 +162,7 @@ struct world {
     bool alone;    /* no other thread may be given the address of what ended here */
     bool software; /* the software driver, which refuses what a GPU's may crash on */
     uint32_t random;
+    int theme;  /* of the sequence, in table.c */
     bool loose; /* the next call's objects may be of the wrong context */
     const char *doing;
     bool refused; /* by the call that is made */
@@ -158,6 +185,8 @@ struct world {
     gr_vk_device *device; /* NULL: there is no Vulkan */
     PFN_vkQueueWaitIdle queue_wait_idle;
     struct submit submits[SUBMITS];
+    unsigned begun, last_made; /* by their order */
+    struct ring rings[RINGS];
     struct semaphore semaphores[SEMAPHORES];
     unsigned char wrapped[TENSORS][BYTES]; /* memory of the program's */
     int wraps, wraps_ended;
@@ -245,6 +274,9 @@ void tensor_is_freed(struct world *w, struct tensor *t);
 
 /* The buffer is the library's from here on. */
 void is_set_aside(struct world *w, struct buffer *b);
+
+/* The ring has ended, and its resources are ordinary ones again. */
+void ring_is_freed(struct ring *ring);
 
 /* It was closed, or let go of: a submit that was begun goes on without it. */
 void submit_is_left(struct resource *r);

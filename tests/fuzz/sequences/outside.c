@@ -18,6 +18,14 @@ void use_cuda(struct world *w, int context)
     w->cuda = context;
 }
 
+void finish_stream(struct world *w, int context, CUstream stream)
+{
+    int before = w->cuda;
+    use_cuda(w, context);
+    need_cuda(w, w->cu->StreamSynchronize(stream), "cuStreamSynchronize");
+    use_cuda(w, before);
+}
+
 /* ---- Contexts -------------------------------------------------------------------------------- */
 
 static const char *find_transports(struct world *w)
@@ -130,7 +138,8 @@ static void make_buffer(struct object *o, int value)
 {
     unsigned char bytes[BYTES];
     memset(bytes, value, sizeof(bytes));
-    *o = (struct object){o->name, GL_ARRAY_BUFFER, o->context, BYTES, false, false, 0, false, {0}};
+    *o = (struct object){
+        .name = o->name, .target = GL_ARRAY_BUFFER, .context = o->context, .size = BYTES};
     glBindBuffer(GL_ARRAY_BUFFER, o->name);
     glBufferData(GL_ARRAY_BUFFER, BYTES, bytes, GL_DYNAMIC_COPY);
     glBindBuffer(GL_ARRAY_BUFFER, 0);
@@ -141,8 +150,8 @@ static void make_image(struct object *o, int value)
 {
     unsigned char bytes[SIDE * SIDE * 4];
     memset(bytes, value, sizeof(bytes));
-    *o = (struct object){o->name, GL_TEXTURE_2D, o->context, sizeof(bytes), false, false,
-                         0,       false,         {0}};
+    *o = (struct object){
+        .name = o->name, .target = GL_TEXTURE_2D, .context = o->context, .size = sizeof(bytes)};
     glBindTexture(GL_TEXTURE_2D, o->name);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
@@ -174,8 +183,10 @@ void outside_make(struct world *w)
     memset(w->streams, 0, sizeof(w->streams));
     memset(w->tensors, 0, sizeof(w->tensors));
     memset(w->submits, 0, sizeof(w->submits));
+    memset(w->rings, 0, sizeof(w->rings));
     memset(w->semaphores, 0, sizeof(w->semaphores));
-    w->wraps = w->wraps_ended = 0;
+    w->wraps = 0;
+    __atomic_store_n(&w->wraps_ended, 0, __ATOMIC_RELAXED);
     use_cuda(w, 0);
     for (int i = GL_CONTEXTS - 1; i >= 0; i--) {
         use_gl(w, i);

@@ -19,6 +19,9 @@ void wait_for_vulkan(struct world *w, const struct resource *r);
 void use_gl(struct world *w, int context);
 void use_cuda(struct world *w, int context);
 
+/* Waits for a stream of that context, whichever is current. */
+void finish_stream(struct world *w, int context, CUstream stream);
+
 /* What OpenGL has in an object, beside what the model says. Its context is current. */
 void compare_gl(struct world *w, const struct object *o);
 void compare(struct world *w, const struct object *o, const unsigned char *bytes, size_t offset,

@@ -67,6 +67,9 @@ static void release_last(struct world *w, struct buffer *b)
 /* What a context has left; what was set aside ends with the next resource that is made there. */
 static void clean_context(struct world *w)
 {
+    for (int i = 0; i < RINGS; i++)
+        if (w->rings[i].life == LIVE && is_here(w, w->rings[i].slots[0].resource))
+            ring_free(w, &w->rings[i]);
     for (int i = 0; i < BUFFERS; i++)
         if (w->buffers[i].life == LIVE && is_here(w, w->buffers[i].resource))
             release_last(w, &w->buffers[i]);
@@ -116,7 +119,7 @@ static void clean_up(struct world *w)
     }
     for (int i = 0; i < RESOURCES; i++)
         must(w, !w->resources[i].used);
-    must(w, w->wraps_ended == w->wraps || !w->alone);
+    must(w, !w->alone || w->wraps_ended == w->wraps);
     outside_drop(w);
 }
 
@@ -163,6 +166,7 @@ static void work(struct worker *worker, time_t begun)
         if (!goes_on)
             return;
         w->random = mix(journal->seed, w->thread + 1);
+        theme_pick(w);
         outside_make(w);
         generate(w, &journal->scripts[w->thread], worker->run->length);
         clean_up(w);

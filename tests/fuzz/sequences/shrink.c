@@ -10,7 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-#define MOST_TRIES   600
 #define MOST_SECONDS 300
 
 /* The calls of all threads in one list. */
@@ -70,10 +69,10 @@ static bool fails(const struct run *run, const struct verdict *failure)
 
 /* One round: every part of that size is left out once. How many calls went. */
 static unsigned leave_out(const struct run *run, const struct verdict *failure, struct list *list,
-                          unsigned part, unsigned *tries)
+                          unsigned part, time_t end)
 {
     unsigned before = list->count;
-    for (unsigned at = 0; at < list->count && ++*tries < MOST_TRIES;) {
+    for (unsigned at = 0; at < list->count && time(NULL) < end;) {
         put(list, at, at + part, run->journal);
         if (fails(run, failure))
             take(list, run->journal);
@@ -86,16 +85,13 @@ static unsigned leave_out(const struct run *run, const struct verdict *failure, 
 bool shrink(const struct run *run, const struct verdict *failure)
 {
     struct list *list = malloc(sizeof(*list));
-    time_t begun = time(NULL);
-    unsigned tries = 0;
+    time_t end = time(NULL) + MOST_SECONDS;
     if (!list)
         return false;
     take(list, run->journal);
     bool reproduced = fails(run, failure);
-    for (unsigned part = list->count / 2; reproduced && part > 0 && tries < MOST_TRIES;) {
-        unsigned gone = leave_out(run, failure, list, part, &tries);
-        if (time(NULL) - begun > MOST_SECONDS)
-            break;
+    for (unsigned part = list->count / 2; reproduced && part > 0 && time(NULL) < end;) {
+        unsigned gone = leave_out(run, failure, list, part, end);
         if (!gone || part > 1)
             part /= 2;
     }

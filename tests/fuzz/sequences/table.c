@@ -5,8 +5,8 @@
 #include <string.h>
 
 static const struct entry *const tables[] = {
-    calls_ask, calls_end,     calls_image,  calls_make,
-    calls_map, calls_outside, calls_tensor, calls_vulkan,
+    calls_ask,     calls_end,  calls_image,  calls_make,   calls_map,
+    calls_outside, calls_ring, calls_tensor, calls_vulkan,
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 
@@ -15,13 +15,22 @@ static const struct entry *all[MOST_ENTRIES];
 static int count;
 static unsigned weights;
 
+/* Where each table begins, and what its entries weigh. */
+static struct {
+    int first;
+    unsigned weights;
+} themes[TABLES];
+
 void entries_collect(void)
 {
-    for (size_t t = 0; t < TABLES; t++)
+    for (size_t t = 0; t < TABLES; t++) {
+        themes[t].first = count;
         for (const struct entry *e = tables[t]; e->name; e++) {
             all[count++] = e;
-            weights += e->weight;
+            themes[t].weights += e->weight;
         }
+        weights += themes[t].weights;
+    }
 }
 
 const struct entry *entry_at(int number)
@@ -45,7 +54,8 @@ static bool suits_resource(const struct world *w, const struct resource *r, char
     if (r->life != LIVE)
         return false;
     bool here = is_here(w, r) && !r->gone;
-    return letter == 'r' ? w->loose || here : here && !r->mapped && !r->closed;
+    return letter == 'r' ? w->loose || here
+                         : here && !r->mapped && !r->closed && (!r->ring || w->loose);
 }
 
 static bool suits_submit(const struct world *w, const struct resource *r)
@@ -78,6 +88,12 @@ static bool suits(const struct world *w, int at, char letter)
         return w->tensors[at].life == LIVE;
     case 'v':
         return suits_submit(w, &w->resources[at]);
+    case 'p':
+    case 'P':
+        return (w->rings[at].life == LIVE) == (letter == 'p');
+    case 'y':
+        return suits_resource(w, &w->resources[at], 'u') && !w->resources[at].ring &&
+               w->resources[at].object->context != ANY_CONTEXT && !w->resources[at].image;
     case 'q':
         return w->submits[at].life == LIVE && (w->loose || !w->submits[at].made);
     case 'm':
@@ -99,8 +115,10 @@ static bool suits(const struct world *w, int at, char letter)
 
 static unsigned places_of(char letter)
 {
-    if (strchr("ruvR", letter))
+    if (strchr("ruvyR", letter))
         return RESOURCES;
+    if (strchr("pP", letter))
+        return RINGS;
     if (strchr("qQ", letter))
         return SUBMITS;
     if (strchr("mM", letter))
@@ -114,7 +132,7 @@ static int pick_place(struct world *w, const char *format, size_t i, const int *
     char letter = format[i];
     unsigned n = places_of(letter);
     int at = (int)pick(w, n);
-    bool is_new = strchr("RBTQM", letter);
+    bool is_new = strchr("RBTQMP", letter);
     if (!is_new && pick(w, 24) == 0)
         return -1;
     if (!is_new && pick(w, 16) == 0)
@@ -191,12 +209,22 @@ static int pick_argument(struct world *w, const char *format, size_t i, const in
     }
 }
 
+/*
+ * Every other call is of the sequence's theme, one table: so that those come together that are rare
+ * among all.
+ */
 static const struct entry *pick_entry(struct world *w, int *number)
 {
-    unsigned at = pick(w, weights);
-    for (*number = 0; at >= entry_at(*number)->weight; ++*number)
+    bool themed = pick(w, 2);
+    unsigned at = pick(w, themed ? themes[w->theme].weights : weights);
+    for (*number = themed ? themes[w->theme].first : 0; at >= entry_at(*number)->weight; ++*number)
         at -= entry_at(*number)->weight;
     return entry_at(*number);
+}
+
+void theme_pick(struct world *w)
+{
+    w->theme = (int)pick(w, TABLES);
 }
 
 void call_pick(struct world *w, struct call *call)
