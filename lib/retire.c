@@ -6,6 +6,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gr_retired *list;
@@ -27,7 +28,7 @@ static bool try_to_end(struct gr_retired *retired, bool wait)
     bool alive = gr_context_enter(&context, &pushed, __func__) == GR_OK;
     if (alive && wait)
         cu->EventSynchronize(retired->after);
-    else if (alive && cu->EventQuery(retired->after) == CUDA_ERROR_NOT_READY) {
+    else if (alive && !gr_event_has_passed(retired->after)) {
         gr_context_leave(pushed);
         return false;
     }

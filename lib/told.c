@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "lib/driver.h"
+#include "lib/event.h"
 
 #define FIRST_ROOM (sizeof(((struct gr_told_list *)NULL)->first) / sizeof(struct gr_told))
 
@@ -87,7 +88,7 @@ static void record(struct gr_told *told, CUstream stream)
 
 static bool is_done(const struct gr_told *told)
 {
-    return !told->event || gr_driver()->EventQuery(told->event) != CUDA_ERROR_NOT_READY;
+    return !told->event || gr_event_has_passed(told->event);
 }
 
 /* ---- Entries --------------------------------------------------------------------------------- */

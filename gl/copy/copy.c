@@ -11,6 +11,7 @@
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/log.h"
 #include "lib/stream.h"
 #include "gl/copy/image.h"
@@ -313,7 +314,7 @@ static gr_status unregister(gr_resource *resource)
     if (copy->staging.is_object) /* which ends with the resource */
         cu->EventSynchronize(copy->done);
     r->copy = NULL;
-    if (cu->EventQuery(copy->done) == CUDA_ERROR_NOT_READY) {
+    if (!gr_event_has_passed(copy->done)) {
         copy->retired = (struct gr_retired){
             .context = resource->context, .after = copy->done, .end = gl_copy_end};
         resource->context.primary_of = -1; /* its hold has moved */

@@ -12,6 +12,7 @@
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/stream.h"
 #include "gl/peer/memory.h"
 
@@ -229,7 +230,7 @@ static gr_status unregister(gr_resource *resource)
     if (peer->drawing->ptr)
         (void)cu->EventSynchronize(peer->done);
     gr_status status = gl_drawing_end(peer->drawing);
-    if (cu->EventQuery(peer->done) == CUDA_ERROR_NOT_READY) {
+    if (!gr_event_has_passed(peer->done)) {
         peer->retired = (struct gr_retired){
             .context = resource->context, .after = peer->done, .end = gl_peer_end};
         resource->context.primary_of = -1; /* its hold has moved */

@@ -11,6 +11,7 @@
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/external/memory_rules.h"
 #include "lib/log.h"
 #include "lib/resource/resource.h"
@@ -71,7 +72,7 @@ static gr_status unregister(gr_resource *resource)
     gr_submit_leave(&r->sync);
     left.sync.begun = NULL;
     gr_status status = gr_sync_last_work(&left.sync, &after);
-    if (status == GR_OK && after && gr_driver()->EventQuery(after) == CUDA_ERROR_NOT_READY) {
+    if (status == GR_OK && after && !gr_event_has_passed(after)) {
         retire(&left, &resource->context, after);
     } else {
         if (after)

@@ -10,6 +10,8 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
+#include "lib/stream.h"
 
 struct object {
     enum gr_object_kind kind;
@@ -53,7 +55,7 @@ static void collect(gr_resource *resource)
     struct gr_objects **link = &resource->retired;
     while (*link) {
         struct gr_objects *set = *link;
-        if (gr_driver()->EventQuery(set->done) == CUDA_ERROR_NOT_READY) {
+        if (!gr_event_has_passed(set->done)) {
             link = &set->next;
             continue;
         }
@@ -127,8 +129,8 @@ void gr_objects_retire(gr_buffer *buffer, CUstream stream, bool alive)
 {
     struct gr_objects *set = buffer->objects;
     buffer->objects = NULL;
-    if (alive)
-        gr_driver()->EventRecord(set->done, stream);
+    if (alive && gr_driver()->EventRecord(set->done, stream) != CUDA_SUCCESS)
+        gr_stream_finish(stream);
     set->next = buffer->resource->retired;
     buffer->resource->retired = set;
 }

@@ -4,6 +4,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/external/external.h"
 #include "lib/log.h"
 #include "lib/resource/release.h"
@@ -17,7 +18,7 @@ static bool has_passed(const gr_resource *resource, CUevent event)
 {
     bool pushed, passed = true;
     if (gr_context_enter(&resource->context, &pushed, __func__) == GR_OK)
-        passed = gr_driver()->EventQuery(event) != CUDA_ERROR_NOT_READY;
+        passed = gr_event_has_passed(event);
     gr_context_leave(pushed);
     return passed;
 }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events of CUDA's, behind which something ends. */
+#ifndef GR_LIB_EVENT_H
+#define GR_LIB_EVENT_H
+
+#include <cuda.h>
+#include <stdbool.h>
+
+/*
+ * Whether the work before an event is done, which decides what may go. Where the driver does not
+ * say it is waited for: only an answer that the work is under way is one. The event's CUDA context
+ * is current. It records no error.
+ */
+bool gr_event_has_passed(CUevent event);
+
+#endif
