@@ -358,7 +358,8 @@ GR_API CUstream gr_buffer_stream(const gr_buffer *buffer);
  *                           gr_buffer_release_many() takes another one
  *
  * and after which the buffer has ended:
- *     GR_ERR_PARTIAL        its CUDA context was destroyed: what CUDA wrote may be lost
+ *     GR_ERR_PARTIAL        its CUDA context was destroyed: what CUDA wrote may be lost; or the
+ *                           graphics API could not be made to wait for it
  *
  * Wraps cuGraphicsUnmapResources.
  */

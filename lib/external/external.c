@@ -178,12 +178,9 @@ static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = gr_sync_release(resources, n, stream);
-    /* CUDA has given them back by now, whatever the graphics API says. */
-    if (status == GR_OK && tell_graphics(resources, n, true) != GR_OK) {
-        struct gr_error_record error;
-        gr_error_save(&error);
-        gr_log(GR_LOG_WARNING, "release: %s", error.message);
-    }
+    /* CUDA has given them back by now, but what comes next may be too early. */
+    if (status == GR_OK && tell_graphics(resources, n, true) != GR_OK)
+        return gr_error_set_class(GR_ERR_PARTIAL);
     return status;
 }
 

@@ -103,7 +103,7 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
         status = resources[0]->backend->unmap(resources, n, stream);
     if (status == GR_ERR_STATE)
         gr_error_set_call(call); /* a transport does not know it */
-    for (size_t i = 0; i < n && status == GR_OK; i++)
+    for (size_t i = 0; i < n && has_ended(status); i++)
         end_one(resources[i], stream, true, call);
     gr_context_leave(pushed);
     if (status == GR_OK)
