@@ -22,15 +22,24 @@ bool vk_is_software_device(const struct vk_identity *identity)
            (identity->driver == VK_DRIVER_ID_MESA_LLVMPIPE || identity->driver == 0);
 }
 
-bool vk_is_cuda_device(const struct vk_identity *identity, CUdevice device)
+static bool is_of(const struct vk_identity *identity, const CUuuid *uuid)
 {
-    CUuuid uuid;
-    if (gr_driver()->DeviceGetUuid(&uuid, device) != CUDA_SUCCESS)
-        return false;
     if (gr_cuda_is_software())
         return vk_is_software_device(identity) &&
-               memcmp(uuid.bytes, drawing_uuid, sizeof(uuid.bytes)) == 0;
-    return memcmp(uuid.bytes, identity->uuid, sizeof(identity->uuid)) == 0;
+               memcmp(uuid->bytes, drawing_uuid, sizeof(uuid->bytes)) == 0;
+    return memcmp(uuid->bytes, identity->uuid, sizeof(identity->uuid)) == 0;
+}
+
+gr_status vk_compare_cuda_device(const struct vk_identity *identity, CUdevice device, bool *same,
+                                 const char *call)
+{
+    CUuuid uuid;
+    CUresult result = gr_driver()->DeviceGetUuid(&uuid, device);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuDeviceGetUuid",
+                            "%s: CUDA device %d does not say which one it is.", call, (int)device);
+    *same = is_of(identity, &uuid);
+    return GR_OK;
 }
 
 gr_status vk_get_cuda_device(int ordinal, CUdevice *device, const char *call)
@@ -96,7 +105,11 @@ gr_status vk_find_cuda_device(const struct vk_identity *identity, CUdevice *devi
         result = cu->DeviceGet(device, i);
         if (result != CUDA_SUCCESS)
             return gr_fail_cuda(result, "cuDeviceGet", "%s could not get CUDA device %d.", call, i);
-        if (vk_is_cuda_device(identity, *device)) {
+        bool same;
+        gr_status status = vk_compare_cuda_device(identity, *device, &same, call);
+        if (status != GR_OK)
+            return status;
+        if (same) {
             *ordinal = i;
             return GR_OK;
         }

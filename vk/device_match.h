@@ -18,8 +18,9 @@ gr_status vk_get_cuda_device(int ordinal, CUdevice *device, const char *call);
 /* Whether it is the one that the software CUDA driver's first device shares memory with. */
 bool vk_is_software_device(const struct vk_identity *identity);
 
-/* Whether the Vulkan device and the CUDA device are one. The CUDA driver has to be loaded. */
-bool vk_is_cuda_device(const struct vk_identity *identity, CUdevice device);
+/* Says whether the Vulkan device and the CUDA device are one. The CUDA driver has to be loaded. */
+gr_status vk_compare_cuda_device(const struct vk_identity *identity, CUdevice device, bool *same,
+                                 const char *call);
 
 /*
  * The CUDA device that the Vulkan device is. GR_ERR_UNSUPPORTED if there is none, naming both

@@ -52,6 +52,9 @@ static gr_status check_layer(const struct vk_headless_functions *vk, const char 
     free(layers);
     if (found)
         return GR_OK;
+    if (result != VK_SUCCESS)
+        return vk_fail(result, "vkEnumerateInstanceLayerProperties",
+                       "%s: Vulkan's loader does not list its layers.", call);
     return gr_fail(
         GR_ERR_UNSUPPORTED, call,
         "Vulkan has no layer " VALIDATION_LAYER
@@ -103,8 +106,12 @@ gr_status vk_headless_create_instance(gr_vk_headless_options *options,
 {
     uint32_t version = VK_API_VERSION_1_0;
     vk_headless_load_global(vk, handles->get_instance_proc_addr);
+    VkResult result = VK_SUCCESS;
     if (vk->vkEnumerateInstanceVersion) /* Vulkan 1.0 has none */
-        vk->vkEnumerateInstanceVersion(&version);
+        result = vk->vkEnumerateInstanceVersion(&version);
+    if (result != VK_SUCCESS)
+        return vk_fail(result, "vkEnumerateInstanceVersion",
+                       "%s: Vulkan's loader does not say which version it is of.", call);
     gr_status status = check_version(version, call);
     if (status == GR_OK && options->validation)
         status = check_layer(vk, call);

@@ -32,7 +32,11 @@ static gr_status pick(const struct vk_device_list *list, const VkPhysicalDevice 
     bool has_lavapipe = false;
     for (uint32_t i = 0; i < count; i++) {
         vk_identify(list->get_properties, devices[i], identity);
-        if (vk_is_cuda_device(identity, cuda)) {
+        bool same;
+        gr_status status = vk_compare_cuda_device(identity, cuda, &same, call);
+        if (status != GR_OK)
+            return status;
+        if (same) {
             *device = devices[i];
             return GR_OK;
         }

@@ -69,7 +69,12 @@ static gr_status allocate_managed(gr_tensor *tensor, size_t bytes, CUdeviceptr *
     const gr_cuda_api *cu = gr_driver();
     int has = 0;
     tensor->how = GR_TENSOR_FREE;
-    cu->DeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, tensor->device);
+    CUresult asked =
+        cu->DeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, tensor->device);
+    if (asked != CUDA_SUCCESS)
+        return gr_fail_cuda(asked, "cuDeviceGetAttribute",
+                            "%s: CUDA device %d does not say whether it has managed memory.", call,
+                            (int)tensor->device);
     if (!has)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "CUDA device %d has no managed memory: take GR_MEMORY_DEVICE.",
