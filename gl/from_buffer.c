@@ -14,6 +14,7 @@
 #include "lib/resource/map.h"
 #include "gl/interop/register.h"
 #include "gl/buffer_storage.h"
+#include "gl/saved_state.h"
 
 #define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
 
@@ -45,13 +46,16 @@ static gr_status check_buffer(unsigned int name, bool direct, size_t *size, cons
                            : "it was deleted, belongs to another context, or was only named by "
                              "glGenBuffers and never bound");
     *size = gl_buffer_storage(name, direct);
-    if (*size == 0)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "OpenGL buffer %u has no storage. Give it some, by glBufferData or glBufferStorage, "
-            "before it is registered.",
-            name);
-    return GR_OK;
+    if (*size > 0)
+        return GR_OK;
+    gr_status lost = gl_errors_check_lost(direct, call);
+    if (lost != GR_OK)
+        return lost;
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "OpenGL buffer %u has no storage. Give it some, by glBufferData or glBufferStorage, "
+        "before it is registered.",
+        name);
 }
 
 struct gl_resource *gl_buffer_object(unsigned int name, unsigned flags, const char *call)

@@ -11,6 +11,7 @@
 #include "lib/error.h"
 #include "lib/flags.h"
 #include "gl/interop/register.h"
+#include "gl/saved_state.h"
 
 #define IMAGE_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
 
@@ -90,6 +91,11 @@ static gr_status check_storage(struct gl_resource *r, struct gl_image_storage *s
     r->level = storage->base;
     r->immutable = storage->immutable;
     r->format = gl_format_of((unsigned int)storage->base.internal);
+    gr_status status = GR_OK;
+    if (storage->base.width == 0 || storage->base.height == 0 || storage->levels == 0)
+        status = gl_errors_check_lost(r->context.direct, call);
+    if (status != GR_OK)
+        return status;
     if (storage->base.width == 0 || storage->base.height == 0)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
@@ -103,7 +109,7 @@ static gr_status check_storage(struct gl_resource *r, struct gl_image_storage *s
             "OpenGL image %u has %d samples a pixel, which CUDA does not take. Use an image "
             "with one sample that glBlitFramebuffer resolves it into.",
             r->name, storage->base.samples);
-    gr_status status = check_format(r, call);
+    status = check_format(r, call);
     if (status == GR_OK && storage->incomplete)
         status = gr_fail(
             GR_ERR_INVALID_VALUE, call,

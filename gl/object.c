@@ -19,6 +19,7 @@
 #include "lib/plural.h"
 #include "gl/buffer_storage.h"
 #include "gl/context_check.h"
+#include "gl/saved_state.h"
 
 static const struct gl_resource *gl_of(const gr_resource *resource)
 {
@@ -85,6 +86,9 @@ size_t gl_object_run(gr_resource *const resources[], size_t n)
 
 static gr_status fail_deleted(const gr_resource *resource, const char *call)
 {
+    gr_status lost = gl_errors_check_lost(gl_of(resource)->context.direct, call);
+    if (lost != GR_OK)
+        return lost;
     return gr_fail(
         GR_ERR_STATE, call,
         "%s has been deleted since it was registered. Close the resource, and register the "
@@ -100,6 +104,9 @@ static gr_status check_buffer(const gr_resource *resource, const char *call)
     size_t size = gl_buffer_storage(r->name, r->context.direct);
     if (size == resource->size)
         return GR_OK;
+    gr_status lost = gl_errors_check_lost(r->context.direct, call);
+    if (lost != GR_OK)
+        return lost;
     return gr_fail(
         GR_ERR_STATE, call,
         "%s had %zu byte%s when it was registered and has been given other storage since, "
@@ -117,6 +124,9 @@ static gr_status check_image(const gr_resource *resource, const char *call)
     const struct gl_level *then = &r->level;
     if (memcmp(&now, then, sizeof(now)) == 0)
         return GR_OK;
+    gr_status lost = gl_errors_check_lost(r->context.direct, call);
+    if (lost != GR_OK)
+        return lost;
     return gr_fail(
         GR_ERR_STATE, call,
         "%s was %dx%dx%d of format 0x%x when it was registered and has been given other "

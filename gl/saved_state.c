@@ -7,6 +7,8 @@
 
 #include <epoxy/gl.h>
 
+#include "lib/error.h"
+
 /* ---- Bindings -------------------------------------------------------------------------------- */
 
 unsigned int gl_bind_buffer(unsigned int target, unsigned int query, unsigned int name)
@@ -74,6 +76,22 @@ void gl_errors_end(const struct gl_errors *errors)
     default: /* a lost context says so by itself */
         break;
     }
+}
+
+gr_status gl_errors_check_lost(bool direct, const char *call)
+{
+    struct gl_errors errors;
+    if (!direct)
+        return GR_OK;
+    gl_errors_begin(&errors);
+    gl_errors_end(&errors);
+    if (errors.before != GL_CONTEXT_LOST)
+        return GR_OK;
+    return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, GL_CONTEXT_LOST, "GL_CONTEXT_LOST",
+                        "glGetError",
+                        "%s: the OpenGL context is lost (glGetGraphicsResetStatus). Make another "
+                        "one, and everything in it anew.",
+                        call);
 }
 
 const char *gl_error_name(unsigned int error)

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include <grinterop/gr.h>
+
 /* ---- Bindings -------------------------------------------------------------------------------- */
 
 /* Binds a buffer; what the binding `query` held before is the result, for glBindBuffer(). */
@@ -27,6 +29,12 @@ unsigned int gl_errors_take(void);
  * same way.
  */
 void gl_errors_end(const struct gl_errors *errors);
+
+/*
+ * For an answer of OpenGL's that makes no sense: whether it is one of a context that is lost, which
+ * is the error then. Without `direct` it can't be told, and is GR_OK.
+ */
+gr_status gl_errors_check_lost(bool direct, const char *call);
 
 /* "GL_OUT_OF_MEMORY"; static. */
 const char *gl_error_name(unsigned int error);
