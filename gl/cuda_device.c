@@ -55,15 +55,22 @@ bool gl_draws_on(CUdevice device)
 }
 
 /* The number that CUDA counts the device by; -1 where it counts none such. */
-static int ordinal_of(CUdevice device)
+static gr_status find_ordinal(CUdevice device, int *ordinal)
 {
     int count = 0;
     CUdevice counted;
-    gr_driver()->DeviceGetCount(&count);
-    for (int i = 0; i < count; i++)
-        if (gr_driver()->DeviceGet(&counted, i) == CUDA_SUCCESS && counted == device)
-            return i;
-    return -1;
+    *ordinal = -1;
+    CUresult result = gr_driver()->DeviceGetCount(&count);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuDeviceGetCount", "The CUDA devices could not be counted.");
+    for (int i = 0; i < count && *ordinal < 0; i++) {
+        result = gr_driver()->DeviceGet(&counted, i);
+        if (result != CUDA_SUCCESS)
+            return gr_fail_cuda(result, "cuDeviceGet", "CUDA device %d could not be had.", i);
+        if (counted == device)
+            *ordinal = i;
+    }
+    return GR_OK;
 }
 
 gr_status gr_gl_cuda_device(int *device)
@@ -79,7 +86,10 @@ gr_status gr_gl_cuda_device(int *device)
                                      "(CUDA_VISIBLE_DEVICES may hide some).");
     if (status != GR_OK)
         return status;
-    int ordinal = ordinal_of(found);
+    int ordinal;
+    status = find_ordinal(found, &ordinal);
+    if (status != GR_OK)
+        return status;
     if (ordinal < 0)
         return gr_fail_cuda(CUDA_ERROR_INVALID_DEVICE, "cuGLGetDevices",
                             "The OpenGL context draws on the device %d, which CUDA does not count.",

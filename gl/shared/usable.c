@@ -67,6 +67,11 @@ static gr_status find_drawing(CUdevice current, CUdevice *drawing, const char *c
     }
     char text[620];
     gl_diagnose(result, text, sizeof(text));
+    bool says = result == CUDA_SUCCESS || result == CUDA_ERROR_NO_DEVICE ||
+                result == CUDA_ERROR_INVALID_GRAPHICS_CONTEXT ||
+                result == CUDA_ERROR_OPERATING_SYSTEM;
+    if (!says)
+        return gr_fail_cuda(result, "cuGLGetDevices", "%s: %s", call, text);
     return gr_fail_code(GR_ERR_UNSUPPORTED, GR_DOMAIN_NONE, 0, NULL, call,
                         "OpenGL's storage cannot be shared: it draws on no device of CUDA's. %s",
                         text);
@@ -120,9 +125,15 @@ static gr_status check_driver(CUdevice device, const char *call)
 {
     const gr_cuda_api *cu = gr_driver();
     int maps = 0, exports = 0;
-    cu->DeviceGetAttribute(&maps, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device);
-    cu->DeviceGetAttribute(&exports,
-                           CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, device);
+    CUresult result = cu->DeviceGetAttribute(
+        &maps, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device);
+    if (result == CUDA_SUCCESS)
+        result = cu->DeviceGetAttribute(
+            &exports, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, device);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuDeviceGetAttribute",
+                            "%s: CUDA device %d does not say what memory it can export.", call,
+                            (int)device);
     if (maps && exports)
         return GR_OK;
     char text[200];

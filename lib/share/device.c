@@ -61,8 +61,13 @@ gr_status gr_share_find_device(const struct gr_description *d, CUdevice *device,
         return gr_fail_cuda(result, "cuDeviceGetCount", "The CUDA devices could not be counted.");
     for (int i = 0; i < count; i++) {
         CUuuid uuid;
-        if (cu->DeviceGet(device, i) == CUDA_SUCCESS &&
-            cu->DeviceGetUuid(&uuid, *device) == CUDA_SUCCESS && has_uuid(d, &uuid))
+        result = cu->DeviceGet(device, i);
+        if (result != CUDA_SUCCESS)
+            return gr_fail_cuda(result, "cuDeviceGet", "%s could not get CUDA device %d.", call, i);
+        gr_status status = get_uuid(*device, &uuid);
+        if (status != GR_OK)
+            return status;
+        if (has_uuid(d, &uuid))
             return GR_OK;
     }
     return fail_no_device(d, count, call);
@@ -105,7 +110,10 @@ gr_status gr_share_context(const struct gr_description *d, struct gr_context *co
         return status;
     if (!current_context_fits(d, device))
         return retain_primary(context, device, call);
-    gr_driver()->CtxGetCurrent(&context->handle);
+    CUresult result = gr_driver()->CtxGetCurrent(&context->handle);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuCtxGetCurrent",
+                            "%s could not ask for the current CUDA context.", call);
     gr_context_identify(context);
     return GR_OK;
 }
