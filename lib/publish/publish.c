@@ -305,14 +305,19 @@ static gr_status check_readable(const struct work *w, const gr_resource *resourc
                    "CUDA maps it: register it without, to fetch.");
 }
 
-/* The mapping ends whatever came of it, and the first error stays the last. */
+/*
+ * The mapping ends whatever came of it, and the first error stays the last. Nobody else has the
+ * buffer, so a release that fails is tried once more.
+ */
 static gr_status release(struct work *w, gr_status status)
 {
     struct gr_error_record cause;
     if (status == GR_OK)
-        return gr_buffer_release_for(&w->buffer, 1, w->call);
+        status = gr_buffer_release_for(&w->buffer, 1, w->call);
+    if (status == GR_OK)
+        return GR_OK;
     gr_error_save(&cause);
-    gr_buffer_release_for(&w->buffer, 1, w->call);
+    gr_buffer_release_later(w->buffer);
     gr_error_restore(&cause);
     return status;
 }
