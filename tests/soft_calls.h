@@ -8,12 +8,15 @@
 
 void add_row_cases(Suite *suite);
 void add_context_cases(Suite *suite);
+void add_gl_cases(Suite *suite);
 void add_image_cases(Suite *suite);
 void add_memory_cases(Suite *suite);
 void add_module_cases(Suite *suite);
 void add_twin_cases(Suite *suite);
 
 /* Children. */
+int exchange_with_opengl_2(void);
+int exchange_with_opengl_3(void);
 int primary_context_is_reset(void);
 int rows_before_init(void);
 

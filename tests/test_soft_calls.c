@@ -7,6 +7,8 @@
 #include "soft_calls.h"
 
 static const struct child children[] = {
+    {"exchange_with_opengl_2", exchange_with_opengl_2},
+    {"exchange_with_opengl_3", exchange_with_opengl_3},
     {"primary_context_is_reset", primary_context_is_reset},
     {"rows_before_init", rows_before_init},
     {NULL, NULL},
@@ -16,6 +18,7 @@ static void build(Suite *suite)
 {
     add_row_cases(suite);
     add_context_cases(suite);
+    add_gl_cases(suite);
     add_image_cases(suite);
     add_memory_cases(suite);
     add_module_cases(suite);
