@@ -64,7 +64,8 @@ static void bind_any(soft_gl_pixels *pixels)
         }
 }
 
-/* False, with nothing bound, if it is of another target. */
+/* False, with nothing bound, if it is of another target; OpenGL's error about that is not the
+ * application's. */
 static bool bind_claimed(soft_gl_pixels *pixels)
 {
     GLenum binding = GL_RENDERBUFFER_BINDING;
@@ -73,7 +74,10 @@ static bool bind_claimed(soft_gl_pixels *pixels)
             binding = bindings[i].binding;
     pixels->bound_before = bound_to(binding);
     bind(pixels->target, pixels->name);
-    return (GLuint)bound_to(binding) == pixels->name;
+    if ((GLuint)bound_to(binding) == pixels->name)
+        return true;
+    glGetError();
+    return false;
 }
 
 bool soft_gl_pixels_can(unsigned target)

@@ -274,6 +274,10 @@ static void exchange_an_image(void)
     GLuint name = texture_of(SIDE, GL_RGBA8, 0x3a);
     unsigned char texels[SIDE * SIDE * 4];
     CUgraphicsResource resource = NULL;
+    /* Here a texture can only be bound to its own target, so another one is found out. */
+    CUresult claimed = fx.cu->GraphicsGLRegisterImage(&resource, name, GL_TEXTURE_3D, 0);
+    ck_assert_int_eq(claimed, CUDA_ERROR_INVALID_VALUE);
+    assert_gl_clean();
     resource = registered_image(name);
     memset(texels, 0x3a, sizeof(texels));
     map_image_and_fill(resource, texels, 0x3b);
