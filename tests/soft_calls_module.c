@@ -533,6 +533,47 @@ START_TEST(parameters_in_one_buffer)
 }
 END_TEST
 
+/* More than a stream's task has room for. */
+START_TEST(large_parameters)
+{
+    need_software();
+    CUmodule module = new_module();
+    struct {
+        unsigned numbers[500];
+    } much;
+    unsigned sum = 0;
+    for (unsigned i = 0; i < 500; i++)
+        much.numbers[i] = i;
+    CUdeviceptr out = soft_memory(&sum, sizeof(sum));
+    void *parameters[] = {&out, &much}, *missing[] = {&out, NULL};
+    CUfunction function = function_of(module, "add_numbers");
+    GIVES(ERROR_INVALID_VALUE, cuLaunchKernel,
+          (function, 1, 1, 1, 1, 1, 1, 0, fx.stream, missing, NULL));
+    DRV(cuLaunchKernel, (function, 1, 1, 1, 1, 1, 1, 0, fx.stream, parameters, NULL));
+    much.numbers[0] = 1000; /* the launch has its own copy */
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoH(&sum, out, sizeof(sum)));
+    ck_assert_uint_eq(sum, 499 * 500 / 2);
+    CU(MemFree(out));
+    DRV(cuModuleUnload, (module));
+}
+END_TEST
+
+/* The first version of the call has no status, so what is not there is an error. */
+START_TEST(look_ups_without_a_status)
+{
+    need_software();
+    void *found = NULL;
+    DRV(cuGetProcAddress, ("cuMemAlloc", &found, 12000, 0));
+    ck_assert_ptr_ne(found, NULL);
+    GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("cuNoSuchFunction", &found, 12000, 0));
+    GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("noFunctionOfCuda", &found, 12000, 0));
+    GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("cuMemAllocAsync", &found, 11000, 0));
+    GIVES(ERROR_INVALID_VALUE, cuGetProcAddress, ("cuMemAlloc", &found, 12000, 8));
+    GIVES(ERROR_INVALID_VALUE, cuGetProcAddress, (NULL, &found, 12000, 0));
+}
+END_TEST
+
 void add_module_cases(Suite *suite)
 {
     add_tests(add_case(suite, "modules"), modules_of_files, files_that_are_cut_off,
@@ -540,5 +581,6 @@ void add_module_cases(Suite *suite)
               options_of_libraries);
     add_tests(add_case(suite, "kernels"), kernels_that_cannot_be_had, what_kernels_are_asked,
               attributes_that_are_set, occupancy, attributes_of_launches, twins_of_launches,
-              parameters_in_one_buffer);
+              parameters_in_one_buffer, large_parameters);
+    tcase_add_test(add_case(suite, "look-ups"), look_ups_without_a_status);
 }

@@ -390,6 +390,23 @@ START_TEST(callbacks_know_their_stream)
 }
 END_TEST
 
+START_TEST(events_with_flags)
+{
+    need_software();
+    CUevent event = NULL;
+    DRV(cuEventCreate, (&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
+    /* The flag of a record, and of a wait, is for streams that capture. */
+    GIVES(ERROR_ILLEGAL_STATE, cuEventRecordWithFlags,
+          (event, fx.stream, CU_EVENT_RECORD_EXTERNAL));
+    GIVES(ERROR_INVALID_VALUE, cuEventRecordWithFlags, (event, fx.stream, 2));
+    GIVES(ERROR_ILLEGAL_STATE, cuStreamWaitEvent, (fx.stream, event, CU_EVENT_WAIT_EXTERNAL));
+    GIVES(ERROR_INVALID_VALUE, cuStreamWaitEvent, (fx.stream, event, 2));
+    DRV(cuEventRecordWithFlags, (event, fx.stream, CU_EVENT_RECORD_DEFAULT));
+    CU(EventSynchronize(event));
+    DRV(cuEventDestroy_v2, (event));
+}
+END_TEST
+
 /* ---- Words in a stream ----------------------------------------------------------------------- */
 
 /* The stream stands still while the word is the first, and goes on with the second. */
@@ -474,6 +491,6 @@ void add_twin_cases(Suite *suite)
               twins_that_copy_blocks, twins_that_copy_arrays, twins_of_stream_ordered_memory,
               twins_of_host_functions, twins_of_events, twins_that_ask, twins_of_memory_operations,
               twins_that_map);
-    add_tests(add_case(suite, "streams"), callbacks_know_their_stream,
+    add_tests(add_case(suite, "streams"), callbacks_know_their_stream, events_with_flags,
               words_that_a_stream_waits_for, words_of_64_bits_in_one_call, words_that_are_refused);
 }

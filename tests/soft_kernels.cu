@@ -57,6 +57,19 @@ extern "C" __global__ void add_counters(unsigned *out, scale by)
 }
 GR_KERNEL(add_counters)
 
+struct much {
+    unsigned numbers[500];
+};
+
+extern "C" __global__ void add_numbers(unsigned *out, much in)
+{
+    unsigned sum = 0;
+    for (unsigned i = 0; i < 500; i++)
+        sum += in.numbers[i];
+    *out = sum;
+}
+GR_KERNEL(add_numbers)
+
 extern "C" __global__ void without_parameters()
 {
     counters[3]++;
