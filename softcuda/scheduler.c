@@ -62,13 +62,6 @@ static void task_free_locked(soft_task *task)
     unused_tasks = task;
 }
 
-void soft_task_free(soft_task *task)
-{
-    pthread_mutex_lock(&soft_lock);
-    task_free_locked(task);
-    pthread_mutex_unlock(&soft_lock);
-}
-
 /* True if the head of one queue is older than the head of another. */
 static bool is_behind(const soft_stream *stream, const soft_stream *other)
 {

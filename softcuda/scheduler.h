@@ -70,8 +70,6 @@ soft_task *soft_task_new(size_t size);
 /* The record's room, aligned to 16. */
 void *soft_task_payload(soft_task *task);
 
-void soft_task_free(soft_task *task);
-
 /* Queues the record, which then belongs to the stream; on failure it is freed. run gets the
  * payload. */
 CUresult soft_task_push(soft_stream *stream, soft_task *task, void (*run)(void *payload));
