@@ -2,12 +2,14 @@
 /*
  * Peers that live and do nothing, or too much: how long a call waits is its own process's to say.
  *
- * The program's own nanosleep() stands before the C library's.
+ * The program's own nanosleep() and poll() stand before the C library's.
  */
 #define _GNU_SOURCE
 #include "hostile.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -28,6 +30,21 @@ int nanosleep(const struct timespec *time, struct timespec *left)
     struct timespec longer = *time;
     longer.tv_nsec += late_ns;
     return next(&longer, left);
+}
+
+/* How many of the next polls of two descriptors, as the thread that watches a peer makes, fail. */
+static atomic_int failing_polls;
+
+int poll(struct pollfd *fds, nfds_t n, int ms)
+{
+    __typeof__(poll) *next;
+    void *symbol = dlsym(RTLD_NEXT, "poll");
+    memcpy(&next, &symbol, sizeof(next));
+    if (n != 2 || atomic_load(&failing_polls) == 0)
+        return next(fds, n, ms);
+    atomic_fetch_sub(&failing_polls, 1);
+    errno = ENOMEM;
+    return -1;
 }
 
 /* ---- Bytes without end ----------------------------------------------------------------------- */
@@ -117,6 +134,30 @@ START_VULKAN_TEST(an_acquire_that_fails_wakes_the_peer)
     assert_ok(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON));
     ck_assert_uint_eq(slot->frame, 1);
     assert_ok(gr_ring_give_back(r.ring, &slot, 1));
+    hostile_end(&peer);
+    shared_ring_end(&r);
+}
+END_TEST
+
+/* Catches: the thread ended at the first one, and a reader waited for a peer that was gone. */
+START_VULKAN_TEST(the_watch_goes_on_where_poll_lacks_memory)
+{
+    const gr_slot *slot;
+    int socket;
+    struct hostile peer = hostile_pair(&socket);
+    struct shared_ring r = shared_ring_sent(socket, HOSTILE_SLOTS, GR_SIDE_GRAPHICS,
+                                            GR_RING_LOSSLESS, GR_RING_CONSUMER);
+    hostile_take(&peer);
+    atomic_store(&failing_polls, 3);
+    hostile_wake(&peer);
+    for (int i = 0; i < ENOUGH_MS && atomic_load(&failing_polls) > 0; i++)
+        sleep_ms(1);
+    int left = atomic_exchange(&failing_polls, 0);
+    ck_assert_int_eq(left, 0);
+    close(peer.socket);
+    peer.socket = -1;
+    assert_fails(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, ENOUGH_MS), GR_ERR_SYSTEM, 0,
+                 "has ended or closed the socket");
     hostile_end(&peer);
     shared_ring_end(&r);
 }
@@ -288,5 +329,6 @@ void add_hostile_wait_cases(Suite *suite)
     tcase_add_checked_fixture(waits, NULL, collect_sharing);
     add_loop_tests(waits, 2, a_timeout_is_the_callers, opengl_waits_no_longer_than_it_says,
                    a_stop_or_an_end_ends_opengls_wait);
-    add_tests(waits, an_acquire_that_fails_wakes_the_peer, a_free_takes_its_time_by_the_clock);
+    add_tests(waits, an_acquire_that_fails_wakes_the_peer,
+              the_watch_goes_on_where_poll_lacks_memory, a_free_takes_its_time_by_the_clock);
 }

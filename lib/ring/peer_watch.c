@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/clock.h"
@@ -55,6 +56,17 @@ static bool look(struct gr_peer_watch *watch, double *due)
     return sound;
 }
 
+/* How many are ready, after that time 0; also where poll() lacks memory for a moment. */
+static int wait_for(struct pollfd fds[], nfds_t n, int ms)
+{
+    const struct timespec moment = {.tv_nsec = 10000000};
+    int ready = poll(fds, n, ms);
+    if (ready >= 0)
+        return ready;
+    nanosleep(&moment, NULL);
+    return 0;
+}
+
 /* Until the peer is gone; false: until this thread is to end. */
 static bool watch_peer(struct gr_peer_watch *watch)
 {
@@ -63,8 +75,8 @@ static bool watch_peer(struct gr_peer_watch *watch)
     double due = gr_clock_ms() + LOOK_EVERY;
     bool alive = true;
     while (alive) {
-        int ready = poll(fds, 2, LOOK_EVERY);
-        if ((ready < 0 && errno != EINTR) || (ready > 0 && fds[0].revents))
+        int ready = wait_for(fds, 2, LOOK_EVERY);
+        if (ready > 0 && fds[0].revents)
             return false;
         bool heard = ready > 0;
         if (heard)
@@ -86,10 +98,10 @@ static void *run(void *user)
     struct pollfd quit = {.fd = watch->quit, .events = POLLIN};
     if (!watch_peer(watch))
         return NULL;
-    int ready = poll(&quit, 1, GRACE);
+    int ready = wait_for(&quit, 1, GRACE);
     gr_peer_semaphores_serve(watch->semaphores);
-    while (ready == 0 || (ready < 0 && errno == EINTR)) {
-        ready = poll(&quit, 1, LOOK_EVERY);
+    while (ready == 0) {
+        ready = wait_for(&quit, 1, LOOK_EVERY);
         if (ready == 0)
             gr_peer_semaphores_look(watch->semaphores);
     }
