@@ -363,14 +363,15 @@ GR_API gr_status gr_tensor_used_on(gr_tensor *tensor, CUstream stream);
 /*
  * Copies all elements, in the order of `stream`, which first waits until both are ready. Their
  * shapes and dtypes are equal; their strides, memories and devices may differ. Where elements lie
- * scattered in either, the copy has many parts and is slow. The two must not overlap.
+ * scattered in either, the copy has many parts and is slow. The two must not overlap. Where other
+ * strides than 0 let elements of `to` share bytes, any of their values stays.
  *
  * With GR_MEMORY_HOST the call may wait for the stream; where it need not, the memory has to live,
  * and is ready, as the stream says.
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  a tensor is NULL or freed; their shapes or dtypes differ, which the
- *                           message has both of; elements of `to` share bytes; `stream` is none
+ *                           message has both of; a stride of `to` is 0; `stream` is none
  *     GR_ERR_STATE          a tensor is revoked, or `to` is read-only
  *     GR_ERR_CUDA           the driver refused
  *
