@@ -221,6 +221,7 @@ static const gr_slot *no_slots[1];
     X(gr_cuda_driver_path, "takes nothing")                                                        \
     X(gr_cuda_is_software, "takes nothing")                                                        \
     X(gr_cuda_load, "takes no pointer")                                                            \
+    X(gr_cuda_missing, "takes nothing")                                                            \
     X(gr_egl_create, "NULL is the default")                                                        \
     X(gr_egl_make_current, "NULL leaves no context current")                                       \
     X(gr_last_error, "takes nothing")                                                              \
