@@ -63,6 +63,14 @@ static void retire(struct leftover *left, struct gr_context *context, CUevent af
     gr_retire(&kept->retired);
 }
 
+/* What was set aside until its OpenGL context is current: it is, if this resource has it. */
+static void collect_in_context(const gr_resource *resource)
+{
+    const struct gr_external_kind *kind = gr_external_of(resource)->kind;
+    if (kind && kind->collect && gr_external_on_thread(kind, resource))
+        kind->collect(resource);
+}
+
 static gr_status unregister(gr_resource *resource)
 {
     struct gr_external *r = gr_external_of(resource);
@@ -86,6 +94,7 @@ static gr_status unregister(gr_resource *resource)
     r->memory = NULL;
     r->sync = (struct gr_sync){0};
     gr_retired_collect();
+    collect_in_context(resource);
     return status;
 }
 
