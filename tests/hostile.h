@@ -30,6 +30,9 @@ struct hostile {
 /* The other end of a new pair, which the ring's owner keeps. */
 struct hostile hostile_pair(int *socket);
 
+/* A ring whose other side is the peer's: CUDA here writes, and the peer reads, or the other way. */
+struct shared_ring hostile_ring(struct hostile *peer, bool here_writes, gr_ring_mode mode);
+
 /* Takes the ring's messages. */
 void hostile_take(struct hostile *peer);
 void hostile_end(struct hostile *peer);

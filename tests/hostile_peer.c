@@ -84,6 +84,17 @@ void hostile_take(struct hostile *peer)
     }
 }
 
+struct shared_ring hostile_ring(struct hostile *peer, bool here_writes, gr_ring_mode mode)
+{
+    int socket;
+    *peer = hostile_pair(&socket);
+    struct shared_ring r =
+        shared_ring_sent(socket, HOSTILE_SLOTS, here_writes ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS, mode,
+                         here_writes ? GR_RING_PRODUCER : GR_RING_CONSUMER);
+    hostile_take(peer);
+    return r;
+}
+
 void hostile_end(struct hostile *peer)
 {
     if (peer->page)

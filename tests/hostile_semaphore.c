@@ -39,18 +39,6 @@ static void must_end(CUstream stream, const struct hostile_semaphore *semaphore,
     ck_abort_msg("the stream waited for ever");
 }
 
-/* CUDA here writes, and the peer reads; or the other way round. */
-static struct shared_ring ring_with(struct hostile *peer, bool here_writes)
-{
-    int socket;
-    *peer = hostile_pair(&socket);
-    struct shared_ring r =
-        shared_ring_sent(socket, HOSTILE_SLOTS, here_writes ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS,
-                         GR_RING_LOSSLESS, here_writes ? GR_RING_PRODUCER : GR_RING_CONSUMER);
-    hostile_take(peer);
-    return r;
-}
-
 /*
  * Another stream waits for what the first one has signalled, before it signals the next value. The
  * peer takes that back: after it was seen to be there, or at once, which the end of the ring mends.
@@ -60,7 +48,7 @@ START_VULKAN_TEST(our_own_signals_stay)
 {
     struct hostile peer;
     const gr_slot *slot;
-    struct shared_ring r = ring_with(&peer, true);
+    struct shared_ring r = hostile_ring(&peer, true, GR_RING_LOSSLESS);
     assert_ok(cuda_writes(r.ring));
     assert_ok(cuda_writes(r.ring));
     CU(StreamSynchronize(fx.stream));
@@ -102,7 +90,7 @@ static gr_status read_until_over(gr_ring *ring, int ms)
 START_VULKAN_TEST(a_value_that_goes_back_is_a_peer_that_is_gone)
 {
     struct hostile peer;
-    struct shared_ring r = ring_with(&peer, false);
+    struct shared_ring r = hostile_ring(&peer, false, GR_RING_LOSSLESS);
     hostile_set(&peer.received, 2);
     hostile_publish(&peer, 0, 1, 2);
     ck_assert_int_eq(read_until_over(r.ring, 1500), GR_ERR_TIMEOUT); /* it is seen to be there */
@@ -132,7 +120,7 @@ START_VULKAN_TEST(a_value_that_goes_back_after_the_end)
 {
     struct hostile peer;
     const gr_slot *slot;
-    struct shared_ring r = ring_with(&peer, false);
+    struct shared_ring r = hostile_ring(&peer, false, GR_RING_LOSSLESS);
     hostile_set(&peer.received, 2);
     hostile_publish(&peer, 0, 1, 2);
     hostile_publish(&peer, 1, 2, 2);
@@ -155,7 +143,7 @@ END_TEST
 START_VULKAN_TEST(a_peer_that_is_slow_is_sound)
 {
     struct hostile peer;
-    struct shared_ring r = ring_with(&peer, false);
+    struct shared_ring r = hostile_ring(&peer, false, GR_RING_LOSSLESS);
     hostile_publish(&peer, 0, 1, 1);
     ck_assert_int_eq(read_until_over(r.ring, 2500), GR_ERR_TIMEOUT);
     CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));

@@ -71,14 +71,10 @@ START_VULKAN_TEST(a_timeout_is_the_callers)
 {
     static const unsigned timeouts[] = {0, 1, 50, 200};
     bool here_writes = _i == 0;
-    int socket;
     pthread_t thread;
     const gr_slot *slots[HOSTILE_SLOTS], *more;
-    struct hostile peer = hostile_pair(&socket);
-    struct shared_ring r =
-        shared_ring_sent(socket, HOSTILE_SLOTS, here_writes ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS,
-                         GR_RING_LOSSLESS, here_writes ? GR_RING_PRODUCER : GR_RING_CONSUMER);
-    hostile_take(&peer);
+    struct hostile peer;
+    struct shared_ring r = hostile_ring(&peer, here_writes, GR_RING_LOSSLESS);
     struct flood flood = {.peer = &peer};
     ck_assert_int_eq(pthread_create(&thread, NULL, send_bytes, &flood), 0);
     if (here_writes)
@@ -110,13 +106,10 @@ START_VULKAN_TEST(an_acquire_that_fails_wakes_the_peer)
 {
     const gr_slot *slot;
     char byte;
-    int socket;
     CUcontext second;
     CUstream foreign;
-    struct hostile peer = hostile_pair(&socket);
-    struct shared_ring r =
-        shared_ring_sent(socket, HOSTILE_SLOTS, GR_SIDE_GRAPHICS, GR_RING_NEWEST, GR_RING_CONSUMER);
-    hostile_take(&peer);
+    struct hostile peer;
+    struct shared_ring r = hostile_ring(&peer, false, GR_RING_NEWEST);
     hostile_publish(&peer, 0, 1, 1);
     hostile_set(&peer.received, 1);
     CU(CtxCreate(&second, 0, fx.device));
@@ -143,11 +136,8 @@ END_TEST
 START_VULKAN_TEST(the_watch_goes_on_where_poll_lacks_memory)
 {
     const gr_slot *slot;
-    int socket;
-    struct hostile peer = hostile_pair(&socket);
-    struct shared_ring r = shared_ring_sent(socket, HOSTILE_SLOTS, GR_SIDE_GRAPHICS,
-                                            GR_RING_LOSSLESS, GR_RING_CONSUMER);
-    hostile_take(&peer);
+    struct hostile peer;
+    struct shared_ring r = hostile_ring(&peer, false, GR_RING_LOSSLESS);
     atomic_store(&failing_polls, 3);
     hostile_wake(&peer);
     for (int i = 0; i < ENOUGH_MS && atomic_load(&failing_polls) > 0; i++)
@@ -300,11 +290,8 @@ END_TEST
 START_VULKAN_TEST(a_free_takes_its_time_by_the_clock)
 {
     const gr_slot *slot;
-    int socket;
-    struct hostile peer = hostile_pair(&socket);
-    struct shared_ring r = shared_ring_sent(socket, HOSTILE_SLOTS, GR_SIDE_GRAPHICS,
-                                            GR_RING_LOSSLESS, GR_RING_CONSUMER);
-    hostile_take(&peer);
+    struct hostile peer;
+    struct shared_ring r = hostile_ring(&peer, false, GR_RING_LOSSLESS);
     hostile_publish(&peer, 0, 1, 1);
     assert_ok(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON));
     assert_ok(gr_ring_give_back(r.ring, &slot, 1));

@@ -290,12 +290,8 @@ struct walk {
 
 static struct walk walk_begin(bool here_writes, bool newest)
 {
-    int socket;
-    struct walk walk = {.here_writes = here_writes, .peer = hostile_pair(&socket)};
-    walk.r = shared_ring_sent(socket, HOSTILE_SLOTS, here_writes ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS,
-                              newest ? GR_RING_NEWEST : GR_RING_LOSSLESS,
-                              here_writes ? GR_RING_PRODUCER : GR_RING_CONSUMER);
-    hostile_take(&walk.peer);
+    struct walk walk = {.here_writes = here_writes};
+    walk.r = hostile_ring(&walk.peer, here_writes, newest ? GR_RING_NEWEST : GR_RING_LOSSLESS);
     return walk;
 }
 
