@@ -79,9 +79,11 @@ struct gr_resource {
     bool ring_maps; /* during the ring's own calls */
     bool visited;   /* scratch of a call over many resources: met already */
     bool parked;    /* set aside until its OpenGL context is current */
+    bool claimed;   /* somebody ends it: gr_resource_claim() */
     /* The caller's, until gr_resource_free(), and the library's own. */
     unsigned holds;
     unsigned buffers_out;
+    unsigned locked;          /* by gr_resource_lock(): no neighbour of what it guards */
     unsigned run;             /* scratch of a map: how many resources go with it, itself too */
     unsigned turn;            /* which of `first` is next */
     struct gr_told_list told; /* streams of users that are gone, until the mapping ends */
@@ -112,7 +114,7 @@ struct gr_resource {
 /* Whether the buffer is its resource's present mapping. */
 static inline bool gr_buffer_is_live(const gr_buffer *buffer)
 {
-    return buffer->resource->mapped == buffer;
+    return __atomic_load_n(&buffer->resource->mapped, __ATOMIC_RELAXED) == buffer;
 }
 
 #endif

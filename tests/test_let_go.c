@@ -3,6 +3,7 @@
  * Letting go: of a buffer on a thread that can't release it, of a resource whose driver complains,
  * and waiting on the host until CUDA has let go.
  */
+#define _GNU_SOURCE
 #include "support_vulkan.h"
 
 #include <pthread.h>
@@ -157,6 +158,108 @@ START_TEST(several_buffers_of_a_resource_are_set_aside)
                                                                                : GR_ERR_STATE);
     assert_not_mapped(fx.resource);
     gr_clear_error();
+}
+END_TEST
+
+/* ---- At the same time as the resource's thread ----------------------------------------------- */
+
+#define MEETINGS 200
+
+static struct {
+    pthread_barrier_t barrier;
+    gr_resource *resource;
+    gr_buffer *buffer;
+    void (*there)(void); /* on the other thread */
+} meeting;
+
+static void *do_there(void *unused)
+{
+    for (int i = 0; i < MEETINGS; i++) {
+        pthread_barrier_wait(&meeting.barrier);
+        meeting.there();
+        pthread_barrier_wait(&meeting.barrier);
+    }
+    return unused;
+}
+
+/* Does `here` and `there` at once, with what `begin` makes for both. */
+static void meet(void (*begin)(void), void (*here)(void), void (*there)(void))
+{
+    pthread_t thread;
+    meeting.there = there;
+    ck_assert_int_eq(pthread_barrier_init(&meeting.barrier, NULL, 2), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, do_there, NULL), 0);
+    for (int i = 0; i < MEETINGS; i++) {
+        begin();
+        pthread_barrier_wait(&meeting.barrier);
+        here();
+        pthread_barrier_wait(&meeting.barrier);
+    }
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&meeting.barrier);
+    collect();
+}
+
+static int kind_of_meeting;
+static void *last_handle;
+
+static void make_mapped(void)
+{
+    GLuint name;
+    meeting.resource = make_resource(kind_of_meeting, &name);
+    ck_assert_msg(meeting.resource, "%s", error_text());
+    last_handle = kind_of_meeting == 0 ? driver_handle(meeting.resource) : NULL;
+    meeting.buffer = must_map(meeting.resource);
+}
+
+static void make_unmapped(void)
+{
+    make_mapped();
+    assert_ok(gr_resource_unmap(meeting.resource, GR_STREAM_OF_MAP));
+}
+
+static void release_it(void)
+{
+    gr_buffer_release_later(meeting.buffer);
+}
+
+static void free_it(void)
+{
+    gr_resource_free(meeting.resource);
+}
+
+/* By interop, copy and shared; mapped, or not any more; the resource is freed here, or there. */
+START_TEST(a_finalizer_meets_the_last_hold)
+{
+    const bool mapped = _i / 3 % 2 == 0, frees_here = _i / 6 == 0;
+    GLuint name;
+    kind_of_meeting = _i % 3;
+    gr_resource *resource = make_resource(kind_of_meeting, &name);
+    if (!resource)
+        skip("%s", error_text());
+    gr_resource_free(resource);
+    meet(mapped ? make_mapped : make_unmapped, frees_here ? free_it : release_it,
+         frees_here ? release_it : free_it);
+    if (last_handle)
+        assert_unregistered(last_handle);
+}
+END_TEST
+
+static void end_a_mapping(void)
+{
+    meeting.buffer = must_map(fx.resource);
+    assert_ok(gr_resource_unmap(fx.resource, GR_STREAM_OF_MAP));
+}
+
+static void map_and_release(void)
+{
+    assert_ok(gr_buffer_release(must_map(fx.resource)));
+}
+
+START_TEST(a_finalizer_meets_the_next_map)
+{
+    meet(end_a_mapping, map_and_release, release_it);
+    assert_not_mapped(fx.resource);
 }
 END_TEST
 
@@ -400,10 +503,11 @@ static void build(Suite *suite)
     resource_case_buffer(SIZE, 1);
     TCase *later = add_resource_case(suite, "releases for later");
     add_tests(later, a_buffer_is_released_now_where_it_can_be,
-              several_buffers_of_a_resource_are_set_aside);
+              several_buffers_of_a_resource_are_set_aside, a_finalizer_meets_the_next_map);
     add_loop_tests(later, 3, a_finalizers_buffer_is_released_by_the_next_call,
                    a_map_of_the_resource_comes_after_it);
     add_loop_tests(later, 6, a_finalizer_lets_go_of_both);
+    add_loop_tests(later, 12, a_finalizer_meets_the_last_hold);
     add_loop_tests(later, 2, close_and_free_end_what_was_set_aside);
     tcase_add_unchecked_fixture(later, warm_up_sharing, NULL);
     tcase_add_checked_fixture(later, NULL, collect_sharing);

@@ -283,7 +283,7 @@ static void give_out(gr_resource *const resources[], size_t n, CUstream stream, 
             buffer->size = buffer->part;
         }
         resources[i]->pending = NULL;
-        resources[i]->mapped = buffer;
+        __atomic_store_n(&resources[i]->mapped, buffer, __ATOMIC_RELAXED);
         out[i] = buffer;
     }
 }

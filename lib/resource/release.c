@@ -67,7 +67,7 @@ static void end_one(gr_resource *resource, CUstream stream, bool alive, const ch
         buffer->pitch = 0;
     buffer->ptr = 0;
     buffer->size = 0;
-    resource->mapped = NULL;
+    __atomic_store_n(&resource->mapped, NULL, __ATOMIC_RELAXED);
     resource->released_on = stream;
     resource->end_is_recorded = false;
 }

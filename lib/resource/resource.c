@@ -108,43 +108,69 @@ static void warn_last_error(const char *call)
     gr_log(GR_LOG_WARNING, "%s: %s", call, error.message);
 }
 
-void gr_resource_settle(gr_resource *resource)
+/* The last thing that is done with the resource here: it may end elsewhere at once. */
+static void park(gr_resource *resource)
 {
-    if (resource->holds || resource->mapped || resource->parked)
-        return;
     struct gr_error_record saved;
     gr_error_save(&saved);
-    if (resource->handle) {
-        if (!resource->backend->on_thread(resource)) {
-            if (resource->buffers_out) { /* the release of the last one comes here again */
-                gr_error_restore(&saved);
-                return;
-            }
-            gr_log(GR_LOG_WARNING,
-                   "gr_resource_free: the registration is set aside until its OpenGL "
-                   "context is current again");
-            resource->parked = true;
-            resource->backend->park(resource);
-            gr_error_restore(&saved);
-            return;
-        }
-        if (gr_resource_unregister(resource, "gr_resource_free") != GR_OK)
-            warn_last_error("gr_resource_free");
-    }
+    gr_log(GR_LOG_WARNING, "gr_resource_free: the registration is set aside until its OpenGL "
+                           "context is current again");
+    resource->backend->park(resource);
     gr_error_restore(&saved);
-    if (resource->buffers_out == 0)
+}
+
+static void unregister(gr_resource *resource)
+{
+    struct gr_error_record saved;
+    gr_error_save(&saved);
+    if (gr_resource_unregister(resource, "gr_resource_free") != GR_OK)
+        warn_last_error("gr_resource_free");
+    gr_error_restore(&saved);
+}
+
+void gr_resource_end(gr_resource *resource)
+{
+    const bool here = !resource->handle || resource->backend->on_thread(resource);
+    if (resource->handle && here)
+        unregister(resource);
+    /* While one is out its release comes here again. */
+    gr_resource_lock(resource);
+    const bool last = resource->buffers_out == 0;
+    resource->parked = last && !here;
+    resource->claimed = false;
+    gr_resource_unlock(resource);
+    if (last && here)
         free_memory(resource);
+    else if (last)
+        park(resource);
+}
+
+void gr_resource_settle(gr_resource *resource)
+{
+    gr_resource_lock(resource);
+    bool over = gr_resource_claim(resource);
+    gr_resource_unlock(resource);
+    if (over)
+        gr_resource_end(resource);
 }
 
 void gr_resource_hold(gr_resource *resource)
 {
+    gr_resource_lock(resource);
     __atomic_fetch_add(&resource->holds, 1, __ATOMIC_RELAXED);
+    gr_resource_unlock(resource);
 }
 
 void gr_resource_drop(gr_resource *resource)
 {
-    if (resource && __atomic_sub_fetch(&resource->holds, 1, __ATOMIC_ACQ_REL) == 0)
-        gr_resource_settle(resource);
+    if (!resource)
+        return;
+    gr_resource_lock(resource);
+    __atomic_fetch_sub(&resource->holds, 1, __ATOMIC_RELAXED);
+    bool over = gr_resource_claim(resource);
+    gr_resource_unlock(resource);
+    if (over)
+        gr_resource_end(resource);
 }
 
 void gr_resource_free(gr_resource *resource)

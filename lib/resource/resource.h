@@ -3,6 +3,8 @@
 #ifndef GR_LIB_RESOURCE_RESOURCE_H
 #define GR_LIB_RESOURCE_RESOURCE_H
 
+#include <sched.h>
+
 #include "lib/fork.h"
 #include "lib/log.h"
 #include "lib/resource_types.h"
@@ -25,6 +27,33 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call);
 
 /* Closes and frees what nobody holds or maps any more; does nothing otherwise. */
 void gr_resource_settle(gr_resource *resource);
+
+/*
+ * For the holds, the number of buffers that are out, and the claim: a few instructions each. The
+ * last hold and the last buffer may end at the same time, on two threads.
+ */
+static inline void gr_resource_lock(gr_resource *resource)
+{
+    while (__atomic_exchange_n(&resource->locked, 1, __ATOMIC_ACQUIRE))
+        sched_yield();
+}
+
+static inline void gr_resource_unlock(gr_resource *resource)
+{
+    __atomic_store_n(&resource->locked, 0, __ATOMIC_RELEASE);
+}
+
+/* Under the lock: true for the one who is to end the resource, by gr_resource_end(). */
+static inline bool gr_resource_claim(gr_resource *resource)
+{
+    if (resource->holds || __atomic_load_n(&resource->mapped, __ATOMIC_RELAXED) ||
+        resource->parked || resource->claimed)
+        return false;
+    return resource->claimed = true;
+}
+
+/* What nobody holds or maps any more, of the one who has claimed it. */
+void gr_resource_end(gr_resource *resource);
 
 /* Record why a resource is none that a call can be about; the checks below ask first. */
 gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *call)
@@ -77,10 +106,12 @@ static inline void gr_buffer_give(gr_buffer *buffer)
         buffer->next = resource->spare;
         resource->spare = buffer;
     }
+    gr_resource_lock(resource);
     resource->buffers_out--;
-    /* A ring's other side may let go of its hold at the same time. */
-    if (!__atomic_load_n(&resource->holds, __ATOMIC_ACQUIRE))
-        gr_resource_settle(resource);
+    bool over = gr_resource_claim(resource);
+    gr_resource_unlock(resource);
+    if (over)
+        gr_resource_end(resource);
 }
 
 /* ---- The log --------------------------------------------------------------------------------- */

@@ -159,9 +159,9 @@ void gr_buffer_release_later(gr_buffer *buffer)
     if (!buffer || gr_buffer_take_back(buffer, __func__) != GR_OK)
         return;
     leave_own_stream(buffer);
-    if (gr_buffer_is_live(buffer) && gr_users_keep(buffer))
+    if (gr_users_keep(buffer))
         return;
-    if (!gr_buffer_is_live(buffer) || buffer->resource->backend->on_thread(buffer->resource))
+    if (buffer->resource->backend->on_thread(buffer->resource))
         release_now(buffer);
     else
         gr_buffer_set_aside(buffer);
