@@ -91,9 +91,9 @@ void gr_import_drop(struct gr_import *import, bool alive)
         import->end_part(import, alive);
         return;
     }
-    if (alive && import->handle)
-        gr_driver()->DestroyExternalMemory(import->handle);
+    if (!import->handle)
+        gr_vmm_end(&import->vmm); /* of the device, not of a context */
     else if (alive)
-        gr_vmm_end(&import->vmm);
+        gr_driver()->DestroyExternalMemory(import->handle);
     free(import);
 }
