@@ -33,15 +33,25 @@
 /* How long a ring that ends waits for a peer that lives. */
 #define PEERS_TIME 2000
 
+/* How often a driver is asked that refuses to answer: one that is lost always does. */
+#define MOST_TRIES 3
+
 /* ---- Asking and signalling ------------------------------------------------------------------- */
 
-/* Whether an event passes in that time; it is looked at twice at least. */
+/*
+ * Whether an event passes in that time; it is looked at twice at least. A driver that goes on to
+ * refuse the answer has lost its device, where nothing is waited for.
+ */
 static bool passes_within(CUevent event, double ms)
 {
     const struct timespec pause = {.tv_nsec = 100000};
     double end = gr_clock_ms() + ms;
+    CUresult result;
+    int refusals = 0;
     bool late = false;
-    while (gr_driver()->EventQuery(event) == CUDA_ERROR_NOT_READY) {
+    while ((result = gr_driver()->EventQuery(event)) != CUDA_SUCCESS) {
+        if (result != CUDA_ERROR_NOT_READY && ++refusals == MOST_TRIES)
+            return true;
         if (late)
             return false;
         late = gr_clock_ms() >= end;
@@ -374,9 +384,9 @@ static uint64_t last_out(const struct gr_page_view *view)
     return last;
 }
 
-/* NULL: there is nothing, or the driver has no event to give. */
-static CUevent event_after_all(const struct gr_peer_semaphores *semaphores,
-                               const struct gr_page_view *view)
+/* False: the driver gives none. The event is NULL where there is nothing to wait for. */
+static bool event_after_all(const struct gr_peer_semaphores *semaphores,
+                            const struct gr_page_view *view, CUevent *event)
 {
     const gr_semaphore_point all[] = {
         {.semaphore = semaphores->mine, .value = last_out(view)},
@@ -386,10 +396,8 @@ static CUevent event_after_all(const struct gr_peer_semaphores *semaphores,
     for (size_t i = 0; i < 2; i++)
         if (all[i].value)
             points[n++] = all[i];
-    CUevent event = NULL;
-    if (n)
-        gr_semaphore_event_after(points, n, &event);
-    return event;
+    *event = NULL;
+    return !n || gr_semaphore_event_after(points, n, event) == GR_OK;
 }
 
 /*
@@ -397,21 +405,31 @@ static CUevent event_after_all(const struct gr_peer_semaphores *semaphores,
  * a peer that lives and does not go on: after its time is over, what it owes or has taken back is
  * signalled in its place.
  */
-static bool passes_in_time(struct gr_peer_semaphores *semaphores, CUevent event)
+static void serve_all(struct gr_peer_semaphores *semaphores)
 {
-    if (passes_within(event, PEERS_TIME))
-        return true;
     pthread_mutex_lock(&semaphores->lock);
     semaphores->serving = semaphores->serving_mine = true;
     serve(semaphores);
     pthread_mutex_unlock(&semaphores->lock);
+}
+
+static bool passes_in_time(struct gr_peer_semaphores *semaphores, CUevent event)
+{
+    if (passes_within(event, PEERS_TIME))
+        return true;
+    serve_all(semaphores);
     return passes_within(event, A_MOMENT);
 }
 
 CUevent gr_peer_semaphores_last_work(struct gr_peer_semaphores *semaphores,
                                      const struct gr_page_view *view)
 {
-    CUevent event = event_after_all(semaphores, view);
+    CUevent event;
+    bool told = false;
+    for (int tries = 0; !told && tries < MOST_TRIES; tries++)
+        told = event_after_all(semaphores, view, &event);
+    if (!told) /* it may be there or not: nobody waits for it any more */
+        serve_all(semaphores);
     if (!event || !passes_in_time(semaphores, event))
         return event;
     gr_driver()->EventDestroy(event);
