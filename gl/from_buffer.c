@@ -48,7 +48,7 @@ static gr_status check_buffer(unsigned int name, bool direct, size_t *size, cons
     *size = gl_buffer_storage(name, direct);
     if (*size > 0)
         return GR_OK;
-    gr_status lost = gl_errors_check_lost(direct, call);
+    gr_status lost = gl_errors_check_lost(call);
     if (lost != GR_OK)
         return lost;
     return gr_fail(

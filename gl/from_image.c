@@ -92,8 +92,9 @@ static gr_status check_storage(struct gl_resource *r, struct gl_image_storage *s
     r->immutable = storage->immutable;
     r->format = gl_format_of((unsigned int)storage->base.internal);
     gr_status status = GR_OK;
-    if (storage->base.width == 0 || storage->base.height == 0 || storage->levels == 0)
-        status = gl_errors_check_lost(r->context.direct, call);
+    if (storage->base.width == 0 || storage->base.height == 0 || storage->base.internal == 0 ||
+        storage->levels == 0)
+        status = gl_errors_check_lost(call);
     if (status != GR_OK)
         return status;
     if (storage->base.width == 0 || storage->base.height == 0)

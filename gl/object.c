@@ -86,7 +86,7 @@ size_t gl_object_run(gr_resource *const resources[], size_t n)
 
 static gr_status fail_deleted(const gr_resource *resource, const char *call)
 {
-    gr_status lost = gl_errors_check_lost(gl_of(resource)->context.direct, call);
+    gr_status lost = gl_errors_check_lost(call);
     if (lost != GR_OK)
         return lost;
     return gr_fail(
@@ -104,7 +104,7 @@ static gr_status check_buffer(const gr_resource *resource, const char *call)
     size_t size = gl_buffer_storage(r->name, r->context.direct);
     if (size == resource->size)
         return GR_OK;
-    gr_status lost = gl_errors_check_lost(r->context.direct, call);
+    gr_status lost = gl_errors_check_lost(call);
     if (lost != GR_OK)
         return lost;
     return gr_fail(
@@ -124,7 +124,7 @@ static gr_status check_image(const gr_resource *resource, const char *call)
     const struct gl_level *then = &r->level;
     if (memcmp(&now, then, sizeof(now)) == 0)
         return GR_OK;
-    gr_status lost = gl_errors_check_lost(r->context.direct, call);
+    gr_status lost = gl_errors_check_lost(call);
     if (lost != GR_OK)
         return lost;
     return gr_fail(

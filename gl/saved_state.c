@@ -40,18 +40,31 @@ void gl_errors_begin(struct gl_errors *errors)
 static void run_out_of_memory(void)
 {
     GLuint name;
-    glCreateBuffers(1, &name);
-    glNamedBufferData(name, PTRDIFF_MAX, NULL, GL_STATIC_DRAW);
+    glGenBuffers(1, &name);
+    GLuint before = gl_bind_buffer(GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, name);
+    glBufferData(GL_COPY_WRITE_BUFFER, PTRDIFF_MAX, NULL, GL_STATIC_DRAW);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, before);
     glDeleteBuffers(1, &name);
+}
+
+/* No buffer that could be unmapped. */
+static void unmap_nothing(void)
+{
+    GLuint before = gl_bind_buffer(GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, 0);
+    glUnmapBuffer(GL_COPY_WRITE_BUFFER);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, before);
 }
 
 static void use_incomplete_framebuffer(void)
 {
-    GLuint names[2];
-    glCreateFramebuffers(2, names);
-    glBlitNamedFramebuffer(names[0], names[1], 0, 0, 1, 1, 0, 0, 1, 1, GL_COLOR_BUFFER_BIT,
-                           GL_NEAREST);
-    glDeleteFramebuffers(2, names);
+    GLint before = 0;
+    GLuint name;
+    glGetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &before);
+    glGenFramebuffers(1, &name);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, name);
+    glBlitFramebuffer(0, 0, 1, 1, 0, 0, 1, 1, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, (GLuint)before);
+    glDeleteFramebuffers(1, &name);
 }
 
 void gl_errors_end(const struct gl_errors *errors)
@@ -65,7 +78,7 @@ void gl_errors_end(const struct gl_errors *errors)
         glDeleteBuffers(-1, NULL);
         break;
     case GL_INVALID_OPERATION:
-        glUnmapNamedBuffer(0);
+        unmap_nothing();
         break;
     case GL_INVALID_FRAMEBUFFER_OPERATION:
         use_incomplete_framebuffer();
@@ -78,11 +91,9 @@ void gl_errors_end(const struct gl_errors *errors)
     }
 }
 
-gr_status gl_errors_check_lost(bool direct, const char *call)
+gr_status gl_errors_check_lost(const char *call)
 {
     struct gl_errors errors;
-    if (!direct)
-        return GR_OK;
     gl_errors_begin(&errors);
     gl_errors_end(&errors);
     if (errors.before != GL_CONTEXT_LOST)

@@ -12,7 +12,7 @@
 /* Binds a buffer; what the binding `query` held before is the result, for glBindBuffer(). */
 unsigned int gl_bind_buffer(unsigned int target, unsigned int query, unsigned int name);
 
-/* ---- Pending errors, in a context that can be asked by name (gl_context.direct) -------------- */
+/* ---- Pending errors -------------------------------------------------------------------------- */
 
 struct gl_errors {
     unsigned int before; /* GL_NO_ERROR as a rule */
@@ -32,9 +32,9 @@ void gl_errors_end(const struct gl_errors *errors);
 
 /*
  * For an answer of OpenGL's that makes no sense: whether it is one of a context that is lost, which
- * is the error then. Without `direct` it can't be told, and is GR_OK.
+ * is the error then.
  */
-gr_status gl_errors_check_lost(bool direct, const char *call);
+gr_status gl_errors_check_lost(const char *call);
 
 /* "GL_OUT_OF_MEMORY"; static. */
 const char *gl_error_name(unsigned int error);

@@ -19,7 +19,7 @@ static const struct gl_resource *gl_of(const gr_resource *resource)
 /* ---- What is kept aside of OpenGL's state while a batch is moved ----------------------------- */
 
 struct visit {
-    bool images, errors;
+    bool images;
     struct gl_pixel_state pixels;
     struct gl_errors before;
 };
@@ -33,23 +33,20 @@ static void let_shaders_finish(const struct gl_context *context)
 
 static void visit_begin(struct visit *visit, gr_resource *const resources[], size_t n)
 {
-    *visit = (struct visit){.errors = gl_of(resources[0])->context.direct};
+    *visit = (struct visit){.images = false};
     for (size_t i = 0; i < n; i++)
         visit->images = visit->images || resources[i]->is_image;
-    if (visit->errors)
-        gl_errors_begin(&visit->before);
+    gl_errors_begin(&visit->before);
     if (visit->images)
         gl_pixel_state_begin(&visit->pixels);
     let_shaders_finish(&gl_of(resources[0])->context);
 }
 
-/* GL_NO_ERROR, or what OpenGL refused; an OpenGL that cannot be asked by name is not asked. */
+/* GL_NO_ERROR, or what OpenGL refused. */
 static GLenum visit_end(const struct visit *visit)
 {
     if (visit->images)
         gl_pixel_state_end(&visit->pixels);
-    if (!visit->errors)
-        return GL_NO_ERROR;
     GLenum error = gl_errors_take();
     gl_errors_end(&visit->before);
     return error;
@@ -74,7 +71,7 @@ static gr_status check_levels(const gr_resource *resource, const char *call)
     gl_image_storage(r->name, r->target->target, &now);
     if (now.levels == resource->image.levels && !now.incomplete)
         return GR_OK;
-    gr_status lost = gl_errors_check_lost(r->context.direct, call);
+    gr_status lost = gl_errors_check_lost(call);
     if (lost != GR_OK)
         return lost;
     return gr_fail(GR_ERR_STATE, call,
@@ -98,7 +95,7 @@ gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call)
     GLuint name = gl_of(resource)->name;
     if (resource->is_image || !glIsBuffer(name) || !gl_buffer_is_locked(name))
         return GR_OK;
-    gr_status lost = gl_errors_check_lost(gl_of(resource)->context.direct, call);
+    gr_status lost = gl_errors_check_lost(call);
     if (lost != GR_OK)
         return lost;
     return gr_fail(GR_ERR_STATE, call,

@@ -194,8 +194,7 @@ gr_status gl_fence_pass(struct __GLsync *fence, const gr_resource *resource, con
     glDeleteSync(fence);
     if (found != GL_WAIT_FAILED)
         return GR_OK;
-    gr_status lost =
-        gl_errors_check_lost(((const struct gl_resource *)resource)->context.direct, call);
+    gr_status lost = gl_errors_check_lost(call);
     if (lost != GR_OK)
         return lost;
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)found, "GL_WAIT_FAILED",

@@ -184,7 +184,7 @@ static gr_status make_storage(struct gl_shared *r, const gr_gl_image_desc *info,
     GLenum error = gl_errors_take();
     if (error == GL_NO_ERROR && has_last_level(names->texture, info))
         return GR_OK;
-    gr_status lost = error == GL_NO_ERROR ? gl_errors_check_lost(true, call) : GR_OK;
+    gr_status lost = error == GL_NO_ERROR ? gl_errors_check_lost(call) : GR_OK;
     if (lost != GR_OK)
         return lost;
     return gr_fail_code(
