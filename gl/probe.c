@@ -116,7 +116,7 @@ static void probe_peer(struct answer *answer)
 {
     const char *code = NULL;
     CUdevice drawing;
-    if (!gl_peer_reaches(&drawing, answer->reason, sizeof(answer->reason)))
+    if (!gl_peer_reaches(&drawing, NULL, answer->reason, sizeof(answer->reason)))
         return;
     CUresult result = try_to_register_there(drawing);
     answer->info.usable = result == CUDA_SUCCESS;

@@ -125,7 +125,7 @@ static bool can_be_peer(const struct gl_resource *r, char *text, size_t size)
     CUdevice drawing;
     CUcontext current = NULL;
     if (!r->base.is_image && gr_driver()->CtxGetCurrent(&current) == CUDA_SUCCESS && current)
-        return gl_peer_reaches(&drawing, text, size);
+        return gl_peer_reaches(&drawing, NULL, text, size);
     snprintf(text, size,
              r->base.is_image ? "it copies buffers only"
                               : "no CUDA context is current, so that the GPU that draws computes");

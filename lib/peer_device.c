@@ -5,12 +5,18 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 
-bool gr_device_reaches(CUdevice device, CUdevice owner)
+gr_status gr_device_reaches(CUdevice device, CUdevice owner, bool *reaches)
 {
-    int reaches = 0;
-    if (device == owner)
-        return true;
-    return gr_driver()->DeviceCanAccessPeer(&reaches, device, owner) == CUDA_SUCCESS && reaches;
+    int can = 0;
+    CUresult result = CUDA_SUCCESS;
+    if (device != owner)
+        result = gr_driver()->DeviceCanAccessPeer(&can, device, owner);
+    *reaches = device == owner || (result == CUDA_SUCCESS && can);
+    if (result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_DEVICE)
+        return GR_OK;
+    return gr_fail_cuda(result, "cuDeviceCanAccessPeer",
+                        "CUDA does not say whether device %d reaches the memory of device %d.",
+                        (int)device, (int)owner);
 }
 
 gr_status gr_current_device(CUdevice *device)

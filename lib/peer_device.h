@@ -7,8 +7,11 @@
 
 #include <grinterop/cuda.h>
 
-/* Whether kernels of `device` can use memory of `owner`, which may be the same one. */
-bool gr_device_reaches(CUdevice device, CUdevice owner);
+/*
+ * Whether kernels of `device` can use memory of `owner`, which may be the same one. Records the
+ * error where the driver does not say; an invalid device is one that does not.
+ */
+gr_status gr_device_reaches(CUdevice device, CUdevice owner, bool *reaches);
 
 /* The current CUDA context's device. Records the error. */
 gr_status gr_current_device(CUdevice *device);

@@ -55,7 +55,7 @@ gr_status vk_context_choose(struct gr_context *context, const struct vk_identity
         return gr_fail_cuda(result, "cuCtxGetDevice",
                             "%s could not ask for the current CUDA context's device.", call);
     gr_context_identify(context);
-    return gr_device_reaches(*computing, device)
-               ? GR_OK
-               : refuse_current(*computing, identity, device, call);
+    bool reaches;
+    gr_status status = gr_device_reaches(*computing, device, &reaches);
+    return status != GR_OK || reaches ? status : refuse_current(*computing, identity, device, call);
 }

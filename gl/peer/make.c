@@ -49,21 +49,35 @@ static gr_status make_sides(struct gl_resource *r, CUdevice drawing, unsigned fl
     return status;
 }
 
+/* Two GPUs that can't, or a driver that does not say: then its error is the cause. */
+static gr_status refuse(const struct gl_peer_question *asked, const char *text, const char *call)
+{
+    const char *name = NULL;
+    if (asked->result == CUDA_SUCCESS)
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "GR_TRANSPORT_PEER is for a GPU that computes beside one that draws. %s",
+                       text);
+    gr_driver()->GetErrorName(asked->result, &name);
+    return gr_fail_code(GR_ERR_UNSUPPORTED, GR_DOMAIN_CUDA, (int)asked->result, name, asked->call,
+                        "%s: GR_TRANSPORT_PEER is for a GPU that computes beside one that draws. "
+                        "%s",
+                        call, text);
+}
+
 static gr_status make_in(struct gl_resource *r, const struct gr_context *context, unsigned flags,
                          const char *call)
 {
     char text[560];
+    struct gl_peer_question asked;
     CUdevice drawing;
     bool pushed;
     gr_status status = gr_context_enter(context, &pushed, call);
     if (status != GR_OK)
         return status;
-    if (gl_peer_reaches(&drawing, text, sizeof(text)))
+    if (gl_peer_reaches(&drawing, &asked, text, sizeof(text)))
         status = make_sides(r, drawing, flags, call);
     else
-        status =
-            gr_fail(GR_ERR_UNSUPPORTED, call,
-                    "GR_TRANSPORT_PEER is for a GPU that computes beside one that draws. %s", text);
+        status = refuse(&asked, text, call);
     gr_context_leave(pushed);
     return status;
 }

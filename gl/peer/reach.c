@@ -8,34 +8,53 @@
 #include "gl/cuda_device.h"
 #include "gl/diagnose.h"
 
-bool gl_peer_reaches(CUdevice *drawing, char *text, size_t size)
+static bool succeeds(struct gl_peer_question *asked, const char *call, CUresult result)
+{
+    *asked = (struct gl_peer_question){call, result};
+    return result == CUDA_SUCCESS;
+}
+
+/* Where OpenGL draws on no device of CUDA's, the driver says so by a count of 0 or by an error. */
+static bool find_drawing(CUdevice *drawing, struct gl_peer_question *asked)
+{
+    unsigned int count = 0;
+    CUresult result = gr_driver()->GLGetDevices(&count, drawing, 1, GR_GL_DEVICE_LIST_ALL);
+    return succeeds(asked, "cuGLGetDevices", result) && count > 0;
+}
+
+static bool refuse(const char *why, const char *who, char *text, size_t size)
+{
+    snprintf(text, size, "%s: %s.", why, who);
+    return false;
+}
+
+bool gl_peer_reaches(CUdevice *drawing, struct gl_peer_question *asked, char *text, size_t size)
 {
     const gr_cuda_api *cu = gr_driver();
+    struct gl_peer_question own, *a = asked ? asked : &own;
     CUdevice computing = 0;
-    unsigned int count = 0;
     int can = 0;
     char who[320];
     gl_diagnose_who(who, sizeof(who));
-    if (cu->GLGetDevices(&count, drawing, 1, GR_GL_DEVICE_LIST_ALL) != CUDA_SUCCESS || count == 0 ||
-        cu->CtxGetDevice(&computing) != CUDA_SUCCESS) {
-        snprintf(text, size,
-                 "cuGLGetDevices names no CUDA device that draws: %s. "
-                 "GR_TRANSPORT_COPY works there.",
-                 who);
+    if (!find_drawing(drawing, a)) {
+        snprintf(
+            text, size,
+            "cuGLGetDevices names no CUDA device that draws: %s. GR_TRANSPORT_COPY works there.",
+            who);
         return false;
     }
-    if (gl_draws_on(computing)) {
+    if (!succeeds(a, "cuCtxGetDevice", cu->CtxGetDevice(&computing)))
+        return refuse("The CUDA context does not say which device it is of", who, text, size);
+    if (gl_draws_on(computing))
+        return refuse("One GPU draws and computes, so GR_TRANSPORT_INTEROP needs no copy", who,
+                      text, size);
+    if (!succeeds(a, "cuDeviceCanAccessPeer", cu->DeviceCanAccessPeer(&can, computing, *drawing)) ||
+        !can) {
+        if (a->result == CUDA_ERROR_INVALID_DEVICE) /* which is an answer */
+            a->result = CUDA_SUCCESS;
         snprintf(text, size,
-                 "One GPU draws and computes, so GR_TRANSPORT_INTEROP needs no copy: "
-                 "%s.",
-                 who);
-        return false;
-    }
-    if (cu->DeviceCanAccessPeer(&can, computing, *drawing) != CUDA_SUCCESS || !can) {
-        snprintf(text, size,
-                 "CUDA device %d cannot reach the memory of device %d "
-                 "(cuDeviceCanAccessPeer): %s. GR_TRANSPORT_INTEROP and "
-                 "GR_TRANSPORT_COPY do without.",
+                 "CUDA device %d cannot reach the memory of device %d (cuDeviceCanAccessPeer): %s. "
+                 "GR_TRANSPORT_INTEROP and GR_TRANSPORT_COPY do without.",
                  (int)computing, (int)*drawing, who);
         return false;
     }

@@ -99,13 +99,14 @@ static gr_status check_devices(bool is_image, CUdevice *drawing, const char *cal
 {
     CUdevice current;
     gr_status status = gr_current_device(&current);
+    bool reaches = false;
     if (status == GR_OK)
         status = find_drawing(current, drawing, call);
     if (status != GR_OK || *drawing == current)
         return status;
-    return !is_image && gr_device_reaches(current, *drawing)
-               ? GR_OK
-               : refuse_pair(*drawing, current, is_image, call);
+    if (!is_image)
+        status = gr_device_reaches(current, *drawing, &reaches);
+    return status != GR_OK || reaches ? status : refuse_pair(*drawing, current, is_image, call);
 }
 
 void gl_shared_say_devices(CUdevice drawing, char *text, size_t size)

@@ -81,7 +81,14 @@ static bool current_context_fits(const struct gr_description *d, CUdevice device
     if (gr_driver()->CtxGetCurrent(&handle) != CUDA_SUCCESS || !handle ||
         gr_driver()->CtxGetDevice(&current) != CUDA_SUCCESS)
         return false;
-    return current == device || (gr_description_crosses(d) && gr_device_reaches(current, device));
+    if (current == device || !gr_description_crosses(d))
+        return current == device;
+    struct gr_error_record before;
+    bool reaches;
+    gr_error_save(&before);
+    gr_device_reaches(current, device, &reaches);
+    gr_error_restore(&before);
+    return reaches;
 }
 
 static gr_status retain_primary(struct gr_context *context, CUdevice device, const char *call)

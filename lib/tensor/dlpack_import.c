@@ -180,7 +180,12 @@ static gr_status check_device(const struct seen *seen, const char *call)
     int ordinal = seen->device, count = 0;
     if (!seen->names_device)
         return GR_OK;
-    if (cu->DeviceGet(&device, ordinal) != CUDA_SUCCESS) {
+    CUresult result = cu->DeviceGet(&device, ordinal);
+    if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_DEVICE)
+        return gr_fail_cuda(result, "cuDeviceGet",
+                            "%s could not get CUDA device %d, where the tensor is said to be.",
+                            call, ordinal);
+    if (result != CUDA_SUCCESS) {
         cu->DeviceGetCount(&count);
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The tensor is said to be in memory of CUDA device %d, and there %s %d.",

@@ -5,6 +5,7 @@
 #include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/peer_device.h"
 
 static gr_status refuse(const gr_tensor *tensor, CUdevice device, CUresult result, const char *call)
 {
@@ -39,14 +40,15 @@ static CUresult open_pool(const gr_tensor *tensor, CUdevice device)
 /* The stream's context is current. */
 static gr_status check_device(const gr_tensor *tensor, const char *call)
 {
-    const gr_cuda_api *cu = gr_driver();
     CUdevice device;
-    int reaches = 0;
-    if (cu->CtxGetDevice(&device) != CUDA_SUCCESS || device == tensor->device)
-        return GR_OK;
-    if (cu->DeviceCanAccessPeer(&reaches, device, tensor->device) != CUDA_SUCCESS || !reaches)
-        return refuse(tensor, device, CUDA_SUCCESS, call);
-    CUresult result = cu->CtxEnablePeerAccess(tensor->context.handle, 0);
+    bool reaches;
+    gr_status status = gr_current_device(&device);
+    if (status != GR_OK || device == tensor->device)
+        return status;
+    status = gr_device_reaches(device, tensor->device, &reaches);
+    if (status != GR_OK || !reaches)
+        return status != GR_OK ? status : refuse(tensor, device, CUDA_SUCCESS, call);
+    CUresult result = gr_driver()->CtxEnablePeerAccess(tensor->context.handle, 0);
     if (result == CUDA_SUCCESS || result == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
         result = open_pool(tensor, device);
     return result == CUDA_SUCCESS ? GR_OK : refuse(tensor, device, result, call);
