@@ -24,8 +24,7 @@ static gr_resource *make_image(struct image *image, const char *format, unsigned
     return must_register_image(image, flags);
 }
 
-/* ---- Copies where the bytes agree -------------------------------------------------------------
- */
+/* ---- Copies where the bytes agree ------------------------------------------------------------ */
 
 /* Kernels do not reach memory of the host, so what works with that is a copy alone. */
 static gr_tensor *on_host(gr_dtype dtype, unsigned ndim, const int64_t *shape,
@@ -93,6 +92,8 @@ START_TEST(kernels_do_not_reach_the_host)
     GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA8", 3, 2, GR_SURFACE_LOAD_STORE);
     GR_AUTO(gr_tensor) *tensor = on_host(GR_DTYPE_U8, 3, shape, NULL, expected);
     assert_fails(gr_publish(resource, tensor, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                 "gr_tensor_clone");
+    assert_fails(gr_fetch(resource, tensor, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0,
                  "gr_tensor_clone");
 }
 END_TEST
@@ -187,8 +188,7 @@ START_TEST(an_image_without_surfaces_costs_a_copy)
 }
 END_TEST
 
-/* ---- Levels, layers and slices ----------------------------------------------------------------
- */
+/* ---- Levels, layers and slices --------------------------------------------------------------- */
 
 /* CHW f32 of values that 8 bits have exactly: a kernel is needed, and the bytes are known. */
 static gr_tensor *make_floats(bool volume, unsigned slices, unsigned height, unsigned width,
@@ -263,8 +263,7 @@ START_TEST(linear_memory_is_the_level_that_was_mapped)
 }
 END_TEST
 
-/* ---- Refusals ---------------------------------------------------------------------------------
- */
+/* ---- Refusals -------------------------------------------------------------------------------- */
 
 static gr_status publish_shape(gr_resource *resource, gr_dtype dtype, gr_layout layout,
                                unsigned ndim, const int64_t *shape)
@@ -489,8 +488,7 @@ START_TEST(elements_at_odd_addresses_are_refused)
 }
 END_TEST
 
-/* ---- Buffers ----------------------------------------------------------------------------------
- */
+/* ---- Buffers --------------------------------------------------------------------------------- */
 
 START_TEST(a_buffer_takes_the_tensor_as_it_is)
 {
@@ -602,8 +600,7 @@ START_TEST(large_elements_and_none_go_into_buffers)
 }
 END_TEST
 
-/* ---- Order ------------------------------------------------------------------------------------
- */
+/* ---- Order ----------------------------------------------------------------------------------- */
 
 /* The producer's stream is held up, and the tensor is freed at once. */
 START_TEST(a_publish_comes_after_the_producer)
@@ -641,8 +638,7 @@ START_TEST(a_publish_comes_after_the_producer)
 }
 END_TEST
 
-/* ---- Rings ------------------------------------------------------------------------------------
- */
+/* ---- Rings ----------------------------------------------------------------------------------- */
 
 START_TEST(a_ring_takes_a_tensor_in_one_call)
 {

@@ -123,8 +123,7 @@ void elements_fill(const struct elements *e, unsigned seed)
             }
 }
 
-/* ---- The reference ----------------------------------------------------------------------------
- */
+/* ---- The reference --------------------------------------------------------------------------- */
 
 static double encode(double value)
 {
@@ -221,8 +220,7 @@ const char *transfer_differs(const struct elements *from, const struct elements 
     return NULL;
 }
 
-/* ---- Tensors -----------------------------------------------------------------------------------
- */
+/* ---- Tensors --------------------------------------------------------------------------------- */
 
 static gr_tensor *wrap(gr_dtype dtype, gr_layout layout, unsigned ndim, const int64_t *shape,
                        const int64_t *strides, CUdeviceptr at)
@@ -313,8 +311,7 @@ void tensors_end(void)
     }
 }
 
-/* ---- Images ------------------------------------------------------------------------------------
- */
+/* ---- Images ---------------------------------------------------------------------------------- */
 
 gr_dtype image_dtype(const struct image_format *format)
 {

@@ -32,16 +32,14 @@ double element_value(const struct elements *elements, unsigned x, unsigned y, un
  * numbers from -20 to 300. */
 void elements_fill(const struct elements *elements, unsigned seed);
 
-/* ---- The reference ----------------------------------------------------------------------------
- */
+/* ---- The reference --------------------------------------------------------------------------- */
 
 /* NULL, or how `to` is not what has to become of `from`; which of them is the tensor, says `fetch`.
  */
 const char *transfer_differs(const struct elements *from, const struct elements *to,
                              const gr_publish_options *options, bool fetch);
 
-/* ---- Tensors -----------------------------------------------------------------------------------
- */
+/* ---- Tensors --------------------------------------------------------------------------------- */
 
 /* A tensor on the device, and its bytes here. */
 struct device_tensor {
@@ -70,8 +68,7 @@ gr_tensor *tensor_of(gr_dtype dtype, gr_layout layout, unsigned ndim, const int6
                      const void *bytes);
 void tensors_end(void);
 
-/* ---- Images ------------------------------------------------------------------------------------
- */
+/* ---- Images ---------------------------------------------------------------------------------- */
 
 gr_dtype image_dtype(const struct image_format *format);
 

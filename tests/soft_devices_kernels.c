@@ -54,8 +54,7 @@ static void assert_written(CUdeviceptr memory, int before)
     assert_memory(memory + 25, SIZE - 25, before);
 }
 
-/* ---- What they may ----------------------------------------------------------------------------
- */
+/* ---- What they may --------------------------------------------------------------------------- */
 
 START_TEST(kernels_of_both)
 {

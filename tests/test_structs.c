@@ -192,8 +192,7 @@ static bool make_ring(const void *options)
     return ring;
 }
 
-/* ---- Calls that fail, for another reason than the struct's size -------------------------------
- */
+/* ---- Calls that fail, for another reason than the struct's size ------------------------------ */
 
 static bool not_by_its_size(void)
 {

@@ -158,6 +158,8 @@ GR_API gr_status gr_fetch(gr_resource *resource, gr_tensor *tensor,
  * Errors: as for gr_publish() and gr_fetch() without those of gr_map(), and
  *     GR_ERR_INVALID_VALUE  `buffer` is NULL, or has been released
  *     GR_ERR_STATE          the mapping has ended
+ *
+ * A buffer that was mapped write_discard can be fetched: it has what was written since.
  */
 GR_API gr_status gr_buffer_publish(gr_buffer *buffer, const gr_tensor *tensor,
                                    const gr_publish_options *options, CUstream stream);

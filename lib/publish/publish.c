@@ -27,8 +27,7 @@ struct work {
     struct gr_plan plan;
 };
 
-/* ---- What can be said before anything is mapped -----------------------------------------------
- */
+/* ---- What can be said before anything is mapped ---------------------------------------------- */
 
 static gr_status check_tensors(const struct work *w)
 {
@@ -251,8 +250,7 @@ static gr_status run(struct work *w)
     return status;
 }
 
-/* ---- Into what is mapped ----------------------------------------------------------------------
- */
+/* ---- Into what is mapped --------------------------------------------------------------------- */
 
 static gr_status check_buffer(const gr_buffer *buffer, const char *call)
 {
@@ -293,8 +291,7 @@ gr_status gr_buffer_fetch(gr_buffer *buffer, gr_tensor *tensor, const gr_publish
     return with_buffer(&w, options);
 }
 
-/* ---- Into a resource --------------------------------------------------------------------------
- */
+/* ---- Into a resource ------------------------------------------------------------------------- */
 
 static gr_status check_readable(const struct work *w, const gr_resource *resource)
 {
@@ -356,8 +353,7 @@ gr_status gr_fetch(gr_resource *resource, gr_tensor *tensor, const gr_publish_op
     return with_resource(&w, resource, options);
 }
 
-/* ---- Into a ring ------------------------------------------------------------------------------
- */
+/* ---- Into a ring ----------------------------------------------------------------------------- */
 
 static gr_status give_up(gr_ring *ring, const gr_slot *slot, bool fetch, gr_status status)
 {

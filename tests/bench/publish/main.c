@@ -54,8 +54,7 @@ static void read_options(int argc, char *argv[], struct options *o)
     o->effort.progress = isatty(STDERR_FILENO) != 0;
 }
 
-/* ---- The table --------------------------------------------------------------------------------
- */
+/* ---- The table ------------------------------------------------------------------------------- */
 
 static double gigabytes_a_second(size_t bytes, double us)
 {
@@ -144,8 +143,7 @@ static bool write_json(const struct options *o, const struct bench_machine *mach
     return json_finish(&json);
 }
 
-/* ---- The run ----------------------------------------------------------------------------------
- */
+/* ---- The run --------------------------------------------------------------------------------- */
 
 static bool run(struct options *o, struct publish_row *rows, size_t *count)
 {

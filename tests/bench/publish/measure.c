@@ -11,8 +11,7 @@
 
 #include "tests/bench/publish/publish.h"
 
-/* ---- The GPU's time ---------------------------------------------------------------------------
- */
+/* ---- The GPU's time -------------------------------------------------------------------------- */
 
 static void CUDA_CB wait_for(void *semaphore)
 {
@@ -83,8 +82,7 @@ static bool time_on_gpu(struct publish_bench *bench, struct timing *t, one_fn on
     return true;
 }
 
-/* ---- Whole pictures ---------------------------------------------------------------------------
- */
+/* ---- Whole pictures -------------------------------------------------------------------------- */
 
 static bool time_whole(struct publish_bench *bench, unsigned frames, double *us)
 {
@@ -117,8 +115,7 @@ static void time_upload(struct publish_bench *bench, struct publish_size size, u
     *us = (bench_now_us() - before) / frames;
 }
 
-/* ---- A row ------------------------------------------------------------------------------------
- */
+/* ---- A row ----------------------------------------------------------------------------------- */
 
 enum { GPU, COPY, CALL, COPY_CALL, WHOLE, UPLOAD, SAMPLES };
 
