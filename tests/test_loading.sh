@@ -48,7 +48,9 @@ fi
 
 unset GR_LOG
 export GR_CUDA_DRIVER="$behind"
-check "dlclose() leaves grinterop in memory" 0 "$programs/unload" "$library" &&
+check "dlclose() in the middle of a mapping leaves grinterop in memory" 0 \
+    "$programs/unload" "$library" && says out "still there"
+check "and exit() after it ends well" 0 "$programs/unload" "$library" exit &&
     says out "still there"
 
 if [ $failures -gt $checks ]; then failures=$checks; fi

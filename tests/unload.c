@@ -1,13 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unload FILE: a program that is not linked with grinterop loads its file, lets it start a driver
- * and make a context with a stream, and unloads it. The stream's thread, and what the program still
- * has, must not be left without code. test_loading.sh runs it.
+ * unload FILE [exit]: a program that is not linked with grinterop loads its file, lets it start a
+ * driver and map a buffer, and unloads it in the middle of the mapping. The stream's thread, what
+ * drivers call back, and what the program still has must not be left without code. It then ends all
+ * of that in order, or with `exit` ends with all open. test_loading.sh runs it.
  */
 #include <dlfcn.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <grinterop/cuda.h>
+#include <grinterop/egl.h>
+#include <grinterop/gl.h>
+
+#define SIZE 4096
+
+static struct {
+    gr_status (*load)(bool);
+    gr_cuda_context *(*create)(int);
+    CUstream (*stream)(const gr_cuda_context *);
+    gr_egl *(*egl)(const gr_egl_options *);
+    gr_resource *(*share)(size_t, unsigned, const gr_gl_options *);
+    gr_buffer *(*map)(gr_resource *, CUstream);
+    gr_status (*release)(gr_buffer *);
+    void (*free_resource)(gr_resource *);
+    void (*free_egl)(gr_egl *);
+    void (*end)(gr_cuda_context *);
+    const gr_error *(*error)(void);
+} gr;
 
 static int fail(const char *what)
 {
@@ -15,36 +35,78 @@ static int fail(const char *what)
     return 1;
 }
 
+static int fail_grinterop(const char *what)
+{
+    fprintf(stderr, "%s: %s\n", what, gr.error()->message);
+    return 1;
+}
+
 /* dlsym() gives a pointer to an object, whose bits are the function's. */
-static void look_up(void *file, const char *name, void *function)
+static bool look_up(void *file, const char *name, void *function)
 {
     void *found = dlsym(file, name);
     memcpy(function, &found, sizeof(found));
+    return found;
+}
+
+static bool look_up_all(void *file)
+{
+    return look_up(file, "gr_cuda_load", &gr.load) &&
+           look_up(file, "gr_cuda_context_create", &gr.create) &&
+           look_up(file, "gr_cuda_context_stream", &gr.stream) &&
+           look_up(file, "gr_egl_create", &gr.egl) &&
+           look_up(file, "gr_gl_buffer_create", &gr.share) && look_up(file, "gr_map", &gr.map) &&
+           look_up(file, "gr_buffer_release", &gr.release) &&
+           look_up(file, "gr_resource_free", &gr.free_resource) &&
+           look_up(file, "gr_egl_free", &gr.free_egl) &&
+           look_up(file, "gr_cuda_context_free", &gr.end) &&
+           look_up(file, "gr_last_error", &gr.error);
+}
+
+static struct {
+    gr_cuda_context *context;
+    gr_egl *egl;
+    gr_resource *resource;
+    gr_buffer *buffer;
+} have;
+
+static int begin(void)
+{
+    if (gr.load(true) != GR_OK || !(have.context = gr.create(0)))
+        return fail_grinterop("no CUDA context");
+    have.egl = gr.egl(NULL);
+    if (!have.egl)
+        return fail_grinterop("no OpenGL context");
+    have.resource = gr.share(SIZE, GR_READ_WRITE, NULL);
+    have.buffer = have.resource ? gr.map(have.resource, gr.stream(have.context)) : NULL;
+    return have.buffer ? 0 : fail_grinterop("nothing is mapped");
+}
+
+static int end(void)
+{
+    if (gr.release(have.buffer) != GR_OK)
+        return fail_grinterop("the release");
+    gr.free_resource(have.resource);
+    gr.free_egl(have.egl);
+    gr.end(have.context);
+    return 0;
 }
 
 int main(int argc, char **argv)
 {
-    int (*load)(bool);
-    void *(*create)(int);
-    void (*end)(void *);
-    void *file = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+    void *file = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
     if (!file)
-        return fail(argc == 2 ? dlerror() : "usage: unload FILE");
-    look_up(file, "gr_cuda_load", &load);
-    look_up(file, "gr_cuda_context_create", &create);
-    look_up(file, "gr_cuda_context_free", &end);
-    if (!load || !create || !end)
+        return fail(argc > 1 ? dlerror() : "usage: unload FILE [exit]");
+    if (!look_up_all(file))
         return fail("the file is not grinterop");
-    if (load(true) != 0)
-        return fail("no CUDA driver starts");
-    void *context = create(0);
-    if (!context)
-        return fail("no CUDA context");
+    if (begin() != 0)
+        return 1;
     if (dlclose(file) != 0)
         return fail(dlerror());
     if (!dlopen(argv[1], RTLD_NOW | RTLD_NOLOAD))
         return fail("grinterop was unloaded");
-    end(context);
+    if (argc == 2 && end() != 0)
+        return 1;
     puts("still there");
     return 0;
 }

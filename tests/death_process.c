@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ends of a process in the middle of a mapping: exit() with all open, on the thread that mapped
+ * or on another one; exit() with a handler that frees all; and fork(), whose child ends while the
+ * parent goes on. Each end of each life runs in a process of its own, which ends by itself.
+ */
+#define _GNU_SOURCE
+#include "death.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct life life; /* a leak is none while this knows of it */
+
+/* ---- Ends ------------------------------------------------------------------------------------ */
+
+/* In the good order, after which nothing is open; what the release gave. */
+static gr_status end_all(void)
+{
+    gr_ring_free(life.ring);
+    gr_status status = gr_buffer_release(life.buffer);
+    for (size_t i = 0; i < life.count; i++)
+        gr_resource_free(life.resources[i]);
+    gr_vk_device_free(life.device);
+    gr_vk_headless_free(life.headless);
+    gr_egl_free(life.egl);
+    gr_cuda_context_free(life.primary);
+    return status;
+}
+
+static void *exit_here(void *unused)
+{
+    exit(0);
+    return unused;
+}
+
+static void leave(void)
+{
+    exit_here(NULL);
+}
+
+static void leave_on_another_thread(void)
+{
+    pthread_t thread;
+    child_check(pthread_create(&thread, NULL, exit_here, NULL) == 0);
+    pthread_join(thread, NULL);
+}
+
+/* As the destructor of a static object of C++'s that was made after the contexts. */
+static void end_in_a_handler(void)
+{
+    if (end_all() != GR_OK) {
+        printf("the handler's release gave: %s\n", error_text());
+        fflush(stdout);
+        _exit(1);
+    }
+}
+
+static void leave_to_a_handler(void)
+{
+    child_check(atexit(end_in_a_handler) == 0);
+    exit(0);
+}
+
+static void fork_and(void (*end)(void))
+{
+    int status = -1;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        alarm(20);
+        end();
+    }
+    child_check(pid > 0 && waitpid(pid, &status, 0) == pid);
+    ck_assert_msg(status == 0, "the child of fork() ended with 0x%x", (unsigned)status);
+    child_check(gr_buffer_ptr(life.buffer));
+    child_check(cu->StreamSynchronize(life.stream) == CUDA_SUCCESS);
+    child_check(end_all() == GR_OK);
+}
+
+static void end_at_once(void)
+{
+    _exit(0);
+}
+
+/* Twice, for good measure: there is nothing to do each time. */
+static void free_and_end(void)
+{
+    for (int i = 0; i < 2; i++)
+        end_all();
+    _exit(0);
+}
+
+static void fork_one_that_ends(void)
+{
+    fork_and(end_at_once);
+}
+
+static void fork_one_that_frees(void)
+{
+    fork_and(free_and_end);
+}
+
+static void fork_one_that_exits(void)
+{
+    fork_and(leave);
+}
+
+/*
+ * A leak checker that ends the child of fork() misses what lay on the stacks of threads that the
+ * child has not.
+ */
+static bool can_be_seen(void (*run)(void))
+{
+    return run != fork_one_that_exits || !sanitizer();
+}
+
+/* `open`: the process ends with something open, and says so. */
+static const struct end {
+    const char *name;
+    void (*run)(void);
+    bool open;
+} ends[] = {
+    {"exit()", leave, true},
+    {"exit() on another thread", leave_on_another_thread, true},
+    {"exit(), and a handler that frees all", leave_to_a_handler, false},
+    {"fork(), whose child ends", fork_one_that_ends, false},
+    {"fork(), whose child frees all", fork_one_that_frees, false},
+    {"fork(), whose child calls exit()", fork_one_that_exits, false},
+};
+#define ENDS (sizeof(ends) / sizeof(ends[0]))
+
+#define END_VARIABLE "DEATH_END"
+
+int live_and_end(void)
+{
+    life.kind = &kinds[number_of(KIND_VARIABLE)];
+    death_driver_load();
+    life_begin(&life);
+    if (life.missing) {
+        printf("missing: %s\n", life.missing);
+        return 0;
+    }
+    printf(ALIVE);
+    fflush(stdout);
+    gr_log_set(GR_LOG_INFO, NULL, NULL); /* says what is open at the end */
+    ends[number_of(END_VARIABLE)].run();
+    return 0;
+}
+
+/* ---- The parent ------------------------------------------------------------------------------ */
+
+#define OPEN_AT_END "the process ends with "
+
+static void note(char *bad, size_t size, const char *name, int status, const char *said)
+{
+    size_t used = strlen(bad), length = strlen(said);
+    snprintf(bad + used, size - used, "\n%s ended with 0x%x: %s", name, (unsigned)status,
+             said + (length > 500 ? length - 500 : 0));
+}
+
+START_TEST(each_end_of_a_process)
+{
+    static char said[65536], bad[3000];
+    bad[0] = '\0';
+    number_set(KIND_VARIABLE, _i);
+    for (size_t i = 0; i < ENDS; i++) {
+        if (!can_be_seen(ends[i].run))
+            continue;
+        number_set(END_VARIABLE, (int)i);
+        int status = child_run("live_and_end", said, sizeof(said));
+        const char *missing = strstr(said, "missing: ");
+        if (status == 0 && missing)
+            skip("%s: %.300s", kinds[_i].name, missing + strlen("missing: "));
+        bool open = strstr(said, OPEN_AT_END);
+        if (status != 0 || !strstr(said, ALIVE) || open != ends[i].open)
+            note(bad, sizeof(bad), ends[i].name, status, said);
+    }
+    ck_assert_msg(!bad[0], "%s: %s", kinds[_i].name, bad);
+}
+END_TEST
+
+void build_death_process(Suite *suite)
+{
+    TCase *tcase = tcase_create("ends of a process");
+    suite_add_tcase(suite, tcase);
+    tcase_set_timeout(tcase, 0);
+    add_loop_tests(tcase, KINDS, each_end_of_a_process);
+}
