@@ -22,8 +22,17 @@ enum call_kind {
     CALL_KINDS
 };
 
-/* Before grinterop loads a driver: NULL, or why this process can't do it. */
-const char *fault_calls_start(void);
+/* A function that grinterop is given in the place of the one that it imports. */
+struct call_stand_in {
+    const char *name;
+    void (*function)(void);
+};
+
+/*
+ * Before grinterop loads a driver: NULL, or why this process can't do it. The list ends with an
+ * entry without name, or is NULL.
+ */
+const char *fault_calls_start(const struct call_stand_in *stand_ins);
 
 /*
  * What is to fail: one call of that kind, at each arming another one. It is the first call of a
@@ -35,7 +44,9 @@ struct call_fault {
     int most;
     int code;              /* 0: the errno that the function would set */
     bool lasts;            /* all behind it fail, too: the device, or the context, is lost */
+    unsigned every;        /* of those behind it each such one fails, too; 0: none */
     bool repeat;           /* the same call as at the last arming */
+    long place;            /* in place of all that: the first call of that many-th place; or 0 */
     void (*at_loss)(void); /* called before the first that fails of those that last; or NULL */
 };
 

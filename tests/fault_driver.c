@@ -32,6 +32,7 @@
     X(cuCtxGetCurrent, (CUcontext * context), (context))                                           \
     X(cuCtxPushCurrent, (CUcontext context), (context))                                            \
     X(cuCtxPopCurrent, (CUcontext * context), (context))                                           \
+    X(cuCtxSynchronize, (void), ())                                                                \
     X(cuGLGetDevices, (unsigned *count, CUdevice *devices, unsigned room, int list),               \
       (count, devices, room, list))                                                                \
     X(cuGraphicsGLRegisterBuffer, (CUgraphicsResource * resource, unsigned name, unsigned flags),  \

@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What test_fault_walk does with OpenGL's buffers and images. */
+/* What test_fault_walk does with OpenGL's buffers and contexts. */
 #include "fault_walk.h"
-#include "support_image.h"
-
-#include <string.h>
-
-#include <grinterop/image.h>
 
 #define SIZE 256
-#define SIDE 4
 
-static const gr_gl_options by_copy = {.struct_size = sizeof(by_copy),
-                                      .transports = GR_TRANSPORT_COPY},
-                           by_interop = {.struct_size = sizeof(by_interop),
-                                         .transports = GR_TRANSPORT_INTEROP},
-                           by_shared = {.struct_size = sizeof(by_shared),
-                                        .transports = GR_TRANSPORT_SHARED},
-                           by_packed = {.struct_size = sizeof(by_packed),
+const gr_gl_options walk_by_copy = {.struct_size = sizeof(gr_gl_options),
+                                    .transports = GR_TRANSPORT_COPY},
+                    walk_by_interop = {.struct_size = sizeof(gr_gl_options),
+                                       .transports = GR_TRANSPORT_INTEROP},
+                    walk_by_shared = {.struct_size = sizeof(gr_gl_options),
+                                      .transports = GR_TRANSPORT_SHARED};
+static const gr_gl_options by_packed = {.struct_size = sizeof(by_packed),
                                         .transports = GR_TRANSPORT_SHARED,
                                         .packed = true},
                            by_any = {.struct_size = sizeof(by_any), .transports = GR_TRANSPORT_ANY};
@@ -74,7 +68,7 @@ static bool use_and_free(gr_resource *resource, GLuint name)
     return good;
 }
 
-static bool map_a_buffer(const gr_gl_options *options)
+bool walk_a_buffer(const gr_gl_options *options)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     bool good = use_and_free(gr_from_gl_buffer_with(name, GR_READ_WRITE, options), name);
@@ -82,19 +76,80 @@ static bool map_a_buffer(const gr_gl_options *options)
     return good;
 }
 
+/* ---- Errors that are OpenGL's already -------------------------------------------------------- */
+
+static void blit_from_nothing(void)
+{
+    GLuint name;
+    glGenFramebuffers(1, &name);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, name);
+    glBlitFramebuffer(0, 0, 1, 1, 0, 0, 1, 1, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+    glDeleteFramebuffers(1, &name);
+}
+
+static void ask_for_too_much(void)
+{
+    GLuint name;
+    glGenBuffers(1, &name);
+    glBindBuffer(GL_ARRAY_BUFFER, name);
+    glBufferData(GL_ARRAY_BUFFER, PTRDIFF_MAX, NULL, GL_STATIC_DRAW);
+    glBindBuffer(GL_ARRAY_BUFFER, 0);
+    glDeleteBuffers(1, &name);
+}
+
+static void raise_error(GLenum error)
+{
+    if (error == GL_INVALID_ENUM)
+        glHint(GL_NONE, GL_NONE);
+    else if (error == GL_INVALID_VALUE)
+        glDeleteBuffers(-1, NULL);
+    else if (error == GL_INVALID_OPERATION)
+        glUnmapBuffer(GL_ARRAY_BUFFER);
+    else if (error == GL_OUT_OF_MEMORY)
+        ask_for_too_much();
+    else
+        blit_from_nothing();
+}
+
+static bool map_beside(GLenum error, gr_resource *resource)
+{
+    raise_error(error);
+    bool good = fill_by_cuda(resource, 5);
+    GLenum left = glGetError();
+    return bytes_are(left == error || walk_is_armed()) && good;
+}
+
+/* They stay, but where the call fails that raises one again; none is taken for grinterop's. */
+static bool run_errors(void)
+{
+    static const GLenum errors[] = {GL_INVALID_ENUM, GL_INVALID_VALUE, GL_INVALID_OPERATION,
+                                    GL_OUT_OF_MEMORY, GL_INVALID_FRAMEBUFFER_OPERATION};
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    gr_resource *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &walk_by_copy);
+    bool good = done(resource);
+    for (size_t i = 0; i < sizeof(errors) / sizeof(*errors) && good; i++)
+        good = map_beside(errors[i], resource);
+    gr_resource_free(resource);
+    delete_buffer(name);
+    return good;
+}
+
+/* ---- Buffers, in each way -------------------------------------------------------------------- */
+
 static bool run_interop(void)
 {
-    return map_a_buffer(&by_interop);
+    return walk_a_buffer(&walk_by_interop);
 }
 
 static bool run_copy(void)
 {
-    return map_a_buffer(&by_copy);
+    return walk_a_buffer(&walk_by_copy);
 }
 
 static bool run_any(void)
 {
-    return map_a_buffer(&by_any);
+    return walk_a_buffer(&by_any);
 }
 
 static bool run_plain(void)
@@ -105,7 +160,7 @@ static bool run_plain(void)
     return good;
 }
 
-static bool create_a_buffer(const gr_gl_options *options)
+bool walk_a_made_buffer(const gr_gl_options *options)
 {
     gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, options);
     return use_and_free(resource, resource ? gr_gl_name(resource) : 0);
@@ -113,27 +168,27 @@ static bool create_a_buffer(const gr_gl_options *options)
 
 static bool run_create_any(void)
 {
-    return create_a_buffer(NULL);
+    return walk_a_made_buffer(NULL);
 }
 
 static bool run_create_interop(void)
 {
-    return create_a_buffer(&by_interop);
+    return walk_a_made_buffer(&walk_by_interop);
 }
 
 static bool run_create_copy(void)
 {
-    return create_a_buffer(&by_copy);
+    return walk_a_made_buffer(&walk_by_copy);
 }
 
 static bool run_create_shared(void)
 {
-    return create_a_buffer(&by_shared);
+    return walk_a_made_buffer(&walk_by_shared);
 }
 
 static bool run_create_packed(void)
 {
-    return create_a_buffer(&by_packed);
+    return walk_a_made_buffer(&by_packed);
 }
 
 static bool run_on_entry(void)
@@ -175,7 +230,7 @@ static bool run_many(void)
 {
     GLuint names[2] = {gl_buffer_filled(SIZE, 1), gl_buffer_filled(SIZE, 2)};
     gr_resource *both[2] = {gr_from_gl_buffer(names[0], GR_READ_WRITE),
-                            gr_from_gl_buffer_with(names[1], GR_READ_WRITE, &by_copy)};
+                            gr_from_gl_buffer_with(names[1], GR_READ_WRITE, &walk_by_copy)};
     gr_buffer *buffers[2] = {NULL, NULL};
     CUevent event = NULL;
     CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
@@ -242,175 +297,30 @@ static bool run_without_context(void)
     return good;
 }
 
-static const char *no_sharing(void)
+const char *walk_no_sharing(void)
 {
     const gr_transport_info *info = gr_gl_probe(GR_TRANSPORT_SHARED);
     return info && info->usable ? NULL : info ? info->reason : "the probe fails";
 }
 
 const struct scenario walk_gl[] = {
-    {"a buffer by interop", run_interop, NULL, false},
-    {"a buffer by copies", run_copy, NULL, false},
-    {"a buffer by any way", run_any, NULL, false},
-    {"a buffer that is discarded", run_plain, NULL, false},
-    {"a buffer that is made", run_create_any, NULL, false},
-    {"a buffer that is made for interop", run_create_interop, NULL, false},
-    {"a buffer that is made for copies", run_create_copy, NULL, false},
-    {"a buffer that is made and shared", run_create_shared, no_sharing, false},
-    {"a buffer that is made and packed", run_create_packed, no_sharing, false},
-    {"a map on entry", run_on_entry, NULL, false},
-    {"a release for later", run_later, NULL, true},
-    {"a close", run_close, NULL, false},
-    {"two maps at once", run_many, NULL, false},
-    {"the probes", run_probe, NULL, false},
-    {"a context of EGL's", run_egl, NULL, false},
-    {"a context of CUDA's", run_context, NULL, false},
-    {"no context of CUDA's", run_without_context, NULL, false},
-    {NULL, NULL, NULL, false},
-};
-
-/* ---- Images ---------------------------------------------------------------------------------- */
-
-static bool copy_both_ways(gr_buffer *buffer)
-{
-    static unsigned char host[SIDE * SIDE * 8 * 4]; /* 5 slices */
-    const gr_linear_desc linear = GR_INIT(gr_linear_desc, .host = host);
-    return ok(gr_buffer_copy_from_image(buffer, 0, 0, &linear, fx.stream)) &&
-           ok(gr_buffer_copy_to_image(buffer, 0, 0, &linear, fx.stream));
-}
-
-/* Each layer that is copied has memory of its own. */
-static bool look_at_image(gr_buffer *buffer, bool surface, bool is_copied)
-{
-    const gr_texture_options linear =
-        GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR, .normalized_coordinates = GR_YES,
-                .address = {GR_ADDRESS_WRAP});
-    return done(gr_buffer_image_info(buffer)) && done(gr_buffer_array(buffer, 0, 0)) &&
-           (is_copied || done(gr_buffer_mipmapped_array(buffer))) &&
-           (!surface || done(gr_buffer_surface(buffer, 0, 0))) &&
-           done(gr_buffer_texture(buffer, NULL)) && done(gr_buffer_texture(buffer, &linear)) &&
-           copy_both_ways(buffer);
-}
-
-static bool release(gr_buffer *buffer)
-{
-    bool good = !buffer || ok(gr_buffer_release(buffer));
-    if (!good)
-        gr_buffer_release_later(buffer);
-    return good;
-}
-
-static bool use_image(gr_resource *resource, bool surface)
-{
-    gr_buffer *buffer = resource ? gr_map(resource, fx.stream) : NULL;
-    bool good = done(buffer) && look_at_image(buffer, surface,
-                                              gr_resource_transport(resource) == GR_TRANSPORT_COPY);
-    good = release(buffer) && good;
-    buffer = good ? gr_map_linear(resource, 0, 0, fx.stream) : NULL;
-    good = good && done(buffer && gr_buffer_ptr(buffer) && gr_buffer_pitch(buffer));
-    good = release(buffer) && good;
-    gr_resource_free(resource);
-    return good;
-}
-
-static bool map_an_image(const gr_gl_options *options, const char *target, bool surface)
-{
-    struct image image = image_make("RGBA8", target, SIDE, SIDE, 2);
-    bool good =
-        use_image(gr_from_gl_image_with(image.name, image.target->target,
-                                        surface ? GR_SURFACE_LOAD_STORE : GR_READ_WRITE, options),
-                  surface);
-    image_delete(&image);
-    return good;
-}
-
-static bool run_image(void)
-{
-    return map_an_image(&by_interop, "2D", true);
-}
-
-static bool run_image_read(void)
-{
-    return map_an_image(&by_interop, "2D", false);
-}
-
-static bool run_image_array(void)
-{
-    return map_an_image(&by_interop, "2D_ARRAY", true);
-}
-
-static bool run_image_copy(void)
-{
-    return map_an_image(&by_copy, "2D", true);
-}
-
-static bool run_image_copy_3d(void)
-{
-    return map_an_image(&by_copy, "3D", true);
-}
-
-static bool run_image_copy_array(void)
-{
-    return map_an_image(&by_copy, "2D_ARRAY", true);
-}
-
-static bool run_renderbuffer(void)
-{
-    struct image image = image_make("RGBA8", "RENDERBUFFER", SIDE, SIDE, 1);
-    bool good = use_image(gr_from_gl_image(image.name, image.target->target, GR_READ_WRITE), false);
-    image_delete(&image);
-    return good;
-}
-
-static bool create_an_image(const gr_gl_options *options)
-{
-    const gr_gl_image_desc desc =
-        GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D, .internal_format = GL_RGBA8,
-                .width = SIDE, .height = SIDE);
-    return use_image(gr_gl_image_create(&desc, GR_SURFACE_LOAD_STORE, options), true);
-}
-
-static bool run_create_image(void)
-{
-    return create_an_image(NULL);
-}
-
-static bool run_create_image_copy(void)
-{
-    return create_an_image(&by_copy);
-}
-
-static bool run_create_image_interop(void)
-{
-    return create_an_image(&by_interop);
-}
-
-static bool run_create_image_shared(void)
-{
-    return create_an_image(&by_shared);
-}
-
-static const char *no_shared_images(void)
-{
-    const gr_gl_image_desc desc =
-        GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D, .internal_format = GL_RGBA8,
-                .width = SIDE, .height = SIDE);
-    gr_resource *made = gr_gl_image_create(&desc, GR_SURFACE_LOAD_STORE, &by_shared);
-    gr_resource_free(made);
-    return made ? NULL : gr_last_error()->message;
-}
-
-const struct scenario walk_gl_images[] = {
-    {"an image", run_image, NULL, false},
-    {"an image that is read", run_image_read, NULL, false},
-    {"an image of layers", run_image_array, NULL, false},
-    {"an image by copies", run_image_copy, NULL, false},
-    {"an image of slices by copies", run_image_copy_3d, NULL, false},
-    {"an image of layers by copies", run_image_copy_array, NULL, false},
-    {"a renderbuffer", run_renderbuffer, NULL, false},
-    {"an image that is made", run_create_image, NULL, false},
-    {"an image that is made for interop", run_create_image_interop, NULL, false},
-    {"an image that is made for copies", run_create_image_copy, NULL, false},
-    {"an image that is made and shared", run_create_image_shared, no_shared_images, false},
-    {NULL, NULL, NULL, false},
+    {"a buffer by interop", run_interop, NULL, 0},
+    {"a buffer by copies", run_copy, NULL, 0},
+    {"a buffer beside OpenGL's errors", run_errors, NULL, WALK_FEW},
+    {"a buffer by any way", run_any, NULL, 0},
+    {"a buffer that is discarded", run_plain, NULL, 0},
+    {"a buffer that is made", run_create_any, NULL, 0},
+    {"a buffer that is made for interop", run_create_interop, NULL, 0},
+    {"a buffer that is made for copies", run_create_copy, NULL, 0},
+    {"a buffer that is made and shared", run_create_shared, walk_no_sharing, 0},
+    {"a buffer that is made and packed", run_create_packed, walk_no_sharing, 0},
+    {"a map on entry", run_on_entry, NULL, 0},
+    {"a release for later", run_later, NULL, WALK_GIVES_UP},
+    {"a close", run_close, NULL, 0},
+    {"two maps at once", run_many, NULL, 0},
+    {"the probes", run_probe, NULL, 0},
+    {"a context of EGL's", run_egl, NULL, 0},
+    {"a context of CUDA's", run_context, NULL, 0},
+    {"no context of CUDA's", run_without_context, NULL, 0},
+    {NULL, NULL, NULL, 0},
 };

@@ -58,20 +58,20 @@ static bool read_as(gr_ring *ring, CUstream stream, hand_over how)
     return ok(gr_ring_acquire_read(ring, stream, &slot, 1, WALK_SOON)) && give(ring, how, slot);
 }
 
-static bool write_by(gr_ring *ring, CUstream stream)
+bool walk_write(gr_ring *ring, CUstream stream)
 {
     return write_as(ring, stream, gr_ring_publish);
 }
 
-static bool read_by(gr_ring *ring, CUstream stream)
+bool walk_read(gr_ring *ring, CUstream stream)
 {
     return read_as(ring, stream, gr_ring_give_back);
 }
 
 static bool take_and_cancel(gr_ring *ring)
 {
-    return write_as(ring, fx.stream, gr_ring_cancel_write) && write_by(ring, fx.stream) &&
-           read_as(ring, GR_STREAM_NONE, gr_ring_cancel_read) && read_by(ring, GR_STREAM_NONE);
+    return write_as(ring, fx.stream, gr_ring_cancel_write) && walk_write(ring, fx.stream) &&
+           read_as(ring, GR_STREAM_NONE, gr_ring_cancel_read) && walk_read(ring, GR_STREAM_NONE);
 }
 
 static bool resize(gr_ring *ring, const gr_gl_options *options)
@@ -84,10 +84,10 @@ static bool resize(gr_ring *ring, const gr_gl_options *options)
 
 static bool use_ring(gr_ring *ring, const gr_gl_options *options)
 {
-    return done(gr_ring_descriptor(ring, GR_RING_CONSUMER) >= 0) && write_by(ring, fx.stream) &&
-           read_by(ring, GR_STREAM_NONE) && write_by(ring, fx.stream) &&
-           read_by(ring, GR_STREAM_NONE) && take_and_cancel(ring) && resize(ring, options) &&
-           write_by(ring, fx.stream) && read_by(ring, GR_STREAM_NONE) &&
+    return done(gr_ring_descriptor(ring, GR_RING_CONSUMER) >= 0) && walk_write(ring, fx.stream) &&
+           walk_read(ring, GR_STREAM_NONE) && walk_write(ring, fx.stream) &&
+           walk_read(ring, GR_STREAM_NONE) && take_and_cancel(ring) && resize(ring, options) &&
+           walk_write(ring, fx.stream) && walk_read(ring, GR_STREAM_NONE) &&
            done(gr_ring_get_info(ring));
 }
 
@@ -132,8 +132,8 @@ static bool run_ring_back(void)
                                                   .mode = GR_RING_NEWEST))
                         : NULL;
     end_slots(&slots);
-    bool good = done(ring) && write_by(ring, GR_STREAM_NONE) && write_by(ring, GR_STREAM_NONE) &&
-                read_by(ring, fx.stream);
+    bool good = done(ring) && walk_write(ring, GR_STREAM_NONE) &&
+                walk_write(ring, GR_STREAM_NONE) && walk_read(ring, fx.stream);
     if (ring)
         gr_ring_stop(ring);
     gr_ring_free(ring);
@@ -151,19 +151,19 @@ static bool run_ring_tensor(void)
     gr_tensor *tensor = gr_tensor_alloc(&desc, fx.stream);
     bool good = done(tensor) && done(ring) &&
                 ok(gr_ring_publish_tensor(ring, tensor, NULL, fx.stream, WALK_SOON)) &&
-                read_by(ring, GR_STREAM_NONE);
+                walk_read(ring, GR_STREAM_NONE);
     gr_ring_free(ring);
     gr_tensor_free(tensor);
     return good;
 }
 
 const struct scenario walk_rings[] = {
-    {"a ring by interop", run_ring_interop, NULL, false},
-    {"a ring by copies", run_ring_copy, NULL, false},
-    {"a ring that is shared", run_ring_shared, no_sharing, false},
-    {"a ring of OpenGL's frames", run_ring_back, NULL, false},
-    {"a ring of tensors", run_ring_tensor, NULL, false},
-    {NULL, NULL, NULL, false},
+    {"a ring by interop", run_ring_interop, NULL, 0},
+    {"a ring by copies", run_ring_copy, NULL, 0},
+    {"a ring that is shared", run_ring_shared, no_sharing, 0},
+    {"a ring of OpenGL's frames", run_ring_back, NULL, 0},
+    {"a ring of tensors", run_ring_tensor, NULL, 0},
+    {NULL, NULL, NULL, 0},
 };
 
 /* ---- Between two ends ------------------------------------------------------------------------ */
@@ -212,18 +212,19 @@ static bool run_send(void)
     return good;
 }
 
-static gr_ring *make_ring(gr_semaphore *acquire, gr_semaphore *release)
+gr_ring *walk_vulkan_ring(gr_semaphore *acquire, gr_semaphore *release,
+                          const gr_ring_options *options)
 {
-    gr_resource *of[SLOTS] = {NULL, NULL};
+    gr_resource *of[WALK_SLOTS] = {NULL};
     gr_ring *ring = NULL;
-    bool good = true;
-    for (int i = 0; i < SLOTS && good; i++) {
+    bool good = done(acquire && release);
+    for (int i = 0; i < WALK_SLOTS && good; i++) {
         of[i] = make_vulkan();
         good = of[i] && ok(gr_resource_set_sync(of[i], acquire, release));
     }
     if (good)
-        ring = gr_ring_create(of, SLOTS, NULL);
-    for (int i = 0; i < SLOTS; i++)
+        ring = gr_ring_create(of, WALK_SLOTS, options);
+    for (int i = 0; i < WALK_SLOTS; i++)
         gr_resource_free(of[i]);
     done(ring);
     return ring;
@@ -247,9 +248,9 @@ static bool run_send_ring(void)
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     gr_semaphore *acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE),
                  *release = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    gr_ring *ring = done(acquire && release) ? make_ring(acquire, release) : NULL;
+    gr_ring *ring = walk_vulkan_ring(acquire, release, NULL);
     gr_ring *received = ring ? send_and_receive(ring, ends) : NULL;
-    bool good = received && write_by(ring, fx.stream) && read_by(received, fx.other);
+    bool good = received && walk_write(ring, fx.stream) && walk_read(received, fx.other);
     CU(CtxSynchronize());
     gr_ring_free(received);
     gr_ring_free(ring);
@@ -260,7 +261,7 @@ static bool run_send_ring(void)
 }
 
 const struct scenario walk_sharing[] = {
-    {"a resource that is sent", run_send, NULL, false},
-    {"a ring that is sent", run_send_ring, NULL, false},
-    {NULL, NULL, NULL, false},
+    {"a resource that is sent", run_send, NULL, 0},
+    {"a ring that is sent", run_send_ring, NULL, 0},
+    {NULL, NULL, NULL, 0},
 };

@@ -184,6 +184,35 @@ static bool run_dlpack(void)
     gr_tensor_free(tensor);
     return ok(gr_tensor_collect(WALK_SOON)) && good;
 }
+
+/* Of another library's, which says on which device it is. */
+static void end_foreign(DLManagedTensorVersioned *managed)
+{
+    CU(MemFree((CUdeviceptr)(uintptr_t)managed->dl_tensor.data));
+    free(managed);
+}
+
+static DLManagedTensorVersioned *make_foreign(void)
+{
+    static int64_t shape[1] = {SIDE};
+    CUdeviceptr memory = 0;
+    DLManagedTensorVersioned *made = calloc(1, sizeof(*made));
+    CU(MemAlloc(&memory, SIDE));
+    made->version = (DLPackVersion){DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+    made->deleter = end_foreign;
+    made->dl_tensor = (DLTensor){.data = (void *)(uintptr_t)memory,
+                                 .device = {kDLCUDA, 0},
+                                 .ndim = 1,
+                                 .dtype = {kDLUInt, 8, 1},
+                                 .shape = shape};
+    return made;
+}
+
+static bool run_foreign(void)
+{
+    bool good = take_back(make_foreign());
+    return ok(gr_tensor_collect(WALK_SOON)) && good;
+}
 #endif
 
 /* ---- Of mappings ----------------------------------------------------------------------------- */
@@ -268,21 +297,22 @@ static const char *no_kernels(void)
 }
 
 const struct scenario walk_memory[] = {
-    {"a tensor of the device", run_device, NULL, false},
-    {"a tensor of the host", run_host, NULL, false},
-    {"a pinned tensor", run_pinned, NULL, false},
-    {"a managed tensor", run_managed, NULL, false},
-    {"copies of tensors", run_copies, NULL, false},
-    {"tensors without a stream", run_unordered, NULL, false},
-    {"a tensor on many streams", run_many_streams, NULL, false},
-    {"a view of a tensor", run_view, NULL, false},
-    {"a tensor around memory", run_wrap, NULL, false},
+    {"a tensor of the device", run_device, NULL, 0},
+    {"a tensor of the host", run_host, NULL, 0},
+    {"a pinned tensor", run_pinned, NULL, 0},
+    {"a managed tensor", run_managed, NULL, 0},
+    {"copies of tensors", run_copies, NULL, 0},
+    {"tensors without a stream", run_unordered, NULL, 0},
+    {"a tensor on many streams", run_many_streams, NULL, 0},
+    {"a view of a tensor", run_view, NULL, 0},
+    {"a tensor around memory", run_wrap, NULL, 0},
 #if __has_include(<dlpack/dlpack.h>)
-    {"tensors by DLPack", run_dlpack, NULL, false},
+    {"tensors by DLPack", run_dlpack, NULL, 0},
+    {"a tensor of another library", run_foreign, NULL, 0},
 #endif
-    {"a tensor of a mapping", run_mapping, NULL, false},
-    {"a tensor into an image", run_publish_image, no_kernels, false},
-    {"a tensor into an image by a surface", run_publish_surface, no_kernels, false},
-    {"a tensor into a buffer", run_publish_buffer, no_kernels, false},
-    {NULL, NULL, NULL, false},
+    {"a tensor of a mapping", run_mapping, NULL, 0},
+    {"a tensor into an image", run_publish_image, no_kernels, 0},
+    {"a tensor into an image by a surface", run_publish_surface, no_kernels, 0},
+    {"a tensor into a buffer", run_publish_buffer, no_kernels, 0},
+    {NULL, NULL, NULL, 0},
 };

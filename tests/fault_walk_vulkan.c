@@ -288,16 +288,16 @@ static bool run_own_semaphore(void)
 }
 
 const struct scenario walk_vulkan[] = {
-    {"Vulkan's instance and device", run_headless, NULL, false},
-    {"the same with validation", run_headless_validated, NULL, false},
-    {"questions to Vulkan", run_questions, NULL, false},
-    {"a device of Vulkan's", run_wrap, NULL, false},
-    {"a buffer of Vulkan's", run_buffer, NULL, false},
-    {"a buffer with synchronization2", run_buffer2, no_synchronization2, false},
-    {"a buffer of the program's", run_own_buffer, NULL, false},
-    {"memory by a descriptor", run_external, NULL, false},
-    {"an image of Vulkan's", run_image, NULL, false},
-    {"a semaphore of Vulkan's", run_semaphore, NULL, false},
-    {"a semaphore of the program's", run_own_semaphore, NULL, false},
-    {NULL, NULL, NULL, false},
+    {"Vulkan's instance and device", run_headless, NULL, 0},
+    {"the same with validation", run_headless_validated, NULL, 0},
+    {"questions to Vulkan", run_questions, NULL, 0},
+    {"a device of Vulkan's", run_wrap, NULL, 0},
+    {"a buffer of Vulkan's", run_buffer, NULL, 0},
+    {"a buffer with synchronization2", run_buffer2, no_synchronization2, 0},
+    {"a buffer of the program's", run_own_buffer, NULL, 0},
+    {"memory by a descriptor", run_external, NULL, 0},
+    {"an image of Vulkan's", run_image, NULL, 0},
+    {"a semaphore of Vulkan's", run_semaphore, NULL, 0},
+    {"a semaphore of the program's", run_own_semaphore, NULL, 0},
+    {NULL, NULL, NULL, 0},
 };
