@@ -14,6 +14,12 @@ START_TEST_UNLESS(walk_missing(), images)
 }
 END_TEST
 
+START_TEST_UNLESS(walk_missing(), older)
+{
+    walk_list(walk_older);
+}
+END_TEST
+
 START_TEST_UNLESS(walk_missing(), tensors)
 {
     walk_list(walk_memory);
@@ -28,7 +34,7 @@ END_TEST
 
 static void build(Suite *suite)
 {
-    add_tests(add_case(suite, "opengl"), opengl, images);
+    add_tests(add_case(suite, "opengl"), opengl, images, older);
     add_tests(add_case(suite, "tensors"), tensors);
     add_tests(add_case(suite, "rings"), rings);
     add_walk_counts(suite);
@@ -36,6 +42,6 @@ static void build(Suite *suite)
 
 int main(int argc, char **argv)
 {
-    walk_start(NULL);
+    walk_start(walk_older_stand_ins);
     return test_main(argc, argv, "test_fault_walk", build, NULL);
 }
