@@ -25,6 +25,8 @@ struct hostile {
     struct gr_page *page;
     size_t page_size;
     struct hostile_semaphore sent, received; /* which the sender signals, and the peer */
+    uint64_t frame;                          /* its last, where it writes */
+    uint64_t value;                          /* of the semaphore that it signals */
 };
 
 /* The other end of a new pair, which the ring's owner keeps. */
@@ -44,6 +46,9 @@ void hostile_set(const struct hostile_semaphore *semaphore, uint64_t value);
  */
 void hostile_publish(struct hostile *peer, unsigned i, uint64_t frame, uint64_t value);
 void hostile_give_back(struct hostile *peer, unsigned i, uint64_t frame, uint64_t value);
+
+/* What a peer of grinterop's does: it takes one slot and hands it on. False: it has none. */
+bool hostile_be_good(struct hostile *peer, bool here_writes);
 
 /* Writes a byte, so that the other end looks. */
 void hostile_wake(const struct hostile *peer);

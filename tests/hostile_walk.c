@@ -284,8 +284,6 @@ struct walk {
     struct hostile peer;
     struct shared_ring r;
     bool here_writes; /* CUDA, in either case */
-    uint64_t frame;   /* the peer's last */
-    uint64_t value;   /* of its semaphore */
 };
 
 static struct walk walk_begin(bool here_writes, bool newest)
@@ -303,26 +301,7 @@ static uint64_t random_word(void)
                            : (uint64_t)random_below(64) << 2 | random_below(4);
 }
 
-/* What a peer of grinterop's does. */
-static void be_good(struct walk *walk)
-{
-    struct hostile *peer = &walk->peer;
-    for (unsigned i = 0; i < HOSTILE_SLOTS; i++) {
-        uint64_t word = atomic_load(&peer->page->slots[i].word);
-        if (walk->here_writes && (word & 3) == GR_OWNER_READY) {
-            hostile_set(&peer->received, ++walk->value);
-            hostile_give_back(peer, i, word >> 2, walk->value);
-            return;
-        }
-        if (!walk->here_writes && (word & 3) == GR_OWNER_PRODUCER) {
-            hostile_set(&peer->received, ++walk->value);
-            hostile_publish(peer, i, ++walk->frame, walk->value);
-            return;
-        }
-    }
-}
-
-/* And what none does. */
+/* What no peer of grinterop's does. */
 static void be_bad(struct walk *walk)
 {
     struct hostile *peer = &walk->peer;
@@ -340,7 +319,7 @@ static void be_bad(struct walk *walk)
         break;
     case 3: /* handed on, without the work ever being done */
         if (!walk->here_writes)
-            hostile_publish(peer, random_below(HOSTILE_SLOTS), ++walk->frame, walk->value + 1);
+            hostile_publish(peer, random_below(HOSTILE_SLOTS), ++peer->frame, peer->value + 1);
         break;
     case 4:
         for (uint32_t n = random_below(2000); n > 0; n--)
@@ -414,7 +393,7 @@ START_VULKAN_TEST(a_peer_that_rewrites_what_is_shared)
             if (step > 8 && random_below(8) == 0)
                 be_bad(&walk);
             else
-                be_good(&walk);
+                hostile_be_good(&walk.peer, walk.here_writes);
             lives = use(&walk);
         }
         over += !lives;
@@ -435,11 +414,11 @@ START_VULKAN_TEST(a_peer_that_dies_at_every_step)
             struct walk walk = walk_begin(here_writes, false);
             state = first_seed() + (uint32_t)last;
             for (int step = 0; step < last; step++) {
-                be_good(&walk);
+                hostile_be_good(&walk.peer, walk.here_writes);
                 ck_assert(use(&walk));
             }
             if (last % 3 == 2 && !here_writes)
-                hostile_publish(&walk.peer, 0, walk.frame + 1, walk.value + 1);
+                hostile_publish(&walk.peer, 0, walk.peer.frame + 1, walk.peer.value + 1);
             use(&walk);
             gr_clear_error();
             walk_end(&walk, first_seed() + (uint32_t)last);

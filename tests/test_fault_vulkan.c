@@ -15,9 +15,15 @@ START_TEST_UNLESS(walk_missing_vulkan(), sharing)
 }
 END_TEST
 
+START_TEST_UNLESS(walk_missing_vulkan(), peers)
+{
+    walk_list(walk_peers);
+}
+END_TEST
+
 static void build(Suite *suite)
 {
-    add_tests(add_vulkan_case(suite, "vulkan"), vulkan, sharing);
+    add_tests(add_vulkan_case(suite, "vulkan"), vulkan, sharing, peers);
     add_vulkan_end(suite);
     add_walk_counts(suite);
 }

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What test_fault_devices does: OpenGL draws on one device, and CUDA computes on another one. */
+#include "fault_walk.h"
+
+#include <grinterop/tensor.h>
+
+#define SIZE 256
+#define SIDE 8
+
+/* The device that does not draw. */
+static struct {
+    CUcontext context;
+    CUstream stream, other;
+} second;
+
+/* Before the first fault. */
+static const char *no_second(void)
+{
+    int count = 0;
+    CU(DeviceGetCount(&count));
+    if (count < 2)
+        return "there is one CUDA device";
+    if (second.context)
+        return NULL;
+    CU(DevicePrimaryCtxRetain(&second.context, 1));
+    CU(CtxSetCurrent(second.context));
+    CU(StreamCreate(&second.stream, CU_STREAM_NON_BLOCKING));
+    CU(StreamCreate(&second.other, CU_STREAM_NON_BLOCKING));
+    CU(CtxSetCurrent(fx.context));
+    return NULL;
+}
+
+/* ---- Buffers --------------------------------------------------------------------------------- */
+
+static bool release(gr_buffer *buffer)
+{
+    bool good = !buffer || ok(gr_buffer_release(buffer));
+    if (!good)
+        gr_buffer_release_later(buffer);
+    return good;
+}
+
+static bool write_and_look(gr_resource *resource, CUstream stream, int value)
+{
+    unsigned char bytes[SIZE];
+    gr_buffer *buffer = gr_map(resource, stream);
+    if (!done(buffer))
+        return false;
+    CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, SIZE, stream));
+    if (!release(buffer))
+        return false;
+    gl_read(gr_gl_name(resource), bytes, SIZE);
+    return bytes_are(bytes[0] == value && bytes[SIZE - 1] == value);
+}
+
+static bool use(unsigned flags, gr_transport transport)
+{
+    static int value;
+    value = value % 200 + 1;
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    CU(CtxSetCurrent(second.context));
+    gr_resource *resource =
+        gr_from_gl_buffer_with(name, flags, &GR_INIT(gr_gl_options, .transports = transport));
+    bool good = done(resource);
+    if (good && !(flags & GR_READ_ONLY))
+        good = write_and_look(resource, second.stream, value) &&
+               write_and_look(resource, second.other, value + 1);
+    else if (good)
+        good = release(gr_map(resource, second.stream));
+    good = good && ok(gr_resource_wait(resource, WALK_SOON));
+    gr_resource_free(resource);
+    glDeleteBuffers(1, &name);
+    return good;
+}
+
+static bool run_peer(void)
+{
+    return use(GR_READ_WRITE, GR_TRANSPORT_PEER);
+}
+
+static bool run_peer_discard(void)
+{
+    return use(GR_WRITE_DISCARD, GR_TRANSPORT_PEER);
+}
+
+static bool run_peer_read(void)
+{
+    return use(GR_READ_ONLY, GR_TRANSPORT_PEER);
+}
+
+static bool run_interop(void)
+{
+    return use(GR_READ_WRITE, GR_TRANSPORT_INTEROP);
+}
+
+static bool run_copy(void)
+{
+    return use(GR_READ_WRITE, GR_TRANSPORT_COPY);
+}
+
+static bool run_any(void)
+{
+    return use(GR_READ_WRITE, GR_TRANSPORT_ANY);
+}
+
+static bool run_shared(void)
+{
+    CU(CtxSetCurrent(second.context));
+    gr_resource *resource = gr_gl_buffer_create(
+        SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED));
+    bool good = done(resource) && write_and_look(resource, second.stream, 7);
+    gr_resource_free(resource);
+    return good;
+}
+
+static const char *no_sharing(void)
+{
+    const char *missing = no_second();
+    if (missing)
+        return missing;
+    bool good = run_shared();
+    CU(CtxSetCurrent(fx.context));
+    return good ? NULL : gr_last_error()->message;
+}
+
+static bool run_many(void)
+{
+    GLuint names[2] = {gl_buffer_filled(SIZE, 1), gl_buffer_filled(SIZE, 2)};
+    gr_resource *both[2];
+    gr_buffer *buffers[2] = {NULL, NULL};
+    CU(CtxSetCurrent(second.context));
+    for (int i = 0; i < 2; i++)
+        both[i] = gr_from_gl_buffer_with(names[i], i ? GR_READ_WRITE : GR_READ_ONLY,
+                                         &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER));
+    bool good = done(both[0] && both[1]) &&
+                ok(gr_map_many(both, 2, second.stream, NULL, buffers)) &&
+                ok(gr_buffer_release_many(buffers, 2, second.other, NULL));
+    for (int i = 0; i < 2; i++) {
+        if (buffers[i])
+            gr_buffer_release_later(buffers[i]);
+        gr_resource_free(both[i]);
+        glDeleteBuffers(1, &names[i]);
+    }
+    return good;
+}
+
+/* Refused by grinterop, or by the driver where that does not say which context the stream has. */
+static bool is_refused(void)
+{
+    const gr_error *error = gr_last_error();
+    return error->domain == GR_DOMAIN_NONE ? error->status == GR_ERR_INVALID_VALUE
+                                           : error->code == CUDA_ERROR_INVALID_HANDLE;
+}
+
+static bool run_wrong_stream(void)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    gr_resource *resource = gr_from_gl_buffer(name, GR_READ_WRITE);
+    bool good = done(resource);
+    if (good && gr_map(resource, second.stream))
+        complain("a stream of another device was taken");
+    good = good && done(is_refused());
+    gr_resource_free(resource);
+    glDeleteBuffers(1, &name);
+    return good;
+}
+
+static bool run_probe(void)
+{
+    int device = -1;
+    CU(CtxSetCurrent(second.context));
+    bool good = done(gr_gl_probe(GR_TRANSPORT_PEER)) && done(gr_gl_probe(GR_TRANSPORT_INTEROP));
+    return good && ok(gr_gl_cuda_device(&device)) && bytes_are(device == 0);
+}
+
+/* ---- Tensors --------------------------------------------------------------------------------- */
+
+static gr_tensor *make(CUcontext context, CUstream stream)
+{
+    static const int64_t shape[2] = {SIDE, SIDE};
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2, .shape = shape);
+    CU(CtxSetCurrent(context));
+    gr_tensor *made = gr_tensor_alloc(&desc, stream);
+    done(made);
+    return made;
+}
+
+static gr_tensor *half_of(gr_tensor *tensor)
+{
+    static const int64_t shape[2] = {SIDE, SIDE / 2}, strides[2] = {SIDE, 1};
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2,
+                                        .shape = shape, .strides = strides);
+    gr_tensor *view = tensor ? gr_tensor_view(tensor, &desc) : NULL;
+    done(view);
+    return view;
+}
+
+/* Whole, and in rows with gaps; and kernels of the one device may use the other one's memory. */
+static bool run_tensors(void)
+{
+    gr_tensor *here = make(fx.context, fx.stream), *there = make(second.context, second.stream);
+    gr_tensor *left = half_of(here), *right = half_of(there);
+    bool good = left && right && ok(gr_tensor_copy(there, here, second.stream)) &&
+                ok(gr_tensor_copy(left, right, fx.stream)) &&
+                ok(gr_tensor_used_on(here, second.stream)) &&
+                done(gr_tensor_array_interface(here, second.other)) &&
+                ok(gr_tensor_wait(there, fx.stream)) && ok(gr_tensor_used_on(there, fx.other));
+    gr_tensor_free(left);
+    gr_tensor_free(right);
+    gr_tensor_free(there);
+    gr_tensor_free(here);
+    return ok(gr_tensor_collect(WALK_SOON)) && good;
+}
+
+const struct scenario walk_devices[] = {
+    {"a buffer by peer", run_peer, no_second, 0},
+    {"a buffer by peer that is discarded", run_peer_discard, no_second, 0},
+    {"a buffer by peer that is read", run_peer_read, no_second, 0},
+    {"two buffers by peer", run_many, no_second, 0},
+    {"a buffer by interop between devices", run_interop, no_second, 0},
+    {"a buffer by copies between devices", run_copy, no_second, 0},
+    {"a buffer by any way between devices", run_any, no_second, 0},
+    {"a buffer that two devices share", run_shared, no_sharing, 0},
+    {"a stream of another device", run_wrong_stream, no_second, 0},
+    {"the probes of two devices", run_probe, no_second, 0},
+    {"tensors of two devices", run_tensors, no_second, 0},
+    {NULL, NULL, NULL, 0},
+};
