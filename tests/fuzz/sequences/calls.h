@@ -21,6 +21,8 @@
  *     o             options of OpenGL's transports
  *     c k           a context of OpenGL's, of CUDA's
  *     n             a number below 256
+ *     x X           an export by DLPack, and a free place for one
+ *     z Z           a wrap of Vulkan's device, and a free place for one
  *     d             a number below 4
  */
 struct entry {
@@ -51,14 +53,29 @@ struct left_out {
 extern const struct left_out left_out[];
 
 /* Each file's entries, which end with one without a name. */
-extern const struct entry calls_ask[], calls_end[], calls_image[], calls_make[], calls_map[],
-    calls_outside[], calls_ring[], calls_tensor[], calls_vulkan[];
+extern const struct entry calls_ask[], calls_device[], calls_dlpack[], calls_end[],
+    calls_external[], calls_hand[], calls_image[], calls_make[], calls_map[], calls_outside[],
+    calls_publish[], calls_ring[], calls_slot[], calls_tensor[], calls_vulkan[];
+
+/* Ends what threads have handed over, and nobody has taken. */
+void hand_end_all(struct world *w);
 
 /* Makes one list of them, before anything else here. */
 void entries_collect(void);
 
+/* A wrap of Vulkan's device that lives, which is the world's own or another. */
+gr_vk_device *device_for(struct world *w, int number);
+
+/* Rings: one that a call may have here is none, or lives in the context that is current. */
+struct ring *ring_at(struct world *w, int place);
+bool ring_can_be_given(const struct world *w, const struct ring *ring);
+unsigned ring_count(const struct ring *ring, enum slot_state state);
+
 /* Ends a ring with the buffers of its slots; its context is current. */
 void ring_free(struct world *w, struct ring *ring);
+
+/* Calls the deleter of an export that no import has. */
+void export_end(struct world *w, struct export *x);
 
 /* By its number, which is the same in each run of one build, and by its name: -1 where none is. */
 const struct entry *entry_at(int number);

@@ -35,8 +35,7 @@ ASK_RESOURCE(gr_resource_is_mapped, false,
 ASK_RESOURCE(gr_resource_is_closed, true, gr_resource_is_closed(r->it) == r->closed)
 ASK_RESOURCE(gr_resource_kind, 0,
              gr_resource_kind(r->it) == (r->image ? GR_KIND_IMAGE : GR_KIND_BUFFER))
-ASK_RESOURCE(gr_resource_api, 0,
-             gr_resource_api(r->it) == (r->object->context == ANY_CONTEXT ? GR_VULKAN : GR_OPENGL))
+ASK_RESOURCE(gr_resource_api, 0, gr_resource_api(r->it) == api_of(r))
 ASK_RESOURCE(gr_resource_size, 0, gr_resource_size(r->it) == (r->image ? 0 : r->size))
 ASK_RESOURCE(gr_resource_flags, 0, gr_resource_flags(r->it) == r->flags)
 ASK_RESOURCE(gr_resource_transport, 0, gr_resource_transport(r->it) == r->transport)

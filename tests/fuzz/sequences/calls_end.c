@@ -162,8 +162,9 @@ static bool run_gr_resource_close(struct world *w, const int *a)
     is_unmapped(w, r);
     submit_is_left(r);
     r->closed = true;
-    if (was_open)
+    if (was_open && r->object->context != ANY_CONTEXT)
         collect_later(w);
+    ask_later(w);
     return true;
 }
 

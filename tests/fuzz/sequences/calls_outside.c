@@ -37,11 +37,19 @@ static bool run_cuda_create(struct world *w, const int *a)
     return true;
 }
 
+/* NVIDIA's driver leaves what was mapped by interop to CUDA: OpenGL is refused its use. */
+static void context_is_gone(const struct world *w, struct resource *r)
+{
+    r->gone = true;
+    if (!w->software && r->transport == GR_TRANSPORT_INTEROP && (r->mapped || r->later || r->kept))
+        r->object->lost = true;
+}
+
 /* Its resources stay, and calls about them fail. */
 static bool run_cuda_destroy(struct world *w, const int *a)
 {
     (void)a;
-    if (!w->second_made || w->second_ended)
+    if (!w->second_made || w->second_ended || w->names_used + OBJECTS > NAMES)
         return false;
     if (w->cuda == 1)
         use_cuda(w, 0);
@@ -52,7 +60,7 @@ static bool run_cuda_destroy(struct world *w, const int *a)
             w->streams[i].life = ENDED;
     for (int i = 0; i < RESOURCES; i++)
         if (w->resources[i].used && w->resources[i].cuda == 1)
-            w->resources[i].gone = true;
+            context_is_gone(w, &w->resources[i]);
     return true;
 }
 
@@ -79,12 +87,17 @@ static bool has_work(const struct world *w, CUstream stream)
     return false;
 }
 
+static bool slot_is_out(const struct slot *slot)
+{
+    return slot->state == SLOT_WRITING || slot->state == SLOT_READING;
+}
+
 /* A ring's slots end on the streams of their acquires. */
 static bool a_ring_has(const struct world *w, CUstream stream)
 {
     for (int i = 0; i < RINGS; i++)
         for (int k = 0; k < SLOTS; k++)
-            if (w->rings[i].life == LIVE && w->rings[i].slots[k].state == SLOT_WRITING &&
+            if (w->rings[i].life == LIVE && slot_is_out(&w->rings[i].slots[k]) &&
                 w->rings[i].slots[k].stream == stream)
                 return true;
     return false;
@@ -102,6 +115,8 @@ static bool run_stream_destroy(struct world *w, const int *a)
 {
     struct stream *stream = &w->streams[a[0]];
     bool used = has_work(w, stream->it);
+    if (w->handed)
+        return false;
     for (int i = 0; i < TENSORS; i++)
         if (w->tensors[i].used) /* theirs has to live as long as they do */
             return false;
@@ -160,9 +175,10 @@ static bool run_gl_check_image(struct world *w, const int *a)
 static struct object *object_of(struct world *w, int place)
 {
     struct resource *r = resource_at(w, place);
-    bool can = r && r->life == LIVE && !r->closed && !r->object->mapped && !r->object->deleted &&
-               r->object->context == w->gl;
-    return can ? r->object : NULL;
+    if (!r || r->life != LIVE || r->closed)
+        return NULL;
+    struct object *o = r->object;
+    return !o->mapped && !o->deleted && !o->lost && o->context == w->gl ? o : NULL;
 }
 
 static bool run_gl_fill_of(struct world *w, const int *a)
@@ -199,9 +215,11 @@ static bool run_gl_storage(struct world *w, const int *a)
 static bool run_gl_delete(struct world *w, const int *a)
 {
     struct object *o = with_gl(w, a[0]);
-    if (!o || w->names_used + GL_BUFFERS > NAMES)
+    if (!o || w->names_used + OBJECTS > NAMES)
         return false;
+    GLuint reserved; /* again, or the next object that grinterop makes has that name */
     glDeleteBuffers(1, &o->name);
+    glGenBuffers(1, &reserved);
     o->deleted = true;
     return true;
 }

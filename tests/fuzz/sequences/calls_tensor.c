@@ -11,16 +11,6 @@
 
 /* ---- What is asked for ----------------------------------------------------------------------- */
 
-static gr_tensor *it(const struct tensor *t)
-{
-    return t ? t->it : NULL;
-}
-
-static bool can_be_given(const struct world *w, const struct tensor *t)
-{
-    return !t || t->life == LIVE || is_stale_tensor(w, t);
-}
-
 static unsigned tensor_may(const struct tensor *t)
 {
     if (!t || t->life != LIVE)
@@ -155,14 +145,14 @@ static bool run_gr_buffer_tensors(struct world *w, const int *a)
 static bool run_gr_tensor_view(struct world *w, const int *a)
 {
     struct tensor *base = tensor_at(w, a[0]), *t = tensor_at(w, a[2]);
-    if (t->used || !can_be_given(w, base) || (base && base->size < 8))
+    if (t->used || !tensor_can_be_given(w, base) || (base && base->size < 8))
         return false;
     bool past = a[1] == 0;
     const int64_t shape = base ? (int64_t)(past ? 4096 : base->size / 2) : 1;
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = &shape);
     unsigned may = tensor_may(base) | (past ? MAY(GR_ERR_INVALID_VALUE) : 0);
-    gr_tensor *made = gr_tensor_view(it(base), &desc);
+    gr_tensor *made = gr_tensor_view(tensor_handle(base), &desc);
     judge_made(w, made, may);
     if (!made)
         return true;
@@ -176,20 +166,29 @@ static bool run_gr_tensor_view(struct world *w, const int *a)
     return true;
 }
 
-/* The program's own work with a mapping comes after the copies on other streams. */
+static bool has_imports(const struct world *w)
+{
+    for (int i = 0; i < TENSORS; i++)
+        if (w->tensors[i].used && w->tensors[i].import_of)
+            return true;
+    return false;
+}
+
+/* The program's own work with a mapping comes after the copies on other streams; so does that with
+   an import, since the library does not know whose memory it is. */
 static void finish(struct world *w, const struct tensor *t, int choice)
 {
-    if (t->resource)
+    if (t->resource || has_imports(w))
         finish_stream(w, 0, stream_at(w, choice));
 }
 
 static bool run_gr_tensor_clone(struct world *w, const int *a)
 {
     struct tensor *from = tensor_at(w, a[0]), *t = tensor_at(w, a[3]);
-    if (t->used || !can_be_given(w, from) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
+    if (t->used || !tensor_can_be_given(w, from) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
         return false;
     unsigned may = tensor_may(from) | words_may(a[2], false);
-    gr_tensor *made = gr_tensor_clone(it(from), (gr_memory)a[1], stream_at(w, a[2]));
+    gr_tensor *made = gr_tensor_clone(tensor_handle(from), (gr_memory)a[1], stream_at(w, a[2]));
     judge_made(w, made, may);
     if (!made)
         return true;
@@ -205,10 +204,10 @@ static bool run_gr_tensor_clone(struct world *w, const int *a)
 static bool run_gr_tensor_free(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
-    if (!can_be_given(w, t))
+    if (!tensor_can_be_given(w, t))
         return false;
     gr_clear_error();
-    gr_tensor_free(it(t));
+    gr_tensor_free(tensor_handle(t));
     bool wrong = t && t->life != LIVE;
     judge(w, gr_last_error()->status, wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
     if (!t || wrong)
@@ -235,9 +234,9 @@ static bool run_gr_tensor_collect(struct world *w, const int *a)
 static bool run_gr_tensor_get_info(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
-    if (!can_be_given(w, t))
+    if (!tensor_can_be_given(w, t))
         return false;
-    const gr_tensor_info *info = gr_tensor_get_info(it(t));
+    const gr_tensor_info *info = gr_tensor_get_info(tensor_handle(t));
     judge_made(w, info, !t || t->life != LIVE ? MAY(GR_ERR_INVALID_VALUE) : 0);
     if (!info)
         return true;
@@ -249,30 +248,33 @@ static bool run_gr_tensor_get_info(struct world *w, const int *a)
 static bool run_gr_tensor_wait(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
-    if (!can_be_given(w, t) || !can_work(w, a[1]) || a[1] == STREAM_NONE)
+    if (!tensor_can_be_given(w, t) || !can_work(w, a[1]) || a[1] == STREAM_NONE)
         return false;
-    judge(w, gr_tensor_wait(it(t), stream_at(w, a[1])), tensor_may(t) | words_may(a[1], false));
+    judge(w, gr_tensor_wait(tensor_handle(t), stream_at(w, a[1])),
+          tensor_may(t) | words_may(a[1], false));
     return true;
 }
 
 static bool run_gr_tensor_used_on(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
-    if (!can_be_given(w, t) || !can_work(w, a[1]) || a[1] == STREAM_NONE)
+    if (!tensor_can_be_given(w, t) || !can_work(w, a[1]) || a[1] == STREAM_NONE)
         return false;
-    judge(w, gr_tensor_used_on(it(t), stream_at(w, a[1])), tensor_may(t) | words_may(a[1], false));
+    judge(w, gr_tensor_used_on(tensor_handle(t), stream_at(w, a[1])),
+          tensor_may(t) | words_may(a[1], false));
     return true;
 }
 
 static bool run_gr_tensor_array_interface(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[0]);
-    if (!can_be_given(w, t) || !can_work(w, a[1]))
+    if (!tensor_can_be_given(w, t) || !can_work(w, a[1]))
         return false;
     unsigned may = tensor_may(t) | words_may(a[1], true);
     if (t && t->memory == GR_MEMORY_HOST)
         may |= MAY(GR_ERR_UNSUPPORTED);
-    const gr_array_interface *fields = gr_tensor_array_interface(it(t), stream_at(w, a[1]));
+    const gr_array_interface *fields =
+        gr_tensor_array_interface(tensor_handle(t), stream_at(w, a[1]));
     judge_made(w, fields, may);
     if (fields)
         must(w, fields->data && fields->version == 3 && strcmp(fields->typestr, "|u1") == 0);
@@ -287,15 +289,10 @@ static bool share_memory(const struct tensor *a, const struct tensor *b)
            b->bytes < a->bytes + MOST_BYTES;
 }
 
-static bool is_disputed(const struct tensor *t)
-{
-    return t->resource && t->resource->object->disputed;
-}
-
 static bool run_gr_tensor_copy(struct world *w, const int *a)
 {
     struct tensor *to = tensor_at(w, a[0]), *from = tensor_at(w, a[1]);
-    if (!can_be_given(w, to) || !can_be_given(w, from) || share_memory(to, from) ||
+    if (!tensor_can_be_given(w, to) || !tensor_can_be_given(w, from) || share_memory(to, from) ||
         !can_work(w, a[2]) || a[2] == STREAM_NONE)
         return false;
     unsigned may = tensor_may(to) | tensor_may(from) | words_may(a[2], false);
@@ -303,7 +300,7 @@ static bool run_gr_tensor_copy(struct world *w, const int *a)
         may |= MAY(GR_ERR_STATE);
     if (to && from && to->size != from->size)
         may |= MAY(GR_ERR_INVALID_VALUE);
-    gr_status status = gr_tensor_copy(it(to), it(from), stream_at(w, a[2]));
+    gr_status status = gr_tensor_copy(tensor_handle(to), tensor_handle(from), stream_at(w, a[2]));
     judge(w, status, may);
     if (status != GR_OK)
         return true;
@@ -319,7 +316,7 @@ static bool run_gr_tensor_copy_from_host(struct world *w, const int *a)
 {
     unsigned char bytes[MOST_BYTES];
     struct tensor *t = tensor_at(w, a[0]);
-    if (!can_be_given(w, t) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
+    if (!tensor_can_be_given(w, t) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
         return false;
     bool other = a[1] % 16 == 0;
     unsigned may = tensor_may(t) | words_may(a[2], false);
@@ -328,11 +325,12 @@ static bool run_gr_tensor_copy_from_host(struct world *w, const int *a)
     may |= other ? MAY(GR_ERR_INVALID_VALUE) : 0;
     memset(bytes, a[1], sizeof(bytes));
     CUstream stream = stream_at(w, a[2]);
-    gr_status status = gr_tensor_copy_from_host(it(t), bytes, t ? t->size + other : 1, stream);
+    gr_status status =
+        gr_tensor_copy_from_host(tensor_handle(t), bytes, t ? t->size + other : 1, stream);
     judge(w, status, may);
     if (status != GR_OK)
         return true;
-    judge(w, gr_tensor_wait(it(t), stream), 0);
+    judge(w, gr_tensor_wait(tensor_handle(t), stream), 0);
     finish_stream(w, 0, stream);
     set(t, is_disputed(t) ? UNKNOWN : a[1] & 255);
     return true;
@@ -342,12 +340,13 @@ static bool run_gr_tensor_copy_to_host(struct world *w, const int *a)
 {
     unsigned char bytes[MOST_BYTES];
     struct tensor *t = tensor_at(w, a[0]);
-    if (!can_be_given(w, t) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
+    if (!tensor_can_be_given(w, t) || !can_work(w, a[2]) || a[2] == STREAM_NONE)
         return false;
     bool none = a[1] == 0;
     unsigned may = tensor_may(t) | words_may(a[2], false) | (none ? MAY(GR_ERR_INVALID_VALUE) : 0);
     CUstream stream = stream_at(w, a[2]);
-    gr_status status = gr_tensor_copy_to_host(it(t), none ? NULL : bytes, t ? t->size : 1, stream);
+    gr_status status =
+        gr_tensor_copy_to_host(tensor_handle(t), none ? NULL : bytes, t ? t->size : 1, stream);
     judge(w, status, may);
     if (status != GR_OK)
         return true;

@@ -24,6 +24,7 @@ static bool run_gr_vk_buffer_create(struct world *w, const int *a)
     memset(&r->own, 0, sizeof(r->own));
     r->own.target = GL_ARRAY_BUFFER;
     r->own.context = ANY_CONTEXT;
+    r->own.vulkan = true;
     r->own.size = BYTES;
     r->own.immutable = true;
     bytes_are(&r->own, 0, BYTES, UNKNOWN);
@@ -36,7 +37,7 @@ static bool run_gr_vk_buffer_create(struct world *w, const int *a)
 /* An object of Vulkan's, or what says that there is none. */
 static bool ask(struct world *w, const struct resource *r, bool answer, bool expected)
 {
-    bool vulkans = r && r->object->context == ANY_CONTEXT;
+    bool vulkans = r && r->object->vulkan;
     must(w, answer == (vulkans && expected));
     if (!vulkans)
         judge(w, gr_last_error()->status, r ? MAY(GR_ERR_STATE) : MAY(GR_ERR_INVALID_VALUE));
@@ -49,10 +50,10 @@ static bool ask(struct world *w, const struct resource *r, bool answer, bool exp
         struct resource *r = resource_at(w, a[0]);                                                 \
         if (r && (r->life != LIVE || r->closed))                                                   \
             return false;                                                                          \
-        return ask(w, r, function(handle_of(r)) != VK_NULL_HANDLE, expected);                      \
+        return ask(w, r, function(handle_of(r)) != VK_NULL_HANDLE, r && (expected));               \
     }
-ASK_VULKAN(gr_vk_buffer, true)
-ASK_VULKAN(gr_vk_image, false)
+ASK_VULKAN(gr_vk_buffer, !r->image)
+ASK_VULKAN(gr_vk_image, r->image)
 ASK_VULKAN(gr_vk_memory, true)
 
 /* ---- The device ------------------------------------------------------------------------------ */
@@ -199,7 +200,7 @@ static bool run_gr_resource_set_sync(struct world *w, const int *a)
         if (m && (m->life != LIVE || m->value))
             return false;
     }
-    if (r && (r->life != LIVE || r->gone))
+    if (r && (r->life != LIVE || r->gone || r->external))
         return false;
     collect_first(w, r);
     unsigned may = resource_may(r) | (!acquire || !release || same ? MAY(GR_ERR_INVALID_VALUE) : 0);
@@ -210,7 +211,7 @@ static bool run_gr_resource_set_sync(struct world *w, const int *a)
     gr_status status = gr_resource_set_sync(handle_of(r), semaphore(acquire), semaphore(release));
     judge(w, status, may);
     if (status == GR_OK)
-        acquire->paired = release->paired = true;
+        r->own_sync = acquire->paired = release->paired = true;
     return true;
 }
 
@@ -223,7 +224,7 @@ static struct submit *submit_at(struct world *w, int place)
 
 static bool is_vulkans(const struct resource *r)
 {
-    return r && r->object && r->object->context == ANY_CONTEXT;
+    return r && r->object && r->object->vulkan;
 }
 
 static unsigned begin_may(const struct resource *r)
@@ -243,7 +244,7 @@ static bool run_gr_submit_begin(struct world *w, const int *a)
         return false;
     for (size_t i = 0; i < n; i++) {
         struct resource *r = resource_at(w, a[i]);
-        if (r && (r->life != LIVE || r->gone || r->later))
+        if (r && (r->life != LIVE || r->gone || r->later || r->external))
             return false;
         list[i] = handle_of(r);
         may |= begin_may(r) | (i && a[0] == a[1] ? MAY(GR_ERR_INVALID_VALUE) : 0);

@@ -52,12 +52,12 @@ void need_cuda(struct world *w, CUresult result, const char *what)
         fail(w, "%s gave CUDA's error %d", what, (int)result);
 }
 
-/* A slot that is written is mapped. */
-static bool is_written(const struct resource *r)
+/* A slot that CUDA's side has is mapped. */
+static bool is_cudas(const struct resource *r)
 {
     for (int i = 0; r->ring && i < SLOTS; i++)
         if (r->ring->slots[i].resource == r)
-            return r->ring->slots[i].state == SLOT_WRITING;
+            return r->ring->slots[i].state == (r->ring->cuda_reads ? SLOT_READING : SLOT_WRITING);
     return false;
 }
 
@@ -70,12 +70,11 @@ static void check_resource(struct world *w, const struct resource *r)
     must(w, gr_resource_transport(r->it) == r->transport);
     must(w, gr_resource_size(r->it) == (r->image ? 0 : r->size));
     must(w, gr_resource_kind(r->it) == (r->image ? GR_KIND_IMAGE : GR_KIND_BUFFER));
-    bool vulkans = r->object->context == ANY_CONTEXT;
-    must(w, gr_resource_api(r->it) == (vulkans ? GR_VULKAN : GR_OPENGL));
-    must(w, vulkans || gr_gl_name(r->it) == r->object->name);
+    must(w, gr_resource_api(r->it) == api_of(r));
+    must(w, api_of(r) != GR_OPENGL || gr_gl_name(r->it) == r->object->name);
     must(w, gr_resource_describe(r->it, text, sizeof(text)) > 0);
     if (!r->later)
-        must(w, gr_resource_is_mapped(r->it) == (r->mapped || is_written(r)));
+        must(w, gr_resource_is_mapped(r->it) == (r->mapped || is_cudas(r)));
 }
 
 static void check_buffer(struct world *w, const struct buffer *b)

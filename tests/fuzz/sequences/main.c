@@ -3,7 +3,7 @@
  * Sequences of calls, legal and illegal ones, compared after each call with a model of what the
  * headers say (model.h). What differs is shrunk to few calls, printed, and written to a file.
  *
- *     test_sequences                        what was found once, and 20,000 calls; for make check
+ *     test_sequences                        what was found once, and 35,000 calls; for make check
  *     test_sequences --calls N --seed N     as many calls
  *     test_sequences --seconds N            as many as there is time for
  *     test_sequences --replay FILE          the calls of a file
@@ -135,14 +135,14 @@ static void check_variety(const struct run *run)
 static void run_short(struct run *run)
 {
     replay_kept(run);
-    run->calls = 15000;
+    run->calls = 25000;
+    make_calls(run);
+    run->seed = 2;
+    run->threads = 3;
+    run->calls = 10000;
     make_calls(run);
     if (!failures && !skipped)
         check_variety(run);
-    run->seed = 2;
-    run->threads = 3;
-    run->calls = 5000;
-    make_calls(run);
 }
 
 static const struct option options[] = {

@@ -3,129 +3,6 @@
 
 #include <string.h>
 
-/* ---- What there is --------------------------------------------------------------------------- */
-
-unsigned pick(struct world *w, unsigned n)
-{
-    w->random ^= w->random << 13;
-    w->random ^= w->random >> 17;
-    w->random ^= w->random << 5;
-    return (unsigned)(((uint64_t)w->random * n) >> 32);
-}
-
-struct resource *resource_at(struct world *w, int place)
-{
-    return place >= 0 && place < RESOURCES ? &w->resources[place] : NULL;
-}
-
-struct buffer *buffer_at(struct world *w, int place)
-{
-    return place >= 0 && place < BUFFERS ? &w->buffers[place] : NULL;
-}
-
-struct tensor *tensor_at(struct world *w, int place)
-{
-    return place >= 0 && place < TENSORS ? &w->tensors[place] : NULL;
-}
-
-struct object *object_at(struct world *w, int place)
-{
-    return place >= 0 && place < OBJECTS ? &w->objects[place] : NULL;
-}
-
-gr_resource *handle_of(const struct resource *r)
-{
-    return r ? r->it : NULL;
-}
-
-bool is_stale_resource(const struct world *w, const struct resource *r)
-{
-    if (!w->alone || r->life != ENDED || !r->it)
-        return false;
-    for (int i = 0; i < RESOURCES; i++)
-        if (w->resources[i].life == LIVE && w->resources[i].it == r->it)
-            return false;
-    return true;
-}
-
-static bool a_ring_has(const struct world *w, const gr_buffer *buffer)
-{
-    for (int i = 0; i < RINGS * SLOTS; i++) {
-        const struct ring *ring = &w->rings[i / SLOTS];
-        const struct slot *slot = &ring->slots[i % SLOTS];
-        if (ring->life == LIVE && slot->state == SLOT_WRITING && slot->it->buffer == buffer)
-            return true;
-    }
-    return false;
-}
-
-/* The memory of a buffer is used again by later maps of its resource. */
-bool is_stale_buffer(const struct world *w, const struct buffer *b)
-{
-    if (!w->alone || b->life != ENDED || a_ring_has(w, b->it))
-        return false;
-    for (int i = 0; i < BUFFERS; i++)
-        if (w->buffers[i].life == LIVE && w->buffers[i].it == b->it)
-            return false;
-    return true;
-}
-
-bool is_stale_tensor(const struct world *w, const struct tensor *t)
-{
-    if (!w->alone || t->life != ENDED)
-        return false;
-    for (int i = 0; i < TENSORS; i++)
-        if (w->tensors[i].life == LIVE && w->tensors[i].it == t->it)
-            return false;
-    return true;
-}
-
-static bool stream_lives(const struct world *w, CUstream stream)
-{
-    for (int i = 0; i < STREAMS; i++)
-        if (w->streams[i].life == LIVE && w->streams[i].it == stream)
-            return true;
-    return false;
-}
-
-bool is_stale_stream(const struct world *w, CUstream stream)
-{
-    if (stream_lives(w, stream))
-        return false;
-    for (int i = 0; i < STREAMS; i++)
-        if (w->streams[i].life == ENDED && w->streams[i].it == stream)
-            return true;
-    return false;
-}
-
-CUstream stream_at(const struct world *w, int choice)
-{
-    switch (choice) {
-    case STREAM_NULL:
-        return NULL;
-    case STREAM_LEGACY:
-        return CU_STREAM_LEGACY;
-    case STREAM_PER_THREAD:
-        return CU_STREAM_PER_THREAD;
-    case STREAM_OF_MAP:
-        return GR_STREAM_OF_MAP;
-    case STREAM_NONE:
-        return GR_STREAM_NONE;
-    default:
-        return w->streams[choice].it;
-    }
-}
-
-bool stream_can_be_given(const struct world *w, int choice)
-{
-    if (choice < 0 || choice >= STREAMS)
-        return choice >= 0 && choice < STREAM_CHOICES;
-    if (w->streams[choice].life == LIVE)
-        return true;
-    return w->streams[choice].life == ENDED && w->alone && w->software &&
-           is_stale_stream(w, w->streams[choice].it);
-}
-
 /* ---- Which errors apply ---------------------------------------------------------------------- */
 
 static unsigned handle_may(const struct world *w, CUstream stream, const struct resource *r)
@@ -156,6 +33,11 @@ unsigned resource_may(const struct resource *r)
     return !r || r->life != LIVE ? MAY(GR_ERR_INVALID_VALUE) : 0;
 }
 
+gr_graphics_api api_of(const struct resource *r)
+{
+    return r->external ? GR_EXTERNAL : r->object->vulkan ? GR_VULKAN : GR_OPENGL;
+}
+
 bool is_here(const struct world *w, const struct resource *r)
 {
     return r->object->context == ANY_CONTEXT || r->object->context == w->gl;
@@ -172,7 +54,7 @@ unsigned map_may(const struct world *w, const struct resource *r)
         return resource_may(r);
     const struct object *o = r->object;
     bool other = !o->immutable && (o->deleted || o->size != r->size);
-    bool wrong = r->closed || r->mapped || other || r->begun || r->ring;
+    bool wrong = r->closed || r->mapped || other || r->begun || r->ring || r->undecided;
     return (wrong ? MAY(GR_ERR_STATE) : 0) | context_may(w, r) | (r->gone ? MAY(GR_ERR_CUDA) : 0);
 }
 
@@ -242,13 +124,21 @@ void is_mapped(struct world *w, struct resource *r, struct buffer *b, gr_buffer 
         discard(r, b);
 }
 
+static bool is_exported(const struct world *w, const struct tensor *t)
+{
+    for (int i = 0; i < EXPORTS; i++)
+        if (w->exports[i].life == LIVE && w->exports[i].tensor == t)
+            return true;
+    return false;
+}
+
 unsigned tensors_of(const struct world *w, const struct resource *r)
 {
     unsigned count = 0;
     for (int i = 0; i < TENSORS; i++) {
         const struct tensor *t = &w->tensors[i];
         count += t->used && t->resource == r && r->mapped && t->mapping == r->mapped->mapping &&
-                 t->life == LIVE;
+                 (t->life == LIVE || is_exported(w, t));
     }
     return count;
 }
@@ -278,28 +168,52 @@ void is_set_aside(struct world *w, struct buffer *b)
     r->out--;
 }
 
-void tensor_is_freed(struct world *w, struct tensor *t)
+static bool has_view(const struct world *w, const struct tensor *t)
 {
-    struct resource *r = t->resource;
-    bool of_mapping = r && !t->revoked;
-    t->life = ENDED;
+    for (int i = 0; i < TENSORS; i++)
+        if (w->tensors[i].used && w->tensors[i].base == t)
+            return true;
+    return false;
+}
+
+/* Ends those that nobody holds any more, whose ends may let go of others. */
+static void sweep(struct world *w)
+{
     for (bool again = true; again;) {
         again = false;
         for (int i = 0; i < TENSORS; i++) {
-            struct tensor *other = &w->tensors[i];
-            bool has_view = false;
-            for (int k = 0; k < TENSORS; k++)
-                has_view = has_view || (w->tensors[k].used && w->tensors[k].base == other);
-            if (!other->used || other->life == LIVE || has_view)
+            struct tensor *t = &w->tensors[i];
+            if (!t->used || t->life == LIVE || has_view(w, t) || is_exported(w, t))
                 continue;
-            other->used = false;
+            t->used = false;
+            if (t->import_of)
+                t->import_of->life = ENDED;
             again = true;
         }
     }
+}
+
+static void sweep_after(struct world *w, const struct tensor *t)
+{
+    struct resource *r = t->resource;
+    bool of_mapping = r && !t->revoked;
+    sweep(w);
     if (of_mapping && r->kept && !tensors_of(w, r)) {
         r->kept = false;
         r->later = true;
     }
+}
+
+void tensor_is_freed(struct world *w, struct tensor *t)
+{
+    t->life = ENDED;
+    sweep_after(w, t);
+}
+
+void export_is_ended(struct world *w, struct export *x)
+{
+    x->life = ENDED;
+    sweep_after(w, x->tensor);
 }
 
 void is_unmapped(struct world *w, struct resource *r)
@@ -314,7 +228,7 @@ void is_unmapped(struct world *w, struct resource *r)
     r->later = r->kept = false;
     r->last_may_be_gone = false;
     if (--o->mapped == 0)
-        o->disputed = false;
+        o->disputed = o->shared;
 }
 
 void forget_if_ended(struct resource *r)
@@ -336,9 +250,8 @@ void is_released(struct world *w, struct buffer *b)
     forget_if_ended(r);
 }
 
-void ring_is_freed(struct ring *ring)
+void slots_are_left(struct ring *ring)
 {
-    ring->life = ENDED;
     for (int i = 0; i < SLOTS; i++) {
         struct resource *r = ring->slots[i].resource;
         r->ring = NULL;
@@ -348,6 +261,12 @@ void ring_is_freed(struct ring *ring)
         bytes_are(r->object, 0, r->object->size, UNKNOWN);
         forget_if_ended(r);
     }
+}
+
+void ring_is_freed(struct ring *ring)
+{
+    ring->life = ENDED;
+    slots_are_left(ring);
 }
 
 void submit_is_left(struct resource *r)

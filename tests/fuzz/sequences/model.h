@@ -26,13 +26,16 @@
 #define RESOURCES     8
 #define BUFFERS       10
 #define TENSORS       6
+#define EXPORTS       3
+#define DEVICES       2 /* beside the world's own */
+#define MAILS         4
 #define SUBMITS       3
 #define RINGS         2
 #define SLOTS         2 /* of a ring */
 #define SEMAPHORES    4
 #define GL_BUFFERS    6 /* half of them in each context */
 #define GL_IMAGES     4
-#define NAMES         512 /* of buffers, for those that are deleted */
+#define NAMES         512 /* of buffers, and of images, for those that are deleted or lost */
 #define OBJECTS       (GL_BUFFERS + GL_IMAGES)
 #define MOST_BYTES    320
 #define BYTES         256
@@ -63,10 +66,13 @@ struct stream {
 struct object {
     GLuint name;
     GLenum target;
-    int context; /* of OpenGL's; ANY_CONTEXT: it is Vulkan's */
+    int context; /* of OpenGL's; ANY_CONTEXT: it has none */
     size_t size;
+    bool vulkan;
+    bool shared;    /* another object has the bytes too: it is disputed for good */
     bool immutable; /* grinterop made the storage */
     bool deleted;
+    bool lost;               /* CUDA's for ever: its context ended while the object was mapped */
     int mapped;              /* by how many resources */
     bool ringed;             /* it is a ring's */
     bool disputed;           /* by more than one at once: whose bytes win is not defined */
@@ -103,6 +109,9 @@ struct resource {
     bool kept;                    /* its tensors keep it */
     struct submit *begun;         /* which it is in, and which was not made */
     struct ring *ring;            /* whose slot it is */
+    bool external;                /* imported, or received */
+    bool undecided;               /* about its semaphores */
+    bool own_sync;                /* it was given some */
 };
 
 enum slot_state { SLOT_FREE, SLOT_WRITING, SLOT_READY, SLOT_READING };
@@ -114,14 +123,17 @@ struct slot {
     CUstream stream;   /* likewise */
     uint64_t frame;    /* READY, READING */
     int value;         /* of all its bytes, or UNKNOWN */
+    unsigned free_since;
 };
 
-/* From CUDA to OpenGL, without loss. */
+/* Between CUDA and OpenGL, without loss. */
 struct ring {
     enum life life;
     gr_ring *it;
+    bool cuda_reads; /* OpenGL writes, not CUDA */
     struct slot slots[SLOTS];
     uint64_t published, read;
+    unsigned freed; /* counts those */
     bool stopped;
 };
 
@@ -153,7 +165,30 @@ struct tensor {
     unsigned mapping;
     gr_memory memory;
     bool read_only, revoked, whole;
-    bool used; /* it lives, or a view of it does */
+    bool used;                /* it lives, or a view or an export of it does */
+    struct export *import_of; /* NULL: none */
+};
+
+/* What another framework has of a tensor, by DLPack. */
+struct export
+{
+    enum life life;
+    void *it;
+    bool old;   /* of DLPack's older form */
+    bool taken; /* an import has it, whose end ends it */
+    struct tensor *tensor;
+};
+
+/* A wrap of the world's Vulkan device. */
+struct device {
+    enum life life;
+    gr_vk_device *it;
+};
+
+/* A resource that was sent, and not received yet, with so many bytes of data. */
+struct mail {
+    size_t size, data;
+    unsigned flags;
 };
 
 /* One thread's objects. */
@@ -173,17 +208,22 @@ struct world {
     int cuda; /* likewise */
     bool second_made, second_ended;
     bool interop_works, shared_works, copy_works;
-    GLuint scratch[GL_CONTEXTS], names[NAMES];
-    int names_used;
+    GLuint scratch[GL_CONTEXTS], names[NAMES], image_names[NAMES];
+    int names_used; /* of either */
     struct stream streams[STREAMS];
     struct object objects[OBJECTS];
     struct resource resources[RESOURCES];
     struct buffer buffers[BUFFERS];
     struct tensor tensors[TENSORS];
+    struct export exports[EXPORTS];
     gr_vk_headless *headless;
     const gr_vk_headless_info *vulkan;
     gr_vk_device *device; /* NULL: there is no Vulkan */
+    struct device devices[DEVICES];
     PFN_vkQueueWaitIdle queue_wait_idle;
+    int sockets[2]; /* what is sent into the first comes out of the second */
+    struct mail mails[MAILS];
+    unsigned mail_sent, mail_read;
     struct submit submits[SUBMITS];
     unsigned begun, last_made; /* by their order */
     struct ring rings[RINGS];
@@ -191,11 +231,14 @@ struct world {
     unsigned char wrapped[TENSORS][BYTES]; /* memory of the program's */
     int wraps, wraps_ended;
     unsigned mappings;
+    bool handed; /* some of what was made here is another thread's now */
 };
 
 /* ---- Judging --------------------------------------------------------------------------------- */
 
 #define MAY(status) (1u << (status))
+
+gr_graphics_api api_of(const struct resource *r);
 
 /* It has to do with no context of OpenGL's, or with the one that is current. */
 bool is_here(const struct world *w, const struct resource *r);
@@ -227,19 +270,29 @@ unsigned pick(struct world *w, unsigned n);
 struct resource *resource_at(struct world *w, int place);
 struct buffer *buffer_at(struct world *w, int place);
 struct tensor *tensor_at(struct world *w, int place);
-struct object *object_at(struct world *w, int place);
+struct object *object_at(struct world *w, int place); /* NULL also for one that is lost */
 gr_resource *handle_of(const struct resource *r);
+gr_tensor *tensor_handle(const struct tensor *t);
+gr_ring *ring_handle(const struct ring *ring);
 
 /* It ended, and nothing that lives has its address. */
 bool is_stale_resource(const struct world *w, const struct resource *r);
 bool is_stale_buffer(const struct world *w, const struct buffer *b);
 bool is_stale_tensor(const struct world *w, const struct tensor *t);
+bool stream_lives(const struct world *w, CUstream stream);
 bool is_stale_stream(const struct world *w, CUstream stream);
 
 CUstream stream_at(const struct world *w, int choice);
 
 /* Whether a call may be given it at all: not one that ended where that is undefined. */
 bool stream_can_be_given(const struct world *w, int choice);
+bool tensor_can_be_given(const struct world *w, const struct tensor *t);
+
+/* Its contents go at each map. */
+bool is_discarded(const struct resource *r);
+
+/* Of a mapping of what more than one has mapped. */
+bool is_disputed(const struct tensor *t);
 
 /* ---- Which errors apply ---------------------------------------------------------------------- */
 
@@ -269,13 +322,18 @@ void forget_if_ended(struct resource *r);
 unsigned tensors_of(const struct world *w, const struct resource *r);
 void tensors_are_revoked(struct world *w, const struct resource *r);
 
-/* The caller's hold of it, or of a view, went: what it was the last user of ends too. */
+/*
+ * The caller's hold of it, of a view, or an export of it went: what that was the last user of ends
+ * too.
+ */
 void tensor_is_freed(struct world *w, struct tensor *t);
+void export_is_ended(struct world *w, struct export *x);
 
 /* The buffer is the library's from here on. */
 void is_set_aside(struct world *w, struct buffer *b);
 
-/* The ring has ended, and its resources are ordinary ones again. */
+/* The ring has other slots, or has ended: its resources are ordinary ones again. */
+void slots_are_left(struct ring *ring);
 void ring_is_freed(struct ring *ring);
 
 /* It was closed, or let go of: a submit that was begun goes on without it. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
 #include "outside.h"
 
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #define SIDE 4 /* of an image, in texels of 4 bytes */
 
@@ -60,14 +63,23 @@ static void make_names(struct world *w)
     for (int i = GL_CONTEXTS - 1; i >= 0; i--) {
         use_gl(w, i);
         glGenBuffers(NAMES, names[i]);
-        memcpy(w->names, names[i], sizeof(names[i]));
-        glGenTextures(NAMES, names[i]);
+        glGenTextures(NAMES, w->image_names);
     }
+    memcpy(w->names, names[0], sizeof(names[0]));
     for (int i = 0; i < OBJECTS; i++) {
         w->objects[i].context = i % GL_CONTEXTS;
-        w->objects[i].name = i < GL_BUFFERS ? w->names[i] : names[0][i - GL_BUFFERS];
+        w->objects[i].name = i < GL_BUFFERS ? w->names[i] : w->image_names[i];
     }
-    w->names_used = GL_BUFFERS;
+    w->names_used = OBJECTS;
+}
+
+gr_vk_device_desc device_description(const struct world *w)
+{
+    return GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = w->vulkan->get_instance_proc_addr,
+                   .instance = w->vulkan->instance, .physical_device = w->vulkan->physical_device,
+                   .device = w->vulkan->device, .queue = w->vulkan->graphics,
+                   .queue_family = w->vulkan->graphics_family,
+                   .synchronization2 = w->vulkan->synchronization2);
 }
 
 /*
@@ -81,12 +93,8 @@ static void make_vulkan(struct world *w)
     if (!w->headless)
         return;
     w->vulkan = gr_vk_headless_get(w->headless);
-    w->device = gr_vk_device_wrap(
-        &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = w->vulkan->get_instance_proc_addr,
-                 .instance = w->vulkan->instance, .physical_device = w->vulkan->physical_device,
-                 .device = w->vulkan->device, .queue = w->vulkan->graphics,
-                 .queue_family = w->vulkan->graphics_family,
-                 .synchronization2 = w->vulkan->synchronization2));
+    const gr_vk_device_desc desc = device_description(w);
+    w->device = gr_vk_device_wrap(&desc);
     judge_made(w, w->device, 0);
     w->queue_wait_idle = (PFN_vkQueueWaitIdle)w->vulkan->get_instance_proc_addr(w->vulkan->instance,
                                                                                 "vkQueueWaitIdle");
@@ -166,8 +174,8 @@ static void make_objects(struct world *w, int context)
     for (int i = 0; i < OBJECTS; i++) {
         if (w->objects[i].context != context)
             continue;
-        if (w->objects[i].deleted)
-            w->objects[i].name = w->names[w->names_used++];
+        if (w->objects[i].deleted || w->objects[i].lost)
+            w->objects[i].name = (i < GL_BUFFERS ? w->names : w->image_names)[w->names_used++];
         if (i < GL_BUFFERS)
             make_buffer(&w->objects[i], i + 1);
         else
@@ -182,11 +190,16 @@ void outside_make(struct world *w)
     memset(w->buffers, 0, sizeof(w->buffers));
     memset(w->streams, 0, sizeof(w->streams));
     memset(w->tensors, 0, sizeof(w->tensors));
+    memset(w->devices, 0, sizeof(w->devices));
+    memset(w->exports, 0, sizeof(w->exports));
     memset(w->submits, 0, sizeof(w->submits));
     memset(w->rings, 0, sizeof(w->rings));
     memset(w->semaphores, 0, sizeof(w->semaphores));
+    w->handed = false;
     w->wraps = 0;
     __atomic_store_n(&w->wraps_ended, 0, __ATOMIC_RELAXED);
+    w->mail_sent = w->mail_read = 0;
+    must(w, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, w->sockets) == 0);
     use_cuda(w, 0);
     for (int i = GL_CONTEXTS - 1; i >= 0; i--) {
         use_gl(w, i);
@@ -211,6 +224,8 @@ static void drop_cuda(struct world *w)
 
 void outside_drop(struct world *w)
 {
+    close(w->sockets[0]);
+    close(w->sockets[1]);
     drop_cuda(w);
 }
 

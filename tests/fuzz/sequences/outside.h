@@ -13,6 +13,9 @@ void outside_end(struct world *w);
 void outside_make(struct world *w);
 void outside_drop(struct world *w);
 
+/* What gr_vk_device_wrap() is told of the world's device, where there is one. */
+gr_vk_device_desc device_description(const struct world *w);
+
 /* What was made with Vulkan may only end when the queue is done with it. */
 void wait_for_vulkan(struct world *w, const struct resource *r);
 

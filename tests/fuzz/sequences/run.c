@@ -14,6 +14,7 @@
 
 static struct journal *journal;
 static pthread_mutex_t failing = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t step; /* all threads come to, between two parts of a run */
 
 /* The first one only, where several threads find something; the lock is never given back. */
 void run_failed(struct world *w, const char *text)
@@ -84,7 +85,7 @@ static void clean_context(struct world *w)
     gr_resource_free(last);
     collect_later(w);
     for (int i = 0; i < OBJECTS; i++)
-        if (w->objects[i].context == w->gl && !w->objects[i].deleted)
+        if (w->objects[i].context == w->gl && !w->objects[i].deleted && !w->objects[i].lost)
             compare_gl(w, &w->objects[i]);
 }
 
@@ -123,13 +124,64 @@ static void clean_up(struct world *w)
     outside_drop(w);
 }
 
+/* ---- Descriptors ----------------------------------------------------------------------------- */
+
+static unsigned open_descriptors(void)
+{
+    unsigned count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    while (folder && readdir(folder))
+        count++;
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+/* What was closed before streams had done their work ends with the next that is made and closed. */
+static void settle(struct world *w)
+{
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = BYTES,
+                                     .usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    need_cuda(w, w->cu->CtxSynchronize(), "cuCtxSynchronize");
+    gr_resource *last = w->device ? gr_vk_buffer_create(w->device, &info, GR_READ_WRITE) : NULL;
+    must(w, last || !w->device);
+    gr_resource_free(last);
+}
+
+/* With `length` the calls are made up, without it those of the script are made. */
+static unsigned more_descriptors(struct world *w, struct script *script, unsigned length)
+{
+    unsigned before = w->alone ? open_descriptors() : 0;
+    outside_make(w);
+    if (length)
+        generate(w, script, length);
+    else
+        replay(w, script);
+    clean_up(w);
+    if (!w->alone)
+        return 0;
+    settle(w);
+    unsigned after = open_descriptors();
+    return after > before ? after - before : 0;
+}
+
+/* What is opened once, at first use, and stays, is none of the same calls the next time. */
+static void run_one(struct world *w, struct script *script, unsigned length)
+{
+    if (!more_descriptors(w, script, length))
+        return;
+    unsigned more = more_descriptors(w, script, 0);
+    if (more)
+        fail(w, "%u descriptors are left open each time", more);
+}
+
 /* ---- Threads --------------------------------------------------------------------------------- */
 
 struct worker {
     struct world world;
     pthread_t thread;
     const struct run *run; /* NULL: what the journal holds */
-    pthread_barrier_t *step;
     const char *missing;
 };
 
@@ -162,25 +214,21 @@ static void work(struct worker *worker, time_t begun)
     for (uint32_t i = 0;; i++) {
         if (w->thread == 0)
             next_sequence(worker->run, i, begun);
-        pthread_barrier_wait(worker->step);
+        pthread_barrier_wait(&step);
         if (!goes_on)
             return;
         w->random = mix(journal->seed, w->thread + 1);
         theme_pick(w);
-        outside_make(w);
-        generate(w, &journal->scripts[w->thread], worker->run->length);
-        clean_up(w);
-        pthread_barrier_wait(worker->step);
+        run_one(w, &journal->scripts[w->thread], worker->run->length);
+        pthread_barrier_wait(&step);
     }
 }
 
 static void work_again(struct worker *worker)
 {
     struct world *w = &worker->world;
-    pthread_barrier_wait(worker->step);
-    outside_make(w);
-    replay(w, &journal->scripts[w->thread]);
-    clean_up(w);
+    pthread_barrier_wait(&step);
+    run_one(w, &journal->scripts[w->thread], 0);
 }
 
 static void *run_worker(void *data)
@@ -203,7 +251,6 @@ static void *run_worker(void *data)
 
 static int run_workers(const struct run *run, unsigned count)
 {
-    pthread_barrier_t step;
     struct worker *workers = calloc(count, sizeof(*workers));
     if (!workers || pthread_barrier_init(&step, NULL, count) != 0)
         return RUN_CANNOT;
@@ -211,7 +258,6 @@ static int run_workers(const struct run *run, unsigned count)
         workers[t].world.thread = t;
         workers[t].world.alone = count == 1;
         workers[t].run = run;
-        workers[t].step = &step;
     }
     for (unsigned t = 1; t < count; t++)
         if (pthread_create(&workers[t].thread, NULL, run_worker, &workers[t]) != 0)

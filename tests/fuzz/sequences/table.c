@@ -5,8 +5,8 @@
 #include <string.h>
 
 static const struct entry *const tables[] = {
-    calls_ask,     calls_end,  calls_image,  calls_make,   calls_map,
-    calls_outside, calls_ring, calls_tensor, calls_vulkan,
+    calls_ask,     calls_end,  calls_image, calls_make,   calls_map,
+    calls_outside, calls_ring, calls_slot,  calls_tensor, calls_vulkan,
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 
@@ -102,6 +102,13 @@ static bool suits(const struct world *w, int at, char letter)
         return w->submits[at].life != LIVE;
     case 'M':
         return w->semaphores[at].life != LIVE;
+    case 'z':
+    case 'Z':
+        return (w->devices[at].life == LIVE) == (letter == 'z');
+    case 'x':
+    case 'X':
+        return (w->exports[at].life == LIVE) == (letter == 'x') &&
+               (letter == 'X' || w->loose || !w->exports[at].taken);
     case 'R':
         return !w->resources[at].used;
     case 'B':
@@ -119,6 +126,10 @@ static unsigned places_of(char letter)
         return RESOURCES;
     if (strchr("pP", letter))
         return RINGS;
+    if (strchr("zZ", letter))
+        return DEVICES;
+    if (strchr("xX", letter))
+        return EXPORTS;
     if (strchr("qQ", letter))
         return SUBMITS;
     if (strchr("mM", letter))
@@ -132,7 +143,7 @@ static int pick_place(struct world *w, const char *format, size_t i, const int *
     char letter = format[i];
     unsigned n = places_of(letter);
     int at = (int)pick(w, n);
-    bool is_new = strchr("RBTQMP", letter);
+    bool is_new = strchr("RBTQMPXZ", letter);
     if (!is_new && pick(w, 24) == 0)
         return -1;
     if (!is_new && pick(w, 16) == 0)
