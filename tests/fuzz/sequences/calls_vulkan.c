@@ -17,7 +17,7 @@ static bool run_gr_vk_buffer_create(struct world *w, const int *a)
     if (r->used || !w->device)
         return false;
     unsigned wrong = a[1] > GR_WRITE_DISCARD || !info.size;
-    gr_resource *made = gr_vk_buffer_create(w->device, &info, (unsigned)a[1]);
+    gr_resource *made = gr_vk_buffer_create(device_for(w, a[0] / 16), &info, (unsigned)a[1]);
     judge_made(w, made, wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
     if (!made)
         return true;

@@ -97,6 +97,9 @@ static void clean_vulkan(struct world *w)
             gr_submit_free(w->submits[i].it);
     if (w->device)
         must(w, w->queue_wait_idle(w->vulkan->graphics) == VK_SUCCESS);
+    for (int i = 0; i < DEVICES; i++)
+        if (w->devices[i].life == LIVE)
+            gr_vk_device_free(w->devices[i].it);
     for (int i = 0; i < SEMAPHORES; i++)
         if (w->semaphores[i].life == LIVE)
             gr_semaphore_free(w->semaphores[i].it);

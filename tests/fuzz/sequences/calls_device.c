@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vulkan's device: wraps of it, whose ends what was made of them outlives, images, and objects that
+ * the program has. Those are an object that grinterop made, once more.
+ */
+#include "calls.h"
+
+#include "outside.h"
+
+#include <string.h>
+
+#define SIDE   4
+#define FORMAT VK_FORMAT_R8G8B8A8_UNORM
+
+/* ---- Wraps ----------------------------------------------------------------------------------- */
+
+static struct device *device_at(struct world *w, int place)
+{
+    return place >= 0 && place < DEVICES ? &w->devices[place] : NULL;
+}
+
+/* One that lives; of a place that is free it is the world's own. */
+gr_vk_device *device_for(struct world *w, int number)
+{
+    struct device *d = &w->devices[number % DEVICES];
+    return d->life == LIVE ? d->it : w->device;
+}
+
+/* 0 to 2: nothing, no device, a family that is none. */
+static bool run_gr_vk_device_wrap(struct world *w, const int *a)
+{
+    struct device *d = device_at(w, a[1]);
+    int wrong = a[0] % 16;
+    if (d->life == LIVE || !w->device || w->cuda == 1)
+        return false;
+    gr_vk_device_desc desc = device_description(w);
+    if (wrong == 1)
+        desc.device = VK_NULL_HANDLE;
+    if (wrong == 2)
+        desc.queue_family = 99;
+    gr_vk_device *made = gr_vk_device_wrap(wrong == 0 ? NULL : &desc);
+    judge_made(w, made, wrong <= 2 ? MAY(GR_ERR_INVALID_VALUE) : 0);
+    if (made)
+        *d = (struct device){.life = LIVE, .it = made};
+    return true;
+}
+
+static bool is_stale(const struct world *w, const struct device *d)
+{
+    for (int i = 0; i < DEVICES; i++)
+        if (w->devices[i].life == LIVE && w->devices[i].it == d->it)
+            return false;
+    return d->life == ENDED;
+}
+
+static bool run_gr_vk_device_free(struct world *w, const int *a)
+{
+    struct device *d = device_at(w, a[0]);
+    if (d && d->life != LIVE && !is_stale(w, d))
+        return false;
+    must(w, !d || w->queue_wait_idle(w->vulkan->graphics) == VK_SUCCESS);
+    gr_clear_error();
+    gr_vk_device_free(d ? d->it : NULL);
+    judge(w, gr_last_error()->status, d && d->life != LIVE ? MAY(GR_ERR_INVALID_VALUE) : 0);
+    if (d)
+        d->life = ENDED;
+    return true;
+}
+
+/* ---- What never changes ---------------------------------------------------------------------- */
+
+static bool run_gr_vk_physical_device(struct world *w, const int *a)
+{
+    VkPhysicalDevice found = VK_NULL_HANDLE;
+    if (!w->device)
+        return false;
+    gr_status status = gr_vk_physical_device(w->vulkan->get_instance_proc_addr, w->vulkan->instance,
+                                             a[0] ? 0 : 99, &found);
+    judge(w, status, a[0] ? 0 : MAY(GR_ERR_INVALID_VALUE));
+    must(w, found == (a[0] ? w->vulkan->physical_device : VK_NULL_HANDLE));
+    return true;
+}
+
+static bool run_gr_vk_instance_extensions(struct world *w, const int *a)
+{
+    uint32_t count = 0;
+    judge(w, gr_vk_instance_extensions(NULL, a[0] ? &count : NULL),
+          a[0] ? 0 : MAY(GR_ERR_INVALID_VALUE));
+    must(w, !a[0] || count);
+    return true;
+}
+
+static bool run_gr_vk_device_extensions(struct world *w, const int *a)
+{
+    uint32_t count = 0;
+    if (!w->device)
+        return false;
+    const gr_vk_device_desc desc = device_description(w);
+    judge(w, gr_vk_device_extensions(a[0] ? &desc : NULL, NULL, &count),
+          a[0] ? 0 : MAY(GR_ERR_INVALID_VALUE));
+    must(w, !a[0] || count);
+    return true;
+}
+
+static bool run_gr_vk_format(struct world *w, const int *a)
+{
+    const gr_vk_format_info *info = gr_vk_format(a[0] ? FORMAT : VK_FORMAT_UNDEFINED);
+    judge_made(w, info, a[0] ? 0 : MAY(GR_ERR_UNSUPPORTED));
+    must(w, !info || info->channels == 4);
+    return true;
+}
+
+/* ---- Images ---------------------------------------------------------------------------------- */
+
+static unsigned image_flags_may(int flags)
+{
+    unsigned known = GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER;
+    bool both = flags & GR_READ_ONLY && flags & GR_WRITE_DISCARD;
+    return both || (unsigned)flags & ~known ? MAY(GR_ERR_INVALID_VALUE) : 0;
+}
+
+static void is_made(struct world *w, struct resource *r, gr_resource *made, GLenum target,
+                    size_t size, int flags)
+{
+    r->own = (struct object){
+        .target = target, .context = ANY_CONTEXT, .vulkan = true, .size = size, .immutable = true};
+    bytes_are(&r->own, 0, size, UNKNOWN);
+    resource_is_made(w, r, made, &r->own, (unsigned)flags);
+    r->transport = GR_TRANSPORT_EXTERNAL;
+    r->cuda = 0;
+}
+
+static bool run_gr_vk_image_create(struct world *w, const int *a)
+{
+    struct resource *r = resource_at(w, a[2]);
+    unsigned side = a[0] % 16 == 0 ? 0 : SIDE;
+    const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                    .imageType = VK_IMAGE_TYPE_2D,
+                                    .format = FORMAT,
+                                    .extent = {side, side, 1},
+                                    .mipLevels = 1,
+                                    .arrayLayers = 1,
+                                    .samples = VK_SAMPLE_COUNT_1_BIT,
+                                    .usage = VK_IMAGE_USAGE_TRANSFER_DST_BIT};
+    if (r->used || !w->device)
+        return false;
+    unsigned may = image_flags_may(a[1]) | (side ? 0 : MAY(GR_ERR_INVALID_VALUE));
+    gr_resource *made = gr_vk_image_create(device_for(w, a[0] / 16), &info, (unsigned)a[1]);
+    judge_made(w, made, may);
+    if (made)
+        is_made(w, r, made, GL_TEXTURE_2D, SIDE * SIDE * 4, a[1]);
+    return true;
+}
+
+/* ---- The program's --------------------------------------------------------------------------- */
+
+/* 0 to 2: no buffer, no memory, past its end. Whose bytes win is not defined. */
+static bool run_gr_from_vk_buffer(struct world *w, const int *a)
+{
+    struct resource *from = resource_at(w, a[0]), *r = resource_at(w, a[3]);
+    int wrong = a[1] % 16;
+    if (r->used || !w->device || !w->software || !from || from->life != LIVE || from->closed ||
+        !from->object->vulkan || !from->object->immutable || from->image)
+        return false;
+    const gr_vk_buffer_desc desc =
+        GR_INIT(gr_vk_buffer_desc, .buffer = wrong == 0 ? VK_NULL_HANDLE : gr_vk_buffer(from->it),
+                .memory = wrong == 1 ? VK_NULL_HANDLE : gr_vk_memory(from->it),
+                .memory_size = BYTES, .offset = wrong == 2 ? BYTES : 0, .size = BYTES);
+    unsigned may = wrong <= 2 ? MAY(GR_ERR_INVALID_VALUE) : 0;
+    may |= a[2] > GR_WRITE_DISCARD ? MAY(GR_ERR_INVALID_VALUE) : 0;
+    gr_resource *made = gr_from_vk_buffer(device_for(w, a[1] / 16), &desc, (unsigned)a[2]);
+    judge_made(w, made, may);
+    if (!made)
+        return true;
+    is_made(w, r, made, GL_ARRAY_BUFFER, BYTES, a[2]);
+    r->own.immutable = false;
+    from->object->shared = from->object->disputed = true;
+    r->own.shared = r->own.disputed = true;
+    bytes_are(from->object, 0, from->object->size, UNKNOWN);
+    return true;
+}
+
+const struct entry calls_device[] = {
+    CALL(gr_vk_device_wrap, 10, "nZ"),
+    CALL(gr_vk_device_free, 8, "z"),
+    CALL(gr_vk_physical_device, 1, "d"),
+    CALL(gr_vk_instance_extensions, 1, "d"),
+    CALL(gr_vk_device_extensions, 1, "d"),
+    CALL(gr_vk_format, 2, "d"),
+    CALL(gr_vk_image_create, 20, "nFR"),
+    CALL(gr_from_vk_buffer, 15, "rnfR"),
+    {0},
+};
