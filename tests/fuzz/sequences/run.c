@@ -109,6 +109,9 @@ static void clean_up(struct world *w)
 {
     w->doing = "the end";
     use_cuda(w, 0);
+    for (int i = 0; i < EXPORTS; i++)
+        if (w->exports[i].life == LIVE && !w->exports[i].taken)
+            export_end(w, &w->exports[i]);
     for (int i = 0; i < TENSORS; i++)
         if (w->tensors[i].life == LIVE) {
             gr_tensor_free(w->tensors[i].it);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tensors by DLPack: exports, which another framework would have, their ends by their deleters, and
+ * imports of them. What is exported and imported is one memory.
+ */
+#include "calls.h"
+
+#include "outside.h"
+
+#if !defined(GR_WITHOUT_DLPACK)
+#include <dlpack/dlpack.h>
+
+static struct export *export_at(struct world *w, int place)
+{
+    return place >= 0 && place < EXPORTS ? &w->exports[place] : NULL;
+}
+
+/* ---- Exports --------------------------------------------------------------------------------- */
+
+/* One of the primary context's, or NULL, or none. */
+static bool can_be_consumer(const struct world *w, int choice)
+{
+    bool ours = choice < STREAMS && w->streams[choice].life == LIVE && !w->streams[choice].cuda;
+    return w->cuda != 1 && (ours || choice == STREAM_NULL || choice == STREAM_NONE);
+}
+
+static bool is_exported(struct world *w, struct tensor *t, struct export *x, void *made, bool old,
+                        unsigned may)
+{
+    judge_made(w, made, may);
+    if (made)
+        *x = (struct export){.life = LIVE, .it = made, .old = old, .tensor = t};
+    return true;
+}
+
+static bool run_gr_tensor_dlpack(struct world *w, const int *a)
+{
+    struct tensor *t = tensor_at(w, a[0]);
+    struct export *x = export_at(w, a[2]);
+    if (x->life == LIVE || !tensor_can_be_given(w, t) || !can_be_consumer(w, a[1]))
+        return false;
+    unsigned may = !t || t->life != LIVE ? MAY(GR_ERR_INVALID_VALUE)
+                   : t->revoked          ? MAY(GR_ERR_STATE)
+                                         : 0;
+    may |= a[1] == STREAM_NULL ? MAY(GR_ERR_INVALID_VALUE) : 0;
+    void *made = gr_tensor_dlpack(t ? t->it : NULL, stream_at(w, a[1]));
+    return is_exported(w, t, x, made, false, may);
+}
+
+static bool run_gr_tensor_dlpack_legacy(struct world *w, const int *a)
+{
+    struct tensor *t = tensor_at(w, a[0]);
+    struct export *x = export_at(w, a[2]);
+    if (x->life == LIVE || !tensor_can_be_given(w, t) || !can_be_consumer(w, a[1]))
+        return false;
+    unsigned may = !t || t->life != LIVE        ? MAY(GR_ERR_INVALID_VALUE)
+                   : t->revoked || t->read_only ? MAY(GR_ERR_STATE)
+                                                : 0;
+    may |= a[1] == STREAM_NULL ? MAY(GR_ERR_INVALID_VALUE) : 0;
+    void *made = gr_tensor_dlpack_legacy(t ? t->it : NULL, stream_at(w, a[1]));
+    return is_exported(w, t, x, made, true, may);
+}
+
+static void check_export(struct world *w, const struct export *x)
+{
+    const DLManagedTensor *old = x->it;
+    const DLManagedTensorVersioned *now = x->it;
+    const DLTensor *described = x->old ? &old->dl_tensor : &now->dl_tensor;
+    must(w, described->ndim == 1 && described->shape[0] == (int64_t)x->tensor->size);
+    must(w, described->dtype.code == kDLUInt && described->dtype.bits == 8);
+    must(w, x->old || !(now->flags & DLPACK_FLAG_BITMASK_READ_ONLY) == !x->tensor->read_only);
+}
+
+void export_end(struct world *w, struct export *x)
+{
+    DLManagedTensor *old = x->it;
+    DLManagedTensorVersioned *now = x->it;
+    if (x->tensor->resource && x->tensor->resource->kept)
+        judge(w, gr_tensor_collect(GR_WAIT_FOREVER), 0);
+    check_export(w, x);
+    if (x->old)
+        old->deleter(old);
+    else
+        now->deleter(now);
+    export_is_ended(w, x);
+}
+
+/* Whoever has it is done with it. One that was imported is ended by the import's end. */
+static bool run_dlpack_end(struct world *w, const int *a)
+{
+    struct export *x = export_at(w, a[0]);
+    if (!x || x->life != LIVE || x->taken)
+        return false;
+    export_end(w, x);
+    return true;
+}
+
+/* ---- Imports --------------------------------------------------------------------------------- */
+
+/* On the software driver memory of the process counts as the device's. */
+static gr_memory memory_of(const struct world *w, gr_memory memory)
+{
+    return w->software && memory == GR_MEMORY_HOST ? GR_MEMORY_DEVICE : memory;
+}
+
+/* It is a view of what was exported, which outlives the mapping no more than the export does. */
+static bool import(struct world *w, const int *a, bool old)
+{
+    struct export *x = export_at(w, a[0]);
+    struct tensor *t = tensor_at(w, a[2]);
+    CUstream ready = stream_at(w, a[1]);
+    if (t->used || !can_be_consumer(w, a[1]) || (x && x->life != LIVE) ||
+        (x && (x->old != old || x->tensor->resource)))
+        return false;
+    unsigned may = !x || x->taken || a[1] == STREAM_NULL ? MAY(GR_ERR_INVALID_VALUE) : 0;
+    gr_tensor *made = old ? gr_tensor_from_dlpack_legacy(x ? x->it : NULL, ready)
+                          : gr_tensor_from_dlpack(x ? x->it : NULL, ready);
+    judge_made(w, made, may);
+    if (!made)
+        return true;
+    *t = (struct tensor){.life = LIVE, .it = made, .used = true, .whole = true};
+    t->size = x->tensor->size;
+    t->bytes = x->tensor->bytes;
+    t->memory = memory_of(w, x->tensor->memory);
+    t->read_only = !old && x->tensor->read_only;
+    t->base = x->tensor;
+    t->import_of = x;
+    x->taken = true;
+    return true;
+}
+
+static bool run_gr_tensor_from_dlpack(struct world *w, const int *a)
+{
+    return import(w, a, false);
+}
+
+static bool run_gr_tensor_from_dlpack_legacy(struct world *w, const int *a)
+{
+    return import(w, a, true);
+}
+
+#else
+
+void export_end(struct world *w, struct export *x)
+{
+    (void)w;
+    (void)x;
+}
+
+#endif
+
+const struct entry calls_dlpack[] = {
+#if !defined(GR_WITHOUT_DLPACK)
+    CALL(gr_tensor_dlpack, 20, "tsX"),
+    CALL(gr_tensor_dlpack_legacy, 10, "tsX"),
+    STEP(dlpack_end, 15, "x"),
+    CALL(gr_tensor_from_dlpack, 15, "xsT"),
+    CALL(gr_tensor_from_dlpack_legacy, 8, "xsT"),
+#endif
+    {0},
+};
