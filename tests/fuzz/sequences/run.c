@@ -155,6 +155,18 @@ static void settle(struct world *w)
     gr_resource_free(last);
 }
 
+/* All threads, since the end of what was handed over is completed by the one that made it. */
+static void end_handed(struct world *w)
+{
+    if (w->alone)
+        return;
+    w->doing = "the end of what was handed over";
+    use_cuda(w, 0);
+    pthread_barrier_wait(&step);
+    hand_end_all(w);
+    pthread_barrier_wait(&step);
+}
+
 /* With `length` the calls are made up, without it those of the script are made. */
 static unsigned more_descriptors(struct world *w, struct script *script, unsigned length)
 {
@@ -164,6 +176,7 @@ static unsigned more_descriptors(struct world *w, struct script *script, unsigne
         generate(w, script, length);
     else
         replay(w, script);
+    end_handed(w);
     clean_up(w);
     if (!w->alone)
         return 0;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 static const struct entry *const tables[] = {
-    calls_ask,   calls_device, calls_dlpack, calls_end,     calls_external,
-    calls_image, calls_make,   calls_map,    calls_outside, calls_publish,
-    calls_ring,  calls_slot,   calls_tensor, calls_vulkan,
+    calls_ask,     calls_device, calls_dlpack, calls_end,    calls_external,
+    calls_hand,    calls_image,  calls_make,   calls_map,    calls_outside,
+    calls_publish, calls_ring,   calls_slot,   calls_tensor, calls_vulkan,
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one thread made and another one uses or frees, as a garbage collector does: resources and
+ * mapped buffers of OpenGL's, whose context is not current there, and tensors. They leave the model
+ * of the thread that made them; the other one gives them no other calls than these.
+ */
+#include "calls.h"
+
+#include "outside.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#define SHELF 16
+
+struct handed {
+    enum { NOTHING, RESOURCE, BUFFER, TENSOR } what;
+    void *it;
+    unsigned thread; /* which made it */
+};
+
+static struct handed shelf[SHELF];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- The shelf ------------------------------------------------------------------------------- */
+
+static bool put(struct world *w, const struct handed *item)
+{
+    bool done = false;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < SHELF && !done; i++)
+        if (shelf[i].what == NOTHING) {
+            shelf[i] = *item;
+            done = true;
+        }
+    pthread_mutex_unlock(&lock);
+    w->handed = w->handed || done;
+    return done;
+}
+
+/* One of another thread's, or with `any` also of this one's. */
+static struct handed take(const struct world *w, bool any)
+{
+    struct handed item = {NOTHING, NULL, 0};
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < SHELF && item.what == NOTHING; i++)
+        if (shelf[i].what != NOTHING && (any || shelf[i].thread != w->thread)) {
+            item = shelf[i];
+            shelf[i].what = NOTHING;
+        }
+    pthread_mutex_unlock(&lock);
+    return item;
+}
+
+/* ---- Handing over ---------------------------------------------------------------------------- */
+
+/* Its object is grinterop's, so that nothing else here refers to it. */
+static bool is_free_of(const struct resource *r)
+{
+    return r && !r->gone && !r->begun && !r->ring && !r->later && !r->kept && r->object == &r->own;
+}
+
+static bool run_hand_resource(struct world *w, const int *a)
+{
+    struct resource *r = resource_at(w, a[0]);
+    if (w->alone || !is_free_of(r) || r->life != LIVE || r->mapped || r->out)
+        return false;
+    if (!put(w, &(struct handed){RESOURCE, r->it, w->thread}))
+        return false;
+    r->life = ENDED;
+    r->used = false;
+    return true;
+}
+
+/* The buffer alone keeps its resource. */
+static bool run_hand_buffer(struct world *w, const int *a)
+{
+    struct buffer *b = buffer_at(w, a[0]);
+    struct resource *r = b && b->life == LIVE ? b->resource : NULL;
+    if (w->alone || !is_free_of(r) || r->mapped != b || r->out != 1 || tensors_of(w, r))
+        return false;
+    if (!put(w, &(struct handed){BUFFER, b->it, w->thread}))
+        return false;
+    if (r->life == LIVE)
+        gr_resource_free(r->it);
+    r->life = b->life = ENDED;
+    r->mapped = NULL;
+    r->used = false;
+    return true;
+}
+
+static bool run_hand_tensor(struct world *w, const int *a)
+{
+    struct tensor *t = tensor_at(w, a[0]);
+    if (w->alone || !t || t->life != LIVE || t->base || t->resource || t->bytes != t->own)
+        return false;
+    for (int i = 0; i < TENSORS; i++)
+        if (w->tensors[i].used && w->tensors[i].base == t)
+            return false;
+    for (int i = 0; i < EXPORTS; i++)
+        if (w->exports[i].life == LIVE && w->exports[i].tensor == t)
+            return false;
+    if (!put(w, &(struct handed){TENSOR, t->it, w->thread}))
+        return false;
+    t->life = ENDED;
+    t->used = false;
+    return true;
+}
+
+/* ---- The other thread ------------------------------------------------------------------------ */
+
+static void end_resource(struct world *w, gr_resource *resource)
+{
+    char text[8];
+    must(w, gr_resource_describe(resource, text, sizeof(text)) > 0);
+    must(w, !gr_resource_is_mapped(resource));
+    gr_resource_free(resource);
+}
+
+static void end_buffer(struct world *w, gr_buffer *buffer)
+{
+    must(w, gr_buffer_stream(buffer));
+    gr_buffer_release_later(buffer);
+}
+
+static void end_tensor(struct world *w, gr_tensor *tensor)
+{
+    unsigned char bytes[MOST_BYTES];
+    const gr_tensor_info *info = gr_tensor_get_info(tensor);
+    must(w, info && info->bytes <= sizeof(bytes));
+    int before = w->cuda;
+    use_cuda(w, 0);
+    if (w->streams[0].life == LIVE)
+        judge(w, gr_tensor_copy_to_host(tensor, bytes, info->bytes, w->streams[0].it), 0);
+    use_cuda(w, before);
+    gr_tensor_free(tensor);
+}
+
+static bool end_one(struct world *w, bool any)
+{
+    struct handed item = take(w, any);
+    if (item.what == NOTHING)
+        return false;
+    gr_clear_error();
+    if (item.what == RESOURCE)
+        end_resource(w, item.it);
+    else if (item.what == BUFFER)
+        end_buffer(w, item.it);
+    else
+        end_tensor(w, item.it);
+    judge(w, gr_last_error()->status, 0);
+    return true;
+}
+
+static bool run_take_handed(struct world *w, const int *a)
+{
+    (void)a;
+    return !w->alone && end_one(w, false);
+}
+
+void hand_end_all(struct world *w)
+{
+    while (end_one(w, true))
+        continue;
+}
+
+const struct entry calls_hand[] = {
+    STEP(hand_resource, 20, "r"),
+    STEP(hand_buffer, 50, "b"),
+    STEP(hand_tensor, 15, "t"),
+    STEP(take_handed, 40, ""),
+    {0},
+};
