@@ -79,6 +79,7 @@ static int is_unusable(void)
     const char *named = getenv("TEST_FILE");
     for (int allow_software = 0; allow_software < 2; allow_software++) {
         child_check(gr_cuda_load(allow_software) == GR_ERR_NO_DRIVER);
+        child_check(strstr(gr_last_error()->message, getenv("TEST_WHY")));
         assert_error(GR_ERR_NO_DRIVER, 0, named);
         child_check(!gr_cuda());
         assert_error(GR_ERR_NO_DRIVER, 0, named);
@@ -97,36 +98,37 @@ static int is_unusable(void)
 }
 
 /* A named driver is taken or nothing is, also where the software driver would be allowed. */
-static void expect_unusable(const char *driver)
+static void expect_unusable(const char *driver, const char *why)
 {
     set("GR_CUDA_DRIVER", driver);
     set("TEST_FILE", driver);
+    set("TEST_WHY", why);
     expect_child("is_unusable");
 }
 
 START_TEST(file_is_missing)
 {
-    expect_unusable("/nonexistent/libcuda.so.1");
-    expect_unusable("grinterop-no-such-driver.so");
+    expect_unusable("/nonexistent/libcuda.so.1", "could not be loaded: /nonexistent/libcuda.so.1:");
+    expect_unusable("grinterop-no-such-driver.so", "No such file");
 }
 END_TEST
 
 START_TEST(file_is_no_library)
 {
     static const char text[] = "This is no driver.\n";
-    expect_unusable(make_file(text, sizeof(text) - 1));
+    expect_unusable(make_file(text, sizeof(text) - 1), "file too short");
 }
 END_TEST
 
 START_TEST(file_is_empty)
 {
-    expect_unusable(make_file("", 0));
+    expect_unusable(make_file("", 0), "file too short");
 }
 END_TEST
 
 START_TEST(file_is_another_library)
 {
-    expect_unusable("libm.so.6");
+    expect_unusable("libm.so.6", "it has no cu");
 }
 END_TEST
 

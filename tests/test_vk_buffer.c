@@ -376,6 +376,20 @@ START_VULKAN_TEST(wrong_sizes_and_flags_are_refused)
     info.size = own.memory_size + 1;
     assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "size");
     info = good;
+    info.size = 0;
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "`size` is 0");
+    info = good;
+    info.dedicated = true;
+    info.offset = 16;
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "dedicated memory begins at 0");
+    info = good;
+    info.offset = 1;
+    info.memory_size += 1;
+    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "the alignment that Vulkan asks for");
+    info = good;
     info.memory_size = 0;
     assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
                 "memory_size");

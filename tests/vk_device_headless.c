@@ -239,6 +239,8 @@ START_SESSION_TEST(no_driver)
     ck_assert_msg(status != GR_ERR_VULKAN || error.code == VK_ERROR_INCOMPATIBLE_DRIVER, "%s",
                   error_text());
     ck_assert_ptr_ne(strstr(error.message, "VK_DRIVER_FILES"), NULL);
+    ck_assert_msg(status != GR_ERR_VULKAN || strstr(error.message, "found no driver that works"),
+                  "%s", error.message);
     const char *hint = gr_cuda_is_software() ? "mesa-vulkan-drivers" : "NVIDIA_DRIVER_CAPABILITIES";
     ck_assert_msg(strstr(error.message, hint), "%s", error.message);
     gr_clear_error();

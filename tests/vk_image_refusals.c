@@ -102,6 +102,47 @@ START_VULKAN_IMAGE_TEST(linear_images_of_several_levels_or_layers_are_refused)
 }
 END_TEST
 
+START_VULKAN_IMAGE_TEST(what_cuda_does_not_know_is_refused)
+{
+    VkImageCreateInfo info = good_info("2D");
+    info.imageType = (VkImageType)99;
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "99 is no VkImageType");
+    info = good_info("2D");
+    info.usage = 0;
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
+                "`usage` is 0");
+    info = good_info("2D");
+    info.flags = VK_IMAGE_CREATE_SPARSE_BINDING_BIT;
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
+                "flags 0x1");
+    info = good_info("2D");
+    info.tiling = VK_IMAGE_TILING_DRM_FORMAT_MODIFIER_EXT;
+    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
+                "VK_IMAGE_TILING_OPTIMAL");
+}
+END_TEST
+
+/* The layout that an image is used in next is one that it can be brought into. */
+START_VULKAN_IMAGE_TEST(layouts_that_nothing_is_brought_into_are_refused)
+{
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, 0, GR_READ_WRITE);
+    gr_vk_use use =
+        GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
+                .access = VK_ACCESS_TRANSFER_WRITE_BIT, .layout = VK_IMAGE_LAYOUT_UNDEFINED);
+    VkCommandBuffer commands = vulkan_begin();
+    assert_fails(gr_vk_cmd_from_cuda(commands, &image.resource, 1, &use), GR_ERR_INVALID_VALUE, 0,
+                 "VK_IMAGE_LAYOUT_UNDEFINED");
+    use.layout = VK_IMAGE_LAYOUT_PREINITIALIZED;
+    assert_fails(gr_vk_cmd_from_cuda(commands, &image.resource, 1, &use), GR_ERR_INVALID_VALUE, 0,
+                 "VK_IMAGE_LAYOUT_PREINITIALIZED");
+    vulkan_submit(commands, NULL, NULL);
+    vulkan_finish();
+    gr_resource_free(image.resource);
+}
+END_TEST
+
 START_VULKAN_IMAGE_TEST(impossible_extents_are_refused)
 {
     VkImageCreateInfo info = good_info("2D");
@@ -115,11 +156,11 @@ START_VULKAN_IMAGE_TEST(impossible_extents_are_refused)
     info = good_info("2D");
     info.extent.depth = 2;
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "extent 16x16x2");
+                "A 2D image cannot have the extent 16x16x2");
     info = good_info("1D");
     info.extent.height = 2;
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "extent 16x2");
+                "A 1D image cannot have the extent 16x2");
     info = good_info("3D");
     info.arrayLayers = 2;
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
@@ -203,6 +244,8 @@ void add_vulkan_refusal_cases(Suite *suite)
                    images_of_other_formats_are_refused);
 
     add_tests(add_vulkan_case(suite, "images that are refused"), multisampled_images_are_refused,
-              linear_images_of_several_levels_or_layers_are_refused, impossible_extents_are_refused,
-              wrong_flags_and_null_are_refused, wrong_places_in_memory_are_refused);
+              linear_images_of_several_levels_or_layers_are_refused,
+              what_cuda_does_not_know_is_refused, layouts_that_nothing_is_brought_into_are_refused,
+              impossible_extents_are_refused, wrong_flags_and_null_are_refused,
+              wrong_places_in_memory_are_refused);
 }

@@ -54,6 +54,11 @@ START_VULKAN_TEST(the_value_of_the_applications_timeline_is_checked)
     VK(CreateSemaphore(vk.h->device, &create, NULL, &info.semaphore));
     assert_null(gr_semaphore_from_vk(vk.wrap, &info), GR_ERR_INVALID_VALUE, 0, "5");
     info.type = VK_SEMAPHORE_TYPE_BINARY;
+    info.through_host = false;
+    assert_null(gr_semaphore_from_vk(vk.wrap, &info),
+                vk.exports ? GR_ERR_INVALID_VALUE : GR_ERR_VULKAN, vk.exports ? 0 : -1,
+                vk.exports ? "a binary semaphore has none" : "exports no binary semaphores");
+    info.through_host = true;
     info.value = 0;
     assert_null(gr_semaphore_from_vk(vk.wrap, &info), GR_ERR_INVALID_VALUE, 0, "binary");
     vk.DestroySemaphore(vk.h->device, info.semaphore, NULL);

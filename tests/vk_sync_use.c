@@ -447,6 +447,24 @@ START_VULKAN_TEST(the_applications_timelines_exported)
 }
 END_TEST
 
+/* They are put into the stream in its own context, which does not stay current. */
+START_VULKAN_TEST(points_by_hand_need_no_current_context)
+{
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 3);
+    CUcontext current = fx.context;
+    CU(CtxSetCurrent(NULL));
+    assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
+    assert_ok(gr_semaphore_wait(&point, 1, fx.other));
+    CU(CtxGetCurrent(&current));
+    ck_assert_ptr_null(current);
+    CU(CtxSetCurrent(fx.context));
+    CU(StreamSynchronize(fx.other));
+    free_pair(&pair);
+}
+END_TEST
+
 /* ---- Binary ---------------------------------------------------------------------------------- */
 
 START_VULKAN_TEST(binary_semaphores)
@@ -585,9 +603,10 @@ void add_use_cases(Suite *suite)
                    resources_may_end_while_a_submit_has_begun);
 
     add_tests(add_vulkan_case(suite, "points by hand, own semaphores, binary ones"),
-              points_by_hand_order_two_streams, a_point_by_hand_waits_for_vulkans_host,
-              the_applications_timelines_through_the_host, the_applications_timelines_exported,
-              binary_semaphores, describe_says_what_a_semaphore_is);
+              points_by_hand_order_two_streams, points_by_hand_need_no_current_context,
+              a_point_by_hand_waits_for_vulkans_host, the_applications_timelines_through_the_host,
+              the_applications_timelines_exported, binary_semaphores,
+              describe_says_what_a_semaphore_is);
 
     add_tests(add_vulkan_case(suite, "barriers"), images_change_hands_with_their_layouts,
               barriers_take_buffers_and_images);
