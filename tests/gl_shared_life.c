@@ -49,6 +49,34 @@ START_WAY_TEST(the_name_ends_with_the_resource)
 }
 END_TEST
 
+/* The first import of a pair, the second, those of both kinds of pairs: there is always a way left.
+ */
+static const struct {
+    int way; /* that there would be */
+    unsigned taken, refused;
+    int left; /* the way that is */
+} refusals[] = {{0, 0, 1, 1}, {0, 1, 1, 1}, {0, 0, 2, 2}, {1, 0, 1, 2}, {1, 1, 1, 2}};
+enum { REFUSALS = sizeof(refusals) / sizeof(*refusals) };
+
+START_SHARED_TEST(semaphores_that_opengl_refuses)
+{
+    char text[1024];
+    need_kernels();
+    const char *missing = way_missing(refusals[_i].way);
+    if (missing)
+        skip("%s", missing);
+    if (!pretend_refusals(refusals[_i].taken, refusals[_i].refused))
+        skip("a GPU's OpenGL takes what its Vulkan exports");
+    gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, ways[refusals[_i].left].text), "%s", text);
+    ck_assert_uint_eq(pretend_counts.alive, refusals[_i].left == 2 ? 0 : 2);
+    shared_bytes_both_ways(resource, SIZE);
+    gr_resource_free(resource);
+    assert_gl_clean();
+}
+END_TEST
+
 START_WAY_TEST(closed_while_mapped)
 {
     gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
@@ -261,6 +289,7 @@ void build_gl_shared_life(Suite *suite)
     add_loop_tests(add_shared_case(suite, "ends"), WAYS, the_name_ends_with_the_resource,
                    closed_while_mapped, freed_while_mapped, freed_while_the_stream_works,
                    the_second_of_two_goes_on, without_a_cuda_context);
+    add_loop_tests(add_shared_case(suite, "refusals"), REFUSALS, semaphores_that_opengl_refuses);
 
     TCase *contexts = add_shared_case(suite, "contexts");
     tcase_add_checked_fixture(contexts, make_stranger, end_stranger);

@@ -95,7 +95,18 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_semaphore_fd(VkDevice device,
     (void)device;
     size_t i = (size_t)(uintptr_t)info->semaphore - 1;
     *fd = made[i].fd;
-    return VK_SUCCESS;
+    made[i].fd = -1;
+    return *fd >= 0 ? VK_SUCCESS : VK_ERROR_TOO_MANY_OBJECTS;
+}
+
+/* Of semaphores that nobody exported, since the other one of their pair was refused. */
+static void close_rest(void)
+{
+    for (size_t i = 0; i < made_count; i++) {
+        if (made[i].fd >= 0)
+            close(made[i].fd);
+        made[i].fd = -1;
+    }
 }
 
 static PFN_vkGetInstanceProcAddr instance_function;
@@ -167,8 +178,23 @@ static void EPOXY_CALLSPEC set_value(GLuint name, GLenum parameter, const GLuint
     played[name].value = *value;
 }
 
+static unsigned taken_first, refused_then;
+
+static bool is_refused(void)
+{
+    if (taken_first == 0)
+        return refused_then > 0 && refused_then-- > 0;
+    taken_first--;
+    return false;
+}
+
+/* One that is refused leaves the descriptor, and an error. */
 static void EPOXY_CALLSPEC import_fd(GLuint name, GLenum type, GLint fd)
 {
+    if (is_refused()) {
+        glEnable(GL_NONE);
+        return;
+    }
     ck_assert_uint_eq(type, GL_HANDLE_TYPE_OPAQUE_FD_EXT);
     ck_assert_int_eq(soft_open(fd, &played[name].semaphore), CUDA_SUCCESS);
     close(fd);
@@ -282,8 +308,17 @@ bool pretend_start(void)
     return true;
 }
 
+bool pretend_refusals(unsigned taken, unsigned refused)
+{
+    taken_first = taken;
+    refused_then = refused;
+    return on;
+}
+
 void pretend_semaphores(bool begin)
 {
+    taken_first = refused_then = 0;
+    close_rest();
     on = begin && possible;
     if (!on)
         return;

@@ -18,6 +18,11 @@ void pretend_semaphores(bool on);
 /* Whether an extension is one that is being played. */
 bool pretend_has(const char *extension);
 
+/*
+ * Of the imports to come OpenGL takes `taken`, and then refuses so many. False: nothing is played.
+ */
+bool pretend_refusals(unsigned taken, unsigned refused);
+
 /* How many signals and waits OpenGL has been given, and how many semaphores it has. */
 struct pretend_counts {
     unsigned long signals, waits;

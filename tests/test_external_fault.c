@@ -265,6 +265,47 @@ START_VULKAN_TEST(a_caller_that_only_looks_asks_one_event)
 }
 END_TEST
 
+/* ---- Ends ------------------------------------------------------------------------------------ */
+
+/* Without an event nothing tells when the work is done, and what it uses goes only then. */
+START_VULKAN_TEST(a_free_without_an_event_waits_for_the_stream)
+{
+    make_resource();
+    gr_buffer *buffer = must_map(resource);
+    struct gate *gate = gate_put(fx.stream);
+    assert_ok(gr_buffer_release(buffer));
+    fault->reset();
+    let_fail("cuEventCreate", CUDA_ERROR_OUT_OF_MEMORY);
+    gate_open_after(gate, 50);
+    gr_resource_free(resource);
+    resource = NULL;
+    /* Where no event is made the release's own one tells. */
+    ck_assert_uint_eq(fault->calls("cuCtxSynchronize"), fault->calls("cuEventCreate"));
+    CU(StreamSynchronize(fx.stream));
+    end_resource();
+}
+END_TEST
+
+/* What had to wait for its stream ends with the next resource, whatever that is. */
+START_VULKAN_TEST(a_free_ends_what_was_left_before)
+{
+    make_resource();
+    gr_resource *next = must_create(SIZE, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    struct gate *gate = gate_put(fx.stream);
+    assert_ok(gr_buffer_release(buffer));
+    fault->reset();
+    gr_resource_free(resource);
+    resource = NULL;
+    ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 0);
+    gate_open(gate);
+    CU(StreamSynchronize(fx.stream));
+    gr_resource_free(next);
+    ck_assert_uint_eq(fault->calls("cuDestroyExternalMemory"), 2);
+    end_resource();
+}
+END_TEST
+
 static void build(Suite *suite)
 {
     add_tests(add_vulkan_case(suite, "imports"), an_import_that_fails_leaves_the_descriptor,
@@ -279,6 +320,8 @@ static void build(Suite *suite)
               a_release_whose_signal_fails_can_be_tried_again,
               a_release_whose_event_fails_can_be_tried_again,
               a_point_by_hand_that_fails_has_no_value, a_caller_that_only_looks_asks_one_event);
+    add_tests(add_vulkan_case(suite, "ends"), a_free_without_an_event_waits_for_the_stream,
+              a_free_ends_what_was_left_before);
     add_vulkan_end(suite);
 }
 

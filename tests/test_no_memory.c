@@ -7,6 +7,8 @@
  * grinterop.
  */
 #define _GNU_SOURCE
+#include "gl_parts_pretend.h"
+#include "shared_buffer.h"
 #include "usable.h"
 
 #include <dlfcn.h>
@@ -217,18 +219,55 @@ static bool try_context(void)
     return egl;
 }
 
+/* In a context of its own, whose memory for what is shared begins with the attempt. */
+static bool share_elsewhere(bool packed)
+{
+    const gr_gl_options options =
+        GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED, .packed = packed);
+    long before = left;
+    left = 0;
+    gr_egl *egl = gr_egl_create(NULL);
+    assert_made(egl);
+    left = before;
+    gr_resource *made = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options);
+    before = left;
+    left = 0;
+    gr_resource_free(made);
+    gr_egl_free(egl);
+    assert_ok(gr_egl_make_current(fx.egl));
+    left = before;
+    return made;
+}
+
+static bool try_share(void)
+{
+    return share_elsewhere(false);
+}
+
+static bool try_share_packed(void)
+{
+    pretend_offsets(true);
+    bool made = share_elsewhere(true);
+    pretend_offsets(false);
+    return made;
+}
+
 static const struct {
     bool (*attempt)(void);
     int failures; /* at least */
     bool with_resource;
 } attempts[] = {{try_register, 1, false}, {try_map_on_entry, 1, false}, {try_second_map, 1, true},
-                {try_many, 2, true},      {try_submit, 2, true},        {try_context, 1, false}};
+                {try_many, 2, true},      {try_submit, 2, true},        {try_context, 1, false},
+                {try_share, 6, false},    {try_share_packed, 8, false}};
 #define ATTEMPTS (sizeof(attempts) / sizeof(attempts[0]))
 
 START_TEST(without_memory_all_stays_usable)
 {
     const char *reason = no_interposer();
     if (reason)
+        skip("%s", reason);
+    bool shares = attempts[_i].attempt == try_share || attempts[_i].attempt == try_share_packed;
+    if (shares && (reason = shared_missing()))
         skip("%s", reason);
     name = gl_buffer_filled(SIZE, 1);
     resource = attempts[_i].with_resource ? must_register(name) : NULL;

@@ -483,6 +483,30 @@ START_TEST(a_threads_own_stream_is_waited_for_elsewhere)
 }
 END_TEST
 
+/* Its name is that of the tensor's own stream, but it is another one. */
+static void *wait_on_own_stream(void *tensor)
+{
+    CU(CtxSetCurrent(fx.context));
+    assert_ok(gr_tensor_wait(tensor, CU_STREAM_PER_THREAD));
+    bool done = gr_cuda()->StreamQuery(CU_STREAM_PER_THREAD) == CUDA_SUCCESS;
+    return done ? tensor : NULL;
+}
+
+START_TEST(a_threads_own_stream_waits_for_another_ones)
+{
+    pthread_t thread;
+    void *done;
+    gr_tensor *tensor = wrap_on(CU_STREAM_PER_THREAD);
+    struct gate *gate = gate_put(CU_STREAM_PER_THREAD);
+    ck_assert_int_eq(pthread_create(&thread, NULL, wait_on_own_stream, tensor), 0);
+    ck_assert_int_eq(pthread_join(thread, &done), 0);
+    ck_assert_ptr_null(done);
+    gate_open(gate);
+    gr_tensor_free(tensor);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+}
+END_TEST
+
 START_TEST(more_streams_than_there_is_room_for)
 {
     CUstream streams[9];
@@ -687,8 +711,9 @@ static void build(Suite *suite)
     add_loop_tests(ending, 3, views_keep_what_was_wrapped);
     add_tests(ending, a_failed_wrap_ends_nothing, an_end_is_told_by_a_later_call, any_thread_frees,
               a_threads_own_stream_is_waited_for_elsewhere, more_streams_than_there_is_room_for,
-              a_stream_that_was_told_may_go, a_dead_context_takes_its_tensors_along,
-              what_was_put_aside_ends_with_its_context, a_process_may_end_with_tensors);
+              a_threads_own_stream_waits_for_another_ones, a_stream_that_was_told_may_go,
+              a_dead_context_takes_its_tensors_along, what_was_put_aside_ends_with_its_context,
+              a_process_may_end_with_tensors);
     add_tests(add_case(suite, "threads"), two_threads_use_two_tensors);
 }
 
