@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "softcuda/shared_semaphore.h"
+#include "softcuda/driver/shared_semaphore.h"
 
 #define TURN_NANOSECONDS 200000
 #define MOST_STEPS       64

@@ -19,7 +19,7 @@
 #include <grinterop/cuda.h>
 #include <grinterop/vk.h>
 
-#include "softcuda/shared_semaphore.h"
+#include "softcuda/driver/shared_semaphore.h"
 
 #define MOST                        4096
 #define TIMELINE_SEMAPHORE_VALUE_NV 0x9595

@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-#include "softcuda/shared_semaphore.h"
+#include "softcuda/driver/shared_semaphore.h"
 
 /* The functions that only the software driver has. */
 struct soft_semaphore_api {

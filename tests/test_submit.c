@@ -13,7 +13,7 @@
 #include <grinterop/external.h>
 #include <grinterop/submit.h>
 
-#include "softcuda/shared_semaphore.h"
+#include "softcuda/driver/shared_semaphore.h"
 
 #define SIZE 65536
 #define MOST 5

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which of OpenGL's internal formats and targets CUDA works with, and what their pixels are to
+ * either side. */
+#ifndef GR_SOFTCUDA_DRIVER_GL_FORMAT_H
+#define GR_SOFTCUDA_DRIVER_GL_FORMAT_H
+
+#include "softcuda/driver/soft.h"
+
+typedef struct {
+    unsigned internal; /* as OpenGL reports it */
+    CUarray_format format;
+    unsigned channels; /* of an element in CUDA: 4 where OpenGL has 3 */
+    unsigned transfer; /* format and type that make OpenGL move elements of exactly this shape */
+    unsigned type;
+    bool zero_fourth; /* OpenGL has no fourth channel and reads it as one; CUDA reads zero */
+} soft_gl_format;
+
+/* NULL for an internal format that CUDA refuses. */
+const soft_gl_format *soft_gl_format_of(unsigned internal);
+
+/* Whether an image of the target may be registered; GL_RENDERBUFFER counts as one. */
+bool soft_gl_target_registers(unsigned target);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The application's OpenGL state that decides how pixels are moved: kept aside while the driver
+ * moves some, and put back.
+ */
+#ifndef GR_SOFTCUDA_DRIVER_GL_STATE_H
+#define GR_SOFTCUDA_DRIVER_GL_STATE_H
+
+#include <stdbool.h>
+
+#define SOFT_GL_STORE_PARAMETERS    16
+#define SOFT_GL_TRANSFER_PARAMETERS 12
+
+typedef struct {
+    int store[SOFT_GL_STORE_PARAMETERS];
+    int pack_buffer;
+    int unpack_buffer;
+    bool has_transfer; /* a compatibility context, which can also calculate with the pixels */
+    float transfer[SOFT_GL_TRANSFER_PARAMETERS];
+    bool has_invert;
+    int invert;
+    int unit;
+    unsigned spare_unit; /* the one that is active meanwhile, from 0 */
+} soft_gl_state;
+
+/* Afterwards rows follow each other without gaps, from and to the process's own memory,
+ * unchanged; and a texture unit is active in which hardly anybody has bound anything. */
+void soft_gl_state_set(soft_gl_state *before);
+void soft_gl_state_restore(const soft_gl_state *before);
+
+#endif

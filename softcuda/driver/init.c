@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Start and end of the driver in a process, and its version. */
+#include "softcuda/driver/scheduler.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+
+#include "softcuda/driver/fault.h"
+
+#define DRIVER_VERSION 13000
+
+enum state {
+    STATE_NEW,
+    STATE_READY,
+    STATE_EXITING,
+    STATE_FORKED, /* a forked child: the streams' threads aren't there */
+};
+
+static _Atomic enum state state;
+static CUresult devices = CUDA_SUCCESS;
+static pthread_once_t start_once = PTHREAD_ONCE_INIT;
+
+_Thread_local bool soft_in_callback;
+_Thread_local bool soft_default_stream_is_per_thread;
+
+static void after_fork(void)
+{
+    atomic_store(&state, STATE_FORKED);
+}
+
+/* Threads of streams may run until the very end of the process, so this file must never be
+ * unloaded. */
+static void stay_loaded(void)
+{
+    Dl_info self;
+    if (dladdr((void *)(uintptr_t)cuInit, &self) && self.dli_fname)
+        dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+static void start(void)
+{
+    stay_loaded();
+    soft_fault_watch();
+    pthread_atfork(NULL, NULL, after_fork);
+    devices = soft_devices_find();
+    if (devices == CUDA_SUCCESS)
+        atomic_store(&state, STATE_READY);
+}
+
+/* What is still queued when the process exits is abandoned. Streams' threads stay where they are:
+ * joining them would hang on one that is blocked. */
+__attribute__((destructor)) static void begin_exit(void)
+{
+    if (atomic_load(&state) == STATE_READY)
+        atomic_store(&state, STATE_EXITING);
+}
+
+bool soft_is_exiting(void)
+{
+    return atomic_load_explicit(&state, memory_order_relaxed) == STATE_EXITING;
+}
+
+CUresult soft_check_init(void)
+{
+    switch (atomic_load(&state)) {
+    case STATE_READY:
+        return soft_in_callback ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
+    case STATE_EXITING:
+        return CUDA_ERROR_DEINITIALIZED;
+    default:
+        return CUDA_ERROR_NOT_INITIALIZED;
+    }
+}
+
+SOFT_API cuInit(unsigned int Flags)
+{
+    if (Flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_once(&start_once, start);
+    return devices == CUDA_SUCCESS ? soft_check_init() : devices;
+}
+
+SOFT_API cuDriverGetVersion(int *driverVersion)
+{
+    if (!driverVersion)
+        return CUDA_ERROR_INVALID_VALUE;
+    *driverVersion = DRIVER_VERSION;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pages are accessible to all threads or to none, and kernels of all devices run side by side. So
+ * it is not an access that is noticed, but the parameter that it would be made through.
+ */
+#include "softcuda/driver/kernel_access.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "softcuda/driver/image_object.h"
+#include "softcuda/driver/peer_access.h"
+
+static void say_memory(const soft_context *context, const char *kernel, uint64_t address,
+                       const soft_range *range)
+{
+    soft_log(SOFT_WARN,
+             "kernel %s was given address 0x%llx, which is byte %zu of %s (%zu bytes at %p) on "
+             "device %d: device %d has no access to it (%s)",
+             kernel, (unsigned long long)address, (size_t)(address - (uintptr_t)range->base),
+             range->what ? range->what : "memory", range->size, (void *)range->base, range->device,
+             soft_context_device(context), soft_way_to_touch(range));
+}
+
+static bool is_memory_of_others(const soft_context *context, const char *kernel, uint64_t word)
+{
+    soft_range range;
+    if (!soft_range_find((const void *)(uintptr_t)word, &range) || soft_can_touch(context, &range))
+        return false;
+    say_memory(context, kernel, word, &range);
+    return true;
+}
+
+static bool is_image_of_others(const soft_context *context, const char *kernel, uint64_t word)
+{
+    const soft_context *owner = soft_image_context(word);
+    if (!owner || soft_context_device(owner) == soft_context_device(context))
+        return false;
+    soft_log(SOFT_WARN,
+             "kernel %s was given 0x%llx, a texture or surface object of a context on device %d: "
+             "device %d cannot use it",
+             kernel, (unsigned long long)word, soft_context_device(owner),
+             soft_context_device(context));
+    return true;
+}
+
+bool soft_kernel_may_have(const soft_context *context, const gr_cuhost_kernel *kernel,
+                          const unsigned char *parameters)
+{
+    if (soft_device_count() == 1)
+        return true;
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        const unsigned char *bytes = parameters + kernel->param_offsets[i];
+        /* A struct has its pointers at multiples of their size. */
+        for (uint32_t at = 0; at + sizeof(uint64_t) <= kernel->param_sizes[i];
+             at += sizeof(uint64_t)) {
+            uint64_t word;
+            memcpy(&word, bytes + at, sizeof(word));
+            if (is_memory_of_others(context, kernel->name, word) ||
+                is_image_of_others(context, kernel->name, word)) {
+                raise(SIGSEGV);
+                return false;
+            }
+        }
+    }
+    return true;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a kernel is given of other devices. */
+#ifndef GR_SOFTCUDA_DRIVER_KERNEL_ACCESS_H
+#define GR_SOFTCUDA_DRIVER_KERNEL_ACCESS_H
+
+#include "softcuda/driver/soft.h"
+
+#include <grinterop/cuhost.h>
+
+/* True if a kernel of the context may have these parameters, which lie as in the buffer of `extra`.
+ * One that is an address of memory that the context may not touch stops the program, with a line;
+ * where a signal handler goes on, the result is false. */
+bool soft_kernel_may_have(const soft_context *context, const gr_cuhost_kernel *kernel,
+                          const unsigned char *parameters);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pool of threads that helps streams to run their launches. A stream's own thread always takes
+ * part, and waits only for helpers that are inside a block, so a launch ends even when the pool is
+ * busy or has no threads at all.
+ */
+#include "softcuda/driver/kernel_run.h"
+#include "softcuda/driver/fault.h"
+#include "softcuda/driver/image_object.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <unistd.h>
+
+typedef struct job {
+    struct job *next;
+    const soft_grid *grid;
+    uint64_t total;
+    uint64_t chunk; /* blocks that are taken at a time */
+    _Atomic uint64_t taken;
+    _Atomic bool failed;
+    unsigned helpers; /* inside run_blocks; under the lock */
+} job;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* for the pool: a job has come */
+static pthread_cond_t left = PTHREAD_COND_INITIALIZER; /* for streams: a helper has left its job */
+static pthread_once_t start_once = PTHREAD_ONCE_INIT;
+static job *jobs; /* those that may have blocks left */
+static unsigned pool_size;
+
+static bool run_one(const soft_grid *grid, uint64_t number)
+{
+    gr_cuhost_block block = {.kernel = grid->kernel->name, .images = soft_images()};
+    for (int i = 0; i < 3; i++) {
+        block.block_dim[i] = grid->block[i];
+        block.grid_dim[i] = grid->grid[i];
+        block.block_idx[i] = (unsigned)(number % grid->grid[i]);
+        number /= grid->grid[i];
+    }
+    if (grid->kernel->flags & GR_CUHOST_SYNC)
+        return soft_fibres_run(grid, &block);
+    grid->kernel->run_block(&block, grid->params);
+    return true;
+}
+
+static void run_blocks(job *j)
+{
+    soft_work_begin("kernel", j->grid->kernel->name);
+    for (;;) {
+        uint64_t first = atomic_fetch_add_explicit(&j->taken, j->chunk, memory_order_relaxed);
+        if (first >= j->total)
+            break;
+        uint64_t end = j->total - first > j->chunk ? first + j->chunk : j->total;
+        for (uint64_t number = first; number < end; number++)
+            if (!run_one(j->grid, number))
+                atomic_store(&j->failed, true);
+    }
+    soft_work_end();
+}
+
+static bool has_blocks(job *j)
+{
+    return atomic_load_explicit(&j->taken, memory_order_relaxed) < j->total;
+}
+
+static void *help(void *unused)
+{
+    (void)unused;
+    soft_fault_begin_thread();
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        job *j = jobs;
+        while (j && !has_blocks(j))
+            j = j->next;
+        if (!j) {
+            pthread_cond_wait(&work, &lock);
+            continue;
+        }
+        j->helpers++;
+        pthread_mutex_unlock(&lock);
+        run_blocks(j);
+        pthread_mutex_lock(&lock);
+        if (--j->helpers == 0)
+            pthread_cond_broadcast(&left);
+    }
+    return NULL;
+}
+
+/* The cores that this process may use. */
+static unsigned cores(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof(set), &set) == 0)
+        return (unsigned)CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (unsigned)online : 1;
+}
+
+/*
+ * The application's signals are for its own threads; those that a fault raises can't be blocked
+ * with effect.
+ */
+static void start_pool(void)
+{
+    sigset_t mask, before;
+    sigfillset(&mask);
+    const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+    for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+        sigdelset(&mask, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &mask, &before);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    for (unsigned n = cores(); n > 1; n--) {
+        pthread_t thread;
+        if (pthread_create(&thread, &attributes, help, NULL) != 0)
+            break;
+        pool_size++;
+    }
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void unlist(const job *j)
+{
+    job **at = &jobs;
+    while (*at != j)
+        at = &(*at)->next;
+    *at = j->next;
+}
+
+bool soft_grid_run(const soft_grid *grid)
+{
+    job j = {
+        .grid = grid, .total = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2], .chunk = 1};
+    if (j.total == 1) {
+        run_blocks(&j);
+        return !atomic_load(&j.failed);
+    }
+    pthread_once(&start_once, start_pool);
+    /* About eight turns for each thread: few enough to be cheap, many enough to end together. */
+    j.chunk = j.total / (8 * (uint64_t)(pool_size + 1)) + 1;
+    pthread_mutex_lock(&lock);
+    j.next = jobs;
+    jobs = &j;
+    pthread_cond_broadcast(&work);
+    pthread_mutex_unlock(&lock);
+
+    run_blocks(&j);
+
+    pthread_mutex_lock(&lock);
+    unlist(&j);
+    while (j.helpers > 0)
+        pthread_cond_wait(&left, &lock);
+    pthread_mutex_unlock(&lock);
+    return !atomic_load(&j.failed);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the blocks of a launch get onto the machine's cores. */
+#ifndef GR_SOFTCUDA_DRIVER_KERNEL_RUN_H
+#define GR_SOFTCUDA_DRIVER_KERNEL_RUN_H
+
+#include <grinterop/cuhost.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct {
+    const gr_cuhost_kernel *kernel;
+    unsigned grid[3];
+    unsigned block[3];
+    void *const *params;
+    size_t stack; /* bytes that a thread wants, as CU_LIMIT_STACK_SIZE says */
+} soft_grid;
+
+/*
+ * Runs all blocks, on this thread and on those of the pool that have nothing else to do; returns
+ * when the last one has ended. False if a block could not be run for want of memory. (kernel_run.c)
+ */
+bool soft_grid_run(const soft_grid *grid);
+
+/*
+ * Runs one block of the grid, whose threads have barriers. block->barrier and block->fibre are set
+ * here. False without having run anything if there is no memory for the threads' stacks. (fibre.c)
+ */
+bool soft_fibres_run(const soft_grid *grid, gr_cuhost_block *block);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Modules and the kernels in them: shared objects built with grinterop/cuhost.h. A library
+ * (cuLibrary...) is a module that belongs to no context, and its kernels are functions without one.
+ */
+#ifndef GR_SOFTCUDA_DRIVER_MODULE_H
+#define GR_SOFTCUDA_DRIVER_MODULE_H
+
+#include "softcuda/driver/owned.h"
+
+#include <grinterop/cuhost.h>
+
+/* What a block can have at once; the device's attributes say the same. */
+#define SOFT_MAX_THREADS 1024
+#define SOFT_SHARED      49152
+
+typedef struct soft_module soft_module;
+
+typedef struct soft_function {
+    struct soft_function *next; /* in its module */
+    soft_module *module;
+    const gr_cuhost_kernel *kernel;
+    void *function_handle; /* CUfunction */
+    void *kernel_handle;   /* CUkernel; NULL outside libraries */
+    _Atomic int max_dynamic_shared;
+    _Atomic int carveout;
+} soft_function;
+
+struct soft_module {
+    soft_owned owned;       /* the context is NULL for a library */
+    _Atomic unsigned holds; /* the handle's, and one for each launch that is queued or running */
+    void *object;           /* of dlopen */
+    pthread_mutex_t lock;
+    soft_function *functions;    /* those that were asked for */
+    struct soft_global *globals; /* the same */
+};
+
+/* ---- Images (module_image.c) ----------------------------------------------------------------- */
+
+/*
+ * Loads the shared object that lies in memory. CUDA_ERROR_NO_BINARY_FOR_GPU, with a line that says
+ * what to do, for an image that is meant for a GPU; CUDA_ERROR_INVALID_IMAGE for anything else that
+ * isn't a module.
+ */
+CUresult soft_image_open(const void *image, void **object);
+
+/* The same from a file. Its size is known, so one that is cut off is refused. */
+CUresult soft_image_open_file(const char *path, void **object);
+
+/* ---- Modules (module.c) ---------------------------------------------------------------------- */
+
+/* Takes the object over, on failure too. */
+CUresult soft_module_new(soft_context *context, enum soft_kind kind, void *object,
+                         soft_module **module);
+
+/*
+ * Ends the handles of the module's functions, and the handle's hold. The caller has dropped the
+ * handle.
+ */
+void soft_module_close(soft_module *module);
+
+void soft_module_hold(soft_module *module);
+
+/* The last one unloads the code. */
+void soft_module_release(soft_module *module);
+
+/* A variable of the module or library of that handle, in the current context. */
+CUresult soft_module_global(enum soft_kind kind, const void *handle, const char *name,
+                            CUdeviceptr *address, size_t *size);
+
+/* ---- Functions (function.c) ------------------------------------------------------------------ */
+
+/* The kernel of that name in the module or library of that handle. CUDA_ERROR_NOT_FOUND if it has
+ * none. */
+CUresult soft_function_find(enum soft_kind kind, const void *handle, const char *name,
+                            soft_function **function);
+
+/*
+ * The function behind a CUfunction, or a CUkernel in a CUfunction's place as the driver allows;
+ * else NULL.
+ */
+soft_function *soft_function_get(const void *handle);
+
+/* Ends the handles of all of a module's functions and frees them. */
+void soft_function_free_all(soft_module *module);
+
+#endif

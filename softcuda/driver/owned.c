@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists of the objects that end with their context. */
+#include "softcuda/driver/owned.h"
+
+void soft_owned_add(soft_owned_list *list, soft_owned *owned)
+{
+    pthread_mutex_lock(&list->lock);
+    owned->next = list->first;
+    list->first = owned;
+    pthread_mutex_unlock(&list->lock);
+}
+
+void soft_owned_remove(soft_owned_list *list, const soft_owned *owned)
+{
+    pthread_mutex_lock(&list->lock);
+    soft_owned **at = &list->first;
+    while (*at && *at != owned)
+        at = &(*at)->next;
+    if (*at)
+        *at = owned->next;
+    pthread_mutex_unlock(&list->lock);
+}
+
+/* The handle, not the object, which another thread may free now. */
+static void *next_of_context(soft_owned_list *list, const soft_context *context)
+{
+    pthread_mutex_lock(&list->lock);
+    const soft_owned *owned = list->first;
+    while (owned && owned->context != context)
+        owned = owned->next;
+    void *handle = owned ? owned->handle : NULL;
+    pthread_mutex_unlock(&list->lock);
+    return handle;
+}
+
+void soft_owned_end_all(soft_owned_list *list, const soft_context *context)
+{
+    void *handle;
+    while ((handle = next_of_context(list, context))) {
+        void *object = soft_handle_drop(list->kind, handle);
+        if (object)
+            list->end(object);
+    }
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Objects that end with their context: each kind of them has a list. */
+#ifndef GR_SOFTCUDA_DRIVER_OWNED_H
+#define GR_SOFTCUDA_DRIVER_OWNED_H
+
+#include "softcuda/driver/soft.h"
+
+/* A member of each object. */
+typedef struct soft_owned {
+    soft_context *context;
+    void *handle;
+    struct soft_owned *next; /* in its list */
+} soft_owned;
+
+typedef struct {
+    enum soft_kind kind;
+    void (*end)(void *object); /* the handle has ended; has to call soft_owned_remove */
+    pthread_mutex_t lock;
+    soft_owned *first;
+} soft_owned_list;
+
+/* Adds an object whose context and handle are set. */
+void soft_owned_add(soft_owned_list *list, soft_owned *owned);
+
+/* Whoever ends the handle removes the object afterwards. Nothing happens to one that was never
+ * added. */
+void soft_owned_remove(soft_owned_list *list, const soft_owned *owned);
+
+/* Ends all objects of a context, for a hook of soft_context_at_destroy. Where another thread has
+ * just ended the handle of one, the object is that thread's to end. */
+void soft_owned_end_all(soft_owned_list *list, const soft_context *context);
+
+#endif
