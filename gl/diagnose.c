@@ -42,7 +42,7 @@ static bool drawing_uuid(unsigned char uuid[16])
 
 /*
  * Whether CUDA sees no device that OpenGL draws on, though there may be one. The software driver's
- * devices have no UUID of OpenGL's.
+ * devices may have none of OpenGL's UUIDs.
  */
 static bool is_unseen(void)
 {

@@ -33,6 +33,11 @@ struct peer peer_start(const char *job);
 /* A child that dies before it has done anything. */
 struct peer peer_that_dies_before(void);
 
+/* A child from which Vulkan is hidden, with the job of reading and writing OpenGL's; and its end.
+ */
+struct peer peer_without_vulkan(void);
+void peer_end_alone(struct peer *peer);
+
 /*
  * Waits for the end of the job, or of the child; closes the socket unless `taken`; and checks how
  * it ended.
@@ -54,6 +59,7 @@ void pair_close(struct pair *pair);
 /* The children, and the jobs of the one that serves. The socket is the job's. */
 int child_serves(void);
 int child_dies_before(void);
+int child_has_no_vulkan(void);
 void job_reads_and_writes(int socket);
 void job_reads_and_writes_opengls(int socket);
 void job_reads_an_image(int socket);

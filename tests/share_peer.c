@@ -140,6 +140,21 @@ int child_serves(void)
     return 0;
 }
 
+int child_has_no_vulkan(void)
+{
+    const char *number = getenv("CHILD_FD");
+    alarm(CHILD_SECONDS);
+    child_check(number);
+    int socket = atoi(number);
+    ck_assert_int_eq(fcntl(socket, F_SETFD, FD_CLOEXEC), 0);
+    fixture_setup();
+    tell(socket);
+    job_reads_and_writes_opengls(socket);
+    fx.fds = -1;
+    fixture_teardown();
+    return 0;
+}
+
 int child_dies_before(void)
 {
     raise(SIGKILL);
@@ -219,6 +234,48 @@ struct peer peer_start(const char *job)
     close(pair.there);
     busy = true;
     return (struct peer){.socket = pair.here};
+}
+
+/* Whether Vulkan knows the software driver's device is another matter in each process. */
+static void hide_vulkan(void)
+{
+    setenv("VK_DRIVER_FILES", "/nonexistent", 1);
+    setenv("VK_ICD_FILENAMES", "/nonexistent", 1);
+}
+
+static char *kept(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value ? strdup(value) : NULL;
+}
+
+static void put_back(const char *variable, char *value)
+{
+    if (value)
+        setenv(variable, value, 1);
+    else
+        unsetenv(variable);
+    free(value);
+}
+
+struct peer peer_without_vulkan(void)
+{
+    struct pair pair = pair_make();
+    char *files = kept("VK_DRIVER_FILES"), *older = kept("VK_ICD_FILENAMES");
+    hide_vulkan();
+    struct peer peer = {.pid = spawn("has_no_vulkan", pair.there), .socket = pair.here};
+    put_back("VK_DRIVER_FILES", files);
+    put_back("VK_ICD_FILENAMES", older);
+    if (!hear_within(peer.socket, START_MS))
+        ck_abort_msg("the child without Vulkan did not start");
+    return peer;
+}
+
+void peer_end_alone(struct peer *peer)
+{
+    int status = wait_for(peer->pid);
+    close(peer->socket);
+    ck_assert_msg(status == 0, "the child ended with 0x%x", (unsigned)status);
 }
 
 struct peer peer_that_dies_before(void)

@@ -77,22 +77,43 @@ START_VULKAN_TEST(bytes_of_the_applications_buffer)
 }
 END_TEST
 
-START_TEST(bytes_of_a_shared_opengl_buffer)
+static gr_resource *make_shared_opengl_buffer(void)
 {
-    GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(
-        SHARE_SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED));
-    if (!resource)
-        skip("%s", error_text());
+    return gr_gl_buffer_create(SHARE_SIZE, GR_READ_WRITE,
+                               &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED));
+}
+
+static void send_opengls(gr_resource *resource, const struct peer *peer)
+{
     unsigned char bytes[SHARE_SIZE];
-    struct peer peer = peer_start("reads_and_writes_opengls");
     pattern_fill(bytes, SHARE_SIZE, 1);
     gl_write(gr_gl_name(resource), bytes, SHARE_SIZE);
     glFinish();
-    gr_status status = gr_resource_send(peer.socket, resource, NULL, 0, SOON);
+    gr_status status = gr_resource_send(peer->socket, resource, NULL, 0, SOON);
     ck_assert_msg(status == GR_OK, "%s", error_text());
-    hear(peer.socket);
+    hear(peer->socket);
     assert_gl_pattern(gr_gl_name(resource), SHARE_SIZE, 2);
+}
+
+START_TEST(bytes_of_a_shared_opengl_buffer)
+{
+    GR_AUTO(gr_resource) *resource = make_shared_opengl_buffer();
+    if (!resource)
+        skip("%s", error_text());
+    struct peer peer = peer_start("reads_and_writes_opengls");
+    send_opengls(resource, &peer);
     peer_end(&peer, false);
+}
+END_TEST
+
+START_TEST(bytes_in_a_process_without_vulkan)
+{
+    GR_AUTO(gr_resource) *resource = make_shared_opengl_buffer();
+    if (!resource)
+        skip("%s", error_text());
+    struct peer peer = peer_without_vulkan();
+    send_opengls(resource, &peer);
+    peer_end_alone(&peer);
 }
 END_TEST
 
@@ -359,8 +380,8 @@ void add_share_cases(Suite *suite)
     TCase *bytes = add_share_case(suite, "bytes between processes");
     add_tests(bytes, bytes_of_a_vulkan_buffer);
     add_loop_tests(bytes, 2, bytes_of_the_applications_buffer);
-    add_tests(bytes, bytes_of_a_shared_opengl_buffer, texels_of_a_vulkan_image,
-              semaphores_go_along);
+    add_tests(bytes, bytes_of_a_shared_opengl_buffer, bytes_in_a_process_without_vulkan,
+              texels_of_a_vulkan_image, semaphores_go_along);
     add_tests(add_vulkan_case(suite, "bytes that go along"), bytes_go_along_with_a_resource,
               bytes_that_need_more_room_stay, bytes_that_cannot_be_sent);
     add_tests(add_vulkan_case(suite, "what is refused"), what_cannot_be_sent,

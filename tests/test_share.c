@@ -18,6 +18,7 @@ static void build(Suite *suite)
 static const struct child children[] = {
     {"serves", child_serves},
     {"dies_before", child_dies_before},
+    {"has_no_vulkan", child_has_no_vulkan},
     {NULL, NULL},
 };
 

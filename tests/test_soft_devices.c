@@ -48,7 +48,8 @@ START_TEST(each_is_another)
     ck_assert_str_ne(bus[0], bus[1]);
     if (!gr_cuda_is_software())
         return;
-    ck_assert_mem_eq(uuid[0].bytes, "libgrinterop-sof", 16);
+    /* Vulkan's own has the first one, if there is a Vulkan. */
+    ck_assert_mem_eq(uuid[1].bytes, "libgrinterop-sog", 16);
     ck_assert_str_eq(bus[0], "0000:00:00.0");
     ck_assert_str_eq(bus[1], "0000:00:01.0");
     ck_assert_int_eq(number[1], 1);
@@ -220,11 +221,12 @@ static const struct {
     {"3", " 2 , 01x,+0", "devices: 02 01 00.\n"},
     {"3", "1,,2", "devices: 01.\n"},
     {"3", UUID_OF("67"), "devices: 01.\n"},
-    {"3", UUID_OF("68") "," UUID_OF("66"), "devices: 02 00.\n"},
+    {"3", UUID_OF("68") "," UUID_OF("67"), "devices: 02 01.\n"},
     {"3", "GPU-6c696267", "no devices: 100\n"},
     {"3", UUID_OF("67") "0", "devices: 01.\n"},
     {"3", "GPU-6C696267-7269-6E74-6572-6F702D736F68", "devices: 02.\n"},
     {"3", UUID_OF("67") ",0", "devices: 01.\n"},
+    {"3", UUID_OF("66"), "devices: 00.\n"}, /* beside Vulkan's */
     {"3", "GPU-", "no devices: 100\n"},
 };
 
@@ -241,8 +243,10 @@ static int environment(int i)
     }
 #define EACH_ENVIRONMENT(X)                                                                        \
     X(0)                                                                                           \
-    X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17)   \
-        X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27)
+    X(1)                                                                                           \
+    X(2)                                                                                           \
+    X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) \
+        X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28)
 EACH_ENVIRONMENT(ENVIRONMENT)
 
 START_TEST(environment_says_which)

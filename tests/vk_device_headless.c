@@ -25,8 +25,7 @@ START_SESSION_TEST(is_the_cuda_device)
     CU(DeviceGetUuid(&uuid, fx.device));
     if (gr_cuda_is_software())
         ck_assert_int_eq(properties.deviceType, VK_PHYSICAL_DEVICE_TYPE_CPU);
-    else
-        ck_assert_int_eq(memcmp(uuid.bytes, id.deviceUUID, sizeof(uuid.bytes)), 0);
+    ck_assert_mem_eq(uuid.bytes, id.deviceUUID, sizeof(uuid.bytes));
     ck_assert_uint_ge(properties.apiVersion, VK_API_VERSION_1_2);
 }
 END_TEST

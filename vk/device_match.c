@@ -8,14 +8,13 @@
 #include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/software_uuid.h"
 
 /*
  * The software CUDA driver computes on the host's memory, as Mesa's lavapipe does, and knows what
- * lavapipe exports. The UUIDs cannot tell: lavapipe's is Mesa's version. Where there are several
- * devices (GR_SOFT_DEVICES), it is the first of them, which has this UUID in every process.
+ * lavapipe exports. The first of its devices (GR_SOFT_DEVICES) draws. It has the UUID that lavapipe
+ * gave it, or GR_SOFTWARE_UUID.
  */
-static const char drawing_uuid[] = "libgrinterop-sof";
-
 bool vk_is_software_device(const struct vk_identity *identity)
 {
     return gr_cuda_is_software() && identity->type == VK_PHYSICAL_DEVICE_TYPE_CPU &&
@@ -26,7 +25,8 @@ static bool is_of(const struct vk_identity *identity, const CUuuid *uuid)
 {
     if (gr_cuda_is_software())
         return vk_is_software_device(identity) &&
-               memcmp(uuid->bytes, drawing_uuid, sizeof(uuid->bytes)) == 0;
+               (memcmp(uuid->bytes, identity->uuid, sizeof(uuid->bytes)) == 0 ||
+                memcmp(uuid->bytes, GR_SOFTWARE_UUID, sizeof(uuid->bytes)) == 0);
     return memcmp(uuid->bytes, identity->uuid, sizeof(identity->uuid)) == 0;
 }
 

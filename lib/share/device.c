@@ -2,17 +2,29 @@
 /* CUDA devices by their UUID, which is the same in all processes. */
 #include "lib/share/device.h"
 
+#include <string.h>
+
 #include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/peer_device.h"
+#include "lib/software_uuid.h"
 #include "lib/uuid_text.h"
+
+/* Whether the software driver's first device has Vulkan's UUID may differ between processes. */
+static void make_the_same(CUuuid *uuid)
+{
+    if (gr_cuda_is_software() && memcmp(uuid->bytes, GR_SOFTWARE_UUID, GR_SOFTWARE_UUID_SAME) != 0)
+        memcpy(uuid->bytes, GR_SOFTWARE_UUID, sizeof(uuid->bytes));
+}
 
 static gr_status get_uuid(CUdevice device, CUuuid *uuid)
 {
     CUresult result = gr_driver()->DeviceGetUuid(uuid, device);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
+        make_the_same(uuid);
         return GR_OK;
+    }
     return gr_fail_cuda(result, "cuDeviceGetUuid", "The CUDA device does not say which one it is.");
 }
 

@@ -4,6 +4,7 @@
  * some. That one is about the machine's GPUs where nobody asked for devices here: a program that is
  * shown GPU 3, or none, still has its software device.
  */
+#include "softcuda/driver/drawing_uuid.h"
 #include "softcuda/driver/soft.h"
 
 #include <stdio.h>
@@ -42,44 +43,62 @@ CUdevice soft_device_of_number(int number)
 }
 
 /* They differ in the last byte. */
-void soft_device_uuid(int number, CUuuid *uuid)
+static void own_uuid(int number, CUuuid *uuid)
 {
     static const char bytes[] = "libgrinterop-sof";
     memcpy(uuid->bytes, bytes, sizeof(uuid->bytes));
     uuid->bytes[sizeof(uuid->bytes) - 1] += (char)number;
 }
 
+/* The device that draws has Vulkan's, so that programs that match devices by it find them. */
+void soft_device_uuid(int number, CUuuid *uuid)
+{
+    if (number != SOFT_DRAWING_DEVICE || !soft_drawing_uuid((unsigned char *)uuid->bytes))
+        own_uuid(number, uuid);
+}
+
 /* ---- CUDA_VISIBLE_DEVICES -------------------------------------------------------------------- */
 
-static void write_uuid(int number, char text[UUID_TEXT_SIZE])
+static void write_uuid(const CUuuid *uuid, char text[UUID_TEXT_SIZE])
 {
-    CUuuid uuid;
-    soft_device_uuid(number, &uuid);
     size_t used = (size_t)snprintf(text, UUID_TEXT_SIZE, "GPU-");
     for (int i = 0; i < 16; i++)
         used += (size_t)snprintf(text + used, UUID_TEXT_SIZE - used, "%s%02x",
                                  i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-                                 (unsigned char)uuid.bytes[i]);
+                                 (unsigned char)uuid->bytes[i]);
 }
 
-/* The device whose UUID begins as the entry does; -1 if none does, or several do. */
+static bool begins_as(const CUuuid *uuid, const char *entry, size_t length)
+{
+    char text[UUID_TEXT_SIZE];
+    write_uuid(uuid, text);
+    return strncasecmp(text, entry, length) == 0;
+}
+
+/*
+ * The device whose UUID begins as the entry does; -1 if none does, or several do. The one that
+ * draws keeps its own UUID beside Vulkan's, and Vulkan, which takes its time, is asked last.
+ */
 static int find_uuid(const char *entry, size_t length)
 {
+    CUuuid uuid;
     int found = -1;
     if (length <= strlen("GPU-"))
         return -1;
     if (length > UUID_TEXT_SIZE - 1) /* what follows a UUID is not looked at */
         length = UUID_TEXT_SIZE - 1;
     for (int number = 0; number < all; number++) {
-        char text[UUID_TEXT_SIZE];
-        write_uuid(number, text);
-        if (strncasecmp(text, entry, length) != 0)
+        own_uuid(number, &uuid);
+        if (!begins_as(&uuid, entry, length))
             continue;
         if (found >= 0)
             return -1;
         found = number;
     }
-    return found;
+    if (found >= 0)
+        return found;
+    soft_device_uuid(SOFT_DRAWING_DEVICE, &uuid);
+    return begins_as(&uuid, entry, length) ? SOFT_DRAWING_DEVICE : -1;
 }
 
 static bool is_uuid(const char *entry)
