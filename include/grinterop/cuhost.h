@@ -64,7 +64,7 @@
  */
 
 /* The version of what follows. The driver refuses a module that was built for another one. */
-#define GR_CUHOST_ABI        2u
+#define GR_CUHOST_ABI        3u
 
 /* The kernel's threads meet at barriers: the driver has to run each on a stack of its own. */
 #define GR_CUHOST_SYNC       1u
@@ -81,6 +81,8 @@ typedef struct gr_cuhost_block {
        gave a predicate other than 0. NULL for a kernel without GR_CUHOST_SYNC. */
     int (*barrier)(void *fibre, int predicate);
     void *fibre;
+    void *shared; /* the dynamic shared memory that the launch asks for */
+    size_t shared_size;
     const char *kernel;
     const gr_cuhost_images *images;
 } gr_cuhost_block;

@@ -13,7 +13,11 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+/* As far as any vector type asks for, and a cache line. */
+#define SHARED_ALIGNMENT ((size_t)256)
 
 typedef struct job {
     struct job *next;
@@ -32,34 +36,67 @@ static pthread_once_t start_once = PTHREAD_ONCE_INIT;
 static job *jobs; /* those that may have blocks left */
 static unsigned pool_size;
 
-static bool run_one(const soft_grid *grid, uint64_t number)
+static gr_cuhost_block block_at(const soft_grid *grid, uint64_t number, void *shared)
 {
-    gr_cuhost_block block = {.kernel = grid->kernel->name, .images = soft_images()};
+    gr_cuhost_block block = {.kernel = grid->kernel->name,
+                             .images = soft_images(),
+                             .shared = shared,
+                             .shared_size = grid->shared};
     for (int i = 0; i < 3; i++) {
         block.block_dim[i] = grid->block[i];
         block.grid_dim[i] = grid->grid[i];
         block.block_idx[i] = (unsigned)(number % grid->grid[i]);
         number /= grid->grid[i];
     }
+    return block;
+}
+
+/* The next one, without the divisions: small blocks take no longer than these. */
+static void go_on(gr_cuhost_block *block)
+{
+    for (int i = 0; i < 3; i++) {
+        if (++block->block_idx[i] < block->grid_dim[i])
+            return;
+        block->block_idx[i] = 0;
+    }
+}
+
+static bool run_one(const soft_grid *grid, gr_cuhost_block *block)
+{
     if (grid->kernel->flags & GR_CUHOST_SYNC)
-        return soft_fibres_run(grid, &block);
-    grid->kernel->run_block(&block, grid->params);
+        return soft_fibres_run(grid, block);
+    grid->kernel->run_block(block, grid->params);
     return true;
+}
+
+/* One for all blocks that this thread runs; NULL with success where none is wanted. */
+static bool get_shared(const soft_grid *grid, void **shared)
+{
+    *shared = NULL;
+    if (grid->shared == 0)
+        return true;
+    size_t size = ((size_t)grid->shared + SHARED_ALIGNMENT - 1) & ~(SHARED_ALIGNMENT - 1);
+    *shared = aligned_alloc(SHARED_ALIGNMENT, size);
+    return *shared;
 }
 
 static void run_blocks(job *j)
 {
+    void *shared;
+    bool can = get_shared(j->grid, &shared);
     soft_work_begin("kernel", j->grid->kernel->name);
     for (;;) {
         uint64_t first = atomic_fetch_add_explicit(&j->taken, j->chunk, memory_order_relaxed);
         if (first >= j->total)
             break;
         uint64_t end = j->total - first > j->chunk ? first + j->chunk : j->total;
-        for (uint64_t number = first; number < end; number++)
-            if (!run_one(j->grid, number))
+        gr_cuhost_block block = block_at(j->grid, first, shared);
+        for (uint64_t number = first; number < end; number++, go_on(&block))
+            if (!can || !run_one(j->grid, &block))
                 atomic_store(&j->failed, true);
     }
     soft_work_end();
+    free(shared);
 }
 
 static bool has_blocks(job *j)

@@ -13,7 +13,8 @@ typedef struct {
     unsigned grid[3];
     unsigned block[3];
     void *const *params;
-    size_t stack; /* bytes that a thread wants, as CU_LIMIT_STACK_SIZE says */
+    size_t stack;    /* bytes that a thread wants, as CU_LIMIT_STACK_SIZE says */
+    unsigned shared; /* bytes of dynamic shared memory */
 } soft_grid;
 
 /*

@@ -20,6 +20,7 @@ typedef struct {
     soft_context *context;
     const gr_cuhost_kernel *kernel;
     size_t stack;
+    unsigned shared;
     unsigned grid[3];
     unsigned block[3];
 } launch;
@@ -45,7 +46,8 @@ static void run_launch(void *copy)
     void **pointers = launch_pointers(l);
     for (uint32_t i = 0; i < l->kernel->param_count; i++)
         pointers[i] = launch_bytes(l) + l->kernel->param_offsets[i];
-    soft_grid grid = {.kernel = l->kernel, .params = pointers, .stack = l->stack};
+    soft_grid grid = {
+        .kernel = l->kernel, .params = pointers, .stack = l->stack, .shared = l->shared};
     memcpy(grid.grid, l->grid, sizeof(grid.grid));
     memcpy(grid.block, l->block, sizeof(grid.block));
     if (!soft_kernel_may_have(l->context, l->kernel, launch_bytes(l)))
@@ -139,7 +141,7 @@ static CUresult start_launch(CUfunction f, const unsigned grid[3], const unsigne
     if (module->owned.context && module->owned.context != soft_stream_context(stream))
         return CUDA_ERROR_INVALID_HANDLE;
 
-    launch l = {.module = module, .kernel = function->kernel};
+    launch l = {.module = module, .kernel = function->kernel, .shared = shared};
     l.context = soft_stream_context(stream);
     l.stack = soft_context_stack_size(l.context);
     memcpy(l.grid, grid, sizeof(l.grid));
