@@ -80,6 +80,12 @@ typedef struct gr_cuhost_block {
     /* Waits until every thread of the block that still runs has come here; returns how many of them
        gave a predicate other than 0. NULL for a kernel without GR_CUHOST_SYNC. */
     int (*barrier)(void *fibre, int predicate);
+    /*
+     * Waits until the lanes of the thread's warp that `mask` names, and that still run, have come
+     * here, and gives what each of them brought in values[lane]. Returns which lanes came. A mask
+     * of 0 is for whoever comes before all of the block's threads wait. NULL as above.
+     */
+    unsigned (*exchange)(void *fibre, unsigned mask, uint64_t value, uint64_t values[32]);
     void *fibre;
     void *shared; /* the dynamic shared memory that the launch asks for */
     size_t shared_size;

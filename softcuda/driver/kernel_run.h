@@ -24,8 +24,8 @@ typedef struct {
 bool soft_grid_run(const soft_grid *grid);
 
 /*
- * Runs one block of the grid, whose threads have barriers. block->barrier and block->fibre are set
- * here. False without having run anything if there is no memory for the threads' stacks. (fibre.c)
+ * Runs one block of the grid, whose threads meet. What they meet by is set in the block here. False
+ * without having run anything if there is no memory for the threads' stacks. (fibre_block.c)
  */
 bool soft_fibres_run(const soft_grid *grid, gr_cuhost_block *block);
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stacks that one thread of the host switches between. */
+#ifndef GR_SOFTCUDA_DRIVER_FIBRE_PLACE_H
+#define GR_SOFTCUDA_DRIVER_FIBRE_PLACE_H
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <ucontext.h>
+
+/* Where a switch goes to, or comes from. */
+typedef struct {
+    ucontext_t context; /* where it begins */
+    jmp_buf registers;  /* where it was left */
+    bool has_begun;
+    void (*main)(void *argument);
+    void *argument;
+    void *stack;
+    size_t stack_size;
+    void *tsan;
+} soft_place;
+
+/* A place on a stack of its own, where main(argument) begins with the first switch to it. main does
+ * not return. (fibre_place.c) */
+void soft_place_make(soft_place *place, void *stack, size_t size, void (*main)(void *argument),
+                     void *argument);
+
+/* The thread's own stack, from which it is about to switch. (fibre_place.c) */
+void soft_place_here(soft_place *host);
+
+/* What main does first; `from` is where the first switch came from. (fibre_place.c) */
+void soft_place_arrive(soft_place *from);
+
+/* Goes to a place; returns when something switches back. (fibre_place.c) */
+void soft_place_switch(soft_place *from, soft_place *to);
+
+/* What was made ends, before its stack does. (fibre_place.c) */
+void soft_place_end(const soft_place *place);
+
+/* The sanitizers' frames are larger. */
+#if defined(__has_feature)
+#define SOFT_HAS_FEATURE(x) __has_feature(x)
+#else
+#define SOFT_HAS_FEATURE(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || SOFT_HAS_FEATURE(address_sanitizer)
+#define SOFT_WITH_ASAN 1
+#else
+#define SOFT_WITH_ASAN 0
+#endif
+#if defined(__SANITIZE_THREAD__) || SOFT_HAS_FEATURE(thread_sanitizer)
+#define SOFT_WITH_TSAN 1
+#else
+#define SOFT_WITH_TSAN 0
+#endif
+
+#endif
