@@ -273,6 +273,27 @@ extern "C" __global__ void who(uint3 *seen)
 }
 GR_KERNEL_SYNC(who)
 
+/* What the lanes of a warp get from each other; lanes of odd numbers go their own way at the end.
+ */
+extern "C" __global__ void warps(unsigned *out)
+{
+    const unsigned all = 0xffffffffu, me = thread_in_block(), value = me * me + 1;
+    unsigned *mine = out + 8 * (block_in_grid() * block_threads() + me);
+    mine[0] = __shfl_sync(all, value, 3);
+    mine[1] = __shfl_up_sync(all, value, 1, 8);
+    mine[2] = __shfl_down_sync(all, value, 2);
+    mine[3] = __shfl_xor_sync(all, value, 5);
+    mine[4] = __ballot_sync(all, me % 3 == 0);
+    mine[5] = (unsigned)(__any_sync(all, me == 5) + 2 * __all_sync(all, me < 40));
+    mine[6] = __match_any_sync(all, me % 4);
+    if (me % 2 == 1)
+        mine[7] = __shfl_xor_sync(0xaaaaaaaau, value, 2);
+    __syncthreads();
+    if (me % 2 == 0)
+        mine[7] = __activemask();
+}
+GR_KERNEL_SYNC(warps)
+
 extern "C" __global__ void barrier_unannounced(unsigned *out)
 {
     __syncthreads();

@@ -173,6 +173,54 @@ END_TEST
 /* ---- More than one launch -------------------------------------------------------------------- */
 
 /* A block that is larger than those before gets stacks of its own, and smaller ones use them. */
+/* What the kernel's lane `me` has brought: nothing if there is no such thread. */
+static unsigned brought(unsigned me, unsigned threads)
+{
+    return me < threads ? me * me + 1 : 0;
+}
+
+/* The lanes of the warp of `me` that are threads and have the remainder. */
+static unsigned lanes_with(unsigned me, unsigned threads, unsigned divisor, unsigned remainder)
+{
+    unsigned set = 0, first = me / 32 * 32;
+    for (unsigned lane = 0; lane < 32; lane++)
+        if (first + lane < threads && (first + lane) % divisor == remainder)
+            set |= 1u << lane;
+    return set;
+}
+
+static void assert_warps(const unsigned *got, unsigned me, unsigned threads)
+{
+    const unsigned first = me / 32 * 32, last = threads - first < 32 ? threads - 1 : first + 31;
+    const unsigned wanted[] = {
+        brought(first + 3, threads),
+        brought(me % 8 == 0 ? me : me - 1, threads),
+        brought(me % 32 < 30 ? me + 2 : me, threads),
+        brought(first + ((me - first) ^ 5), threads),
+        lanes_with(me, threads, 3, 0),
+        (first == 0 && threads > 5 ? 1u : 0u) + (last < 40 ? 2u : 0u),
+        lanes_with(me, threads, 4, me % 4),
+        me % 2 == 1 ? brought(first + ((me - first) ^ 2), threads) : lanes_with(me, threads, 2, 0),
+    };
+    for (unsigned i = 0; i < 8; i++)
+        ck_assert_msg(got[i] == wanted[i], "of %u threads number %u has 0x%x at %u, not 0x%x",
+                      threads, me, got[i], i, wanted[i]);
+}
+
+START_TEST(lanes_of_warps)
+{
+    need_software();
+    const struct shape *shape = &shapes[_i];
+    const unsigned blocks = volume(shape->grid), threads = volume(shape->block);
+    CUdeviceptr memory = numbers(8 * blocks * threads);
+    launch("warps", shape, fx.stream, (void *[]){&memory});
+    unsigned *got = take_bytes(memory, 8 * sizeof(*got) * blocks * threads);
+    for (unsigned i = 0; i < blocks * threads; i++)
+        assert_warps(got + 8 * i, i % threads, threads);
+    free(got);
+}
+END_TEST
+
 START_TEST(blocks_of_all_sizes_after_each_other)
 {
     need_software();
@@ -289,7 +337,7 @@ static void build(Suite *suite)
     TCase *bytes = add_soft_case(suite, "barriers");
     add_loop_tests(bytes, count, sums_of_blocks, barriers_in_a_loop, threads_keep_their_place);
     add_loop_tests(bytes, 4, threads_that_leave_early);
-    add_loop_tests(bytes, count, votes);
+    add_loop_tests(bytes, count, votes, lanes_of_warps);
 
     add_tests(add_soft_case(suite, "launches"), blocks_of_all_sizes_after_each_other,
               two_launches_at_once);

@@ -32,12 +32,12 @@
  * its last use: GR_SHARED(tile). A file has one such array, as a kernel has in CUDA.
  *
  * What the host build has: threadIdx, blockIdx, blockDim, gridDim, warpSize; __syncthreads and its
- * _count, _and, _or forms; atomics; fences; __ldg; the vector types; the arithmetic and conversion
- * functions below; texture and surface objects (see grinterop/cuhost_texture.h and
- * grinterop/cuhost_surface.h). What it has not: warp shuffles and votes, cooperative groups,
- * texture and surface references, launches from within a kernel. Results of the fast intrinsics
- * (__sinf, __expf, ...) are those of the full functions, so they are more exact than a GPU's, not
- * equal to them.
+ * _count, _and, _or forms; shuffles and votes (see grinterop/cuhost_warp.h), for a GR_KERNEL_SYNC;
+ * atomics; fences; __ldg; the vector types; the arithmetic and conversion functions below; texture
+ * and surface objects (see grinterop/cuhost_texture.h and grinterop/cuhost_surface.h). What it has
+ * not: texture and surface references, launches from within a kernel. Results of the fast
+ * intrinsics (__sinf, __expf, ...) are those of the full functions, so they are more exact than a
+ * GPU's, not equal to them.
  *
  * A file with __device__ functions that are neither static nor inline runs faster with
  * -fno-semantic-interposition added to the command line.
@@ -163,36 +163,57 @@ typedef struct gr_cuhost_kernel {
 
 /* Hidden: modules that are loaded side by side must not share any of it. */
 #pragma GCC visibility push(hidden)
+
+inline thread_local uint3 threadIdx;
+inline thread_local uint3 blockIdx;
+inline thread_local dim3 blockDim;
+inline thread_local dim3 gridDim;
+inline constexpr int warpSize = 32;
+
 namespace gr_cuhost
 {
 
+/* The block that this thread of the host runs. */
 struct place {
-    uint3 thread;
-    uint3 block;
-    dim3 block_dim;
-    dim3 grid_dim;
     const gr_cuhost_block *launch;
 };
 
 inline thread_local place here;
 
-inline constexpr int warp_size = 32;
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_barrier()
+{
+#ifdef __GRINTEROP_NVCC__
+    fprintf(stderr,
+            "grinterop-nvcc: kernel %s meets a barrier that was not found in it: compile it with "
+            "--all-barriers\n",
+            here.launch->kernel);
+#else
+    fprintf(stderr,
+            "grinterop/cuhost.h: kernel %s has a barrier: register it with "
+            "GR_KERNEL_SYNC(%s)\n",
+            here.launch->kernel, here.launch->kernel);
+#endif
+    abort();
+}
 
 inline int barrier(int predicate)
 {
     const gr_cuhost_block *launch = here.launch;
-    if (launch->barrier == nullptr) {
-        fprintf(stderr,
-                "grinterop/cuhost.h: kernel %s has a barrier: register it with "
-                "GR_KERNEL_SYNC(%s)\n",
-                launch->kernel, launch->kernel);
-        abort();
-    }
+    if (launch->barrier == nullptr)
+        refuse_barrier();
     /* The other threads of the block use the same variable in the meantime. */
-    const place mine = here;
+    const uint3 mine = threadIdx;
     const int count = launch->barrier(launch->fibre, predicate);
-    here = mine;
+    threadIdx = mine;
     return count;
+}
+
+inline void enter(const gr_cuhost_block *block)
+{
+    blockIdx = make_uint3(block->block_idx[0], block->block_idx[1], block->block_idx[2]);
+    blockDim = dim3(block->block_dim[0], block->block_dim[1], block->block_dim[2]);
+    gridDim = dim3(block->grid_dim[0], block->grid_dim[1], block->grid_dim[2]);
+    here.launch = block;
 }
 
 template <class... A> struct layout {
@@ -236,14 +257,6 @@ template <class... A, void (*Kernel)(A...)> struct entry<Kernel> {
         return values(load<std::remove_cv_t<A>>(p[I])...);
     }
 
-    static void enter(const gr_cuhost_block *block)
-    {
-        here.block = make_uint3(block->block_idx[0], block->block_idx[1], block->block_idx[2]);
-        here.block_dim = dim3(block->block_dim[0], block->block_dim[1], block->block_dim[2]);
-        here.grid_dim = dim3(block->grid_dim[0], block->grid_dim[1], block->grid_dim[2]);
-        here.launch = block;
-    }
-
     static void run_block(const gr_cuhost_block *block, void *const *p)
     {
         const values v = unpack(p, std::index_sequence_for<A...>());
@@ -251,7 +264,7 @@ template <class... A, void (*Kernel)(A...)> struct entry<Kernel> {
         for (unsigned z = 0; z < block->block_dim[2]; z++)
             for (unsigned y = 0; y < block->block_dim[1]; y++)
                 for (unsigned x = 0; x < block->block_dim[0]; x++) {
-                    here.thread = make_uint3(x, y, z);
+                    threadIdx = make_uint3(x, y, z);
                     std::apply(Kernel, v);
                 }
     }
@@ -260,7 +273,7 @@ template <class... A, void (*Kernel)(A...)> struct entry<Kernel> {
     {
         const values v = unpack(p, std::index_sequence_for<A...>());
         enter(block);
-        here.thread = make_uint3(thread[0], thread[1], thread[2]);
+        threadIdx = make_uint3(thread[0], thread[1], thread[2]);
         std::apply(Kernel, v);
     }
 };
@@ -295,12 +308,6 @@ template <class... A, void (*Kernel)(A...)> struct entry<Kernel> {
 #define GR_SHARED(name)                                                                            \
     __attribute__((visibility("protected"), used, aligned(256))) thread_local unsigned char        \
         gr_cuhost_shared_##name[GR_CUHOST_SHARED_MAX] __asm__(#name);
-
-#define threadIdx (::gr_cuhost::here.thread)
-#define blockIdx  (::gr_cuhost::here.block)
-#define blockDim  (::gr_cuhost::here.block_dim)
-#define gridDim   (::gr_cuhost::here.grid_dim)
-#define warpSize  (::gr_cuhost::warp_size)
 
 /*
  * What nvcc knows by itself. Names that the C library has too, or may get, are macros, because a
@@ -394,7 +401,7 @@ template <class To, class From> inline To bits(From from)
 {
     static_assert(sizeof(To) == sizeof(From), "the same number of bytes");
     To to;
-    memcpy(&to, &from, sizeof(to));
+    memcpy(static_cast<void *>(&to), &from, sizeof(to));
     return to;
 }
 
@@ -768,6 +775,7 @@ inline unsigned __brev(unsigned x)
     return __builtin_bswap32(x);
 }
 
+#include <grinterop/cuhost_warp.h>
 #include <grinterop/cuhost_texture.h>
 #include <grinterop/cuhost_surface.h>
 
