@@ -54,6 +54,8 @@ static CUresult start_locked(soft_context *context, unsigned flags)
     context->id = soft_next_id();
     context->flags = flags;
     context->sticky = CUDA_SUCCESS;
+    context->attached = 0;
+    memset(context->cache_settings, 0, sizeof(context->cache_settings));
     context->alive = true;
     set_default_limits(context);
     return CUDA_SUCCESS;

@@ -46,6 +46,8 @@ struct soft_context {
     bool primary;
     CUresult sticky;
     size_t limits[CU_LIMIT_MAX];
+    unsigned attached;          /* how many more cuCtxDetach than one end it */
+    unsigned cache_settings[2]; /* context_setting.c */
     soft_stream *legacy;
     soft_stream *streams; /* all of them, the legacy one and closing ones included */
     soft_event *events;

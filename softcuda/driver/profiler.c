@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs bracket what a profiler should see. There is none to tell. */
+#include "softcuda/driver/soft.h"
+
+/* Not every toolkit has the header that declares them. */
+SOFT_API cuProfilerStart(void);
+SOFT_API cuProfilerStop(void);
+SOFT_API cuProfilerInitialize(const char *configFile, const char *outputFile, int outputMode);
+
+SOFT_API cuProfilerStart(void)
+{
+    return soft_check_context(NULL);
+}
+
+SOFT_API cuProfilerStop(void)
+{
+    return soft_check_context(NULL);
+}
+
+/* Of CUDA 13, whose driver has no profiler either. */
+SOFT_API cuProfilerInitialize(const char *configFile, const char *outputFile, int outputMode)
+{
+    (void)configFile, (void)outputFile, (void)outputMode;
+    CUresult result = soft_check_init();
+    return result != CUDA_SUCCESS ? result : CUDA_ERROR_NOT_SUPPORTED;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of test_client_calls share. */
+#ifndef GR_TESTS_CLIENT_CALLS_H
+#define GR_TESTS_CLIENT_CALLS_H
+
+#include "driver_symbol.h"
+
+#define SIZE ((size_t)64 * 1024)
+
+void add_context_cases(Suite *suite);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Entry points of the CUDA driver that grinterop does not use and programs of others do: PyCUDA,
+ * cuda.core, numba-cuda. Each case runs with the software driver and on a GPU.
+ */
+#define _GNU_SOURCE
+#include "client_calls.h"
+
+static void build(Suite *suite)
+{
+    add_context_cases(suite);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "calls of other programs", build, NULL);
+}
