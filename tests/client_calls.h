@@ -8,5 +8,6 @@
 #define SIZE ((size_t)64 * 1024)
 
 void add_context_cases(Suite *suite);
+void add_gl_cases(Suite *suite);
 
 #endif
