@@ -9,5 +9,6 @@
 
 void add_context_cases(Suite *suite);
 void add_gl_cases(Suite *suite);
+void add_managed_cases(Suite *suite);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "softcuda/driver/copy.h"
 #include "softcuda/driver/fault.h"
+#include "softcuda/driver/managed_memory.h"
 #include "softcuda/driver/peer_access.h"
 
 #include <string.h>
@@ -12,17 +13,11 @@
 /* A synchronous copy from pageable memory returns before its end if it isn't larger than this. */
 #define EARLY_RETURN_LIMIT 65536
 
-static enum copy_place place_of_kind(enum soft_memory kind)
+static enum copy_place place_of(const soft_range *range)
 {
-    switch (kind) {
-    case SOFT_MEMORY_HOST:
-    case SOFT_MEMORY_REGISTERED:
+    if (soft_is_host(range))
         return COPY_PINNED;
-    case SOFT_MEMORY_MANAGED:
-        return COPY_MANAGED;
-    default:
-        return COPY_DEVICE;
-    }
+    return soft_is_managed(range) ? COPY_MANAGED : COPY_DEVICE;
 }
 
 const soft_context *copy_party(const soft_stream *stream)
@@ -35,7 +30,7 @@ static bool is_in_reach(const soft_range *range, const soft_context *party)
 {
     bool is_anybodys = range->kind == SOFT_MEMORY_DEVICE || range->kind == SOFT_MEMORY_GRAPHICS ||
                        (range->kind == SOFT_MEMORY_EXTERNAL && range->flags == SOFT_EXTERNAL_OWN);
-    return is_anybodys || soft_can_touch(party, range);
+    return is_anybodys || soft_is_host(range) || soft_can_touch(party, range);
 }
 
 CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
@@ -48,7 +43,7 @@ CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
         *place = COPY_PAGEABLE;
         return type == CU_MEMORYTYPE_DEVICE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     }
-    *place = place_of_kind(range.kind);
+    *place = place_of(&range);
     if (!is_in_reach(&range, party) ||
         extent > soft_range_reach(address, 1u << soft_context_device(party)))
         return CUDA_ERROR_INVALID_VALUE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an application can ask about a pointer. */
 #include "softcuda/driver/device_memory.h"
+#include "softcuda/driver/managed_memory.h"
 #include "softcuda/driver/peer_access.h"
 
 #include <string.h>
@@ -8,16 +9,11 @@
 /* CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE, which an older cuda.h lacks. */
 #define IS_HW_DECOMPRESS_CAPABLE 21
 
-static bool is_host(const soft_range *range)
-{
-    return range->kind == SOFT_MEMORY_HOST || range->kind == SOFT_MEMORY_REGISTERED;
-}
-
 /* Memory that only the device may touch has no host pointer, although the addresses are the same
  * here. */
 static bool has_host_pointer(const soft_range *range)
 {
-    return is_host(range) || range->kind == SOFT_MEMORY_MANAGED;
+    return soft_is_host(range) || soft_is_managed(range);
 }
 
 static CUresult put(void *data, const void *value, size_t size)
@@ -44,7 +40,7 @@ static CUresult query(void *data, unsigned attribute, const soft_range *range, C
         return put_word(
             data, range->context ? (uint64_t)(uintptr_t)soft_context_handle(range->context) : 0);
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-        return put_int(data, is_host(range) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
+        return put_int(data, soft_is_host(range) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
         if (soft_check_context(&current) == CUDA_SUCCESS && !soft_can_touch(current, range))
             return CUDA_ERROR_INVALID_VALUE;
@@ -61,7 +57,7 @@ static CUresult query(void *data, unsigned attribute, const soft_range *range, C
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
         return put_word(data, range->id);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-        return put_int(data, range->kind == SOFT_MEMORY_MANAGED);
+        return put_int(data, soft_is_managed(range));
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
         return put_int(data, (unsigned)range->device);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:

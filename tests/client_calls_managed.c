@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hints for managed memory: what was advised can be asked, and the bytes stay what they are. */
+#define _GNU_SOURCE
+#include "client_calls.h"
+
+#include <string.h>
+
+#define PAGE ((size_t)4096)
+
+static bool has_concurrent_access(void)
+{
+    int has = 0;
+    DRV(cuDeviceGetAttribute, (&has, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, fx.device));
+    return has;
+}
+
+#define need_concurrent_access()                                                                   \
+    do {                                                                                           \
+        if (!has_concurrent_access())                                                              \
+            skip("the device has no concurrent access to managed memory");                         \
+    } while (0)
+
+static CUdeviceptr managed(void)
+{
+    CUdeviceptr memory = 0;
+    DRV(cuMemAllocManaged, (&memory, SIZE, CU_MEM_ATTACH_GLOBAL));
+    return memory;
+}
+
+static int attribute(CUdeviceptr memory, size_t size, CUmem_range_attribute which)
+{
+    int value = 99;
+    DRV(cuMemRangeGetAttribute, (&value, sizeof(value), which, memory, size));
+    return value;
+}
+
+START_TEST(reads_mostly)
+{
+    need_concurrent_access();
+    CUdeviceptr memory = managed();
+    const CUmem_range_attribute asked = CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY;
+    ck_assert_int_eq(attribute(memory, SIZE, asked), 0);
+    DRV(cuMemAdvise, (memory + PAGE, 2 * PAGE, CU_MEM_ADVISE_SET_READ_MOSTLY, fx.device));
+    ck_assert_int_eq(attribute(memory, SIZE, asked), 0); /* not all of it */
+    ck_assert_int_eq(attribute(memory + PAGE, 2 * PAGE, asked), 1);
+    ck_assert_int_eq(attribute(memory + PAGE, 2 * PAGE + 1, asked), 0);
+    ck_assert_int_eq(attribute(memory, PAGE, asked), 0);
+    DRV(cuMemAdvise, (memory + 2 * PAGE, PAGE, CU_MEM_ADVISE_UNSET_READ_MOSTLY, fx.device));
+    ck_assert_int_eq(attribute(memory + PAGE, PAGE, asked), 1);
+    ck_assert_int_eq(attribute(memory + PAGE, 2 * PAGE, asked), 0);
+    DRV(cuMemAdvise, (memory, SIZE, CU_MEM_ADVISE_SET_READ_MOSTLY, fx.device));
+    ck_assert_int_eq(attribute(memory, SIZE, asked), 1);
+    DRV(cuMemFree_v2, (memory));
+}
+END_TEST
+
+/* Catches: memory at the address of a freed allocation had its advice. */
+START_TEST(advice_ends_with_the_memory)
+{
+    need_concurrent_access();
+    for (int i = 0; i < 40; i++) {
+        CUdeviceptr memory = managed();
+        ck_assert_int_eq(attribute(memory, SIZE, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY), 0);
+        DRV(cuMemAdvise, (memory, SIZE, CU_MEM_ADVISE_SET_READ_MOSTLY, fx.device));
+        DRV(cuMemFree_v2, (memory));
+    }
+}
+END_TEST
+
+START_TEST(preferred_places)
+{
+    need_concurrent_access();
+    CUdeviceptr memory = managed();
+    const CUmem_range_attribute asked = CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION;
+    ck_assert_int_eq(attribute(memory, SIZE, asked), CU_DEVICE_INVALID);
+    DRV(cuMemAdvise, (memory, SIZE, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, fx.device));
+    ck_assert_int_eq(attribute(memory, SIZE, asked), fx.device);
+    DRV(cuMemAdvise, (memory, PAGE, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, CU_DEVICE_CPU));
+    ck_assert_int_eq(attribute(memory, PAGE, asked), CU_DEVICE_CPU);
+    ck_assert_int_eq(attribute(memory, SIZE, asked), CU_DEVICE_INVALID);
+    DRV(cuMemAdvise, (memory, SIZE, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, fx.device));
+    ck_assert_int_eq(attribute(memory, SIZE, asked), CU_DEVICE_INVALID);
+    DRV(cuMemFree_v2, (memory));
+}
+END_TEST
+
+START_TEST(who_accesses_it)
+{
+    need_concurrent_access();
+    CUdeviceptr memory = managed();
+    int list[3] = {99, 99, 99}, mostly = 99;
+    DRV(cuMemAdvise, (memory, SIZE, CU_MEM_ADVISE_SET_ACCESSED_BY, fx.device));
+    void *data[] = {list, &mostly};
+    size_t sizes[] = {sizeof(list), sizeof(mostly)};
+    CUmem_range_attribute asked[] = {CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY,
+                                     CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY};
+    DRV(cuMemRangeGetAttributes, (data, sizes, asked, 2, memory, SIZE));
+    ck_assert_int_eq(list[0], fx.device);
+    ck_assert_int_eq(list[1], CU_DEVICE_INVALID);
+    ck_assert_int_eq(list[2], CU_DEVICE_INVALID);
+    ck_assert_int_eq(mostly, 0);
+    DRV(cuMemAdvise, (memory, SIZE, CU_MEM_ADVISE_UNSET_ACCESSED_BY, fx.device));
+    DRV(cuMemAdvise, (memory, SIZE, CU_MEM_ADVISE_SET_ACCESSED_BY, CU_DEVICE_CPU));
+    DRV(cuMemRangeGetAttribute, (list, 8, asked[0], memory, SIZE));
+    ck_assert_int_eq(list[0], CU_DEVICE_CPU);
+    ck_assert_int_eq(list[1], CU_DEVICE_INVALID);
+    DRV(cuMemAdvise, (memory, SIZE, CU_MEM_ADVISE_UNSET_ACCESSED_BY, CU_DEVICE_CPU));
+    DRV(cuMemRangeGetAttribute, (list, 4, asked[0], memory, SIZE));
+    ck_assert_int_eq(list[0], CU_DEVICE_INVALID);
+    GIVES(ERROR_INVALID_VALUE, cuMemRangeGetAttributes, (data, sizes, asked, 0, memory, SIZE));
+    GIVES(ERROR_INVALID_VALUE, cuMemRangeGetAttribute, (list, 6, asked[0], memory, SIZE));
+    DRV(cuMemFree_v2, (memory));
+}
+END_TEST
+
+START_TEST(prefetches)
+{
+    need_concurrent_access();
+    CUdeviceptr memory = managed();
+    const CUmem_range_attribute asked = CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION;
+    unsigned char *bytes = (unsigned char *)(uintptr_t)memory;
+    memset(bytes, 5, SIZE);
+    ck_assert_int_eq(attribute(memory, SIZE, asked), CU_DEVICE_INVALID);
+    DRV(cuMemPrefetchAsync, (memory, SIZE, fx.device, fx.stream));
+    DRV(cuMemsetD8Async, (memory + 1, 6, 1, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_int_eq(attribute(memory, SIZE, asked), fx.device);
+    DRV(cuMemPrefetchAsync, (memory, SIZE, CU_DEVICE_CPU, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_int_eq(attribute(memory, SIZE, asked), CU_DEVICE_CPU);
+    ck_assert_int_eq(bytes[0], 5);
+    ck_assert_int_eq(bytes[1], 6);
+    DRV(cuMemFree_v2, (memory));
+}
+END_TEST
+
+START_TEST(memory_of_a_stream)
+{
+    need_concurrent_access();
+    CUdeviceptr memory = managed();
+    DRV(cuStreamAttachMemAsync, (fx.stream, memory, 0, CU_MEM_ATTACH_SINGLE));
+    DRV(cuStreamAttachMemAsync, (fx.stream, memory, SIZE, CU_MEM_ATTACH_GLOBAL));
+    GIVES(ERROR_INVALID_VALUE, cuStreamAttachMemAsync,
+          (fx.stream, memory, PAGE, CU_MEM_ATTACH_GLOBAL));
+    GIVES(ERROR_INVALID_VALUE, cuStreamAttachMemAsync, (fx.stream, memory, 0, 77));
+    GIVES(ERROR_INVALID_VALUE, cuStreamAttachMemAsync, (NULL, memory, 0, CU_MEM_ATTACH_SINGLE));
+    CU(StreamSynchronize(fx.stream));
+    DRV(cuMemFree_v2, (memory));
+}
+END_TEST
+
+START_TEST(hints_that_are_refused)
+{
+    need_concurrent_access();
+    CUdeviceptr memory = managed(), plain = 0;
+    int value = 0;
+    const CUmem_advise mostly = CU_MEM_ADVISE_SET_READ_MOSTLY;
+    const CUmem_range_attribute asked = CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY;
+    DRV(cuMemAlloc_v2, (&plain, SIZE));
+    GIVES(ERROR_INVALID_VALUE, cuMemAdvise, (plain, SIZE, mostly, fx.device));
+    GIVES(ERROR_INVALID_VALUE, cuMemAdvise, (memory, 0, mostly, fx.device));
+    GIVES(ERROR_INVALID_VALUE, cuMemAdvise, (memory, SIZE, (CUmem_advise)77, fx.device));
+    GIVES(ERROR_INVALID_DEVICE, cuMemAdvise,
+          (memory, SIZE, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, 999));
+    GIVES(ERROR_INVALID_VALUE, cuMemPrefetchAsync, (plain, SIZE, fx.device, fx.stream));
+    GIVES(ERROR_INVALID_DEVICE, cuMemPrefetchAsync, (memory, SIZE, 999, fx.stream));
+    GIVES(ERROR_INVALID_VALUE, cuMemRangeGetAttribute, (&value, 3, asked, memory, SIZE));
+    GIVES(ERROR_INVALID_VALUE, cuMemRangeGetAttribute, (&value, 4, asked, plain, SIZE));
+    GIVES(ERROR_INVALID_VALUE, cuMemRangeGetAttribute,
+          (&value, 4, (CUmem_range_attribute)77, memory, SIZE));
+    DRV(cuMemFree_v2, (plain));
+    DRV(cuMemFree_v2, (memory));
+}
+END_TEST
+
+/* ---- Places as CUDA 12.2 names them ---------------------------------------------------------- */
+
+#if CUDA_VERSION >= 12020
+START_TEST(places_by_their_type)
+{
+    need_concurrent_access();
+    CUdeviceptr memory = managed();
+    const CUmemLocation host = {.type = CU_MEM_LOCATION_TYPE_HOST},
+                        device = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device},
+                        nowhere = {.type = CU_MEM_LOCATION_TYPE_INVALID};
+    DRV(cuMemAdvise_v2, (memory, SIZE, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, host));
+    ck_assert_int_eq(attribute(memory, SIZE, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE),
+                     CU_MEM_LOCATION_TYPE_HOST);
+    DRV(cuMemPrefetchAsync_v2, (memory, SIZE, device, 0, fx.stream));
+    ck_assert_int_eq(attribute(memory, SIZE, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE),
+                     CU_MEM_LOCATION_TYPE_DEVICE);
+    ck_assert_int_eq(attribute(memory, SIZE, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID),
+                     fx.device);
+    GIVES(ERROR_INVALID_VALUE, cuMemPrefetchAsync_v2, (memory, SIZE, device, 1, fx.stream));
+    GIVES(ERROR_INVALID_VALUE, cuMemPrefetchAsync_v2, (memory, SIZE, nowhere, 0, fx.stream));
+    TWIN(cuMemPrefetchAsync_v2, _ptsz, (memory, SIZE, host, 0, NULL));
+    TWIN(cuMemPrefetchAsync, _ptsz, (memory, SIZE, CU_DEVICE_CPU, NULL));
+    TWIN(cuStreamAttachMemAsync, _ptsz, (fx.stream, memory, 0, CU_MEM_ATTACH_GLOBAL));
+    CU(StreamSynchronize(CU_STREAM_PER_THREAD));
+    CU(StreamSynchronize(fx.stream));
+    DRV(cuMemFree_v2, (memory));
+}
+END_TEST
+#endif
+
+/* The software driver has one node. */
+#if CUDA_VERSION >= 12020
+START_TEST(nodes_of_the_host)
+{
+    need_concurrent_access();
+    if (!gr_cuda_is_software())
+        skip("a machine with a GPU has any nodes");
+    CUdeviceptr memory = managed();
+    const CUmemLocation node = {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA},
+                        current = {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT},
+                        other = {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA, .id = 5};
+    const CUmem_advise prefer = CU_MEM_ADVISE_SET_PREFERRED_LOCATION;
+    DRV(cuMemAdvise_v2, (memory, SIZE, prefer, node));
+    ck_assert_int_eq(attribute(memory, SIZE, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE),
+                     CU_MEM_LOCATION_TYPE_HOST_NUMA);
+    ck_assert_int_eq(attribute(memory, SIZE, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID), 0);
+    ck_assert_int_eq(attribute(memory, SIZE, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION),
+                     CU_DEVICE_INVALID);
+    DRV(cuMemAdvise_v2, (memory, SIZE, prefer, current));
+    GIVES(ERROR_INVALID_VALUE, cuMemAdvise_v2, (memory, SIZE, prefer, other));
+    GIVES(ERROR_INVALID_VALUE, cuMemAdvise_v2, (memory, SIZE, CU_MEM_ADVISE_SET_ACCESSED_BY, node));
+    DRV(cuMemFree_v2, (memory));
+}
+END_TEST
+#endif
+
+#if CUDA_VERSION >= 13000
+START_TEST(batches)
+{
+    need_concurrent_access();
+    CUdeviceptr memory = managed();
+    CUdeviceptr parts[] = {memory, memory + PAGE, memory + 2 * PAGE};
+    size_t sizes[] = {PAGE, PAGE, PAGE}, first_of[] = {0, 2}, wrong[] = {1, 2};
+    CUmemLocation places[] = {{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device},
+                              {.type = CU_MEM_LOCATION_TYPE_HOST}};
+    const CUmem_range_attribute asked = CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION;
+    DRV(cuMemPrefetchBatchAsync, (parts, sizes, 3, places, first_of, 2, 0, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_int_eq(attribute(memory, 2 * PAGE, asked), fx.device);
+    ck_assert_int_eq(attribute(memory + 2 * PAGE, PAGE, asked), CU_DEVICE_CPU);
+    DRV(cuMemDiscardBatchAsync, (parts, sizes, 1, 0, fx.stream));
+    DRV(cuMemDiscardAndPrefetchBatchAsync, (parts, sizes, 3, places, first_of, 2, 0, fx.stream));
+    DRV(cuMemsetD8Async, (memory, 3, SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_int_eq(*(unsigned char *)(uintptr_t)memory, 3);
+    GIVES(ERROR_INVALID_VALUE, cuMemPrefetchBatchAsync,
+          (parts, sizes, 3, places, wrong, 2, 0, fx.stream));
+    GIVES(ERROR_INVALID_VALUE, cuMemPrefetchBatchAsync,
+          (parts, sizes, 0, places, first_of, 2, 0, fx.stream));
+    GIVES(ERROR_INVALID_VALUE, cuMemPrefetchBatchAsync,
+          (parts, sizes, 1, places, first_of, 2, 0, fx.stream));
+    GIVES(ERROR_INVALID_VALUE, cuMemPrefetchBatchAsync,
+          (parts, sizes, 2, places, first_of, 2, 0, fx.stream));
+    GIVES(ERROR_INVALID_VALUE, cuMemPrefetchBatchAsync,
+          (parts, sizes, 3, places, first_of, 2, 0, NULL));
+    GIVES(ERROR_INVALID_VALUE, cuMemDiscardAndPrefetchBatchAsync,
+          (parts, sizes, 3, places, wrong, 2, 0, fx.stream));
+    GIVES(ERROR_INVALID_VALUE, cuMemDiscardBatchAsync, (parts, sizes, 1, 1, fx.stream));
+    DRV(cuMemFree_v2, (memory));
+}
+END_TEST
+#endif
+
+void add_managed_cases(Suite *suite)
+{
+    TCase *cases = add_case(suite, "managed memory");
+    add_tests(cases, reads_mostly, advice_ends_with_the_memory, preferred_places, who_accesses_it,
+              prefetches, memory_of_a_stream, hints_that_are_refused);
+#if CUDA_VERSION >= 12020
+    add_tests(cases, places_by_their_type, nodes_of_the_host);
+#endif
+#if CUDA_VERSION >= 13000
+    add_tests(cases, batches);
+#endif
+}
