@@ -10,5 +10,6 @@
 void add_context_cases(Suite *suite);
 void add_gl_cases(Suite *suite);
 void add_managed_cases(Suite *suite);
+void add_pool_cases(Suite *suite);
 
 #endif

@@ -11,6 +11,7 @@ static void build(Suite *suite)
     add_context_cases(suite);
     add_gl_cases(suite);
     add_managed_cases(suite);
+    add_pool_cases(suite);
 }
 
 int main(int argc, char **argv)

@@ -4,32 +4,69 @@
  * too early shows the poison; they go when the stream reaches the free. A pool is only an account.
  */
 #include "softcuda/driver/device_memory.h"
+#include "softcuda/driver/managed_memory.h"
+#include "softcuda/driver/memory_pool.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-typedef struct {
-    CUmemoryPool handle; /* NULL once destroyed */
-    unsigned holders;    /* the handle and each allocation */
-    int reuse[3];        /* the three CU_MEMPOOL_ATTR_REUSE_... */
-    cuuint64_t threshold;
-    cuuint64_t used;
-    cuuint64_t used_high;
-    cuuint64_t reserved_high;
-    size_t max_size; /* 0: no limit */
-    CUdevice device;
-    unsigned char access[SOFT_MAX_DEVICES]; /* CUmemAccess_flags */
-} memory_pool;
+/* CU_MEM_ALLOCATION_TYPE_MANAGED, which an older cuda.h lacks. */
+#define ALLOCATION_MANAGED 2
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static memory_pool *default_pools[SOFT_MAX_DEVICES];
-static memory_pool *current_pools[SOFT_MAX_DEVICES]; /* what cuMemAllocAsync takes */
-
+pthread_mutex_t soft_pool_lock = PTHREAD_MUTEX_INITIALIZER;
 /* ---- Pools ----------------------------------------------------------------------------------- */
 
-static memory_pool *pool_new(CUdevice device, size_t max_size)
+/* Where the default pools are, by kind of memory: pinned on each device and on the host, managed
+ * memory that prefers one of these, or none. */
+enum {
+    ON_DEVICE = 0,
+    ON_HOST = ON_DEVICE + SOFT_MAX_DEVICES,
+    ON_NODE,
+    MANAGED_ON_DEVICE,
+    MANAGED_ON_HOST = MANAGED_ON_DEVICE + SOFT_MAX_DEVICES,
+    MANAGED_ON_NODE,
+    MANAGED_ANYWHERE,
+    PLACES,
+};
+
+/* CUDA_ERROR_INVALID_VALUE where there can be no pool. */
+static CUresult find_place(int memory, const CUmemLocation *location, int *place)
 {
-    memory_pool *pool = calloc(1, sizeof(*pool));
+    bool is_managed = memory == ALLOCATION_MANAGED;
+    if (!is_managed && memory != CU_MEM_ALLOCATION_TYPE_PINNED)
+        return CUDA_ERROR_INVALID_VALUE;
+    switch ((int)location->type) {
+    case SOFT_PLACE_DEVICE:
+        if (soft_check_device(location->id) != CUDA_SUCCESS)
+            return CUDA_ERROR_INVALID_DEVICE;
+        *place = (is_managed ? MANAGED_ON_DEVICE : ON_DEVICE) + location->id;
+        return CUDA_SUCCESS;
+    case SOFT_PLACE_HOST:
+        *place = is_managed ? MANAGED_ON_HOST : ON_HOST;
+        return CUDA_SUCCESS;
+    case SOFT_PLACE_NODE:
+        *place = is_managed ? MANAGED_ON_NODE : ON_NODE;
+        return location->id == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    case SOFT_PLACE_NONE:
+        *place = MANAGED_ANYWHERE;
+        return is_managed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+static soft_pool *default_pools[PLACES];
+static soft_pool *current_pools[PLACES]; /* what cuMemAllocAsync takes, of a device */
+
+static unsigned memory_at(int place)
+{
+    if (place >= MANAGED_ON_DEVICE)
+        return SOFT_POOL_OF_MANAGED;
+    return place >= ON_HOST ? SOFT_POOL_OF_HOST : SOFT_POOL_OF_DEVICE;
+}
+
+static soft_pool *pool_new(int place, size_t max_size)
+{
+    soft_pool *pool = calloc(1, sizeof(*pool));
     if (!pool)
         return NULL;
     pool->handle = soft_handle_new(SOFT_KIND_POOL, pool);
@@ -39,26 +76,30 @@ static memory_pool *pool_new(CUdevice device, size_t max_size)
     }
     pool->holders = 1;
     pool->max_size = max_size;
-    pool->device = device;
-    pool->access[device] = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    pool->place = place;
+    pool->memory = memory_at(place);
+    pool->device = pool->memory == SOFT_POOL_OF_DEVICE ? place : CU_DEVICE_INVALID;
+    for (int device = 0; device < SOFT_MAX_DEVICES; device++)
+        if (device == pool->device || pool->memory == SOFT_POOL_OF_MANAGED)
+            pool->access[device] = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     for (int i = 0; i < 3; i++)
         pool->reuse[i] = 1;
     return pool;
 }
 
-static memory_pool *default_pool_locked(CUdevice device)
+static soft_pool *default_pool_locked(int place)
 {
-    if (!default_pools[device])
-        default_pools[device] = pool_new(device, 0);
-    return default_pools[device];
+    if (!default_pools[place])
+        default_pools[place] = pool_new(place, 0);
+    return default_pools[place];
 }
 
-static memory_pool *current_pool_locked(CUdevice device)
+static soft_pool *current_pool_locked(int place)
 {
-    return current_pools[device] ? current_pools[device] : default_pool_locked(device);
+    return current_pools[place] ? current_pools[place] : default_pool_locked(place);
 }
 
-static void pool_drop_locked(memory_pool *pool)
+static void pool_drop_locked(soft_pool *pool)
 {
     if (--pool->holders == 0)
         free(pool);
@@ -69,11 +110,11 @@ CUmemoryPool soft_pool_handle(const soft_range *range)
 {
     if (range->kind != SOFT_MEMORY_POOL)
         return NULL;
-    const memory_pool *pool = range->owner;
+    const soft_pool *pool = range->owner;
     return pool->handle;
 }
 
-static CUresult get_pool(CUmemoryPool handle, memory_pool **pool)
+CUresult soft_pool_get(CUmemoryPool handle, soft_pool **pool)
 {
     CUresult result = soft_check_init();
     if (result != CUDA_SUCCESS)
@@ -82,66 +123,106 @@ static CUresult get_pool(CUmemoryPool handle, memory_pool **pool)
     return *pool ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-static CUresult get_pool_of_device(CUmemoryPool *handle, CUdevice dev, bool current)
+/* ---- Of a place ------------------------------------------------------------------------------ */
+
+static CUresult get_pool_at(CUmemoryPool *handle, int memory, const CUmemLocation *location,
+                            bool current)
 {
+    int place;
     CUresult result = soft_check_init();
     if (result != CUDA_SUCCESS)
         return result;
-    if (!handle)
+    if (!handle || !location)
         return CUDA_ERROR_INVALID_VALUE;
-    if (soft_check_device(dev) != CUDA_SUCCESS)
-        return CUDA_ERROR_INVALID_DEVICE;
-    pthread_mutex_lock(&lock);
-    memory_pool *pool = current ? current_pool_locked(dev) : default_pool_locked(dev);
+    result = find_place(memory, location, &place);
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&soft_pool_lock);
+    soft_pool *pool = current ? current_pool_locked(place) : default_pool_locked(place);
     if (pool)
         *handle = pool->handle;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&soft_pool_lock);
     return pool ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult set_pool_at(int memory, const CUmemLocation *location, CUmemoryPool pool)
+{
+    soft_pool *found;
+    int place;
+    CUresult result = soft_pool_get(pool, &found);
+    if (result == CUDA_SUCCESS)
+        result = find_place(memory, location, &place);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (found->place != place)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&soft_pool_lock);
+    current_pools[place] = found;
+    pthread_mutex_unlock(&soft_pool_lock);
+    return CUDA_SUCCESS;
+}
+
+static CUmemLocation on_device(CUdevice device)
+{
+    return (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
 }
 
 SOFT_API cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
 {
-    return get_pool_of_device(pool_out, dev, false);
+    const CUmemLocation location = on_device(dev);
+    return get_pool_at(pool_out, CU_MEM_ALLOCATION_TYPE_PINNED, &location, false);
 }
 
 SOFT_API cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
 {
-    return get_pool_of_device(pool, dev, true);
+    const CUmemLocation location = on_device(dev);
+    return get_pool_at(pool, CU_MEM_ALLOCATION_TYPE_PINNED, &location, true);
 }
 
 SOFT_API cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 {
-    memory_pool *found;
-    CUresult result = get_pool(pool, &found);
+    const CUmemLocation location = on_device(dev);
+    return set_pool_at(CU_MEM_ALLOCATION_TYPE_PINNED, &location, pool);
+}
+
+#if CUDA_VERSION >= 13000
+SOFT_API cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location,
+                                CUmemAllocationType type)
+{
+    return get_pool_at(pool_out, (int)type, location, false);
+}
+
+SOFT_API cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type)
+{
+    return get_pool_at(pool, (int)type, location, true);
+}
+
+SOFT_API cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool)
+{
+    CUresult result = soft_check_init();
     if (result != CUDA_SUCCESS)
         return result;
-    if (soft_check_device(dev) != CUDA_SUCCESS)
-        return CUDA_ERROR_INVALID_DEVICE;
-    if (found->device != dev)
-        return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&lock);
-    current_pools[dev] = found;
-    pthread_mutex_unlock(&lock);
-    return CUDA_SUCCESS;
+    return location ? set_pool_at((int)type, location, pool) : CUDA_ERROR_INVALID_VALUE;
 }
+#endif
+
+/* ---- Their life ------------------------------------------------------------------------------ */
 
 SOFT_API cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 {
     CUresult result = soft_check_init();
     if (result != CUDA_SUCCESS)
         return result;
-    if (!pool || !poolProps || poolProps->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
+    int place;
+    if (!pool || !poolProps ||
+        find_place((int)poolProps->allocType, &poolProps->location, &place) != CUDA_SUCCESS)
         return CUDA_ERROR_INVALID_VALUE;
-    bool on_device = poolProps->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
-    if (poolProps->location.type == CU_MEM_LOCATION_TYPE_INVALID ||
-        (on_device && soft_check_device(poolProps->location.id) != CUDA_SUCCESS))
-        return CUDA_ERROR_INVALID_VALUE;
-    if (!on_device || poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
-        return CUDA_ERROR_NOT_SUPPORTED;
+    if (poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
+        return place == ON_HOST ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED;
 #if CUDA_VERSION >= 12020
-    memory_pool *created = pool_new(poolProps->location.id, poolProps->maxSize);
+    soft_pool *created = pool_new(place, poolProps->maxSize);
 #else
-    memory_pool *created = pool_new(poolProps->location.id, 0);
+    soft_pool *created = pool_new(place, 0);
 #endif
     if (!created)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -151,188 +232,27 @@ SOFT_API cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 
 SOFT_API cuMemPoolDestroy(CUmemoryPool pool)
 {
-    memory_pool *found;
-    CUresult result = get_pool(pool, &found);
+    soft_pool *found;
+    CUresult result = soft_pool_get(pool, &found);
     if (result != CUDA_SUCCESS)
         return result;
-    pthread_mutex_lock(&lock);
-    if (found == default_pools[found->device] || !soft_handle_drop(SOFT_KIND_POOL, pool)) {
+    pthread_mutex_lock(&soft_pool_lock);
+    if (found == default_pools[found->place] || !soft_handle_drop(SOFT_KIND_POOL, pool)) {
         result = CUDA_ERROR_INVALID_VALUE;
     } else {
-        if (found == current_pools[found->device])
-            current_pools[found->device] = NULL;
+        if (found == current_pools[found->place])
+            current_pools[found->place] = NULL;
         found->handle = NULL;
         pool_drop_locked(found);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&soft_pool_lock);
     return result;
-}
-
-/* Nothing is held back, so there is nothing to trim. */
-SOFT_API cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
-{
-    (void)minBytesToKeep;
-    memory_pool *found;
-    return get_pool(pool, &found);
-}
-
-/* Where an attribute lives; NULL if there is no such one. */
-static void *place_of(memory_pool *pool, CUmemPool_attribute attribute)
-{
-    switch (attribute) {
-    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
-        return &pool->reuse[0];
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
-        return &pool->reuse[1];
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
-        return &pool->reuse[2];
-    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
-        return &pool->threshold;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
-    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
-        return &pool->used;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
-        return &pool->reserved_high;
-    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
-        return &pool->used_high;
-    default:
-        return NULL;
-    }
-}
-
-typedef struct {
-    memory_pool *pool;
-    void *place;
-    size_t size; /* of one of two types */
-} pool_attribute;
-
-/* The attribute of a call, which has a value for it or room for one. */
-static CUresult get_attribute(CUmemoryPool handle, CUmemPool_attribute attr, const void *value,
-                              pool_attribute *attribute)
-{
-    CUresult result = get_pool(handle, &attribute->pool);
-    if (result != CUDA_SUCCESS)
-        return result;
-    bool is_int = attr <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES;
-    attribute->size = is_int ? sizeof(int) : sizeof(cuuint64_t);
-    attribute->place = place_of(attribute->pool, attr);
-    return attribute->place && value ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-SOFT_API cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
-{
-    pool_attribute attribute;
-    CUresult result = get_attribute(pool, attr, value, &attribute);
-    if (result != CUDA_SUCCESS)
-        return result;
-    pthread_mutex_lock(&lock);
-    memcpy(value, attribute.place, attribute.size);
-    pthread_mutex_unlock(&lock);
-    return CUDA_SUCCESS;
-}
-
-/* A high-water mark can only be set to 0, and starts again from what is in use. */
-SOFT_API cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
-{
-    pool_attribute attribute;
-    CUresult result = get_attribute(pool, attr, value, &attribute);
-    if (result != CUDA_SUCCESS)
-        return result;
-    const memory_pool *found = attribute.pool;
-    if (attribute.place == &found->used)
-        return CUDA_ERROR_INVALID_VALUE;
-
-    cuuint64_t number = 0;
-    memcpy(&number, value, attribute.size);
-    bool is_mark = attribute.place == &found->used_high || attribute.place == &found->reserved_high;
-    if (is_mark && number != 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&lock);
-    if (is_mark)
-        number = found->used;
-    memcpy(attribute.place, &number, attribute.size);
-    pthread_mutex_unlock(&lock);
-    return CUDA_SUCCESS;
-}
-
-/* ---- Access of other devices ----------------------------------------------------------------- */
-
-/* The kind of a location is the device, and it is there. */
-static bool is_device(const CUmemLocation *location)
-{
-    return location->type == CU_MEM_LOCATION_TYPE_DEVICE &&
-           soft_check_device(location->id) == CUDA_SUCCESS;
-}
-
-static CUresult check_access(const memory_pool *pool, const CUmemAccessDesc *access)
-{
-    unsigned flags = (unsigned)access->flags;
-    if (flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
-        flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (access->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-        flags == CU_MEM_ACCESS_FLAGS_PROT_READ)
-        return CUDA_ERROR_NOT_SUPPORTED;
-    bool is_own = access->location.id == pool->device;
-    return !is_device(&access->location) || (is_own && flags == CU_MEM_ACCESS_FLAGS_PROT_NONE)
-               ? CUDA_ERROR_INVALID_DEVICE
-               : CUDA_SUCCESS;
-}
-
-/* For what is allocated already and for what will be. The pool's own device keeps its access. Work
- * that is still allowed to touch the memory does so before. */
-SOFT_API cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
-{
-    memory_pool *found;
-    CUresult result = get_pool(pool, &found);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!map && count > 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    bool takes = false;
-    for (size_t i = 0; i < count; i++) {
-        result = check_access(found, &map[i]);
-        if (result != CUDA_SUCCESS)
-            return result;
-        takes = takes || map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE;
-    }
-    if (takes)
-        soft_contexts_drain();
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < count; i++)
-        found->access[map[i].location.id] = (unsigned char)map[i].flags;
-    pthread_mutex_unlock(&lock);
-    return CUDA_SUCCESS;
-}
-
-SOFT_API cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location)
-{
-    memory_pool *found;
-    CUresult result = get_pool(memPool, &found);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!flags || !location || !is_device(location))
-        return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&lock);
-    *flags = (CUmemAccess_flags)found->access[location->id];
-    pthread_mutex_unlock(&lock);
-    return CUDA_SUCCESS;
-}
-
-/* A pool outlives its memory, which the caller has found; its access may change meanwhile. */
-bool soft_pool_lets(const soft_range *range, CUdevice device)
-{
-    const memory_pool *pool = range->owner;
-    pthread_mutex_lock(&lock);
-    bool lets = pool->access[device] != CU_MEM_ACCESS_FLAGS_PROT_NONE;
-    pthread_mutex_unlock(&lock);
-    return lets;
 }
 
 /* ---- Allocations ----------------------------------------------------------------------------- */
 
 /* Books size bytes on the pool and holds it; false if its limit is reached. */
-static bool book_locked(memory_pool *pool, size_t size)
+static bool book_locked(soft_pool *pool, size_t size)
 {
     if (pool->max_size && (size > pool->max_size || pool->used > pool->max_size - size))
         return false;
@@ -345,29 +265,30 @@ static bool book_locked(memory_pool *pool, size_t size)
     return true;
 }
 
-static void unbook(memory_pool *pool, size_t size)
+static void unbook(soft_pool *pool, size_t size)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&soft_pool_lock);
     pool->used -= size;
     pool_drop_locked(pool);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&soft_pool_lock);
 }
 
-/* handle NULL: the device's current pool. */
+/* handle NULL: the device's current pool. Memory of no device is booked on this one. */
 static CUresult allocate(CUdeviceptr *pointer, size_t size, CUmemoryPool handle, CUdevice device)
 {
-    pthread_mutex_lock(&lock);
-    memory_pool *pool =
+    pthread_mutex_lock(&soft_pool_lock);
+    soft_pool *pool =
         handle ? soft_handle_get(SOFT_KIND_POOL, handle) : current_pool_locked(device);
     bool booked = pool && book_locked(pool, size);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&soft_pool_lock);
     if (!booked)
         return pool || !handle ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
 
     soft_range range = {.size = size,
                         .kind = SOFT_MEMORY_POOL,
                         .what = "stream-ordered memory of cuMemAllocAsync",
-                        .device = pool->device,
+                        .flags = pool->memory,
+                        .device = pool->device != CU_DEVICE_INVALID ? pool->device : device,
                         .owner = pool};
     CUresult result = soft_device_memory_new(&range);
     if (result != CUDA_SUCCESS)

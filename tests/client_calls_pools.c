@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pools of stream-ordered memory that is not a device's: pinned on the host, and managed. */
+#define _GNU_SOURCE
+#include "client_calls.h"
+
+#include <string.h>
+
+#if CUDA_VERSION >= 13000
+static const CUmemLocation host = {.type = CU_MEM_LOCATION_TYPE_HOST},
+                           nowhere = {.type = CU_MEM_LOCATION_TYPE_NONE};
+
+static CUmemLocation device(void)
+{
+    return (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device};
+}
+
+static bool has_pools_of_the_host(void)
+{
+    int has = 0;
+    DRV(cuDeviceGetAttribute, (&has, CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED, fx.device));
+    return has;
+}
+
+#define need_pools_of_the_host()                                                                   \
+    do {                                                                                           \
+        if (!has_pools_of_the_host())                                                              \
+            skip("the device has no pools of the host's memory");                                  \
+    } while (0)
+
+static CUmemoryPool new_pool(CUmemAllocationType type, CUmemLocation location)
+{
+    const CUmemPoolProps properties = {.allocType = type, .location = location};
+    CUmemoryPool pool = NULL;
+    DRV(cuMemPoolCreate, (&pool, &properties));
+    return pool;
+}
+
+static unsigned asked_of(CUdeviceptr memory, CUpointer_attribute attribute)
+{
+    unsigned value = 99;
+    DRV(cuPointerGetAttribute, (&value, attribute, memory));
+    return value;
+}
+
+/* The host writes it at once, and a copy by the stream finds what it wrote. */
+START_TEST(a_pool_on_the_host)
+{
+    need_pools_of_the_host();
+    CUmemoryPool pool = new_pool(CU_MEM_ALLOCATION_TYPE_PINNED, host);
+    CUmemAccessDesc access = {.location = device(), .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUdeviceptr memory = 0, copy = 0;
+    DRV(cuMemPoolSetAccess, (pool, &access, 1));
+    DRV(cuMemAllocFromPoolAsync, (&memory, SIZE, pool, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    memset((void *)(uintptr_t)memory, 9, SIZE);
+    ck_assert_uint_eq(asked_of(memory, CU_POINTER_ATTRIBUTE_MEMORY_TYPE), CU_MEMORYTYPE_HOST);
+    ck_assert_uint_eq(asked_of(memory, CU_POINTER_ATTRIBUTE_IS_MANAGED), 0);
+    DRV(cuMemAlloc_v2, (&copy, SIZE));
+    DRV(cuMemcpyAsync, (copy, memory, SIZE, fx.stream));
+    DRV(cuMemsetD8Async, (memory, 4, SIZE / 2, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    unsigned char last = 0;
+    DRV(cuMemcpyDtoH_v2, (&last, copy + SIZE - 1, 1));
+    ck_assert_int_eq(last, 9);
+    ck_assert_int_eq(*(unsigned char *)(uintptr_t)memory, 4);
+    DRV(cuMemFreeAsync, (memory, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    DRV(cuMemFree_v2, (copy));
+    DRV(cuMemPoolDestroy, (pool));
+}
+END_TEST
+
+START_TEST(a_managed_pool)
+{
+    CUmemoryPool pool = new_pool(CU_MEM_ALLOCATION_TYPE_MANAGED, nowhere);
+    CUdeviceptr memory = 0;
+    int mostly = 0;
+    DRV(cuMemAllocFromPoolAsync, (&memory, SIZE, pool, fx.stream));
+    DRV(cuMemsetD8Async, (memory, 6, SIZE, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_int_eq(((unsigned char *)(uintptr_t)memory)[SIZE - 1], 6);
+    ck_assert_uint_eq(asked_of(memory, CU_POINTER_ATTRIBUTE_IS_MANAGED), 1);
+    DRV(cuMemAdvise, (memory, SIZE, CU_MEM_ADVISE_SET_READ_MOSTLY, fx.device));
+    DRV(cuMemRangeGetAttribute,
+        (&mostly, sizeof(mostly), CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory, SIZE));
+    ck_assert_int_eq(mostly, 1);
+    DRV(cuMemFreeAsync, (memory, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    DRV(cuMemPoolDestroy, (pool));
+}
+END_TEST
+
+static CUmemoryPool pool_of(CUmemLocation location, CUmemAllocationType type)
+{
+    CUmemoryPool pool = NULL, normal = NULL;
+    DRV(cuMemGetMemPool, (&pool, &location, type));
+    DRV(cuMemGetDefaultMemPool, (&normal, &location, type));
+    ck_assert_ptr_ne(pool, NULL);
+    ck_assert_ptr_eq(pool, normal);
+    return pool;
+}
+
+START_TEST(pools_of_places)
+{
+    need_pools_of_the_host();
+    CUmemLocation here = device(), there = host;
+    CUmemoryPool of_device = NULL, current = NULL;
+    DRV(cuDeviceGetMemPool, (&of_device, fx.device));
+    ck_assert_ptr_eq(pool_of(here, CU_MEM_ALLOCATION_TYPE_PINNED), of_device);
+    CUmemoryPool pinned = pool_of(host, CU_MEM_ALLOCATION_TYPE_PINNED);
+    ck_assert_ptr_ne(pinned, of_device);
+    ck_assert_ptr_ne(pool_of(nowhere, CU_MEM_ALLOCATION_TYPE_MANAGED), pinned);
+
+    CUmemoryPool other = new_pool(CU_MEM_ALLOCATION_TYPE_PINNED, host);
+    DRV(cuMemSetMemPool, (&there, CU_MEM_ALLOCATION_TYPE_PINNED, other));
+    DRV(cuMemGetMemPool, (&current, &there, CU_MEM_ALLOCATION_TYPE_PINNED));
+    ck_assert_ptr_eq(current, other);
+    GIVES(ERROR_INVALID_VALUE, cuMemSetMemPool, (&here, CU_MEM_ALLOCATION_TYPE_PINNED, other));
+    DRV(cuMemPoolDestroy, (other));
+    ck_assert_ptr_eq(pool_of(host, CU_MEM_ALLOCATION_TYPE_PINNED), pinned);
+}
+END_TEST
+
+/* Each place has pools of its own, for each kind of memory. */
+START_TEST(a_pool_for_each_place)
+{
+    need_pools_of_the_host();
+    const CUmemLocation places[] = {device(), host, {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA}};
+    CUmemoryPool pools[6];
+    for (int i = 0; i < 6; i++) {
+        pools[i] = pool_of(places[i / 2],
+                           i % 2 ? CU_MEM_ALLOCATION_TYPE_MANAGED : CU_MEM_ALLOCATION_TYPE_PINNED);
+        for (int j = 0; j < i; j++)
+            ck_assert_ptr_ne(pools[i], pools[j]);
+    }
+}
+END_TEST
+
+START_TEST(places_without_a_pool)
+{
+    CUmemLocation none = nowhere;
+    CUmemoryPool pool = NULL;
+    CUmemPoolProps bad = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = nowhere};
+    GIVES(ERROR_INVALID_VALUE, cuMemPoolCreate, (&pool, &bad));
+    GIVES(ERROR_INVALID_VALUE, cuMemGetMemPool, (&pool, &none, CU_MEM_ALLOCATION_TYPE_PINNED));
+    GIVES(ERROR_INVALID_VALUE, cuMemGetMemPool, (&pool, &none, CU_MEM_ALLOCATION_TYPE_INVALID));
+    GIVES(ERROR_INVALID_VALUE, cuMemGetMemPool, (&pool, NULL, CU_MEM_ALLOCATION_TYPE_MANAGED));
+    GIVES(ERROR_INVALID_VALUE, cuMemGetMemPool, (NULL, &none, CU_MEM_ALLOCATION_TYPE_MANAGED));
+    ck_assert_ptr_eq(pool, NULL);
+}
+END_TEST
+
+void add_pool_cases(Suite *suite)
+{
+    add_tests(add_case(suite, "pools"), a_pool_on_the_host, a_managed_pool, pools_of_places,
+              a_pool_for_each_place, places_without_a_pool);
+}
+#else
+void add_pool_cases(Suite *suite)
+{
+    (void)suite; /* CUDA 13 named such pools first */
+}
+#endif
