@@ -36,6 +36,7 @@ typedef struct soft_array {
     soft_mipmap *mipmap; /* whose level it is, or NULL */
     const char *what;    /* for messages, e.g. "OpenGL texture 3" */
     _Atomic bool mapped; /* the elements may be accessed; always true for the driver's own */
+    _Atomic bool told;   /* the log has that a GPU has no surface of it */
 } soft_array;
 
 struct soft_mipmap {

@@ -38,6 +38,10 @@ const soft_context *copy_party(const soft_stream *stream);
 CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
                          const soft_context *party, enum copy_place *place);
 
+/* Whether synchronous copies and fills of the memory end before they return, as
+ * CU_POINTER_ATTRIBUTE_SYNC_MEMOPS asks. */
+bool copy_syncs(const void *address);
+
 /* Queues the copy and waits as much as NVIDIA documents for these places and for an asynchronous or
  * a synchronous call. width, height and depth aren't 0. */
 CUresult copy_submit(soft_stream *stream, const copy_block *block, bool asynchronous);

@@ -20,6 +20,12 @@ static enum copy_place place_of(const soft_range *range)
     return soft_is_managed(range) ? COPY_MANAGED : COPY_DEVICE;
 }
 
+bool copy_syncs(const void *address)
+{
+    soft_range range;
+    return soft_range_find(address, &range) && range.syncs_copies;
+}
+
 const soft_context *copy_party(const soft_stream *stream)
 {
     soft_context *current;
@@ -101,6 +107,8 @@ CUresult copy_submit(soft_stream *stream, const copy_block *block, bool asynchro
     enum copy_place from = block->from.place, to = block->to.place;
     size_t bytes = block->width * block->height * block->depth;
     if (is_host(from) && is_host(to))
+        return push_and_wait(stream, block);
+    if (!asynchronous && (copy_syncs(block->from.address) || copy_syncs(block->to.address)))
         return push_and_wait(stream, block);
     if (to == COPY_PAGEABLE)
         return push_and_wait(stream, block);

@@ -56,7 +56,7 @@ static CUresult check(const fill_block *block, const soft_context *context, enum
     return copy_find_place(block->address, extent, CU_MEMORYTYPE_DEVICE, context, place);
 }
 
-/* A synchronous fill only waits if the host can see the memory. */
+/* A synchronous fill only waits if the host can see the memory, or asked for it. */
 static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned element, size_t width,
                      size_t height, CUstream handle, bool asynchronous)
 {
@@ -70,7 +70,8 @@ static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned elem
     result = check(&block, soft_stream_context(stream), &place);
     if (result == CUDA_SUCCESS)
         result = soft_stream_push_copy(stream, run_fill, &block, sizeof(block));
-    if (result == CUDA_SUCCESS && !asynchronous && place != COPY_DEVICE)
+    bool waits = !asynchronous && (place != COPY_DEVICE || copy_syncs(block.address));
+    if (result == CUDA_SUCCESS && waits)
         result = soft_stream_wait(stream);
     return result;
 }

@@ -111,11 +111,13 @@ static CUresult get(const void *handle, soft_function **function)
 SOFT_API cuFuncGetName(const char **name, CUfunction hfunc)
 {
     soft_function *function;
-    CUresult result = get(hfunc, &function);
+    CUresult result = soft_check_init();
+    if (result == CUDA_SUCCESS && (!name || !hfunc))
+        result = CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS)
+        result = get(hfunc, &function);
     if (result != CUDA_SUCCESS)
         return result;
-    if (!name)
-        return CUDA_ERROR_INVALID_VALUE;
     *name = function->kernel->name;
     return CUDA_SUCCESS;
 }

@@ -105,7 +105,7 @@ SOFT_API cuKernelGetName(const char **name, CUkernel hfunc)
     CUresult result = soft_check_init();
     if (result != CUDA_SUCCESS)
         return result;
-    if (!name)
+    if (!name || !hfunc)
         return CUDA_ERROR_INVALID_VALUE;
     soft_function *function = soft_handle_get(SOFT_KIND_KERNEL, hfunc);
     if (!function)

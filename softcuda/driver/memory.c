@@ -119,8 +119,7 @@ SOFT_API cuMemGetInfo_v2(size_t *free, size_t *total)
     return CUDA_SUCCESS;
 }
 
-/* A mapped graphics resource is not an allocation: the driver doesn't find it here, nor what
- * cuMemAlloc gave to a context out of reach. */
+/* The driver doesn't find here what cuMemAlloc gave to a context out of reach. */
 SOFT_API cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
 {
     soft_context *context;
@@ -128,7 +127,7 @@ SOFT_API cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr 
     if (result != CUDA_SUCCESS)
         return result;
     soft_range range;
-    if (!soft_range_find((void *)(uintptr_t)dptr, &range) || range.kind == SOFT_MEMORY_GRAPHICS ||
+    if (!soft_range_find((void *)(uintptr_t)dptr, &range) ||
         (range.kind == SOFT_MEMORY_DEVICE && !soft_can_touch(context, &range)))
         return CUDA_ERROR_NOT_FOUND;
     if (pbase)

@@ -97,12 +97,28 @@ bool soft_range_take_of_context(const soft_context *context, soft_range *removed
     return found;
 }
 
+/* NULL if there is none. */
+static soft_range *that_starts_at(const unsigned char *base)
+{
+    size_t index = starts_up_to(base);
+    return index > 0 && ranges[index - 1].base == base ? &ranges[index - 1] : NULL;
+}
+
 void soft_range_set_access(const void *base, unsigned access)
 {
     pthread_rwlock_wrlock(&lock);
-    size_t index = starts_up_to(base);
-    if (index > 0 && ranges[index - 1].base == (const unsigned char *)base)
-        ranges[index - 1].access = access;
+    soft_range *range = that_starts_at(base);
+    if (range)
+        range->access = access;
+    pthread_rwlock_unlock(&lock);
+}
+
+void soft_range_set_syncs(const void *base, bool syncs)
+{
+    pthread_rwlock_wrlock(&lock);
+    soft_range *range = that_starts_at(base);
+    if (range)
+        range->syncs_copies = syncs;
     pthread_rwlock_unlock(&lock);
 }
 

@@ -49,6 +49,7 @@ static CUresult query(void *data, unsigned attribute, const soft_range *range, C
         put_word(data, has_host_pointer(range) ? pointer : 0);
         return has_host_pointer(range) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+        return put_int(data, range->syncs_copies);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case IS_HW_DECOMPRESS_CAPABLE:
@@ -79,20 +80,13 @@ static CUresult query(void *data, unsigned attribute, const soft_range *range, C
     }
 }
 
-/* The driver's pointer queries don't know the memory of a mapped graphics resource. */
-static bool find_queried(CUdeviceptr pointer, soft_range *range)
-{
-    return soft_range_find((void *)(uintptr_t)pointer, range) &&
-           range->kind != SOFT_MEMORY_GRAPHICS;
-}
-
 SOFT_API cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
     CUresult result = soft_check_no_dead_context();
     if (result != CUDA_SUCCESS)
         return result;
     soft_range range;
-    if (!data || !find_queried(ptr, &range))
+    if (!data || !soft_range_find((void *)(uintptr_t)ptr, &range))
         return CUDA_ERROR_INVALID_VALUE;
     return query(data, attribute, &range, ptr);
 }
@@ -140,9 +134,25 @@ SOFT_API cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute 
             return CUDA_ERROR_INVALID_VALUE;
 
     soft_range range;
-    bool found = find_queried(ptr, &range);
+    bool found = soft_range_find((void *)(uintptr_t)ptr, &range);
     for (unsigned i = 0; i < numAttributes; i++)
         if (!found || query(data[i], attributes[i], &range, ptr) != CUDA_SUCCESS)
             put_default(data[i], attributes[i]);
+    return CUDA_SUCCESS;
+}
+
+/* The one attribute that can be set is the allocation's, not the pointer's. */
+SOFT_API cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
+{
+    CUresult result = soft_check_no_dead_context();
+    if (result != CUDA_SUCCESS)
+        return result;
+    unsigned syncs;
+    soft_range range;
+    if (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||
+        !soft_range_find((void *)(uintptr_t)ptr, &range))
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(&syncs, value, sizeof(syncs));
+    soft_range_set_syncs(range.base, syncs != 0);
     return CUDA_SUCCESS;
 }

@@ -203,7 +203,7 @@ enum soft_memory {
     SOFT_MEMORY_HOST,       /* allocated pinned */
     SOFT_MEMORY_REGISTERED, /* the application's own, pinned */
     SOFT_MEMORY_MANAGED,
-    SOFT_MEMORY_GRAPHICS, /* a mapped graphics resource; unknown to the driver's pointer queries */
+    SOFT_MEMORY_GRAPHICS, /* a mapped graphics resource */
     SOFT_MEMORY_EXTERNAL, /* a view of imported memory, see soft_pages_map */
     SOFT_MEMORY_VIRTUAL,  /* one mapping of cuMemMap that cuMemSetAccess made accessible */
 };
@@ -221,6 +221,7 @@ typedef struct {
     soft_context *context; /* may be NULL */
     CUdevice device;       /* set by soft_range_add where there is a context */
     unsigned access;       /* of virtual memory: the devices, a bit each, that may access it */
+    bool syncs_copies;     /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
     void *owner;           /* for the file that added it, e.g. the pool or the resource */
     uint64_t id;           /* unique in the process; set by soft_range_add */
 } soft_range;
@@ -238,6 +239,9 @@ bool soft_range_find(const void *address, soft_range *range);
 
 /* Sets who may access the range of virtual memory that starts at base. */
 void soft_range_set_access(const void *base, unsigned access);
+
+/* Sets syncs_copies of the range that starts at base. */
+void soft_range_set_syncs(const void *base, bool syncs);
 
 /* Bytes from address to the end of its range, 0 if there is none. Mappings of virtual memory that
  * lie end to end, and that one of the devices (a bit each) may access, are as one range. */

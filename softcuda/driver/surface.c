@@ -2,6 +2,7 @@
 /* cuSurfObject...: surface objects. */
 #include "softcuda/driver/image_object.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 SOFT_API cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC *pResDesc)
@@ -14,14 +15,15 @@ SOFT_API cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC 
     if (!pSurfObject || !pResDesc || pResDesc->flags != 0 ||
         pResDesc->resType != CU_RESOURCE_TYPE_ARRAY || !pResDesc->res.array.hArray)
         return CUDA_ERROR_INVALID_VALUE;
-    const soft_array *array = soft_array_get(pResDesc->res.array.hArray);
+    soft_array *array = soft_array_get(pResDesc->res.array.hArray);
     if (!array)
         return CUDA_ERROR_INVALID_HANDLE;
     result = soft_image_check_reach(object.context, array);
     if (result != CUDA_SUCCESS)
         return result;
-    /* The driver makes the object all the same. */
-    if (!(array->descriptor.Flags & CUDA_ARRAY3D_SURFACE_LDST))
+    /* The driver makes the object all the same, and programs make one for each frame. */
+    if (!(array->descriptor.Flags & CUDA_ARRAY3D_SURFACE_LDST) &&
+        !atomic_exchange(&array->told, true))
         soft_log(SOFT_WARN,
                  "a surface object is made of %s without CUDA_ARRAY3D_SURFACE_LDST: on a GPU its "
                  "use is undefined",
