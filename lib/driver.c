@@ -34,6 +34,7 @@
 
 #define SOFT_DRIVER           "libgrinterop-softcuda.so"
 #define SOFT_DRIVER_IN_FOLDER "grinterop/" SOFT_DRIVER
+#define SOFT_SYMBOL           "gr_softcuda_version"
 
 /* A look-up in a driver that is being tried. */
 struct library {
@@ -132,12 +133,19 @@ static gr_status load_file(const char *path)
         return status;
     }
     library = lib;
-    software = gr_loader_symbol(lib.handle, "gr_softcuda_version");
+    software = gr_loader_symbol(lib.handle, SOFT_SYMBOL);
     snprintf(driver_path, sizeof(driver_path), "%s", path);
     return GR_OK;
 }
 
 #ifdef GR_WITHOUT_SOFTCUDA
+static bool software_is_loaded(char *path, size_t size)
+{
+    (void)path;
+    (void)size;
+    return false;
+}
+
 static gr_status load_software(void)
 {
     return gr_fail(
@@ -147,12 +155,23 @@ static gr_status load_software(void)
 }
 #else
 /*
+ * A program that is linked with the software driver, or with its runtime API, has that driver
+ * already, and memory and streams from it.
+ */
+static bool software_is_loaded(char *path, size_t size)
+{
+    return gr_loader_loaded(SOFT_DRIVER, SOFT_SYMBOL, path, size);
+}
+
+/*
  * The software driver lies beside grinterop, installed or in a build tree, or where it was
  * installed.
  */
 static gr_status load_software(void)
 {
     char beside[GR_PATH_SIZE], path[GR_PATH_SIZE];
+    if (software_is_loaded(path, sizeof(path)))
+        return load_file(path);
     gr_loader_own_folder(beside, sizeof(beside));
 
     const char *const folders[] = {beside, beside, GR_PKGLIBDIR};
@@ -194,9 +213,12 @@ static gr_status load_any(void)
 
 static gr_status choose(bool allow_software)
 {
+    char path[GR_PATH_SIZE];
     const char *wanted = gr_machine_setting("GR_CUDA_DRIVER");
     if (wanted && *wanted)
         return strcmp(wanted, "soft") == 0 ? load_software() : load_file(wanted);
+    if (software_is_loaded(path, sizeof(path)))
+        return load_file(path);
     return allow_software ? load_any() : load_file(GR_REAL_DRIVER);
 }
 

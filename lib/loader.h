@@ -24,6 +24,12 @@ void *gr_loader_open(const char *path, char *why, size_t size);
 void *gr_loader_symbol(void *file, const char *name);
 void gr_loader_close(void *file);
 
+/*
+ * The path of the file that the program has this symbol from, or that is in the process under this
+ * name and has it; false if there is none.
+ */
+bool gr_loader_loaded(const char *name, const char *symbol, char *path, size_t size);
+
 /* The folder that grinterop itself was loaded from; "." where the system does not tell. */
 void gr_loader_own_folder(char *folder, size_t size);
 

@@ -27,6 +27,21 @@ void gr_loader_close(void *file)
     dlclose(file);
 }
 
+bool gr_loader_loaded(const char *name, const char *symbol, char *path, size_t size)
+{
+    Dl_info info;
+    void *address = dlsym(RTLD_DEFAULT, symbol);
+    if (!address) {
+        void *file = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+        if (!file)
+            return false;
+        address = dlsym(file, symbol);
+        dlclose(file);
+    }
+    return address && dladdr(address, &info) && info.dli_fname &&
+           snprintf(path, size, "%s", info.dli_fname) < (int)size;
+}
+
 /* A static library's file is the program's, whose name has no folder where PATH found it. */
 static bool program_path(char *path, size_t size)
 {
