@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The codes of compat.h's calls. */
+#include "gl/compat/code.h"
+
+#include <stdarg.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/fork.h"
+
+CUresult compat_refuse(CUresult code, const char *call, const char *format, ...)
+{
+    const char *name = NULL;
+    if (gr_driver())
+        gr_driver()->GetErrorName(code, &name);
+    va_list arguments;
+    va_start(arguments, format);
+    gr_fail_list(GR_ERR_CUDA, GR_DOMAIN_CUDA, (int)code, name, call, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+CUresult compat_begin(void)
+{
+    if (gr_fork_check("compat.h") != GR_OK)
+        return CUDA_ERROR_NOT_INITIALIZED;
+    return gr_driver() || gr_driver_load() ? CUDA_SUCCESS : compat_code();
+}
+
+CUresult compat_current(CUcontext *current, const char *call)
+{
+    *current = NULL;
+    CUresult code = gr_driver()->CtxGetCurrent(current);
+    if (code != CUDA_SUCCESS)
+        return compat_refuse(code, "cuCtxGetCurrent",
+                             "%s could not ask for the current CUDA context.", call);
+    if (!*current)
+        return compat_refuse(CUDA_ERROR_INVALID_CONTEXT, call,
+                             "No CUDA context is current on this thread: make one current "
+                             "(cuCtxSetCurrent), that of the resource or of the GPU that draws.");
+    return CUDA_SUCCESS;
+}
+
+static CUresult code_of_class(gr_status status)
+{
+    switch (status) {
+    case GR_ERR_INVALID_VALUE: /* arguments were looked at before: it is a stream of another GPU */
+    case GR_ERR_CUDA:
+        return CUDA_ERROR_INVALID_HANDLE;
+    case GR_ERR_STATE: /* OpenGL's object has gone, or has other storage */
+        return CUDA_ERROR_MAP_FAILED;
+    case GR_ERR_GL:
+        return CUDA_ERROR_INVALID_GRAPHICS_CONTEXT;
+    case GR_ERR_NO_MEMORY:
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    case GR_ERR_NO_DRIVER:
+        return CUDA_ERROR_NOT_INITIALIZED;
+    case GR_ERR_UNSUPPORTED:
+        return CUDA_ERROR_NOT_SUPPORTED;
+    default:
+        return CUDA_ERROR_UNKNOWN;
+    }
+}
+
+CUresult compat_code(void)
+{
+    const gr_error *error = gr_last_error();
+    if (error->domain == GR_DOMAIN_CUDA && error->code)
+        return (CUresult)error->code;
+    return code_of_class(error->status);
+}
