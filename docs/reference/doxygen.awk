@@ -76,7 +76,7 @@ function go_on(text,    ended) {
 FNR == 1 {
     cpp = FILENAME ~ /pp$/
     # What follows there is for compilers.
-    top_alone = FILENAME ~ /cuhost/
+    top_alone = FILENAME ~ /\/(compat|cuhost)\.h$/
     print "/** @file */"
     next
 }

@@ -399,8 +399,8 @@ in_type {
     else member($0)
     next
 }
-# Below its first comment cuhost.h is for compilers.
-header == "cuhost.h" && had_file {
+# Below their first comments these are for compilers.
+(header == "compat.h" || header == "cuhost.h") && had_file {
     if (/^#define GR_[A-Z_]+\(name\)$/) {
         sub(/\(.*/, "", $2)
         link[$2] = "man7/grinterop-cuhost.7"

@@ -20,6 +20,7 @@
  *     tensor.h                memory with a type and a shape, and DLPack
  *     publish.h               tensors into what is drawn, and out of it
  *     cuda.h                  the CUDA driver, found at run time
+ *     compat.h                CUDA's own calls on grinterop, for a program that stays as it is
  *     gr.hpp                  objects and exceptions for C++17
  *
  * The laws of every function:
@@ -54,7 +55,7 @@
  *           nothing there. Everything else is GR_ERR_STATE. Let the child call exec(), or fork
  *           before the first call. The child has its parent's descriptors until it calls exec().
  * Unload    dlclose() leaves grinterop in memory: streams and threads may still call it.
- * Rights    A set-uid program ignores GR_CUDA_DRIVER and GR_LOG.
+ * Rights    A set-uid program ignores GR_CUDA_DRIVER, GR_LOG and GR_COMPAT.
  */
 #ifndef GR_GR_H
 #define GR_GR_H

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compat.h: lists of resources that are mapped and unmapped, as a whole or not at all. */
+#include <grinterop/compat.h>
+
+#include <stdlib.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/resource_types.h"
+#include "gl/compat/code.h"
+#include "gl/compat/handle.h"
+#include "gl/compat/register.h"
+
+/* What one call is about. Programs map a few at once: those take no memory from the heap. */
+#define FEW 16
+
+struct list {
+    size_t count;
+    const char *call;
+    struct compat_handle **handles;
+    gr_resource **resources;
+    gr_buffer **buffers;
+    void *few[3 * FEW];
+    void *many;
+};
+
+static CUresult make_room(struct list *list)
+{
+    void **room = list->few;
+    if (list->count > FEW)
+        room = list->many = calloc(list->count, 3 * sizeof(void *));
+    if (!room) {
+        gr_fail_memory(list->call);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    list->handles = (struct compat_handle **)room;
+    list->resources = (gr_resource **)(room + list->count);
+    list->buffers = (gr_buffer **)(room + 2 * list->count);
+    return CUDA_SUCCESS;
+}
+
+static CUresult find_handles(struct list *list, CUgraphicsResource *resources)
+{
+    CUresult code = CUDA_SUCCESS;
+    for (size_t i = 0; i < list->count && code == CUDA_SUCCESS; i++)
+        list->handles[i] = compat_handle_get(resources[i], list->call, &code);
+    return code;
+}
+
+/* A default stream is the current context's; of any other stream grinterop asks. */
+static CUresult check_context(const struct list *list, CUstream stream)
+{
+    CUcontext current;
+    if (stream != CU_STREAM_LEGACY && stream != CU_STREAM_PER_THREAD)
+        return CUDA_SUCCESS;
+    CUresult code = compat_current(&current, list->call);
+    if (code != CUDA_SUCCESS)
+        return code;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->handles[i]->resource->context.handle != current)
+            return compat_refuse(CUDA_ERROR_INVALID_HANDLE, list->call,
+                                 "The resource was registered in another CUDA context than the "
+                                 "current one, whose default stream is meant: make that current.");
+    return CUDA_SUCCESS;
+}
+
+/* Each once, and all mapped or none. */
+static CUresult check_states(const struct list *list, bool mapped)
+{
+    size_t fine = 0;
+    for (; fine < list->count; fine++) {
+        struct compat_handle *handle = list->handles[fine];
+        if (handle->listed || mapped != (handle->buffer != NULL))
+            break;
+        handle->listed = true;
+    }
+    bool twice = fine < list->count && list->handles[fine]->listed;
+    for (size_t i = 0; i < fine; i++)
+        list->handles[i]->listed = false;
+    if (fine == list->count)
+        return CUDA_SUCCESS;
+    return compat_refuse(mapped ? CUDA_ERROR_NOT_MAPPED : CUDA_ERROR_ALREADY_MAPPED, list->call,
+                         "Resource %zu of the list %s; the others are as they were.", fine,
+                         twice    ? "stands in it twice"
+                         : mapped ? "is not mapped"
+                                  : "is mapped already: unmap it first");
+}
+
+static CUresult check(struct list *list, CUgraphicsResource *resources, CUstream stream,
+                      bool mapped)
+{
+    CUresult code = make_room(list);
+    if (code == CUDA_SUCCESS)
+        code = find_handles(list, resources);
+    if (code == CUDA_SUCCESS)
+        code = check_context(list, stream);
+    return code == CUDA_SUCCESS ? check_states(list, mapped) : code;
+}
+
+static CUresult map(struct list *list, CUstream stream)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (compat_widen(list->handles[i]) != GR_OK)
+            return compat_code();
+        list->resources[i] = list->handles[i]->resource;
+    }
+    if (gr_map_many(list->resources, list->count, stream, NULL, list->buffers) != GR_OK)
+        return compat_code();
+    for (size_t i = 0; i < list->count; i++)
+        list->handles[i]->buffer = list->buffers[i];
+    return CUDA_SUCCESS;
+}
+
+/* What was not released is mapped still. */
+static CUresult unmap(struct list *list, CUstream stream)
+{
+    for (size_t i = 0; i < list->count; i++)
+        list->buffers[i] = list->handles[i]->buffer;
+    gr_status status = gr_buffer_release_many(list->buffers, list->count, stream, NULL);
+    for (size_t i = 0; i < list->count; i++)
+        list->handles[i]->buffer = list->buffers[i];
+    return status == GR_OK ? CUDA_SUCCESS : compat_code();
+}
+
+/* Whether none of them was made here, so that the call is CUDA's. */
+static bool are_cudas(unsigned int count, CUgraphicsResource *resources)
+{
+    for (unsigned int i = 0; i < count; i++)
+        if (compat_handle_owner(resources[i]) != COMPAT_CUDAS)
+            return false;
+    return true;
+}
+
+static CUresult begin(unsigned int count, CUgraphicsResource *resources, CUstream stream,
+                      const char *call)
+{
+    CUresult code = compat_begin();
+    if (code != CUDA_SUCCESS)
+        return code;
+    if (count == 0 || !resources || !stream)
+        return compat_refuse(CUDA_ERROR_INVALID_VALUE, call, "%s.",
+                             !stream      ? "The stream is NULL: pass CU_STREAM_LEGACY"
+                             : !resources ? "The list is NULL"
+                                          : "The list is empty: its length is 0");
+    return CUDA_SUCCESS;
+}
+
+CUresult gr_compat_map(unsigned int count, CUgraphicsResource *resources, CUstream stream)
+{
+    struct list list = {.count = count, .call = "cuGraphicsMapResources"};
+    CUresult code = begin(count, resources, stream, list.call);
+    if (code != CUDA_SUCCESS)
+        return code;
+    if (are_cudas(count, resources))
+        return gr_driver()->GraphicsMapResources(count, resources, stream);
+    code = check(&list, resources, stream, false);
+    if (code == CUDA_SUCCESS)
+        code = map(&list, stream);
+    free(list.many);
+    return code;
+}
+
+CUresult gr_compat_unmap(unsigned int count, CUgraphicsResource *resources, CUstream stream)
+{
+    struct list list = {.count = count, .call = "cuGraphicsUnmapResources"};
+    CUresult code = begin(count, resources, stream, list.call);
+    if (code != CUDA_SUCCESS)
+        return code;
+    if (are_cudas(count, resources))
+        return gr_driver()->GraphicsUnmapResources(count, resources, stream);
+    code = check(&list, resources, stream, true);
+    if (code == CUDA_SUCCESS)
+        code = unmap(&list, stream);
+    free(list.many);
+    return code;
+}

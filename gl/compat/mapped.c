@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compat.h: what a mapped resource gives, a pointer or arrays. */
+#include <grinterop/compat.h>
+#include <grinterop/image.h>
+
+#include "lib/driver.h"
+#include "lib/resource_types.h"
+#include "gl/compat/code.h"
+#include "gl/compat/handle.h"
+
+static CUresult get_mapped(CUgraphicsResource resource, const char *call,
+                           struct compat_handle **handle)
+{
+    CUresult code = CUDA_SUCCESS;
+    *handle = compat_handle_get(resource, call, &code);
+    if (!*handle || (*handle)->buffer)
+        return code;
+    return compat_refuse(CUDA_ERROR_NOT_MAPPED, call,
+                         "The resource is not mapped: cuGraphicsMapResources comes first.");
+}
+
+static CUresult find_pointer(CUgraphicsResource resource, CUdeviceptr *pointer, size_t *size)
+{
+    static const char call[] = "cuGraphicsResourceGetMappedPointer";
+    struct compat_handle *handle;
+    CUresult code = get_mapped(resource, call, &handle);
+    if (code != CUDA_SUCCESS)
+        return code;
+    if (handle->target)
+        return compat_refuse(CUDA_ERROR_NOT_MAPPED_AS_POINTER, call,
+                             "The resource is an image, which has arrays and no pointer: ask by "
+                             "cuGraphicsSubResourceGetMappedArray.");
+    *pointer = gr_buffer_ptr(handle->buffer);
+    *size = gr_buffer_size(handle->buffer);
+    return CUDA_SUCCESS;
+}
+
+/* A failure writes zeros, as the driver's does. */
+CUresult CUDAAPI gr_compat_pointer(CUdeviceptr *pointer, size_t *size, CUgraphicsResource resource)
+{
+    CUdeviceptr found = 0;
+    size_t bytes = 0;
+    CUresult code = compat_begin();
+    if (code == CUDA_SUCCESS && compat_handle_owner(resource) == COMPAT_CUDAS)
+        return gr_driver()->GraphicsResourceGetMappedPointer(pointer, size, resource);
+    if (code == CUDA_SUCCESS)
+        code = find_pointer(resource, &found, &bytes);
+    if (pointer)
+        *pointer = found;
+    if (size)
+        *size = bytes;
+    return code;
+}
+
+/* A mapped image with a place for what is asked. */
+static CUresult get_image(CUgraphicsResource resource, const void *place, const char *call,
+                          struct compat_handle **handle)
+{
+    CUresult code = get_mapped(resource, call, handle);
+    if (code != CUDA_SUCCESS)
+        return code;
+    if (!place)
+        return compat_refuse(CUDA_ERROR_INVALID_VALUE, call,
+                             "There is no place for the array: the pointer is NULL.");
+    if (!(*handle)->target)
+        return compat_refuse(CUDA_ERROR_NOT_MAPPED_AS_ARRAY, call,
+                             "The resource is a buffer, which has a pointer and no arrays: ask by "
+                             "cuGraphicsResourceGetMappedPointer.");
+    return CUDA_SUCCESS;
+}
+
+/* Levels and layers that there are not are the only arguments left. */
+static CUresult code_of_array(void)
+{
+    return gr_last_error()->status == GR_ERR_INVALID_VALUE ? CUDA_ERROR_INVALID_VALUE
+                                                           : compat_code();
+}
+
+CUresult CUDAAPI gr_compat_array(CUarray *array, CUgraphicsResource resource, unsigned int index,
+                                 unsigned int level)
+{
+    CUresult code = compat_begin();
+    if (code != CUDA_SUCCESS)
+        return code;
+    if (compat_handle_owner(resource) == COMPAT_CUDAS)
+        return gr_driver()->GraphicsSubResourceGetMappedArray(array, resource, index, level);
+    struct compat_handle *handle;
+    code = get_image(resource, array, "cuGraphicsSubResourceGetMappedArray", &handle);
+    if (code != CUDA_SUCCESS)
+        return code;
+    CUarray found = gr_buffer_array(handle->buffer, level, index);
+    if (!found)
+        return code_of_array();
+    *array = found;
+    return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI gr_compat_mipmapped_array(CUmipmappedArray *array, CUgraphicsResource resource)
+{
+    CUresult code = compat_begin();
+    if (code != CUDA_SUCCESS)
+        return code;
+    if (compat_handle_owner(resource) == COMPAT_CUDAS)
+        return gr_driver()->GraphicsResourceGetMappedMipmappedArray(array, resource);
+    struct compat_handle *handle;
+    code = get_image(resource, array, "cuGraphicsResourceGetMappedMipmappedArray", &handle);
+    if (code != CUDA_SUCCESS)
+        return code;
+    CUmipmappedArray found = gr_buffer_mipmapped_array(handle->buffer);
+    if (!found)
+        return code_of_array();
+    *array = found;
+    return CUDA_SUCCESS;
+}

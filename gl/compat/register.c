@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compat.h: an OpenGL object becomes a resource, its map flags change, and it ends. */
+#include "gl/compat/register.h"
+
+#include <grinterop/compat.h>
+
+#include <epoxy/gl.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/resource_types.h"
+#include "gl/compat/choose.h"
+#include "gl/compat/code.h"
+
+#define DIRECTIONS (GR_READ_ONLY | GR_WRITE_DISCARD)
+
+static gr_resource *make(unsigned name, unsigned target, unsigned flags, unsigned transports)
+{
+    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = transports);
+    return target ? gr_from_gl_image_with(name, target, flags, &options)
+                  : gr_from_gl_buffer_with(name, flags, &options);
+}
+
+/*
+ * What grinterop found by itself, as the driver says it, which tells an object that there is not
+ * from one without storage, and has no code of its own for a missing context of OpenGL's.
+ */
+static CUresult code_of_registration(unsigned name, unsigned target, unsigned flags)
+{
+    const gr_error *error = gr_last_error();
+    if (error->domain == GR_DOMAIN_CUDA && error->code)
+        return (CUresult)error->code;
+    if (error->status == GR_ERR_GL)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (error->status != GR_ERR_INVALID_VALUE)
+        return compat_code();
+    if (name == 0 || (!target && flags > GR_WRITE_DISCARD))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (target)
+        return glIsTexture(name) || glIsRenderbuffer(name) ? CUDA_ERROR_INVALID_VALUE
+                                                           : CUDA_ERROR_INVALID_HANDLE;
+    return glIsBuffer(name) ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/*
+ * A target or format that no transport takes is an invalid value for the driver. Of a transport
+ * that GR_COMPAT names instead of the driver's own the driver knows nothing.
+ */
+static bool is_drivers_to_refuse(unsigned target, unsigned transports)
+{
+    return target && (!transports || transports & GR_TRANSPORT_INTEROP) &&
+           gr_last_error()->status == GR_ERR_UNSUPPORTED;
+}
+
+static gr_resource *make_first(unsigned name, unsigned target, unsigned flags, const char *call,
+                               CUresult *code)
+{
+    unsigned transports;
+    if (compat_transports(&transports, call) != GR_OK) {
+        *code = CUDA_ERROR_INVALID_VALUE;
+        return NULL;
+    }
+    gr_resource *made = make(name, target, flags, transports);
+    if (!made)
+        *code = is_drivers_to_refuse(target, transports)
+                    ? CUDA_ERROR_INVALID_VALUE
+                    : code_of_registration(name, target, flags);
+    return made;
+}
+
+static CUresult begin_registration(CUgraphicsResource *resource, const char *call)
+{
+    CUresult code = compat_begin();
+    if (code != CUDA_SUCCESS)
+        return code;
+    CUcontext current;
+    code = compat_current(&current, call);
+    if (code != CUDA_SUCCESS)
+        return code;
+    if (!resource)
+        return compat_refuse(CUDA_ERROR_INVALID_VALUE, call,
+                             "`resource` is NULL: there is no place for the handle.");
+    return CUDA_SUCCESS;
+}
+
+static CUresult register_object(CUgraphicsResource *resource, unsigned name, unsigned target,
+                                unsigned flags, const char *call)
+{
+    CUresult code = begin_registration(resource, call);
+    if (code != CUDA_SUCCESS)
+        return code;
+    gr_resource *made = make_first(name, target, flags, call, &code);
+    if (!made)
+        return code;
+    struct compat_handle *handle = compat_handle_new();
+    if (!handle) {
+        gr_resource_free(made);
+        gr_fail_memory(call);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    handle->name = name;
+    handle->target = target;
+    handle->map_flags = flags & DIRECTIONS;
+    handle->resource = made;
+    *resource = (CUgraphicsResource)handle;
+    return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI gr_compat_register_buffer(CUgraphicsResource *resource, unsigned int buffer,
+                                           unsigned int flags)
+{
+    return register_object(resource, buffer, 0, flags, "cuGraphicsGLRegisterBuffer");
+}
+
+CUresult CUDAAPI gr_compat_register_image(CUgraphicsResource *resource, unsigned int image,
+                                          unsigned int target, unsigned int flags)
+{
+    static const char call[] = "cuGraphicsGLRegisterImage";
+    if (target)
+        return register_object(resource, image, target, flags, call);
+    CUresult code = begin_registration(resource, call);
+    return code != CUDA_SUCCESS
+               ? code
+               : compat_refuse(CUDA_ERROR_INVALID_VALUE, call,
+                               "The target is 0: pass that of the texture, GL_TEXTURE_2D say.");
+}
+
+/* ---- Map flags ------------------------------------------------------------------------------- */
+
+static bool is_interop(const struct compat_handle *handle)
+{
+    return handle->resource->transport_bit == GR_TRANSPORT_INTEROP;
+}
+
+CUresult CUDAAPI gr_compat_set_map_flags(CUgraphicsResource resource, unsigned int flags)
+{
+    static const char call[] = "cuGraphicsResourceSetMapFlags";
+    CUresult code = compat_begin();
+    if (code != CUDA_SUCCESS)
+        return code;
+    if (compat_handle_owner(resource) == COMPAT_CUDAS)
+        return gr_driver()->GraphicsResourceSetMapFlags(resource, flags);
+    struct compat_handle *handle = compat_handle_get(resource, call, &code);
+    if (!handle)
+        return code;
+    if (handle->buffer)
+        return compat_refuse(CUDA_ERROR_ALREADY_MAPPED, call,
+                             "The resource is mapped: set the flags before the map.");
+    if (flags > GR_WRITE_DISCARD)
+        return compat_refuse(CUDA_ERROR_INVALID_VALUE, call,
+                             "The flags are 0x%x: pass 0, read-only (1) or write-discard (2).",
+                             flags);
+    if (is_interop(handle))
+        code =
+            gr_driver()->GraphicsResourceSetMapFlags(gr_resource_graphics(handle->resource), flags);
+    if (code != CUDA_SUCCESS)
+        return compat_refuse(code, call, "The driver refused the flags 0x%x.", flags);
+    handle->map_flags = flags;
+    return CUDA_SUCCESS;
+}
+
+gr_status compat_widen(struct compat_handle *handle)
+{
+    unsigned made_for = handle->resource->flags & DIRECTIONS;
+    if (is_interop(handle) || !made_for || made_for == handle->map_flags)
+        return GR_OK;
+    gr_resource *wider =
+        make(handle->name, handle->target, handle->resource->flags & ~(unsigned)DIRECTIONS,
+             handle->resource->transport_bit);
+    if (!wider)
+        return gr_last_error()->status;
+    gr_resource_free(handle->resource);
+    handle->resource = wider;
+    return GR_OK;
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+CUresult CUDAAPI gr_compat_unregister(CUgraphicsResource resource)
+{
+    static const char call[] = "cuGraphicsUnregisterResource";
+    CUresult code = compat_begin();
+    if (code != CUDA_SUCCESS)
+        return code;
+    if (compat_handle_owner(resource) == COMPAT_CUDAS)
+        return gr_driver()->GraphicsUnregisterResource(resource);
+    struct compat_handle *handle = compat_handle_get(resource, call, &code);
+    if (!handle)
+        return code;
+    if (handle->buffer)
+        return compat_refuse(CUDA_ERROR_ALREADY_MAPPED, call,
+                             "The resource is mapped: unmap it first. It is still registered.");
+    gr_status status = gr_resource_close(handle->resource, GR_STREAM_OF_MAP);
+    if (status != GR_OK && status != GR_ERR_PARTIAL)
+        return compat_code();
+    code = status == GR_OK ? CUDA_SUCCESS : compat_code();
+    gr_resource_free(handle->resource);
+    compat_handle_end(handle);
+    return code;
+}

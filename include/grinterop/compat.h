@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CUDA's own calls for graphics, on grinterop: a program that was written for them keeps its source
+ * and gets one option of the compiler, or one line above its first include:
+ *
+ *     nvcc -include grinterop/compat.h ... -lgrinterop
+ *     #include <grinterop/compat.h>
+ *
+ * Afterwards these names, of the runtime API and of the driver API, are grinterop's, with the
+ * types and the codes that they had:
+ *
+ *     cudaGraphicsGLRegisterBuffer                  cuGraphicsGLRegisterBuffer
+ *     cudaGraphicsGLRegisterImage                   cuGraphicsGLRegisterImage
+ *     cudaGraphicsResourceSetMapFlags               cuGraphicsResourceSetMapFlags
+ *     cudaGraphicsMapResources                      cuGraphicsMapResources
+ *     cudaGraphicsUnmapResources                    cuGraphicsUnmapResources
+ *     cudaGraphicsResourceGetMappedPointer          cuGraphicsResourceGetMappedPointer
+ *     cudaGraphicsSubResourceGetMappedArray         cuGraphicsSubResourceGetMappedArray
+ *     cudaGraphicsResourceGetMappedMipmappedArray   cuGraphicsResourceGetMappedMipmappedArray
+ *     cudaGraphicsUnregisterResource                cuGraphicsUnregisterResource
+ *     cudaGLGetDevices                              cuGLGetDevices
+ *     cudaGLSetGLDevice
+ *     cudaImportExternalMemory                      cuImportExternalMemory
+ *     cudaImportExternalSemaphore                   cuImportExternalSemaphore
+ *     cudaGetLastError, cudaPeekAtLastError
+ *
+ * All else stays CUDA's. The two imports are CUDA's, too, and grinterop explains their failures;
+ * what is done with the imported is not changed at all. The two questions for the last error know
+ * the errors of the calls above beside the runtime's.
+ *
+ * What the program gains: gr_last_error() has a sentence for each failure, on which GPU OpenGL
+ * draws for example, and GR_LOG=error in the environment prints it. What the driver lets pass and
+ * then crashes on is refused. And the environment chooses how the bytes get from side to side:
+ *
+ *     GR_COMPAT=interop   CUDA's own registration; so it is without the variable, too
+ *     GR_COMPAT=copy      through host memory: where OpenGL draws on the CPU, or on a GPU that is
+ *                         not CUDA's
+ *     GR_COMPAT=peer      from GPU to GPU, for buffers
+ *     GR_COMPAT=any       the best that works here
+ *     GR_COMPAT=shared    is refused: storage that exists can't be shared (gr_gl_buffer_create())
+ *
+ * Names joined by '|' or a comma allow the one or the other: interop|copy. A set-uid program
+ * ignores the variable.
+ *
+ * What is not as it was:
+ *     OpenGL's context   is the one of the registration at each map, unmap and unregister; CUDA
+ *                        takes any
+ *     unregister         of what is mapped fails, and the resource stays; the driver frees it
+ *     a handle           that was not made here is CUDA's, whose call then answers; one list has
+ *                        handles of one kind
+ *     one resource       with its handle belongs to one thread at a time
+ *
+ * The header includes cuda.h and, where there is one, cuda_runtime_api.h, and no header of
+ * OpenGL's: include it before or behind cuda_gl_interop.h, cudaGL.h and any loader. Calls by
+ * pointers from cuGetProcAddress or dlsym() are not seen.
+ */
+#ifndef GR_COMPAT_H
+#define GR_COMPAT_H
+
+#include <string.h>
+
+#include <grinterop/gr.h>
+
+#if !defined(GR_BUILD) && (!defined(__has_include) || __has_include(<cuda_runtime_api.h>))
+#include <cuda_runtime_api.h>
+#define GR_COMPAT_RUNTIME 1
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+/* As in cuda_runtime_api.h. */
+#define GR_COMPAT_STREAM_ARGUMENT = 0
+#else
+#define GR_COMPAT_STREAM_ARGUMENT
+#endif
+
+/* ---- What the names below stand for ---------------------------------------------------------- */
+
+GR_API CUresult CUDAAPI gr_compat_register_buffer(CUgraphicsResource *resource, unsigned int buffer,
+                                                  unsigned int flags);
+GR_API CUresult CUDAAPI gr_compat_register_image(CUgraphicsResource *resource, unsigned int image,
+                                                 unsigned int target, unsigned int flags);
+GR_API CUresult CUDAAPI gr_compat_unregister(CUgraphicsResource resource);
+GR_API CUresult CUDAAPI gr_compat_set_map_flags(CUgraphicsResource resource, unsigned int flags);
+GR_API CUresult CUDAAPI gr_compat_pointer(CUdeviceptr *pointer, size_t *size,
+                                          CUgraphicsResource resource);
+GR_API CUresult CUDAAPI gr_compat_array(CUarray *array, CUgraphicsResource resource,
+                                        unsigned int index, unsigned int level);
+GR_API CUresult CUDAAPI gr_compat_mipmapped_array(CUmipmappedArray *array,
+                                                  CUgraphicsResource resource);
+GR_API CUresult CUDAAPI gr_compat_import_memory(CUexternalMemory *memory,
+                                                const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc);
+GR_API CUresult CUDAAPI gr_compat_import_semaphore(CUexternalSemaphore *semaphore,
+                                                   const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc);
+
+/* A NULL stream is an error here: the program's default stream is known where it is compiled. */
+GR_API CUresult gr_compat_map(unsigned int count, CUgraphicsResource *resources, CUstream stream);
+GR_API CUresult gr_compat_unmap(unsigned int count, CUgraphicsResource *resources, CUstream stream);
+
+/* Record why CUDA refused an import, and return its code. */
+GR_API CUresult gr_compat_explain_memory(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc,
+                                         CUresult code);
+GR_API CUresult gr_compat_explain_semaphore(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc,
+                                            CUresult code);
+
+/* Whether a CUDA context is current on this thread. */
+GR_API bool gr_compat_has_context(void);
+
+/*
+ * The thread's last error for the runtime API: keeps a code that is none of success, and returns
+ * it; and gives what was kept, once if it is taken.
+ */
+GR_API CUresult gr_compat_keep_error(CUresult code);
+GR_API CUresult gr_compat_kept_error(bool take);
+
+/* By NVIDIA's headers where those come later, which rename these by the macros below. */
+#ifdef __CUDA_GL_INTEROP_H__
+extern cudaError_t CUDARTAPI gr_compat_cuda_gl_devices(unsigned int *count, int *devices,
+                                                       unsigned int size,
+                                                       enum cudaGLDeviceList list);
+#endif
+#ifdef CUDAGL_H
+extern CUresult CUDAAPI gr_compat_cu_gl_devices(unsigned int *count, CUdevice *devices,
+                                                unsigned int size, CUGLDeviceList list);
+#endif
+
+/* ---- The driver API -------------------------------------------------------------------------- */
+
+/* The default stream that a NULL stream means in this file. */
+#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
+#define GR_COMPAT_STREAM(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
+#else
+#define GR_COMPAT_STREAM(stream) ((stream) ? (stream) : CU_STREAM_LEGACY)
+#endif
+
+static inline CUresult gr_compat_cu_map(unsigned int count, CUgraphicsResource *resources,
+                                        CUstream stream)
+{
+    return gr_compat_map(count, resources, GR_COMPAT_STREAM(stream));
+}
+
+static inline CUresult gr_compat_cu_unmap(unsigned int count, CUgraphicsResource *resources,
+                                          CUstream stream)
+{
+    return gr_compat_unmap(count, resources, GR_COMPAT_STREAM(stream));
+}
+
+/* ---- The runtime API ------------------------------------------------------------------------- */
+
+#ifdef GR_COMPAT_RUNTIME
+
+/* The codes of both APIs are the same numbers. */
+static inline cudaError_t gr_compat_end(CUresult code)
+{
+    return (cudaError_t)gr_compat_keep_error(code);
+}
+
+/* What every call of the runtime's does first: its context is the one to register in. */
+static inline cudaError_t gr_compat_begin(void)
+{
+    return gr_compat_has_context() ? cudaSuccess : cudaFree(0);
+}
+
+static inline cudaError_t CUDARTAPI gr_compat_cuda_register_buffer(
+    struct cudaGraphicsResource **resource, unsigned int buffer, unsigned int flags)
+{
+    cudaError_t begun = gr_compat_begin();
+    if (begun != cudaSuccess)
+        return begun;
+    return gr_compat_end(gr_compat_register_buffer((CUgraphicsResource *)resource, buffer, flags));
+}
+
+static inline cudaError_t CUDARTAPI
+gr_compat_cuda_register_image(struct cudaGraphicsResource **resource, unsigned int image,
+                              unsigned int target, unsigned int flags)
+{
+    cudaError_t begun = gr_compat_begin();
+    if (begun != cudaSuccess)
+        return begun;
+    return gr_compat_end(
+        gr_compat_register_image((CUgraphicsResource *)resource, image, target, flags));
+}
+
+static inline cudaError_t gr_compat_cuda_unregister(cudaGraphicsResource_t resource)
+{
+    return gr_compat_end(gr_compat_unregister((CUgraphicsResource)resource));
+}
+
+static inline cudaError_t gr_compat_cuda_set_map_flags(cudaGraphicsResource_t resource,
+                                                       unsigned int flags)
+{
+    return gr_compat_end(gr_compat_set_map_flags((CUgraphicsResource)resource, flags));
+}
+
+static inline cudaError_t gr_compat_cuda_map(int count, cudaGraphicsResource_t *resources,
+                                             cudaStream_t stream GR_COMPAT_STREAM_ARGUMENT)
+{
+    cudaError_t begun = gr_compat_begin();
+    if (begun != cudaSuccess)
+        return begun;
+    return gr_compat_end(gr_compat_cu_map(count < 0 ? 0 : (unsigned int)count,
+                                          (CUgraphicsResource *)resources, (CUstream)stream));
+}
+
+static inline cudaError_t gr_compat_cuda_unmap(int count, cudaGraphicsResource_t *resources,
+                                               cudaStream_t stream GR_COMPAT_STREAM_ARGUMENT)
+{
+    cudaError_t begun = gr_compat_begin();
+    if (begun != cudaSuccess)
+        return begun;
+    return gr_compat_end(gr_compat_cu_unmap(count < 0 ? 0 : (unsigned int)count,
+                                            (CUgraphicsResource *)resources, (CUstream)stream));
+}
+
+static inline cudaError_t gr_compat_cuda_pointer(void **pointer, size_t *size,
+                                                 cudaGraphicsResource_t resource)
+{
+    CUdeviceptr address = 0;
+    CUresult code = gr_compat_pointer(&address, size, (CUgraphicsResource)resource);
+    if (pointer)
+        *pointer = (void *)(size_t)address;
+    return gr_compat_end(code);
+}
+
+static inline cudaError_t gr_compat_cuda_array(cudaArray_t *array, cudaGraphicsResource_t resource,
+                                               unsigned int index, unsigned int level)
+{
+    return gr_compat_end(
+        gr_compat_array((CUarray *)array, (CUgraphicsResource)resource, index, level));
+}
+
+static inline cudaError_t gr_compat_cuda_mipmapped_array(cudaMipmappedArray_t *array,
+                                                         cudaGraphicsResource_t resource)
+{
+    return gr_compat_end(
+        gr_compat_mipmapped_array((CUmipmappedArray *)array, (CUgraphicsResource)resource));
+}
+
+/* The description of one API has the fields of the other's. */
+static inline cudaError_t gr_compat_cuda_import_memory(
+    cudaExternalMemory_t *memory, const struct cudaExternalMemoryHandleDesc *desc)
+{
+    cudaError_t result = cudaImportExternalMemory(memory, desc);
+    if (result != cudaSuccess && desc) {
+        CUDA_EXTERNAL_MEMORY_HANDLE_DESC same;
+        memset(&same, 0, sizeof(same));
+        same.type = (CUexternalMemoryHandleType)desc->type;
+        same.handle.win32.handle = desc->handle.win32.handle;
+        same.handle.win32.name = desc->handle.win32.name;
+        same.size = desc->size;
+        same.flags = desc->flags;
+        gr_compat_explain_memory(&same, (CUresult)result);
+    }
+    return result;
+}
+
+static inline cudaError_t gr_compat_cuda_import_semaphore(
+    cudaExternalSemaphore_t *semaphore, const struct cudaExternalSemaphoreHandleDesc *desc)
+{
+    cudaError_t result = cudaImportExternalSemaphore(semaphore, desc);
+    if (result != cudaSuccess && desc) {
+        CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC same;
+        memset(&same, 0, sizeof(same));
+        same.type = (CUexternalSemaphoreHandleType)desc->type;
+        same.handle.win32.handle = desc->handle.win32.handle;
+        same.handle.win32.name = desc->handle.win32.name;
+        same.flags = desc->flags;
+        gr_compat_explain_semaphore(&same, (CUresult)result);
+    }
+    return result;
+}
+
+/* Since CUDA 5 it does what cudaSetDevice() does. */
+static inline cudaError_t CUDARTAPI gr_compat_cuda_set_gl_device(int device)
+{
+    return cudaSetDevice(device);
+}
+
+static inline cudaError_t gr_compat_cuda_last_error(void)
+{
+    cudaError_t ours = (cudaError_t)gr_compat_kept_error(true), theirs = cudaGetLastError();
+    return ours != cudaSuccess ? ours : theirs;
+}
+
+static inline cudaError_t gr_compat_cuda_peek_error(void)
+{
+    cudaError_t ours = (cudaError_t)gr_compat_kept_error(false);
+    return ours != cudaSuccess ? ours : cudaPeekAtLastError();
+}
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+/* ---- The names ------------------------------------------------------------------------------- */
+
+/* cudaGL.h renames cuGLGetDevices itself, whether it comes before or later. */
+#undef cuGraphicsGLRegisterBuffer
+#undef cuGraphicsGLRegisterImage
+#undef cuGraphicsUnregisterResource
+#undef cuGraphicsResourceSetMapFlags
+#undef cuGraphicsMapResources
+#undef cuGraphicsUnmapResources
+#undef cuGraphicsResourceGetMappedPointer
+#undef cuGraphicsSubResourceGetMappedArray
+#undef cuGraphicsResourceGetMappedMipmappedArray
+#undef cuImportExternalMemory
+#undef cuImportExternalSemaphore
+#undef cuGLGetDevices_v2
+#define cuGraphicsGLRegisterBuffer                gr_compat_register_buffer
+#define cuGraphicsGLRegisterImage                 gr_compat_register_image
+#define cuGraphicsUnregisterResource              gr_compat_unregister
+#define cuGraphicsResourceSetMapFlags             gr_compat_set_map_flags
+#define cuGraphicsMapResources                    gr_compat_cu_map
+#define cuGraphicsUnmapResources                  gr_compat_cu_unmap
+#define cuGraphicsResourceGetMappedPointer        gr_compat_pointer
+#define cuGraphicsSubResourceGetMappedArray       gr_compat_array
+#define cuGraphicsResourceGetMappedMipmappedArray gr_compat_mipmapped_array
+#define cuImportExternalMemory                    gr_compat_import_memory
+#define cuImportExternalSemaphore                 gr_compat_import_semaphore
+#define cuGLGetDevices_v2                         gr_compat_cu_gl_devices
+
+#ifdef GR_COMPAT_RUNTIME
+#undef cudaGraphicsGLRegisterBuffer
+#undef cudaGraphicsGLRegisterImage
+#undef cudaGraphicsUnregisterResource
+#undef cudaGraphicsResourceSetMapFlags
+#undef cudaGraphicsMapResources
+#undef cudaGraphicsUnmapResources
+#undef cudaGraphicsResourceGetMappedPointer
+#undef cudaGraphicsSubResourceGetMappedArray
+#undef cudaGraphicsResourceGetMappedMipmappedArray
+#undef cudaGLGetDevices
+#undef cudaGLSetGLDevice
+#undef cudaImportExternalMemory
+#undef cudaImportExternalSemaphore
+#define cudaGraphicsGLRegisterBuffer                gr_compat_cuda_register_buffer
+#define cudaGraphicsGLRegisterImage                 gr_compat_cuda_register_image
+#define cudaGraphicsUnregisterResource              gr_compat_cuda_unregister
+#define cudaGraphicsResourceSetMapFlags             gr_compat_cuda_set_map_flags
+#define cudaGraphicsMapResources                    gr_compat_cuda_map
+#define cudaGraphicsUnmapResources                  gr_compat_cuda_unmap
+#define cudaGraphicsResourceGetMappedPointer        gr_compat_cuda_pointer
+#define cudaGraphicsSubResourceGetMappedArray       gr_compat_cuda_array
+#define cudaGraphicsResourceGetMappedMipmappedArray gr_compat_cuda_mipmapped_array
+#define cudaGLGetDevices                            gr_compat_cuda_gl_devices
+#define cudaGLSetGLDevice                           gr_compat_cuda_set_gl_device
+#define cudaImportExternalMemory                    gr_compat_cuda_import_memory
+#define cudaImportExternalSemaphore                 gr_compat_cuda_import_semaphore
+
+/* Kernels may ask, too, by the same names. */
+#ifndef __CUDA_ARCH__
+#undef cudaGetLastError
+#undef cudaPeekAtLastError
+#define cudaGetLastError    gr_compat_cuda_last_error
+#define cudaPeekAtLastError gr_compat_cuda_peek_error
+#endif
+#endif
+
+#endif
