@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compat.h: which devices draw. */
+#include "gl/compat/devices.h"
+
+#include <grinterop/compat.h>
+
+#include "lib/driver.h"
+#include "gl/cuda_device.h"
+#include "gl/compat/code.h"
+
+/* Looked for once more by grinterop, which then says on what OpenGL draws. */
+static void explain(CUresult code, const char *call)
+{
+    CUdevice device;
+    if (gl_find_drawing_device(&device) == GR_OK)
+        compat_refuse(code, call, "The devices that draw could not be asked for.");
+}
+
+CUresult CUDAAPI gr_compat_cu_gl_devices(unsigned int *count, CUdevice *devices, unsigned int size,
+                                         unsigned int list)
+{
+    CUresult code = compat_begin();
+    if (code != CUDA_SUCCESS)
+        return code;
+    code = gr_driver()->GLGetDevices(count, devices, size, (int)list);
+    if (code != CUDA_SUCCESS)
+        explain(code, "cuGLGetDevices");
+    return code;
+}
+
+/* The runtime counts devices as the driver does. */
+CUresult CUDAAPI gr_compat_cuda_gl_devices(unsigned int *count, int *devices, unsigned int size,
+                                           unsigned int list)
+{
+    return gr_compat_keep_error(gr_compat_cu_gl_devices(count, devices, size, list));
+}

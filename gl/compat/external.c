@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compat.h: imports are CUDA's own calls; why one was refused is grinterop's. */
+#include <grinterop/compat.h>
+#include <grinterop/external.h>
+#include <grinterop/semaphore.h>
+
+#include "lib/driver.h"
+#include "lib/external/memory_rules.h"
+#include "lib/sync/semaphore_rules.h"
+#include "gl/compat/code.h"
+
+CUresult gr_compat_explain_memory(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUresult code)
+{
+    static const char call[] = "cuImportExternalMemory";
+    if (code == CUDA_SUCCESS || compat_begin() != CUDA_SUCCESS)
+        return code;
+    if (!desc)
+        return compat_refuse(code, call, "The description is NULL.");
+    gr_external_memory_desc own =
+        GR_INIT(gr_external_memory_desc, .type = desc->type, .size = desc->size,
+                .dedicated = desc->flags & CUDA_EXTERNAL_MEMORY_DEDICATED);
+    if (gr_external_has_fd(desc->type)) {
+        own.fd = desc->handle.fd;
+    } else if (desc->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF) {
+        own.nvscibuf = desc->handle.nvSciBufObject;
+    } else {
+        own.win32_handle = desc->handle.win32.handle;
+        own.win32_name = desc->handle.win32.name;
+    }
+    if (gr_external_check(&own, call) == GR_OK)
+        gr_external_refused(&own, code, call);
+    return code;
+}
+
+static bool semaphore_has_fd(CUexternalSemaphoreHandleType type)
+{
+    return type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD ||
+           type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD;
+}
+
+CUresult gr_compat_explain_semaphore(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc, CUresult code)
+{
+    static const char call[] = "cuImportExternalSemaphore";
+    if (code == CUDA_SUCCESS || compat_begin() != CUDA_SUCCESS)
+        return code;
+    if (!desc)
+        return compat_refuse(code, call, "The description is NULL.");
+    gr_semaphore_desc own = GR_INIT(gr_semaphore_desc, .type = desc->type);
+    if (semaphore_has_fd(desc->type)) {
+        own.fd = desc->handle.fd;
+    } else if (desc->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_NVSCISYNC) {
+        own.nvscisync = desc->handle.nvSciSyncObj;
+    } else {
+        own.win32_handle = desc->handle.win32.handle;
+        own.win32_name = desc->handle.win32.name;
+    }
+    if (gr_semaphore_check(&own, call) == GR_OK)
+        gr_semaphore_refused(&own, code, call);
+    return code;
+}
+
+CUresult CUDAAPI gr_compat_import_memory(CUexternalMemory *memory,
+                                         const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
+{
+    CUresult code = compat_begin();
+    if (code != CUDA_SUCCESS)
+        return code;
+    return gr_compat_explain_memory(desc, gr_driver()->ImportExternalMemory(memory, desc));
+}
+
+CUresult CUDAAPI gr_compat_import_semaphore(CUexternalSemaphore *semaphore,
+                                            const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc)
+{
+    CUresult code = compat_begin();
+    if (code != CUDA_SUCCESS)
+        return code;
+    return gr_compat_explain_semaphore(desc, gr_driver()->ImportExternalSemaphore(semaphore, desc));
+}

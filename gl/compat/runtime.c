@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compat.h: what its functions of the runtime API need, in the program, of the library. */
+#include <grinterop/compat.h>
+
+#include "lib/driver.h"
+#include "gl/compat/code.h"
+
+static _Thread_local CUresult kept;
+
+CUresult gr_compat_keep_error(CUresult code)
+{
+    if (code != CUDA_SUCCESS)
+        kept = code;
+    return code;
+}
+
+CUresult gr_compat_kept_error(bool take)
+{
+    CUresult code = kept;
+    if (take)
+        kept = CUDA_SUCCESS;
+    return code;
+}
+
+bool gr_compat_has_context(void)
+{
+    CUcontext current = NULL;
+    return compat_begin() == CUDA_SUCCESS && gr_driver()->CtxGetCurrent(&current) == CUDA_SUCCESS &&
+           current;
+}
