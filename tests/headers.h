@@ -55,6 +55,23 @@ typedef void (*anything)(void);
     X(gr_cuda_symbol)                                                                              \
     X(gr_cuda_missing)                                                                             \
     X(gr_cuda_table)                                                                               \
+    /* compat.h */                                                                                 \
+    X(gr_compat_array)                                                                             \
+    X(gr_compat_explain_memory)                                                                    \
+    X(gr_compat_explain_semaphore)                                                                 \
+    X(gr_compat_has_context)                                                                       \
+    X(gr_compat_import_memory)                                                                     \
+    X(gr_compat_import_semaphore)                                                                  \
+    X(gr_compat_keep_error)                                                                        \
+    X(gr_compat_kept_error)                                                                        \
+    X(gr_compat_map)                                                                               \
+    X(gr_compat_mipmapped_array)                                                                   \
+    X(gr_compat_pointer)                                                                           \
+    X(gr_compat_register_buffer)                                                                   \
+    X(gr_compat_register_image)                                                                    \
+    X(gr_compat_set_map_flags)                                                                     \
+    X(gr_compat_unmap)                                                                             \
+    X(gr_compat_unregister)                                                                        \
     /* gl.h */                                                                                     \
     X(gr_from_gl_buffer)                                                                           \
     X(gr_from_gl_buffer_with)                                                                      \

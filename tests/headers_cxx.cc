@@ -4,6 +4,7 @@
 #include <grinterop/egl.h>
 #include <grinterop/gl.h>
 #include <grinterop/cuda.h>
+#include <grinterop/compat.h>
 #include <grinterop/image.h>
 #include <grinterop/vk.h>
 #include <grinterop/external.h>

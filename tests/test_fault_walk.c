@@ -5,6 +5,7 @@
 START_TEST_UNLESS(walk_missing(), opengl)
 {
     walk_list(walk_gl);
+    walk_list(walk_compat);
 }
 END_TEST
 

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <grinterop/compat.h>
 #include <grinterop/image.h>
 #include <grinterop/publish.h>
 #include <grinterop/share.h>
@@ -96,6 +97,7 @@ static void free_all(void)
 #define REFUSED(X)                                                                                 \
     X(gr_cuda_load(true))                                                                          \
     X(gr_cuda_symbol("cuInit", 2000, 0, &symbol))                                                  \
+    X(gr_compat_has_context())                                                                     \
     X(gr_map(have.idle, fx.stream))                                                                \
     X(gr_map_many(&have.idle, 1, fx.stream, NULL, &buffer))                                        \
     X(gr_map_linear(have.idle, 0, 0, fx.stream))                                                   \

@@ -9,6 +9,7 @@
 #include <grinterop/external.h>
 #include <grinterop/vk.h>
 #include <grinterop/image.h>
+#include <grinterop/compat.h>
 #include <grinterop/cuda.h>
 #include <grinterop/gl.h>
 #include <grinterop/egl.h>

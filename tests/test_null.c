@@ -218,6 +218,22 @@ static const gr_slot *no_slots[1];
 #define EXEMPT(X)                                                                                  \
     X(gr_bytes_moved, "takes nothing")                                                             \
     X(gr_clear_error, "takes nothing")                                                             \
+    X(gr_compat_array, "NULL gives the codes of CUDA: test_compat")                                \
+    X(gr_compat_explain_memory, "NULL gives the codes of CUDA: test_compat")                       \
+    X(gr_compat_explain_semaphore, "NULL gives the codes of CUDA: test_compat")                    \
+    X(gr_compat_has_context, "NULL gives the codes of CUDA: test_compat")                          \
+    X(gr_compat_import_memory, "NULL gives the codes of CUDA: test_compat")                        \
+    X(gr_compat_import_semaphore, "NULL gives the codes of CUDA: test_compat")                     \
+    X(gr_compat_keep_error, "NULL gives the codes of CUDA: test_compat")                           \
+    X(gr_compat_kept_error, "NULL gives the codes of CUDA: test_compat")                           \
+    X(gr_compat_map, "NULL gives the codes of CUDA: test_compat")                                  \
+    X(gr_compat_mipmapped_array, "NULL gives the codes of CUDA: test_compat")                      \
+    X(gr_compat_pointer, "NULL gives the codes of CUDA: test_compat")                              \
+    X(gr_compat_register_buffer, "NULL gives the codes of CUDA: test_compat")                      \
+    X(gr_compat_register_image, "NULL gives the codes of CUDA: test_compat")                       \
+    X(gr_compat_set_map_flags, "NULL gives the codes of CUDA: test_compat")                        \
+    X(gr_compat_unmap, "NULL gives the codes of CUDA: test_compat")                                \
+    X(gr_compat_unregister, "NULL gives the codes of CUDA: test_compat")                           \
     X(gr_cuda_driver_path, "takes nothing")                                                        \
     X(gr_cuda_is_software, "takes nothing")                                                        \
     X(gr_cuda_load, "takes no pointer")                                                            \

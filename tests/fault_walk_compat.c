@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What test_fault_walk does by CUDA's names, which compat.h puts on grinterop. */
+#include <grinterop/compat.h>
+
+#include "fault_walk.h"
+
+#include <string.h>
+
+#define SIZE 256
+
+static bool fine(CUresult code)
+{
+    return ok(code == CUDA_SUCCESS ? GR_OK : gr_last_error()->status);
+}
+
+static bool fill(CUgraphicsResource resource, int value)
+{
+    CUdeviceptr pointer = 0;
+    size_t size = 0;
+    if (!fine(cuGraphicsMapResources(1, &resource, fx.stream)))
+        return false;
+    bool good = fine(cuGraphicsResourceGetMappedPointer(&pointer, &size, resource));
+    if (good)
+        CU(MemsetD8Async(pointer, (unsigned char)value, size, fx.stream));
+    if (fine(cuGraphicsUnmapResources(1, &resource, fx.stream)))
+        return good;
+    /* The fault is over: what could not be unmapped can be now. */
+    cuGraphicsUnmapResources(1, &resource, fx.stream);
+    return false;
+}
+
+static bool run_buffer(void)
+{
+    static const unsigned char expected[SIZE] = {0};
+    unsigned char bytes[SIZE];
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    CUgraphicsResource resource = NULL;
+    bool good = fine(cuGraphicsGLRegisterBuffer(&resource, name, 0)) && fill(resource, 0);
+    gl_read(name, bytes, SIZE);
+    good = good && bytes_are(memcmp(bytes, expected, SIZE) == 0);
+    if (resource && !fine(cuGraphicsUnregisterResource(resource))) {
+        cuGraphicsUnregisterResource(resource);
+        good = false;
+    }
+    glDeleteBuffers(1, &name);
+    return good;
+}
+
+const struct scenario walk_compat[] = {
+    {"a buffer by CUDA's names", run_buffer, NULL, 0},
+    {NULL, NULL, NULL, 0},
+};

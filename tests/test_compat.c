@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compat.h, by the driver API's names: each row is a call with the code that it has to give, made
+ * once to the driver itself and once by the header's names, so that a difference shows. The
+ * driver's codes are those of test_conformance.
+ */
+#define _GNU_SOURCE /* setenv() */
+#include <grinterop/compat.h>
+
+#include "compat_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <grinterop/image.h>
+
+const struct compat_side *side;
+
+static CUresult map_by_name(unsigned n, CUgraphicsResource *resources, CUstream stream)
+{
+    return cuGraphicsMapResources(n, resources, stream);
+}
+
+static CUresult unmap_by_name(unsigned n, CUgraphicsResource *resources, CUstream stream)
+{
+    return cuGraphicsUnmapResources(n, resources, stream);
+}
+
+static const struct compat_side header = {
+    .name = "compat.h",
+    .is_header = true,
+    .GLRegisterBuffer = cuGraphicsGLRegisterBuffer,
+    .GLRegisterImage = cuGraphicsGLRegisterImage,
+    .UnregisterResource = cuGraphicsUnregisterResource,
+    .ResourceSetMapFlags = cuGraphicsResourceSetMapFlags,
+    .MapResources = map_by_name,
+    .UnmapResources = unmap_by_name,
+    .ResourceGetMappedPointer = cuGraphicsResourceGetMappedPointer,
+    .SubResourceGetMappedArray = cuGraphicsSubResourceGetMappedArray,
+    .ResourceGetMappedMipmappedArray = cuGraphicsResourceGetMappedMipmappedArray,
+};
+
+static struct compat_side driver_side(void)
+{
+    const gr_cuda_api *cu = fx.cu;
+    return (struct compat_side){
+        .name = "the driver",
+        .GLRegisterBuffer = cu->GraphicsGLRegisterBuffer,
+        .GLRegisterImage = cu->GraphicsGLRegisterImage,
+        .UnregisterResource = cu->GraphicsUnregisterResource,
+        .ResourceSetMapFlags = cu->GraphicsResourceSetMapFlags,
+        .MapResources = cu->GraphicsMapResources,
+        .UnmapResources = cu->GraphicsUnmapResources,
+        .ResourceGetMappedPointer = cu->GraphicsResourceGetMappedPointer,
+        .SubResourceGetMappedArray = cu->GraphicsSubResourceGetMappedArray,
+        .ResourceGetMappedMipmappedArray = cu->GraphicsResourceGetMappedMipmappedArray,
+    };
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static char differences[8192];
+
+void compat_note(const char *call, CUresult got, CUresult wanted)
+{
+    char line[512];
+    if (got == wanted)
+        return;
+    snprintf(line, sizeof(line), "\n  %s: %s gave %d (%s), not %d; %s", side->name, call, (int)got,
+             result_name((int)got), (int)wanted, side->is_header ? error_text() : "");
+    strncat(differences, line, sizeof(differences) - strlen(differences) - 1);
+}
+
+CUgraphicsResource compat_buffer(size_t size)
+{
+    CUgraphicsResource made = NULL;
+    ROW(SUCCESS, GLRegisterBuffer(&made, gl_buffer(NULL, size), 0));
+    return made;
+}
+
+START_TEST(both_sides_give_the_codes)
+{
+    const struct compat_side driver = driver_side();
+    const struct compat_side *const sides[] = {&driver, &header};
+    differences[0] = '\0';
+    for (size_t i = 0; i < 2; i++) {
+        side = sides[i];
+        compat_cases[_i].run();
+        CU(CtxSetCurrent(fx.context));
+        CU(CtxSynchronize());
+    }
+    ck_assert_msg(differences[0] == '\0', "%s:%s", compat_cases[_i].name, differences);
+}
+END_TEST
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+#define SIZE 4096
+
+static CUgraphicsResource header_buffer(GLuint name, unsigned flags)
+{
+    CUgraphicsResource made = NULL;
+    assert_result(CUDA_SUCCESS, cuGraphicsGLRegisterBuffer(&made, name, flags), "register");
+    return made;
+}
+
+static CUdeviceptr map_one(CUgraphicsResource resource, CUstream stream)
+{
+    CUdeviceptr pointer = 0;
+    size_t size = 0;
+    assert_result(CUDA_SUCCESS, cuGraphicsMapResources(1, &resource, stream), "map");
+    assert_result(CUDA_SUCCESS, cuGraphicsResourceGetMappedPointer(&pointer, &size, resource),
+                  "pointer");
+    ck_assert_uint_eq(size, SIZE);
+    return pointer;
+}
+
+static void unmap_one(CUgraphicsResource resource, CUstream stream)
+{
+    assert_result(CUDA_SUCCESS, cuGraphicsUnmapResources(1, &resource, stream), "unmap");
+}
+
+static void end_one(CUgraphicsResource resource)
+{
+    assert_result(CUDA_SUCCESS, cuGraphicsUnregisterResource(resource), "unregister");
+}
+
+START_TEST(bytes_go_both_ways)
+{
+    GLuint name = gl_buffer_filled(SIZE, 3);
+    unsigned char read[SIZE];
+    CUgraphicsResource resource = header_buffer(name, 0);
+    CUdeviceptr pointer = map_one(resource, fx.stream);
+    CU(MemcpyDtoHAsync(read, pointer, SIZE, fx.stream));
+    CU(MemsetD8Async(pointer, 9, SIZE, fx.stream));
+    unmap_one(resource, fx.other); /* which is made to wait for the map's stream */
+    CU(StreamSynchronize(fx.stream));
+    assert_bytes(read, SIZE, 3);
+    assert_gl_bytes(name, SIZE, 9);
+    end_one(resource);
+}
+END_TEST
+
+/* More than a call keeps without the heap, and more than go into one call of the driver. */
+START_TEST(many_are_mapped_by_one_call)
+{
+    enum { MANY = 300 };
+    static CUgraphicsResource resources[MANY];
+    GLuint names[MANY];
+    for (size_t i = 0; i < MANY; i++)
+        resources[i] = header_buffer(names[i] = gl_buffer_filled(SIZE, 1),
+                                     CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD);
+    assert_result(CUDA_SUCCESS, cuGraphicsMapResources(MANY, resources, fx.stream), "map");
+    for (size_t i = 0; i < MANY; i++) {
+        CUdeviceptr pointer = 0;
+        size_t size = 0;
+        assert_result(CUDA_SUCCESS,
+                      cuGraphicsResourceGetMappedPointer(&pointer, &size, resources[i]), "pointer");
+        CU(MemsetD8Async(pointer, (unsigned char)i, SIZE, fx.stream));
+    }
+    assert_result(CUDA_SUCCESS, cuGraphicsUnmapResources(MANY, resources, fx.stream), "unmap");
+    for (size_t i = 0; i < MANY; i++) {
+        assert_gl_bytes(names[i], SIZE, (unsigned char)i);
+        end_one(resources[i]);
+    }
+}
+END_TEST
+
+/* Catches: a map with a transport for one direction lost what a later map reads. */
+START_TEST(map_flags_that_ask_for_more_are_met)
+{
+    GLuint name = gl_buffer_filled(SIZE, 5);
+    unsigned char read[SIZE];
+    setenv("GR_COMPAT", _i ? "copy" : "interop", 1);
+    CUgraphicsResource resource = header_buffer(name, CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD);
+    assert_result(CUDA_SUCCESS, cuGraphicsResourceSetMapFlags(resource, 0), "flags");
+    CUdeviceptr pointer = map_one(resource, fx.stream);
+    CU(MemcpyDtoHAsync(read, pointer, SIZE, fx.stream));
+    unmap_one(resource, fx.stream);
+    CU(StreamSynchronize(fx.stream));
+    assert_bytes(read, SIZE, 5);
+    end_one(resource);
+    unsetenv("GR_COMPAT");
+}
+END_TEST
+
+START_TEST(an_image_is_written_by_its_array)
+{
+    enum { SIDE = 8 };
+    unsigned char texels[SIDE * SIDE * 4], read[sizeof(texels)];
+    pattern_fill(texels, sizeof(texels), 7);
+    GLuint name = compat_texture(SIDE);
+    CUgraphicsResource resource = NULL;
+    CUarray array = NULL;
+    assert_result(CUDA_SUCCESS,
+                  cuGraphicsGLRegisterImage(&resource, name, GL_TEXTURE_2D,
+                                            CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD),
+                  "register");
+    assert_result(CUDA_SUCCESS, cuGraphicsMapResources(1, &resource, NULL), "map");
+    assert_result(CUDA_SUCCESS, cuGraphicsSubResourceGetMappedArray(&array, resource, 0, 0),
+                  "array");
+    const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                                .srcHost = texels,
+                                .srcPitch = SIDE * 4,
+                                .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                                .dstArray = array,
+                                .WidthInBytes = SIDE * 4,
+                                .Height = SIDE};
+    CU(Memcpy2D(&copy));
+    assert_result(CUDA_SUCCESS, cuGraphicsUnmapResources(1, &resource, NULL), "unmap");
+    glBindTexture(GL_TEXTURE_2D, name);
+    glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, read);
+    ck_assert_mem_eq(read, texels, sizeof(texels));
+    end_one(resource);
+}
+END_TEST
+
+/* ---- The environment ------------------------------------------------------------------------- */
+
+static void register_fails(const char *compat, CUresult code, gr_status status, const char *text)
+{
+    CUgraphicsResource kept = (CUgraphicsResource)&kept, made = kept;
+    setenv("GR_COMPAT", compat, 1);
+    gr_clear_error();
+    CUresult got = cuGraphicsGLRegisterBuffer(&made, gl_buffer(NULL, SIZE), 0);
+    unsetenv("GR_COMPAT");
+    ck_assert_ptr_eq(made, kept);
+    assert_result(code, got, compat);
+    assert_error(status, -1, text);
+}
+
+START_TEST(words_that_cannot_be_are_named)
+{
+    register_fails("shared", CUDA_ERROR_NOT_SUPPORTED, GR_ERR_UNSUPPORTED, "gr_gl_buffer_create");
+    register_fails("copied", CUDA_ERROR_INVALID_VALUE, GR_ERR_INVALID_VALUE, "\"copied\"");
+    register_fails("interop|cop", CUDA_ERROR_INVALID_VALUE, GR_ERR_INVALID_VALUE, "\"cop\"");
+}
+END_TEST
+
+static gr_log_level seen_level;
+static char seen[1024];
+
+static void see(void *user, gr_log_level level, const char *line)
+{
+    (void)user;
+    seen_level = level;
+    if (strstr(line, "transport"))
+        snprintf(seen, sizeof(seen), "%s", line);
+}
+
+START_TEST(the_transport_is_as_the_environment_says)
+{
+    static const char *const words[][2] = {{"interop", "transport interop"},
+                                           {"copy", "transport copy"},
+                                           {"peer|copy", "transport copy"},
+                                           {"any", "transport interop"},
+                                           {"", "transport interop"}};
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    setenv("GR_COMPAT", words[_i][0], 1);
+    gr_log_set(GR_LOG_DEBUG, see, NULL);
+    CUgraphicsResource resource = header_buffer(name, 0);
+    seen[0] = '\0';
+    CU(MemsetD8Async(map_one(resource, fx.stream), 6, SIZE, fx.stream));
+    gr_log_set(GR_LOG_NONE, NULL, NULL);
+    unsetenv("GR_COMPAT");
+    unmap_one(resource, fx.stream);
+    assert_gl_bytes(name, SIZE, 6);
+    ck_assert_msg(strstr(seen, words[_i][1]), "%s", seen);
+    end_one(resource);
+}
+END_TEST
+
+/* ---- Beside others --------------------------------------------------------------------------- */
+
+START_TEST(grinterops_own_calls_go_beside)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    CUgraphicsResource resource = header_buffer(gl_buffer_filled(SIZE, 1), 0);
+    gr_resource *own = must_register(name);
+    CU(MemsetD8Async(map_one(resource, fx.stream), 6, SIZE, fx.stream));
+    fill_mapped(own, 4);
+    unmap_one(resource, fx.stream);
+    assert_gl_bytes(name, SIZE, 4);
+    gr_resource_free(own);
+    end_one(resource);
+}
+END_TEST
+
+/* What another part of the program registered by CUDA itself is mapped by CUDA. */
+START_TEST(a_handle_of_cudas_is_cudas)
+{
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    CUgraphicsResource cudas = NULL, ours = header_buffer(gl_buffer_filled(SIZE, 1), 0);
+    CU(GraphicsGLRegisterBuffer(&cudas, name, 0));
+    assert_result(CUDA_SUCCESS, cuGraphicsResourceSetMapFlags(cudas, 0), "flags");
+    CU(MemsetD8Async(map_one(cudas, fx.stream), 8, SIZE, fx.stream));
+    unmap_one(cudas, fx.stream);
+    assert_gl_bytes(name, SIZE, 8);
+    CUgraphicsResource both[2] = {ours, cudas};
+    gr_clear_error();
+    assert_result(CUDA_ERROR_INVALID_HANDLE, cuGraphicsMapResources(2, both, fx.stream), "both");
+    assert_error(GR_ERR_CUDA, CUDA_ERROR_INVALID_HANDLE, "not registered by this header");
+    end_one(cudas);
+    end_one(ours);
+}
+END_TEST
+
+START_TEST(a_refused_import_is_explained)
+{
+    CUexternalMemory memory = NULL;
+    CUexternalSemaphore semaphore = NULL;
+    const CUDA_EXTERNAL_MEMORY_HANDLE_DESC closed = {
+        .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = 9999, .size = SIZE};
+    const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC none = {
+        .type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD, .handle.fd = 9999};
+    gr_clear_error();
+    CUresult wanted = fx.cu->ImportExternalMemory(&memory, &closed);
+    ck_assert_int_ne(wanted, CUDA_SUCCESS);
+    assert_result(wanted, cuImportExternalMemory(&memory, &closed), "memory");
+    assert_error(GR_ERR_INVALID_VALUE, -1, "fd 9999, which is not open");
+    wanted = fx.cu->ImportExternalSemaphore(&semaphore, &none);
+    ck_assert_int_ne(wanted, CUDA_SUCCESS);
+    assert_result(wanted, cuImportExternalSemaphore(&semaphore, &none), "semaphore");
+    assert_error(GR_ERR_INVALID_VALUE, -1, "fd 9999, which is not open");
+}
+END_TEST
+
+static void build(Suite *suite)
+{
+    size_t cases = 0;
+    while (compat_cases[cases].run)
+        cases++;
+    add_loop_tests(add_case(suite, "codes"), cases, both_sides_give_the_codes);
+    TCase *bytes = add_case(suite, "bytes");
+    add_tests(bytes, bytes_go_both_ways, many_are_mapped_by_one_call,
+              an_image_is_written_by_its_array);
+    add_loop_tests(bytes, 2, map_flags_that_ask_for_more_are_met);
+    TCase *environment = add_case(suite, "GR_COMPAT");
+    add_tests(environment, words_that_cannot_be_are_named);
+    add_loop_tests(environment, 5, the_transport_is_as_the_environment_says);
+    add_tests(add_case(suite, "beside"), grinterops_own_calls_go_beside, a_handle_of_cudas_is_cudas,
+              a_refused_import_is_explained);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, "compat", build, NULL);
+}
