@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How many devices there are, their attributes, and what is set for one as a whole. */
+#include "softcuda/runtime/runtime.h"
+
+RT_API cudaGetDeviceCount(int *count)
+{
+    return count ? RT_STARTED(cuDeviceGetCount(count)) : rt_fail(cudaErrorInvalidValue);
+}
+
+/* The numbers of the attributes are the driver's. */
+RT_API cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device)
+{
+    return RT_STARTED(cuDeviceGetAttribute(value, (CUdevice_attribute)attr, device));
+}
+
+RT_API cudaDeviceGetByPCIBusId(int *device, const char *pciBusId)
+{
+    return RT_STARTED(cuDeviceGetByPCIBusId(device, pciBusId));
+}
+
+RT_API cudaDeviceGetPCIBusId(char *pciBusId, int len, int device)
+{
+    return RT_STARTED(cuDeviceGetPCIBusId(pciBusId, len, device));
+}
+
+RT_API cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attr, int srcDevice,
+                                 int dstDevice)
+{
+    return RT_STARTED(
+        cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attr, srcDevice, dstDevice));
+}
+
+RT_API cudaDeviceCanAccessPeer(int *canAccessPeer, int device, int peerDevice)
+{
+    return RT_STARTED(cuDeviceCanAccessPeer(canAccessPeer, device, peerDevice));
+}
+
+static CUresult enable_peer(int peer, unsigned flags)
+{
+    CUcontext context;
+    if (peer == rt_device())
+        return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+    CUresult result = rt_primary(peer, &context);
+    return result == CUDA_SUCCESS ? cuCtxEnablePeerAccess(context, flags) : result;
+}
+
+RT_API cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
+{
+    return RT_IN_CONTEXT(enable_peer(peerDevice, flags));
+}
+
+static CUresult disable_peer(int peer)
+{
+    CUcontext context;
+    CUresult result = rt_primary(peer, &context);
+    return result == CUDA_SUCCESS ? cuCtxDisablePeerAccess(context) : result;
+}
+
+RT_API cudaDeviceDisablePeerAccess(int peerDevice)
+{
+    return RT_IN_CONTEXT(disable_peer(peerDevice));
+}
+
+/* ---- Of the current device ------------------------------------------------------------------- */
+
+RT_API cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
+{
+    return RT_IN_CONTEXT(cuCtxSetLimit((CUlimit)limit, value));
+}
+
+RT_API cudaDeviceGetLimit(size_t *pValue, enum cudaLimit limit)
+{
+    return RT_IN_CONTEXT(cuCtxGetLimit(pValue, (CUlimit)limit));
+}
+
+RT_API cudaDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
+{
+    return RT_IN_CONTEXT(cuCtxGetStreamPriorityRange(leastPriority, greatestPriority));
+}
+
+/* Caches and banks are the processor's own: a preference is taken, and nothing follows. */
+static _Thread_local enum cudaFuncCache cache_config = cudaFuncCachePreferNone;
+
+RT_API cudaDeviceSetCacheConfig(enum cudaFuncCache cacheConfig)
+{
+    if ((unsigned)cacheConfig > cudaFuncCachePreferEqual)
+        return rt_fail(cudaErrorInvalidValue);
+    cache_config = cacheConfig;
+    return RT_IN_CONTEXT(CUDA_SUCCESS);
+}
+
+RT_API cudaDeviceGetCacheConfig(enum cudaFuncCache *pCacheConfig)
+{
+    if (!pCacheConfig)
+        return rt_fail(cudaErrorInvalidValue);
+    *pCacheConfig = cache_config;
+    return RT_IN_CONTEXT(CUDA_SUCCESS);
+}
+
+RT_API cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *pConfig)
+{
+    if (!pConfig)
+        return rt_fail(cudaErrorInvalidValue);
+    *pConfig = cudaSharedMemBankSizeFourByte;
+    return RT_IN_CONTEXT(CUDA_SUCCESS);
+}
+
+RT_API cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
+{
+    if ((unsigned)config > cudaSharedMemBankSizeEightByte)
+        return rt_fail(cudaErrorInvalidValue);
+    return RT_IN_CONTEXT(CUDA_SUCCESS);
+}
+
+RT_API cudaCtxResetPersistingL2Cache(void)
+{
+    return RT_IN_CONTEXT(CUDA_SUCCESS);
+}
+
+/* ---- Versions -------------------------------------------------------------------------------- */
+
+RT_API cudaDriverGetVersion(int *driverVersion)
+{
+    return rt_end(cuDriverGetVersion(driverVersion));
+}
+
+RT_API cudaRuntimeGetVersion(int *runtimeVersion)
+{
+    if (!runtimeVersion)
+        return rt_fail(cudaErrorInvalidValue);
+    *runtimeVersion = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+/* Programs bracket what a profiler should see; there is none. Not every toolkit has the header that
+ * declares the two. */
+cudaError_t cudaProfilerStart(void);
+cudaError_t cudaProfilerStop(void);
+
+RT_API cudaProfilerStart(void)
+{
+    return RT_IN_CONTEXT(CUDA_SUCCESS);
+}
+
+RT_API cudaProfilerStop(void)
+{
+    return RT_IN_CONTEXT(CUDA_SUCCESS);
+}

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Writes a C file with a stub for every function of the runtime API that isn't implemented: it
+# returns cudaErrorNotSupported and logs its name once. Called by the Makefile as
+#
+#     awk -f ../stubs.awk -f unsupported.awk implemented.txt cuda_runtime_api.h cuda_gl_interop.h > unsupported.c
+#
+# where implemented.txt has one symbol a line, as nm found it in the objects, and the headers are
+# the user's. A name that the headers rename for the per-thread default stream is two symbols.
+
+# #define cudaX __CUDART_API_PTSZ(cudaX)
+/^[ \t]*#[ \t]*define[ \t]+cuda[A-Z][A-Za-z0-9]*[ \t]+__CUDART_API_PT[DS][SZ]\(/ {
+    sub(/^[ \t]*#[ \t]*define[ \t]+/, "")
+    declared[$1 ($2 ~ /PTDS/ ? "_ptds" : "_ptsz")] = 1
+    next
+}
+
+# A declaration; those that return something else than an error are all implemented.
+/cudaError_t[ \t]+CUDARTAPI[ \t]+cuda[A-Z]/ {
+    sub(/^.*CUDARTAPI[ \t]+/, "")
+    match($0, /^[A-Za-z0-9_]+/)
+    name = substr($0, 1, RLENGTH)
+    if (name !~ /^cudaWGL/)
+        declared[name] = 1
+}
+
+END {
+    write_stubs("the runtime API", "softcuda/runtime/runtime.h", "cudaError_t CUDARTAPI",
+        "rt_unsupported")
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "softcudart.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* The first call of a program starts CUDA, as none did before. */
+static const char *starts_by_itself(void)
+{
+    int count = 0;
+    void *memory = NULL;
+    REQUIRE(cudaGetLastError() == cudaSuccess);
+    CUDA(cudaMalloc(&memory, 64));
+    REQUIRE(memory);
+    CUDA(cudaFree(memory));
+    CUDA(cudaGetDeviceCount(&count));
+    REQUIRE(count >= 1);
+    return NULL;
+}
+
+static const char *have_names_and_texts(void)
+{
+    REQUIRE(strcmp(cudaGetErrorName(cudaSuccess), "cudaSuccess") == 0);
+    REQUIRE(strcmp(cudaGetErrorString(cudaSuccess), "no error") == 0);
+    REQUIRE(strcmp(cudaGetErrorName(cudaErrorMemoryAllocation), "cudaErrorMemoryAllocation") == 0);
+    REQUIRE(strcmp(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory") == 0);
+    REQUIRE(strcmp(cudaGetErrorString(cudaErrorInvalidDeviceFunction), "invalid device function") ==
+            0);
+    REQUIRE(strcmp(cudaGetErrorName((cudaError_t)54321), "unrecognized error code") == 0);
+    REQUIRE(strcmp(cudaGetErrorString((cudaError_t)54321), "unrecognized error code") == 0);
+    return NULL;
+}
+
+static const char *last_one_stays_until_asked(void)
+{
+    void *memory = NULL;
+    REQUIRE(cudaFree((void *)(size_t)64) == cudaErrorInvalidValue);
+    CUDA(cudaMalloc(&memory, 64)); /* success does not hide it */
+    REQUIRE(cudaPeekAtLastError() == cudaErrorInvalidValue);
+    REQUIRE(cudaGetLastError() == cudaErrorInvalidValue);
+    REQUIRE(cudaGetLastError() == cudaSuccess);
+    CUDA(cudaFree(memory));
+    return NULL;
+}
+
+static void *fail_in_thread(void *seen)
+{
+    *(int *)seen = cudaGetLastError() == cudaSuccess &&
+                   cudaSetDevice(-1) == cudaErrorInvalidDevice &&
+                   cudaGetLastError() == cudaErrorInvalidDevice;
+    return NULL;
+}
+
+static const char *is_each_threads_own(void)
+{
+    pthread_t thread;
+    int seen = 0;
+    REQUIRE(cudaFree((void *)(size_t)64) == cudaErrorInvalidValue);
+    REQUIRE(pthread_create(&thread, NULL, fail_in_thread, &seen) == 0);
+    pthread_join(thread, NULL);
+    REQUIRE(seen);
+    REQUIRE(cudaGetLastError() == cudaErrorInvalidValue);
+    return NULL;
+}
+
+#ifndef REAL_CUDART
+/* What is not there says so, and the program goes on. */
+static const char *not_supported(void)
+{
+    cudaGraph_t graph = NULL;
+    FAILS(cudaErrorNotSupported, cudaGraphCreate(&graph, 0));
+    FAILS(cudaErrorNotSupported, cudaIpcGetMemHandle(NULL, NULL));
+    return NULL;
+}
+#endif
+
+const struct softcudart_case softcudart_errors[] = {
+    {"starts_by_itself", starts_by_itself},
+    {"have_names_and_texts", have_names_and_texts},
+    {"last_one_stays_until_asked", last_one_stays_until_asked},
+    {"is_each_threads_own", is_each_threads_own},
+#ifndef REAL_CUDART
+    {"not_supported", not_supported},
+#endif
+    {NULL, NULL},
+};

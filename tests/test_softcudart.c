@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The runtime API on the software driver: bytes and error codes, group by group. */
+#include "softcudart.h"
+
+unsigned char softcudart_byte(size_t i)
+{
+    return (unsigned char)(i * 7 + i / 251);
+}
+
+void softcudart_pattern(void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        ((unsigned char *)bytes)[i] = softcudart_byte(i);
+}
+
+int softcudart_is_pattern(const void *bytes, size_t size, size_t first)
+{
+    for (size_t i = 0; i < size; i++)
+        if (((const unsigned char *)bytes)[i] != softcudart_byte(first + i))
+            return 0;
+    return 1;
+}
+
+static void run(const char *group, const struct softcudart_case *cases)
+{
+    for (; cases->name; cases++) {
+        plain_case(group, cases->name, cases->run());
+        (void)cudaGetLastError();
+    }
+}
+
+int main(void)
+{
+    run("errors", softcudart_errors); /* the first call of all is one of these */
+    return plain_verdict();
+}
