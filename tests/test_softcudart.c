@@ -32,5 +32,6 @@ static void run(const char *group, const struct softcudart_case *cases)
 int main(void)
 {
     run("errors", softcudart_errors); /* the first call of all is one of these */
+    run("memory", softcudart_memory);
     return plain_verdict();
 }

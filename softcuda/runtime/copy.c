@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies of bytes, within a device and between two. */
+#include "softcuda/runtime/copy.h"
+
+#include <stdint.h>
+
+#define AT(pointer) ((CUdeviceptr)(uintptr_t)(pointer))
+
+static CUresult copy_now(void *to, const void *from, size_t size, enum cudaMemcpyKind kind)
+{
+    switch (kind) {
+    case cudaMemcpyHostToDevice:
+        return RT_DEFAULT_STREAM(cuMemcpyHtoD_v2, (AT(to), from, size));
+    case cudaMemcpyDeviceToHost:
+        return RT_DEFAULT_STREAM(cuMemcpyDtoH_v2, (to, AT(from), size));
+    case cudaMemcpyDeviceToDevice:
+        return RT_DEFAULT_STREAM(cuMemcpyDtoD_v2, (AT(to), AT(from), size));
+    default:
+        return RT_DEFAULT_STREAM(cuMemcpy, (AT(to), AT(from), size));
+    }
+}
+
+static CUresult copy_on(CUstream stream, void *to, const void *from, size_t size,
+                        enum cudaMemcpyKind kind)
+{
+    switch (kind) {
+    case cudaMemcpyHostToDevice:
+        return cuMemcpyHtoDAsync_v2(AT(to), from, size, stream);
+    case cudaMemcpyDeviceToHost:
+        return cuMemcpyDtoHAsync_v2(to, AT(from), size, stream);
+    case cudaMemcpyDeviceToDevice:
+        return cuMemcpyDtoDAsync_v2(AT(to), AT(from), size, stream);
+    default:
+        return cuMemcpyAsync(AT(to), AT(from), size, stream);
+    }
+}
+
+CUresult rt_copy_bytes(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
+                       rt_order order)
+{
+    if (!rt_is_kind(kind))
+        return RT_ERROR_DIRECTION;
+    if (size == 0)
+        return CUDA_SUCCESS;
+    return order.queued ? copy_on(order.stream, to, from, size, kind)
+                        : copy_now(to, from, size, kind);
+}
+
+RT_API cudaMemcpy(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind)
+{
+    return RT_IN_CONTEXT(rt_copy_bytes(dst, src, count, kind, RT_AT_ONCE));
+}
+RT_API_ptds(cudaMemcpy, (void *dst, const void *src, size_t count, enum cudaMemcpyKind kind),
+            (dst, src, count, kind))
+
+RT_API cudaMemcpyAsync(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind,
+                       cudaStream_t stream)
+{
+    return RT_IN_CONTEXT(rt_copy_bytes(dst, src, count, kind, RT_QUEUED_ON(stream)));
+}
+RT_API_ptsz(cudaMemcpyAsync,
+            (void *dst, const void *src, size_t count, enum cudaMemcpyKind kind,
+             cudaStream_t stream),
+            (dst, src, count, kind, stream))
+
+static CUresult copy_peer(void *to, int to_device, const void *from, int from_device, size_t size,
+                          rt_order order)
+{
+    CUcontext to_context, from_context;
+    CUresult result = rt_primary(to_device, &to_context);
+    if (result == CUDA_SUCCESS)
+        result = rt_primary(from_device, &from_context);
+    if (result != CUDA_SUCCESS || size == 0)
+        return result;
+    if (order.queued)
+        return cuMemcpyPeerAsync(AT(to), to_context, AT(from), from_context, size, order.stream);
+    return RT_DEFAULT_STREAM(cuMemcpyPeer, (AT(to), to_context, AT(from), from_context, size));
+}
+
+RT_API cudaMemcpyPeer(void *dst, int dstDevice, const void *src, int srcDevice, size_t count)
+{
+    return RT_IN_CONTEXT(copy_peer(dst, dstDevice, src, srcDevice, count, RT_AT_ONCE));
+}
+
+RT_API cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src, int srcDevice, size_t count,
+                           cudaStream_t stream)
+{
+    return RT_IN_CONTEXT(copy_peer(dst, dstDevice, src, srcDevice, count, RT_QUEUED_ON(stream)));
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the kinds of copies share. */
+#ifndef GR_SOFTCUDA_RUNTIME_COPY_H
+#define GR_SOFTCUDA_RUNTIME_COPY_H
+
+#include "softcuda/runtime/runtime.h"
+
+/* What a call does with its copies: they are done when it returns, or queued on the stream. */
+typedef struct {
+    bool queued;
+    CUstream stream;
+} rt_order;
+
+#define RT_AT_ONCE          ((rt_order){.queued = false})
+#define RT_QUEUED_ON(named) ((rt_order){.queued = true, .stream = rt_stream(named)})
+
+/* Bytes from one address to another; cudaErrorInvalidMemcpyDirection for what is no kind. */
+CUresult rt_copy_bytes(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
+                       rt_order order);
+
+/* A box from one pitched memory or array to another, whose types are set. */
+CUresult rt_copy_box(const CUDA_MEMCPY3D *box, rt_order order);
+
+/* Sets one side of a box; which kind of memory a pointer is, the copy's kind says. */
+void rt_box_from(CUDA_MEMCPY3D *box, const void *memory, size_t pitch, enum cudaMemcpyKind kind);
+void rt_box_to(CUDA_MEMCPY3D *box, void *memory, size_t pitch, enum cudaMemcpyKind kind);
+void rt_box_from_array(CUDA_MEMCPY3D *box, cudaArray_const_t array, size_t x_bytes, size_t y);
+void rt_box_to_array(CUDA_MEMCPY3D *box, cudaArray_const_t array, size_t x_bytes, size_t y);
+
+static inline bool rt_is_kind(enum cudaMemcpyKind kind)
+{
+    return (unsigned)kind <= (unsigned)cudaMemcpyDefault;
+}
+
+#define RT_ERROR_DIRECTION ((CUresult)cudaErrorInvalidMemcpyDirection)
+#define RT_ERROR_PITCH     ((CUresult)cudaErrorInvalidPitchValue)
+
+#endif

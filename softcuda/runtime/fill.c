@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory set to a byte. */
+#include "softcuda/runtime/copy.h"
+
+#include <stdint.h>
+
+/* `height` rows of `width` bytes; nothing to do is no error. */
+static CUresult fill(void *memory, size_t pitch, int value, size_t width, size_t height,
+                     rt_order order)
+{
+    CUdeviceptr at = (CUdeviceptr)(uintptr_t)memory;
+    unsigned char byte = (unsigned char)value;
+    if (width == 0 || height == 0)
+        return CUDA_SUCCESS;
+    if (height == 1)
+        return order.queued ? cuMemsetD8Async(at, byte, width, order.stream)
+                            : RT_DEFAULT_STREAM(cuMemsetD8_v2, (at, byte, width));
+    if (width > pitch)
+        return CUDA_ERROR_INVALID_VALUE;
+    return order.queued ? cuMemsetD2D8Async(at, pitch, byte, width, height, order.stream)
+                        : RT_DEFAULT_STREAM(cuMemsetD2D8_v2, (at, pitch, byte, width, height));
+}
+
+RT_API cudaMemset(void *devPtr, int value, size_t count)
+{
+    return RT_IN_CONTEXT(fill(devPtr, count, value, count, 1, RT_AT_ONCE));
+}
+RT_API_ptds(cudaMemset, (void *devPtr, int value, size_t count), (devPtr, value, count))
+
+RT_API cudaMemsetAsync(void *devPtr, int value, size_t count, cudaStream_t stream)
+{
+    return RT_IN_CONTEXT(fill(devPtr, count, value, count, 1, RT_QUEUED_ON(stream)));
+}
+RT_API_ptsz(cudaMemsetAsync, (void *devPtr, int value, size_t count, cudaStream_t stream),
+            (devPtr, value, count, stream))
+
+RT_API cudaMemset2D(void *devPtr, size_t pitch, int value, size_t width, size_t height)
+{
+    return RT_IN_CONTEXT(fill(devPtr, pitch, value, width, height, RT_AT_ONCE));
+}
+RT_API_ptds(cudaMemset2D, (void *devPtr, size_t pitch, int value, size_t width, size_t height),
+            (devPtr, pitch, value, width, height))
+
+RT_API cudaMemset2DAsync(void *devPtr, size_t pitch, int value, size_t width, size_t height,
+                         cudaStream_t stream)
+{
+    return RT_IN_CONTEXT(fill(devPtr, pitch, value, width, height, RT_QUEUED_ON(stream)));
+}
+RT_API_ptsz(cudaMemset2DAsync,
+            (void *devPtr, size_t pitch, int value, size_t width, size_t height,
+             cudaStream_t stream),
+            (devPtr, pitch, value, width, height, stream))
+
+/* Slices follow each other by as many rows as the memory was made with. */
+static CUresult fill_3d(struct cudaPitchedPtr to, int value, struct cudaExtent extent,
+                        rt_order order)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (size_t z = 0; z < extent.depth && result == CUDA_SUCCESS; z++)
+        result = fill((unsigned char *)to.ptr + z * to.pitch * to.ysize, to.pitch, value,
+                      extent.width, extent.height, order);
+    return result;
+}
+
+RT_API cudaMemset3D(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent)
+{
+    return RT_IN_CONTEXT(fill_3d(pitchedDevPtr, value, extent, RT_AT_ONCE));
+}
+RT_API_ptds(cudaMemset3D,
+            (struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent),
+            (pitchedDevPtr, value, extent))
+
+RT_API cudaMemset3DAsync(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent,
+                         cudaStream_t stream)
+{
+    return RT_IN_CONTEXT(fill_3d(pitchedDevPtr, value, extent, RT_QUEUED_ON(stream)));
+}
+RT_API_ptsz(cudaMemset3DAsync,
+            (struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent,
+             cudaStream_t stream),
+            (pitchedDevPtr, value, extent, stream))

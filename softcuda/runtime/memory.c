@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of the device and of the host, managed memory, and what is known about a pointer. */
+#include "softcuda/runtime/runtime.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* Of no bytes: NULL, which cudaFree takes. */
+static CUresult allocate(void **pointer, size_t size)
+{
+    CUdeviceptr made = 0;
+    CUresult result = size > 0 ? cuMemAlloc_v2(&made, size) : CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS)
+        *pointer = (void *)(uintptr_t)made;
+    return result;
+}
+
+RT_API cudaMalloc(void **devPtr, size_t size)
+{
+    return RT_IN_CONTEXT(devPtr ? allocate(devPtr, size) : CUDA_ERROR_INVALID_VALUE);
+}
+
+RT_API cudaFree(void *devPtr)
+{
+    return RT_IN_CONTEXT(devPtr ? cuMemFree_v2((CUdeviceptr)(uintptr_t)devPtr) : CUDA_SUCCESS);
+}
+
+static CUresult allocate_pitch(void **pointer, size_t *pitch, size_t width, size_t rows)
+{
+    CUdeviceptr made = 0;
+    size_t made_pitch = 0;
+    CUresult result = CUDA_SUCCESS;
+    if (width > 0 && rows > 0)
+        result = cuMemAllocPitch_v2(&made, &made_pitch, width, rows, 4);
+    if (result == CUDA_SUCCESS) {
+        *pointer = (void *)(uintptr_t)made;
+        *pitch = made_pitch;
+    }
+    return result;
+}
+
+RT_API cudaMallocPitch(void **devPtr, size_t *pitch, size_t width, size_t height)
+{
+    return RT_IN_CONTEXT(devPtr && pitch ? allocate_pitch(devPtr, pitch, width, height)
+                                         : CUDA_ERROR_INVALID_VALUE);
+}
+
+static CUresult allocate_3d(struct cudaPitchedPtr *to, struct cudaExtent extent)
+{
+    void *pointer = NULL;
+    size_t pitch = 0, rows;
+    if (__builtin_mul_overflow(extent.height, extent.depth, &rows))
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = allocate_pitch(&pointer, &pitch, extent.width, rows);
+    if (result == CUDA_SUCCESS)
+        *to = (struct cudaPitchedPtr){
+            .ptr = pointer, .pitch = pitch, .xsize = extent.width, .ysize = extent.height};
+    return result;
+}
+
+RT_API cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExtent extent)
+{
+    return RT_IN_CONTEXT(pitchedDevPtr ? allocate_3d(pitchedDevPtr, extent)
+                                       : CUDA_ERROR_INVALID_VALUE);
+}
+
+static CUresult allocate_managed(void **pointer, size_t size, unsigned int flags)
+{
+    CUdeviceptr made = 0;
+    CUresult result = CUDA_SUCCESS;
+    if (size > 0)
+        result = cuMemAllocManaged(&made, size, flags);
+    if (result == CUDA_SUCCESS)
+        *pointer = (void *)(uintptr_t)made;
+    return result;
+}
+
+RT_API cudaMallocManaged(void **devPtr, size_t size, unsigned int flags)
+{
+    return RT_IN_CONTEXT(devPtr ? allocate_managed(devPtr, size, flags) : CUDA_ERROR_INVALID_VALUE);
+}
+
+RT_API cudaMemGetInfo(size_t *free, size_t *total)
+{
+    return RT_IN_CONTEXT(cuMemGetInfo_v2(free, total));
+}
+
+/* ---- The host's ------------------------------------------------------------------------------ */
+
+static CUresult allocate_host(void **pointer, size_t size, unsigned flags)
+{
+    void *made = NULL;
+    CUresult result = size > 0 ? cuMemHostAlloc(&made, size, flags) : CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS)
+        *pointer = made;
+    return result;
+}
+
+RT_API cudaMallocHost(void **ptr, size_t size)
+{
+    return RT_IN_CONTEXT(ptr ? allocate_host(ptr, size, 0) : CUDA_ERROR_INVALID_VALUE);
+}
+
+RT_API cudaHostAlloc(void **pHost, size_t size, unsigned int flags)
+{
+    return RT_IN_CONTEXT(pHost ? allocate_host(pHost, size, flags) : CUDA_ERROR_INVALID_VALUE);
+}
+
+RT_API cudaFreeHost(void *ptr)
+{
+    return RT_IN_CONTEXT(ptr ? cuMemFreeHost(ptr) : CUDA_SUCCESS);
+}
+
+RT_API cudaHostRegister(void *ptr, size_t size, unsigned int flags)
+{
+    return RT_IN_CONTEXT(cuMemHostRegister_v2(ptr, size, flags));
+}
+
+RT_API cudaHostUnregister(void *ptr)
+{
+    return RT_IN_CONTEXT(cuMemHostUnregister(ptr));
+}
+
+RT_API cudaHostGetDevicePointer(void **pDevice, void *pHost, unsigned int flags)
+{
+    return RT_IN_CONTEXT(cuMemHostGetDevicePointer_v2((CUdeviceptr *)pDevice, pHost, flags));
+}
+
+RT_API cudaHostGetFlags(unsigned int *pFlags, void *pHost)
+{
+    return RT_IN_CONTEXT(cuMemHostGetFlags(pFlags, pHost));
+}
+
+/* ---- Hints for managed memory ---------------------------------------------------------------- */
+
+static CUmemLocation location_of(struct cudaMemLocation location)
+{
+    return (CUmemLocation){.type = (CUmemLocationType)location.type, .id = location.id};
+}
+
+RT_API cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvise advice,
+                     struct cudaMemLocation location)
+{
+    return RT_IN_CONTEXT(cuMemAdvise_v2((CUdeviceptr)(uintptr_t)devPtr, count, (CUmem_advise)advice,
+                                        location_of(location)));
+}
+
+RT_API cudaMemPrefetchAsync(const void *devPtr, size_t count, struct cudaMemLocation location,
+                            unsigned int flags, cudaStream_t stream)
+{
+    return RT_IN_CONTEXT(cuMemPrefetchAsync_v2((CUdeviceptr)(uintptr_t)devPtr, count,
+                                               location_of(location), flags, rt_stream(stream)));
+}
+RT_API_ptsz(cudaMemPrefetchAsync,
+            (const void *devPtr, size_t count, struct cudaMemLocation location, unsigned int flags,
+             cudaStream_t stream),
+            (devPtr, count, location, flags, stream))
+
+RT_API
+cudaMemRangeGetAttribute(void *data, size_t dataSize, enum cudaMemRangeAttribute attribute,
+                         const void *devPtr, size_t count)
+{
+    return RT_IN_CONTEXT(cuMemRangeGetAttribute(data, dataSize, (CUmem_range_attribute)attribute,
+                                                (CUdeviceptr)(uintptr_t)devPtr, count));
+}
+
+RT_API cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, size_t length,
+                                unsigned int flags)
+{
+    return RT_IN_CONTEXT(
+        cuStreamAttachMemAsync(rt_stream(stream), (CUdeviceptr)(uintptr_t)devPtr, length, flags));
+}
+RT_API_ptsz(cudaStreamAttachMemAsync,
+            (cudaStream_t stream, void *devPtr, size_t length, unsigned int flags),
+            (stream, devPtr, length, flags))
+
+/* ---- Pointers -------------------------------------------------------------------------------- */
+
+/* Memory that CUDA does not know is the host's own, and no error. */
+static CUresult describe(struct cudaPointerAttributes *to, const void *pointer)
+{
+    CUdeviceptr at = (CUdeviceptr)(uintptr_t)pointer;
+    unsigned type = 0, managed = 0;
+    memset(to, 0, sizeof(*to));
+    to->type = cudaMemoryTypeUnregistered;
+    to->device = cudaInvalidDeviceId;
+    to->hostPointer = (void *)(uintptr_t)pointer;
+    CUresult result = cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at);
+    if (result == CUDA_ERROR_INVALID_VALUE)
+        return CUDA_SUCCESS;
+    if (result != CUDA_SUCCESS)
+        return result;
+    to->hostPointer = NULL;
+    (void)cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, at);
+    (void)cuPointerGetAttribute(&to->device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at);
+    (void)cuPointerGetAttribute(&to->devicePointer, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, at);
+    (void)cuPointerGetAttribute(&to->hostPointer, CU_POINTER_ATTRIBUTE_HOST_POINTER, at);
+    to->type = managed                      ? cudaMemoryTypeManaged
+               : type == CU_MEMORYTYPE_HOST ? cudaMemoryTypeHost
+                                            : cudaMemoryTypeDevice;
+    return CUDA_SUCCESS;
+}
+
+RT_API cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *ptr)
+{
+    return RT_IN_CONTEXT(attributes ? describe(attributes, ptr) : CUDA_ERROR_INVALID_VALUE);
+}
