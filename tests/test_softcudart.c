@@ -32,6 +32,8 @@ static void run(const char *group, const struct softcudart_case *cases)
 int main(void)
 {
     run("errors", softcudart_errors); /* the first call of all is one of these */
+    run("devices", softcudart_devices);
     run("memory", softcudart_memory);
+    run("streams", softcudart_streams);
     return plain_verdict();
 }

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The driver's functions by name, and libraries of kernels, which are the driver's. */
+#include "softcuda/runtime/runtime.h"
+
+/* A symbol that is not there is said by the status; without one, it is the call's error. */
+static CUresult look_up(const char *symbol, void **function, int version, unsigned long long flags,
+                        enum cudaDriverEntryPointQueryResult *status)
+{
+    CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SUCCESS;
+    if (rt_per_thread && !(flags & (cudaEnableLegacyStream | cudaEnablePerThreadDefaultStream)))
+        flags |= cudaEnablePerThreadDefaultStream;
+    CUresult result = cuGetProcAddress_v2(symbol, function, version, flags, &found);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (status)
+        *status = (enum cudaDriverEntryPointQueryResult)found;
+    return status || found == CU_GET_PROC_ADDRESS_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+RT_API cudaGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags,
+                               enum cudaDriverEntryPointQueryResult *driverStatus)
+{
+    return RT_STARTED(look_up(symbol, funcPtr, CUDART_VERSION, flags, driverStatus));
+}
+RT_API_ptsz(cudaGetDriverEntryPoint,
+            (const char *symbol, void **funcPtr, unsigned long long flags,
+             enum cudaDriverEntryPointQueryResult *driverStatus),
+            (symbol, funcPtr, flags, driverStatus))
+
+RT_API cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr,
+                                        unsigned int cudaVersion, unsigned long long flags,
+                                        enum cudaDriverEntryPointQueryResult *driverStatus)
+{
+    return RT_STARTED(look_up(symbol, funcPtr, (int)cudaVersion, flags, driverStatus));
+}
+RT_API_ptsz(cudaGetDriverEntryPointByVersion,
+            (const char *symbol, void **funcPtr, unsigned int cudaVersion, unsigned long long flags,
+             enum cudaDriverEntryPointQueryResult *driverStatus),
+            (symbol, funcPtr, cudaVersion, flags, driverStatus))
+
+/* ---- Libraries ------------------------------------------------------------------------------- */
+
+/* The options steer a compiler that is not here: the driver looks whether they are there. */
+RT_API cudaLibraryLoadData(cudaLibrary_t *library, const void *code, enum cudaJitOption *jitOptions,
+                           void **jitOptionsValues, unsigned int numJitOptions,
+                           enum cudaLibraryOption *libraryOptions, void **libraryOptionValues,
+                           unsigned int numLibraryOptions)
+{
+    return RT_IN_CONTEXT(cuLibraryLoadData((CUlibrary *)library, code,
+                                           (CUjit_option *)(void *)jitOptions, jitOptionsValues,
+                                           numJitOptions, (CUlibraryOption *)(void *)libraryOptions,
+                                           libraryOptionValues, numLibraryOptions));
+}
+
+RT_API cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *fileName,
+                               enum cudaJitOption *jitOptions, void **jitOptionsValues,
+                               unsigned int numJitOptions, enum cudaLibraryOption *libraryOptions,
+                               void **libraryOptionValues, unsigned int numLibraryOptions)
+{
+    return RT_IN_CONTEXT(cuLibraryLoadFromFile(
+        (CUlibrary *)library, fileName, (CUjit_option *)(void *)jitOptions, jitOptionsValues,
+        numJitOptions, (CUlibraryOption *)(void *)libraryOptions, libraryOptionValues,
+        numLibraryOptions));
+}
+
+RT_API cudaLibraryUnload(cudaLibrary_t library)
+{
+    return RT_IN_CONTEXT(cuLibraryUnload((CUlibrary)library));
+}
+
+RT_API cudaLibraryGetKernel(cudaKernel_t *pKernel, cudaLibrary_t library, const char *name)
+{
+    return RT_IN_CONTEXT(cuLibraryGetKernel((CUkernel *)pKernel, (CUlibrary)library, name));
+}
+
+RT_API cudaLibraryGetGlobal(void **dptr, size_t *bytes, cudaLibrary_t library, const char *name)
+{
+    return RT_IN_CONTEXT(cuLibraryGetGlobal((CUdeviceptr *)dptr, bytes, (CUlibrary)library, name));
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Streams. A cudaStream_t is a CUstream, and so are its flags. */
+#include "softcuda/runtime/runtime.h"
+
+#include <stdlib.h>
+
+RT_API cudaStreamCreate(cudaStream_t *pStream)
+{
+    return RT_IN_CONTEXT(cuStreamCreate(pStream, CU_STREAM_DEFAULT));
+}
+
+RT_API cudaStreamCreateWithFlags(cudaStream_t *pStream, unsigned int flags)
+{
+    return RT_IN_CONTEXT(cuStreamCreate(pStream, flags));
+}
+
+RT_API cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned int flags, int priority)
+{
+    return RT_IN_CONTEXT(cuStreamCreateWithPriority(pStream, flags, priority));
+}
+
+/* The default streams last as long as their context. */
+RT_API cudaStreamDestroy(cudaStream_t stream)
+{
+    return RT_IN_CONTEXT(cuStreamDestroy_v2(stream));
+}
+
+RT_API cudaStreamGetPriority(cudaStream_t hStream, int *priority)
+{
+    return RT_IN_CONTEXT(cuStreamGetPriority(rt_stream(hStream), priority));
+}
+RT_API_ptsz(cudaStreamGetPriority, (cudaStream_t hStream, int *priority), (hStream, priority))
+
+RT_API cudaStreamGetFlags(cudaStream_t hStream, unsigned int *flags)
+{
+    return RT_IN_CONTEXT(cuStreamGetFlags(rt_stream(hStream), flags));
+}
+RT_API_ptsz(cudaStreamGetFlags, (cudaStream_t hStream, unsigned int *flags), (hStream, flags))
+
+RT_API cudaStreamGetId(cudaStream_t hStream, unsigned long long *streamId)
+{
+    return RT_IN_CONTEXT(cuStreamGetId(rt_stream(hStream), streamId));
+}
+RT_API_ptsz(cudaStreamGetId, (cudaStream_t hStream, unsigned long long *streamId),
+            (hStream, streamId))
+
+RT_API cudaStreamGetDevice(cudaStream_t hStream, int *device)
+{
+    return RT_IN_CONTEXT(cuStreamGetDevice(rt_stream(hStream), device));
+}
+RT_API_ptsz(cudaStreamGetDevice, (cudaStream_t hStream, int *device), (hStream, device))
+
+RT_API cudaStreamSynchronize(cudaStream_t stream)
+{
+    return RT_IN_CONTEXT(cuStreamSynchronize(rt_stream(stream)));
+}
+RT_API_ptsz(cudaStreamSynchronize, (cudaStream_t stream), (stream))
+
+RT_API cudaStreamQuery(cudaStream_t stream)
+{
+    return RT_IN_CONTEXT(cuStreamQuery(rt_stream(stream)));
+}
+RT_API_ptsz(cudaStreamQuery, (cudaStream_t stream), (stream))
+
+RT_API cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags)
+{
+    return RT_IN_CONTEXT(cuStreamWaitEvent(rt_stream(stream), event, flags));
+}
+RT_API_ptsz(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned int flags),
+            (stream, event, flags))
+
+/* Nothing is captured here: the driver says so of each stream. */
+RT_API cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *pCaptureStatus)
+{
+    return RT_IN_CONTEXT(
+        cuStreamIsCapturing(rt_stream(stream), (CUstreamCaptureStatus *)(void *)pCaptureStatus));
+}
+RT_API_ptsz(cudaStreamIsCapturing,
+            (cudaStream_t stream, enum cudaStreamCaptureStatus *pCaptureStatus),
+            (stream, pCaptureStatus))
+
+/* ---- Functions of the program ---------------------------------------------------------------- */
+
+RT_API cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *userData)
+{
+    return RT_IN_CONTEXT(cuLaunchHostFunc(rt_stream(stream), fn, userData));
+}
+RT_API_ptsz(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t fn, void *userData),
+            (stream, fn, userData))
+
+/* What the driver's callback passes on: the program's own takes a cudaError_t. */
+struct callback {
+    cudaStreamCallback_t call;
+    cudaStream_t stream; /* as the program named it */
+    void *data;
+};
+
+static void CUDA_CB call_back(CUstream stream, CUresult status, void *data)
+{
+    (void)stream;
+    struct callback callback = *(struct callback *)data;
+    free(data);
+    callback.call(callback.stream, (cudaError_t)status, callback.data);
+}
+
+static CUresult add_callback(cudaStream_t stream, cudaStreamCallback_t call, void *data,
+                             unsigned flags)
+{
+    struct callback *callback = malloc(sizeof(*callback));
+    if (!callback)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *callback = (struct callback){.call = call, .stream = stream, .data = data};
+    CUresult result = cuStreamAddCallback(rt_stream(stream), call_back, callback, flags);
+    if (result != CUDA_SUCCESS)
+        free(callback);
+    return result;
+}
+
+RT_API cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *userData,
+                             unsigned int flags)
+{
+    return RT_IN_CONTEXT(callback ? add_callback(stream, callback, userData, flags)
+                                  : CUDA_ERROR_INVALID_VALUE);
+}
+RT_API_ptsz(cudaStreamAddCallback,
+            (cudaStream_t stream, cudaStreamCallback_t callback, void *userData,
+             unsigned int flags),
+            (stream, callback, userData, flags))

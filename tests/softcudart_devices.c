@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "softcudart.h"
+
+#include <pthread.h>
+#include <string.h>
+
+static const char *properties_are_attributes(void)
+{
+    struct cudaDeviceProp prop;
+    char bus[32];
+    int value = 0, device = -1;
+    memset(&prop, 0xff, sizeof(prop));
+    CUDA(cudaGetDeviceProperties(&prop, 0));
+    REQUIRE(prop.name[0] && strlen(prop.name) < sizeof(prop.name));
+    REQUIRE(prop.warpSize == 32 && prop.maxThreadsPerBlock == 1024);
+    REQUIRE(prop.maxThreadsDim[0] == 1024 && prop.maxThreadsDim[2] == 64);
+    REQUIRE(prop.maxGridSize[0] == 0x7fffffff && prop.maxGridSize[1] == 65535);
+    REQUIRE(prop.sharedMemPerBlock == 49152 && prop.totalGlobalMem > 0);
+    REQUIRE(prop.multiProcessorCount > 0 && prop.major > 0);
+    REQUIRE(prop.unifiedAddressing == 1 && prop.canMapHostMemory == 1);
+    CUDA(cudaDeviceGetAttribute(&value, cudaDevAttrComputeCapabilityMajor, 0));
+    REQUIRE(value == prop.major);
+    CUDA(cudaDeviceGetAttribute(&value, cudaDevAttrMaxThreadsPerMultiProcessor, 0));
+    REQUIRE(value == prop.maxThreadsPerMultiProcessor);
+    CUDA(cudaDeviceGetPCIBusId(bus, (int)sizeof(bus), 0));
+    CUDA(cudaDeviceGetByPCIBusId(&device, bus));
+    REQUIRE(device == 0);
+    return NULL;
+}
+
+static const char *chosen_by_properties(void)
+{
+    struct cudaDeviceProp prop;
+    int device = -1;
+    memset(&prop, 0, sizeof(prop));
+    prop.major = 1;
+    CUDA(cudaChooseDevice(&device, &prop));
+    REQUIRE(device >= 0);
+    return NULL;
+}
+
+static const char *bad_ones(void)
+{
+    struct cudaDeviceProp prop;
+    int count = 0, value;
+    CUDA(cudaGetDeviceCount(&count));
+    FAILS(cudaErrorInvalidDevice, cudaSetDevice(count));
+    FAILS(cudaErrorInvalidDevice, cudaSetDevice(-1));
+    FAILS(cudaErrorInvalidDevice, cudaGetDeviceProperties(&prop, count));
+    FAILS(cudaErrorInvalidDevice, cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, count));
+    FAILS(cudaErrorInvalidValue, cudaDeviceGetAttribute(NULL, cudaDevAttrWarpSize, 0));
+    FAILS(cudaErrorInvalidValue, cudaGetDeviceProperties(NULL, 0));
+    FAILS(cudaErrorInvalidValue, cudaGetDevice(NULL));
+    return NULL;
+}
+
+static void *device_of_thread(void *seen)
+{
+    if (cudaGetDevice(seen) != cudaSuccess)
+        *(int *)seen = -2;
+    return NULL;
+}
+
+/* Each thread has its own current device, and begins with device 0. */
+static const char *current_one_is_the_threads(void)
+{
+    int count = 0, device = -1, of_thread = -1;
+    pthread_t thread;
+    CUDA(cudaGetDeviceCount(&count));
+    CUDA(cudaSetDevice(count - 1));
+    CUDA(cudaGetDevice(&device));
+    REQUIRE(device == count - 1);
+    REQUIRE(pthread_create(&thread, NULL, device_of_thread, &of_thread) == 0);
+    pthread_join(thread, NULL);
+    REQUIRE(of_thread == 0);
+    CUDA(cudaSetDevice(0));
+    return NULL;
+}
+
+static const char *of_a_list(void)
+{
+    int devices[] = {0, -1}, device = -1;
+    CUDA(cudaSetValidDevices(devices, 1));
+    CUDA(cudaGetDevice(&device));
+    REQUIRE(device == 0);
+    CUDA(cudaSetValidDevices(NULL, 0));
+    FAILS(cudaErrorInvalidDevice, cudaSetValidDevices(devices, 2));
+    FAILS(cudaErrorInvalidValue, cudaSetValidDevices(NULL, 1));
+    return NULL;
+}
+
+static const char *limits_and_flags(void)
+{
+    size_t size = 0;
+    unsigned flags = 0;
+    int least = 1, greatest = 1;
+    enum cudaFuncCache cache = cudaFuncCachePreferEqual;
+    CUDA(cudaDeviceSetLimit(cudaLimitStackSize, 4096));
+    CUDA(cudaDeviceGetLimit(&size, cudaLimitStackSize));
+    REQUIRE(size >= 4096);
+    CUDA(cudaGetDeviceFlags(&flags));
+    REQUIRE(flags & cudaDeviceMapHost);
+    FAILS(cudaErrorInvalidValue, cudaSetDeviceFlags(0x7000));
+    CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    REQUIRE(least == 0 && greatest <= 0);
+    CUDA(cudaDeviceSetCacheConfig(cudaFuncCachePreferL1));
+    CUDA(cudaDeviceGetCacheConfig(&cache));
+    REQUIRE(cache == cudaFuncCachePreferL1);
+    CUDA(cudaDeviceSetCacheConfig(cudaFuncCachePreferNone));
+    CUDA(cudaInitDevice(0, 0, 0));
+    return NULL;
+}
+
+static const char *versions(void)
+{
+    int driver = 0, runtime = 0;
+    CUDA(cudaDriverGetVersion(&driver));
+    CUDA(cudaRuntimeGetVersion(&runtime));
+    REQUIRE(driver >= 13000 && runtime >= 13000 && runtime < 14000);
+    FAILS(cudaErrorInvalidValue, cudaRuntimeGetVersion(NULL));
+    return NULL;
+}
+
+/* A reset ends what was there; what is called next starts anew. */
+static const char *reset(void)
+{
+    void *memory = NULL;
+    cudaStream_t stream = NULL;
+    CUDA(cudaMalloc(&memory, 64));
+    CUDA(cudaStreamCreate(&stream));
+    CUDA(cudaDeviceReset());
+    FAILS(cudaErrorInvalidValue, cudaMemset(memory, 0, 64));
+    CUDA(cudaMalloc(&memory, 64));
+    CUDA(cudaMemset(memory, 0, 64));
+    CUDA(cudaFree(memory));
+    CUDA(cudaDeviceReset());
+    CUDA(cudaDeviceReset());
+    CUDA(cudaDeviceSynchronize());
+    return NULL;
+}
+
+static const char *peers(void)
+{
+    int count = 0, can = -1;
+    CUDA(cudaGetDeviceCount(&count));
+    CUDA(cudaDeviceCanAccessPeer(&can, 0, 0));
+    REQUIRE(can == 0);
+    FAILS(cudaErrorPeerAccessUnsupported, cudaDeviceEnablePeerAccess(0, 0));
+    if (count < 2)
+        return NULL;
+    CUDA(cudaDeviceCanAccessPeer(&can, 0, 1));
+    if (!can)
+        return NULL;
+    CUDA(cudaDeviceEnablePeerAccess(1, 0));
+    FAILS(cudaErrorPeerAccessAlreadyEnabled, cudaDeviceEnablePeerAccess(1, 0));
+    CUDA(cudaDeviceDisablePeerAccess(1));
+    FAILS(cudaErrorPeerAccessNotEnabled, cudaDeviceDisablePeerAccess(1));
+    return NULL;
+}
+
+const struct softcudart_case softcudart_devices[] = {
+    {"properties_are_attributes", properties_are_attributes},
+    {"chosen_by_properties", chosen_by_properties},
+    {"bad_ones", bad_ones},
+    {"current_one_is_the_threads", current_one_is_the_threads},
+    {"of_a_list", of_a_list},
+    {"limits_and_flags", limits_and_flags},
+    {"versions", versions},
+    {"reset", reset},
+    {"peers", peers},
+    {NULL, NULL},
+};
