@@ -34,6 +34,7 @@ int main(void)
     run("errors", softcudart_errors); /* the first call of all is one of these */
     run("devices", softcudart_devices);
     run("memory", softcudart_memory);
+    run("copies", softcudart_copies);
     run("streams", softcudart_streams);
     return plain_verdict();
 }

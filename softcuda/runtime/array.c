@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arrays and mipmapped arrays. A cudaArray_t is a CUarray, and so are its flags. */
+#include "softcuda/runtime/channel.h"
+
+static CUresult describe(CUDA_ARRAY3D_DESCRIPTOR *to, const struct cudaChannelFormatDesc *desc,
+                         struct cudaExtent extent, unsigned flags)
+{
+    rt_format format;
+    CUresult result = rt_format_of(desc, &format);
+    *to = (CUDA_ARRAY3D_DESCRIPTOR){
+        .Width = extent.width, .Height = extent.height, .Depth = extent.depth, .Flags = flags};
+    if (result == CUDA_SUCCESS) {
+        to->Format = format.format;
+        to->NumChannels = format.channels;
+    }
+    return result;
+}
+
+static CUresult create(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
+                       struct cudaExtent extent, unsigned flags)
+{
+    CUDA_ARRAY3D_DESCRIPTOR wanted;
+    if (!array || !desc)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = describe(&wanted, desc, extent, flags);
+    return result == CUDA_SUCCESS ? cuArray3DCreate_v2((CUarray *)array, &wanted) : result;
+}
+
+RT_API cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc, size_t width,
+                       size_t height, unsigned int flags)
+{
+    const struct cudaExtent extent = {.width = width, .height = height, .depth = 0};
+    return RT_IN_CONTEXT(create(array, desc, extent, flags));
+}
+
+RT_API cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
+                         struct cudaExtent extent, unsigned int flags)
+{
+    return RT_IN_CONTEXT(create(array, desc, extent, flags));
+}
+
+RT_API cudaFreeArray(cudaArray_t array)
+{
+    return RT_IN_CONTEXT(array ? cuArrayDestroy((CUarray)array) : CUDA_SUCCESS);
+}
+
+static CUresult create_mipmapped(cudaMipmappedArray_t *array,
+                                 const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
+                                 unsigned levels, unsigned flags)
+{
+    CUDA_ARRAY3D_DESCRIPTOR wanted;
+    if (!array || !desc)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = describe(&wanted, desc, extent, flags);
+    return result == CUDA_SUCCESS
+               ? cuMipmappedArrayCreate((CUmipmappedArray *)array, &wanted, levels)
+               : result;
+}
+
+RT_API cudaMallocMipmappedArray(cudaMipmappedArray_t *mipmappedArray,
+                                const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
+                                unsigned int numLevels, unsigned int flags)
+{
+    return RT_IN_CONTEXT(create_mipmapped(mipmappedArray, desc, extent, numLevels, flags));
+}
+
+RT_API cudaFreeMipmappedArray(cudaMipmappedArray_t mipmappedArray)
+{
+    return RT_IN_CONTEXT(mipmappedArray ? cuMipmappedArrayDestroy((CUmipmappedArray)mipmappedArray)
+                                        : CUDA_SUCCESS);
+}
+
+RT_API cudaGetMipmappedArrayLevel(cudaArray_t *levelArray,
+                                  cudaMipmappedArray_const_t mipmappedArray, unsigned int level)
+{
+    return RT_IN_CONTEXT(
+        cuMipmappedArrayGetLevel((CUarray *)levelArray, (CUmipmappedArray)mipmappedArray, level));
+}
+
+RT_API cudaArrayGetPlane(cudaArray_t *pPlaneArray, cudaArray_t hArray, unsigned int planeIdx)
+{
+    return RT_IN_CONTEXT(cuArrayGetPlane((CUarray *)pPlaneArray, (CUarray)hArray, planeIdx));
+}
+
+/* Each of the three may be NULL. */
+static CUresult read_array(cudaArray_const_t array, struct cudaChannelFormatDesc *desc,
+                           struct cudaExtent *extent, unsigned *flags)
+{
+    CUDA_ARRAY3D_DESCRIPTOR has;
+    CUresult result = cuArray3DGetDescriptor_v2(&has, (CUarray)array);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (desc)
+        *desc = rt_channel_of(has.Format, has.NumChannels);
+    if (extent)
+        *extent = (struct cudaExtent){has.Width, has.Height, has.Depth};
+    if (flags)
+        *flags = has.Flags;
+    return CUDA_SUCCESS;
+}
+
+RT_API cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExtent *extent,
+                        unsigned int *flags, cudaArray_t array)
+{
+    return RT_IN_CONTEXT(read_array(array, desc, extent, flags));
+}
+
+RT_API cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_const_t array)
+{
+    return RT_IN_CONTEXT(desc ? read_array(array, desc, NULL, NULL) : CUDA_ERROR_INVALID_VALUE);
+}

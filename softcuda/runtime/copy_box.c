@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies of rectangles and boxes between pitched memory and arrays: every one is the driver's copy
+ * in three dimensions. */
+#include "softcuda/runtime/channel.h"
+#include "softcuda/runtime/copy.h"
+
+#include <stdint.h>
+
+/* What a pointer of a copy of that kind points to. */
+static CUmemorytype source_type(enum cudaMemcpyKind kind)
+{
+    if (kind == cudaMemcpyDefault)
+        return CU_MEMORYTYPE_UNIFIED;
+    return kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice ? CU_MEMORYTYPE_HOST
+                                                                          : CU_MEMORYTYPE_DEVICE;
+}
+
+static CUmemorytype target_type(enum cudaMemcpyKind kind)
+{
+    if (kind == cudaMemcpyDefault)
+        return CU_MEMORYTYPE_UNIFIED;
+    return kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost ? CU_MEMORYTYPE_HOST
+                                                                          : CU_MEMORYTYPE_DEVICE;
+}
+
+void rt_box_from(CUDA_MEMCPY3D *box, const void *memory, size_t pitch, enum cudaMemcpyKind kind)
+{
+    box->srcMemoryType = source_type(kind);
+    box->srcHost = memory;
+    box->srcDevice = (CUdeviceptr)(uintptr_t)memory;
+    box->srcPitch = pitch;
+}
+
+void rt_box_to(CUDA_MEMCPY3D *box, void *memory, size_t pitch, enum cudaMemcpyKind kind)
+{
+    box->dstMemoryType = target_type(kind);
+    box->dstHost = memory;
+    box->dstDevice = (CUdeviceptr)(uintptr_t)memory;
+    box->dstPitch = pitch;
+}
+
+void rt_box_from_array(CUDA_MEMCPY3D *box, cudaArray_const_t array, size_t x_bytes, size_t y)
+{
+    box->srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    box->srcArray = (CUarray)array;
+    box->srcXInBytes = x_bytes;
+    box->srcY = y;
+}
+
+void rt_box_to_array(CUDA_MEMCPY3D *box, cudaArray_const_t array, size_t x_bytes, size_t y)
+{
+    box->dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    box->dstArray = (CUarray)array;
+    box->dstXInBytes = x_bytes;
+    box->dstY = y;
+}
+
+CUresult rt_copy_box(const CUDA_MEMCPY3D *box, rt_order order)
+{
+    if (box->WidthInBytes == 0 || box->Height == 0 || box->Depth == 0)
+        return CUDA_SUCCESS;
+    return order.queued ? cuMemcpy3DAsync_v2(box, order.stream)
+                        : RT_DEFAULT_STREAM(cuMemcpy3D_v2, (box));
+}
+
+/* ---- Two dimensions -------------------------------------------------------------------------- */
+
+static CUresult copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                        size_t width, size_t height, enum cudaMemcpyKind kind, rt_order order)
+{
+    if (!rt_is_kind(kind))
+        return RT_ERROR_DIRECTION;
+    if (width > to_pitch || width > from_pitch)
+        return RT_ERROR_PITCH;
+    CUDA_MEMCPY3D box = {.WidthInBytes = width, .Height = height, .Depth = 1};
+    rt_box_from(&box, from, from_pitch, kind);
+    rt_box_to(&box, to, to_pitch, kind);
+    return rt_copy_box(&box, order);
+}
+
+RT_API cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+                    size_t height, enum cudaMemcpyKind kind)
+{
+    return RT_IN_CONTEXT(copy_2d(dst, dpitch, src, spitch, width, height, kind, RT_AT_ONCE));
+}
+RT_API_ptds(cudaMemcpy2D,
+            (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
+             enum cudaMemcpyKind kind),
+            (dst, dpitch, src, spitch, width, height, kind))
+
+RT_API cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+                         size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    return RT_IN_CONTEXT(
+        copy_2d(dst, dpitch, src, spitch, width, height, kind, RT_QUEUED_ON(stream)));
+}
+RT_API_ptsz(cudaMemcpy2DAsync,
+            (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
+             enum cudaMemcpyKind kind, cudaStream_t stream),
+            (dst, dpitch, src, spitch, width, height, kind, stream))
+
+/* ---- Three ----------------------------------------------------------------------------------- */
+
+/* Bytes of the array's elements; 1 for memory. */
+static CUresult element_size(cudaArray_const_t array, size_t *size)
+{
+    CUDA_ARRAY3D_DESCRIPTOR has;
+    *size = 1;
+    if (!array)
+        return CUDA_SUCCESS;
+    CUresult result = cuArray3DGetDescriptor_v2(&has, (CUarray)array);
+    if (result == CUDA_SUCCESS)
+        *size = rt_element_size(has.Format, has.NumChannels);
+    return result;
+}
+
+/* The sides: each is an array or memory, whose element is a byte. */
+static CUresult set_sides(CUDA_MEMCPY3D *box, const struct cudaMemcpy3DParms *p, size_t from_size,
+                          size_t to_size)
+{
+    if (p->srcArray && p->dstArray && from_size != to_size)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (p->srcArray) {
+        rt_box_from_array(box, p->srcArray, p->srcPos.x * from_size, p->srcPos.y);
+    } else {
+        rt_box_from(box, p->srcPtr.ptr, p->srcPtr.pitch, p->kind);
+        box->srcXInBytes = p->srcPos.x;
+        box->srcY = p->srcPos.y;
+        box->srcHeight = p->srcPtr.ysize;
+    }
+    if (p->dstArray) {
+        rt_box_to_array(box, p->dstArray, p->dstPos.x * to_size, p->dstPos.y);
+    } else {
+        rt_box_to(box, p->dstPtr.ptr, p->dstPtr.pitch, p->kind);
+        box->dstXInBytes = p->dstPos.x;
+        box->dstY = p->dstPos.y;
+        box->dstHeight = p->dstPtr.ysize;
+    }
+    box->srcZ = p->srcPos.z;
+    box->dstZ = p->dstPos.z;
+    /* An array's element is the unit of the width, whichever side it is on. */
+    box->WidthInBytes = p->extent.width * (p->srcArray ? from_size : to_size);
+    box->Height = p->extent.height;
+    box->Depth = p->extent.depth;
+    return CUDA_SUCCESS;
+}
+
+static CUresult box_of(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *box)
+{
+    size_t from_size, to_size;
+    if (!p || (p->srcArray && p->srcPtr.ptr) || (p->dstArray && p->dstPtr.ptr))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!rt_is_kind(p->kind))
+        return RT_ERROR_DIRECTION;
+    CUresult result = element_size(p->srcArray, &from_size);
+    if (result == CUDA_SUCCESS)
+        result = element_size(p->dstArray, &to_size);
+    return result == CUDA_SUCCESS ? set_sides(box, p, from_size, to_size) : result;
+}
+
+static CUresult copy_3d(const struct cudaMemcpy3DParms *p, rt_order order)
+{
+    CUDA_MEMCPY3D box = {0};
+    CUresult result = box_of(p, &box);
+    return result == CUDA_SUCCESS ? rt_copy_box(&box, order) : result;
+}
+
+RT_API cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
+{
+    return RT_IN_CONTEXT(copy_3d(p, RT_AT_ONCE));
+}
+RT_API_ptds(cudaMemcpy3D, (const struct cudaMemcpy3DParms *p), (p))
+
+RT_API cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
+{
+    return RT_IN_CONTEXT(copy_3d(p, RT_QUEUED_ON(stream)));
+}
+RT_API_ptsz(cudaMemcpy3DAsync, (const struct cudaMemcpy3DParms *p, cudaStream_t stream),
+            (p, stream))
+
+/* ---- Between devices ------------------------------------------------------------------------- */
+
+static CUresult copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, rt_order order)
+{
+    if (!p)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct cudaMemcpy3DParms parms = {.srcArray = p->srcArray,
+                                            .srcPos = p->srcPos,
+                                            .srcPtr = p->srcPtr,
+                                            .dstArray = p->dstArray,
+                                            .dstPos = p->dstPos,
+                                            .dstPtr = p->dstPtr,
+                                            .extent = p->extent,
+                                            .kind = cudaMemcpyDeviceToDevice};
+    CUDA_MEMCPY3D box = {0};
+    CUDA_MEMCPY3D_PEER peer = {0};
+    CUresult result = rt_primary(p->srcDevice, &peer.srcContext);
+    if (result == CUDA_SUCCESS)
+        result = rt_primary(p->dstDevice, &peer.dstContext);
+    if (result == CUDA_SUCCESS)
+        result = box_of(&parms, &box);
+    if (result != CUDA_SUCCESS || !box.WidthInBytes || !box.Height || !box.Depth)
+        return result;
+    peer.srcXInBytes = box.srcXInBytes, peer.srcY = box.srcY, peer.srcZ = box.srcZ;
+    peer.srcMemoryType = box.srcMemoryType, peer.srcDevice = box.srcDevice;
+    peer.srcArray = box.srcArray, peer.srcPitch = box.srcPitch, peer.srcHeight = box.srcHeight;
+    peer.dstXInBytes = box.dstXInBytes, peer.dstY = box.dstY, peer.dstZ = box.dstZ;
+    peer.dstMemoryType = box.dstMemoryType, peer.dstDevice = box.dstDevice;
+    peer.dstArray = box.dstArray, peer.dstPitch = box.dstPitch, peer.dstHeight = box.dstHeight;
+    peer.WidthInBytes = box.WidthInBytes, peer.Height = box.Height, peer.Depth = box.Depth;
+    return order.queued ? cuMemcpy3DPeerAsync(&peer, order.stream)
+                        : RT_DEFAULT_STREAM(cuMemcpy3DPeer, (&peer));
+}
+
+RT_API cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p)
+{
+    return RT_IN_CONTEXT(copy_3d_peer(p, RT_AT_ONCE));
+}
+RT_API_ptds(cudaMemcpy3DPeer, (const struct cudaMemcpy3DPeerParms *p), (p))
+
+RT_API cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream)
+{
+    return RT_IN_CONTEXT(copy_3d_peer(p, RT_QUEUED_ON(stream)));
+}
+RT_API_ptsz(cudaMemcpy3DPeerAsync, (const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream),
+            (p, stream))
