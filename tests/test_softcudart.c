@@ -35,6 +35,7 @@ int main(void)
     run("devices", softcudart_devices);
     run("memory", softcudart_memory);
     run("copies", softcudart_copies);
+    run("arrays", softcudart_arrays);
     run("streams", softcudart_streams);
     return plain_verdict();
 }

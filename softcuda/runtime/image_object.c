@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Texture and surface objects: the runtime's descriptions as the driver's, and back. */
+#include "softcuda/runtime/channel.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* Kinds of resources, address modes, filter modes and view formats have the driver's numbers. */
+static CUresult resource_to_driver(const struct cudaResourceDesc *from, CUDA_RESOURCE_DESC *to)
+{
+    rt_format format = {0};
+    CUresult result = CUDA_SUCCESS;
+    memset(to, 0, sizeof(*to));
+    to->resType = (CUresourcetype)from->resType;
+    switch (from->resType) {
+    case cudaResourceTypeArray:
+        to->res.array.hArray = (CUarray)from->res.array.array;
+        break;
+    case cudaResourceTypeMipmappedArray:
+        to->res.mipmap.hMipmappedArray = (CUmipmappedArray)from->res.mipmap.mipmap;
+        break;
+    case cudaResourceTypeLinear:
+        result = rt_format_of(&from->res.linear.desc, &format);
+        to->res.linear.devPtr = (CUdeviceptr)(uintptr_t)from->res.linear.devPtr;
+        to->res.linear.format = format.format;
+        to->res.linear.numChannels = format.channels;
+        to->res.linear.sizeInBytes = from->res.linear.sizeInBytes;
+        break;
+    case cudaResourceTypePitch2D:
+        result = rt_format_of(&from->res.pitch2D.desc, &format);
+        to->res.pitch2D.devPtr = (CUdeviceptr)(uintptr_t)from->res.pitch2D.devPtr;
+        to->res.pitch2D.format = format.format;
+        to->res.pitch2D.numChannels = format.channels;
+        to->res.pitch2D.width = from->res.pitch2D.width;
+        to->res.pitch2D.height = from->res.pitch2D.height;
+        to->res.pitch2D.pitchInBytes = from->res.pitch2D.pitchInBytes;
+        break;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    return result;
+}
+
+static void resource_to_runtime(const CUDA_RESOURCE_DESC *from, struct cudaResourceDesc *to)
+{
+    memset(to, 0, sizeof(*to));
+    to->resType = (enum cudaResourceType)from->resType;
+    switch (from->resType) {
+    case CU_RESOURCE_TYPE_ARRAY:
+        to->res.array.array = (cudaArray_t)from->res.array.hArray;
+        break;
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+        to->res.mipmap.mipmap = (cudaMipmappedArray_t)from->res.mipmap.hMipmappedArray;
+        break;
+    case CU_RESOURCE_TYPE_LINEAR:
+        to->res.linear.devPtr = (void *)(uintptr_t)from->res.linear.devPtr;
+        to->res.linear.desc = rt_channel_of(from->res.linear.format, from->res.linear.numChannels);
+        to->res.linear.sizeInBytes = from->res.linear.sizeInBytes;
+        break;
+    default:
+        to->res.pitch2D.devPtr = (void *)(uintptr_t)from->res.pitch2D.devPtr;
+        to->res.pitch2D.desc =
+            rt_channel_of(from->res.pitch2D.format, from->res.pitch2D.numChannels);
+        to->res.pitch2D.width = from->res.pitch2D.width;
+        to->res.pitch2D.height = from->res.pitch2D.height;
+        to->res.pitch2D.pitchInBytes = from->res.pitch2D.pitchInBytes;
+        break;
+    }
+}
+
+/* Whether elements are read as they are, which for floats is no question. */
+static void texture_to_driver(const struct cudaTextureDesc *from, CUDA_TEXTURE_DESC *to)
+{
+    memset(to, 0, sizeof(*to));
+    for (int i = 0; i < 3; i++)
+        to->addressMode[i] = (CUaddress_mode)from->addressMode[i];
+    to->filterMode = (CUfilter_mode)from->filterMode;
+    to->flags = (from->readMode == cudaReadModeElementType ? CU_TRSF_READ_AS_INTEGER : 0u) |
+                (from->normalizedCoords ? CU_TRSF_NORMALIZED_COORDINATES : 0u) |
+                (from->sRGB ? CU_TRSF_SRGB : 0u) |
+                (from->disableTrilinearOptimization ? CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION : 0u) |
+                (from->seamlessCubemap ? CU_TRSF_SEAMLESS_CUBEMAP : 0u);
+    to->maxAnisotropy = from->maxAnisotropy;
+    to->mipmapFilterMode = (CUfilter_mode)from->mipmapFilterMode;
+    to->mipmapLevelBias = from->mipmapLevelBias;
+    to->minMipmapLevelClamp = from->minMipmapLevelClamp;
+    to->maxMipmapLevelClamp = from->maxMipmapLevelClamp;
+    memcpy(to->borderColor, from->borderColor, sizeof(to->borderColor));
+}
+
+static void texture_to_runtime(const CUDA_TEXTURE_DESC *from, struct cudaTextureDesc *to)
+{
+    memset(to, 0, sizeof(*to));
+    for (int i = 0; i < 3; i++)
+        to->addressMode[i] = (enum cudaTextureAddressMode)from->addressMode[i];
+    to->filterMode = (enum cudaTextureFilterMode)from->filterMode;
+    to->readMode = from->flags & CU_TRSF_READ_AS_INTEGER ? cudaReadModeElementType
+                                                         : cudaReadModeNormalizedFloat;
+    to->normalizedCoords = (from->flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
+    to->sRGB = (from->flags & CU_TRSF_SRGB) != 0;
+    to->disableTrilinearOptimization = (from->flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION) != 0;
+    to->seamlessCubemap = (from->flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
+    to->maxAnisotropy = from->maxAnisotropy;
+    to->mipmapFilterMode = (enum cudaTextureFilterMode)from->mipmapFilterMode;
+    to->mipmapLevelBias = from->mipmapLevelBias;
+    to->minMipmapLevelClamp = from->minMipmapLevelClamp;
+    to->maxMipmapLevelClamp = from->maxMipmapLevelClamp;
+    memcpy(to->borderColor, from->borderColor, sizeof(to->borderColor));
+}
+
+_Static_assert(sizeof(struct cudaResourceViewDesc) == sizeof(CUDA_RESOURCE_VIEW_DESC) &&
+                   offsetof(struct cudaResourceViewDesc, lastLayer) ==
+                       offsetof(CUDA_RESOURCE_VIEW_DESC, lastLayer),
+               "a view's description is the driver's");
+
+static CUresult create_texture(cudaTextureObject_t *object, const struct cudaResourceDesc *resource,
+                               const struct cudaTextureDesc *texture,
+                               const struct cudaResourceViewDesc *view)
+{
+    CUDA_RESOURCE_DESC driver_resource;
+    CUDA_TEXTURE_DESC driver_texture;
+    if (!object || !resource || !texture)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = resource_to_driver(resource, &driver_resource);
+    if (result != CUDA_SUCCESS)
+        return result;
+    texture_to_driver(texture, &driver_texture);
+    return cuTexObjectCreate((CUtexObject *)object, &driver_resource, &driver_texture,
+                             (const CUDA_RESOURCE_VIEW_DESC *)(const void *)view);
+}
+
+RT_API cudaCreateTextureObject(cudaTextureObject_t *pTexObject,
+                               const struct cudaResourceDesc *pResDesc,
+                               const struct cudaTextureDesc *pTexDesc,
+                               const struct cudaResourceViewDesc *pResViewDesc)
+{
+    return RT_IN_CONTEXT(create_texture(pTexObject, pResDesc, pTexDesc, pResViewDesc));
+}
+
+/* 0 is no object, and may be destroyed. */
+RT_API cudaDestroyTextureObject(cudaTextureObject_t texObject)
+{
+    return RT_IN_CONTEXT(texObject ? cuTexObjectDestroy(texObject) : CUDA_SUCCESS);
+}
+
+RT_API cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *pResDesc,
+                                        cudaTextureObject_t texObject)
+{
+    CUDA_RESOURCE_DESC desc;
+    cudaError_t error = RT_IN_CONTEXT(pResDesc ? cuTexObjectGetResourceDesc(&desc, texObject)
+                                               : CUDA_ERROR_INVALID_VALUE);
+    if (error == cudaSuccess)
+        resource_to_runtime(&desc, pResDesc);
+    return error;
+}
+
+RT_API cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *pTexDesc,
+                                       cudaTextureObject_t texObject)
+{
+    CUDA_TEXTURE_DESC desc;
+    cudaError_t error = RT_IN_CONTEXT(pTexDesc ? cuTexObjectGetTextureDesc(&desc, texObject)
+                                               : CUDA_ERROR_INVALID_VALUE);
+    if (error == cudaSuccess)
+        texture_to_runtime(&desc, pTexDesc);
+    return error;
+}
+
+RT_API cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *pResViewDesc,
+                                            cudaTextureObject_t texObject)
+{
+    return RT_IN_CONTEXT(
+        cuTexObjectGetResourceViewDesc((CUDA_RESOURCE_VIEW_DESC *)(void *)pResViewDesc, texObject));
+}
+
+/* ---- Surfaces -------------------------------------------------------------------------------- */
+
+static CUresult create_surface(cudaSurfaceObject_t *object, const struct cudaResourceDesc *resource)
+{
+    CUDA_RESOURCE_DESC desc;
+    if (!object || !resource)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = resource_to_driver(resource, &desc);
+    return result == CUDA_SUCCESS ? cuSurfObjectCreate((CUsurfObject *)object, &desc) : result;
+}
+
+RT_API cudaCreateSurfaceObject(cudaSurfaceObject_t *pSurfObject,
+                               const struct cudaResourceDesc *pResDesc)
+{
+    return RT_IN_CONTEXT(create_surface(pSurfObject, pResDesc));
+}
+
+RT_API cudaDestroySurfaceObject(cudaSurfaceObject_t surfObject)
+{
+    return RT_IN_CONTEXT(surfObject ? cuSurfObjectDestroy(surfObject) : CUDA_SUCCESS);
+}
+
+RT_API cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *pResDesc,
+                                        cudaSurfaceObject_t surfObject)
+{
+    CUDA_RESOURCE_DESC desc;
+    cudaError_t error = RT_IN_CONTEXT(pResDesc ? cuSurfObjectGetResourceDesc(&desc, surfObject)
+                                               : CUDA_ERROR_INVALID_VALUE);
+    if (error == cudaSuccess)
+        resource_to_runtime(&desc, pResDesc);
+    return error;
+}
