@@ -37,5 +37,8 @@ int main(void)
     run("copies", softcudart_copies);
     run("arrays", softcudart_arrays);
     run("streams", softcudart_streams);
+#ifndef REAL_CUDART
+    run("kernels", softcudart_kernels);
+#endif
     return plain_verdict();
 }

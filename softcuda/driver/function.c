@@ -60,14 +60,18 @@ CUresult soft_function_find(enum soft_kind kind, const void *handle, const char 
     if (!module)
         return CUDA_ERROR_INVALID_HANDLE;
     const gr_cuhost_kernel *record = find_record(module, name);
-    if (!record)
-        return CUDA_ERROR_NOT_FOUND;
+    return record ? soft_function_of(module, record, function) : CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult soft_function_of(soft_module *module, const gr_cuhost_kernel *record,
+                          soft_function **function)
+{
     if (record->abi != GR_CUHOST_ABI || record->size != sizeof(*record)) {
         soft_log(SOFT_WARN,
                  "kernel %s was built with version %u of grinterop/cuhost.h's records, this driver "
                  "has %u: "
                  "build the module again",
-                 name, (unsigned)record->abi, GR_CUHOST_ABI);
+                 record->name, (unsigned)record->abi, GR_CUHOST_ABI);
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
     pthread_mutex_lock(&module->lock);

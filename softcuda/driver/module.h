@@ -75,6 +75,11 @@ CUresult soft_module_global(enum soft_kind kind, const void *handle, const char 
 CUresult soft_function_find(enum soft_kind kind, const void *handle, const char *name,
                             soft_function **function);
 
+/* The function of a kernel of the module, made at the first call. CUDA_ERROR_NO_BINARY_FOR_GPU for
+ * a record of another version. */
+CUresult soft_function_of(soft_module *module, const gr_cuhost_kernel *record,
+                          soft_function **function);
+
 /*
  * The function behind a CUfunction, or a CUkernel in a CUfunction's place as the driver allows;
  * else NULL.

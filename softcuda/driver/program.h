@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels and variables of the program itself, which are in no module: what the runtime API asks of
+ * the driver beyond its entry points.
+ */
+#ifndef GR_SOFTCUDA_DRIVER_PROGRAM_H
+#define GR_SOFTCUDA_DRIVER_PROGRAM_H
+
+#include <cuda.h>
+#include <grinterop/cuhost.h>
+
+#include <stddef.h>
+
+#define SOFT_PROGRAM_API __attribute__((visibility("default")))
+
+/*
+ * The kernel as a CUfunction, which belongs to no context and is the same at each call: it lasts as
+ * long as the process, and so must the record. CUDA_ERROR_NO_BINARY_FOR_GPU, with a line that says
+ * what to do, for a record of another version.
+ */
+SOFT_PROGRAM_API CUresult gr_softcuda_function(const gr_cuhost_kernel *kernel,
+                                               CUfunction *function);
+
+/*
+ * Makes a variable known as memory of the device, of every one: copies and queries take its
+ * address. Again for the same one is no error.
+ */
+SOFT_PROGRAM_API CUresult gr_softcuda_variable(void *address, size_t size);
+
+#endif

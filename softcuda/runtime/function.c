@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is asked and set of a kernel by its address: attributes, parameters, occupancy. */
+#include "softcuda/runtime/kernel.h"
+
+#include <string.h>
+
+static CUresult read_attributes(struct cudaFuncAttributes *to, const void *address)
+{
+    CUfunction function;
+    int value[CU_FUNC_ATTRIBUTE_MAX] = {0};
+    CUresult result = to ? rt_function(address, &function) : CUDA_ERROR_INVALID_VALUE;
+    for (int i = 0; i < CU_FUNC_ATTRIBUTE_MAX && result == CUDA_SUCCESS; i++)
+        result = cuFuncGetAttribute(&value[i], (CUfunction_attribute)i, function);
+    if (result != CUDA_SUCCESS)
+        return result;
+    memset(to, 0, sizeof(*to));
+    to->sharedSizeBytes = (size_t)value[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES];
+    to->constSizeBytes = (size_t)value[CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES];
+    to->localSizeBytes = (size_t)value[CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES];
+    to->maxThreadsPerBlock = value[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK];
+    to->numRegs = value[CU_FUNC_ATTRIBUTE_NUM_REGS];
+    to->ptxVersion = value[CU_FUNC_ATTRIBUTE_PTX_VERSION];
+    to->binaryVersion = value[CU_FUNC_ATTRIBUTE_BINARY_VERSION];
+    to->cacheModeCA = value[CU_FUNC_ATTRIBUTE_CACHE_MODE_CA];
+    to->maxDynamicSharedSizeBytes = value[CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES];
+    to->preferredShmemCarveout = value[CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT];
+    return CUDA_SUCCESS;
+}
+
+RT_API cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *func)
+{
+    return RT_IN_CONTEXT(read_attributes(attr, func));
+}
+
+/* The numbers of the attributes are the driver's. */
+RT_API cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attr, int value)
+{
+    return RT_IN_CONTEXT(rt_function_set(func, (CUfunction_attribute)attr, value));
+}
+
+static CUresult set_cache(const void *address, enum cudaFuncCache config)
+{
+    CUfunction function;
+    CUresult result = rt_function(address, &function);
+    return result == CUDA_SUCCESS ? cuFuncSetCacheConfig(function, (CUfunc_cache)config) : result;
+}
+
+RT_API cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache cacheConfig)
+{
+    return RT_IN_CONTEXT(set_cache(func, cacheConfig));
+}
+
+/* Shared memory has no banks here. */
+RT_API cudaFuncSetSharedMemConfig(const void *func, enum cudaSharedMemConfig config)
+{
+    CUfunction function;
+    return RT_IN_CONTEXT((unsigned)config > cudaSharedMemBankSizeEightByte
+                             ? CUDA_ERROR_INVALID_VALUE
+                             : rt_function(func, &function));
+}
+
+static CUresult read_name(const char **name, const void *address)
+{
+    CUfunction function;
+    CUresult result = rt_function(address, &function);
+    return result == CUDA_SUCCESS ? cuFuncGetName(name, function) : result;
+}
+
+RT_API cudaFuncGetName(const char **name, const void *func)
+{
+    return RT_IN_CONTEXT(read_name(name, func));
+}
+
+static CUresult read_parameter(const void *address, size_t index, size_t *offset, size_t *size)
+{
+    CUfunction function;
+    CUresult result = rt_function(address, &function);
+    return result == CUDA_SUCCESS ? cuFuncGetParamInfo(function, index, offset, size) : result;
+}
+
+RT_API cudaFuncGetParamInfo(const void *func, size_t paramIndex, size_t *paramOffset,
+                            size_t *paramSize)
+{
+    return RT_IN_CONTEXT(read_parameter(func, paramIndex, paramOffset, paramSize));
+}
+
+RT_API cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr)
+{
+    return RT_IN_CONTEXT(functionPtr ? rt_function(symbolPtr, functionPtr)
+                                     : CUDA_ERROR_INVALID_VALUE);
+}
+
+/* ---- Occupancy ------------------------------------------------------------------------------- */
+
+static CUresult active_blocks(int *blocks, const void *address, int block, size_t shared,
+                              unsigned flags)
+{
+    CUfunction function;
+    CUresult result = rt_function(address, &function);
+    return result == CUDA_SUCCESS ? cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+                                        blocks, function, block, shared, flags)
+                                  : result;
+}
+
+RT_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *func,
+                                                     int blockSize, size_t dynamicSMemSize)
+{
+    return RT_IN_CONTEXT(active_blocks(numBlocks, func, blockSize, dynamicSMemSize, 0));
+}
+
+RT_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, const void *func,
+                                                              int blockSize, size_t dynamicSMemSize,
+                                                              unsigned int flags)
+{
+    return RT_IN_CONTEXT(active_blocks(numBlocks, func, blockSize, dynamicSMemSize, flags));
+}
+
+/* A multiprocessor's shared memory, in as many parts, and no more than a block may have. */
+static CUresult available_shared(size_t *size, const void *address, int blocks, int block)
+{
+    int most = 0, of_processor = 0, active = 0;
+    CUfunction function;
+    if (!size || blocks <= 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = active_blocks(&active, address, block, 0, 0);
+    if (result == CUDA_SUCCESS && blocks > active)
+        result = CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS)
+        result = rt_function(address, &function);
+    if (result == CUDA_SUCCESS)
+        result =
+            cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function);
+    if (result == CUDA_SUCCESS)
+        result = cuDeviceGetAttribute(
+            &of_processor, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, rt_device());
+    if (result == CUDA_SUCCESS)
+        *size = (size_t)(of_processor / blocks < most ? of_processor / blocks : most);
+    return result;
+}
+
+RT_API cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, const void *func,
+                                                 int numBlocks, int blockSize)
+{
+    return RT_IN_CONTEXT(available_shared(dynamicSmemSize, func, numBlocks, blockSize));
+}

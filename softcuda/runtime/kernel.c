@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "softcuda/runtime/kernel.h"
+
+#include <grinterop/cuhost_launch.h>
+
+#include "softcuda/driver/program.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/*
+ * A kernel may be here twice: by the address that the program calls, with the function's own
+ * parameters, and by its closure's record, which launches of <<< >>> run.
+ */
+struct kernel {
+    struct kernel *next;
+    const void *key; /* the address, or the closure's record */
+    const void *address;
+    const gr_cuhost_kernel *record; /* NULL: nothing but an attribute is known of the address */
+    CUfunction function;            /* NULL: the driver was not asked yet */
+    int max_dynamic_shared;         /* -1: never set */
+};
+
+#define BUCKETS 1024
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct kernel *kernels[BUCKETS];
+
+static struct kernel **bucket_of(const void *key)
+{
+    return &kernels[((uintptr_t)key >> 4) % BUCKETS];
+}
+
+static struct kernel *find_locked(const void *key)
+{
+    struct kernel *kernel = *bucket_of(key);
+    while (kernel && kernel->key != key)
+        kernel = kernel->next;
+    return kernel;
+}
+
+/* The one that is there, or a new one without a record; NULL: no memory. */
+static struct kernel *get_locked(const void *key, const void *address)
+{
+    struct kernel *kernel = find_locked(key);
+    if (kernel || !(kernel = calloc(1, sizeof(*kernel))))
+        return kernel;
+    kernel->key = key;
+    kernel->address = address;
+    kernel->max_dynamic_shared = -1;
+    kernel->next = *bucket_of(key);
+    *bucket_of(key) = kernel;
+    return kernel;
+}
+
+__attribute__((visibility("default"))) void gr_cuhost_add_kernel(const gr_cuhost_kernel *kernel,
+                                                                 const char *name,
+                                                                 const void *address)
+{
+    (void)name; /* the record's */
+    pthread_mutex_lock(&lock);
+    struct kernel *added = get_locked(address, address);
+    if (added)
+        added->record = kernel;
+    pthread_mutex_unlock(&lock);
+}
+
+static CUresult function_locked(struct kernel *kernel, CUfunction *function)
+{
+    CUresult result = CUDA_SUCCESS;
+    if (!kernel->function) {
+        result = gr_softcuda_function(kernel->record, &kernel->function);
+        if (result == CUDA_SUCCESS && kernel->max_dynamic_shared >= 0)
+            result = cuFuncSetAttribute(kernel->function,
+                                        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                        kernel->max_dynamic_shared);
+    }
+    *function = kernel->function;
+    return result;
+}
+
+CUresult rt_function(const void *address, CUfunction *function)
+{
+    CUresult result = RT_ERROR_FUNCTION;
+    pthread_mutex_lock(&lock);
+    struct kernel *kernel = find_locked(address);
+    if (kernel && kernel->record)
+        result = function_locked(kernel, function);
+    pthread_mutex_unlock(&lock);
+    if (result == RT_ERROR_FUNCTION &&
+        cuKernelGetFunction(function, (CUkernel)(uintptr_t)address) == CUDA_SUCCESS)
+        return CUDA_SUCCESS;
+    return result;
+}
+
+CUresult rt_closure_function(const gr_cuhost_kernel *record, const void *address,
+                             CUfunction *function)
+{
+    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+    pthread_mutex_lock(&lock);
+    struct kernel *kernel = get_locked(record, address);
+    if (kernel && !kernel->record) {
+        struct kernel *named = find_locked(address);
+        kernel->record = record;
+        kernel->max_dynamic_shared = named ? named->max_dynamic_shared : -1;
+    }
+    if (kernel)
+        result = function_locked(kernel, function);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+/* Launches by <<< >>> have functions of their own. */
+static void set_closures_locked(const void *address, int value)
+{
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct kernel *kernel = kernels[i]; kernel; kernel = kernel->next)
+            if (kernel->address == address && kernel->key != address) {
+                kernel->max_dynamic_shared = value;
+                if (kernel->function)
+                    (void)cuFuncSetAttribute(
+                        kernel->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, value);
+            }
+}
+
+CUresult rt_function_set(const void *address, CUfunction_attribute attribute, int value)
+{
+    CUfunction function;
+    CUresult result = rt_function(address, &function);
+    if (result == CUDA_SUCCESS)
+        result = cuFuncSetAttribute(function, attribute, value);
+    if (result != CUDA_SUCCESS || attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+        return result;
+    pthread_mutex_lock(&lock);
+    struct kernel *kernel = find_locked(address);
+    if (kernel) {
+        kernel->max_dynamic_shared = value;
+        set_closures_locked(address, value);
+    }
+    pthread_mutex_unlock(&lock);
+    return CUDA_SUCCESS;
+}

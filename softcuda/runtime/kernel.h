@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels by what a program names them with: the address of the function that it calls. */
+#ifndef GR_SOFTCUDA_RUNTIME_KERNEL_H
+#define GR_SOFTCUDA_RUNTIME_KERNEL_H
+
+#include "softcuda/runtime/runtime.h"
+
+#include <grinterop/cuhost.h>
+
+/*
+ * The function of a kernel that was registered by its address, or of a kernel of a library in its
+ * place. cudaErrorInvalidDeviceFunction for any other address.
+ */
+CUresult rt_function(const void *address, CUfunction *function);
+
+/* The function of a kernel whose parameter is a closure; what was set for `address` holds for it.
+ */
+CUresult rt_closure_function(const gr_cuhost_kernel *kernel, const void *address,
+                             CUfunction *function);
+
+/* Sets an attribute for all that the address calls. */
+CUresult rt_function_set(const void *address, CUfunction_attribute attribute, int value);
+
+#define RT_ERROR_FUNCTION ((CUresult)cudaErrorInvalidDeviceFunction)
+
+#endif

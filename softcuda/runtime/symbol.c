@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Variables of the device: a program names one by its address, which is its address here. */
+#include "softcuda/runtime/copy.h"
+
+#include <grinterop/cuhost_launch.h>
+
+#include "softcuda/driver/program.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct variable {
+    struct variable *next;
+    void *address;
+    size_t size;
+    bool is_known; /* to the driver */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct variable *variables;
+
+#define RT_ERROR_SYMBOL ((CUresult)cudaErrorInvalidSymbol)
+
+__attribute__((visibility("default"))) void gr_cuhost_add_variable(const char *name, void *address,
+                                                                   size_t size, int constant)
+{
+    (void)name; /* nothing asks for a variable by its name any more */
+    (void)constant;
+    struct variable *variable = calloc(1, sizeof(*variable));
+    if (!variable)
+        return; /* cudaErrorInvalidSymbol will say so */
+    variable->address = address;
+    variable->size = size;
+    pthread_mutex_lock(&lock);
+    variable->next = variables;
+    variables = variable;
+    pthread_mutex_unlock(&lock);
+}
+
+/* The driver hears of a variable when it is asked for, as it may not be up before. */
+static CUresult find(const void *symbol, size_t *size)
+{
+    CUresult result = RT_ERROR_SYMBOL;
+    pthread_mutex_lock(&lock);
+    struct variable *variable = variables;
+    while (variable && variable->address != symbol)
+        variable = variable->next;
+    if (variable) {
+        *size = variable->size;
+        result = variable->is_known ? CUDA_SUCCESS
+                                    : gr_softcuda_variable(variable->address, variable->size);
+        variable->is_known = result == CUDA_SUCCESS;
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+static CUresult find_address(void **address, const void *symbol)
+{
+    size_t size;
+    CUresult result = address ? find(symbol, &size) : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS)
+        *address = (void *)(size_t)symbol;
+    return result;
+}
+
+RT_API cudaGetSymbolAddress(void **devPtr, const void *symbol)
+{
+    return RT_IN_CONTEXT(find_address(devPtr, symbol));
+}
+
+RT_API cudaGetSymbolSize(size_t *size, const void *symbol)
+{
+    return RT_IN_CONTEXT(size ? find(symbol, size) : CUDA_ERROR_INVALID_VALUE);
+}
+
+static CUresult check(const void *symbol, size_t count, size_t offset)
+{
+    size_t size = 0;
+    CUresult result = find(symbol, &size);
+    if (result == CUDA_SUCCESS && (offset > size || count > size - offset))
+        result = CUDA_ERROR_INVALID_VALUE;
+    return result;
+}
+
+static CUresult copy_to(const void *symbol, const void *from, size_t count, size_t offset,
+                        enum cudaMemcpyKind kind, rt_order order)
+{
+    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
+        kind != cudaMemcpyDefault)
+        return RT_ERROR_DIRECTION;
+    CUresult result = check(symbol, count, offset);
+    return result == CUDA_SUCCESS
+               ? rt_copy_bytes((unsigned char *)(size_t)symbol + offset, from, count, kind, order)
+               : result;
+}
+
+static CUresult copy_from(void *to, const void *symbol, size_t count, size_t offset,
+                          enum cudaMemcpyKind kind, rt_order order)
+{
+    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
+        kind != cudaMemcpyDefault)
+        return RT_ERROR_DIRECTION;
+    CUresult result = check(symbol, count, offset);
+    return result == CUDA_SUCCESS
+               ? rt_copy_bytes(to, (const unsigned char *)symbol + offset, count, kind, order)
+               : result;
+}
+
+RT_API cudaMemcpyToSymbol(const void *symbol, const void *src, size_t count, size_t offset,
+                          enum cudaMemcpyKind kind)
+{
+    return RT_IN_CONTEXT(copy_to(symbol, src, count, offset, kind, RT_AT_ONCE));
+}
+RT_API_ptds(cudaMemcpyToSymbol,
+            (const void *symbol, const void *src, size_t count, size_t offset,
+             enum cudaMemcpyKind kind),
+            (symbol, src, count, offset, kind))
+
+RT_API cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t count, size_t offset,
+                               enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    return RT_IN_CONTEXT(copy_to(symbol, src, count, offset, kind, RT_QUEUED_ON(stream)));
+}
+RT_API_ptsz(cudaMemcpyToSymbolAsync,
+            (const void *symbol, const void *src, size_t count, size_t offset,
+             enum cudaMemcpyKind kind, cudaStream_t stream),
+            (symbol, src, count, offset, kind, stream))
+
+RT_API cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t count, size_t offset,
+                            enum cudaMemcpyKind kind)
+{
+    return RT_IN_CONTEXT(copy_from(dst, symbol, count, offset, kind, RT_AT_ONCE));
+}
+RT_API_ptds(cudaMemcpyFromSymbol,
+            (void *dst, const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind),
+            (dst, symbol, count, offset, kind))
+
+RT_API cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t count, size_t offset,
+                                 enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    return RT_IN_CONTEXT(copy_from(dst, symbol, count, offset, kind, RT_QUEUED_ON(stream)));
+}
+RT_API_ptsz(cudaMemcpyFromSymbolAsync,
+            (void *dst, const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind,
+             cudaStream_t stream),
+            (dst, symbol, count, offset, kind, stream))

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels and variables as grinterop-nvcc's output has them, here written by hand. */
+#include "softcudart.h"
+
+#include <grinterop/cuhost_launch.h>
+
+#include <string.h>
+
+static unsigned variable[4]; /* a __device__ variable */
+static float constant[8];    /* a __constant__ one */
+static unsigned never_added[4];
+
+/* out[i] = i * factor, for each thread of the grid's first dimension. */
+static void scale(const gr_cuhost_block *block, unsigned *out, unsigned factor)
+{
+    for (unsigned t = 0; t < block->block_dim[0]; t++) {
+        unsigned i = block->block_idx[0] * block->block_dim[0] + t;
+        out[i] = i * factor;
+    }
+}
+
+/* By the function's own parameters. */
+static void run_scale(const gr_cuhost_block *block, void *const *params)
+{
+    scale(block, *(unsigned *const *)params[0], *(const unsigned *)params[1]);
+}
+
+static _Atomic size_t shared_size; /* of the last block that a closure ran */
+
+/* By a closure. */
+struct closure {
+    unsigned *out;
+    unsigned factor;
+};
+
+static void run_closure(const gr_cuhost_block *block, void *const *params)
+{
+    const struct closure *closure = params[0];
+    shared_size = block->shared ? block->shared_size : 0;
+    scale(block, closure->out, closure->factor);
+}
+
+static const uint32_t scale_sizes[] = {sizeof(unsigned *), sizeof(unsigned)};
+static const uint32_t scale_offsets[] = {0, sizeof(unsigned *)};
+static const gr_cuhost_kernel scale_kernel = {
+    .abi = GR_CUHOST_ABI,
+    .size = sizeof(scale_kernel),
+    .param_count = 2,
+    .name = "scale",
+    .param_sizes = scale_sizes,
+    .param_offsets = scale_offsets,
+    .params_size = sizeof(unsigned *) + sizeof(unsigned),
+    .run_block = run_scale,
+};
+static const uint32_t closure_sizes[] = {sizeof(struct closure)};
+static const uint32_t closure_offsets[] = {0};
+static const gr_cuhost_kernel closure_kernel = {
+    .abi = GR_CUHOST_ABI,
+    .size = sizeof(closure_kernel),
+    .param_count = 1,
+    .name = "scale",
+    .param_sizes = closure_sizes,
+    .param_offsets = closure_offsets,
+    .params_size = sizeof(struct closure),
+    .run_block = run_closure,
+};
+
+/* What the program calls the kernel by. */
+static const char stub;
+
+__attribute__((constructor)) static void add(void)
+{
+    gr_cuhost_add_kernel(&scale_kernel, "scale", &stub);
+    gr_cuhost_add_variable("variable", variable, sizeof(variable), 0);
+    gr_cuhost_add_variable("constant", constant, sizeof(constant), 1);
+}
+
+enum { BLOCKS = 5, THREADS = 64, NUMBER = BLOCKS * THREADS };
+
+static const char *is_scaled(const unsigned *memory, unsigned factor)
+{
+    unsigned numbers[NUMBER];
+    CUDA(cudaMemcpy(numbers, memory, sizeof(numbers), cudaMemcpyDeviceToHost));
+    for (unsigned i = 0; i < NUMBER; i++)
+        REQUIRE(numbers[i] == i * factor);
+    return NULL;
+}
+
+static void configure(unsigned blocks, unsigned threads, size_t shared, cudaStream_t stream)
+{
+    const gr_cuhost_config config = {
+        .grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .shared = shared, .stream = stream};
+    gr_cuhost_configure(&config);
+}
+
+static const char *launched_as_closures(void)
+{
+    struct closure closure = {.factor = 3};
+    cudaStream_t stream = NULL;
+    CUDA(cudaMalloc((void **)&closure.out, NUMBER * sizeof(unsigned)));
+    CUDA(cudaStreamCreate(&stream));
+    configure(BLOCKS, THREADS, 0, stream);
+    gr_cuhost_run(&closure_kernel, &stub, &closure);
+    unsigned *memory = closure.out;
+    memset(&closure, 0, sizeof(closure)); /* it was copied */
+    CUDA(cudaGetLastError());
+    CUDA(cudaStreamSynchronize(stream));
+    PASS_ON(is_scaled(memory, 3));
+    CUDA(cudaStreamDestroy(stream));
+    CUDA(cudaFree(memory));
+    return NULL;
+}
+
+/* A launch returns nothing: its error is the last one. */
+static const char *refused(void)
+{
+    const struct closure closure = {0};
+    gr_cuhost_run(&closure_kernel, &stub, &closure);
+    REQUIRE(cudaGetLastError() == cudaErrorMissingConfiguration);
+    configure(1, 1025, 0, NULL);
+    gr_cuhost_run(&closure_kernel, &stub, &closure);
+    REQUIRE(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    configure(0, 64, 0, NULL);
+    gr_cuhost_run(&closure_kernel, &stub, &closure);
+    REQUIRE(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    configure(1, 1, 1 << 20, NULL);
+    gr_cuhost_run(&closure_kernel, &stub, &closure);
+    REQUIRE(cudaGetLastError() == cudaErrorInvalidValue);
+    FAILS(cudaErrorInvalidDeviceFunction,
+          cudaLaunchKernel(&never_added, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL));
+    return NULL;
+}
+
+static const char *launched_by_address(void)
+{
+    unsigned *memory = NULL, factor = 7;
+    void *params[] = {&memory, &factor};
+    cudaLaunchConfig_t config;
+    CUDA(cudaMalloc((void **)&memory, NUMBER * sizeof(unsigned)));
+    CUDA(cudaLaunchKernel(&stub, (dim3){BLOCKS, 1, 1}, (dim3){THREADS, 1, 1}, params, 0, NULL));
+    PASS_ON(is_scaled(memory, 7));
+    memset(&config, 0, sizeof(config));
+    config.gridDim = (dim3){BLOCKS, 1, 1};
+    config.blockDim = (dim3){THREADS, 1, 1};
+    factor = 9;
+    CUDA(cudaLaunchKernelExC(&config, &stub, params));
+    PASS_ON(is_scaled(memory, 9));
+    config.gridDim.x = 0;
+    FAILS(cudaErrorInvalidConfiguration, cudaLaunchKernelExC(&config, &stub, params));
+    CUDA(cudaFree(memory));
+    return NULL;
+}
+
+static const char *attributes(void)
+{
+    struct cudaFuncAttributes has;
+    const char *name = NULL;
+    size_t offset = 0, size = 0;
+    int blocks = 0;
+    CUDA(cudaFuncGetAttributes(&has, &stub));
+    REQUIRE(has.maxThreadsPerBlock == 1024 && has.maxDynamicSharedSizeBytes == 49152);
+    CUDA(cudaFuncGetName(&name, &stub));
+    REQUIRE(strcmp(name, "scale") == 0);
+    CUDA(cudaFuncGetParamInfo(&stub, 1, &offset, &size));
+    REQUIRE(offset == sizeof(unsigned *) && size == sizeof(unsigned));
+    FAILS(cudaErrorInvalidValue, cudaFuncGetParamInfo(&stub, 2, &offset, &size));
+    CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &stub, 256, 0));
+    REQUIRE(blocks == 8);
+    CUDA(cudaOccupancyAvailableDynamicSMemPerBlock(&size, &stub, 2, 256));
+    REQUIRE(size > 0 && size <= 49152);
+    CUDA(cudaFuncSetCacheConfig(&stub, cudaFuncCachePreferShared));
+    FAILS(cudaErrorInvalidDeviceFunction, cudaFuncGetAttributes(&has, never_added));
+    FAILS(cudaErrorInvalidValue, cudaFuncGetAttributes(NULL, &stub));
+    return NULL;
+}
+
+/* What is set for the address holds for launches of closures, before the first and after. */
+static const char *attributes_of_closures(void)
+{
+    struct closure closure = {.factor = 2};
+    CUDA(cudaMalloc((void **)&closure.out, NUMBER * sizeof(unsigned)));
+    CUDA(cudaFuncSetAttribute(&stub, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536));
+    configure(BLOCKS, THREADS, 65536, NULL);
+    gr_cuhost_run(&closure_kernel, &stub, &closure);
+    CUDA(cudaGetLastError());
+    CUDA(cudaDeviceSynchronize());
+    PASS_ON(is_scaled(closure.out, 2));
+    REQUIRE(shared_size == 65536);
+    CUDA(cudaFuncSetAttribute(&stub, cudaFuncAttributeMaxDynamicSharedMemorySize, 49152));
+    configure(BLOCKS, THREADS, 65536, NULL);
+    gr_cuhost_run(&closure_kernel, &stub, &closure);
+    REQUIRE(cudaGetLastError() == cudaErrorInvalidValue);
+    CUDA(cudaFree(closure.out));
+    return NULL;
+}
+
+static const char *variables(void)
+{
+    const unsigned numbers[4] = {1, 2, 3, 4};
+    unsigned back[4] = {0};
+    void *address = NULL;
+    size_t size = 0;
+    CUDA(cudaMemcpyToSymbol(variable, numbers, sizeof(numbers), 0, cudaMemcpyHostToDevice));
+    CUDA(cudaDeviceSynchronize()); /* such a copy may be done later */
+    REQUIRE(variable[3] == 4);
+    CUDA(cudaMemcpyToSymbol(variable, numbers, 8, 8, cudaMemcpyDefault));
+    CUDA(cudaMemcpyFromSymbol(back, variable, sizeof(back), 0, cudaMemcpyDeviceToHost));
+    REQUIRE(back[0] == 1 && back[1] == 2 && back[2] == 1 && back[3] == 2);
+    CUDA(cudaGetSymbolSize(&size, constant));
+    REQUIRE(size == sizeof(constant));
+    CUDA(cudaGetSymbolAddress(&address, constant));
+    CUDA(cudaMemset(address, 0, size));
+    CUDA(cudaMemcpyFromSymbolAsync(back, variable, 4, 4, cudaMemcpyDeviceToHost, NULL));
+    CUDA(cudaStreamSynchronize(NULL));
+    REQUIRE(back[0] == 2);
+    FAILS(cudaErrorInvalidValue,
+          cudaMemcpyToSymbol(variable, numbers, 8, 12, cudaMemcpyHostToDevice));
+    FAILS(cudaErrorInvalidMemcpyDirection,
+          cudaMemcpyToSymbol(variable, numbers, 8, 0, cudaMemcpyDeviceToHost));
+    FAILS(cudaErrorInvalidSymbol, cudaGetSymbolSize(&size, never_added));
+    return NULL;
+}
+
+/* Code for a GPU is none for this device. */
+static const char *libraries(void)
+{
+    static const char ptx[] = ".version 8.0\n.target sm_90\n";
+    cudaLibrary_t library = NULL;
+    FAILS(cudaErrorNoKernelImageForDevice,
+          cudaLibraryLoadData(&library, ptx, NULL, NULL, 0, NULL, NULL, 0));
+    FAILS(cudaErrorFileNotFound,
+          cudaLibraryLoadFromFile(&library, "/nonexistent", NULL, NULL, 0, NULL, NULL, 0));
+    FAILS(cudaErrorInvalidResourceHandle, cudaLibraryUnload(NULL));
+    return NULL;
+}
+
+const struct softcudart_case softcudart_kernels[] = {
+    {"launched_as_closures", launched_as_closures},
+    {"refused", refused},
+    {"launched_by_address", launched_by_address},
+    {"attributes", attributes},
+    {"attributes_of_closures", attributes_of_closures},
+    {"variables", variables},
+    {"libraries", libraries},
+    {NULL, NULL},
+};
