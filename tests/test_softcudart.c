@@ -37,6 +37,7 @@ int main(void)
     run("copies", softcudart_copies);
     run("arrays", softcudart_arrays);
     run("streams", softcudart_streams);
+    run("twins", softcudart_twins);
 #ifndef REAL_CUDART
     run("kernels", softcudart_kernels);
 #endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory and semaphores of other APIs. Their kinds of handles and their flags are the driver's. */
+#include "softcuda/runtime/channel.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static CUresult import_memory(cudaExternalMemory_t *memory,
+                              const struct cudaExternalMemoryHandleDesc *desc)
+{
+    if (!memory || !desc)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC driver = {
+        .type = (CUexternalMemoryHandleType)desc->type, .size = desc->size, .flags = desc->flags};
+    _Static_assert(sizeof(driver.handle) == sizeof(desc->handle), "the handle is the driver's");
+    memcpy(&driver.handle, &desc->handle, sizeof(driver.handle));
+    return cuImportExternalMemory((CUexternalMemory *)memory, &driver);
+}
+
+RT_API cudaImportExternalMemory(cudaExternalMemory_t *extMem_out,
+                                const struct cudaExternalMemoryHandleDesc *memHandleDesc)
+{
+    return RT_IN_CONTEXT(import_memory(extMem_out, memHandleDesc));
+}
+
+RT_API cudaDestroyExternalMemory(cudaExternalMemory_t extMem)
+{
+    return RT_IN_CONTEXT(cuDestroyExternalMemory((CUexternalMemory)extMem));
+}
+
+static CUresult map_buffer(void **pointer, cudaExternalMemory_t memory,
+                           const struct cudaExternalMemoryBufferDesc *desc)
+{
+    CUdeviceptr mapped = 0;
+    if (!pointer || !desc)
+        return CUDA_ERROR_INVALID_VALUE;
+    const CUDA_EXTERNAL_MEMORY_BUFFER_DESC driver = {
+        .offset = desc->offset, .size = desc->size, .flags = desc->flags};
+    CUresult result = cuExternalMemoryGetMappedBuffer(&mapped, (CUexternalMemory)memory, &driver);
+    if (result == CUDA_SUCCESS)
+        *pointer = (void *)(uintptr_t)mapped;
+    return result;
+}
+
+RT_API cudaExternalMemoryGetMappedBuffer(void **devPtr, cudaExternalMemory_t extMem,
+                                         const struct cudaExternalMemoryBufferDesc *bufferDesc)
+{
+    return RT_IN_CONTEXT(map_buffer(devPtr, extMem, bufferDesc));
+}
+
+static CUresult map_image(cudaMipmappedArray_t *image, cudaExternalMemory_t memory,
+                          const struct cudaExternalMemoryMipmappedArrayDesc *desc)
+{
+    rt_format format;
+    if (!image || !desc)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = rt_format_of(&desc->formatDesc, &format);
+    if (result != CUDA_SUCCESS)
+        return result;
+    const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC driver = {
+        .offset = desc->offset,
+        .arrayDesc = {.Width = desc->extent.width,
+                      .Height = desc->extent.height,
+                      .Depth = desc->extent.depth,
+                      .Format = format.format,
+                      .NumChannels = format.channels,
+                      .Flags = desc->flags},
+        .numLevels = desc->numLevels};
+    return cuExternalMemoryGetMappedMipmappedArray((CUmipmappedArray *)image,
+                                                   (CUexternalMemory)memory, &driver);
+}
+
+RT_API
+cudaExternalMemoryGetMappedMipmappedArray(
+    cudaMipmappedArray_t *mipmap, cudaExternalMemory_t extMem,
+    const struct cudaExternalMemoryMipmappedArrayDesc *mipmapDesc)
+{
+    return RT_IN_CONTEXT(map_image(mipmap, extMem, mipmapDesc));
+}
+
+/* ---- Semaphores ------------------------------------------------------------------------------ */
+
+static CUresult import_semaphore(cudaExternalSemaphore_t *semaphore,
+                                 const struct cudaExternalSemaphoreHandleDesc *desc)
+{
+    if (!semaphore || !desc)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC driver = {.type = (CUexternalSemaphoreHandleType)desc->type,
+                                                  .flags = desc->flags};
+    _Static_assert(sizeof(driver.handle) == sizeof(desc->handle), "the handle is the driver's");
+    memcpy(&driver.handle, &desc->handle, sizeof(driver.handle));
+    return cuImportExternalSemaphore((CUexternalSemaphore *)semaphore, &driver);
+}
+
+RT_API cudaImportExternalSemaphore(cudaExternalSemaphore_t *extSem_out,
+                                   const struct cudaExternalSemaphoreHandleDesc *semHandleDesc)
+{
+    return RT_IN_CONTEXT(import_semaphore(extSem_out, semHandleDesc));
+}
+
+RT_API cudaDestroyExternalSemaphore(cudaExternalSemaphore_t extSem)
+{
+    return RT_IN_CONTEXT(cuDestroyExternalSemaphore((CUexternalSemaphore)extSem));
+}
+
+#define SAME_PARAMS(runtime, driver)                                                               \
+    _Static_assert(sizeof(runtime) == sizeof(driver) &&                                            \
+                       offsetof(runtime, params.fence.value) ==                                    \
+                           offsetof(driver, params.fence.value) &&                                 \
+                       offsetof(runtime, flags) == offsetof(driver, flags),                        \
+                   "the parameters are the driver's")
+SAME_PARAMS(struct cudaExternalSemaphoreSignalParams, CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS);
+SAME_PARAMS(struct cudaExternalSemaphoreWaitParams, CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS);
+
+RT_API
+cudaSignalExternalSemaphoresAsync(const cudaExternalSemaphore_t *extSemArray,
+                                  const struct cudaExternalSemaphoreSignalParams *paramsArray,
+                                  unsigned int numExtSems, cudaStream_t stream)
+{
+    return RT_IN_CONTEXT(cuSignalExternalSemaphoresAsync(
+        (const CUexternalSemaphore *)(const void *)extSemArray,
+        (const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *)(const void *)paramsArray, numExtSems,
+        rt_stream(stream)));
+}
+RT_API_ptsz(cudaSignalExternalSemaphoresAsync,
+            (const cudaExternalSemaphore_t *extSemArray,
+             const struct cudaExternalSemaphoreSignalParams *paramsArray, unsigned int numExtSems,
+             cudaStream_t stream),
+            (extSemArray, paramsArray, numExtSems, stream))
+
+RT_API
+cudaWaitExternalSemaphoresAsync(const cudaExternalSemaphore_t *extSemArray,
+                                const struct cudaExternalSemaphoreWaitParams *paramsArray,
+                                unsigned int numExtSems, cudaStream_t stream)
+{
+    return RT_IN_CONTEXT(cuWaitExternalSemaphoresAsync(
+        (const CUexternalSemaphore *)(const void *)extSemArray,
+        (const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *)(const void *)paramsArray, numExtSems,
+        rt_stream(stream)));
+}
+RT_API_ptsz(cudaWaitExternalSemaphoresAsync,
+            (const cudaExternalSemaphore_t *extSemArray,
+             const struct cudaExternalSemaphoreWaitParams *paramsArray, unsigned int numExtSems,
+             cudaStream_t stream),
+            (extSemArray, paramsArray, numExtSems, stream))

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resources of OpenGL. A cudaGraphicsResource_t is a CUgraphicsResource, and so are its flags. */
+#include "softcuda/runtime/runtime.h"
+
+#include <epoxy/gl.h>
+#include <cudaGL.h>
+#include <cuda_gl_interop.h>
+#include <stdlib.h>
+
+RT_API cudaGraphicsGLRegisterBuffer(struct cudaGraphicsResource **resource, GLuint buffer,
+                                    unsigned int flags)
+{
+    return RT_IN_CONTEXT(cuGraphicsGLRegisterBuffer((CUgraphicsResource *)resource, buffer, flags));
+}
+
+RT_API cudaGraphicsGLRegisterImage(struct cudaGraphicsResource **resource, GLuint image,
+                                   GLenum target, unsigned int flags)
+{
+    return RT_IN_CONTEXT(
+        cuGraphicsGLRegisterImage((CUgraphicsResource *)resource, image, target, flags));
+}
+
+RT_API cudaGraphicsUnregisterResource(cudaGraphicsResource_t resource)
+{
+    return RT_IN_CONTEXT(cuGraphicsUnregisterResource((CUgraphicsResource)resource));
+}
+
+RT_API cudaGraphicsResourceSetMapFlags(cudaGraphicsResource_t resource, unsigned int flags)
+{
+    return RT_IN_CONTEXT(cuGraphicsResourceSetMapFlags_v2((CUgraphicsResource)resource, flags));
+}
+
+RT_API cudaGraphicsMapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t stream)
+{
+    return RT_IN_CONTEXT(count < 0 ? CUDA_ERROR_INVALID_VALUE
+                                   : cuGraphicsMapResources(
+                                         (unsigned)count, (CUgraphicsResource *)resources, stream));
+}
+
+RT_API cudaGraphicsUnmapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t stream)
+{
+    return RT_IN_CONTEXT(count < 0 ? CUDA_ERROR_INVALID_VALUE
+                                   : cuGraphicsUnmapResources(
+                                         (unsigned)count, (CUgraphicsResource *)resources, stream));
+}
+
+RT_API cudaGraphicsResourceGetMappedPointer(void **devPtr, size_t *size,
+                                            cudaGraphicsResource_t resource)
+{
+    return RT_IN_CONTEXT(cuGraphicsResourceGetMappedPointer_v2((CUdeviceptr *)devPtr, size,
+                                                               (CUgraphicsResource)resource));
+}
+
+RT_API cudaGraphicsSubResourceGetMappedArray(cudaArray_t *array, cudaGraphicsResource_t resource,
+                                             unsigned int arrayIndex, unsigned int mipLevel)
+{
+    return RT_IN_CONTEXT(cuGraphicsSubResourceGetMappedArray(
+        (CUarray *)array, (CUgraphicsResource)resource, arrayIndex, mipLevel));
+}
+
+RT_API cudaGraphicsResourceGetMappedMipmappedArray(cudaMipmappedArray_t *mipmappedArray,
+                                                   cudaGraphicsResource_t resource)
+{
+    return RT_IN_CONTEXT(cuGraphicsResourceGetMappedMipmappedArray(
+        (CUmipmappedArray *)mipmappedArray, (CUgraphicsResource)resource));
+}
+
+/* ---- Devices --------------------------------------------------------------------------------- */
+
+static CUresult gl_devices(unsigned *count, int *devices, unsigned room, CUGLDeviceList list)
+{
+    CUdevice *found = room > 0 ? calloc(room, sizeof(*found)) : NULL;
+    if (room > 0 && !found)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    unsigned number = 0;
+    CUresult result = cuGLGetDevices_v2(&number, found, room, list);
+    if (result == CUDA_SUCCESS && count)
+        *count = number;
+    for (unsigned i = 0; result == CUDA_SUCCESS && devices && i < number && i < room; i++)
+        devices[i] = found[i];
+    free(found);
+    return result;
+}
+
+RT_API cudaGLGetDevices(unsigned int *pCudaDeviceCount, int *pCudaDevices,
+                        unsigned int cudaDeviceCount, enum cudaGLDeviceList deviceList)
+{
+    return RT_IN_CONTEXT(
+        gl_devices(pCudaDeviceCount, pCudaDevices, cudaDeviceCount, (CUGLDeviceList)deviceList));
+}
+
+/* Since CUDA 5 every device can work with OpenGL: it is the choice of a device and no more. */
+RT_API cudaGLSetGLDevice(int device)
+{
+    return cudaSetDevice(device);
+}
