@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "softcuda/nvcc/guards.h"
+
+#include "softcuda/nvcc/text.h"
+
+#include <string.h>
+
+#define MOST_GUARDS 8
+#define MOST_NAMES  64
+
+typedef struct {
+    size_t open[MOST_GUARDS]; /* the bracket of the condition */
+    size_t count;
+    bool goes; /* the last one is `if (it is so) { all that is left }` */
+} guards;
+
+static const char *const types[] = {
+    "const",   "unsigned", "signed",   "int",      "long",     "short",     "char",
+    "float",   "double",   "bool",     "auto",     "uint",     "uchar",     "ushort",
+    "ulong",   "size_t",   "ssize_t",  "int8_t",   "int16_t",  "int32_t",   "int64_t",
+    "uint8_t", "uint16_t", "uint32_t", "uint64_t", "intptr_t", "uintptr_t", NULL};
+
+/* Functions of nothing but their arguments. */
+static const char *const functions[] = {"min", "max", "__mul24", "__umul24", "sizeof", NULL};
+
+static const char *const places[] = {"threadIdx", "blockIdx", "blockDim", "gridDim", NULL};
+static const char *const truths[] = {"true", "false", NULL};
+
+/*
+ * What is each thread's own: parameters and variables of the types above. All other names may be
+ * of memory that other threads change, or of a class whose operators do more than one sees.
+ */
+typedef struct {
+    size_t tokens[MOST_NAMES];
+    size_t count;
+} names;
+
+static bool is_same(const source *s, size_t a, size_t b)
+{
+    const size_t length = s->tokens[a].end - s->tokens[a].begin;
+    return s->tokens[b].end - s->tokens[b].begin == length &&
+           memcmp(s->text + s->tokens[a].begin, s->text + s->tokens[b].begin, length) == 0;
+}
+
+static bool is_own(const source *s, size_t i, const names *own)
+{
+    for (size_t k = 0; k < own->count; k++)
+        if (is_same(s, i, own->tokens[k]))
+            return true;
+    return false;
+}
+
+static void add_own(names *own, size_t i)
+{
+    if (own->count < MOST_NAMES)
+        own->tokens[own->count++] = i;
+}
+
+static const char *const beside_types[] = {"*", "__restrict__", "__restrict", NULL};
+
+/* A parameter is its last name, if nothing else stands there but types and stars. */
+static void add_parameter(const source *s, size_t first, size_t end, names *own)
+{
+    if (end < first + 2 || !token_is_name(s, end - 1) || token_in(s, end - 1, types))
+        return;
+    for (size_t i = first; i + 1 < end; i++)
+        if (!token_in(s, i, types) && !token_in(s, i, beside_types))
+            return;
+    add_own(own, end - 1);
+}
+
+static void add_parameters(const source *s, const declaration *kernel, names *own)
+{
+    const size_t close = s->tokens[kernel->params].match;
+    size_t first = kernel->params + 1;
+    for (size_t i = first; i <= close; i++) {
+        if (i < close && !token_is(s, i, ","))
+            continue;
+        add_parameter(s, first, i, own);
+        first = i + 1;
+    }
+}
+
+static bool is_assignment(const source *s, size_t i)
+{
+    if (!token_is(s, i, "=") || token_is(s, i + 1, "=") || token_is(s, i - 1, "=") ||
+        token_is(s, i - 1, "!"))
+        return false;
+    if (token_is(s, i - 1, "<") || token_is(s, i - 1, ">")) /* <= is none, <<= is one */
+        return token_is(s, i - 2, "<") || token_is(s, i - 2, ">");
+    return true;
+}
+
+/* The first value of a variable that is declared here. */
+static bool is_initialisation(const source *s, size_t i)
+{
+    return is_assignment(s, i) && token_is_name(s, i - 1) &&
+           (token_in(s, i - 2, types) || token_is(s, i - 2, ",")) && !token_in(s, i - 1, types);
+}
+
+static bool is_call(const source *s, size_t i)
+{
+    if (!token_is(s, i, "("))
+        return false;
+    if (token_is_name(s, i - 1))
+        return !token_in(s, i - 1, types) && !token_in(s, i - 1, functions);
+    return token_is(s, i - 1, ">") || token_is(s, i - 1, ")") || token_is(s, i - 1, "]");
+}
+
+/* `(int)` */
+static bool is_cast(const source *s, size_t open, size_t close)
+{
+    for (size_t i = open + 1; i < close; i++)
+        if (!token_in(s, i, types) && !token_is(s, i, "*"))
+            return false;
+    return true;
+}
+
+/* `*p` and `(int)*p`, not `a * b` and `(a + b) * c`. */
+static bool is_dereference(const source *s, size_t i)
+{
+    if (!token_is(s, i, "*"))
+        return false;
+    if (token_is(s, i - 1, ")"))
+        return is_cast(s, s->tokens[i - 1].match, i - 1);
+    return !token_is_name(s, i - 1) && s->tokens[i - 1].kind != TOKEN_NUMBER;
+}
+
+static bool is_step(const source *s, size_t i)
+{
+    return (token_is(s, i, "+") && token_is(s, i + 1, "+")) ||
+           (token_is(s, i, "-") && token_is(s, i + 1, "-"));
+}
+
+/* A name is a member's only of a place: threadIdx.x. */
+static bool is_known_name(const source *s, size_t i, const names *own)
+{
+    if (token_is(s, i - 1, "."))
+        return token_in(s, i - 2, places);
+    return token_in(s, i, types) || token_in(s, i, functions) || token_in(s, i, places) ||
+           token_in(s, i, truths) || is_own(s, i, own);
+}
+
+/*
+ * Whether it may be worked out once more: it changes nothing, and looks at no memory, which other
+ * threads may change. Behind a guard also by those whom it keeps out: so it divides by nothing.
+ */
+static bool is_harmless(const source *s, size_t first, size_t end, bool guarded, names *own)
+{
+    for (size_t i = first; i < end; i++) {
+        if (token_is(s, i, "static_cast")) {
+            const size_t close = angle_match(s, i + 1, end);
+            if (close == NO_TOKEN || !is_cast(s, i + 1, close))
+                return false;
+            i = close + 1;
+            continue;
+        }
+        if (is_initialisation(s, i))
+            add_own(own, i - 1);
+        if ((token_is_name(s, i) && !is_known_name(s, i, own) && !is_assignment(s, i + 1)) ||
+            (is_assignment(s, i) && !is_initialisation(s, i)) || is_call(s, i) ||
+            is_dereference(s, i) || is_step(s, i) || token_is(s, i, "[") || token_is(s, i, "{") ||
+            token_is(s, i, ";") || token_is(s, i, "->") || token_is(s, i, "::") ||
+            (guarded && (token_is(s, i, "/") || token_is(s, i, "%"))))
+            return false;
+    }
+    return true;
+}
+
+static bool declares(const source *s, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++)
+        if (is_assignment(s, i))
+            return true;
+    return false;
+}
+
+static size_t end_of_statement(const source *s, size_t i, size_t last)
+{
+    while (i < last && !token_is(s, i, ";"))
+        i++;
+    return i;
+}
+
+/* What follows `return;` or `{ return; }`, or NO_TOKEN. */
+static size_t behind_return(const source *s, size_t i)
+{
+    const bool braces = token_is(s, i, "{");
+    i += braces;
+    if (!token_is(s, i, "return") || !token_is(s, i + 1, ";") ||
+        (braces && !token_is(s, i + 2, "}")))
+        return NO_TOKEN;
+    i += 2 + (braces ? 1 : 0);
+    return token_is(s, i, "else") ? NO_TOKEN : i;
+}
+
+static const char *const keywords[] = {"if", "for", "while", "do", "switch", "return", NULL};
+
+/* Whether one statement is all that is left of the kernel. */
+static bool is_rest(const source *s, size_t i, size_t last)
+{
+    if (token_is(s, i, "{"))
+        return s->tokens[i].match + 1 == last;
+    return !token_in(s, i, keywords) && end_of_statement(s, i, last) + 1 == last;
+}
+
+/* Takes the `if` at *i and goes behind it. False if it is not one to be asked, or the last one. */
+static bool take_if(const source *s, const declaration *kernel, size_t *i, names *own,
+                    guards *found)
+{
+    const size_t open = *i + 1;
+    if (!token_is(s, *i, "if") || !token_is(s, open, "("))
+        return false;
+    const size_t close = s->tokens[open].match;
+    if (declares(s, open + 1, close) || !is_harmless(s, open + 1, close, found->count > 0, own))
+        return false;
+    *i = behind_return(s, close + 1);
+    found->goes = *i == NO_TOKEN && is_rest(s, close + 1, kernel->last);
+    if (*i != NO_TOKEN || found->goes)
+        found->open[found->count++] = open;
+    return *i != NO_TOKEN;
+}
+
+static guards guards_find(const source *s, const declaration *kernel)
+{
+    guards found = {.count = 0};
+    names own = {.count = 0};
+    add_parameters(s, kernel, &own);
+    for (size_t i = kernel->body + 1; i < kernel->last && found.count < MOST_GUARDS;) {
+        if (token_in(s, i, types)) {
+            const size_t end = end_of_statement(s, i, kernel->last);
+            if (!is_harmless(s, i, end, found.count > 0, &own))
+                break;
+            i = end + 1;
+        } else if (!take_if(s, kernel, &i, &own, &found)) {
+            break;
+        }
+    }
+    return found;
+}
+
+bool guards_rewrite(source *s, const declaration *kernel)
+{
+    const guards found = guards_find(s, kernel);
+    for (size_t k = 0; k < found.count; k++) {
+        const char *name = k + 1 < found.count ? "stop" : found.goes ? "go" : "last";
+        token_put_after(s, found.open[k], keep_text("gr_cuhost_guard.%s(static_cast<bool>(", name));
+        token_put_before(s, s->tokens[found.open[k]].match, "))");
+    }
+    return found.count > 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lines by which a kernel's threads find that they have nothing to do. */
+#ifndef GR_SOFTCUDA_NVCC_GUARDS_H
+#define GR_SOFTCUDA_NVCC_GUARDS_H
+
+#include "softcuda/nvcc/declarations.h"
+#include "softcuda/nvcc/source.h"
+
+/*
+ * Where a kernel begins with such lines, has the object gr_cuhost_guard decide them:
+ *     int i = ...; if (i >= n) return;   ->  int i = ...; if (gr_cuhost_guard.last(i >= n)) return;
+ * so that they can be asked of all threads of a block before anything else is done. False if there
+ * are none, or none that may be asked twice.
+ */
+bool guards_rewrite(source *s, const declaration *kernel);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "softcuda/nvcc/rewrite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "softcuda/nvcc/guards.h"
+#include "softcuda/nvcc/launch_flags.h"
+#include "softcuda/nvcc/qualifiers.h"
+#include "softcuda/nvcc/text.h"
+
+/* `[` that begins a lambda, not an index or an attribute. */
+static bool begins_lambda(const source *s, size_t i)
+{
+    if (!token_is(s, i, "[") || i == 0 || token_is(s, i + 1, "[") || token_is(s, i - 1, "["))
+        return false;
+    if (token_is_name(s, i - 1))
+        return token_is(s, i - 1, "return");
+    return !token_is(s, i - 1, ")") && !token_is(s, i - 1, "]") && !token_is(s, i - 1, "}") &&
+           s->tokens[i - 1].kind == TOKEN_MARK;
+}
+
+/* What is inside another function of its own does not see the parameters of this one. */
+static bool has_inner_function(const source *s, const declaration *d)
+{
+    for (size_t i = d->body + 1; i < d->last; i++)
+        if (token_is(s, i, "struct") || token_is(s, i, "class") || begins_lambda(s, i))
+            return true;
+    return false;
+}
+
+static unsigned flags_of(const source *s, const declaration *kernel, const reach *r,
+                         const rewrite_options *options)
+{
+    unsigned flags = 0;
+    bool inner = has_inner_function(s, kernel);
+    if (options->all_barriers || reach_has_barrier(r, kernel))
+        flags |= LAUNCH_SYNC;
+    if (inner || reach_has_place(r, kernel))
+        flags |= LAUNCH_PLACE;
+    if (!inner)
+        flags |= LAUNCH_GIVEN;
+    return flags;
+}
+
+/* asm with an empty text is a barrier for the compiler, and means the same here. */
+static bool is_assembly(const source *s, size_t i)
+{
+    if (!token_is(s, i, "asm") && !token_is(s, i, "__asm__") && !token_is(s, i, "__asm"))
+        return false;
+    while (token_is_name(s, i + 1))
+        i++;
+    return token_is(s, i + 1, "(") && !token_is(s, i + 2, "\"\"");
+}
+
+static void refuse_assembly(const source *s, const declaration *d)
+{
+    for (size_t i = d->body; i < d->last; i++)
+        if (is_assembly(s, i))
+            token_die(s, i,
+                      "grinterop-nvcc cannot run PTX on the host: give the function a body without "
+                      "asm where __GRINTEROP_NVCC__ is defined");
+}
+
+/* Names that nvcc lets each file have for itself, as device code is not linked without -dc. */
+static void keep_in_file(source *s, const declaration *d)
+{
+    if (d->in_class || d->is_host || d->is_static || d->is_inline || d->is_extern ||
+        d->is_extern_c || d->is_friend || d->is_qualified || d->header != NO_TOKEN ||
+        token_is(s, d->name, "operator"))
+        return;
+    token_put_before(s, d->first, "static __attribute__((unused)) ");
+}
+
+static void rewrite_function(source *s, const declaration *d, const reach *r,
+                             const rewrite_options *options)
+{
+    if (d->is_device && !options->separate && d->params != NO_TOKEN)
+        keep_in_file(s, d);
+    if (d->body == NO_TOKEN)
+        return;
+    if (d->is_device || d->is_global)
+        refuse_assembly(s, d);
+    if (!d->is_global)
+        return;
+    unsigned flags = flags_of(s, d, r, options);
+    if (flags == LAUNCH_GIVEN && guards_rewrite(s, d))
+        flags |= LAUNCH_GUARD;
+    rewrite_kernel(s, d, flags);
+}
+
+static void refuse_texture(const source *s, const declaration *d)
+{
+    if (token_is(s, d->first, "texture") && token_is(s, d->first + 1, "<"))
+        token_die(s, d->first,
+                  "texture references are gone since CUDA 12: use a texture object "
+                  "(cudaCreateTextureObject)");
+}
+
+void rewrite_file(const char *from, const char *to, const rewrite_options *options)
+{
+    source s;
+    declarations found;
+    source_read(&s, from);
+    declarations_find(&s, &found);
+    const reach *r = reach_find(&s, &found);
+    for (size_t k = 0; k < found.count; k++) {
+        const declaration *d = &found.items[k];
+        refuse_texture(&s, d);
+        if (d->what == DECLARED_FUNCTION)
+            rewrite_function(&s, d, r, options);
+        else if (d->is_device || d->is_constant || d->is_managed)
+            rewrite_variable(&s, d, options);
+    }
+    rewrite_shared(&s, &found);
+    rewrite_launches(&s);
+    remove_qualifiers(&s);
+    source_write(&s, to);
+}

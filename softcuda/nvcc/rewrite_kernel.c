@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "softcuda/nvcc/rewrite.h"
+
+#include <string.h>
+
+#include "softcuda/nvcc/launch_flags.h"
+#include "softcuda/nvcc/text.h"
+
+static const char *const types[] = {
+    "int",  "unsigned", "signed", "char",     "short", "long",   "float",    "double",  "bool",
+    "void", "const",    "class",  "typename", "auto",  "struct", "volatile", "wchar_t", NULL};
+
+/* Where the part that begins at i ends: at a comma or at `end`. */
+static size_t end_of_part(const source *s, size_t i, size_t end)
+{
+    bool value = false;
+    for (; i < end; i++) {
+        if (token_is(s, i, ","))
+            return i;
+        if (token_is(s, i, "="))
+            value = true;
+        if (token_is(s, i, "(") || token_is(s, i, "[") || token_is(s, i, "{")) {
+            i = s->tokens[i].match;
+        } else if (token_is(s, i, "<") && !(value && s->tokens[i - 1].kind == TOKEN_NUMBER)) {
+            size_t close = angle_match(s, i, end);
+            if (close != NO_TOKEN)
+                i = close;
+        }
+    }
+    return end;
+}
+
+/* The name that `T x = value`, `T x[]`, `T (*x)(int)` or `class T` declares; else NO_TOKEN. */
+static size_t declared_name(const source *s, size_t i, size_t end, bool *pack)
+{
+    size_t name = NO_TOKEN;
+    for (; i < end && !token_is(s, i, "="); i++) {
+        if (token_is(s, i, "(") && token_is(s, i + 1, "*") && token_is_name(s, i + 2))
+            return i + 2;
+        if (token_is(s, i, "(") || token_is(s, i, "[")) {
+            i = s->tokens[i].match;
+        } else if (token_is(s, i, "<")) {
+            size_t close = angle_match(s, i, end);
+            if (close != NO_TOKEN)
+                i = close;
+            name = NO_TOKEN;
+        } else if (token_is(s, i, ".")) {
+            *pack = true;
+            name = NO_TOKEN;
+        } else if (token_is(s, i, "*") || token_is(s, i, "&") || token_is(s, i, "::")) {
+            name = NO_TOKEN;
+        } else if (token_is_name(s, i)) {
+            name = token_in(s, i, types) ? NO_TOKEN : i;
+        }
+    }
+    return name;
+}
+
+/*
+ * What is declared between two brackets, each as `form` with its name, or NULL if one has none.
+ * A part is a type alone where it is one name, as in (uint): that is no name.
+ */
+static char *names_as(const source *s, size_t open, size_t close, const char *before,
+                      const char *after, bool header)
+{
+    char *text = keep_text("%s", "");
+    for (size_t i = open + 1; i < close;) {
+        size_t end = end_of_part(s, i, close);
+        bool pack = false;
+        size_t name = declared_name(s, i, end, &pack);
+        if (!header && end == i + 1 && token_is(s, i, "void"))
+            return text;
+        if (name == NO_TOKEN || (name == i && !header))
+            return NULL;
+        text = keep_text("%s%s%s%s%s%s", text, *text ? ", " : "", before, token_text(s, name),
+                         after, pack ? "..." : "");
+        i = end + 1;
+    }
+    return text;
+}
+
+/* The kernel's own name with its template's arguments, as a constant of its type; "" if it can't be
+ * said. */
+static const char *self_of(const source *s, const declaration *k)
+{
+    const char *name = tokens_text(s, k->name, k->params - 1);
+    if (k->header != NO_TOKEN && k->params == k->name + 1) {
+        size_t close = angle_match(s, k->header, k->params);
+        const char *arguments = names_as(s, k->header, close, "", "", true);
+        if (!arguments)
+            return "";
+        if (*arguments) /* not template <> */
+            name = keep_text("%s<%s>", name, arguments);
+    }
+    const char *params = names_as(s, k->params, s->tokens[k->params].match,
+                                  "::gr_cuhost::parameter<decltype(", ")>", false);
+    if (!params)
+        return "";
+    return keep_text(", static_cast<void (*)(%s)>(&%s)", params, name);
+}
+
+/* One that is named twice in the program, as name<int>, is called by its name alone. */
+void rewrite_kernel(source *s, const declaration *k, unsigned flags)
+{
+    const char *name = token_text(s, k->name);
+    const char *given = flags & LAUNCH_GIVEN ? "[[maybe_unused]] const ::uint3 threadIdx, "
+                                               "[[maybe_unused]] const ::uint3 blockIdx, "
+                                               "[[maybe_unused]] const ::dim3 blockDim, "
+                                               "[[maybe_unused]] const ::dim3 gridDim"
+                                             : "";
+    const char *guard = flags & LAUNCH_GUARD ? ", ::gr_cuhost::guard &gr_cuhost_guard" : "";
+    const char *specifiers = strstr(s->text, "attributes_before_mutable")
+                                 ? "__attribute__((always_inline)) mutable"
+                                 : "mutable __attribute__((always_inline))";
+    token_put_after(s, k->body,
+                    keep_text(" struct gr_cuhost_name { static constexpr const char *text() "
+                              "{ return \"%s\"; } }; ::gr_cuhost::launch<%uu, gr_cuhost_name%s>("
+                              "[=](%s%s) %s {{",
+                              name, flags, self_of(s, k), given, guard, specifiers));
+    token_put_before(s, k->last, "}}); ");
+}
