@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "softcuda/nvcc/help.h"
+
+#include <stdio.h>
+
+#include "softcuda/nvcc/option_table.h"
+#include "softcuda/nvcc/paths.h"
+
+static void print_option(const option *o)
+{
+    printf("  %s", o->name);
+    if (o->long_name)
+        printf(", %s", o->long_name);
+    printf("\n        %s\n", o->help);
+}
+
+void help_print(void)
+{
+    puts("usage: grinterop-nvcc [OPTION]... FILE...\n\n"
+         "Compiles programs of CUDA's runtime API for the processor, where nvcc compiles them for\n"
+         "a GPU. They run on grinterop's software CUDA driver.\n");
+    for (const option *o = option_table; o->name; o++)
+        if (o->help)
+            print_option(o);
+    puts("\nnvcc's options that are about the code of a GPU are taken, too, and change nothing:");
+    for (const option *o = option_table; o->name; o++)
+        if (!o->help && o->long_name)
+            printf("  %s\n", o->long_name);
+    puts("\nA @FILE, or -optf FILE, holds more of them. NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS "
+         "in\n"
+         "the environment do so before and behind all. __GRINTEROP_NVCC__ is defined, and\n"
+         "__CUDA_ARCH__ is not.");
+}
+
+void help_print_version(void)
+{
+    int version = paths_cuda_version();
+    printf("grinterop-nvcc %s, in the place of nvcc: NVIDIA (R) Cuda compiler driver\n"
+           "Headers of Cuda compilation tools, release %d.%d, V%d.%d.0\n",
+           GR_NVCC_VERSION, version / 1000, version % 1000 / 10, version / 1000,
+           version % 1000 / 10);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What --help and --version print. */
+#ifndef GR_SOFTCUDA_NVCC_HELP_H
+#define GR_SOFTCUDA_NVCC_HELP_H
+
+void help_print(void);
+
+/* CMake asks nvcc for its version by this text, and takes both names from it. */
+void help_print_version(void);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All options, in one table. */
+#ifndef GR_SOFTCUDA_NVCC_OPTION_TABLE_H
+#define GR_SOFTCUDA_NVCC_OPTION_TABLE_H
+
+#include "softcuda/nvcc/invocation.h"
+
+enum takes {
+    TAKES_NOTHING,
+    TAKES_VALUE,  /* -o x, -o=x */
+    TAKES_JOINED, /* the same, and -Ix */
+    TAKES_MAYBE,  /* -x or -x=value */
+};
+
+typedef struct option {
+    const char *name;      /* with one - */
+    const char *long_name; /* with two; NULL: none */
+    enum takes takes;
+    void (*act)(options *o, const struct option *option, const char *value);
+    const char *word; /* for act */
+    const char *help; /* NULL: it is taken, and means nothing here */
+} option;
+
+/* One without a name ends them. */
+extern const option option_table[];
+
+#endif

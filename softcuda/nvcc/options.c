@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "softcuda/nvcc/options.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "softcuda/nvcc/option_table.h"
+
+static const char *const cuda_endings[] = {".cu", ".cup", NULL};
+static const char *const source_endings[] = {".cu",  ".c", ".cc",  ".cpp",
+                                             ".cxx", ".C", ".c++", NULL};
+
+static bool ends_with_one(const char *path, const char *const *endings)
+{
+    for (; *endings; endings++)
+        if (ends_with(path, *endings))
+            return true;
+    return false;
+}
+
+bool is_source(const options *o, const char *path)
+{
+    if (ends_with_one(path, source_endings))
+        return true;
+    /* With -x any file is one, but for those that the linker takes. */
+    static const char *const linked[] = {".o", ".a", ".so", ".obj", NULL};
+    return o->language && !ends_with_one(path, linked) && !strstr(base_name(path), ".so.");
+}
+
+bool is_cuda(const options *o, const char *path)
+{
+    if (o->language)
+        return strcmp(o->language, "cu") == 0;
+    return ends_with_one(path, cuda_endings);
+}
+
+static void read_words(options *o, const words *list);
+
+/* Words between blanks; quotes and backslashes as a shell has them. */
+static void split(words *list, const char *text)
+{
+    char *word = keep(strlen(text) + 1);
+    size_t length = 0;
+    bool begun = false;
+    char quote = '\0';
+    for (; *text; text++) {
+        if (quote ? *text == quote : *text == '"' || *text == '\'') {
+            quote = quote ? '\0' : *text;
+            begun = true;
+        } else if (*text == '\\' && text[1] && quote != '\'') {
+            word[length++] = *++text;
+            begun = true;
+        } else if (isspace((unsigned char)*text) && !quote) {
+            if (begun)
+                words_add(list, keep_bytes(word, length));
+            begun = false;
+            length = 0;
+        } else {
+            word[length++] = *text;
+            begun = true;
+        }
+    }
+    if (begun)
+        words_add(list, keep_bytes(word, length));
+}
+
+static void read_option_file(options *o, const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (!file)
+        die("the file of options %s could not be read", path);
+    static char text[1 << 16];
+    size_t size = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    if (size == sizeof(text) - 1)
+        die("the file of options %s is larger than %zu bytes", path, sizeof(text));
+    text[size] = '\0';
+    words list = {0};
+    split(&list, text);
+    read_words(o, &list);
+}
+
+/* The value that follows the option's name in its word: behind =, or at once. NULL: none. */
+static bool fits(const option *option, const char *name, const char *word, const char **value)
+{
+    size_t length = strlen(name);
+    *value = NULL;
+    if (strncmp(word, name, length) != 0)
+        return false;
+    if (word[length] == '\0')
+        return true;
+    if (option->takes == TAKES_NOTHING)
+        return false;
+    if (word[length] == '=') {
+        *value = word + length + 1;
+        return true;
+    }
+    *value = word + length;
+    return option->takes == TAKES_JOINED && word[1] != '-';
+}
+
+/* A whole name before one that is the beginning of a word: -lineinfo is no library "ineinfo". */
+static const option *find_option(const char *word, const char **value)
+{
+    const option *joined = NULL;
+    const char *joined_value = NULL;
+    for (const option *o = option_table; o->name; o++) {
+        bool fit =
+            fits(o, o->name, word, value) || (o->long_name && fits(o, o->long_name, word, value));
+        if (!fit)
+            continue;
+        if (!*value || (*value)[-1] == '=')
+            return o;
+        joined = o;
+        joined_value = *value;
+    }
+    *value = joined_value;
+    return joined;
+}
+
+static void read_unknown(options *o, const char *word)
+{
+    if (!o->forward_unknown && !begins_with(word, "-f") && !begins_with(word, "-W"))
+        die("nvcc has no option %s. Options of the host's compiler stand behind -Xcompiler", word);
+    words_add(&o->compile, word);
+    words_add(&o->link, word);
+}
+
+/* Returns how many words it took. */
+static size_t read_option(options *o, const words *list, size_t i)
+{
+    const char *word = list->items[i], *value;
+    const option *option = find_option(word, &value);
+    if (!option) {
+        read_unknown(o, word);
+        return 1;
+    }
+    bool own = option->takes == TAKES_VALUE || option->takes == TAKES_JOINED;
+    size_t used = 1;
+    if (own && !value && strcmp(option->name, "-O") != 0) {
+        value = list->items[i + 1];
+        used = 2;
+        if (!value)
+            die("%s needs a value: %s VALUE", word, word);
+    }
+    option->act(o, option, value);
+    return used;
+}
+
+static void read_words(options *o, const words *list)
+{
+    for (size_t i = 0; i < list->count;) {
+        const char *word = list->items[i];
+        bool file = strcmp(word, "-optf") == 0 || strcmp(word, "--options-file") == 0;
+        if (file && list->items[i + 1]) {
+            read_option_file(o, list->items[i + 1]);
+            i += 2;
+        } else if (word[0] == '@') {
+            read_option_file(o, word + 1);
+            i++;
+        } else if (word[0] == '-' && word[1] != '\0') {
+            i += read_option(o, list, i);
+        } else {
+            words_add(&o->link, word);
+            i++;
+        }
+    }
+}
+
+static void read_environment(options *o, const char *name)
+{
+    const char *text = secure_getenv(name);
+    words list = {0};
+    if (text)
+        split(&list, text);
+    read_words(o, &list);
+}
+
+static void find_sources(options *o)
+{
+    for (size_t i = 0; i < o->link.count; i++) {
+        if (strcmp(o->link.items[i], "-Xlinker") == 0)
+            i++;
+        else if (o->link.items[i][0] != '-' && is_source(o, o->link.items[i]))
+            words_add(&o->sources, o->link.items[i]);
+    }
+}
+
+void options_read(options *o, int count, char **arguments)
+{
+    words list = {0};
+    for (int i = 1; i < count; i++)
+        words_add(&list, arguments[i]);
+    read_environment(o, "NVCC_PREPEND_FLAGS");
+    read_words(o, &list);
+    read_environment(o, "NVCC_APPEND_FLAGS");
+    find_sources(o);
+    if (o->help || o->version)
+        return;
+    if (o->link.count == 0)
+        die("there is no file to compile. --help lists the options");
+    if (o->output && o->sources.count > 1 &&
+        (o->phase == PHASE_COMPILE || o->phase == PHASE_PREPROCESS))
+        die("-o names one file, and there are %zu sources: compile each by itself",
+            o->sources.count);
+}
