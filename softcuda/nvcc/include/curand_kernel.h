@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cuRAND's generators for kernels, which are all in its headers, but for one of whole blocks. */
+#ifndef GRINTEROP_NVCC_CURAND_KERNEL_H
+#define GRINTEROP_NVCC_CURAND_KERNEL_H
+
+#pragma GCC system_header
+
+#include <grinterop_nvcc.h>
+
+#define CURAND_MTGP32_KERNEL_H
+typedef struct curandStateMtgp32 curandStateMtgp32_t;
+unsigned int curand(curandStateMtgp32_t *state);
+
+#include_next <curand_kernel.h>
+
+#endif

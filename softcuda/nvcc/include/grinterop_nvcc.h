@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What grinterop-nvcc includes before a program, where nvcc includes its own. First CUDA's
+ * types and the device's functions as the host has them, then CUDA's own headers as nvcc's users
+ * see them, but for the declarations of what nvcc knows by itself.
+ */
+#ifndef GRINTEROP_NVCC_H
+#define GRINTEROP_NVCC_H
+
+#pragma GCC system_header
+
+#ifdef __cplusplus
+
+/* Each by itself, as the runtime API's header includes them. */
+#define __CUDA_INCLUDE_COMPILER_INTERNAL_HEADERS__
+#include <builtin_types.h>
+#include <channel_descriptor.h>
+#include <cuda_runtime_api.h>
+#include <driver_functions.h>
+#include <library_types.h>
+#include <vector_functions.h>
+#undef __CUDA_INCLUDE_COMPILER_INTERNAL_HEADERS__
+
+#include <assert.h>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <new>
+
+#include <grinterop/cuhost.h>
+#include <grinterop_nvcc_launch.hpp>
+#include <grinterop_nvcc_math.hpp>
+
+/* A file for grinterop/cuhost.h has them; here, as under nvcc, they are nothing. */
+#undef GR_KERNEL
+#undef GR_KERNEL_SYNC
+#undef GR_SHARED
+#define GR_KERNEL(name)
+#define GR_KERNEL_SYNC(name)
+#define GR_SHARED(name)
+
+#define __CUDACC__           1
+#define __NVCC__             1
+#define __CUDACC_VER_MAJOR__ (CUDART_VERSION / 1000)
+#define __CUDACC_VER_MINOR__ (CUDART_VERSION % 1000 / 10)
+#define __CUDACC_VER_BUILD__ 0
+
+/* The headers of nvcc's own functions, which are above. */
+#define __COMMON_FUNCTIONS_H__
+#define __DEVICE_ATOMIC_FUNCTIONS_H__
+#define __DEVICE_DOUBLE_FUNCTIONS_H__
+#define __DEVICE_FUNCTIONS_H__
+#define __DEVICE_LAUNCH_PARAMETERS_H__
+#define __MATH_FUNCTIONS_H__
+#define __MATH_FUNCTIONS_HPP__
+#define __SM_20_ATOMIC_FUNCTIONS_H__
+#define __SM_20_INTRINSICS_H__
+#define __SM_30_INTRINSICS_H__
+#define __SM_32_ATOMIC_FUNCTIONS_H__
+#define __SM_32_INTRINSICS_H__
+#define __SM_35_ATOMIC_FUNCTIONS_H__
+#define __SM_35_INTRINSICS_H__
+#define __SM_60_ATOMIC_FUNCTIONS_H__
+#define __SM_61_INTRINSICS_H__
+#define __SURFACE_FUNCTIONS_H__
+#define __SURFACE_INDIRECT_FUNCTIONS_H__
+#define __TEXTURE_FETCH_FUNCTIONS_H__
+#define __TEXTURE_INDIRECT_FUNCTIONS_H__
+
+#include <cuda_runtime.h>
+
+#endif /* __cplusplus */
+#endif

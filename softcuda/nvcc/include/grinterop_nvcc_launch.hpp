@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the functions of kernels call, once grinterop-nvcc has rewritten them. A kernel's body is a
+ * function object with the kernel's parameters in it, which goes to the runtime as bytes; each
+ * thread of the grid calls a copy.
+ */
+#ifndef GRINTEROP_NVCC_LAUNCH_HPP
+#define GRINTEROP_NVCC_LAUNCH_HPP
+
+#pragma GCC system_header
+
+#include <cuda_runtime_api.h>
+#include <grinterop/cuhost_launch.h>
+
+#pragma GCC visibility push(hidden)
+namespace gr_cuhost
+{
+
+/* Where a lambda has its attributes: grinterop-nvcc asks for this name. */
+#ifdef __clang__
+using attributes_before_mutable = void;
+#endif
+
+/* A parameter's type as that of its function has it, without what is its own affair. */
+template <class T> struct parameter_of {
+    using type = std::remove_cv_t<T>;
+};
+template <class T> struct parameter_of<T *__restrict__> {
+    using type = T *;
+};
+template <class T> struct parameter_of<T *const __restrict__> {
+    using type = T *;
+};
+template <class T> using parameter = typename parameter_of<T>::type;
+
+/* As softcuda/nvcc/launch_flags.h has them. */
+inline constexpr unsigned launch_sync = 1, launch_place = 2, launch_given = 4, launch_guard = 8;
+
+/*
+ * What decides, at a kernel's beginning, whether a thread has something to do. A compiler makes
+ * vector code of what does not ask: so all threads are asked first, which does nothing else, and
+ * where all have something to do they do it unasked.
+ */
+struct guard {
+    enum what { decide, ask, none };
+    what mode;
+    unsigned refused; /* 1 if so: as wide as what is compared */
+
+    /* One of several, of which the last one ends what is asked. */
+    [[gnu::always_inline]] bool stop(bool refuse)
+    {
+        refused |= refuse ? 1u : 0u;
+        return mode == decide && refuse;
+    }
+    [[gnu::always_inline]] bool last(bool refuse)
+    {
+        refused |= refuse ? 1u : 0u;
+        return mode == ask || (mode == decide && refuse);
+    }
+    [[gnu::always_inline]] bool go(bool accept) { return !last(!accept); }
+};
+
+inline void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr)
+{
+    const gr_cuhost_config config = {
+        {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, stream};
+    gr_cuhost_configure(&config);
+}
+
+/* The block's dynamic shared memory. */
+inline void *shared()
+{
+    return here.launch->shared;
+}
+
+/* An `extern __shared__ T name[]` outside of functions. */
+template <class T> struct shared_array {
+    operator T *() const { return static_cast<T *>(shared()); }
+};
+
+template <class T> inline bool add_variable(const char *name, T &variable, int constant)
+{
+    void *address = const_cast<void *>(static_cast<const volatile void *>(&variable));
+    gr_cuhost_add_variable(name, address, sizeof(variable), constant);
+    return true;
+}
+
+/* What is copied into each thread, read once: a compiler keeps it in registers. */
+template <class Body, bool Plain> struct original {
+    const Body body;
+
+    explicit original(const void *from) : body(load<Body>(from)) {}
+};
+
+/* Parameters that C++ would not copy as bytes are copied so all the same, as by nvcc. */
+template <class Body> struct original<Body, false> {
+    alignas(Body) unsigned char bytes[sizeof(Body)];
+
+    explicit original(const void *from) { memcpy(bytes, from, sizeof(bytes)); }
+};
+
+template <class Body, unsigned Flags> struct runner {
+    static constexpr bool plain = std::is_trivially_copyable_v<Body>;
+    original<Body, plain> from;
+
+    explicit runner(const void *bytes) : from(bytes) {}
+
+    [[gnu::always_inline]] void call(Body &body, const uint3 thread, const uint3 block,
+                                     const dim3 block_dim, const dim3 grid_dim, guard &g) const
+    {
+        (void)g;
+        if constexpr ((Flags & launch_guard) != 0)
+            body(thread, block, block_dim, grid_dim, g);
+        else if constexpr ((Flags & launch_given) != 0)
+            body(thread, block, block_dim, grid_dim);
+        else
+            body();
+    }
+
+    [[gnu::always_inline]] void operator()(const uint3 thread, const uint3 block,
+                                           const dim3 block_dim, const dim3 grid_dim,
+                                           guard &g) const
+    {
+        if constexpr (plain) {
+            Body body(from.body);
+            call(body, thread, block, block_dim, grid_dim, g);
+        } else {
+            original<Body, plain> mine(from.bytes);
+            call(*std::launder(reinterpret_cast<Body *>(mine.bytes)), thread, block, block_dim,
+                 grid_dim, g);
+        }
+    }
+};
+
+/* The threads of a block don't wait for each other, so any number of them may be done at once. */
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#define GR_CUHOST_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define GR_CUHOST_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+template <unsigned Flags, class Name, class Body> struct body_entry {
+    [[gnu::always_inline]] static unsigned run_one(const runner<Body, Flags> &run,
+                                                   const uint3 thread, const uint3 block,
+                                                   const dim3 block_dim, const dim3 grid_dim,
+                                                   const guard::what mode)
+    {
+        if constexpr ((Flags & launch_place) != 0 || (Flags & launch_given) == 0)
+            threadIdx = thread;
+        guard g = {mode, 0};
+        run(thread, block, block_dim, grid_dim, g);
+        return g.refused;
+    }
+
+    static constexpr unsigned most_threads = 1024;
+
+    /* Where blockIdx.x * blockDim.x + threadIdx.x stays below 2^31. */
+    static bool is_near(const uint3 block, const dim3 block_dim)
+    {
+        return (block.x + uint64_t{1}) * block_dim.x < (1u << 31) - most_threads;
+    }
+
+    /*
+     * The threads that differ in x alone; whether each has something to do. That number is what is
+     * counted, as kernels use it for an index: the compiler sees neighbours in memory, where it
+     * would have to fear for an overflow if it were a sum.
+     */
+    [[gnu::always_inline]] static bool run_row(const runner<Body, Flags> &run, const unsigned y,
+                                               const unsigned z, const uint3 block,
+                                               const dim3 block_dim, const dim3 grid_dim,
+                                               const guard::what mode)
+    {
+        if (block_dim.x > most_threads || block.x * block_dim.x >= (1u << 31) - most_threads)
+            __builtin_unreachable();
+        const int first = static_cast<int>(block.x * block_dim.x);
+        const int end = first + static_cast<int>(block_dim.x);
+        unsigned refused = 0;
+        GR_CUHOST_INDEPENDENT
+        for (int at = first; at < end; at++) {
+            const unsigned x = static_cast<unsigned>(at) - block.x * block_dim.x;
+            refused |= run_one(run, {x, y, z}, block, block_dim, grid_dim, mode);
+        }
+        return refused == 0;
+    }
+
+    [[gnu::always_inline]] static void run_near(const runner<Body, Flags> &run, const uint3 block,
+                                                const dim3 block_dim, const dim3 grid_dim)
+    {
+        for (unsigned z = 0; z < block_dim.z; z++)
+            for (unsigned y = 0; y < block_dim.y; y++)
+                if (run_row(run, y, z, block, block_dim, grid_dim, guard::ask))
+                    run_row(run, y, z, block, block_dim, grid_dim, guard::none);
+                else
+                    run_row(run, y, z, block, block_dim, grid_dim, guard::decide);
+    }
+
+    static void run_block_at(const gr_cuhost_block *launch, const void *body)
+    {
+        const runner<Body, Flags> run(body);
+        enter(launch);
+        const uint3 block = blockIdx;
+        const dim3 block_dim = blockDim, grid_dim = gridDim;
+        if constexpr ((Flags & launch_guard) != 0)
+            if (is_near(block, block_dim))
+                return run_near(run, block, block_dim, grid_dim);
+        for (unsigned z = 0; z < block_dim.z; z++)
+            for (unsigned y = 0; y < block_dim.y; y++) {
+                GR_CUHOST_INDEPENDENT
+                for (unsigned x = 0; x < block_dim.x; x++)
+                    run_one(run, {x, y, z}, block, block_dim, grid_dim, guard::decide);
+            }
+    }
+
+    static void run_thread_at(const gr_cuhost_block *launch, const unsigned thread[3],
+                              const void *body)
+    {
+        const runner<Body, Flags> run(body);
+        enter(launch);
+        threadIdx = make_uint3(thread[0], thread[1], thread[2]);
+        guard g = {guard::decide, 0};
+        run(threadIdx, blockIdx, blockDim, gridDim, g);
+    }
+
+    static void run_block(const gr_cuhost_block *launch, void *const *params)
+    {
+        if constexpr ((Flags & launch_sync) == 0)
+            run_block_at(launch, params[0]);
+    }
+
+    static void run_thread(const gr_cuhost_block *launch, const unsigned thread[3],
+                           void *const *params)
+    {
+        if constexpr ((Flags & launch_sync) != 0)
+            run_thread_at(launch, thread, params[0]);
+    }
+
+    static constexpr uint32_t size = sizeof(Body);
+    static constexpr uint32_t offset = 0;
+    static constexpr gr_cuhost_kernel kernel = {
+        GR_CUHOST_ABI,
+        static_cast<uint32_t>(sizeof(gr_cuhost_kernel)),
+        Flags &launch_sync ? GR_CUHOST_SYNC : 0,
+        1,
+        Name::text(),
+        &size,
+        &offset,
+        sizeof(Body),
+        0,
+        run_block,
+        run_thread,
+    };
+};
+
+/* A call of a kernel's function from within the driver: it is to run, not to launch. */
+struct direct_call {
+    const gr_cuhost_block *launch;
+    const unsigned *thread; /* NULL: all of the block's */
+};
+
+inline thread_local const direct_call *direct;
+
+/* The kernel by its function, whose parameters are apart; known before main(). */
+template <unsigned Flags, class Name, auto Self> struct known;
+
+template <unsigned Flags, class Name, class... A, void (*Self)(A...)>
+struct known<Flags, Name, Self> {
+    static constexpr layout<A...> params{};
+
+    template <size_t... I>
+    static void call(const direct_call &how, void *const *p, std::index_sequence<I...>)
+    {
+        (void)p;
+        std::tuple<std::remove_cv_t<A>...> values(load<std::remove_cv_t<A>>(p[I])...);
+        direct = &how;
+        Self(std::get<I>(values)...);
+    }
+
+    static void run_block(const gr_cuhost_block *launch, void *const *p)
+    {
+        call({launch, nullptr}, p, std::index_sequence_for<A...>());
+    }
+
+    static void run_thread(const gr_cuhost_block *launch, const unsigned thread[3], void *const *p)
+    {
+        call({launch, thread}, p, std::index_sequence_for<A...>());
+    }
+
+    static constexpr gr_cuhost_kernel kernel = {
+        GR_CUHOST_ABI,
+        static_cast<uint32_t>(sizeof(gr_cuhost_kernel)),
+        Flags &launch_sync ? GR_CUHOST_SYNC : 0,
+        static_cast<uint32_t>(sizeof...(A)),
+        Name::text(),
+        params.sizes,
+        params.offsets,
+        params.total,
+        0,
+        run_block,
+        run_thread,
+    };
+
+    static const void *address() { return reinterpret_cast<const void *>(Self); }
+
+    static bool add()
+    {
+        gr_cuhost_add_kernel(&kernel, Name::text(), address());
+        return true;
+    }
+
+    static inline const bool added = add();
+};
+
+template <unsigned Flags, class Name, class Body> void run_direct(const Body &body)
+{
+    using entry = body_entry<Flags, Name, Body>;
+    const direct_call how = *direct;
+    direct = nullptr;
+    if constexpr ((Flags & launch_sync) != 0)
+        entry::run_thread_at(how.launch, how.thread, &body);
+    else
+        entry::run_block_at(how.launch, &body);
+}
+
+template <unsigned Flags, class Name, auto Self, class Body> void launch(const Body &body)
+{
+    (void)&known<Flags, Name, Self>::added;
+    if (direct)
+        run_direct<Flags, Name>(body);
+    else
+        gr_cuhost_run(&body_entry<Flags, Name, Body>::kernel, known<Flags, Name, Self>::address(),
+                      &body);
+}
+
+/* Where the kernel's own name can't be said: only <<< >>> starts it. */
+template <unsigned Flags, class Name, class Body> void launch(const Body &body)
+{
+    gr_cuhost_run(&body_entry<Flags, Name, Body>::kernel, nullptr, &body);
+}
+
+} // namespace gr_cuhost
+#pragma GCC visibility pop
+
+#endif

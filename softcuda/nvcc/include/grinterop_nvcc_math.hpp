@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions of the device that programs use, and grinterop/cuhost.h has not. */
+#ifndef GRINTEROP_NVCC_MATH_HPP
+#define GRINTEROP_NVCC_MATH_HPP
+
+#pragma GCC system_header
+
+#include <chrono>
+#include <thread>
+
+#include <grinterop/cuhost.h>
+
+/* ---- Atomics of a narrower or wider scope: all are of the whole system here ------------------ */
+
+#define GR_CUHOST_SCOPES(name)                                                                     \
+    template <class T, class... A> inline T name##_block(T *p, A... a)                             \
+    {                                                                                              \
+        return name(p, a...);                                                                      \
+    }                                                                                              \
+    template <class T, class... A> inline T name##_system(T *p, A... a)                            \
+    {                                                                                              \
+        return name(p, a...);                                                                      \
+    }
+GR_CUHOST_SCOPES(atomicAdd)
+GR_CUHOST_SCOPES(atomicSub)
+GR_CUHOST_SCOPES(atomicMin)
+GR_CUHOST_SCOPES(atomicMax)
+GR_CUHOST_SCOPES(atomicExch)
+GR_CUHOST_SCOPES(atomicCAS)
+GR_CUHOST_SCOPES(atomicAnd)
+GR_CUHOST_SCOPES(atomicOr)
+GR_CUHOST_SCOPES(atomicXor)
+GR_CUHOST_SCOPES(atomicInc)
+GR_CUHOST_SCOPES(atomicDec)
+#undef GR_CUHOST_SCOPES
+
+/* ---- Loads and stores with hints for caches -------------------------------------------------- */
+
+#define GR_CUHOST_LOAD(name)                                                                       \
+    template <class T> inline T name(const T *p)                                                   \
+    {                                                                                              \
+        return *p;                                                                                 \
+    }
+#define GR_CUHOST_STORE(name)                                                                      \
+    template <class T> inline void name(T *p, gr_cuhost::same<T> value)                            \
+    {                                                                                              \
+        *p = value;                                                                                \
+    }
+GR_CUHOST_LOAD(__ldca)
+GR_CUHOST_LOAD(__ldcg)
+GR_CUHOST_LOAD(__ldcs)
+GR_CUHOST_LOAD(__ldcv)
+GR_CUHOST_LOAD(__ldlu)
+GR_CUHOST_STORE(__stcg)
+GR_CUHOST_STORE(__stcs)
+GR_CUHOST_STORE(__stwb)
+GR_CUHOST_STORE(__stwt)
+#undef GR_CUHOST_LOAD
+#undef GR_CUHOST_STORE
+
+/* ---- Integers -------------------------------------------------------------------------------- */
+
+inline long long __mul64hi(long long x, long long y)
+{
+    return static_cast<long long>((static_cast<__int128>(x) * y) >> 64);
+}
+
+inline unsigned long long __umul64hi(unsigned long long x, unsigned long long y)
+{
+    return static_cast<unsigned long long>((static_cast<unsigned __int128>(x) * y) >> 64);
+}
+
+inline unsigned long long __brevll(unsigned long long x)
+{
+    return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
+           __brev(static_cast<unsigned>(x >> 32));
+}
+
+inline unsigned __byte_perm(unsigned x, unsigned y, unsigned s)
+{
+    const unsigned long long both = static_cast<unsigned long long>(y) << 32 | x;
+    unsigned result = 0;
+    for (int i = 0; i < 4; i++)
+        result |= static_cast<unsigned>(both >> 8 * (s >> 4 * i & 7) & 0xff) << 8 * i;
+    return result;
+}
+
+inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift)
+{
+    return static_cast<unsigned>(
+        (static_cast<unsigned long long>(high) << 32 | low) << (shift & 31) >> 32);
+}
+
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
+{
+    return static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) >>
+                                 (shift & 31));
+}
+
+inline unsigned __sad(int x, int y, unsigned z)
+{
+    return z + static_cast<unsigned>(x > y ? static_cast<long long>(x) - y
+                                           : static_cast<long long>(y) - x);
+}
+
+inline unsigned __usad(unsigned x, unsigned y, unsigned z)
+{
+    return z + (x > y ? x - y : y - x);
+}
+
+inline int __hadd(int x, int y)
+{
+    return static_cast<int>((static_cast<long long>(x) + y) >> 1);
+}
+
+inline unsigned __uhadd(unsigned x, unsigned y)
+{
+    return static_cast<unsigned>((static_cast<unsigned long long>(x) + y) >> 1);
+}
+
+inline int __dp4a(int a, int b, int c)
+{
+    for (int i = 0; i < 4; i++)
+        c += static_cast<signed char>(a >> 8 * i) * static_cast<signed char>(b >> 8 * i);
+    return c;
+}
+
+inline unsigned __dp4a(unsigned a, unsigned b, unsigned c)
+{
+    for (int i = 0; i < 4; i++)
+        c += (a >> 8 * i & 0xff) * (b >> 8 * i & 0xff);
+    return c;
+}
+
+/* ---- Floating point -------------------------------------------------------------------------- */
+
+inline int __double2loint(double x)
+{
+    return static_cast<int>(gr_cuhost::bits<unsigned long long>(x));
+}
+
+inline int __double2hiint(double x)
+{
+    return static_cast<int>(gr_cuhost::bits<unsigned long long>(x) >> 32);
+}
+
+inline double __hiloint2double(int high, int low)
+{
+    return gr_cuhost::bits<double>(static_cast<unsigned long long>(static_cast<unsigned>(high))
+                                       << 32 |
+                                   static_cast<unsigned>(low));
+}
+
+inline double __dadd_rn(double x, double y)
+{
+    return gr_cuhost::rounded(x) + gr_cuhost::rounded(y);
+}
+
+inline double __dsub_rn(double x, double y)
+{
+    return gr_cuhost::rounded(x) - gr_cuhost::rounded(y);
+}
+
+inline double __dmul_rn(double x, double y)
+{
+    return gr_cuhost::rounded(x * y);
+}
+
+inline double __ddiv_rn(double x, double y)
+{
+    return x / y;
+}
+
+inline double __fma_rn(double x, double y, double z)
+{
+    return fma(x, y, z);
+}
+
+inline double __drcp_rn(double x)
+{
+    return 1.0 / x;
+}
+
+inline double __dsqrt_rn(double x)
+{
+    return sqrt(x);
+}
+
+#define GR_CUHOST_FROM_INTEGER(name, to, from)                                                     \
+    inline to name(from x)                                                                         \
+    {                                                                                              \
+        return static_cast<to>(x);                                                                 \
+    }
+GR_CUHOST_FROM_INTEGER(__ll2float_rn, float, long long)
+GR_CUHOST_FROM_INTEGER(__ull2float_rn, float, unsigned long long)
+GR_CUHOST_FROM_INTEGER(__ll2double_rn, double, long long)
+GR_CUHOST_FROM_INTEGER(__ull2double_rn, double, unsigned long long)
+#undef GR_CUHOST_FROM_INTEGER
+
+inline void sincospi(double x, double *s, double *c)
+{
+    *s = sinpi(x);
+    *c = cospi(x);
+}
+
+#define normcdff(x)          (0.5f * erfcf(-(x)*0.70710678118654752440f))
+#define normcdf(x)           (0.5 * erfc(-(x)*0.70710678118654752440))
+#define rhypotf(x, y)        (1.0f / hypotf(x, y))
+#define rhypot(x, y)         (1.0 / hypot(x, y))
+#define norm3d(x, y, z)      (std::hypot(x, y, z))
+#define rnorm3d(x, y, z)     (1.0 / std::hypot(x, y, z))
+#define norm4df(x, y, z, w)  (std::hypot(std::hypot(x, y, z), w))
+#define rnorm4df(x, y, z, w) (1.0f / std::hypot(std::hypot(x, y, z), w))
+
+/* ---- Time, and the end ----------------------------------------------------------------------- */
+
+/* Of a clock of 1 GHz. */
+inline long long clock64()
+{
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+inline void __nanosleep(unsigned nanoseconds)
+{
+    std::this_thread::sleep_for(std::chrono::nanoseconds(nanoseconds));
+}
+
+[[noreturn]] inline void __trap()
+{
+    fprintf(stderr, "grinterop-nvcc: kernel %s called __trap()\n", gr_cuhost::here.launch->kernel);
+    abort();
+}
+
+inline void __brkpt()
+{
+    __builtin_trap();
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The words that grinterop-nvcc looks for stay in the preprocessed text. It includes this before a
+ * program, behind grinterop_nvcc.h, and not as a header of the system's: the lines that have these
+ * words would be the system's, too, and get no warnings.
+ */
+#ifndef GRINTEROP_NVCC_WORDS_H
+#define GRINTEROP_NVCC_WORDS_H
+
+#ifdef __cplusplus
+
+#undef __global__
+#undef __device__
+#undef __host__
+#undef __shared__
+#undef __constant__
+#undef __managed__
+#undef __launch_bounds__
+#undef __grid_constant__
+#undef __noinline__
+#define __global__        __global__
+#define __device__        __device__
+#define __host__          __host__
+#define __shared__        __shared__
+#define __constant__      __constant__
+#define __managed__       __managed__
+#define __launch_bounds__ __launch_bounds__
+#define __grid_constant__ __grid_constant__
+#define __noinline__      __noinline__
+
+#endif /* __cplusplus */
+#endif
