@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cooperative groups on the host: thread blocks, tiles of 1 to 32 lanes, lanes that are together,
+ * and of the grid what needs no barrier over it.
+ */
+#ifndef _COOPERATIVE_GROUPS_H_
+#define _COOPERATIVE_GROUPS_H_
+
+#pragma GCC system_header
+
+#include <grinterop_nvcc.h>
+
+#pragma GCC visibility push(hidden)
+namespace cooperative_groups
+{
+
+class thread_block
+{
+public:
+    static void sync() { gr_cuhost::barrier(0); }
+    static unsigned thread_rank()
+    {
+        return threadIdx.x + (threadIdx.y + threadIdx.z * blockDim.y) * blockDim.x;
+    }
+    static unsigned num_threads() { return blockDim.x * blockDim.y * blockDim.z; }
+    static unsigned size() { return num_threads(); }
+    static dim3 group_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+    static dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
+    static dim3 group_dim() { return blockDim; }
+    static dim3 dim_threads() { return blockDim; }
+};
+
+inline thread_block this_thread_block()
+{
+    return {};
+}
+
+class grid_group
+{
+public:
+    static bool is_valid() { return false; }
+    [[noreturn]] static void sync()
+    {
+        fprintf(stderr,
+                "grinterop-nvcc: kernel %s waits for its whole grid: blocks run one after the "
+                "other here, so end the kernel there and launch another one\n",
+                gr_cuhost::here.launch->kernel);
+        abort();
+    }
+    static unsigned long long block_rank()
+    {
+        return blockIdx.x + (blockIdx.y + 1ull * blockIdx.z * gridDim.y) * gridDim.x;
+    }
+    static unsigned long long num_blocks() { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
+    static unsigned long long thread_rank()
+    {
+        return block_rank() * thread_block::num_threads() + thread_block::thread_rank();
+    }
+    static unsigned long long num_threads() { return num_blocks() * thread_block::num_threads(); }
+    static unsigned long long size() { return num_threads(); }
+    static dim3 group_dim() { return gridDim; }
+    static dim3 dim_blocks() { return gridDim; }
+};
+
+inline grid_group this_grid()
+{
+    return {};
+}
+
+/* Lanes of one warp, which a mask names. Ranks count them from the lowest. */
+class lane_group
+{
+protected:
+    unsigned mask;
+
+    int lane_of(int rank) const
+    {
+        for (int lane = 0; lane < 32; lane++)
+            if ((mask >> lane & 1) && rank-- == 0)
+                return lane;
+        return static_cast<int>(gr_cuhost::lane());
+    }
+    unsigned ranks_of(unsigned lanes) const
+    {
+        unsigned ranks = 0, rank = 0;
+        for (int lane = 0; lane < 32; lane++)
+            if (mask >> lane & 1)
+                ranks |= (lanes >> lane & 1) << rank++;
+        return ranks;
+    }
+    template <class T> T take(T value, int rank) const
+    {
+        const bool inside = rank >= 0 && rank < static_cast<int>(num_threads());
+        const int from = inside ? lane_of(rank) : static_cast<int>(gr_cuhost::lane());
+        uint64_t words[(sizeof(T) + 7) / 8] = {};
+        memcpy(words, &value, sizeof(value));
+        for (uint64_t &word : words)
+            word = gr_cuhost::shuffle(mask, word, from, true);
+        memcpy(static_cast<void *>(&value), words, sizeof(value));
+        return value;
+    }
+
+public:
+    explicit lane_group(unsigned lanes) : mask(lanes) {}
+    unsigned num_threads() const { return static_cast<unsigned>(__builtin_popcount(mask)); }
+    unsigned size() const { return num_threads(); }
+    unsigned thread_rank() const
+    {
+        return static_cast<unsigned>(__builtin_popcount(mask & ((1u << gr_cuhost::lane()) - 1)));
+    }
+    unsigned gr_mask() const { return mask; }
+    void sync() const { gr_cuhost::meet(mask, 0); }
+    template <class T> T shfl(T value, int rank) const
+    {
+        return take(value, rank % static_cast<int>(num_threads()));
+    }
+    template <class T> T shfl_up(T value, unsigned delta) const
+    {
+        return take(value, static_cast<int>(thread_rank()) - static_cast<int>(delta));
+    }
+    template <class T> T shfl_down(T value, unsigned delta) const
+    {
+        return take(value, static_cast<int>(thread_rank()) + static_cast<int>(delta));
+    }
+    template <class T> T shfl_xor(T value, unsigned with) const
+    {
+        return take(value, static_cast<int>(thread_rank() ^ with));
+    }
+    int any(int predicate) const { return __any_sync(mask, predicate); }
+    int all(int predicate) const { return __all_sync(mask, predicate); }
+    unsigned ballot(int predicate) const { return ranks_of(__ballot_sync(mask, predicate)); }
+    template <class T> unsigned match_any(T value) const
+    {
+        return ranks_of(__match_any_sync(mask, value));
+    }
+    template <class T> unsigned match_all(T value, int &same) const
+    {
+        return ranks_of(__match_all_sync(mask, value, &same));
+    }
+};
+
+/* The lanes that are here now. */
+class coalesced_group : public lane_group
+{
+public:
+    explicit coalesced_group(unsigned lanes) : lane_group(lanes) {}
+    unsigned meta_group_rank() const { return 0; }
+    unsigned meta_group_size() const { return 1; }
+};
+
+inline coalesced_group coalesced_threads()
+{
+    return coalesced_group(__activemask());
+}
+
+/* The tile of `size` lanes that this thread is in. */
+inline unsigned tile_mask(unsigned size)
+{
+    const unsigned first = thread_block::thread_rank() / size * size % 32;
+    return (size == 32 ? ~0u : (1u << size) - 1) << first;
+}
+
+template <unsigned Size, class Parent = void> class thread_block_tile;
+
+template <unsigned Size> class thread_block_tile<Size, void> : public lane_group
+{
+    static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0,
+                  "a tile has 1, 2, 4, 8, 16 or 32 threads here");
+
+public:
+    thread_block_tile() : lane_group(tile_mask(Size)) {}
+    /* Those that are there: the last tile may be short of threads. */
+    static constexpr unsigned num_threads() { return Size; }
+    static constexpr unsigned size() { return Size; }
+    static unsigned thread_rank() { return thread_block::thread_rank() % Size; }
+    static unsigned meta_group_rank() { return thread_block::thread_rank() / Size; }
+    static unsigned meta_group_size() { return (thread_block::num_threads() + Size - 1) / Size; }
+};
+
+template <unsigned Size, class Parent>
+class thread_block_tile : public thread_block_tile<Size, void>
+{
+};
+
+template <unsigned Size, class Parent>
+inline thread_block_tile<Size, Parent> tiled_partition(const Parent &)
+{
+    return {};
+}
+
+/* What a function of any group is given. */
+class thread_group : public lane_group
+{
+    bool whole;
+
+public:
+    thread_group(const thread_block &) : lane_group(0), whole(true) {}
+    thread_group(const lane_group &lanes) : lane_group(lanes), whole(false) {}
+    unsigned num_threads() const
+    {
+        return whole ? thread_block::num_threads() : lane_group::num_threads();
+    }
+    unsigned size() const { return num_threads(); }
+    unsigned thread_rank() const
+    {
+        return whole ? thread_block::thread_rank() : lane_group::thread_rank();
+    }
+    void sync() const
+    {
+        if (whole)
+            thread_block::sync();
+        else
+            lane_group::sync();
+    }
+};
+
+inline thread_group tiled_partition(const thread_group &, unsigned size)
+{
+    return thread_group(lane_group(tile_mask(size)));
+}
+
+template <class Group> inline void sync(const Group &group)
+{
+    group.sync();
+}
+
+template <class Group> inline unsigned thread_rank(const Group &group)
+{
+    return static_cast<unsigned>(group.thread_rank());
+}
+
+template <class Group> inline unsigned group_size(const Group &group)
+{
+    return static_cast<unsigned>(group.size());
+}
+
+template <class Group, class F> inline void invoke_one(const Group &group, F &&f)
+{
+    if (group.thread_rank() == 0)
+        f();
+}
+
+} // namespace cooperative_groups
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CUDA's own header, with the functions that it has for any compiler of the host. */
+#pragma GCC system_header
+
+#pragma push_macro("__CUDACC__")
+#pragma push_macro("__noinline__")
+#undef __CUDACC__
+#undef __noinline__
+#include_next <cuda_fp8.h>
+#pragma pop_macro("__noinline__")
+#pragma pop_macro("__CUDACC__")
