@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * grinterop-nvcc: stands where nvcc stands, and compiles programs of CUDA's runtime API for the
+ * processor. The host's preprocessor reads a program with our headers before CUDA's; what CUDA adds
+ * to C++ is rewritten; the host's compiler does the rest. Lines stay as they are, so that errors
+ * and debuggers name the program's own.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "softcuda/nvcc/command.h"
+#include "softcuda/nvcc/help.h"
+#include "softcuda/nvcc/options.h"
+#include "softcuda/nvcc/paths.h"
+#include "softcuda/nvcc/rewrite.h"
+
+/* -ccbin names a compiler or the folder of one. */
+static const char *compiler(const options *o)
+{
+    const char *path = o->compiler ? o->compiler : secure_getenv("NVCC_CCBIN");
+    struct stat status;
+    if (!path || !*path)
+        return "c++";
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        return keep_text("%s/%s", path,
+                         access(keep_text("%s/g++", path), X_OK) == 0 ? "g++" : "c++");
+    return path;
+}
+
+static bool is_c(const options *o, const char *path)
+{
+    return o->language ? strcmp(o->language, "c") == 0 : ends_with(path, ".c");
+}
+
+/* What both steps of a compilation are told. */
+static void add_common(const options *o, words *command, const char *path)
+{
+    bool standard = false;
+    for (size_t i = 0; i < o->compile.count; i++)
+        standard = standard || begins_with(o->compile.items[i], "-std=");
+    if (!standard && !is_c(o, path))
+        words_add(command, "-std=c++17");
+    /* As nvcc compiles for a GPU; it is what makes vector code of the loop over a block. */
+    if (!o->optimised && is_cuda(o, path))
+        words_add(command, "-O3");
+    /* nvcc lets a program look at a float's bits by a pointer to int. */
+    if (is_cuda(o, path))
+        words_add(command, "-fno-strict-aliasing");
+    words_add_all(command, &o->compile);
+    if (is_cuda(o, path)) /* #pragma unroll */
+        words_add(command, "-Wno-unknown-pragmas");
+}
+
+static const char *default_output(const options *o, const char *path)
+{
+    return o->output && o->phase == PHASE_COMPILE ? o->output : renamed(path, ".o");
+}
+
+static void add_dependencies(const options *o, words *command, const char *path)
+{
+    const char *target = o->dependency_target ? o->dependency_target : default_output(o, path);
+    const char *file = o->dependency_file;
+    if (!o->dependency_kind && o->phase != PHASE_DEPENDENCIES)
+        return;
+    if (!file && o->dependency_kind) {
+        const char *output = default_output(o, path);
+        const char *dot = strrchr(output, '.');
+        file = keep_text("%.*s.d", (int)(dot ? (size_t)(dot - output) : strlen(output)), output);
+    }
+    words_add(command, o->dependency_kind ? o->dependency_kind : o->phase_option);
+    if (file) {
+        words_add(command, "-MF");
+        words_add(command, file);
+    }
+    words_add(command, "-MT");
+    words_add(command, target);
+    if (o->phony_targets)
+        words_add(command, "-MP");
+}
+
+/* With `step`, -E or -c, up to the source. */
+static void begin_preprocess(const options *o, words *command, const char *path, const char *step)
+{
+    bool cuda = is_cuda(o, path);
+    words_add(command, compiler(o));
+    words_add(command, step);
+    words_add(command, "-x");
+    words_add(command, is_c(o, path) ? "c" : "c++");
+    add_common(o, command, path);
+    if (cuda)
+        words_add(command, "-D__GRINTEROP_NVCC__=1");
+    if (cuda && o->separate)
+        words_add(command, "-D__CUDACC_RDC__=1");
+    paths_add_headers(o, command);
+    words_add_all(command, &o->preprocess);
+    if (cuda) {
+        words_add(command, "-include");
+        words_add(command, "grinterop_nvcc.h");
+        words_add(command, "-include");
+        words_add(command, "grinterop_nvcc_words.h");
+    }
+    add_dependencies(o, command, path);
+    words_add(command, path);
+}
+
+static void print_preprocessed(const options *o, const char *path)
+{
+    words command = {0};
+    begin_preprocess(o, &command, path, "-E");
+    if (o->output) {
+        words_add(&command, "-o");
+        words_add(&command, o->output);
+    }
+    command_run(o, &command);
+}
+
+static const char *rewrite(const options *o, const char *path)
+{
+    words command = {0};
+    const char *preprocessed = command_file(o, renamed(path, ".cpp1.ii"));
+    const char *rewritten = command_file(o, renamed(path, ".cpp4.ii"));
+    begin_preprocess(o, &command, path, "-E");
+    words_add(&command, "-o");
+    words_add(&command, preprocessed);
+    command_run(o, &command);
+    if (!o->dry_run)
+        rewrite_file(preprocessed, rewritten,
+                     &(rewrite_options){.all_barriers = o->all_barriers, .separate = o->separate});
+    return rewritten;
+}
+
+static void compile(const options *o, const char *path, const char *object)
+{
+    words command = {0};
+    if (is_cuda(o, path)) {
+        const char *rewritten = rewrite(o, path);
+        words_add(&command, compiler(o));
+        words_add(&command, "-c");
+        words_add(&command, "-x");
+        words_add(&command, "c++-cpp-output");
+        add_common(o, &command, path);
+        words_add(&command, rewritten);
+    } else {
+        begin_preprocess(o, &command, path, "-c");
+    }
+    words_add(&command, "-o");
+    words_add(&command, object);
+    command_run(o, &command);
+}
+
+/* The linker's words with an object file for each source; compiles those. */
+static void add_linked(const options *o, words *command)
+{
+    for (size_t i = 0; i < o->link.count; i++) {
+        const char *word = o->link.items[i];
+        bool behind = i > 0 && strcmp(o->link.items[i - 1], "-Xlinker") == 0;
+        if (word[0] != '-' && !behind && is_source(o, word)) {
+            const char *object = command_file(o, renamed(word, ".o"));
+            compile(o, word, object);
+            word = object;
+        }
+        words_add(command, word);
+    }
+}
+
+static void link_program(const options *o)
+{
+    words command = {0};
+    const char *output = o->output ? o->output : "a.out";
+    words_add(&command, compiler(o));
+    words_add(&command, "-o");
+    words_add(&command, output);
+    words_add_all(&command, &o->compile);
+    add_linked(o, &command);
+    paths_add_libraries(&command);
+    command_run(o, &command);
+    if (o->run) {
+        words program = {0};
+        words_add(&program, strchr(output, '/') ? output : keep_text("./%s", output));
+        command_run(o, &program);
+    }
+}
+
+/* What nvcc makes of the device's half of all objects: here there is no such half. */
+static void link_device(const options *o)
+{
+    words command = {0};
+    const char *const parts[] = {
+        compiler(o), "-c", "-x", "c++", "/dev/null", "-o", o->output ? o->output : "a_dlink.o"};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+        words_add(&command, parts[i]);
+    words_add_all(&command, &o->compile);
+    command_run(o, &command);
+}
+
+static void archive(const options *o)
+{
+    words command = {0};
+    words_add(&command, "ar");
+    words_add(&command, "rcs");
+    words_add(&command, o->output ? o->output : "a.a");
+    add_linked(o, &command);
+    command_run(o, &command);
+}
+
+int main(int count, char **arguments)
+{
+    options o = {.phase = PHASE_LINK};
+    options_read(&o, count, arguments);
+    if (o.help || o.version) {
+        (o.help ? help_print : help_print_version)();
+        return 0;
+    }
+    if (o.verbose)
+        paths_print(&o);
+    switch (o.phase) {
+    case PHASE_LINK:
+        link_program(&o);
+        break;
+    case PHASE_DEVICE_LINK:
+        link_device(&o);
+        break;
+    case PHASE_ARCHIVE:
+        archive(&o);
+        break;
+    case PHASE_COMPILE:
+        for (size_t i = 0; i < o.sources.count; i++)
+            compile(&o, o.sources.items[i], default_output(&o, o.sources.items[i]));
+        break;
+    case PHASE_PREPROCESS:
+    case PHASE_DEPENDENCIES:
+        for (size_t i = 0; i < o.sources.count; i++)
+            print_preprocessed(&o, o.sources.items[i]);
+        break;
+    }
+    return 0;
+}
