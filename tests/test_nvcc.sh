@@ -1,0 +1,242 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_nvcc.sh: grinterop-nvcc in nvcc's place: by hand, by make, with the options that programs'
+# build files give; what it refuses, and whose lines errors and debuggers name. The programs of
+# tests/nvcc run on the software driver.
+#
+# GR_TOOLS  the folder of the program; default: the build folder, where this is run
+
+cases=$(cd "$(dirname "$0")" && pwd)/cases.sh || exit 99
+tools=$(cd "${GR_TOOLS:-.}" && pwd) || exit 99
+programs=$(cd "$(dirname "$0")" && pwd)/nvcc || exit 99
+source=$(cd "$programs/../.." && pwd) || exit 99
+nvcc=$tools/grinterop-nvcc
+if [ ! -x "$nvcc" ]; then
+    echo "skipped: $nvcc was not built"
+    exit 77
+fi
+if [ ! -d "$programs" ] || [ -z "${CXX:-}" ]; then
+    echo "skipped: the programs and a compiler are where grinterop is built"
+    exit 77
+fi
+
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' HUP INT TERM
+cd "$work" || exit 99
+mkdir between
+TMPDIR=$work/between
+export TMPDIR
+
+# shellcheck source=tests/built_nvcc.sh
+. "$source/tests/built_nvcc.sh"
+suite=nvcc
+# shellcheck source=tests/cases.sh
+. "$cases"
+
+# shellcheck disable=SC2046 # options, or nothing
+compile() { "$nvcc" $(sanitize) "$@"; }
+
+# ---- The programs ----
+
+runtime=$tools/.libs/libgrinterop-softcudart.so
+if [ ! -e "$runtime" ]; then
+    skip programs "$runtime was not built"
+else
+    for program in wave filter templates texture shapes; do
+        check "compile_$program" 0 compile -Xcompiler -Wall "$programs/$program.cu" -o "$program"
+        if grep -q 'warning:' err; then fail "warnings"; fi
+        check "run_$program" 0 "./$program"
+    done
+    check separate_main 0 compile -dc "$programs/parts_main.cu" -o main.o
+    check separate_device 0 compile -rdc=true -c "$programs/parts_device.cu" -o device.o
+    check device_link 0 compile -arch=sm_90 -dlink main.o device.o -o link.o
+    check separate_link 0 compile main.o device.o link.o -o parts
+    check separate_run 0 ./parts
+    check library 0 compile -lib device.o -o libparts.a
+    check library_link 0 compile main.o -L. -lparts -Xlinker --as-needed -o by_library
+    check library_run 0 ./by_library
+    check run 0 compile -run "$programs/wave.cu" -o wave
+    check barriers 0 compile --all-barriers "$programs/wave.cu" -o slow && check slow 0 ./slow
+fi
+
+# ---- Options ----
+
+cat >one.cu <<'END'
+#ifndef VALUE
+#error "no VALUE"
+#endif
+#include "one.h"
+__global__ void kernel(int *out)
+{
+    *out = VALUE + ONE;
+}
+int start(int *out)
+{
+    kernel<<<1, 1>>>(out);
+    return sizeof(VALUE);
+}
+END
+mkdir -p headers
+echo '#define ONE 1' >headers/one.h
+flags='-DVALUE=2 -Iheaders'
+# shellcheck disable=SC2086 # a list of options
+given() { "$nvcc" $flags "$@"; }
+
+# makes FILE NAME COMMAND...: as check, for a command that makes that file.
+makes() {
+    rm -f "$1"
+    made=$1
+    shift
+    name=$1
+    shift
+    check "$name" 0 "$@" && { [ -s "$made" ] || fail "makes no $made"; }
+}
+
+makes one.o object given -c one.cu
+makes two.o name given -c one.cu -o two.o
+check long_names 0 "$nvcc" --compile --define-macro=VALUE=2 --include-path headers one.cu \
+    --output-file=three.o --std=c++17 --optimize 3
+check gpu_options 0 given -c one.cu -arch=sm_90 -gencode arch=compute_80,code=sm_80 \
+    --generate-code=arch=compute_90,code='[compute_90,sm_90]' -Xptxas -v,-O3 -maxrregcount=32 \
+    -use_fast_math --expt-relaxed-constexpr --expt-extended-lambda -lineinfo -m64 -std=c++11 \
+    --ptxas-options=-v -cudart shared -ccbin "$NVCC_CCBIN" -Wno-deprecated-gpu-targets \
+    -diag-suppress 177 --threads 2
+check debug 0 given -g -G -c one.cu
+check compiler_options 0 given -c one.cu -Xcompiler -Wall,-Wextra,-Werror \
+    --compiler-options '-fPIC -O1'
+check undefined bad given -UVALUE -c one.cu && says err 'no VALUE'
+check preprocess 0 given -E one.cu && says out '<<<1, 1>>>'
+check rule 0 given -MM one.cu && says out 'one.o:' headers/one.h
+check whole_rule 0 given -M one.cu && says out cuda_runtime_api.h
+check rule_file 0 given -MD -MF one.d -MT target -c one.cu -o one.o && says one.d 'target:' one.h
+check rule_beside 0 given -MMD -c one.cu -o beside.o && says beside.d 'beside.o:' one.h
+echo '-DVALUE="(2 + 1)" -Iheaders' >flags.txt
+check option_file 0 "$nvcc" -optf flags.txt -c one.cu
+check response_file 0 "$nvcc" @flags.txt -c one.cu
+check environment 0 env NVCC_APPEND_FLAGS="$flags" "$nvcc" -c one.cu
+cp one.cu one.txt
+check language 0 given -x cu -c one.txt -o text.o
+echo 'int plain(void) { int class = 1; return class; }' >plain.c
+check c_file 0 "$nvcc" -c plain.c
+echo 'int host() { return 0; }' >host.cpp
+check cpp_file 0 "$nvcc" -c host.cpp
+check dry_run 0 given -dryrun -c one.cu -o never.o && says err '#$ ' never.o
+if [ -e never.o ]; then fail "makes something in a dry run"; fi
+makes kept/one.cpp4.ii keep given --keep --keep-dir kept -c one.cu
+check version 0 "$nvcc" --version && says out 'release '
+check help 0 "$nvcc" --help && says out --cuda-include -dc --maxrregcount
+if [ "$(find between -mindepth 1)" != "" ]; then fail "leaves files behind"; fi
+
+# Each option of the help is on the page.
+begin page
+"$nvcc" --help | sed -n 's/^  \(-[-A-Za-z]*\),.*/\1/p' | while read -r option; do
+    sed 's/\\-/-/g' "$source/softcuda/nvcc/grinterop-nvcc.1" | grep -qF -- "B$option" ||
+        echo "$option"
+done >missing
+if [ -s missing ]; then fail "the page has not:" "$(cat missing)"; fi
+
+# ---- What it refuses ----
+
+check no_file 1 "$nvcc" && says err 'no file'
+check unknown 1 given -c one.cu --frobnicate && says err --frobnicate -Xcompiler
+check no_value 1 given -c one.cu -o && says err '-o needs a value'
+check ptx 1 given -ptx one.cu && says err 'only nvcc makes'
+check two_outputs 1 "$nvcc" -c one.cu host.cpp -o both.o && says err 'one file'
+check cufft 1 given one.cu -lcufft && says err 'GPUs alone'
+check bits 1 given -m32 -c one.cu && says err '64 bits'
+check no_headers 1 "$nvcc" --cuda-include "$work" -c one.cu && says err cuda_runtime.h PyPI
+check no_compiler 1 given -ccbin "$work/nothing" -c one.cu && says err -ccbin
+check no_source bad "$nvcc" -c nothing.cu && says err nothing.cu
+
+# wrong NAME LINE TEXT: the program in NAME.cu is refused with that line and text.
+wrong() {
+    check "$1" bad "$nvcc" -c "$1.cu" && says err "$1.cu:$2" "$3"
+    if [ -e "$1.o" ]; then fail "makes an object file"; fi
+}
+cat >assembly.cu <<'END'
+__device__ unsigned lane()
+{
+    unsigned id;
+    asm("mov.u32 %0, %laneid;" : "=r"(id));
+    return id;
+}
+END
+wrong assembly 4 'cannot run PTX'
+cat >reference.cu <<'END'
+
+texture<float, 2> image;
+END
+wrong reference 2 cudaCreateTextureObject
+cat >mistake.cu <<'END'
+__global__ void kernel(int *out)
+{
+    __shared__ int tile[4];
+    *out = tile[0] +
+        missing;
+}
+END
+wrong mistake 5 missing
+cat >call.cu <<'END'
+__global__ void kernel(int *out, float f) { *out = (int)f; }
+int main()
+{
+    kernel<<<1,
+        1>>>(1.0f, "text");
+}
+END
+wrong call 5 ''
+cat >open.cu <<'END'
+__global__ void kernel() {}
+int main() { kernel<<<1, 1; }
+END
+wrong open 2 'no >>>('
+
+# ---- Debug information ----
+
+if ! command -v objdump >/dev/null; then
+    skip lines "there is no objdump"
+else
+    check lines 0 given -G -c one.cu && objdump --dwarf=decodedline one.o >decoded
+    if ! grep -E '^(\./)?one\.cu +7 ' decoded >/dev/null; then
+        fail "no code is on line 7 of one.cu"
+    fi
+    if grep -E 'cpp4|cpp1' decoded >/dev/null; then fail "names the files between"; fi
+fi
+
+# ---- A Makefile ----
+
+cat >Makefile <<'END'
+NVCC = nvcc
+NVCCFLAGS = -O3 -arch=sm_70 -ccbin $(HOST) -m64 $(FLAGS)
+GENCODE = -gencode arch=compute_70,code=sm_70
+one.o: one.cu
+	$(NVCC) $(NVCCFLAGS) $(GENCODE) -Xcompiler -fPIC -o $@ -c $<
+END
+rm -f one.o
+check makefile 0 "${MAKE:-make}" -s NVCC="$nvcc" HOST="$NVCC_CCBIN" FLAGS="$flags" one.o
+
+# ---- A project by CMake ----
+
+if ! command -v cmake >/dev/null || [ ! -e "$runtime" ]; then
+    skip cmake "there is no cmake, or no $runtime"
+elif [ "${GR_SANITIZER:-no}" != no ]; then
+    skip cmake "its tests of the compiler do not link a sanitizer"
+else
+    mkdir project
+    cp "$programs/wave.cu" "$programs/expect.h" project
+    cat >project/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.18)
+project(wave LANGUAGES CXX CUDA)
+add_executable(wave wave.cu)
+END
+    check configure 0 cmake -S project -B project/build -DCMAKE_CUDA_COMPILER="$nvcc" \
+        -DCMAKE_CXX_COMPILER="$NVCC_CCBIN" -DCMAKE_CUDA_ARCHITECTURES=75 \
+        -DCMAKE_BUILD_RPATH="$tools/.libs" &&
+        check build 0 cmake --build project/build && check built 0 project/build/wave
+fi
+
+if [ $failures -gt $checks ]; then failures=$checks; fi
+echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"
+[ $failures = 0 ]
