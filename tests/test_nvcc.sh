@@ -44,11 +44,16 @@ runtime=$tools/.libs/libgrinterop-softcudart.so
 if [ ! -e "$runtime" ]; then
     skip programs "$runtime was not built"
 else
-    for program in wave filter templates texture shapes; do
+    for program in wave filter templates texture groups warps shapes guards; do
         check "compile_$program" 0 compile -Xcompiler -Wall "$programs/$program.cu" -o "$program"
         if grep -q 'warning:' err; then fail "warnings"; fi
         check "run_$program" 0 "./$program"
     done
+    if [ "${GR_SANITIZER:-no}" = no ]; then
+        check run_guards_far 0 ./guards far
+    else
+        skip run_guards_far 'two thousand million threads take too long with a sanitizer'
+    fi
     check separate_main 0 compile -dc "$programs/parts_main.cu" -o main.o
     check separate_device 0 compile -rdc=true -c "$programs/parts_device.cu" -o device.o
     check device_link 0 compile -arch=sm_90 -dlink main.o device.o -o link.o
