@@ -3,8 +3,9 @@
 #
 # test_bench.sh: runs bench_frames and bench_latency as tests of themselves, with tiny meshes: every
 # row that this machine has draws the right picture, and nothing is drawn before its kernel's end;
-# bench_scale with ten resources, and bench_soak for two seconds. It takes the CUDA driver that the
-# environment names; run-test sets it. Times are not looked at.
+# bench_scale with ten resources, bench_soak for two seconds, and bench_softcuda, which compares
+# what kernels and loops give. It takes the CUDA driver that the environment names; run-test sets
+# it. Times are not looked at.
 #
 # GR_BENCHES  the folder of the programs; default tests/bench, as in the build folder
 
@@ -18,6 +19,7 @@ frames=$benches/bench_frames
 latency=$benches/bench_latency
 scale=$benches/bench_scale
 soak=$benches/bench_soak
+softcuda=$benches/bench_softcuda
 
 for program in "$frames" "$latency" "$scale" "$soak"; do
     if [ ! -x "$program" ]; then
@@ -78,6 +80,14 @@ check soak 0 "$soak" --seconds 2 --csv soak.csv --svg soak.svg &&
     says out "all, each compared" "too short to say" && says soak.svg '</svg>' &&
     says_not out FAILED
 check usage_gl 2 "$frames" --gl-device none
+if [ "${GR_CUDA_DRIVER-}" = soft ] && [ -x "$softcuda" ]; then
+    check usage_softcuda 2 "$softcuda" --samples 0
+    check softcuda 0 "$softcuda" --quick --json softcuda.json &&
+        measured softcuda.json 'saxpy 4096, 64' 'stencil 64^2, 16 x 16' &&
+        says_not out WRONG
+else
+    skip softcuda "$softcuda was not built, or this is about a GPU"
+fi
 check nowhere 1 "$latency" --quick --only alone --rates 0 --json nowhere/file.json
 
 if [ "${GR_CUDA_DRIVER-}" != soft ] && grep -F 'not built for a GPU' err >/dev/null; then
