@@ -70,7 +70,8 @@ static void print_head(const struct options *o, const struct bench_machine *mach
 static bool run(struct options *o)
 {
     struct soft_bench *bench = &o->bench;
-    return !o->kernels || soft_kernel_rows(bench);
+    return (!o->kernels || soft_kernel_rows(bench)) && (!o->barriers || soft_barrier_rows(bench)) &&
+           (!o->maps || soft_map_rows(bench));
 }
 
 static bool run_with_file(struct options *o, const struct bench_machine *machine)
