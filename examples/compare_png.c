@@ -4,12 +4,16 @@
  * driver.
  *
  *     build/examples/compare_png one.png other.png       prints it; --help lists the limits
+ *
+ * What is called .ppm is read as a PPM file.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "png_file.h"
+#include "ppm_file.h"
 #include "tools/options.h"
 
 /* Differences of red, green, blue and alpha, in steps of 8 bit colour. */
@@ -89,6 +93,13 @@ static void read_options(int argc, char **argv, struct options *o)
                  "not compare.");
 }
 
+static bool read_picture(const char *path, struct picture *picture)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && !strcmp(dot, ".ppm") ? ppm_file_read(path, picture)
+                                       : png_file_read(path, picture);
+}
+
 int main(int argc, char **argv)
 {
     struct options options = {.largest = -1.0, .mean = -1.0, .share = -1.0};
@@ -96,7 +107,7 @@ int main(int argc, char **argv)
 
     struct picture one = {0}, other = {0};
     int status = 2;
-    if (png_file_read(options.one, &one) && png_file_read(options.other, &other))
+    if (read_picture(options.one, &one) && read_picture(options.other, &other))
         status = judge(&one, &other, &options) ? 0 : 1;
     picture_free(&one);
     picture_free(&other);

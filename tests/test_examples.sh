@@ -108,6 +108,17 @@ check share_exceeded 1 "$compare" --share 0.06 flat.png spot.png &&
     says out 'share of differing pixels'
 check share_tolerant 0 "$compare" --share 0 --tolerance 3 flat.png spot.png
 check other_size 1 "$compare" flat.png row.png && says out 'the sizes differ: 48x32 and 48x1'
+# Two pixels, of which one differs by 10 in one of its 4 values.
+printf 'P6 2 1 255\nabcdef' >two.ppm
+printf 'P6\n2 1\n255\nabcdep' >other.ppm
+printf 'P6 2 1 255\nabcde' >short.ppm
+printf 'P6 2 1 65535\nabcdef' >wide.ppm
+check ppm 0 "$compare" two.ppm other.ppm &&
+    says out 'largest difference 10, mean 1.2500, 50.000 % of the pixels differ by more than 0'
+check ppm_and_png 1 "$compare" flat.png two.ppm && says out 'the sizes differ: 48x32 and 2x1'
+check ppm_short 2 "$compare" two.ppm short.ppm && says err short.ppm 'ends too early'
+check ppm_wide 2 "$compare" wide.ppm two.ppm && says err wide.ppm 'a picture of bytes'
+check ppm_other 2 "$compare" --max 0 two.ppm missing.ppm && says err missing.ppm 'No such file'
 check compare_usage 2 "$compare" flat.png && says err Usage
 check compare_missing 2 "$compare" flat.png missing.png && says err missing.png 'No such file'
 check compare_number 2 "$compare" --max many flat.png flat.png && says err '--max takes a number'

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PPM files, the simplest pictures that there are.
+ */
+#ifndef PPM_FILE_H
+#define PPM_FILE_H
+
+#include "png_file.h"
+
+/*
+ * Reads a PPM file of bytes (P6, up to 255). It has no comments, as most programs write it. On
+ * failure it prints why and returns false.
+ */
+bool ppm_file_read(const char *path, struct picture *picture);
+
+#endif
