@@ -78,6 +78,9 @@ unset MAKEFLAGS MFLAGS MAKELEVEL DISPLAY WAYLAND_DISPLAY
 suite=porting
 # shellcheck source=tests/cases.sh
 . "$cases"
+# shellcheck source=tests/porting_vulkan.sh
+. "$source/tests/porting_vulkan.sh"
+
 # ---- The steps ----
 
 # like_first PICTURE: it is the first step's, as that was drawn here by the same software, and as it
@@ -150,6 +153,7 @@ for folder in porting/[1-9]-*; do
     check "picture_$step" 0 like_first picture.ppm && steps="$steps $step"
     # The limits tell a picture from the next one.
     check "moves_$step" 0 draw 25 next.ppm && check "limits_$step" 1 like_first next.ppm
+    if has_vulkan; then vulkan_step "$step"; fi
     # The same source is nvcc's.
     if [ -n "$soft" ] && [ -n "$nvcc" ] && [ ! -x ci ]; then
         rm -rf ../nvcc
@@ -207,6 +211,7 @@ else
         'There is no OpenGL buffer 99 in the current context'
     wrong no_egl 4-headless 'No EGL device belongs to CUDA device 0; found:' \
         env __EGL_VENDOR_LIBRARY_FILENAMES=/nothing.json ./ripples
+    case $steps in *5-vulkan*) vulkan_mistakes ;; esac
 fi
 
 # ---- The pictures of the documents ----
