@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lavapipe's UUID is made of Mesa's version, and how has changed from version to version: it is
- * asked for, not made again. An instance for that lives while the question does.
+ * asked for, not made again. The instance for that stays: with the last one Vulkan's loader unloads
+ * the drivers, and lavapipe leaves threads and memory of its own behind.
  */
 #include "softcuda/driver/drawing_uuid.h"
 
@@ -85,17 +86,12 @@ static bool make_instance(struct vulkan *vulkan)
 
 static void ask_vulkan(void)
 {
-    /* Never closed: drivers leave threads behind. */
     void *loader = dlopen(LOADER, RTLD_NOW | RTLD_LOCAL);
     void *symbol = loader ? dlsym(loader, "vkGetInstanceProcAddr") : NULL;
     struct vulkan vulkan = {.instance = VK_NULL_HANDLE};
     memcpy(&vulkan.get, &symbol, sizeof(symbol));
-    if (!vulkan.get || !make_instance(&vulkan))
-        return;
-    look_at_all(&vulkan);
-    PFN_vkDestroyInstance destroy = GET(&vulkan, vkDestroyInstance);
-    if (destroy)
-        destroy(vulkan.instance, NULL);
+    if (vulkan.get && make_instance(&vulkan))
+        look_at_all(&vulkan);
 }
 
 bool soft_drawing_uuid(unsigned char uuid[SOFT_UUID_SIZE])
