@@ -79,7 +79,7 @@ struct gr_resource {
     bool ring_maps; /* during the ring's own calls */
     bool visited;   /* scratch of a call over many resources: met already */
     bool parked;    /* set aside until its OpenGL context is current */
-    bool claimed;   /* somebody ends it: gr_resource_claim() */
+    bool claimed;   /* somebody ends it: gr_resource_let_go() */
     /* The caller's, until gr_resource_free(), and the library's own. */
     unsigned holds;
     unsigned buffers_out;

@@ -7,8 +7,8 @@
 #ifndef GR_LIB_SOFTWARE_UUID_H
 #define GR_LIB_SOFTWARE_UUID_H
 
-#define GR_SOFTWARE_UUID      "libgrinterop-sof"
-#define GR_SOFTWARE_UUID_SAME 15 /* bytes that all of its devices have, unless Vulkan's is one's   \
-                                  */
+#define GR_SOFTWARE_UUID "libgrinterop-sof"
+/* Bytes that all of its devices have, unless Vulkan's is one's. */
+#define GR_SOFTWARE_UUID_SAME 15
 
 #endif

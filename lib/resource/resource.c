@@ -145,32 +145,17 @@ void gr_resource_end(gr_resource *resource)
         park(resource);
 }
 
-void gr_resource_settle(gr_resource *resource)
-{
-    gr_resource_lock(resource);
-    bool over = gr_resource_claim(resource);
-    gr_resource_unlock(resource);
-    if (over)
-        gr_resource_end(resource);
-}
-
 void gr_resource_hold(gr_resource *resource)
 {
     gr_resource_lock(resource);
-    __atomic_fetch_add(&resource->holds, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&resource->holds, resource->holds + 1, __ATOMIC_RELAXED);
     gr_resource_unlock(resource);
 }
 
 void gr_resource_drop(gr_resource *resource)
 {
-    if (!resource)
-        return;
-    gr_resource_lock(resource);
-    __atomic_fetch_sub(&resource->holds, 1, __ATOMIC_RELAXED);
-    bool over = gr_resource_claim(resource);
-    gr_resource_unlock(resource);
-    if (over)
-        gr_resource_end(resource);
+    if (resource)
+        gr_resource_let_go(resource, 1, 0);
 }
 
 void gr_resource_free(gr_resource *resource)

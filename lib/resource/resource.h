@@ -25,9 +25,6 @@ void gr_resource_drop(gr_resource *resource);
 /* Ends the registration of a resource that is not mapped, on a thread that may. */
 gr_status gr_resource_unregister(gr_resource *resource, const char *call);
 
-/* Closes and frees what nobody holds or maps any more; does nothing otherwise. */
-void gr_resource_settle(gr_resource *resource);
-
 /*
  * For the holds, the number of buffers that are out, and the claim: a few instructions each. The
  * last hold and the last buffer may end at the same time, on two threads.
@@ -43,17 +40,29 @@ static inline void gr_resource_unlock(gr_resource *resource)
     __atomic_store_n(&resource->locked, 0, __ATOMIC_RELEASE);
 }
 
-/* Under the lock: true for the one who is to end the resource, by gr_resource_end(). */
-static inline bool gr_resource_claim(gr_resource *resource)
+/* Closes and frees what nobody holds or maps any more, of the one who has claimed it. */
+void gr_resource_end(gr_resource *resource);
+
+/* Takes off holds, and buffers that are back; ends the resource if nobody has it any more. */
+static inline void gr_resource_let_go(gr_resource *resource, unsigned holds, unsigned buffers)
 {
-    if (resource->holds || __atomic_load_n(&resource->mapped, __ATOMIC_RELAXED) ||
-        resource->parked || resource->claimed)
-        return false;
-    return resource->claimed = true;
+    gr_resource_lock(resource);
+    __atomic_store_n(&resource->holds, resource->holds - holds, __ATOMIC_RELAXED);
+    resource->buffers_out -= buffers;
+    bool over = !resource->holds && !__atomic_load_n(&resource->mapped, __ATOMIC_RELAXED) &&
+                !resource->parked && !resource->claimed;
+    if (over)
+        resource->claimed = true;
+    gr_resource_unlock(resource);
+    if (over)
+        gr_resource_end(resource);
 }
 
-/* What nobody holds or maps any more, of the one who has claimed it. */
-void gr_resource_end(gr_resource *resource);
+/* Does nothing while somebody holds or maps the resource. */
+static inline void gr_resource_settle(gr_resource *resource)
+{
+    gr_resource_let_go(resource, 0, 0);
+}
 
 /* Record why a resource is none that a call can be about; the checks below ask first. */
 gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *call)
@@ -106,12 +115,7 @@ static inline void gr_buffer_give(gr_buffer *buffer)
         buffer->next = resource->spare;
         resource->spare = buffer;
     }
-    gr_resource_lock(resource);
-    resource->buffers_out--;
-    bool over = gr_resource_claim(resource);
-    gr_resource_unlock(resource);
-    if (over)
-        gr_resource_end(resource);
+    gr_resource_let_go(resource, 0, 1);
 }
 
 /* ---- The log --------------------------------------------------------------------------------- */
