@@ -9,7 +9,14 @@
 
 void add_context_cases(Suite *suite);
 void add_gl_cases(Suite *suite);
+void add_ipc_cases(Suite *suite);
 void add_managed_cases(Suite *suite);
 void add_pool_cases(Suite *suite);
+
+/* The children of client_calls_ipc.c. */
+int child_opens_memory(void);
+int child_opens_in_two_contexts(void);
+int child_opens_nothing(void);
+int child_opens_changed_handles(void);
 
 #endif

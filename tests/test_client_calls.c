@@ -10,11 +10,20 @@ static void build(Suite *suite)
 {
     add_context_cases(suite);
     add_gl_cases(suite);
+    add_ipc_cases(suite);
     add_managed_cases(suite);
     add_pool_cases(suite);
 }
 
+static const struct child children[] = {
+    {"opens_memory", child_opens_memory},
+    {"opens_in_two_contexts", child_opens_in_two_contexts},
+    {"opens_nothing", child_opens_nothing},
+    {"opens_changed_handles", child_opens_changed_handles},
+    {NULL, NULL},
+};
+
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, "calls of other programs", build, NULL);
+    return test_main(argc, argv, "calls of other programs", build, children);
 }

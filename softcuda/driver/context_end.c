@@ -6,7 +6,7 @@
 #include "softcuda/driver/context.h"
 #include "softcuda/driver/peer_access.h"
 
-#define MAX_HOOKS 8
+#define MAX_HOOKS 12
 
 static void (*hooks[MAX_HOOKS])(soft_context *);
 static unsigned hook_count;

@@ -2,6 +2,7 @@
 /* Device memory: plain pages of the process, filled with a poison byte and out of reach once
  * freed. */
 #include "softcuda/driver/device_memory.h"
+#include "softcuda/driver/ipc_export.h"
 #include "softcuda/driver/managed_advice.h"
 #include "softcuda/driver/managed_memory.h"
 
@@ -54,6 +55,8 @@ void soft_device_memory_free(const soft_range *range, const char *what)
 {
     if (soft_is_managed(range))
         soft_advice_forget(range->base, range->size);
+    if (range->kind == SOFT_MEMORY_DEVICE)
+        soft_ipc_forget(range->base);
     soft_pages_retire(range->base, range->size, what);
     if (range->kind != SOFT_MEMORY_EXTERNAL)
         soft_device_memory_unbook(range->device, range->size);

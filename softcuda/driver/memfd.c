@@ -22,6 +22,9 @@ typedef struct {
     uint32_t device;
 } mark;
 
+/* And behind that, zeros or what soft_memfd_set_name() wrote. */
+#define NAME_OFFSET (sizeof(header) + sizeof(mark))
+
 static const char mark_name[12] = "grinterop";
 
 /*
@@ -75,6 +78,18 @@ CUresult soft_memfd_create(size_t size, int device, soft_memfd *file)
     }
     *file = (soft_memfd){fd, data_offset(), size, device, true};
     return CUDA_SUCCESS;
+}
+
+bool soft_memfd_set_name(const soft_memfd *file, const unsigned char name[SOFT_MEMFD_NAME])
+{
+    return pwrite(file->fd, name, SOFT_MEMFD_NAME, NAME_OFFSET) == SOFT_MEMFD_NAME;
+}
+
+bool soft_memfd_has_name(const soft_memfd *file, const unsigned char name[SOFT_MEMFD_NAME])
+{
+    unsigned char found[SOFT_MEMFD_NAME];
+    return pread(file->fd, found, sizeof(found), NAME_OFFSET) == SOFT_MEMFD_NAME &&
+           memcmp(found, name, sizeof(found)) == 0;
 }
 
 /* ---- An application's ------------------------------------------------------------------------ */

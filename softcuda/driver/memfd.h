@@ -27,6 +27,12 @@ CUresult soft_memfd_open(int fd, const char *call, soft_memfd *file);
 
 void soft_memfd_close(soft_memfd *file);
 
+/* A random number by which other processes know the driver's own file again. False if it can't be
+ * written, or is another one. */
+#define SOFT_MEMFD_NAME 16
+bool soft_memfd_set_name(const soft_memfd *file, const unsigned char name[SOFT_MEMFD_NAME]);
+bool soft_memfd_has_name(const soft_memfd *file, const unsigned char name[SOFT_MEMFD_NAME]);
+
 /* A view of a part of the data, as from soft_pages_map. */
 unsigned char *soft_memfd_map(const soft_memfd *file, size_t offset, size_t size);
 

@@ -157,6 +157,20 @@ void *soft_pages_map(int fd, size_t offset, size_t size)
     return pages + lead;
 }
 
+bool soft_pages_share(void *base, size_t size, int fd, size_t offset)
+{
+    const guarded_range range = pages_of(base, size, NULL);
+    void *copy = mmap(NULL, range.length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+    if (copy == MAP_FAILED)
+        return false;
+    memcpy(copy, range.start, range.length);
+    if (mremap(copy, range.length, range.length, MREMAP_MAYMOVE | MREMAP_FIXED, range.start) !=
+        MAP_FAILED)
+        return true;
+    munmap(copy, range.length);
+    return false;
+}
+
 static unsigned char *reserve_at(unsigned char *hint, size_t size)
 {
     unsigned char *pages = map_block(hint, size, PROT_NONE);

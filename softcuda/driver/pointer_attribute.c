@@ -51,6 +51,7 @@ static CUresult query(void *data, unsigned attribute, const soft_range *range, C
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
         return put_int(data, range->syncs_copies);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+        return put_int(data, range->kind == SOFT_MEMORY_DEVICE && !range->owner);
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case IS_HW_DECOMPRESS_CAPABLE:
         return put_int(data, 0);

@@ -152,7 +152,7 @@ void soft_context_fail(soft_context *context, CUresult error);
 void soft_contexts_fail(CUresult error);
 
 /* Calls hook whenever a context is about to be destroyed or reset, after its pending work has
- * completed and while its streams and memory still exist. At most 8 hooks; register them from a
+ * completed and while its streams and memory still exist. At most 12 hooks; register them from a
  * constructor function. */
 void soft_context_at_destroy(void (*hook)(soft_context *context));
 
@@ -280,6 +280,10 @@ void *soft_pages_new(size_t size, size_t alignment, bool poison);
  * address of the first byte, which is as far into its page as offset is; NULL when there is no
  * memory. */
 void *soft_pages_map(int fd, size_t offset, size_t size);
+
+/* Puts the file's pages from offset on in place of those that hold size bytes, with the same bytes
+ * in them; nobody may write meanwhile. False when there is no memory. */
+bool soft_pages_share(void *base, size_t size, int fd, size_t offset);
 
 /* Inaccessible pages at the hint, if it is a multiple of alignment and they are free there, or else
  * at another multiple; NULL when there is no memory. */
