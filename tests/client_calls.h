@@ -10,13 +10,17 @@
 void add_context_cases(Suite *suite);
 void add_gl_cases(Suite *suite);
 void add_ipc_cases(Suite *suite);
+void add_ipc_event_cases(Suite *suite);
 void add_managed_cases(Suite *suite);
 void add_pool_cases(Suite *suite);
 
-/* The children of client_calls_ipc.c. */
+/* The children of client_calls_ipc.c and client_calls_ipc_event.c. */
 int child_opens_memory(void);
 int child_opens_in_two_contexts(void);
 int child_opens_nothing(void);
 int child_opens_changed_handles(void);
+int child_takes_turn(void);
+int child_opens_changed_events(void);
+int child_dies_before_the_record(void);
 
 #endif

@@ -11,6 +11,7 @@ static void build(Suite *suite)
     add_context_cases(suite);
     add_gl_cases(suite);
     add_ipc_cases(suite);
+    add_ipc_event_cases(suite);
     add_managed_cases(suite);
     add_pool_cases(suite);
 }
@@ -20,6 +21,9 @@ static const struct child children[] = {
     {"opens_in_two_contexts", child_opens_in_two_contexts},
     {"opens_nothing", child_opens_nothing},
     {"opens_changed_handles", child_opens_changed_handles},
+    {"takes_turn", child_takes_turn},
+    {"opens_changed_events", child_opens_changed_events},
+    {"dies_before_the_record", child_dies_before_the_record},
     {NULL, NULL},
 };
 

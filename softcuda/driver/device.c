@@ -220,6 +220,7 @@ static const struct {
     /* The two of cuda.h 11.7 and newer, for 64-bit waits and CU_STREAM_WAIT_VALUE_NOR. */
     {(CUdevice_attribute)122, 1},
     {(CUdevice_attribute)123, 1},
+    {(CUdevice_attribute)125, 1}, /* CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED */
     /* Those of CUDA 13, for pools on a NUMA node and on the host. */
     {(CUdevice_attribute)142, 1},
     {(CUdevice_attribute)144, 1},

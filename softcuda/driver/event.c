@@ -2,8 +2,10 @@
 /*
  * Events. Recording makes a new mark, which the stream completes when it gets there; a wait takes
  * the mark that is the latest when the wait is queued. So recording again, or destroying the event,
- * changes no earlier wait.
+ * changes no earlier wait. Of an event that other processes may have the marks are numbers in
+ * shared memory: shared_event.c.
  */
+#include "softcuda/driver/event.h"
 #include "softcuda/driver/scheduler.h"
 
 #include <stdlib.h>
@@ -23,7 +25,8 @@ struct soft_event {
     soft_context *context;
     CUevent handle;
     unsigned flags;
-    soft_mark *last; /* NULL until recorded */
+    soft_mark *last;           /* NULL until recorded */
+    soft_shared_event *shared; /* takes the place of marks, or NULL */
 };
 
 static soft_mark *unused_marks;
@@ -96,6 +99,35 @@ static CUresult get_event(CUevent handle, soft_event **event)
     return *event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
+static void add_to_context(soft_event *event)
+{
+    pthread_mutex_lock(&soft_lock);
+    event->next = event->context->events;
+    if (event->next)
+        event->next->previous = event;
+    event->context->events = event;
+    pthread_mutex_unlock(&soft_lock);
+}
+
+CUresult soft_event_new(soft_context *context, unsigned flags, soft_shared_event *shared,
+                        CUevent *handle)
+{
+    soft_event *event = calloc(1, sizeof(*event));
+    CUevent made = event ? soft_handle_new(SOFT_KIND_EVENT, event) : NULL;
+    if (!made) {
+        free(event);
+        soft_shared_event_drop(shared);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    event->handle = made;
+    event->context = context;
+    event->flags = flags;
+    event->shared = shared;
+    add_to_context(event);
+    *handle = made;
+    return CUDA_SUCCESS;
+}
+
 SOFT_API cuEventCreate(CUevent *phEvent, unsigned int Flags)
 {
     const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
@@ -106,24 +138,10 @@ SOFT_API cuEventCreate(CUevent *phEvent, unsigned int Flags)
     bool timed = !(Flags & CU_EVENT_DISABLE_TIMING);
     if (!phEvent || (Flags & ~known) || ((Flags & CU_EVENT_INTERPROCESS) && timed))
         return CUDA_ERROR_INVALID_VALUE;
-
-    soft_event *event = calloc(1, sizeof(*event));
-    CUevent handle = event ? soft_handle_new(SOFT_KIND_EVENT, event) : NULL;
-    if (!handle) {
-        free(event);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    event->handle = handle;
-    event->context = context;
-    event->flags = Flags;
-    pthread_mutex_lock(&soft_lock);
-    event->next = context->events;
-    if (event->next)
-        event->next->previous = event;
-    context->events = event;
-    pthread_mutex_unlock(&soft_lock);
-    *phEvent = handle;
-    return CUDA_SUCCESS;
+    soft_shared_event *shared = NULL;
+    if (Flags & CU_EVENT_INTERPROCESS)
+        result = soft_shared_event_new(context->device, &shared);
+    return result == CUDA_SUCCESS ? soft_event_new(context, Flags, shared, phEvent) : result;
 }
 
 static CUresult destroy(CUevent handle)
@@ -140,6 +158,7 @@ static CUresult destroy(CUevent handle)
         event->context->events = event->next;
     mark_drop(event->last);
     pthread_mutex_unlock(&soft_lock);
+    soft_shared_event_drop(event->shared);
     free(event);
     return CUDA_SUCCESS;
 }
@@ -167,12 +186,48 @@ SOFT_API cuEventDestroy(CUevent hEvent)
     return cuEventDestroy_v2(hEvent);
 }
 
+CUresult soft_event_describe(CUevent handle, soft_ipc_handle *description)
+{
+    soft_event *event;
+    CUresult result = get_event(handle, &event);
+    if (result != CUDA_SUCCESS)
+        return result;
+    const soft_ipc_handle *found = event->shared ? soft_shared_event_handle(event->shared) : NULL;
+    if (!found)
+        return CUDA_ERROR_INVALID_HANDLE;
+    *description = *found;
+    return CUDA_SUCCESS;
+}
+
 /* ---- Record and wait ------------------------------------------------------------------------- */
 
 /* The one flag that exists is for streams that capture. */
 static CUresult outside_capture(unsigned flags)
 {
     return flags == CU_EVENT_RECORD_EXTERNAL ? CUDA_ERROR_ILLEGAL_STATE : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult record(soft_event *event, soft_stream *stream)
+{
+    pthread_mutex_lock(&soft_lock);
+    soft_mark *mark = mark_new();
+    if (mark)
+        mark->holders++; /* one hold for the event, one for the task */
+    pthread_mutex_unlock(&soft_lock);
+    if (!mark)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+
+    CUresult result = soft_stream_push(stream, run_complete, mark);
+    pthread_mutex_lock(&soft_lock);
+    if (result == CUDA_SUCCESS) {
+        mark_drop(event->last);
+        event->last = mark;
+    } else {
+        mark->holders = 1;
+        mark_drop(mark);
+    }
+    pthread_mutex_unlock(&soft_lock);
+    return result;
 }
 
 SOFT_API cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
@@ -189,31 +244,32 @@ SOFT_API cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
         return outside_capture(flags);
     if (event->context != soft_stream_context(stream))
         return CUDA_ERROR_INVALID_HANDLE;
-
-    pthread_mutex_lock(&soft_lock);
-    soft_mark *mark = mark_new();
-    if (mark)
-        mark->holders++; /* one hold for the event, one for the task */
-    pthread_mutex_unlock(&soft_lock);
-    if (!mark)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-
-    result = soft_stream_push(stream, run_complete, mark);
-    pthread_mutex_lock(&soft_lock);
-    if (result == CUDA_SUCCESS) {
-        mark_drop(event->last);
-        event->last = mark;
-    } else {
-        mark->holders = 1;
-        mark_drop(mark);
-    }
-    pthread_mutex_unlock(&soft_lock);
-    return result;
+    return event->shared ? soft_shared_event_record(event->shared, stream) : record(event, stream);
 }
 
 SOFT_API cuEventRecord(CUevent hEvent, CUstream hStream)
 {
     return cuEventRecordWithFlags(hEvent, hStream, CU_EVENT_RECORD_DEFAULT);
+}
+
+static CUresult wait_for_last(const soft_event *event, soft_stream *stream)
+{
+    pthread_mutex_lock(&soft_lock);
+    soft_mark *mark = event->last;
+    if (mark && mark->done)
+        mark = NULL;
+    if (mark)
+        mark->holders++;
+    pthread_mutex_unlock(&soft_lock);
+    if (!mark)
+        return CUDA_SUCCESS;
+    CUresult result = soft_stream_push(stream, run_wait, mark);
+    if (result != CUDA_SUCCESS) {
+        pthread_mutex_lock(&soft_lock);
+        mark_drop(mark);
+        pthread_mutex_unlock(&soft_lock);
+    }
+    return result;
 }
 
 SOFT_API cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
@@ -228,23 +284,8 @@ SOFT_API cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
         return result;
     if (Flags != CU_EVENT_WAIT_DEFAULT)
         return outside_capture(Flags);
-
-    pthread_mutex_lock(&soft_lock);
-    soft_mark *mark = event->last;
-    if (mark && mark->done)
-        mark = NULL;
-    if (mark)
-        mark->holders++;
-    pthread_mutex_unlock(&soft_lock);
-    if (!mark)
-        return CUDA_SUCCESS;
-    result = soft_stream_push(stream, run_wait, mark);
-    if (result != CUDA_SUCCESS) {
-        pthread_mutex_lock(&soft_lock);
-        mark_drop(mark);
-        pthread_mutex_unlock(&soft_lock);
-    }
-    return result;
+    return event->shared ? soft_shared_event_wait_on(event->shared, stream)
+                         : wait_for_last(event, stream);
 }
 
 SOFT_API cuEventQuery(CUevent hEvent)
@@ -254,10 +295,21 @@ SOFT_API cuEventQuery(CUevent hEvent)
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&soft_lock);
-    bool pending = event->last && !event->last->done;
+    bool pending = event->shared ? !soft_shared_event_is_done(event->shared)
+                                 : event->last && !event->last->done;
     result = event->context->sticky;
     pthread_mutex_unlock(&soft_lock);
     return pending && result == CUDA_SUCCESS ? CUDA_ERROR_NOT_READY : result;
+}
+
+/* Another thread may destroy the event meanwhile. */
+static void wait_unlocked(soft_shared_event *shared)
+{
+    soft_shared_event_hold(shared);
+    pthread_mutex_unlock(&soft_lock);
+    soft_shared_event_wait(shared);
+    soft_shared_event_drop(shared);
+    pthread_mutex_lock(&soft_lock);
 }
 
 SOFT_API cuEventSynchronize(CUevent hEvent)
@@ -268,7 +320,9 @@ SOFT_API cuEventSynchronize(CUevent hEvent)
         return result;
     pthread_mutex_lock(&soft_lock);
     soft_context *context = event->context;
-    if (event->last)
+    if (event->shared)
+        wait_unlocked(event->shared);
+    else if (event->last)
         mark_wait(event->last);
     result = context->sticky;
     pthread_mutex_unlock(&soft_lock);

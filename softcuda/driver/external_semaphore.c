@@ -5,16 +5,13 @@
  * is the only one that a wait holds up.
  */
 #include "softcuda/driver/owned.h"
-#include "softcuda/driver/scheduler.h"
+#include "softcuda/driver/peer_wait.h"
 #include "softcuda/driver/shared_semaphore.h"
 
 #include <stdalign.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
-
-/* How long a context that is being destroyed waits for a semaphore. */
-#define MOST_SECONDS_AT_END 2
 
 /* An import. */
 typedef struct {
@@ -171,39 +168,6 @@ static void run_signals(void *payload)
     drop_holds(work);
 }
 
-static time_t seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
-}
-
-/*
- * Whether a wait is to end although nobody has signalled: the end of a context waits for its work,
- * and must not hang on a peer that has died. The context then has an error, so that the other waits
- * give up at once. *since is when its end was noticed, 0 before.
- */
-static bool gives_up(soft_context *context, time_t *since)
-{
-    time_t now = seconds_now();
-    bool is_first = false;
-    pthread_mutex_lock(&soft_lock);
-    bool is_ending = !context->alive;
-    if (is_ending && *since == 0)
-        *since = now;
-    if (is_ending && context->sticky == CUDA_SUCCESS && now - *since > MOST_SECONDS_AT_END) {
-        context->sticky = CUDA_ERROR_TIMEOUT;
-        is_first = true;
-    }
-    bool is_over = is_ending && context->sticky != CUDA_SUCCESS;
-    pthread_mutex_unlock(&soft_lock);
-    if (is_first)
-        soft_log(SOFT_WARN,
-                 "a context ends while a stream waits for an external semaphore that nobody "
-                 "signals; the wait is given up, and no later signal is carried out");
-    return is_over;
-}
-
 /* A process that exits ends this thread where it stands, and takes no peer's signal any more. */
 static void run_waits(void *payload)
 {
@@ -215,7 +179,8 @@ static void run_waits(void *payload)
             while (soft_is_exiting())
                 pause();
         } while (!soft_semaphore_wait_slice(work->points[i].semaphore, work->points[i].value) &&
-                 !(given_up = gives_up(work->context, &since)));
+                 !(given_up = soft_peer_wait_gives_up(
+                       work->context, &since, "an external semaphore that nobody signals")));
     }
     drop_holds(work);
 }

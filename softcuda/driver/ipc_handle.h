@@ -10,6 +10,7 @@
 
 /* What a handle is of. */
 #define SOFT_IPC_MEMORY 0x6d637069u /* "ipcm" */
+#define SOFT_IPC_EVENT  0x65637069u /* "ipce" */
 
 typedef struct {
     uint32_t magic;

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Handles of cuIpc... that go to a child in its environment, as hexadecimal digits. */
+#ifndef GR_TESTS_HANDLE_TEXT_H
+#define GR_TESTS_HANDLE_TEXT_H
+
+/* Both take a CUipcMemHandle or a CUipcEventHandle, and the name of a variable. */
+void put_handle(const char *name, const void *handle);
+void take_handle(const char *name, void *handle);
+
+#endif
