@@ -138,9 +138,33 @@ START_TEST(memory_that_syncs)
 }
 END_TEST
 
+START_TEST(multiprocessors_to_divide)
+{
+#if CUDA_VERSION >= 12040
+    const CUdevResourceType sm = CU_DEV_RESOURCE_TYPE_SM, none = CU_DEV_RESOURCE_TYPE_INVALID;
+    CUdevResource of_device, of_context;
+    int count = 0;
+    DRV(cuDeviceGetAttribute, (&count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, fx.device));
+    DRV(cuDeviceGetDevResource, (fx.device, &of_device, sm));
+    DRV(cuCtxGetDevResource, (fx.context, &of_context, sm));
+    ck_assert_int_eq(of_device.type, sm);
+    ck_assert_int_eq(of_context.type, sm);
+    ck_assert_uint_eq(of_device.sm.smCount, (unsigned)count);
+    ck_assert_uint_eq(of_context.sm.smCount, (unsigned)count);
+    GIVES(ERROR_INVALID_RESOURCE_TYPE, cuDeviceGetDevResource, (fx.device, &of_device, none));
+    GIVES(ERROR_INVALID_RESOURCE_TYPE, cuCtxGetDevResource, (fx.context, &of_context, none));
+    GIVES(ERROR_INVALID_VALUE, cuDeviceGetDevResource, (fx.device, NULL, sm));
+    GIVES(ERROR_INVALID_VALUE, cuCtxGetDevResource, (fx.context, NULL, sm));
+    GIVES(ERROR_INVALID_DEVICE, cuDeviceGetDevResource, (4711, &of_device, sm));
+#else
+    skip("CUDA %d has no cuDeviceGetDevResource", CUDA_VERSION);
+#endif
+}
+END_TEST
+
 void add_context_cases(Suite *suite)
 {
     add_tests(add_case(suite, "contexts"), flags_of_the_current_context,
               caches_of_the_current_context, users_of_a_context, a_profiler, limits_of_images,
-              names_of_no_kernel, memory_that_syncs);
+              names_of_no_kernel, memory_that_syncs, multiprocessors_to_divide);
 }
