@@ -183,8 +183,9 @@ void gl_object_collect(const gr_resource *resource)
     gl_later_collect(&gl_of(resource)->context);
 }
 
-void gl_object_park(gr_resource *resource)
+void gl_object_park(gr_resource *resource, bool freed)
 {
+    (void)freed; /* settle() finds out */
     struct gl_resource *r = (struct gl_resource *)resource;
     r->parked = (struct gl_later){.context = r->context, .end = settle};
     gl_later_park(&r->parked);

@@ -64,7 +64,7 @@ gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, c
  */
 bool gl_object_takes(const gr_resource *resource);
 
-void gl_object_park(gr_resource *resource);
+void gl_object_park(gr_resource *resource, bool freed);
 void gl_object_collect(const gr_resource *resource);
 void gl_object_describe(const gr_resource *resource, char *text, size_t size);
 void gl_object_destroy(gr_resource *resource);

@@ -90,10 +90,10 @@ struct gr_backend {
     gr_status (*unregister)(gr_resource *resource);
 
     /*
-     * Sets a resource aside that was let go of, or its buffer, on a thread that may not end it:
-     * once one may, gr_resource_unpark() is called. The resource lives until then.
+     * Sets a resource aside that was let go of (freed), or its buffer, on a thread that may not end
+     * it: once one may, gr_resource_unpark() is called. The resource lives until then.
      */
-    void (*park)(gr_resource *resource);
+    void (*park)(gr_resource *resource, bool freed);
 
     /* Ends now what can be ended of what was set aside, on a thread that may touch this resource.
      */

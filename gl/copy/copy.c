@@ -350,12 +350,12 @@ static void end_cuda_side(gr_resource *resource)
     gr_context_leave(pushed);
 }
 
-/* Or the release of a buffer is set aside, which needs all of it. */
-static void park(gr_resource *resource)
+/* The release of a buffer needs all of it. */
+static void park(gr_resource *resource, bool freed)
 {
-    if (resource->parked)
+    if (freed)
         end_cuda_side(resource);
-    gl_object_park(resource);
+    gl_object_park(resource, freed);
 }
 
 static void destroy(gr_resource *resource)

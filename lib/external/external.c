@@ -228,10 +228,10 @@ static void describe(const gr_resource *resource, char *text, size_t size)
  * Any thread may end CUDA's part; what needs the graphics API's own is the kind's, whose end() sees
  * to it.
  */
-static void park(gr_resource *resource)
+static void park(gr_resource *resource, bool freed)
 {
     struct gr_error_record before;
-    if (!resource->parked) { /* a buffer of it is */
+    if (!freed) {
         own(resource)->kind->park(resource);
         return;
     }

@@ -115,7 +115,7 @@ static void park(gr_resource *resource)
     gr_error_save(&saved);
     gr_log(GR_LOG_WARNING, "gr_resource_free: the registration is set aside until its OpenGL "
                            "context is current again");
-    resource->backend->park(resource);
+    resource->backend->park(resource, true);
     gr_error_restore(&saved);
 }
 

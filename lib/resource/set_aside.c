@@ -78,7 +78,7 @@ void gr_buffer_set_aside(gr_buffer *buffer)
     gr_log(GR_LOG_INFO, "gr_buffer_release_later: the buffer is set aside until %s",
            bound ? "its OpenGL context is current again" : "the next call that is about it");
     if (first && bound)
-        resource->backend->park(resource);
+        resource->backend->park(resource, false);
 }
 
 /* The lock is held. */
