@@ -14,7 +14,8 @@ void add_ipc_event_cases(Suite *suite);
 void add_managed_cases(Suite *suite);
 void add_pool_cases(Suite *suite);
 
-/* The children of client_calls_ipc.c and client_calls_ipc_event.c. */
+/* The children of client_calls_context.c, client_calls_ipc.c and client_calls_ipc_event.c. */
+int child_calls_before_init(void);
 int child_opens_memory(void);
 int child_opens_in_two_contexts(void);
 int child_opens_nothing(void);

@@ -3,6 +3,9 @@
 #define _GNU_SOURCE
 #include "client_calls.h"
 
+#include "child_check.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* Not every toolkit has the header that declares them. */
@@ -156,9 +159,39 @@ START_TEST(multiprocessors_to_divide)
     GIVES(ERROR_INVALID_VALUE, cuDeviceGetDevResource, (fx.device, NULL, sm));
     GIVES(ERROR_INVALID_VALUE, cuCtxGetDevResource, (fx.context, NULL, sm));
     GIVES(ERROR_INVALID_DEVICE, cuDeviceGetDevResource, (4711, &of_device, sm));
+    DRV(cuCtxSetCurrent, (NULL));
+    GIVES(ERROR_INVALID_CONTEXT, cuCtxGetDevResource, (NULL, &of_context, sm));
+    DRV(cuCtxSetCurrent, (fx.context));
 #else
     skip("CUDA %d has no cuDeviceGetDevResource", CUDA_VERSION);
 #endif
+}
+END_TEST
+
+#define DRIVER_FILE "GR_CLIENT_CALLS_DRIVER"
+
+int child_calls_before_init(void)
+{
+    CUcontext context = NULL;
+    driver_symbols_of(getenv(DRIVER_FILE));
+    GIVES(ERROR_NOT_INITIALIZED, cuCtxSetCurrent, (NULL));
+    GIVES(ERROR_NOT_INITIALIZED, cuCtxPopCurrent_v2, (&context));
+    GIVES(ERROR_NOT_INITIALIZED, cuStreamSynchronize, (NULL));
+#if CUDA_VERSION >= 12020
+    const CUmemLocation host = {.type = CU_MEM_LOCATION_TYPE_HOST};
+    GIVES(ERROR_NOT_INITIALIZED, cuMemPrefetchAsync_v2, (0, 1, host, 0, NULL));
+#endif
+#if CUDA_VERSION >= 12040
+    CUdevResource resource;
+    GIVES(ERROR_NOT_INITIALIZED, cuCtxGetDevResource, (NULL, &resource, CU_DEV_RESOURCE_TYPE_SM));
+#endif
+    return 0;
+}
+
+START_TEST(calls_before_cuInit)
+{
+    setenv(DRIVER_FILE, gr_cuda_driver_path(), 1);
+    expect_child("calls_before_init");
 }
 END_TEST
 
@@ -166,5 +199,6 @@ void add_context_cases(Suite *suite)
 {
     add_tests(add_case(suite, "contexts"), flags_of_the_current_context,
               caches_of_the_current_context, users_of_a_context, a_profiler, limits_of_images,
-              names_of_no_kernel, memory_that_syncs, multiprocessors_to_divide);
+              names_of_no_kernel, memory_that_syncs, multiprocessors_to_divide,
+              calls_before_cuInit);
 }

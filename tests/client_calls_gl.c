@@ -51,6 +51,7 @@ START_TEST(a_context_for_opengl)
     DRV(cuCtxSetCurrent, (NULL));
     GIVES(ERROR_INVALID_CONTEXT, cuGLRegisterBufferObject, (name));
     GIVES(ERROR_INVALID_CONTEXT, cuGLUnregisterBufferObject, (name));
+    GIVES(ERROR_INVALID_CONTEXT, cuGLSetBufferObjectMapFlags, (name, 0));
     DRV(cuCtxSetCurrent, (fx.context));
     DRV(cuGLRegisterBufferObject, (name));
     DRV(cuGLUnregisterBufferObject, (name));
@@ -78,6 +79,7 @@ START_TEST(what_a_mapped_pointer_is)
     DRV(cuMemGetAddressRange_v2, (&base, &size, pointer + 5));
     ck_assert_uint_eq(base, pointer);
     ck_assert_uint_eq(size, SIZE);
+    GIVES(ERROR_INVALID_VALUE, cuGraphicsResourceGetMappedMipmappedArray, (NULL, resource));
     DRV(cuGraphicsUnmapResources, (1, &resource, fx.stream));
     GIVES(ERROR_INVALID_VALUE, cuPointerGetAttribute,
           (&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer));

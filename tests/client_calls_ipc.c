@@ -116,6 +116,27 @@ START_TEST(memory_of_the_same_process)
 }
 END_TEST
 
+/* Each is found by its own handle, until it is freed. */
+START_TEST(memory_of_several_handles)
+{
+    CUipcMemHandle first, second, third, again;
+    CUdeviceptr memory[] = {exported(SIZE, &first), exported(SIZE, &second),
+                            exported(SIZE, &third)},
+                plain = 0;
+    DRV(cuMemAlloc_v2, (&plain, SIZE));
+    DRV(cuIpcGetMemHandle, (&again, memory[0]));
+    ck_assert_mem_eq(&again, &first, sizeof(first));
+    DRV(cuMemFree_v2, (plain)); /* others have a handle */
+    DRV(cuMemFree_v2, (memory[1]));
+    DRV(cuIpcGetMemHandle, (&again, memory[2]));
+    ck_assert_mem_eq(&again, &third, sizeof(third));
+    DRV(cuIpcGetMemHandle, (&again, memory[0]));
+    ck_assert_mem_eq(&again, &first, sizeof(first));
+    DRV(cuMemFree_v2, (memory[0]));
+    DRV(cuMemFree_v2, (memory[2]));
+}
+END_TEST
+
 static bool has_a_handle(CUdeviceptr memory)
 {
     int has = 99;
@@ -126,7 +147,7 @@ static bool has_a_handle(CUdeviceptr memory)
 
 START_TEST(memory_without_a_handle)
 {
-    CUipcMemHandle handle;
+    CUipcMemHandle handle = {{0}};
     CUdeviceptr memory = 0, pooled = 0;
     DRV(cuMemAlloc_v2, (&memory, SIZE));
     DRV(cuMemAllocAsync, (&pooled, SIZE, fx.stream));
@@ -139,6 +160,7 @@ START_TEST(memory_without_a_handle)
     GIVES(ERROR_INVALID_VALUE, cuIpcGetMemHandle, (&handle, memory));
     DRV(cuCtxSetCurrent, (NULL));
     GIVES(ERROR_INVALID_CONTEXT, cuIpcGetMemHandle, (&handle, memory));
+    GIVES(ERROR_INVALID_CONTEXT, cuIpcOpenMemHandle_v2, (&pooled, handle, LAZY));
     GIVES(ERROR_INVALID_CONTEXT, cuIpcCloseMemHandle, (memory));
     DRV(cuCtxSetCurrent, (fx.context));
 }
@@ -248,7 +270,7 @@ END_TEST
 void add_ipc_cases(Suite *suite)
 {
     add_tests(add_case(suite, "memory of other processes"), memory_of_two_processes,
-              memory_with_work_under_way, memory_of_the_same_process, memory_without_a_handle,
-              handles_of_nothing, memory_in_two_contexts, handles_of_freed_memory,
-              handles_that_were_changed);
+              memory_with_work_under_way, memory_of_the_same_process, memory_of_several_handles,
+              memory_without_a_handle, handles_of_nothing, memory_in_two_contexts,
+              handles_of_freed_memory, handles_that_were_changed);
 }

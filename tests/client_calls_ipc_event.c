@@ -139,6 +139,10 @@ START_TEST(events_without_a_handle)
     ck_assert(of_nothing == CUDA_ERROR_INVALID_VALUE ||
               (!gr_cuda_is_software() && of_nothing == CUDA_ERROR_MAP_FAILED));
     ck_assert_ptr_eq(again, NULL);
+    DRV(cuCtxSetCurrent, (NULL));
+    GIVES(ERROR_INVALID_CONTEXT, cuIpcGetEventHandle, (&handle, shared));
+    GIVES(ERROR_INVALID_CONTEXT, cuIpcOpenEventHandle, (&again, handle));
+    DRV(cuCtxSetCurrent, (fx.context));
     DRV(cuEventDestroy_v2, (shared));
     DRV(cuEventDestroy_v2, (plain));
 }

@@ -143,6 +143,8 @@ START_TEST(memory_of_a_stream)
     GIVES(ERROR_INVALID_VALUE, cuStreamAttachMemAsync,
           (fx.stream, memory, PAGE, CU_MEM_ATTACH_GLOBAL));
     GIVES(ERROR_INVALID_VALUE, cuStreamAttachMemAsync, (fx.stream, memory, 0, 77));
+    GIVES(ERROR_INVALID_VALUE, cuStreamAttachMemAsync,
+          (fx.stream, memory + PAGE, 0, CU_MEM_ATTACH_GLOBAL));
     GIVES(ERROR_INVALID_VALUE, cuStreamAttachMemAsync, (NULL, memory, 0, CU_MEM_ATTACH_SINGLE));
     CU(StreamSynchronize(fx.stream));
     DRV(cuMemFree_v2, (memory));
@@ -264,6 +266,47 @@ START_TEST(batches)
     DRV(cuMemFree_v2, (memory));
 }
 END_TEST
+
+/* Of two ranges, both to one place: in each row one thing is wrong. */
+START_TEST(batches_that_are_refused)
+{
+    need_concurrent_access();
+    CUdeviceptr memory = managed(), plain = 0;
+    DRV(cuMemAlloc_v2, (&plain, SIZE));
+    CUdeviceptr parts[] = {memory, memory + PAGE}, not_managed[] = {memory, plain};
+    size_t sizes[] = {PAGE, PAGE}, first_of[] = {0, 1}, twice[] = {0, 0}, past[] = {0, 2};
+    CUmemLocation host = {.type = CU_MEM_LOCATION_TYPE_HOST},
+                  nowhere = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 999}, both[] = {host, host};
+    const struct {
+        CUdeviceptr *parts;
+        size_t *sizes;
+        CUmemLocation *places;
+        size_t *first_of;
+        size_t place_count;
+        unsigned long long flags;
+        CUstream stream;
+    } rows[] = {
+        {NULL, sizes, &host, first_of, 1, 0, fx.stream},
+        {parts, NULL, &host, first_of, 1, 0, fx.stream},
+        {parts, sizes, NULL, first_of, 1, 0, fx.stream},
+        {parts, sizes, &host, NULL, 1, 0, fx.stream},
+        {parts, sizes, &host, first_of, 0, 0, fx.stream},
+        {parts, sizes, &host, first_of, 1, 1, fx.stream},
+        {parts, sizes, &host, first_of, 1, 0, CU_STREAM_LEGACY},
+        {parts, sizes, both, twice, 2, 0, fx.stream},
+        {parts, sizes, both, past, 2, 0, fx.stream},
+        {not_managed, sizes, &host, first_of, 1, 0, fx.stream},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        GIVES(ERROR_INVALID_VALUE, cuMemPrefetchBatchAsync,
+              (rows[i].parts, rows[i].sizes, 2, rows[i].places, rows[i].first_of,
+               rows[i].place_count, rows[i].flags, rows[i].stream));
+    GIVES(ERROR_INVALID_DEVICE, cuMemPrefetchBatchAsync,
+          (parts, sizes, 2, &nowhere, first_of, 1, 0, fx.stream));
+    DRV(cuMemFree_v2, (plain));
+    DRV(cuMemFree_v2, (memory));
+}
+END_TEST
 #endif
 
 void add_managed_cases(Suite *suite)
@@ -275,6 +318,6 @@ void add_managed_cases(Suite *suite)
     add_tests(cases, places_by_their_type, nodes_of_the_host);
 #endif
 #if CUDA_VERSION >= 13000
-    add_tests(cases, batches);
+    add_tests(cases, batches, batches_that_are_refused);
 #endif
 }

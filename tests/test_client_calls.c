@@ -17,6 +17,7 @@ static void build(Suite *suite)
 }
 
 static const struct child children[] = {
+    {"calls_before_init", child_calls_before_init},
     {"opens_memory", child_opens_memory},
     {"opens_in_two_contexts", child_opens_in_two_contexts},
     {"opens_nothing", child_opens_nothing},
