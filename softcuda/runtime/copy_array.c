@@ -4,21 +4,28 @@
 #include "softcuda/runtime/channel.h"
 #include "softcuda/runtime/copy.h"
 
-/* One row has no next one: CUDA's own samples give 0 for its pitch. */
-static size_t pitch_of(size_t pitch, size_t width, size_t height)
+/* What is copied, but for both ends. One row has no next one: CUDA's own samples give 0 for its
+ * pitch. */
+static CUresult rectangle(CUDA_MEMCPY3D *box, size_t *pitch, size_t width, size_t height,
+                          enum cudaMemcpyKind kind)
 {
-    return pitch == 0 && height == 1 ? width : pitch;
+    if (!rt_is_kind(kind))
+        return RT_ERROR_DIRECTION;
+    if (*pitch == 0 && height == 1)
+        *pitch = width;
+    if (width > *pitch)
+        return RT_ERROR_PITCH;
+    *box = (CUDA_MEMCPY3D){.WidthInBytes = width, .Height = height, .Depth = 1};
+    return CUDA_SUCCESS;
 }
 
 static CUresult to_array(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch,
                          size_t width, size_t height, enum cudaMemcpyKind kind, rt_order order)
 {
-    if (!rt_is_kind(kind))
-        return RT_ERROR_DIRECTION;
-    pitch = pitch_of(pitch, width, height);
-    if (width > pitch)
-        return RT_ERROR_PITCH;
-    CUDA_MEMCPY3D box = {.WidthInBytes = width, .Height = height, .Depth = 1};
+    CUDA_MEMCPY3D box;
+    CUresult result = rectangle(&box, &pitch, width, height, kind);
+    if (result != CUDA_SUCCESS)
+        return result;
     rt_box_from(&box, from, pitch, kind);
     rt_box_to_array(&box, to, x, y);
     return rt_copy_box(&box, order);
@@ -50,12 +57,10 @@ RT_API_ptsz(cudaMemcpy2DToArrayAsync,
 static CUresult from_array(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
                            size_t width, size_t height, enum cudaMemcpyKind kind, rt_order order)
 {
-    if (!rt_is_kind(kind))
-        return RT_ERROR_DIRECTION;
-    pitch = pitch_of(pitch, width, height);
-    if (width > pitch)
-        return RT_ERROR_PITCH;
-    CUDA_MEMCPY3D box = {.WidthInBytes = width, .Height = height, .Depth = 1};
+    CUDA_MEMCPY3D box;
+    CUresult result = rectangle(&box, &pitch, width, height, kind);
+    if (result != CUDA_SUCCESS)
+        return result;
     rt_box_from_array(&box, from, x, y);
     rt_box_to(&box, to, pitch, kind);
     return rt_copy_box(&box, order);
