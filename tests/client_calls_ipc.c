@@ -197,13 +197,19 @@ int child_opens_in_two_contexts(void)
     return 0;
 }
 
-START_TEST(memory_in_two_contexts)
+/* Runs the child with the handle of memory that is there. */
+static void expect_child_of_memory(const char *child)
 {
     CUipcMemHandle handle;
     CUdeviceptr memory = exported(SIZE, &handle);
     put_handle("MEMORY", &handle);
-    expect_child("opens_in_two_contexts");
+    expect_child(child);
     DRV(cuMemFree_v2, (memory));
+}
+
+START_TEST(memory_in_two_contexts)
+{
+    expect_child_of_memory("opens_in_two_contexts");
 }
 END_TEST
 
@@ -259,11 +265,7 @@ int child_opens_changed_handles(void)
 START_TEST(handles_that_were_changed)
 {
     need_software();
-    CUipcMemHandle handle;
-    CUdeviceptr memory = exported(SIZE, &handle);
-    put_handle("MEMORY", &handle);
-    expect_child("opens_changed_handles");
-    DRV(cuMemFree_v2, (memory));
+    expect_child_of_memory("opens_changed_handles");
 }
 END_TEST
 
