@@ -98,5 +98,12 @@ void check_world(struct world *w)
     CUcontext current = NULL;
     need_cuda(w, w->cu->CtxGetCurrent(&current), "cuCtxGetCurrent");
     must(w, current == (w->cuda < CUDA_CONTEXTS ? w->contexts[w->cuda] : NULL));
-    must(w, w->gl == GL_CONTEXTS || glGetError() == GL_NO_ERROR);
+    no_gl_error(w);
+}
+
+void no_gl_error(struct world *w)
+{
+    GLenum error = w->gl == GL_CONTEXTS ? GL_NO_ERROR : glGetError();
+    if (error != GL_NO_ERROR)
+        fail(w, "OpenGL error 0x%04x is pending", error);
 }

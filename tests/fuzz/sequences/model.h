@@ -253,6 +253,9 @@ void fail(struct world *w, const char *format, ...) __attribute__((noreturn, for
             fail(w, "not so: %s", #condition);                                                     \
     } while (0)
 
+/* Fails where OpenGL's context has an error, and says which. */
+void no_gl_error(struct world *w);
+
 /* Compares a status with what may be; without any error that may be it has to be GR_OK. */
 void judge(struct world *w, gr_status status, unsigned may);
 

@@ -270,6 +270,6 @@ void fill_gl(struct world *w, struct object *o, int value)
         glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
         glBindTexture(GL_TEXTURE_2D, 0);
     }
-    must(w, glGetError() == GL_NO_ERROR);
+    no_gl_error(w);
     bytes_are(o, 0, o->size, value);
 }
