@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A GLUT without windows, for programs of others on a machine without a display: what they draw
+ * goes to an EGL pbuffer of the first EGL device, with fixed functions as under GLX. It has the
+ * calls that NVIDIA's samples make, and no events. legacy.sh builds and uses it.
+ *
+ *     cc -shared -fPIC -Wl,-soname,libglut.so.3 -o libglut.so.3 glut_headless.c -lEGL -lOpenGL -lm
+ *     GLUT_FRAMES=30 GLUT_PICTURE=drawn.ppm LD_LIBRARY_PATH=. ./program
+ *
+ * GLUT_FRAMES   frames until the window is closed as by its user; default 30
+ * GLUT_PICTURE  the file for the last frame, as PPM; default none
+ *
+ * Time goes on by 1/60 s a frame, so that each machine draws the same frames. A teapot is a torus
+ * here, of triangles, also the same everywhere.
+ */
+#define GL_GLEXT_PROTOTYPES
+#include <EGL/egl.h>
+#include <EGL/eglext.h>
+#include <GL/freeglut.h>
+#include <GL/glext.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_DEVICES = 16, MOST_TIMERS = 16, FRAMES_A_SECOND = 60 };
+
+struct timer {
+    void (*call)(int);
+    int value, due;
+};
+
+static struct {
+    int width, height;
+    void (*display)(void);
+    void (*reshape)(int, int);
+    void (*idle)(void);
+    void (*close)(void);
+    bool gone;
+    int frames, last;
+    struct timer timers[MOST_TIMERS];
+} window = {.width = 300, .height = 300, .last = 30};
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "glut: %s (EGL's error 0x%x)\n", what, (unsigned)eglGetError());
+    exit(1);
+}
+
+static int elapsed(void)
+{
+    return window.frames * 1000 / FRAMES_A_SECOND;
+}
+
+/* ---- The window ---- */
+
+static EGLDisplay open_display(void)
+{
+    PFNEGLQUERYDEVICESEXTPROC query =
+        (PFNEGLQUERYDEVICESEXTPROC)eglGetProcAddress("eglQueryDevicesEXT");
+    PFNEGLGETPLATFORMDISPLAYEXTPROC get =
+        (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress("eglGetPlatformDisplayEXT");
+    EGLDeviceEXT devices[MOST_DEVICES];
+    EGLint count = 0;
+    if (!query || !get || !query(MOST_DEVICES, devices, &count))
+        fail("EGL lists no devices");
+    for (EGLint i = 0; i < count; i++) {
+        EGLDisplay display = get(EGL_PLATFORM_DEVICE_EXT, devices[i], NULL);
+        if (display != EGL_NO_DISPLAY && eglInitialize(display, NULL, NULL))
+            return display;
+    }
+    return EGL_NO_DISPLAY;
+}
+
+/* clang-format off */
+static const EGLint wanted[] = {
+    EGL_SURFACE_TYPE, EGL_PBUFFER_BIT,
+    EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT,
+    EGL_RED_SIZE, 8, EGL_GREEN_SIZE, 8, EGL_BLUE_SIZE, 8, EGL_ALPHA_SIZE, 8,
+    EGL_DEPTH_SIZE, 24,
+    EGL_NONE,
+};
+/* clang-format on */
+
+int glutCreateWindow(const char *title)
+{
+    const EGLint size[] = {EGL_WIDTH, window.width, EGL_HEIGHT, window.height, EGL_NONE};
+    EGLDisplay display = open_display();
+    EGLConfig config;
+    EGLint count = 0;
+    if (display == EGL_NO_DISPLAY || !eglBindAPI(EGL_OPENGL_API))
+        fail("no device of EGL can be opened for OpenGL");
+    if (!eglChooseConfig(display, wanted, &config, 1, &count) || count == 0)
+        fail("EGL has no configuration for OpenGL in a pbuffer");
+    EGLSurface surface = eglCreatePbufferSurface(display, config, size);
+    EGLContext context = eglCreateContext(display, config, EGL_NO_CONTEXT, NULL);
+    if (!eglMakeCurrent(display, surface, surface, context))
+        fail("EGL gives no context");
+    fprintf(stderr, "glut: %s: %d x %d on %s, OpenGL %s\n", title, window.width, window.height,
+            (const char *)glGetString(GL_RENDERER), (const char *)glGetString(GL_VERSION));
+    return 1;
+}
+
+/* The first row of a picture is the top one, and OpenGL's is the bottom one. */
+static void write_picture(const char *name)
+{
+    const size_t row = (size_t)window.width * 3;
+    unsigned char *pixels = malloc(row * (size_t)window.height);
+    FILE *file = fopen(name, "wb");
+    if (!pixels || !file)
+        fail("the picture can't be written");
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glReadPixels(0, 0, window.width, window.height, GL_RGB, GL_UNSIGNED_BYTE, pixels);
+    fprintf(file, "P6\n%d %d\n255\n", window.width, window.height);
+    for (int y = window.height - 1; y >= 0; y--)
+        fwrite(pixels + row * (size_t)y, row, 1, file);
+    fclose(file);
+    free(pixels);
+}
+
+void glutSwapBuffers(void)
+{
+    const char *picture = getenv("GLUT_PICTURE");
+    window.frames++;
+    if (window.frames == window.last && picture)
+        write_picture(picture);
+    eglSwapBuffers(eglGetCurrentDisplay(), eglGetCurrentSurface(EGL_DRAW));
+}
+
+void glutDestroyWindow(int id)
+{
+    (void)id;
+    window.gone = true;
+}
+
+int glutGetWindow(void)
+{
+    return !window.gone;
+}
+
+void glutInitWindowSize(int width, int height)
+{
+    window.width = width;
+    window.height = height;
+}
+
+/* ---- The loop ---- */
+
+void glutInit(int *count, char **arguments)
+{
+    (void)count;
+    (void)arguments;
+    const char *frames = getenv("GLUT_FRAMES");
+    if (frames)
+        window.last = atoi(frames);
+}
+
+static void run_timers(void)
+{
+    for (int i = 0; i < MOST_TIMERS; i++) {
+        struct timer timer = window.timers[i];
+        if (!timer.call || timer.due > elapsed())
+            continue;
+        window.timers[i].call = NULL;
+        timer.call(timer.value);
+    }
+}
+
+void glutTimerFunc(unsigned delay, void (*call)(int), int value)
+{
+    int i = 0;
+    while (i < MOST_TIMERS && window.timers[i].call)
+        i++;
+    if (i == MOST_TIMERS)
+        fail("too many timers");
+    window.timers[i] = (struct timer){call, value, elapsed() + (int)delay};
+}
+
+/* Draws whether asked to or not: nothing else would bring the end nearer. */
+void glutMainLoop(void)
+{
+    if (window.reshape)
+        window.reshape(window.width, window.height);
+    while (!window.gone && window.frames < window.last) {
+        const int before = window.frames;
+        window.display();
+        if (window.frames == before)
+            glutSwapBuffers(); /* it has one buffer, which is not swapped */
+        run_timers();
+        if (window.idle)
+            window.idle();
+    }
+    if (window.close)
+        window.close();
+    exit(0);
+}
+
+void glutDisplayFunc(void (*call)(void))
+{
+    window.display = call;
+}
+
+void glutReshapeFunc(void (*call)(int, int))
+{
+    window.reshape = call;
+}
+
+void glutIdleFunc(void (*call)(void))
+{
+    window.idle = call;
+}
+
+void glutCloseFunc(void (*call)(void))
+{
+    window.close = call;
+}
+
+int glutGet(GLenum what)
+{
+    if (what == GLUT_ELAPSED_TIME)
+        return elapsed();
+    if (what == GLUT_WINDOW_WIDTH)
+        return window.width;
+    return what == GLUT_WINDOW_HEIGHT ? window.height : 0;
+}
+
+void glutReportErrors(void)
+{
+    for (GLenum error; (error = glGetError()) != GL_NO_ERROR;)
+        fprintf(stderr, "glut: OpenGL's error 0x%x\n", error);
+}
+
+/* ---- What is drawn ---- */
+
+static void torus_point(double size, int around, int tube, int steps)
+{
+    const double turn = 2 * acos(-1) / steps;
+    const double u = around * turn, v = tube * turn;
+    const double radius = size * (0.75 + 0.4 * cos(v));
+    glTexCoord2d((double)around / steps, (double)tube / steps);
+    glNormal3d(cos(u) * cos(v), sin(u) * cos(v), sin(v));
+    glVertex3d(radius * cos(u), radius * sin(u), size * 0.4 * sin(v));
+}
+
+void glutSolidTeapot(double size)
+{
+    enum { STEPS = 48 };
+    for (int tube = 0; tube < STEPS; tube++) {
+        glBegin(GL_TRIANGLE_STRIP);
+        for (int around = 0; around <= STEPS; around++) {
+            torus_point(size, around, tube + 1, STEPS);
+            torus_point(size, around, tube, STEPS);
+        }
+        glEnd();
+    }
+}
+
+/* ---- What there is none of: events, menus, text ---- */
+
+void glutPostRedisplay(void)
+{
+}
+
+void glutInitDisplayMode(unsigned mode)
+{
+    (void)mode;
+}
+
+void glutInitWindowPosition(int x, int y)
+{
+    (void)x;
+    (void)y;
+}
+
+void glutSetWindowTitle(const char *title)
+{
+    (void)title;
+}
+
+void glutFullScreen(void)
+{
+}
+
+void glutKeyboardFunc(void (*call)(unsigned char, int, int))
+{
+    (void)call;
+}
+
+void glutSpecialFunc(void (*call)(int, int, int))
+{
+    (void)call;
+}
+
+void glutMouseFunc(void (*call)(int, int, int, int))
+{
+    (void)call;
+}
+
+void glutMotionFunc(void (*call)(int, int))
+{
+    (void)call;
+}
+
+int glutGetModifiers(void)
+{
+    return 0;
+}
+
+int glutCreateMenu(void (*call)(int))
+{
+    (void)call;
+    return 1;
+}
+
+void glutDestroyMenu(int menu)
+{
+    (void)menu;
+}
+
+int glutGetMenu(void)
+{
+    return 1;
+}
+
+void glutAddMenuEntry(const char *label, int value)
+{
+    (void)label;
+    (void)value;
+}
+
+void glutAttachMenu(int button)
+{
+    (void)button;
+}
+
+void *glutBitmap9By15, *glutBitmapTimesRoman24;
+
+void glutBitmapCharacter(void *font, int character)
+{
+    (void)font;
+    (void)character;
+}
+
+/* GLX is asked for OpenGL's functions only, and libGLX wants X's libraries. */
+void (*glXGetProcAddress(const GLubyte *name))(void);
+void (*glXGetProcAddress(const GLubyte *name))(void)
+{
+    return eglGetProcAddress((const char *)name);
+}
