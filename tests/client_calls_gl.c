@@ -31,7 +31,7 @@ START_TEST(a_buffer_by_its_name)
     TWIN(cuGLMapBufferObject_v2, _ptds, (&pointer, NULL, name));
     GIVES(ERROR_ALREADY_MAPPED, cuGLMapBufferObject_v2, (&pointer, NULL, name));
     DRV(cuGLUnmapBufferObjectAsync, (name, CU_STREAM_PER_THREAD));
-    GIVES(ERROR_INVALID_VALUE, cuGLRegisterBufferObject, (name));
+    GIVES(ERROR_ALREADY_MAPPED, cuGLRegisterBufferObject, (name));
     DRV(cuGLUnregisterBufferObject, (name));
     GIVES(ERROR_INVALID_HANDLE, cuGLSetBufferObjectMapFlags, (name, 0));
     GIVES(ERROR_INVALID_VALUE, cuGLUnmapBufferObject, (name));

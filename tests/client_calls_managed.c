@@ -274,7 +274,7 @@ START_TEST(batches_that_are_refused)
     CUdeviceptr memory = managed(), plain = 0;
     DRV(cuMemAlloc_v2, (&plain, SIZE));
     CUdeviceptr parts[] = {memory, memory + PAGE}, not_managed[] = {memory, plain};
-    size_t sizes[] = {PAGE, PAGE}, first_of[] = {0, 1}, twice[] = {0, 0}, past[] = {0, 2};
+    size_t sizes[] = {PAGE, PAGE}, first_of[] = {0, 1}, empty[] = {0, 0}, past[] = {0, 2};
     CUmemLocation host = {.type = CU_MEM_LOCATION_TYPE_HOST},
                   nowhere = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 999}, both[] = {host, host};
     const struct {
@@ -293,16 +293,19 @@ START_TEST(batches_that_are_refused)
         {parts, sizes, &host, first_of, 0, 0, fx.stream},
         {parts, sizes, &host, first_of, 1, 1, fx.stream},
         {parts, sizes, &host, first_of, 1, 0, CU_STREAM_LEGACY},
-        {parts, sizes, both, twice, 2, 0, fx.stream},
         {parts, sizes, both, past, 2, 0, fx.stream},
         {not_managed, sizes, &host, first_of, 1, 0, fx.stream},
+        {parts, sizes, &nowhere, first_of, 1, 0, fx.stream},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         GIVES(ERROR_INVALID_VALUE, cuMemPrefetchBatchAsync,
               (rows[i].parts, rows[i].sizes, 2, rows[i].places, rows[i].first_of,
                rows[i].place_count, rows[i].flags, rows[i].stream));
-    GIVES(ERROR_INVALID_DEVICE, cuMemPrefetchBatchAsync,
-          (parts, sizes, 2, &nowhere, first_of, 1, 0, fx.stream));
+    CUmemLocation last[] = {{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}, host};
+    DRV(cuMemPrefetchBatchAsync, (parts, sizes, 2, last, empty, 2, 0, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    ck_assert_int_eq(attribute(memory, 2 * PAGE, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION),
+                     CU_DEVICE_CPU);
     DRV(cuMemFree_v2, (plain));
     DRV(cuMemFree_v2, (memory));
 }

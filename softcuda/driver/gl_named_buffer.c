@@ -57,7 +57,7 @@ static CUresult resource_of(GLuint name, CUgraphicsResource *resource, CUresult 
 static CUresult add_locked(struct buffer *buffer)
 {
     if (is_registered_locked(buffer->name))
-        return CUDA_ERROR_INVALID_VALUE;
+        return CUDA_ERROR_ALREADY_MAPPED; /* as a GPU's driver calls it */
     CUresult result = cuGraphicsGLRegisterBuffer(&buffer->resource, buffer->name, 0);
     if (result == CUDA_SUCCESS) {
         buffer->next = buffers;

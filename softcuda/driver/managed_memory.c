@@ -3,6 +3,7 @@
  * Advice about managed memory. All of it is where the host and all devices reach it, so advice is
  * checked and kept, and no more.
  */
+#include "softcuda/driver/device_memory.h"
 #include "softcuda/driver/managed_advice.h"
 #include "softcuda/driver/managed_memory.h"
 
@@ -103,6 +104,12 @@ static CUresult check_advice(const struct advise *given)
     return CUDA_ERROR_INVALID_VALUE;
 }
 
+static bool is_of_a_pool(CUdeviceptr pointer)
+{
+    soft_range range;
+    return soft_range_find((void *)(uintptr_t)pointer, &range) && soft_pool_handle(&range);
+}
+
 static CUresult advise(CUdeviceptr pointer, size_t size, CUmem_advise advice, soft_place place)
 {
     const struct advise given = {advice, place};
@@ -111,6 +118,8 @@ static CUresult advise(CUdeviceptr pointer, size_t size, CUmem_advise advice, so
         result = soft_managed_check(pointer, size);
     if (result == CUDA_SUCCESS)
         result = check_advice(&given);
+    if (result == CUDA_SUCCESS && is_of_a_pool(pointer))
+        result = CUDA_ERROR_NOT_SUPPORTED; /* as on a GPU */
     if (result != CUDA_SUCCESS)
         return result;
     return soft_advise((uintptr_t)pointer, (uintptr_t)pointer + size, take_advice, &given);

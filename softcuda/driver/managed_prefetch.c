@@ -86,12 +86,13 @@ static CUresult check_places(const struct batch *batch)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = CUDA_SUCCESS;
     for (size_t i = 0; i < batch->place_count && result == CUDA_SUCCESS; i++) {
+        /* A place without ranges is none that a GPU refuses. */
         if (batch->first_of[i] >= batch->count ||
-            (i > 0 && batch->first_of[i] <= batch->first_of[i - 1]))
+            (i > 0 && batch->first_of[i] < batch->first_of[i - 1]))
             return CUDA_ERROR_INVALID_VALUE;
         result = soft_place_check(soft_place_of_location(&batch->places[i]));
     }
-    return result;
+    return result == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
 static CUresult prefetch_batch(const struct batch *batch, unsigned long long flags, CUstream stream)
@@ -101,7 +102,7 @@ static CUresult prefetch_batch(const struct batch *batch, unsigned long long fla
         result = check_places(batch);
     size_t place = 0;
     for (size_t i = 0; i < batch->count && result == CUDA_SUCCESS; i++) {
-        if (place + 1 < batch->place_count && batch->first_of[place + 1] == i)
+        while (place + 1 < batch->place_count && batch->first_of[place + 1] == i)
             place++;
         result = prefetch(batch->pointers[i], batch->sizes[i],
                           soft_place_of_location(&batch->places[place]), stream);
