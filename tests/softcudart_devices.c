@@ -79,12 +79,15 @@ static const char *current_one_is_the_threads(void)
 
 static const char *of_a_list(void)
 {
-    int devices[] = {0, -1}, device = -1;
+    int devices[] = {0, -1}, device = -1, count = 0;
     CUDA(cudaSetValidDevices(devices, 1));
     CUDA(cudaGetDevice(&device));
     REQUIRE(device == 0);
     CUDA(cudaSetValidDevices(NULL, 0));
-    FAILS(cudaErrorInvalidDevice, cudaSetValidDevices(devices, 2));
+    CUDA(cudaGetDeviceCount(&count));
+    FAILS(cudaErrorInvalidDevice, cudaSetValidDevices(devices + 1, 1));
+    FAILS(cudaErrorInvalidValue, cudaSetValidDevices(devices, count + 1));
+    FAILS(cudaErrorInvalidValue, cudaSetValidDevices(devices, -1));
     FAILS(cudaErrorInvalidValue, cudaSetValidDevices(NULL, 1));
     return NULL;
 }

@@ -162,7 +162,9 @@ static const char *of_entry_points(void)
     CUDA(cudaGetDriverEntryPointByVersion("cuStreamQuery", &legacy, 12000, cudaEnableLegacyStream,
                                           NULL));
     REQUIRE(legacy && legacy != own);
+#ifndef REAL_CUDART /* it crashes */
     FAILS(cudaErrorInvalidValue, cudaGetDriverEntryPointByVersion(NULL, &own, 12000, 0, NULL));
+#endif
     return NULL;
 }
 

@@ -134,8 +134,11 @@ RT_API cudaGetDevice(int *device)
 /* The list says where to look first; a device here is never refused, so the first one is it. */
 RT_API cudaSetValidDevices(int *device_arr, int len)
 {
+    int count = 0;
     CUresult result = rt_start();
-    if (result == CUDA_SUCCESS && (len < 0 || (len > 0 && !device_arr)))
+    if (result == CUDA_SUCCESS)
+        result = cuDeviceGetCount(&count);
+    if (result == CUDA_SUCCESS && (len < 0 || len > count || (len > 0 && !device_arr)))
         result = CUDA_ERROR_INVALID_VALUE;
     for (int i = 0; i < len && result == CUDA_SUCCESS; i++)
         result = check_device(device_arr[i]);
