@@ -19,11 +19,23 @@
 /* CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, which an older cuda.h lacks. */
 #define EVENTS_SUPPORTED ((CUdevice_attribute)125)
 
+static CUevent new_event(void)
+{
+    CUevent event = NULL;
+    DRV(cuEventCreate, (&event, SHARED));
+    return event;
+}
+
 static bool has_events(void)
 {
     int has = 0;
     DRV(cuDeviceGetAttribute, (&has, EVENTS_SUPPORTED, fx.device));
     ck_assert(has || !gr_cuda_is_software());
+    if (has && !gr_cuda_is_software()) {
+        /* NVIDIA's driver opens a file for the first one, and keeps it. */
+        DRV(cuEventDestroy_v2, (new_event()));
+        fx.fds = open_fds();
+    }
     return has;
 }
 
@@ -32,13 +44,6 @@ static bool has_events(void)
         if (!has_events())                                                                         \
             skip("the device has no events for other processes");                                  \
     } while (0)
-
-static CUevent new_event(void)
-{
-    CUevent event = NULL;
-    DRV(cuEventCreate, (&event, SHARED));
-    return event;
-}
 
 /* A new event, whose handle a child finds by the name. */
 static CUevent exported(const char *name)
