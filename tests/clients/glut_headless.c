@@ -14,8 +14,8 @@
  * here, of triangles, also the same everywhere.
  */
 #define GL_GLEXT_PROTOTYPES
-#include <EGL/egl.h>
-#include <EGL/eglext.h>
+#include "pbuffer.h"
+
 #include <GL/freeglut.h>
 #include <GL/glext.h>
 #include <math.h>
@@ -23,7 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_DEVICES = 16, MOST_TIMERS = 16, FRAMES_A_SECOND = 60 };
+enum { MOST_TIMERS = 16, FRAMES_A_SECOND = 60 };
 
 struct timer {
     void (*call)(int);
@@ -41,12 +41,6 @@ static struct {
     struct timer timers[MOST_TIMERS];
 } window = {.width = 300, .height = 300, .last = 30};
 
-static void fail(const char *what)
-{
-    fprintf(stderr, "glut: %s (EGL's error 0x%x)\n", what, (unsigned)eglGetError());
-    exit(1);
-}
-
 static int elapsed(void)
 {
     return window.frames * 1000 / FRAMES_A_SECOND;
@@ -54,48 +48,9 @@ static int elapsed(void)
 
 /* ---- The window ---- */
 
-static EGLDisplay open_display(void)
-{
-    PFNEGLQUERYDEVICESEXTPROC query =
-        (PFNEGLQUERYDEVICESEXTPROC)eglGetProcAddress("eglQueryDevicesEXT");
-    PFNEGLGETPLATFORMDISPLAYEXTPROC get =
-        (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress("eglGetPlatformDisplayEXT");
-    EGLDeviceEXT devices[MOST_DEVICES];
-    EGLint count = 0;
-    if (!query || !get || !query(MOST_DEVICES, devices, &count))
-        fail("EGL lists no devices");
-    for (EGLint i = 0; i < count; i++) {
-        EGLDisplay display = get(EGL_PLATFORM_DEVICE_EXT, devices[i], NULL);
-        if (display != EGL_NO_DISPLAY && eglInitialize(display, NULL, NULL))
-            return display;
-    }
-    return EGL_NO_DISPLAY;
-}
-
-/* clang-format off */
-static const EGLint wanted[] = {
-    EGL_SURFACE_TYPE, EGL_PBUFFER_BIT,
-    EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT,
-    EGL_RED_SIZE, 8, EGL_GREEN_SIZE, 8, EGL_BLUE_SIZE, 8, EGL_ALPHA_SIZE, 8,
-    EGL_DEPTH_SIZE, 24,
-    EGL_NONE,
-};
-/* clang-format on */
-
 int glutCreateWindow(const char *title)
 {
-    const EGLint size[] = {EGL_WIDTH, window.width, EGL_HEIGHT, window.height, EGL_NONE};
-    EGLDisplay display = open_display();
-    EGLConfig config;
-    EGLint count = 0;
-    if (display == EGL_NO_DISPLAY || !eglBindAPI(EGL_OPENGL_API))
-        fail("no device of EGL can be opened for OpenGL");
-    if (!eglChooseConfig(display, wanted, &config, 1, &count) || count == 0)
-        fail("EGL has no configuration for OpenGL in a pbuffer");
-    EGLSurface surface = eglCreatePbufferSurface(display, config, size);
-    EGLContext context = eglCreateContext(display, config, EGL_NO_CONTEXT, NULL);
-    if (!eglMakeCurrent(display, surface, surface, context))
-        fail("EGL gives no context");
+    pbuffer_create(window.width, window.height, NULL);
     fprintf(stderr, "glut: %s: %d x %d on %s, OpenGL %s\n", title, window.width, window.height,
             (const char *)glGetString(GL_RENDERER), (const char *)glGetString(GL_VERSION));
     return 1;
@@ -108,7 +63,7 @@ static void write_picture(const char *name)
     unsigned char *pixels = malloc(row * (size_t)window.height);
     FILE *file = fopen(name, "wb");
     if (!pixels || !file)
-        fail("the picture can't be written");
+        pbuffer_fail("the picture can't be written");
     glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
@@ -126,7 +81,7 @@ void glutSwapBuffers(void)
     window.frames++;
     if (window.frames == window.last && picture)
         write_picture(picture);
-    eglSwapBuffers(eglGetCurrentDisplay(), eglGetCurrentSurface(EGL_DRAW));
+    pbuffer_swap();
 }
 
 void glutDestroyWindow(int id)
@@ -174,7 +129,7 @@ void glutTimerFunc(unsigned delay, void (*call)(int), int value)
     while (i < MOST_TIMERS && window.timers[i].call)
         i++;
     if (i == MOST_TIMERS)
-        fail("too many timers");
+        pbuffer_fail("too many timers");
     window.timers[i] = (struct timer){call, value, elapsed() + (int)delay};
 }
 

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A GLFW without windows, for the steps of examples/porting on a machine with a GPU and without a
+ * display: what they draw goes to an EGL pbuffer. It has the calls that they make.
+ *
+ *     cc -shared -fPIC -Wl,-soname,libglfw.so.3 -o libglfw.so.3 glfw_headless.c -lEGL
+ *     LD_LIBRARY_PATH=. ./ripples --frames 24 --picture drawn.ppm
+ *
+ * A step of Vulkan draws without a window, as it does where GLFW finds no display: for that,
+ * GLFW_NO_DISPLAY is set.
+ */
+#include "pbuffer.h"
+
+#include <GLFW/glfw3.h>
+#include <time.h>
+
+int glfwInit(void)
+{
+    return getenv("GLFW_NO_DISPLAY") ? GLFW_FALSE : GLFW_TRUE;
+}
+
+void glfwTerminate(void)
+{
+}
+
+void glfwWindowHint(int hint, int value)
+{
+    (void)hint;
+    (void)value;
+}
+
+/* There is one window, which no call asks about; it only has to have an address. */
+static char window;
+
+GLFWwindow *glfwCreateWindow(int width, int height, const char *title, GLFWmonitor *monitor,
+                             GLFWwindow *share)
+{
+    const int profile = EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT;
+    /* clang-format off */
+    const EGLint core[] = {EGL_CONTEXT_MAJOR_VERSION, 3,
+                           EGL_CONTEXT_MINOR_VERSION, 3,
+                           EGL_CONTEXT_OPENGL_PROFILE_MASK, profile, EGL_NONE};
+    /* clang-format on */
+    (void)title;
+    (void)monitor;
+    (void)share;
+    pbuffer_create(width, height, core);
+    return (GLFWwindow *)&window;
+}
+
+void glfwMakeContextCurrent(GLFWwindow *current)
+{
+    (void)current;
+}
+
+int glfwWindowShouldClose(GLFWwindow *asked)
+{
+    (void)asked;
+    return GLFW_FALSE;
+}
+
+void glfwSwapBuffers(GLFWwindow *drawn)
+{
+    (void)drawn;
+    pbuffer_swap();
+}
+
+void glfwPollEvents(void)
+{
+}
+
+double glfwGetTime(void)
+{
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* ---- What the steps of Vulkan ask for, if they have a display ---- */
+
+int glfwVulkanSupported(void)
+{
+    return GLFW_FALSE;
+}
+
+const char **glfwGetRequiredInstanceExtensions(uint32_t *count)
+{
+    *count = 0;
+    return NULL;
+}
+
+int glfwGetPhysicalDevicePresentationSupport(void *instance, void *device, uint32_t family)
+{
+    (void)instance;
+    (void)device;
+    (void)family;
+    return GLFW_FALSE;
+}
+
+void glfwGetFramebufferSize(GLFWwindow *asked, int *width, int *height)
+{
+    (void)asked;
+    *width = *height = 0;
+}
+
+int glfwCreateWindowSurface(void *instance, GLFWwindow *asked, const void *allocator, void *surface)
+{
+    (void)instance;
+    (void)asked;
+    (void)allocator;
+    (void)surface;
+    return -1;
+}
