@@ -27,7 +27,7 @@ extern const struct compat_side *side;
 #define ROW(code, call) compat_note(#call, side->call, CUDA_##code)
 void compat_note(const char *call, CUresult got, CUresult wanted);
 
-/* For what ends the process on NVIDIA's driver. */
+/* For what NVIDIA's driver does otherwise, or does not survive. */
 #define ROW_NOT_GPU(code, call)                                                                    \
     do {                                                                                           \
         if (side->is_header || gr_cuda_is_software())                                              \
