@@ -23,5 +23,6 @@ int child_opens_changed_handles(void);
 int child_takes_turn(void);
 int child_opens_changed_events(void);
 int child_dies_before_the_record(void);
+int child_goes_on_without_its_first_thread(void);
 
 #endif

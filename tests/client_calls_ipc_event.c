@@ -7,9 +7,14 @@
 #include "handle_text.h"
 #include "soft_launch.h"
 
+#include <linux/sched.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -276,23 +281,153 @@ int child_dies_before_the_record(void)
     return 1;
 }
 
-/* The context's end does not wait for ever. */
+/* Its end is known by its pipe's, before anybody has waited for it. */
+static struct child_process dead_child(void)
+{
+    char text[4096];
+    struct child_process child = child_start("dies_before_the_record");
+    while (read(child.output, text, sizeof(text)) > 0)
+        ;
+    return child;
+}
+
+static void reap(const struct child_process *child)
+{
+    char text[4096];
+    int status = child_end(child, text, sizeof(text));
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+/* Catches: a wait on the host for an event of a process that had died was for ever. */
 START_TEST(a_process_that_dies)
 {
     need_software();
-    char text[4096];
+    CUevent event = exported("EVENT");
+    struct child_process child = dead_child();
+    GIVES(ERROR_NOT_READY, cuEventQuery, (event));
+    GIVES(ERROR_EXTERNAL_DEVICE, cuEventSynchronize, (event));
+    reap(&child);
+    GIVES(ERROR_EXTERNAL_DEVICE, cuEventSynchronize, (event));
+    GIVES(ERROR_NOT_READY, cuEventQuery, (event));
+    CU(CtxSynchronize());
+    DRV(cuEventRecord, (event, fx.stream)); /* of a process that lives */
+    DRV(cuEventSynchronize, (event));
+    DRV(cuEventQuery, (event));
+    DRV(cuEventDestroy_v2, (event));
+}
+END_TEST
+
+/* What stands behind the wait has the wrong bytes: its context fails. */
+START_TEST(a_stream_waits_for_a_process_that_dies)
+{
+    need_software();
     CUcontext context = NULL;
     CUstream stream = NULL;
     CUevent event = exported("EVENT");
-    child_run("dies_before_the_record", text, sizeof(text));
+    struct child_process child = dead_child();
+    DRV(cuCtxCreate_v2, (&context, 0, fx.device));
+    DRV(cuStreamCreate, (&stream, CU_STREAM_NON_BLOCKING));
+    DRV(cuStreamWaitEvent, (stream, event, 0));
+    GIVES(ERROR_EXTERNAL_DEVICE, cuStreamSynchronize, (stream));
+    GIVES(ERROR_EXTERNAL_DEVICE, cuCtxSynchronize, ());
+    reap(&child);
+    DRIVER(cuCtxDestroy_v2)(context);
+    DRV(cuCtxSetCurrent, (fx.context));
+    CU(CtxSynchronize());
+    DRV(cuEventDestroy_v2, (event));
+}
+END_TEST
+
+/* A process of this number, which does nothing; 0: this user may not choose the number. */
+static pid_t start_as(pid_t number)
+{
+    struct clone_args how = {
+        .exit_signal = SIGCHLD, .set_tid = (uintptr_t)&number, .set_tid_size = 1};
+    long started = syscall(SYS_clone3, &how, sizeof(how));
+    if (started == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (started == 0)
+        syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
+    return started > 0 ? (pid_t)started : 0;
+}
+
+START_TEST(another_process_of_the_same_number)
+{
+    need_software();
+    CUevent event = exported("EVENT");
+    struct child_process child = dead_child();
+    reap(&child);
+    pid_t other = start_as(child.pid);
+    if (!other)
+        skip("this user may not choose a process's number");
+    ck_assert_int_eq(other, child.pid);
+    GIVES(ERROR_EXTERNAL_DEVICE, cuEventSynchronize, (event));
+    ck_assert_int_eq(kill(other, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(other, NULL, 0), other);
+    DRV(cuEventDestroy_v2, (event));
+}
+END_TEST
+
+static CUevent to_be_reached;
+
+static void *reach_it(void *unused)
+{
+    (void)unused;
+    usleep(300000);
+    DRV(cuCtxSetCurrent, (fx.context));
+    atomic_store(&gate, true);
+    DRV(cuEventSynchronize, (to_be_reached));
+    _exit(0);
+}
+
+/* The system calls such a process a zombie. */
+int child_goes_on_without_its_first_thread(void)
+{
+    pthread_t thread;
+    alarm(50);
+    fixture_setup();
+    to_be_reached = opened("EVENT");
+    hold(fx.stream);
+    DRV(cuEventRecord, (to_be_reached, fx.stream));
+    child_check(pthread_create(&thread, NULL, reach_it, NULL) == 0);
+    child_check(write(STDOUT_FILENO, &(char){QUEUED}, 1) == 1);
+    pthread_exit(NULL);
+}
+
+START_TEST(a_process_without_its_first_thread)
+{
+    need_software();
+    char text[4096];
+    CUevent event = exported("EVENT");
+    struct child_process child = child_start("goes_on_without_its_first_thread");
+    await_queued(&child);
     GIVES(ERROR_NOT_READY, cuEventQuery, (event));
+    DRV(cuEventSynchronize, (event));
+    int status = child_end(&child, text, sizeof(text));
+    ck_assert_msg(status == 0, "the child ended with 0x%x: %.3500s", (unsigned)status, text);
+    DRV(cuEventDestroy_v2, (event));
+}
+END_TEST
+
+/* Nor is a context's end for ever if the process lives. This one's stream is held here. */
+START_TEST(a_record_that_is_never_reached)
+{
+    need_software();
+    CUcontext context = NULL;
+    CUstream stream = NULL;
+    CUevent event = new_event();
+    hold(fx.stream);
+    DRV(cuEventRecord, (event, fx.stream));
     DRV(cuCtxCreate_v2, (&context, 0, fx.device));
     DRV(cuStreamCreate, (&stream, CU_STREAM_NON_BLOCKING));
     DRV(cuStreamWaitEvent, (stream, event, 0));
     time_t before = time(NULL);
     DRIVER(cuCtxDestroy_v2)(context);
-    ck_assert_int_le(time(NULL) - before, 20);
+    ck_assert_int_le(time(NULL) - before, 8);
     DRV(cuCtxSetCurrent, (fx.context));
+    GIVES(ERROR_NOT_READY, cuEventQuery, (event));
+    atomic_store(&gate, true);
+    DRV(cuEventSynchronize, (event));
     DRV(cuEventDestroy_v2, (event));
 }
 END_TEST
@@ -301,5 +436,7 @@ void add_ipc_event_cases(Suite *suite)
 {
     add_tests(add_case(suite, "events of other processes"), a_shared_event_in_one_process,
               records_out_of_order, events_without_a_handle, two_processes_in_turn,
-              event_handles_that_were_changed, a_process_that_dies);
+              event_handles_that_were_changed, a_process_that_dies,
+              a_stream_waits_for_a_process_that_dies, another_process_of_the_same_number,
+              a_process_without_its_first_thread, a_record_that_is_never_reached);
 }

@@ -25,6 +25,7 @@ static const struct child children[] = {
     {"takes_turn", child_takes_turn},
     {"opens_changed_events", child_opens_changed_events},
     {"dies_before_the_record", child_dies_before_the_record},
+    {"goes_on_without_its_first_thread", child_goes_on_without_its_first_thread},
     {NULL, NULL},
 };
 

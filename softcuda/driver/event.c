@@ -303,13 +303,14 @@ SOFT_API cuEventQuery(CUevent hEvent)
 }
 
 /* Another thread may destroy the event meanwhile. */
-static void wait_unlocked(soft_shared_event *shared)
+static CUresult wait_unlocked(soft_shared_event *shared)
 {
     soft_shared_event_hold(shared);
     pthread_mutex_unlock(&soft_lock);
-    soft_shared_event_wait(shared);
+    CUresult result = soft_shared_event_wait(shared);
     soft_shared_event_drop(shared);
     pthread_mutex_lock(&soft_lock);
+    return result;
 }
 
 SOFT_API cuEventSynchronize(CUevent hEvent)
@@ -321,10 +322,11 @@ SOFT_API cuEventSynchronize(CUevent hEvent)
     pthread_mutex_lock(&soft_lock);
     soft_context *context = event->context;
     if (event->shared)
-        wait_unlocked(event->shared);
+        result = wait_unlocked(event->shared);
     else if (event->last)
         mark_wait(event->last);
-    result = context->sticky;
+    if (context->sticky != CUDA_SUCCESS)
+        result = context->sticky;
     pthread_mutex_unlock(&soft_lock);
     return result;
 }

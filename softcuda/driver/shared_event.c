@@ -2,9 +2,12 @@
 /*
  * Events in shared memory. Records have numbers, in the order of the calls; streams reach them in
  * any order. What lies in the memory may come from a hostile process, and is used as numbers only.
+ * A process that dies before its streams reach its records would have others wait for good, so
+ * they look whether it is there.
  */
 #include "softcuda/driver/shared_event.h"
 #include "softcuda/driver/peer_wait.h"
+#include "softcuda/driver/process.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -21,11 +24,22 @@
 /* A process may die between its change and its call that wakes us. */
 #define SLICE_NANOSECONDS 50000000
 
+/*
+ * A word says which record is the latest and whose, so that both change at once: numbers of
+ * processes have 22 bits. Another says when that process began, with the record's last 22 bits,
+ * for it is written later, and over one that is older.
+ */
+#define PROCESS_BITS 22
+#define START_BITS   42
+
+#define LOW_BITS(word, bits) ((word) & (((uint64_t)1 << (bits)) - 1))
+
 /* What all processes see. */
 typedef struct {
     _Atomic uint64_t latest;
     _Atomic uint32_t changes;
     _Atomic uint64_t reached[RECORDS]; /* the greatest number that was, of those that fall here */
+    _Atomic uint64_t started[RECORDS]; /* of the latest that falls here */
 } shared_state;
 
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
@@ -39,11 +53,16 @@ struct soft_shared_event {
     shared_state *state;
 };
 
+typedef struct {
+    uint64_t number;
+    pid_t process;
+} event_record;
+
 /* A task. */
 typedef struct {
     soft_shared_event *event;
     soft_context *context;
-    uint64_t number;
+    event_record record;
 } step;
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -120,6 +139,26 @@ const soft_ipc_handle *soft_shared_event_handle(const soft_shared_event *event)
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
+static event_record latest(const soft_shared_event *event)
+{
+    uint64_t word = atomic_load(&event->state->latest);
+    return (event_record){word >> PROCESS_BITS, (pid_t)LOW_BITS(word, PROCESS_BITS)};
+}
+
+static event_record add_record(soft_shared_event *event)
+{
+    const pid_t process = getpid();
+    const uint64_t start = soft_process_own_start();
+    uint64_t before = atomic_load(&event->state->latest), after;
+    do
+        after = ((before >> PROCESS_BITS) + 1) << PROCESS_BITS | (uint64_t)process;
+    while (!atomic_compare_exchange_weak(&event->state->latest, &before, after));
+    const uint64_t number = after >> PROCESS_BITS;
+    atomic_store(&event->state->started[number % RECORDS],
+                 number << START_BITS | LOW_BITS(start, START_BITS));
+    return (event_record){number, process};
+}
+
 static bool is_reached(const soft_shared_event *event, uint64_t number)
 {
     return atomic_load(&event->state->reached[number % RECORDS]) >= number;
@@ -147,20 +186,40 @@ static bool wait_slice(soft_shared_event *event, uint64_t number)
     return is_reached(event, number);
 }
 
+/* Whether nobody is left to reach the record. What its process did before its end counts. */
+static bool is_lost(const soft_shared_event *event, const event_record *record)
+{
+    uint64_t word = atomic_load(&event->state->started[record->number % RECORDS]);
+    bool is_of_it = word >> START_BITS == LOW_BITS(record->number, 64 - START_BITS);
+    uint64_t start = is_of_it ? LOW_BITS(word, START_BITS) : 0;
+    if (!soft_process_has_ended(record->process, start) || is_reached(event, record->number))
+        return false;
+    soft_log(SOFT_WARN,
+             "a wait for an event of process %d, which has ended before its stream came to the "
+             "record: CUDA_ERROR_EXTERNAL_DEVICE",
+             (int)record->process);
+    return true;
+}
+
 static void run_reach(void *payload)
 {
     const step *s = payload;
-    reach(s->event, s->number);
+    reach(s->event, s->record.number);
     soft_shared_event_drop(s->event);
 }
 
+/* What is queued behind a wait for what never comes would work on the wrong bytes: the context has
+ * the error from then on. */
 static void run_wait(void *payload)
 {
     const step *s = payload;
     time_t since = 0;
-    while (!wait_slice(s->event, s->number) &&
+    bool lost = false;
+    while (!wait_slice(s->event, s->record.number) && !(lost = is_lost(s->event, &s->record)) &&
            !soft_peer_wait_gives_up(s->context, &since, "an event that no process reaches"))
         ;
+    if (lost)
+        soft_context_fail(s->context, CUDA_ERROR_EXTERNAL_DEVICE);
     soft_shared_event_drop(s->event);
 }
 
@@ -176,28 +235,29 @@ static CUresult push(soft_stream *stream, void (*run)(void *payload), const step
 /* The number is out when the stream refuses, and others may wait for it. */
 CUresult soft_shared_event_record(soft_shared_event *event, soft_stream *stream)
 {
-    const step s = {event, soft_stream_context(stream),
-                    atomic_fetch_add(&event->state->latest, 1) + 1};
+    const step s = {event, soft_stream_context(stream), add_record(event)};
     CUresult result = push(stream, run_reach, &s);
     if (result != CUDA_SUCCESS)
-        reach(event, s.number);
+        reach(event, s.record.number);
     return result;
 }
 
 CUresult soft_shared_event_wait_on(soft_shared_event *event, soft_stream *stream)
 {
-    const step s = {event, soft_stream_context(stream), atomic_load(&event->state->latest)};
-    return is_reached(event, s.number) ? CUDA_SUCCESS : push(stream, run_wait, &s);
+    const step s = {event, soft_stream_context(stream), latest(event)};
+    return is_reached(event, s.record.number) ? CUDA_SUCCESS : push(stream, run_wait, &s);
 }
 
 bool soft_shared_event_is_done(const soft_shared_event *event)
 {
-    return is_reached(event, atomic_load(&event->state->latest));
+    return is_reached(event, latest(event).number);
 }
 
-void soft_shared_event_wait(soft_shared_event *event)
+CUresult soft_shared_event_wait(soft_shared_event *event)
 {
-    const uint64_t number = atomic_load(&event->state->latest);
-    while (!wait_slice(event, number))
-        ;
+    const event_record record = latest(event);
+    while (!wait_slice(event, record.number))
+        if (is_lost(event, &record))
+            return CUDA_ERROR_EXTERNAL_DEVICE;
+    return CUDA_SUCCESS;
 }
