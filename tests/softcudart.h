@@ -42,10 +42,16 @@ extern const struct softcudart_case softcudart_arrays[];
 extern const struct softcudart_case softcudart_copies[];
 extern const struct softcudart_case softcudart_devices[];
 extern const struct softcudart_case softcudart_errors[];
+extern const struct softcudart_case softcudart_ipc[];
 extern const struct softcudart_case softcudart_kernels[];
 extern const struct softcudart_case softcudart_memory[];
 extern const struct softcudart_case softcudart_streams[];
 extern const struct softcudart_case softcudart_twins[];
+
+/* The program as the other process of softcudart_ipc.c, when it is given this argument; what main()
+ * returns. */
+#define SOFTCUDART_OTHER "--other"
+int softcudart_other(void);
 
 /* Byte i of a pattern: no two neighbours, or rows, are equal. */
 unsigned char softcudart_byte(size_t i);

@@ -69,7 +69,7 @@ static const char *not_supported(void)
 {
     cudaGraph_t graph = NULL;
     FAILS(cudaErrorNotSupported, cudaGraphCreate(&graph, 0));
-    FAILS(cudaErrorNotSupported, cudaIpcGetMemHandle(NULL, NULL));
+    FAILS(cudaErrorNotSupported, cudaStreamBeginCapture(NULL, cudaStreamCaptureModeGlobal));
     return NULL;
 }
 #endif

@@ -2,6 +2,8 @@
 /* The runtime API on the software driver: bytes and error codes, group by group. */
 #include "softcudart.h"
 
+#include <string.h>
+
 unsigned char softcudart_byte(size_t i)
 {
     return (unsigned char)(i * 7 + i / 251);
@@ -29,8 +31,10 @@ static void run(const char *group, const struct softcudart_case *cases)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], SOFTCUDART_OTHER) == 0)
+        return softcudart_other();
     run("errors", softcudart_errors); /* the first call of all is one of these */
     run("devices", softcudart_devices);
     run("memory", softcudart_memory);
@@ -38,6 +42,7 @@ int main(void)
     run("arrays", softcudart_arrays);
     run("streams", softcudart_streams);
     run("twins", softcudart_twins);
+    run("ipc", softcudart_ipc);
 #ifndef REAL_CUDART
     run("kernels", softcudart_kernels);
 #endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory and events of other processes. A handle has the driver's bytes. */
+#include "softcuda/runtime/runtime.h"
+
+#include <stdint.h>
+#include <string.h>
+
+_Static_assert(sizeof(cudaIpcMemHandle_t) == sizeof(CUipcMemHandle) &&
+                   sizeof(cudaIpcEventHandle_t) == sizeof(CUipcEventHandle),
+               "the handle is the driver's");
+
+static CUresult describe_memory(cudaIpcMemHandle_t *handle, const void *memory)
+{
+    CUipcMemHandle made;
+    CUresult result = cuIpcGetMemHandle(&made, (CUdeviceptr)(uintptr_t)memory);
+    if (result == CUDA_SUCCESS)
+        memcpy(handle, &made, sizeof(made));
+    return result;
+}
+
+RT_API cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *devPtr)
+{
+    return RT_IN_CONTEXT(handle ? describe_memory(handle, devPtr) : CUDA_ERROR_INVALID_VALUE);
+}
+
+static CUresult open_memory(void **memory, cudaIpcMemHandle_t handle, unsigned flags)
+{
+    CUipcMemHandle given;
+    CUdeviceptr opened = 0;
+    memcpy(&given, &handle, sizeof(given));
+    CUresult result = cuIpcOpenMemHandle_v2(&opened, given, flags);
+    if (result == CUDA_SUCCESS)
+        *memory = (void *)(uintptr_t)opened;
+    return result;
+}
+
+RT_API cudaIpcOpenMemHandle(void **devPtr, cudaIpcMemHandle_t handle, unsigned int flags)
+{
+    return RT_IN_CONTEXT(devPtr ? open_memory(devPtr, handle, flags) : CUDA_ERROR_INVALID_VALUE);
+}
+
+RT_API cudaIpcCloseMemHandle(void *devPtr)
+{
+    return RT_IN_CONTEXT(cuIpcCloseMemHandle((CUdeviceptr)(uintptr_t)devPtr));
+}
+
+static CUresult describe_event(cudaIpcEventHandle_t *handle, cudaEvent_t event)
+{
+    CUipcEventHandle made;
+    CUresult result = cuIpcGetEventHandle(&made, event);
+    if (result == CUDA_SUCCESS)
+        memcpy(handle, &made, sizeof(made));
+    return result;
+}
+
+/* Of NULL libcudart says cudaErrorInvalidValue, and the driver that it is no event. */
+RT_API cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event)
+{
+    return RT_IN_CONTEXT(handle && event ? describe_event(handle, event)
+                                         : CUDA_ERROR_INVALID_VALUE);
+}
+
+static CUresult open_event(cudaEvent_t *event, cudaIpcEventHandle_t handle)
+{
+    CUipcEventHandle given;
+    memcpy(&given, &handle, sizeof(given));
+    return cuIpcOpenEventHandle(event, given);
+}
+
+RT_API cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle)
+{
+    return RT_IN_CONTEXT(open_event(event, handle));
+}
