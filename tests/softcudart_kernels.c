@@ -8,6 +8,7 @@
 
 static unsigned variable[4]; /* a __device__ variable */
 static float constant[8];    /* a __constant__ one */
+static unsigned managed[5];  /* a __managed__ one */
 static unsigned never_added[4];
 
 /* out[i] = i * factor, for each thread of the grid's first dimension. */
@@ -71,8 +72,9 @@ static const char stub;
 __attribute__((constructor)) static void add(void)
 {
     gr_cuhost_add_kernel(&scale_kernel, "scale", &stub);
-    gr_cuhost_add_variable("variable", variable, sizeof(variable), 0);
-    gr_cuhost_add_variable("constant", constant, sizeof(constant), 1);
+    gr_cuhost_add_variable("variable", variable, sizeof(variable), GR_CUHOST_DEVICE);
+    gr_cuhost_add_variable("constant", constant, sizeof(constant), GR_CUHOST_CONSTANT);
+    gr_cuhost_add_variable("managed", managed, sizeof(managed), GR_CUHOST_MANAGED);
 }
 
 enum { BLOCKS = 5, THREADS = 64, NUMBER = BLOCKS * THREADS };
@@ -221,6 +223,45 @@ static const char *variables(void)
     return NULL;
 }
 
+/* These are on an H200 as here, of `__managed__ unsigned managed[5]`. */
+static const char *managed_variables(void)
+{
+    const struct cudaMemLocation device = {.type = cudaMemLocationTypeDevice};
+    struct cudaPointerAttributes attributes;
+    cudaIpcMemHandle_t handle;
+    cudaStream_t stream = NULL;
+    void *address = NULL;
+    int value = -7;
+    CUDA(cudaStreamCreate(&stream));
+    CUDA(cudaPointerGetAttributes(&attributes, managed + 1));
+    REQUIRE(attributes.type == cudaMemoryTypeManaged && attributes.device == 0);
+    REQUIRE(attributes.devicePointer == managed + 1 && attributes.hostPointer == managed + 1);
+    CUDA(cudaMemAdvise(managed, sizeof(managed), cudaMemAdviseSetReadMostly, device));
+    CUDA(cudaMemAdvise(managed + 1, 4, cudaMemAdviseSetPreferredLocation, device));
+    FAILS(cudaErrorInvalidValue,
+          cudaMemAdvise(managed, sizeof(managed) + 1, cudaMemAdviseSetReadMostly, device));
+    CUDA(cudaMemRangeGetAttribute(&value, sizeof(value), cudaMemRangeAttributeReadMostly, managed,
+                                  sizeof(managed)));
+    REQUIRE(value == 1);
+    CUDA(cudaMemPrefetchAsync(managed, sizeof(managed), device, 0, stream));
+    CUDA(cudaMemRangeGetAttribute(&value, sizeof(value), cudaMemRangeAttributeLastPrefetchLocation,
+                                  managed, sizeof(managed)));
+    REQUIRE(value == 0);
+    FAILS(cudaErrorInvalidValue, cudaMemPrefetchAsync(variable, 4, device, 0, stream));
+    CUDA(cudaStreamAttachMemAsync(stream, managed, 0, cudaMemAttachSingle));
+    FAILS(cudaErrorInvalidValue,
+          cudaStreamAttachMemAsync(stream, managed + 1, 0, cudaMemAttachGlobal));
+    FAILS(cudaErrorInvalidValue, cudaFree(managed));
+    FAILS(cudaErrorInvalidValue, cudaIpcGetMemHandle(&handle, managed));
+    CUDA(cudaGetSymbolAddress(&address, managed));
+    REQUIRE(address == managed);
+    CUDA(cudaMemsetAsync(managed, 1, sizeof(managed), stream));
+    CUDA(cudaStreamSynchronize(stream));
+    REQUIRE(managed[0] == 0x01010101 && managed[4] == 0x01010101);
+    CUDA(cudaStreamDestroy(stream));
+    return NULL;
+}
+
 /* Code for a GPU is none for this device. */
 static const char *libraries(void)
 {
@@ -241,6 +282,7 @@ const struct softcudart_case softcudart_kernels[] = {
     {"attributes", attributes},
     {"attributes_of_closures", attributes_of_closures},
     {"variables", variables},
+    {"managed_variables", managed_variables},
     {"libraries", libraries},
     {NULL, NULL},
 };

@@ -44,7 +44,7 @@ runtime=$tools/.libs/libgrinterop-softcudart.so
 if [ ! -e "$runtime" ]; then
     skip programs "$runtime was not built"
 else
-    for program in wave filter templates texture groups warps shapes guards; do
+    for program in wave filter templates texture groups warps shapes guards managed; do
         check "compile_$program" 0 compile -Xcompiler -Wall "$programs/$program.cu" -o "$program"
         if grep -q 'warning:' err; then fail "warnings"; fi
         check "run_$program" 0 "./$program"

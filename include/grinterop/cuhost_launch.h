@@ -34,9 +34,15 @@ void gr_cuhost_configure(const gr_cuhost_config *config);
  */
 void gr_cuhost_run(const gr_cuhost_kernel *kernel, const void *address, const void *closure);
 
-/* A __device__, __constant__ or __managed__ variable: cudaMemcpyToSymbol() and its relatives get
- * its address. Called before main(), as is the next one; nothing is copied. */
-void gr_cuhost_add_variable(const char *name, void *address, size_t size, int constant);
+/* How a variable was declared. */
+enum { GR_CUHOST_DEVICE, GR_CUHOST_CONSTANT, GR_CUHOST_MANAGED };
+
+/*
+ * A __device__, __constant__ or __managed__ variable: cudaMemcpyToSymbol() and its relatives get
+ * its address. A managed one is managed memory from then on, for all calls. Called before main(),
+ * as is the next one; nothing is copied.
+ */
+void gr_cuhost_add_variable(const char *name, void *address, size_t size, int kind);
 
 /*
  * A kernel whose parameters are the function's own, for cudaLaunchKernel(), and for what is asked

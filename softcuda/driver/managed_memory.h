@@ -10,7 +10,7 @@
 #define SOFT_POOL_OF_HOST    1u
 #define SOFT_POOL_OF_MANAGED 2u
 
-/* By cuMemAllocManaged, or from a pool of such memory. */
+/* By cuMemAllocManaged, from a pool of such memory, or a variable of the program. */
 static inline bool soft_is_managed(const soft_range *range)
 {
     return range->kind == SOFT_MEMORY_MANAGED ||

@@ -18,17 +18,16 @@ CUresult gr_softcuda_function(const gr_cuhost_kernel *kernel, CUfunction *functi
     return result;
 }
 
-CUresult gr_softcuda_variable(void *address, size_t size)
+CUresult gr_softcuda_variable(void *address, size_t size, bool is_managed)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
     const soft_range variable = {.base = address,
                                  .size = size,
-                                 .kind = SOFT_MEMORY_DEVICE,
-                                 .what = "a variable of the program",
+                                 .kind = is_managed ? SOFT_MEMORY_MANAGED : SOFT_MEMORY_DEVICE,
+                                 .what = is_managed ? "a managed variable of the program"
+                                                    : "a variable of the program",
                                  .owner = &program};
     soft_range known;
+    CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&program.lock);
     if (!soft_range_find(address, &known) || known.owner != &program)
         result = soft_range_add(&variable);

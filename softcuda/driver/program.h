@@ -9,6 +9,7 @@
 #include <cuda.h>
 #include <grinterop/cuhost.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define SOFT_PROGRAM_API __attribute__((visibility("default")))
@@ -22,9 +23,9 @@ SOFT_PROGRAM_API CUresult gr_softcuda_function(const gr_cuhost_kernel *kernel,
                                                CUfunction *function);
 
 /*
- * Makes a variable known as memory of the device, of every one: copies and queries take its
- * address. Again for the same one is no error.
+ * Makes a variable known as memory of the device, of every one, or as managed memory: copies and
+ * queries take its address. Again for the same one is no error. Good before cuInit, too.
  */
-SOFT_PROGRAM_API CUresult gr_softcuda_variable(void *address, size_t size);
+SOFT_PROGRAM_API CUresult gr_softcuda_variable(void *address, size_t size, bool is_managed);
 
 #endif

@@ -42,6 +42,14 @@ static size_t next_name(const source *s, size_t i, size_t last, size_t *behind)
     return name;
 }
 
+/* A constant of grinterop/cuhost_launch.h. */
+static const char *kind_of(const declaration *v)
+{
+    if (v->is_managed)
+        return "GR_CUHOST_MANAGED";
+    return v->is_constant ? "GR_CUHOST_CONSTANT" : "GR_CUHOST_DEVICE";
+}
+
 void rewrite_variable(source *s, const declaration *v, const rewrite_options *options)
 {
     if (v->is_type || v->what != DECLARED_OTHER)
@@ -56,9 +64,9 @@ void rewrite_variable(source *s, const declaration *v, const rewrite_options *op
         if (name != NO_TOKEN)
             token_put_after(s, v->last,
                             keep_text(" [[maybe_unused]] static const bool gr_cuhost_has_%s = "
-                                      "::gr_cuhost::add_variable(\"%s\", %s, %d);",
+                                      "::gr_cuhost::add_variable(\"%s\", %s, %s);",
                                       token_text(s, name), token_text(s, name), token_text(s, name),
-                                      v->is_constant));
+                                      kind_of(v)));
         i = behind;
     }
 }

@@ -13,6 +13,7 @@ struct variable {
     struct variable *next;
     void *address;
     size_t size;
+    bool is_managed;
     bool is_known; /* to the driver */
 };
 
@@ -21,23 +22,35 @@ static struct variable *variables;
 
 #define RT_ERROR_SYMBOL ((CUresult)cudaErrorInvalidSymbol)
 
+static CUresult make_known(struct variable *variable)
+{
+    if (variable->is_known)
+        return CUDA_SUCCESS;
+    CUresult result = gr_softcuda_variable(variable->address, variable->size, variable->is_managed);
+    variable->is_known = result == CUDA_SUCCESS;
+    return result;
+}
+
+/* Programs use the address of a managed one in any call; that of another is the device's only from
+ * the call on that asks for it. */
 __attribute__((visibility("default"))) void gr_cuhost_add_variable(const char *name, void *address,
-                                                                   size_t size, int constant)
+                                                                   size_t size, int kind)
 {
     (void)name; /* nothing asks for a variable by its name any more */
-    (void)constant;
     struct variable *variable = calloc(1, sizeof(*variable));
     if (!variable)
         return; /* cudaErrorInvalidSymbol will say so */
     variable->address = address;
     variable->size = size;
+    variable->is_managed = kind == GR_CUHOST_MANAGED;
+    if (variable->is_managed)
+        (void)make_known(variable);
     pthread_mutex_lock(&lock);
     variable->next = variables;
     variables = variable;
     pthread_mutex_unlock(&lock);
 }
 
-/* The driver hears of a variable when it is asked for, as it may not be up before. */
 static CUresult find(const void *symbol, size_t *size)
 {
     CUresult result = RT_ERROR_SYMBOL;
@@ -47,9 +60,7 @@ static CUresult find(const void *symbol, size_t *size)
         variable = variable->next;
     if (variable) {
         *size = variable->size;
-        result = variable->is_known ? CUDA_SUCCESS
-                                    : gr_softcuda_variable(variable->address, variable->size);
-        variable->is_known = result == CUDA_SUCCESS;
+        result = make_known(variable);
     }
     pthread_mutex_unlock(&lock);
     return result;

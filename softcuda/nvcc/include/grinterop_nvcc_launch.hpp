@@ -78,10 +78,10 @@ template <class T> struct shared_array {
     operator T *() const { return static_cast<T *>(shared()); }
 };
 
-template <class T> inline bool add_variable(const char *name, T &variable, int constant)
+template <class T> inline bool add_variable(const char *name, T &variable, int kind)
 {
     void *address = const_cast<void *>(static_cast<const volatile void *>(&variable));
-    gr_cuhost_add_variable(name, address, sizeof(variable), constant);
+    gr_cuhost_add_variable(name, address, sizeof(variable), kind);
     return true;
 }
 
