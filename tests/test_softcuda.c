@@ -421,6 +421,34 @@ START_TEST(entry_points_that_are_missing)
 }
 END_TEST
 
+/* As NVIDIA's libcudart begins. */
+static int ask_for_a_table(void)
+{
+    static const CUuuid id = {.bytes = {0x6b}};
+    const void *table = NULL;
+    PFN_cuGetExportTable_v3000 get = NULL;
+    child_check(gr_cuda_load(false) == GR_OK);
+    void *symbol = cuda_symbol("cuGetExportTable", 3000);
+    child_check(symbol);
+    memcpy(&get, &symbol, sizeof(symbol));
+    child_check(get(&table, &id) == CUDA_ERROR_NOT_SUPPORTED);
+    child_check(get(&table, &id) == CUDA_ERROR_NOT_SUPPORTED);
+    child_check(!table);
+    return 0;
+}
+
+/* Catches: a program that was linked with NVIDIA's runtime, too, did not learn so. */
+START_TEST(nvidia_s_runtime_is_named)
+{
+    need_software();
+    char text[4096];
+    ck_assert_int_eq(child_run("ask_for_a_table", text, sizeof(text)), 0);
+    const char *first = strstr(text, "this program runs NVIDIA's libcudart, ");
+    ck_assert_msg(first && strstr(first, "leave it out of the link"), "%s", text);
+    ck_assert_msg(!strstr(first + 1, "this program runs"), "twice: %s", text);
+}
+END_TEST
+
 START_TEST(device_is_no_gpu)
 {
     need_software();
@@ -476,6 +504,7 @@ static const struct child children[] = {
     {"use_between_maps", use_between_maps},
     {"use_after_free", use_after_free},
     {"call_what_is_missing", call_what_is_missing},
+    {"ask_for_a_table", ask_for_a_table},
     {"exit_while_a_stream_waits", exit_while_a_stream_waits},
     {"exit_while_mapped", exit_while_mapped},
     {NULL, NULL},
@@ -492,8 +521,8 @@ static void build(Suite *suite)
     add_tests(add_case(suite, "kernels"), kernels_run_on_all_cores, images_for_a_gpu);
     add_tests(add_soft_case(suite, "arithmetic"), products_are_rounded_by_themselves);
 
-    add_tests(add_case(suite, "what it is"), entry_points_that_are_missing, device_is_no_gpu,
-              exit_does_not_hang);
+    add_tests(add_case(suite, "what it is"), entry_points_that_are_missing,
+              nvidia_s_runtime_is_named, device_is_no_gpu, exit_does_not_hang);
 }
 
 int main(int argc, char **argv)
