@@ -6,6 +6,9 @@
 #ifndef __CUDACC__
 #include <pthread.h>
 #include <unistd.h>
+#ifdef __SSE__
+#include <xmmintrin.h>
+#endif
 #endif
 
 /*
@@ -131,6 +134,28 @@ extern "C" __global__ void write_to_address_in(unsigned char *const *address)
     **address = 0x5a;
 }
 GR_KERNEL(write_to_address_in)
+
+/* To the memory that grinterop-nvcc gives an `extern __shared__` array. */
+extern "C" __global__ void write_shared_at(long long offset)
+{
+#ifdef __CUDACC__
+    (void)offset;
+#else
+    static_cast<unsigned char *>(gr_cuhost::here.launch->shared)[offset] = 0x5a;
+#endif
+}
+GR_KERNEL(write_shared_at)
+
+/* As a float4 is written where the processor wants it aligned. */
+extern "C" __global__ void write_vector_at(unsigned char *base, long long offset)
+{
+#if defined(__SSE__) && !defined(__CUDACC__)
+    _mm_store_ps(reinterpret_cast<float *>(base + offset), _mm_setzero_ps());
+#else
+    base[offset] = 0;
+#endif
+}
+GR_KERNEL(write_vector_at)
 
 struct place {
     unsigned offset;

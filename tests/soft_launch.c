@@ -50,10 +50,18 @@ static struct extents at_least_1(struct extents e)
 void soft_launch(const char *name, struct extents grid, struct extents block, CUstream stream,
                  void **parameters)
 {
+    const struct extents threads = at_least_1(block);
+    soft_launch_shared(name, grid, block,
+                       threads.x * threads.y * threads.z * (unsigned)sizeof(unsigned), stream,
+                       parameters);
+}
+
+void soft_launch_shared(const char *name, struct extents grid, struct extents block,
+                        unsigned shared, CUstream stream, void **parameters)
+{
     CUfunction function = NULL;
     grid = at_least_1(grid);
     block = at_least_1(block);
-    unsigned shared = block.x * block.y * block.z * (unsigned)sizeof(unsigned);
     CU(ModuleGetFunction(&function, module, name));
     CU(LaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream,
                     parameters, NULL));

@@ -28,6 +28,10 @@ struct extents {
 void soft_launch(const char *name, struct extents grid, struct extents block, CUstream stream,
                  void **parameters);
 
+/* The same, with that many bytes of dynamic shared memory; otherwise each thread has 4. */
+void soft_launch_shared(const char *name, struct extents grid, struct extents block,
+                        unsigned shared, CUstream stream, void **parameters);
+
 /* A kernel of one thread, and its end: the result of the stream. */
 CUresult soft_run(const char *name, void **parameters);
 

@@ -22,6 +22,9 @@
 
 #define GRANULE ((size_t)2 << 20)
 
+/* The most dynamic shared memory that a launch gives unasked. */
+#define LARGE_SHARED 49152
+
 static bool thread_sanitizer(void)
 {
     return sanitizer() && strcmp(sanitizer(), "ThreadSanitizer") == 0;
@@ -230,6 +233,55 @@ static int through_no_address(void)
     return 0;
 }
 
+static int misaligned(void)
+{
+    CUdeviceptr memory = allocated(SIZE);
+    long long offset = 4;
+    soft_run("write_vector_at", (void *[]){&memory, &offset});
+    return 0;
+}
+
+/* Writes one byte that far from the block's dynamic shared memory. */
+static int write_shared(unsigned size, long long offset)
+{
+    begin();
+    soft_launch_shared("write_shared_at", (struct extents){.x = 3}, (struct extents){.x = 1}, size,
+                       fx.stream, (void *[]){&offset});
+    return fx.cu->StreamSynchronize(fx.stream) != CUDA_SUCCESS;
+}
+
+static int past_shared_memory(void)
+{
+    return write_shared(128, 128);
+}
+
+static int past_odd_shared_memory(void)
+{
+    return write_shared(1000, 1024);
+}
+
+static int far_past_shared_memory(void)
+{
+    return write_shared(128, 80000);
+}
+
+static int before_shared_memory(void)
+{
+    return write_shared(LARGE_SHARED, -65536);
+}
+
+static int without_shared_memory(void)
+{
+    return write_shared(0, 16);
+}
+
+static int within_shared_memory(void)
+{
+    if (write_shared(128, 0) || write_shared(128, 127))
+        return 1;
+    return write_shared(LARGE_SHARED, 0) || write_shared(LARGE_SHARED, LARGE_SHARED - 1);
+}
+
 static int at_nobodys_address(void)
 {
     begin();
@@ -341,9 +393,48 @@ START_TEST(pointers_to_nothing)
 #ifdef __x86_64__
     if (!sanitizer())
         expect_death("through_no_address",
-                     "kernel write_to_address_in used a pointer that is no address at all: ",
-                     "was it read from memory that nobody has written to?\n");
+                     "kernel write_to_address_in accessed a vector type (float4, ...) at an ",
+                     " or used a pointer that is no address at all: was it read from memory that "
+                     "nobody has written to?\n");
 #endif
+}
+END_TEST
+
+/* Catches: a misaligned float4 was called a pointer that is no address. */
+START_TEST(vectors_at_odd_addresses)
+{
+    need_software();
+#ifdef __SSE__
+    if (!sanitizer())
+        expect_death("misaligned", "kernel write_vector_at accessed a vector type (float4, ...) at",
+                     " an address that is no multiple of its alignment, or ");
+#endif
+}
+END_TEST
+
+#define SHARED_KERNEL "driver: kernel write_shared_at accessed address 0x"
+
+/* Catches: a launch without bytes was called one through NULL, and accesses past them went unseen.
+ */
+START_TEST(dynamic_shared_memory)
+{
+    need_software();
+    expect_death(
+        "past_shared_memory", SHARED_KERNEL,
+        ", which is 0 bytes past the end of its extern __shared__ memory: the launch gives "
+        "it 128 bytes, by <<<grid, block, bytes>>> or cuLaunchKernel's sharedMemBytes\n");
+    expect_death("past_odd_shared_memory", SHARED_KERNEL,
+                 ", which is 24 bytes past the end of its extern __shared__ memory: the launch ");
+    expect_death(
+        "far_past_shared_memory", SHARED_KERNEL,
+        ", which is 79872 bytes past the end of its extern __shared__ memory: the launch ");
+    expect_death("before_shared_memory", SHARED_KERNEL,
+                 ", which is 65536 bytes before the beginning of its extern __shared__ memory: ");
+    expect_death(
+        "without_shared_memory", SHARED_KERNEL,
+        ", which is 16 bytes past the end of its extern __shared__ memory: the launch gives "
+        "it 0 bytes, by <<<grid, block, bytes>>> or");
+    expect_child("within_shared_memory");
 }
 END_TEST
 
@@ -622,6 +713,13 @@ static const struct child children[] = {
     {"before_external_memory", before_external_memory},
     {"through_null", through_null},
     {"through_no_address", through_no_address},
+    {"misaligned", misaligned},
+    {"past_shared_memory", past_shared_memory},
+    {"past_odd_shared_memory", past_odd_shared_memory},
+    {"far_past_shared_memory", far_past_shared_memory},
+    {"before_shared_memory", before_shared_memory},
+    {"without_shared_memory", without_shared_memory},
+    {"within_shared_memory", within_shared_memory},
     {"at_nobodys_address", at_nobodys_address},
     {"by_the_application", by_the_application},
     {"by_a_fill", by_a_fill},
@@ -637,8 +735,8 @@ static const struct child children[] = {
 static void build(Suite *suite)
 {
     add_tests(add_case(suite, "accesses that miss"), allocations, mapped_buffers, shared_memory,
-              pointers_to_nothing, others_than_kernels, faults_are_handed_on,
-              signals_that_are_sent_end_the_process);
+              pointers_to_nothing, vectors_at_odd_addresses, dynamic_shared_memory,
+              others_than_kernels, faults_are_handed_on, signals_that_are_sent_end_the_process);
 
     TCase *stacks = add_soft_case(suite, "stacks");
     add_tests(stacks, stacks_of_threads_with_barriers, stacks_of_threads_without);

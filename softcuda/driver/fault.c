@@ -15,9 +15,6 @@
 /* An address below it is one through NULL: the kernel maps nothing there. */
 #define NULL_LIMIT 65536
 
-/* What steps over the guard of a thread's own stack, a page. */
-#define LARGE_FRAME ((size_t)1024 * 1024)
-
 /* For this driver's handler and for one that the application had before. */
 #define SIGNAL_STACK_SIZE ((size_t)128 * 1024)
 
@@ -57,21 +54,22 @@ static void append_address(line *l, const void *address)
 }
 
 /* "3 bytes past the end of ..." */
-static void append_place(line *l, const unsigned char *address, const soft_object *object)
+static void append_place(line *l, const unsigned char *address, const unsigned char *base,
+                         size_t size, const char *what)
 {
-    const unsigned char *end = object->base + object->size;
-    if (address < object->base) {
-        append_number(l, (uintptr_t)(object->base - address), 10);
+    const unsigned char *end = base + size;
+    if (address < base) {
+        append_number(l, (uintptr_t)(base - address), 10);
         append(l, " bytes before the beginning of ");
     } else if (address >= end) {
         append_number(l, (uintptr_t)(address - end), 10);
         append(l, " bytes past the end of ");
     } else {
         append(l, "byte ");
-        append_number(l, (uintptr_t)(address - object->base), 10);
+        append_number(l, (uintptr_t)(address - base), 10);
         append(l, " of ");
     }
-    append(l, object->what);
+    append(l, what);
 }
 
 /* ---- What happened --------------------------------------------------------------------------- */
@@ -100,6 +98,21 @@ static void append_stack(line *l, const soft_stack *stack)
               "CU_LIMIT_STACK_SIZE by cuCtxSetLimit");
 }
 
+/* False if the address is not in the guards of the block's shared memory. */
+static bool append_shared(line *l, const soft_shared *shared, const unsigned char *address)
+{
+    if (!shared->base || address < shared->lowest || address >= shared->end)
+        return false;
+    append(l, " accessed address ");
+    append_address(l, address);
+    append(l, ", which is ");
+    append_place(l, address, shared->base, shared->size, "its extern __shared__ memory");
+    append(l, ": the launch gives it ");
+    append_number(l, shared->size, 10);
+    append(l, " bytes, by <<<grid, block, bytes>>> or cuLaunchKernel's sharedMemBytes");
+    return true;
+}
+
 /* False if the address is nobody's. */
 static bool append_object(line *l, const unsigned char *address)
 {
@@ -114,7 +127,7 @@ static bool append_object(line *l, const unsigned char *address)
     append(l, " accessed address ");
     append_address(l, address);
     append(l, ", which is ");
-    append_place(l, address, &object);
+    append_place(l, address, object.base, object.size, object.what);
     if (live) {
         append(l, " (");
         append_number(l, object.size, 10);
@@ -126,13 +139,15 @@ static bool append_object(line *l, const unsigned char *address)
 }
 
 /*
- * An address of which the driver knows nothing; x86-64 does not tell one that no memory can have.
+ * An address of which the driver knows nothing; x86-64 does not tell one that no memory can have,
+ * nor one that is not aligned as the instruction asks.
  */
 static void append_nobody(line *l, const siginfo_t *info)
 {
     if (info->si_code == SI_KERNEL && !info->si_addr) {
-        append(l, " used a pointer that is no address at all: was it read from memory that nobody "
-                  "has written to?");
+        append(l, " accessed a vector type (float4, ...) at an address that is no multiple of its "
+                  "alignment, or used a pointer that is no address at all: was it read from memory "
+                  "that nobody has written to?");
         return;
     }
     append(l, " accessed address ");
@@ -155,10 +170,11 @@ static void explain(const siginfo_t *info)
     append_work(&l, work);
     if (work->kind && is_below(&work->stack, info->si_addr, work->stack.guard)) {
         append_stack(&l, &work->stack);
-    } else if (!append_object(&l, info->si_addr)) {
+    } else if (!(work->kind && append_shared(&l, &work->shared, info->si_addr)) &&
+               !append_object(&l, info->si_addr)) {
         if (!work->kind)
             return;
-        if (is_below(&work->stack, info->si_addr, LARGE_FRAME))
+        if (is_below(&work->stack, info->si_addr, SOFT_LARGE_FRAME))
             append_stack(&l, &work->stack);
         else
             append_nobody(&l, info);

@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What steps over the guard of a thread's own stack, a page. */
+#define SOFT_LARGE_FRAME ((size_t)1024 * 1024)
+
 /* A stack and the inaccessible bytes below it. */
 typedef struct {
     const unsigned char *lowest; /* the last byte that can be used; NULL: not known */
@@ -16,10 +19,19 @@ typedef struct {
     size_t guard;
 } soft_stack;
 
+/* The dynamic shared memory of a block (shared_memory.c). */
+typedef struct {
+    const unsigned char *base; /* NULL: the thread has run no kernel yet */
+    size_t size;
+    const unsigned char *lowest; /* what belongs to it, its guards too */
+    const unsigned char *end;
+} soft_shared;
+
 typedef struct {
     const char *kind; /* "kernel", "a copy", ...; NULL: nothing of the driver's */
     const char *name; /* of the kernel, or NULL */
     soft_stack stack; /* that the thread runs on */
+    soft_shared shared;
 } soft_work;
 
 /* What this thread does. In the part of thread-local memory that is always there, since a signal

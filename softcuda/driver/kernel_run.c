@@ -13,11 +13,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-/* As far as any vector type asks for, and a cache line. */
-#define SHARED_ALIGNMENT ((size_t)256)
 
 typedef struct job {
     struct job *next;
@@ -69,21 +65,9 @@ static bool run_one(const soft_grid *grid, gr_cuhost_block *block)
     return true;
 }
 
-/* One for all blocks that this thread runs; NULL with success where none is wanted. */
-static bool get_shared(const soft_grid *grid, void **shared)
-{
-    *shared = NULL;
-    if (grid->shared == 0)
-        return true;
-    size_t size = ((size_t)grid->shared + SHARED_ALIGNMENT - 1) & ~(SHARED_ALIGNMENT - 1);
-    *shared = aligned_alloc(SHARED_ALIGNMENT, size);
-    return *shared;
-}
-
 static void run_blocks(job *j)
 {
-    void *shared;
-    bool can = get_shared(j->grid, &shared);
+    void *shared = soft_shared_get(j->grid->shared);
     soft_work_begin("kernel", j->grid->kernel->name);
     for (;;) {
         uint64_t first = atomic_fetch_add_explicit(&j->taken, j->chunk, memory_order_relaxed);
@@ -92,11 +76,10 @@ static void run_blocks(job *j)
         uint64_t end = j->total - first > j->chunk ? first + j->chunk : j->total;
         gr_cuhost_block block = block_at(j->grid, first, shared);
         for (uint64_t number = first; number < end; number++, go_on(&block))
-            if (!can || !run_one(j->grid, &block))
+            if (!shared || !run_one(j->grid, &block))
                 atomic_store(&j->failed, true);
     }
     soft_work_end();
-    free(shared);
 }
 
 static bool has_blocks(job *j)

@@ -24,6 +24,12 @@ typedef struct {
 bool soft_grid_run(const soft_grid *grid);
 
 /*
+ * This thread's memory for the dynamic shared memory of one block after the other: it ends at a
+ * guard, by which the fault handler knows it. NULL if there is none to be had. (shared_memory.c)
+ */
+void *soft_shared_get(size_t size);
+
+/*
  * Runs one block of the grid, whose threads meet. What they meet by is set in the block here. False
  * without having run anything if there is no memory for the threads' stacks. (fibre_block.c)
  */
