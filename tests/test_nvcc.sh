@@ -111,6 +111,21 @@ check gpu_options 0 given -c one.cu -arch=sm_90 -gencode arch=compute_80,code=sm
 check debug 0 given -g -G -c one.cu
 check compiler_options 0 given -c one.cu -Xcompiler -Wall,-Wextra,-Werror \
     --compiler-options '-fPIC -O1'
+# hands NAME TEXT WORD...: -Xcompiler TEXT gives the compiler these words, one behind the other.
+hands() {
+    text=$2
+    check "$1" 0 given -dryrun -c one.cu -Xcompiler "$text" || return
+    shift 2
+    says err " $* "
+}
+hands parts '-Wall,-Wextra' -Wall -Wextra
+hands empty_parts ',-Wall,,-Wextra,' -Wall -Wextra
+hands quoted_parts ',"-Wall","-Wextra"' -Wall -Wextra
+hands quoted_blank "-DTEXT='a b',-Wall" "'-DTEXT=a b'" -Wall
+hands quoted_comma '-DTEXT="a,b"' "'-DTEXT=a b'"
+hands kept_comma '-fsanitize=address\,undefined' -fsanitize=address,undefined
+hands escaped_quotes ',\"-Wall\",-Wextra' -Wall -Wextra
+hands text_in_quotes '-DTEXT=\\\"a\\\"' "'-DTEXT=\"a\"'"
 check undefined bad given -UVALUE -c one.cu && says err 'no VALUE'
 check preprocess 0 given -E one.cu && says out '<<<1, 1>>>'
 check rule 0 given -MM one.cu && says out 'one.o:' headers/one.h

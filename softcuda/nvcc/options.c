@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "softcuda/nvcc/options.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,34 +37,6 @@ bool is_cuda(const options *o, const char *path)
 
 static void read_words(options *o, const words *list);
 
-/* Words between blanks; quotes and backslashes as a shell has them. */
-static void split(words *list, const char *text)
-{
-    char *word = keep(strlen(text) + 1);
-    size_t length = 0;
-    bool begun = false;
-    char quote = '\0';
-    for (; *text; text++) {
-        if (quote ? *text == quote : *text == '"' || *text == '\'') {
-            quote = quote ? '\0' : *text;
-            begun = true;
-        } else if (*text == '\\' && text[1] && quote != '\'') {
-            word[length++] = *++text;
-            begun = true;
-        } else if (isspace((unsigned char)*text) && !quote) {
-            if (begun)
-                words_add(list, keep_bytes(word, length));
-            begun = false;
-            length = 0;
-        } else {
-            word[length++] = *text;
-            begun = true;
-        }
-    }
-    if (begun)
-        words_add(list, keep_bytes(word, length));
-}
-
 static void read_option_file(options *o, const char *path)
 {
     FILE *file = fopen(path, "r");
@@ -78,7 +49,7 @@ static void read_option_file(options *o, const char *path)
         die("the file of options %s is larger than %zu bytes", path, sizeof(text));
     text[size] = '\0';
     words list = {0};
-    split(&list, text);
+    words_add_shell(&list, text);
     read_words(o, &list);
 }
 
@@ -174,7 +145,7 @@ static void read_environment(options *o, const char *name)
     const char *text = secure_getenv(name);
     words list = {0};
     if (text)
-        split(&list, text);
+        words_add_shell(&list, text);
     read_words(o, &list);
 }
 

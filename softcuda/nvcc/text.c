@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "softcuda/nvcc/text.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,12 +89,12 @@ void words_add_all(words *list, const words *more)
         words_add(list, more->items[i]);
 }
 
-static void add_parts(words *list, const char *text, char blank)
+void words_add_parts(words *list, const char *text)
 {
     char *part = keep(strlen(text) + 1);
     size_t length = 0;
     for (; *text; text++) {
-        if (*text == ',' || *text == blank) {
+        if (*text == ',') {
             words_add(list, keep_bytes(part, length));
             length = 0;
             continue;
@@ -105,18 +106,44 @@ static void add_parts(words *list, const char *text, char blank)
     words_add(list, keep_bytes(part, length));
 }
 
-void words_add_parts(words *list, const char *text)
+void words_add_shell(words *list, const char *text)
 {
-    add_parts(list, text, ',');
+    char *word = keep(strlen(text) + 1);
+    size_t length = 0;
+    bool begun = false;
+    char quote = '\0';
+    for (; *text; text++) {
+        if (quote ? *text == quote : *text == '"' || *text == '\'') {
+            quote = quote ? '\0' : *text;
+            begun = true;
+        } else if (*text == '\\' && text[1] && quote != '\'') {
+            word[length++] = *++text;
+            begun = true;
+        } else if (isspace((unsigned char)*text) && !quote) {
+            if (begun)
+                words_add(list, keep_bytes(word, length));
+            begun = false;
+            length = 0;
+        } else {
+            word[length++] = *text;
+            begun = true;
+        }
+    }
+    if (begun)
+        words_add(list, keep_bytes(word, length));
 }
 
 void words_add_options(words *list, const char *text)
 {
-    words parts = {0};
-    add_parts(&parts, text, ' ');
-    for (size_t i = 0; i < parts.count; i++)
-        if (parts.items[i][0])
-            words_add(list, parts.items[i]);
+    char *line = keep(strlen(text) + 1), *to = line;
+    for (; *text; text++) {
+        if (*text == '\\' && text[1])
+            *to++ = *++text;
+        else
+            *to++ = *text == ',' ? ' ' : *text;
+    }
+    *to = '\0';
+    words_add_shell(list, line);
 }
 
 bool ends_with(const char *text, const char *end)

@@ -29,7 +29,11 @@ void words_add_all(words *list, const words *more);
 /* Each part of the text between commas; a backslash before a comma keeps it. */
 void words_add_parts(words *list, const char *text);
 
-/* The same for options, which may have blanks between them, too. */
+/* Words between blanks; quotes and backslashes as a shell has them. */
+void words_add_shell(words *list, const char *text);
+
+/* Options for another program. nvcc makes a line for the shell of them, which this does as well: a
+ * backslash keeps what is behind it and goes, any other comma becomes a blank, in quotes, too. */
 void words_add_options(words *list, const char *text);
 
 bool ends_with(const char *text, const char *end);
