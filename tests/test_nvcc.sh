@@ -145,6 +145,18 @@ check cpp_file 0 "$nvcc" -c host.cpp
 check dry_run 0 given -dryrun -c one.cu -o never.o && says err '#$ ' never.o
 if [ -e never.o ]; then fail "makes something in a dry run"; fi
 makes kept/one.cpp4.ii keep given --keep --keep-dir kept -c one.cu
+mkdir placed
+makes placed/one.o folder given -odir placed -c one.cu
+makes named.o folder_named given --output-directory=placed -c one.cu -o named.o
+check folder_rule 0 given -odir placed -M one.cu && says out 'placed/one.o:'
+check clean 0 given -clean -odir placed -c one.cu
+if [ -e placed/one.o ]; then fail "leaves placed/one.o"; fi
+check level 0 given -dryrun -O 3 -c one.cu && says err ' -O3 '
+check seed 0 given -dryrun -frandom-seed 7 -c one.cu && says err ' -frandom-seed=7 '
+check to_compiler 0 given -dryrun -forward-unknown-to-host-compiler -march=native -c one.cu &&
+    says err ' -march=native '
+check archiver 0 given -dryrun -lib -arbin other-ar -Xarchive T one.o && says err 'other-ar rcs T a.a'
+makes more.o relocatable given -r one.o -o more.o
 check version 0 "$nvcc" --version && says out 'release '
 check help 0 "$nvcc" --help && says out --cuda-include -dc --maxrregcount
 if [ "$(find between -mindepth 1)" != "" ]; then fail "leaves files behind"; fi
@@ -157,9 +169,47 @@ begin page
 done >missing
 if [ -s missing ]; then fail "the page has not:" "$(cat missing)"; fi
 
+# Each option of nvcc is known, and takes a value where nvcc's does: -gr-value is one, or no option.
+knows() {
+    given -dryrun -c one.cu "$1" -gr-value 2>said
+    case $1:$2 in
+    --optimize:* | -O:*) ;; # -O alone is the host compiler's
+    --dependency-output: | -MF: | --qpp-config: | -qpp-config:) # take one, as its help does not say
+        ! grep -qE 'no option|needs a value' said
+        ;;
+    --forward-unknown-*: | -forward-unknown-*:) ! grep -q 'no option' said ;;
+    *:) grep -qE 'no option -gr-value|of a GPU|lists the GPUs' said ;;
+    *) ! grep -qE 'no option|needs a value' said ;;
+    esac
+}
+compare() {
+    "$real" --help | sed -n 's/^\(--*[-A-Za-z0-9_]*\)\( [^(]*\)* *(\(-[^)]*\)) *$/\1 \3 \2/p' |
+        while read -r long short value; do
+            echo "$long" "$short" >>asked
+            for option in "$long" "$short"; do
+                knows "$option" "$value" || echo "$option"
+            done
+        done
+}
+real=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+if [ ! -x "$real" ]; then
+    skip nvcc_options "there is no nvcc to compare with"
+else
+    begin nvcc_options
+    compare >missing
+    if ! says asked --clean-targets --optimize --maxrregcount; then
+        : # its help is not read
+    elif [ -s missing ]; then
+        fail "takes these otherwise than nvcc:" "$(cat missing)"
+    fi
+fi
+
 # ---- What it refuses ----
 
 check no_file 1 "$nvcc" && says err 'no file'
+check march 1 given -march=native -c one.cu && says err 'no option -march' -Xcompiler
+check lists 1 given --list-gpu-arch && says err 'lists the GPUs'
+check script 1 given -hls=gen-lcs one.o && says err 'leave out both'
 check unknown 1 given -c one.cu --frobnicate && says err --frobnicate -Xcompiler
 check no_value 1 given -c one.cu -o && says err '-o needs a value'
 check ptx 1 given -ptx one.cu && says err 'only nvcc makes'

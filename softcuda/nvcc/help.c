@@ -25,8 +25,8 @@ void help_print(void)
     puts("\nnvcc's options that are about the code of a GPU are taken, too, and change nothing:");
     for (const option *o = option_table; o->name; o++)
         if (!o->help && o->long_name)
-            printf("  %s\n", o->long_name);
-    puts("\nA @FILE, or -optf FILE, holds more of them. NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS "
+            printf("  %s (%s)\n", o->long_name, o->name);
+    puts("\nA @FILE holds more of them, too. NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS "
          "in\n"
          "the environment do so before and behind all. __GRINTEROP_NVCC__ is defined, and\n"
          "__CUDA_ARCH__ is not.");

@@ -20,7 +20,9 @@ typedef struct options {
     enum phase phase;
     const char *phase_option; /* -c and the like, as -M and -MM are one phase */
     const char *output;
+    const char *output_dir; /* of what has no name by -o */
     const char *compiler; /* -ccbin: a compiler, or the folder of one */
+    const char *archiver;
     const char *language; /* -x */
     const char *cuda_include;
     const char *keep_dir;
@@ -30,13 +32,17 @@ typedef struct options {
     words preprocess;            /* for the preprocessor alone */
     words compile;               /* for both steps of a compilation */
     words link;                  /* files and options, in their order */
+    words archive;               /* for ar */
+    words run_arguments;
     words sources;               /* of these, those that are compiled */
     bool separate;
     bool all_barriers;
     bool keep, verbose, dry_run, run, phony_targets;
-    bool forward_unknown;
+    bool clean; /* removes what it would make */
+    bool to_compiler, to_linker; /* what is not known */
     bool optimised;
     bool shared;
+    bool relocatable; /* -r */
     bool help, version; /* that is all it is asked for */
 } options;
 

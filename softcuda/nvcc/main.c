@@ -54,22 +54,41 @@ static void add_common(const options *o, words *command, const char *path)
         words_add(command, "-Wno-unknown-pragmas");
 }
 
-static const char *default_output(const options *o, const char *path)
+/* In -odir's folder. */
+static const char *placed(const options *o, const char *name)
 {
-    return o->output && o->phase == PHASE_COMPILE ? o->output : renamed(path, ".o");
+    return o->output_dir ? keep_text("%s/%s", o->output_dir, name) : name;
+}
+
+static const char *object_of(const options *o, const char *path)
+{
+    return o->output && o->phase == PHASE_COMPILE ? o->output : placed(o, renamed(path, ".o"));
+}
+
+/* What is made of all files together. */
+static const char *output_of(const options *o)
+{
+    const char *name = o->phase == PHASE_ARCHIVE       ? "a.a"
+                       : o->phase == PHASE_DEVICE_LINK ? "a_dlink.o"
+                                                       : "a.out";
+    return o->output ? o->output : placed(o, name);
+}
+
+/* NULL: there is none. */
+static const char *dependency_file_of(const options *o, const char *path)
+{
+    if (o->dependency_file || !o->dependency_kind)
+        return o->dependency_file;
+    const char *object = object_of(o, path), *dot = strrchr(object, '.');
+    return keep_text("%.*s.d", (int)(dot ? (size_t)(dot - object) : strlen(object)), object);
 }
 
 static void add_dependencies(const options *o, words *command, const char *path)
 {
-    const char *target = o->dependency_target ? o->dependency_target : default_output(o, path);
-    const char *file = o->dependency_file;
+    const char *target = o->dependency_target ? o->dependency_target : object_of(o, path);
+    const char *file = dependency_file_of(o, path);
     if (!o->dependency_kind && o->phase != PHASE_DEPENDENCIES)
         return;
-    if (!file && o->dependency_kind) {
-        const char *output = default_output(o, path);
-        const char *dot = strrchr(output, '.');
-        file = keep_text("%.*s.d", (int)(dot ? (size_t)(dot - output) : strlen(output)), output);
-    }
     words_add(command, o->dependency_kind ? o->dependency_kind : o->phase_option);
     if (file) {
         words_add(command, "-MF");
@@ -169,17 +188,19 @@ static void add_linked(const options *o, words *command)
 static void link_program(const options *o)
 {
     words command = {0};
-    const char *output = o->output ? o->output : "a.out";
+    const char *output = output_of(o);
     words_add(&command, compiler(o));
     words_add(&command, "-o");
     words_add(&command, output);
     words_add_all(&command, &o->compile);
     add_linked(o, &command);
-    paths_add_libraries(&command);
+    if (!o->relocatable)
+        paths_add_libraries(&command);
     command_run(o, &command);
     if (o->run) {
         words program = {0};
         words_add(&program, strchr(output, '/') ? output : keep_text("./%s", output));
+        words_add_all(&program, &o->run_arguments);
         command_run(o, &program);
     }
 }
@@ -188,8 +209,7 @@ static void link_program(const options *o)
 static void link_device(const options *o)
 {
     words command = {0};
-    const char *const parts[] = {
-        compiler(o), "-c", "-x", "c++", "/dev/null", "-o", o->output ? o->output : "a_dlink.o"};
+    const char *const parts[] = {compiler(o), "-c", "-x", "c++", "/dev/null", "-o", output_of(o)};
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
         words_add(&command, parts[i]);
     words_add_all(&command, &o->compile);
@@ -199,11 +219,27 @@ static void link_device(const options *o)
 static void archive(const options *o)
 {
     words command = {0};
-    words_add(&command, "ar");
+    words_add(&command, o->archiver ? o->archiver : "ar");
     words_add(&command, "rcs");
-    words_add(&command, o->output ? o->output : "a.a");
+    words_add_all(&command, &o->archive);
+    words_add(&command, output_of(o));
     add_linked(o, &command);
     command_run(o, &command);
+}
+
+/* -clean: instead of making them. */
+static void remove_outputs(const options *o)
+{
+    bool each = o->phase == PHASE_COMPILE;
+    for (size_t i = 0; i < o->sources.count; i++) {
+        const char *dependencies = dependency_file_of(o, o->sources.items[i]);
+        if (each)
+            unlink(object_of(o, o->sources.items[i]));
+        if (dependencies)
+            unlink(dependencies);
+    }
+    if (!each && o->phase != PHASE_PREPROCESS && o->phase != PHASE_DEPENDENCIES)
+        unlink(output_of(o));
 }
 
 int main(int count, char **arguments)
@@ -212,6 +248,10 @@ int main(int count, char **arguments)
     options_read(&o, count, arguments);
     if (o.help || o.version) {
         (o.help ? help_print : help_print_version)();
+        return 0;
+    }
+    if (o.clean) {
+        remove_outputs(&o);
         return 0;
     }
     if (o.verbose)
@@ -228,7 +268,7 @@ int main(int count, char **arguments)
         break;
     case PHASE_COMPILE:
         for (size_t i = 0; i < o.sources.count; i++)
-            compile(&o, o.sources.items[i], default_output(&o, o.sources.items[i]));
+            compile(&o, o.sources.items[i], object_of(&o, o.sources.items[i]));
         break;
     case PHASE_PREPROCESS:
     case PHASE_DEPENDENCIES:

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "softcuda/nvcc/options.h"
+
 static void ignore(options *o, const option *option, const char *value)
 {
     (void)o, (void)option, (void)value;
@@ -24,6 +26,12 @@ static void take_text(options *o, const option *option, const char *value)
     switch (option->word[0]) {
     case 'o':
         o->output = value;
+        break;
+    case 'O':
+        o->output_dir = value;
+        break;
+    case 'a':
+        o->archiver = value;
         break;
     case 'b':
         o->compiler = value;
@@ -71,7 +79,11 @@ static void take_flag(options *o, const option *option, const char *value)
         o->phony_targets = true;
         break;
     case 'f':
-        o->forward_unknown = true;
+        o->to_compiler = o->to_compiler || option->word[1] != 'l';
+        o->to_linker = o->to_linker || option->word[1] != 'c';
+        break;
+    case 'c':
+        o->clean = true;
         break;
     case 'h':
         o->help = true;
@@ -110,11 +122,17 @@ static void take_compile(options *o, const option *option, const char *value)
     words_add(&o->compile, option->word);
 }
 
+/* What takes a value for nvcc, and is one word for the host's compiler. */
+static void take_compile_value(options *o, const option *option, const char *value)
+{
+    words_add(&o->compile, keep_text("%s=%s", option->name, value));
+}
+
 static void take_optimisation(options *o, const option *option, const char *value)
 {
     (void)option;
     o->optimised = true;
-    words_add(&o->compile, keep_text("-O%s", value ? value : ""));
+    words_add(&o->compile, keep_text("-O%s", value));
 }
 
 static void take_device_debug(options *o, const option *option, const char *value)
@@ -154,6 +172,27 @@ static void take_linker_words(options *o, const option *option, const char *valu
         words_add(&o->link, "-Xlinker");
         words_add(&o->link, parts.items[i]);
     }
+}
+
+static void take_archiver_words(options *o, const option *option, const char *value)
+{
+    (void)option;
+    words_add_options(&o->archive, value);
+}
+
+static void take_run_words(options *o, const option *option, const char *value)
+{
+    (void)option;
+    words_add_options(&o->run_arguments, value);
+}
+
+static void take_option_file(options *o, const option *option, const char *value)
+{
+    (void)option;
+    words parts = {0};
+    words_add_parts(&parts, value);
+    for (size_t i = 0; i < parts.count; i++)
+        options_read_file(o, parts.items[i]);
 }
 
 static void take_folder(options *o, const option *option, const char *value)
@@ -199,6 +238,14 @@ static void take_shared(options *o, const option *option, const char *value)
     words_add(&o->link, "-shared");
 }
 
+static void take_relocatable(options *o, const option *option, const char *value)
+{
+    (void)option, (void)value;
+    o->relocatable = true;
+    words_add(&o->link, "-r");
+    words_add(&o->link, "-nostdlib");
+}
+
 static void take_rdc(options *o, const option *option, const char *value)
 {
     (void)option;
@@ -210,6 +257,12 @@ static void take_machine(options *o, const option *option, const char *value)
     (void)o, (void)option;
     if (strcmp(value, "64") != 0)
         die("-m%s: CUDA has programs of 64 bits alone", value);
+}
+
+static void take_machine_32(options *o, const option *option, const char *value)
+{
+    (void)value;
+    take_machine(o, option, "32");
 }
 
 static void take_stream(options *o, const option *option, const char *value)
@@ -240,13 +293,38 @@ static void refuse_gpu_code(options *o, const option *option, const char *value)
         option->name);
 }
 
-#define TAKEN(name, takes)                                                                         \
+static void refuse_list(options *o, const option *option, const char *value)
+{
+    (void)o, (void)value;
+    die("%s lists the GPUs that nvcc makes code for, and grinterop-nvcc makes code for the "
+        "processor: leave it out",
+        option->name);
+}
+
+static void refuse_script(options *o, const option *option, const char *value)
+{
+    (void)o;
+    if (strcmp(value, "gen-lcs") == 0)
+        die("%s=%s writes a script for linking the device's code, which no object file has here: "
+            "leave out both",
+            option->name, value);
+}
+
+/* Is about the code of a GPU, or about Windows. */
+#define IGNORED(name, long_name, takes)                                                            \
     {                                                                                              \
-        "-" name, "--" name, takes, ignore, NULL, NULL                                             \
+        "-" name, "--" long_name, takes, ignore, NULL, NULL                                        \
+    }
+
+#define REFUSED(name, long_name, act)                                                              \
+    {                                                                                              \
+        "-" name, "--" long_name, TAKES_NOTHING, act, NULL, "refused: it is about a GPU's code"    \
     }
 
 const option option_table[] = {
-    {"-o", "--output-file", TAKES_JOINED, take_text, "o", "FILE: what it makes"},
+    {"-o", "--output-file", TAKES_VALUE, take_text, "o", "FILE: what it makes"},
+    {"-odir", "--output-directory", TAKES_VALUE, take_text, "O",
+     "FOLDER: of what it makes without -o"},
     {"-c", "--compile", TAKES_NOTHING, take_phase, "c", "an object file of each source"},
     {"-dc", "--device-c", TAKES_NOTHING, take_phase, "cs",
      "the same, whose __device__ functions and variables other files may name"},
@@ -257,7 +335,13 @@ const option option_table[] = {
     {"-link", "--link", TAKES_NOTHING, take_phase, "l", "a program, as without any of these"},
     {"-lib", "--lib", TAKES_NOTHING, take_phase, "a", "an archive of the object files"},
     {"-shared", "--shared", TAKES_NOTHING, take_shared, NULL, "a shared library"},
+    {"-r", "--relocatable-link", TAKES_NOTHING, take_relocatable, NULL,
+     "one object file of several"},
     {"-run", "--run", TAKES_NOTHING, take_flag, "r", "runs the program, too"},
+    {"-run-args", "--run-args", TAKES_VALUE, take_run_words, NULL,
+     "ARGUMENTS: of the program that is run, with commas"},
+    {"-clean", "--clean-targets", TAKES_NOTHING, take_flag, "c",
+     "removes what it would make, and does nothing else"},
     {"-E", "--preprocess", TAKES_NOTHING, take_phase, "E", "what the preprocessor makes of it"},
     {"-M", "--generate-dependencies", TAKES_NOTHING, take_phase, "M", "a rule for make"},
     {"-MM", "--generate-nonsystem-dependencies", TAKES_NOTHING, take_phase, "M",
@@ -287,19 +371,37 @@ const option option_table[] = {
      "the lines of addresses"},
     {"-pg", "--profile", TAKES_NOTHING, take_compile, "-pg", "for gprof"},
     {"-std", "--std", TAKES_VALUE, take_standard, NULL, "c++17 or newer; an older one is c++17"},
-    {"-x", "--x", TAKES_JOINED, take_text, "x", "LANGUAGE: cu, c++ or c, whatever the ending"},
+    {"-x", "--x", TAKES_VALUE, take_text, "x", "LANGUAGE: cu, c++ or c, whatever the ending"},
     {"-w", "--disable-warnings", TAKES_NOTHING, take_compile, "-w", "no warnings"},
-    {"-m", "--machine", TAKES_JOINED, take_machine, NULL, "64"},
-    {"-m64", NULL, TAKES_NOTHING, ignore, NULL, NULL},
+    {"-m", "--machine", TAKES_VALUE, take_machine, NULL, "64"},
+    {"-m64", "--m64", TAKES_NOTHING, ignore, NULL, NULL},
+    {"-m32", "--m32", TAKES_NOTHING, take_machine_32, NULL, NULL},
+    {"-ftemplate-depth", "--ftemplate-depth", TAKES_VALUE, take_compile_value, NULL,
+     "DEPTH: of templates that use templates"},
+    {"-ftemplate-backtrace-limit", "--ftemplate-backtrace-limit", TAKES_VALUE, take_compile_value,
+     NULL, "LIMIT: of the lines of an error about them"},
+    {"-frandom-seed", "--frandom-seed", TAKES_VALUE, take_compile_value, NULL,
+     "SEED: of names that the compiler makes up"},
+    {"-noeh", "--no-exceptions", TAKES_NOTHING, take_compile, "-fno-exceptions",
+     "C++ without exceptions"},
+    {"-Wno-deprecated-declarations", "--Wno-deprecated-declarations", TAKES_NOTHING, take_compile,
+     "-Wno-deprecated-declarations", "no warnings of them"},
     {"-ccbin", "--compiler-bindir", TAKES_VALUE, take_text, "b",
      "PATH: the host's C++ compiler, or its folder; else NVCC_CCBIN, else c++"},
     {"-Xcompiler", "--compiler-options", TAKES_VALUE, take_compiler_words, NULL,
      "OPTIONS: for the host's compiler, with commas"},
     {"-Xlinker", "--linker-options", TAKES_VALUE, take_linker_words, NULL,
      "OPTIONS: for the linker, with commas"},
+    {"-Xarchive", "--archive-options", TAKES_VALUE, take_archiver_words, NULL,
+     "OPTIONS: for ar, with commas"},
+    {"-arbin", "--archiver-binary", TAKES_VALUE, take_text, "a", "PATH: ar"},
     {"-forward-unknown-to-host-compiler", "--forward-unknown-to-host-compiler", TAKES_NOTHING,
-     take_flag, "f", "gives it what is not known"},
-    {"-forward-unknown-opts", "--forward-unknown-opts", TAKES_NOTHING, take_flag, "f", "the same"},
+     take_flag, "fc", "gives it what is not known"},
+    {"-forward-unknown-to-host-linker", "--forward-unknown-to-host-linker", TAKES_NOTHING,
+     take_flag, "fl", "the same for the linker"},
+    {"-forward-unknown-opts", "--forward-unknown-opts", TAKES_NOTHING, take_flag, "f",
+     "the same for both"},
+    {"-optf", "--options-file", TAKES_VALUE, take_option_file, NULL, "FILE: holds more options"},
     {"-default-stream", "--default-stream", TAKES_VALUE, take_stream, NULL, "legacy or per-thread"},
     {"-extended-lambda", "--extended-lambda", TAKES_NOTHING, take_lambda, NULL,
      "lambdas for kernels, which are understood in any case"},
@@ -317,53 +419,88 @@ const option option_table[] = {
      "any kernel may meet a barrier: slower, for one that was not found out"},
     {"-V", "--version", TAKES_NOTHING, take_flag, "V", "prints the version"},
     {"-h", "--help", TAKES_NOTHING, take_flag, "h", "prints this"},
-    {"-ptx", "--ptx", TAKES_NOTHING, refuse_gpu_code, NULL, NULL},
-    {"-cubin", "--cubin", TAKES_NOTHING, refuse_gpu_code, NULL, NULL},
-    {"-fatbin", "--fatbin", TAKES_NOTHING, refuse_gpu_code, NULL, NULL},
-    {"-optix-ir", "--optix-ir", TAKES_NOTHING, refuse_gpu_code, NULL, NULL},
-    {"-ltoir", "--ltoir", TAKES_NOTHING, refuse_gpu_code, NULL, NULL},
-    {"-cuda", "--cuda", TAKES_NOTHING, refuse_gpu_code, NULL, NULL},
-    {"-arch", "--gpu-architecture", TAKES_VALUE, ignore, NULL, NULL},
-    {"-code", "--gpu-code", TAKES_VALUE, ignore, NULL, NULL},
-    {"-gencode", "--generate-code", TAKES_VALUE, ignore, NULL, NULL},
-    {"-Xptxas", "--ptxas-options", TAKES_VALUE, ignore, NULL, NULL},
-    {"-Xnvlink", "--nvlink-options", TAKES_VALUE, ignore, NULL, NULL},
-    {"-Xarchive", "--archive-options", TAKES_VALUE, ignore, NULL, NULL},
-    {"-t", "--threads", TAKES_VALUE, ignore, NULL, NULL},
-    {"-res-usage", "--resource-usage", TAKES_NOTHING, ignore, NULL, NULL},
-    {"-src-in-ptx", "--source-in-ptx", TAKES_NOTHING, ignore, NULL, NULL},
-    {"-dlto", "--dlink-time-opt", TAKES_NOTHING, ignore, NULL, NULL},
-    {"-err-no", "--display-error-number", TAKES_NOTHING, ignore, NULL, NULL},
-    {"-no-err-no", "--no-display-error-number", TAKES_NOTHING, ignore, NULL, NULL},
-    {"-diag-suppress", "--diag-suppress", TAKES_VALUE, ignore, NULL, NULL},
-    {"-diag-warn", "--diag-warn", TAKES_VALUE, ignore, NULL, NULL},
-    {"-diag-error", "--diag-error", TAKES_VALUE, ignore, NULL, NULL},
-    {"-Werror", "--Werror", TAKES_VALUE, ignore, NULL, NULL},
-    {"-Wreorder", "--Wreorder", TAKES_NOTHING, ignore, NULL, NULL},
-    {"-Wno-deprecated-gpu-targets", "--Wno-deprecated-gpu-targets", TAKES_NOTHING, ignore, NULL,
-     NULL},
-    TAKEN("cudart", TAKES_VALUE),
-    TAKEN("cudadevrt", TAKES_VALUE),
-    TAKEN("use_fast_math", TAKES_NOTHING),
-    TAKEN("ftz", TAKES_VALUE),
-    TAKEN("fmad", TAKES_VALUE),
-    TAKEN("prec-div", TAKES_VALUE),
-    TAKEN("prec-sqrt", TAKES_VALUE),
-    TAKEN("maxrregcount", TAKES_VALUE),
-    TAKEN("extra-device-vectorization", TAKES_NOTHING),
-    TAKEN("restrict", TAKES_NOTHING),
-    TAKEN("allow-unsupported-compiler", TAKES_NOTHING),
-    TAKEN("objdir-as-tempdir", TAKES_NOTHING),
-    TAKEN("compress-mode", TAKES_VALUE),
-    TAKEN("no-compress", TAKES_NOTHING),
-    TAKEN("split-compile", TAKES_VALUE),
-    TAKEN("target-directory", TAKES_VALUE),
-    TAKEN("device-stack-protector", TAKES_VALUE),
-    TAKEN("static-global-template-stub", TAKES_VALUE),
-    TAKEN("no-host-device-initializer-list", TAKES_NOTHING),
-    TAKEN("no-host-device-move-forward", TAKES_NOTHING),
-    TAKEN("no-exceptions", TAKES_NOTHING),
-    TAKEN("brief-diagnostics", TAKES_VALUE),
-    TAKEN("time", TAKES_VALUE),
+    REFUSED("ptx", "ptx", refuse_gpu_code),
+    REFUSED("cubin", "cubin", refuse_gpu_code),
+    REFUSED("fatbin", "fatbin", refuse_gpu_code),
+    REFUSED("optix-ir", "optix-ir", refuse_gpu_code),
+    REFUSED("ltoir", "ltoir", refuse_gpu_code),
+    REFUSED("cuda", "cuda", refuse_gpu_code),
+    REFUSED("code-ls", "list-gpu-code", refuse_list),
+    REFUSED("arch-ls", "list-gpu-arch", refuse_list),
+    {"-hls", "--host-linker-script", TAKES_VALUE, refuse_script, NULL, NULL},
+    IGNORED("arch", "gpu-architecture", TAKES_VALUE),
+    IGNORED("code", "gpu-code", TAKES_VALUE),
+    IGNORED("gencode", "generate-code", TAKES_VALUE),
+    IGNORED("e", "entries", TAKES_VALUE),
+    IGNORED("Xptxas", "ptxas-options", TAKES_VALUE),
+    IGNORED("Xnvlink", "nvlink-options", TAKES_VALUE),
+    IGNORED("Xfatbin", "fatbin-options", TAKES_VALUE),
+    IGNORED("Xcudafe", "cudafe-options", TAKES_VALUE),
+    IGNORED("Xcicc", "cicc-options", TAKES_VALUE),
+    IGNORED("aug-hls", "augment-host-linker-script", TAKES_NOTHING),
+    IGNORED("nodlink", "no-device-link", TAKES_NOTHING),
+    IGNORED("ewp", "extensible-whole-program", TAKES_NOTHING),
+    IGNORED("t", "threads", TAKES_VALUE),
+    IGNORED("split-compile", "split-compile", TAKES_VALUE),
+    IGNORED("split-compile-extended", "split-compile-extended", TAKES_VALUE),
+    IGNORED("jobserver", "jobserver", TAKES_NOTHING),
+    IGNORED("time", "time", TAKES_VALUE),
+    IGNORED("fdevice-time-trace", "fdevice-time-trace", TAKES_VALUE),
+    IGNORED("fdevice-syntax-only", "fdevice-syntax-only", TAKES_NOTHING),
+    IGNORED("res-usage", "resource-usage", TAKES_NOTHING),
+    IGNORED("src-in-ptx", "source-in-ptx", TAKES_NOTHING),
+    IGNORED("reloc-ptx", "relocatable-ptx", TAKES_NOTHING),
+    IGNORED("dopt", "dopt", TAKES_VALUE),
+    IGNORED("Ofc", "Ofast-compile", TAKES_VALUE),
+    IGNORED("dlto", "dlink-time-opt", TAKES_NOTHING),
+    IGNORED("lto", "lto", TAKES_NOTHING),
+    IGNORED("gen-opt-lto", "gen-opt-lto", TAKES_NOTHING),
+    IGNORED("opt-info", "optimization-info", TAKES_VALUE),
+    IGNORED("keep-device-functions", "keep-device-functions", TAKES_NOTHING),
+    IGNORED("astoolspatch", "compile-as-tools-patch", TAKES_NOTHING),
+    IGNORED("sanitize", "sanitize", TAKES_VALUE),
+    IGNORED("err-no", "display-error-number", TAKES_NOTHING),
+    IGNORED("no-err-no", "no-display-error-number", TAKES_NOTHING),
+    IGNORED("brief-diag", "brief-diagnostics", TAKES_VALUE),
+    IGNORED("diag-suppress", "diag-suppress", TAKES_VALUE),
+    IGNORED("diag-warn", "diag-warn", TAKES_VALUE),
+    IGNORED("diag-error", "diag-error", TAKES_VALUE),
+    IGNORED("Werror", "Werror", TAKES_VALUE),
+    IGNORED("Wreorder", "Wreorder", TAKES_NOTHING),
+    IGNORED("Wdefault-stream-launch", "Wdefault-stream-launch", TAKES_NOTHING),
+    IGNORED("Wmissing-launch-bounds", "Wmissing-launch-bounds", TAKES_NOTHING),
+    IGNORED("Wext-lambda-captures-this", "Wext-lambda-captures-this", TAKES_NOTHING),
+    IGNORED("Wno-deprecated-gpu-targets", "Wno-deprecated-gpu-targets", TAKES_NOTHING),
+    IGNORED("cudart", "cudart", TAKES_VALUE),
+    IGNORED("cudadevrt", "cudadevrt", TAKES_VALUE),
+    IGNORED("ldir", "libdevice-directory", TAKES_VALUE),
+    IGNORED("target-dir", "target-directory", TAKES_VALUE),
+    IGNORED("use_fast_math", "use_fast_math", TAKES_NOTHING),
+    IGNORED("ftz", "ftz", TAKES_VALUE),
+    IGNORED("fmad", "fmad", TAKES_VALUE),
+    IGNORED("prec-div", "prec-div", TAKES_VALUE),
+    IGNORED("prec-sqrt", "prec-sqrt", TAKES_VALUE),
+    IGNORED("maxrregcount", "maxrregcount", TAKES_VALUE),
+    IGNORED("jtd", "jump-table-density", TAKES_VALUE),
+    IGNORED("extra-device-vectorization", "extra-device-vectorization", TAKES_NOTHING),
+    IGNORED("restrict", "restrict", TAKES_NOTHING),
+    IGNORED("noprof", "dont-use-profile", TAKES_NOTHING),
+    IGNORED("no-align-double", "no-align-double", TAKES_NOTHING),
+    IGNORED("allow-unsupported-compiler", "allow-unsupported-compiler", TAKES_NOTHING),
+    IGNORED("objtemp", "objdir-as-tempdir", TAKES_NOTHING),
+    IGNORED("compress-mode", "compress-mode", TAKES_VALUE),
+    IGNORED("no-compress", "no-compress", TAKES_NOTHING),
+    IGNORED("device-stack-protector", "device-stack-protector", TAKES_VALUE),
+    IGNORED("static-global-template-stub", "static-global-template-stub", TAKES_VALUE),
+    IGNORED("device-entity-has-hidden-visibility", "device-entity-has-hidden-visibility",
+            TAKES_VALUE),
+    IGNORED("nohdinitlist", "no-host-device-initializer-list", TAKES_NOTHING),
+    IGNORED("nohdmoveforward", "no-host-device-move-forward", TAKES_NOTHING),
+    IGNORED("use-local-env", "use-local-env", TAKES_NOTHING),
+    IGNORED("force-cl-env-setup", "force-cl-env-setup", TAKES_NOTHING),
+    IGNORED("qpp-config", "qpp-config", TAKES_VALUE),
+    IGNORED("idp", "input-drive-prefix", TAKES_VALUE),
+    IGNORED("ddp", "dependency-drive-prefix", TAKES_VALUE),
+    IGNORED("dp", "drive-prefix", TAKES_VALUE),
     {NULL, NULL, TAKES_NOTHING, NULL, NULL, NULL},
 };

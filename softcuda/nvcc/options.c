@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "softcuda/nvcc/options.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ bool is_cuda(const options *o, const char *path)
 
 static void read_words(options *o, const words *list);
 
-static void read_option_file(options *o, const char *path)
+void options_read_file(options *o, const char *path)
 {
     FILE *file = fopen(path, "r");
     if (!file)
@@ -93,10 +94,21 @@ static const option *find_option(const char *word, const char **value)
 
 static void read_unknown(options *o, const char *word)
 {
-    if (!o->forward_unknown && !begins_with(word, "-f") && !begins_with(word, "-W"))
-        die("nvcc has no option %s. Options of the host's compiler stand behind -Xcompiler", word);
-    words_add(&o->compile, word);
-    words_add(&o->link, word);
+    bool common = begins_with(word, "-f") || begins_with(word, "-W");
+    if (!o->to_compiler && !o->to_linker && !common)
+        die("nvcc has no option %s. Options of the host's compiler stand behind -Xcompiler: "
+            "-Xcompiler %s",
+            word, word);
+    if (o->to_compiler || !o->to_linker) /* the linker is given what the compiler is given */
+        words_add(&o->compile, word);
+    else
+        words_add(&o->link, word);
+}
+
+/* -O is -O1 for compilers, and -O 3 is nvcc's. */
+static bool may_stand_alone(const option *option, const char *next)
+{
+    return strcmp(option->name, "-O") == 0 && (!next || !isdigit((unsigned char)next[0]));
 }
 
 /* Returns how many words it took. */
@@ -110,7 +122,9 @@ static size_t read_option(options *o, const words *list, size_t i)
     }
     bool own = option->takes == TAKES_VALUE || option->takes == TAKES_JOINED;
     size_t used = 1;
-    if (own && !value && strcmp(option->name, "-O") != 0) {
+    if (own && !value && may_stand_alone(option, list->items[i + 1])) {
+        value = "";
+    } else if (own && !value) {
         value = list->items[i + 1];
         used = 2;
         if (!value)
@@ -124,12 +138,8 @@ static void read_words(options *o, const words *list)
 {
     for (size_t i = 0; i < list->count;) {
         const char *word = list->items[i];
-        bool file = strcmp(word, "-optf") == 0 || strcmp(word, "--options-file") == 0;
-        if (file && list->items[i + 1]) {
-            read_option_file(o, list->items[i + 1]);
-            i += 2;
-        } else if (word[0] == '@') {
-            read_option_file(o, word + 1);
+        if (word[0] == '@') {
+            options_read_file(o, word + 1);
             i++;
         } else if (word[0] == '-' && word[1] != '\0') {
             i += read_option(o, list, i);
