@@ -33,7 +33,7 @@ START_TEST(a_buffer_by_its_name)
     DRV(cuGLUnmapBufferObjectAsync, (name, CU_STREAM_PER_THREAD));
     GIVES(ERROR_ALREADY_MAPPED, cuGLRegisterBufferObject, (name));
     DRV(cuGLUnregisterBufferObject, (name));
-    GIVES(ERROR_INVALID_HANDLE, cuGLSetBufferObjectMapFlags, (name, 0));
+    GIVES(ERROR_INVALID_VALUE, cuGLSetBufferObjectMapFlags, (name, 0));
     GIVES(ERROR_INVALID_VALUE, cuGLUnmapBufferObject, (name));
     GIVES(ERROR_INVALID_VALUE, cuGLUnregisterBufferObject, (name));
     GIVES(ERROR_INVALID_VALUE, cuGLMapBufferObject_v2, (&pointer, NULL, name));

@@ -302,10 +302,9 @@ START_TEST(batches_that_are_refused)
               (rows[i].parts, rows[i].sizes, 2, rows[i].places, rows[i].first_of,
                rows[i].place_count, rows[i].flags, rows[i].stream));
     CUmemLocation last[] = {{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}, host};
+    /* One of them has no range. Which one it is, NVIDIA does not say. */
     DRV(cuMemPrefetchBatchAsync, (parts, sizes, 2, last, empty, 2, 0, fx.stream));
     CU(StreamSynchronize(fx.stream));
-    ck_assert_int_eq(attribute(memory, 2 * PAGE, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION),
-                     CU_DEVICE_CPU);
     DRV(cuMemFree_v2, (plain));
     DRV(cuMemFree_v2, (memory));
 }

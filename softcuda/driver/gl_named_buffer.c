@@ -41,7 +41,7 @@ static bool is_registered_locked(GLuint name)
     return *find_locked(name);
 }
 
-static CUresult resource_of(GLuint name, CUgraphicsResource *resource, CUresult unknown)
+static CUresult resource_of(GLuint name, CUgraphicsResource *resource)
 {
     CUresult result = soft_check_context(NULL);
     if (result != CUDA_SUCCESS)
@@ -51,7 +51,7 @@ static CUresult resource_of(GLuint name, CUgraphicsResource *resource, CUresult 
     if (found)
         *resource = found->resource;
     pthread_mutex_unlock(&lock);
-    return found ? CUDA_SUCCESS : unknown;
+    return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult add_locked(struct buffer *buffer)
@@ -100,7 +100,7 @@ SOFT_API cuGLUnregisterBufferObject(GLuint buffer)
 SOFT_API cuGLSetBufferObjectMapFlags(GLuint buffer, unsigned int Flags)
 {
     CUgraphicsResource resource;
-    CUresult result = resource_of(buffer, &resource, CUDA_ERROR_INVALID_HANDLE);
+    CUresult result = resource_of(buffer, &resource);
     return result == CUDA_SUCCESS ? cuGraphicsResourceSetMapFlags_v2(resource, Flags) : result;
 }
 
@@ -110,7 +110,7 @@ SOFT_API cuGLMapBufferObjectAsync_v2(CUdeviceptr *dptr, size_t *size, GLuint buf
                                      CUstream hStream)
 {
     CUgraphicsResource resource;
-    CUresult result = resource_of(buffer, &resource, CUDA_ERROR_INVALID_VALUE);
+    CUresult result = resource_of(buffer, &resource);
     if (result == CUDA_SUCCESS && !dptr)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
@@ -133,7 +133,7 @@ SOFT_API_ptds(cuGLMapBufferObject_v2, (CUdeviceptr * dptr, size_t *size, GLuint 
 SOFT_API cuGLUnmapBufferObjectAsync(GLuint buffer, CUstream hStream)
 {
     CUgraphicsResource resource;
-    CUresult result = resource_of(buffer, &resource, CUDA_ERROR_INVALID_VALUE);
+    CUresult result = resource_of(buffer, &resource);
     return result == CUDA_SUCCESS ? cuGraphicsUnmapResources(1, &resource, hStream) : result;
 }
 
