@@ -262,6 +262,34 @@ static const char *managed_variables(void)
     return NULL;
 }
 
+/* As of a library that is unloaded: what is allocated next may lie there. */
+static const char *variables_that_end(void)
+{
+    static unsigned gone[2][4];
+    struct cudaPointerAttributes attributes;
+    void *address = NULL;
+    gr_cuhost_add_variable("gone", gone[0], sizeof(gone[0]), GR_CUHOST_MANAGED);
+    gr_cuhost_add_variable("gone", gone[1], sizeof(gone[1]), GR_CUHOST_DEVICE);
+    CUDA(cudaGetSymbolAddress(&address, gone[1]));
+    CUDA(cudaPointerGetAttributes(&attributes, gone[0]));
+    REQUIRE(attributes.type == cudaMemoryTypeManaged);
+    CUDA(cudaPointerGetAttributes(&attributes, gone[1]));
+    REQUIRE(attributes.type == cudaMemoryTypeDevice);
+    gr_cuhost_remove_variable(gone[0]);
+    gr_cuhost_remove_variable(gone[1]);
+    gr_cuhost_remove_variable(never_added);
+    for (int i = 0; i < 2; i++) {
+        CUDA(cudaPointerGetAttributes(&attributes, gone[i]));
+        REQUIRE(attributes.type == cudaMemoryTypeUnregistered);
+        FAILS(cudaErrorInvalidSymbol, cudaGetSymbolAddress(&address, gone[i]));
+    }
+    CUDA(cudaHostRegister(gone, sizeof(gone), 0));
+    CUDA(cudaHostUnregister(gone));
+    CUDA(cudaPointerGetAttributes(&attributes, managed));
+    REQUIRE(attributes.type == cudaMemoryTypeManaged);
+    return NULL;
+}
+
 /* Code for a GPU is none for this device. */
 static const char *libraries(void)
 {
@@ -283,6 +311,7 @@ const struct softcudart_case softcudart_kernels[] = {
     {"attributes_of_closures", attributes_of_closures},
     {"variables", variables},
     {"managed_variables", managed_variables},
+    {"variables_that_end", variables_that_end},
     {"libraries", libraries},
     {NULL, NULL},
 };

@@ -62,6 +62,13 @@ else
     check library 0 compile -lib device.o -o libparts.a
     check library_link 0 compile main.o -L. -lparts -Xlinker --as-needed -o by_library
     check library_run 0 ./by_library
+    check plugin 0 compile -shared -Xcompiler -fPIC "$programs/plugin.cu" -o plugin.so
+    check plugin_main 0 compile "$programs/plugin_main.cu" -o plugin_main
+    if [ "${GR_SANITIZER:-no}" = no ]; then
+        check plugin_run 0 ./plugin_main
+    else
+        skip plugin_run 'libraries stay loaded with a sanitizer'
+    fi
     check run 0 compile -run "$programs/wave.cu" -o wave
     check barriers 0 compile --all-barriers "$programs/wave.cu" -o slow && check slow 0 ./slow
 fi

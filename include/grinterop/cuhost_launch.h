@@ -40,9 +40,12 @@ enum { GR_CUHOST_DEVICE, GR_CUHOST_CONSTANT, GR_CUHOST_MANAGED };
 /*
  * A __device__, __constant__ or __managed__ variable: cudaMemcpyToSymbol() and its relatives get
  * its address. A managed one is managed memory from then on, for all calls. Called before main(),
- * as is the next one; nothing is copied.
+ * as is gr_cuhost_add_kernel(); nothing is copied.
  */
 void gr_cuhost_add_variable(const char *name, void *address, size_t size, int kind);
+
+/* The variable ends: its library is unloaded. What comes to lie there is not the variable. */
+void gr_cuhost_remove_variable(void *address);
 
 /*
  * A kernel whose parameters are the function's own, for cudaLaunchKernel(), and for what is asked

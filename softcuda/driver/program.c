@@ -2,6 +2,7 @@
 /* The program as a module: loaded from the start, in every context, and never unloaded. */
 #include "softcuda/driver/program.h"
 
+#include "softcuda/driver/managed_memory.h"
 #include "softcuda/driver/module.h"
 
 static soft_module program = {.holds = 1, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -33,4 +34,16 @@ CUresult gr_softcuda_variable(void *address, size_t size, bool is_managed)
         result = soft_range_add(&variable);
     pthread_mutex_unlock(&program.lock);
     return result;
+}
+
+void gr_softcuda_forget_variable(const void *address)
+{
+    soft_range known;
+    pthread_mutex_lock(&program.lock);
+    if (soft_range_find(address, &known) && known.owner == &program && known.base == address) {
+        soft_range_remove(known.base, known.kind, NULL);
+        if (soft_is_managed(&known))
+            soft_advice_forget(known.base, known.size);
+    }
+    pthread_mutex_unlock(&program.lock);
 }

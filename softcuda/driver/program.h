@@ -28,4 +28,7 @@ SOFT_PROGRAM_API CUresult gr_softcuda_function(const gr_cuhost_kernel *kernel,
  */
 SOFT_PROGRAM_API CUresult gr_softcuda_variable(void *address, size_t size, bool is_managed);
 
+/* Its memory is another's from now on. */
+SOFT_PROGRAM_API void gr_softcuda_forget_variable(const void *address);
+
 #endif

@@ -63,8 +63,8 @@ void rewrite_variable(source *s, const declaration *v, const rewrite_options *op
         size_t name = next_name(s, i, v->last, &behind);
         if (name != NO_TOKEN)
             token_put_after(s, v->last,
-                            keep_text(" [[maybe_unused]] static const bool gr_cuhost_has_%s = "
-                                      "::gr_cuhost::add_variable(\"%s\", %s, %s);",
+                            keep_text(" static const ::gr_cuhost::known_variable gr_cuhost_has_%s("
+                                      "\"%s\", %s, %s);",
                                       token_text(s, name), token_text(s, name), token_text(s, name),
                                       kind_of(v)));
         i = behind;

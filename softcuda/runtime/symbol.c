@@ -51,6 +51,21 @@ __attribute__((visibility("default"))) void gr_cuhost_add_variable(const char *n
     pthread_mutex_unlock(&lock);
 }
 
+__attribute__((visibility("default"))) void gr_cuhost_remove_variable(void *address)
+{
+    pthread_mutex_lock(&lock);
+    struct variable **link = &variables;
+    while (*link && (*link)->address != address)
+        link = &(*link)->next;
+    struct variable *variable = *link;
+    if (variable)
+        *link = variable->next;
+    pthread_mutex_unlock(&lock);
+    if (variable && variable->is_known)
+        gr_softcuda_forget_variable(address);
+    free(variable);
+}
+
 static CUresult find(const void *symbol, size_t *size)
 {
     CUresult result = RT_ERROR_SYMBOL;

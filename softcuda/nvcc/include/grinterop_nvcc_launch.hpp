@@ -78,12 +78,22 @@ template <class T> struct shared_array {
     operator T *() const { return static_cast<T *>(shared()); }
 };
 
-template <class T> inline bool add_variable(const char *name, T &variable, int kind)
+/* A variable of the device is known while its program or library is loaded. */
+class known_variable
 {
-    void *address = const_cast<void *>(static_cast<const volatile void *>(&variable));
-    gr_cuhost_add_variable(name, address, sizeof(variable), kind);
-    return true;
-}
+    void *const address;
+
+public:
+    template <class T>
+    known_variable(const char *name, T &variable, int kind)
+        : address(const_cast<void *>(static_cast<const volatile void *>(&variable)))
+    {
+        gr_cuhost_add_variable(name, address, sizeof(variable), kind);
+    }
+    known_variable(const known_variable &) = delete;
+    known_variable &operator=(const known_variable &) = delete;
+    ~known_variable() { gr_cuhost_remove_variable(address); }
+};
 
 /* What is copied into each thread, read once: a compiler keeps it in registers. */
 template <class Body, bool Plain> struct original {
