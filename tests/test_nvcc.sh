@@ -44,7 +44,7 @@ runtime=$tools/.libs/libgrinterop-softcudart.so
 if [ ! -e "$runtime" ]; then
     skip programs "$runtime was not built"
 else
-    for program in wave filter templates texture groups warps shapes guards managed; do
+    for program in wave filter templates texture groups warps shapes guards managed asserts; do
         check "compile_$program" 0 compile -Xcompiler -Wall "$programs/$program.cu" -o "$program"
         if grep -q 'warning:' err; then fail "warnings"; fi
         check "run_$program" 0 "./$program"
@@ -54,6 +54,12 @@ else
     else
         skip run_guards_far 'two thousand million threads take too long with a sanitizer'
     fi
+    check assertion 0 ./asserts loop && says err \
+        'asserts.cu:13: kernel counts: block: [1,0,0], thread: [1,0,0] Assertion `i < n' \
+        && says out 'printed before'
+    check assertion_at_barriers 0 ./asserts barriers && says err \
+        'asserts.cu:20: kernel meets: block: [0,0,0], thread: [2,1,0] Assertion `threadIdx.x < most'
+    check assertion_on_the_host bad ./asserts host && says err 'Assertion `argc == 0'
     check separate_main 0 compile -dc "$programs/parts_main.cu" -o main.o
     check separate_device 0 compile -rdc=true -c "$programs/parts_device.cu" -o device.o
     check device_link 0 compile -arch=sm_90 -dlink main.o device.o -o link.o

@@ -34,6 +34,13 @@ void gr_cuhost_configure(const gr_cuhost_config *config);
  */
 void gr_cuhost_run(const gr_cuhost_kernel *kernel, const void *address, const void *closure);
 
+/*
+ * An assertion has failed. In a kernel it is said on the standard error stream, and the kernel
+ * ends: its context gives cudaErrorAssert from then on. Returns where this thread runs no kernel.
+ */
+void gr_cuhost_assert(const char *expression, const char *file, unsigned line,
+                      const unsigned block[3], const unsigned thread[3]);
+
 /* How a variable was declared. */
 enum { GR_CUHOST_DEVICE, GR_CUHOST_CONSTANT, GR_CUHOST_MANAGED };
 

@@ -175,5 +175,22 @@ void soft_fibre_enter(soft_fibre *f)
     soft_place_here(&set->host);
     soft_place_switch(&set->host, &f->place);
     soft_this_work.stack = host;
+    set->current = NULL;
     check_canary(f);
+}
+
+void soft_fibre_stop(void)
+{
+    pthread_once(&key_once, make_key);
+    soft_fibres *set = pthread_getspecific(key);
+    if (!set || !set->current)
+        return;
+    set->current->state = SOFT_FIBRE_STOPPED;
+    soft_fibre_leave(set->current);
+}
+
+void soft_fibres_drop(soft_fibres *set)
+{
+    pthread_setspecific(key, NULL);
+    free_set(set);
 }

@@ -19,6 +19,7 @@ enum soft_fibre_state {
     SOFT_FIBRE_RUNS,
     SOFT_FIBRE_AT_BARRIER,
     SOFT_FIBRE_AT_EXCHANGE,
+    SOFT_FIBRE_STOPPED, /* in the middle of its thread, for good */
 };
 
 /* What a fibre waits for at an exchange. */
@@ -46,8 +47,8 @@ typedef struct soft_fibres {
     size_t stack_size;
     bool guarded;
     soft_place host;
-    soft_fibre *current;
-    unsigned used; /* by this block */
+    soft_fibre *current; /* NULL while the host's own stack runs */
+    unsigned used;       /* by this block */
     const gr_cuhost_kernel *kernel;
     const gr_cuhost_block *block;
     void *const *params;
@@ -62,5 +63,8 @@ soft_fibres *soft_fibres_get(unsigned count, size_t stack);
 /* From a fibre to the host's own stack, and back until the fibre does the former. (fibre.c) */
 void soft_fibre_leave(soft_fibre *f);
 void soft_fibre_enter(soft_fibre *f);
+
+/* Frees this thread's fibres, none of which runs. (fibre.c) */
+void soft_fibres_drop(soft_fibres *set);
 
 #endif

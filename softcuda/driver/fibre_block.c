@@ -111,8 +111,12 @@ static void run_all(soft_fibres *set)
                 continue;
             soft_fibre_enter(f);
             any = true;
-            if (f->state == SOFT_FIBRE_ENDED)
+            if (f->state == SOFT_FIBRE_ENDED) {
                 end_thread(set, f);
+            } else if (f->state == SOFT_FIBRE_STOPPED) {
+                soft_fibres_drop(set);
+                soft_block_stop();
+            }
         }
     }
 }

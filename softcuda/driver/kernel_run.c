@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -22,6 +23,7 @@ typedef struct job {
     uint64_t chunk; /* blocks that are taken at a time */
     _Atomic uint64_t taken;
     _Atomic bool failed;
+    _Atomic bool stopped;
     unsigned helpers; /* inside run_blocks; under the lock */
 } job;
 
@@ -31,6 +33,9 @@ static pthread_cond_t left = PTHREAD_COND_INITIALIZER; /* for streams: a helper 
 static pthread_once_t start_once = PTHREAD_ONCE_INIT;
 static job *jobs; /* those that may have blocks left */
 static unsigned pool_size;
+
+/* Where this thread goes on when its block is stopped. */
+static _Thread_local jmp_buf *stop;
 
 static gr_cuhost_block block_at(const soft_grid *grid, uint64_t number, void *shared)
 {
@@ -65,10 +70,8 @@ static bool run_one(const soft_grid *grid, gr_cuhost_block *block)
     return true;
 }
 
-static void run_blocks(job *j)
+static __attribute__((noinline)) void take_blocks(job *j, void *shared)
 {
-    void *shared = soft_shared_get(j->grid->shared);
-    soft_work_begin("kernel", j->grid->kernel->name);
     for (;;) {
         uint64_t first = atomic_fetch_add_explicit(&j->taken, j->chunk, memory_order_relaxed);
         if (first >= j->total)
@@ -79,7 +82,32 @@ static void run_blocks(job *j)
             if (!shared || !run_one(j->grid, &block))
                 atomic_store(&j->failed, true);
     }
+}
+
+void soft_block_stop(void)
+{
+    _longjmp(*stop, 1);
+}
+
+static void run_blocks(job *j)
+{
+    jmp_buf here;
+    stop = &here;
+    soft_work_begin("kernel", j->grid->kernel->name);
+    if (_setjmp(here) == 0) {
+        take_blocks(j, soft_shared_get(j->grid->shared));
+    } else {
+        atomic_store(&j->stopped, true);
+        atomic_store(&j->taken, j->total);
+    }
     soft_work_end();
+}
+
+static CUresult result_of(job *j)
+{
+    if (atomic_load(&j->stopped))
+        return CUDA_ERROR_ASSERT;
+    return atomic_load(&j->failed) ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES : CUDA_SUCCESS;
 }
 
 static bool has_blocks(job *j)
@@ -153,13 +181,13 @@ static void unlist(const job *j)
     *at = j->next;
 }
 
-bool soft_grid_run(const soft_grid *grid)
+CUresult soft_grid_run(const soft_grid *grid)
 {
     job j = {
         .grid = grid, .total = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2], .chunk = 1};
     if (j.total == 1) {
         run_blocks(&j);
-        return !atomic_load(&j.failed);
+        return result_of(&j);
     }
     pthread_once(&start_once, start_pool);
     /* About eight turns for each thread: few enough to be cheap, many enough to end together. */
@@ -177,5 +205,5 @@ bool soft_grid_run(const soft_grid *grid)
     while (j.helpers > 0)
         pthread_cond_wait(&left, &lock);
     pthread_mutex_unlock(&lock);
-    return !atomic_load(&j.failed);
+    return result_of(&j);
 }

@@ -3,6 +3,7 @@
 #ifndef GR_SOFTCUDA_DRIVER_KERNEL_RUN_H
 #define GR_SOFTCUDA_DRIVER_KERNEL_RUN_H
 
+#include <cuda.h>
 #include <grinterop/cuhost.h>
 
 #include <stdbool.h>
@@ -19,9 +20,18 @@ typedef struct {
 
 /*
  * Runs all blocks, on this thread and on those of the pool that have nothing else to do; returns
- * when the last one has ended. False if a block could not be run for want of memory. (kernel_run.c)
+ * when the last one has ended: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES if a block could not be run for
+ * want of memory, CUDA_ERROR_ASSERT if one was stopped. (kernel_run.c)
  */
-bool soft_grid_run(const soft_grid *grid);
+CUresult soft_grid_run(const soft_grid *grid);
+
+/*
+ * Stop what this thread runs of a grid, which begins no further blocks: the first one if it is a
+ * fibre, and returns otherwise; the second one on the thread's own stack, which is cut back to
+ * where soft_grid_run() began the block. (fibre.c, kernel_run.c)
+ */
+void soft_fibre_stop(void);
+_Noreturn void soft_block_stop(void);
 
 /*
  * This thread's memory for the dynamic shared memory of one block after the other: it ends at a

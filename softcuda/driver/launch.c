@@ -43,6 +43,7 @@ static size_t launch_size(const gr_cuhost_kernel *kernel)
 static void run_launch(void *copy)
 {
     launch *l = copy;
+    CUresult result;
     void **pointers = launch_pointers(l);
     for (uint32_t i = 0; i < l->kernel->param_count; i++)
         pointers[i] = launch_bytes(l) + l->kernel->param_offsets[i];
@@ -52,8 +53,8 @@ static void run_launch(void *copy)
     memcpy(grid.block, l->block, sizeof(grid.block));
     if (!soft_kernel_may_have(l->context, l->kernel, launch_bytes(l)))
         soft_contexts_fail(CUDA_ERROR_ILLEGAL_ADDRESS);
-    else if (!soft_grid_run(&grid))
-        soft_context_fail(l->context, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    else if ((result = soft_grid_run(&grid)) != CUDA_SUCCESS)
+        soft_context_fail(l->context, result);
     soft_module_release(l->module);
 }
 

@@ -31,4 +31,11 @@ SOFT_PROGRAM_API CUresult gr_softcuda_variable(void *address, size_t size, bool 
 /* Its memory is another's from now on. */
 SOFT_PROGRAM_API void gr_softcuda_forget_variable(const void *address);
 
+/*
+ * An assertion has failed: where this thread runs a kernel it says so and ends that kernel, whose
+ * context gives CUDA_ERROR_ASSERT from then on. Returns where it runs none. (kernel_assert.c)
+ */
+SOFT_PROGRAM_API void gr_softcuda_assert(const char *expression, const char *file, unsigned line,
+                                         const unsigned block[3], const unsigned thread[3]);
+
 #endif

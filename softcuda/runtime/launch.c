@@ -2,6 +2,8 @@
 /* Launches: of a kernel by its address, and of <<< >>>, which comes as two calls. */
 #include "softcuda/runtime/kernel.h"
 
+#include "softcuda/driver/program.h"
+
 #include <grinterop/cuhost_launch.h>
 
 /* What a launch is asked to do; the driver knows no better code than CUDA_ERROR_INVALID_VALUE. */
@@ -61,6 +63,14 @@ __attribute__((visibility("default"))) void gr_cuhost_run(const gr_cuhost_kernel
                                                           const void *address, const void *closure)
 {
     (void)RT_IN_CONTEXT(run(kernel, address, closure));
+}
+
+__attribute__((visibility("default"))) void gr_cuhost_assert(const char *expression,
+                                                             const char *file, unsigned line,
+                                                             const unsigned block[3],
+                                                             const unsigned thread[3])
+{
+    gr_softcuda_assert(expression, file, line, block, thread);
 }
 
 /* ---- By address ------------------------------------------------------------------------------ */

@@ -67,6 +67,16 @@ inline void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t str
     gr_cuhost_configure(&config);
 }
 
+/* What assert() calls: in a kernel, CUDA's line and error; elsewhere, what the host does. */
+[[noreturn, gnu::cold, gnu::noinline]] inline void
+assert_failed(const char *expression, const char *file, unsigned line, const char *function,
+              const uint3 block, const uint3 thread)
+{
+    const unsigned place[2][3] = {{block.x, block.y, block.z}, {thread.x, thread.y, thread.z}};
+    gr_cuhost_assert(expression, file, line, place[0], place[1]);
+    __assert_fail(expression, file, line, function);
+}
+
 /* The block's dynamic shared memory. */
 inline void *shared()
 {

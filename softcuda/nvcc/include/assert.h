@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * assert() in kernels. Without a guard, as the C library's: each inclusion looks at NDEBUG. Files
+ * that have no kernels see the library's alone.
+ */
+#pragma GCC system_header
+
+#include_next <assert.h>
+
+#if defined(GRINTEROP_NVCC_H) && defined(__cplusplus) && !defined(NDEBUG)
+#undef assert
+#define assert(...)                                                                                \
+    (static_cast<bool>(__VA_ARGS__)                                                                \
+         ? void(0)                                                                                 \
+         : ::gr_cuhost::assert_failed(#__VA_ARGS__, __FILE__, __LINE__,                            \
+                                      __extension__ __PRETTY_FUNCTION__, blockIdx, threadIdx))
+#endif
