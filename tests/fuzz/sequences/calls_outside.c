@@ -37,11 +37,14 @@ static bool run_cuda_create(struct world *w, const int *a)
     return true;
 }
 
-/* NVIDIA's driver leaves what was mapped by interop to CUDA: OpenGL is refused its use. */
+/* NVIDIA's driver leaves what was mapped by interop to CUDA, and an image that was registered:
+ * OpenGL is refused its use. */
 static void context_is_gone(const struct world *w, struct resource *r)
 {
+    bool mapped = r->mapped || r->later || r->kept;
+    bool registered = r->image && r->life == LIVE && !r->closed;
     r->gone = true;
-    if (!w->software && r->transport == GR_TRANSPORT_INTEROP && (r->mapped || r->later || r->kept))
+    if (!w->software && r->transport == GR_TRANSPORT_INTEROP && (mapped || registered))
         r->object->lost = true;
 }
 
