@@ -11,19 +11,19 @@ static float constant[8];    /* a __constant__ one */
 static unsigned managed[5];  /* a __managed__ one */
 static unsigned never_added[4];
 
-/* out[i] = i * factor, for each thread of the grid's first dimension. */
-static void scale(const gr_cuhost_block *block, unsigned *out, unsigned factor)
+/* out[i] = i * factor, for each thread of the blocks' first dimension. */
+static void scale(const gr_cuhost_block *first, unsigned count, unsigned *out, unsigned factor)
 {
-    for (unsigned t = 0; t < block->block_dim[0]; t++) {
-        unsigned i = block->block_idx[0] * block->block_dim[0] + t;
+    for (unsigned t = 0; t < count * first->block_dim[0]; t++) {
+        unsigned i = first->block_idx[0] * first->block_dim[0] + t;
         out[i] = i * factor;
     }
 }
 
 /* By the function's own parameters. */
-static void run_scale(const gr_cuhost_block *block, void *const *params)
+static void run_scale(const gr_cuhost_block *first, unsigned count, void *const *params)
 {
-    scale(block, *(unsigned *const *)params[0], *(const unsigned *)params[1]);
+    scale(first, count, *(unsigned *const *)params[0], *(const unsigned *)params[1]);
 }
 
 static _Atomic size_t shared_size; /* of the last block that a closure ran */
@@ -34,11 +34,11 @@ struct closure {
     unsigned factor;
 };
 
-static void run_closure(const gr_cuhost_block *block, void *const *params)
+static void run_closure(const gr_cuhost_block *first, unsigned count, void *const *params)
 {
     const struct closure *closure = params[0];
-    shared_size = block->shared ? block->shared_size : 0;
-    scale(block, closure->out, closure->factor);
+    shared_size = first->shared ? first->shared_size : 0;
+    scale(first, count, closure->out, closure->factor);
 }
 
 static const uint32_t scale_sizes[] = {sizeof(unsigned *), sizeof(unsigned)};
@@ -51,7 +51,7 @@ static const gr_cuhost_kernel scale_kernel = {
     .param_sizes = scale_sizes,
     .param_offsets = scale_offsets,
     .params_size = sizeof(unsigned *) + sizeof(unsigned),
-    .run_block = run_scale,
+    .run_blocks = run_scale,
 };
 static const uint32_t closure_sizes[] = {sizeof(struct closure)};
 static const uint32_t closure_offsets[] = {0};
@@ -63,7 +63,7 @@ static const gr_cuhost_kernel closure_kernel = {
     .param_sizes = closure_sizes,
     .param_offsets = closure_offsets,
     .params_size = sizeof(struct closure),
-    .run_block = run_closure,
+    .run_blocks = run_closure,
 };
 
 /* What the program calls the kernel by. */

@@ -305,9 +305,10 @@ END_TEST
 
 /* ---- A kernel's fault ------------------------------------------------------------------------ */
 
-static void do_nothing(const gr_cuhost_block *block, void *const *params)
+static void do_nothing(const gr_cuhost_block *first, unsigned count, void *const *params)
 {
-    (void)block;
+    (void)first;
+    (void)count;
     (void)params;
 }
 
@@ -321,7 +322,7 @@ static const gr_cuhost_kernel kernel = {
     .param_sizes = pointer_size,
     .param_offsets = pointer_offset,
     .params_size = sizeof(void *),
-    .run_block = do_nothing,
+    .run_blocks = do_nothing,
 };
 
 static void go_on(int number)

@@ -64,7 +64,7 @@
  */
 
 /* The version of what follows. The driver refuses a module that was built for another one. */
-#define GR_CUHOST_ABI        3u
+#define GR_CUHOST_ABI        4u
 
 /* The kernel's threads meet at barriers: the driver has to run each on a stack of its own. */
 #define GR_CUHOST_SYNC       1u
@@ -104,8 +104,9 @@ typedef struct gr_cuhost_kernel {
         *param_offsets;   /* in the buffer of cuLaunchKernel's `extra`, as nvcc lays it out */
     uint32_t params_size; /* bytes of that buffer */
     uint32_t reserved;
-    /* Runs all threads of a block, one after the other. */
-    void (*run_block)(const struct gr_cuhost_block *block, void *const *params);
+    /* Runs all threads of `count` blocks that lie side by side in x, of which `first` is the first.
+       Those of a block don't wait for each other. */
+    void (*run_blocks)(const struct gr_cuhost_block *first, unsigned count, void *const *params);
     /* Runs the one thread that is named. */
     void (*run_thread)(const struct gr_cuhost_block *block, const unsigned thread[3],
                        void *const *params);
@@ -257,16 +258,24 @@ template <class... A, void (*Kernel)(A...)> struct entry<Kernel> {
         return values(load<std::remove_cv_t<A>>(p[I])...);
     }
 
-    static void run_block(const gr_cuhost_block *block, void *const *p)
+    static void run_one_block(const gr_cuhost_block *block, const values &v)
     {
-        const values v = unpack(p, std::index_sequence_for<A...>());
-        enter(block);
         for (unsigned z = 0; z < block->block_dim[2]; z++)
             for (unsigned y = 0; y < block->block_dim[1]; y++)
                 for (unsigned x = 0; x < block->block_dim[0]; x++) {
                     threadIdx = make_uint3(x, y, z);
                     std::apply(Kernel, v);
                 }
+    }
+
+    static void run_blocks(const gr_cuhost_block *first, unsigned count, void *const *p)
+    {
+        const values v = unpack(p, std::index_sequence_for<A...>());
+        enter(first);
+        for (unsigned i = 0; i < count; i++) {
+            blockIdx.x = first->block_idx[0] + i;
+            run_one_block(first, v);
+        }
     }
 
     static void run_thread(const gr_cuhost_block *block, const unsigned thread[3], void *const *p)
@@ -299,7 +308,7 @@ template <class... A, void (*Kernel)(A...)> struct entry<Kernel> {
         gr_cuhost_entry_##name::params.offsets,                                                    \
         gr_cuhost_entry_##name::params.total,                                                      \
         0,                                                                                         \
-        gr_cuhost_entry_##name::run_block,                                                         \
+        gr_cuhost_entry_##name::run_blocks,                                                        \
         gr_cuhost_entry_##name::run_thread,                                                        \
     };                                                                                             \
     }

@@ -52,22 +52,42 @@ static gr_cuhost_block block_at(const soft_grid *grid, uint64_t number, void *sh
     return block;
 }
 
-/* The next one, without the divisions: small blocks take no longer than these. */
-static void go_on(gr_cuhost_block *block)
+/* Behind so many blocks of its row; without the divisions, which take as long as small blocks. */
+static void go_on(gr_cuhost_block *block, unsigned count)
 {
-    for (int i = 0; i < 3; i++) {
-        if (++block->block_idx[i] < block->grid_dim[i])
-            return;
+    block->block_idx[0] += count;
+    for (int i = 0; i < 2 && block->block_idx[i] == block->grid_dim[i]; i++) {
         block->block_idx[i] = 0;
+        block->block_idx[i + 1]++;
     }
 }
 
-static bool run_one(const soft_grid *grid, gr_cuhost_block *block)
+/* As many of the blocks as one call can run: those of one row. */
+static unsigned run_some(const soft_grid *grid, gr_cuhost_block *block, uint64_t most, bool *good)
 {
-    if (grid->kernel->flags & GR_CUHOST_SYNC)
-        return soft_fibres_run(grid, block);
-    grid->kernel->run_block(block, grid->params);
-    return true;
+    if (grid->kernel->flags & GR_CUHOST_SYNC) {
+        *good = soft_fibres_run(grid, block);
+        return 1;
+    }
+    const unsigned row = block->grid_dim[0] - block->block_idx[0];
+    const unsigned count = most < row ? (unsigned)most : row;
+    grid->kernel->run_blocks(block, count, grid->params);
+    return count;
+}
+
+/* False if one of them could not be run. */
+static bool run_chunk(const soft_grid *grid, uint64_t first, uint64_t end, void *shared)
+{
+    gr_cuhost_block block = block_at(grid, first, shared);
+    bool all = true;
+    while (first < end) {
+        bool good = true;
+        const unsigned count = run_some(grid, &block, end - first, &good);
+        all = all && good;
+        first += count;
+        go_on(&block, count);
+    }
+    return all;
 }
 
 static __attribute__((noinline)) void take_blocks(job *j, void *shared)
@@ -77,10 +97,8 @@ static __attribute__((noinline)) void take_blocks(job *j, void *shared)
         if (first >= j->total)
             break;
         uint64_t end = j->total - first > j->chunk ? first + j->chunk : j->total;
-        gr_cuhost_block block = block_at(j->grid, first, shared);
-        for (uint64_t number = first; number < end; number++, go_on(&block))
-            if (!shared || !run_one(j->grid, &block))
-                atomic_store(&j->failed, true);
+        if (!shared || !run_chunk(j->grid, first, end, shared))
+            atomic_store(&j->failed, true);
     }
 }
 
@@ -181,6 +199,16 @@ static void unlist(const job *j)
     *at = j->next;
 }
 
+/*
+ * About eight turns for each thread: few enough to be cheap, many enough to end together. Whole
+ * rows of blocks where there are enough of them: one call of the kernel runs a row.
+ */
+static uint64_t chunk_of(const soft_grid *grid, uint64_t blocks)
+{
+    const uint64_t row = grid->grid[0];
+    return blocks > row ? (blocks + row - 1) / row * row : blocks;
+}
+
 CUresult soft_grid_run(const soft_grid *grid)
 {
     job j = {
@@ -190,8 +218,7 @@ CUresult soft_grid_run(const soft_grid *grid)
         return result_of(&j);
     }
     pthread_once(&start_once, start_pool);
-    /* About eight turns for each thread: few enough to be cheap, many enough to end together. */
-    j.chunk = j.total / (8 * (uint64_t)(pool_size + 1)) + 1;
+    j.chunk = chunk_of(grid, j.total / (8 * (uint64_t)(pool_size + 1)) + 1);
     pthread_mutex_lock(&lock);
     j.next = jobs;
     jobs = &j;

@@ -34,7 +34,8 @@ template <class T> struct parameter_of<T *const __restrict__> {
 template <class T> using parameter = typename parameter_of<T>::type;
 
 /* As softcuda/nvcc/launch_flags.h has them. */
-inline constexpr unsigned launch_sync = 1, launch_place = 2, launch_given = 4, launch_guard = 8;
+inline constexpr unsigned launch_sync = 1, launch_place = 2, launch_given = 4, launch_guard = 8,
+                          launch_line = 16, launch_span = 32;
 
 /*
  * What decides, at a kernel's beginning, whether a thread has something to do. A compiler makes
@@ -152,7 +153,10 @@ template <class Body, unsigned Flags> struct runner {
     }
 };
 
-/* The threads of a block don't wait for each other, so any number of them may be done at once. */
+/*
+ * Threads that don't wait for each other may be done in any order, and any number of them at once:
+ * CUDA promises none, whatever they read and write. A thread's own steps stay in their order.
+ */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #define GR_CUHOST_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
@@ -160,76 +164,158 @@ template <class Body, unsigned Flags> struct runner {
 #define GR_CUHOST_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
+/* Where a debugger looks on, each thread has its own place, and nobody is asked beforehand. */
+#ifdef __OPTIMIZE__
+inline constexpr bool is_optimised = true;
+#else
+inline constexpr bool is_optimised = false;
+#endif
+
 template <unsigned Flags, class Name, class Body> struct body_entry {
-    [[gnu::always_inline]] static unsigned run_one(const runner<Body, Flags> &run,
-                                                   const uint3 thread, const uint3 block,
-                                                   const dim3 block_dim, const dim3 grid_dim,
+    static constexpr bool has_guard = is_optimised && (Flags & launch_guard) != 0;
+    static constexpr bool has_span = has_guard && (Flags & launch_span) != 0;
+    static constexpr bool has_line = is_optimised && (Flags & launch_line) != 0;
+
+    /* What threads that run together have in common. */
+    struct scene {
+        const runner<Body, Flags> &run;
+        const uint3 block;
+        const dim3 block_dim, grid_dim;
+    };
+
+    [[gnu::always_inline]] static unsigned run_one(const scene &s, const uint3 thread,
                                                    const guard::what mode)
     {
         if constexpr ((Flags & launch_place) != 0 || (Flags & launch_given) == 0)
             threadIdx = thread;
         guard g = {mode, 0};
-        run(thread, block, block_dim, grid_dim, g);
+        s.run(thread, s.block, s.block_dim, s.grid_dim, g);
         return g.refused;
     }
 
     static constexpr unsigned most_threads = 1024;
 
     /* Where blockIdx.x * blockDim.x + threadIdx.x stays below 2^31. */
-    static bool is_near(const uint3 block, const dim3 block_dim)
+    static bool is_near(const unsigned last_block, const dim3 block_dim)
     {
-        return (block.x + uint64_t{1}) * block_dim.x < (1u << 31) - most_threads;
+        return (last_block + uint64_t{1}) * block_dim.x < (1u << 31) - most_threads;
     }
 
     /*
-     * The threads that differ in x alone; whether each has something to do. That number is what is
-     * counted, as kernels use it for an index: the compiler sees neighbours in memory, where it
-     * would have to fear for an overflow if it were a sum.
+     * Threads that differ in x alone; whether each has something to do. What is counted is
+     * blockIdx.x * blockDim.x + threadIdx.x, as kernels use it for an index: the compiler sees
+     * neighbours in memory, where it would have to fear for an overflow if it were a sum.
      */
-    [[gnu::always_inline]] static bool run_row(const runner<Body, Flags> &run, const unsigned y,
-                                               const unsigned z, const uint3 block,
-                                               const dim3 block_dim, const dim3 grid_dim,
+    [[gnu::always_inline]] static bool run_row(const scene &s, const int first, const int end,
+                                               const unsigned y, const unsigned z,
                                                const guard::what mode)
     {
-        if (block_dim.x > most_threads || block.x * block_dim.x >= (1u << 31) - most_threads)
-            __builtin_unreachable();
-        const int first = static_cast<int>(block.x * block_dim.x);
-        const int end = first + static_cast<int>(block_dim.x);
         unsigned refused = 0;
         GR_CUHOST_INDEPENDENT
         for (int at = first; at < end; at++) {
-            const unsigned x = static_cast<unsigned>(at) - block.x * block_dim.x;
-            refused |= run_one(run, {x, y, z}, block, block_dim, grid_dim, mode);
+            if (at < 0)
+                __builtin_unreachable();
+            const unsigned x = static_cast<unsigned>(at) - s.block.x * s.block_dim.x;
+            refused |= run_one(s, {x, y, z}, mode);
         }
         return refused == 0;
     }
 
-    [[gnu::always_inline]] static void run_near(const runner<Body, Flags> &run, const uint3 block,
-                                                const dim3 block_dim, const dim3 grid_dim)
+    [[gnu::always_inline]] static void run_asked(const scene &s, const int first, const int end,
+                                                 const unsigned y, const unsigned z)
     {
-        for (unsigned z = 0; z < block_dim.z; z++)
-            for (unsigned y = 0; y < block_dim.y; y++)
-                if (run_row(run, y, z, block, block_dim, grid_dim, guard::ask))
-                    run_row(run, y, z, block, block_dim, grid_dim, guard::none);
-                else
-                    run_row(run, y, z, block, block_dim, grid_dim, guard::decide);
+        if (run_row(s, first, end, y, z, guard::ask))
+            run_row(s, first, end, y, z, guard::none);
+        else
+            run_row(s, first, end, y, z, guard::decide);
     }
 
-    static void run_block_at(const gr_cuhost_block *launch, const void *body)
+    /* ---- Rows of several blocks, of kernels that ask for that number alone ---- */
+
+    /* Those who pass are neighbours: so the first and the last of them are looked for. */
+    [[gnu::always_inline]] static void run_span(const scene &s, int first, int end,
+                                                const unsigned y, const unsigned z)
+    {
+        while (first < end && !run_row(s, first, first + 1, y, z, guard::ask))
+            first++;
+        while (end > first && !run_row(s, end - 1, end, y, z, guard::ask))
+            end--;
+        run_row(s, first, end, y, z, guard::none);
+    }
+
+    /* All are asked, a block's at a time, whose memory is still at hand afterwards. */
+    [[gnu::always_inline]] static void run_blocks_asked(const scene &s, const int first,
+                                                        const int end, const unsigned y,
+                                                        const unsigned z)
+    {
+        const int width = static_cast<int>(s.block_dim.x);
+        for (int at = first; at < end; at += width)
+            run_asked(s, at, at + width, y, z);
+    }
+
+    /* All are threads of block 0: their number is the same by a sum that compilers see through. */
+    [[gnu::always_inline]] static void run_line(const scene &s, const int first, const int end)
+    {
+        for (unsigned z = 0; z < s.block_dim.z; z++)
+            for (unsigned y = 0; y < s.block_dim.y; y++) {
+                if constexpr (has_span)
+                    run_span(s, first, end, y, z);
+                else if constexpr (has_guard)
+                    run_blocks_asked(s, first, end, y, z);
+                else
+                    run_row(s, first, end, y, z, guard::none);
+            }
+    }
+
+    /* ---- Block by block ---- */
+
+    [[gnu::always_inline]] static void run_near(const scene &s)
+    {
+        if (s.block_dim.x > most_threads || s.block.x * s.block_dim.x >= (1u << 31) - most_threads)
+            __builtin_unreachable();
+        const int first = static_cast<int>(s.block.x * s.block_dim.x);
+        for (unsigned z = 0; z < s.block_dim.z; z++)
+            for (unsigned y = 0; y < s.block_dim.y; y++)
+                run_asked(s, first, first + static_cast<int>(s.block_dim.x), y, z);
+    }
+
+    [[gnu::always_inline]] static void run_far(const scene &s)
+    {
+        for (unsigned z = 0; z < s.block_dim.z; z++)
+            for (unsigned y = 0; y < s.block_dim.y; y++) {
+                GR_CUHOST_INDEPENDENT
+                for (unsigned x = 0; x < s.block_dim.x; x++)
+                    run_one(s, {x, y, z}, guard::decide);
+            }
+    }
+
+    static void run_block_by_block(const runner<Body, Flags> &run, const uint3 first,
+                                   const unsigned count, const dim3 block_dim, const dim3 grid_dim)
+    {
+        for (unsigned i = 0; i < count; i++) {
+            const scene s = {run, {first.x + i, first.y, first.z}, block_dim, grid_dim};
+            blockIdx.x = s.block.x;
+            if (has_guard && !has_line && is_near(s.block.x, block_dim))
+                run_near(s);
+            else
+                run_far(s);
+        }
+    }
+
+    [[gnu::noinline]] static void run_blocks_at(const gr_cuhost_block *launch, const unsigned count,
+                                                const void *body)
     {
         const runner<Body, Flags> run(body);
         enter(launch);
         const uint3 block = blockIdx;
         const dim3 block_dim = blockDim, grid_dim = gridDim;
-        if constexpr ((Flags & launch_guard) != 0)
-            if (is_near(block, block_dim))
-                return run_near(run, block, block_dim, grid_dim);
-        for (unsigned z = 0; z < block_dim.z; z++)
-            for (unsigned y = 0; y < block_dim.y; y++) {
-                GR_CUHOST_INDEPENDENT
-                for (unsigned x = 0; x < block_dim.x; x++)
-                    run_one(run, {x, y, z}, block, block_dim, grid_dim, guard::decide);
+        if constexpr (has_line)
+            if (is_near(block.x + count - 1, block_dim)) {
+                const int first = static_cast<int>(block.x * block_dim.x);
+                const scene s = {run, {0, block.y, block.z}, block_dim, grid_dim};
+                return run_line(s, first, first + static_cast<int>(count * block_dim.x));
             }
+        run_block_by_block(run, block, count, block_dim, grid_dim);
     }
 
     static void run_thread_at(const gr_cuhost_block *launch, const unsigned thread[3],
@@ -242,10 +328,10 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
         run(threadIdx, blockIdx, blockDim, gridDim, g);
     }
 
-    static void run_block(const gr_cuhost_block *launch, void *const *params)
+    static void run_blocks(const gr_cuhost_block *first, unsigned count, void *const *params)
     {
         if constexpr ((Flags & launch_sync) == 0)
-            run_block_at(launch, params[0]);
+            run_blocks_at(first, count, params[0]);
     }
 
     static void run_thread(const gr_cuhost_block *launch, const unsigned thread[3],
@@ -267,7 +353,7 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
         &offset,
         sizeof(Body),
         0,
-        run_block,
+        run_blocks,
         run_thread,
     };
 };
@@ -275,7 +361,8 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
 /* A call of a kernel's function from within the driver: it is to run, not to launch. */
 struct direct_call {
     const gr_cuhost_block *launch;
-    const unsigned *thread; /* NULL: all of the block's */
+    unsigned count;         /* of blocks */
+    const unsigned *thread; /* NULL: all of them */
 };
 
 inline thread_local const direct_call *direct;
@@ -296,14 +383,14 @@ struct known<Flags, Name, Self> {
         Self(std::get<I>(values)...);
     }
 
-    static void run_block(const gr_cuhost_block *launch, void *const *p)
+    static void run_blocks(const gr_cuhost_block *first, unsigned count, void *const *p)
     {
-        call({launch, nullptr}, p, std::index_sequence_for<A...>());
+        call({first, count, nullptr}, p, std::index_sequence_for<A...>());
     }
 
     static void run_thread(const gr_cuhost_block *launch, const unsigned thread[3], void *const *p)
     {
-        call({launch, thread}, p, std::index_sequence_for<A...>());
+        call({launch, 1, thread}, p, std::index_sequence_for<A...>());
     }
 
     static constexpr gr_cuhost_kernel kernel = {
@@ -316,7 +403,7 @@ struct known<Flags, Name, Self> {
         params.offsets,
         params.total,
         0,
-        run_block,
+        run_blocks,
         run_thread,
     };
 
@@ -339,7 +426,7 @@ template <unsigned Flags, class Name, class Body> void run_direct(const Body &bo
     if constexpr ((Flags & launch_sync) != 0)
         entry::run_thread_at(how.launch, how.thread, &body);
     else
-        entry::run_block_at(how.launch, &body);
+        entry::run_blocks_at(how.launch, how.count, &body);
 }
 
 template <unsigned Flags, class Name, auto Self, class Body> void launch(const Body &body)
