@@ -44,7 +44,7 @@ runtime=$tools/.libs/libgrinterop-softcudart.so
 if [ ! -e "$runtime" ]; then
     skip programs "$runtime was not built"
 else
-    for program in wave filter templates texture groups warps shapes guards managed asserts; do
+    for program in wave filter templates texture groups warps shapes guards managed asserts rows; do
         check "compile_$program" 0 compile -Xcompiler -Wall "$programs/$program.cu" -o "$program"
         if grep -q 'warning:' err; then fail "warnings"; fi
         check "run_$program" 0 "./$program"
@@ -60,6 +60,7 @@ else
     check assertion_at_barriers 0 ./asserts barriers && says err \
         'asserts.cu:20: kernel meets: block: [0,0,0], thread: [2,1,0] Assertion `threadIdx.x < most'
     check assertion_on_the_host bad ./asserts host && says err 'Assertion `argc == 0'
+    check debug_rows 0 compile -G "$programs/rows.cu" -o rows && check run_debug_rows 0 ./rows
     check separate_main 0 compile -dc "$programs/parts_main.cu" -o main.o
     check separate_device 0 compile -rdc=true -c "$programs/parts_device.cu" -o device.o
     check device_link 0 compile -arch=sm_90 -dlink main.o device.o -o link.o
@@ -216,6 +217,52 @@ else
         fail "takes these otherwise than nvcc:" "$(cat missing)"
     fi
 fi
+
+# ---- Which kernels run as rows of many blocks ----
+
+cat >wanted <<'END'
+apply: guard line span
+backwards: block by block
+between: guard line span
+counted: guard
+either: guard line
+first_threads: guard
+line_casts: guard line span
+line_changes: guard line span
+line_int: guard line span
+line_of_rows: line
+line_size: guard line span
+line_swapped: guard line span
+line_unguarded: line
+line_used_twice: guard line span
+narrow: guard line
+other_width: block by block
+outside: guard line
+own_slot: block by block
+places: block by block
+rounded: block by block
+shared_scratch: guard
+twice_block: block by block
+twice_thread: block by block
+watched: guard
+with_lambda: block by block
+wraps: guard line
+END
+# kinds FILE: the kernels of a kept file, by the flags of softcuda/nvcc/launch_flags.h.
+kinds() {
+    sed -n 's/.*return "\([a-z_]*\)"; } }; ::gr_cuhost::launch<\([0-9]*\)u.*/\1 \2/p' "$1" |
+        while read -r name flags; do
+            kind=
+            if [ $((flags & 8)) != 0 ]; then kind="$kind guard"; fi
+            if [ $((flags & 16)) != 0 ]; then kind="$kind line"; fi
+            if [ $((flags & 32)) != 0 ]; then kind="$kind span"; fi
+            echo "$name:${kind:- block by block}"
+        done | sort
+}
+mkdir -p rows_kept
+makes rows_kept/rows.cpp4.ii rows_kept "$nvcc" --keep --keep-dir rows_kept -c "$programs/rows.cu"
+kinds rows_kept/rows.cpp4.ii >found
+check rows_are 0 diff wanted found
 
 # ---- What it refuses ----
 

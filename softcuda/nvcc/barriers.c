@@ -48,9 +48,35 @@ static const char *const barriers[] = {"__syncthreads",
 
 static const char *const places[] = {"threadIdx", "blockIdx", "blockDim", "gridDim", NULL};
 
+static const char *const orders[] = {"__shared__",
+                                     "volatile",
+                                     "printf",
+                                     "clock",
+                                     "clock64",
+                                     "__nanosleep",
+                                     "__threadfence",
+                                     "__threadfence_block",
+                                     "__threadfence_system",
+                                     "atomicAdd",
+                                     "atomicSub",
+                                     "atomicExch",
+                                     "atomicMin",
+                                     "atomicMax",
+                                     "atomicInc",
+                                     "atomicDec",
+                                     "atomicCAS",
+                                     "atomicAnd",
+                                     "atomicOr",
+                                     "atomicXor",
+                                     "asm",
+                                     "__asm__",
+                                     "__asm",
+                                     NULL};
+
 /* The names of what has a property. */
 typedef struct {
     words names;
+    bool whole;  /* what a function takes and gives counts, not its body alone */
     bool passed; /* a class or a function of the host has it, which may be given to a template */
 } property;
 
@@ -59,6 +85,7 @@ struct reach {
     const declarations *found;
     property barrier;
     property place;
+    property order;
 };
 
 static bool names_one(const source *s, size_t first, size_t last, const property *p,
@@ -101,7 +128,12 @@ static bool is_for_kernels(const source *s, const declaration *d)
 {
     if (d->is_global || (d->what == DECLARED_FUNCTION && d->body == NO_TOKEN))
         return false;
-    return d->is_device || d->is_constant || names_word(s, d, "__device__");
+    return d->is_device || d->is_constant || d->is_shared || names_word(s, d, "__device__");
+}
+
+static size_t first_of(const declaration *d, const property *p)
+{
+    return d->body != NO_TOKEN && !p->whole ? d->body : d->first;
 }
 
 /* One look at everything; true if there was something new. */
@@ -113,9 +145,9 @@ static bool spread(const source *s, const declarations *found, property *p,
         const declaration *d = &found->items[k];
         size_t name = name_of(s, d);
         if (name == NO_TOKEN || is_known(s, name, p) || !is_for_kernels(s, d) ||
-            !names_one(s, d->body != NO_TOKEN ? d->body : d->first, d->last, p, seeds))
+            !names_one(s, first_of(d, p), d->last, p, seeds))
             continue;
-        if (d->what == DECLARED_CLASS || !d->is_device)
+        if (d->what == DECLARED_CLASS || !(d->is_device || d->is_shared))
             p->passed = true;
         words_add(&p->names, token_text(s, name));
         changed = true;
@@ -162,6 +194,8 @@ reach *reach_find(const source *s, const declarations *found)
     r->found = found;
     find(s, found, &r->barrier, barriers);
     find(s, found, &r->place, places);
+    r->order.whole = true;
+    find(s, found, &r->order, orders);
     return r;
 }
 
@@ -177,4 +211,11 @@ bool reach_has_place(const reach *r, const declaration *kernel)
     if (kernel->header != NO_TOKEN && r->place.passed)
         return true;
     return names_one(r->s, kernel->body, kernel->last, &r->place, NULL);
+}
+
+bool reach_has_order(const reach *r, const declaration *kernel)
+{
+    if (kernel->header != NO_TOKEN && r->order.passed)
+        return true;
+    return names_one(r->s, kernel->first, kernel->last, &r->order, orders);
 }

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "softcuda/nvcc/guards.h"
 
+#include "softcuda/nvcc/line.h"
+#include "softcuda/nvcc/names.h"
+#include "softcuda/nvcc/span.h"
 #include "softcuda/nvcc/text.h"
 
-#include <string.h>
-
 #define MOST_GUARDS 8
-#define MOST_NAMES  64
 
 typedef struct {
     size_t open[MOST_GUARDS]; /* the bracket of the condition */
     size_t count;
-    bool goes; /* the last one is `if (it is so) { all that is left }` */
-} guards;
+    bool goes;  /* the last one is `if (it is so) { all that is left }` */
+    bool other; /* one whose threads in a row may be anywhere */
+} found_guards;
 
 static const char *const types[] = {
     "const",   "unsigned", "signed",   "int",      "long",     "short",     "char",
@@ -26,36 +27,6 @@ static const char *const functions[] = {"min", "max", "__mul24", "__umul24", "si
 static const char *const places[] = {"threadIdx", "blockIdx", "blockDim", "gridDim", NULL};
 static const char *const truths[] = {"true", "false", NULL};
 
-/*
- * What is each thread's own: parameters and variables of the types above. All other names may be
- * of memory that other threads change, or of a class whose operators do more than one sees.
- */
-typedef struct {
-    size_t tokens[MOST_NAMES];
-    size_t count;
-} names;
-
-static bool is_same(const source *s, size_t a, size_t b)
-{
-    const size_t length = s->tokens[a].end - s->tokens[a].begin;
-    return s->tokens[b].end - s->tokens[b].begin == length &&
-           memcmp(s->text + s->tokens[a].begin, s->text + s->tokens[b].begin, length) == 0;
-}
-
-static bool is_own(const source *s, size_t i, const names *own)
-{
-    for (size_t k = 0; k < own->count; k++)
-        if (is_same(s, i, own->tokens[k]))
-            return true;
-    return false;
-}
-
-static void add_own(names *own, size_t i)
-{
-    if (own->count < MOST_NAMES)
-        own->tokens[own->count++] = i;
-}
-
 static const char *const beside_types[] = {"*", "__restrict__", "__restrict", NULL};
 
 /* A parameter is its last name, if nothing else stands there but types and stars. */
@@ -66,7 +37,7 @@ static void add_parameter(const source *s, size_t first, size_t end, names *own)
     for (size_t i = first; i + 1 < end; i++)
         if (!token_in(s, i, types) && !token_in(s, i, beside_types))
             return;
-    add_own(own, end - 1);
+    names_add(own, end - 1, NAME_ALIKE);
 }
 
 static void add_parameters(const source *s, const declaration *kernel, names *own)
@@ -98,22 +69,24 @@ static bool is_initialisation(const source *s, size_t i)
            (token_in(s, i - 2, types) || token_is(s, i - 2, ",")) && !token_in(s, i - 1, types);
 }
 
-static bool is_call(const source *s, size_t i)
-{
-    if (!token_is(s, i, "("))
-        return false;
-    if (token_is_name(s, i - 1))
-        return !token_in(s, i - 1, types) && !token_in(s, i - 1, functions);
-    return token_is(s, i - 1, ">") || token_is(s, i - 1, ")") || token_is(s, i - 1, "]");
-}
-
 /* `(int)` */
 static bool is_cast(const source *s, size_t open, size_t close)
 {
     for (size_t i = open + 1; i < close; i++)
         if (!token_in(s, i, types) && !token_is(s, i, "*"))
             return false;
-    return true;
+    return close > open + 1;
+}
+
+static bool is_call(const source *s, size_t i)
+{
+    if (!token_is(s, i, "("))
+        return false;
+    if (token_is_name(s, i - 1))
+        return !token_in(s, i - 1, types) && !token_in(s, i - 1, functions);
+    if (token_is(s, i - 1, ")"))
+        return !is_cast(s, s->tokens[i - 1].match, i - 1);
+    return token_is(s, i - 1, ">") || token_is(s, i - 1, "]");
 }
 
 /* `*p` and `(int)*p`, not `a * b` and `(a + b) * c`. */
@@ -138,7 +111,22 @@ static bool is_known_name(const source *s, size_t i, const names *own)
     if (token_is(s, i - 1, "."))
         return token_in(s, i - 2, places);
     return token_in(s, i, types) || token_in(s, i, functions) || token_in(s, i, places) ||
-           token_in(s, i, truths) || is_own(s, i, own);
+           token_in(s, i, truths) || names_find(s, i, own) != NAME_UNKNOWN;
+}
+
+/* Of the variable whose first value begins at i, in the declaration that begins at first. */
+static enum name_kind kind_of_value(const source *s, size_t first, size_t i, size_t end,
+                                    const names *own)
+{
+    size_t stop = i;
+    while (stop < end && !token_is(s, stop, ","))
+        stop = token_is(s, stop, "(") ? s->tokens[stop].match + 1 : stop + 1;
+    if (span_is_alike(s, i, stop, own))
+        return NAME_ALIKE;
+    for (; token_in(s, first, types); first++)
+        if (!token_in(s, first, line_types))
+            return NAME_OTHER;
+    return span_is_number(s, i, stop, own) ? NAME_NUMBER : NAME_OTHER;
 }
 
 /*
@@ -156,7 +144,7 @@ static bool is_harmless(const source *s, size_t first, size_t end, bool guarded,
             continue;
         }
         if (is_initialisation(s, i))
-            add_own(own, i - 1);
+            names_add(own, i - 1, kind_of_value(s, first, i + 1, end, own));
         if ((token_is_name(s, i) && !is_known_name(s, i, own) && !is_assignment(s, i + 1)) ||
             (is_assignment(s, i) && !is_initialisation(s, i)) || is_call(s, i) ||
             is_dereference(s, i) || is_step(s, i) || token_is(s, i, "[") || token_is(s, i, "{") ||
@@ -206,7 +194,7 @@ static bool is_rest(const source *s, size_t i, size_t last)
 
 /* Takes the `if` at *i and goes behind it. False if it is not one to be asked, or the last one. */
 static bool take_if(const source *s, const declaration *kernel, size_t *i, names *own,
-                    guards *found)
+                    found_guards *found)
 {
     const size_t open = *i + 1;
     if (!token_is(s, *i, "if") || !token_is(s, open, "("))
@@ -216,14 +204,17 @@ static bool take_if(const source *s, const declaration *kernel, size_t *i, names
         return false;
     *i = behind_return(s, close + 1);
     found->goes = *i == NO_TOKEN && is_rest(s, close + 1, kernel->last);
-    if (*i != NO_TOKEN || found->goes)
+    if (*i != NO_TOKEN || found->goes) {
         found->open[found->count++] = open;
+        if (!span_is_condition(s, open + 1, close, found->goes ? "&" : "|", own))
+            found->other = true;
+    }
     return *i != NO_TOKEN;
 }
 
-static guards guards_find(const source *s, const declaration *kernel)
+static found_guards guards_find(const source *s, const declaration *kernel)
 {
-    guards found = {.count = 0};
+    found_guards found = {.count = 0};
     names own = {.count = 0};
     add_parameters(s, kernel, &own);
     for (size_t i = kernel->body + 1; i < kernel->last && found.count < MOST_GUARDS;) {
@@ -239,13 +230,15 @@ static guards guards_find(const source *s, const declaration *kernel)
     return found;
 }
 
-bool guards_rewrite(source *s, const declaration *kernel)
+enum guards guards_rewrite(source *s, const declaration *kernel)
 {
-    const guards found = guards_find(s, kernel);
+    const found_guards found = guards_find(s, kernel);
     for (size_t k = 0; k < found.count; k++) {
         const char *name = k + 1 < found.count ? "stop" : found.goes ? "go" : "last";
         token_put_after(s, found.open[k], keep_text("gr_cuhost_guard.%s(static_cast<bool>(", name));
         token_put_before(s, s->tokens[found.open[k]].match, "))");
     }
-    return found.count > 0;
+    if (found.count == 0)
+        return GUARDS_NONE;
+    return found.other ? GUARDS_ANY : GUARDS_SPAN;
 }

@@ -9,9 +9,13 @@
 /*
  * Where a kernel begins with such lines, has the object gr_cuhost_guard decide them:
  *     int i = ...; if (i >= n) return;   ->  int i = ...; if (gr_cuhost_guard.last(i >= n)) return;
- * so that they can be asked of all threads of a block before anything else is done. False if there
- * are none, or none that may be asked twice.
+ * so that they can be asked of all threads of a block before anything else is done.
  */
-bool guards_rewrite(source *s, const declaration *kernel);
+enum guards {
+    GUARDS_NONE, /* or none that may be asked twice */
+    GUARDS_ANY,
+    GUARDS_SPAN, /* by the number of line.h; those threads of a row who pass are neighbours */
+};
+enum guards guards_rewrite(source *s, const declaration *kernel);
 
 #endif

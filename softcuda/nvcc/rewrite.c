@@ -6,6 +6,7 @@
 
 #include "softcuda/nvcc/guards.h"
 #include "softcuda/nvcc/launch_flags.h"
+#include "softcuda/nvcc/line.h"
 #include "softcuda/nvcc/qualifiers.h"
 #include "softcuda/nvcc/text.h"
 
@@ -41,6 +42,16 @@ static unsigned flags_of(const source *s, const declaration *kernel, const reach
     if (!inner)
         flags |= LAUNCH_GIVEN;
     return flags;
+}
+
+/* How the threads of a row can be run, where they share nothing. */
+static unsigned flags_of_rows(source *s, const declaration *kernel, const reach *r)
+{
+    const enum guards guards = guards_rewrite(s, kernel);
+    unsigned flags = guards != GUARDS_NONE ? LAUNCH_GUARD : 0;
+    if (!line_only(s, kernel) || reach_has_order(r, kernel))
+        return flags;
+    return flags | LAUNCH_LINE | (guards == GUARDS_SPAN ? LAUNCH_SPAN : 0);
 }
 
 /* asm with an empty text is a barrier for the compiler, and means the same here. */
@@ -84,8 +95,8 @@ static void rewrite_function(source *s, const declaration *d, const reach *r,
     if (!d->is_global)
         return;
     unsigned flags = flags_of(s, d, r, options);
-    if (flags == LAUNCH_GIVEN && guards_rewrite(s, d))
-        flags |= LAUNCH_GUARD;
+    if (flags == LAUNCH_GIVEN)
+        flags |= flags_of_rows(s, d, r);
     rewrite_kernel(s, d, flags);
 }
 

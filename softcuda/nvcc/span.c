@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "softcuda/nvcc/span.h"
+
+#include "softcuda/nvcc/line.h"
+
+static bool asks_for_x(const source *s, size_t i)
+{
+    return (token_is(s, i, "threadIdx") || token_is(s, i, "blockIdx")) &&
+           !token_is(s, i + 2, "y") && !token_is(s, i + 2, "z");
+}
+
+bool span_is_alike(const source *s, size_t first, size_t end, const names *own)
+{
+    for (size_t i = first; i < end; i++) {
+        if (asks_for_x(s, i))
+            return false;
+        const enum name_kind kind = token_is(s, i - 1, ".") ? NAME_ALIKE : names_find(s, i, own);
+        if (kind == NAME_NUMBER || kind == NAME_OTHER)
+            return false;
+    }
+    return true;
+}
+
+static bool is_in_brackets(const source *s, size_t first, size_t end)
+{
+    return token_is(s, first, "(") && s->tokens[first].match + 1 == end;
+}
+
+bool span_is_number(const source *s, size_t first, size_t end, const names *own)
+{
+    if (line_number_end(s, first) == end)
+        return true;
+    if (first + 1 == end)
+        return names_find(s, first, own) == NAME_NUMBER;
+    const size_t behind = line_cast_end(s, first);
+    if (behind != first)
+        return span_is_number(s, behind, end, own);
+    return is_in_brackets(s, first, end) && span_is_number(s, first + 1, end - 1, own);
+}
+
+/* The next token that is in no brackets; those of a cast are none of a comparison. */
+static size_t next(const source *s, size_t i)
+{
+    if (token_is(s, i, "static_cast"))
+        i = line_cast_end(s, i);
+    if (token_is(s, i, "(") || token_is(s, i, "["))
+        i = s->tokens[i].match;
+    return i + 1;
+}
+
+/* What a number that only grows may be compared by: its answer changes once at most. */
+static bool is_comparison(const source *s, size_t first, size_t end, const names *own)
+{
+    static const char *const others[] = {"&", "|", "^", "?", "!", ",", "=", NULL};
+    size_t sign = NO_TOKEN, right = NO_TOKEN;
+    for (size_t i = first; i < end; i = next(s, i)) {
+        if (sign != NO_TOKEN && i < right)
+            continue;
+        if (token_in(s, i, others))
+            return false;
+        if (!token_is(s, i, "<") && !token_is(s, i, ">"))
+            continue;
+        if (sign != NO_TOKEN)
+            return false;
+        sign = i;
+        right = token_is(s, i + 1, "=") ? i + 2 : i + 1;
+    }
+    if (sign == NO_TOKEN)
+        return false;
+    return (span_is_number(s, first, sign, own) && span_is_alike(s, right, end, own)) ||
+           (span_is_alike(s, first, sign, own) && span_is_number(s, right, end, own));
+}
+
+static bool is_joined(const source *s, size_t i, const char *mark)
+{
+    return token_is(s, i, mark) && token_is(s, i + 1, mark);
+}
+
+bool span_is_condition(const source *s, size_t first, size_t end, const char *join,
+                       const names *own)
+{
+    if (span_is_alike(s, first, end, own))
+        return true;
+    if (is_in_brackets(s, first, end))
+        return span_is_condition(s, first + 1, end - 1, join, own);
+    for (size_t i = first; i < end; i = next(s, i)) {
+        if (is_joined(s, i, join))
+            return span_is_condition(s, first, i, join, own) &&
+                   span_is_condition(s, i + 2, end, join, own);
+        if (is_joined(s, i, "|")) /* which binds less than && */
+            return false;
+    }
+    return is_comparison(s, first, end, own);
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels whose threads may be run as rows of many blocks, and those that only look so: each says
+ * what it was told of its place, at grids of many shapes. test_nvcc.sh asks which are run how.
+ */
+#include "expect.h"
+
+/* ---- One number, in the ways to write it ---- */
+
+__global__ void line_int(int *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] += 3 * i + 1;
+}
+
+__global__ void line_swapped(int *out, int n)
+{
+    const unsigned i = threadIdx.x + blockDim.x * blockIdx.x;
+    if (!n || i >= (unsigned)n)
+        return;
+    out[i] += 3 * i + 1;
+}
+
+__global__ void line_size(int *out, int n)
+{
+    const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x, count = n;
+    if (count <= i)
+        return;
+    out[i] += 3 * i + 1;
+}
+
+__global__ void line_casts(int *out, int n)
+{
+    const int at = (int)((unsigned)__umul24(blockDim.x, blockIdx.x) + (threadIdx.x)), i = at;
+    if (!(n > 0))
+        return;
+    if (((int)i >= n))
+        return;
+    out[i] += 3 * i + 1;
+}
+
+__global__ void line_used_twice(int *out, int n)
+{
+    if (int((blockIdx.x * blockDim.x) + threadIdx.x) >= n)
+        return;
+    out[blockIdx.x * blockDim.x + threadIdx.x] += 3 * (blockIdx.x * blockDim.x + threadIdx.x) + 1;
+}
+
+__global__ void line_changes(int *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    i = n - 1 - i;
+    n = 3 * i;
+    out[i++] += n + 1;
+}
+
+/* Its threads write what others of the same kind of numbers do. */
+__global__ void line_unguarded(unsigned *out, const unsigned *count)
+{
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned local[3] = {i, i, i};
+    for (unsigned k = 0; k < *count; k++)
+        local[k % 3] += 1;
+    out[i] += local[0] + local[1] + local[2] - *count + 1;
+}
+
+/* ---- Who passes ---- */
+
+__global__ void between(int *out, int low, int high, int on)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= low && high > i && on) {
+        out[i] += 1;
+    }
+}
+
+__global__ void outside(int *out, int low, int high, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    if (i >= low && i < high)
+        return;
+    out[i] += 1;
+}
+
+__global__ void either(int *out, int low, int high, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < low || (i >= high && i < n))
+        out[i] += 1;
+}
+
+__global__ void wraps(int *out, int low, int high)
+{
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x, from = i - low;
+    if (from >= (unsigned)(high - low))
+        return;
+    out[i] += 1;
+}
+
+__global__ void narrow(int *out, int high)
+{
+    const signed char i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= high || i < 0)
+        return;
+    out[blockIdx.x * blockDim.x + threadIdx.x] += 1;
+}
+
+/* ---- What is not that number ---- */
+
+__global__ void twice_block(int *out)
+{
+    out[2 * blockIdx.x * blockDim.x + threadIdx.x] += 1;
+}
+
+__global__ void twice_thread(int *out)
+{
+    out[blockIdx.x * blockDim.x + threadIdx.x * 2] += 1;
+}
+
+__global__ void backwards(int *out, int last)
+{
+    out[last - blockIdx.x * blockDim.x + threadIdx.x] += 1;
+}
+
+__global__ void other_width(int *out)
+{
+    out[blockIdx.x * blockDim.y + threadIdx.x] += 1;
+}
+
+__global__ void rounded(float *out)
+{
+    out[blockIdx.x * blockDim.x + threadIdx.x] =
+        16777216.0f + blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+__global__ void first_threads(int *out)
+{
+    if (threadIdx.x == 0)
+        out[blockIdx.x] += blockDim.x;
+}
+
+/* ---- Places in three dimensions ---- */
+
+struct place {
+    unsigned block[3], thread[3];
+};
+
+/* A row of all threads with the same y and z of both. */
+__device__ size_t row_of(unsigned thread_y, unsigned thread_z, unsigned block_y, unsigned block_z,
+                         dim3 blocks, dim3 grid)
+{
+    return ((block_z * grid.y + block_y) * blocks.z + thread_z) * blocks.y + thread_y;
+}
+
+__global__ void line_of_rows(unsigned *out, unsigned width)
+{
+    const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
+    const size_t row =
+        row_of(threadIdx.y, threadIdx.z, blockIdx.y, blockIdx.z, blockDim, gridDim);
+    if (x < 1 || x >= width || threadIdx.y == 2)
+        return;
+    out[row * width + x] += row * 100 + x;
+}
+
+__global__ void places(place *out)
+{
+    const size_t row =
+        row_of(threadIdx.y, threadIdx.z, blockIdx.y, blockIdx.z, blockDim, gridDim);
+    place *p = &out[(row * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x];
+    *p = {{blockIdx.x, blockIdx.y, blockIdx.z}, {threadIdx.x, threadIdx.y, threadIdx.z}};
+}
+
+/* ---- What threads of a block share, or may see of each other's order ---- */
+
+__global__ void own_slot(int *out, int n)
+{
+    __shared__ int slots[1024];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    slots[threadIdx.x] = i;
+    slots[threadIdx.x] *= 3;
+    out[i] += slots[threadIdx.x] + 1;
+}
+
+extern __shared__ int scratch[];
+
+__device__ int by_scratch(int i)
+{
+    int *mine = &scratch[i % 1024];
+    *mine = i;
+    *mine += 2 * i;
+    return *mine;
+}
+
+__global__ void shared_scratch(int *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] += by_scratch(i) + 1;
+}
+
+__global__ void counted(int *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        atomicAdd(&out[i], 3 * i + 1);
+}
+
+__device__ int seen(volatile int *p)
+{
+    return *p;
+}
+
+__global__ void watched(int *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = seen(&out[i]) + 3 * i + 1;
+}
+
+__global__ void with_lambda(int *out, int n)
+{
+    auto place = [=] { return int(blockIdx.x * blockDim.x + threadIdx.x); };
+    if (place() < n)
+        out[place()] += 3 * place() + 1;
+}
+
+template <class F> __global__ void apply(int n, F f)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    f(i);
+}
+
+struct triple {
+    int *out;
+    __device__ void operator()(int i) { out[i] += 3 * i + 1; }
+};
+
+/* ---- Launches ---- */
+
+typedef void (*line_kernel)(int *, int);
+
+static void run_line(line_kernel kernel, const char *name, int n, int threads)
+{
+    const int blocks = n / threads + 2, room = blocks * threads;
+    numbers<int> out(room);
+    out.send();
+    kernel<<<blocks, threads, 1024 * sizeof(int)>>>(out.device, n);
+    out.fetch();
+    for (int i = 0; i < room; i++) {
+        const int is = i < n ? 3 * i + 1 : 0;
+        EXPECT(out[i] == is, "%s(%d) in blocks of %d: %d at %d", name, n, threads, out[i], i);
+    }
+}
+
+static void apply_triple(int *out, int n)
+{
+    apply<<<n / 32 + 3, 32>>>(n, triple{out});
+}
+
+static void lines()
+{
+    static const struct {
+        line_kernel kernel;
+        const char *name;
+    } kernels[] = {{line_int, "line_int"},
+                   {line_swapped, "line_swapped"},
+                   {line_size, "line_size"},
+                   {line_casts, "line_casts"},
+                   {line_used_twice, "line_used_twice"},
+                   {line_changes, "line_changes"},
+                   {own_slot, "own_slot"},
+                   {shared_scratch, "shared_scratch"},
+                   {counted, "counted"},
+                   {watched, "watched"},
+                   {with_lambda, "with_lambda"}};
+    static const int sizes[] = {0, 1, 63, 64, 65, 1000, 20000}, widths[] = {1, 3, 64, 256, 1024};
+    for (const auto &k : kernels)
+        for (const int n : sizes)
+            for (const int threads : widths)
+                run_line(k.kernel, k.name, n, threads);
+    numbers<int> out(1000 + 96);
+    out.send();
+    apply_triple(out.device, 1000);
+    out.fetch();
+    for (int i = 0; i < 1096; i++)
+        EXPECT(out[i] == (i < 1000 ? 3 * i + 1 : 0), "%d at %d", out[i], i);
+}
+
+static void without_a_guard()
+{
+    numbers<unsigned> out(48 * 17), count(1);
+    count[0] = 10;
+    out.send();
+    count.send();
+    line_unguarded<<<17, 48>>>(out.device, count.device);
+    out.fetch();
+    for (unsigned i = 0; i < 48 * 17; i++)
+        EXPECT(out[i] == 3 * i + 1, "%u at %u", out[i], i);
+}
+
+enum passing { BETWEEN, OUTSIDE, EITHER, WRAPS, NARROW };
+
+static bool passes(enum passing who, int i, int low, int high, int n)
+{
+    switch (who) {
+    case OUTSIDE:
+    case EITHER:
+        return i < n && !(i >= low && i < high);
+    case NARROW:
+        return (signed char)i >= 0 && (signed char)i < high;
+    default:
+        return i >= low && i < high;
+    }
+}
+
+static void run_passing(enum passing who, int low, int high)
+{
+    const int n = 500, room = 512, threads = 32;
+    numbers<int> out(room);
+    out.send();
+    if (who == BETWEEN)
+        between<<<room / threads, threads>>>(out.device, low, high, 1);
+    else if (who == OUTSIDE)
+        outside<<<room / threads, threads>>>(out.device, low, high, n);
+    else if (who == EITHER)
+        either<<<room / threads, threads>>>(out.device, low, high, n);
+    else if (who == WRAPS)
+        wraps<<<room / threads, threads>>>(out.device, low, high);
+    else
+        narrow<<<room / threads, threads>>>(out.device, high);
+    between<<<room / threads, threads>>>(out.device, 0, room, 0);
+    out.fetch();
+    for (int i = 0; i < room; i++)
+        EXPECT(out[i] == (int)passes(who, i, low, high, n), "%d of %d to %d: %d at %d", who, low,
+               high, out[i], i);
+}
+
+static void who_passes()
+{
+    static const int ends[][2] = {{0, 500}, {40, 41}, {33, 300}, {64, 128}, {5, 5}, {0, 100}};
+    for (const auto &end : ends)
+        for (int who = BETWEEN; who <= NARROW; who++)
+            run_passing((enum passing)who, end[0], end[1]);
+}
+
+/* Which numbers the launches add to, in blocks of one width, and how often. */
+static void other_numbers()
+{
+    const int blocks = 7, threads = 32, room = 2 * blocks * threads;
+    numbers<int> out(room);
+    numbers<float> sums(room);
+    int wanted[2 * 7 * 32] = {0};
+    out.send();
+    sums.send();
+    twice_block<<<blocks, threads>>>(out.device);
+    twice_thread<<<blocks, 1>>>(out.device);
+    backwards<<<blocks, threads>>>(out.device, (blocks - 1) * threads);
+    other_width<<<blocks, dim3(2, 4)>>>(out.device);
+    first_threads<<<blocks, threads>>>(out.device);
+    rounded<<<blocks, threads>>>(sums.device);
+    out.fetch();
+    sums.fetch();
+    for (int b = 0; b < blocks; b++) {
+        wanted[b] += 1 + threads;
+        wanted[b * 4] += 4;
+        wanted[b * 4 + 1] += 4;
+        for (int t = 0; t < threads; t++) {
+            wanted[2 * b * threads + t]++;
+            wanted[(blocks - 1 - b) * threads + t]++;
+            const float sum = 16777216.0f + b * threads + t;
+            EXPECT(sums[b * threads + t] == sum, "%f at %d, %d", sums[b * threads + t], b, t);
+        }
+    }
+    for (int i = 0; i < room; i++)
+        EXPECT(out[i] == wanted[i], "%d at %d, not %d", out[i], i, wanted[i]);
+}
+
+static void three_dimensions(dim3 grid, dim3 block)
+{
+    const unsigned width = grid.x * block.x - 1;
+    const unsigned rows = grid.y * grid.z * block.y * block.z;
+    numbers<unsigned> out(rows * width + 1);
+    numbers<place> told(rows * grid.x * block.x);
+    out.send();
+    told.send();
+    line_of_rows<<<grid, block>>>(out.device, width);
+    places<<<grid, block>>>(told.device);
+    out.fetch();
+    told.fetch();
+    for (unsigned row = 0; row < rows; row++)
+        for (unsigned x = 0; x < grid.x * block.x; x++) {
+            const place p = told[row * grid.x * block.x + x];
+            const place is = {{x / block.x, row / block.y / block.z % grid.y,
+                               row / block.y / block.z / grid.y},
+                              {x % block.x, row % block.y, row / block.y % block.z}};
+            EXPECT(memcmp(&p, &is, sizeof(p)) == 0, "%u %u %u, %u %u %u at %u, %u", p.block[0],
+                   p.block[1], p.block[2], p.thread[0], p.thread[1], p.thread[2], x, row);
+            const bool in = x > 0 && x < width && is.thread[1] != 2;
+            if (x < width)
+                EXPECT(out[row * width + x] == (in ? row * 100 + x : 0), "%u at %u, %u",
+                       out[row * width + x], x, row);
+        }
+}
+
+int main()
+{
+    lines();
+    without_a_guard();
+    who_passes();
+    other_numbers();
+    three_dimensions(dim3(5, 3, 2), dim3(8, 4, 2));
+    three_dimensions(dim3(33, 2, 1), dim3(3, 5, 3));
+    three_dimensions(dim3(1, 7, 5), dim3(64, 1, 4));
+    three_dimensions(dim3(40, 1, 1), dim3(1, 1, 1));
+    return 0;
+}
