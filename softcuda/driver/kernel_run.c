@@ -31,7 +31,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* for the pool: a job has come */
 static pthread_cond_t left = PTHREAD_COND_INITIALIZER; /* for streams: a helper has left its job */
 static pthread_once_t start_once = PTHREAD_ONCE_INIT;
-static job *jobs; /* those that may have blocks left */
+static job *jobs;        /* those that may have blocks left */
+static unsigned waiting; /* streams for left */
 static unsigned pool_size;
 
 /* Where this thread goes on when its block is stopped. */
@@ -133,6 +134,14 @@ static bool has_blocks(job *j)
     return atomic_load_explicit(&j->taken, memory_order_relaxed) < j->total;
 }
 
+/* Without the lock, which they ask for first. */
+static void wake_streams(void)
+{
+    pthread_mutex_unlock(&lock);
+    pthread_cond_broadcast(&left);
+    pthread_mutex_lock(&lock);
+}
+
 static void *help(void *unused)
 {
     (void)unused;
@@ -150,8 +159,8 @@ static void *help(void *unused)
         pthread_mutex_unlock(&lock);
         run_blocks(j);
         pthread_mutex_lock(&lock);
-        if (--j->helpers == 0)
-            pthread_cond_broadcast(&left);
+        if (--j->helpers == 0 && waiting > 0)
+            wake_streams();
     }
     return NULL;
 }
@@ -222,15 +231,17 @@ CUresult soft_grid_run(const soft_grid *grid)
     pthread_mutex_lock(&lock);
     j.next = jobs;
     jobs = &j;
-    pthread_cond_broadcast(&work);
     pthread_mutex_unlock(&lock);
+    pthread_cond_broadcast(&work); /* they ask for the lock first */
 
     run_blocks(&j);
 
     pthread_mutex_lock(&lock);
     unlist(&j);
+    waiting++;
     while (j.helpers > 0)
         pthread_cond_wait(&left, &lock);
+    waiting--;
     pthread_mutex_unlock(&lock);
     return result_of(&j);
 }

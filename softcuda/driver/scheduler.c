@@ -83,12 +83,10 @@ static bool head_is_ready(const soft_stream *stream)
     return true;
 }
 
-/* Wakes those whom the completion of a task of this stream may have made ready. */
-static void announce(soft_stream *stream)
+/* Wakes the streams that the completion of a task of this one may have made ready. */
+static void announce(const soft_stream *stream)
 {
-    if (stream->waiters)
-        pthread_cond_broadcast(&stream->progress);
-    soft_context *context = stream->context;
+    const soft_context *context = stream->context;
     if (stream->kind == SOFT_STREAM_BLOCKING && context->legacy && context->legacy->head)
         pthread_cond_signal(&context->legacy->wake);
     if (stream->kind == SOFT_STREAM_LEGACY) {
@@ -96,6 +94,17 @@ static void announce(soft_stream *stream)
             if (other->kind == SOFT_STREAM_BLOCKING && other->head)
                 pthread_cond_signal(&other->wake);
     }
+}
+
+/*
+ * Whoever is woken may come onto this core at once: without the lock, which it asks for first. The
+ * stream is never freed, and this thread goes on to look at what is queued.
+ */
+static void wake_waiters(soft_stream *stream)
+{
+    pthread_mutex_unlock(&soft_lock);
+    pthread_cond_broadcast(&stream->progress);
+    pthread_mutex_lock(&soft_lock);
 }
 
 static void recycle(soft_stream *stream)
@@ -127,6 +136,8 @@ static void *stream_main(void *argument)
         stream->head = task->next;
         task_free_locked(task);
         announce(stream);
+        if (stream->waiters)
+            wake_waiters(stream);
     }
     recycle(stream);
     pthread_mutex_unlock(&soft_lock);
@@ -169,7 +180,6 @@ static CUresult enqueue_locked(soft_stream *stream, soft_task *task)
     else
         stream->head = task;
     stream->tail = task;
-    pthread_cond_signal(&stream->wake);
     return CUDA_SUCCESS;
 }
 
@@ -182,6 +192,8 @@ static CUresult enqueue(soft_stream *stream, soft_task *task, void (*run)(void *
     if (result != CUDA_SUCCESS)
         task_free_locked(task);
     pthread_mutex_unlock(&soft_lock);
+    if (result == CUDA_SUCCESS) /* without the lock, as wake_waiters() */
+        pthread_cond_signal(&stream->wake);
     return result;
 }
 
