@@ -90,6 +90,22 @@ START_TEST(missing_wait_for_the_map)
 }
 END_TEST
 
+/* Where nothing is queued, the map's stream is there at once. */
+START_TEST(map_of_an_idle_context)
+{
+    need_software();
+    GLuint name = gl_buffer_filled(SIZE, 0x3a);
+    gr_resource *resource = must_register_as(name, GR_READ_ONLY);
+    CU(CtxSynchronize());
+    gr_buffer *buffer = gr_map(resource, fx.stream);
+    assert_made(buffer);
+    CU(StreamQuery(fx.stream));
+    assert_bytes((const unsigned char *)(uintptr_t)gr_buffer_ptr(buffer), SIZE, 0x3a);
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+}
+END_TEST
+
 /* A release on another stream than the writer's does not wait for the writer. */
 START_TEST(missing_wait_before_the_release)
 {
@@ -513,7 +529,7 @@ static const struct child children[] = {
 static void build(Suite *suite)
 {
     add_tests(add_case(suite, "missing waits"), missing_wait_for_a_writer, missing_wait_for_the_map,
-              missing_wait_before_the_release, legacy_stream);
+              map_of_an_idle_context, missing_wait_before_the_release, legacy_stream);
 
     add_tests(add_case(suite, "memory"), fresh_memory, discarded_bytes, pointers_that_have_ended,
               exported_memory_begins_at_a_page, copies_with_a_pointer_that_has_ended);

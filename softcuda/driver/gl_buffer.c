@@ -49,10 +49,10 @@ static CUresult fetch(soft_graphics *resource)
     return soft_gl_resource_visit(resource, fetch_bytes);
 }
 
-static CUresult open_buffer(soft_graphics *resource)
+static CUresult open_buffer(soft_graphics *resource, bool blank)
 {
     soft_gl_resource *buffer = of(resource);
-    CUresult result = soft_gl_resource_open(buffer);
+    CUresult result = soft_gl_resource_open(buffer, blank);
     if (result != CUDA_SUCCESS)
         return result;
     const soft_range range = {.base = buffer->pages,

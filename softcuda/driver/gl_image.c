@@ -76,10 +76,10 @@ static void set_open(soft_gl_image *image, bool is_open)
     pthread_mutex_unlock(&image->lock);
 }
 
-static CUresult open_image(soft_graphics *resource)
+static CUresult open_image(soft_graphics *resource, bool blank)
 {
     soft_gl_image *image = of(resource);
-    CUresult result = soft_gl_resource_open(&image->gl);
+    CUresult result = soft_gl_resource_open(&image->gl, blank);
     if (result == CUDA_SUCCESS)
         set_open(image, true);
     return result;

@@ -57,10 +57,10 @@ CUresult soft_gl_resource_visit(soft_graphics *resource, CUresult (*work)(soft_g
     return result;
 }
 
-CUresult soft_gl_resource_open(soft_gl_resource *resource)
+CUresult soft_gl_resource_open(soft_gl_resource *resource, bool blank)
 {
     CUresult result = soft_pages_unguard(resource->pages, resource->size);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS && blank)
         memset(resource->pages, SOFT_GL_NO_BYTES, resource->size);
     return result;
 }
@@ -74,4 +74,5 @@ void soft_gl_resource_fill(soft_graphics *resource)
 {
     const soft_gl_resource *gl = (const void *)resource;
     memcpy(gl->pages, gl->fetched, gl->backed);
+    memset(gl->pages + gl->backed, SOFT_GL_NO_BYTES, gl->size - gl->backed);
 }

@@ -47,8 +47,8 @@ CUresult soft_gl_resource_make_room(soft_gl_resource *resource);
  * soft_gl_enter. CUDA_ERROR_INVALID_GRAPHICS_CONTEXT if there is none. */
 CUresult soft_gl_resource_visit(soft_graphics *resource, CUresult (*work)(soft_graphics *resource));
 
-/* Makes the pages accessible, with SOFT_GL_NO_BYTES in them; and inaccessible. */
-CUresult soft_gl_resource_open(soft_gl_resource *resource);
+/* Makes the pages accessible, with SOFT_GL_NO_BYTES in them if `blank`; and inaccessible. */
+CUresult soft_gl_resource_open(soft_gl_resource *resource, bool blank);
 void soft_gl_resource_close(const soft_gl_resource *resource);
 
 /* An operation of graphics.h. */

@@ -171,14 +171,17 @@ static void run_fill(void *copy)
     }
 }
 
-static CUresult open_one(soft_graphics *resource, uint64_t serial)
+static CUresult open_one(soft_graphics *resource, uint64_t serial, bool fill)
 {
+    const bool discard = resource->flags == CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD;
     pthread_mutex_lock(&resource->lock);
     resource->mapped_flags = resource->flags;
-    CUresult result = resource->ops->open(resource);
+    CUresult result = resource->ops->open(resource, discard || !fill);
     if (result == CUDA_SUCCESS) {
+        if (fill && !discard)
+            resource->ops->fill(resource);
         resource->serial = serial;
-        resource->filled = resource->flags == CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD;
+        resource->filled = discard || fill;
     }
     pthread_mutex_unlock(&resource->lock);
     return result;
@@ -196,11 +199,14 @@ static bool end_fill(soft_graphics *resource)
 
 static CUresult open_all(const batch *b, soft_stream *stream)
 {
+    const bool fill = soft_context_is_idle(soft_stream_context(stream));
     CUresult result = CUDA_SUCCESS;
     size_t opened = 0;
     for (; opened < b->count && result == CUDA_SUCCESS; opened++)
-        result = open_one(b->resources[opened], b->serial);
+        result = open_one(b->resources[opened], b->serial, fill);
     if (result == CUDA_SUCCESS) {
+        if (fill)
+            return result;
         for (size_t i = 0; i < b->count; i++)
             atomic_fetch_add(&b->resources[i]->holds, 1);
         result = soft_stream_push_copy(stream, run_fill, b,
@@ -221,8 +227,9 @@ static CUresult open_all(const batch *b, soft_stream *stream)
 
 /*
  * The graphics API's bytes are taken at the call, since nobody but the caller may use its context,
- * and are put in when the stream comes to it. Until then the memory is there and holds something
- * else: what another stream does with it without waiting goes wrong in a way that can be seen.
+ * and are put in when the stream comes to it, which is at once if nothing is queued. Until then the
+ * memory is there and holds something else: what another stream does with it without waiting goes
+ * wrong in a way that can be seen.
  */
 static CUresult map_batch(const batch *b, soft_stream *stream)
 {

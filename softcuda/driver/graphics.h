@@ -18,11 +18,14 @@ typedef struct {
      * seen.
      */
     CUresult (*fetch)(soft_graphics *resource);
-    /* Map, step 2: makes the memory accessible, with wrong bytes in it. On failure it isn't. */
-    CUresult (*open)(soft_graphics *resource);
     /*
-     * Map, step 3, on the stream's thread: puts the fetched bytes in. Not called if there are none
-     * to see.
+     * Map, step 2: makes the memory accessible, with wrong bytes in it if `blank`. On failure it
+     * isn't.
+     */
+    CUresult (*open)(soft_graphics *resource, bool blank);
+    /*
+     * Map, step 3, on the stream's thread if that has something to do first: puts the fetched bytes
+     * in. Not called if there are none to see.
      */
     void (*fill)(soft_graphics *resource);
 

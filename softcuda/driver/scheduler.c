@@ -334,6 +334,16 @@ void soft_contexts_drain(void)
     pthread_mutex_unlock(&soft_lock);
 }
 
+bool soft_context_is_idle(const soft_context *context)
+{
+    bool idle = true;
+    pthread_mutex_lock(&soft_lock);
+    for (const soft_stream *stream = context->streams; stream; stream = stream->next)
+        idle = idle && soft_stream_idle(stream);
+    pthread_mutex_unlock(&soft_lock);
+    return idle;
+}
+
 CUresult soft_context_wait(soft_context *context)
 {
     pthread_mutex_lock(&soft_lock);

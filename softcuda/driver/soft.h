@@ -195,6 +195,9 @@ CUresult soft_stream_wait(soft_stream *stream);
 /* The same for all the streams of a context. */
 CUresult soft_context_wait(soft_context *context);
 
+/* Whether nothing is queued in any of its streams. */
+bool soft_context_is_idle(const soft_context *context);
+
 /* ---- Memory ranges (memory_range.c, pages.c) ------------------------------------------------- */
 
 enum soft_memory {
