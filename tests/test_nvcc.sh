@@ -51,8 +51,9 @@ else
     done
     if [ "${GR_SANITIZER:-no}" = no ]; then
         check run_guards_far 0 ./guards far
+        check run_rows_far 0 ./rows far
     else
-        skip run_guards_far 'two thousand million threads take too long with a sanitizer'
+        skip run_far 'two thousand million threads take too long with a sanitizer'
     fi
     check assertion 0 ./asserts loop && says err \
         'asserts.cu:13: kernel counts: block: [1,0,0], thread: [1,0,0] Assertion `i < n' \
@@ -242,6 +243,17 @@ own_slot: block by block
 places: block by block
 rounded: block by block
 shared_scratch: guard
+stride_breaks: line
+stride_chain: guard line stride
+stride_class: line
+stride_counts: line
+stride_ends: guard line stride
+stride_far: guard line stride
+stride_first: line
+stride_hands_on: line
+stride_named: line
+stride_plain: guard line stride
+stride_skips: line
 twice_block: block by block
 twice_thread: block by block
 watched: guard
@@ -256,6 +268,7 @@ kinds() {
             if [ $((flags & 8)) != 0 ]; then kind="$kind guard"; fi
             if [ $((flags & 16)) != 0 ]; then kind="$kind line"; fi
             if [ $((flags & 32)) != 0 ]; then kind="$kind span"; fi
+            if [ $((flags & 64)) != 0 ]; then kind="$kind stride"; fi
             echo "$name:${kind:- block by block}"
         done | sort
 }

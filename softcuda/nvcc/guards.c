@@ -4,6 +4,7 @@
 #include "softcuda/nvcc/line.h"
 #include "softcuda/nvcc/names.h"
 #include "softcuda/nvcc/span.h"
+#include "softcuda/nvcc/stride.h"
 #include "softcuda/nvcc/text.h"
 
 #define MOST_GUARDS 8
@@ -13,6 +14,7 @@ typedef struct {
     size_t count;
     bool goes;  /* the last one is `if (it is so) { all that is left }` */
     bool other; /* one whose threads in a row may be anywhere */
+    size_t end; /* what follows them */
 } found_guards;
 
 static const char *const types[] = {
@@ -30,14 +32,14 @@ static const char *const truths[] = {"true", "false", NULL};
 static const char *const beside_types[] = {"*", "__restrict__", "__restrict", NULL};
 
 /* A parameter is its last name, if nothing else stands there but types and stars. */
-static void add_parameter(const source *s, size_t first, size_t end, names *own)
+static bool is_parameter(const source *s, size_t first, size_t end)
 {
     if (end < first + 2 || !token_is_name(s, end - 1) || token_in(s, end - 1, types))
-        return;
+        return false;
     for (size_t i = first; i + 1 < end; i++)
         if (!token_in(s, i, types) && !token_in(s, i, beside_types))
-            return;
-    names_add(own, end - 1, NAME_ALIKE);
+            return false;
+    return true;
 }
 
 static void add_parameters(const source *s, const declaration *kernel, names *own)
@@ -47,7 +49,10 @@ static void add_parameters(const source *s, const declaration *kernel, names *ow
     for (size_t i = first; i <= close; i++) {
         if (i < close && !token_is(s, i, ","))
             continue;
-        add_parameter(s, first, i, own);
+        if (is_parameter(s, first, i))
+            names_add(own, i - 1, NAME_ALIKE);
+        else if (i > first)
+            own->others = true;
         first = i + 1;
     }
 }
@@ -121,11 +126,12 @@ static enum name_kind kind_of_value(const source *s, size_t first, size_t i, siz
     size_t stop = i;
     while (stop < end && !token_is(s, stop, ","))
         stop = token_is(s, stop, "(") ? s->tokens[stop].match + 1 : stop + 1;
-    if (span_is_alike(s, i, stop, own))
-        return NAME_ALIKE;
+    const bool alike = span_is_alike(s, i, stop, own);
     for (; token_in(s, first, types); first++)
         if (!token_in(s, first, line_types))
-            return NAME_OTHER;
+            return alike ? NAME_ALIKE : NAME_OTHER;
+    if (alike)
+        return line_stride_end(s, i) == stop ? NAME_STRIDE : NAME_ALIKE;
     return span_is_number(s, i, stop, own) ? NAME_NUMBER : NAME_OTHER;
 }
 
@@ -182,16 +188,6 @@ static size_t behind_return(const source *s, size_t i)
     return token_is(s, i, "else") ? NO_TOKEN : i;
 }
 
-static const char *const keywords[] = {"if", "for", "while", "do", "switch", "return", NULL};
-
-/* Whether one statement is all that is left of the kernel. */
-static bool is_rest(const source *s, size_t i, size_t last)
-{
-    if (token_is(s, i, "{"))
-        return s->tokens[i].match + 1 == last;
-    return !token_in(s, i, keywords) && end_of_statement(s, i, last) + 1 == last;
-}
-
 /* Takes the `if` at *i and goes behind it. False if it is not one to be asked, or the last one. */
 static bool take_if(const source *s, const declaration *kernel, size_t *i, names *own,
                     found_guards *found)
@@ -203,7 +199,7 @@ static bool take_if(const source *s, const declaration *kernel, size_t *i, names
     if (declares(s, open + 1, close) || !is_harmless(s, open + 1, close, found->count > 0, own))
         return false;
     *i = behind_return(s, close + 1);
-    found->goes = *i == NO_TOKEN && is_rest(s, close + 1, kernel->last);
+    found->goes = *i == NO_TOKEN && stride_is_rest(s, close + 1, kernel->last);
     if (*i != NO_TOKEN || found->goes) {
         found->open[found->count++] = open;
         if (!span_is_condition(s, open + 1, close, found->goes ? "&" : "|", own))
@@ -212,33 +208,35 @@ static bool take_if(const source *s, const declaration *kernel, size_t *i, names
     return *i != NO_TOKEN;
 }
 
-static found_guards guards_find(const source *s, const declaration *kernel)
+static found_guards guards_find(const source *s, const declaration *kernel, names *own)
 {
     found_guards found = {.count = 0};
-    names own = {.count = 0};
-    add_parameters(s, kernel, &own);
-    for (size_t i = kernel->body + 1; i < kernel->last && found.count < MOST_GUARDS;) {
+    add_parameters(s, kernel, own);
+    size_t i = kernel->body + 1;
+    while (i < kernel->last && found.count < MOST_GUARDS) {
         if (token_in(s, i, types)) {
             const size_t end = end_of_statement(s, i, kernel->last);
-            if (!is_harmless(s, i, end, found.count > 0, &own))
+            if (!is_harmless(s, i, end, found.count > 0, own))
                 break;
             i = end + 1;
-        } else if (!take_if(s, kernel, &i, &own, &found)) {
+        } else if (!take_if(s, kernel, &i, own, &found)) {
             break;
         }
     }
+    found.end = i;
     return found;
 }
 
 enum guards guards_rewrite(source *s, const declaration *kernel)
 {
-    const found_guards found = guards_find(s, kernel);
+    names own = {.count = 0};
+    const found_guards found = guards_find(s, kernel, &own);
     for (size_t k = 0; k < found.count; k++) {
         const char *name = k + 1 < found.count ? "stop" : found.goes ? "go" : "last";
         token_put_after(s, found.open[k], keep_text("gr_cuhost_guard.%s(static_cast<bool>(", name));
         token_put_before(s, s->tokens[found.open[k]].match, "))");
     }
     if (found.count == 0)
-        return GUARDS_NONE;
+        return stride_rewrite(s, kernel, found.end, &own) ? GUARDS_STRIDE : GUARDS_NONE;
     return found.other ? GUARDS_ANY : GUARDS_SPAN;
 }

@@ -14,7 +14,8 @@
 enum guards {
     GUARDS_NONE, /* or none that may be asked twice */
     GUARDS_ANY,
-    GUARDS_SPAN, /* by the number of line.h; those threads of a row who pass are neighbours */
+    GUARDS_SPAN,   /* by the number of line.h; those threads of a row who pass are neighbours */
+    GUARDS_STRIDE, /* none, but a loop of stride.h */
 };
 enum guards guards_rewrite(source *s, const declaration *kernel);
 

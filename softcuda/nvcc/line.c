@@ -76,6 +76,12 @@ size_t line_number_end(const source *s, size_t i)
     return end != NO_TOKEN && token_is(s, end, "+") ? product_end(s, end + 1) : NO_TOKEN;
 }
 
+size_t line_stride_end(const source *s, size_t i)
+{
+    const size_t end = pair_end(s, i, "gridDim", "*", "blockDim");
+    return end != NO_TOKEN ? end : pair_end(s, i, "blockDim", "*", "gridDim");
+}
+
 /* What leaves the sum behind it, or before it, a sum of its own. */
 static const char *const marks_before[] = {"=", "(", ",", "[",      "{", "<",
                                            ">", "?", ":", "return", NULL};

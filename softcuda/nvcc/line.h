@@ -12,6 +12,9 @@ extern const char *const line_types[];
 /* What follows that number, in one of the ways to write it, at i; NO_TOKEN: it is not there. */
 size_t line_number_end(const source *s, size_t i);
 
+/* Likewise of gridDim.x * blockDim.x, by which a thread's numbers go up. */
+size_t line_stride_end(const source *s, size_t i);
+
 /* Whether the body asks for threadIdx.x and blockIdx.x nowhere else than in that number. */
 bool line_only(const source *s, const declaration *kernel);
 

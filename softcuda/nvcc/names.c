@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool is_same(const source *s, size_t a, size_t b)
+bool names_are_same(const source *s, size_t a, size_t b)
 {
     const size_t length = s->tokens[a].end - s->tokens[a].begin;
     return s->tokens[b].end - s->tokens[b].begin == length &&
@@ -21,7 +21,7 @@ void names_add(names *own, size_t token, enum name_kind kind)
 enum name_kind names_find(const source *s, size_t i, const names *own)
 {
     for (size_t k = 0; k < own->count; k++)
-        if (is_same(s, i, own->tokens[k]))
+        if (names_are_same(s, i, own->tokens[k]))
             return own->kinds[k];
     return NAME_UNKNOWN;
 }

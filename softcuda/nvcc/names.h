@@ -14,6 +14,7 @@
 enum name_kind {
     NAME_UNKNOWN,
     NAME_ALIKE,  /* threads that differ in x alone have the same value */
+    NAME_STRIDE, /* likewise: gridDim.x * blockDim.x */
     NAME_NUMBER, /* blockIdx.x * blockDim.x + threadIdx.x, whole */
     NAME_OTHER,
 };
@@ -22,9 +23,12 @@ typedef struct {
     size_t tokens[MOST_NAMES];
     enum name_kind kinds[MOST_NAMES];
     size_t count;
+    bool others; /* there are parameters of other types */
 } names;
 
 void names_add(names *own, size_t token, enum name_kind kind);
+
+bool names_are_same(const source *s, size_t a, size_t b);
 
 /* What the name at i is. */
 enum name_kind names_find(const source *s, size_t i, const names *own);

@@ -47,11 +47,12 @@ static unsigned flags_of(const source *s, const declaration *kernel, const reach
 /* How the threads of a row can be run, where they share nothing. */
 static unsigned flags_of_rows(source *s, const declaration *kernel, const reach *r)
 {
-    const enum guards guards = guards_rewrite(s, kernel);
-    unsigned flags = guards != GUARDS_NONE ? LAUNCH_GUARD : 0;
-    if (!line_only(s, kernel) || reach_has_order(r, kernel))
-        return flags;
-    return flags | LAUNCH_LINE | (guards == GUARDS_SPAN ? LAUNCH_SPAN : 0);
+    static const unsigned of_guards[] = {[GUARDS_ANY] = LAUNCH_GUARD,
+                                         [GUARDS_SPAN] = LAUNCH_GUARD | LAUNCH_SPAN,
+                                         [GUARDS_STRIDE] = LAUNCH_GUARD | LAUNCH_STRIDE};
+    const unsigned flags = of_guards[guards_rewrite(s, kernel)];
+    const bool is_line = line_only(s, kernel) && !reach_has_order(r, kernel);
+    return is_line ? flags | LAUNCH_LINE : flags & ~(LAUNCH_SPAN | LAUNCH_STRIDE);
 }
 
 /* asm with an empty text is a barrier for the compiler, and means the same here. */

@@ -48,27 +48,57 @@ static size_t next(const source *s, size_t i)
     return i + 1;
 }
 
+typedef struct {
+    size_t sign;  /* < or >; NO_TOKEN: it is no comparison */
+    size_t right; /* behind it */
+} comparison;
+
+static comparison find_comparison(const source *s, size_t first, size_t end)
+{
+    static const char *const others[] = {"&", "|", "^", "?", "!", ",", "=", NULL};
+    static const comparison none = {NO_TOKEN, NO_TOKEN};
+    comparison found = none;
+    for (size_t i = first; i < end; i = next(s, i)) {
+        if (found.sign != NO_TOKEN && i < found.right)
+            continue;
+        if (token_in(s, i, others))
+            return none;
+        if (!token_is(s, i, "<") && !token_is(s, i, ">"))
+            continue;
+        if (found.sign != NO_TOKEN)
+            return none;
+        found = (comparison){i, token_is(s, i + 1, "=") ? i + 2 : i + 1};
+    }
+    return found;
+}
+
+static bool has_number_left(const source *s, size_t first, comparison c, size_t end,
+                            const names *own)
+{
+    return span_is_number(s, first, c.sign, own) && span_is_alike(s, c.right, end, own);
+}
+
+static bool has_number_right(const source *s, size_t first, comparison c, size_t end,
+                             const names *own)
+{
+    return span_is_alike(s, first, c.sign, own) && span_is_number(s, c.right, end, own);
+}
+
 /* What a number that only grows may be compared by: its answer changes once at most. */
 static bool is_comparison(const source *s, size_t first, size_t end, const names *own)
 {
-    static const char *const others[] = {"&", "|", "^", "?", "!", ",", "=", NULL};
-    size_t sign = NO_TOKEN, right = NO_TOKEN;
-    for (size_t i = first; i < end; i = next(s, i)) {
-        if (sign != NO_TOKEN && i < right)
-            continue;
-        if (token_in(s, i, others))
-            return false;
-        if (!token_is(s, i, "<") && !token_is(s, i, ">"))
-            continue;
-        if (sign != NO_TOKEN)
-            return false;
-        sign = i;
-        right = token_is(s, i + 1, "=") ? i + 2 : i + 1;
-    }
-    if (sign == NO_TOKEN)
+    const comparison c = find_comparison(s, first, end);
+    return c.sign != NO_TOKEN &&
+           (has_number_left(s, first, c, end, own) || has_number_right(s, first, c, end, own));
+}
+
+bool span_ends(const source *s, size_t first, size_t end, const names *own)
+{
+    const comparison c = find_comparison(s, first, end);
+    if (c.sign == NO_TOKEN)
         return false;
-    return (span_is_number(s, first, sign, own) && span_is_alike(s, right, end, own)) ||
-           (span_is_alike(s, first, sign, own) && span_is_number(s, right, end, own));
+    return token_is(s, c.sign, "<") ? has_number_left(s, first, c, end, own)
+                                    : has_number_right(s, first, c, end, own);
 }
 
 static bool is_joined(const source *s, size_t i, const char *mark)

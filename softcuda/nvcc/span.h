@@ -18,4 +18,7 @@ bool span_is_number(const source *s, size_t first, size_t end, const names *own)
 bool span_is_condition(const source *s, size_t first, size_t end, const char *join,
                        const names *own);
 
+/* Whether it is a comparison of that number that holds up to one of them and for none behind it. */
+bool span_ends(const source *s, size_t first, size_t end, const names *own);
+
 #endif

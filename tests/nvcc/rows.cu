@@ -110,6 +110,114 @@ __global__ void narrow(int *out, int high)
     out[blockIdx.x * blockDim.x + threadIdx.x] += 1;
 }
 
+/* ---- A thread for several numbers ---- */
+
+__global__ void stride_plain(int *out, int n)
+{
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+        out[i] += 3 * i + 1;
+}
+
+__global__ void stride_named(int *out, int n)
+{
+    const unsigned index = threadIdx.x + blockIdx.x * blockDim.x;
+    const unsigned stride = gridDim.x * blockDim.x, last = n - 1;
+    for (unsigned i = index; n > 0 ? last >= i : false; i += stride)
+        out[i] += 3 * i + 1;
+}
+
+__global__ void stride_ends(int *out, int n)
+{
+    const size_t first = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    const size_t stride = gridDim.x * blockDim.x, count = n;
+    for (size_t i = first; count > i; i += stride) {
+        if (i % 5 == 4) {
+            out[i] += 3 * i + 1;
+            continue;
+        }
+        int left = i;
+        for (int k = 0; k < 2; k++)
+            left += i;
+        out[i] += left + 1;
+    }
+}
+
+/* What a thread wrote in one round it reads in the next one. */
+__global__ void stride_chain(int *out, int n)
+{
+    const int stride = gridDim.x * blockDim.x;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride)
+        out[i] = i < stride ? 3 * i + 1 : out[i - stride] + 3 * stride;
+}
+
+/* Rounds that know of each other, or of their thread. */
+__global__ void stride_breaks(int *out, int n)
+{
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
+        if (out[i] != 0)
+            break;
+        out[i] = 3 * i + 1;
+    }
+}
+
+__global__ void stride_counts(int *out, int n)
+{
+    int round = 0;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
+        const int first = i - round * (int)(blockDim.x * gridDim.x);
+        round++;
+        out[i] += 3 * first + 1 + 3 * (round - 1) * (int)(blockDim.x * gridDim.x);
+    }
+}
+
+__device__ int count_up(int &rounds)
+{
+    return rounds++;
+}
+
+__global__ void stride_hands_on(int *out, int n)
+{
+    int round = 0;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
+        const int stride = blockDim.x * gridDim.x;
+        out[i] += 3 * (i - round * stride) + 1 + 3 * stride * count_up(round);
+    }
+}
+
+__global__ void stride_first(int *out, int n)
+{
+    const int index = blockIdx.x * blockDim.x + threadIdx.x, stride = blockDim.x * gridDim.x;
+    for (int i = index; i < n; i += stride)
+        out[i] += 3 * (i / stride * stride + index) + 1;
+}
+
+__global__ void stride_skips(int *out, int n)
+{
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
+        out[i] += 3 * i + 1;
+        i += 0;
+    }
+}
+
+struct totals {
+    int rounds;
+    __device__ int next() { return rounds++; }
+};
+
+__global__ void stride_class(int *out, int n, totals t)
+{
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+        out[i] += t.next();
+}
+
+__global__ void stride_far(int *out, unsigned from, unsigned n)
+{
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
+        if (i >= from)
+            out[i - from] += 1;
+    }
+}
+
 /* ---- What is not that number ---- */
 
 __global__ void twice_block(int *out)
@@ -160,8 +268,7 @@ __device__ size_t row_of(unsigned thread_y, unsigned thread_z, unsigned block_y,
 __global__ void line_of_rows(unsigned *out, unsigned width)
 {
     const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
-    const size_t row =
-        row_of(threadIdx.y, threadIdx.z, blockIdx.y, blockIdx.z, blockDim, gridDim);
+    const size_t row = row_of(threadIdx.y, threadIdx.z, blockIdx.y, blockIdx.z, blockDim, gridDim);
     if (x < 1 || x >= width || threadIdx.y == 2)
         return;
     out[row * width + x] += row * 100 + x;
@@ -169,8 +276,7 @@ __global__ void line_of_rows(unsigned *out, unsigned width)
 
 __global__ void places(place *out)
 {
-    const size_t row =
-        row_of(threadIdx.y, threadIdx.z, blockIdx.y, blockIdx.z, blockDim, gridDim);
+    const size_t row = row_of(threadIdx.y, threadIdx.z, blockIdx.y, blockIdx.z, blockDim, gridDim);
     place *p = &out[(row * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x];
     *p = {{blockIdx.x, blockIdx.y, blockIdx.z}, {threadIdx.x, threadIdx.y, threadIdx.z}};
 }
@@ -259,6 +365,54 @@ static void run_line(line_kernel kernel, const char *name, int n, int threads)
         const int is = i < n ? 3 * i + 1 : 0;
         EXPECT(out[i] == is, "%s(%d) in blocks of %d: %d at %d", name, n, threads, out[i], i);
     }
+}
+
+/* With less threads than numbers. */
+static void run_stride(line_kernel kernel, const char *name, int n, int blocks, int threads)
+{
+    numbers<int> out(n + 1);
+    out.send();
+    kernel<<<blocks, threads>>>(out.device, n);
+    out.fetch();
+    for (int i = 0; i <= n; i++)
+        EXPECT(out[i] == (i < n ? 3 * i + 1 : 0), "%s(%d) by %d * %d: %d at %d", name, n, blocks,
+               threads, out[i], i);
+}
+
+static void strides()
+{
+    static const struct {
+        line_kernel kernel;
+        const char *name;
+    } kernels[] = {{stride_plain, "stride_plain"},       {stride_named, "stride_named"},
+                   {stride_ends, "stride_ends"},         {stride_chain, "stride_chain"},
+                   {stride_breaks, "stride_breaks"},     {stride_counts, "stride_counts"},
+                   {stride_hands_on, "stride_hands_on"}, {stride_first, "stride_first"},
+                   {stride_skips, "stride_skips"}};
+    static const int sizes[] = {0, 1, 31, 96, 97, 1000, 20001};
+    static const int grids[][2] = {{1, 1}, {3, 32}, {7, 5}, {1, 256}, {50, 64}};
+    for (const auto &k : kernels)
+        for (const int n : sizes)
+            for (const auto &grid : grids)
+                run_stride(k.kernel, k.name, n, grid[0], grid[1]);
+    numbers<int> out(100);
+    out.send();
+    stride_class<<<2, 5>>>(out.device, 100, totals{3});
+    out.fetch();
+    for (int i = 0; i < 100; i++)
+        EXPECT(out[i] == 3 + i / 10, "%d at %d", out[i], i);
+}
+
+/* Numbers that wrap around behind 2^31. */
+static void far()
+{
+    const unsigned from = (1u << 31) - 700, count = 1500;
+    numbers<int> out(count);
+    out.send();
+    stride_far<<<1000, 1000>>>(out.device, from, from + count);
+    out.fetch();
+    for (unsigned i = 0; i < count; i++)
+        EXPECT(out[i] == 1, "%d at %u", out[i], i);
 }
 
 static void apply_triple(int *out, int n)
@@ -399,9 +553,9 @@ static void three_dimensions(dim3 grid, dim3 block)
     for (unsigned row = 0; row < rows; row++)
         for (unsigned x = 0; x < grid.x * block.x; x++) {
             const place p = told[row * grid.x * block.x + x];
-            const place is = {{x / block.x, row / block.y / block.z % grid.y,
-                               row / block.y / block.z / grid.y},
-                              {x % block.x, row % block.y, row / block.y % block.z}};
+            const place is = {
+                {x / block.x, row / block.y / block.z % grid.y, row / block.y / block.z / grid.y},
+                {x % block.x, row % block.y, row / block.y % block.z}};
             EXPECT(memcmp(&p, &is, sizeof(p)) == 0, "%u %u %u, %u %u %u at %u, %u", p.block[0],
                    p.block[1], p.block[2], p.thread[0], p.thread[1], p.thread[2], x, row);
             const bool in = x > 0 && x < width && is.thread[1] != 2;
@@ -411,9 +565,14 @@ static void three_dimensions(dim3 grid, dim3 block)
         }
 }
 
-int main()
+int main(int argc, char *[])
 {
+    if (argc > 1) { /* takes seconds */
+        far();
+        return 0;
+    }
     lines();
+    strides();
     without_a_guard();
     who_passes();
     other_numbers();

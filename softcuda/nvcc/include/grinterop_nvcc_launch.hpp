@@ -35,7 +35,7 @@ template <class T> using parameter = typename parameter_of<T>::type;
 
 /* As softcuda/nvcc/launch_flags.h has them. */
 inline constexpr unsigned launch_sync = 1, launch_place = 2, launch_given = 4, launch_guard = 8,
-                          launch_line = 16, launch_span = 32;
+                          launch_line = 16, launch_span = 32, launch_stride = 64;
 
 /*
  * What decides, at a kernel's beginning, whether a thread has something to do. A compiler makes
@@ -46,6 +46,7 @@ struct guard {
     enum what { decide, ask, none };
     what mode;
     unsigned refused; /* 1 if so: as wide as what is compared */
+    bool was_round;
 
     /* One of several, of which the last one ends what is asked. */
     [[gnu::always_inline]] bool stop(bool refuse)
@@ -59,6 +60,13 @@ struct guard {
         return mode == ask || (mode == decide && refuse);
     }
     [[gnu::always_inline]] bool go(bool accept) { return !last(!accept); }
+
+    /* Of a loop in which a thread does what further ones would do: they do it where nobody asks. */
+    [[gnu::always_inline]] bool round(bool accept)
+    {
+        return mode == none ? !was_round : go(accept);
+    }
+    [[gnu::always_inline]] void next() { was_round = true; }
 };
 
 inline void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr)
@@ -174,6 +182,7 @@ inline constexpr bool is_optimised = false;
 template <unsigned Flags, class Name, class Body> struct body_entry {
     static constexpr bool has_guard = is_optimised && (Flags & launch_guard) != 0;
     static constexpr bool has_span = has_guard && (Flags & launch_span) != 0;
+    static constexpr bool has_stride = has_guard && (Flags & launch_stride) != 0;
     static constexpr bool has_line = is_optimised && (Flags & launch_line) != 0;
 
     /* What threads that run together have in common. */
@@ -188,12 +197,13 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
     {
         if constexpr ((Flags & launch_place) != 0 || (Flags & launch_given) == 0)
             threadIdx = thread;
-        guard g = {mode, 0};
+        guard g = {mode, 0, false};
         s.run(thread, s.block, s.block_dim, s.grid_dim, g);
         return g.refused;
     }
 
     static constexpr unsigned most_threads = 1024;
+    static constexpr int farthest = (1u << 31) - most_threads - 1;
 
     /* Where blockIdx.x * blockDim.x + threadIdx.x stays below 2^31. */
     static bool is_near(const unsigned last_block, const dim3 block_dim)
@@ -232,15 +242,59 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
 
     /* ---- Rows of several blocks, of kernels that ask for that number alone ---- */
 
+    [[gnu::always_inline]] static bool passes(const scene &s, const int at, const unsigned y,
+                                              const unsigned z)
+    {
+        return run_row(s, at, at + 1, y, z, guard::ask);
+    }
+
+    /* Behind the last of those who pass, of whom `first` is one. */
+    [[gnu::always_inline]] static int end_of_passing(const scene &s, int first, int end,
+                                                     const unsigned y, const unsigned z)
+    {
+        if (passes(s, end - 1, y, z))
+            return end;
+        while (end - first > 1) {
+            const int middle = first + (end - first) / 2;
+            (passes(s, middle, y, z) ? first : end) = middle;
+        }
+        return end;
+    }
+
     /* Those who pass are neighbours: so the first and the last of them are looked for. */
-    [[gnu::always_inline]] static void run_span(const scene &s, int first, int end,
+    [[gnu::always_inline]] static void run_span(const scene &s, int first, const int end,
                                                 const unsigned y, const unsigned z)
     {
-        while (first < end && !run_row(s, first, first + 1, y, z, guard::ask))
+        while (first < end && !passes(s, first, y, z))
             first++;
-        while (end > first && !run_row(s, end - 1, end, y, z, guard::ask))
-            end--;
-        run_row(s, first, end, y, z, guard::none);
+        if (first < end)
+            run_row(s, first, end_of_passing(s, first, end, y, z), y, z, guard::none);
+    }
+
+    /* What each thread would do in rounds, by a thread for each round: nobody behind one who has
+       nothing to do has anything. */
+    [[gnu::always_inline]] static void run_rounds(const scene &s, const int first, const int end,
+                                                  const unsigned y, const unsigned z)
+    {
+        const int64_t stride = int64_t{s.grid_dim.x} * s.block_dim.x;
+        for (int64_t from = first; from < farthest; from += stride) {
+            const int64_t all = from + (end - first);
+            const int at = static_cast<int>(from);
+            const int to = static_cast<int>(all < farthest ? all : farthest);
+            if (!passes(s, at, y, z))
+                return;
+            run_row(s, at, end_of_passing(s, at, to, y, z), y, z, guard::none);
+        }
+    }
+
+    /* Whether the rounds end where the number has become too large. */
+    [[gnu::always_inline]] static bool ends(const scene &s)
+    {
+        bool is_so = true;
+        for (unsigned z = 0; z < s.block_dim.z; z++)
+            for (unsigned y = 0; y < s.block_dim.y; y++)
+                is_so = is_so && !passes(s, farthest, y, z);
+        return is_so;
     }
 
     /* All are asked, a block's at a time, whose memory is still at hand afterwards. */
@@ -258,7 +312,9 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
     {
         for (unsigned z = 0; z < s.block_dim.z; z++)
             for (unsigned y = 0; y < s.block_dim.y; y++) {
-                if constexpr (has_span)
+                if constexpr (has_stride)
+                    run_rounds(s, first, end, y, z);
+                else if constexpr (has_span)
                     run_span(s, first, end, y, z);
                 else if constexpr (has_guard)
                     run_blocks_asked(s, first, end, y, z);
@@ -313,7 +369,8 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
             if (is_near(block.x + count - 1, block_dim)) {
                 const int first = static_cast<int>(block.x * block_dim.x);
                 const scene s = {run, {0, block.y, block.z}, block_dim, grid_dim};
-                return run_line(s, first, first + static_cast<int>(count * block_dim.x));
+                if (!has_stride || ends(s))
+                    return run_line(s, first, first + static_cast<int>(count * block_dim.x));
             }
         run_block_by_block(run, block, count, block_dim, grid_dim);
     }
@@ -324,7 +381,7 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
         const runner<Body, Flags> run(body);
         enter(launch);
         threadIdx = make_uint3(thread[0], thread[1], thread[2]);
-        guard g = {guard::decide, 0};
+        guard g = {guard::decide, 0, false};
         run(threadIdx, blockIdx, blockDim, gridDim, g);
     }
 
