@@ -38,6 +38,8 @@ static void read_options(int argc, char *argv[], struct options *o)
         {"samples", 0, "N", "of each way, in turn", .count = {&o->bench.samples, 1, MOST_SAMPLES}},
         {"sample-us", 0, "N", "microseconds that a sample takes at least",
          .count = {&o->sample_us, 1, 1000000}},
+        {"processor-time", 0, NULL, "count the time of processors in place of the clock's",
+         .flag = &o->bench.processor},
         {"mebibytes", 0, "N", "of the largest buffers", .count = {&o->mebibytes, 1, 1024}},
         {"quick", 0, NULL, "3 samples of 100 us, buffers of 1 MiB", .own = {be_quick, o}},
         {"json", 0, "FILE", "also write the numbers as JSON", .text = &o->json},
@@ -63,8 +65,8 @@ static void print_head(const struct options *o, const struct bench_machine *mach
 {
     printf("bench_softcuda: grinterop %s\n  driver   %s\n  date     %s\n", gr_library_version(),
            machine->driver, machine->date);
-    printf("  %d cores; %u samples of %u us at least, in turn; median [quartiles]\n", cores(),
-           o->bench.samples, o->sample_us);
+    printf("  %d cores; %u samples of %u us%s at least, in turn; median [quartiles]\n", cores(),
+           o->bench.samples, o->sample_us, o->bench.processor ? " of processor time" : "");
 }
 
 static bool run(struct options *o)
@@ -85,6 +87,7 @@ static bool run_with_file(struct options *o, const struct bench_machine *machine
     json_line(&json, 2);
     json_machine(&json, machine);
     json_whole(&json, "cores", cores());
+    json_whole(&json, "processor_time", o->bench.processor);
     json_line(&json, 2);
     json_list(&json, "rows");
     const bool good = run(o);

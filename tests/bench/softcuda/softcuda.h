@@ -20,6 +20,7 @@ struct soft_bench {
     CUmodule module;
     unsigned samples;
     double sample_us;  /* a sample is repeated until it takes so long */
+    bool processor;    /* what is counted is the time of processors, of all threads */
     size_t most_bytes; /* of a buffer */
     CUdeviceptr to, from;
     struct json *json; /* NULL: none */
