@@ -133,6 +133,19 @@ static const char *refused(void)
     return NULL;
 }
 
+/* A program whose records this driver does not read any more. */
+static const char *built_for_older_records(void)
+{
+    static gr_cuhost_kernel older;
+    const struct closure closure = {0};
+    older = closure_kernel;
+    older.abi = GR_CUHOST_ABI - 1;
+    configure(1, 1, 0, NULL);
+    gr_cuhost_run(&older, &stub, &closure);
+    REQUIRE(cudaGetLastError() == cudaErrorNoKernelImageForDevice);
+    return NULL;
+}
+
 static const char *launched_by_address(void)
 {
     unsigned *memory = NULL, factor = 7;
@@ -306,6 +319,7 @@ static const char *libraries(void)
 const struct softcudart_case softcudart_kernels[] = {
     {"launched_as_closures", launched_as_closures},
     {"refused", refused},
+    {"built_for_older_records", built_for_older_records},
     {"launched_by_address", launched_by_address},
     {"attributes", attributes},
     {"attributes_of_closures", attributes_of_closures},
