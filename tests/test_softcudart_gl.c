@@ -174,7 +174,7 @@ START_TEST(maps_buffers_by_their_names)
     GLuint name = gl_buffer_filled(SIZE, 0x10);
     void *mapped = NULL;
     RT(GLRegisterBufferObject(name));
-    RT_GIVES(cudaErrorInvalidValue, GLRegisterBufferObject(name));
+    RT_GIVES(cudaErrorAlreadyMapped, GLRegisterBufferObject(name));
     RT(GLSetBufferObjectMapFlags(name, cudaGLMapFlagsNone));
     RT(GLMapBufferObject(&mapped, name));
     RT(Memset(mapped, 0x31, SIZE));
