@@ -254,6 +254,7 @@ stride_hands_on: line
 stride_named: line
 stride_plain: guard line stride
 stride_skips: line
+transposes: guard
 twice_block: block by block
 twice_thread: block by block
 watched: guard

@@ -227,10 +227,21 @@ static found_guards guards_find(const source *s, const declaration *kernel, name
     return found;
 }
 
-enum guards guards_rewrite(source *s, const declaration *kernel)
+static bool multiplies_number(const source *s, const declaration *kernel, const names *own)
+{
+    for (size_t i = kernel->body + 1; i < kernel->last; i++)
+        if (token_is_name(s, i) && !token_is(s, i - 1, ".") &&
+            names_find(s, i, own) == NAME_NUMBER &&
+            (token_is(s, i - 1, "*") || token_is(s, i + 1, "*")))
+            return true;
+    return false;
+}
+
+enum guards guards_rewrite(source *s, const declaration *kernel, bool *far)
 {
     names own = {.count = 0};
     const found_guards found = guards_find(s, kernel, &own);
+    *far = multiplies_number(s, kernel, &own);
     for (size_t k = 0; k < found.count; k++) {
         const char *name = k + 1 < found.count ? "stop" : found.goes ? "go" : "last";
         token_put_after(s, found.open[k], keep_text("gr_cuhost_guard.%s(static_cast<bool>(", name));

@@ -17,6 +17,7 @@ enum guards {
     GUARDS_SPAN,   /* by the number of line.h; those threads of a row who pass are neighbours */
     GUARDS_STRIDE, /* none, but a loop of stride.h */
 };
-enum guards guards_rewrite(source *s, const declaration *kernel);
+/* *far: the kernel multiplies the number of line.h, so that neighbours may be far in memory. */
+enum guards guards_rewrite(source *s, const declaration *kernel, bool *far);
 
 #endif

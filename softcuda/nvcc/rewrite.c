@@ -44,14 +44,25 @@ static unsigned flags_of(const source *s, const declaration *kernel, const reach
     return flags;
 }
 
+static bool has_rows(const source *s, const declaration *kernel)
+{
+    for (size_t i = kernel->body + 1; i < kernel->last; i++)
+        if ((token_is(s, i, "threadIdx") || token_is(s, i, "blockIdx")) && !token_is(s, i + 2, "x"))
+            return true;
+    return false;
+}
+
 /* How the threads of a row can be run, where they share nothing. */
 static unsigned flags_of_rows(source *s, const declaration *kernel, const reach *r)
 {
     static const unsigned of_guards[] = {[GUARDS_ANY] = LAUNCH_GUARD,
                                          [GUARDS_SPAN] = LAUNCH_GUARD | LAUNCH_SPAN,
                                          [GUARDS_STRIDE] = LAUNCH_GUARD | LAUNCH_STRIDE};
-    const unsigned flags = of_guards[guards_rewrite(s, kernel)];
-    const bool is_line = line_only(s, kernel) && !reach_has_order(r, kernel);
+    bool far;
+    const unsigned flags = of_guards[guards_rewrite(s, kernel, &far)];
+    /* A transposition is faster block by block: its blocks are as wide as they are high. */
+    const bool is_line =
+        line_only(s, kernel) && !reach_has_order(r, kernel) && !(far && has_rows(s, kernel));
     return is_line ? flags | LAUNCH_LINE : flags & ~(LAUNCH_SPAN | LAUNCH_STRIDE);
 }
 

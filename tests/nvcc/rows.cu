@@ -274,6 +274,15 @@ __global__ void line_of_rows(unsigned *out, unsigned width)
     out[row * width + x] += row * 100 + x;
 }
 
+__global__ void transposes(unsigned *out, unsigned width, unsigned height)
+{
+    const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
+    const unsigned y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height)
+        return;
+    out[x * height + y] = y * 1000 + x;
+}
+
 __global__ void places(place *out)
 {
     const size_t row = row_of(threadIdx.y, threadIdx.z, blockIdx.y, blockIdx.z, blockDim, gridDim);
@@ -565,6 +574,26 @@ static void three_dimensions(dim3 grid, dim3 block)
         }
 }
 
+/* Rows of more numbers than are run at once. */
+static void wide()
+{
+    const unsigned width = 1801, height = 19;
+    numbers<unsigned> turned(width * height), rows(width * height);
+    turned.send();
+    rows.send();
+    transposes<<<dim3(120, 3), dim3(16, 8)>>>(turned.device, width, height);
+    line_of_rows<<<dim3(113, height), dim3(16, 1, 1)>>>(rows.device, width);
+    line_of_rows<<<dim3(121, 1, height), dim3(15, 1, 1)>>>(rows.device, width);
+    turned.fetch();
+    rows.fetch();
+    for (unsigned y = 0; y < height; y++)
+        for (unsigned x = 0; x < width; x++) {
+            const unsigned at = x * height + y, in = y * width + x;
+            EXPECT(turned[at] == y * 1000 + x, "%u at %u, %u", turned[at], x, y);
+            EXPECT(rows[in] == (x > 0 ? 2 * (y * 100 + x) : 0), "%u at %u, %u", rows[in], x, y);
+        }
+}
+
 int main(int argc, char *[])
 {
     if (argc > 1) { /* takes seconds */
@@ -580,5 +609,8 @@ int main(int argc, char *[])
     three_dimensions(dim3(33, 2, 1), dim3(3, 5, 3));
     three_dimensions(dim3(1, 7, 5), dim3(64, 1, 4));
     three_dimensions(dim3(40, 1, 1), dim3(1, 1, 1));
+    three_dimensions(dim3(70, 2, 1), dim3(16, 3, 1));
+    three_dimensions(dim3(3, 2, 1), dim3(600, 1, 1));
+    wide();
     return 0;
 }

@@ -252,8 +252,9 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
     [[gnu::always_inline]] static int end_of_passing(const scene &s, int first, int end,
                                                      const unsigned y, const unsigned z)
     {
-        if (passes(s, end - 1, y, z))
-            return end;
+        for (int edge = 0; edge < 3; edge++, end--)
+            if (passes(s, end - 1, y, z))
+                return end;
         while (end - first > 1) {
             const int middle = first + (end - first) / 2;
             (passes(s, middle, y, z) ? first : end) = middle;
@@ -323,6 +324,25 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
             }
     }
 
+    /*
+     * Blocks of several rows go so far in x that what their rows have in common is still in the
+     * caches for the next one: a row of a transposition writes into as many lines as it has
+     * numbers.
+     */
+    static constexpr unsigned widest = 512;
+
+    [[gnu::always_inline]] static void run_lines(const scene &s, const unsigned first_block,
+                                                 const unsigned count)
+    {
+        const unsigned width = s.block_dim.x, first = first_block * width;
+        const unsigned end = first + count * width;
+        const unsigned most = s.block_dim.y * s.block_dim.z == 1 ? count : widest / width + 1;
+        for (unsigned at = first; at < end; at += most * width) {
+            const unsigned to = end - at > most * width ? at + most * width : end;
+            run_line(s, static_cast<int>(at), static_cast<int>(to));
+        }
+    }
+
     /* ---- Block by block ---- */
 
     [[gnu::always_inline]] static void run_near(const scene &s)
@@ -365,13 +385,11 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
         enter(launch);
         const uint3 block = blockIdx;
         const dim3 block_dim = blockDim, grid_dim = gridDim;
-        if constexpr (has_line)
-            if (is_near(block.x + count - 1, block_dim)) {
-                const int first = static_cast<int>(block.x * block_dim.x);
-                const scene s = {run, {0, block.y, block.z}, block_dim, grid_dim};
-                if (!has_stride || ends(s))
-                    return run_line(s, first, first + static_cast<int>(count * block_dim.x));
-            }
+        if constexpr (has_line) {
+            const scene s = {run, {0, block.y, block.z}, block_dim, grid_dim};
+            if (is_near(block.x + count - 1, block_dim) && (!has_stride || ends(s)))
+                return run_lines(s, block.x, count);
+        }
         run_block_by_block(run, block, count, block_dim, grid_dim);
     }
 
