@@ -29,6 +29,18 @@ extern "C" __global__ void meet(unsigned *arrived, unsigned long long *threads)
 }
 GR_KERNEL(meet)
 
+/* Waits for the host. Gives up after ten seconds. */
+extern "C" __global__ void wait_until(const unsigned *set)
+{
+#ifdef __CUDACC__
+    (void)set;
+#else
+    for (int i = 0; i < 10000 && !__atomic_load_n(set, __ATOMIC_ACQUIRE); i++)
+        usleep(1000);
+#endif
+}
+GR_KERNEL(wait_until)
+
 /* A product and a sum, whose two roundings each of the calls keeps apart. */
 extern "C" __global__ void round_each(float *out, float a, float b, float c)
 {

@@ -4,6 +4,7 @@
 #include "child_check.h"
 #include "soft_launch.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -325,7 +326,48 @@ START_TEST(no_memory_for_the_stacks)
 }
 END_TEST
 
+/* ---- A launch that does not end ---- */
+
+static void *set_later(void *word)
+{
+    usleep(3500 * 1000);
+    __atomic_store_n((unsigned *)word, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* Longer than the patience, three times over. */
+static int long_launches(void)
+{
+    unsigned *set = NULL;
+    pthread_t thread;
+    setenv("GR_SOFT_PATIENCE", "1", 1);
+    fixture_setup();
+    soft_kernels_load();
+    CU(MemAllocHost((void **)&set, sizeof(*set)));
+    *set = 0;
+    child_check(pthread_create(&thread, NULL, set_later, set) == 0);
+    soft_launch("wait_until", (struct extents){.x = 2}, (struct extents){.x = 1}, fx.stream,
+                (void *[]){&set});
+    CU(StreamSynchronize(fx.stream));
+    child_check(*set == 1);
+    pthread_join(thread, NULL);
+    return 0;
+}
+
+/* Catches: a kernel whose blocks wait for each other stood still without a word. */
+START_TEST(a_long_launch_is_named)
+{
+    need_software();
+    char text[4096];
+    ck_assert_int_eq(child_run("long_launches", text, sizeof(text)), 0);
+    const char *first = strstr(text, "driver: kernel wait_until has run for 1 seconds: it never ");
+    ck_assert_msg(first, "%s", text);
+    ck_assert_msg(!strstr(first + 8, "driver: kernel"), "twice: %s", text);
+}
+END_TEST
+
 static const struct child children[] = {
+    {"long_launches", long_launches},
     {"barrier_without_its_line", barrier_without_its_line},
     {"no_memory_for_stacks", no_memory_for_stacks},
     {NULL, NULL},
@@ -342,6 +384,7 @@ static void build(Suite *suite)
     add_tests(add_soft_case(suite, "launches"), blocks_of_all_sizes_after_each_other,
               two_launches_at_once);
 
+    add_tests(add_soft_case(suite, "what takes long"), a_long_launch_is_named);
     add_tests(add_soft_case(suite, "what is refused"), a_barrier_needs_its_line,
               no_memory_for_the_stacks);
 }

@@ -58,6 +58,21 @@ static void run_launch(void *copy)
     soft_module_release(l->module);
 }
 
+void soft_launch_takes_long(void (*run)(void *copy), const void *copy)
+{
+    static bool said;
+    const launch *l = copy;
+    if (run != run_launch || said)
+        return;
+    said = true;
+    soft_log(
+        SOFT_WARN,
+        "kernel %s has run for %u seconds: it never ends if its blocks, or the threads of one, "
+        "wait for each other in a loop, since as many blocks as there are cores run at a time, "
+        "and the threads of a block in turns, from barrier to barrier",
+        l->kernel->name, soft_patience());
+}
+
 static bool dimensions_are_valid(const unsigned grid[3], const unsigned block[3])
 {
     for (int i = 0; i < 3; i++)

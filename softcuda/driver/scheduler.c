@@ -7,10 +7,12 @@
 #include "softcuda/driver/scheduler.h"
 #include "softcuda/driver/fault.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct soft_task {
     soft_task *next;
@@ -294,6 +296,20 @@ static bool wait_includes(const soft_stream *waited_for, const soft_stream *othe
     return waited_for->kind == SOFT_STREAM_LEGACY && other->kind == SOFT_STREAM_BLOCKING;
 }
 
+/* Nothing has ended in the stream since the wait began: so the head has run as long, unless it
+ * could not. */
+static void wait_for_progress(soft_stream *stream)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += soft_patience();
+    stream->waiters++;
+    const int result = pthread_cond_timedwait(&stream->progress, &soft_lock, &end);
+    stream->waiters--;
+    if (result == ETIMEDOUT && head_is_ready(stream))
+        soft_launch_takes_long(stream->head->run, stream->head->arg);
+}
+
 /* Waits until the streams have nothing left that is as old as the task with this number. */
 static void drain(soft_context *context, const soft_stream *waited_for, uint64_t number)
 {
@@ -304,9 +320,7 @@ static void drain(soft_context *context, const soft_stream *waited_for, uint64_t
             stream = stream->next;
             continue;
         }
-        stream->waiters++;
-        pthread_cond_wait(&stream->progress, &soft_lock);
-        stream->waiters--;
+        wait_for_progress(stream);
         stream = context->streams; /* the list may have changed meanwhile */
     }
 }

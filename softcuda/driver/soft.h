@@ -188,6 +188,13 @@ CUresult soft_stream_push(soft_stream *stream, void (*run)(void *arg), void *arg
 CUresult soft_stream_push_copy(soft_stream *stream, void (*run)(void *copy), const void *data,
                                size_t size);
 
+/* Seconds; GR_SOFT_PATIENCE says how many. (patience.c) */
+unsigned soft_patience(void);
+
+/* Says once in the process that a task has run for soft_patience(), if it is a launch. Under
+ * soft_lock. (launch.c) */
+void soft_launch_takes_long(void (*run)(void *copy), const void *copy);
+
 /* Blocks the caller until all that is queued now has completed; returns the context's sticky error
  * if any. */
 CUresult soft_stream_wait(soft_stream *stream);

@@ -91,6 +91,7 @@ static const struct {
     {"CUDA_DEVICE_ORDER", "the order in which CUDA counts"},
     {"GR_CUDA_DRIVER", "the CUDA driver that grinterop takes"},
     {"GR_SOFT_DEVICES", "how many devices the software driver has"},
+    {"GR_SOFT_PATIENCE", "after how many seconds the software driver names a kernel"},
     {"LD_LIBRARY_PATH", "folders in which drivers are looked for first"},
     {"LD_PRELOAD", "libraries that are loaded before the drivers"},
     {"__EGL_VENDOR_LIBRARY_FILENAMES", "EGL knows these drivers only"},

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long a thread waits for a stream before it says that a kernel has not ended. */
+#include "softcuda/driver/soft.h"
+
+#include <stdlib.h>
+
+/* In seconds. Kernels of tests and demonstrations are done by then, on slow machines, too. */
+#define PATIENCE 30
+
+static pthread_once_t read_once = PTHREAD_ONCE_INIT;
+static unsigned patience = PATIENCE;
+
+static void read_environment(void)
+{
+    const char *text = secure_getenv("GR_SOFT_PATIENCE");
+    const int asked = text ? atoi(text) : 0;
+    if (asked > 0)
+        patience = (unsigned)asked;
+}
+
+unsigned soft_patience(void)
+{
+    pthread_once(&read_once, read_environment);
+    return patience;
+}
