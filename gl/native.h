@@ -50,7 +50,7 @@ void *gl_proc_address(const struct gl_native *native, const char *name);
     "NvOptimusEnablement = 1."
 #define GL_NATIVE_CHOICE "by Windows's settings of graphics"
 #else
-#define GL_NATIVE_MAKE "gr_egl_create() makes one without a window"
+#define GL_NATIVE_MAKE "gr_egl_create() of grinterop/egl.h makes one without a window"
 #define GL_NATIVE_USE_NVIDIA                                                                       \
     "Use NVIDIA's (package libnvidia-gl): __GLX_VENDOR_LIBRARY_NAME=nvidia, for EGL "              \
     "10_nvidia.json, in a container NVIDIA_DRIVER_CAPABILITIES with graphics."

@@ -84,16 +84,18 @@ size_t gl_object_run(gr_resource *const resources[], size_t n)
     return count;
 }
 
+/* For those who registered by grinterop/compat.h, too. */
+#define END_REGISTRATION "End the registration (gr_resource_close, cudaGraphicsUnregisterResource)"
+
 static gr_status fail_deleted(const gr_resource *resource, const char *call)
 {
     gr_status lost = gl_errors_check_lost(call);
     if (lost != GR_OK)
         return lost;
-    return gr_fail(
-        GR_ERR_STATE, call,
-        "%s has been deleted since it was registered. Close the resource, and register the "
-        "object that took its place.",
-        gl_object_text(resource).text);
+    return gr_fail(GR_ERR_STATE, call,
+                   "%s has been deleted since it was registered. " END_REGISTRATION
+                   ", and register the object that took its place.",
+                   gl_object_text(resource).text);
 }
 
 static gr_status check_buffer(const gr_resource *resource, const char *call)
@@ -110,7 +112,7 @@ static gr_status check_buffer(const gr_resource *resource, const char *call)
     return gr_fail(
         GR_ERR_STATE, call,
         "%s had %zu byte%s when it was registered and has been given other storage since, "
-        "of %zu byte%s. Close the resource and register the buffer again.",
+        "of %zu byte%s. " END_REGISTRATION ", and register the buffer again.",
         gl_object_text(resource).text, resource->size, gr_s(resource->size), size, gr_s(size));
 }
 
@@ -130,7 +132,7 @@ static gr_status check_image(const gr_resource *resource, const char *call)
     return gr_fail(
         GR_ERR_STATE, call,
         "%s was %dx%dx%d of format 0x%x when it was registered and has been given other "
-        "storage since, %dx%dx%d of format 0x%x. Close the resource and register it again.",
+        "storage since, %dx%dx%d of format 0x%x. " END_REGISTRATION ", and register it again.",
         gl_object_text(resource).text, then->width, then->height, then->depth,
         (unsigned)then->internal, now.width, now.height, now.depth, (unsigned)now.internal);
 }

@@ -13,6 +13,7 @@
 static _Thread_local struct gr_error_record last;
 static _Thread_local gr_error shown;
 static _Thread_local unsigned attempts;
+static _Thread_local const char *programs_call; /* NULL: the call's own name */
 
 static void copy_text(char *to, size_t size, const char *from)
 {
@@ -83,7 +84,8 @@ gr_status gr_fail_list(gr_status status, gr_error_domain domain, int code, const
     e->domain = domain;
     e->code = code;
     copy_text(e->code_name, sizeof(e->code_name), code_name);
-    copy_text(e->call, sizeof(e->call), call);
+    const bool renamed = programs_call && strncmp(call, "gr_", 3) == 0;
+    copy_text(e->call, sizeof(e->call), renamed ? programs_call : call);
     vsnprintf(e->message, sizeof(e->message), format, arguments);
     log_last();
     return e->status;
@@ -186,6 +188,16 @@ gr_status gr_error_set_call(const char *call)
 {
     copy_text(last.call, sizeof(last.call), call);
     return last.status;
+}
+
+void gr_error_call_begin(const char *call)
+{
+    programs_call = call;
+}
+
+void gr_error_call_end(void)
+{
+    programs_call = NULL;
 }
 
 gr_status gr_error_set_class(gr_status status)

@@ -54,6 +54,13 @@ gr_status gr_error_set_class(gr_status status);
 gr_status gr_error_set_call(const char *call);
 
 /*
+ * Between these two grinterop's own calls bear the name of the one that the program made, which is
+ * CUDA's. They do not nest.
+ */
+void gr_error_call_begin(const char *call);
+void gr_error_call_end(void);
+
+/*
  * Clean-up that may itself fail stands between these two, so that the cause stays the last error.
  */
 void gr_error_save(struct gr_error_record *saved);

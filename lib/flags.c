@@ -80,8 +80,8 @@ gr_status gr_flags_check(unsigned flags, unsigned allowed, const char *call)
     unsigned known = GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER;
     if (flags & ~known)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "Flags 0x%x have unknown bits 0x%x. Combine GR_READ_ONLY, GR_WRITE_DISCARD, "
-                       "GR_SURFACE_LOAD_STORE and GR_TEXTURE_GATHER.",
+                       "Flags 0x%x have unknown bits 0x%x. There are read_only (1), write_discard "
+                       "(2), surface_load_store (4) and texture_gather (8).",
                        flags, flags & ~known);
     if (flags & ~allowed) {
         char names[96];
@@ -92,8 +92,7 @@ gr_status gr_flags_check(unsigned flags, unsigned allowed, const char *call)
     }
     if ((flags & GR_READ_ONLY) && (flags & GR_WRITE_DISCARD))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "read_only and write_discard exclude each other: pass one, or GR_READ_WRITE "
-                       "to both read "
-                       "and write.");
+                       "read_only and write_discard exclude each other: pass one, or neither to "
+                       "both read and write.");
     return GR_OK;
 }

@@ -215,6 +215,40 @@ START_TEST(an_image_is_written_by_its_array)
 }
 END_TEST
 
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+static void assert_says(CUresult code, CUresult got, const char *call, const char *text)
+{
+    assert_result(code, got, call);
+    ck_assert_str_eq(gr_last_error()->call, call);
+    ck_assert_msg(strstr(gr_last_error()->message, text), "%s", gr_last_error()->message);
+    ck_assert_msg(!strstr(gr_last_error()->message, "?."), "%s", gr_last_error()->message);
+    gr_clear_error();
+}
+
+/* Catches: a program of CUDA's calls was told of grinterop's, which it does not make. */
+START_TEST(errors_name_the_programs_calls)
+{
+    CUgraphicsResource none = NULL, made = NULL;
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    assert_says(CUDA_ERROR_INVALID_HANDLE, cuGraphicsMapResources(1, &none, fx.stream),
+                "cuGraphicsMapResources", "The resource is NULL: did its registration fail?");
+    assert_says(CUDA_ERROR_INVALID_VALUE, cuGraphicsGLRegisterBuffer(&made, name, 77),
+                "cuGraphicsGLRegisterBuffer", "There are read_only (1), write_discard (2), ");
+    assert_says(CUDA_ERROR_INVALID_VALUE, cuGraphicsGLRegisterBuffer(&made, name, 3),
+                "cuGraphicsGLRegisterBuffer", "pass one, or neither to both read and write.");
+    CUgraphicsResource resource = header_buffer(name, 0);
+    glDeleteBuffers(1, &name);
+    assert_says(CUDA_ERROR_MAP_FAILED, cuGraphicsMapResources(1, &resource, fx.stream),
+                "cuGraphicsMapResources", "cudaGraphicsUnregisterResource), and register the ");
+    end_one(resource);
+    /* Its own call, outside of those. */
+    ck_assert_ptr_eq(gr_from_gl_buffer(name, 77), NULL);
+    ck_assert_str_eq(gr_last_error()->call, "gr_from_gl_buffer");
+    gr_clear_error();
+}
+END_TEST
+
 /* ---- The environment ------------------------------------------------------------------------- */
 
 static void register_fails(const char *compat, CUresult code, gr_status status, const char *text)
@@ -335,6 +369,7 @@ static void build(Suite *suite)
     add_tests(bytes, bytes_go_both_ways, many_are_mapped_by_one_call,
               an_image_is_written_by_its_array);
     add_loop_tests(bytes, 2, map_flags_that_ask_for_more_are_met);
+    add_tests(add_case(suite, "errors"), errors_name_the_programs_calls);
     TCase *environment = add_case(suite, "GR_COMPAT");
     add_tests(environment, words_that_cannot_be_are_named);
     add_loop_tests(environment, 5, the_transport_is_as_the_environment_says);

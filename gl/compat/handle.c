@@ -94,8 +94,12 @@ struct compat_handle *compat_handle_get(CUgraphicsResource handle, const char *c
     case COMPAT_NOBODY:
         break;
     }
-    *code = compat_refuse(CUDA_ERROR_INVALID_HANDLE, call, "The resource %p is %s.", (void *)handle,
-                          handle ? "none any more: it was unregistered before"
-                                 : "NULL: was the registration checked for its error?");
+    if (handle)
+        *code = compat_refuse(CUDA_ERROR_INVALID_HANDLE, call,
+                              "The resource %p is none any more: it was unregistered before.",
+                              (void *)handle);
+    else
+        *code = compat_refuse(CUDA_ERROR_INVALID_HANDLE, call,
+                              "The resource is NULL: did its registration fail?");
     return NULL;
 }

@@ -97,14 +97,23 @@ static CUresult check(struct list *list, CUgraphicsResource *resources, CUstream
     return code == CUDA_SUCCESS ? check_states(list, mapped) : code;
 }
 
-static CUresult map(struct list *list, CUstream stream)
+static gr_status map_all(struct list *list, CUstream stream)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (compat_widen(list->handles[i]) != GR_OK)
-            return compat_code();
+        gr_status status = compat_widen(list->handles[i]);
+        if (status != GR_OK)
+            return status;
         list->resources[i] = list->handles[i]->resource;
     }
-    if (gr_map_many(list->resources, list->count, stream, NULL, list->buffers) != GR_OK)
+    return gr_map_many(list->resources, list->count, stream, NULL, list->buffers);
+}
+
+static CUresult map(struct list *list, CUstream stream)
+{
+    gr_error_call_begin(list->call);
+    gr_status status = map_all(list, stream);
+    gr_error_call_end();
+    if (status != GR_OK)
         return compat_code();
     for (size_t i = 0; i < list->count; i++)
         list->handles[i]->buffer = list->buffers[i];
@@ -116,7 +125,9 @@ static CUresult unmap(struct list *list, CUstream stream)
 {
     for (size_t i = 0; i < list->count; i++)
         list->buffers[i] = list->handles[i]->buffer;
+    gr_error_call_begin(list->call);
     gr_status status = gr_buffer_release_many(list->buffers, list->count, stream, NULL);
+    gr_error_call_end();
     for (size_t i = 0; i < list->count; i++)
         list->handles[i]->buffer = list->buffers[i];
     return status == GR_OK ? CUDA_SUCCESS : compat_code();

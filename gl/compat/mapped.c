@@ -4,6 +4,7 @@
 #include <grinterop/image.h>
 
 #include "lib/driver.h"
+#include "lib/error.h"
 #include "lib/resource_types.h"
 #include "gl/compat/code.h"
 #include "gl/compat/handle.h"
@@ -84,11 +85,14 @@ CUresult CUDAAPI gr_compat_array(CUarray *array, CUgraphicsResource resource, un
         return code;
     if (compat_handle_owner(resource) == COMPAT_CUDAS)
         return gr_driver()->GraphicsSubResourceGetMappedArray(array, resource, index, level);
+    static const char call[] = "cuGraphicsSubResourceGetMappedArray";
     struct compat_handle *handle;
-    code = get_image(resource, array, "cuGraphicsSubResourceGetMappedArray", &handle);
+    code = get_image(resource, array, call, &handle);
     if (code != CUDA_SUCCESS)
         return code;
+    gr_error_call_begin(call);
     CUarray found = gr_buffer_array(handle->buffer, level, index);
+    gr_error_call_end();
     if (!found)
         return code_of_array();
     *array = found;
@@ -102,11 +106,14 @@ CUresult CUDAAPI gr_compat_mipmapped_array(CUmipmappedArray *array, CUgraphicsRe
         return code;
     if (compat_handle_owner(resource) == COMPAT_CUDAS)
         return gr_driver()->GraphicsResourceGetMappedMipmappedArray(array, resource);
+    static const char call[] = "cuGraphicsResourceGetMappedMipmappedArray";
     struct compat_handle *handle;
-    code = get_image(resource, array, "cuGraphicsResourceGetMappedMipmappedArray", &handle);
+    code = get_image(resource, array, call, &handle);
     if (code != CUDA_SUCCESS)
         return code;
+    gr_error_call_begin(call);
     CUmipmappedArray found = gr_buffer_mipmapped_array(handle->buffer);
+    gr_error_call_end();
     if (!found)
         return code_of_array();
     *array = found;

@@ -60,7 +60,9 @@ static gr_resource *make_first(unsigned name, unsigned target, unsigned flags, c
         *code = CUDA_ERROR_INVALID_VALUE;
         return NULL;
     }
+    gr_error_call_begin(call);
     gr_resource *made = make(name, target, flags, transports);
+    gr_error_call_end();
     if (!made)
         *code = is_drivers_to_refuse(target, transports)
                     ? CUDA_ERROR_INVALID_VALUE
@@ -190,7 +192,9 @@ CUresult CUDAAPI gr_compat_unregister(CUgraphicsResource resource)
     if (handle->buffer)
         return compat_refuse(CUDA_ERROR_ALREADY_MAPPED, call,
                              "The resource is mapped: unmap it first. It is still registered.");
+    gr_error_call_begin(call);
     gr_status status = gr_resource_close(handle->resource, GR_STREAM_OF_MAP);
+    gr_error_call_end();
     if (status != GR_OK && status != GR_ERR_PARTIAL)
         return compat_code();
     code = status == GR_OK ? CUDA_SUCCESS : compat_code();

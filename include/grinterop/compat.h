@@ -46,6 +46,11 @@
  *     OpenGL's context   is the one of the registration at each map, unmap and unregister; CUDA
  *                        takes any
  *     unregister         of what is mapped fails, and the resource stays; the driver frees it
+ *     map                fails where OpenGL's object was deleted or given other storage since; the
+ *                        driver gives what was there before
+ *     register           refuses a target that is not the texture's, which the driver takes; of a
+ *                        texture's name as GL_RENDERBUFFER it is an invalid value, to the driver
+ *                        an invalid handle
  *     a handle           that was not made here is CUDA's, whose call then answers; one list has
  *                        handles of one kind
  *     one resource       with its handle belongs to one thread at a time
