@@ -282,6 +282,52 @@ static int within_shared_memory(void)
     return write_shared(LARGE_SHARED, 0) || write_shared(LARGE_SHARED, LARGE_SHARED - 1);
 }
 
+/* Writes to the first byte, twice. */
+static int write_to_host(unsigned char *memory)
+{
+    begin();
+    CUdeviceptr address = (CUdeviceptr)(uintptr_t)memory;
+    for (unsigned char i = 0; i < 2; i++) {
+        memory[0] = 0;
+        write_at(address, 0);
+        child_check(memory[0] == 0x5a);
+    }
+    return 0;
+}
+
+static int to_small_memory(void)
+{
+    unsigned char *memory = malloc(64);
+    int status = write_to_host(memory);
+    free(memory);
+    return status;
+}
+
+static int to_large_memory(void)
+{
+    unsigned char *memory = malloc(4 << 20);
+    int status = write_to_host(memory);
+    free(memory);
+    return status;
+}
+
+static int to_the_stack(void)
+{
+    unsigned char memory[64];
+    return write_to_host(memory);
+}
+
+static int to_known_memory(void)
+{
+    void *pinned = NULL;
+    CUdeviceptr managed = 0, memory = allocated(64);
+    allocate_managed(&managed, 64);
+    CU(MemAllocHost(&pinned, 64));
+    soft_run("write_vector_at", (void *[]){&managed, &(long long){0}});
+    soft_run("wait_until", (void *[]){&memory});
+    return write_at((CUdeviceptr)(uintptr_t)pinned, 0);
+}
+
 static int at_nobodys_address(void)
 {
     begin();
@@ -435,6 +481,28 @@ START_TEST(dynamic_shared_memory)
         ", which is 16 bytes past the end of its extern __shared__ memory: the launch gives "
         "it 0 bytes, by <<<grid, block, bytes>>> or");
     expect_child("within_shared_memory");
+}
+END_TEST
+
+#define ON_THE_HOST "which is memory of the host that CUDA does not know"
+
+static void expect_line(const char *child, bool wanted)
+{
+    char said[8192];
+    ck_assert_msg(child_run(child, said, sizeof(said)) == 0, "%s: %s", child, said);
+    const char *line = strstr(said, ON_THE_HOST);
+    ck_assert_msg(!line == !wanted, "%s: %s", child, said);
+    ck_assert_msg(!line || !strstr(line + 1, ON_THE_HOST), "%s, twice: %s", child, said);
+}
+
+/* Catches: a kernel was given memory of malloc without a word, which a GPU faults on. */
+START_TEST(memory_of_the_host)
+{
+    need_software();
+    expect_line("to_small_memory", true);
+    expect_line("to_large_memory", true);
+    expect_line("to_the_stack", true);
+    expect_line("to_known_memory", false);
 }
 END_TEST
 
@@ -720,6 +788,10 @@ static const struct child children[] = {
     {"before_shared_memory", before_shared_memory},
     {"without_shared_memory", without_shared_memory},
     {"within_shared_memory", within_shared_memory},
+    {"to_small_memory", to_small_memory},
+    {"to_large_memory", to_large_memory},
+    {"to_the_stack", to_the_stack},
+    {"to_known_memory", to_known_memory},
     {"at_nobodys_address", at_nobodys_address},
     {"by_the_application", by_the_application},
     {"by_a_fill", by_a_fill},
@@ -736,7 +808,8 @@ static void build(Suite *suite)
 {
     add_tests(add_case(suite, "accesses that miss"), allocations, mapped_buffers, shared_memory,
               pointers_to_nothing, vectors_at_odd_addresses, dynamic_shared_memory,
-              others_than_kernels, faults_are_handed_on, signals_that_are_sent_end_the_process);
+              memory_of_the_host, others_than_kernels, faults_are_handed_on,
+              signals_that_are_sent_end_the_process);
 
     TCase *stacks = add_soft_case(suite, "stacks");
     add_tests(stacks, stacks_of_threads_with_barriers, stacks_of_threads_without);

@@ -5,11 +5,19 @@
  */
 #include "softcuda/driver/kernel_access.h"
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "softcuda/driver/image_object.h"
+#include "softcuda/driver/object_at.h"
 #include "softcuda/driver/peer_access.h"
+
+/* Of a process's memory. Numbers are mostly smaller or larger. */
+#define LEAST_ADDRESS    UINT64_C(0x100000000)
+#define END_OF_ADDRESSES UINT64_C(0x800000000000)
 
 static void say_memory(const soft_context *context, const char *kernel, uint64_t address,
                        const soft_range *range)
@@ -43,6 +51,42 @@ static bool is_image_of_others(const soft_context *context, const char *kernel, 
              soft_context_device(context));
     return true;
 }
+
+/* ---- Memory of the host ---------------------------------------------------------------------- */
+
+/* Mapped by the process, neither the driver's nor a part of the program or a library, of which
+ * functions are given to kernels. */
+static bool is_host_memory(uint64_t word)
+{
+    soft_object object;
+    Dl_info info;
+    unsigned char resident;
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const unsigned char *address = (const unsigned char *)(uintptr_t)word;
+    return word >= LEAST_ADDRESS && word < END_OF_ADDRESSES && !soft_range_find(address, NULL) &&
+           !soft_pages_find(address, 0, &object) && !soft_image_context(word) &&
+           !dladdr(address, &info) &&
+           mincore((void *)(uintptr_t)(word / page * page), 1, &resident) == 0;
+}
+
+void soft_kernel_look_at(const gr_cuhost_kernel *kernel, const unsigned char *parameters)
+{
+    for (uint32_t at = 0; at + sizeof(uint64_t) <= kernel->params_size; at += sizeof(uint64_t)) {
+        uint64_t word;
+        memcpy(&word, parameters + at, sizeof(word));
+        if (!is_host_memory(word))
+            continue;
+        soft_log(
+            SOFT_WARN,
+            "kernel %s is given address 0x%llx, which is memory of the host that CUDA does not "
+            "know (of malloc, or the stack): most GPUs cannot access it; cudaMalloc, "
+            "cudaMallocManaged, cudaMallocHost and cudaHostRegister give what they can",
+            kernel->name, (unsigned long long)word);
+        return;
+    }
+}
+
+/* ---- Memory of other devices ----------------------------------------------------------------- */
 
 bool soft_kernel_may_have(const soft_context *context, const gr_cuhost_kernel *kernel,
                           const unsigned char *parameters)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a kernel is given of other devices. */
+/* What a kernel is given of other devices, and of the host. */
 #ifndef GR_SOFTCUDA_DRIVER_KERNEL_ACCESS_H
 #define GR_SOFTCUDA_DRIVER_KERNEL_ACCESS_H
 
@@ -12,5 +12,9 @@
  * where a signal handler goes on, the result is false. */
 bool soft_kernel_may_have(const soft_context *context, const gr_cuhost_kernel *kernel,
                           const unsigned char *parameters);
+
+/* Says so if one of the parameters is an address of the host's memory that the driver does not
+ * know: a kernel here may access it. Takes some system calls. */
+void soft_kernel_look_at(const gr_cuhost_kernel *kernel, const unsigned char *parameters);
 
 #endif

@@ -115,7 +115,8 @@ static bool pack_buffer(const gr_cuhost_kernel *kernel, void **extra, unsigned c
     return true;
 }
 
-static CUresult push_launch(soft_stream *stream, const launch *l, void **params, void **extra)
+static CUresult push_launch(soft_stream *stream, const launch *l, bool is_first, void **params,
+                            void **extra)
 {
     size_t size = launch_size(l->kernel);
     _Alignas(launch) unsigned char small[SOFT_PAYLOAD];
@@ -127,6 +128,8 @@ static CUresult push_launch(soft_stream *stream, const launch *l, void **params,
     CUresult result = CUDA_ERROR_INVALID_VALUE;
     if (extra ? pack_buffer(l->kernel, extra, launch_bytes(record))
               : pack_pointers(l->kernel, params, launch_bytes(record))) {
+        if (is_first)
+            soft_kernel_look_at(l->kernel, launch_bytes(record));
         soft_module_hold(l->module);
         result = soft_stream_push_copy(stream, run_launch, record, size);
         if (result != CUDA_SUCCESS)
@@ -162,7 +165,9 @@ static CUresult start_launch(CUfunction f, const unsigned grid[3], const unsigne
     l.stack = soft_context_stack_size(l.context);
     memcpy(l.grid, grid, sizeof(l.grid));
     memcpy(l.block, block, sizeof(l.block));
-    return push_launch(stream, &l, params, extra);
+    const bool is_first = !atomic_load_explicit(&function->was_launched, memory_order_relaxed) &&
+                          !atomic_exchange(&function->was_launched, true);
+    return push_launch(stream, &l, is_first, params, extra);
 }
 
 SOFT_API cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,

@@ -24,6 +24,7 @@ typedef struct soft_function {
     void *kernel_handle;   /* CUkernel; NULL outside libraries */
     _Atomic int max_dynamic_shared;
     _Atomic int carveout;
+    _Atomic bool was_launched;
 } soft_function;
 
 struct soft_module {
