@@ -44,7 +44,8 @@ runtime=$tools/.libs/libgrinterop-softcudart.so
 if [ ! -e "$runtime" ]; then
     skip programs "$runtime was not built"
 else
-    for program in wave filter templates texture groups warps shapes guards managed asserts rows; do
+    for program in wave filter templates texture groups warps shapes guards managed \
+        asserts rows steps; do
         check "compile_$program" 0 compile -Xcompiler -Wall "$programs/$program.cu" -o "$program"
         if grep -q 'warning:' err; then fail "warnings"; fi
         check "run_$program" 0 "./$program"
@@ -322,6 +323,17 @@ __global__ void kernel(int *out)
 }
 END
 wrong mistake 5 missing
+cat >inner.cu <<'END'
+__global__ void kernel(int *out)
+{
+    __shared__ volatile int data[32];
+    int sum = 0;
+    data[threadIdx.x] = 1;
+    if ((sum = data[threadIdx.x] += 2) > 2)
+        *out = sum;
+}
+END
+check inner_write 0 "$nvcc" -c inner.cu && says err 'inner.cu:6: warning: lanes are not in step'
 cat >call.cu <<'END'
 __global__ void kernel(int *out, float f) { *out = (int)f; }
 int main()

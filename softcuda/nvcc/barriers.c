@@ -92,8 +92,9 @@ static bool names_one(const source *s, size_t first, size_t last, const property
                       const char *const *seeds)
 {
     for (size_t i = first; i <= last && i < s->count; i++)
-        if (token_is_name(s, i) &&
-            (token_in(s, i, p->names.items) || (seeds && token_in(s, i, seeds))))
+        if ((s->tokens[i].is_step && seeds == barriers) ||
+            (token_is_name(s, i) &&
+             (token_in(s, i, p->names.items) || (seeds && token_in(s, i, seeds)))))
             return true;
     return false;
 }

@@ -126,6 +126,7 @@ void rewrite_file(const char *from, const char *to, const rewrite_options *optio
     declarations found;
     source_read(&s, from);
     declarations_find(&s, &found);
+    rewrite_steps(&s, &found);
     const reach *r = reach_find(&s, &found);
     for (size_t k = 0; k < found.count; k++) {
         const declaration *d = &found.items[k];

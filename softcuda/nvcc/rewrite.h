@@ -29,6 +29,10 @@ void rewrite_launches(source *s);
  * what the launch asked for. (rewrite_shared.c) */
 void rewrite_shared(source *s, const declarations *found);
 
+/* Writes to `volatile` shared memory, by which lanes were in step before CUDA 9. What meets a
+ * barrier is found behind it. (rewrite_steps.c) */
+void rewrite_steps(source *s, const declarations *found);
+
 /* Variables of the device, which the runtime learns of. (rewrite_variable.c) */
 void rewrite_variable(source *s, const declaration *variable, const rewrite_options *options);
 

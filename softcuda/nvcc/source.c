@@ -93,6 +93,12 @@ size_t angle_match(const source *s, size_t i, size_t end)
     return NO_TOKEN;
 }
 
+void token_warn(const source *s, size_t i, const char *sentence)
+{
+    const token *t = &s->tokens[i];
+    fprintf(stderr, "%s:%u: warning: %s\n", t->file, t->line, sentence);
+}
+
 void token_die(const source *s, size_t i, const char *sentence)
 {
     const token *t = &s->tokens[i];

@@ -27,6 +27,7 @@ typedef struct token {
     const char *instead; /* NULL: its own text */
     const char *before;  /* NULL: nothing */
     const char *after;
+    bool is_step; /* of a warp: rewrite_steps.c */
 } token;
 
 /* More than compilers let files include each other. */
@@ -75,6 +76,9 @@ void tokens_remove(source *s, size_t first, size_t last);
 
 /* The > of the < at i, or NO_TOKEN where it is a comparison. */
 size_t angle_match(const source *s, size_t i, size_t end);
+
+/* Prints a warning at the token's place, in the way of compilers. */
+void token_warn(const source *s, size_t i, const char *sentence);
 
 /* Prints an error at the token's place, in the way of compilers, and ends the program. */
 _Noreturn void token_die(const source *s, size_t i, const char *sentence);

@@ -30,6 +30,7 @@
 #include <grinterop/cuhost.h>
 #include <grinterop_nvcc_launch.hpp>
 #include <grinterop_nvcc_math.hpp>
+#include <grinterop_nvcc_step.hpp>
 
 /* A file for grinterop/cuhost.h has them; here, as under nvcc, they are nothing. */
 #undef GR_KERNEL
