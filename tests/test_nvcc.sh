@@ -309,6 +309,34 @@ __device__ unsigned lane()
 }
 END
 wrong assembly 4 'cannot run PTX'
+# without NAME HEADER OTHER [OPTION]...: a program that includes it is refused by the library's name,
+# which HEADER begins with; what it would include for nvcc alone is not looked at.
+without() {
+    library=$1 header=$2
+    printf '#ifndef __GRINTEROP_NVCC__\n#include <%s>\n#endif\n\n#include <%s>\n' "$3" "$header" \
+        >library.cu
+    shift 3
+    check "$library" bad "$nvcc" "$@" -c library.cu || return
+    if ! grep -qi "^library.cu:5: error: ${header%%[/._]*} runs on GPUs alone.*__GRINTEROP_NVCC__" err
+    then
+        fail "does not refuse $header"
+    fi
+}
+mkdir -p system/thrust system/cub own
+for header in cufft.h cublas_v2.h curand.h npp.h nvrtc.h thrust/sort.h cub/cub.cuh; do
+    : >"system/$header"
+    without "found_$header" "$header" missing.h -isystem system
+done
+for header in npp_none.h thrust/none.h cub/none.cuh cufft_none.h; do
+    without "missing_$header" "$header" cublas_none.h
+done
+echo 'typedef int cufftHandle;' >own/cufft.h # one that stands in for the library's
+printf '#include <cufft.h>\ncufftHandle plan;\n' >library.cu
+check own_header 0 "$nvcc" -Iown -c library.cu
+if [ -e /usr/local/cuda/include/curand_kernel.h ]; then
+    echo '#include <curand_kernel.h>' >library.cu
+    check curand_kernel 0 "$nvcc" -c library.cu
+fi
 cat >reference.cu <<'END'
 
 texture<float, 2> image;

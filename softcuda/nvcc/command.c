@@ -2,6 +2,7 @@
 #include "softcuda/nvcc/command.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "softcuda/nvcc/libraries.h"
 
 extern char **environ;
 
@@ -33,26 +36,79 @@ static void print_command(const words *command)
     fputc('\n', stderr);
 }
 
-void command_run(const options *o, const words *command)
+static pid_t start(const words *command, const posix_spawn_file_actions_t *actions)
 {
-    if (o->verbose || o->dry_run)
-        print_command(command);
-    if (o->dry_run)
-        return;
     pid_t child;
-    int error =
-        posix_spawnp(&child, command->items[0], NULL, NULL, (char *const *)command->items, environ);
+    int error = posix_spawnp(&child, command->items[0], actions, NULL,
+                             (char *const *)command->items, environ);
     if (error != 0)
         die("%s could not be started: %s%s", command->items[0], strerror(error),
             error == ENOENT ? ". Name the host's C++ compiler by -ccbin" : "");
+    return child;
+}
+
+static int wait_for(pid_t child, const char *name)
+{
     int status;
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
-            die("%s could not be waited for: %s", command->items[0], strerror(errno));
+            die("%s could not be waited for: %s", name, strerror(errno));
     if (WIFSIGNALED(status))
-        die("%s was ended by signal %d", command->items[0], WTERMSIG(status));
-    if (WEXITSTATUS(status) != 0)
-        exit(WEXITSTATUS(status));
+        die("%s was ended by signal %d", name, WTERMSIG(status));
+    return WEXITSTATUS(status);
+}
+
+static bool is_to_run(const options *o, const words *command)
+{
+    if (o->verbose || o->dry_run)
+        print_command(command);
+    return !o->dry_run;
+}
+
+void command_run(const options *o, const words *command)
+{
+    if (!is_to_run(o, command))
+        return;
+    int status = wait_for(start(command, NULL), command->items[0]);
+    if (status != 0)
+        exit(status);
+}
+
+/* All that is written to the pipe, which is printed as it comes. */
+static const char *read_errors(int from)
+{
+    char part[4096];
+    char *all = keep_text("%s", "");
+    ssize_t length;
+    while ((length = read(from, part, sizeof(part))) > 0 || (length < 0 && errno == EINTR)) {
+        if (length < 0)
+            continue;
+        fwrite(part, 1, (size_t)length, stderr);
+        all = keep_text("%s%.*s", all, (int)length, part);
+    }
+    close(from);
+    return all;
+}
+
+void command_preprocess(const options *o, const words *command)
+{
+    int ends[2];
+    posix_spawn_file_actions_t actions;
+    if (!is_to_run(o, command))
+        return;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        die("there is no pipe for the errors of %s: %s", command->items[0], strerror(errno));
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+    pid_t child = start(command, &actions);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    const char *errors = read_errors(ends[0]);
+    int status = wait_for(child, command->items[0]);
+    if (status == 0)
+        return;
+    print_header_refusals(errors);
+    exit(status);
 }
 
 static const char *make_folder(void)

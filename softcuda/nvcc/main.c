@@ -133,7 +133,7 @@ static void print_preprocessed(const options *o, const char *path)
         words_add(&command, "-o");
         words_add(&command, o->output);
     }
-    command_run(o, &command);
+    command_preprocess(o, &command);
 }
 
 static const char *rewrite(const options *o, const char *path)
@@ -144,7 +144,7 @@ static const char *rewrite(const options *o, const char *path)
     begin_preprocess(o, &command, path, "-E");
     words_add(&command, "-o");
     words_add(&command, preprocessed);
-    command_run(o, &command);
+    command_preprocess(o, &command);
     if (!o->dry_run)
         rewrite_file(preprocessed, rewritten,
                      &(rewrite_options){.all_barriers = o->all_barriers, .separate = o->separate});

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "softcuda/nvcc/libraries.h"
 #include "softcuda/nvcc/options.h"
 
 static void ignore(options *o, const option *option, const char *value)
@@ -204,21 +205,14 @@ static void take_folder(options *o, const option *option, const char *value)
         words_add(&o->link, keep_text("-L%s", parts.items[i]));
 }
 
-/* What runs on GPUs alone. */
-static const char *const gpu_libraries[] = {"cufft",    "cublas", "cublasLt", "curand", "cusparse",
-                                            "cusolver", "nvrtc",  "nvjpeg",   "cudnn",  NULL};
-
 static void take_library_name(options *o, const char *name)
 {
     const char *const ours[] = {"cudart", "cudart_static", "cudadevrt", "cudart_builtin", NULL};
     for (const char *const *l = ours; *l; l++)
         if (strcmp(name, *l) == 0)
             return;
-    for (const char *const *l = gpu_libraries; *l; l++)
-        if (strcmp(name, *l) == 0 || strcmp(name, keep_text("%s_static", *l)) == 0)
-            die("-l%s: that library runs on GPUs alone. Leave out what uses it where "
-                "__GRINTEROP_NVCC__ is defined, or build this program with nvcc",
-                name);
+    if (library_refusal(name))
+        die("-l%s: %s", name, library_refusal(name));
     words_add(&o->link, keep_text("-l%s", name));
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "softcuda/nvcc/libraries.h"
 #include "softcuda/nvcc/qualifiers.h"
 #include "softcuda/nvcc/text.h"
 
@@ -38,6 +39,16 @@ static void read_flags(source *s, const char *flags)
     s->system = s->systems[s->depth];
 }
 
+/* The program's own line includes a header of the system's, of a library that runs on GPUs. */
+static void refuse_header(const source *s, const char *header, const char *from, unsigned line)
+{
+    const char *refusal = s->system ? header_refusal(header) : NULL;
+    if (!refusal)
+        return;
+    fprintf(stderr, "%s:%u: error: %s\n", from, line, refusal);
+    exit(1);
+}
+
 /* `# 12 "name" 1 3`: where the text below it comes from. */
 static void read_marker(source *s, const char *line)
 {
@@ -48,6 +59,7 @@ static void read_marker(source *s, const char *line)
     unsigned long number = strtoul(line, &end, 10);
     if (end == line)
         return;
+    unsigned line_before = s->line;
     s->line = (unsigned)number - 1; /* the end of this line adds one */
     const char *open = strchr(end, '"'), *newline = strchr(end, '\n');
     if (!open || (newline && open > newline))
@@ -55,9 +67,13 @@ static void read_marker(source *s, const char *line)
     const char *close = open + 1;
     while (*close && *close != '"' && *close != '\n')
         close += close[0] == '\\' && close[1] ? 2 : 1;
+    const char *from = s->file;
+    bool outside = s->system;
     s->file = keep_bytes(open + 1, (size_t)(close - open - 1));
     if (*close == '"')
         read_flags(s, close + 1);
+    if (!outside)
+        refuse_header(s, s->file, from, line_before);
 }
 
 static token *new_token(source *s, enum token_kind kind, size_t begin, size_t end)
