@@ -7,8 +7,15 @@
 #include "softcuda/nvcc/text.h"
 
 static const char *const types[] = {
-    "int",  "unsigned", "signed", "char",     "short", "long",   "float",    "double",  "bool",
-    "void", "const",    "class",  "typename", "auto",  "struct", "volatile", "wchar_t", NULL};
+    "int",    "unsigned", "signed",  "char",  "short",        "long",       "float",
+    "double", "bool",     "void",    "const", "class",        "typename",   "auto",
+    "struct", "volatile", "wchar_t", "enum",  "__restrict__", "__restrict", "__grid_constant__",
+    NULL};
+
+/* Words that are no type by themselves. */
+static const char *const additions[] = {
+    "const",        "volatile",   "typename",          "struct", "class", "enum",
+    "__restrict__", "__restrict", "__grid_constant__", NULL};
 
 /* Where the part that begins at i ends: at a comma or at `end`. */
 static size_t end_of_part(const source *s, size_t i, size_t end)
@@ -56,25 +63,62 @@ static size_t declared_name(const source *s, size_t i, size_t end, bool *pack)
     return name;
 }
 
-/*
- * What is declared between two brackets, each as `form` with its name, or NULL if one has none.
- * A part is a type alone where it is one name, as in (uint): that is no name.
- */
-static char *names_as(const source *s, size_t open, size_t close, const char *before,
-                      const char *after, bool header)
+/* Whether a type is before the parameter's name: in `const T` or `A::B` there is a type alone. */
+static bool is_named(const source *s, size_t first, size_t name)
+{
+    if (name == NO_TOKEN || token_is(s, name - 1, "::"))
+        return false;
+    for (size_t i = first; i < name; i++)
+        if (token_is_name(s, i) && !token_in(s, i, additions))
+            return true;
+    return false;
+}
+
+/* The type that a parameter without a name is; NULL if it can't be said. */
+static const char *type_alone(const source *s, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++) {
+        if (token_is(s, i, "(") || token_is(s, i, "[") || token_is(s, i, ".") ||
+            token_is(s, i, "__grid_constant__"))
+            return NULL;
+        if (token_is(s, i, "="))
+            end = i;
+    }
+    return end > first ? tokens_text(s, first, end - 1) : NULL;
+}
+
+/* What a template declares, with commas; NULL if one has no name. */
+static const char *arguments_of(const source *s, size_t open, size_t close)
 {
     char *text = keep_text("%s", "");
-    for (size_t i = open + 1; i < close;) {
-        size_t end = end_of_part(s, i, close);
+    for (size_t i = open + 1, end; i < close; i = end + 1) {
+        end = end_of_part(s, i, close);
         bool pack = false;
         size_t name = declared_name(s, i, end, &pack);
-        if (!header && end == i + 1 && token_is(s, i, "void"))
-            return text;
-        if (name == NO_TOKEN || (name == i && !header))
+        if (name == NO_TOKEN)
             return NULL;
-        text = keep_text("%s%s%s%s%s%s", text, *text ? ", " : "", before, token_text(s, name),
-                         after, pack ? "..." : "");
-        i = end + 1;
+        text =
+            keep_text("%s%s%s%s", text, *text ? ", " : "", token_text(s, name), pack ? "..." : "");
+    }
+    return text;
+}
+
+/* The types of a function's parameters, with commas; NULL if one can't be said. */
+static const char *types_of(const source *s, size_t open, size_t close)
+{
+    char *text = keep_text("%s", "");
+    for (size_t i = open + 1, end; i < close; i = end + 1) {
+        end = end_of_part(s, i, close);
+        bool pack = false;
+        size_t name = declared_name(s, i, end, &pack);
+        if (end == i + 1 && token_is(s, i, "void"))
+            return text;
+        const char *type = is_named(s, i, name) ? keep_text("decltype(%s)", token_text(s, name))
+                                                : type_alone(s, i, end);
+        if (!type)
+            return NULL;
+        text = keep_text("%s%s::gr_cuhost::parameter<%s>%s", text, *text ? ", " : "", type,
+                         pack ? "..." : "");
     }
     return text;
 }
@@ -86,14 +130,13 @@ static const char *self_of(const source *s, const declaration *k)
     const char *name = tokens_text(s, k->name, k->params - 1);
     if (k->header != NO_TOKEN && k->params == k->name + 1) {
         size_t close = angle_match(s, k->header, k->params);
-        const char *arguments = names_as(s, k->header, close, "", "", true);
+        const char *arguments = arguments_of(s, k->header, close);
         if (!arguments)
             return "";
         if (*arguments) /* not template <> */
             name = keep_text("%s<%s>", name, arguments);
     }
-    const char *params = names_as(s, k->params, s->tokens[k->params].match,
-                                  "::gr_cuhost::parameter<decltype(", ")>", false);
+    const char *params = types_of(s, k->params, s->tokens[k->params].match);
     if (!params)
         return "";
     return keep_text(", static_cast<void (*)(%s)>(&%s)", params, name);

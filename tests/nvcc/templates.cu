@@ -16,6 +16,10 @@ __global__ void scale(T *__restrict__ out, const T *const __restrict__ in, int n
 }
 } // namespace tools
 
+struct pair {
+    int first, second;
+};
+
 static __global__ void fill(int *out, int value)
 {
     out[threadIdx.x] = value;
@@ -51,6 +55,24 @@ template <class F> __global__ void apply(int *data, F f)
 template <> __global__ void apply<long>(int *data, long value)
 {
     data[threadIdx.x] = -(int)value;
+}
+
+template <class T, class U> __global__ void unnamed(T *out, const T *__restrict__ in, U, int n = 4)
+{
+    out[threadIdx.x] = in[threadIdx.x] + n;
+}
+
+/* A parameter that is not used has a type alone. */
+template <>
+__global__ void unnamed<double, int>(double *out, const double *__restrict__, int, int n)
+{
+    out[threadIdx.x] = n;
+}
+
+template <>
+__global__ void unnamed<float, shop::pair>(float *out, const float *, const shop::pair, int)
+{
+    out[threadIdx.x] = 0.5f;
 }
 
 #define LAUNCH(kernel, count, ...) kernel<<<1, count>>>(__VA_ARGS__)
@@ -116,6 +138,25 @@ static void test_overloads()
     EXPECT(whole[7] == 7 && real[7] == 2.0f, "%d %g", whole[7], real[7]);
 }
 
+static void test_unnamed()
+{
+    numbers<double> d(4);
+    numbers<float> f(4);
+    unnamed<<<1, 4>>>(d.device, d.device, 0, 5);
+    unnamed<<<1, 4>>>(f.device, f.device, shop::pair(), 5);
+    d.fetch();
+    f.fetch();
+    EXPECT(d[3] == 5 && f[3] == 0.5f, "%g %g", d[3], f[3]);
+    unnamed<<<1, 4>>>(f.device, f.device, 0L, 2);
+    f.fetch();
+    EXPECT(f[3] == 2.5f, "%g", f[3]);
+    int n = 7, unused = 0;
+    void *arguments[] = {&d.device, &d.device, &unused, &n};
+    CUDA(cudaLaunchKernel(unnamed<double, int>, dim3(1), dim3(4), arguments));
+    d.fetch();
+    EXPECT(d[0] == 7, "%g", d[0]);
+}
+
 static void test_functors()
 {
     numbers<int> data(64);
@@ -165,6 +206,7 @@ int main()
 {
     test_templates();
     test_overloads();
+    test_unnamed();
     test_functors();
     test_addresses();
     return 0;
