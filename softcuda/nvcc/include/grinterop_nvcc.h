@@ -30,6 +30,9 @@
 #include <grinterop/cuhost.h>
 #include <grinterop_nvcc_launch.hpp>
 #include <grinterop_nvcc_math.hpp>
+#include <grinterop_nvcc_round.hpp>
+#include <grinterop_nvcc_simd.hpp>
+#include <grinterop_nvcc_special.hpp>
 #include <grinterop_nvcc_step.hpp>
 
 /* A file for grinterop/cuhost.h has them; here, as under nvcc, they are nothing. */

@@ -118,6 +118,16 @@ inline unsigned __uhadd(unsigned x, unsigned y)
     return static_cast<unsigned>((static_cast<unsigned long long>(x) + y) >> 1);
 }
 
+inline int __rhadd(int x, int y)
+{
+    return static_cast<int>((static_cast<long long>(x) + y + 1) >> 1);
+}
+
+inline unsigned __urhadd(unsigned x, unsigned y)
+{
+    return static_cast<unsigned>((static_cast<unsigned long long>(x) + y + 1) >> 1);
+}
+
 inline int __dp4a(int a, int b, int c)
 {
     for (int i = 0; i < 4; i++)
@@ -203,15 +213,6 @@ inline void sincospi(double x, double *s, double *c)
     *c = cospi(x);
 }
 
-#define normcdff(x)          (0.5f * erfcf(-(x)*0.70710678118654752440f))
-#define normcdf(x)           (0.5 * erfc(-(x)*0.70710678118654752440))
-#define rhypotf(x, y)        (1.0f / hypotf(x, y))
-#define rhypot(x, y)         (1.0 / hypot(x, y))
-#define norm3d(x, y, z)      (std::hypot(x, y, z))
-#define rnorm3d(x, y, z)     (1.0 / std::hypot(x, y, z))
-#define norm4df(x, y, z, w)  (std::hypot(std::hypot(x, y, z), w))
-#define rnorm4df(x, y, z, w) (1.0f / std::hypot(std::hypot(x, y, z), w))
-
 /* ---- Time, and the end ----------------------------------------------------------------------- */
 
 /* Of a clock of 1 GHz. */
@@ -232,6 +233,16 @@ inline void __nanosleep(unsigned nanoseconds)
     fprintf(stderr, "grinterop-nvcc: kernel %s called __trap()\n", gr_cuhost::here.launch->kernel);
     abort();
 }
+
+/* For a profiler. */
+inline void __prof_trigger(int)
+{
+}
+
+#ifndef __clang__
+#define __builtin_assume(condition) ((condition) ? (void)0 : __builtin_unreachable())
+#endif
+#define __assume(condition) __builtin_assume(condition)
 
 inline void __brkpt()
 {
