@@ -82,6 +82,23 @@ else
     check barriers 0 compile --all-barriers "$programs/wave.cu" -o slow && check slow 0 ./slow
 fi
 
+# ---- Where its headers are ----
+
+# away NAME STATUS PROGRAM: with no variables that say so.
+away() {
+    check "$1" "$2" env GR_NVCC_INCLUDE= GR_NVCC_LIBRARY= "$3" -c away.cu
+}
+echo '__global__ void kernel() {}' >away.cu
+away build_folder 0 "$nvcc"
+cp "$nvcc" copied
+away no_install 1 ./copied && says err 'no grinterop_nvcc.h' 'GR_NVCC_INCLUDE'
+if [ -e "$runtime" ]; then
+    echo 'int main() { kernel<<<1, 1>>>(); return cudaDeviceSynchronize(); }' >>away.cu
+    # shellcheck disable=SC2046 # options, or nothing
+    check build_libraries 0 env GR_NVCC_INCLUDE= GR_NVCC_LIBRARY= "$nvcc" $(sanitize) away.cu \
+        -run -o away
+fi
+
 # ---- Options ----
 
 cat >one.cu <<'END'

@@ -7,22 +7,55 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * What comes before the folder that this program was configured for: `make install DESTDIR=...`
- * puts all of it below another root.
- */
-static const char *find_root(void)
+/* The folder that this program is in; "" if that can't be found out. */
+static const char *own_folder(void)
 {
     char path[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
     if (length <= 0)
         return "";
     path[length] = '\0';
-    char *slash = strrchr(path, '/');
-    *slash = '\0';
+    *strrchr(path, '/') = '\0';
+    return keep_text("%s", path);
+}
+
+/*
+ * What comes before the folder that this program was configured for: `make install DESTDIR=...`
+ * puts all of it below another root.
+ */
+static const char *find_root(void)
+{
+    const char *path = own_folder();
     if (!ends_with(path, GR_NVCC_BINDIR))
         return "";
     return keep_bytes(path, strlen(path) - strlen(GR_NVCC_BINDIR));
+}
+
+static bool has_headers(const char *folder)
+{
+    return access(keep_text("%s/grinterop_nvcc.h", folder), R_OK) == 0;
+}
+
+/* Where the sources are, as make's file in a build folder says; NULL: this is none. */
+static const char *source_folder(void)
+{
+    const char *found = NULL;
+    FILE *file = fopen(keep_text("%s/Makefile", own_folder()), "r");
+    for (char line[PATH_MAX + 64], path[PATH_MAX]; file && fgets(line, sizeof(line), file);)
+        if (sscanf(line, "abs_top_srcdir = %4095[^\n]", path) == 1) {
+            found = keep_text("%s", path);
+            break;
+        }
+    if (file)
+        fclose(file);
+    return found && has_headers(keep_text("%s/softcuda/nvcc/include", found)) ? found : NULL;
+}
+
+/* What the variable says of a build that is not installed; NULL: nothing. */
+static const char *folders_given(const char *variable)
+{
+    const char *value = secure_getenv(variable);
+    return value && *value ? value : NULL;
 }
 
 static bool has_cuda(const char *folder)
@@ -45,18 +78,29 @@ static const char *cuda_folder(const char *given)
         places[0]);
 }
 
+static void find_headers(words *folders)
+{
+    const char *given = folders_given("GR_NVCC_INCLUDE"), *source = source_folder();
+    if (given) {
+        words_add_parts(folders, given);
+    } else if (source) {
+        words_add(folders, keep_text("%s/softcuda/nvcc/include", source));
+        words_add(folders, keep_text("%s/include", source));
+    } else {
+        words_add(folders, keep_text("%s%s/grinterop/nvcc", find_root(), GR_NVCC_INCLUDEDIR));
+        words_add(folders, keep_text("%s%s", find_root(), GR_NVCC_INCLUDEDIR));
+    }
+    if (!has_headers(folders->items[0]))
+        die("there is no grinterop_nvcc.h in %s: install grinterop, or name softcuda/nvcc/include "
+            "and include of its sources by GR_NVCC_INCLUDE, with a comma",
+            folders->items[0]);
+}
+
 /* The headers' first: CUDA's are for nvcc. */
 void paths_add_headers(const options *o, words *command)
 {
-    const char *own = secure_getenv("GR_NVCC_INCLUDE"); /* of a build that is not installed */
-    const char *root = find_root();
     words folders = {0};
-    if (own) {
-        words_add_parts(&folders, own);
-    } else {
-        words_add(&folders, keep_text("%s%s/grinterop/nvcc", root, GR_NVCC_INCLUDEDIR));
-        words_add(&folders, keep_text("%s%s", root, GR_NVCC_INCLUDEDIR));
-    }
+    find_headers(&folders);
     for (size_t i = 0; i < folders.count; i++) {
         words_add(command, i == 0 ? "-I" : "-isystem");
         words_add(command, folders.items[i]);
@@ -67,11 +111,13 @@ void paths_add_headers(const options *o, words *command)
 
 void paths_add_libraries(words *command)
 {
-    const char *own = secure_getenv("GR_NVCC_LIBRARY");
+    const char *given = folders_given("GR_NVCC_LIBRARY");
     const char *root = find_root();
     words folders = {0};
-    if (own) {
-        words_add_parts(&folders, own);
+    if (given) {
+        words_add_parts(&folders, given);
+    } else if (source_folder()) {
+        words_add(&folders, keep_text("%s/.libs", own_folder()));
     } else {
         words_add(&folders, keep_text("%s%s", root, GR_NVCC_LIBDIR));
         words_add(&folders, keep_text("%s%s/grinterop", root, GR_NVCC_LIBDIR));
