@@ -3,7 +3,6 @@
  * Advice about managed memory. All of it is where the host and all devices reach it, so advice is
  * checked and kept, and no more.
  */
-#include "softcuda/driver/device_memory.h"
 #include "softcuda/driver/managed_advice.h"
 #include "softcuda/driver/managed_memory.h"
 
@@ -107,7 +106,7 @@ static CUresult check_advice(const struct advise *given)
 static bool is_of_a_pool(CUdeviceptr pointer)
 {
     soft_range range;
-    return soft_range_find((void *)(uintptr_t)pointer, &range) && soft_pool_handle(&range);
+    return soft_range_find((void *)(uintptr_t)pointer, &range) && range.kind == SOFT_MEMORY_POOL;
 }
 
 static CUresult advise(CUdeviceptr pointer, size_t size, CUmem_advise advice, soft_place place)
