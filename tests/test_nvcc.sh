@@ -188,7 +188,8 @@ check level 0 given -dryrun -O 3 -c one.cu && says err ' -O3 '
 check seed 0 given -dryrun -frandom-seed 7 -c one.cu && says err ' -frandom-seed=7 '
 check to_compiler 0 given -dryrun -forward-unknown-to-host-compiler -march=native -c one.cu &&
     says err ' -march=native '
-check archiver 0 given -dryrun -lib -arbin other-ar -Xarchive T one.o && says err 'other-ar rcs T a.a'
+check archiver 0 given -dryrun -lib -arbin other-ar -Xarchive T one.o &&
+    says err 'other-ar rcs T a.a'
 makes more.o relocatable given -r one.o -o more.o
 check version 0 "$nvcc" --version && says out 'release '
 check help 0 "$nvcc" --help && says out --cuda-include -dc --maxrregcount
@@ -326,16 +327,16 @@ __device__ unsigned lane()
 }
 END
 wrong assembly 4 'cannot run PTX'
-# without NAME HEADER OTHER [OPTION]...: a program that includes it is refused by the library's name,
-# which HEADER begins with; what it would include for nvcc alone is not looked at.
+# without NAME HEADER OTHER [OPTION]...: a program that includes it is refused by the name of the
+# library, which HEADER begins with; what it would include for nvcc alone is not looked at.
 without() {
     library=$1 header=$2
-    printf '#ifndef __GRINTEROP_NVCC__\n#include <%s>\n#endif\n\n#include <%s>\n' "$3" "$header" \
-        >library.cu
+    printf '#ifndef __GRINTEROP_NVCC__\n#include <%s>\n#endif\n\n#include <%s>\n' \
+        "$3" "$header" >library.cu
     shift 3
     check "$library" bad "$nvcc" "$@" -c library.cu || return
-    if ! grep -qi "^library.cu:5: error: ${header%%[/._]*} runs on GPUs alone.*__GRINTEROP_NVCC__" err
-    then
+    refused="error: ${header%%[/._]*} runs on GPUs alone.*__GRINTEROP_NVCC__"
+    if ! grep -qi "^library.cu:5: $refused" err; then
         fail "does not refuse $header"
     fi
 }
@@ -388,6 +389,16 @@ int main()
 }
 END
 wrong call 5 ''
+cat >old.cu <<'END'
+int main()
+{
+    cudaThreadSynchronize();
+    cudaThreadSetCacheConfig(cudaFuncCachePreferL1);
+    cudaThreadExit();
+}
+END
+check old_names 0 "$nvcc" -DcudaThreadSynchronize=cudaDeviceSynchronize \
+    -DcudaThreadExit=cudaDeviceReset -DcudaThreadSetCacheConfig=cudaDeviceSetCacheConfig -c old.cu
 cat >open.cu <<'END'
 __global__ void kernel() {}
 int main() { kernel<<<1, 1; }

@@ -21,7 +21,7 @@ typedef struct options {
     const char *phase_option; /* -c and the like, as -M and -MM are one phase */
     const char *output;
     const char *output_dir; /* of what has no name by -o */
-    const char *compiler; /* -ccbin: a compiler, or the folder of one */
+    const char *compiler;   /* -ccbin: a compiler, or the folder of one */
     const char *archiver;
     const char *language; /* -x */
     const char *cuda_include;
@@ -34,15 +34,16 @@ typedef struct options {
     words link;                  /* files and options, in their order */
     words archive;               /* for ar */
     words run_arguments;
-    words sources;               /* of these, those that are compiled */
+    words files;   /* of options, that are to be read next */
+    words sources; /* of these, those that are compiled */
     bool separate;
     bool all_barriers;
     bool keep, verbose, dry_run, run, phony_targets;
-    bool clean; /* removes what it would make */
+    bool clean;                  /* removes what it would make */
     bool to_compiler, to_linker; /* what is not known */
     bool optimised;
     bool shared;
-    bool relocatable; /* -r */
+    bool relocatable;   /* -r */
     bool help, version; /* that is all it is asked for */
 } options;
 

@@ -7,7 +7,7 @@
 
 #include "softcuda/nvcc/text.h"
 
-/* Names begin so: libcufftw, and cublasXt.h. curand_kernel.h is whole in its headers. */
+/* Names begin so. What cuRAND has for kernels is whole in its headers. */
 static const struct {
     const char *name, *title;
 } libraries[] = {
@@ -51,8 +51,8 @@ const char *header_refusal(const char *path)
     return ends_with(path, ".h") ? find(base_name(path)) : NULL;
 }
 
-/* `file:line:column: fatal error: cufft.h: No such file`, or 'cufft.h' file not found: the name is
- * the first word behind "error:", in whatever language the rest is. */
+/* A header that was not found is the first word behind "file:line:column: fatal error:", in quotes
+ * or not, in whatever language the rest is. */
 static void print_one(const char *line)
 {
     const char *error = strstr(line, "error: ");

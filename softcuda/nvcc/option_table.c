@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "softcuda/nvcc/libraries.h"
-#include "softcuda/nvcc/options.h"
 
 static void ignore(options *o, const option *option, const char *value)
 {
@@ -190,10 +189,7 @@ static void take_run_words(options *o, const option *option, const char *value)
 static void take_option_file(options *o, const option *option, const char *value)
 {
     (void)option;
-    words parts = {0};
-    words_add_parts(&parts, value);
-    for (size_t i = 0; i < parts.count; i++)
-        options_read_file(o, parts.items[i]);
+    words_add_parts(&o->files, value);
 }
 
 static void take_folder(options *o, const option *option, const char *value)

@@ -38,7 +38,7 @@ bool is_cuda(const options *o, const char *path)
 
 static void read_words(options *o, const words *list);
 
-void options_read_file(options *o, const char *path)
+static void read_option_file(options *o, const char *path)
 {
     FILE *file = fopen(path, "r");
     if (!file)
@@ -131,6 +131,10 @@ static size_t read_option(options *o, const words *list, size_t i)
             die("%s needs a value: %s VALUE", word, word);
     }
     option->act(o, option, value);
+    words files = o->files;
+    o->files = (words){0};
+    for (size_t k = 0; k < files.count; k++)
+        read_option_file(o, files.items[k]);
     return used;
 }
 
@@ -139,7 +143,7 @@ static void read_words(options *o, const words *list)
     for (size_t i = 0; i < list->count;) {
         const char *word = list->items[i];
         if (word[0] == '@') {
-            options_read_file(o, word + 1);
+            read_option_file(o, word + 1);
             i++;
         } else if (word[0] == '-' && word[1] != '\0') {
             i += read_option(o, list, i);

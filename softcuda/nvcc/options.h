@@ -10,9 +10,6 @@
 /* Ends the program after a sentence about what is wrong. */
 void options_read(options *o, int count, char **arguments);
 
-/* Those that stand in a file. */
-void options_read_file(options *o, const char *path);
-
 /* Whether it is compiled, as its ending or -x says; and whether it is a program of CUDA's. */
 bool is_source(const options *o, const char *path);
 bool is_cuda(const options *o, const char *path);
