@@ -78,6 +78,9 @@ GR_API gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags);
  * Valid    as for gr_from_gl_buffer(): it keeps the storage that it has now
  * Thread   as for gr_from_gl_buffer()
  *
+ * Set the texture's parameters before, or use sampler objects: until the resource is closed,
+ * NVIDIA's OpenGL refuses glTexParameter for it with GL_INVALID_OPERATION.
+ *
  * Errors: as for gr_from_gl_buffer(), and
  *     GR_ERR_INVALID_VALUE  the object is of another target, or the texture is not complete
  *     GR_ERR_UNSUPPORTED    CUDA takes no such format (depth, packed, compressed) or target (1D,
