@@ -415,6 +415,8 @@ else
         fail "no code is on line 7 of one.cu"
     fi
     if grep -E 'cpp4|cpp1' decoded >/dev/null; then fail "names the files between"; fi
+    # gdb shows the parameters of a call, and not those of a function that is always inlined.
+    check called_kernel 0 nm -C one.o && says out '::operator()('
 fi
 
 # ---- A Makefile ----

@@ -142,6 +142,15 @@ static const char *self_of(const source *s, const declaration *k)
     return keep_text(", static_cast<void (*)(%s)>(&%s)", params, name);
 }
 
+/* Of the function object, as grinterop_nvcc_launch.hpp asks for them. */
+static const char *specifiers_of(const source *s)
+{
+    if (strstr(s->text, "kernels_are_called"))
+        return "mutable";
+    return strstr(s->text, "attributes_before_mutable") ? "__attribute__((always_inline)) mutable"
+                                                        : "mutable __attribute__((always_inline))";
+}
+
 /* One that is named twice in the program, as name<int>, is called by its name alone. */
 void rewrite_kernel(source *s, const declaration *k, unsigned flags)
 {
@@ -152,13 +161,10 @@ void rewrite_kernel(source *s, const declaration *k, unsigned flags)
                                                "[[maybe_unused]] const ::dim3 gridDim"
                                              : "";
     const char *guard = flags & LAUNCH_GUARD ? ", ::gr_cuhost::guard &gr_cuhost_guard" : "";
-    const char *specifiers = strstr(s->text, "attributes_before_mutable")
-                                 ? "__attribute__((always_inline)) mutable"
-                                 : "mutable __attribute__((always_inline))";
     token_put_after(s, k->body,
                     keep_text(" struct gr_cuhost_name { static constexpr const char *text() "
                               "{ return \"%s\"; } }; ::gr_cuhost::launch<%uu, gr_cuhost_name%s>("
                               "[=](%s%s) %s {{",
-                              name, flags, self_of(s, k), given, guard, specifiers));
+                              name, flags, self_of(s, k), given, guard, specifiers_of(s)));
     token_put_before(s, k->last, "}}); ");
 }

@@ -20,6 +20,10 @@ namespace gr_cuhost
 #ifdef __clang__
 using attributes_before_mutable = void;
 #endif
+/* Where a debugger looks on: of a function that is always inlined it shows wrong parameters. */
+#ifndef __OPTIMIZE__
+using kernels_are_called = void;
+#endif
 
 /* A parameter's type as that of its function has it, without what is its own affair. */
 template <class T> struct parameter_of {
