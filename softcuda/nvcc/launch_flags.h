@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the compiler driver knows of a kernel, and tells include/grinterop_nvcc_launch.hpp. */
+/* What the compiler driver knows of a kernel, and tells include/grinterop_nvcc_threads.hpp. */
 #ifndef GR_SOFTCUDA_NVCC_LAUNCH_FLAGS_H
 #define GR_SOFTCUDA_NVCC_LAUNCH_FLAGS_H
 
