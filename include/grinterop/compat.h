@@ -51,6 +51,8 @@
  *     register           refuses a target that is not the texture's, which the driver takes; of a
  *                        texture's name as GL_RENDERBUFFER it is an invalid value, to the driver
  *                        an invalid handle
+ *     unmap              of a list that names a resource twice unmaps nothing; the driver unmaps
+ *                        that one, and fails, too
  *     a handle           that was not made here is CUDA's, whose call then answers; one list has
  *                        handles of one kind
  *     one resource       with its handle belongs to one thread at a time
