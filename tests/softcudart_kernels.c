@@ -316,6 +316,67 @@ static const char *libraries(void)
     return NULL;
 }
 
+/* A thread of the third block says that an assertion failed; no thread of that block goes on. */
+static unsigned went_on[2];
+
+static void fails_in_the_third(const gr_cuhost_block *block, const unsigned thread[3])
+{
+    if (block->block_idx[0] == 2)
+        gr_cuhost_assert("i < n", "kernel.cu", 7, block->block_idx, thread);
+}
+
+static void run_assertion(const gr_cuhost_block *first, unsigned count, void *const *params)
+{
+    static const unsigned thread[3];
+    (void)params;
+    gr_cuhost_block block = *first;
+    for (unsigned i = 0; i < count; i++, block.block_idx[0]++) {
+        fails_in_the_third(&block, thread);
+        if (block.block_idx[0] == 2)
+            went_on[0]++;
+    }
+}
+
+static void run_assertion_of_threads(const gr_cuhost_block *block, const unsigned thread[3],
+                                     void *const *params)
+{
+    (void)params;
+    fails_in_the_third(block, thread);
+    if (block->block_idx[0] == 2)
+        went_on[1]++;
+}
+
+static const gr_cuhost_kernel assertion_kernels[] = {
+    {.abi = GR_CUHOST_ABI,
+     .size = sizeof(gr_cuhost_kernel),
+     .name = "asserts",
+     .run_blocks = run_assertion},
+    {.abi = GR_CUHOST_ABI,
+     .size = sizeof(gr_cuhost_kernel),
+     .flags = GR_CUHOST_SYNC,
+     .name = "asserts",
+     .run_thread = run_assertion_of_threads},
+};
+
+static const char *assertions(void)
+{
+    static const unsigned nowhere[3];
+    gr_cuhost_assert("i < n", "host.c", 7, nowhere, nowhere); /* of no kernel: it returns */
+    for (int i = 0; i < 2; i++) {
+        void *memory = NULL;
+        const unsigned char unused = 0;
+        configure(BLOCKS, THREADS, 0, NULL);
+        gr_cuhost_run(&assertion_kernels[i], NULL, &unused);
+        REQUIRE(cudaDeviceSynchronize() == cudaErrorAssert);
+        REQUIRE(cudaMalloc(&memory, 64) == cudaErrorAssert);
+        REQUIRE(went_on[i] == 0);
+        CUDA(cudaDeviceReset());
+        CUDA(cudaMalloc(&memory, 64));
+        CUDA(cudaFree(memory));
+    }
+    return NULL;
+}
+
 const struct softcudart_case softcudart_kernels[] = {
     {"launched_as_closures", launched_as_closures},
     {"refused", refused},
@@ -327,5 +388,6 @@ const struct softcudart_case softcudart_kernels[] = {
     {"managed_variables", managed_variables},
     {"variables_that_end", variables_that_end},
     {"libraries", libraries},
+    {"assertions", assertions}, /* ends the context: the last one */
     {NULL, NULL},
 };

@@ -16,6 +16,7 @@
 #include "lib/ring/peer_link.h"
 #include "lib/ring/peer_page.h"
 #include "lib/ring/ring.h"
+#include "lib/ring/slot_end.h"
 #include "lib/ring/tell.h"
 #include "lib/share/export.h"
 #include "lib/share/import.h"
@@ -65,7 +66,8 @@ static gr_status check_idle(const gr_ring *ring, const char *call)
     if (ring->state->leaving || ring->left_count || now.free != now.slots)
         return gr_fail(GR_ERR_STATE, call,
                        "Frames are in flight: slots being written %u, published %u, being read %u, "
-                       "leaving %u. Hand all of them back first.",
+                       "leaving after a resize %u. Hand all of them back first; what leaves does "
+                       "so when its work is done.",
                        now.writing, now.ready, now.reading,
                        ring->state->leaving + ring->left_count);
     return GR_OK;
@@ -115,6 +117,7 @@ static void take_ring(struct sending *s)
 static gr_status begin_sending(struct sending *s)
 {
     gr_ring *ring = s->ring;
+    gr_ring_end_left(ring); /* slots that a resize took away, whose work may be done by now */
     pthread_mutex_lock(&ring->lock);
     gr_status status = check_idle(ring, s->call);
     if (status == GR_OK) {
