@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "client_calls.h"
 
+#include "soft_launch.h"
+
 static CUdeviceptr mapped(GLuint name)
 {
     CUdeviceptr pointer = 0;
@@ -37,6 +39,24 @@ START_TEST(a_buffer_by_its_name)
     GIVES(ERROR_INVALID_VALUE, cuGLUnmapBufferObject, (name));
     GIVES(ERROR_INVALID_VALUE, cuGLUnregisterBufferObject, (name));
     GIVES(ERROR_INVALID_VALUE, cuGLMapBufferObject_v2, (&pointer, NULL, name));
+}
+END_TEST
+
+START_TEST(several_buffers_by_their_names)
+{
+    need_software();
+    GLuint names[] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
+    CUdeviceptr pointer = 0;
+    size_t size = 0;
+    for (int i = 0; i < 2; i++)
+        DRV(cuGLRegisterBufferObject, (names[i]));
+    GIVES(ERROR_INVALID_HANDLE, cuGLRegisterBufferObject, (999999));
+    GIVES(ERROR_INVALID_VALUE, cuGLMapBufferObjectAsync_v2, (NULL, &size, names[0], fx.stream));
+    TWIN(cuGLMapBufferObjectAsync_v2, _ptsz, (&pointer, &size, names[0], fx.stream));
+    ck_assert_uint_eq(size, SIZE);
+    DRV(cuGLUnmapBufferObjectAsync, (names[0], fx.stream));
+    for (int i = 0; i < 2; i++)
+        DRV(cuGLUnregisterBufferObject, (names[i]));
 }
 END_TEST
 
@@ -89,6 +109,6 @@ END_TEST
 
 void add_gl_cases(Suite *suite)
 {
-    add_tests(add_case(suite, "OpenGL"), a_buffer_by_its_name, a_context_for_opengl,
-              what_a_mapped_pointer_is);
+    add_tests(add_case(suite, "OpenGL"), a_buffer_by_its_name, several_buffers_by_their_names,
+              a_context_for_opengl, what_a_mapped_pointer_is);
 }

@@ -247,6 +247,10 @@ START_TEST(batches)
     ck_assert_int_eq(attribute(memory + 2 * PAGE, PAGE, asked), CU_DEVICE_CPU);
     DRV(cuMemDiscardBatchAsync, (parts, sizes, 1, 0, fx.stream));
     DRV(cuMemDiscardAndPrefetchBatchAsync, (parts, sizes, 3, places, first_of, 2, 0, fx.stream));
+    TWIN(cuMemPrefetchBatchAsync, _ptsz, (parts, sizes, 3, places, first_of, 2, 0, fx.stream));
+    TWIN(cuMemDiscardBatchAsync, _ptsz, (parts, sizes, 1, 0, fx.stream));
+    TWIN(cuMemDiscardAndPrefetchBatchAsync, _ptsz,
+         (parts, sizes, 3, places, first_of, 2, 0, fx.stream));
     DRV(cuMemsetD8Async, (memory, 3, SIZE, fx.stream));
     CU(StreamSynchronize(fx.stream));
     ck_assert_int_eq(*(unsigned char *)(uintptr_t)memory, 3);
@@ -305,6 +309,16 @@ START_TEST(batches_that_are_refused)
     /* One of them has no range. Which one it is, NVIDIA does not say. */
     DRV(cuMemPrefetchBatchAsync, (parts, sizes, 2, last, empty, 2, 0, fx.stream));
     CU(StreamSynchronize(fx.stream));
+    if (gr_cuda_is_software()) {
+        GIVES(ERROR_INVALID_VALUE, cuMemPrefetchBatchAsync,
+              (parts, sizes, 2, last, past, 3, 0, fx.stream));
+        GIVES(ERROR_INVALID_VALUE, cuMemDiscardBatchAsync, (not_managed, sizes, 2, 0, fx.stream));
+        GIVES(ERROR_INVALID_VALUE, cuStreamAttachMemAsync,
+              (fx.stream, plain, 0, CU_MEM_ATTACH_GLOBAL));
+        GIVES(ERROR_INVALID_VALUE, cuStreamAttachMemAsync, (fx.stream, 8, 0, CU_MEM_ATTACH_GLOBAL));
+        GIVES(ERROR_INVALID_VALUE, cuStreamAttachMemAsync,
+              (CU_STREAM_LEGACY, memory, 0, CU_MEM_ATTACH_SINGLE));
+    }
     DRV(cuMemFree_v2, (plain));
     DRV(cuMemFree_v2, (memory));
 }
