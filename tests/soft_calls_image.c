@@ -362,6 +362,45 @@ static void fill_array(CUarray array, size_t width, size_t height, size_t depth,
     DRV(cuMemcpy3D_v2, (&copy));
 }
 
+/* Each number by itself, or with one other, takes a sum or a product past the end of size_t. */
+START_TEST(copies_that_overflow)
+{
+    need_software();
+    const size_t huge = SIZE_MAX / 2 + 2;
+    unsigned char bytes[16];
+    CUdeviceptr memory = 0;
+    DRV(cuMemAlloc_v2, (&memory, 16));
+    const CUDA_MEMCPY3D good = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                                .srcHost = bytes,
+                                .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                                .dstDevice = memory,
+                                .WidthInBytes = 2,
+                                .Height = 2,
+                                .Depth = 2};
+    DRV(cuMemcpy3D_v2, (&good));
+#define REFUSED(...)                                                                               \
+    do {                                                                                           \
+        CUDA_MEMCPY3D copy = good;                                                                 \
+        __VA_ARGS__;                                                                               \
+        GIVES(ERROR_INVALID_VALUE, cuMemcpy3D_v2, (&copy));                                        \
+    } while (0)
+    REFUSED(copy.srcXInBytes = SIZE_MAX);
+    REFUSED(copy.srcY = SIZE_MAX);
+    REFUSED(copy.srcPitch = huge, copy.srcHeight = 2);
+    REFUSED(copy.srcPitch = huge, copy.srcHeight = 8, copy.srcY = 2);
+    REFUSED(copy.srcPitch = huge, copy.Height = 1, copy.srcHeight = 1, copy.srcZ = 2);
+    REFUSED(copy.srcZ = SIZE_MAX);
+    REFUSED(copy.dstXInBytes = 4, copy.dstZ = SIZE_MAX / 4);
+    REFUSED(copy.dstPitch = huge / 2, copy.Height = 8, copy.Depth = 1);
+    REFUSED(copy.Depth = SIZE_MAX);
+    REFUSED(copy.srcMemoryType = (CUmemorytype)17);
+    REFUSED(copy.srcHost = NULL);
+    REFUSED(copy.dstPitch = 1);
+#undef REFUSED
+    DRV(cuMemFree_v2, (memory));
+}
+END_TEST
+
 START_TEST(views_of_layers)
 {
     need_software();
@@ -511,7 +550,8 @@ END_TEST
 void add_image_cases(Suite *suite)
 {
     add_tests(add_case(suite, "arrays"), arrays_of_all_kinds, arrays_that_are_refused,
-              what_arrays_are_asked, levels_of_mipmapped_arrays, copies_beyond_an_array);
+              what_arrays_are_asked, levels_of_mipmapped_arrays, copies_beyond_an_array,
+              copies_that_overflow);
     add_tests(add_soft_case(suite, "textures"), textures_of_linear_memory, textures_of_rows,
               views_of_another_format, views_of_layers, views_of_levels, what_textures_are_asked,
               what_surfaces_are_asked);
