@@ -283,12 +283,12 @@ END
 # kinds FILE: the kernels of a kept file, by the flags of softcuda/nvcc/launch_flags.h.
 kinds() {
     sed -n 's/.*return "\([a-z_]*\)"; } }; ::gr_cuhost::launch<\([0-9]*\)u.*/\1 \2/p' "$1" |
-        while read -r name flags; do
+        while read -r name bits; do
             kind=
-            if [ $((flags & 8)) != 0 ]; then kind="$kind guard"; fi
-            if [ $((flags & 16)) != 0 ]; then kind="$kind line"; fi
-            if [ $((flags & 32)) != 0 ]; then kind="$kind span"; fi
-            if [ $((flags & 64)) != 0 ]; then kind="$kind stride"; fi
+            if [ $((bits & 8)) != 0 ]; then kind="$kind guard"; fi
+            if [ $((bits & 16)) != 0 ]; then kind="$kind line"; fi
+            if [ $((bits & 32)) != 0 ]; then kind="$kind span"; fi
+            if [ $((bits & 64)) != 0 ]; then kind="$kind stride"; fi
             echo "$name:${kind:- block by block}"
         done | sort
 }
