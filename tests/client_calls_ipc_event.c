@@ -317,17 +317,24 @@ START_TEST(a_process_that_dies)
 }
 END_TEST
 
+/* A context of its own, with a stream in it that waits for the event. */
+static CUcontext context_that_waits(CUevent event, CUstream *stream)
+{
+    CUcontext context = NULL;
+    DRV(cuCtxCreate_v2, (&context, 0, fx.device));
+    DRV(cuStreamCreate, (stream, CU_STREAM_NON_BLOCKING));
+    DRV(cuStreamWaitEvent, (*stream, event, 0));
+    return context;
+}
+
 /* What stands behind the wait has the wrong bytes: its context fails. */
 START_TEST(a_stream_waits_for_a_process_that_dies)
 {
     need_software();
-    CUcontext context = NULL;
     CUstream stream = NULL;
     CUevent event = exported("EVENT");
     struct child_process child = dead_child();
-    DRV(cuCtxCreate_v2, (&context, 0, fx.device));
-    DRV(cuStreamCreate, (&stream, CU_STREAM_NON_BLOCKING));
-    DRV(cuStreamWaitEvent, (stream, event, 0));
+    CUcontext context = context_that_waits(event, &stream);
     GIVES(ERROR_EXTERNAL_DEVICE, cuStreamSynchronize, (stream));
     GIVES(ERROR_EXTERNAL_DEVICE, cuCtxSynchronize, ());
     reap(&child);
@@ -413,14 +420,11 @@ END_TEST
 START_TEST(a_record_that_is_never_reached)
 {
     need_software();
-    CUcontext context = NULL;
     CUstream stream = NULL;
     CUevent event = new_event();
     hold(fx.stream);
     DRV(cuEventRecord, (event, fx.stream));
-    DRV(cuCtxCreate_v2, (&context, 0, fx.device));
-    DRV(cuStreamCreate, (&stream, CU_STREAM_NON_BLOCKING));
-    DRV(cuStreamWaitEvent, (stream, event, 0));
+    CUcontext context = context_that_waits(event, &stream);
     time_t before = time(NULL);
     DRIVER(cuCtxDestroy_v2)(context);
     ck_assert_int_le(time(NULL) - before, 8);

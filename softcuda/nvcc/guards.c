@@ -106,8 +106,7 @@ static bool is_dereference(const source *s, size_t i)
 
 static bool is_step(const source *s, size_t i)
 {
-    return (token_is(s, i, "+") && token_is(s, i + 1, "+")) ||
-           (token_is(s, i, "-") && token_is(s, i + 1, "-"));
+    return token_is_twice(s, i, "+") || token_is_twice(s, i, "-");
 }
 
 /* A name is a member's only of a place: threadIdx.x. */

@@ -87,7 +87,7 @@ static const char *const marks_before[] = {"=", "(", ",", "[",      "{", "<",
                                            ">", "?", ":", "return", NULL};
 static const char *const marks_behind[] = {"*", "/", "%", ".", "->", "[", "(", NULL};
 
-static bool asks_for_x(const source *s, size_t i)
+bool line_asks_for_x(const source *s, size_t i)
 {
     return (token_is(s, i, "threadIdx") || token_is(s, i, "blockIdx")) &&
            !(token_is(s, i + 1, ".") && (token_is(s, i + 2, "y") || token_is(s, i + 2, "z")));
@@ -99,7 +99,7 @@ bool line_only(const source *s, const declaration *kernel)
         const size_t end = token_in(s, i - 1, marks_before) ? line_number_end(s, i) : NO_TOKEN;
         if (end != NO_TOKEN && !token_in(s, end, marks_behind))
             i = end;
-        else if (asks_for_x(s, i))
+        else if (line_asks_for_x(s, i))
             return false;
         else
             i++;

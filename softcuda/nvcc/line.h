@@ -15,6 +15,9 @@ size_t line_number_end(const source *s, size_t i);
 /* Likewise of gridDim.x * blockDim.x, by which a thread's numbers go up. */
 size_t line_stride_end(const source *s, size_t i);
 
+/* Whether the name at i is of a place, and is not followed by .y or .z. */
+bool line_asks_for_x(const source *s, size_t i);
+
 /* Whether the body asks for threadIdx.x and blockIdx.x nowhere else than in that number. */
 bool line_only(const source *s, const declaration *kernel);
 

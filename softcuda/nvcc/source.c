@@ -18,6 +18,11 @@ bool token_is(const source *s, size_t i, const char *text)
     return strncmp(s->text + t->begin, text, length) == 0 && text[length] == '\0';
 }
 
+bool token_is_twice(const source *s, size_t i, const char *text)
+{
+    return token_is(s, i, text) && token_is(s, i + 1, text);
+}
+
 bool token_is_name(const source *s, size_t i)
 {
     return i < s->count && s->tokens[i].kind == TOKEN_NAME;

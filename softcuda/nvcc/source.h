@@ -58,6 +58,9 @@ void source_write(const source *s, const char *path);
 bool token_is(const source *s, size_t i, const char *text);
 bool token_is_name(const source *s, size_t i);
 
+/* Whether it and the next one are both that text, as in `++`. */
+bool token_is_twice(const source *s, size_t i, const char *text);
+
 /* Whether the token is one of the words that a NULL ends. */
 bool token_in(const source *s, size_t i, const char *const *list);
 

@@ -3,16 +3,10 @@
 
 #include "softcuda/nvcc/line.h"
 
-static bool asks_for_x(const source *s, size_t i)
-{
-    return (token_is(s, i, "threadIdx") || token_is(s, i, "blockIdx")) &&
-           !token_is(s, i + 2, "y") && !token_is(s, i + 2, "z");
-}
-
 bool span_is_alike(const source *s, size_t first, size_t end, const names *own)
 {
     for (size_t i = first; i < end; i++) {
-        if (asks_for_x(s, i))
+        if (line_asks_for_x(s, i))
             return false;
         const enum name_kind kind = token_is(s, i - 1, ".") ? NAME_ALIKE : names_find(s, i, own);
         if (kind == NAME_NUMBER || kind == NAME_OTHER)
@@ -101,11 +95,6 @@ bool span_ends(const source *s, size_t first, size_t end, const names *own)
                                     : has_number_right(s, first, c, end, own);
 }
 
-static bool is_joined(const source *s, size_t i, const char *mark)
-{
-    return token_is(s, i, mark) && token_is(s, i + 1, mark);
-}
-
 bool span_is_condition(const source *s, size_t first, size_t end, const char *join,
                        const names *own)
 {
@@ -114,10 +103,10 @@ bool span_is_condition(const source *s, size_t first, size_t end, const char *jo
     if (is_in_brackets(s, first, end))
         return span_is_condition(s, first + 1, end - 1, join, own);
     for (size_t i = first; i < end; i = next(s, i)) {
-        if (is_joined(s, i, join))
+        if (token_is_twice(s, i, join))
             return span_is_condition(s, first, i, join, own) &&
                    span_is_condition(s, i + 2, end, join, own);
-        if (is_joined(s, i, "|")) /* which binds less than && */
+        if (token_is_twice(s, i, "|")) /* which binds less than && */
             return false;
     }
     return is_comparison(s, first, end, own);

@@ -49,11 +49,6 @@ static bool is_step(const source *s, const loop *l, const names *own)
            (i + 4 == l->close && names_find(s, i + 3, own) == NAME_STRIDE);
 }
 
-static bool are_two(const source *s, size_t i, const char *mark)
-{
-    return token_is(s, i, mark) && token_is(s, i + 1, mark);
-}
-
 /* Whether it may be changed here: `x = 1`, `x += 1`, `x <<= 1`, `x++`, `--x`, `&x`. */
 static bool is_changed(const source *s, size_t i)
 {
@@ -62,10 +57,10 @@ static bool is_changed(const source *s, size_t i)
         return !token_is(s, i + 2, "=");
     if (token_in(s, i + 1, marks) && token_is(s, i + 2, "="))
         return true;
-    if ((are_two(s, i + 1, "<") || are_two(s, i + 1, ">")) && token_is(s, i + 3, "="))
+    if ((token_is_twice(s, i + 1, "<") || token_is_twice(s, i + 1, ">")) && token_is(s, i + 3, "="))
         return true;
-    if (are_two(s, i + 1, "+") || are_two(s, i + 1, "-") || are_two(s, i - 2, "+") ||
-        are_two(s, i - 2, "-"))
+    if (token_is_twice(s, i + 1, "+") || token_is_twice(s, i + 1, "-") ||
+        token_is_twice(s, i - 2, "+") || token_is_twice(s, i - 2, "-"))
         return true;
     return token_is(s, i - 1, "&") && !token_is(s, i - 2, "&");
 }
@@ -95,10 +90,8 @@ static bool leaves_something(const source *s, size_t first, size_t last, const l
                              const names *own)
 {
     static const char *const words[] = {"break", "return", "goto", "static", NULL};
-    static const char *const places[] = {"threadIdx", "blockIdx", NULL};
     for (size_t i = first; i < last; i++) {
-        if (token_in(s, i, words) ||
-            (token_in(s, i, places) && !token_is(s, i + 2, "y") && !token_is(s, i + 2, "z")))
+        if (token_in(s, i, words) || line_asks_for_x(s, i))
             return true;
         if (!token_is_name(s, i) || token_is(s, i - 1, ".") || token_is(s, i - 1, "->"))
             continue;
