@@ -289,6 +289,13 @@ static uint64_t last_in(const struct gr_page_view *view, const struct gr_ring_si
     return last;
 }
 
+/* Once it has come, nothing waits for it again: the peer may take it back at any time. */
+static void forget_in(const struct gr_page_view *view, const struct gr_ring_side *side, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        view->seen[side->numbers[i]].in = 0;
+}
+
 gr_status gr_peer_semaphores_have_come(struct gr_peer_semaphores *semaphores,
                                        const struct gr_page_view *view,
                                        const struct gr_ring_side *side, size_t n, bool *come,
@@ -311,6 +318,8 @@ gr_status gr_peer_semaphores_have_come(struct gr_peer_semaphores *semaphores,
     }
     *come = gr_peer_probe_look(arriving) == GR_PEER_HAS;
     gr_context_leave(pushed);
+    if (*come)
+        forget_in(view, side, n);
     return status;
 }
 
