@@ -154,10 +154,53 @@ START_VULKAN_TEST(a_peer_that_is_slow_is_sound)
 }
 END_TEST
 
+/* ---- After the end of the ring --------------------------------------------------------------- */
+
+static void pass_gate(void *user)
+{
+    const atomic_bool *opens = user;
+    for (int i = 0; i < 3 * ENOUGH_MS && !atomic_load(opens); i++)
+        sleep_ms(1);
+}
+
+/*
+ * The peer returns a slot with a value that its semaphore has, and takes the value back once the
+ * ring is freed. The stream reaches its wait only then.
+ * Catches: the stream waited forever, and so did the end of every other resource.
+ */
+START_VULKAN_TEST(a_value_that_goes_back_after_the_ring)
+{
+    struct hostile peer;
+    const gr_slot *slot;
+    atomic_bool opens = false;
+    struct shared_ring r = hostile_ring(&peer, true, GR_RING_LOSSLESS);
+    for (int i = 0; i < HOSTILE_SLOTS; i++)
+        assert_ok(cuda_writes(r.ring));
+    CU(StreamSynchronize(fx.stream));
+    hostile_set(&peer.received, 1);
+    hostile_give_back(&peer, 0, 1, 1);
+    CU(LaunchHostFunc(fx.stream, pass_gate, &opens));
+    assert_ok(gr_ring_acquire_write(r.ring, fx.stream, &slot, 1, SOON));
+    gr_buffer *out = _i == 0 ? slot->buffer : NULL;
+    if (!out)
+        assert_ok(gr_ring_cancel_write(r.ring, &slot, 1));
+    gr_ring_free(r.ring);
+    if (out)
+        assert_ok(gr_buffer_release(out));
+    r.ring = NULL;
+    hostile_set(&peer.received, 0);
+    atomic_store(&opens, true);
+    must_end(fx.stream, &peer.received, 1);
+    gr_resource_free(must_create(SLOT_SIZE, GR_READ_WRITE));
+    hostile_end(&peer);
+    shared_ring_end(&r);
+}
+END_TEST
+
 void add_hostile_semaphore_cases(Suite *suite)
 {
     TCase *back = add_vulkan_case(suite, "semaphores that go back");
-    add_loop_tests(back, 2, our_own_signals_stay);
+    add_loop_tests(back, 2, our_own_signals_stay, a_value_that_goes_back_after_the_ring);
     add_tests(back, a_value_that_goes_back_is_a_peer_that_is_gone,
               a_value_that_goes_back_after_the_end, a_peer_that_is_slow_is_sound);
 }

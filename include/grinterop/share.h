@@ -108,8 +108,8 @@ GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, siz
  * A peer that lives and does nothing holds up the streams and the graphics API that wait for its
  * frame, as an endless kernel would; no call of a ring waits longer than its caller says. Where
  * OpenGL has no semaphores (llvmpipe), an acquire itself waits for the frame, and is
- * GR_ERR_NOT_READY or GR_ERR_TIMEOUT without it. gr_ring_free() waits for the peer for 2 seconds at
- * the most, and ends what still waits for it.
+ * GR_ERR_NOT_READY or GR_ERR_TIMEOUT without it. gr_ring_free() waits for the peer, and for the
+ * streams that used the slots, for 2 seconds at the most, and ends what still waits for the peer.
  *
  * Owner    the ring stays the caller's; the socket is the ring's from now on, which closes it at
  *          the end, unless the call fails

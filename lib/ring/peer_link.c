@@ -165,6 +165,12 @@ gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *sid
                 : GR_OK;
 }
 
+void gr_link_follow(struct gr_link *link, CUstream stream)
+{
+    if (link)
+        gr_peer_semaphores_follow(&link->semaphores, stream);
+}
+
 gr_status gr_link_has_come(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                            bool *come, const char *call)
 {
@@ -222,7 +228,7 @@ struct gr_link *gr_link_begin(const struct gr_link_parts *parts, const char *cal
     init_link(link, parts);
     if (gr_context_hold(&parts->mine->context, &link->context, call) != GR_OK)
         goto fail;
-    if (parts->relays && gr_peer_semaphores_relay(&link->semaphores, call) != GR_OK)
+    if (gr_peer_semaphores_start(&link->semaphores, parts->relays, call) != GR_OK)
         goto fail;
     link->view.seen = calloc(parts->count, sizeof(*link->view.seen));
     if (!link->view.seen) {

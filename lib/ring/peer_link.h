@@ -100,6 +100,10 @@ gr_status gr_link_has_come(struct gr_link *link, const struct gr_ring_side *side
 
 gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                             const char *call);
+
+/* After a map or a release, also one that failed: the link lives until the stream has come here. */
+void gr_link_follow(struct gr_link *link, CUstream stream);
+
 gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                           const char *call);
 

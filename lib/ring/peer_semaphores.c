@@ -94,15 +94,27 @@ void gr_peer_semaphores_init(struct gr_peer_semaphores *semaphores,
     hold(relayed[1]);
 }
 
-gr_status gr_peer_semaphores_relay(struct gr_peer_semaphores *semaphores, const char *call)
+static CUresult make_streams(struct gr_peer_semaphores *semaphores, bool relays)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUresult result = cu->EventCreate(&semaphores->mark, CU_EVENT_DISABLE_TIMING);
+    if (result == CUDA_SUCCESS)
+        result = cu->StreamCreate(&semaphores->passed, CU_STREAM_NON_BLOCKING);
+    if (result == CUDA_SUCCESS && relays)
+        result = cu->StreamCreate(&semaphores->out, CU_STREAM_NON_BLOCKING);
+    if (result == CUDA_SUCCESS && relays)
+        result = cu->StreamCreate(&semaphores->in, CU_STREAM_NON_BLOCKING);
+    return result;
+}
+
+gr_status gr_peer_semaphores_start(struct gr_peer_semaphores *semaphores, bool relays,
+                                   const char *call)
 {
     bool pushed;
     gr_status status = gr_context_enter(semaphores->context, &pushed, call);
     if (status != GR_OK)
         return status;
-    CUresult result = gr_driver()->StreamCreate(&semaphores->out, CU_STREAM_NON_BLOCKING);
-    if (result == CUDA_SUCCESS)
-        result = gr_driver()->StreamCreate(&semaphores->in, CU_STREAM_NON_BLOCKING);
+    CUresult result = make_streams(semaphores, relays);
     if (result != CUDA_SUCCESS)
         status = gr_fail_cuda(result, "cuStreamCreate", "The ring's streams could not be made.");
     gr_context_leave(pushed);
@@ -128,9 +140,8 @@ static void end_probes(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
 static void end_streams(struct gr_peer_semaphores *semaphores)
 {
     const gr_cuda_api *cu = gr_driver();
-    bool pushed, any = semaphores->out || semaphores->in || semaphores->of_theirs.awaited ||
-                       semaphores->of_mine.awaited;
-    if (!any || gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
+    bool pushed;
+    if (!semaphores->mark || gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
         return;
     end_probe(&semaphores->arriving, semaphores->theirs);
     end_probes(&semaphores->of_mine, semaphores->mine);
@@ -139,6 +150,9 @@ static void end_streams(struct gr_peer_semaphores *semaphores)
         cu->StreamDestroy(semaphores->out);
     if (semaphores->in)
         cu->StreamDestroy(semaphores->in);
+    if (semaphores->passed)
+        cu->StreamDestroy(semaphores->passed);
+    cu->EventDestroy(semaphores->mark);
     gr_context_leave(pushed);
 }
 
@@ -342,6 +356,25 @@ gr_status gr_peer_semaphores_begin_use(struct gr_peer_semaphores *semaphores,
     return status;
 }
 
+/*
+ * What a stream has passed, only an event in the stream itself says. A driver that records none has
+ * lost its device, where nothing is waited for.
+ */
+static void follow(const struct gr_peer_semaphores *semaphores, CUstream stream)
+{
+    if (gr_driver()->EventRecord(semaphores->mark, stream) == CUDA_SUCCESS)
+        gr_driver()->StreamWaitEvent(semaphores->passed, semaphores->mark, 0);
+}
+
+void gr_peer_semaphores_follow(struct gr_peer_semaphores *semaphores, CUstream stream)
+{
+    bool pushed;
+    if (gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
+        return;
+    follow(semaphores, stream);
+    gr_context_leave(pushed);
+}
+
 /* ---- End ------------------------------------------------------------------------------------- */
 
 static gr_status relay_out(struct gr_peer_semaphores *semaphores, gr_resource *const resources[],
@@ -393,6 +426,18 @@ static uint64_t last_out(const struct gr_page_view *view)
     return last;
 }
 
+/* The event comes after all that the streams were made to wait for, too. */
+static bool move_behind_streams(const struct gr_peer_semaphores *semaphores, CUevent event)
+{
+    const gr_cuda_api *cu = gr_driver();
+    if (semaphores->in) {
+        follow(semaphores, semaphores->in);
+        follow(semaphores, semaphores->out);
+    }
+    return cu->StreamWaitEvent(semaphores->passed, event, 0) == CUDA_SUCCESS &&
+           cu->EventRecord(event, semaphores->passed) == CUDA_SUCCESS;
+}
+
 /* False: the driver gives none. The event is NULL where there is nothing to wait for. */
 static bool event_after_all(const struct gr_peer_semaphores *semaphores,
                             const struct gr_page_view *view, CUevent *event)
@@ -406,7 +451,15 @@ static bool event_after_all(const struct gr_peer_semaphores *semaphores,
         if (all[i].value)
             points[n++] = all[i];
     *event = NULL;
-    return !n || gr_semaphore_event_after(points, n, event) == GR_OK;
+    if (!n)
+        return true;
+    if (gr_semaphore_event_after(points, n, event) != GR_OK)
+        return false;
+    if (move_behind_streams(semaphores, *event))
+        return true;
+    gr_driver()->EventDestroy(*event);
+    *event = NULL;
+    return false;
 }
 
 /*

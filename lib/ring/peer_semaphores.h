@@ -28,6 +28,13 @@ struct gr_peer_semaphores {
      */
     CUstream out, in;
 
+    /*
+     * Passes once all streams of this process have passed what they were made to wait for: the
+     * semaphores themselves prove nothing, since the peer may set them forward and back again.
+     */
+    CUstream passed;
+    CUevent mark; /* recorded in a stream that `passed` then waits for */
+
     struct gr_peer_probe arriving; /* for the thread that waits for the peer itself */
 
     pthread_mutex_t lock; /* for what follows */
@@ -41,8 +48,9 @@ void gr_peer_semaphores_init(struct gr_peer_semaphores *semaphores,
                              const struct gr_context *context, gr_semaphore *mine,
                              gr_semaphore *theirs, gr_semaphore *const relayed[2]);
 
-/* Makes the two streams. */
-gr_status gr_peer_semaphores_relay(struct gr_peer_semaphores *semaphores, const char *call);
+/* Makes the streams; `out` and `in` only to relay. */
+gr_status gr_peer_semaphores_start(struct gr_peer_semaphores *semaphores, bool relays,
+                                   const char *call);
 
 /* Ends what there is so far; `alive` says whether the CUDA context still is. */
 void gr_peer_semaphores_finish(struct gr_peer_semaphores *semaphores, bool alive);
@@ -51,6 +59,10 @@ void gr_peer_semaphores_finish(struct gr_peer_semaphores *semaphores, bool alive
 gr_status gr_peer_semaphores_begin_use(struct gr_peer_semaphores *semaphores,
                                        const struct gr_page_view *view,
                                        const struct gr_ring_side *side, size_t n, const char *call);
+
+/* After a map or a release, also one that failed: the link ends after the stream has come here. */
+void gr_peer_semaphores_follow(struct gr_peer_semaphores *semaphores, CUstream stream);
+
 gr_status gr_peer_semaphores_end_use(struct gr_peer_semaphores *semaphores,
                                      const struct gr_page_view *view,
                                      const struct gr_ring_side *side, size_t n, const char *call);
@@ -77,7 +89,8 @@ bool gr_peer_semaphores_look(struct gr_peer_semaphores *semaphores);
 /*
  * Waits until all that this process waits for and signals is done, but not for ever: after the
  * peer's time is over, what it owes or has taken back is signalled in its place. Gives an event,
- * the caller's, that has still not passed; NULL if all is done. The CUDA context is current.
+ * the caller's, that has still not passed; NULL if all is done, and no stream of this process waits
+ * for the two semaphores any more. The CUDA context is current.
  */
 CUevent gr_peer_semaphores_last_work(struct gr_peer_semaphores *semaphores,
                                      const struct gr_page_view *view);

@@ -153,6 +153,7 @@ gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size
     let_ring_map(side->resources, n, true);
     status = gr_map_for(side->resources, n, stream, side->buffers, call);
     let_ring_map(side->resources, n, false);
+    gr_link_follow(ring->link, stream);
     return status;
 }
 
@@ -169,11 +170,24 @@ static void settle_submits(const struct gr_ring_side *side, size_t n)
     }
 }
 
-static gr_status release(const struct gr_ring_side *side, size_t n, const char *call)
+/* A release makes its stream wait for the last one on another stream. */
+static void follow_releases(gr_ring *ring, const struct gr_ring_side *side, size_t n)
+{
+    CUstream last = NULL;
+    for (size_t i = 0; i < n && ring->link; i++) {
+        CUstream stream = gr_sync_of(side->resources[i])->released_on;
+        if (stream && stream != last)
+            gr_link_follow(ring->link, stream);
+        last = stream;
+    }
+}
+
+static gr_status release(gr_ring *ring, const struct gr_ring_side *side, size_t n, const char *call)
 {
     let_ring_map(side->resources, n, true);
     gr_status status = gr_buffer_release_for(side->buffers, n, call);
     let_ring_map(side->resources, n, false);
+    follow_releases(ring, side, n);
     return status;
 }
 
@@ -182,7 +196,7 @@ gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t
 {
     gr_status status = GR_OK;
     if (side->is_cuda)
-        status = release(side, n, call);
+        status = release(ring, side, n, call);
     else if (how != GR_WRITE_CANCELLED)
         status = end_graphics(side->resources, n, call);
     if (status != GR_OK)

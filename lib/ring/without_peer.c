@@ -56,6 +56,11 @@ gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *sid
     return GR_OK;
 }
 
+void gr_link_follow(struct gr_link *link, CUstream stream)
+{
+    (void)link, (void)stream;
+}
+
 gr_status gr_link_has_come(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                            bool *come, const char *call)
 {
