@@ -303,6 +303,16 @@ static uint64_t last_in(const struct gr_page_view *view, const struct gr_ring_si
     return last;
 }
 
+/*
+ * What a stream has passed, only an event in the stream itself says. A driver that records none has
+ * lost its device, where nothing is waited for.
+ */
+static void follow(const struct gr_peer_semaphores *semaphores, CUstream stream)
+{
+    if (gr_driver()->EventRecord(semaphores->mark, stream) == CUDA_SUCCESS)
+        gr_driver()->StreamWaitEvent(semaphores->passed, semaphores->mark, 0);
+}
+
 /* Once it has come, nothing waits for it again: the peer may take it back at any time. */
 static void forget_in(const struct gr_page_view *view, const struct gr_ring_side *side, size_t n)
 {
@@ -326,6 +336,8 @@ gr_status gr_peer_semaphores_have_come(struct gr_peer_semaphores *semaphores,
     if (status != GR_OK)
         return status;
     if (arriving->value != last) {
+        if (arriving->value) /* its stream may miss a value that is there for a moment */
+            follow(semaphores, arriving->stream);
         status = gr_peer_probe_ask(arriving, semaphores->theirs, last);
         if (status == GR_OK)
             passes_within(arriving->after, A_MOMENT); /* what is there is seen at once */
@@ -354,16 +366,6 @@ gr_status gr_peer_semaphores_begin_use(struct gr_peer_semaphores *semaphores,
         wait_directly(side->is_cuda, side->resources[i], view->seen[side->numbers[i]].in);
     gr_context_leave(pushed);
     return status;
-}
-
-/*
- * What a stream has passed, only an event in the stream itself says. A driver that records none has
- * lost its device, where nothing is waited for.
- */
-static void follow(const struct gr_peer_semaphores *semaphores, CUstream stream)
-{
-    if (gr_driver()->EventRecord(semaphores->mark, stream) == CUDA_SUCCESS)
-        gr_driver()->StreamWaitEvent(semaphores->passed, semaphores->mark, 0);
 }
 
 void gr_peer_semaphores_follow(struct gr_peer_semaphores *semaphores, CUstream stream)
