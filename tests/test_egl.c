@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "child_check.h"
 #include "egl_pretend.h"
+#include "named_functions.h"
 #include "usable.h"
 
 #include <limits.h>
@@ -109,6 +110,18 @@ START_TEST(share)
     gr_egl *stranger = create(NULL);
     ck_assert(!glIsBuffer(name));
     gr_egl_free(stranger);
+}
+END_TEST
+
+static void assert_found(const char *name)
+{
+    ck_assert_msg(eglGetProcAddress(name), "a document calls %s(), which is not there", name);
+}
+
+START_TEST(has_the_documented_functions)
+{
+    if (!visit_named_functions("gl", assert_found) || !visit_named_functions("egl", assert_found))
+        skip("the sources are not here");
 }
 END_TEST
 
@@ -483,7 +496,8 @@ static TCase *add_egl_case(Suite *suite, const char *name)
 
 static void build(Suite *suite)
 {
-    add_tests(add_egl_case(suite, "options"), defaults, versions, compatibility, debug, share);
+    add_tests(add_egl_case(suite, "options"), defaults, versions, compatibility, debug, share,
+              has_the_documented_functions);
 
     add_tests(add_egl_case(suite, "failures"), version_that_is_not_there,
               version_that_is_not_there_is_no_reason_to_install, version_below_zero,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Vulkan without a window: the device that it takes, its queues, validation, and failures. */
 #define _GNU_SOURCE
+#include "named_functions.h"
 #include "vk_device.h"
 
 #include <limits.h>
@@ -27,6 +28,42 @@ START_SESSION_TEST(is_the_cuda_device)
         ck_assert_int_eq(properties.deviceType, VK_PHYSICAL_DEVICE_TYPE_CPU);
     ck_assert_mem_eq(uuid.bytes, id.deviceUUID, sizeof(uuid.bytes));
     ck_assert_uint_ge(properties.apiVersion, VK_API_VERSION_1_2);
+}
+END_TEST
+
+/* Those that take no VkDevice, or a window's, which this device has not. */
+static bool is_of_device(const char *name)
+{
+    static const char *const others[] = {
+        "vkCreateInstance",    "vkCreateDevice",        "vkEnumerate",      "vkGetInstanceProcAddr",
+        "vkGetPhysicalDevice", "vkAcquireNextImageKHR", "vkQueuePresentKHR"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (strncmp(name, others[i], strlen(others[i])) == 0)
+            return false;
+    return true;
+}
+
+static void assert_in_device(const char *name)
+{
+    if (is_of_device(name))
+        ck_assert_msg(FUNCTION(session.h, vkGetDeviceProcAddr)(session.h->device, name),
+                      "a document calls %s(), which the device does not have", name);
+}
+
+/*
+ * What a reader copies from a header or the guide finds its functions.
+ *
+ * Catches: vkQueueSubmit2() of the examples was not there, since the device was one of Vulkan 1.2.
+ */
+START_SESSION_TEST(has_the_documented_functions)
+{
+    VkPhysicalDeviceProperties properties;
+    VkPhysicalDeviceIDProperties id;
+    ask_device(session.h, &properties, &id);
+    if (properties.apiVersion < VK_API_VERSION_1_3)
+        skip("the device is older than Vulkan 1.3, and has the names with KHR");
+    if (!visit_named_functions("vk", assert_in_device))
+        skip("the sources are not here");
 }
 END_TEST
 
@@ -262,8 +299,9 @@ END_TEST
 
 void add_headless_cases(Suite *suite)
 {
-    add_tests(add_vk_case(suite, "without a window"), is_the_cuda_device, queues,
-              timeline_semaphores, defaults, nulls, many_in_turn);
+    add_tests(add_vk_case(suite, "without a window"), is_the_cuda_device,
+              has_the_documented_functions, queues, timeline_semaphores, defaults, nulls,
+              many_in_turn);
 
     add_tests(add_vk_case(suite, "validation"), validation_speaks, validation_logged,
               validation_at_the_end);

@@ -19,6 +19,7 @@ struct gr_vk_headless {
     gr_vk_headless_options options;
     struct vk_headless_functions vk;
     VkDebugUtilsMessengerEXT messenger;
+    uint32_t version; /* of Vulkan, that the instance was made for */
     struct vk_identity identity;
     gr_vk_headless_info handles;
     unsigned holds; /* the caller's, and those of what was wrapped */
@@ -34,7 +35,7 @@ static gr_status open_instance(struct gr_vk_headless *h, const char *call)
     gr_status status = vk_loader_open(&h->handles.get_instance_proc_addr, call);
     if (status != GR_OK)
         return status;
-    status = vk_headless_create_instance(&h->options, &h->vk, &h->handles, call);
+    status = vk_headless_create_instance(&h->options, &h->vk, &h->handles, &h->version, call);
     if (status != GR_OK)
         return status;
     return vk_headless_create_messenger(&h->options, &h->vk, h->handles.instance, &h->messenger);
@@ -118,7 +119,7 @@ gr_vk_headless *gr_vk_headless_create(const gr_vk_headless_options *options)
     if (GR_TAKE(gr_vk_headless_options, &h->options, options, call) != GR_OK ||
         vk_get_cuda_device(h->options.cuda_device, &cuda, call) != GR_OK ||
         open_instance(h, call) != GR_OK || choose_device(h, call) != GR_OK ||
-        vk_headless_create_device(&h->vk, &h->identity, &h->handles, call) != GR_OK) {
+        vk_headless_create_device(&h->vk, &h->identity, h->version, &h->handles, call) != GR_OK) {
         free_all(h);
         return NULL;
     }

@@ -109,13 +109,17 @@ static void choose_features(const struct vk_headless_functions *vk, VkPhysicalDe
 }
 
 static gr_status make_device(const struct vk_headless_functions *vk,
-                             const struct vk_identity *identity, const char *const names[],
-                             uint32_t name_count, gr_vk_headless_info *handles)
+                             const struct vk_identity *identity, uint32_t version,
+                             const char *const names[], uint32_t name_count,
+                             gr_vk_headless_info *handles)
 {
     struct features features;
-    bool knows_timeline = identity->api_version >= VK_API_VERSION_1_2 ||
+    if (version > identity->api_version)
+        version = identity->api_version;
+    bool knows_timeline = version >= VK_API_VERSION_1_2 ||
                           has_name(names, name_count, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
     bool knows_synchronization2 =
+        version >= VK_API_VERSION_1_3 ||
         has_name(names, name_count, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME);
     choose_features(vk, handles->physical_device, knows_timeline, knows_synchronization2,
                     &features);
@@ -159,7 +163,7 @@ static gr_status choose_extensions(const gr_vk_headless_info *handles, const cha
 }
 
 gr_status vk_headless_create_device(const struct vk_headless_functions *vk,
-                                    const struct vk_identity *identity,
+                                    const struct vk_identity *identity, uint32_t version,
                                     gr_vk_headless_info *handles, const char *call)
 {
     const char *names[MOST_EXTENSIONS];
@@ -168,7 +172,7 @@ gr_status vk_headless_create_device(const struct vk_headless_functions *vk,
     if (status == GR_OK)
         status = choose_families(vk, handles, call);
     if (status == GR_OK)
-        status = make_device(vk, identity, names, name_count, handles);
+        status = make_device(vk, identity, version, names, name_count, handles);
     if (status != GR_OK)
         return status;
     get_queue(vk, handles->device, handles->graphics_family, &handles->graphics);

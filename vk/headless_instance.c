@@ -70,6 +70,17 @@ static gr_status check_version(uint32_t version, const char *call)
                    "Vulkan's loader is of version 1.0; 1.1 is needed. Install a newer one.");
 }
 
+/*
+ * The version that the instance asks for: 1.3 has the functions that Vulkan's headers of 1.3 name
+ * without KHR.
+ */
+static uint32_t choose_version(uint32_t of_loader)
+{
+    if (of_loader >= VK_API_VERSION_1_3)
+        return VK_API_VERSION_1_3;
+    return of_loader >= VK_API_VERSION_1_2 ? VK_API_VERSION_1_2 : VK_API_VERSION_1_1;
+}
+
 static gr_status make_instance(gr_vk_headless_options *options,
                                const struct vk_headless_functions *vk, uint32_t version,
                                VkInstance *instance)
@@ -77,10 +88,9 @@ static gr_status make_instance(gr_vk_headless_options *options,
     static const char *const layers[] = {VALIDATION_LAYER};
     static const char *const extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
     uint32_t validation = options->validation;
-    VkApplicationInfo application = {
-        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-        .pEngineName = "grinterop",
-        .apiVersion = version < VK_API_VERSION_1_2 ? VK_API_VERSION_1_1 : VK_API_VERSION_1_2};
+    VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                     .pEngineName = "grinterop",
+                                     .apiVersion = version};
     /* For messages about the creation and the end of the instance itself. */
     VkDebugUtilsMessengerCreateInfoEXT messenger = messenger_info(options);
     VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
@@ -102,21 +112,23 @@ static gr_status make_instance(gr_vk_headless_options *options,
 
 gr_status vk_headless_create_instance(gr_vk_headless_options *options,
                                       struct vk_headless_functions *vk,
-                                      gr_vk_headless_info *handles, const char *call)
+                                      gr_vk_headless_info *handles, uint32_t *version,
+                                      const char *call)
 {
-    uint32_t version = VK_API_VERSION_1_0;
+    uint32_t of_loader = VK_API_VERSION_1_0;
     vk_headless_load_global(vk, handles->get_instance_proc_addr);
     VkResult result = VK_SUCCESS;
     if (vk->vkEnumerateInstanceVersion) /* Vulkan 1.0 has none */
-        result = vk->vkEnumerateInstanceVersion(&version);
+        result = vk->vkEnumerateInstanceVersion(&of_loader);
     if (result != VK_SUCCESS)
         return vk_fail(result, "vkEnumerateInstanceVersion",
                        "%s: Vulkan's loader does not say which version it is of.", call);
-    gr_status status = check_version(version, call);
+    gr_status status = check_version(of_loader, call);
+    *version = choose_version(of_loader);
     if (status == GR_OK && options->validation)
         status = check_layer(vk, call);
     if (status == GR_OK)
-        status = make_instance(options, vk, version, &handles->instance);
+        status = make_instance(options, vk, *version, &handles->instance);
     if (status == GR_OK)
         vk_headless_load_instance(vk, handles->get_instance_proc_addr, handles->instance);
     return status;

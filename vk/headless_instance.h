@@ -7,11 +7,13 @@
 
 /*
  * Makes handles->instance by handles->get_instance_proc_addr, and finds the functions on the way.
+ * *version is the newest version of Vulkan that the instance's devices may be used as.
  * `options` has to last as long as the instance, whose messages go where it says.
  */
 gr_status vk_headless_create_instance(gr_vk_headless_options *options,
                                       struct vk_headless_functions *vk,
-                                      gr_vk_headless_info *handles, const char *call);
+                                      gr_vk_headless_info *handles, uint32_t *version,
+                                      const char *call);
 
 /* Makes the messenger, if the options ask for validation. `options` has to outlive it. */
 gr_status vk_headless_create_messenger(gr_vk_headless_options *options,

@@ -453,6 +453,9 @@ GR_API gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc);
  *     if (vkQueueSubmit2(queue, 1, &filled, fence) == VK_SUCCESS)
  *         gr_submit_commit(submit);
  *
+ * vkQueueSubmit2 needs a device of Vulkan 1.3 with synchronization2, as gr_vk_headless_create()
+ * makes; in older ones it is vkQueueSubmit2KHR.
+ *
  * *out is `info` with longer lists. `info` may be NULL, for no commands. `stages` wait for CUDA;
  * 0: all. The barriers are for you to record, by gr_vk_cmd_from_cuda() and gr_vk_cmd_to_cuda().
  *
@@ -603,8 +606,10 @@ typedef struct gr_vk_headless_info {
  *     gr_vk_headless *headless = gr_vk_headless_create(NULL);
  *     const gr_vk_headless_info *vulkan = gr_vk_headless_get(headless);
  *
- * It loads libvulkan.so.1 and makes a device of Vulkan 1.2, with timeline semaphores, and with
- * synchronization2 where the device has it. NULL options: CUDA device 0.
+ * It loads libvulkan.so.1 and makes a device of Vulkan 1.3, with timeline semaphores and
+ * synchronization2. Where the driver or the loader is older, the device is too: it then has
+ * synchronization2 if it lists the extension, whose functions end in KHR (vkQueueSubmit2KHR). NULL
+ * options: CUDA device 0.
  *
  * Owner    the caller frees it with gr_vk_headless_free(), after what the caller made of it
  *
