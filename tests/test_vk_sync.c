@@ -5,9 +5,11 @@
  * side is still held up, the other one sees or makes wrong bytes. How semaphores are used is in
  * vk_sync_use.c, what is refused in vk_sync_misuse.c.
  */
+#define _GNU_SOURCE
 #include "vk_sync_tests.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* Long enough for a missing wait to be seen. */
 #define LATE_MS 60
@@ -345,6 +347,46 @@ START_VULKAN_TEST(release_and_submit_do_not_wait_for_the_stream)
 }
 END_TEST
 
+/*
+ * Two resources of two CUDA contexts, each released on its context's legacy stream, and an event
+ * that both releases come after. Looked at before the event: the second stream has not passed.
+ *
+ * Catches: only the first of the two streams waited, since they have the same name.
+ */
+START_VULKAN_TEST(releases_of_two_contexts_come_after_an_event)
+{
+    CUcontext context;
+    CUevent event;
+    gr_resource *first = must_create(SIZE, GR_READ_WRITE);
+    CU(CtxCreate(&context, 0, fx.device));
+    gr_vk_device *wrap = vulkan_wrap();
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    gr_resource *second = gr_vk_buffer_create(wrap, &info, GR_READ_WRITE);
+    assert_made(second);
+    gr_buffer *buffers[] = {gr_map(first, CU_STREAM_LEGACY), gr_map(second, CU_STREAM_LEGACY)};
+    assert_made(buffers[0]);
+    assert_made(buffers[1]);
+    CU(CtxSetCurrent(fx.context));
+    CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    struct gate *gate = gate_put(fx.other);
+    CU(EventRecord(event, fx.other));
+    assert_ok(gr_buffer_release_many(buffers, 2, GR_STREAM_OF_MAP,
+                                     &GR_INIT(gr_release_options, .wait_event = event)));
+    usleep(LATE_MS * 1000);
+    CU(CtxSetCurrent(context));
+    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(CU_STREAM_LEGACY));
+    gate_open(gate);
+    CU(CtxSynchronize());
+    gr_resource_free(second);
+    gr_vk_device_free(wrap);
+    CU(CtxDestroy(context));
+    CU(CtxSetCurrent(fx.context));
+    CU(CtxSynchronize());
+    gr_resource_free(first);
+    CU(EventDestroy(event));
+}
+END_TEST
+
 static void build(Suite *suite)
 {
     add_loop_tests(add_vulkan_case(suite, "order, with semaphores and without"), 3,
@@ -360,6 +402,9 @@ static void build(Suite *suite)
 
     add_tests(add_vulkan_case(suite, "the calling thread"), map_does_not_wait_for_vulkan,
               release_and_submit_do_not_wait_for_the_stream);
+
+    add_tests(add_vulkan_case(suite, "two CUDA contexts"),
+              releases_of_two_contexts_come_after_an_event);
 
     add_use_cases(suite);
     add_misuse_cases(suite);

@@ -251,20 +251,33 @@ static gr_status wait_for_event(CUstream stream, CUevent event)
                         "event of the resource's CUDA context, not destroyed?");
 }
 
-/* Makes the streams that the buffers are released on wait for the event. */
+/* Whether its release puts something into a stream. */
+static bool is_releasable(const gr_buffer *b)
+{
+    return b && gr_live_has(GR_LIVE_BUFFER, b) && b->out && !b->later && gr_buffer_is_live(b);
+}
+
+/*
+ * Makes the streams that the buffers are released on wait for the event. A default stream is a
+ * stream of its own in each CUDA context.
+ */
 static gr_status wait_for_the_end(gr_buffer *const buffers[], size_t n, CUstream stream,
                                   CUevent event, const char *call)
 {
     CUstream last = NULL;
+    CUcontext of_last = NULL;
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         bool pushed;
         const gr_buffer *b = buffers[i];
-        if (!b || !gr_live_has(GR_LIVE_BUFFER, b) || !b->out || b->later || !gr_buffer_is_live(b) ||
-            release_stream(b, stream) == last)
+        if (!is_releasable(b))
+            continue;
+        const struct gr_context *context = &b->resource->context;
+        if (release_stream(b, stream) == last && context->handle == of_last)
             continue;
         last = release_stream(b, stream);
-        status = gr_context_enter(&b->resource->context, &pushed, call);
+        of_last = context->handle;
+        status = gr_context_enter(context, &pushed, call);
         if (status != GR_OK)
             return status;
         status = gr_stream_check_context(b->resource, last, call);
