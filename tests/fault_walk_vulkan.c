@@ -121,6 +121,22 @@ static void wait_for_all(void)
     awaited.semaphore = VK_NULL_HANDLE;
 }
 
+static bool submit_with(gr_resource *resource, const gr_vk_submit_desc *desc)
+{
+    gr_submit *submit = gr_submit_begin(&resource, 1);
+    note_wait(submit);
+    bool good = done(submit) && ok(gr_vk_submit(submit, desc));
+    gr_submit_free(submit);
+    return good;
+}
+
+/* A new image has no layout. */
+static bool hand_over(gr_resource *resource)
+{
+    const gr_vk_use last = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT);
+    return submit_with(resource, &GR_INIT(gr_vk_submit_desc, .last = &last));
+}
+
 /* Vulkan's turn: nothing is recorded, so that only what grinterop adds is submitted. */
 static bool submit_nothing(gr_resource *resource)
 {
@@ -128,17 +144,14 @@ static bool submit_nothing(gr_resource *resource)
     const gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
                                   .access = VK_ACCESS_2_TRANSFER_WRITE_BIT,
                                   .layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
-    gr_submit *submit = gr_submit_begin(&resource, 1);
-    note_wait(submit);
-    bool good =
-        done(submit) && ok(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .info = &nothing,
-                                                         .first = &use, .last = &use)));
-    gr_submit_free(submit);
-    return good;
+    return submit_with(resource,
+                       &GR_INIT(gr_vk_submit_desc, .info = &nothing, .first = &use, .last = &use));
 }
 
 static bool take_turns(gr_resource *resource)
 {
+    if (gr_resource_kind(resource) == GR_KIND_IMAGE && !hand_over(resource))
+        return false;
     return map_once(resource) && submit_nothing(resource) && map_once(resource) &&
            submit_nothing(resource) && ok(gr_resource_wait(resource, WALK_SOON));
 }

@@ -160,8 +160,7 @@ START_VULKAN_IMAGE_TEST(texels_of_a_vulkan_image)
         for (unsigned x = 0; x < IMAGE_WIDTH; x++)
             for (unsigned c = 0; c < 4; c++)
                 bytes[y][x][c] = texel(x, y, c);
-    gr_buffer *buffer = gr_map(image.resource, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_hand_over(&image);
     CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                           .srcHost = bytes,
                           .srcPitch = sizeof(bytes[0]),
