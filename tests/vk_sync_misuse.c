@@ -3,6 +3,7 @@
  * Semaphores used wrongly: each is refused with its reason, and everything works as before
  * afterwards.
  */
+#include "support_vulkan_image.h"
 #include "vk_sync_tests.h"
 
 /* The resource and its semaphores still do what they should. */
@@ -240,6 +241,63 @@ START_VULKAN_TEST(a_map_whose_order_is_open_is_refused)
 }
 END_TEST
 
+/* The submit of nothing that hands a new image to CUDA. */
+static gr_submit *begin_handover(gr_resource *resource, gr_vk_submit_desc *desc)
+{
+    static const gr_vk_use last = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT,
+                                          .layout = VK_IMAGE_LAYOUT_UNDEFINED);
+    *desc = GR_INIT(gr_vk_submit_desc, .last = &last);
+    return begin_submit(resource);
+}
+
+/*
+ * Also with semaphores of the program's, and by whoever maps. A submit that was taken back hands
+ * nothing over.
+ *
+ * Catches: CUDA wrote into an image without a layout, and nothing was reported.
+ */
+START_VULKAN_IMAGE_TEST(a_new_image_is_refused_until_a_submit)
+{
+    const bool paired = _i;
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, 0, GR_READ_WRITE);
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
+    gr_resource *resource = image.resource;
+    gr_vk_submit_desc desc;
+    if (paired)
+        assert_ok(gr_resource_set_sync(resource, pair.drawn, pair.computed));
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "gr_vk_submit()");
+    assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_STATE, 0, "new");
+    gr_submit_free(begin_handover(resource, &desc));
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "new");
+    ck_assert(!gr_resource_is_mapped(resource));
+    gr_submit *submit = begin_handover(resource, &desc);
+    assert_ok(gr_vk_submit(submit, &desc));
+    gr_submit_free(submit);
+    for (int i = 0; i < 2; i++) /* with several turns of CUDA in a row */
+        must_release(must_map_vulkan(&image));
+    vulkan_finish();
+    gr_resource_free(resource);
+    free_pair(&pair);
+}
+END_TEST
+
+/* The barrier alone will do, of an image of the program's too; or the program's word for it. */
+START_VULKAN_IMAGE_TEST(a_new_image_is_taken_after_a_barrier_or_unordered)
+{
+    struct vulkan_image own =
+        vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, true, GR_READ_WRITE);
+    struct vulkan_image loose =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, 0, GR_READ_WRITE);
+    assert_null(gr_map(own.resource, fx.stream), GR_ERR_STATE, 0, "new");
+    must_release(must_hand_over(&own));
+    assert_null(gr_map(loose.resource, fx.stream), GR_ERR_STATE, 0, "GR_SEMAPHORE_NONE");
+    unordered(loose.resource);
+    vulkan_image_end(&loose, must_map_vulkan(&loose));
+    vulkan_image_own_free(&own);
+}
+END_TEST
+
 START_VULKAN_TEST(barriers_that_cannot_be_are_refused)
 {
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
@@ -266,6 +324,10 @@ void add_misuse_cases(Suite *suite)
               the_value_of_the_applications_timeline_is_checked,
               a_semaphore_that_cannot_be_exported_is_refused, semaphores_of_nothing_are_refused,
               points_that_are_wrong_are_refused);
+
+    TCase *images = add_vulkan_case(suite, "new images");
+    add_loop_tests(images, 2, a_new_image_is_refused_until_a_submit);
+    add_tests(images, a_new_image_is_taken_after_a_barrier_or_unordered);
 
     add_tests(add_vulkan_case(suite, "resources and submits used wrongly"),
               set_sync_is_refused_where_it_cannot_be, semaphores_of_another_context_are_refused,

@@ -340,7 +340,10 @@ static gr_status hand_over(bool to_cuda, VkCommandBuffer commands, gr_resource *
 gr_status gr_vk_cmd_to_cuda(VkCommandBuffer commands, gr_resource *const resources[], size_t n,
                             const gr_vk_use *before)
 {
-    return hand_over(true, commands, resources, n, before, __func__);
+    gr_status status = hand_over(true, commands, resources, n, before, __func__);
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        gr_sync_of(resources[i])->is_new = false;
+    return status;
 }
 
 gr_status gr_vk_cmd_from_cuda(VkCommandBuffer commands, gr_resource *const resources[], size_t n,

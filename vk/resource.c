@@ -136,6 +136,7 @@ static void begin_order(struct vk_resource *r, gr_semaphore *acquire, gr_semapho
     sync->release = release;
     sync->of_device = true;
     sync->decided = true;
+    sync->is_new = r->binding.image != VK_NULL_HANDLE;
 }
 
 gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part_desc *part,

@@ -259,7 +259,8 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
  *     GR_ERR_STATE          it is mapped or closed; or its OpenGL object, whose storage is not
  *                           immutable, was deleted or given other storage; or it is in a ring, or
  *                           in a submit that was begun and not committed; or nothing says yet who
- *                           orders it (submit.h). The message names the call that is missing
+ *                           orders it (submit.h); or it is a new Vulkan image (vk.h). The message
+ *                           names the call that is missing
  *     GR_ERR_GL             its OpenGL context is not current here
  *     GR_ERR_CUDA           the driver refused; or the stream is of another CUDA context, or was
  *                           destroyed

@@ -26,7 +26,10 @@
  * - Signal a semaphore from one queue only.
  * - Begin submits in the order in which you submit them.
  *
- * On CUDA's side grinterop keeps the order by itself, over several streams too.
+ * On CUDA's side grinterop keeps the order by itself, over several streams too. CUDA may have
+ * several mappings in a row: a map after a release, without a submit in between, waits for the
+ * release. So a frame whose submit was forgotten, or made without gr_submit_begin(), is not
+ * detected, but for the first one of a new Vulkan image (vk.h).
  *
  * OpenGL's resources need none of this, since gr_map() and the release order OpenGL's commands.
  * They may be in a submit and mean nothing there, so that a renderer is written once for both.

@@ -197,8 +197,13 @@ GR_API int gr_vk_device_describe(const gr_vk_device *device, char *text, size_t 
  *     vkCreateImageView(... gr_vk_image(picture) ...);
  *
  * `info` is what you would give to vkCreateBuffer and vkCreateImage, with its pNext and its sharing
- * mode. What makes the memory exportable is added, unless it is in the chain already. An image has
- * the layout info->initialLayout until a submit hands it to CUDA; see gr_vk_submit_desc.first.
+ * mode. What makes the memory exportable is added, unless it is in the chain already.
+ *
+ * An image has the layout info->initialLayout until a submit hands it to CUDA; see
+ * gr_vk_submit_desc.last. Before that gr_map() is GR_ERR_STATE, as it is for gr_from_vk_image():
+ * neither a submit of the image was committed, nor gr_vk_cmd_to_cuda() called. This is not checked
+ * once gr_resource_set_sync() was given GR_SEMAPHORE_NONE for `acquire`. A buffer needs no submit
+ * before its first map.
  *
  * `flags` say what CUDA does with it: for buffers GR_READ_WRITE, GR_READ_ONLY or GR_WRITE_DISCARD,
  * for images all of gr.h's. Kernels may write to an image by GR_SURFACE_LOAD_STORE, or if its usage

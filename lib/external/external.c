@@ -145,12 +145,25 @@ static size_t run(gr_resource *const resources[], size_t n)
     return count;
 }
 
+/* Nobody has given the image the layout in which CUDA has it. */
+static gr_status refuse_new(const char *call)
+{
+    return gr_fail(GR_ERR_STATE, call,
+                   "The image is new, and nothing has handed it to CUDA: make a submit of it first "
+                   "(gr_submit_begin(), and gr_vk_submit() with its layout in `last`). A program "
+                   "that orders both sides itself says so by gr_resource_set_sync() with "
+                   "GR_SEMAPHORE_NONE for both.");
+}
+
 /* The import keeps the storage; what may be missing is the order. */
 static gr_status check_storage(gr_resource *const resources[], size_t n, const char *call)
 {
     gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++)
+    for (size_t i = 0; i < n && status == GR_OK; i++) {
         status = gr_sync_check_ready(resources[i], call);
+        if (status == GR_OK && gr_sync_of(resources[i])->is_new)
+            status = refuse_new(call);
+    }
     return status;
 }
 

@@ -22,6 +22,7 @@ struct gr_sync {
     /* Map and release do the graphics API's part too, which takes commands from their thread. */
     bool by_commands;
     bool of_device; /* the two are the graphics device's, for all of its resources here */
+    bool is_new;    /* an image that the graphics API has to hand over before its first map */
 };
 
 /* The points of a resource that has some. */

@@ -235,8 +235,10 @@ static void settle_use(struct submit *s, struct gr_submit_use *use, bool made)
 {
     if (!use->sync)
         return;
-    if (made)
+    if (made) {
         use->sync->drawn = use->number;
+        use->sync->is_new = false;
+    }
     use->sync->begun = NULL;
     use->sync = NULL;
     s->made = s->made || made;

@@ -149,6 +149,7 @@ static bool run_gr_vk_image_create(struct world *w, const int *a)
     judge_made(w, made, may);
     if (made)
         is_made(w, r, made, GL_TEXTURE_2D, SIDE * SIDE * 4, a[1]);
+    r->is_new = made;
     return true;
 }
 

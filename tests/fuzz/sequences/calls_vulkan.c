@@ -327,6 +327,9 @@ static bool run_gr_vk_submit(struct world *w, const int *a)
         return true;
     q->made = true;
     w->last_made = q->order;
+    for (int i = 0; i < 2; i++)
+        if (q->list[i])
+            q->list[i]->is_new = false;
     is_over(q);
     return true;
 }

@@ -54,7 +54,8 @@ unsigned map_may(const struct world *w, const struct resource *r)
         return resource_may(r);
     const struct object *o = r->object;
     bool other = !o->immutable && (o->deleted || o->size != r->size);
-    bool wrong = r->closed || r->mapped || other || r->begun || r->ring || r->undecided;
+    bool wrong =
+        r->closed || r->mapped || other || r->begun || r->ring || r->undecided || r->is_new;
     return (wrong ? MAY(GR_ERR_STATE) : 0) | context_may(w, r) | (r->gone ? MAY(GR_ERR_CUDA) : 0);
 }
 

@@ -111,6 +111,7 @@ struct resource {
     struct ring *ring;            /* whose slot it is */
     bool external;                /* imported, or received */
     bool undecided;               /* about its semaphores */
+    bool is_new;                  /* an image of Vulkan's that no submit was made of */
     bool own_sync;                /* it was given some */
 };
 
