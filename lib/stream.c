@@ -6,7 +6,35 @@
 #include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/fork.h"
 #include "lib/peer_device.h"
+
+/* With the code that the driver has for it, which compat.h's callers get. */
+static gr_status refuse_capture(const char *call, const char *reason)
+{
+    gr_fail_cuda(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "cuStreamIsCapturing", "%s: %s", call,
+                 reason);
+    return gr_error_set_class(GR_ERR_STATE);
+}
+
+/* Any other error of the stream is left to the next call. */
+gr_status gr_stream_check_capture(CUstream stream, const char *call)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    const gr_cuda_api *cu = gr_driver();
+    if (!cu || gr_forked)
+        return GR_OK;
+    CUresult result = cu->StreamIsCapturing(stream, &status);
+    if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+        return refuse_capture(call, "the legacy stream cannot be used while a stream that it waits "
+                                    "for captures a graph. End the capture first, or name another "
+                                    "stream.");
+    if (result != CUDA_SUCCESS || status == CU_STREAM_CAPTURE_STATUS_NONE)
+        return GR_OK;
+    return refuse_capture(call, "the stream captures a graph, and this call cannot be part of one. "
+                                "Map outside of the capture, and launch the graph between the map "
+                                "and the release.");
+}
 
 gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call)
 {
@@ -24,7 +52,7 @@ gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
             "GR_STREAM_OF_MAP has no meaning before something is mapped: name the stream.");
-    return GR_OK;
+    return stream == GR_STREAM_OF_MAP ? GR_OK : gr_stream_check_capture(stream, call);
 }
 
 static gr_status get_device(const struct gr_context *context, CUdevice *device, const char *call)

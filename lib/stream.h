@@ -25,7 +25,16 @@ CUresult gr_stream_finish(CUstream stream);
  */
 gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const char *call);
 
-/* Refuses NULL, and GR_STREAM_OF_MAP where there is no map yet. */
+/*
+ * Refuses a stream in which a graph is captured, for GR_ERR_STATE: each launch of the graph would
+ * repeat a wait, a signal or a record that is meant once. Without a driver there is no stream.
+ */
+gr_status gr_stream_check_capture(CUstream stream, const char *call);
+
+/*
+ * Refuses NULL, a capture, and GR_STREAM_OF_MAP where there is no map yet. The stream that
+ * GR_STREAM_OF_MAP stands for is not looked at.
+ */
 gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call);
 
 #endif

@@ -55,6 +55,7 @@
       (array, described, levels))                                                                  \
     X(cuStreamCreate, (CUstream * stream, unsigned flags), (stream, flags))                        \
     X(cuStreamGetCtx, (CUstream stream, CUcontext * context), (stream, context))                   \
+    X(cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus * status), (stream, status))    \
     X(cuStreamDestroy, (CUstream stream), (stream))                                                \
     X(cuEventSynchronize, (CUevent event), (event))                                                \
     X(cuMemcpyHtoDAsync, (CUdeviceptr to, const void *from, size_t size, CUstream stream),         \
@@ -183,6 +184,19 @@ static struct fault *find_fault(const char *name)
     return NULL;
 }
 
+/* The software driver captures nothing. */
+static CUstream capturing;
+
+static CUresult CUDAAPI pretend_capturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+    CUresult code = failing_cuStreamIsCapturing(stream, status);
+    pthread_mutex_lock(&lock);
+    if (code == CUDA_SUCCESS && stream == capturing)
+        *status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+
 /* ISO C has no conversion from a function's address to void *. */
 #define FAULT_ADDRESS(name, parameters, arguments)                                                 \
     if (index == INDEX_##name) {                                                                   \
@@ -193,6 +207,10 @@ static void *wrapper_of(ptrdiff_t index)
 {
     void *address = NULL;
     FAULTS(FAULT_ADDRESS)
+    if (index == INDEX_cuStreamIsCapturing) {
+        cuStreamIsCapturing_fn function = pretend_capturing;
+        memcpy(&address, &function, sizeof(address));
+    }
     return address;
 }
 
@@ -399,9 +417,17 @@ static CUcontext context(const char *name)
     return last;
 }
 
+static void capture(CUstream stream)
+{
+    pthread_mutex_lock(&lock);
+    capturing = stream;
+    pthread_mutex_unlock(&lock);
+}
+
 static void reset(void)
 {
     pthread_mutex_lock(&lock);
+    capturing = NULL;
     for (size_t i = 0; i < FAULT_COUNT; i++) {
         faults[i].left = 0;
         faults[i].calls = 0;
@@ -417,5 +443,6 @@ EXPORTED const struct fault_api fault_api = {
     .refusals = refusals,
     .all_refusals = all_refusals,
     .context = context,
+    .capture = capture,
     .reset = reset,
 };

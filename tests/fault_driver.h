@@ -24,6 +24,8 @@ struct fault_api {
     unsigned long (*all_refusals)(void);
     /* The context that was current at its last call: whose the default streams were. */
     struct CUctx_st *(*context)(const char *name);
+    /* This stream captures a graph from now on, as far as cuStreamIsCapturing says; NULL: none. */
+    void (*capture)(struct CUstream_st *stream);
     /* Takes back what was set and counts from 0 again. */
     void (*reset)(void);
 };

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "child_check.h"
+#include "fault_capture.h"
 #include "fault_driver.h"
 #include "usable.h"
 
@@ -696,6 +697,8 @@ static void build(Suite *suite)
     add_tests(add_fault_case(suite, "contexts and names"), push_fails,
               register_without_context_fails, name_of_code_fails, codes_with_a_way_out,
               a_cause_is_said_once, start_fails);
+
+    add_capture_cases(suite);
 }
 
 int main(int argc, char **argv)

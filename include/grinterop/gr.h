@@ -233,6 +233,20 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
 
 /* ---- Mapping --------------------------------------------------------------------------------- */
 
+/*
+ * CUDA graphs: every function that puts work into a stream is GR_ERR_STATE, with the code
+ * CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, while the stream captures a graph. The capture goes on. A
+ * map and a release belong to one frame, and a graph would repeat them. Capture the kernels only,
+ * and launch the graph in between:
+ *
+ *     gr_buffer *buffer = gr_map(resource, stream);
+ *     cuGraphLaunch(graph, stream);
+ *     gr_buffer_release(buffer);
+ *
+ * The pointer may differ from map to map: update the graph's kernels where it does
+ * (cuGraphExecKernelNodeSetParams).
+ */
+
 /* For the stream of a release, an unmap or a close: the stream that the map was given. */
 #define GR_STREAM_OF_MAP ((CUstream)(size_t)-1)
 
@@ -259,8 +273,8 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
  *     GR_ERR_STATE          it is mapped or closed; or its OpenGL object, whose storage is not
  *                           immutable, was deleted or given other storage; or it is in a ring, or
  *                           in a submit that was begun and not committed; or nothing says yet who
- *                           orders it (submit.h); or it is a new Vulkan image (vk.h). The message
- *                           names the call that is missing
+ *                           orders it (submit.h); or it is a new Vulkan image (vk.h); or the stream
+ *                           captures a graph. The message names the call that is missing
  *     GR_ERR_GL             its OpenGL context is not current here
  *     GR_ERR_CUDA           the driver refused; or the stream is of another CUDA context, or was
  *                           destroyed
@@ -355,6 +369,7 @@ GR_API CUstream gr_buffer_stream(const gr_buffer *buffer);
  *
  * Errors, after which the buffer is still the caller's and the bytes are still CUDA's:
  *     GR_ERR_INVALID_VALUE  the buffer has been released already
+ *     GR_ERR_STATE          the stream captures a graph
  *     GR_ERR_GL             the resource's OpenGL context is not current here
  *     GR_ERR_CUDA           the driver refused. Where the stream of the map was destroyed,
  *                           gr_buffer_release_many() takes another one

@@ -137,14 +137,15 @@ static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
                     "The image was registered read_only: register it without, to write to it.");
     if (status == GR_OK)
         status = gr_stream_check(stream, true, call);
+    if (status == GR_OK && stream == GR_STREAM_OF_MAP)
+        status = gr_stream_check_capture(stream = buffer->stream, call);
     if (status == GR_OK)
         status = gr_context_enter(&buffer->resource->context, &pushed, call);
     if (status != GR_OK)
         return status;
     status = find_part(buffer, level, layer, &part, call);
     if (status == GR_OK)
-        status = copy_part(&part, &memory, out,
-                           stream == GR_STREAM_OF_MAP ? buffer->stream : stream, call);
+        status = copy_part(&part, &memory, out, stream, call);
     gr_context_leave(pushed);
     return status;
 }

@@ -269,11 +269,9 @@ static gr_status with_buffer(struct work *w, const gr_publish_options *options)
         status = take(w, options);
     if (status == GR_OK)
         status = gr_stream_check(w->stream, true, w->call);
-    if (status != GR_OK)
-        return status;
-    if (w->stream == GR_STREAM_OF_MAP)
-        w->stream = w->buffer->stream;
-    return run(w);
+    if (status == GR_OK && w->stream == GR_STREAM_OF_MAP)
+        status = gr_stream_check_capture(w->stream = w->buffer->stream, w->call);
+    return status == GR_OK ? run(w) : status;
 }
 
 gr_status gr_buffer_publish(gr_buffer *buffer, const gr_tensor *tensor,

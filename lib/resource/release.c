@@ -22,13 +22,15 @@
  * it: on NVIDIA's driver (580) a few such releases and the GPU hangs. *ordered is the last stream
  * that was waited for.
  */
-static gr_status order_after_map(gr_resource *resource, CUstream stream, CUstream *ordered)
+static gr_status order_after_map(gr_resource *resource, CUstream stream, CUstream *ordered,
+                                 const char *call)
 {
     CUstream of_map = resource->mapped->stream;
     if (of_map == *ordered)
         return GR_OK;
     *ordered = of_map;
-    return gr_stream_order_after(resource, of_map, stream);
+    gr_status status = gr_stream_check_capture(of_map, call);
+    return status == GR_OK ? gr_stream_order_after(resource, of_map, stream) : status;
 }
 
 /*
@@ -43,7 +45,7 @@ static gr_status prepare(gr_resource *const resources[], size_t n, CUstream stre
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         gr_resource *resource = resources[i];
         if (resource->mapped->stream != stream)
-            status = order_after_map(resource, stream, &ordered);
+            status = order_after_map(resource, stream, &ordered, call);
         if (status == GR_OK && !gr_users_none(resource))
             status = gr_users_order(resource, stream, call);
         if (status == GR_OK && resource->is_image && resource->mapped->pitch)
@@ -96,7 +98,9 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
     gr_status status = gr_context_enter(&resources[0]->context, &pushed, call);
     if (status != GR_OK)
         return end_with_context(resources, n, status, call);
-    status = gr_stream_check_context(resources[0], stream, call);
+    status = gr_stream_check_capture(stream, call);
+    if (status == GR_OK)
+        status = gr_stream_check_context(resources[0], stream, call);
     if (status == GR_OK)
         status = prepare(resources, n, stream, call);
     if (status == GR_OK)
@@ -280,7 +284,9 @@ static gr_status wait_for_the_end(gr_buffer *const buffers[], size_t n, CUstream
         status = gr_context_enter(context, &pushed, call);
         if (status != GR_OK)
             return status;
-        status = gr_stream_check_context(b->resource, last, call);
+        status = gr_stream_check_capture(last, call);
+        if (status == GR_OK)
+            status = gr_stream_check_context(b->resource, last, call);
         if (status == GR_OK)
             status = wait_for_event(last, event);
         gr_context_leave(pushed);

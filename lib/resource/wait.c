@@ -6,6 +6,7 @@
 #include "lib/error.h"
 #include "lib/host_wait.h"
 #include "lib/resource/resource.h"
+#include "lib/stream.h"
 
 /* An event after the last release. */
 struct last {
@@ -34,11 +35,13 @@ static gr_status record_end(gr_resource *resource)
  * Where nothing of the resource's own tells: what the release's stream had been given at the first
  * question after it. To record an event at each release would cost every frame what few ask for.
  */
-static gr_status mark_stream(gr_resource *resource, struct last *last)
+static gr_status mark_stream(gr_resource *resource, struct last *last, const char *call)
 {
-    gr_status status = GR_OK;
-    if (!resource->released_on || gr_driver()->StreamQuery(resource->released_on) == CUDA_SUCCESS)
+    if (!resource->released_on)
         return GR_OK;
+    gr_status status = gr_stream_check_capture(resource->released_on, call);
+    if (status != GR_OK || gr_driver()->StreamQuery(resource->released_on) == CUDA_SUCCESS)
+        return status;
     status = record_end(resource);
     last->new = true;
     if (status == GR_OK)
@@ -63,13 +66,14 @@ static gr_status ask_backend(gr_resource *resource, struct last *last)
     return status;
 }
 
-static gr_status find_last(gr_resource *resource, struct last *last)
+static gr_status find_last(gr_resource *resource, struct last *last, const char *call)
 {
     if (resource->end_is_recorded) {
         last->event = resource->end;
         return GR_OK;
     }
-    return resource->backend->last_work ? ask_backend(resource, last) : mark_stream(resource, last);
+    return resource->backend->last_work ? ask_backend(resource, last)
+                                        : mark_stream(resource, last, call);
 }
 
 /* An event that was just recorded passes a moment later even where there is nothing left to do. */
@@ -121,7 +125,7 @@ gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms)
         status = gr_context_enter(&resource->context, &pushed, __func__);
     if (status != GR_OK)
         return status;
-    status = find_last(resource, &last);
+    status = find_last(resource, &last, __func__);
     if (status == GR_OK && last.event)
         status = wait_for(&last, timeout_ms, __func__);
     gr_context_leave(pushed);
