@@ -307,6 +307,56 @@ START_IMAGE_KERNEL_TEST(work_that_is_pending_keeps_its_objects)
 }
 END_TEST
 
+static CUsurfObject raw_surface(CUarray array)
+{
+    const CUDA_RESOURCE_DESC described = {.resType = CU_RESOURCE_TYPE_ARRAY,
+                                          .res.array.hArray = array};
+    CUsurfObject surface = 0;
+    CU(SurfObjectCreate(&surface, &described));
+    return surface;
+}
+
+static CUtexObject raw_texture(CUarray array)
+{
+    const CUDA_RESOURCE_DESC described = {.resType = CU_RESOURCE_TYPE_ARRAY,
+                                          .res.array.hArray = array};
+    const CUDA_TEXTURE_DESC sampling = {.flags = CU_TRSF_READ_AS_INTEGER};
+    CUtexObject texture = 0;
+    CU(TexObjectCreate(&texture, &described, &sampling, NULL));
+    return texture;
+}
+
+/*
+ * The stream stands still while the objects that its kernels use are destroyed.
+ * Catches: the software driver stopped the program ("its handle 0x... was destroyed").
+ */
+START_IMAGE_KERNEL_TEST(objects_that_are_destroyed_behind_a_launch_serve_it)
+{
+    struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
+    gr_buffer *buffer = must_map_image(resource);
+    const CUarray array = gr_buffer_array(buffer, 0, 0);
+    CUsurfObject surface = raw_surface(array);
+    CUtexObject texture = raw_texture(array);
+    image_pattern(image.format, wanted, image_bytes(&image, 0), image_seed(2, 0, 0));
+    CUdeviceptr memory = device_copy(wanted, image_bytes(&image, 0));
+    CUdeviceptr place = device_copy((const float[4]){0.5f, 0.5f}, 4 * sizeof(float));
+    CUdeviceptr texel = device_copy(NULL, 4);
+    struct gate *gate = gate_put(fx.stream);
+    run_surface("store", surface, &image, 0, memory);
+    image_kernel("sample_2d_uchar", 1, (void *[]){&texture, &texel, &place, &(int){1}});
+    CU(SurfObjectDestroy(surface));
+    CU(TexObjectDestroy(texture));
+    ck_assert(!surface_is_known(surface) && !texture_is_known(texture));
+    gate_open(gate);
+    CU(StreamSynchronize(fx.stream));
+    CU(MemcpyDtoH(got, texel, 4));
+    ck_assert_mem_eq(got, wanted, 4);
+    assert_ok(gr_buffer_release(buffer));
+    assert_image(&image, 2);
+}
+END_TEST
+
 /* ---- After the release ----------------------------------------------------------------------- */
 
 int use_surface_after_release(void)
@@ -321,6 +371,23 @@ int use_surface_after_release(void)
     child_check(surface != 0);
     child_check(gr_buffer_release(buffer) == GR_OK);
     surface_store(surface, &image, 0, wanted);
+    fx.cu->StreamSynchronize(fx.stream);
+    return 0;
+}
+
+int use_surface_after_its_end(void)
+{
+    fixture_setup();
+    begin_kernels();
+    child_check(!image_kernels_load());
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    gr_buffer *buffer = must_map_image(must_register_image(&image, GR_SURFACE_LOAD_STORE));
+    CUsurfObject surface = raw_surface(gr_buffer_array(buffer, 0, 0));
+    struct gate *gate = gate_put(fx.stream);
+    surface_store(surface, &image, 0, wanted);
+    CU(SurfObjectDestroy(surface));
+    surface_store(surface, &image, 0, wanted);
+    gate_open(gate);
     fx.cu->StreamSynchronize(fx.stream);
     return 0;
 }
@@ -343,6 +410,7 @@ START_IMAGE_KERNEL_TEST(objects_that_are_used_after_the_release_are_caught)
         skip("only the software driver catches it");
     expect_death("use_surface_after_release");
     expect_death("use_texture_after_release");
+    expect_death("use_surface_after_its_end");
 }
 END_TEST
 
@@ -370,6 +438,7 @@ END_TEST
 static const struct child children[] = {
     {"use_surface_after_release", use_surface_after_release},
     {"use_texture_after_release", use_texture_after_release},
+    {"use_surface_after_its_end", use_surface_after_its_end},
     {NULL, NULL},
 };
 
@@ -381,6 +450,7 @@ static void build(Suite *suite)
     add_tests(add_kernel_case(suite, "life"), a_surface_needs_its_flag,
               the_same_part_has_the_same_surface, objects_are_gone_after_the_resource,
               work_that_is_pending_keeps_its_objects,
+              objects_that_are_destroyed_behind_a_launch_serve_it,
               objects_that_are_used_after_the_release_are_caught,
               an_array_that_is_used_after_the_release_is_refused);
 

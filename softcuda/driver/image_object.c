@@ -5,15 +5,19 @@
  */
 #include "softcuda/driver/image_object.h"
 #include "softcuda/driver/peer_access.h"
+#include "softcuda/driver/scheduler.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static gr_cuhost_images images;
 static uint32_t generations[GR_CUHOST_SLOTS];
-static uint32_t next_free[GR_CUHOST_SLOTS];
-static uint32_t first_free; /* 0: none, as slot 0 stays unused */
+static uint32_t next_slot[GR_CUHOST_SLOTS]; /* in one of the two lists below; 0 ends a list */
+static uint32_t first_free;
+static _Atomic uint32_t first_destroyed; /* the order of last_task */
+static uint32_t last_destroyed;
 static uint32_t used = 1;
 
 const gr_cuhost_images *soft_images(void)
@@ -36,7 +40,7 @@ static uint32_t take_slot(void)
 {
     if (first_free) {
         uint32_t slot = first_free;
-        first_free = next_free[slot];
+        first_free = next_slot[slot];
         return slot;
     }
     if (used == GR_CUHOST_SLOTS)
@@ -66,13 +70,20 @@ CUresult soft_image_new(const soft_image *image, enum gr_cuhost_kind kind, unsig
     return slot ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+/* The slot of a handle that kernels can use, or 0. */
+static uint32_t find_usable(uint64_t handle, enum gr_cuhost_kind kind)
+{
+    uint32_t slot = (uint32_t)handle & (GR_CUHOST_SLOTS - 1);
+    bool is_usable = handle >> GR_CUHOST_KIND_SHIFT == (uint64_t)kind && slot && slot < used &&
+                     record_of(slot)->image.handle == handle;
+    return is_usable ? slot : 0;
+}
+
 /* The slot of a live handle, or 0. */
 static uint32_t find(uint64_t handle, enum gr_cuhost_kind kind)
 {
-    uint32_t slot = (uint32_t)handle & (GR_CUHOST_SLOTS - 1);
-    bool is_live = handle >> GR_CUHOST_KIND_SHIFT == (uint64_t)kind && slot && slot < used &&
-                   record_of(slot)->image.handle == handle;
-    return is_live ? slot : 0;
+    uint32_t slot = find_usable(handle, kind);
+    return slot && !record_of(slot)->is_destroyed ? slot : 0;
 }
 
 CUresult soft_image_query(uint64_t handle, enum gr_cuhost_kind kind, const void *answer,
@@ -89,15 +100,53 @@ CUresult soft_image_query(uint64_t handle, enum gr_cuhost_kind kind, const void 
     return slot && answer ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* ---- Ends ------------------------------------------------------------------------------------ */
+
+static void destroy_locked(uint32_t slot)
+{
+    soft_image *record = record_of(slot);
+    record->is_destroyed = true;
+    record->last_task = soft_newest_task();
+    next_slot[slot] = 0;
+    if (first_destroyed)
+        next_slot[last_destroyed] = slot;
+    else
+        first_destroyed = slot;
+    last_destroyed = slot;
+}
+
+static void end_locked(uint32_t slot)
+{
+    __atomic_store_n(&record_of(slot)->image.handle, 0, __ATOMIC_RELEASE);
+    next_slot[slot] = first_free;
+    first_free = slot;
+}
+
+/* Those that were destroyed before the task of that number was queued. */
+static void end_before_locked(uint64_t task)
+{
+    for (uint32_t slot; (slot = first_destroyed) != 0 && record_of(slot)->last_task < task;) {
+        first_destroyed = next_slot[slot];
+        end_locked(slot);
+    }
+}
+
+void soft_images_end_unused(void)
+{
+    if (!first_destroyed)
+        return;
+    pthread_mutex_lock(&lock);
+    end_before_locked(soft_oldest_task());
+    pthread_mutex_unlock(&lock);
+}
+
 bool soft_image_drop(uint64_t handle, enum gr_cuhost_kind kind)
 {
     pthread_mutex_lock(&lock);
     uint32_t slot = find(handle, kind);
-    if (slot) {
-        __atomic_store_n(&record_of(slot)->image.handle, 0, __ATOMIC_RELEASE);
-        next_free[slot] = first_free;
-        first_free = slot;
-    }
+    if (slot)
+        destroy_locked(slot);
+    end_before_locked(soft_oldest_task());
     pthread_mutex_unlock(&lock);
     return slot != 0;
 }
@@ -105,9 +154,9 @@ bool soft_image_drop(uint64_t handle, enum gr_cuhost_kind kind)
 soft_context *soft_image_context(uint64_t handle)
 {
     pthread_mutex_lock(&lock);
-    uint32_t slot = find(handle, GR_CUHOST_TEXTURE);
+    uint32_t slot = find_usable(handle, GR_CUHOST_TEXTURE);
     if (!slot)
-        slot = find(handle, GR_CUHOST_SURFACE);
+        slot = find_usable(handle, GR_CUHOST_SURFACE);
     soft_context *context = slot ? record_of(slot)->context : NULL;
     pthread_mutex_unlock(&lock);
     return context;
@@ -117,16 +166,13 @@ soft_context *soft_image_context(uint64_t handle)
 static void end_images(soft_context *context)
 {
     pthread_mutex_lock(&lock);
-    uint32_t end = used;
-    pthread_mutex_unlock(&lock);
-    for (uint32_t slot = 1; slot < end; slot++) {
-        pthread_mutex_lock(&lock);
+    for (uint32_t slot = 1; slot < used; slot++) {
         const soft_image *record = record_of(slot);
-        uint64_t handle = record->context == context ? record->image.handle : 0;
-        pthread_mutex_unlock(&lock);
-        if (handle)
-            soft_image_drop(handle, (enum gr_cuhost_kind)(handle >> GR_CUHOST_KIND_SHIFT));
+        if (record->context == context && record->image.handle && !record->is_destroyed)
+            destroy_locked(slot);
     }
+    end_before_locked(soft_oldest_task());
+    pthread_mutex_unlock(&lock);
 }
 
 __attribute__((constructor)) static void hook_contexts(void)

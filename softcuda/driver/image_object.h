@@ -14,6 +14,8 @@ typedef struct {
     CUDA_TEXTURE_DESC texture;
     CUDA_RESOURCE_VIEW_DESC view;
     bool has_view;
+    bool is_destroyed;  /* tasks up to last_task may still use it */
+    uint64_t last_task; /* the newest task when it was destroyed */
 } soft_image;
 
 /* What a launch hands to its kernel. */
@@ -32,10 +34,15 @@ CUresult soft_image_new(const soft_image *image, enum gr_cuhost_kind kind,
 CUresult soft_image_query(uint64_t handle, enum gr_cuhost_kind kind, const void *answer,
                           soft_image *image);
 
-/* Ends the handle; false if it isn't (or is no longer) one of this kind. */
+/* Destroys the object for the application. It ends after the work that is queued now, which may
+ * still use it. False if the handle isn't (or is no longer) one of this kind. */
 bool soft_image_drop(uint64_t handle, enum gr_cuhost_kind kind);
 
-/* The context of a texture or surface object; NULL if the handle is none. */
+/* Ends the destroyed objects that no older task may use, so that a kernel that starts now and uses
+ * one is caught. */
+void soft_images_end_unused(void);
+
+/* The context of a texture or surface object that kernels can use; NULL if the handle is none. */
 soft_context *soft_image_context(uint64_t handle);
 
 /* Fills in format and level 0, or all levels, of an image. False if the format is none. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuLaunchKernel and its relatives: the checks, and the launch as a task of its stream. */
 #include "softcuda/driver/context.h"
+#include "softcuda/driver/image_object.h"
 #include "softcuda/driver/kernel_access.h"
 #include "softcuda/driver/kernel_run.h"
 #include "softcuda/driver/module.h"
@@ -51,6 +52,7 @@ static void run_launch(void *copy)
         .kernel = l->kernel, .params = pointers, .stack = l->stack, .shared = l->shared};
     memcpy(grid.grid, l->grid, sizeof(grid.grid));
     memcpy(grid.block, l->block, sizeof(grid.block));
+    soft_images_end_unused();
     if (!soft_kernel_may_have(l->context, l->kernel, launch_bytes(l)))
         soft_contexts_fail(CUDA_ERROR_ILLEGAL_ADDRESS);
     else if ((result = soft_grid_run(&grid)) != CUDA_SUCCESS)

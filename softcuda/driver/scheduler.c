@@ -221,6 +221,26 @@ CUresult soft_stream_push_copy(soft_stream *stream, void (*run)(void *copy), con
     return soft_task_push(stream, task, run);
 }
 
+uint64_t soft_newest_task(void)
+{
+    pthread_mutex_lock(&soft_lock);
+    uint64_t newest = last_number;
+    pthread_mutex_unlock(&soft_lock);
+    return newest;
+}
+
+uint64_t soft_oldest_task(void)
+{
+    pthread_mutex_lock(&soft_lock);
+    uint64_t oldest = last_number + 1;
+    for (const soft_context *context = soft_contexts; context; context = context->next)
+        for (const soft_stream *stream = context->streams; stream; stream = stream->next)
+            if (stream->head && stream->head->number < oldest)
+                oldest = stream->head->number;
+    pthread_mutex_unlock(&soft_lock);
+    return oldest;
+}
+
 static soft_stream *stream_new(void)
 {
     soft_stream *stream = unused_streams;

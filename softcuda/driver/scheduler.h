@@ -76,6 +76,13 @@ void *soft_task_payload(soft_task *task);
  * payload. */
 CUresult soft_task_push(soft_stream *stream, soft_task *task, void (*run)(void *payload));
 
+/* The number of the task that was queued last, in any stream. */
+uint64_t soft_newest_task(void);
+
+/* The number of the oldest task that is queued or running, in any stream; with none, that of the
+ * next one. */
+uint64_t soft_oldest_task(void);
+
 /* ---- Streams; call with the lock held -------------------------------------------------------- */
 
 soft_stream *soft_stream_open(soft_context *context, enum soft_stream_kind kind, int priority);
