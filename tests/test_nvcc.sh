@@ -380,6 +380,36 @@ __global__ void kernel(int *out)
 }
 END
 check inner_write 0 "$nvcc" -c inner.cu && says err 'inner.cu:6: warning: lanes are not in step'
+# Catches: a kernel that is empty without __CUDA_ARCH__ did nothing, without a word.
+cat >emptied.cu <<'END'
+__global__ void all(int *out)
+{
+#if __CUDA_ARCH__ >= 300
+    *out = 1;
+#endif
+}
+__global__ void behind_numbers(int *out, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+#ifdef __CUDA_ARCH__
+    if (i < n)
+        out[i] = 1;
+#endif
+}
+__global__ void other(int *out)
+{
+#if __CUDA_ARCH__ >= 300
+    *out = 1;
+#else
+    *out = 2;
+#endif
+}
+__global__ void none(int *) {}
+END
+check emptied 0 "$nvcc" -c emptied.cu && says err \
+    'emptied.cu:1: warning: kernel all does nothing: __CUDA_ARCH__ is not defined' \
+    'emptied.cu:7: warning: kernel behind_numbers does nothing' '__GRINTEROP_NVCC__'
+if grep -E 'kernel (other|none) does' err >/dev/null; then fail "warns of other kernels"; fi
 cat >call.cu <<'END'
 __global__ void kernel(int *out, float f) { *out = (int)f; }
 int main()

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "softcuda/nvcc/emptied.h"
 #include "softcuda/nvcc/guards.h"
 #include "softcuda/nvcc/launch_flags.h"
 #include "softcuda/nvcc/line.h"
@@ -106,6 +107,7 @@ static void rewrite_function(source *s, const declaration *d, const reach *r,
         refuse_assembly(s, d);
     if (!d->is_global)
         return;
+    warn_if_emptied(s, d);
     unsigned flags = flags_of(s, d, r, options);
     if (flags == LAUNCH_GIVEN)
         flags |= flags_of_rows(s, d, r);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "softcuda/nvcc/emptied.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "softcuda/nvcc/text.h"
+
+/* Of the variables that stand before such an #if. */
+static const char *const types[] = {"const", "unsigned", "int",  "long", "size_t",
+                                    "float", "double",   "auto", NULL};
+
+/* Whether its body is nothing, or variables of numbers alone. */
+static bool does_nothing(const source *s, const declaration *kernel)
+{
+    bool begins = true;
+    for (size_t i = kernel->body + 1; i < kernel->last; i++) {
+        const bool ends = token_is(s, i, ";");
+        if ((begins && !ends && !token_in(s, i, types)) || token_is(s, i, "(") ||
+            token_is(s, i, "{"))
+            return false;
+        begins = ends;
+    }
+    return true;
+}
+
+static bool lines_name_it(const char *path, unsigned first, unsigned last)
+{
+    FILE *file = fopen(path, "r");
+    char *line = NULL;
+    size_t room = 0;
+    bool found = false;
+    for (unsigned n = 1; file && n <= last && !found && getline(&line, &room, file) >= 0; n++)
+        found = n >= first && strstr(line, "__CUDA_ARCH__");
+    free(line);
+    if (file)
+        fclose(file);
+    return found;
+}
+
+void warn_if_emptied(const source *s, const declaration *kernel)
+{
+    const token *open = &s->tokens[kernel->body], *close = &s->tokens[kernel->last];
+    if (does_nothing(s, kernel) && strcmp(open->file, close->file) == 0 &&
+        lines_name_it(open->file, open->line, close->line))
+        token_warn(s, kernel->name,
+                   keep_text("kernel %s does nothing: __CUDA_ARCH__ is not defined here; add || "
+                             "defined(__GRINTEROP_NVCC__) to its #if",
+                             token_text(s, kernel->name)));
+}

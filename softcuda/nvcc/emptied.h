@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels that do nothing because __CUDA_ARCH__ is not defined. */
+#ifndef GR_SOFTCUDA_NVCC_EMPTIED_H
+#define GR_SOFTCUDA_NVCC_EMPTIED_H
+
+#include "softcuda/nvcc/declarations.h"
+#include "softcuda/nvcc/source.h"
+
+/* Warns if the kernel does nothing and its lines in the file name __CUDA_ARCH__. */
+void warn_if_emptied(const source *s, const declaration *kernel);
+
+#endif
