@@ -63,6 +63,23 @@ else
         'asserts.cu:20: kernel meets: block: [0,0,0], thread: [2,1,0] Assertion `threadIdx.x < most'
     check assertion_on_the_host bad ./asserts host && says err 'Assertion `argc == 0'
     check debug_rows 0 compile -G "$programs/rows.cu" -o rows && check run_debug_rows 0 ./rows
+    # As docs/legacy.md builds a program, without the settings of run-test.
+    # Catches: parameters that are numbers side by side were taken for an address, as the shadow
+    # memory of AddressSanitizer is mapped there.
+    case ${GR_SANITIZER:-no} in
+    *thread*) skip sanitized "a program has one sanitizer" ;;
+    *)
+        user='env -u ASAN_OPTIONS -u LSAN_OPTIONS -u UBSAN_OPTIONS'
+        check compile_sanitized 0 "$nvcc" -g -Xcompiler -fsanitize=address,-fsanitize=undefined \
+            "$programs/sanitized.cu" -o sanitized
+        # shellcheck disable=SC2086 # a command's words
+        check run_sanitized 0 $user ./sanitized
+        if grep -F 'memory of the host' err >/dev/null; then fail "takes numbers for an address"; fi
+        # shellcheck disable=SC2086 # the same
+        check sanitized_host_memory 0 $user ./sanitized own &&
+            says err 'kernel host_memory is given address' 'memory of the host'
+        ;;
+    esac
     check separate_main 0 compile -dc "$programs/parts_main.cu" -o main.o
     check separate_device 0 compile -rdc=true -c "$programs/parts_device.cu" -o device.o
     check device_link 0 compile -arch=sm_90 -dlink main.o device.o -o link.o

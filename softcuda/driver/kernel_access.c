@@ -52,10 +52,34 @@ static bool is_image_of_others(const soft_context *context, const char *kernel, 
     return true;
 }
 
+/* ---- Parameters ------------------------------------------------------------------------------ */
+
+/* The next place in a kernel's parameters. */
+typedef struct {
+    uint32_t parameter, at;
+} place;
+
+/* Gives the next word that may be an address; false if there is none left. A struct has its
+ * pointers at multiples of their size. */
+static bool next_word(const gr_cuhost_kernel *kernel, const unsigned char *parameters, place *next,
+                      uint64_t *word)
+{
+    for (; next->parameter < kernel->param_count; next->parameter++, next->at = 0) {
+        if (next->at + sizeof(*word) > kernel->param_sizes[next->parameter])
+            continue;
+        memcpy(word, parameters + kernel->param_offsets[next->parameter] + next->at, sizeof(*word));
+        next->at += sizeof(*word);
+        return true;
+    }
+    return false;
+}
+
 /* ---- Memory of the host ---------------------------------------------------------------------- */
 
 /* Mapped by the process, neither the driver's nor a part of the program or a library, of which
- * functions are given to kernels. */
+ * functions are given to kernels. The shadow memory of a sanitizer is mapped at the addresses that
+ * two small integers beside each other make, but hardly a page of it is resident. A page that
+ * malloc() has given is, as its own record is in it. */
 static bool is_host_memory(uint64_t word)
 {
     soft_object object;
@@ -66,14 +90,13 @@ static bool is_host_memory(uint64_t word)
     return word >= LEAST_ADDRESS && word < END_OF_ADDRESSES && !soft_range_find(address, NULL) &&
            !soft_pages_find(address, 0, &object) && !soft_image_context(word) &&
            !dladdr(address, &info) &&
-           mincore((void *)(uintptr_t)(word / page * page), 1, &resident) == 0;
+           mincore((void *)(uintptr_t)(word / page * page), 1, &resident) == 0 && (resident & 1);
 }
 
 void soft_kernel_look_at(const gr_cuhost_kernel *kernel, const unsigned char *parameters)
 {
-    for (uint32_t at = 0; at + sizeof(uint64_t) <= kernel->params_size; at += sizeof(uint64_t)) {
-        uint64_t word;
-        memcpy(&word, parameters + at, sizeof(word));
+    place next = {0, 0};
+    for (uint64_t word; next_word(kernel, parameters, &next, &word);) {
         if (!is_host_memory(word))
             continue;
         soft_log(
@@ -93,18 +116,12 @@ bool soft_kernel_may_have(const soft_context *context, const gr_cuhost_kernel *k
 {
     if (soft_device_count() == 1)
         return true;
-    for (uint32_t i = 0; i < kernel->param_count; i++) {
-        const unsigned char *bytes = parameters + kernel->param_offsets[i];
-        /* A struct has its pointers at multiples of their size. */
-        for (uint32_t at = 0; at + sizeof(uint64_t) <= kernel->param_sizes[i];
-             at += sizeof(uint64_t)) {
-            uint64_t word;
-            memcpy(&word, bytes + at, sizeof(word));
-            if (is_memory_of_others(context, kernel->name, word) ||
-                is_image_of_others(context, kernel->name, word)) {
-                raise(SIGSEGV);
-                return false;
-            }
+    place next = {0, 0};
+    for (uint64_t word; next_word(kernel, parameters, &next, &word);) {
+        if (is_memory_of_others(context, kernel->name, word) ||
+            is_image_of_others(context, kernel->name, word)) {
+            raise(SIGSEGV);
+            return false;
         }
     }
     return true;
