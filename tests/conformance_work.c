@@ -315,6 +315,10 @@ START_TEST(look_ups)
     LOOK_UP(SUCCESS, ("cuNoSuchFunction", &found, 12000, 0, &status));
     ck_assert_ptr_eq(found, NULL);
     ck_assert_int_eq(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+    LOOK_UP(SUCCESS, ("cuMemAlloc_v2", &found, 12000, 0, &status));
+    ck_assert_ptr_eq(found, NULL);
+    ck_assert_int_eq(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+    LOOK_UP(SUCCESS, ("cuMemAlloc", &found, 12000, 3, &status));
     LOOK_UP(SUCCESS, ("cuMemAllocAsync", &found, 11000, 0, &status));
     ck_assert_ptr_eq(found, NULL);
     ck_assert_int_eq(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);

@@ -17,6 +17,7 @@ void add_twin_cases(Suite *suite);
 /* Children. */
 int exchange_with_opengl_2(void);
 int exchange_with_opengl_3(void);
+int module_of_a_text(void);
 int primary_context_is_reset(void);
 int rows_before_init(void);
 

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "soft_calls.h"
 
+#include "child_check.h"
+
 #include <elf.h>
 #include <link.h>
 #include <stdio.h>
@@ -52,6 +54,30 @@ START_TEST(modules_of_files)
     DRV(cuModuleUnload, (module));
     unlink(path);
     GIVES(ERROR_FILE_NOT_FOUND, cuModuleLoad, (&module, path));
+    GIVES(ERROR_INVALID_VALUE, cuModuleLoad, (&module, ""));
+}
+END_TEST
+
+int module_of_a_text(void)
+{
+    char path[32];
+    CUmodule module = NULL;
+    fixture_setup();
+    write_image(path, "a text", 6);
+    CUresult result = DRIVER(cuModuleLoad)(&module, path);
+    unlink(path);
+    child_check(result == CUDA_ERROR_INVALID_IMAGE);
+    return 0;
+}
+
+/* Catches: the line did not say which file. */
+START_TEST(files_that_are_no_modules)
+{
+    need_software();
+    char said[2048];
+    ck_assert_int_eq(child_run("module_of_a_text", said, sizeof(said)), 0);
+    ck_assert_msg(strstr(said, ": /tmp/soft-calls-") && strstr(said, " is neither a shared object"),
+                  "%s", said);
 }
 END_TEST
 
@@ -559,16 +585,23 @@ START_TEST(large_parameters)
 }
 END_TEST
 
-/* The first version of the call has no status, so what is not there is an error. */
+/* The first version of the call has no status, so what is not there is an error. All as an H200
+ * answers. */
 START_TEST(look_ups_without_a_status)
 {
     need_software();
     void *found = NULL;
     DRV(cuGetProcAddress, ("cuMemAlloc", &found, 12000, 0));
     ck_assert_ptr_ne(found, NULL);
+    void *const before = found;
     GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("cuNoSuchFunction", &found, 12000, 0));
     GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("noFunctionOfCuda", &found, 12000, 0));
     GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("cuMemAllocAsync", &found, 11000, 0));
+    ck_assert_ptr_eq(found, before);
+    /* Base names alone are names. */
+    GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("cuMemAlloc_v2", &found, 12000, 0));
+    GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("cuMemcpy_ptds", &found, 12000, 0));
+    DRV(cuGetProcAddress, ("cuMemAlloc", &found, 12000, 3));
     GIVES(ERROR_INVALID_VALUE, cuGetProcAddress, ("cuMemAlloc", &found, 12000, 8));
     GIVES(ERROR_INVALID_VALUE, cuGetProcAddress, (NULL, &found, 12000, 0));
 }
@@ -576,9 +609,9 @@ END_TEST
 
 void add_module_cases(Suite *suite)
 {
-    add_tests(add_case(suite, "modules"), modules_of_files, files_that_are_cut_off,
-              objects_that_are_no_modules, options_of_a_compiler, variables_of_modules, libraries,
-              options_of_libraries);
+    add_tests(add_case(suite, "modules"), modules_of_files, files_that_are_no_modules,
+              files_that_are_cut_off, objects_that_are_no_modules, options_of_a_compiler,
+              variables_of_modules, libraries, options_of_libraries);
     add_tests(add_case(suite, "kernels"), kernels_that_cannot_be_had, what_kernels_are_asked,
               attributes_that_are_set, occupancy, attributes_of_launches, twins_of_launches,
               parameters_in_one_buffer, large_parameters);

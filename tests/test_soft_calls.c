@@ -9,6 +9,7 @@
 static const struct child children[] = {
     {"exchange_with_opengl_2", exchange_with_opengl_2},
     {"exchange_with_opengl_3", exchange_with_opengl_3},
+    {"module_of_a_text", module_of_a_text},
     {"primary_context_is_reset", primary_context_is_reset},
     {"rows_before_init", rows_before_init},
     {NULL, NULL},

@@ -6,6 +6,7 @@
  */
 #include "softcuda/driver/context.h"
 
+#include <grinterop/cuhost.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,9 @@ static void set_default_limits(soft_context *context)
     context->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
     context->limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
     context->limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
+#if CUDA_VERSION >= 13000
+    context->limits[CU_LIMIT_SHMEM_SIZE] = GR_CUHOST_SHARED_MAX;
+#endif
 }
 
 static soft_context *context_new_locked(void)
@@ -355,10 +359,18 @@ SOFT_API cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
     return CUDA_SUCCESS;
 }
 
-/* As on devices of compute capability 9.0; those above are about graphics in CUDA's context. */
+/* As on an H200. Two limits are only read: the most shared memory that a block can have, and
+ * whether the context is part of a graphics one. The next one is not supported. */
+static bool is_read_only_limit(CUlimit limit)
+{
+    return limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE &&
+           limit <= CU_LIMIT_PERSISTING_L2_CACHE_SIZE + 2;
+}
+
 static bool is_unsupported_limit(CUlimit limit)
 {
-    return limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH || limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE;
+    return limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH ||
+           limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE + 2;
 }
 
 SOFT_API cuCtxGetLimit(size_t *pvalue, CUlimit limit)
@@ -387,6 +399,8 @@ SOFT_API cuCtxSetLimit(CUlimit limit, size_t value)
         return CUDA_ERROR_INVALID_VALUE;
     if (is_unsupported_limit(limit))
         return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    if (is_read_only_limit(limit))
+        return CUDA_ERROR_NOT_PERMITTED;
     if (limit == CU_LIMIT_MAX_L2_FETCH_GRANULARITY && value > 128)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&soft_lock);

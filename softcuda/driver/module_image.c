@@ -33,14 +33,13 @@
 #define FATBIN_MAGIC         "\x50\xed\x55\xba"
 #define FATBIN_WRAPPER_MAGIC "\xb1\x43\x62\x46"
 
-static CUresult refuse_gpu_image(const char *what)
+static CUresult refuse_gpu_image(const char *name, const char *what)
 {
-    soft_log(
-        SOFT_WARN,
-        "the image is %s, for a GPU; for this driver build the .cu file, with grinterop/cuhost.h "
-        "included, "
-        "by: g++ -x c++ -std=c++17 -O2 -fPIC -shared -I$CUDA/include FILE.cu -o FILE.so",
-        what);
+    soft_log(SOFT_WARN,
+             "%s is %s, for a GPU; for this driver build the .cu file, with grinterop/cuhost.h "
+             "included, "
+             "by: g++ -x c++ -std=c++17 -O2 -fPIC -shared -I$CUDA/include FILE.cu -o FILE.so",
+             name, what);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
@@ -62,34 +61,34 @@ static bool is_ptx(const char *text)
     }
 }
 
-static CUresult check_header(const ElfW(Ehdr) * header)
+static CUresult check_header(const ElfW(Ehdr) * header, const char *name)
 {
     if (header->e_machine == CUDA_MACHINE)
-        return refuse_gpu_image("a cubin");
+        return refuse_gpu_image(name, "a cubin");
     if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != HOST_MACHINE ||
         header->e_type != ET_DYN || header->e_phentsize != sizeof(ElfW(Phdr))) {
-        soft_log(SOFT_WARN, "the image is an ELF file, but not a shared object for this machine");
+        soft_log(SOFT_WARN, "%s is an ELF file, but not a shared object for this machine", name);
         return CUDA_ERROR_INVALID_IMAGE;
     }
     return CUDA_SUCCESS;
 }
 
 /*
- * Tells the kinds of image apart. strncmp, because an image that is text may be shorter than any
- * magic.
+ * Tells the kinds of image apart; messages call it by the name. strncmp, because an image that is
+ * text may be shorter than any magic.
  */
-static CUresult check_image(const void *image)
+static CUresult check_image(const void *image, const char *name)
 {
     if (strncmp(image, ELFMAG, SELFMAG) == 0) {
         ElfW(Ehdr) header;
         memcpy(&header, image, sizeof(header));
-        return check_header(&header);
+        return check_header(&header, name);
     }
     if (strncmp(image, FATBIN_MAGIC, 4) == 0 || strncmp(image, FATBIN_WRAPPER_MAGIC, 4) == 0)
-        return refuse_gpu_image("a fat binary");
+        return refuse_gpu_image(name, "a fat binary");
     if (is_ptx(image))
-        return refuse_gpu_image("PTX");
-    soft_log(SOFT_WARN, "the image is neither a shared object nor a form of GPU code");
+        return refuse_gpu_image(name, "PTX");
+    soft_log(SOFT_WARN, "%s is neither a shared object nor a form of GPU code", name);
     return CUDA_ERROR_INVALID_IMAGE;
 }
 
@@ -141,7 +140,7 @@ static void unique_path(int fd, char *path, size_t size)
     snprintf(path, size, "/proc/self/fd%s/%d", spelling, fd);
 }
 
-static CUresult open_descriptor(int fd, void **object)
+static CUresult open_descriptor(int fd, const char *name, void **object)
 {
     char path[128];
     unique_path(fd, path, sizeof(path));
@@ -149,11 +148,10 @@ static CUresult open_descriptor(int fd, void **object)
     if (*object)
         return CUDA_SUCCESS;
     const char *reason = dlerror();
-    soft_log(
-        SOFT_WARN,
-        "the module cannot be loaded: %s (an undefined symbol may be an extern __shared__ array "
-        "without its GR_SHARED line)",
-        reason ? reason : "unknown reason");
+    soft_log(SOFT_WARN,
+             "%s cannot be loaded: %s (an undefined symbol may be an extern __shared__ array "
+             "without its GR_SHARED line)",
+             name, reason ? reason : "unknown reason");
     return CUDA_ERROR_INVALID_IMAGE;
 }
 
@@ -171,25 +169,25 @@ static bool write_all(int fd, const unsigned char *bytes, size_t size)
     return true;
 }
 
-static CUresult open_copy(const void *image, size_t size, void **object)
+static CUresult open_copy(const void *image, size_t size, const char *name, void **object)
 {
     int fd = memfd_create("libgrinterop-softcuda-module", MFD_CLOEXEC);
     if (fd < 0)
         return CUDA_ERROR_OPERATING_SYSTEM;
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
     if (write_all(fd, image, size))
-        result = open_descriptor(fd, object);
+        result = open_descriptor(fd, name, object);
     close(fd);
     return result;
 }
 
 CUresult soft_image_open(const void *image, void **object)
 {
-    CUresult result = check_image(image);
+    CUresult result = check_image(image, "the image");
     if (result != CUDA_SUCCESS)
         return result;
     size_t size = image_size(image, PTRDIFF_MAX);
-    return size == 0 ? CUDA_ERROR_INVALID_IMAGE : open_copy(image, size, object);
+    return size == 0 ? CUDA_ERROR_INVALID_IMAGE : open_copy(image, size, "the image", object);
 }
 
 /* The whole file, with a 0 behind it for the search in text; NULL with errno set. */
@@ -215,16 +213,18 @@ static unsigned char *read_file(const char *path, size_t *size)
 CUresult soft_image_open_file(const char *path, void **object)
 {
     size_t size = 0;
+    if (!*path)
+        return CUDA_ERROR_INVALID_VALUE;
     unsigned char *bytes = read_file(path, &size);
     if (!bytes)
         return errno == ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_FILE_NOT_FOUND;
-    CUresult result = check_image(bytes);
+    CUresult result = check_image(bytes, path);
     if (result == CUDA_SUCCESS && image_size(bytes, size) == 0) {
         soft_log(SOFT_WARN, "%s is cut off", path);
         result = CUDA_ERROR_INVALID_IMAGE;
     }
     if (result == CUDA_SUCCESS)
-        result = open_copy(bytes, size, object);
+        result = open_copy(bytes, size, path, object);
     free(bytes);
     return result;
 }

@@ -98,6 +98,14 @@ static int first_version(const char *name)
     return 0;
 }
 
+/* Base names alone are names here, as for NVIDIA's driver: cuMemAlloc_v2 is none. */
+static bool has_suffix(const char *name)
+{
+    const char *suffix = strrchr(name, '_');
+    return suffix && (strcmp(suffix, "_ptds") == 0 || strcmp(suffix, "_ptsz") == 0 ||
+                      (suffix[1] == 'v' && suffix[2] >= '2' && suffix[2] <= '9' && !suffix[3]));
+}
+
 static CUresult look_up(const char *symbol, void **pfn, int version, cuuint64_t flags,
                         CUdriverProcAddressQueryResult *status)
 {
@@ -107,13 +115,13 @@ static CUresult look_up(const char *symbol, void **pfn, int version, cuuint64_t 
         CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     int newest = 0;
     cuDriverGetVersion(&newest);
-    if (!symbol || !pfn || (flags & ~both) || flags == both || version > newest)
+    if (!symbol || !pfn || (flags & ~both) || version > newest)
         return CUDA_ERROR_INVALID_VALUE;
 
     pthread_once(&open_once, open_self);
     void *address = NULL;
-    bool wants_per_thread = flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
-    if (self && strncmp(symbol, "cu", 2) == 0 && strlen(symbol) < 100)
+    bool wants_per_thread = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    if (self && strncmp(symbol, "cu", 2) == 0 && strlen(symbol) < 100 && !has_suffix(symbol))
         address =
             find_symbol(symbol, suffix_of(symbol, version), wants_per_thread ? per_thread : legacy);
     *status = address ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
@@ -132,10 +140,15 @@ SOFT_API cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cu
     return look_up(symbol, pfn, cudaVersion, flags, symbolStatus ? symbolStatus : &status);
 }
 
+/* The old form leaves *pfn as it is where nothing is found. */
 SOFT_API cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
 {
-    CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
-    CUresult result = look_up(symbol, pfn, cudaVersion, flags, &status);
-    bool found = result != CUDA_SUCCESS || status == CU_GET_PROC_ADDRESS_SUCCESS;
-    return found ? result : CUDA_ERROR_NOT_FOUND;
+    CUdriverProcAddressQueryResult status;
+    void *found = NULL;
+    CUresult result = look_up(symbol, pfn ? &found : NULL, cudaVersion, flags, &status);
+    if (result == CUDA_SUCCESS && !found)
+        return CUDA_ERROR_NOT_FOUND;
+    if (result == CUDA_SUCCESS)
+        *pfn = found;
+    return result;
 }
