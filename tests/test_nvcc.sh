@@ -75,6 +75,11 @@ else
         # shellcheck disable=SC2086 # a command's words
         check run_sanitized 0 $user ./sanitized
         if grep -F 'memory of the host' err >/dev/null; then fail "takes numbers for an address"; fi
+        # Catches: with a library that was loaded late, as a module is, LeakSanitizer crashed.
+        check sanitized_options 0 env ASAN_OPTIONS=help=1 ./sanitized
+        if ! grep -A2 'intercept_tls_get_addr' out err | grep -F 'Value: false' >/dev/null; then
+            fail "keeps AddressSanitizer's table of thread-local memory"
+        fi
         # shellcheck disable=SC2086 # the same
         check sanitized_host_memory 0 $user ./sanitized own &&
             says err 'kernel host_memory is given address' 'memory of the host'

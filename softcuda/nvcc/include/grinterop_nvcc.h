@@ -35,6 +35,17 @@
 #include <grinterop_nvcc_special.hpp>
 #include <grinterop_nvcc_step.hpp>
 
+/* The defaults of a program under AddressSanitizer. Its table of thread-local memory goes wrong for
+ * libraries that are loaded late, as modules are (gcc 12 with glibc 2.36): LeakSanitizer then
+ * crashes at the program's end. A program's own function, and ASAN_OPTIONS, take precedence. */
+#ifdef __SANITIZE_ADDRESS__
+extern "C" __attribute__((weak, used, visibility("default"), no_sanitize("address"))) const char *
+__asan_default_options()
+{
+    return "intercept_tls_get_addr=0";
+}
+#endif
+
 /* A file for grinterop/cuhost.h has them; here, as under nvcc, they are nothing. */
 #undef GR_KERNEL
 #undef GR_KERNEL_SYNC
