@@ -19,17 +19,30 @@
 #include "lib/log.h"
 #include "lib/machine.h"
 
-/* The ways out that this library has. */
+/* What to do about a file that is no driver, and about a driver that does not start. */
+struct advice {
+    const char *file, *start;
+};
+
+/* The software driver's reason follows, see load_any(). */
+static const struct advice before_software = {"Install NVIDIA's current driver.", ""};
+static const struct advice for_software = {"Install grinterop again: this file belongs to it.", ""};
+
 #ifdef GR_WITHOUT_SOFTCUDA
-#define OTHER_DRIVER     "or name another file in GR_CUDA_DRIVER."
-#define OR_SOFTWARE      ""
-#define SOFTWARE_INSTEAD ""
+static const struct advice real_only = {
+    "Install NVIDIA's current driver, or name another file in GR_CUDA_DRIVER.", ""};
+static const struct advice for_named = {
+    "Name another file in GR_CUDA_DRIVER, or unset it for " GR_REAL_DRIVER ".", ""};
 #else
-#define OTHER_DRIVER                                                                               \
-    "name another file in GR_CUDA_DRIVER, or take the software CUDA driver: by "                   \
-    "GR_CUDA_DRIVER=soft, or by gr_cuda_load(true) in the program."
-#define OR_SOFTWARE      ", or set GR_CUDA_DRIVER=soft"
 #define SOFTWARE_INSTEAD " GR_CUDA_DRIVER=soft takes the software CUDA driver."
+static const struct advice real_only = {
+    "Install NVIDIA's current driver, name another file in GR_CUDA_DRIVER, or take the software "
+    "CUDA driver: by GR_CUDA_DRIVER=soft, or by gr_cuda_load(true) in the program.",
+    SOFTWARE_INSTEAD};
+static const struct advice for_named = {
+    "Name another file in GR_CUDA_DRIVER, unset it for " GR_REAL_DRIVER
+    ", or set it to soft for the software CUDA driver.",
+    SOFTWARE_INSTEAD};
 #endif
 
 #define SOFT_DRIVER           "libgrinterop-softcuda.so"
@@ -94,27 +107,25 @@ static const char *fill_api(const struct library *lib, gr_cuda_api *table)
     return NULL;
 }
 
-static gr_status refuse_init(CUresult code, const char *path)
+static gr_status refuse_init(CUresult code, const char *path, const struct advice *advice)
 {
     char why[400];
     gr_init_advise(code, why, sizeof(why));
     const char *name = NULL;
     api.GetErrorName(code, &name);
     return gr_fail_code(GR_ERR_NO_DRIVER, GR_DOMAIN_CUDA, (int)code, name, "cuInit",
-                        "The CUDA driver %.200s was loaded but does not start. %s" SOFTWARE_INSTEAD,
-                        path, why);
+                        "The CUDA driver %.200s was loaded but does not start. %s%s", path, why,
+                        advice->start);
 }
 
 /* Tries one file. On success the statics above describe it. */
-static gr_status load_file(const char *path)
+static gr_status load_file(const char *path, const struct advice *advice)
 {
     char why[512];
     struct library lib = {.handle = gr_loader_open(path, why, sizeof(why))};
     if (!lib.handle)
-        return gr_fail(
-            GR_ERR_NO_DRIVER, GR_LOADER_CALL,
-            "The CUDA driver %s could not be loaded: %s. Install NVIDIA's driver, " OTHER_DRIVER,
-            path, why);
+        return gr_fail(GR_ERR_NO_DRIVER, GR_LOADER_CALL,
+                       "The CUDA driver %s could not be loaded: %s. %s", path, why, advice->file);
     function_of(gr_loader_symbol(lib.handle, "cuGetProcAddress_v2"), &lib.proc_address_v2);
     function_of(gr_loader_symbol(lib.handle, "cuGetProcAddress"), &lib.proc_address);
     const char *missing = fill_api(&lib, &api);
@@ -123,12 +134,12 @@ static gr_status load_file(const char *path)
         return gr_fail(
             GR_ERR_NO_DRIVER, "cuGetProcAddress",
             "%s is no CUDA driver that grinterop can use: it has no %s. CUDA 11.2 or newer is "
-            "needed: install NVIDIA's current driver" OR_SOFTWARE ".",
-            path, missing);
+            "needed. %s",
+            path, missing, advice->file);
     }
     CUresult code = api.Init(0);
     if (code != CUDA_SUCCESS) {
-        gr_status status = refuse_init(code, path);
+        gr_status status = refuse_init(code, path, advice);
         gr_loader_close(lib.handle);
         return status;
     }
@@ -171,7 +182,7 @@ static gr_status load_software(void)
 {
     char beside[GR_PATH_SIZE], path[GR_PATH_SIZE];
     if (software_is_loaded(path, sizeof(path)))
-        return load_file(path);
+        return load_file(path, &for_software);
     gr_loader_own_folder(beside, sizeof(beside));
 
     const char *const folders[] = {beside, beside, GR_PKGLIBDIR};
@@ -179,7 +190,7 @@ static gr_status load_software(void)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         int length = snprintf(path, sizeof(path), "%s/%s", folders[i], names[i]);
         if (length < (int)sizeof(path) && gr_loader_can_read(path))
-            return load_file(path);
+            return load_file(path, &for_software);
     }
     return gr_fail(GR_ERR_NO_DRIVER, GR_LOADER_CALL,
                    "The software CUDA driver " SOFT_DRIVER
@@ -191,20 +202,29 @@ static gr_status load_software(void)
 }
 #endif
 
-/* The GPU's, or the software driver; why the first was not taken is the error if neither starts. */
+/* The class, code and call are those of the GPU's driver, the message has both reasons. */
+static gr_status refuse_both(const struct gr_error_record *real)
+{
+    struct gr_error_record soft;
+    gr_error_save(&soft);
+    return gr_fail_code(GR_ERR_NO_DRIVER, real->domain, real->code, real->code_name, real->call,
+                        "%s %s", real->message, soft.message);
+}
+
+/* The GPU's driver, or the software driver. */
 static gr_status load_any(void)
 {
     struct gr_error_record before, why;
     gr_error_save(&before);
     gr_attempt_begin();
-    bool real = load_file(GR_REAL_DRIVER) == GR_OK;
+    bool real = load_file(GR_REAL_DRIVER, &before_software) == GR_OK;
     gr_error_save(&why);
     bool soft = !real && load_software() == GR_OK;
     gr_attempt_end();
     if (real)
         return GR_OK;
     if (!soft)
-        return gr_error_stands(&why);
+        return refuse_both(&why);
     gr_error_restore(&before);
     fprintf(stderr, "grinterop: no CUDA GPU here (%s: %s); using the software CUDA driver.\n",
             GR_REAL_DRIVER, why.code_name[0] ? why.code_name : "not found");
@@ -216,10 +236,10 @@ static gr_status choose(bool allow_software)
     char path[GR_PATH_SIZE];
     const char *wanted = gr_machine_setting("GR_CUDA_DRIVER");
     if (wanted && *wanted)
-        return strcmp(wanted, "soft") == 0 ? load_software() : load_file(wanted);
+        return strcmp(wanted, "soft") == 0 ? load_software() : load_file(wanted, &for_named);
     if (software_is_loaded(path, sizeof(path)))
-        return load_file(path);
-    return allow_software ? load_any() : load_file(GR_REAL_DRIVER);
+        return load_file(path, &for_software);
+    return allow_software ? load_any() : load_file(GR_REAL_DRIVER, &real_only);
 }
 
 gr_status gr_cuda_load(bool allow_software)

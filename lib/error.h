@@ -16,7 +16,7 @@ struct gr_error_record {
     int code;
     char code_name[56];
     char call[56];
-    char message[720];
+    char message[960];
 };
 
 /*

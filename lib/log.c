@@ -56,7 +56,7 @@ void gr_log_set(gr_log_level level, gr_log_fn fn, void *user)
 }
 
 /* A line is this long at the most. */
-#define LINE_SIZE 1024
+#define LINE_SIZE 1200
 
 static void write_line(gr_log_level level, const char *line)
 {

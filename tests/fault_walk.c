@@ -101,7 +101,7 @@ void complain(const char *format, ...)
 static struct {
     bool is_set;
     gr_error error;
-    char call[64], message[720];
+    char call[64], message[960];
 } first;
 
 bool done(bool succeeded)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_loading.sh: how grinterop is loaded: by a program with more rights than who started it, and
-# by one that unloads it again.
+# test_loading.sh: how grinterop is loaded: by a program with more rights than who started it, by
+# one that unloads it again, and where the software driver is missing.
 #
 # GR_TOOLS  the folder of the programs, beside lib/; default: the build folder, where this is run
 
@@ -52,6 +52,34 @@ check "dlclose() in the middle of a mapping leaves grinterop in memory" 0 \
     "$programs/unload" "$library" && says out "still there"
 check "and exit() after it ends well" 0 "$programs/unload" "$library" exit &&
     says out "still there"
+
+# ---- A library without the software driver ----
+
+# Catches: gr_cuda_load(true) advised gr_cuda_load(true) and did not name the missing file.
+unset GR_CUDA_DRIVER GR_SOFT_DEVICES
+mkdir alone
+cp "$library" alone/libgrinterop.so
+check_alone() {
+    check "$1" 1 "$programs/unload" "$work/alone/libgrinterop.so" && says err "$2" || return
+    if grep -qF 'gr_cuda_load(true)' err; then fail "it advises what the program did"; fi
+}
+if CUDA_VISIBLE_DEVICES=-1 "$programs/unload" "$work/alone/libgrinterop.so" >out 2>&1; then
+    skip "a library without the software driver" "one is installed on this machine"
+elif grep -qF "built without the software CUDA driver" out; then
+    skip "a library without the software driver" "it is built so"
+else
+    export CUDA_VISIBLE_DEVICES=-1
+    check_alone "a missing software driver is named" \
+        "libgrinterop-softcuda.so is neither in $work/alone, beside grinterop"
+    says err "The CUDA driver libcuda.so.1"
+    echo "no driver" >alone/libgrinterop-softcuda.so
+    check_alone "and so is one that is damaged" "$work/alone/libgrinterop-softcuda.so could not"
+    says err "Install grinterop again"
+    export GR_CUDA_DRIVER="$work/none.so"
+    check_alone "a driver that GR_CUDA_DRIVER names has no other advice" "unset it for libcuda"
+    export GR_CUDA_DRIVER=soft
+    check_alone "nor has the software driver" "Install grinterop again"
+fi
 
 if [ $failures -gt $checks ]; then failures=$checks; fi
 echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"

@@ -75,7 +75,7 @@ static const char *advice(void)
 {
     REQUIRE(!gr_from_gl_buffer(wgl_buffer("1234", 4), GR_READ_WRITE));
     const gr_error *error = gr_last_error();
-    REQUIRE(strstr(error->message, "Install NVIDIA's driver"));
+    REQUIRE(strstr(error->message, "Install NVIDIA's current driver"));
     REQUIRE(strstr(error->message, "GR_CUDA_DRIVER"));
     REQUIRE(!strstr(error->message, "software"));
     REQUIRE(strcmp(error->call, "LoadLibraryExW") == 0);

@@ -41,7 +41,7 @@ extern "C" {
  * driver as gr_cuda_load(false) does, so a program that needs no choice needs no call.
  *
  * Errors:
- *     GR_ERR_NO_DRIVER  no driver starts; the message names the file and what it answered
+ *     GR_ERR_NO_DRIVER  no driver starts; the message names each file that was tried and the reason
  *
  * Wraps cuInit.
  */
