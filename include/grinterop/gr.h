@@ -28,8 +28,11 @@
  * Turns     A new resource belongs to the graphics API. gr_map() hands it to CUDA, and the release
  *           of the buffer hands it back. In between the graphics API must not touch it.
  * Errors    A function that makes an object returns NULL on failure; most others return a
- *           gr_status. gr_last_error() says what failed and what to do about it. Nothing is printed
- *           unless logging is asked for.
+ *           gr_status. gr_last_error() says what failed and what to do about it.
+ * Output    Nothing is printed unless logging is enabled, with two exceptions of one line each:
+ *           gr_cuda_load(true) takes the software CUDA driver; the environment variable GR_LOG or
+ *           GR_COMPAT has an unknown word. The software driver itself prints mistakes that a GPU
+ *           does not report.
  * Failure   A call that failed has changed nothing, except after GR_ERR_PARTIAL.
  * NULL      Freeing or releasing NULL does nothing. Everywhere else NULL is an error, unless a
  *           comment gives it a meaning.
