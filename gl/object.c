@@ -84,8 +84,10 @@ size_t gl_object_run(gr_resource *const resources[], size_t n)
     return count;
 }
 
-/* For those who registered by grinterop/compat.h, too. */
-#define END_REGISTRATION "End the registration (gr_resource_close, cudaGraphicsUnregisterResource)"
+static const char *end_registration(void)
+{
+    return gr_error_choose("gr_resource_close()", "cuGraphicsUnregisterResource()");
+}
 
 static gr_status fail_deleted(const gr_resource *resource, const char *call)
 {
@@ -93,9 +95,9 @@ static gr_status fail_deleted(const gr_resource *resource, const char *call)
     if (lost != GR_OK)
         return lost;
     return gr_fail(GR_ERR_STATE, call,
-                   "%s has been deleted since it was registered. " END_REGISTRATION
-                   ", and register the object that took its place.",
-                   gl_object_text(resource).text);
+                   "%s has been deleted since it was registered. End the registration by %s, and "
+                   "register the object that took its place.",
+                   gl_object_text(resource).text, end_registration());
 }
 
 static gr_status check_buffer(const gr_resource *resource, const char *call)
@@ -112,8 +114,9 @@ static gr_status check_buffer(const gr_resource *resource, const char *call)
     return gr_fail(
         GR_ERR_STATE, call,
         "%s had %zu byte%s when it was registered and has been given other storage since, "
-        "of %zu byte%s. " END_REGISTRATION ", and register the buffer again.",
-        gl_object_text(resource).text, resource->size, gr_s(resource->size), size, gr_s(size));
+        "of %zu byte%s. End the registration by %s, and register the buffer again.",
+        gl_object_text(resource).text, resource->size, gr_s(resource->size), size, gr_s(size),
+        end_registration());
 }
 
 static gr_status check_image(const gr_resource *resource, const char *call)
@@ -129,12 +132,13 @@ static gr_status check_image(const gr_resource *resource, const char *call)
     gr_status lost = gl_errors_check_lost(call);
     if (lost != GR_OK)
         return lost;
-    return gr_fail(
-        GR_ERR_STATE, call,
-        "%s was %dx%dx%d of format 0x%x when it was registered and has been given other "
-        "storage since, %dx%dx%d of format 0x%x. " END_REGISTRATION ", and register it again.",
-        gl_object_text(resource).text, then->width, then->height, then->depth,
-        (unsigned)then->internal, now.width, now.height, now.depth, (unsigned)now.internal);
+    return gr_fail(GR_ERR_STATE, call,
+                   "%s was %dx%dx%d of format 0x%x when it was registered and has been given other "
+                   "storage since, %dx%dx%d of format 0x%x. End the registration by %s, and "
+                   "register it again.",
+                   gl_object_text(resource).text, then->width, then->height, then->depth,
+                   (unsigned)then->internal, now.width, now.height, now.depth,
+                   (unsigned)now.internal, end_registration());
 }
 
 static gr_status check_one(const gr_resource *resource, const char *call)

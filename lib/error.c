@@ -200,6 +200,11 @@ void gr_error_call_end(void)
     programs_call = NULL;
 }
 
+const char *gr_error_choose(const char *grinterops, const char *cudas)
+{
+    return programs_call ? cudas : grinterops;
+}
+
 gr_status gr_error_set_class(gr_status status)
 {
     last.status = status;

@@ -60,6 +60,9 @@ gr_status gr_error_set_call(const char *call);
 void gr_error_call_begin(const char *call);
 void gr_error_call_end(void);
 
+/* One of two texts: for a program that called grinterop, or CUDA through grinterop/compat.h. */
+const char *gr_error_choose(const char *grinterops, const char *cudas);
+
 /*
  * Clean-up that may itself fail stands between these two, so that the cause stays the last error.
  */

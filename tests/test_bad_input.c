@@ -183,6 +183,14 @@ static void give_storage(GLuint name, size_t size)
     glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)size, NULL, GL_DYNAMIC_DRAW);
 }
 
+/* Catches: the message named a call of CUDA's, which this program does not make. */
+static void assert_says_to_close(void)
+{
+    const char *message = gr_last_error()->message;
+    ck_assert_msg(strstr(message, "by gr_resource_close(), and register"), "%s", message);
+    ck_assert_msg(!strstr(message, "Unregister"), "%s", message);
+}
+
 START_TEST(storage_given_again)
 {
     static const size_t sizes[] = {SIZE * 2, SIZE / 2, 0};
@@ -191,6 +199,8 @@ START_TEST(storage_given_again)
         give_storage(name, SIZE);
         gr_resource *resource = must_register(name);
         give_storage(name, sizes[i]);
+        ck_assert_ptr_null(gr_map(resource, fx.stream));
+        assert_says_to_close();
         assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "storage");
         gr_buffer *none = NULL;
         assert_fails(gr_map_many(&resource, 1, fx.stream, NULL, &none), GR_ERR_STATE, 0, "storage");
@@ -209,6 +219,8 @@ START_TEST(deleted_while_registered)
     GLuint name = new_buffer();
     gr_resource *resource = must_register(name);
     glDeleteBuffers(1, &name);
+    ck_assert_ptr_null(gr_map(resource, fx.stream));
+    assert_says_to_close();
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "deleted");
     ck_assert(!gr_resource_is_mapped(resource));
     assert_ok(gr_resource_close(resource, fx.stream));

@@ -240,7 +240,7 @@ START_TEST(errors_name_the_programs_calls)
     CUgraphicsResource resource = header_buffer(name, 0);
     glDeleteBuffers(1, &name);
     assert_says(CUDA_ERROR_MAP_FAILED, cuGraphicsMapResources(1, &resource, fx.stream),
-                "cuGraphicsMapResources", "cudaGraphicsUnregisterResource), and register the ");
+                "cuGraphicsMapResources", "by cuGraphicsUnregisterResource(), and register the ");
     end_one(resource);
     /* Its own call, outside of those. */
     ck_assert_ptr_eq(gr_from_gl_buffer(name, 77), NULL);
