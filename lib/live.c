@@ -338,15 +338,16 @@ static void list_kind(enum gr_live_kind kind)
         }
         pthread_mutex_unlock(&part->lock);
     }
+    const bool each = gr_log_wanted(GR_LOG_INFO);
     if (list.count)
-        gr_log_at_end(GR_LOG_INFO, "the process ends with %zu %s%s open, without %s(): %s",
+        gr_log_at_end(GR_LOG_WARNING, "the process ends with %zu %s%s open, without %s()%s%s",
                       list.count, kinds[kind].name, list.count == 1 ? "" : "s", kinds[kind].end,
-                      list.text);
+                      each ? ": " : "; ", each ? list.text : "GR_LOG=info describes each");
 }
 
 __attribute__((destructor)) static void list_open(void)
 {
-    if (!gr_log_wanted(GR_LOG_INFO))
+    if (!gr_log_wanted(GR_LOG_WARNING))
         return;
     for (int kind = 0; kind < GR_LIVE_KINDS; kind++)
         if (kinds[kind].end)

@@ -284,13 +284,13 @@ static int leaves_nothing_open(void)
     return 0;
 }
 
-static const char *logged_by(const char *child)
+static const char *logged_by(const char *child, const char *level)
 {
     static char text[16384];
     const char *before = getenv("GR_LOG");
     char kept[32] = "";
     strncat(kept, before ? before : "none", sizeof(kept) - 1);
-    setenv("GR_LOG", "info", 1);
+    setenv("GR_LOG", level, 1);
     int status = child_run(child, text, sizeof(text));
     setenv("GR_LOG", kept, 1);
     ck_assert_msg(status == 0, "%s", text);
@@ -299,7 +299,7 @@ static const char *logged_by(const char *child)
 
 START_TEST(what_is_open_at_the_end_is_listed)
 {
-    const char *text = logged_by("leaves_much_open");
+    const char *text = logged_by("leaves_much_open", "info");
     ck_assert_msg(strstr(text, "1 resource open, without gr_resource_free()"), "%s", text);
     ck_assert_msg(strstr(text, "48 bytes"), "%s", text);
     ck_assert_msg(strstr(text, "1 buffer open, without gr_buffer_release()"), "%s", text);
@@ -309,9 +309,23 @@ START_TEST(what_is_open_at_the_end_is_listed)
 }
 END_TEST
 
+/* Catches: what was open at the end was said at the level of info only. */
+START_TEST(what_is_open_at_the_end_is_counted)
+{
+    const char *text = logged_by("leaves_much_open", "warning");
+    ck_assert_msg(strstr(text, "1 resource open, without gr_resource_free(); GR_LOG=info"), "%s",
+                  text);
+    ck_assert_msg(strstr(text, "1 buffer open, without gr_buffer_release(); GR_LOG=info"), "%s",
+                  text);
+    ck_assert_msg(!strstr(text, "48 bytes"), "%s", text);
+    text = logged_by("leaves_much_open", "error");
+    ck_assert_msg(!strstr(text, "the process ends with"), "%s", text);
+}
+END_TEST
+
 START_TEST(a_tidy_process_ends_without_a_word)
 {
-    const char *text = logged_by("leaves_nothing_open");
+    const char *text = logged_by("leaves_nothing_open", "info");
     ck_assert_msg(!strstr(text, "the process ends with"), "%s", text);
 }
 END_TEST
@@ -327,7 +341,8 @@ static void build(Suite *suite)
               many_objects_are_told_apart, what_lives_is_found_while_others_come_and_go);
     add_tests(add_vulkan_case(suite, "Vulkan's"), what_is_vulkans_is_freed_once);
     TCase *end = tcase_create("the end of the process");
-    add_tests(end, what_is_open_at_the_end_is_listed, a_tidy_process_ends_without_a_word);
+    add_tests(end, what_is_open_at_the_end_is_listed, what_is_open_at_the_end_is_counted,
+              a_tidy_process_ends_without_a_word);
     suite_add_tcase(suite, end);
     add_vulkan_end(suite);
 }

@@ -579,8 +579,8 @@ GR_API int gr_resource_describe(const gr_resource *resource, char *text, size_t 
 typedef enum gr_log_level {
     GR_LOG_NONE = 0,
     GR_LOG_ERROR = 1,   /* every error, as it is recorded */
-    GR_LOG_WARNING = 2, /* what could not be reported otherwise: a failure in a destructor */
-    GR_LOG_INFO = 3,    /* choices that were made; on standard error what is open at the end */
+    GR_LOG_WARNING = 2, /* failures in destructors; how many objects are open at the end */
+    GR_LOG_INFO = 3,    /* choices that were made; which objects are open at the end */
     GR_LOG_DEBUG = 4    /* each register, map, release and close */
 } gr_log_level;
 
@@ -591,7 +591,8 @@ typedef enum gr_log_level {
 typedef void (*gr_log_fn)(void *user, gr_log_level level, const char *line);
 
 /*
- * Sends lines up to `level` to `fn`, with `user`; a NULL `fn` is the standard error stream.
+ * Sends lines up to `level` to `fn`, with `user`; a NULL `fn` is the standard error stream. Objects
+ * that are open when the process ends are reported on the standard error stream only, not to `fn`.
  *
  * Without this call the environment variable GR_LOG decides: none, error, warning, info or debug.
  * Without that nothing is logged.
