@@ -33,7 +33,7 @@
         GL_##gl, "GL_" #gl, why, instead, U8, 0, false, false                                      \
     }
 
-#define PACKED     "CUDA has no array with packed channels"
+#define PACKED     "CUDA does not take packed channels from OpenGL"
 #define COMPRESSED "CUDA does not take OpenGL's compressed textures"
 #define DEPTH      "CUDA does not take depth from OpenGL"
 #define SNORM      "CUDA does not take signed normalized formats from OpenGL"
