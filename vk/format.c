@@ -330,8 +330,8 @@ const gr_vk_format_info *gr_vk_format(VkFormat format)
     if (row && !row->refused)
         return &row->info;
     if (row)
-        gr_fail(GR_ERR_UNSUPPORTED, __func__, "CUDA cannot see %s: %s. Use %s.", row->info.name,
-                row->refused, row->instead);
+        gr_fail(GR_ERR_UNSUPPORTED, __func__, "grinterop does not share images of %s: %s. Use %s.",
+                row->info.name, row->refused, row->instead);
     else
         gr_fail(GR_ERR_UNSUPPORTED, __func__,
                 "VkFormat %u is not known to grinterop. Use one of 1, 2 or 4 channels of 8, 16 or "

@@ -353,7 +353,7 @@ typedef struct gr_vk_format_info {
  * Valid    for ever
  *
  * Errors, after which it is NULL:
- *     GR_ERR_UNSUPPORTED    CUDA has no such arrays; the message says why and what to use instead
+ *     GR_ERR_UNSUPPORTED    grinterop shares no such images; the message says why and what to use
  */
 GR_API const gr_vk_format_info *gr_vk_format(VkFormat format);
 
