@@ -255,6 +255,30 @@ bool gr_told_done(struct gr_told_list *list)
     return done;
 }
 
+CUevent gr_told_event(struct gr_told_list *list)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUevent event = NULL;
+    CUstream stream;
+    if (gr_told_none(list) || gr_told_done(list))
+        return NULL;
+    CUresult result = cu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+    if (result == CUDA_SUCCESS) {
+        result = gr_told_wait(list, stream, false);
+        if (result == CUDA_SUCCESS)
+            result = cu->EventCreate(&event, CU_EVENT_DISABLE_TIMING);
+        if (result == CUDA_SUCCESS)
+            result = cu->EventRecord(event, stream);
+        cu->StreamDestroy(stream); /* what it was given is still done */
+    }
+    if (result == CUDA_SUCCESS)
+        return event;
+    if (event)
+        cu->EventDestroy(event);
+    cu->CtxSynchronize();
+    return NULL;
+}
+
 void gr_told_clear(struct gr_told_list *list)
 {
     pthread_mutex_lock(&list->lock);

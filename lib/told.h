@@ -63,6 +63,12 @@ CUresult gr_told_wait(struct gr_told_list *list, CUstream stream, bool wrote_onl
 /* Ends what is open, and moves all to another list, whose lock is taken within this one's. */
 void gr_told_move(struct gr_told_list *list, struct gr_told_list *to);
 
+/*
+ * An event, the caller's, after all of them. NULL: all is done; where no event could be made, it
+ * was waited for. The CUDA context is current.
+ */
+CUevent gr_told_event(struct gr_told_list *list);
+
 /* Whether all that was told is done; an error counts as done. The CUDA context is current. */
 bool gr_told_done(struct gr_told_list *list);
 

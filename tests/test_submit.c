@@ -208,6 +208,70 @@ START_TEST(no_semaphore_is_none)
 }
 END_TEST
 
+/* ---- Points by hand -------------------------------------------------------------------------- */
+
+/* What the driver says of the semaphore: a wait for 0 passes at once. */
+static CUresult driver_knows(CUexternalSemaphore semaphore)
+{
+    const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params = {.params.fence.value = 0};
+    return fx.cu->WaitExternalSemaphoresAsync(&semaphore, &params, 1, fx.other);
+}
+
+/* What was set aside ends at the next import, once its own event has passed. */
+static void assert_ends_soon(CUexternalSemaphore semaphore)
+{
+    for (int i = 0; i < 2000 && driver_knows(semaphore) == CUDA_SUCCESS; i++) {
+        make_semaphore(true);
+        end_semaphores();
+        sleep_ms(1);
+    }
+    ck_assert_int_eq(driver_knows(semaphore), CUDA_ERROR_INVALID_HANDLE);
+}
+
+/*
+ * The driver's manual: signals and waits must have completed before the semaphore is destroyed.
+ *
+ * Catches: the free destroyed it at once.
+ */
+START_TEST(a_freed_semaphore_outlives_its_points)
+{
+    need_software();
+    gr_semaphore *semaphore = make_semaphore(true);
+    gr_softcuda_semaphore *graphics = graphics_of(semaphore);
+    CUexternalSemaphore external = gr_semaphore_external(semaphore);
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 1);
+    struct gate *gate = gate_put(fx.stream);
+    assert_ok((_i == 0 ? gr_semaphore_wait : gr_semaphore_signal)(&point, 1, fx.stream));
+    gr_semaphore_free(semaphore);
+    semaphore_count = 0;
+    CUresult lives = driver_knows(external);
+    gate_open(gate);
+    if (_i == 0)
+        soft_signal(graphics, 1);
+    CU(StreamSynchronize(fx.stream));
+    soft_close(graphics);
+    ck_assert_int_eq(lives, CUDA_SUCCESS);
+    assert_ends_soon(external);
+}
+END_TEST
+
+START_TEST(a_semaphore_whose_points_are_done_ends_at_once)
+{
+    need_software();
+    gr_semaphore *semaphore = make_semaphore(true);
+    CUexternalSemaphore external = gr_semaphore_external(semaphore);
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 1);
+    assert_ok(gr_semaphore_signal(&point, 1, fx.other));
+    assert_ok(gr_semaphore_wait(&point, 1, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.other));
+    end_semaphores();
+    ck_assert_int_eq(driver_knows(external), CUDA_ERROR_INVALID_HANDLE);
+}
+END_TEST
+
 /* ---- Binary semaphores ----------------------------------------------------------------------- */
 
 START_TEST(a_binary_submit_taken_back_can_begin_again)
@@ -402,6 +466,10 @@ static void build(Suite *suite)
 {
     add_tests(add_case(suite, "undecided"), memory_whose_order_is_undecided_is_not_mapped,
               no_semaphore_is_none);
+
+    TCase *by_hand = add_case(suite, "points by hand");
+    add_loop_tests(by_hand, 2, a_freed_semaphore_outlives_its_points);
+    add_tests(by_hand, a_semaphore_whose_points_are_done_ends_at_once);
 
     TCase *binary = add_case(suite, "binary semaphores");
     add_tests(binary, a_binary_submit_taken_back_can_begin_again,

@@ -96,6 +96,11 @@ GR_API gr_semaphore *gr_semaphore_import(const gr_semaphore_desc *desc);
 /*
  * Drops the caller's hold; the import ends with the last hold. NULL is fine.
  *
+ * It does not wait: where streams have signals and waits of gr_semaphore_signal() and
+ * gr_semaphore_wait() that are not done, the import ends later, by a call that makes or frees such
+ * objects. Not known are points that a CUDA graph captured, and those of your own calls with
+ * gr_semaphore_external(): free the semaphore after their last run.
+ *
  * Wraps cuDestroyExternalSemaphore.
  */
 GR_API void gr_semaphore_free(gr_semaphore *semaphore);

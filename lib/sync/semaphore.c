@@ -2,6 +2,7 @@
 /* Semaphores: their life, and signals and waits that the caller puts into a stream. */
 #include "lib/sync/semaphore.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,6 +28,7 @@ gr_status gr_semaphore_init(gr_semaphore *semaphore, const struct gr_semaphore_o
 {
     if (pthread_mutex_init(&semaphore->lock, NULL) != 0)
         return gr_fail_memory("pthread_mutex_init");
+    gr_told_init(&semaphore->told);
     semaphore->ops = ops;
     semaphore->holds = 1;
     semaphore->context = *context;
@@ -78,6 +80,7 @@ gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *co
     if (status == GR_OK)
         return GR_OK;
 fail:
+    gr_told_free(&semaphore->told, false);
     pthread_mutex_destroy(&semaphore->lock);
     return status;
 }
@@ -118,32 +121,57 @@ void gr_semaphore_hold(gr_semaphore *semaphore)
     __atomic_fetch_add(&semaphore->holds, 1, __ATOMIC_RELAXED);
 }
 
+/* The CUDA context is current if it is alive. */
+static void end(gr_semaphore *semaphore, bool alive)
+{
+    const gr_cuda_api *cu = gr_driver();
+    if (alive && semaphore->handle)
+        cu->DestroyExternalSemaphore(semaphore->handle);
+    if (alive && semaphore->passed)
+        cu->EventDestroy(semaphore->passed);
+    gr_told_free(&semaphore->told, alive);
+    pthread_mutex_destroy(&semaphore->lock);
+    semaphore->ops->destroy(semaphore);
+}
+
+static void end_retired(struct gr_retired *retired, bool alive)
+{
+    end((gr_semaphore *)((char *)retired - offsetof(gr_semaphore, retired)), alive);
+}
+
+/*
+ * cuDestroyExternalSemaphore wants all signals and waits done. Resources and rings keep their hold
+ * for theirs; those by hand may still be in streams.
+ */
 void gr_semaphore_drop(gr_semaphore *semaphore)
 {
     if (is_none(semaphore) || __atomic_sub_fetch(&semaphore->holds, 1, __ATOMIC_ACQ_REL) > 0)
         return;
-    const gr_cuda_api *cu = gr_driver();
     struct gr_context context = semaphore->context;
     struct gr_error_record before;
     bool pushed;
     gr_error_save(&before);
-    if (gr_context_enter(&context, &pushed, __func__) == GR_OK) {
-        if (semaphore->handle)
-            cu->DestroyExternalSemaphore(semaphore->handle);
-        if (semaphore->passed)
-            cu->EventDestroy(semaphore->passed);
+    const bool alive = gr_context_enter(&context, &pushed, __func__) == GR_OK;
+    CUevent after = alive ? gr_told_event(&semaphore->told) : NULL;
+    if (after) {
+        semaphore->retired =
+            (struct gr_retired){.context = context, .after = after, .end = end_retired};
+        gr_retire(&semaphore->retired);
+    } else {
+        end(semaphore, alive);
     }
-    pthread_mutex_destroy(&semaphore->lock);
-    semaphore->ops->destroy(semaphore);
     gr_context_leave(pushed);
-    gr_context_drop(&context);
+    if (!after)
+        gr_context_drop(&context);
     gr_error_restore(&before);
 }
 
 void gr_semaphore_free(gr_semaphore *semaphore)
 {
-    if (!is_none(semaphore) && gr_live_end(GR_LIVE_SEMAPHORE, semaphore, __func__))
-        gr_semaphore_drop(semaphore);
+    if (is_none(semaphore) || !gr_live_end(GR_LIVE_SEMAPHORE, semaphore, __func__))
+        return;
+    gr_semaphore_drop(semaphore);
+    gr_retired_collect();
 }
 
 void gr_semaphore_at_scope_end(gr_semaphore **semaphore)
@@ -421,6 +449,15 @@ static void note_signals(const gr_semaphore_point points[], size_t n, CUstream s
     }
 }
 
+/* Also where an error came, since points before it may be in the stream. */
+static void note_use(const gr_semaphore_point points[], size_t n, CUstream stream)
+{
+    for (size_t i = 0; i < n; i++)
+        if (points[i].semaphore->handle &&
+            (i == 0 || points[i].semaphore != points[i - 1].semaphore))
+            gr_told_add(&points[i].semaphore->told, stream, true);
+}
+
 /* Puts points that were checked into the stream. */
 static gr_status enqueue_given(const gr_semaphore_point points[], size_t n, bool is_wait,
                                CUstream stream, const char *call)
@@ -431,8 +468,10 @@ static gr_status enqueue_given(const gr_semaphore_point points[], size_t n, bool
         count = n - done < CHUNK ? n - done : CHUNK;
         for (size_t i = 0; i < count && status == GR_OK; i++)
             status = take_point(points, done + i, &own[i], call);
-        if (status == GR_OK)
-            status = gr_semaphore_enqueue(own, count, is_wait, stream);
+        if (status != GR_OK)
+            break;
+        status = gr_semaphore_enqueue(own, count, is_wait, stream);
+        note_use(own, count, stream);
         if (status == GR_OK && !is_wait)
             note_signals(own, count, stream);
     }

@@ -26,7 +26,11 @@ gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *co
                             const gr_semaphore_desc *info, const struct gr_semaphore_ops *ops,
                             const char *call);
 
-/* A hold of the library's own beside the caller's, and the end of one. NULL is fine for the end. */
+/*
+ * A hold of the library's own beside the caller's, and the end of one. NULL is fine for the end.
+ * What gr_semaphore_enqueue() put into streams has to be done before the last hold goes. The
+ * semaphore outlives the points of gr_semaphore_signal() and gr_semaphore_wait() by itself.
+ */
 void gr_semaphore_hold(gr_semaphore *semaphore);
 void gr_semaphore_drop(gr_semaphore *semaphore);
 

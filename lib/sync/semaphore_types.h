@@ -8,6 +8,8 @@
 #include <grinterop/semaphore.h>
 
 #include "lib/context.h"
+#include "lib/retire.h"
+#include "lib/told.h"
 
 /* How a stream signals and waits. Points of one call have the same operations and CUDA context. */
 struct gr_semaphore_ops {
@@ -49,6 +51,9 @@ struct gr_semaphore {
     uint64_t last_value;
     /* Binary: recorded after the last wait; NULL until there is one. */
     CUevent passed;
+    /* The streams that have points by hand, which the driver wants done before the import ends. */
+    struct gr_told_list told;
+    struct gr_retired retired; /* with `context`, once it is set aside for them */
 };
 
 #endif
