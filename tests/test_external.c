@@ -362,6 +362,38 @@ END_TEST
 
 /* ---- The same memory once more --------------------------------------------------------------- */
 
+/*
+ * Parts that overlap, as external.h has it: what one has released the other sees, in stream order.
+ * Through two addresses at once nothing is promised.
+ */
+START_VULKAN_TEST(parts_that_overlap_see_each_others_bytes_in_stream_order)
+{
+    enum { BEGIN = 4096, HALF = SIZE / 2 };
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    gr_external_memory_desc info = external_info(&own, &usual);
+    GR_AUTO(gr_resource) *whole = must_import(&info);
+    const gr_external_part_desc part =
+        GR_INIT(gr_external_part_desc, .offset = BEGIN, .size = HALF);
+    GR_AUTO(gr_resource) *inner = unordered(gr_from_same_memory(whole, &part, GR_READ_WRITE));
+    for (int round = 0; round < 20; round++) {
+        gr_buffer *buffer = must_map(whole);
+        CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)round, SIZE, fx.stream));
+        assert_ok(gr_buffer_release(buffer));
+        buffer = must_map(inner);
+        assert_cuda_bytes(buffer, round);
+        CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x80, HALF, fx.stream));
+        assert_ok(gr_buffer_release(buffer));
+        unsigned char seen[SIZE];
+        buffer = must_map(whole);
+        CU(MemcpyDtoHAsync(seen, gr_buffer_ptr(buffer), SIZE, fx.stream));
+        must_release(buffer);
+        assert_bytes(seen, BEGIN, round);
+        assert_bytes(seen + BEGIN, HALF, 0x80);
+        assert_bytes(seen + BEGIN + HALF, SIZE - BEGIN - HALF, round);
+    }
+}
+END_TEST
+
 START_VULKAN_TEST(another_part_keeps_the_memory)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
@@ -424,6 +456,7 @@ static void build(Suite *suite)
               handle_types_of_another_system_are_refused, impossible_images_are_refused);
 
     add_tests(add_vulkan_case(suite, "the same memory once more"), another_part_keeps_the_memory,
+              parts_that_overlap_see_each_others_bytes_in_stream_order,
               parts_of_nothing_are_refused);
     add_vulkan_end(suite);
 }

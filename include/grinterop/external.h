@@ -157,6 +157,11 @@ GR_API gr_resource *gr_from_external_memory(const gr_external_memory_desc *memor
  * `part` may be NULL: all of the memory, as a buffer.
  *
  * Owner    the caller; both resources keep the import alive
+ * Overlap  parts may overlap. CUDA may have the bytes of both at two addresses, and what is written
+ *          through one is not certain to be seen through the other (CUDA driver API,
+ *          cuExternalMemoryGetMappedBuffer): release one before you map the other, on the same
+ *          stream, or make one resource of the whole range and add offsets to its pointer. Each
+ *          has an order of its own: a map does not wait for the release of another resource
  *
  * Errors: as for gr_from_external_memory(), and
  *     GR_ERR_STATE  the resource is closed, or is not in external memory
