@@ -42,6 +42,7 @@
     X(DestroyImage)                                                                                \
     X(DestroySemaphore)                                                                            \
     X(EndCommandBuffer)                                                                            \
+    X(FlushMappedMemoryRanges)                                                                     \
     X(FreeMemory)                                                                                  \
     X(GetBufferMemoryRequirements)                                                                 \
     X(GetImageMemoryRequirements)                                                                  \
@@ -50,6 +51,7 @@
     X(GetPhysicalDeviceMemoryProperties)                                                           \
     X(GetPhysicalDeviceProperties2)                                                                \
     X(GetSemaphoreCounterValue)                                                                    \
+    X(InvalidateMappedMemoryRanges)                                                                \
     X(MapMemory)                                                                                   \
     X(QueueSubmit)                                                                                 \
     X(QueueWaitIdle)                                                                               \

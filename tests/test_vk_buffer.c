@@ -171,6 +171,63 @@ START_MEMORY_TEST(several_buffers_in_one_import)
 }
 END_TEST
 
+/* ---- Memory that the host has mapped --------------------------------------------------------- */
+
+/* Whether such a buffer can lie in memory that the host can map and that sees what it writes. */
+static bool host_can_map(uint32_t types)
+{
+    const VkMemoryPropertyFlags wanted =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    VkPhysicalDeviceMemoryProperties has;
+    vk.GetPhysicalDeviceMemoryProperties(vk.h->physical_device, &has);
+    for (uint32_t i = 0; i < has.memoryTypeCount; i++)
+        if ((types >> i & 1) && (has.memoryTypes[i].propertyFlags & wanted) == wanted)
+            return true;
+    return false;
+}
+
+/*
+ * As vk.h has it: the host flushes before the map, and invalidates once CUDA's work is done. In
+ * coherent memory both do nothing.
+ */
+START_VULKAN_TEST(bytes_that_the_host_maps)
+{
+    VkMemoryRequirements needs;
+    struct vulkan_own own = {.dedicated = true, .buffer = vulkan_buffer(SIZE, &needs)};
+    if (!host_can_map(needs.memoryTypeBits))
+        skip("no buffer that is shared lies in memory which the host can map");
+    own.memory_size = needs.size;
+    own.memory =
+        vulkan_memory(needs.size, needs.memoryTypeBits,
+                      MEMORY_EXPORT | MEMORY_DEDICATED | MEMORY_HOST, own.buffer, VK_NULL_HANDLE);
+    VK(BindBufferMemory(vk.h->device, own.buffer, own.memory, 0));
+    void *bytes = NULL;
+    VK(MapMemory(vk.h->device, own.memory, 0, VK_WHOLE_SIZE, 0, &bytes));
+    const VkMappedMemoryRange range = {.sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE,
+                                       .memory = own.memory,
+                                       .size = VK_WHOLE_SIZE};
+    GR_AUTO(gr_resource) *resource =
+        gr_from_vk_buffer(vk.wrap,
+                          &GR_INIT(gr_vk_buffer_desc, .buffer = own.buffer, .memory = own.memory,
+                                   .memory_size = own.memory_size, .size = SIZE, .dedicated = true),
+                          GR_READ_WRITE);
+    if (!resource)
+        skip("CUDA does not take memory that the host can map: %s", error_text());
+    unordered(resource);
+    for (unsigned round = 0; round < 20; round++) {
+        pattern_fill(bytes, SIZE, 2 * round);
+        VK(FlushMappedMemoryRanges(vk.h->device, 1, &range));
+        gr_buffer *buffer = must_map(resource);
+        assert_cuda_pattern(buffer, 2 * round);
+        cuda_write_pattern(buffer, 2 * round + 1);
+        assert_ok(gr_buffer_release(buffer));
+        assert_ok(gr_resource_wait(resource, GR_WAIT_FOREVER));
+        VK(InvalidateMappedMemoryRanges(vk.h->device, 1, &range));
+        assert_no_difference(pattern_differs(bytes, SIZE, 2 * round + 1));
+    }
+}
+END_TEST
+
 /* ---- Flags, several at once ------------------------------------------------------------------ */
 
 START_VULKAN_TEST(read_only_and_write_discard)
@@ -456,7 +513,7 @@ static void build(Suite *suite)
     TCase *bytes = add_vulkan_case(suite, "bytes");
     add_loop_tests(bytes, count, bytes_of_a_buffer_that_grinterop_makes,
                    bytes_of_the_applications_own_buffer, bytes_of_a_dedicated_buffer);
-    add_tests(bytes, bytes_by_kernels, several_buffers_in_one_memory,
+    add_tests(bytes, bytes_by_kernels, bytes_that_the_host_maps, several_buffers_in_one_memory,
               several_buffers_in_one_import);
 
     add_tests(add_vulkan_case(suite, "contract"), read_only_and_write_discard,

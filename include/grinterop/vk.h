@@ -311,6 +311,12 @@ typedef struct gr_vk_image_desc {
  *
  * Owner    the caller frees the resource; Vulkan's objects stay the caller's, and may be destroyed
  *          first: the memory then lives on in CUDA
+ * Host     memory that the host has mapped (vkMapMemory) is used by the host in Vulkan's turn, not
+ *          while the resource is mapped. grinterop neither flushes nor invalidates. Where the
+ *          memory type is not HOST_COHERENT, call vkFlushMappedMemoryRanges() after the host's
+ *          writes and before gr_map(). To read what CUDA wrote, release, wait by
+ *          gr_resource_wait(), then call vkInvalidateMappedMemoryRanges()
+ * Overlap  as for gr_from_same_memory() in external.h
  *
  * Errors: as for gr_vk_buffer_create(), and
  *     GR_ERR_INVALID_VALUE  it goes past the end of its memory, or the offset is not aligned
