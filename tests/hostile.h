@@ -68,6 +68,7 @@ bool stream_ends_within(CUstream stream, int ms);
 
 void add_hostile_file_cases(Suite *suite);
 void add_hostile_semaphore_cases(Suite *suite);
+void add_hostile_socket_cases(Suite *suite);
 void add_hostile_wait_cases(Suite *suite);
 void add_hostile_walk_cases(Suite *suite);
 

@@ -270,7 +270,7 @@ START_VULKAN_TEST(descriptors_of_the_wrong_kind)
                 ck_assert_msg(!receives(&changed, false), "thing %d was taken as %d.%d", number, m,
                               (int)at);
                 close(thing);
-                ck_assert_int_eq(open_fds(), fds);
+                wire_assert_closed("a descriptor of the wrong kind", fds);
             }
     printf("hostile: %d descriptors of other things were refused\n", tried);
     end_messages(&good, &r);

@@ -350,9 +350,12 @@ START_VULKAN_TEST(descriptors_of_other_things)
         gr_status status;
         const char *text, *what;
     } others[] = {
-        {pair.here, GR_ERR_INVALID_VALUE, "none of memory", "a socket"},
-        {ends[0], GR_ERR_INVALID_VALUE, "none of memory", "a pipe"},
-        {open("/", O_RDONLY | O_CLOEXEC), GR_ERR_INVALID_VALUE, "none of memory", "a folder"},
+        {pair.here, GR_ERR_INVALID_VALUE, "memfd_create", "a socket"},
+        {ends[0], GR_ERR_INVALID_VALUE, "memfd_create", "a pipe"},
+        {open("/", O_RDONLY | O_CLOEXEC), GR_ERR_INVALID_VALUE, "memfd_create", "a folder"},
+        {open("/", O_PATH | O_CLOEXEC), GR_ERR_INVALID_VALUE, "memfd_create", "a path"},
+        {open("/proc/self/exe", O_RDONLY | O_CLOEXEC), GR_ERR_INVALID_VALUE, "memfd_create",
+         "a file on a disk"},
         {open("/dev/null", O_RDWR | O_CLOEXEC), GR_ERR_CUDA, "", "another device"},
         {wire_file(1 << 20, F_SEAL_SEAL), GR_ERR_INVALID_VALUE, "sealed", "without seals"},
         {wire_file(64, F_SEAL_SHRINK), GR_ERR_INVALID_VALUE, "its file has 64", "too small"},

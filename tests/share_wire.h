@@ -20,10 +20,13 @@ struct wire {
 /* Takes one message off a socket; sends one, with copies of its descriptors. */
 struct wire wire_take(int socket);
 void wire_put(int socket, const struct wire *wire);
+bool wire_try(int socket, const struct wire *wire, int flags); /* false: errno says why not */
 void wire_close(struct wire *wire);
 
 /* What it was for was refused so, and no descriptor is open beyond those that were before. */
 void wire_assert_refused(gr_status status, const char *text, const char *what, int fds_before);
+
+void wire_assert_closed(const char *what, int fds_before);
 
 /* A file in memory with those seals, which stands for a descriptor of a message. */
 int wire_file(size_t size, int seals);

@@ -189,6 +189,9 @@ const char *sanitizer(void);
 void wait_for_flag(pthread_mutex_t *lock, pthread_cond_t *changed, const bool *flag, unsigned ms);
 
 int open_fds(void);
+
+/* Whether there are soon as many: what another process has sent is closed by a thread. */
+bool open_fds_become(int count);
 void sleep_ms(unsigned ms);
 
 /* The first number that no device of CUDA's has, and what messages call that device. */

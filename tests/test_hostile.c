@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rings that are shared with a peer who means harm: files that shrink, semaphores that go back, a
- * peer that lives and keeps others waiting, and one that does anything. What each field of a
- * message may be is in test_share.
+ * Rings that are shared with a peer who means harm: files that shrink, semaphores that go back,
+ * sockets whose descriptors do not close, a peer that lives and keeps others waiting, and one that
+ * does anything. What each field of a message may be is in test_share.
  */
 #include "hostile.h"
 
@@ -10,6 +10,7 @@ static void build(Suite *suite)
 {
     add_hostile_file_cases(suite);
     add_hostile_semaphore_cases(suite);
+    add_hostile_socket_cases(suite);
     add_hostile_wait_cases(suite);
     add_hostile_walk_cases(suite);
     add_vulkan_end(suite);

@@ -79,7 +79,8 @@ GR_API gr_status gr_resource_send(int socket, gr_resource *resource, const void 
  * Data     *size is how many bytes came. `size` may be NULL, and so may `data` if `room` is 0
  * Waits    up to timeout_ms milliseconds for the message; GR_WAIT_FOREVER: until it is there
  *
- * Errors, after which NULL is returned and no descriptor stays open:
+ * Errors, after which NULL is returned and no descriptor stays open; those of the wrong kind are
+ * closed by another thread a moment later, since close() may block:
  *     GR_ERR_INVALID_VALUE  there is less room than bytes: *size is how many there are, and the
  *                           message can be received again; it is not one of grinterop's, of another
  *                           version, or contradicts itself

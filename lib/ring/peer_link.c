@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/foreign_fd.h"
 #include "lib/retire.h"
 #include "lib/ring/peer_page.h"
 #include "lib/ring/peer_semaphores.h"
@@ -74,6 +74,12 @@ gr_status gr_link_fail_over(const struct gr_link *link, const char *call)
         return gr_fail(GR_ERR_SYSTEM, call,
                        "The other process has freed its ring, as whose %s it was. Free this one, "
                        "too, and share another to go on.",
+                       peer);
+    if (gr_peer_watch_saw_descriptors(&link->watch))
+        return gr_fail(GR_ERR_SYSTEM, call,
+                       "The other process, the ring's %s, has sent file descriptors over the "
+                       "ring's socket, which no grinterop does. Free the ring, and end that "
+                       "process.",
                        peer);
     return gr_fail(
         GR_ERR_SYSTEM, call,
@@ -240,12 +246,13 @@ struct gr_link *gr_link_begin(const struct gr_link_parts *parts, const char *cal
     link->view.page = parts->page; /* the link's: nothing fails any more */
     return link;
 fail:
-    free_link(link);
+    gr_link_abandon(link);
     return NULL;
 }
 
 void gr_link_abandon(struct gr_link *link)
 {
+    gr_peer_watch_give_back_socket(&link->watch);
     free_link(link);
 }
 
@@ -253,7 +260,7 @@ static void end_retired(struct gr_retired *retired, bool alive)
 {
     struct gr_link *link = (struct gr_link *)retired;
     end_parts(link, alive);
-    close(link->watch.socket);
+    gr_foreign_close_socket(link->watch.socket);
     free(link);
 }
 
@@ -261,7 +268,7 @@ static void free_link_and_socket(struct gr_link *link)
 {
     int socket = link->watch.socket;
     free_link(link);
-    close(socket);
+    gr_foreign_close_socket(socket);
 }
 
 /* Once more where it fails: the slots' ends would wait for ever for what nobody looks after. */

@@ -19,6 +19,12 @@
 
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/foreign_fd.h"
+
+/* The C library may be older than the kernel. */
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
 
 /* What a dead peer's GPU still does shall come first; in milliseconds. */
 #define GRACE 100
@@ -35,12 +41,22 @@ static void notify(struct gr_peer_watch *watch)
     pthread_mutex_unlock(&watch->lock);
 }
 
-/* Reads what there is; descriptors that come along are closed by the kernel. False: the end. */
-static bool drain(int socket)
+/*
+ * Reads what there is. False: the end; also of a peer that sends descriptors, which none of
+ * grinterop does: this process would have to close more and more of them.
+ */
+static bool drain(struct gr_peer_watch *watch)
 {
     char bytes[256];
-    ssize_t got = recv(socket, bytes, sizeof(bytes), MSG_DONTWAIT);
-    return got > 0 || (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR));
+    struct gr_foreign_fds fds;
+    ssize_t got = gr_foreign_receive(watch->socket, bytes, sizeof(bytes), &fds);
+    int error = errno;
+    gr_foreign_close(fds.fds, fds.count);
+    if (fds.count || fds.lost)
+        atomic_store(&watch->descriptors, true);
+    if (got >= 0)
+        return got > 0 && !atomic_load(&watch->descriptors);
+    return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
 }
 
 /* By the clock, since a peer may send bytes all the time. False: its semaphore has gone back. */
@@ -80,7 +96,7 @@ static bool watch_peer(struct gr_peer_watch *watch)
             return false;
         bool heard = ready > 0;
         if (heard)
-            alive = drain(watch->socket);
+            alive = drain(watch);
         if (!look(watch, &due))
             alive = false;
         if (!alive)
@@ -127,6 +143,22 @@ static void end_thread(struct gr_peer_watch *watch)
     pthread_join(watch->thread, NULL);
 }
 
+/*
+ * Out-of-band bytes are read as any others, since the kernel closes the descriptors of those that
+ * are not read. Where it can (Linux 6.16), it refuses all descriptors.
+ */
+static void take_socket(struct gr_peer_watch *watch)
+{
+    watch->oob_inline = gr_socket_option(watch->socket, SO_OOBINLINE, 1);
+    watch->pass_rights = gr_socket_option(watch->socket, SO_PASSRIGHTS, 0);
+}
+
+void gr_peer_watch_give_back_socket(struct gr_peer_watch *watch)
+{
+    gr_socket_option(watch->socket, SO_OOBINLINE, watch->oob_inline);
+    gr_socket_option(watch->socket, SO_PASSRIGHTS, watch->pass_rights);
+}
+
 void gr_peer_watch_init(struct gr_peer_watch *watch, int socket,
                         struct gr_peer_semaphores *semaphores, gr_ring *ring,
                         gr_ring_changed *changed)
@@ -134,6 +166,8 @@ void gr_peer_watch_init(struct gr_peer_watch *watch, int socket,
     *watch = (struct gr_peer_watch){
         .socket = socket,
         .quit = -1,
+        .oob_inline = -1,
+        .pass_rights = -1,
         .semaphores = semaphores,
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .ring = ring,
@@ -148,6 +182,7 @@ gr_status gr_peer_watch_start(struct gr_peer_watch *watch, const char *call)
         return gr_fail_errno(errno, call,
                              "The thread that watches the other process could have no eventfd "
                              "(ulimit -n)");
+    take_socket(watch);
     int failed = start_thread(watch);
     if (failed)
         return gr_fail_errno(failed, call,
@@ -176,6 +211,11 @@ void gr_peer_watch_forget_ring(struct gr_peer_watch *watch)
 bool gr_peer_watch_saw_it_go_back(const struct gr_peer_watch *watch)
 {
     return atomic_load(&watch->went_back);
+}
+
+bool gr_peer_watch_saw_descriptors(const struct gr_peer_watch *watch)
+{
+    return atomic_load(&watch->descriptors);
 }
 
 bool gr_peer_watch_saw_end(const struct gr_peer_watch *watch)

@@ -21,20 +21,18 @@ static gr_status refuse_file(const char *call, const char *why)
 
 /*
  * Memory of a CPU's drivers is a file, whose size can be asked. It has to be sealed: the peer could
- * else take pages away under our hands. The seals are asked for first, since what the size says
- * without them is over at once.
+ * else shrink it under our hands. The seals are asked for first, since what the size says without
+ * them is over at once.
  */
 static gr_status check_file(const struct gr_description *d, int fd, const char *call)
 {
     struct stat file;
     int seals = fcntl(fd, F_GET_SEALS);
+    if (seals < 0)
+        return GR_OK; /* a GPU's driver knows its own */
     if (fstat(fd, &file) != 0)
         return gr_fail_errno(errno, call, "The descriptor that came for the memory tells nothing");
-    if (S_ISSOCK(file.st_mode) || S_ISDIR(file.st_mode) || S_ISFIFO(file.st_mode))
-        return refuse_file(call, "The descriptor that came for the memory is none of memory");
-    if (!S_ISREG(file.st_mode))
-        return GR_OK; /* a GPU's driver knows its own */
-    if (seals < 0 || !(seals & F_SEAL_SHRINK))
+    if (!(seals & F_SEAL_SHRINK))
         return refuse_file(call, "The memory's file is not sealed against shrinking, so its pages "
                                  "could be taken away");
     if ((uint64_t)file.st_size >= d->memory_size)

@@ -100,7 +100,7 @@ static gr_status receive_slot(struct receiving *r)
         status = check_slot(r, &d, &message);
     if (status == GR_OK)
         status = import_slot(r, &d, &message);
-    gr_message_close_fds(&message);
+    gr_message_refuse_fds(&message);
     return status;
 }
 
@@ -185,7 +185,7 @@ static void end_receiving(struct receiving *r)
 {
     struct gr_error_record cause;
     gr_error_save(&cause);
-    gr_message_close_fds(&r->message);
+    gr_message_refuse_fds(&r->message);
     for (uint32_t i = 0; i < r->arrived; i++)
         gr_resource_free(r->resources[i]);
     free(r->resources);

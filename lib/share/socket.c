@@ -14,6 +14,7 @@
 
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/foreign_fd.h"
 #include "lib/fork.h"
 
 /*
@@ -22,6 +23,9 @@
  */
 #define MAGIC       0x68737267u
 #define HEADER_SIZE 24
+
+/* How long a timeout of 0 may take to read what is there, in milliseconds. */
+#define LOOK_MS 1000
 
 struct header {
     uint32_t magic, version, kind, size, fd_count, data_size;
@@ -84,6 +88,11 @@ int gr_deadline_left(const struct gr_deadline *deadline)
     return left <= 0 ? 0 : left >= 0x7fffffff ? 0x7fffffff : (int)left + 1;
 }
 
+bool gr_deadline_is_over(const struct gr_deadline *deadline)
+{
+    return !deadline->never && gr_clock_ms() >= deadline->at + (deadline->looks ? LOOK_MS : 0);
+}
+
 /* ---- The socket ------------------------------------------------------------------------------ */
 
 gr_status gr_socket_check(int socket, const char *call)
@@ -129,13 +138,15 @@ static gr_status fail_gone(const char *call, int error)
                            "The other process is gone from the socket: end of file.");
 }
 
-/* Waits until the socket can be read or written; an error there shows at the next attempt. */
+/*
+ * Waits until the socket can be read or written; an error there shows at the next attempt. The
+ * deadline comes first: a socket may be ready again and again without an end of the message.
+ */
 static gr_status wait_for(int socket, short events, const struct gr_deadline *deadline, bool begun,
                           const char *call)
 {
     struct pollfd one = {.fd = socket, .events = events};
-    int left = gr_deadline_left(deadline);
-    int ready = poll(&one, 1, left);
+    int ready = gr_deadline_is_over(deadline) ? 0 : poll(&one, 1, gr_deadline_left(deadline));
     if (ready > 0 || (ready < 0 && errno == EINTR))
         return GR_OK;
     if (ready < 0)
@@ -243,6 +254,14 @@ void gr_message_close_fds(struct gr_message *message)
     message->fd_count = 0;
 }
 
+void gr_message_refuse_fds(struct gr_message *message)
+{
+    for (unsigned i = 0; i < message->fd_count; i++)
+        if (message->fds[i] >= 0)
+            gr_foreign_close(&message->fds[i], 1);
+    message->fd_count = 0;
+}
+
 int gr_message_take_fd(struct gr_message *message, unsigned i)
 {
     int fd = message->fds[i];
@@ -251,45 +270,29 @@ int gr_message_take_fd(struct gr_message *message, unsigned i)
 }
 
 /* Keeps what there is room for, and closes the others. False: there were others. */
-static bool keep_fds(struct msghdr *got, struct gr_message *message)
+static bool keep_fds(const struct gr_foreign_fds *fds, struct gr_message *message)
 {
-    bool all = !(got->msg_flags & MSG_CTRUNC);
-    for (struct cmsghdr *h = CMSG_FIRSTHDR(got); h; h = CMSG_NXTHDR(got, h)) {
-        if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
-            continue;
-        size_t count = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (size_t i = 0; i < count; i++) {
-            int fd;
-            memcpy(&fd, CMSG_DATA(h) + i * sizeof(int), sizeof(fd));
-            if (message->fd_count < GR_MESSAGE_MOST_FDS) {
-                message->fds[message->fd_count++] = fd;
-            } else {
-                close(fd);
-                all = false;
-            }
-        }
-    }
-    return all;
+    size_t room = GR_MESSAGE_MOST_FDS - message->fd_count;
+    size_t kept = fds->count < room ? fds->count : room;
+    memcpy(message->fds + message->fd_count, fds->fds, kept * sizeof(int));
+    message->fd_count += (unsigned)kept;
+    gr_foreign_close(fds->fds + kept, fds->count - kept);
+    return kept == fds->count && !fds->lost;
 }
 
 /* Some bytes, and the descriptors that came with them. *count is 0 where none were there yet. */
 static gr_status receive_some(int socket, unsigned char *bytes, size_t size,
                               struct gr_message *message, size_t *count, const char *call)
 {
-    union control control;
-    struct iovec part = {.iov_base = bytes, .iov_len = size};
-    struct msghdr got = {.msg_iov = &part,
-                         .msg_iovlen = 1,
-                         .msg_control = control.bytes,
-                         .msg_controllen = sizeof(control.bytes)};
+    struct gr_foreign_fds fds;
     *count = 0;
-    ssize_t received = recvmsg(socket, &got, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    ssize_t received = gr_foreign_receive(socket, bytes, size, &fds);
     if (received < 0)
         return is_temporary(errno) ? GR_OK : fail_gone(call, errno);
     if (received == 0)
         return fail_gone(call, 0);
     *count = (size_t)received;
-    if (keep_fds(&got, message))
+    if (keep_fds(&fds, message))
         return GR_OK;
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
@@ -394,6 +397,19 @@ static gr_status receive_header(int socket, enum gr_message_kind kind, struct he
     return status == GR_OK ? check_room(header, message, true, call) : status;
 }
 
+/* Before anything else is done with them: a file system of the peer's could block fstat(), too. */
+static gr_status check_fds(const struct gr_message *message, const char *call)
+{
+    for (unsigned i = 0; i < message->fd_count; i++)
+        if (!gr_foreign_is_shareable(message->fds[i]))
+            return gr_fail(GR_ERR_INVALID_VALUE, call,
+                           "Descriptor %u of the message is neither a file of memfd_create() with "
+                           "small pages nor one of a GPU driver: it is not one that grinterop "
+                           "sends.",
+                           i);
+    return GR_OK;
+}
+
 static gr_status receive(int socket, enum gr_message_kind kind, struct gr_message *message,
                          const struct gr_deadline *deadline, const char *call)
 {
@@ -413,18 +429,26 @@ static gr_status receive(int socket, enum gr_message_kind kind, struct gr_messag
                          "room left for them in this process (ulimit -n)?",
                          header.fd_count, message->fd_count);
     if (status == GR_OK)
+        status = check_fds(message, call);
+    if (status == GR_OK)
         message->data_size = header.data_size;
     return status;
 }
 
+/*
+ * Out-of-band bytes are read as any others meanwhile: else they make the socket readable while no
+ * read returns them, and the kernel closes their descriptors in this thread.
+ */
 gr_status gr_message_receive(int socket, enum gr_message_kind kind, struct gr_message *message,
                              const struct gr_deadline *deadline, const char *call)
 {
     message->fd_count = 0;
     message->size = 0;
     message->data_size = 0;
+    int before = gr_socket_option(socket, SO_OOBINLINE, 1);
     gr_status status = receive(socket, kind, message, deadline, call);
+    gr_socket_option(socket, SO_OOBINLINE, before);
     if (status != GR_OK)
-        gr_message_close_fds(message);
+        gr_message_refuse_fds(message);
     return status;
 }

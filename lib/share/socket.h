@@ -46,6 +46,12 @@ struct gr_deadline gr_deadline_in(unsigned timeout_ms); /* ~0u: never */
 /* Milliseconds that are left, for poll(): -1 for ever, 0 once it has passed. */
 int gr_deadline_left(const struct gr_deadline *deadline);
 
+/*
+ * Whether a call has to give up even if more can be read or written at once. A timeout of 0 takes
+ * what is there, for a second at the most.
+ */
+bool gr_deadline_is_over(const struct gr_deadline *deadline);
+
 /* GR_ERR_INVALID_VALUE: it is no connected Unix stream socket. */
 gr_status gr_socket_check(int socket, const char *call);
 
@@ -65,13 +71,16 @@ gr_status gr_message_send(int socket, const struct gr_message *message,
  * Receives one of that kind, whose descriptors are the caller's then. Reads no byte beyond it.
  * data_size is written on success, and where there is not enough room for as many.
  * Errors: as above; GR_ERR_INVALID_VALUE: it is not one of grinterop's, of another version or kind,
- * or too large.
+ * too large, or with a descriptor that cannot be memory or a semaphore.
  */
 gr_status gr_message_receive(int socket, enum gr_message_kind kind, struct gr_message *message,
                              const struct gr_deadline *deadline, const char *call);
 
-/* Closes descriptors that were received and are not taken. */
+/* Closes the descriptors that are not taken: this process's own, of a message to be sent. */
 void gr_message_close_fds(struct gr_message *message);
+
+/* Likewise those of a message that was received, which may be of anything. */
+void gr_message_refuse_fds(struct gr_message *message);
 
 /* A descriptor out of the message: the caller's from now on. -1 if it has been taken. */
 int gr_message_take_fd(struct gr_message *message, unsigned i);
