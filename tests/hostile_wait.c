@@ -2,10 +2,11 @@
 /*
  * Peers that live and do nothing, or too much: how long a call waits is its own process's to say.
  *
- * The program's own nanosleep() and poll() stand before the C library's.
+ * The program's own nanosleep(), poll() and recvmsg() stand before the C library's.
  */
 #define _GNU_SOURCE
 #include "hostile.h"
+#include "share_wire.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -37,6 +38,22 @@ int nanosleep(const struct timespec *time, struct timespec *left)
         hostile_set(taken_back, 0);
     taken_back = NULL;
     return result;
+}
+
+/* How long each read of this thread takes, of which none returns more than some bytes. */
+static _Thread_local unsigned late_reads_ms;
+
+ssize_t recvmsg(int socket, struct msghdr *message, int flags)
+{
+    __typeof__(recvmsg) *next;
+    void *symbol = dlsym(RTLD_NEXT, "recvmsg");
+    memcpy(&next, &symbol, sizeof(next));
+    if (late_reads_ms) {
+        sleep_ms(late_reads_ms);
+        if (message->msg_iov->iov_len > 100)
+            message->msg_iov->iov_len = 100;
+    }
+    return next(socket, message, flags);
 }
 
 /* How many of the next polls of two descriptors, as the thread that watches a peer makes, fail. */
@@ -106,6 +123,74 @@ START_VULKAN_TEST(a_timeout_is_the_callers)
     pthread_join(thread, NULL);
     hostile_end(&peer);
     shared_ring_end(&r);
+}
+END_TEST
+
+/* ---- Messages without end -------------------------------------------------------------------- */
+
+struct slots {
+    struct wire slot;
+    int socket;
+};
+
+/* The same slot again and again, until the other end is closed. */
+static void *send_slots(void *user)
+{
+    struct slots *slots = user;
+    while (wire_try(slots->socket, &slots->slot, MSG_NOSIGNAL))
+        continue;
+    return NULL;
+}
+
+/* Of a ring of one slot, which says that it has 1024. */
+static struct wire take_large_ring(struct slots *slots)
+{
+    struct pair pair = pair_make();
+    struct shared_ring r = shared_ring_begin(1, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    assert_ok(gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, NULL, 0, SOON));
+    struct wire head = wire_take(pair.there);
+    slots->slot = wire_take(pair.there);
+    wire_change(&head, WIRE_HEADER, 4, 1024);
+    close(pair.there);
+    shared_ring_end(&r);
+    return head;
+}
+
+/*
+ * Catches: the deadline was looked at only where nothing was there, and a ring whose messages kept
+ * arriving took as long as they did.
+ */
+START_VULKAN_TEST(messages_that_keep_arriving)
+{
+    struct pair pair = pair_make();
+    struct slots slots = {.socket = pair.here};
+    struct wire head = take_large_ring(&slots);
+    pthread_t thread;
+    wire_put(pair.here, &head);
+    ck_assert_int_eq(pthread_create(&thread, NULL, send_slots, &slots), 0);
+    assert_null(gr_ring_receive(pair.there, NULL, 0, NULL, 10), GR_ERR_TIMEOUT, 0, "all there");
+    close(pair.there);
+    pair.there = -1;
+    pthread_join(thread, NULL);
+    pair_close(&pair);
+    wire_close(&head);
+    wire_close(&slots.slot);
+}
+END_TEST
+
+/* Catches: likewise, where the sender's bytes kept arriving. */
+START_VULKAN_TEST(bytes_that_keep_arriving)
+{
+    static unsigned char room[GR_SHARE_MOST_DATA];
+    struct pair pair = pair_make();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    assert_ok(gr_resource_send(pair.here, resource, room, sizeof(room), SOON));
+    late_reads_ms = 20; /* each read of some bytes takes that long, and more are there */
+    gr_resource *taken = gr_resource_receive(pair.there, room, sizeof(room), NULL, 10);
+    late_reads_ms = 0;
+    ck_assert_ptr_null(taken);
+    assert_error(GR_ERR_TIMEOUT, 0, "close the socket");
+    pair_close(&pair);
 }
 END_TEST
 
@@ -362,7 +447,7 @@ void add_hostile_wait_cases(Suite *suite)
     tcase_add_checked_fixture(waits, NULL, collect_sharing);
     add_loop_tests(waits, 2, a_timeout_is_the_callers, opengl_waits_no_longer_than_it_says,
                    a_stop_or_an_end_ends_opengls_wait);
-    add_tests(waits, an_acquire_that_fails_wakes_the_peer,
-              the_watch_goes_on_where_poll_lacks_memory, what_has_come_is_not_waited_for_again,
-              a_free_takes_its_time_by_the_clock);
+    add_tests(waits, an_acquire_that_fails_wakes_the_peer, messages_that_keep_arriving,
+              bytes_that_keep_arriving, the_watch_goes_on_where_poll_lacks_memory,
+              what_has_come_is_not_waited_for_again, a_free_takes_its_time_by_the_clock);
 }

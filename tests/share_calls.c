@@ -353,6 +353,25 @@ START_VULKAN_TEST(what_cannot_be_sent)
 }
 END_TEST
 
+/* A receiver would refuse it. */
+START_VULKAN_TEST(too_many_slots)
+{
+    enum { TOO_MANY = 1025 };
+    static gr_resource *resources[TOO_MANY];
+    struct pair pair = pair_make();
+    for (int i = 0; i < TOO_MANY; i++)
+        resources[i] = must_register(gl_buffer_filled(16, 1));
+    gr_ring *ring = gr_ring_create(resources, TOO_MANY, NULL);
+    assert_made(ring);
+    for (int i = 0; i < TOO_MANY; i++)
+        gr_resource_free(resources[i]);
+    assert_fails(gr_ring_send(pair.here, ring, GR_RING_CONSUMER, NULL, 0, 0), GR_ERR_INVALID_VALUE,
+                 0, "1025 slots");
+    gr_ring_free(ring);
+    pair_close(&pair);
+}
+END_TEST
+
 /* Graphics is still at it: the call gives up, and the ring is this process's. */
 START_VULKAN_TEST(work_that_does_not_end_in_time)
 {
@@ -663,7 +682,7 @@ void add_shared_call_cases(Suite *suite)
     add_loop_tests(calls, 2, a_claim_that_fails_is_undone);
     add_loop_tests(calls, 2, cudas_reads_are_cancelled, vulkans_reads_are_cancelled);
     add_tests(calls, work_with_a_cancelled_frame_is_waited_for);
-    add_tests(calls, each_side_has_its_own_calls, what_cannot_be_sent,
+    add_tests(calls, each_side_has_its_own_calls, what_cannot_be_sent, too_many_slots,
               work_that_does_not_end_in_time);
     add_loop_tests(calls, 3, a_stop_or_an_end_wakes_who_waits);
     add_loop_tests(calls, 2, a_ring_that_is_being_sent_stays_as_it_is,

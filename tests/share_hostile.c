@@ -145,10 +145,11 @@ static const struct mutation of_buffers[] = {
 static const struct mutation of_images[] = {
     {"vmm", 1, GR_ERR_INVALID_VALUE, "CUDA's own"},
     {"width", 0, GR_ERR_INVALID_VALUE, "width"},
-    {"width", 0x7fffffffffffffff, GR_ERR_INVALID_VALUE, "fit"},
+    {"width", 0x7fffffffffffffff, GR_ERR_INVALID_VALUE, "beyond"},
     {"width", 0xffffffffffffffff, GR_ERR_INVALID_VALUE, "beyond"},
     {"width", 1000000, GR_ERR_INVALID_VALUE, "fit"},
-    {"height", 0x7fffffffffffffff, GR_ERR_INVALID_VALUE, "fit"},
+    {"height", 0x1000000000000, GR_ERR_INVALID_VALUE, "fit"},
+    {"height", 0x1000000000001, GR_ERR_INVALID_VALUE, "beyond"},
     {"depth", 0x100000000, GR_ERR_INVALID_VALUE, "fit"},
     {"levels", 0xffffffff, GR_ERR_INVALID_VALUE, "levels"},
     {"layers", 0xffffffff, GR_ERR_INVALID_VALUE, ""},
@@ -182,6 +183,14 @@ START_VULKAN_TEST(a_buffers_fields)
     must_refuse(&wire, GR_ERR_INVALID_VALUE, "within the memory", "no bytes");
     change_length(&wire, 1 << 30);
     must_refuse(&wire, GR_ERR_INVALID_VALUE, "within the memory", "too many bytes");
+    wire = good;
+    change(&wire, "has_acquire", 1);
+    change(&wire, "acquire_value", 0xffffffffffffffff);
+    must_refuse(&wire, GR_ERR_INVALID_VALUE, "below 2^63", "a semaphore at its end");
+    wire = good;
+    change(&wire, "has_release", 1);
+    change(&wire, "release_value", 1ull << 63);
+    must_refuse(&wire, GR_ERR_INVALID_VALUE, "below 2^63", "a semaphore far on");
     /* What they were made of is good: it is taken, again and again. */
     for (int i = 0; i < 2; i++) {
         gr_resource *taken = receive(&good, false);

@@ -23,6 +23,8 @@ enum {
     SLOTS_AT = WIRE_HEADER,
     ROLE_AT = SLOTS_AT + 4,
     MODE_AT = ROLE_AT + 4,
+    SENT_VALUE_AT = MODE_AT + 4,
+    RECEIVED_VALUE_AT = SENT_VALUE_AT + 8,
     OFFSET_AT = WIRE_HEADER + 8 + 8 + 4 + 4 + 8 /* in a slot's message */
 };
 
@@ -82,11 +84,15 @@ START_VULKAN_TEST(numbers)
         {0, SLOTS_AT, 0, GR_ERR_INVALID_VALUE, "0 slots"},
         {0, SLOTS_AT, SLOTS - 1, GR_ERR_INVALID_VALUE, "page"},
         {0, SLOTS_AT, SLOTS + 1, GR_ERR_SYSTEM, "gone"},
-        {0, SLOTS_AT, 65537, GR_ERR_INVALID_VALUE, "65537 slots"},
+        {0, SLOTS_AT, 1024, GR_ERR_SYSTEM, "gone"},
+        {0, SLOTS_AT, 1025, GR_ERR_INVALID_VALUE, "1025 slots"},
+        {0, SLOTS_AT, 15000, GR_ERR_INVALID_VALUE, "15000 slots"},
         {0, SLOTS_AT, 0xffffffff, GR_ERR_INVALID_VALUE, "slots"},
         {0, ROLE_AT, 0, GR_ERR_INVALID_VALUE, "role 0"},
         {0, ROLE_AT, 3, GR_ERR_INVALID_VALUE, "role 3"},
         {0, MODE_AT, 0x100, GR_ERR_INVALID_VALUE, "mode 256"},
+        {0, SENT_VALUE_AT + 4, 0xffffffff, GR_ERR_INVALID_VALUE, "below 2^63"},
+        {0, RECEIVED_VALUE_AT + 4, 0x80000000, GR_ERR_INVALID_VALUE, "below 2^63"},
         {0, 8, 1, GR_ERR_INVALID_VALUE, "kind"},
         {0, 20, 1, GR_ERR_INVALID_VALUE, "room for 0"},
         {1, 20, 1, GR_ERR_INVALID_VALUE, "room for 0"},

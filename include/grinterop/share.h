@@ -77,7 +77,7 @@ GR_API gr_status gr_resource_send(int socket, gr_resource *resource, const void 
  *
  * Owner    the caller, who frees it with gr_resource_free()
  * Data     *size is how many bytes came. `size` may be NULL, and so may `data` if `room` is 0
- * Waits    up to timeout_ms milliseconds for the message; GR_WAIT_FOREVER: until it is there
+ * Waits    up to timeout_ms milliseconds for all of the message; GR_WAIT_FOREVER: until it is there
  *
  * Errors, after which NULL is returned and no descriptor stays open; those of the wrong kind are
  * closed by another thread a moment later, since close() may block:
@@ -124,7 +124,7 @@ GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, siz
  * For others grinterop passes the signals on, on two streams of its own.
  *
  * Errors: as for gr_resource_send(), and
- *     GR_ERR_INVALID_VALUE  `role` is none
+ *     GR_ERR_INVALID_VALUE  `role` is none; the ring has more than 1024 slots
  *     GR_ERR_STATE          frames are in flight; the ring is shared already, or being sent
  */
 GR_API gr_status gr_ring_send(int socket, gr_ring *ring, gr_ring_role role, const void *data,

@@ -14,6 +14,9 @@ struct field {
     unsigned bytes;
 };
 
+/* More bytes than a GPU's addresses reach. */
+#define MOST_BYTES ((uint64_t)1 << 48)
+
 #define FIELD_OF_RESOURCE(name, bytes) {offsetof(struct gr_description, name), bytes},
 #define FIELD_OF_RING(name, bytes)     {offsetof(struct gr_ring_description, name), bytes},
 
@@ -115,7 +118,7 @@ static gr_status check_sizes(const struct gr_description *d, const char *call)
 {
     const uint64_t sizes[] = {d->memory_size, d->offset, d->size, d->width, d->height, d->depth};
     for (size_t i = 0; i < COUNT(sizes); i++)
-        if (sizes[i] > SIZE_MAX / 2)
+        if (sizes[i] > MOST_BYTES)
             return refuse(call, "a size or an offset is beyond all memory", sizes[i]);
     if (d->memory_size == 0 || d->offset >= d->memory_size)
         return refuse(call, "the offset is not within the memory", d->offset);
@@ -135,6 +138,16 @@ static gr_status check_memory(const struct gr_description *d, const char *call)
     return GR_OK;
 }
 
+gr_status gr_share_check_value(uint64_t value, const char *call)
+{
+    if (value <= GR_SHARE_MOST_VALUE)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "A semaphore of the message has the value %llu, from which it cannot count on: "
+                   "let it begin below 2^63.",
+                   (unsigned long long)value);
+}
+
 gr_status gr_description_check(const struct gr_description *d, const char *call)
 {
     unsigned flags = GR_READ_ONLY | GR_WRITE_DISCARD;
@@ -147,6 +160,10 @@ gr_status gr_description_check(const struct gr_description *d, const char *call)
         status = check_sizes(d, call);
     if (status == GR_OK)
         status = check_memory(d, call);
+    if (status == GR_OK)
+        status = gr_share_check_value(d->acquire_value, call);
+    if (status == GR_OK)
+        status = gr_share_check_value(d->release_value, call);
     return status == GR_OK ? gr_flags_check((unsigned)d->flags, flags, call) : status;
 }
 

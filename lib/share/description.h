@@ -46,6 +46,12 @@
     X(sent_value, 8)     /* of the semaphore that the sender signals */                            \
     X(received_value, 8) /* and the receiver */
 
+/* The most slots of a shared ring: each costs the receiver an import. */
+#define GR_RING_MOST_SLOTS 1024
+
+/* The highest value that a semaphore may start with: the receiver counts on from there. */
+#define GR_SHARE_MOST_VALUE (UINT64_MAX / 2)
+
 /* The descriptors of a resource's message: the memory, then those of its semaphores that it has. */
 enum { GR_MEMORY_FD };
 
@@ -71,6 +77,9 @@ void gr_ring_description_write(const struct gr_ring_description *description,
                                struct gr_message *message);
 gr_status gr_ring_description_read(const struct gr_message *message,
                                    struct gr_ring_description *description, const char *call);
+
+/* Refuses a semaphore's value that is too high. */
+gr_status gr_share_check_value(uint64_t value, const char *call);
 
 /*
  * Refuses what no sender of grinterop's says: truth values that are none, an image's fields in a

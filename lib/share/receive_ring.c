@@ -14,8 +14,6 @@
 #include "lib/share/import.h"
 #include "lib/sync/semaphore.h"
 
-#define MOST_SLOTS 65536
-
 /* Frames are numbered in 62 bits of a word; a ring that has had so many is none. */
 #define MOST_FRAMES ((uint64_t)1 << 60)
 
@@ -43,7 +41,7 @@ static gr_status receive_head(struct receiving *r)
         status = gr_ring_description_read(&r->message, d, r->call);
     if (status != GR_OK)
         return status;
-    if (d->slots == 0 || d->slots > MOST_SLOTS || d->role < GR_RING_PRODUCER ||
+    if (d->slots == 0 || d->slots > GR_RING_MOST_SLOTS || d->role < GR_RING_PRODUCER ||
         d->role > GR_RING_CONSUMER || d->mode > GR_RING_NEWEST ||
         r->message.fd_count != GR_RING_FD_COUNT)
         return gr_fail(GR_ERR_INVALID_VALUE, r->call,
@@ -51,6 +49,11 @@ static gr_status receive_head(struct receiving *r)
                        "descriptor%s: it is not one that grinterop sends.",
                        (unsigned long long)d->slots, gr_s(d->slots), (unsigned long long)d->role,
                        (unsigned long long)d->mode, r->message.fd_count, gr_s(r->message.fd_count));
+    status = gr_share_check_value(d->sent_value, r->call);
+    if (status == GR_OK)
+        status = gr_share_check_value(d->received_value, r->call);
+    if (status != GR_OK)
+        return status;
     r->resources = calloc(d->slots, sizeof(gr_resource *));
     return r->resources ? GR_OK : gr_fail_memory(r->call);
 }
@@ -123,8 +126,11 @@ static gr_status receive_all(struct receiving *r)
     gr_status status = gr_socket_check(r->socket, r->call);
     if (status == GR_OK)
         status = receive_head(r);
-    for (uint64_t i = 0; status == GR_OK && i < r->d.slots; i++)
-        status = receive_slot(r);
+    for (uint64_t i = 0; status == GR_OK && i < r->d.slots; i++) {
+        status = gr_message_check_deadline(&r->deadline, r->call);
+        if (status == GR_OK)
+            status = receive_slot(r);
+    }
     if (status == GR_OK)
         status = import_semaphores(r);
     if (status != GR_OK)

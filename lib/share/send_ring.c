@@ -94,6 +94,11 @@ static gr_status list_resources(struct sending *s)
 {
     close_gaps(s->ring);
     s->count = s->ring->state->slots;
+    if (s->count > GR_RING_MOST_SLOTS)
+        return gr_fail(GR_ERR_INVALID_VALUE, s->call,
+                       "The ring has %u slots, but one that is shared with another process has %d "
+                       "at the most: resize it first.",
+                       s->count, GR_RING_MOST_SLOTS);
     s->resources = calloc(s->count, sizeof(gr_resource *));
     if (!s->resources)
         return gr_fail_memory(s->call);
@@ -326,8 +331,11 @@ static gr_status send_slot(const struct sending *s, uint32_t i)
 static gr_status send_all(const struct sending *s)
 {
     gr_status status = send_head(s);
-    for (uint32_t i = 0; i < s->count && status == GR_OK; i++)
-        status = send_slot(s, i);
+    for (uint32_t i = 0; i < s->count && status == GR_OK; i++) {
+        status = gr_message_check_deadline(&s->deadline, s->call);
+        if (status == GR_OK)
+            status = send_slot(s, i);
+    }
     /* From here on it is the peer, and not this process's graphics, that CUDA takes turns with. */
     for (uint32_t i = 0; i < s->count && status == GR_OK && s->side->is_cuda && !s->is_direct; i++)
         status = gr_sync_set(s->resources[i], s->theirs.semaphore, s->mine.semaphore, s->call);

@@ -131,6 +131,11 @@ static gr_status fail_timeout(const struct gr_deadline *deadline, const char *ca
                    begun ? "; part of it was: close the socket, nothing can follow" : "");
 }
 
+gr_status gr_message_check_deadline(const struct gr_deadline *deadline, const char *call)
+{
+    return gr_deadline_is_over(deadline) ? fail_timeout(deadline, call, "all there", true) : GR_OK;
+}
+
 static gr_status fail_gone(const char *call, int error)
 {
     return error ? gr_fail_errno(error, call, "The other process is gone from the socket")
@@ -312,6 +317,8 @@ static gr_status receive_all(int socket, unsigned char *bytes, size_t size, bool
         done += count;
         if (status == GR_OK && count == 0)
             status = wait_for(socket, POLLIN, deadline, begun || done > 0, call);
+        else if (status == GR_OK && done < size)
+            status = gr_message_check_deadline(deadline, call);
         if (status != GR_OK)
             return status;
     }

@@ -52,6 +52,10 @@ int gr_deadline_left(const struct gr_deadline *deadline);
  */
 bool gr_deadline_is_over(const struct gr_deadline *deadline);
 
+/* GR_ERR_TIMEOUT if it is over: for what consists of several messages, of which some have passed.
+ */
+gr_status gr_message_check_deadline(const struct gr_deadline *deadline, const char *call);
+
 /* GR_ERR_INVALID_VALUE: it is no connected Unix stream socket. */
 gr_status gr_socket_check(int socket, const char *call);
 
