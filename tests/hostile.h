@@ -37,6 +37,9 @@ struct shared_ring hostile_ring(struct hostile *peer, bool here_writes, gr_ring_
 
 /* Takes the ring's messages. */
 void hostile_take(struct hostile *peer);
+
+/* Likewise; the descriptors of the page and both semaphores are the caller's. */
+void hostile_take_files(struct hostile *peer, int fds[3]);
 void hostile_end(struct hostile *peer);
 
 /* Signals a value, which may be smaller than the one before. */

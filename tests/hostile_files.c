@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that shrink while they are looked at: the peer truncates one, and then seals it, right
- * after it was asked for its size.
+ * Files that change: the peer truncates one, and then seals it, right after it was asked for its
+ * size, or punches holes into one that is sealed.
  *
  * The program's own fstat() stands before the C library's.
  */
@@ -123,9 +123,106 @@ START_VULKAN_TEST(a_rings_file_that_shrinks)
 }
 END_TEST
 
+/* ---- Holes ----------------------------------------------------------------------------------- */
+
+static void punch(int fd)
+{
+    off_t size = lseek(fd, 0, SEEK_END);
+    ck_assert_int_gt(size, 0);
+    ck_assert_int_eq(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, size), 0);
+}
+
+/* Seals do not keep a peer from it: all bytes are 0 then, and can be written to as before. */
+START_VULKAN_TEST(memory_with_a_hole)
+{
+    static unsigned char bytes[SHARE_SIZE];
+    struct pair pair = pair_make();
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    vulkan_write_pattern(gr_vk_buffer(resource), SHARE_SIZE, 1);
+    assert_ok(gr_resource_send(pair.here, resource, NULL, 0, SOON));
+    struct wire wire = wire_take(pair.there);
+    if (fcntl(wire.fds[0], F_GET_SEALS) < 0) {
+        wire_close(&wire);
+        pair_close(&pair);
+        skip("memory of a GPU is no file");
+    }
+    wire_put(pair.here, &wire);
+    gr_resource *received = gr_resource_receive(pair.there, NULL, 0, NULL, SOON);
+    assert_made(received);
+    assert_ok(gr_resource_set_sync(received, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
+    gr_buffer *buffer = gr_map(received, fx.stream);
+    assert_made(buffer);
+    punch(wire.fds[0]);
+    CU(MemcpyDtoH(bytes, gr_buffer_ptr(buffer), SHARE_SIZE));
+    assert_bytes(bytes, SHARE_SIZE, 0);
+    CU(MemsetD8(gr_buffer_ptr(buffer), 7, SHARE_SIZE));
+    CU(MemcpyDtoH(bytes, gr_buffer_ptr(buffer), SHARE_SIZE));
+    assert_bytes(bytes, SHARE_SIZE, 7);
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(received);
+    wire_close(&wire);
+    pair_close(&pair);
+}
+END_TEST
+
+/* The page contradicts itself then. */
+START_VULKAN_TEST(a_ring_with_a_hole)
+{
+    need_memory_semaphores();
+    const gr_slot *slot;
+    struct pair pair = pair_make();
+    struct hostile peer = {.socket = pair.there};
+    struct shared_ring r = shared_ring_begin(HOSTILE_SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
+    assert_ok(gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, NULL, 0, SOON));
+    int fds[3];
+    hostile_take_files(&peer, fds);
+    hostile_set(&peer.received, 1);
+    hostile_publish(&peer, 0, 1, 1);
+    assert_ok(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON));
+    assert_ok(gr_ring_give_back(r.ring, &slot, 1));
+    CU(StreamSynchronize(fx.stream));
+    punch(fds[0]);
+    hostile_wake(&peer);
+    assert_fails(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON), GR_ERR_SYSTEM, 0,
+                 "contradicts itself");
+    for (int i = 0; i < 3; i++)
+        close(fds[i]);
+    hostile_end(&peer);
+    shared_ring_end(&r);
+}
+END_TEST
+
+/* Catches: a hole in huge pages is a bus error where no huge page is left. */
+START_VULKAN_TEST(memory_of_huge_pages)
+{
+    struct pair pair = pair_make();
+    int huge = memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
+    if (huge < 0) {
+        pair_close(&pair);
+        skip("the kernel has no huge pages");
+    }
+    ck_assert_int_eq(ftruncate(huge, 64 << 20), 0);
+    ck_assert_int_eq(fcntl(huge, F_ADD_SEALS, ALL_SEALS), 0);
+    GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
+    assert_ok(gr_resource_send(pair.here, resource, NULL, 0, SOON));
+    struct wire wire = wire_take(pair.there);
+    close(wire.fds[0]);
+    wire.fds[0] = huge;
+    wire_put(pair.here, &wire);
+    assert_null(gr_resource_receive(pair.there, NULL, 0, NULL, SOON), GR_ERR_INVALID_VALUE, 0,
+                "small pages");
+    wire_close(&wire);
+    pair_close(&pair);
+}
+END_TEST
+
 void add_hostile_file_cases(Suite *suite)
 {
     TCase *files = add_vulkan_case(suite, "files that shrink");
     add_tests(files, memory_that_shrinks);
     add_loop_tests(files, 3, a_rings_file_that_shrinks);
+    TCase *holes = add_vulkan_case(suite, "files with holes");
+    tcase_add_unchecked_fixture(holes, warm_up_sharing, NULL);
+    tcase_add_checked_fixture(holes, NULL, collect_sharing);
+    add_tests(holes, memory_of_huge_pages, memory_with_a_hole, a_ring_with_a_hole);
 }

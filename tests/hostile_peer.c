@@ -5,6 +5,7 @@
 #include "share_wire.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -72,12 +73,20 @@ void hostile_set(const struct hostile_semaphore *semaphore, uint64_t value)
 
 void hostile_take(struct hostile *peer)
 {
+    int fds[3];
+    hostile_take_files(peer, fds);
+    for (int i = 0; i < 3; i++)
+        close(fds[i]);
+}
+
+void hostile_take_files(struct hostile *peer, int fds[3])
+{
     struct wire head = wire_take(peer->socket);
     ck_assert_uint_eq(head.fd_count, 3);
     peer->page = map(head.fds[PAGE], &peer->page_size);
     peer->sent = take_semaphore(head.fds[SENT]);
     peer->received = take_semaphore(head.fds[RECEIVED]);
-    wire_close(&head);
+    memcpy(fds, head.fds, 3 * sizeof(int));
     for (int i = 0; i < HOSTILE_SLOTS; i++) {
         struct wire slot = wire_take(peer->socket);
         wire_close(&slot);

@@ -60,6 +60,7 @@ extern "C" {
  *     GR_ERR_NOT_READY      there is no room, and `timeout_ms` is 0
  *     GR_ERR_TIMEOUT        there was no room in time; close the socket if the message says so
  *     GR_ERR_SYSTEM         the other process is gone
+ *     GR_ERR_NO_MEMORY
  */
 GR_API gr_status gr_resource_send(int socket, gr_resource *resource, const void *data, size_t size,
                                   unsigned timeout_ms);
@@ -89,6 +90,9 @@ GR_API gr_status gr_resource_send(int socket, gr_resource *resource, const void 
  *     GR_ERR_TIMEOUT        it was not there in time
  *     GR_ERR_SYSTEM         the other process is gone
  *     GR_ERR_CUDA           CUDA refused to import it
+ *     GR_ERR_NO_DRIVER      there is no CUDA driver
+ *     GR_ERR_NO_MEMORY      of the process, or of the device, also for a message that claims more
+ *                           than the device has
  */
 GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, size_t *size,
                                         unsigned timeout_ms);
