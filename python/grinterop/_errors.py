@@ -104,8 +104,9 @@ _shared: dict[type, type] = {}
 
 def _shared_with_cuda_core(own: type) -> type:
     """The class to raise: `own`, and where cuda.core is loaded its CUDAError as well."""
-    module = sys.modules.get("cuda.core._utils.cuda_utils")
-    theirs = getattr(module, "CUDAError", None)
+    # It is public from cuda.core 1.3 on.
+    modules = map(sys.modules.get, ("cuda.core", "cuda.core._utils.cuda_utils"))
+    theirs = next((found for one in modules if (found := getattr(one, "CUDAError", None))), None)
     if theirs is None:
         return own
     if own not in _shared:

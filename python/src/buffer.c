@@ -53,6 +53,7 @@ void buffer_ended(buffer_object *self)
 {
     resource_object *resource = self->resource;
     self->buffer = NULL;
+    core_ended(self);
     self->resource = NULL;
     Py_CLEAR(self->stream);
     if (resource && resource->mapped == self) {
@@ -122,6 +123,7 @@ static void end(PyObject *object)
         if (!stream_stays(self->stream))
             PyErr_Clear();
     }
+    Py_XDECREF(self->shown);
     Py_XDECREF(self->stream);
     end_object(object);
 }

@@ -194,6 +194,7 @@ static PyObject *with_layout(PyObject *object, gr_layout layout)
 
 static PyObject *one_plane(PyObject *object, PyObject *stream)
 {
+    object = core_own(object);
     if (Py_TYPE(object) == tensor_type)
         return tensor_of(object) ? Py_NewRef(object) : NULL;
     if (Py_TYPE(object) == buffer_type) {

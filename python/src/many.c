@@ -30,8 +30,10 @@ static bool begin(PyObject *sequence, struct batch *batch)
     if (!batch->objects || !batch->pointers)
         return PyErr_NoMemory();
     for (Py_ssize_t i = 0; i < count; i++) {
-        batch->objects[i] = PySequence_GetItem(sequence, i);
+        PyObject *item = PySequence_GetItem(sequence, i);
+        batch->objects[i] = item ? Py_NewRef(core_own(item)) : NULL;
         batch->count = (size_t)i + 1;
+        Py_XDECREF(item);
         if (!batch->objects[i])
             return false;
     }
@@ -70,7 +72,7 @@ static PyObject *list_of(struct batch *batch, gr_buffer *buffers[], PyObject *st
         PyObject *buffer = list ? buffer_new(resource, buffers[i], stream) : NULL;
         if (!list)
             gr_buffer_release_later(buffers[i]);
-        else if (buffer)
+        else if ((buffer = core_shown(buffer)))
             PyList_SetItem(list, (Py_ssize_t)i, buffer);
         else
             Py_CLEAR(list);

@@ -98,6 +98,7 @@ bool add_ring(PyObject *module);
 bool add_vulkan(PyObject *module);
 
 extern PyMethodDef bench_functions[], driver_functions[], many_functions[], publish_functions[];
+extern PyMethodDef core_functions[];
 extern PyMethodDef tensor_functions[];
 
 #endif

@@ -234,7 +234,8 @@ static PyObject *run(PyObject *args, PyObject *keywords, bool fetch)
             &given.layout, &bgr, &flip, &given.scale, &given.bias, &given.alpha, &srgb,
             &given.matrix, &full_range, &options->level, &options->layer, &offset, &given.shape,
             &given.dtype, &given.strides, &given.wait_event, &given.timeout) ||
-        !is_target(target) || !stream_of_work(target, given.stream, &work.stream) ||
+        !is_target(target = core_own(target)) ||
+        !stream_of_work(target, given.stream, &work.stream) ||
         !names_of_options(&given, &work.options) || !numbers_of_options(&given, &work.options) ||
         !timeout_of(given.timeout, &work.timeout_ms) ||
         !(tensor = tensor_for(target, object, given.stream)))

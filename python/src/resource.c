@@ -43,6 +43,7 @@ static void end(PyObject *object)
     Py_BEGIN_ALLOW_THREADS
     gr_resource_free(resource);
     Py_END_ALLOW_THREADS
+    Py_XDECREF(self->shown);
     Py_XDECREF(self->stream);
     Py_XDECREF(self->owner);
     Py_XDECREF(self->dl_device);
@@ -243,7 +244,7 @@ static PyObject *map_on(resource_object *self, PyObject *given)
 static PyObject *map(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     PyObject *given = only_stream(count, args, names);
-    return given ? map_on((resource_object *)self, given) : NULL;
+    return given ? core_shown(map_on((resource_object *)self, given)) : NULL;
 }
 
 static PyObject *map_linear(PyObject *object, PyObject *args, PyObject *keywords)
@@ -268,7 +269,7 @@ static PyObject *map_linear(PyObject *object, PyObject *args, PyObject *keywords
     buffer = gr_map_linear(self->resource, level, layer, stream);
     Py_END_ALLOW_THREADS
     self->busy = false;
-    return buffer ? buffer_new(self, buffer, given) : fail();
+    return buffer ? core_shown(buffer_new(self, buffer, given)) : fail();
 }
 
 static PyObject *unmap(PyObject *object, PyObject *args, PyObject *keywords)
@@ -330,7 +331,7 @@ static PyObject *enter(PyObject *object, PyObject *none)
 {
     resource_object *self = (resource_object *)object;
     (void)none;
-    return self->stream ? map_on(self, self->stream) : Py_NewRef(object);
+    return self->stream ? core_shown(map_on(self, self->stream)) : Py_NewRef(object);
 }
 
 static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)

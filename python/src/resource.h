@@ -14,6 +14,9 @@ typedef struct resource_object {
     /* The mapping, which stays until it is closed, whoever forgets it. */
     buffer_object *mapped;
 
+    /* What core_shown() made of the mapping, which stays as long. Or NULL. */
+    PyObject *shown;
+
     /* What `with` maps on. NULL: it doesn't map. */
     PyObject *stream;
 
@@ -44,6 +47,9 @@ struct buffer_object {
 
     /* The same as the library has it, where map() noted it; else NULL. */
     CUstream cuda_stream;
+
+    /* A weak reference to what core_shown() made of it, or NULL. */
+    PyObject *shown;
 
     /* It is a ring's slot's, and the ring ends it. */
     bool of_ring;
@@ -80,6 +86,18 @@ bool buffer_close(buffer_object *self, CUstream stream);
 
 /* Notes that the mapping is over. */
 void buffer_ended(buffer_object *self);
+
+/*
+ * What the program gets for a mapping (core.c): `own` itself or, where cuda.core is loaded and the
+ * mapping has a pointer, an object that is cuda.core's Buffer, too. Takes `own`, which may be NULL.
+ */
+PyObject *core_shown(PyObject *own);
+
+/* The Buffer behind such an object; any other object as it is. Borrowed from `object`. */
+PyObject *core_own(PyObject *object);
+
+/* Takes the pointer out of what core_shown() made. */
+void core_ended(buffer_object *self);
 
 /* Its methods for copies (buffer_copy.c), images (image.c), and as a tensor (mapping_tensor.c). */
 extern PyMethodDef buffer_copy_methods[], image_methods[], mapping_tensor_methods[];

@@ -44,8 +44,10 @@ static gr_status hand_on(gr_ring *ring, slots_object *self)
 static void forget(slots_object *self)
 {
     for (size_t i = 0; self->buffers && i < self->n; i++) {
-        if (self->buffers[i])
+        if (self->buffers[i]) {
             ((buffer_object *)self->buffers[i])->buffer = NULL;
+            core_ended((buffer_object *)self->buffers[i]);
+        }
         Py_XDECREF(self->buffers[i]);
     }
     if (self->slots)
@@ -188,7 +190,7 @@ static PyObject *buffer_at(slots_object *self, size_t i)
         made->stream = Py_XNewRef(self->stream);
         self->buffers[i] = (PyObject *)made;
     }
-    return Py_NewRef(self->buffers[i]);
+    return core_shown(Py_NewRef(self->buffers[i]));
 }
 
 static PyObject *resource_at(slots_object *self, size_t i)
