@@ -49,7 +49,10 @@ static bool take_resources(struct batch *batch)
         if (!resource)
             return false;
         if (resource->mapped && resource->mapped->buffer) {
-            PyErr_Format(PyExc_RuntimeError, "GraphicsResource %zu is already mapped", i);
+            PyErr_Format(
+                PyExc_RuntimeError,
+                "GraphicsResource %zu is already mapped: close its Buffer, or unmap() it, first",
+                i);
             return false;
         }
         batch->pointers[i] = resource->resource;

@@ -108,6 +108,9 @@ PyMethodDef mapping_tensor_methods[] = {
     {"__dlpack__", METHOD(dlpack), METH_FASTCALL | METH_KEYWORDS,
      "__dlpack__($self, stream=None, *, max_version=None, dl_device=None, copy=None)\n--\n\n"
      "A capsule for another framework's from_dlpack()."},
+    {"__array__", METHOD(as_numpy), METH_VARARGS | METH_KEYWORDS,
+     "__array__($self, dtype=None, copy=None)\n--\n\n"
+     "For numpy.asarray(): the memory, if the CPU can read it; else a TypeError."},
     {"__dlpack_device__", dlpack_device, METH_NOARGS, "__dlpack_device__($self)\n--\n\n"},
     {0},
 };

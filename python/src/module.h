@@ -58,6 +58,9 @@ bool event_of(PyObject *object, CUevent *event);
 /* Flags: None, a number, a name, several in one text, or a sequence of names. */
 bool flags_of(PyObject *object, unsigned *flags);
 
+/* The text of a str without null characters; else NULL, perhaps with an exception. */
+const char *plain_text(PyObject *object);
+
 /* A handle or an address: a number, or something that int() takes. */
 bool address_of(PyObject *object, uint64_t *address);
 
@@ -88,6 +91,9 @@ PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *keywords);
 
 /* For __enter__. */
 PyObject *enter_self(PyObject *self, PyObject *none);
+
+/* __array__() of what has __dlpack__() (numpy.c). */
+PyObject *as_numpy(PyObject *self, PyObject *args, PyObject *keywords);
 
 bool add_resource(PyObject *module);
 bool add_buffer(PyObject *module);

@@ -78,7 +78,9 @@ static bool mappable(resource_object *self)
     if (!resource_usable(self))
         return false;
     if (self->mapped && self->mapped->buffer) {
-        PyErr_SetString(PyExc_RuntimeError, "GraphicsResource is already mapped");
+        PyErr_SetString(
+            PyExc_RuntimeError,
+            "GraphicsResource is already mapped: close its Buffer, or unmap() it, first");
         return false;
     }
     return true;
@@ -427,16 +429,21 @@ static PyObject *api(PyObject *object, void *closure)
     return PyUnicode_FromString(names[gr_resource_api(((resource_object *)object)->resource) & 3]);
 }
 
+static const char *transport_name(const resource_object *self)
+{
+    gr_transport of = gr_resource_transport(self->resource);
+    return of == GR_TRANSPORT_INTEROP    ? "interop"
+           : of == GR_TRANSPORT_SHARED   ? "shared"
+           : of == GR_TRANSPORT_COPY     ? "copy"
+           : of == GR_TRANSPORT_EXTERNAL ? "external"
+           : of == GR_TRANSPORT_PEER     ? "peer"
+                                         : "";
+}
+
 static PyObject *transport(PyObject *object, void *closure)
 {
-    gr_transport of = gr_resource_transport(((resource_object *)object)->resource);
     (void)closure;
-    return PyUnicode_FromString(of == GR_TRANSPORT_INTEROP    ? "interop"
-                                : of == GR_TRANSPORT_SHARED   ? "shared"
-                                : of == GR_TRANSPORT_COPY     ? "copy"
-                                : of == GR_TRANSPORT_EXTERNAL ? "external"
-                                : of == GR_TRANSPORT_PEER     ? "peer"
-                                                              : "");
+    return PyUnicode_FromString(transport_name((resource_object *)object));
 }
 
 /* OpenGL's name and target: None for a resource of another API's. */
@@ -511,10 +518,19 @@ static PyObject *represent(PyObject *object)
 {
     resource_object *self = (resource_object *)object;
     bool closed = gr_resource_is_closed(self->resource);
-    char handle_text[32];
-    snprintf(handle_text, sizeof(handle_text), "0x%llx", (unsigned long long)handle_of(self));
-    return PyUnicode_FromFormat("<GraphicsResource handle=%s%s%s>", handle_text,
-                                has_mapping(self) ? " mapped" : "", closed ? " closed" : "");
+    bool is_image = gr_resource_kind(self->resource) == GR_KIND_IMAGE;
+    uintptr_t own = handle_of(self);
+    char size_text[32] = "", handle_text[32] = "";
+    if (!is_image)
+        snprintf(size_text, sizeof(size_text), " size=%zu", gr_resource_size(self->resource));
+    if (own)
+        snprintf(handle_text, sizeof(handle_text), " handle=0x%llx", (unsigned long long)own);
+    return PyUnicode_FromFormat("<GraphicsResource %s%s transport=%s%s%s>",
+                                is_image ? "image" : "buffer", size_text, transport_name(self),
+                                handle_text,
+                                closed              ? " closed"
+                                : has_mapping(self) ? " mapped"
+                                                    : " not mapped");
 }
 
 /* ---- The type -------------------------------------------------------------------------------- */

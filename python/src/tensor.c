@@ -451,6 +451,9 @@ static PyMethodDef methods[] = {
     {"__dlpack__", METHOD(dlpack), METH_FASTCALL | METH_KEYWORDS,
      "__dlpack__($self, stream=None, *, max_version=None, dl_device=None, copy=None)\n--\n\n"
      "A capsule for another framework's from_dlpack()."},
+    {"__array__", METHOD(as_numpy), METH_VARARGS | METH_KEYWORDS,
+     "__array__($self, dtype=None, copy=None)\n--\n\n"
+     "For numpy.asarray(): the memory, if the CPU can read it; else a TypeError."},
     {"__dlpack_device__", dlpack_device, METH_NOARGS, "__dlpack_device__($self)\n--\n\n"},
     {"__enter__", enter_self, METH_NOARGS, NULL},
     {"__exit__", METHOD(leave), METH_FASTCALL, NULL},

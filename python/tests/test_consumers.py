@@ -203,6 +203,8 @@ def test_numbas_arrays_are_published(resource, vbo, stream, numba):
 
 COMMIT = "08f74293aad33d38b76f6090c089bbc580f160bb"
 PLACE = f"https://raw.githubusercontent.com/NVIDIA/cuda-python/{COMMIT}/"
+
+
 def fetch_theirs(path):
     """A file of cuda-python's: from the folder that GR_CUDA_PYTHON names, or over the network."""
     folder = os.environ.get("GR_CUDA_PYTHON")
