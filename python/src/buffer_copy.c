@@ -176,12 +176,16 @@ static PyObject *fill(PyObject *object, PyObject *args, PyObject *keywords)
 
 #define KEYWORDS (METH_VARARGS | METH_KEYWORDS)
 
+GUARDED(copy_to)
+GUARDED(copy_from)
+GUARDED(fill)
+
 PyMethodDef buffer_copy_methods[] = {
-    {"copy_to", METHOD(copy_to), KEYWORDS,
+    {"copy_to", METHOD(guarded_copy_to), KEYWORDS,
      "copy_to($self, dst, *, stream)\n--\n\nCopies its bytes to another Buffer of that size."},
-    {"copy_from", METHOD(copy_from), KEYWORDS,
+    {"copy_from", METHOD(guarded_copy_from), KEYWORDS,
      "copy_from($self, src, *, stream)\n--\n\nCopies another Buffer's bytes, of that size."},
-    {"fill", METHOD(fill), KEYWORDS,
+    {"fill", METHOD(guarded_fill), KEYWORDS,
      "fill($self, value, *, stream)\n--\n\n"
      "Fills it with a byte, as a number, or with a pattern of 1, 2 or 4 bytes."},
     {0},

@@ -40,7 +40,8 @@ static PyObject *raise_parts(PyObject *parts)
         Py_DECREF(parts);
         return NULL;
     }
-    PyObject *error = PyObject_CallObject(maker, parts);
+    PyObject *make = Py_NewRef(maker), *error = PyObject_CallObject(make, parts);
+    Py_DECREF(make);
     Py_DECREF(parts);
     if (error)
         PyErr_SetObject((PyObject *)Py_TYPE(error), error);
@@ -82,9 +83,10 @@ PyObject *none_or_fail(gr_status status)
 
 static PyObject *set_maker(PyObject *module, PyObject *function)
 {
+    PyObject *before = maker;
     (void)module;
-    Py_XDECREF(maker);
     maker = Py_NewRef(function);
+    Py_XDECREF(before);
     return Py_NewRef(Py_None);
 }
 

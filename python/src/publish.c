@@ -135,28 +135,30 @@ static PyObject *into_resource(resource_object *resource, const struct work *wor
                         "GraphicsResource is already mapped: give its Buffer instead");
         return NULL;
     }
-    resource->busy = true;
+    if (!alone_begin((PyObject *)resource))
+        return NULL;
     Py_BEGIN_ALLOW_THREADS
     status = work->fetch ? gr_fetch(resource->resource, work->tensor, options, work->stream)
                          : gr_publish(resource->resource, work->tensor, options, work->stream);
     Py_END_ALLOW_THREADS
-    resource->busy = false;
-    return none_or_fail(status);
+    PyObject *none = none_or_fail(status);
+    alone_end((PyObject *)resource);
+    return none;
 }
 
 static PyObject *into_buffer(buffer_object *buffer, const struct work *work)
 {
     gr_status status;
     const gr_publish_options *options = &work->options.options;
-    if (!buffer_usable(buffer))
+    if (!buffer_usable(buffer) || !alone_begin((PyObject *)buffer))
         return NULL;
-    buffer->busy = true;
     Py_BEGIN_ALLOW_THREADS
     status = work->fetch ? gr_buffer_fetch(buffer->buffer, work->tensor, options, work->stream)
                          : gr_buffer_publish(buffer->buffer, work->tensor, options, work->stream);
     Py_END_ALLOW_THREADS
-    buffer->busy = false;
-    return none_or_fail(status);
+    PyObject *none = none_or_fail(status);
+    alone_end((PyObject *)buffer);
+    return none;
 }
 
 static PyObject *into_ring(PyObject *object, const struct work *work)
@@ -209,11 +211,36 @@ static bool stream_of_work(PyObject *target, PyObject *given, CUstream *stream)
     return false;
 }
 
+/* A call under way with a tensor and its plane of colours. false, with an exception: closed. */
+static bool tensor_begin(PyObject *tensor, gr_tensor **luma, gr_tensor **chroma)
+{
+    PyObject *plane = ((tensor_object *)tensor)->chroma;
+    *luma = tensor_of(tensor);
+    *chroma = plane ? tensor_of(plane) : NULL;
+    if (!*luma || (plane && !*chroma) || !use_begin(tensor))
+        return false;
+    if (!plane || use_begin(plane))
+        return true;
+    use_end(tensor);
+    return false;
+}
+
+static void tensor_end(PyObject *tensor)
+{
+    PyObject *plane = ((tensor_object *)tensor)->chroma;
+    if (plane)
+        use_end(plane);
+    use_end(tensor);
+}
+
 /* The tensor, made by its producer for the stream of the work. */
 static PyObject *tensor_for(PyObject *target, PyObject *object, PyObject *stream)
 {
     bool mapped = Py_TYPE(target) == buffer_type && !given_one(stream);
-    return import_any(object, mapped ? ((buffer_object *)target)->stream : stream, GR_LAYOUT_SHAPE);
+    PyObject *on = Py_XNewRef(mapped ? ((buffer_object *)target)->stream : stream);
+    PyObject *tensor = import_any(object, on, GR_LAYOUT_SHAPE);
+    Py_XDECREF(on);
+    return tensor;
 }
 
 static PyObject *run(PyObject *args, PyObject *keywords, bool fetch)
@@ -228,6 +255,7 @@ static PyObject *run(PyObject *args, PyObject *keywords, bool fetch)
     gr_publish_options *options = &work.options.options;
     int bgr = 0, flip = 0, srgb = 0, full_range = 0;
     Py_ssize_t offset = 0;
+    gr_tensor *chroma;
     *options = GR_INIT(gr_publish_options);
     if (!PyArg_ParseTupleAndKeywords(
             args, keywords, "OO|$OOppOOOpOpIInOOOOO", names, &target, &object, &given.stream,
@@ -244,11 +272,12 @@ static PyObject *run(PyObject *args, PyObject *keywords, bool fetch)
     options->srgb = srgb;
     options->full_range = full_range;
     options->offset = (size_t)offset;
-    tensor_object *chroma = (tensor_object *)((tensor_object *)tensor)->chroma;
-    work.tensor = tensor_of(tensor);
-    options->chroma = chroma ? chroma->tensor : NULL;
-    if (work.tensor && target_of_options(&given, tensor, &work.options))
-        result = dispatch(target, &work);
+    if (tensor_begin(tensor, &work.tensor, &chroma)) {
+        options->chroma = chroma;
+        if (target_of_options(&given, tensor, &work.options))
+            result = dispatch(target, &work);
+        tensor_end(tensor);
+    }
     Py_DECREF(tensor);
     return result;
 }

@@ -38,11 +38,12 @@ static void end(PyObject *object)
         PyObject_ClearWeakRefs(object);
     if (mapped) {
         mapped->resource = NULL;
+        mapped->use.whole = NULL;
         Py_DECREF(mapped);
     }
-    Py_BEGIN_ALLOW_THREADS
+    BEGIN_ENDING
     gr_resource_free(resource);
-    Py_END_ALLOW_THREADS
+    END_ENDING
     Py_XDECREF(self->stream);
     Py_XDECREF(self->owner);
     Py_XDECREF(self->dl_device);
@@ -51,7 +52,7 @@ static void end(PyObject *object)
 
 bool resource_usable(resource_object *self)
 {
-    if (self->busy)
+    if (is_alone((PyObject *)self))
         PyErr_SetString(PyExc_RuntimeError,
                         "another thread is in a call with this GraphicsResource");
     else if (gr_resource_is_closed(self->resource))
@@ -225,16 +226,15 @@ static PyObject *map_on(resource_object *self, PyObject *given)
 {
     CUstream stream;
     gr_buffer *buffer;
-    if (!mappable(self) || !stream_of(given, &stream) || !mappable(self))
+    PyObject *mapped;
+    if (!mappable(self) || !stream_of(given, &stream) || !mappable(self) ||
+        !alone_begin((PyObject *)self))
         return NULL;
-    self->busy = true;
     Py_BEGIN_ALLOW_THREADS
     buffer = gr_map(self->resource, stream);
     Py_END_ALLOW_THREADS
-    self->busy = false;
-    if (!buffer)
-        return fail();
-    PyObject *mapped = buffer_new(self, buffer, given);
+    mapped = buffer ? buffer_new(self, buffer, given) : fail();
+    alone_end((PyObject *)self);
     if (mapped)
         ((buffer_object *)mapped)->cuda_stream = stream;
     return mapped;
@@ -261,14 +261,14 @@ static PyObject *map_linear(PyObject *object, PyObject *args, PyObject *keywords
         PyErr_SetString(PyExc_TypeError, "map_linear() needs keyword-only argument stream");
         return NULL;
     }
-    if (!stream_of(given, &stream) || !mappable(self))
+    if (!stream_of(given, &stream) || !mappable(self) || !alone_begin(object))
         return NULL;
-    self->busy = true;
     Py_BEGIN_ALLOW_THREADS
     buffer = gr_map_linear(self->resource, level, layer, stream);
     Py_END_ALLOW_THREADS
-    self->busy = false;
-    return buffer ? buffer_new(self, buffer, given) : fail();
+    PyObject *mapped = buffer ? buffer_new(self, buffer, given) : fail();
+    alone_end(object);
+    return mapped;
 }
 
 static PyObject *unmap(PyObject *object, PyObject *args, PyObject *keywords)
@@ -292,19 +292,21 @@ static PyObject *unmap(PyObject *object, PyObject *args, PyObject *keywords)
 static bool close_registration(resource_object *self)
 {
     gr_status status;
-    self->busy = true;
+    if (!ending_begin((PyObject *)self))
+        return false;
     Py_BEGIN_ALLOW_THREADS
     status = gr_resource_close(self->resource, GR_STREAM_OF_MAP);
     Py_END_ALLOW_THREADS
-    self->busy = false;
-    if (status == GR_ERR_PARTIAL)
-        return !PyErr_WarnEx(PyExc_RuntimeWarning, gr_last_error()->message, 2);
-    return status == GR_OK || fail();
+    bool closed = status == GR_ERR_PARTIAL
+                      ? !PyErr_WarnEx(PyExc_RuntimeWarning, gr_last_error()->message, 2)
+                      : status == GR_OK || fail();
+    ending_end((PyObject *)self);
+    return closed;
 }
 
 static bool close_all(resource_object *self, CUstream stream)
 {
-    if (gr_resource_is_closed(self->resource) && !self->busy)
+    if (gr_resource_is_closed(self->resource) && !is_alone((PyObject *)self))
         return true;
     unsigned tensors = 0;
     if (!resource_usable(self) ||
@@ -330,7 +332,12 @@ static PyObject *enter(PyObject *object, PyObject *none)
 {
     resource_object *self = (resource_object *)object;
     (void)none;
-    return self->stream ? map_on(self, self->stream) : Py_NewRef(object);
+    if (!self->stream)
+        return Py_NewRef(object);
+    /* What the stream runs may close this, which lets go of the stream. */
+    PyObject *stream = Py_NewRef(self->stream), *mapped = map_on(self, stream);
+    Py_DECREF(stream);
+    return mapped;
 }
 
 static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
@@ -349,14 +356,14 @@ static PyObject *call_wait(PyObject *object, PyObject *args, PyObject *keywords)
     unsigned timeout_ms;
     gr_status status;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:wait", names, &time) ||
-        !timeout_of(time, &timeout_ms) || !resource_usable(self))
+        !timeout_of(time, &timeout_ms) || !resource_usable(self) || !alone_begin(object))
         return NULL;
-    self->busy = true;
     Py_BEGIN_ALLOW_THREADS
     status = gr_resource_wait(self->resource, timeout_ms);
     Py_END_ALLOW_THREADS
-    self->busy = false;
-    return none_or_fail(status);
+    PyObject *none = none_or_fail(status);
+    alone_end(object);
+    return none;
 }
 
 /* ---- What it is ------------------------------------------------------------------------------ */
@@ -502,7 +509,10 @@ static PyObject *describe(PyObject *object, PyObject *none)
 {
     char line[1024];
     (void)none;
+    if (!alone_begin(object))
+        return NULL;
     gr_resource_describe(((resource_object *)object)->resource, line, sizeof(line));
+    alone_end(object);
     return text_of(line);
 }
 
