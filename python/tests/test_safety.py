@@ -427,3 +427,79 @@ def test_an_owner_sees_no_exception(cuda):
     with pytest.raises(ZeroDivisionError):
         print(wrapped().__dlpack__(), 1 / 0)
     assert len(ended) == 2
+
+
+# ---- Interpreters --------------------------------------------------------------------------------
+
+
+def run(program):
+    """What a Python of its own prints."""
+    found = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=60
+    )
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+def test_a_subinterpreter_is_refused(isolated):
+    """Catches: its import broke the exceptions of the main interpreter."""
+    printed = run(
+        f"""
+        import sys, grinterop
+        text = "import sys\\ntry:\\n import grinterop\\nexcept ImportError as error:"
+        text += "\\n print(error, flush=True)"
+        if sys.version_info >= (3, 13):
+            import _interpreters as made
+            one = made.create("isolated" if {isolated} else "legacy")
+        else:
+            import _xxsubinterpreters as made
+            one = made.create(isolated={isolated})
+        made.run_string(one, text)
+        made.destroy(one)
+        try:
+            grinterop.Tensor.alloc((1, 2, 3), "f4", strides=(1, 2))
+        except ValueError:
+            pass
+        try:
+            grinterop.Tensor.wrap(0, (8,))
+        except grinterop.InvalidValueError as error:
+            print("still", error.status)
+        """
+    )
+    lines = printed.splitlines()
+    assert len(lines) == 2 and "interpreter" in lines[0]
+    assert lines[1] == "still GR_ERR_INVALID_VALUE"
+
+
+def test_a_second_import_is_the_same_module():
+    printed = run(
+        """
+        import sys, grinterop
+        first, tensor = grinterop.Tensor, grinterop.Tensor.alloc((4,), memory="host")
+        for name in [name for name in sys.modules if name.startswith("grinterop")]:
+            del sys.modules[name]
+        import grinterop
+        print(grinterop.Tensor is first, grinterop.Tensor.from_dlpack(tensor) is tensor)
+        try:
+            grinterop.Tensor.wrap(0, (8,))
+        except grinterop.InvalidValueError:
+            print("caught")
+        """
+    )
+    assert printed == "True True\ncaught\n"
+
+
+def test_free_threaded_python_is_refused():
+    """Without such a Python, by what it says of itself."""
+    printed = run(
+        """
+        import sys
+        sys.version = "3.13.0 experimental free-threading build"
+        try:
+            import grinterop
+        except ImportError as error:
+            print(error, "grinterop._grinterop" in sys.modules)
+        """
+    )
+    assert "free-threaded" in printed and printed.endswith("False\n")
