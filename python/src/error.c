@@ -63,6 +63,21 @@ PyObject *fail(void)
     return raise_parts(parts_of(gr_last_error()));
 }
 
+PyObject *fail_after(unsigned slice_ms, unsigned timeout_ms)
+{
+    char slice[32], all[32];
+    snprintf(slice, sizeof(slice), " %u ms", slice_ms);
+    snprintf(all, sizeof(all), " %u ms", timeout_ms);
+    PyObject *parts = parts_of(gr_last_error());
+    PyObject *list = parts ? PySequence_List(parts) : NULL;
+    PyObject *message =
+        list ? PyObject_CallMethod(PyList_GetItem(list, 5), "replace", "ss", slice, all) : NULL;
+    PyObject *changed = message && !PyList_SetItem(list, 5, message) ? PyList_AsTuple(list) : NULL;
+    Py_XDECREF(parts);
+    Py_XDECREF(list);
+    return raise_parts(changed);
+}
+
 PyObject *driver_fail(int result, const char *call)
 {
     const gr_cuda_api *cuda = gr_cuda();

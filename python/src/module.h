@@ -27,6 +27,9 @@ PyObject *fail(void);
 /* Likewise, as a BufferError too, which DLPack's consumers know. */
 PyObject *fail_as_buffer_error(void);
 
+/* Likewise, of a wait in slices: its last error names the time of a slice instead of all. */
+PyObject *fail_after(unsigned slice_ms, unsigned timeout_ms);
+
 /* Raises what a function of the driver's answered. Returns NULL. */
 PyObject *driver_fail(int result, const char *call);
 
@@ -151,6 +154,14 @@ bool unused(PyObject *self);
     Py_END_ALLOW_THREADS                                                                           \
     PyErr_Restore(pending_type, pending_value, pending_traceback);                                 \
     }
+
+/* ---- Waits (wait.c) -------------------------------------------------------------------------- */
+
+/* One wait of up to that time, which changes nothing where it is too short. Without the GIL. */
+typedef gr_status wait_call(void *user, unsigned timeout_ms);
+
+/* Waits in slices, so that Ctrl-C ends it. false: an exception. */
+bool wait_in_slices(wait_call *wait, void *user, unsigned timeout_ms);
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 

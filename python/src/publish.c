@@ -122,6 +122,7 @@ struct work {
     CUstream stream;
     unsigned timeout_ms;
     bool fetch;
+    gr_ring *ring; /* where the target is one */
 };
 
 static PyObject *into_resource(resource_object *resource, const struct work *work)
@@ -161,22 +162,24 @@ static PyObject *into_buffer(buffer_object *buffer, const struct work *work)
     return none;
 }
 
-static PyObject *into_ring(PyObject *object, const struct work *work)
+static gr_status into_ring_for(void *user, unsigned timeout_ms)
 {
-    gr_status status;
-    bool writing = !work->fetch;
+    const struct work *work = user;
     const gr_publish_options *options = &work->options.options;
-    gr_ring *ring = ring_begin(object, writing);
-    if (!ring)
+    return work->fetch
+               ? gr_ring_fetch_tensor(work->ring, work->tensor, options, work->stream, timeout_ms)
+               : gr_ring_publish_tensor(work->ring, work->tensor, options, work->stream,
+                                        timeout_ms);
+}
+
+static PyObject *into_ring(PyObject *object, struct work *work)
+{
+    work->ring = ring_begin(object, !work->fetch);
+    if (!work->ring)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status =
-        writing
-            ? gr_ring_publish_tensor(ring, work->tensor, options, work->stream, work->timeout_ms)
-            : gr_ring_fetch_tensor(ring, work->tensor, options, work->stream, work->timeout_ms);
-    Py_END_ALLOW_THREADS
-    ring_end(object, writing);
-    return none_or_fail(status);
+    bool done = wait_in_slices(into_ring_for, work, work->timeout_ms);
+    ring_end(object, !work->fetch);
+    return done ? Py_NewRef(Py_None) : NULL;
 }
 
 static bool is_target(PyObject *target)

@@ -348,22 +348,23 @@ static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
     return ended ? Py_NewRef(Py_False) : NULL;
 }
 
+static gr_status wait_once(void *resource, unsigned timeout_ms)
+{
+    return gr_resource_wait(resource, timeout_ms);
+}
+
 static PyObject *call_wait(PyObject *object, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"timeout", NULL};
     resource_object *self = (resource_object *)object;
     PyObject *time = NULL;
     unsigned timeout_ms;
-    gr_status status;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:wait", names, &time) ||
         !timeout_of(time, &timeout_ms) || !resource_usable(self) || !alone_begin(object))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = gr_resource_wait(self->resource, timeout_ms);
-    Py_END_ALLOW_THREADS
-    PyObject *none = none_or_fail(status);
+    bool done = wait_in_slices(wait_once, self->resource, timeout_ms);
     alone_end(object);
-    return none;
+    return done ? Py_NewRef(Py_None) : NULL;
 }
 
 /* ---- What it is ------------------------------------------------------------------------------ */

@@ -253,6 +253,21 @@ static void forget_before(ring_object *self, const gr_slot *slot)
     Py_XDECREF(found);
 }
 
+struct acquire {
+    gr_ring *ring;
+    CUstream stream;
+    const gr_slot **slots;
+    size_t n;
+    bool writing;
+};
+
+static gr_status acquire_for(void *user, unsigned timeout_ms)
+{
+    const struct acquire *a = user;
+    return a->writing ? gr_ring_acquire_write(a->ring, a->stream, a->slots, a->n, timeout_ms)
+                      : gr_ring_acquire_read(a->ring, a->stream, a->slots, a->n, timeout_ms);
+}
+
 static PyObject *acquire(PyObject *object, PyObject *args, PyObject *keywords, bool writing)
 {
     static char *names[] = {"n", "stream", "timeout", NULL};
@@ -260,7 +275,6 @@ static PyObject *acquire(PyObject *object, PyObject *args, PyObject *keywords, b
     PyObject *given = NULL, *time = NULL;
     CUstream stream;
     unsigned timeout_ms;
-    gr_status status;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|n$OO", names, &n, &given, &time) ||
         !stream_or(given, GR_STREAM_NONE, &stream) || !timeout_of(time, &timeout_ms))
         return NULL;
@@ -276,18 +290,14 @@ static PyObject *acquire(PyObject *object, PyObject *args, PyObject *keywords, b
         PyMem_Free(slots);
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS
-    status = writing ? gr_ring_acquire_write(ring, stream, slots, (size_t)n, timeout_ms)
-                     : gr_ring_acquire_read(ring, stream, slots, (size_t)n, timeout_ms);
-    Py_END_ALLOW_THREADS
+    struct acquire wanted = {ring, stream, slots, (size_t)n, writing};
     PyObject *made = NULL;
-    if (status == GR_OK) {
+    if (wait_in_slices(acquire_for, &wanted, timeout_ms)) {
         if (!writing)
             forget_before((ring_object *)object, slots[0]);
         made = slots_new(object, slots, (size_t)n, given, writing);
     } else {
         PyMem_Free(slots);
-        fail();
     }
     ring_end(object, writing);
     return made;

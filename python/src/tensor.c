@@ -557,21 +557,24 @@ bool add_tensor(PyObject *module)
 
 /* ---- Functions ------------------------------------------------------------------------------- */
 
+static gr_status collect_once(void *none, unsigned timeout_ms)
+{
+    (void)none;
+    return gr_tensor_collect(timeout_ms);
+}
+
 static PyObject *collect(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"timeout", NULL};
     PyObject *time = NULL;
     unsigned timeout_ms;
-    gr_status status;
     (void)module;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:collect", names, &time) ||
         !timeout_of(time, &timeout_ms))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = gr_tensor_collect(timeout_ms);
-    Py_END_ALLOW_THREADS
+    bool done = wait_in_slices(collect_once, NULL, timeout_ms);
     kept_drop();
-    return none_or_fail(status);
+    return done ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *bytes_moved(PyObject *module, PyObject *none)

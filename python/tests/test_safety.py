@@ -503,3 +503,86 @@ def test_free_threaded_python_is_refused():
         """
     )
     assert "free-threaded" in printed and printed.endswith("False\n")
+
+
+# ---- Ctrl-C --------------------------------------------------------------------------------------
+
+WAITS = """
+import os, signal, sys, threading, time, ctypes, grinterop
+cuda, egl = grinterop.CudaContext(0), grinterop.EglContext(0)
+made = [grinterop.GraphicsResource.create_gl_buffer(64) for _ in range(2)]
+ring = grinterop.Ring(made)
+other = grinterop.GraphicsResource.create_gl_buffer(64, transports="copy", flags="read_only")
+tensor = grinterop.Tensor.alloc((64,), stream=cuda)
+reached = threading.Event()
+HostFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+held = HostFunction(lambda _: reached.wait(20))
+library = ctypes.CDLL("libcuda.so.1")
+
+def hold():
+    assert library.cuLaunchHostFunc(ctypes.c_void_p(cuda.stream), held, None) == 0
+
+def collect(timeout):
+    used = grinterop.Tensor.alloc((64,), memory="pinned", stream=cuda)
+    hold()
+    used.used_on(cuda)
+    used.close()
+    grinterop.collect(timeout)
+
+def wait(timeout):
+    buffer = other.map(stream=cuda)
+    hold()
+    buffer.close()
+    other.wait(timeout)
+
+def publish(timeout):
+    for _ in range(3):
+        grinterop.publish(ring, tensor, stream=cuda, timeout=timeout)
+
+def acquire_write(timeout):
+    taken = [ring.acquire_write(stream=cuda, timeout=timeout) for _ in range(3)]
+
+calls = {
+    "acquire_read": lambda timeout: ring.acquire_read(timeout=timeout),
+    "acquire_write": acquire_write,
+    "publish": publish,
+    "collect": collect,
+    "wait": wait,
+}
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+began = time.monotonic()
+try:
+    calls[sys.argv[1]](eval(sys.argv[2]))
+    print("it ended")
+except KeyboardInterrupt:
+    print("interrupted", time.monotonic() - began)
+except Exception as error:
+    print(repr(error))
+reached.set()
+cuda.sync()
+"""
+
+
+@pytest.mark.parametrize("timeout", ["None", "12"])
+@pytest.mark.parametrize("call", ["acquire_read", "acquire_write", "publish", "collect", "wait"])
+def test_ctrl_c_ends_a_wait(call, timeout, cuda):
+    """Catches: it was seen when the time was over, and never without one."""
+    if call == "wait" and not grinterop.is_software():
+        pytest.skip("a map on the GPU may wait for the stream")
+    found = subprocess.run(
+        [sys.executable, "-c", WAITS, call, timeout], capture_output=True, text=True, timeout=60
+    )
+    word, _, seconds = found.stdout.partition(" ")
+    assert word == "interrupted" and float(seconds) < 6, found.stdout + found.stderr
+
+
+def test_a_timeout_names_the_whole_time(egl, cuda):
+    egl.make_current()
+    made = [GraphicsResource.from_gl_buffer(gl.buffer(64)) for _ in range(2)]
+    with Ring(made) as ring:
+        began = time.monotonic()
+        with pytest.raises(grinterop.WaitTimeoutError, match="within 170 ms"):
+            ring.acquire_read(timeout=0.17)
+        assert time.monotonic() - began >= 0.17
+        with pytest.raises(grinterop.WaitTimeoutError, match="not there yet"):
+            ring.acquire_read(timeout=0)
