@@ -71,6 +71,18 @@ static PyObject *copy(buffer_object *self, PyObject *other, CUstream stream, boo
     return done(result, "cuMemcpyAsync");
 }
 
+/* A Buffer of ours does not end while its pointer is in use. */
+static PyObject *copy_used(buffer_object *self, PyObject *other, CUstream stream, bool to_other)
+{
+    bool is_ours = Py_TYPE(other) == buffer_type;
+    if (is_ours && !use_begin(other))
+        return NULL;
+    PyObject *none = copy(self, other, stream, to_other);
+    if (is_ours)
+        use_end(other);
+    return none;
+}
+
 static PyObject *copy_to(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"dst", "stream", NULL};
@@ -84,7 +96,7 @@ static PyObject *copy_to(PyObject *self, PyObject *args, PyObject *keywords)
                                           "memory resource to make one with");
         return NULL;
     }
-    PyObject *none = copy((buffer_object *)self, other, stream, true);
+    PyObject *none = copy_used((buffer_object *)self, other, stream, true);
     Py_XDECREF(none);
     return none ? Py_NewRef(other) : NULL;
 }
@@ -97,7 +109,7 @@ static PyObject *copy_from(PyObject *self, PyObject *args, PyObject *keywords)
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O:copy_from", names, &other, &given) ||
         !stream_given(given, "copy_from", &stream))
         return NULL;
-    return copy((buffer_object *)self, other, stream, false);
+    return copy_used((buffer_object *)self, other, stream, false);
 }
 
 /* ---- Fills ----------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 
 import ctypes
 import gc
+import os
 import subprocess
 import sys
 import textwrap
@@ -426,6 +427,7 @@ def test_an_owner_sees_no_exception(cuda):
         print(wrapped(), 1 / 0)
     with pytest.raises(ZeroDivisionError):
         print(wrapped().__dlpack__(), 1 / 0)
+    grinterop.collect()
     assert len(ended) == 2
 
 
@@ -586,3 +588,18 @@ def test_a_timeout_names_the_whole_time(egl, cuda):
         assert time.monotonic() - began >= 0.17
         with pytest.raises(grinterop.WaitTimeoutError, match="not there yet"):
             ring.acquire_read(timeout=0)
+
+
+# ---- Everything at random ------------------------------------------------------------------------
+
+
+def test_two_threads_use_everything_at_random():
+    """A few seconds of random_threads.py, which says more where it is run by hand."""
+    program = os.path.join(os.path.dirname(__file__), "random_threads.py")
+    found = subprocess.run(
+        [sys.executable, program, "--seed", "1", "--seconds", "4"],
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
