@@ -517,7 +517,7 @@ static PyObject *describe(PyObject *object, PyObject *none)
     return text_of(line);
 }
 
-static PyObject *represent(PyObject *object)
+static PyObject *text_of_resource(PyObject *object)
 {
     resource_object *self = (resource_object *)object;
     bool closed = gr_resource_is_closed(self->resource);
@@ -525,6 +525,18 @@ static PyObject *represent(PyObject *object)
     snprintf(handle_text, sizeof(handle_text), "0x%llx", (unsigned long long)handle_of(self));
     return PyUnicode_FromFormat("<GraphicsResource handle=%s%s%s>", handle_text,
                                 has_mapping(self) ? " mapped" : "", closed ? " closed" : "");
+}
+
+/* While another thread closes it there is nothing else to be said. */
+static PyObject *represent(PyObject *object)
+{
+    if (!use_begin(object)) {
+        PyErr_Clear();
+        return PyUnicode_FromString("<GraphicsResource closed>");
+    }
+    PyObject *text = text_of_resource(object);
+    use_end(object);
+    return text;
 }
 
 /* ---- The type -------------------------------------------------------------------------------- */
@@ -575,23 +587,35 @@ static PyMethodDef methods[] = {
     {0},
 };
 
+GUARDED_PROPERTY(handle)
+GUARDED_PROPERTY(size)
+GUARDED_PROPERTY(flags)
+GUARDED_PROPERTY(kind)
+GUARDED_PROPERTY(api)
+GUARDED_PROPERTY(transport)
+GUARDED_PROPERTY(gl_name)
+GUARDED_PROPERTY(gl_target)
+GUARDED_PROPERTY(vk_buffer)
+GUARDED_PROPERTY(vk_image)
+GUARDED_PROPERTY(vk_memory)
+
 static PyGetSetDef properties[] = {
-    {"handle", handle, NULL,
+    {"handle", guarded_handle, NULL,
      "CUDA's own object, as an int: the CUgraphicsResource, or the CUexternalMemory.", NULL},
-    {"resource_handle", handle, NULL, "The same as handle.", NULL},
+    {"resource_handle", guarded_handle, NULL, "The same as handle.", NULL},
     {"is_mapped", is_mapped, NULL, "Whether CUDA has it.", NULL},
     {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
-    {"size", size, NULL, "The bytes of a buffer; 0 for an image.", NULL},
-    {"flags", flags, NULL, "What it was registered with, as a number.", NULL},
-    {"kind", kind, NULL, "'buffer' or 'image'.", NULL},
-    {"api", api, NULL, "'opengl', 'vulkan' or 'external'.", NULL},
-    {"transport", transport, NULL,
+    {"size", guarded_size, NULL, "The bytes of a buffer; 0 for an image.", NULL},
+    {"flags", guarded_flags, NULL, "What it was registered with, as a number.", NULL},
+    {"kind", guarded_kind, NULL, "'buffer' or 'image'.", NULL},
+    {"api", guarded_api, NULL, "'opengl', 'vulkan' or 'external'.", NULL},
+    {"transport", guarded_transport, NULL,
      "How bytes get across: 'interop', 'shared', 'copy' or 'external'.", NULL},
-    {"gl_name", gl_name, NULL, "OpenGL's name, or None.", NULL},
-    {"gl_target", gl_target, NULL, "OpenGL's target, or None.", NULL},
-    {"vk_buffer", vk_buffer, NULL, "The VkBuffer, as an int, or None.", NULL},
-    {"vk_image", vk_image, NULL, "The VkImage, as an int, or None.", NULL},
-    {"vk_memory", vk_memory, NULL, "The VkDeviceMemory, as an int, or None.", NULL},
+    {"gl_name", guarded_gl_name, NULL, "OpenGL's name, or None.", NULL},
+    {"gl_target", guarded_gl_target, NULL, "OpenGL's target, or None.", NULL},
+    {"vk_buffer", guarded_vk_buffer, NULL, "The VkBuffer, as an int, or None.", NULL},
+    {"vk_image", guarded_vk_image, NULL, "The VkImage, as an int, or None.", NULL},
+    {"vk_memory", guarded_vk_memory, NULL, "The VkDeviceMemory, as an int, or None.", NULL},
     {0},
 };
 

@@ -9,6 +9,7 @@ stream, and nothing reads memory after its mapping: what the driver makes of tha
 
 import argparse
 import collections
+import ctypes
 import faulthandler
 import gc
 import os
@@ -53,9 +54,10 @@ ALLOWED = (
 class Worker:
     """One thread: its contexts, its dice, and the objects that all share."""
 
-    def __init__(self, number, options, pools, stream):
+    def __init__(self, number, options, shared, stream):
         self.random = random.Random(f"{options.seed}.{number}")
-        self.pools, self.stream = pools, stream
+        self.kinds, self.shared, self.pools = options.only.split(","), shared, shared.pools
+        self.stream = stream
         self.host = np.zeros(16 * BYTES, "u1")  # stays for all copies
         self.calls, self.errors = collections.Counter(), collections.Counter()
         self.last, self.failed = "", None
@@ -72,15 +74,11 @@ class Worker:
             self.failed = f"after {self.last}:\n{traceback.format_exc()}"
 
     def step(self):
-        kind = self.random.choice(list(CALLS))
+        kind, found = self.pick()
         name, call = self.random.choice(CALLS[kind])
-        arguments = [self]
-        if kind != "new":
-            found = self.any(kind)
-            if found is None:
-                kind, (name, call) = "new", self.random.choice(CALLS["new"])
-            else:
-                arguments.append(found)
+        arguments = [self] if kind == "new" else [self, found]
+        if self.random.randrange(4) == 0:
+            self.shared.hold(self.stream.stream, self.random.choice([100, 1000, 3000]))
         self.last = f"{kind}.{name}"
         self.calls[self.last] += 1
         try:
@@ -93,6 +91,20 @@ class Worker:
             self.errors["RuntimeError"] += 1
             if kind != "new" and ("closed" in str(error) or "handed on" in str(error)):
                 self.forget(kind, found)
+
+    def pick(self):
+        """An object; most often the one that all threads are about at the time."""
+        dice = self.random.random()
+        if dice < 0.02:
+            return "new", None
+        if dice < 0.04:
+            kind = self.random.choice(self.kinds)
+            self.shared.hot = kind, self.any(kind)
+        kind, found = self.shared.hot
+        if dice > 0.7 or found is None:
+            kind = self.random.choice(self.kinds)
+            found = self.any(kind)
+        return (kind, found) if found is not None else ("new", None)
 
     def any(self, kind):
         pool = list(self.pools[kind])
@@ -130,6 +142,22 @@ class Worker:
         if pick == 2:
             return np.zeros(self.random.choice([BYTES, (16, 16, 4)]), "u1")
         return [np.zeros((16, 16), "u1"), np.zeros((8, 8, 2), "u1")]
+
+
+class Shared:
+    """What all threads use."""
+
+    def __init__(self):
+        self.pools = {kind: [] for kind in KINDS}
+        self.hot = KINDS[0], None
+        self.driver, libc = ctypes.CDLL(grinterop.driver_path()), ctypes.CDLL(None)
+        self.sleep = ctypes.cast(libc.usleep, ctypes.c_void_p)
+
+    def hold(self, stream, microseconds):
+        """Keeps the stream busy, so that calls that wait for it last."""
+        self.driver.cuLaunchHostFunc(
+            ctypes.c_void_p(stream), self.sleep, ctypes.c_void_p(microseconds)
+        )
 
 
 # ---- New objects ---------------------------------------------------------------------------------
@@ -350,6 +378,7 @@ CALLS = {
         ("egl", new_egl),
         ("cuda", lambda w: w.put("cudas", grinterop.CudaContext(0))),
         ("tensor", lambda w: w.put("tensors", Tensor.alloc((BYTES,), stream=w.stream))),
+        ("large", lambda w: w.put("tensors", Tensor.alloc((1 << 20,), stream=w.stream))),
         ("imported", lambda w: w.put("tensors", Tensor.from_dlpack(w.array(), stream=w.stream))),
         ("collect", lambda w: grinterop.collect(w.random.choice([0, 0.01]))),
         ("gc", lambda w: w.random.randrange(50) or gc.collect()),
@@ -455,21 +484,18 @@ def main():
     parser.add_argument("--seed", default=str(os.getpid()))
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--only", help="kinds of objects, by commas")
+    parser.add_argument("--only", default=",".join(KINDS), help="kinds of objects, by commas")
     options = parser.parse_args()
     faulthandler.enable()
     faulthandler.dump_traceback_later(options.seconds + 120, exit=True)
     warnings.simplefilter("ignore")
     sys.setswitchinterval(0.0005)
-    if options.only:
-        for kind in set(CALLS) - {"new", *options.only.split(",")}:
-            del CALLS[kind]
     print(f"seed {options.seed}, {options.threads} threads, {options.seconds:g} s", flush=True)
     options.end = time.monotonic() + options.seconds
     grinterop.load(allow_software=True)
     stream = grinterop.CudaContext(0)
-    pools = {kind: [] for kind in KINDS}
-    workers = [Worker(i, options, pools, stream) for i in range(options.threads)]
+    shared = Shared()
+    workers = [Worker(i, options, shared, stream) for i in range(options.threads)]
     for worker in workers:
         worker.thread.start()
     for worker in workers:
