@@ -273,12 +273,31 @@ static PyObject *call_copy_to(PyObject *self, PyObject *args, PyObject *keywords
     return call_copy(self, args, keywords, false);
 }
 
+/* A default stream is a context's: where none is current it is that of the tensor's device. */
+static CUresult await(const gr_cuda_api *cuda, CUdevice device, CUstream stream)
+{
+    CUcontext context = NULL;
+    if (cuda->CtxGetCurrent(&context) == CUDA_SUCCESS && context)
+        return cuda->StreamSynchronize(stream);
+    CUresult result = cuda->DevicePrimaryCtxRetain(&context, device);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = cuda->CtxPushCurrent(context);
+    if (result == CUDA_SUCCESS) {
+        result = cuda->StreamSynchronize(stream);
+        cuda->CtxPopCurrent(&context);
+    }
+    cuda->DevicePrimaryCtxRelease(device);
+    return result;
+}
+
 static CUresult copied_out(gr_tensor *tensor, char *to, size_t bytes, CUstream stream,
                            gr_status *status)
 {
     const gr_cuda_api *cuda = gr_cuda();
     *status = cuda ? gr_tensor_copy_to_host(tensor, to, bytes, stream) : GR_ERR_NO_DRIVER;
-    return *status == GR_OK ? cuda->StreamSynchronize(stream) : CUDA_SUCCESS;
+    return *status == GR_OK ? await(cuda, gr_tensor_get_info(tensor)->device, stream)
+                            : CUDA_SUCCESS;
 }
 
 static PyObject *call_to_bytes(PyObject *self, PyObject *args, PyObject *keywords)

@@ -79,6 +79,21 @@ def test_threads_read_one_tensor(cuda, held):
         assert len(tensor.clone(stream=cuda).tobytes(stream=cuda)) == 64
 
 
+def test_bytes_in_a_thread_without_a_context(cuda):
+    """Catches: the wait for the copy failed, and the bytes that it writes to were freed."""
+    tensor = Tensor.alloc((64,), stream=cuda)
+    tensor.copy_from(np.arange(64, dtype="u1"), stream=cuda)
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(tensor.tobytes())),
+        threading.Thread(target=lambda: found.append(tensor.tobytes(stream=2))),
+    ]
+    for thread in threads:
+        thread.start()
+        thread.join()
+    assert found == [bytes(range(64))] * 2
+
+
 def test_a_mapping_does_not_end_while_its_tensor_is_used(resource, cuda, held):
     """Catches: tobytes() of memory that another thread unmapped."""
     buffer = resource.map(stream=cuda)
