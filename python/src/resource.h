@@ -8,7 +8,8 @@
 typedef struct buffer_object buffer_object;
 
 typedef struct resource_object {
-    PyObject_HEAD PyObject *weak;
+    OBJECT_HEAD
+    PyObject *weak;
     gr_resource *resource;
 
     /* The mapping, which stays until it is closed, whoever forgets it. */
@@ -25,16 +26,11 @@ typedef struct resource_object {
 
     /* What __dlpack_device__() of a mapping gives, once it was asked. */
     PyObject *dl_device;
-
-    /* A thread is in a call that let go of the GIL. */
-    bool busy;
-
-    /* A ring has it. */
-    bool in_ring;
 } resource_object;
 
 struct buffer_object {
-    PyObject_HEAD PyObject *weak;
+    OBJECT_HEAD /* the whole: its GraphicsResource, or its Slots */
+    PyObject *weak;
 
     /* NULL: the mapping has ended. */
     gr_buffer *buffer;
@@ -54,7 +50,7 @@ struct buffer_object {
     /* It is a ring's slot's, and the ring ends it. */
     bool of_ring;
 
-    bool read_only, is_image, busy;
+    bool read_only, is_image;
 };
 
 extern PyTypeObject *resource_type, *buffer_type;
@@ -69,7 +65,7 @@ bool resource_usable(resource_object *self);
 /* A new mapping as an object. Takes `buffer`, also when it fails. `resource` may be NULL. */
 PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *stream);
 
-/* Whether the mapping lives and no other thread is in a call with it; else an exception. */
+/* Whether the mapping lives; else an exception. */
 bool buffer_usable(buffer_object *self);
 
 /*
